@@ -1,0 +1,18 @@
+// Package errors says what decoding can report, and where.
+//
+// # Terminology
+//
+// A [Finding] is something reported that does not stop decoding: an unknown
+// field that was pruned, a name that stands twice in one object. A fatal error
+// is one after which there is no result: [SyntaxError], [LimitError],
+// [TypeError] and [SchemaErrors]. [StrictError] stands between the two: it is
+// returned together with a complete result, as the Kubernetes API server does
+// it, and holds the findings that strict field validation refuses.
+//
+// A [Path] leads from the root of a document to the member or element that is
+// meant. A [Position] is a place in the bytes that were read: JSON or YAML.
+//
+// The package is a leaf: it imports nothing of this module. As its name hides
+// the standard errors package, import it under another name where both are
+// needed; package decoder offers the types that most programs name as aliases.
+package errors

@@ -1,0 +1,118 @@
+package errors
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A StrictError is returned under strict field validation for a document that
+// has findings. The result that comes with it is complete and pruned, as with
+// runtime.NewStrictDecodingError of k8s.io/apimachinery.
+//
+// errors.As finds each *Finding in it.
+type StrictError struct {
+	// Findings are the unknown and duplicate fields, in the order of the API
+	// server. The list belongs to the error.
+	Findings List
+	// Omitted counts the findings beyond the limits that were not kept.
+	Omitted int
+}
+
+// Error returns the API server's text: strict decoding error: unknown field
+// "a", unknown field "b".
+func (e *StrictError) Error() string {
+	return "strict decoding error: " + joinFindings(e.Findings, e.Omitted)
+}
+
+// Unwrap returns the findings, each a *Finding.
+func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings) }
+
+// A TypeError is returned for a document with values of another JSON type than
+// the schema demands, where that is an error: everywhere under the semantics of
+// the KEP (KEP-2332, proposal 3), and in apiVersion, kind and metadata of
+// resources under those of Kubernetes. There is no result.
+//
+// errors.As finds each *Finding in it.
+type TypeError struct {
+	// Findings are the mismatches, in the order of the document. The list
+	// belongs to the error.
+	Findings List
+	// Omitted counts the mismatches beyond the limits that were not kept.
+	Omitted int
+}
+
+// Error names each field, the type it must have and the one it has.
+func (e *TypeError) Error() string { return joinFindings(e.Findings, e.Omitted) }
+
+// Unwrap returns the findings, each a *Finding.
+func (e *TypeError) Unwrap() []error { return unwrapFindings(e.Findings) }
+
+func joinFindings(l List, omitted int) string {
+	var b strings.Builder
+	for i := range l {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(l[i].Error())
+	}
+	if omitted > 0 {
+		b.WriteString(" and " + strconv.Itoa(omitted) + " more")
+	}
+	return b.String()
+}
+
+func unwrapFindings(l List) []error {
+	errs := make([]error, len(l))
+	for i := range l {
+		errs[i] = &l[i]
+	}
+	return errs
+}
+
+// A SyntaxError is returned for a document that is not JSON or YAML, or that is
+// refused because programs read it differently: invalid UTF-8, something after
+// the document. There is no result.
+type SyntaxError struct {
+	// Msg says what is wrong, in one line. Text from the document is in it only
+	// cut and escaped.
+	Msg string
+	// Position is where the document goes wrong.
+	Position Position
+	// Path leads to the value that the fault is in.
+	Path Path
+	// Err is the cause where there is one: an error of the reader.
+	Err error
+}
+
+// Error returns the message with its position and path.
+func (e *SyntaxError) Error() string {
+	return e.Position.String() + ": " + e.Msg + within(e.Path)
+}
+
+// Unwrap returns the cause.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// A LimitError is returned for a document that is beyond one of the limits.
+// There is no result.
+type LimitError struct {
+	// Limit names the limit, such as "depth".
+	Limit string
+	// Max is the limit that was passed.
+	Max int64
+	// Position is where the document passes it.
+	Position Position
+	// Path leads to the value that passes it.
+	Path Path
+}
+
+// Error returns the message with its position and path.
+func (e *LimitError) Error() string {
+	return e.Position.String() + ": " + e.Limit + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
+}
+
+func within(p Path) string {
+	if p.IsRoot() {
+		return ""
+	}
+	return ` in "` + p.String() + `"`
+}

@@ -1,0 +1,30 @@
+package errors
+
+import "strconv"
+
+// A Position is a place in the document that was read.
+//
+// The zero Position means that the place is not known.
+type Position struct {
+	// Offset counts bytes from the start of the document, from 0.
+	Offset int64
+	// Line counts from 1. LF, CRLF and CR end a line (YAML 1.2 section 5.4);
+	// U+0085, U+2028 and U+2029 do not.
+	Line int
+	// Column counts characters (Unicode code points) from 1. A byte that is
+	// not valid UTF-8 counts as one character.
+	Column int
+	// ByteColumn counts bytes from 1.
+	ByteColumn int
+}
+
+// IsValid reports whether p says anything.
+func (p Position) IsValid() bool { return p.Line > 0 }
+
+// String returns "line:column", or "-" where the place is not known.
+func (p Position) String() string {
+	if !p.IsValid() {
+		return "-"
+	}
+	return strconv.Itoa(p.Line) + ":" + strconv.Itoa(p.Column)
+}

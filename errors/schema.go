@@ -1,0 +1,71 @@
+package errors
+
+import "strings"
+
+// A SchemaErrorKind says what is wrong with a schema, in the words of the API
+// server's field errors (k8s.io/apimachinery/pkg/util/validation/field).
+type SchemaErrorKind string
+
+// The kinds of schema errors that the API server uses for definitions.
+const (
+	Required    SchemaErrorKind = "Required value"
+	Invalid     SchemaErrorKind = "Invalid value"
+	Forbidden   SchemaErrorKind = "Forbidden"
+	Unsupported SchemaErrorKind = "Unsupported value"
+	Duplicate   SchemaErrorKind = "Duplicate value"
+)
+
+// A SchemaError says why a schema is refused, or what is doubtful in it.
+type SchemaError struct {
+	Kind SchemaErrorKind
+	// Field leads to the place in the definition, in the spelling of the API
+	// server: spec.validation.openAPIV3Schema.properties[spec].type.
+	Field string
+	// Value is the offending value as the API server renders it: text in
+	// quotes, other values as JSON. Empty for Required and Forbidden.
+	Value string
+	// Msg says what is wrong.
+	Msg string
+}
+
+// Error returns the API server's text: field: kind: value: message.
+func (e *SchemaError) Error() string {
+	var b strings.Builder
+	if e.Field != "" {
+		b.WriteString(e.Field + ": ")
+	}
+	b.WriteString(string(e.Kind))
+	if e.Kind != Required && e.Kind != Forbidden {
+		b.WriteString(": " + e.Value)
+	}
+	if e.Msg != "" {
+		b.WriteString(": " + e.Msg)
+	}
+	return b.String()
+}
+
+// SchemaErrors are the reasons why a schema is refused, in the order of the API
+// server. errors.As finds each *SchemaError in it.
+type SchemaErrors []*SchemaError
+
+// Error returns the messages, in brackets and separated by commas where there
+// are several.
+func (e SchemaErrors) Error() string {
+	if len(e) == 1 {
+		return e[0].Error()
+	}
+	msgs := make([]string, len(e))
+	for i, err := range e {
+		msgs[i] = err.Error()
+	}
+	return "[" + strings.Join(msgs, ", ") + "]"
+}
+
+// Unwrap returns the errors, each a *SchemaError.
+func (e SchemaErrors) Unwrap() []error {
+	errs := make([]error, len(e))
+	for i, err := range e {
+		errs[i] = err
+	}
+	return errs
+}

@@ -1,0 +1,153 @@
+package schema
+
+import (
+	"bytes"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Structural is a schema of the OpenAPI v3 subset that custom resource
+// definitions are written in (JSONSchemaProps of apiextensions.k8s.io/v1): a
+// plain tree that can be printed, compared, changed and marshalled back to the
+// JSON that [Parse] reads.
+//
+// The type also holds what is not structural, so that [Structural.Validate] can
+// say why. Member names that it does not know are dropped by Parse, as the API
+// server drops them.
+type Structural struct {
+	// The core: what pruning and defaulting look at.
+
+	Type                 string                 `json:"type,omitzero"`
+	Properties           map[string]*Structural `json:"properties,omitempty"`
+	AdditionalProperties *SchemaOrBool          `json:"additionalProperties,omitzero"`
+	Items                *SchemaOrArray         `json:"items,omitzero"`
+	Nullable             bool                   `json:"nullable,omitzero"`
+	Default              jsontext.Value         `json:"default,omitempty"`
+
+	// Extensions of Kubernetes.
+
+	XPreserveUnknownFields *bool            `json:"x-kubernetes-preserve-unknown-fields,omitzero"`
+	XEmbeddedResource      bool             `json:"x-kubernetes-embedded-resource,omitzero"`
+	XIntOrString           bool             `json:"x-kubernetes-int-or-string,omitzero"`
+	XListMapKeys           []string         `json:"x-kubernetes-list-map-keys,omitempty"`
+	XListType              *string          `json:"x-kubernetes-list-type,omitzero"`
+	XMapType               *string          `json:"x-kubernetes-map-type,omitzero"`
+	XValidations           []jsontext.Value `json:"x-kubernetes-validations,omitempty"`
+
+	// Documentation.
+
+	Title        string         `json:"title,omitzero"`
+	Description  string         `json:"description,omitzero"`
+	ExternalDocs jsontext.Value `json:"externalDocs,omitempty"`
+	Example      jsontext.Value `json:"example,omitempty"`
+
+	// Value validation.
+
+	Format           string           `json:"format,omitzero"`
+	Maximum          *float64         `json:"maximum,omitzero"`
+	ExclusiveMaximum bool             `json:"exclusiveMaximum,omitzero"`
+	Minimum          *float64         `json:"minimum,omitzero"`
+	ExclusiveMinimum bool             `json:"exclusiveMinimum,omitzero"`
+	MaxLength        *int64           `json:"maxLength,omitzero"`
+	MinLength        *int64           `json:"minLength,omitzero"`
+	Pattern          string           `json:"pattern,omitzero"`
+	MaxItems         *int64           `json:"maxItems,omitzero"`
+	MinItems         *int64           `json:"minItems,omitzero"`
+	UniqueItems      bool             `json:"uniqueItems,omitzero"`
+	MultipleOf       *float64         `json:"multipleOf,omitzero"`
+	Enum             []jsontext.Value `json:"enum,omitempty"`
+	MaxProperties    *int64           `json:"maxProperties,omitzero"`
+	MinProperties    *int64           `json:"minProperties,omitzero"`
+	Required         []string         `json:"required,omitempty"`
+	AllOf            []*Structural    `json:"allOf,omitempty"`
+	AnyOf            []*Structural    `json:"anyOf,omitempty"`
+	OneOf            []*Structural    `json:"oneOf,omitempty"`
+	Not              *Structural      `json:"not,omitzero"`
+
+	// What OpenAPI or JSON Schema have and structural schemas must not.
+
+	ID                string                    `json:"id,omitzero"`
+	Schema            string                    `json:"$schema,omitzero"`
+	Ref               *string                   `json:"$ref,omitzero"`
+	PatternProperties map[string]*Structural    `json:"patternProperties,omitempty"`
+	AdditionalItems   *SchemaOrBool             `json:"additionalItems,omitzero"`
+	Definitions       map[string]*Structural    `json:"definitions,omitempty"`
+	Dependencies      map[string]jsontext.Value `json:"dependencies,omitempty"`
+}
+
+// A SchemaOrBool is the value of additionalProperties: a schema, or true or
+// false. Pruning and defaulting do not tell true from false.
+type SchemaOrBool struct {
+	Allows bool        // true where Schema is set
+	Schema *Structural // nil for true and false
+}
+
+// MarshalJSONTo writes the schema or the boolean.
+func (s *SchemaOrBool) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if s.Schema != nil {
+		return json.MarshalEncode(enc, s.Schema)
+	}
+	return enc.WriteToken(jsontext.Bool(s.Allows))
+}
+
+// UnmarshalJSONFrom reads a schema or a boolean.
+func (s *SchemaOrBool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if k := dec.PeekKind(); k == 't' || k == 'f' {
+		*s = SchemaOrBool{}
+		return json.UnmarshalDecode(dec, &s.Allows)
+	}
+	*s = SchemaOrBool{Allows: true, Schema: new(Structural)}
+	return json.UnmarshalDecode(dec, s.Schema)
+}
+
+// A SchemaOrArray is the value of items: one schema for all elements, or, which
+// is not structural, a schema for each position.
+type SchemaOrArray struct {
+	Schema  *Structural
+	Schemas []*Structural // where Schema is nil
+}
+
+// MarshalJSONTo writes the schema or the array of schemas.
+func (s *SchemaOrArray) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if s.Schema != nil {
+		return json.MarshalEncode(enc, s.Schema)
+	}
+	return json.MarshalEncode(enc, s.Schemas)
+}
+
+// UnmarshalJSONFrom reads a schema or an array of schemas.
+func (s *SchemaOrArray) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*s = SchemaOrArray{}
+	if dec.PeekKind() == '[' {
+		return json.UnmarshalDecode(dec, &s.Schemas)
+	}
+	s.Schema = new(Structural)
+	return json.UnmarshalDecode(dec, s.Schema)
+}
+
+// preserves reports whether unknown fields of values of s are kept.
+func (s *Structural) preserves() bool {
+	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
+}
+
+// element returns the schema of the elements of arrays, or nil.
+func (s *Structural) element() *Structural {
+	if s.Items == nil {
+		return nil
+	}
+	return s.Items.Schema
+}
+
+// value returns the schema of the members that are not declared, or nil.
+func (s *Structural) value() *Structural {
+	if s.AdditionalProperties == nil {
+		return nil
+	}
+	return s.AdditionalProperties.Schema
+}
+
+// hasDefault reports whether s has a default; null is none, as in the server.
+func (s *Structural) hasDefault() bool {
+	return len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
+}
