@@ -1,0 +1,85 @@
+// Package jsonwire holds the stateless byte work of JSON (RFC 8259): white
+// space, strings, numbers and literals, as functions from a slice and an index
+// to an index. It is a leaf.
+//
+// A scanner named ScanX starts at an index within the slice and returns where
+// it stopped and why: [OK] behind what it scanned, [Cut] where the slice ended
+// before the value did, [Bad] at the first byte that cannot stand there.
+package jsonwire
+
+import "encoding/binary"
+
+// A Status says why a scanner stopped.
+type Status uint8
+
+const (
+	// OK: the value is whole and valid.
+	OK Status = iota
+	// Cut: the slice ended first. Where more bytes follow, scanning goes on at
+	// the index that was returned; where none do, the document is truncated.
+	Cut
+	// Bad: the byte at the index, or the escape or character that starts there,
+	// is not allowed.
+	Bad
+)
+
+// At returns the byte at i, or 0 past the end. No JSON token starts with 0.
+func At(b []byte, i int) byte {
+	if uint(i) < uint(len(b)) {
+		return b[i]
+	}
+	return 0
+}
+
+// Blanks returns the index of the first byte from i on that is not white space
+// (RFC 8259 section 2).
+func Blanks(b []byte, i int) int {
+	// Indentation comes in runs of spaces: eight at once while they last.
+	for i+8 <= len(b) {
+		if v := binary.LittleEndian.Uint64(b[i:]); v != spaces {
+			break
+		}
+		i += 8
+	}
+	for i < len(b) {
+		switch b[i] {
+		case ' ', '\n', '\t', '\r':
+			i++
+			if i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == spaces {
+				i += 8
+			}
+		default:
+			return i
+		}
+	}
+	return i
+}
+
+const spaces = 0x2020202020202020
+
+// Special returns a mask that has the top bit of a byte set for each byte of v
+// that ends the simple part of a string: a quote, a backslash, a control
+// character, or not ASCII. It is exact for the lowest such byte; bytes above
+// that one may be marked wrongly.
+//
+// NOTE: keep this function inlinable.
+func Special(v uint64) uint64 {
+	return (((v ^ 0x0202020202020202) - 0x2121212121212121) |
+		((v ^ 0x5c5c5c5c5c5c5c5c) - 0x0101010101010101) | v) & 0x8080808080808080
+}
+
+// ScanLiteral scans the literal lit, which starts at i with its first byte.
+func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
+	if i+len(lit) <= len(b) && string(b[i:i+len(lit)]) == lit {
+		return i + len(lit), OK
+	}
+	for j := range len(lit) {
+		if i+j >= len(b) {
+			return i + j, Cut
+		}
+		if b[i+j] != lit[j] {
+			return i + j, Bad
+		}
+	}
+	return i + len(lit), OK
+}

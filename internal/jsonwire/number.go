@@ -1,0 +1,118 @@
+package jsonwire
+
+import "strconv"
+
+// A Number says what kind of number a literal is.
+type Number uint8
+
+const (
+	// Integer: a literal without fraction and exponent.
+	Integer Number = iota
+	// Fraction: a literal with a fraction or an exponent.
+	Fraction
+)
+
+// ScanNumber scans the number that starts at i (RFC 8259 section 6). A literal
+// that reaches the end of the slice is Cut: only the caller knows whether more
+// bytes follow. For Cut, kind is right for the literal as it stands, and whole
+// says whether it is one.
+//
+// The value is not looked at: see [FitsFloat64].
+func ScanNumber(b []byte, i int) (end int, kind Number, whole bool, s Status) {
+	if At(b, i) == '-' {
+		i++
+	}
+	switch c := At(b, i); {
+	case c == '0':
+		i++
+	case c >= '1' && c <= '9':
+		i = digits(b, i)
+	default:
+		return i, kind, false, cutOrBad(b, i)
+	}
+	c := At(b, i)
+	if c == '.' {
+		kind = Fraction
+		n := digits(b, i+1)
+		if n == i+1 {
+			return n, kind, false, cutOrBad(b, n)
+		}
+		i = n
+		c = At(b, i)
+	}
+	if c|0x20 == 'e' {
+		kind = Fraction
+		i++
+		if c = At(b, i); c == '+' || c == '-' {
+			i++
+		}
+		n := digits(b, i)
+		if n == i {
+			return n, kind, false, cutOrBad(b, n)
+		}
+		i = n
+	}
+	if i >= len(b) {
+		return i, kind, true, Cut
+	}
+	return i, kind, true, OK
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func cutOrBad(b []byte, i int) Status {
+	if i >= len(b) {
+		return Cut
+	}
+	return Bad
+}
+
+// FitsFloat64 reports whether the magnitude of a valid number literal is within
+// the range of float64; too small a one is, as it reads as zero.
+func FitsFloat64(lit []byte) bool {
+	// The literal is at most 10 to the power of its integer digits plus its
+	// exponent, which decides nearly always.
+	i, power := 0, 0
+	if lit[0] == '-' {
+		i = 1
+	}
+	for ; i < len(lit) && lit[i]-'0' <= 9; i++ {
+		power++
+	}
+	for ; i < len(lit); i++ {
+		if lit[i]|0x20 == 'e' {
+			exp, err := strconv.Atoi(string(lit[i+1:]))
+			if err != nil || exp > 1e6 || exp < -1e6 {
+				break // beyond any literal's digits: let strconv say
+			}
+			if power += exp; power <= 308 {
+				return true
+			}
+			break
+		}
+	}
+	if i == len(lit) && power <= 308 {
+		return true
+	}
+	_, err := strconv.ParseFloat(string(lit), 64)
+	return err == nil
+}
+
+// IsInt64 reports whether the value of a valid number literal is an integer
+// that fits int64, written in whatever way: 3, 3.0 and 3e0 are.
+func IsInt64(lit []byte, kind Number) bool {
+	if kind == Integer && len(lit) < 19 {
+		return true
+	}
+	if kind == Integer {
+		_, err := strconv.ParseInt(string(lit), 10, 64)
+		return err == nil
+	}
+	f, err := strconv.ParseFloat(string(lit), 64)
+	return err == nil && f == float64(int64(f)) && f >= -1<<63 && f < 1<<63
+}

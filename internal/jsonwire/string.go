@@ -1,0 +1,197 @@
+package jsonwire
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// ScanString scans the rest of a string from i, which is behind the opening
+// quote or anywhere within the string between characters. It returns the index
+// of the closing quote, and whether there was an escape on the way.
+//
+// Strings are validated: UTF-8 without surrogates and overlong forms (RFC 3629
+// section 3), the escapes of RFC 8259 section 7, no control characters, no
+// half of a surrogate pair. With Cut the index is before an escape, a pair of
+// surrogates or a character that is not whole.
+func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
+	for {
+		for i+8 <= len(b) {
+			m := Special(binary.LittleEndian.Uint64(b[i:]))
+			if m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		switch c := At(b, i); {
+		case c == '"':
+			return i, escaped, OK
+		case c == '\\':
+			n, s := scanEscape(b, i)
+			if s != OK {
+				return i, escaped, s
+			}
+			i = n
+			escaped = true
+		case c >= utf8.RuneSelf:
+			n, s := scanUTF8(b, i)
+			if s != OK {
+				return n, escaped, s
+			}
+			i = n
+		case c < ' ':
+			if i >= len(b) {
+				return i, escaped, Cut
+			}
+			return i, escaped, Bad
+		default:
+			i++
+		}
+	}
+}
+
+// scanUTF8 scans a run of characters that are not ASCII.
+func scanUTF8(b []byte, i int) (end int, s Status) {
+	for i < len(b) && b[i] >= utf8.RuneSelf {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			if !utf8.FullRune(b[i:]) {
+				return i, Cut
+			}
+			return i, Bad
+		}
+		i += n
+	}
+	return i, OK
+}
+
+// scanEscape scans one escape, or two that are a surrogate pair.
+func scanEscape(b []byte, i int) (end int, s Status) {
+	switch At(b, i+1) {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i + 2, OK
+	case 'u':
+		r, s := hex4(b, i+2)
+		if s != OK || !utf16.IsSurrogate(rune(r)) {
+			return i + 6, s
+		}
+		if r >= 0xdc00 {
+			return i, Bad
+		}
+		if c := At(b, i+6); c != '\\' && i+6 < len(b) {
+			return i, Bad
+		}
+		if c := At(b, i+7); c != 'u' && i+7 < len(b) {
+			return i, Bad
+		}
+		low, s := hex4(b, i+8)
+		if s == OK && (low < 0xdc00 || low > 0xdfff) {
+			s = Bad
+		}
+		return i + 12, s
+	}
+	if i+1 >= len(b) {
+		return i, Cut
+	}
+	return i, Bad
+}
+
+// hex4 reads the four digits of a \u escape.
+func hex4(b []byte, i int) (r uint32, s Status) {
+	for j := i; j < i+4; j++ {
+		if j >= len(b) {
+			return 0, Cut
+		}
+		c := b[j]
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			c = c | 0x20 - 'a' + 10
+		default:
+			return 0, Bad
+		}
+		r = r<<4 | uint32(c)
+	}
+	return r, OK
+}
+
+// AppendUnescaped appends the text of the string whose content, without the
+// quotes, is b. The content must have passed [ScanString].
+func AppendUnescaped(dst, b []byte) []byte {
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c != '\\' {
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		c = b[i+1]
+		i += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r, _ := hex4(b, i)
+			i += 4
+			if utf16.IsSurrogate(rune(r)) {
+				low, _ := hex4(b, i+2)
+				i += 6
+				r = uint32(utf16.DecodeRune(rune(r), rune(low)))
+			}
+			dst = utf8.AppendRune(dst, rune(r))
+			continue
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// AppendQuoted appends text as a JSON string. What is not UTF-8 becomes U+FFFD.
+func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, r := range string(text) {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&0xf])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}
+
+// CountChars returns the number of characters in b, which is UTF-8: of the bytes
+// that do not continue one.
+func CountChars(b []byte) int {
+	n := len(b)
+	for ; len(b) >= 8; b = b[8:] {
+		v := binary.LittleEndian.Uint64(b)
+		n -= bits.OnesCount64(v &^ (v << 1) & 0x8080808080808080)
+	}
+	for _, c := range b {
+		if c&0xc0 == 0x80 {
+			n--
+		}
+	}
+	return n
+}

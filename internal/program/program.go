@@ -1,0 +1,143 @@
+// Package program is the object format of compiled schemas: the table that
+// package schema writes and package decoder runs. It knows neither of them.
+//
+// A program is an automaton over JSON values. For each [Node], it says what the
+// name of a member leads to, what elements lead to, and what happens to a null
+// there. Policy lives here as edges and actions, so that the decoder has no
+// mode to ask for.
+package program
+
+import "encoding/binary"
+
+// Types is a set of JSON types, as the schema's type keyword tells them apart.
+type Types uint8
+
+const (
+	Null Types = 1 << iota
+	Boolean
+	Integer // a number without fraction that fits int64
+	Number  // any other number
+	String
+	Array
+	Object
+
+	Any = Null | Boolean | Integer | Number | String | Array | Object
+)
+
+// A NullAction says what happens to a null.
+type NullAction uint8
+
+const (
+	KeepNull    NullAction = iota // it stays
+	DropNull                      // the member is removed
+	DefaultNull                   // the default of the edge takes its place
+)
+
+// A Group orders unknown fields in reports as the API server does.
+type Group uint8
+
+const (
+	Pruned           Group = iota // ordinary pruning
+	RootMetadata                  // metadata of the object itself
+	EmbeddedMetadata              // metadata of an embedded resource
+)
+
+// An Edge says what becomes of a value: the node that governs it, what happens
+// if it is null, and the default if there is one.
+type Edge struct {
+	Node *Node
+	Null NullAction
+	// Default is the default as compact JSON: pruned, and defaulted itself.
+	Default []byte
+}
+
+// A Field is a declared field of a node.
+type Field struct {
+	Edge
+	Name string
+	// Key is the name as it is commonly written in JSON, with its colon:
+	// "name":
+	Key string
+	// Head and Mask are the first 16 bytes of Key as two little-endian words,
+	// and which bits of them belong to it.
+	Head, Mask [2]uint64
+	// Index is the field's number in its node. Fields with a default come
+	// first, each part is sorted by name.
+	Index int
+	// Cell is the field's number in the program's prediction table.
+	Cell int
+	// next is the next field with the same hash.
+	next *Field
+}
+
+// A Node says what happens to a value and what it holds.
+type Node struct {
+	// ID is the node's number in listings.
+	ID int
+	// Types are the types a value may have; with others it is a mismatch and is
+	// kept as it stands.
+	Types Types
+	// KeepObject and KeepArray say that nothing can change within an object or
+	// an array, so that it is only validated.
+	KeepObject, KeepArray bool
+	Group                 Group
+	Fields                []Field
+	// Unknown is where undeclared names lead; nil: they are pruned.
+	Unknown *Edge
+	// Elements is where the elements of an array lead.
+	Elements Edge
+	// Defaults is how many of the fields have a default: the first ones.
+	Defaults int
+	// AllDefaults are the members for all of these, separated by commas.
+	AllDefaults []byte
+	// Cell is the node's number in the prediction table: the field that was
+	// first in the last object.
+	Cell int
+
+	table table
+}
+
+// A Program is a compiled schema. It is immutable.
+type Program struct {
+	Root  *Node
+	Nodes []*Node
+	// Cells is the size of the prediction table: one for each field and node.
+	Cells int
+}
+
+// MakeField returns a field with its name in all forms.
+func MakeField(name string, quoted []byte, e Edge) Field {
+	f := Field{Edge: e, Name: name, Key: string(quoted) + ":"}
+	var head [16]byte
+	n := copy(head[:], f.Key)
+	for w := range f.Head {
+		f.Head[w] = binary.LittleEndian.Uint64(head[8*w:])
+		switch used := n - 8*w; {
+		case used >= 8:
+			f.Mask[w] = ^uint64(0)
+		case used > 0:
+			f.Mask[w] = 1<<(8*used) - 1
+		}
+	}
+	return f
+}
+
+// Finish numbers the fields of the node and builds its table. Fields must be in
+// their final order.
+func (n *Node) Finish(cell int) (nextCell int) {
+	n.Cell = cell
+	cell++
+	for i := range n.Fields {
+		n.Fields[i].Index = i
+		n.Fields[i].Cell = cell
+		cell++
+	}
+	n.table.build(n.Fields)
+	return cell
+}
+
+// Find returns the field with the name, or nil.
+func (n *Node) Find(name []byte) *Field { return n.table.find(name) }
+
+// NoField is a field that no bytes match, for predicting nothing.
+var NoField = &Field{Mask: [2]uint64{^uint64(0), ^uint64(0)}}
