@@ -1,37 +1,52 @@
 package schema
 
-import "github.com/espalier-dev/espalier/errors"
+import (
+	"slices"
 
-// A Program is a compiled schema: immutable, safe for any number of goroutines.
-type Program struct{}
-
-// A SemanticsName chooses what a program does where Kubernetes and the KEPs differ.
-type SemanticsName uint8
-
-const (
-	Kubernetes SemanticsName = iota
-	KEP
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// An Option changes how a schema is compiled.
-type Option func(*options)
-
-type options struct {
-	semantics    SemanticsName
-	resourceRoot bool
+// A Program is a compiled schema: what package decoder runs. It is immutable
+// and safe for use by any number of goroutines.
+type Program struct {
+	table program.Program
 }
 
-// Semantics chooses the semantics; the default is Kubernetes.
-func Semantics(s SemanticsName) Option { return func(o *options) { o.semantics = s } }
+// Table returns the compiled form that package decoder runs. It must not be
+// changed.
+func (p *Program) Table() *program.Program { return &p.table }
 
-// ResourceRoot says whether the root is a resource; the default is true.
-func ResourceRoot(is bool) Option { return func(o *options) { o.resourceRoot = is } }
+// String returns the program as a listing: for each node, the types that its
+// values may have, and for each name (* for those not declared, [] for
+// elements) the node it leads to and what happens to a null.
+func (p *Program) String() string { return p.table.String() }
 
-// Compile stub.
-func Compile(s *Structural, opts ...Option) (*Program, error) { return &Program{}, nil }
-
-// FieldNames returns the names of the fields declared for the object at path, sorted.
-func (p *Program) FieldNames(path errors.Path) []string { return nil }
-
-// String prints the listing.
-func (p *Program) String() string { return "" }
+// FieldNames returns the names of the fields that are declared for the object
+// at path, sorted; nil where none are, or where the path leads out of what the
+// schema specifies.
+func (p *Program) FieldNames(path errors.Path) []string {
+	n := p.table.Root
+	for s := range path.Segments() {
+		switch {
+		case s.Elided:
+			return nil
+		case !s.IsName:
+			n = n.Elements.Node
+		default:
+			if f := n.Find([]byte(s.Name)); f != nil {
+				n = f.Node
+			} else if n.Unknown != nil {
+				n = n.Unknown.Node
+			} else {
+				return nil
+			}
+		}
+	}
+	var names []string
+	for i := range n.Fields {
+		names = append(names, n.Fields[i].Name)
+	}
+	slices.Sort(names)
+	return names
+}

@@ -1,0 +1,339 @@
+package schema
+
+// This file renders the defaults of a schema at compile time, so that inserting
+// one is an append: pruned by the nodes they pass, and defaulted themselves
+// from the top down (KEP-575 example 4).
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// MaxDefaultBytes bounds the size of all defaults of a program together, each
+// with the defaults within it.
+const MaxDefaultBytes = 16 << 20
+
+// An edgeKey names an edge of a node that is being built: a field by its number,
+// or one of the others.
+type edgeKey struct {
+	node *program.Node
+	edge int
+}
+
+const (
+	edgeUnknown  = -1
+	edgeElements = -2
+)
+
+// A rawDefault is a default as the schema has it, and once it is rendered.
+type rawDefault struct {
+	value    jsontext.Value
+	field    string // where the schema has it
+	state    renderState
+	rendered []byte // nil: nothing of it is left
+}
+
+type renderState uint8
+
+const (
+	unrendered renderState = iota
+	rendering
+	rendered
+)
+
+// note remembers the default of s, if it has one, as that of an edge.
+func (c *compiler) note(key edgeKey, s *Structural) {
+	if s != nil && s.hasDefault() {
+		c.raw[key] = rawDefault{value: s.Default, field: strings.Join(append([]string{"openAPIV3Schema"}, c.path...), ".")}
+	}
+}
+
+// renderDefaults renders the defaults of all edges and puts the fields that
+// have one first.
+func (c *compiler) renderDefaults() error {
+	for _, n := range c.list {
+		for i := range n.Fields {
+			if err := c.setDefault(edgeKey{n, i}, &n.Fields[i].Edge); err != nil {
+				return err
+			}
+		}
+		if n.Unknown != nil {
+			if err := c.setDefault(edgeKey{n, edgeUnknown}, n.Unknown); err != nil {
+				return err
+			}
+		}
+		if err := c.setDefault(edgeKey{n, edgeElements}, &n.Elements); err != nil {
+			return err
+		}
+	}
+	for _, n := range c.list {
+		slices.SortStableFunc(n.Fields, func(a, b program.Field) int {
+			if (a.Default != nil) != (b.Default != nil) {
+				if a.Default != nil {
+					return -1
+				}
+				return +1
+			}
+			return strings.Compare(a.Name, b.Name)
+		})
+		for _, f := range n.Fields {
+			if f.Default != nil {
+				n.AllDefaults = appendMember(n.AllDefaults, n.Defaults > 0, &f)
+				n.Defaults++
+			}
+		}
+	}
+	return nil
+}
+
+func appendMember(dst []byte, comma bool, f *program.Field) []byte {
+	if comma {
+		dst = append(dst, ',')
+	}
+	dst = append(dst, f.Key...)
+	return append(dst, f.Default...)
+}
+
+func (c *compiler) setDefault(key edgeKey, e *program.Edge) (err error) {
+	if e.Default, err = c.defaultOf(key); err == nil && e.Default == nil && e.Null == program.DefaultNull {
+		e.Null = program.KeepNull
+	}
+	return err
+}
+
+// defaultOf returns the rendered default of an edge, or nil.
+func (c *compiler) defaultOf(key edgeKey) ([]byte, error) {
+	d, ok := c.raw[key]
+	switch {
+	case !ok || d.state == rendered:
+		return d.rendered, nil
+	case d.state == rendering:
+		return nil, schemaError(d, "must not contain itself")
+	}
+	d.state = rendering
+	c.raw[key] = d
+	n := key.target()
+	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(d.value)), n)
+	switch err {
+	case nil:
+		d.rendered = out
+	case errMismatch:
+		if c.dialect == KEP && n.Group == program.Pruned && n != c.text {
+			return nil, schemaError(d, "must be of type "+n.Types.String())
+		}
+	default:
+		return nil, err
+	}
+	if c.budget -= len(d.rendered); c.budget < 0 {
+		return nil, schemaError(d, "defaults within defaults must not grow beyond 16 MiB")
+	}
+	d.state = rendered
+	c.raw[key] = d
+	return d.rendered, nil
+}
+
+func schemaError(d rawDefault, msg string) error {
+	value := string(d.value)
+	if len(value) > 64 {
+		value = value[:64] + "..."
+	}
+	return errors.SchemaErrors{{Kind: errors.Invalid, Field: d.field + ".default", Value: value, Msg: msg}}
+}
+
+// target returns the node that the edge leads to.
+func (k edgeKey) target() *program.Node {
+	switch k.edge {
+	case edgeUnknown:
+		return k.node.Unknown.Node
+	case edgeElements:
+		return k.node.Elements.Node
+	}
+	return k.node.Fields[k.edge].Node
+}
+
+// errMismatch says that a value has a type that its node does not allow.
+const errMismatch = mismatch("mismatch")
+
+type mismatch string
+
+func (m mismatch) Error() string { return string(m) }
+
+// render appends the next value of dec as the node n leaves it.
+func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+	if c.budget < len(dst) {
+		return dst, schemaError(rawDefault{field: "openAPIV3Schema"}, "defaults within defaults must not grow beyond 16 MiB")
+	}
+	k := dec.PeekKind()
+	if k == '{' && !n.KeepObject && n.Types&program.Object != 0 {
+		return c.renderObject(dst, dec, n)
+	}
+	if k == '[' && !n.KeepArray && n.Types&program.Array != 0 {
+		return c.renderArray(dst, dec, n)
+	}
+	v, err := dec.ReadValue()
+	if err != nil {
+		return dst, err
+	}
+	if typeOf(v)&n.Types == 0 {
+		return dst, errMismatch
+	}
+	v = v.Clone()
+	if err := v.Compact(); err != nil {
+		return dst, err
+	}
+	return append(dst, v...), nil
+}
+
+func typeOf(v jsontext.Value) program.Types {
+	switch v.Kind() {
+	case 'n':
+		return program.Null
+	case 't', 'f':
+		return program.Boolean
+	case '"':
+		return program.String
+	case '[':
+		return program.Array
+	case '{':
+		return program.Object
+	}
+	if _, kind, _, _ := jsonwire.ScanNumber(v, 0); jsonwire.IsInt64(v, kind) {
+		return program.Integer
+	}
+	return program.Number
+}
+
+func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	start := len(dst)
+	seen := make(map[string]bool)
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return dst, err
+		}
+		name := token.String()
+		key, known := edgeNamed(n, name)
+		if !known {
+			if err := dec.SkipValue(); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		before := len(dst)
+		if before > start {
+			dst = append(dst, ',')
+		}
+		dst = append(jsonwire.AppendQuoted(dst, name), ':')
+		dst, err = c.renderMember(dst, dec, key)
+		switch {
+		case err == errMismatch && c.dropsMismatch(n, key):
+			dst = dst[:before]
+			continue
+		case err != nil:
+			return dst, err
+		}
+		seen[name] = true
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return dst, err
+	}
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		if seen[f.Name] {
+			continue
+		}
+		d, err := c.defaultOf(edgeKey{n, i})
+		if err != nil {
+			return dst, err
+		}
+		if d != nil {
+			with := program.Field{Key: f.Key, Edge: program.Edge{Default: d}}
+			dst = appendMember(dst, len(dst) > start, &with)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// edgeNamed returns the edge that the name leads along, by linear search: the
+// node's table is built later.
+func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
+	for i := range n.Fields {
+		if n.Fields[i].Name == name {
+			return edgeKey{n, i}, true
+		}
+	}
+	return edgeKey{n, edgeUnknown}, n.Unknown != nil
+}
+
+// dropsMismatch reports whether a member of another type than it must have is
+// left out of a default, as the server does with metadata, each of its members,
+// apiVersion and kind (objectmeta.CoerceOptions.DropInvalidFields).
+func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
+	target := key.target()
+	return target == c.text && n.Group == program.Pruned || c.objectMeta[target] || c.objectMeta[n]
+}
+
+// renderMember appends the next value as the edge leaves it. Where a mismatch
+// is found the whole value has been read all the same.
+func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) ([]byte, error) {
+	if dec.PeekKind() == 'n' {
+		d, err := c.nullDefault(key)
+		if d != nil || err != nil {
+			dec.SkipValue()
+			return append(dst, d...), err
+		}
+	}
+	n := key.target()
+	if n.Group == program.Pruned && n != c.text {
+		return c.render(dst, dec, n)
+	}
+	v, err := dec.ReadValue()
+	if err != nil {
+		return dst, err
+	}
+	return c.render(dst, jsontext.NewDecoder(bytes.NewReader(v)), n)
+}
+
+// nullDefault returns the default that takes the place of a null, or nil.
+func (c *compiler) nullDefault(key edgeKey) ([]byte, error) {
+	e := &key.node.Elements
+	switch {
+	case key.edge >= 0:
+		e = &key.node.Fields[key.edge].Edge
+	case key.edge == edgeUnknown:
+		e = key.node.Unknown
+	}
+	if e.Null != program.DefaultNull {
+		return nil, nil
+	}
+	return c.defaultOf(key)
+}
+
+func (c *compiler) renderArray(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+	if _, err := dec.ReadToken(); err != nil {
+		return dst, err
+	}
+	dst = append(dst, '[')
+	for first := true; dec.PeekKind() != ']'; first = false {
+		if !first {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = c.renderMember(dst, dec, edgeKey{n, edgeElements}); err != nil {
+			return dst, err
+		}
+	}
+	_, err := dec.ReadToken()
+	return append(dst, ']'), err
+}
