@@ -1,31 +1,241 @@
 package decoder
 
 import (
+	"hash/maphash"
+	"slices"
+
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-type Decoder struct{}
+// These are the types of package errors that most programs name.
+type (
+	Finding     = errors.Finding
+	SyntaxError = errors.SyntaxError
+	LimitError  = errors.LimitError
+	TypeError   = errors.TypeError
+	StrictError = errors.StrictError
+)
 
-type Option func(*Decoder)
+// A Decoder decodes documents against one program, one after the other. It
+// keeps its buffers from call to call, so that decoding allocates nothing once
+// they have grown. It is not for use by several goroutines at a time; the
+// program is.
+type Decoder struct {
+	walker     walker
+	validation Validation
+	compact    bool
+	nulls      bool
 
-type Validation uint8
+	lines     counter // for positions in the text that is walked
+	json      []byte  // the JSON form of a YAML document
+	sourceMap yamlbridge.SourceMap
+	fromYAML  bool
+	idle      int // calls that needed little of large buffers
+}
 
+// New returns a decoder for documents of the program's schema.
+//
+// A decoder takes memory in proportion to the fields of the schema, eight bytes
+// each, and keeps what its largest documents needed for a while.
+func New(p *schema.Program, opts ...Option) *Decoder {
+	return newDecoder(p.Table(), opts...)
+}
+
+func newDecoder(p *program.Program, opts ...Option) *Decoder {
+	d := &Decoder{walker: walker{
+		program:   p,
+		predicted: make([]*program.Field, p.Cells),
+		limits:    Limits{}.withDefaults(),
+		frames:    make([]frame, 16),
+	}}
+	for i := range d.walker.predicted {
+		d.walker.predicted[i] = program.NoField
+	}
+	d.walker.seed = maphash.MakeSeed()
+	for _, opt := range opts {
+		opt(d)
+	}
+	return d
+}
+
+// AppendJSON appends the JSON document src to dst, pruned and defaulted by the
+// schema, and returns the extended slice.
+//
+// What is kept is copied as it stands: the order of members, white space (but
+// see [Compact]), and the text of strings and numbers. Defaults are appended to
+// their objects in the order of their names. No object of the result has a name
+// twice: the last value has won, at its place.
+//
+// Where findings make the document fail under [Strict], the error is an
+// errors.StrictError and the result is complete. All other errors are fatal and
+// return dst unchanged: errors.SyntaxError, errors.LimitError and
+// errors.TypeError. Everything is validated, what is dropped as well: grammar
+// (RFC 8259), UTF-8, surrogates, the range of numbers (that of float64).
+//
+// src is not changed, and nothing keeps a reference to it; it must not overlap
+// with the free capacity of dst.
+func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
+	d.fromYAML = false
+	out, err := d.walk(dst, src)
+	d.release(len(src))
+	return out, err
+}
+
+// AppendYAML appends the one YAML document in src to dst as JSON, pruned and
+// defaulted by the schema, and returns the extended slice. It is AppendJSON for
+// the JSON form of the document, which is compact (see package yamlbridge for
+// its rules); positions in findings and errors are those of the YAML.
+func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
+	var err error
+	d.walker.findings.reset()
+	d.json, err = yamlbridge.AppendJSON(d.json[:0], src, &d.sourceMap)
+	if err != nil {
+		return dst, err
+	}
+	d.fromYAML = true
+	out, err := d.walk(dst, d.json)
+	d.release(len(src))
+	return out, err
+}
+
+// Findings returns what the last call found: unknown and duplicate fields under
+// [Warn] and [Strict], mismatches of types where these are errors. They are in
+// the order of the API server: see errors.List.SortByPosition for that of the
+// document. The list is valid until the next call; the paths in it stay.
+func (d *Decoder) Findings() errors.List { return d.walker.list }
+
+// Omitted returns how many findings the last call had beyond the limits; they
+// are counted, but not kept.
+func (d *Decoder) Omitted() int { return d.walker.omitted }
+
+// walk runs the machines over a whole document. A document in which names
+// repeat is walked three times: to find that out, to find where they repeat, and
+// to leave these members out.
+func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
+	w := &d.walker
+	d.lines = counter{src: src}
+	defer func() { d.lines.src = nil }()
+	w.report = d.validation != Ignore
+	w.nulls = d.nulls && w.report
+	w.cutting, w.collecting, w.outOfRange = false, false, false
+	w.findings.reset()
+	w.start(dst)
+	st := w.run(src, true)
+	if st == repeated {
+		st = w.runWithoutLosers(dst, src)
+	}
+	out := w.out
+	w.out, w.b = nil, nil
+	if st != done {
+		return dst, d.fatal(src, st)
+	}
+	if len(out)-len(dst) > w.limits.OutputBytes {
+		w.overflew, w.pos = limitOutput, len(src)
+		return dst, d.fatal(src, overflow)
+	}
+	d.finish()
+	if w.mismatches > 0 {
+		return dst, d.typeError()
+	}
+	if d.compact {
+		out = compact(out, len(dst))
+	}
+	if d.validation == Strict && w.strict > 0 {
+		return out, d.strictError()
+	}
+	return out, nil
+}
+
+// position returns the position of an offset in the text that is walked. It is
+// cheap for offsets that ascend.
+func (d *Decoder) position(at int) errors.Position {
+	if d.fromYAML {
+		return d.sourceMap.Position(at)
+	}
+	if d.lines.line == 0 || at < d.lines.at {
+		d.lines = newCounter(d.lines.src)
+	}
+	return d.lines.position(at)
+}
+
+// runWithoutLosers walks a document in which names repeat.
+func (w *walker) runWithoutLosers(dst, src []byte) status {
+	// Findings about the members that stay come from the last walk; those about
+	// repetitions are found everywhere, in members that go as well.
+	w.findings.reset()
+	w.start(dst)
+	w.losers = w.losers[:0]
+	w.b, w.eof, w.collecting = src, true, true
+	at, st := w.skip(src, 0, 0, true)
+	w.collecting = false
+	if st != done {
+		w.pos = at
+		return st
+	}
+	slices.Sort(w.losers)
+	w.start(dst)
+	w.cutting = true
+	for _, at := range w.losers {
+		// The machine stops where the window ends: before the member that is to go,
+		// unless that is within something that is dropped anyway.
+		st := w.run(src[:at], false)
+		if st != cut {
+			return st
+		}
+		if w.pos == at && (w.st == atName || w.st == atFirstName) {
+			w.st = atRepeated
+		}
+	}
+	return w.run(src, true)
+}
+
+func (d *Decoder) strictError() error {
+	e := &errors.StrictError{Omitted: d.walker.omitted}
+	for _, f := range d.walker.list {
+		if f.Kind == errors.UnknownField || f.Kind == errors.DuplicateField {
+			e.Findings = append(e.Findings, f)
+		}
+	}
+	return e
+}
+
+func (d *Decoder) typeError() error {
+	e := new(errors.TypeError)
+	for _, f := range d.walker.list {
+		if f.Kind == errors.TypeMismatch {
+			e.Findings = append(e.Findings, f)
+		}
+	}
+	e.Omitted = d.walker.mismatches - len(e.Findings)
+	return e
+}
+
+// Buffers beyond largeBuffer are let go when keptIdle calls in a row needed
+// less than a quarter of that.
 const (
-	Ignore Validation = iota
-	Warn
-	Strict
+	largeBuffer = 1 << 20
+	keptIdle    = 16
 )
 
-// FieldValidation default Warn? (see docs)
-func FieldValidation(v Validation) Option { return func(*Decoder) {} }
-
-// Compact removes insignificant white space from output.
-func Compact(on bool) Option { return func(*Decoder) {} }
-
-func New(p *schema.Program, opts ...Option) *Decoder { return &Decoder{} }
-
-func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) { panic("stub") }
-func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) { panic("stub") }
-func (d *Decoder) Findings() errors.List                      { return nil }
-func PeekType(src []byte) (apiVersion, kind string, err error) { panic("stub") }
+// release lets go of buffers that a few large documents have grown.
+func (d *Decoder) release(used int) {
+	w := &d.walker
+	const nameSize, frameSize = 32, 56
+	held := cap(d.json) + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+		8*(cap(w.losers)+cap(w.counts)+cap(w.order)+cap(w.places))
+	if held <= largeBuffer || used >= largeBuffer/4 {
+		d.idle = 0
+		return
+	}
+	if d.idle++; d.idle < keptIdle {
+		return
+	}
+	d.idle = 0
+	d.json = nil
+	w.frames = make([]frame, 16)
+	w.tracked = tracked{seed: w.seed}
+	w.places, w.scratch = nil, nil
+}

@@ -68,7 +68,11 @@ func (f *Finding) Error() string {
 	path := f.FieldPath()
 	switch f.Kind {
 	case TypeMismatch:
-		return `field "` + path + `" must be ` + article(f.Want) + `, not ` + article(f.Got)
+		subject := `field "` + path + `"`
+		if path == "" {
+			subject = "the document"
+		}
+		return subject + " must be " + article(f.Want) + ", not " + article(f.Got)
 	case DroppedNull:
 		return `dropped null field "` + path + `"`
 	}

@@ -115,8 +115,16 @@ func (p Path) String() string {
 	if p.enc == "" {
 		return ""
 	}
-	b := make([]byte, 0, len(p.enc)+8)
-	for s := range p.Segments() {
+	b, _ := p.AppendText(make([]byte, 0, len(p.enc)+8))
+	return string(b)
+}
+
+// AppendText appends what [Path.String] returns. It never fails.
+func (p Path) AppendText(b []byte) ([]byte, error) {
+	start := len(b)
+	for rest := p.enc; rest != ""; {
+		var s Segment
+		s, rest = next(rest)
 		switch {
 		case s.Elided:
 			b = append(b, "[... "...)
@@ -127,7 +135,7 @@ func (p Path) String() string {
 			b = strconv.AppendInt(b, int64(s.Index), 10)
 			b = append(b, ']')
 		case isPlain(s.Name):
-			if len(b) > 0 {
+			if len(b) > start {
 				b = append(b, '.')
 			}
 			b = append(b, s.Name...)
@@ -137,7 +145,7 @@ func (p Path) String() string {
 			b = append(b, ']')
 		}
 	}
-	return string(b)
+	return b, nil
 }
 
 // Pointer returns the path as a JSON Pointer (RFC 6901), such as

@@ -13,6 +13,8 @@ const (
 	Forbidden   SchemaErrorKind = "Forbidden"
 	Unsupported SchemaErrorKind = "Unsupported value"
 	Duplicate   SchemaErrorKind = "Duplicate value"
+	TooLong     SchemaErrorKind = "Too long"
+	TooMany     SchemaErrorKind = "Too many"
 )
 
 // A SchemaError says why a schema is refused, or what is doubtful in it.
@@ -22,7 +24,7 @@ type SchemaError struct {
 	// server: spec.validation.openAPIV3Schema.properties[spec].type.
 	Field string
 	// Value is the offending value as the API server renders it: text in
-	// quotes, other values as JSON. Empty for Required and Forbidden.
+	// quotes, other values as JSON. Empty for Required, Forbidden and TooLong.
 	Value string
 	// Msg says what is wrong.
 	Msg string
@@ -35,7 +37,7 @@ func (e *SchemaError) Error() string {
 		b.WriteString(e.Field + ": ")
 	}
 	b.WriteString(string(e.Kind))
-	if e.Kind != Required && e.Kind != Forbidden {
+	if e.Kind != Required && e.Kind != Forbidden && e.Kind != TooLong {
 		b.WriteString(": " + e.Value)
 	}
 	if e.Msg != "" {

@@ -1,0 +1,222 @@
+package decoder_test
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// caseTopics are the folders of testdata whose cases are documents to decode.
+var caseTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*"}
+
+// The bounds that every document has to keep, whatever it tries (see Limits).
+const (
+	maxFindings     = 100
+	maxFindingsText = 64 << 10
+	maxErrorText    = 2 << 10
+)
+
+// TestCases decodes the documents under testdata: as JSON and as YAML, under
+// both semantics, in all modes of field validation.
+func TestCases(t *testing.T) {
+	for _, c := range corpus.Load(t, caseTopics...) {
+		for _, semantics := range c.Semantics {
+			t.Run(c.Name+"/"+semantics, func(t *testing.T) {
+				p := compileCase(t, &c, semantics)
+				if c.JSON != nil {
+					caseRun{&c, semantics, "json", c.JSON, (*decoder.Decoder).AppendJSON}.check(t, p)
+				}
+				if c.YAML != nil {
+					caseRun{&c, semantics, "yaml", c.YAML, (*decoder.Decoder).AppendYAML}.check(t, p)
+				}
+				if c.JSON != nil && !c.JSONOnly && c.Failure(semantics) == nil {
+					caseRun{&c, semantics, "json as yaml", c.JSON, (*decoder.Decoder).AppendYAML}.check(t, p)
+				}
+			})
+		}
+	}
+}
+
+func compileCase(t *testing.T, c *corpus.Case, semantics string) *schema.Program {
+	t.Helper()
+	s, err := schema.Parse(c.Schema)
+	require.NoError(t, err, "schema.yaml")
+	opts := []schema.Option{schema.Semantics(schema.Kubernetes)}
+	if semantics == corpus.KEP {
+		opts[0] = schema.Semantics(schema.KEP)
+	}
+	if c.ValueRoot {
+		opts = append(opts, schema.ResourceRoot(false))
+	}
+	p, err := schema.Compile(s, opts...)
+	require.NoError(t, err)
+	return p
+}
+
+// A caseRun is one case under one semantics in one form.
+type caseRun struct {
+	*corpus.Case
+	semantics string
+	form      string
+	src       []byte
+	decode    func(d *decoder.Decoder, dst, src []byte) ([]byte, error)
+}
+
+func (r caseRun) check(t *testing.T, p *schema.Program) {
+	t.Helper()
+	for _, mode := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+		d := decoder.New(p, decoder.FieldValidation(mode))
+		out, err := r.run(t, d)
+		if f := r.Failure(r.semantics); f != nil {
+			r.checkFailure(t, f, out, err)
+			continue
+		}
+		findings := slices.Clone(d.Findings())
+		var strict *ferrors.StrictError
+		switch {
+		case mode != decoder.Strict:
+			require.NoError(t, err, r.form)
+		case len(findings) == 0:
+			require.NoError(t, err, "%s: strict, and nothing was found", r.form)
+		default:
+			require.ErrorAs(t, err, &strict, r.form)
+			assert.Equal(t, findings, strict.Findings, r.form)
+			if r.Total >= 0 {
+				assert.Equal(t, r.Total, len(strict.Findings)+strict.Omitted, "%s: findings in all", r.form)
+			}
+		}
+		r.checkResult(t, out)
+		if mode == decoder.Ignore {
+			assert.Empty(t, findings, "%s: findings, though they are to be ignored", r.form)
+		} else {
+			r.checkFindings(t, findings)
+		}
+		r.checkAgain(t, d, p, mode, out)
+	}
+}
+
+// run decodes the document behind something that is already there, and makes
+// sure that the result is the caller's own.
+func (r caseRun) run(t *testing.T, d *decoder.Decoder) ([]byte, error) {
+	t.Helper()
+	src := slices.Clone(r.src)
+	out, err := r.decode(d, []byte("before "), src)
+	require.True(t, bytes.Equal(src, r.src), "%s: the input was changed", r.form)
+	out, ok := bytes.CutPrefix(out, []byte("before "))
+	require.True(t, ok, "%s: what was in dst was changed", r.form)
+	kept := slices.Clone(out)
+	for i := range src {
+		src[i] = '?'
+	}
+	require.True(t, bytes.Equal(kept, out), "%s: the result shares memory with the input", r.form)
+	return out, err
+}
+
+func (r caseRun) checkFailure(t *testing.T, f *corpus.Failure, out []byte, err error) {
+	t.Helper()
+	require.Error(t, err, "%s: got the result %.200s", r.form, out)
+	assert.Empty(t, out, "%s: a part of a result", r.form)
+	var kind string
+	var syntax *ferrors.SyntaxError
+	var limit *ferrors.LimitError
+	var mismatch *ferrors.TypeError
+	switch {
+	case errors.As(err, &syntax):
+		kind = "syntax"
+	case errors.As(err, &limit):
+		kind = "limit"
+	case errors.As(err, &mismatch):
+		kind = "type"
+	}
+	if f.Kind != "" {
+		assert.Equal(t, f.Kind, kind, "%s: kind of the error %T: %.300s", r.form, err, err)
+	} else {
+		assert.NotEmpty(t, kind, "%s: kind of the error %T: %.300s", r.form, err, err)
+	}
+	text := err.Error()
+	assert.LessOrEqual(t, len(text), maxErrorText)
+	if mismatch != nil {
+		text = details(mismatch.Findings)
+	}
+	for _, part := range f.Contains {
+		assert.Contains(t, text, part, r.form)
+	}
+}
+
+func (r caseRun) checkResult(t *testing.T, out []byte) {
+	t.Helper()
+	want, _ := r.Want(r.semantics)
+	require.True(t, jsontext.Value(out).IsValid(), "%s: not JSON, or a name stands twice: %.500s", r.form, out)
+	// YAML has its own spelling of numbers; in JSON their text is kept.
+	asSent := r.form == "json"
+	if w, g := normal(t, want, asSent), normal(t, out, asSent); w != g {
+		assert.Fail(t, "wrong result", "%s:\nwant %.2000s\ngot  %.2000s", r.form, w, g)
+	}
+}
+
+func (r caseRun) checkFindings(t *testing.T, found ferrors.List) {
+	t.Helper()
+	assert.LessOrEqual(t, len(found), maxFindings, r.form)
+	text := details(found)
+	assert.LessOrEqual(t, len(text), maxFindingsText+64*maxFindings, r.form)
+	form := "json"
+	if r.form == "yaml" {
+		form = "yaml"
+	}
+	if want, ok := r.Findings(r.semantics, form); ok {
+		assert.Equal(t, strings.Join(want, "\n"), text, "%s: findings", r.form)
+	}
+}
+
+// checkAgain decodes the document once more with a decoder that has been used,
+// and then its result, which has nothing to be found or changed.
+func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.Validation, out []byte) {
+	t.Helper()
+	again, _ := r.decode(d, nil, r.src)
+	assert.True(t, bytes.Equal(out, again), "%s: the second time the result is\n%.500s\nnot\n%.500s", r.form, again, out)
+
+	twice, err := d.AppendJSON(nil, out)
+	assert.NoError(t, err, "%s: decoding the result", r.form)
+	assert.True(t, bytes.Equal(out, twice), "%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
+	assert.Empty(t, details(d.Findings()), "%s: in the result", r.form)
+
+	compact, _ := r.decode(decoder.New(p, decoder.FieldValidation(mode), decoder.Compact(true)), nil, r.src)
+	want := jsontext.Value(slices.Clone(out))
+	require.NoError(t, want.Compact())
+	assert.True(t, bytes.Equal(want, compact), "%s: compact it is\n%.500s\nnot\n%.500s", r.form, compact, want)
+}
+
+// details returns one line for each finding, with its positions.
+func details(found ferrors.List) string {
+	all := make([]string, len(found))
+	for i := range found {
+		all[i] = found[i].Detail()
+	}
+	return strings.Join(all, "\n")
+}
+
+// normal returns a JSON value with its names sorted, its strings spelled in one
+// way and, unless they are to be compared as they stand, its numbers too.
+func normal(t *testing.T, v []byte, numbersAsSent bool) string {
+	t.Helper()
+	value := jsontext.Value(slices.Clone(v))
+	opts := []jsontext.Options{
+		jsontext.ReorderRawObjects(true),
+		jsontext.CanonicalizeRawInts(!numbersAsSent),
+		jsontext.CanonicalizeRawFloats(!numbersAsSent),
+		jsontext.EscapeForHTML(false),
+	}
+	require.NoError(t, value.Format(opts...), "%.500s", v)
+	return string(bytes.TrimSpace(value))
+}

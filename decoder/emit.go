@@ -1,0 +1,100 @@
+package decoder
+
+import "github.com/espalier-dev/espalier/internal/program"
+
+// anyNode governs values of which everything is kept.
+var anyNode = func() *program.Node {
+	n := &program.Node{Types: program.Any, KeepObject: true, KeepArray: true}
+	n.Unknown = &program.Edge{Node: n}
+	n.Elements = program.Edge{Node: n}
+	return n
+}()
+
+// firstTypes are the types of the values that start with a byte.
+var firstTypes = func() (t [256]program.Types) {
+	t['n'], t['t'], t['f'] = program.Null, program.Boolean, program.Boolean
+	t['"'], t['['], t['{'] = program.String, program.Array, program.Object
+	t['-'] = program.Integer | program.Number
+	for c := '0'; c <= '9'; c++ {
+		t[c] = program.Integer | program.Number
+	}
+	return t
+}()
+
+// flush writes the kept run that ends at to.
+func (w *walker) flush(b []byte, to int) {
+	w.out = append(w.out, b[w.flushed:to]...)
+	w.flushed = to
+}
+
+// insert writes a default. It reports whether the budget is spent.
+func (w *walker) insert(text []byte) bool {
+	if w.budget -= len(text); w.budget < 0 {
+		w.overflew = limitDefaults
+		return true
+	}
+	w.out = append(w.out, text...)
+	return false
+}
+
+// insertMissing writes the defaults of the fields that were not seen, before the
+// end of their object.
+func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {
+	if comma {
+		w.out = append(w.out, ',')
+	}
+	if seen == 0 && n.Defaults < 64 {
+		return w.insert(n.AllDefaults)
+	}
+	missing := false
+	for i := range n.Defaults {
+		f := &n.Fields[i]
+		if i < 64 && seen&(1<<i) != 0 || i >= 64 && w.words[w.firstWord+i/64-1]&(1<<(i%64)) != 0 {
+			continue
+		}
+		if missing {
+			w.out = append(w.out, ',')
+		}
+		missing = true
+		w.out = append(w.out, f.Key...)
+		if w.budget -= len(f.Key); w.insert(f.Default) {
+			return true
+		}
+	}
+	if !missing && comma {
+		w.out = w.out[:len(w.out)-1]
+	}
+	return false
+}
+
+// push suspends the container that is open at i. It reports whether that is one
+// too many.
+func (w *walker) push(n *program.Node, seen uint64, cur, cell int, kind uint8, i int) bool {
+	if w.sp >= w.limits.Depth {
+		w.overflew = limitDepth
+		return true
+	}
+	w.frames[w.sp] = frame{node: n, seen: seen, words: w.firstWord, names: w.firstName, cur: cur, cell: cell, kind: kind}
+	w.sp++
+	if w.sp == len(w.frames) {
+		w.frames = append(w.frames, make([]frame, len(w.frames))...)
+	}
+	w.firstName, w.firstWord = len(w.names), len(w.words)
+	return false
+}
+
+// openWords makes room for the seen bits of an object's fields from 64 on.
+func (w *walker) openWords(fields int) {
+	for range (fields - 1) / 64 {
+		w.words = append(w.words, 0)
+	}
+}
+
+// setWord notes that the field with the index, 64 or more, was seen in this
+// object. It reports whether it had been before.
+func (w *walker) setWord(index int) bool {
+	word := &w.words[w.firstWord+index/64-1]
+	had := *word&(1<<(index%64)) != 0
+	*word |= 1 << (index % 64)
+	return had
+}

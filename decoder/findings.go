@@ -1,0 +1,232 @@
+package decoder
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// A record is a finding while the walk goes on: offsets instead of positions.
+type record struct {
+	kind          errors.Kind
+	group         program.Group
+	at, first     int // offsets in the text that is walked
+	count         int
+	path, end     int // the encoded path in findings.paths
+	text, textEnd int // its text in findings.scratch, for sorting
+	want, got     program.Types
+}
+
+// findings collects what a walk reports, within limits.
+type findings struct {
+	records    []record
+	paths      []byte
+	omitted    int
+	mismatches int // all of them, omitted ones too
+	strict     int // unknown and duplicate fields, omitted ones too
+	list       errors.List
+	lastPaths  string
+	scratch    []byte
+	places     []place
+}
+
+func (f *findings) reset() {
+	f.records, f.paths = f.records[:0], f.paths[:0]
+	f.omitted, f.mismatches, f.strict = 0, 0, 0
+	f.list = f.list[:0]
+}
+
+func (w *walker) unknown(g program.Group) record {
+	return record{kind: errors.UnknownField, group: g}
+}
+
+func (w *walker) droppedNull() record { return record{kind: errors.DroppedNull} }
+
+func (w *walker) mismatch(want, got program.Types) record {
+	return record{kind: errors.TypeMismatch, want: want, got: got}
+}
+
+// here notes where in the current container the walk is, so that the frames
+// are a path.
+func (w *walker) here(kind uint8, cur int) {
+	w.frames[w.sp].kind, w.frames[w.sp].cur = kind, cur
+}
+
+// note adds a finding about the member or element that is being read.
+func (w *walker) note(at int, kind uint8, cur int, r record) {
+	r.at = at
+	w.here(kind, cur)
+	w.add(r, w.sp, w.frameSegment)
+}
+
+// frameSegment returns the segments of the path that the frames are.
+func (w *walker) frameSegment(i int) (name []byte, index int) {
+	f := &w.frames[i+1]
+	if f.kind == inArray {
+		return nil, f.cur
+	}
+	end, escaped, _ := jsonwire.ScanString(w.b, f.cur+1)
+	if escaped {
+		return w.unescape(w.b[f.cur+1 : end]), 0
+	}
+	return w.b[f.cur+1 : end], 0
+}
+
+// unescape returns the text of a name, until the next call.
+func (w *walker) unescape(raw []byte) []byte {
+	w.scratch = jsonwire.AppendUnescaped(w.scratch[:0], raw)
+	return w.scratch
+}
+
+// add keeps a finding, or only counts it when there are enough.
+func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
+	switch r.kind {
+	case errors.TypeMismatch:
+		w.mismatches++
+	case errors.UnknownField, errors.DuplicateField:
+		w.strict++
+	}
+	if len(w.records) >= w.limits.Findings || len(w.paths) >= w.limits.FindingBytes {
+		w.omitted++
+		return
+	}
+	r.path = len(w.paths)
+	w.paths = errors.AppendPath(w.paths, depth, segment)
+	r.end = len(w.paths)
+	w.records = append(w.records, r)
+}
+
+// A place is an offset to which a position is wanted.
+type place struct {
+	at  int
+	pos *errors.Position
+}
+
+// finish turns the records into findings with positions, in the order of the
+// API server.
+func (d *Decoder) finish() {
+	w := &d.walker
+	w.list = w.list[:0]
+	if len(w.records) == 0 {
+		return
+	}
+	// Senders repeat themselves: the paths of the last call often serve again.
+	if string(w.paths) != w.lastPaths {
+		w.lastPaths = string(w.paths)
+	}
+	w.sort()
+	w.list = slices.Grow(w.list, len(w.records))[:len(w.records)]
+	w.places = w.places[:0]
+	for i := range w.records {
+		r, f := &w.records[i], &w.list[i]
+		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Count: r.count}
+		w.places = append(w.places, place{r.at, &f.Position})
+		switch r.kind {
+		case errors.TypeMismatch:
+			f.Want, f.Got = r.want.String(), r.got.String()
+		case errors.DuplicateField:
+			w.places = append(w.places, place{r.first, &f.First})
+		}
+	}
+	slices.SortFunc(w.places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range w.places {
+		*p.pos = d.position(p.at)
+	}
+}
+
+func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(f.lastPaths[r.path:r.end]) }
+
+// rank is the place of a finding among the groups in which the API server
+// reports. What it does not report comes last.
+func (r *record) rank() int {
+	switch {
+	case r.kind == errors.DuplicateField:
+		return rankDuplicate
+	case r.kind != errors.UnknownField:
+		return rankOther
+	case r.group == program.RootMetadata:
+		return rankRootMetadata
+	case r.group == program.Pruned:
+		return rankPruned
+	}
+	return rankEmbedded
+}
+
+const (
+	rankDuplicate    = iota // in the order of the document
+	rankRootMetadata        // in the order of a walk with sorted names
+	rankPruned              // by the text of the path
+	rankEmbedded            // by the text of the path
+	rankOther               // in the order of the document
+)
+
+// sort puts the records into the order in which the API server reports them.
+func (f *findings) sort() {
+	f.scratch = f.scratch[:0]
+	for i := range f.records {
+		r := &f.records[i]
+		r.text = len(f.scratch)
+		f.scratch, _ = f.pathOf(r).AppendText(f.scratch)
+		r.textEnd = len(f.scratch)
+	}
+	slices.SortStableFunc(f.records, func(a, b record) int {
+		by := cmp.Compare(a.rank(), b.rank())
+		if by == 0 {
+			switch a.rank() {
+			case rankRootMetadata:
+				by = f.pathOf(&a).Compare(f.pathOf(&b))
+			case rankPruned, rankEmbedded:
+				by = bytes.Compare(f.scratch[a.text:a.textEnd], f.scratch[b.text:b.textEnd])
+			}
+		}
+		return cmp.Or(by, cmp.Compare(a.at, b.at))
+	})
+}
+
+// A counter counts lines and characters, from where it was last.
+type counter struct {
+	src   []byte
+	at    int // what is before was counted
+	line  int
+	start int // of the line
+	chars int // in the line before at
+	hasCR bool
+}
+
+func newCounter(src []byte) counter {
+	return counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0}
+}
+
+func (c *counter) position(at int) errors.Position {
+	if c.hasCR {
+		c.countAnyBreaks(at)
+	} else if last := bytes.LastIndexByte(c.src[c.at:at], '\n'); last >= 0 {
+		c.line += bytes.Count(c.src[c.at:at], []byte{'\n'})
+		c.start, c.chars = c.at+last+1, 0
+		c.at = c.start
+	}
+	c.chars += jsonwire.CountChars(c.src[c.at:at])
+	c.at = at
+	return errors.Position{Offset: int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
+}
+
+// countAnyBreaks counts lines that end in LF, CRLF or CR.
+func (c *counter) countAnyBreaks(at int) {
+	for i := c.at; i < at; i++ {
+		switch c.src[i] {
+		case '\r':
+			if i+1 < len(c.src) && c.src[i+1] == '\n' {
+				continue
+			}
+		case '\n':
+		default:
+			continue
+		}
+		c.line++
+		c.at, c.start, c.chars = i+1, i+1, 0
+	}
+}

@@ -1,0 +1,280 @@
+package decoder
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A name is the name of a member of an open object.
+type name struct {
+	at   int // where it starts, the opening quote
+	text int // where its text starts in the window, or the complement of where it does in the arena
+	n    int // the length of the text
+	tag  uint32
+}
+
+// A level is an object that is open in skip, or, where repetitions are
+// collected, an array.
+type level struct {
+	names int // where its names start
+	index int // of the element that is read, for an array; or -1
+}
+
+// tracked holds the names of all open objects back to back, those of the
+// innermost object last. An object's names are checked when it closes: most
+// objects are small, and then comparing each pair of tags beats any table.
+type tracked struct {
+	names     []name
+	arena     []byte // the text of names that have escapes
+	levels    []level
+	firstName int // where the names of the object that run is in start
+	firstWord int // where its words of seen fields start
+
+	// For objects with many names.
+	seed   maphash.Seed
+	counts []uint32
+	order  []uint32
+
+	// For collecting repetitions instead of stopping at the first.
+	collecting bool
+	losers     []int // where members start that a later one replaces
+	groups     []group
+	byName     map[string]int
+}
+
+// A group is what has one name in an object.
+type group struct {
+	name          name // the first
+	second, count int  // where it is repeated first, and how often it is
+	last          int
+}
+
+func (t *tracked) start() {
+	t.names, t.arena, t.levels = t.names[:0], t.arena[:0], t.levels[:0]
+	t.firstName, t.firstWord = 0, 0
+}
+
+// addName notes the name whose text, with its escapes, is b[from:to].
+func (t *tracked) addName(b []byte, from, to int, escaped bool) {
+	n := name{at: from - 1, text: from, n: to - from}
+	text := b[from:to]
+	if escaped {
+		start := len(t.arena)
+		t.arena = jsonwire.AppendUnescaped(t.arena, text)
+		text = t.arena[start:]
+		n.text, n.n = ^start, len(text)
+	}
+	n.tag = tagOf(text)
+	t.names = append(t.names, n)
+}
+
+// tagOf is a cheap hash: two names with different tags differ. What an attacker
+// makes collide costs a comparison of texts among at most maxPairwise names.
+func tagOf(text []byte) uint32 {
+	var first, last uint64
+	n := len(text)
+	switch {
+	case n >= 8:
+		first = binary.LittleEndian.Uint64(text)
+		last = binary.LittleEndian.Uint64(text[n-8:])
+	case n >= 4:
+		first = uint64(binary.LittleEndian.Uint32(text))
+		last = uint64(binary.LittleEndian.Uint32(text[n-4:]))
+	case n > 0:
+		first = uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
+	}
+	return uint32((first ^ bits.RotateLeft64(last, 29) ^ uint64(n)<<57) * 0x9fb21c651e98df25 >> 32)
+}
+
+// maxPairwise is up to how many names are compared in pairs.
+const maxPairwise = 32
+
+func (t *tracked) text(b []byte, n *name) []byte {
+	if n.text < 0 {
+		return t.arena[^n.text : ^n.text+n.n]
+	}
+	return b[n.text : n.text+n.n]
+}
+
+func (t *tracked) equal(b []byte, x, y *name) bool {
+	return x.tag == y.tag && x.n == y.n && bytes.Equal(t.text(b, x), t.text(b, y))
+}
+
+// repeats reports whether two of the names are equal.
+func (t *tracked) repeats(b []byte, names []name) bool {
+	if len(names) > maxPairwise {
+		return t.repeatsAmongMany(b, names)
+	}
+	for i := 1; i < len(names); i++ {
+		for j := range i {
+			if names[i].tag == names[j].tag && t.equal(b, &names[i], &names[j]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// repeatsAmongMany sorts the names into buckets of about four, by a hash whose
+// seed no sender knows, and compares within these.
+func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
+	buckets := 1 << bits.Len(uint(len(names)/4))
+	t.counts = slices.Grow(t.counts[:0], buckets+1)[:buckets+1]
+	clear(t.counts)
+	for i := range names {
+		n := &names[i]
+		n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
+		t.counts[n.tag&uint32(buckets-1)+1]++
+	}
+	for i := range buckets {
+		t.counts[i+1] += t.counts[i]
+	}
+	// Placing moves each bucket's start to its end, which is the next one's start.
+	t.order = slices.Grow(t.order[:0], len(names))[:len(names)]
+	for i := range names {
+		at := &t.counts[names[i].tag&uint32(buckets-1)]
+		t.order[*at] = uint32(i)
+		*at++
+	}
+	from := uint32(0)
+	for _, to := range t.counts[:buckets] {
+		for i := from; i < to; i++ {
+			for j := from; j < i; j++ {
+				if t.equal(b, &names[t.order[i]], &names[t.order[j]]) {
+					return true
+				}
+			}
+		}
+		from = to
+	}
+	return false
+}
+
+// forget drops the names from first on, and their texts.
+func (t *tracked) forget(first int) {
+	if len(t.arena) > 0 {
+		for i := first; i < len(t.names); i++ {
+			if text := t.names[i].text; text < 0 {
+				t.arena = t.arena[:^text]
+				break
+			}
+		}
+	}
+	t.names = t.names[:first]
+}
+
+// closeNames ends the object that run is in. It reports whether an undeclared
+// name of it repeats.
+func (w *walker) closeNames() bool {
+	repeats := w.repeats(w.b, w.names[w.firstName:])
+	w.forget(w.firstName)
+	return repeats
+}
+
+func (t *tracked) openObject() {
+	t.levels = append(t.levels, level{names: len(t.names), index: -1})
+}
+
+// openArray and closeArray count elements for the paths of findings, which are
+// needed only where repetitions are collected.
+func (t *tracked) openArray() {
+	if t.collecting {
+		t.levels = append(t.levels, level{names: len(t.names)})
+	}
+}
+
+func (t *tracked) nextElement() {
+	if t.collecting {
+		t.levels[len(t.levels)-1].index++
+	}
+}
+
+func (t *tracked) closeArray() {
+	if t.collecting {
+		t.levels = t.levels[:len(t.levels)-1]
+	}
+}
+
+// closeObject ends the innermost object of skip. It reports whether a name of
+// it repeats; where repetitions are collected they are, and it does not.
+func (w *walker) closeObject() bool {
+	last := len(w.levels) - 1
+	first := w.levels[last].names
+	repeats := false
+	if len(w.names)-first > 1 {
+		if w.collecting {
+			w.collect(first)
+		} else {
+			repeats = w.repeats(w.b, w.names[first:])
+		}
+	}
+	w.forget(first)
+	w.levels = w.levels[:last]
+	return repeats
+}
+
+// collect notes the repetitions among the names from first on: as findings, and
+// as members to be left out.
+func (w *walker) collect(first int) {
+	w.groups = w.groups[:0]
+	names := w.names[first:]
+	many := len(names) > maxPairwise
+	if many {
+		if w.byName == nil {
+			w.byName = make(map[string]int)
+		}
+		clear(w.byName)
+	}
+	for i := range names {
+		n := &names[i]
+		g := -1
+		if many {
+			if at, ok := w.byName[string(w.text(w.b, n))]; ok {
+				g = at
+			} else {
+				w.byName[string(w.text(w.b, n))] = len(w.groups)
+			}
+		} else {
+			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
+		}
+		if g < 0 {
+			w.groups = append(w.groups, group{name: *n, last: n.at})
+			continue
+		}
+		was := &w.groups[g]
+		if was.count++; was.count == 1 {
+			was.second = n.at
+		}
+		w.losers = append(w.losers, was.last)
+		was.last = n.at
+	}
+	if !w.report {
+		return
+	}
+	for i := range w.groups {
+		if g := &w.groups[i]; g.count > 0 {
+			w.add(record{kind: errors.DuplicateField, at: g.second, first: g.name.at, count: g.count},
+				len(w.levels), w.levelSegment(&g.name))
+		}
+	}
+}
+
+// levelSegment returns the segments of the path to a name of the innermost
+// level: of an outer object, the last name is the one that is being read.
+func (w *walker) levelSegment(leaf *name) func(i int) ([]byte, int) {
+	return func(i int) ([]byte, int) {
+		if i == len(w.levels)-1 {
+			return w.text(w.b, leaf), 0
+		}
+		if l := w.levels[i]; l.index >= 0 {
+			return nil, l.index
+		}
+		return w.text(w.b, &w.names[w.levels[i+1].names-1]), 0
+	}
+}

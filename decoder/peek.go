@@ -1,0 +1,60 @@
+package decoder
+
+import (
+	"sync"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// peekers decode with a program that keeps nothing but apiVersion and kind.
+var peekers = sync.Pool{New: func() any {
+	text := &program.Node{Types: program.String}
+	text.Elements.Node = text
+	root := &program.Node{Types: program.Object, Elements: program.Edge{Node: text}, Fields: []program.Field{
+		program.MakeField("apiVersion", []byte(`"apiVersion"`), program.Edge{Node: text}),
+		program.MakeField("kind", []byte(`"kind"`), program.Edge{Node: text}),
+	}}
+	p := &program.Program{Root: root, Nodes: []*program.Node{root, text}}
+	p.Cells = text.Finish(root.Finish(0))
+	return newDecoder(p, FieldValidation(Ignore), Compact(true))
+}}
+
+// PeekType returns the apiVersion and kind of the object that the JSON document
+// src is, so that the program for it can be chosen; empty ones where it has
+// none. What PeekType reads is what AppendJSON keeps: the whole document is
+// validated, under the default limits, and of names that repeat the last counts.
+//
+// It fails with errors.SyntaxError, errors.LimitError, and errors.TypeError
+// where the document is no object or one of the two is no string. It can be
+// called by any number of goroutines.
+func PeekType(src []byte) (apiVersion, kind string, err error) {
+	d := peekers.Get().(*Decoder)
+	defer peekers.Put(d)
+	var room [128]byte
+	out, err := d.AppendJSON(room[:0], src)
+	if err != nil {
+		return "", "", err
+	}
+	// What is left is {"kind":"a","apiVersion":"b"}, in either order.
+	next := func(i int) (text []byte, end int) {
+		end, escaped, _ := jsonwire.ScanString(out, i+1)
+		if text = out[i+1 : end]; escaped {
+			text = jsonwire.AppendUnescaped(nil, text)
+		}
+		return text, end + 1
+	}
+	for i := 1; i < len(out) && out[i] != '}'; {
+		name, end := next(i)
+		value, end := next(end + 1)
+		if string(name) == "kind" {
+			kind = string(value)
+		} else {
+			apiVersion = string(value)
+		}
+		if i = end; out[i] == ',' {
+			i++
+		}
+	}
+	return apiVersion, kind, nil
+}

@@ -1,0 +1,268 @@
+package decoder
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A writer writes random documents that lean towards a schema.
+type writer struct {
+	*rand.Rand
+	b      strings.Builder
+	repeat bool // names may repeat
+	typed  bool // values are of the schema's types
+}
+
+func (w *writer) one(texts ...string) string { return texts[w.IntN(len(texts))] }
+
+func (w *writer) blank() {
+	if w.IntN(8) == 0 {
+		w.b.WriteString(w.one(" ", "\n", "\t", "\r\n", "          ", "  \n            "))
+	}
+}
+
+func (w *writer) name(text string) {
+	w.b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			w.b.WriteString(`\` + string(r))
+		case w.IntN(40) == 0 && r < 0x10000:
+			fmt.Fprintf(&w.b, `\u%04x`, r)
+		default:
+			w.b.WriteRune(r)
+		}
+	}
+	w.b.WriteByte('"')
+}
+
+func (w *writer) value(s *schema.Structural, depth int) {
+	w.blank()
+	defer w.blank()
+	if s == nil {
+		s = &schema.Structural{Type: w.one("object", "array", "string", "integer", "null", "number", "boolean")}
+	}
+	kind := s.Type
+	if !w.typed && w.IntN(12) == 0 || kind == "" {
+		kind = w.one("object", "array", "string", "integer", "boolean", "number", "null", "null")
+	}
+	if s.XIntOrString {
+		kind = w.one("integer", "string")
+	}
+	if w.IntN(12) == 0 {
+		kind = "null"
+	}
+	if depth > 6 && (kind == "object" || kind == "array") {
+		w.b.WriteString(w.one("{}", "[ ]", "{ }", "[]"))
+		return
+	}
+	switch kind {
+	case "object":
+		w.object(s, depth)
+	case "array":
+		w.b.WriteByte('[')
+		w.blank()
+		for i := range w.IntN(4) {
+			if i > 0 {
+				w.b.WriteByte(',')
+			}
+			w.value(items(s), depth+1)
+		}
+		w.b.WriteByte(']')
+	case "string":
+		w.name(w.one("", "a", "hello", "é\"\\", "sixteen bytes 16", "longer than sixteen bytes, by a few", "日本語", "🌳"))
+	case "integer":
+		w.b.WriteString(w.one("0", "-1", "7", "123456", "9223372036854775807", "-9223372036854775808"))
+	case "number":
+		w.b.WriteString(w.one("1.5", "-0.25", "1e3", "2E-2", "0.0"))
+	case "boolean":
+		w.b.WriteString(w.one("true", "false"))
+	default:
+		w.b.WriteString("null")
+	}
+}
+
+func (w *writer) object(s *schema.Structural, depth int) {
+	known := []string{}
+	for name := range s.Properties {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	var names []string
+	for range w.IntN(7) {
+		if len(known) > 0 && w.IntN(4) > 0 {
+			names = append(names, known[w.IntN(len(known))])
+		} else {
+			names = append(names, w.one("x", "y", "unknown", "unknown-and-longer-than-sixteen", "é", "", "a.b", "kinds", "metadatas"))
+		}
+	}
+	if w.IntN(100) == 0 {
+		for i := range 40 {
+			names = append(names, fmt.Sprint("many", i))
+		}
+	}
+	if !w.repeat {
+		slices.Sort(names)
+		names = slices.Compact(names)
+		w.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	}
+	w.b.WriteByte('{')
+	w.blank()
+	for i, name := range names {
+		if i > 0 {
+			w.b.WriteByte(',')
+			w.blank()
+		}
+		w.name(name)
+		w.blank()
+		w.b.WriteByte(':')
+		below := s.Properties[name]
+		if below == nil {
+			below = values(s)
+		}
+		switch {
+		case (depth == 0 || s.XEmbeddedResource) && name == "metadata":
+			w.blank()
+			w.b.WriteString(w.one(`{"name":"n"}`, `{"evil":{"a":1},"labels":{"a":"b"}}`, `{"name":"n","junk":[1]}`))
+		case (depth == 0 || s.XEmbeddedResource) && isReserved(name):
+			w.blank()
+			w.b.WriteString(w.one(`"v1"`, `"Kind"`))
+		default:
+			w.value(below, depth+1)
+		}
+	}
+	w.b.WriteByte('}')
+}
+
+func randomDocument(r *rand.Rand, s *schema.Structural) string {
+	w := writer{Rand: r, repeat: r.IntN(3) == 0}
+	w.object(s, 0)
+	return w.b.String()
+}
+
+// TestAgainstNaive compares values and findings with the slow twin.
+func TestAgainstNaive(t *testing.T) {
+	s, err := schema.Parse([]byte(testSchema))
+	require.NoError(t, err)
+	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+		p, err := schema.Compile(s, schema.Semantics(dialect))
+		require.NoError(t, err)
+		d := New(p, WithLimits(Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+		quiet := New(p, FieldValidation(Ignore))
+		mismatched := 0
+		for seed := range uint64(20000) {
+			src := randomDocument(rand.New(rand.NewPCG(seed, 1)), s)
+			out, err := d.AppendJSON(nil, []byte(src))
+			if _, ok := err.(*ferrors.TypeError); ok && dialect == schema.KEP {
+				mismatched++
+				continue
+			}
+			require.NoError(t, err, src)
+			again, err := quiet.AppendJSON([]byte("before"), []byte(src))
+			require.NoError(t, err, src)
+			require.Equal(t, "before"+string(out), string(again), "Ignore must not change the result of %s", src)
+
+			ref := naive{dialect: dialect}
+			want, duplicates, err := ref.decode([]byte(src), s)
+			require.NoError(t, err, src)
+			var got map[string]any
+			repeats, err := kjson.UnmarshalStrict(out, &got)
+			require.NoError(t, err, "%s\n%s", src, out)
+			require.Empty(t, repeats, "%s\n%s", src, out)
+			require.Equal(t, want, got, "%s\n%s", src, out)
+
+			var unknown, repeated []string
+			for _, f := range d.Findings() {
+				switch f.Kind {
+				case ferrors.UnknownField:
+					unknown = append(unknown, naivePath(f.Path))
+				case ferrors.DuplicateField:
+					repeated = append(repeated, `duplicate field "`+strings.ReplaceAll(strings.ReplaceAll(naivePath(f.Path), `\`, `\\`), `"`, `\"`)+`"`)
+				}
+			}
+			slices.Sort(unknown)
+			require.Equal(t, ref.unknown, unknown, src)
+			var wantRepeated []string
+			for _, err := range duplicates {
+				wantRepeated = append(wantRepeated, err.Error())
+			}
+			slices.Sort(repeated)
+			slices.Sort(wantRepeated)
+			require.Equal(t, slices.Compact(wantRepeated), slices.Compact(repeated), src)
+		}
+		if dialect == schema.KEP {
+			require.Greater(t, mismatched, 1000)
+			require.Less(t, mismatched, 18000)
+		}
+	}
+}
+
+// naivePath spells a path as the server does.
+func naivePath(p ferrors.Path) string {
+	path, first := "", true
+	for s := range p.Segments() {
+		switch {
+		case !s.IsName:
+			path += index(s.Index)
+		case first:
+			path = s.Name
+		default:
+			path += "." + s.Name
+		}
+		first = false
+	}
+	return path
+}
+
+// TestCuts stops the walker at every byte and lets it go on.
+func TestCuts(t *testing.T) {
+	s, err := schema.Parse([]byte(testSchema))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	d := New(p)
+	for seed := range uint64(300) {
+		src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 2)), s))
+		want, err := d.AppendJSON(nil, src)
+		require.NoError(t, err)
+		if len(d.walker.losers) > 0 && d.Findings().Count(ferrors.DuplicateField) > 0 {
+			continue // stops by itself
+		}
+		findings := details(d.Findings())
+		for at := range len(src) {
+			got, list := walkInParts(t, d, src, at)
+			require.Equal(t, string(want), got, "cut at %d of %s", at, src)
+			require.Equal(t, findings, list)
+		}
+		every := make([]int, len(src))
+		for i := range every {
+			every[i] = i
+		}
+		got, list := walkInParts(t, d, src, every...)
+		require.Equal(t, string(want), got, "cut everywhere in %s", src)
+		require.Equal(t, findings, list)
+	}
+}
+
+func walkInParts(t *testing.T, d *Decoder, src []byte, cuts ...int) (string, []string) {
+	w := &d.walker
+	w.report, w.cutting = true, false
+	w.findings.reset()
+	w.start(nil)
+	d.lines, d.fromYAML = counter{src: src}, false
+	for _, at := range cuts {
+		require.Equal(t, cut, w.run(src[:at:at], false), "cut at %d of %s", at, src)
+	}
+	require.Equal(t, done, w.run(src, true), "cut at %d of %s", cuts, src)
+	d.finish()
+	return string(w.out), details(w.list)
+}

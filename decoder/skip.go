@@ -1,0 +1,345 @@
+package decoder
+
+// NOTE: walker.skip is the second machine: it validates a value that no schema
+// looks into, because it is dropped or kept as a whole. It is arranged as
+// walker.run is (see walk.go), with a stack of one bit for each container.
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A skipper is the state of walker.skip, and what it shares with run: the names
+// that were seen in open objects.
+type skipper struct {
+	skipAt   state
+	depth    int      // open containers
+	stack    uint64   // the innermost up to 64 of them, 1 is an object
+	outer    []uint64 // the others
+	nameFrom int
+	nameEsc  bool
+
+	tracked
+}
+
+func (w *skipper) start() {
+	w.skipAt, w.depth, w.outer = atValue, 0, w.outer[:0]
+	w.tracked.start()
+}
+
+// skip validates the value at i, or the rest of it after a cut, and returns the
+// index behind it. base is how many containers are open around it. With track,
+// names that repeat within one of its objects are found.
+func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
+	var (
+		stack = w.stack
+		depth = w.depth
+		at    state
+		end   int
+		s     jsonwire.Status
+		t     status
+		c     byte
+	)
+	switch w.skipAt {
+	case inString:
+		goto str
+	case atFirstElement:
+		goto firstElement
+	case atFirstName:
+		goto firstName
+	case atName:
+		goto name
+	case inName:
+		goto restOfName
+	case atColon:
+		goto colon
+	case afterMember, afterElement:
+		goto after
+	}
+
+value:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	switch c {
+	case '"':
+		i++
+		if i+17 <= len(b) {
+			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
+			if m == 0 {
+				i += 8
+				m = jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
+			}
+			if m == 0 {
+				i += 8
+			} else if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+				i++
+				goto after
+			}
+		}
+		goto str
+	case '{', '[':
+		if depth >= w.limits.Depth-base {
+			w.overflew = limitDepth
+			return i, overflow
+		}
+		if depth&63 == 0 && depth > 0 {
+			w.outer = append(w.outer, stack)
+		}
+		depth++
+		stack <<= 1
+		i++
+		if c == '[' {
+			if track {
+				w.openArray()
+			}
+			goto firstElement
+		}
+		stack |= 1
+		if track {
+			w.openObject()
+		}
+		goto firstName
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if end = shortInteger(b, i); end > 0 {
+			i = end
+			goto after
+		}
+		fallthrough
+	case '-', '0':
+		end, t = w.number(b, i)
+		if t == done {
+			i = end
+			goto after
+		}
+		at = atValue
+		if t == bad {
+			i = end
+		}
+		goto stopped
+	case 't':
+		end, s = jsonwire.ScanLiteral(b, i, "true")
+	case 'f':
+		end, s = jsonwire.ScanLiteral(b, i, "false")
+	case 'n':
+		end, s = jsonwire.ScanLiteral(b, i, "null")
+	default:
+		at = atValue
+		goto stop
+	}
+	if s == jsonwire.OK {
+		i = end
+		goto after
+	}
+	at = atValue
+	if s == jsonwire.Cut {
+		goto suspend
+	}
+	return end, bad
+
+str:
+	i, _, s = jsonwire.ScanString(b, i)
+	if s == jsonwire.OK {
+		i++
+		goto after
+	}
+	at = inString
+	if s == jsonwire.Cut {
+		goto suspend
+	}
+	return i, bad
+
+after: // a value has ended
+	if depth == 0 {
+		w.skipAt, w.depth = atValue, 0
+		return i, done
+	}
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ',' {
+		i++
+		if stack&1 != 0 {
+			goto name
+		}
+		if track {
+			w.nextElement()
+		}
+		goto value
+	}
+	if stack&1 != 0 {
+		if c == '}' {
+			goto closeObject
+		}
+		at = afterMember
+	} else {
+		if c == ']' {
+			goto closeArray
+		}
+		at = afterElement
+	}
+	goto stop
+
+firstElement:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ']' {
+		goto closeArray
+	}
+	if i < len(b) {
+		goto value
+	}
+	at = atFirstElement
+	goto suspend
+
+firstName:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == '"' {
+		goto readName
+	}
+	if c == '}' {
+		goto closeObject
+	}
+	at = atFirstName
+	goto stop
+
+name:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c != '"' {
+		at = atName
+		goto stop
+	}
+
+readName:
+	w.nameFrom, w.nameEsc = i, false
+	i++
+
+restOfName:
+	{
+		var esc bool
+		i, esc, s = jsonwire.ScanString(b, i)
+		w.nameEsc = w.nameEsc || esc
+	}
+	if i-w.nameFrom-1 > w.limits.NameBytes {
+		w.overflew = limitName
+		return w.nameFrom, overflow
+	}
+	if s != jsonwire.OK {
+		if s == jsonwire.Bad {
+			return i, bad
+		}
+		at = inName
+		goto suspend
+	}
+	if track {
+		w.addName(b, w.nameFrom+1, i, w.nameEsc)
+	}
+	i++
+
+colon:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ':' {
+		i++
+		goto value
+	}
+	at = atColon
+	goto stop
+
+closeObject:
+	if track && w.closeObject() {
+		return i, repeated
+	}
+	goto pop
+
+closeArray:
+	if track {
+		w.closeArray()
+	}
+
+pop:
+	i++
+	depth--
+	stack >>= 1
+	if depth&63 == 0 && depth > 0 {
+		stack = w.outer[len(w.outer)-1]
+		w.outer = w.outer[:len(w.outer)-1]
+	}
+	goto after
+
+stopped:
+	if t != cut {
+		return i, t
+	}
+	goto suspend
+
+stop:
+	if i < len(b) {
+		return i, bad
+	}
+
+suspend:
+	w.skipAt, w.stack, w.depth = at, stack, depth
+	return i, cut
+}
+
+// shortInteger returns the index behind the integer at i, which starts with a
+// digit but not with 0, if it is short, positive and whole; or else 0.
+func shortInteger(b []byte, i int) int {
+	end := i + 1
+	for end < len(b) && b[end]-'0' <= 9 {
+		end++
+	}
+	if end-i <= 18 && end < len(b) && b[end] != '.' && b[end]|0x20 != 'e' {
+		return end
+	}
+	return 0
+}
+
+// number validates the number at i. With bad, the index is that of the fault;
+// a number beyond float64 is one at its start.
+func (w *walker) number(b []byte, i int) (end int, t status) {
+	end, kind, whole, s := jsonwire.ScanNumber(b, i)
+	if end-i > w.limits.NumberBytes {
+		w.overflew = limitNumber
+		return end, overflow
+	}
+	switch {
+	case s == jsonwire.Bad:
+		return end, bad
+	case s == jsonwire.Cut && !w.eof:
+		return end, cut
+	case !whole:
+		return end, bad
+	}
+	if (kind == jsonwire.Fraction || end-i > 300) && !jsonwire.FitsFloat64(b[i:end]) {
+		w.outOfRange = true
+		return i, bad
+	}
+	return end, done
+}
+
+func isInt64(lit []byte) bool {
+	_, kind, _, _ := jsonwire.ScanNumber(lit, 0)
+	return jsonwire.IsInt64(lit, kind)
+}

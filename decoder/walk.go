@@ -1,0 +1,656 @@
+package decoder
+
+// NOTE: how this file is arranged. walker.run is one machine of labels and
+// gotos: each label is a position in the grammar of RFC 8259, and says what it
+// expects there. It keeps its state in local variables and knows nothing of
+// what is below an object or array but what their frames tell it, so that no
+// input makes it recurse.
+//
+// It can stop at any byte. Whatever byte a label does not expect, it jumps to
+// stop: within the window that is a syntax error; at the end of the window it
+// is a suspension, and the state that was noted on the way (w.st = ...) is
+// where the next window goes on. So the fast path never asks whether the window
+// ends.
+//
+// Output is cut out of the input: bytes before flushed are decided, those from
+// flushed on are kept unless a member of them turns out to be dropped. Dropping
+// one writes the kept run up to the member, and goes on behind it.
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// A state is a label of walker.run at which it can go on.
+type state uint8
+
+const (
+	atValue state = iota
+	inString
+	atFirstElement
+	atElement
+	atFirstName
+	atName
+	inName
+	atColon
+	atField
+	atUnknown
+	atNull
+	inKept
+	inDropped
+	afterValue
+	afterMember
+	afterElement
+	atRepeated // set by the driver: drop the member whose name starts here
+	atEnd
+)
+
+// A status says how a machine ended.
+type status uint8
+
+const (
+	done     status = iota // the value is complete
+	cut                    // the window ended first
+	bad                    // a syntax error at w.pos
+	repeated               // a name was found twice in an object
+	overflow               // a limit was passed at w.pos
+)
+
+// The kinds of container that a frame stands for.
+const (
+	inRoot uint8 = iota
+	inObject
+	inArray
+)
+
+// A frame is an open container, suspended while one that it holds is open.
+type frame struct {
+	node *program.Node
+	// seen has bit i set if and only if field i was seen in this object. Fields
+	// from 64 on have theirs in walker.words from words on.
+	seen  uint64
+	words int
+	names int // where the undeclared names of this object start in walker.names
+	// cur is where the name of the member that is being read starts, the
+	// opening quote, or the index of the element.
+	cur  int
+	cell int // in the prediction table, of what was seen last
+	kind uint8
+}
+
+// A walker runs a program over a JSON text.
+type walker struct {
+	program *program.Program
+	// predicted holds for each field, and for each node, the field that came
+	// next when it was last seen. Producers write fields in a steady order.
+	predicted []*program.Field
+	limits    Limits
+
+	report  bool // collect findings
+	nulls   bool // report dropped nulls, too
+	cutting bool // members are being cut out at repeated names: no name repeats
+
+	b      []byte // the window, for reading names out of it
+	eof    bool
+	out    []byte
+	budget int // of default bytes
+
+	frames []frame
+	words  []uint64
+	skipper
+	findings
+
+	// The state of run between windows.
+
+	st         state
+	sp         int // open containers; frames[sp] is free for the current one
+	pos        int
+	flushed    int
+	member     int
+	nameEnd    int
+	kept       bool
+	escaped    bool
+	value      *program.Node
+	field      *program.Field
+	edge       *program.Edge
+	overflew   limit
+	outOfRange bool
+}
+
+// start prepares for a document whose output is appended to dst.
+func (w *walker) start(dst []byte) {
+	w.out = dst
+	w.budget = w.limits.DefaultBytes
+	w.words = w.words[:0]
+	w.st, w.sp, w.pos, w.flushed, w.kept = atValue, 0, 0, 0, false
+	w.frames[0] = frame{kind: inRoot}
+	w.value = w.program.Root
+	w.skipper.start()
+}
+
+// run walks the window b, which starts with all that was there before. eof says
+// that nothing comes after it.
+func (w *walker) run(b []byte, eof bool) status {
+	var (
+		i       = w.pos
+		top     = &w.frames[w.sp]
+		n       = top.node
+		seen    = top.seen
+		cur     = top.cur
+		cell    = top.cell
+		kind    = top.kind
+		kept    = w.kept
+		member  = w.member
+		v       = w.value
+		f       = w.field
+		e       = w.edge
+		end     = w.nameEnd
+		escaped = w.escaped
+		s       jsonwire.Status
+		t       status
+		c       byte
+	)
+	w.b, w.eof = b, eof
+	switch w.st {
+	case atValue:
+		goto value
+	case inString:
+		goto str
+	case atFirstElement:
+		goto firstElement
+	case atElement:
+		goto element
+	case atFirstName:
+		goto firstName
+	case atName:
+		goto name
+	case inName:
+		goto restOfName
+	case atColon:
+		goto colon
+	case atField:
+		goto field
+	case atUnknown:
+		goto unknown
+	case atNull:
+		goto null
+	case inKept:
+		goto keptTree
+	case inDropped:
+		goto droppedTree
+	case afterValue:
+		goto after
+	case afterMember:
+		goto afterMember
+	case afterElement:
+		goto afterElement
+	case atRepeated:
+		goto repeatedName
+	}
+	goto end
+
+value: // a value that node v governs
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if v.Types != program.Any && firstTypes[c] != 0 && v.Types&firstTypes[c] == 0 {
+		w.note(i, kind, cur, w.mismatch(v.Types, firstTypes[c]))
+		v = anyNode
+	}
+	switch c {
+	case '"':
+		i++
+		escaped = false
+		if i+17 <= len(b) {
+			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
+			if m == 0 {
+				i += 8
+				m = jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
+			}
+			if m == 0 {
+				i += 8
+			} else if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+				i++
+				goto after
+			}
+		}
+		goto str
+	case '{':
+		if v.KeepObject && !w.cutting {
+			goto keptTree
+		}
+		if w.push(n, seen, cur, cell, kind, i) {
+			goto tooMuch
+		}
+		n, seen, cell, kind, kept = v, 0, v.Cell, inObject, false
+		if len(n.Fields) > 64 {
+			w.openWords(len(n.Fields))
+		}
+		i++
+		member = i
+		goto firstName
+	case '[':
+		if v.KeepArray && !w.cutting {
+			goto keptTree
+		}
+		if w.push(n, seen, cur, cell, kind, i) {
+			goto tooMuch
+		}
+		n, kind, cur = v, inArray, 0
+		i++
+		goto firstElement
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		if end = shortInteger(b, i); end > 0 {
+			i = end
+			goto after
+		}
+		fallthrough
+	case '-', '0':
+		end, t = w.number(b, i)
+		if t == done {
+			if v.Types&(program.Integer|program.Number) == program.Integer && !isInt64(b[i:end]) {
+				w.note(i, kind, cur, w.mismatch(v.Types, program.Number))
+			}
+			i = end
+			goto after
+		}
+		w.st = atValue
+		if t == bad {
+			i = end
+		}
+		goto stopped
+	case 't':
+		end, s = jsonwire.ScanLiteral(b, i, "true")
+	case 'f':
+		end, s = jsonwire.ScanLiteral(b, i, "false")
+	case 'n':
+		end, s = jsonwire.ScanLiteral(b, i, "null")
+	default:
+		w.st = atValue
+		goto stop
+	}
+	if s == jsonwire.OK {
+		i = end
+		goto after
+	}
+	w.st = atValue
+	if s == jsonwire.Cut {
+		goto suspend
+	}
+	i = end
+	goto syntax
+
+str: // within a string
+	{
+		var esc bool
+		i, esc, s = jsonwire.ScanString(b, i)
+		escaped = escaped || esc
+	}
+	if s == jsonwire.OK {
+		i++
+		goto after
+	}
+	w.st = inString
+	if s == jsonwire.Cut {
+		goto suspend
+	}
+	goto syntax
+
+keptTree: // an object or array that is kept whole
+	i, t = w.skip(b, i, w.sp, !w.cutting)
+	if t == done {
+		goto after
+	}
+	w.st = inKept
+	goto stopped
+
+after: // a value has ended
+	if kind == inObject {
+		kept = true
+		goto afterMember
+	}
+	if kind == inArray {
+		goto afterElement
+	}
+	goto end
+
+afterMember:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ',' {
+		member = i
+		i++
+		if !kept {
+			// What is kept starts behind the comma.
+			w.flushed, member = i, i
+		}
+		goto name
+	}
+	if c == '}' {
+		goto closeObject
+	}
+	w.st = afterMember
+	goto stop
+
+firstName:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == '"' {
+		goto readName
+	}
+	if c == '}' {
+		goto closeObject
+	}
+	w.st = atFirstName
+	goto stop
+
+name:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c != '"' {
+		w.st = atName
+		goto stop
+	}
+
+readName:
+	cur = i
+	f = w.predicted[cell]
+	if i+16 <= len(b) &&
+		binary.LittleEndian.Uint64(b[i:])&f.Mask[0] == f.Head[0] &&
+		binary.LittleEndian.Uint64(b[i+8:])&f.Mask[1] == f.Head[1] &&
+		(len(f.Key) <= 16 || i+len(f.Key) <= len(b) && string(b[i+16:i+len(f.Key)]) == f.Key[16:]) {
+		end = i + len(f.Key) - len(`":`)
+		i += len(f.Key)
+		goto field
+	}
+	i++
+	escaped = false
+
+restOfName:
+	{
+		var esc bool
+		i, esc, s = jsonwire.ScanString(b, i)
+		escaped = escaped || esc
+	}
+	if i-cur-1 > w.limits.NameBytes {
+		w.overflew = limitName
+		i = cur
+		goto tooMuch
+	}
+	if s != jsonwire.OK {
+		w.st = inName
+		if s == jsonwire.Cut {
+			goto suspend
+		}
+		goto syntax
+	}
+	end = i
+	i++
+	if escaped {
+		f = n.Find(w.unescape(b[cur+1 : end]))
+	} else {
+		f = n.Find(b[cur+1 : end])
+	}
+	if f != nil {
+		w.predicted[cell] = f
+	}
+
+colon:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c != ':' {
+		w.st = atColon
+		goto stop
+	}
+	i++
+	if f == nil {
+		goto unknown
+	}
+
+field: // the value of a declared field
+	c = jsonwire.At(b, i)
+	if c == ' ' {
+		i++
+		c = jsonwire.At(b, i)
+	}
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		if i >= len(b) {
+			w.st = atField
+			goto suspend
+		}
+		c = b[i]
+	}
+	cell = f.Cell
+	if f.Index < 64 {
+		if seen&(1<<f.Index) != 0 {
+			goto repeat
+		}
+		seen |= 1 << f.Index
+	} else if w.setWord(f.Index) {
+		goto repeat
+	}
+	if c == 'n' && f.Null != program.KeepNull {
+		e = &f.Edge
+		goto null
+	}
+	v = f.Node
+	goto value
+
+unknown: // the value of an undeclared name
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		if i >= len(b) {
+			w.st = atUnknown
+			goto suspend
+		}
+		c = b[i]
+	}
+	e = n.Unknown
+	if e == nil {
+		if w.report {
+			w.note(cur, kind, cur, w.unknown(n.Group))
+			if !w.cutting {
+				w.addName(b, cur+1, end, escaped)
+			}
+		}
+		w.flush(b, member)
+		goto droppedTree
+	}
+	if !w.cutting {
+		w.addName(b, cur+1, end, escaped)
+	}
+	if c == 'n' && e.Null != program.KeepNull {
+		goto null
+	}
+	v = e.Node
+	goto value
+
+droppedTree: // the value of a member that is dropped
+	i, t = w.skip(b, i, w.sp, w.report && !w.cutting)
+	if t == done {
+		w.flushed = i
+		goto afterMember
+	}
+	w.st = inDropped
+	goto stopped
+
+null: // a null that does not stay
+	end, s = jsonwire.ScanLiteral(b, i, "null")
+	if s != jsonwire.OK {
+		w.st = atNull
+		if s == jsonwire.Cut {
+			goto suspend
+		}
+		i = end
+		goto syntax
+	}
+	if e.Null == program.DropNull {
+		if w.nulls {
+			w.note(i, kind, cur, w.droppedNull())
+		}
+		w.flush(b, member)
+		i += len("null")
+		w.flushed = i
+		goto afterMember
+	}
+	w.flush(b, i)
+	if w.insert(e.Default) {
+		goto tooMuch
+	}
+	i += len("null")
+	w.flushed = i
+	goto after
+
+closeObject:
+	if len(w.names) > w.firstName {
+		if w.closeNames() {
+			goto repeat
+		}
+	}
+	if n.Defaults > 0 && (n.Defaults > 64 || ^seen<<(64-n.Defaults) != 0) {
+		// Before the white space that the object ends with.
+		for end = i; end > w.flushed && b[end-1] <= ' '; end-- {
+		}
+		w.flush(b, end)
+		if w.insertMissing(n, seen, kept) {
+			goto tooMuch
+		}
+	}
+	goto pop
+
+firstElement:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ']' {
+		goto pop
+	}
+	if i >= len(b) {
+		w.st = atFirstElement
+		goto suspend
+	}
+
+element:
+	e = &n.Elements
+	v = e.Node
+	if e.Null == program.KeepNull {
+		goto value
+	}
+	i = jsonwire.Blanks(b, i)
+	if i >= len(b) {
+		w.st = atElement
+		goto suspend
+	}
+	if b[i] == 'n' {
+		goto null
+	}
+	goto value
+
+afterElement:
+	c = jsonwire.At(b, i)
+	if c <= ' ' {
+		i = jsonwire.Blanks(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == ',' {
+		i++
+		cur++
+		goto element
+	}
+	if c == ']' {
+		goto pop
+	}
+	w.st = afterElement
+	goto stop
+
+pop: // behind the last byte of a container
+	i++
+	if len(w.words) > w.firstWord {
+		w.words = w.words[:w.firstWord]
+	}
+	w.sp--
+	top = &w.frames[w.sp]
+	n, seen, cur, cell, kind = top.node, top.seen, top.cur, top.cell, top.kind
+	w.firstName, w.firstWord = top.names, top.words
+	goto after
+
+repeatedName: // a member that a later one of the same name replaces
+	w.flush(b, member)
+	cur = i
+	i, _, _ = jsonwire.ScanString(b, i+1)
+	i = jsonwire.Blanks(b, i+1)
+	i = jsonwire.Blanks(b, i+1)
+	goto droppedTree
+
+end: // behind the document
+	i = jsonwire.Blanks(b, i)
+	w.st = atEnd
+	if i < len(b) {
+		goto syntax
+	}
+	w.pos = i
+	if !eof {
+		return cut
+	}
+	w.flush(b, i)
+	return done
+
+stopped: // as status t says
+	switch t {
+	case cut:
+		goto suspend
+	case repeated:
+		goto repeat
+	case overflow:
+		goto tooMuch
+	}
+	goto syntax
+
+repeat:
+	return repeated
+
+tooMuch:
+	w.pos = i
+	w.here(kind, cur)
+	return overflow
+
+stop:
+	if i >= len(b) {
+		goto suspend
+	}
+
+syntax:
+	w.pos = i
+	w.here(kind, cur)
+	return bad
+
+suspend:
+	w.pos, w.member, w.nameEnd, w.kept, w.escaped = i, member, end, kept, escaped
+	w.value, w.field, w.edge = v, f, e
+	w.frames[w.sp] = frame{node: n, seen: seen, words: w.firstWord, names: w.firstName, cur: cur, cell: cell, kind: kind}
+	if eof {
+		return bad
+	}
+	return cut
+}
