@@ -17,9 +17,6 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// caseTopics are the folders of testdata whose cases are documents to decode.
-var caseTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*"}
-
 // The bounds that every document has to keep, whatever it tries (see Limits).
 const (
 	maxFindings     = 100
@@ -30,7 +27,7 @@ const (
 // TestCases decodes the documents under testdata: as JSON and as YAML, under
 // both semantics, in all modes of field validation.
 func TestCases(t *testing.T) {
-	for _, c := range corpus.Load(t, caseTopics...) {
+	for _, c := range corpus.Load(t, "*/*") {
 		for _, semantics := range c.Semantics {
 			t.Run(c.Name+"/"+semantics, func(t *testing.T) {
 				p := compileCase(t, &c, semantics)
@@ -183,6 +180,9 @@ func (r caseRun) checkFindings(t *testing.T, found ferrors.List) {
 // and then its result, which has nothing to be found or changed.
 func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.Validation, out []byte) {
 	t.Helper()
+	if len(r.src) > 1<<20 {
+		return // what is so long is there for its length
+	}
 	again, _ := r.decode(d, nil, r.src)
 	assert.True(t, bytes.Equal(out, again), "%s: the second time the result is\n%.500s\nnot\n%.500s", r.form, again, out)
 

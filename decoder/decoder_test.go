@@ -1,10 +1,9 @@
 package decoder
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,22 +68,204 @@ func details(l ferrors.List) []string {
 	return texts
 }
 
-func testSmoke(t *testing.T) {
+const docWithAll = `{
+  "apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "x", "evil": {"a": 1}, "labels": {"a": "b"}},
+  "n": 1, "unknown": {"deep": [1, 2, {"x": "y"}]}, "obj": {"a": "z", "deep": {"x": {"y": 1}}},
+  "list": [{"name": "a"}, {"name": "b", "d": false, "u": 1}], "nulls": [null, "b"],
+  "map": {"k1": "v1", "k2": "v2", "k3": null}, "raw": {"any": {"thing": [true]}}, "longer-than-sixteen-bytes": "\\u0041 long enough"
+}`
+
+func TestNoAllocations(t *testing.T) {
 	p := compileYAML(t, testSchema)
-	d := New(p)
-	for _, in := range []string{
-		`{}`, `{"n":1}`, `{ "x" : 1 , "n" : 2 , "y":[1,{"a":2}] }`, `{"x":1}`, `{"n":1,"n":2,"x":{"a":1,"a":2,"a":3}}`,
-		`{"obj":null,"drop":null,"nul":null,"nulls":[null,"a"],"map":{"a":null,"b":"c"},"objs":{"a":{},"b":null}}`,
-		`{"raw":{"a":[{"b":1,"b":{"c":1}}]},"half":{"u":{"v":1},"known":{"k":"","l":1}}}`,
-		`{"metadata":{"name":"x","evil":1,"labels":{"a":"b"}},"emb":{"kind":"K","metadata":{"evil":2,"name":"n"},"z":1}}`,
-		"{\n \"list\": [\n  {\"name\": \"a\", \"u\": 1},\r\n  {\"d\": false}\n ], \"s\": \"\\u0041\"\n}",
-		`{"kind":5}`, `{"n":tru}`, `[1]`, `{"n":1} x`, `{"zz":[{]}}`, "{\"zz\":\"\xff\"}", `{"zz":1e400}`,
-	} {
-		out, err := d.AppendJSON(nil, []byte(in))
-		fmt.Printf("%s\n  %s\n  %v\n  %v\n", in, out, err, details(d.Findings()))
+	mostlyUnknown := []byte(`{"n":1,"zz":[` + strings.Repeat(`{"a":{"b":"c\\n","d":[1,2.5,null,true]},"e":"f"},`, 200) + `{}]}`)
+	yaml := compileYAML(t, benchSchema)
+	for _, v := range []Validation{Ignore, Warn} {
+		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown, []byte(benchDocument(20_000, false))} {
+			for _, p := range []*schema.Program{p, yaml} {
+				d := New(p, FieldValidation(v))
+				dst, err := d.AppendJSON(nil, doc)
+				require.NoError(t, err)
+				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendJSON(dst[:0], doc) }), "%v %.60s", v, doc)
+			}
+		}
 	}
-	_ = bytes.Equal
-	_ = errors.Is
-	_ = strings.Repeat
-	_ = assert.Equal
+}
+
+func TestResultDoesNotAlias(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	src := []byte(docWithAll)
+	out, err := d.AppendJSON(nil, src)
+	require.NoError(t, err)
+	findings := details(d.Findings())
+	require.NotEmpty(t, findings)
+	want := string(out)
+	clear(src)
+	assert.Equal(t, want, string(out))
+	assert.Equal(t, findings, details(d.Findings()))
+
+	// A result that is changed does not change the next one.
+	src = []byte(docWithAll)
+	clear(out)
+	again, err := d.AppendJSON(nil, src)
+	require.NoError(t, err)
+	assert.Equal(t, want, string(again))
+	assert.Equal(t, docWithAll, string(src), "the document must not be changed")
+}
+
+func TestAppendKeepsWhatIsThere(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	dst := append(make([]byte, 0, 100), "before"...)
+	out, err := d.AppendJSON(dst, []byte(`{"n":1,"n":2}`))
+	require.NoError(t, err)
+	assert.Equal(t, `before{"n":2,"obj":{"b":2,"a":"abc"},"s":"dflt"}`, string(out))
+	for _, bad := range []string{`{"n":1,"n":2,}`, `{"kind":1}`, `[`} {
+		out, err = d.AppendJSON(dst, []byte(bad))
+		require.Error(t, err)
+		assert.Equal(t, "before", string(out))
+	}
+}
+
+func TestStrictReturnsBoth(t *testing.T) {
+	d := New(compileYAML(t, testSchema), FieldValidation(Strict))
+	out, err := d.AppendJSON(nil, []byte(`{"s":"a","x":1,"s":"b"}`))
+	assert.Equal(t, `{"s":"b","obj":{"b":2,"a":"abc"}}`, string(out))
+	var strict *StrictError
+	require.ErrorAs(t, err, &strict)
+	assert.Equal(t, `strict decoding error: duplicate field "s", unknown field "x"`, err.Error())
+	var finding *Finding
+	require.ErrorAs(t, err, &finding)
+	assert.Equal(t, ferrors.DuplicateField, finding.Kind)
+	assert.Equal(t, ferrors.Position{Offset: 15, Line: 1, Column: 16, ByteColumn: 16}, finding.Position)
+	assert.Equal(t, ferrors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}, finding.First)
+
+	// The error keeps its findings when the decoder goes on.
+	_, err = d.AppendJSON(nil, []byte(`{"other":1}`))
+	require.Error(t, err)
+	assert.Equal(t, "s", strict.Findings[0].Path.String())
+}
+
+func TestIgnoreFindsNothing(t *testing.T) {
+	d := New(compileYAML(t, testSchema), FieldValidation(Ignore))
+	out, err := d.AppendJSON(nil, []byte(`{"s":"a","x":{"y":1,"y":2},"s":"b"}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"s":"b","obj":{"b":2,"a":"abc"}}`, string(out))
+	assert.Empty(t, d.Findings())
+}
+
+func TestCompact(t *testing.T) {
+	d := New(compileYAML(t, testSchema), Compact(true))
+	out, err := d.AppendJSON([]byte(" "), []byte("{ \"s\" :\t\"a \\\\\\\" b\\\\\" ,\r\n \"map\": { \"k\" : \"\" } , \"nulls\":[ \"x y\" , \"\\\\\" ]}"))
+	require.NoError(t, err)
+	assert.Equal(t, ` {"s":"a \\\" b\\","map":{"k":""},"nulls":["x y","\\"],"obj":{"b":2,"a":"abc"}}`, string(out))
+}
+
+func TestReportDroppedNulls(t *testing.T) {
+	d := New(compileYAML(t, testSchema), ReportDroppedNulls(true), FieldValidation(Strict))
+	out, err := d.AppendJSON(nil, []byte(`{"drop":null,"nul":null,"s":null,"map":{"a":null}}`))
+	require.NoError(t, err, "a dropped null is no reason to fail")
+	assert.Equal(t, `{"nul":null,"s":"dflt","map":{},"obj":{"b":2,"a":"abc"}}`, string(out))
+	assert.Equal(t, []string{`1:9: dropped null field "drop"`, `1:45: dropped null field "map.a"`}, details(d.Findings()))
+}
+
+func TestPositions(t *testing.T) {
+	// One unknown field on each line, after line ends of all kinds.
+	src := "{\n\"a\":1,\r\n \"b\":2,\r\"s\":\"日本🌳\",\"c\":3,\n\r\"d\":4\r\n}"
+	d := New(compileYAML(t, testSchema))
+	_, err := d.AppendJSON(nil, []byte(src))
+	require.NoError(t, err)
+	var got []ferrors.Position
+	for _, f := range d.Findings() {
+		got = append(got, f.Position)
+	}
+	assert.Equal(t, []ferrors.Position{
+		{Offset: 2, Line: 2, Column: 1, ByteColumn: 1},
+		{Offset: 11, Line: 3, Column: 2, ByteColumn: 2},
+		{Offset: 35, Line: 4, Column: 11, ByteColumn: 18},
+		{Offset: 43, Line: 6, Column: 1, ByteColumn: 1},
+	}, got)
+}
+
+func TestSyntaxErrors(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	for _, c := range []struct{ src, want string }{
+		{``, `1:1: unexpected end of input, where a value is expected`},
+		{" \n ", `2:2: unexpected end of input, where a value is expected`},
+		{`{"s":"a"`, `1:9: unexpected end of input, where ',' or '}' is expected in "s"`},
+		{`{"s":"a",}`, `1:10: invalid character '}', where a name in double quotes is expected`},
+		{`{"s" "a"}`, `1:6: invalid character '"', where ':' is expected in "s"`},
+		{`{s:1}`, `1:2: invalid character 's', where a name in double quotes or '}' is expected`},
+		{`{"list":[1,]}`, `1:12: invalid character ']', where a value is expected in "list[1]"`},
+		{`{"list":[1 2]}`, `1:12: invalid character '2', where ',' or ']' is expected in "list[0]"`},
+		{`{"x":{"y":[01]}}`, `1:13: invalid character '1', where ',' or ']' is expected in "x.y[0]"`},
+		{`{"x":-}`, `1:7: invalid character '}' in a number, where a digit is expected in "x"`},
+		{`{"x":1.}`, `1:8: invalid character '}' in a number, where a digit is expected in "x"`},
+		{`{"x":nul}`, `1:9: invalid character '}' in the literal null in "x"`},
+		{`{"x":"a` + "\x01" + `"}`, `1:8: control character '\x01' in a string, where it must be escaped in "x"`},
+		{`{"x":"\q"}`, `1:7: invalid escape "\\q" in a string in "x"`},
+		{`{"x":"\ud800"}`, `1:7: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected in "x"`},
+		{`{"x":"` + "\xff" + `"}`, `1:7: invalid UTF-8 in a string: "\xff" in "x"`},
+		{"\ufeff{}", `1:1: byte order mark, which JSON must not start with`},
+		{`{} {}`, `1:4: something follows the document: "{}"`},
+		{`{}` + "\x00", `1:3: something follows the document: "\x00"`},
+		{`{"x":-1e999}`, `1:6: number "-1e999" is beyond the range of float64 in "x"`},
+	} {
+		out, err := d.AppendJSON(nil, []byte(c.src))
+		var syntax *SyntaxError
+		if assert.ErrorAs(t, err, &syntax, c.src) {
+			assert.Equal(t, c.want, err.Error())
+		}
+		assert.Nil(t, out)
+	}
+}
+
+func TestPeekType(t *testing.T) {
+	for _, c := range []struct{ src, apiVersion, kind, err string }{
+		{src: `{}`},
+		{src: `{"kind":"K"}`, kind: "K"},
+		{src: ` { "x":{"kind":"no"}, "kind" : "K" , "apiVersion":"g/v1","y":[1] } `, apiVersion: "g/v1", kind: "K"},
+		{src: `{"kind":"Safe","\u006bind":"Evil","Kind":"Other"}`, kind: "Evil"},
+		{src: `{"kind":"a\"b\u0041"}`, kind: `a"bA`},
+		{src: `{"kind":5}`, err: `field "kind" must be a string, not a number`},
+		{src: `{"kind":null}`, err: `field "kind" must be a string, not null`},
+		{src: `[]`, err: `the document must be an object, not an array`},
+		{src: `{"kind":"K","x":[}`, err: `1:18: invalid character '}', where a value or ']' is expected in "x[0]"`},
+		{src: `{"kind":"K"} x`, err: `1:14: something follows the document: "x"`},
+	} {
+		apiVersion, kind, err := PeekType([]byte(c.src))
+		assert.Equal(t, c.apiVersion, apiVersion, c.src)
+		assert.Equal(t, c.kind, kind, c.src)
+		if c.err == "" {
+			assert.NoError(t, err, c.src)
+		} else {
+			assert.EqualError(t, err, c.err)
+		}
+	}
+}
+
+// TestConcurrentUse runs one program in many goroutines, with documents of all
+// sorts, and looks for anything that leaks from one call to the next.
+func TestConcurrentUse(t *testing.T) {
+	p := compileYAML(t, testSchema)
+	docs := []string{docWithAll, `{}`, `{"n":1,"n":2}`, `{"kind":1}`, `{"x":[`, `{"zz":{"a":1,"a":2}}`}
+	want := make([]string, len(docs))
+	result := func(d *Decoder, doc string) string {
+		out, err := d.AppendJSON(nil, []byte(doc))
+		return fmt.Sprint(string(out), err, details(d.Findings()), d.Omitted())
+	}
+	for i, doc := range docs {
+		want[i] = result(New(p), doc)
+	}
+	var wg sync.WaitGroup
+	for g := range 16 {
+		wg.Go(func() {
+			d := New(p)
+			for i := range 200 {
+				k := (i*7 + g) % len(docs)
+				if got := result(d, docs[k]); got != want[k] {
+					t.Errorf("%s: got %s, want %s", docs[k], got, want[k])
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

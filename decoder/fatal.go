@@ -100,13 +100,13 @@ func (r *reader) token(expect expectation) (next expectation, fault string) {
 		r.at++
 		return aValue, ""
 	case expect == aValue || expect == aFirstElement:
-		return r.value(c)
+		return r.value(c, expect)
 	}
 	return 0, r.unexpected(expect)
 }
 
 // value reads a value, or the start of one.
-func (r *reader) value(c byte) (next expectation, fault string) {
+func (r *reader) value(c byte, expect expectation) (next expectation, fault string) {
 	switch c {
 	case '{':
 		r.at++
@@ -135,7 +135,7 @@ func (r *reader) value(c byte) (next expectation, fault string) {
 		}
 		return aComma, "invalid character " + character(r.b[end:]) + " in a number, where a digit is expected"
 	}
-	return 0, r.unexpected(aValue)
+	return 0, r.unexpected(expect)
 }
 
 func (r *reader) literal(lit string) (fault string) {
@@ -204,14 +204,14 @@ func (r *reader) path() errors.Path {
 	if depth > 0 && r.steps[depth-1].index < 0 && r.steps[depth-1].name < 0 {
 		depth-- // no member yet
 	}
-	return errors.PathOf(string(errors.AppendPath(nil, depth, func(i int) ([]byte, int) {
+	return errors.MakePath(depth, func(i int) ([]byte, int) {
 		if s := r.steps[i]; s.index >= 0 {
 			return nil, s.index
 		}
 		from := r.steps[i].name + 1
 		end, _, _ := jsonwire.ScanString(r.b, from)
 		return jsonwire.AppendUnescaped(make([]byte, 0, end-from), r.b[from:end]), 0
-	})))
+	})
 }
 
 // excerpt returns the start of b, up to what a message can bear, quoted.

@@ -25,6 +25,7 @@ type record struct {
 type findings struct {
 	records    []record
 	paths      []byte
+	textBytes  int // the length of the paths as text, at most
 	omitted    int
 	mismatches int // all of them, omitted ones too
 	strict     int // unknown and duplicate fields, omitted ones too
@@ -36,7 +37,7 @@ type findings struct {
 
 func (f *findings) reset() {
 	f.records, f.paths = f.records[:0], f.paths[:0]
-	f.omitted, f.mismatches, f.strict = 0, 0, 0
+	f.textBytes, f.omitted, f.mismatches, f.strict = 0, 0, 0, 0
 	f.list = f.list[:0]
 }
 
@@ -90,12 +91,18 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 	case errors.UnknownField, errors.DuplicateField:
 		w.strict++
 	}
-	if len(w.records) >= w.limits.Findings || len(w.paths) >= w.limits.FindingBytes {
+	if len(w.records) >= w.limits.Findings || w.textBytes >= w.limits.FindingBytes {
 		w.omitted++
 		return
 	}
+	var text int
 	r.path = len(w.paths)
-	w.paths = errors.AppendPath(w.paths, depth, segment)
+	w.paths, text = errors.AppendPath(w.paths, depth, segment)
+	if w.textBytes += text; w.textBytes > w.limits.FindingBytes {
+		w.paths = w.paths[:r.path]
+		w.omitted++
+		return
+	}
 	r.end = len(w.paths)
 	w.records = append(w.records, r)
 }

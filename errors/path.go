@@ -176,21 +176,41 @@ func (p Path) Pointer() string {
 	return string(b)
 }
 
-// AppendPath appends the encoded form of a path of depth segments to dst, for
-// [PathOf] to take. segment returns the i-th one: a name, or an index where
-// name is nil. It is called for no more segments than fit into [MaxPathBytes].
-func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index int)) []byte {
+// MakePath returns a path of depth segments. segment returns the i-th one: a
+// name, or an index where name is nil. Where they are more than fit into
+// [MaxPathBytes], it is called for no more than these.
+func MakePath(depth int, segment func(i int) (name []byte, index int)) Path {
+	encoded, _ := AppendPath(nil, depth, segment)
+	return Path{string(encoded)}
+}
+
+// AppendPath is [MakePath] for many paths: it appends the encoded form of
+// one to dst, for [PathOf] to take, and returns a bound for the length of its
+// text besides.
+func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
 	cost := func(i int) int {
-		name, _ := segment(i)
-		return min(len(name), maxNameBytes) + 4
+		name, index := segment(i)
+		if name == nil {
+			return len("[]") + digits(index)
+		}
+		kept := len(name)
+		if head, tail := shorten(name); head < tail {
+			kept += head + len("...") - tail
+		}
+		if isPlain(name) {
+			return len(".") + kept
+		}
+		return len(`[""]`) + 6*kept
 	}
 	// The leaf says the most: half of the room is for the end of the path, and
 	// what the end does not need is for its start.
-	room := MaxPathBytes
+	const gap = len("[... 10000 more ...]")
+	room := MaxPathBytes - gap
+	half := room / 2
 	tail := depth
 	for tail > 0 {
 		c := cost(tail - 1)
-		if c > room-MaxPathBytes/2 {
+		if c > room-half {
 			break
 		}
 		room -= c
@@ -206,13 +226,10 @@ func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index i
 		head++
 	}
 	for i := range depth {
-		if i >= head && i < tail {
-			if i == head {
-				dst = appendTagged(dst, tagElide, tail-head)
-			}
-			continue
+		if i == head && i < tail {
+			dst = appendTagged(dst, tagElide, tail-head)
 		}
-		if i == head && head < tail {
+		if i >= head && i < tail {
 			continue
 		}
 		name, index := segment(i)
@@ -222,29 +239,56 @@ func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index i
 			dst = appendName(dst, name)
 		}
 	}
-	return dst
+	if head == tail {
+		room += gap
+	}
+	return dst, MaxPathBytes - room
+}
+
+func digits(n int) int {
+	d := 1
+	for n >= 10 {
+		n /= 10
+		d++
+	}
+	return d
 }
 
 // PathOf returns the path that [AppendPath] has encoded.
 func PathOf(encoded string) Path { return Path{encoded} }
 
 func appendName[S string | []byte](b []byte, name S) []byte {
-	if len(name) <= maxNameBytes {
+	head, tail := shorten(name)
+	if head == tail {
 		b = appendTagged(b, tagName, len(name))
 		return append(b, name...)
 	}
-	const half = (maxNameBytes - len("...")) / 2
-	head, tail := half, len(name)-half
+	b = appendTagged(b, tagName, head+len("...")+len(name)-tail)
+	b = append(b, name[:head]...)
+	b = append(b, "..."...)
+	return append(b, name[tail:]...)
+}
+
+// shorten returns between which indices a name is cut, the same two if it need
+// not be. Names that must be escaped are cut to less, so that no escaped leaf of
+// a path is longer than half of [MaxPathBytes].
+func shorten[S string | []byte](name S) (head, tail int) {
+	most := maxNameBytes
+	if len(name) > maxNameBytes/4 && !isPlain(name) {
+		most = maxNameBytes / 4
+	}
+	if len(name) <= most {
+		return 0, 0
+	}
+	half := (most - len("...")) / 2
+	head, tail = half, len(name)-half
 	for head > half-utf8.UTFMax && !utf8.RuneStart(name[head]) {
 		head--
 	}
 	for tail < len(name)-half+utf8.UTFMax && !utf8.RuneStart(name[tail]) {
 		tail++
 	}
-	b = appendTagged(b, tagName, head+len("...")+len(name)-tail)
-	b = append(b, name[:head]...)
-	b = append(b, "..."...)
-	return append(b, name[tail:]...)
+	return head, tail
 }
 
 func appendTagged(b []byte, tag byte, v int) []byte {
@@ -264,13 +308,13 @@ func uvarint(s string) (v, n int) {
 }
 
 // isPlain reports whether a name can stand in a message as it is.
-func isPlain(name string) bool {
+func isPlain[S string | []byte](name S) bool {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return isPlainUnicode(name)
+			return isPlainUnicode(string(name))
 		}
 	}
-	return name != ""
+	return len(name) > 0
 }
 
 func isPlainUnicode(name string) bool {

@@ -1,0 +1,172 @@
+package decoder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+)
+
+// TestLimits runs each limit at its value and one past it.
+func TestLimits(t *testing.T) {
+	nested := func(open, close string, n int) string {
+		return strings.Repeat(open, n) + strings.Repeat(close, n)
+	}
+	for _, c := range []struct {
+		name  string
+		src   func(n int) string // a document that needs n of what is limited
+		set   func(n int) Limits
+		max   int
+		limit string
+	}{
+		{"depth skipped", func(n int) string { return `{"zz":` + nested("[", "]", n-1) + `}` },
+			nil, DefaultDepth, "depth of nesting"},
+		{"depth skipped objects", func(n int) string { return strings.Repeat(`{"zz":`, n) + `1` + strings.Repeat("}", n) },
+			nil, DefaultDepth, "depth of nesting"},
+		{"depth preserved", func(n int) string { return `{"raw":` + nested("[", "]", n-1) + `}` },
+			nil, DefaultDepth, "depth of nesting"},
+		{"depth walked", func(n int) string { return `{"s":` + nested("[", "]", n-1) + `}` },
+			nil, DefaultDepth, "depth of nesting"},
+		{"depth walked and skipped", func(n int) string {
+			return `{"s":` + strings.Repeat("[", n/2) + `{"x":` + nested("[", "]", n-n/2-2) + `}` + strings.Repeat("]", n/2) + `}`
+		}, nil, DefaultDepth, "depth of nesting"},
+		{"depth 70", func(n int) string { return `{"raw":` + nested("[", "]", n-1) + `}` },
+			func(n int) Limits { return Limits{Depth: n} }, 70, "depth of nesting"},
+		{"number", func(n int) string { return `{"n":0.` + strings.Repeat("1", n-2) + `}` },
+			nil, DefaultNumberBytes, "length of a number in bytes"},
+		{"number skipped", func(n int) string { return `{"zz":0.` + strings.Repeat("1", n-2) + `}` },
+			nil, DefaultNumberBytes, "length of a number in bytes"},
+		{"name", func(n int) string { return `{"` + strings.Repeat("x", n) + `":1}` },
+			nil, DefaultNameBytes, "length of a name in bytes"},
+		{"name skipped", func(n int) string { return `{"zz":{"` + strings.Repeat("x", n) + `":1}}` },
+			nil, DefaultNameBytes, "length of a name in bytes"},
+		{"name preserved", func(n int) string { return `{"raw":{"` + strings.Repeat("x", n) + `":1}}` },
+			nil, DefaultNameBytes, "length of a name in bytes"},
+		// `"d":true` is inserted for each element, but for what the root gets.
+		{"defaults", func(n int) string {
+			return `{"s":"","obj":{"a":""},"list":[` + strings.Repeat("{},", n/len(`"d":true`)-1) + `{}]}`
+		}, func(n int) Limits { return Limits{DefaultBytes: n} }, 800, "size of inserted defaults in bytes"},
+		{"output", func(n int) string { return `{"s":"` + strings.Repeat("x", n-len(`{"s":"","obj":{}}`)) + `","obj":{}}` },
+			func(n int) Limits { return Limits{OutputBytes: n + len(`"a":"abc"`)} }, 500, "size of the result in bytes"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var limits Limits
+			if c.set != nil {
+				limits = c.set(c.max)
+			}
+			for _, v := range []Validation{Ignore, Strict} {
+				d := New(compileYAML(t, testSchema), WithLimits(limits), FieldValidation(v))
+				_, err := d.AppendJSON(nil, []byte(c.src(c.max)))
+				var strict *StrictError
+				if err != nil {
+					require.ErrorAs(t, err, &strict)
+				}
+				past := c.max + 1
+				if c.name == "defaults" {
+					past = c.max + len(`"d":true`)
+				}
+				out, err := d.AppendJSON(nil, []byte(c.src(past)))
+				var limit *LimitError
+				require.ErrorAs(t, err, &limit)
+				assert.Equal(t, c.limit, limit.Limit)
+				assert.True(t, limit.Position.IsValid())
+				assert.Nil(t, out)
+				assert.Less(t, len(err.Error()), 2000)
+			}
+		})
+	}
+}
+
+func TestFindingLimits(t *testing.T) {
+	unknown := func(n, length int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"%0*d":1,`, length, i)
+		}
+		return `{` + b.String() + `"s":""}`
+	}
+	d := New(compileYAML(t, testSchema))
+	_, err := d.AppendJSON(nil, []byte(unknown(DefaultFindings, 8)))
+	require.NoError(t, err)
+	assert.Len(t, d.Findings(), DefaultFindings)
+	assert.Zero(t, d.Omitted())
+	_, err = d.AppendJSON(nil, []byte(unknown(DefaultFindings+1, 8)))
+	require.NoError(t, err)
+	assert.Len(t, d.Findings(), DefaultFindings)
+	assert.Equal(t, 1, d.Omitted())
+
+	strict := New(compileYAML(t, testSchema), FieldValidation(Strict))
+	_, err = strict.AppendJSON(nil, []byte(unknown(DefaultFindings+7, 8)))
+	assert.ErrorContains(t, err, `unknown field "00000099" and 7 more`)
+
+	// Paths are cut to MaxPathBytes each, and to FindingBytes in all.
+	deep := strings.Repeat(`{"obj":`, 1) + `{"deep":{"x":{"` + strings.Repeat("n", 40_000) + `":1}}}}`
+	_, err = d.AppendJSON(nil, []byte(deep))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 1)
+	assert.Less(t, len(d.Findings()[0].Path.String()), ferrors.MaxPathBytes)
+	assert.Regexp(t, `^obj\.deep\.x\.n+\.\.\.n+$`, d.Findings()[0].Path.String())
+
+	many := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 1 << 20}))
+	_, err = many.AppendJSON(nil, []byte(unknown(3000, 250)))
+	require.NoError(t, err)
+	kept := len(many.Findings())
+	assert.InDelta(t, DefaultFindingBytes/250, kept, 10)
+	assert.Equal(t, 3000, kept+many.Omitted())
+}
+
+// TestHostileShapes has inputs that cost more than their size where something is
+// quadratic: they would run into the time limit of go test.
+func TestHostileShapes(t *testing.T) {
+	var distinct, same, nestedRepeats strings.Builder
+	for i := range 300_000 {
+		fmt.Fprintf(&distinct, `"k%d":1,`, i)
+		same.WriteString(`"k":1,`)
+	}
+	for range 5_000 {
+		nestedRepeats.WriteString(`{"a":1,"a":`)
+	}
+	deepNames := strings.Repeat(`{"`+strings.Repeat("n", 300)+`":`, 5_000)
+	for _, in := range []string{"zz", "raw", "map"} {
+		for name, src := range map[string]string{
+			"distinct names":  `{"` + in + `":{` + distinct.String() + `"last":1}}`,
+			"one name":        `{"` + in + `":{` + same.String() + `"last":1}}`,
+			"nested repeats":  `{"` + in + `":` + nestedRepeats.String() + `1` + strings.Repeat("}", 5_000) + `}`,
+			"deep long names": `{"` + in + `":` + deepNames + `{` + same.String() + `"x":1}` + strings.Repeat("}", 5_000) + `}`,
+		} {
+			for _, v := range []Validation{Ignore, Warn} {
+				d := New(compileYAML(t, testSchema), FieldValidation(v))
+				out, err := d.AppendJSON(nil, []byte(src))
+				require.NoError(t, err, "%s in %s", name, in)
+				if in == "raw" && name == "one name" {
+					assert.Equal(t, `{"raw":{"k":1,"last":1},"obj":{"b":2,"a":"abc"},"s":"dflt"}`, string(out))
+				}
+				if v == Warn && name == "one name" {
+					require.NotEmpty(t, d.Findings())
+					assert.Equal(t, 299_999, d.Findings()[0].Count)
+				}
+			}
+		}
+	}
+}
+
+// TestBuffersAreLetGo makes a decoder large and uses it for small documents.
+func TestBuffersAreLetGo(t *testing.T) {
+	var b strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&b, `"k%d":1,`, i)
+	}
+	d := New(compileYAML(t, testSchema))
+	_, err := d.AppendJSON(nil, []byte(`{"raw":{`+b.String()+`"x":1}}`))
+	require.NoError(t, err)
+	require.Greater(t, cap(d.walker.names), 200_000)
+	for range 2 * keptIdle {
+		_, err = d.AppendJSON(nil, []byte(`{"s":"a"}`))
+		require.NoError(t, err)
+	}
+	assert.Less(t, cap(d.walker.names), 1000)
+}

@@ -1,0 +1,133 @@
+package decoder
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// openVerdicts are those of ours on the texts that JSONTestSuite leaves open:
+// true is accepted. What is refused is beyond float64, not UTF-8, half of a
+// surrogate pair, or has a byte order mark.
+var openVerdicts = map[string]bool{
+	"i_number_double_huge_neg_exp.json":                   true,
+	"i_number_huge_exp.json":                              false,
+	"i_number_neg_int_huge_exp.json":                      false,
+	"i_number_pos_double_huge_exp.json":                   false,
+	"i_number_real_neg_overflow.json":                     false,
+	"i_number_real_pos_overflow.json":                     false,
+	"i_number_real_underflow.json":                        true,
+	"i_number_too_big_neg_int.json":                       true,
+	"i_number_too_big_pos_int.json":                       true,
+	"i_number_very_big_negative_int.json":                 true,
+	"i_object_key_lone_2nd_surrogate.json":                false,
+	"i_string_1st_surrogate_but_2nd_missing.json":         false,
+	"i_string_1st_valid_surrogate_2nd_invalid.json":       false,
+	"i_string_UTF-16LE_with_BOM.json":                     false,
+	"i_string_UTF-8_invalid_sequence.json":                false,
+	"i_string_UTF8_surrogate_U+D800.json":                 false,
+	"i_string_incomplete_surrogate_and_escape_valid.json": false,
+	"i_string_incomplete_surrogate_pair.json":             false,
+	"i_string_incomplete_surrogates_escape_valid.json":    false,
+	"i_string_invalid_lonely_surrogate.json":              false,
+	"i_string_invalid_surrogate.json":                     false,
+	"i_string_invalid_utf-8.json":                         false,
+	"i_string_inverted_surrogates_U+1D11E.json":           false,
+	"i_string_iso_latin_1.json":                           false,
+	"i_string_lone_second_surrogate.json":                 false,
+	"i_string_lone_utf8_continuation_byte.json":           false,
+	"i_string_not_in_unicode_range.json":                  false,
+	"i_string_overlong_sequence_2_bytes.json":             false,
+	"i_string_overlong_sequence_6_bytes.json":             false,
+	"i_string_overlong_sequence_6_bytes_null.json":        false,
+	"i_string_truncated-utf-8.json":                       false,
+	"i_string_utf16BE_no_BOM.json":                        false,
+	"i_string_utf16LE_no_BOM.json":                        false,
+	"i_structure_500_nested_arrays.json":                  true,
+	"i_structure_UTF-8_BOM_empty_object.json":             false,
+}
+
+// withDuplicates are the texts that JSON allows and Strict does not.
+var withDuplicates = map[string]bool{
+	"y_object_duplicated_key.json":           true,
+	"y_object_duplicated_key_and_value.json": true,
+}
+
+// places are where a text can stand: each of these goes another way through the
+// machines.
+var places = []struct {
+	name          string
+	before, after string
+	schema        string
+	opts          []schema.Option
+}{
+	{"the whole input, preserved", ``, ``, `{x-kubernetes-preserve-unknown-fields: true}`, []schema.Option{schema.ResourceRoot(false)}},
+	{"the whole input, walked", ``, ``, `{type: object}`, []schema.Option{schema.ResourceRoot(false)}},
+	{"in a skipped field", `{"unknown":`, `}`, `{type: object}`, nil},
+	{"in a preserved field", `{"a":`, `}`, `{type: object, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}`, nil},
+	{"in a declared field", `{"a":`, `}`, `{type: object, properties: {a: {type: string}}}`, nil},
+	{"in a map", `{"a":{"b":`, `}}`, `{type: object, properties: {a: {type: object, additionalProperties: true}}}`, nil},
+}
+
+func TestJSONTestSuite(t *testing.T) {
+	for _, place := range places {
+		t.Run(place.name, func(t *testing.T) {
+			p := compileYAML(t, place.schema, place.opts...)
+			counts := map[corpus.Verdict]int{}
+			for text := range corpus.JSONTestSuite(t) {
+				counts[text.Verdict]++
+				src := []byte(place.before + string(text.Data) + place.after)
+				accept := text.Verdict == corpus.Accept
+				if text.Verdict == corpus.Open {
+					verdict, listed := openVerdicts[text.Name]
+					require.True(t, listed, text.Name)
+					accept = verdict
+				}
+				for _, v := range []Validation{Ignore, Warn, Strict} {
+					out, err := New(p, FieldValidation(v)).AppendJSON(nil, src)
+					var strict *StrictError
+					switch {
+					case errors.As(err, &strict):
+						assert.True(t, accept, text.Name)
+						assert.NotNil(t, out, text.Name)
+						assert.Equal(t, withDuplicates[text.Name], hasDuplicate(strict), text.Name)
+					case accept:
+						assert.NoError(t, err, text.Name)
+						assert.False(t, v == Strict && withDuplicates[text.Name], text.Name)
+					default:
+						assert.Error(t, err, text.Name)
+						assert.Nil(t, out, text.Name)
+					}
+				}
+			}
+			assert.Equal(t, map[corpus.Verdict]int{corpus.Accept: 95, corpus.Refuse: 188, corpus.Open: 35}, counts)
+		})
+	}
+}
+
+func hasDuplicate(e *StrictError) bool {
+	for _, f := range e.Findings {
+		if f.Kind.String() == "duplicate field" {
+			return true
+		}
+	}
+	return false
+}
+
+func TestJSONChecker(t *testing.T) {
+	for _, place := range places {
+		p := compileYAML(t, place.schema, place.opts...)
+		n := 0
+		for text := range corpus.JSONChecker(t) {
+			n++
+			_, err := New(p).AppendJSON(nil, []byte(place.before+string(text.Data)+place.after))
+			assert.Equal(t, text.Verdict == corpus.Accept, err == nil, "%s %s: %v", text.Name, place.name, err)
+		}
+		assert.Equal(t, 34, n)
+	}
+}
