@@ -1,22 +1,375 @@
 package schema
 
-import (
-	"github.com/go-json-experiment/json"
+// This file reads schemas: bytes to a text that is JSON and knows its lines, the
+// text to the tree of Structural, and the tree to its normal form. Definitions
+// are read through the same three steps in crd.go.
 
+import (
+	"bytes"
+	"io"
+	"iter"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // Parse reads the schema of one version of a custom resource: the value of
 // openAPIV3Schema, in JSON or YAML. It says nothing about whether the schema is
 // structural: [Structural.Validate] does.
+//
+// Members that JSONSchemaProps of apiextensions.k8s.io/v1 does not have are
+// dropped, as the API server drops them, and a null is the same as an absent
+// member; a null in the place of a schema is the empty schema. What the server
+// takes and mangles is refused: a name that stands twice in one object, items
+// that are neither a schema nor an array, text that is not UTF-8.
+//
+// The error is a *errors.SyntaxError or a *errors.LimitError and says where.
+// The schema keeps nothing of openAPIV3Schema.
 func Parse(openAPIV3Schema []byte) (*Structural, error) {
-	js, err := yamlbridge.AppendJSON(nil, openAPIV3Schema, nil)
+	t, err := readText(openAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}
-	s := new(Structural)
-	if err := json.Unmarshal(js, s); err != nil {
+	return t.schema()
+}
+
+// A text is a JSON value that knows where it was read.
+type text struct {
+	json jsontext.Value
+	// position leads from an offset in json to the place in the file.
+	position func(offset int) errors.Position
+}
+
+// part returns the text of the value that json has at an offset.
+func (t *text) part(value jsontext.Value, offset int) *text {
+	return &text{value, func(o int) errors.Position { return t.position(offset + o) }}
+}
+
+// readText reads one document: JSON if it is JSON, and else YAML.
+func readText(src []byte) (*text, error) {
+	if looksLikeJSON(src) && jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return jsonText(&jsonFile{src: src}, src, 0), nil
+	}
+	return yamlText(src, errors.Position{})
+}
+
+// readTexts yields the documents of a file: JSON values one after the other if
+// it consists of them, and else the documents of a YAML stream that hold
+// something. It ends with the first error.
+func readTexts(src []byte) iter.Seq2[*text, error] {
+	return func(yield func(*text, error) bool) {
+		if values, ok := splitJSON(src); ok {
+			for _, t := range values {
+				if !yield(t, nil) {
+					return
+				}
+			}
+			return
+		}
+		for doc := range yamlbridge.Documents(src) {
+			t, err := yamlText(doc.Bytes, doc.Origin)
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// splitJSON returns the values of a file of JSON, or not ok.
+func splitJSON(src []byte) (values []*text, ok bool) {
+	if !looksLikeJSON(src) {
+		return nil, false
+	}
+	file := &jsonFile{src: src}
+	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true))
+	for d.PeekKind() != jsontext.KindInvalid {
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		end := int(d.InputOffset())
+		values = append(values, jsonText(file, src[end-len(v):end], end-len(v)))
+	}
+	_, err := d.ReadToken()
+	return values, err == io.EOF
+}
+
+// looksLikeJSON reports whether a text starts as a JSON object does. It may
+// still be a flow mapping of YAML.
+func looksLikeJSON(src []byte) bool { return jsontext.Value(src).Kind() == '{' }
+
+// jsonText returns the text of a value that a JSON file has at an offset.
+func jsonText(file *jsonFile, value jsontext.Value, offset int) *text {
+	return &text{value, func(o int) errors.Position { return file.position(offset + o) }}
+}
+
+// yamlText converts one YAML document that starts at origin in its file.
+func yamlText(src []byte, origin errors.Position) (*text, error) {
+	m := &yamlbridge.SourceMap{Origin: origin}
+	js, err := yamlbridge.AppendJSON(nil, src, m)
+	if err != nil {
 		return nil, err
 	}
+	return &text{js, m.Position}, nil
+}
+
+// A jsonFile counts lines. It goes on from the last place that was asked for, so
+// that the definitions of a long list cost no more than one pass.
+type jsonFile struct {
+	src  []byte
+	last errors.Position
+}
+
+func (f *jsonFile) position(offset int) errors.Position {
+	offset = min(offset, len(f.src))
+	p := f.last
+	if !p.IsValid() || offset < int(p.Offset) {
+		p = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+	}
+	passed := f.src[p.Offset:offset]
+	start := -1
+	for i, c := range passed {
+		if c == '\n' || c == '\r' && !bytes.HasPrefix(f.src[int(p.Offset)+i+1:], []byte("\n")) {
+			p.Line++
+			start = i + 1
+		}
+	}
+	if start >= 0 {
+		p.Column, p.ByteColumn = 1, 1
+		passed = passed[start:]
+	}
+	p.Offset = int64(offset)
+	p.Column += utf8.RuneCount(passed)
+	p.ByteColumn += len(passed)
+	f.last = p
+	return p
+}
+
+// schema reads the text as a schema.
+func (t *text) schema() (*Structural, error) {
+	if k := t.json.Kind(); k != '{' {
+		return nil, &errors.SyntaxError{
+			Msg:      "a schema must be an object, not " + kindName(k),
+			Position: t.position(0),
+		}
+	}
+	s := new(Structural)
+	if err := t.unmarshal(s); err != nil {
+		return nil, err
+	}
+	s.normalize()
 	return s, nil
+}
+
+// unmarshal decodes the text into v, with errors that say where in the document
+// the text comes from.
+func (t *text) unmarshal(v any) error {
+	switch err := json.Unmarshal(t.json, v).(type) {
+	case nil:
+		return nil
+	case *json.SemanticError:
+		path, offset := locate(t.json, err.JSONPointer)
+		return &errors.SyntaxError{
+			Msg:      typeMessage(err),
+			Position: t.position(offset),
+			Path:     path,
+			Err:      err,
+		}
+	case *jsontext.SyntacticError:
+		return t.syntaxError(err)
+	default:
+		return err
+	}
+}
+
+// syntaxError says where a text is not JSON, or has a name twice.
+func (t *text) syntaxError(err *jsontext.SyntacticError) error {
+	ptr, msg := err.JSONPointer, err.Err.Error()
+	if err.Err == jsontext.ErrDuplicateName {
+		// The pointer leads to the member; the fault is in the object.
+		msg = string(errors.AppendQuoted([]byte("duplicate name "), ptr.LastToken()))
+		ptr = ptr.Parent()
+	}
+	path, _ := locate(t.json, ptr)
+	return &errors.SyntaxError{
+		Msg:      msg,
+		Position: t.position(int(err.ByteOffset)),
+		Path:     path,
+		Err:      err,
+	}
+}
+
+// typeMessage says in the words of JSON Schema what the value that err is about is
+// and ought to be.
+func typeMessage(err *json.SemanticError) string {
+	want := "something else"
+	if t := err.GoType; t != nil {
+		switch name := t.Kind().String(); name {
+		case "string":
+			want = "a string"
+		case "bool":
+			want = "a boolean"
+		case "int64":
+			want = "an integer"
+		case "float64":
+			want = "a number"
+		case "slice":
+			want = "an array"
+		default:
+			want = "an object"
+		}
+	}
+	got := kindName(err.JSONKind)
+	if err.Err != nil && err.JSONKind == '0' {
+		// A number that is none of the kind wanted: a fraction, or out of range.
+		got = string(err.JSONValue[:min(len(err.JSONValue), 32)])
+	}
+	msg := "must be " + want + ", not " + got
+	if err.JSONKind == '[' && err.JSONPointer.LastToken() == "type" {
+		msg += ": a schema has one type; use nullable to allow null, x-kubernetes-int-or-string for integer or string"
+	}
+	return msg
+}
+
+// kindName returns the JSON type of a token with its article.
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	}
+	return "nothing"
+}
+
+// locate returns the path that a pointer stands for, and the offset of the
+// value that it leads to. Only the text tells an index from a name that is a
+// number. It is for errors, so the text may end or fail on the way.
+func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
+	type segment struct {
+		name  []byte // nil for an element
+		index int
+	}
+	var segments []segment
+	d := jsontext.NewDecoder(bytes.NewBuffer(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for token := range ptr.Tokens() {
+		if d.PeekKind() == '[' {
+			index, _ := strconv.Atoi(token)
+			d.ReadToken()
+			for range index {
+				if d.SkipValue() != nil {
+					break
+				}
+			}
+			segments = append(segments, segment{index: index})
+			continue
+		}
+		d.ReadToken()
+		for d.PeekKind() == '"' {
+			if name, err := d.ReadToken(); err != nil || name.String() == token || d.SkipValue() != nil {
+				break
+			}
+		}
+		segments = append(segments, segment{name: append([]byte{}, token...)})
+	}
+	// The decoder is behind the last token that it read.
+	offset := int(d.InputOffset())
+	for offset < len(js)-1 && bytes.IndexByte([]byte(" \t\r\n:,"), js[offset]) >= 0 {
+		offset++
+	}
+	return errors.MakePath(len(segments), func(i int) ([]byte, int) {
+		return segments[i].name, segments[i].index
+	}), offset
+}
+
+// normalize gives a tree as it was decoded the form that the rest of the
+// package relies on: no schema is nil, no raw value is null where that means
+// absent or has white space, and what is empty is absent where the server does
+// not tell the two apart.
+func (s *Structural) normalize() {
+	s.Properties = normalizeMap(s.Properties)
+	s.PatternProperties = normalizeMap(s.PatternProperties)
+	s.Definitions = normalizeMap(s.Definitions)
+	for _, list := range []*[]*Structural{&s.AllOf, &s.AnyOf, &s.OneOf} {
+		*list = normalizeList(*list)
+	}
+	if s.Items != nil {
+		s.Items.Schemas = normalizeList(s.Items.Schemas)
+	}
+	for _, one := range []*Structural{s.element(), s.value(), s.AdditionalItems.schema(), s.Not} {
+		if one != nil {
+			one.normalize()
+		}
+	}
+	// JSON.UnmarshalJSON of apiextensions: a null default or example is none.
+	for _, v := range []*jsontext.Value{&s.Default, &s.Example, &s.ExternalDocs} {
+		if v.Kind() == 'n' {
+			*v = nil
+		}
+		v.Compact()
+	}
+	for _, values := range [][]jsontext.Value{s.Enum, s.XValidations} {
+		for i := range values {
+			values[i].Compact()
+		}
+	}
+	for name, v := range s.Dependencies {
+		v.Compact()
+		s.Dependencies[name] = v
+	}
+	s.Enum, s.XValidations = noneIfEmpty(s.Enum), noneIfEmpty(s.XValidations)
+	s.Required, s.XListMapKeys = noneIfEmpty(s.Required), noneIfEmpty(s.XListMapKeys)
+}
+
+func normalizeMap(m map[string]*Structural) map[string]*Structural {
+	if len(m) == 0 {
+		return nil
+	}
+	for name, s := range m {
+		if s == nil {
+			s = new(Structural)
+			m[name] = s
+		}
+		s.normalize()
+	}
+	return m
+}
+
+func normalizeList(l []*Structural) []*Structural {
+	for i, s := range l {
+		if s == nil {
+			s = new(Structural)
+			l[i] = s
+		}
+		s.normalize()
+	}
+	return noneIfEmpty(l)
+}
+
+func noneIfEmpty[T any](l []T) []T {
+	if len(l) == 0 {
+		return nil
+	}
+	return l
+}
+
+// schema returns the schema, or nil.
+func (s *SchemaOrBool) schema() *Structural {
+	if s == nil {
+		return nil
+	}
+	return s.Schema
 }

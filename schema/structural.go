@@ -23,7 +23,7 @@ type Structural struct {
 	AdditionalProperties *SchemaOrBool          `json:"additionalProperties,omitzero"`
 	Items                *SchemaOrArray         `json:"items,omitzero"`
 	Nullable             bool                   `json:"nullable,omitzero"`
-	Default              jsontext.Value         `json:"default,omitempty"`
+	Default              jsontext.Value         `json:"default,omitzero"`
 
 	// Extensions of Kubernetes.
 
@@ -39,8 +39,8 @@ type Structural struct {
 
 	Title        string         `json:"title,omitzero"`
 	Description  string         `json:"description,omitzero"`
-	ExternalDocs jsontext.Value `json:"externalDocs,omitempty"`
-	Example      jsontext.Value `json:"example,omitempty"`
+	ExternalDocs jsontext.Value `json:"externalDocs,omitzero"`
+	Example      jsontext.Value `json:"example,omitzero"`
 
 	// Value validation.
 

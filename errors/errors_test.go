@@ -1,0 +1,180 @@
+package errors
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+)
+
+// *Finding is what callers of sigs.k8s.io/json expect.
+var _ kjson.FieldError = (*Finding)(nil)
+
+func TestPath(t *testing.T) {
+	root := Path{}
+	for _, c := range []struct {
+		path          Path
+		text, pointer string
+	}{
+		{root, ``, ``},
+		{root.Child("spec"), `spec`, `/spec`},
+		{root.Child("spec").Child("containers").Element(0).Child("image"), `spec.containers[0].image`, `/spec/containers/0/image`},
+		{root.Element(12).Element(345), `[12][345]`, `/12/345`},
+		{root.Child("metadata").Child("annotations").Child("example.com/a~b"), `metadata.annotations.example.com/a~b`, `/metadata/annotations/example.com~1a~0b`},
+		{root.Child("a.b"), `a.b`, `/a.b`},
+		{root.Child("a").Child("b"), `a.b`, `/a/b`},
+		{root.Child(""), `[""]`, `/`},
+		{root.Child("a").Child(""), `a[""]`, `/a/`},
+		{root.Child("日本🌳 x"), `日本🌳 x`, `/日本🌳 x`},
+		{root.Child("x\r\nWarning: 299\x1b[31m"), `["x\r\nWarning: 299\x1b[31m"]`, "/x\r\nWarning: 299\x1b[31m"},
+		{root.Child("\u202e\u2028"), `["\u202e\u2028"]`, "/\u202e\u2028"},
+		{root.Child(`q"t\`), `["q\"t\\"]`, `/q"t\`},
+		{root.Child("\xff\ufffd"), "[\"\\xff\ufffd\"]", "/\xff\ufffd"},
+	} {
+		assert.Equal(t, c.text, c.path.String())
+		assert.Equal(t, c.pointer, c.path.Pointer())
+	}
+	assert.True(t, root.IsRoot())
+	assert.Equal(t, root.Child("a").Element(1), root.Child("a").Element(1), "paths are comparable")
+	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
+}
+
+func TestPathSegments(t *testing.T) {
+	var got []Segment
+	for s := range (Path{}).Child("a").Element(300).Child("").Segments() {
+		got = append(got, s)
+	}
+	assert.Equal(t, []Segment{{Name: "a", IsName: true}, {Index: 300}, {IsName: true}}, got)
+	for range (Path{}).Child("a").Child("b").Segments() {
+		break // stops when told
+	}
+}
+
+func TestPathCompare(t *testing.T) {
+	root := Path{}
+	ascending := []Path{
+		root, root.Element(2), root.Element(10), root.Child(""), root.Child("a"), root.Child("a").Element(0),
+		root.Child("a").Child("b"), root.Child("a-b"), root.Child("a.b"), root.Child("b"),
+	}
+	for i, p := range ascending {
+		for j, q := range ascending {
+			switch c := p.Compare(q); {
+			case i < j:
+				assert.Negative(t, c, "%s and %s", p, q)
+			case i > j:
+				assert.Positive(t, c, "%s and %s", p, q)
+			default:
+				assert.Zero(t, c)
+			}
+		}
+	}
+}
+
+func TestLongPaths(t *testing.T) {
+	name := func(text string) func(int) ([]byte, int) {
+		return func(int) ([]byte, int) { return []byte(text), 0 }
+	}
+	for _, c := range []struct {
+		name    string
+		depth   int
+		segment func(int) ([]byte, int)
+	}{
+		{"deep", 10_000, name("n")},
+		{"deep array", 10_000, func(i int) ([]byte, int) { return nil, i }},
+		{"deep and long", 10_000, name(strings.Repeat("n", 1000))},
+		{"long leaf", 1, name(strings.Repeat("n", 50_000))},
+		{"long, to be escaped", 3, name(strings.Repeat("\x00", 50_000))},
+		{"deep, to be escaped", 10_000, name("\u202e")},
+		{"long characters", 2, name(strings.Repeat("🌳", 1000))},
+	} {
+		calls := 0
+		encoded, bound := AppendPath(nil, c.depth, func(i int) ([]byte, int) {
+			calls++
+			return c.segment(i)
+		})
+		text := PathOf(string(encoded)).String()
+		assert.LessOrEqual(t, len(text), bound, c.name)
+		assert.LessOrEqual(t, bound, MaxPathBytes, c.name)
+		assert.Greater(t, len(text), 100, c.name)
+		assert.Less(t, calls, 2*MaxPathBytes, c.name)
+		assert.NotContains(t, text, "\ufffd", "cut between characters")
+	}
+	deep := MakePath(5000, func(i int) ([]byte, int) { return []byte("n"), 0 }).String()
+	assert.Regexp(t, `^n(\.n)+\[\.\.\. \d+ more \.\.\.\](\.n)+$`, deep)
+
+	// What fits is kept whole, up to the last segment that does.
+	exact := MakePath(100, func(i int) ([]byte, int) { return []byte("nine-long"), 0 })
+	assert.NotContains(t, exact.String(), "more")
+	assert.Equal(t, 100, strings.Count(exact.String(), "nine-long"))
+	past := MakePath(101, func(i int) ([]byte, int) { return []byte("nine-long"), 0 })
+	assert.Contains(t, past.String(), "more")
+}
+
+func TestMessages(t *testing.T) {
+	spec := Path{}.Child("spec")
+	at := func(line, column int) Position { return Position{Line: line, Column: column} }
+	for _, c := range []struct {
+		finding      Finding
+		text, detail string
+	}{
+		{Finding{Kind: UnknownField, Path: spec.Child("b"), Position: at(4, 3)},
+			`unknown field "spec.b"`, `4:3: unknown field "spec.b"`},
+		{Finding{Kind: DuplicateField, Path: spec.Child("a"), Position: at(4, 3), First: at(3, 3), Count: 1},
+			`duplicate field "spec.a"`, `4:3: duplicate field "spec.a", first at 3:3`},
+		{Finding{Kind: DuplicateField, Path: spec.Child("a"), Position: at(4, 3), First: at(3, 3), Count: 2},
+			`duplicate field "spec.a"`, `4:3: duplicate field "spec.a", first at 3:3, repeated 2 times`},
+		{Finding{Kind: TypeMismatch, Path: spec, Want: "object", Got: "string", Position: at(1, 1)},
+			`field "spec" must be an object, not a string`, `1:1: field "spec" must be an object, not a string`},
+		{Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
+			`the document must be an object, not null`, `-: the document must be an object, not null`},
+		{Finding{Kind: DroppedNull, Path: spec.Element(1)},
+			`dropped null field "spec[1]"`, `-: dropped null field "spec[1]"`},
+	} {
+		assert.Equal(t, c.text, c.finding.Error())
+		assert.Equal(t, c.detail, c.finding.Detail())
+	}
+	f := &Finding{Kind: UnknownField, Path: spec}
+	f.SetFieldPath("items[0].spec")
+	assert.Equal(t, "items[0].spec", f.FieldPath())
+	assert.Equal(t, `unknown field "items[0].spec"`, f.Error())
+	assert.Equal(t, "spec", f.Path.String())
+}
+
+func TestErrorsAs(t *testing.T) {
+	list := List{{Kind: UnknownField, Path: Path{}.Child("a")}, {Kind: DuplicateField, Path: Path{}.Child("b")}}
+	var f *Finding
+	strict := &StrictError{Findings: list, Omitted: 3}
+	require.ErrorAs(t, strict, &f)
+	assert.Equal(t, UnknownField, f.Kind)
+	assert.EqualError(t, strict, `strict decoding error: unknown field "a", duplicate field "b" and 3 more`)
+	require.ErrorAs(t, &TypeError{Findings: list[1:]}, &f)
+	assert.Equal(t, DuplicateField, f.Kind)
+
+	cause := errors.New("cause")
+	syntax := &SyntaxError{Msg: "bad", Position: Position{Line: 2, Column: 5}, Path: Path{}.Child("x"), Err: cause}
+	assert.EqualError(t, syntax, `2:5: bad in "x"`)
+	assert.ErrorIs(t, syntax, cause)
+	assert.EqualError(t, &LimitError{Limit: "depth", Max: 7, Position: Position{Line: 1, Column: 9}}, `1:9: depth exceeds the limit of 7`)
+
+	schema := SchemaErrors{
+		{Kind: Required, Field: "a.type", Msg: "must not be empty"},
+		{Kind: Invalid, Field: "b", Value: `"x"`, Msg: "no"},
+		{Kind: Forbidden, Field: "c", Msg: "not here"},
+	}
+	assert.EqualError(t, schema, `[a.type: Required value: must not be empty, b: Invalid value: "x": no, c: Forbidden: not here]`)
+	assert.EqualError(t, schema[1:2], `b: Invalid value: "x": no`)
+	var one *SchemaError
+	require.ErrorAs(t, schema, &one)
+	assert.Equal(t, "a.type", one.Field)
+}
+
+func TestListOrder(t *testing.T) {
+	at := func(offset int64) Position { return Position{Offset: offset} }
+	l := List{{Kind: UnknownField, Position: at(9)}, {Kind: UnknownField, Position: at(3)}, {Kind: DuplicateField, Position: at(5)}}
+	assert.Equal(t, 2, l.Count(UnknownField))
+	l.SortByPosition()
+	assert.Equal(t, List{{Kind: UnknownField, Position: at(3)}, {Kind: DuplicateField, Position: at(5)}, {Kind: UnknownField, Position: at(9)}}, l)
+}

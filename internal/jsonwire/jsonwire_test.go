@@ -1,0 +1,207 @@
+package jsonwire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBlanks(t *testing.T) {
+	for n := range 40 {
+		for _, blank := range []string{" ", "\n", "\t", "\r", " \n", "\n        \t"} {
+			text := strings.Repeat(blank, n)
+			assert.Equal(t, len(text), Blanks([]byte(text), 0))
+			assert.Equal(t, len(text), Blanks([]byte(text+"x "), 0))
+			assert.Equal(t, len(text), Blanks([]byte(text+"\u00a0"), 0), "only four bytes are white space")
+			assert.Equal(t, len(text), Blanks([]byte(text+"\f"), 0))
+		}
+	}
+}
+
+// TestSpecial puts each byte into each place of a word of harmless ones, and
+// before each other byte.
+func TestSpecial(t *testing.T) {
+	special := func(c byte) bool { return c == '"' || c == '\\' || c < ' ' || c >= 0x80 }
+	for c := range 256 {
+		for at := range 8 {
+			for _, above := range []byte{'a', '"', 0x00, 0x7f, 0x80, '!', '#', '[', ']'} {
+				word := []byte("aaaaaaaa")
+				word[at] = byte(c)
+				if at < 7 {
+					word[at+1] = above
+				}
+				want := 8
+				for i, c := range word {
+					if special(c) {
+						want = i
+						break
+					}
+				}
+				m := Special(binary.LittleEndian.Uint64(word))
+				got := 8
+				if m != 0 {
+					for got = 0; m&0x80 == 0; m >>= 8 {
+						got++
+					}
+				}
+				require.Equal(t, want, got, "%q", word)
+			}
+		}
+	}
+}
+
+var stringTexts = []string{
+	``, `a`, `abcdefgh`, `abcdefghi`, `日本語`, `🌳`, `a\"b`, `\\`, `\/\b\f\n\r\t`, `\u0041\u00e9`, `\ud83c\udf33`, "\x7f",
+	"seven b\x80", "\xc3\xa9", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x9f\x8c", "\xff", "\x01", "\n", "\x00",
+	`\q`, `\u12`, `\u12g4`, `\ud800`, `\ud800x`, `\ud800\n`, `\ud800\u0041`, `\udc00`, `\uD83C\uDF33`, `\`, `\u`, `\ud83c\`, `\ud83c\u`, `\ud83c\udf3`,
+}
+
+func TestScanString(t *testing.T) {
+	for _, text := range stringTexts {
+		for pad := range 17 {
+			checkString(t, strings.Repeat("x", pad)+text)
+		}
+	}
+}
+
+func FuzzScanString(f *testing.F) {
+	for _, text := range stringTexts {
+		f.Add(text)
+	}
+	f.Fuzz(checkString)
+}
+
+// checkString holds ScanString against jsontext, and its scan in two parts
+// against that in one.
+func checkString(t *testing.T, text string) {
+	quoted := []byte(`"` + text + `"`)
+	end, escaped, s := ScanString(quoted, 1)
+	if i := indexQuote(text); i >= 0 {
+		quoted = quoted[:i+2] // the string ends earlier
+	}
+	valid := jsontext.Value(quoted).IsValid()
+	require.Equal(t, valid, s == OK && end == len(quoted)-1, "%q: %v at %d", quoted, s, end)
+	if !valid {
+		return
+	}
+	require.Equal(t, strings.ContainsRune(string(quoted), '\\'), escaped)
+	var want string
+	require.NoError(t, json.Unmarshal(quoted, &want))
+	require.Equal(t, want, string(AppendUnescaped(nil, quoted[1:end])))
+	for at := 1; at <= end; at++ {
+		first, _, s := ScanString(quoted[:at], 1)
+		require.Equal(t, Cut, s, "%q cut at %d", quoted, at)
+		require.LessOrEqual(t, first, at)
+		second, _, s := ScanString(quoted, first)
+		require.Equal(t, OK, s)
+		require.Equal(t, end, second)
+	}
+}
+
+// indexQuote returns where an unescaped quote is in text.
+func indexQuote(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i
+		}
+	}
+	return -1
+}
+
+func TestAppendQuoted(t *testing.T) {
+	for _, text := range []string{"", "a", `"\`, "\x00\x1f\b\f\n\r\t", "é🌳\u2028", "<>&"} {
+		quoted := AppendQuoted(nil, text)
+		var got string
+		require.NoError(t, json.Unmarshal(quoted, &got))
+		assert.Equal(t, text, got)
+		assert.Equal(t, quoted, AppendQuoted(nil, []byte(text)))
+	}
+	assert.Equal(t, "\"\ufffd\"", string(AppendQuoted(nil, "\xff")))
+}
+
+var numberTexts = []string{
+	"0", "-0", "7", "-1", "10", "123456789012345678901234567890", "0.5", "-0.0", "1e3", "1E+3", "1e-3", "0.1e1",
+	"01", "-", "+1", ".5", "1.", "1.e3", "1e", "1e+", "0x10", "--1", "1_000", "1e309", "1e308", "17976931348623157e292",
+	"17976931348623159e292", "0e999", "-0.0e99999999999", "1e-400", "1e99999999999999999999", "1e-99999999999999999999", "0.00001e310", "9223372036854775807", "9223372036854775808",
+}
+
+func TestScanNumber(t *testing.T) {
+	for _, text := range numberTexts {
+		checkNumber(t, text)
+	}
+	long := strings.Repeat("9", 400)
+	checkNumber(t, long)
+	checkNumber(t, "0."+long)
+	checkNumber(t, long+"e-300")
+	checkNumber(t, long+"e-10")
+}
+
+func FuzzScanNumber(f *testing.F) {
+	for _, text := range numberTexts {
+		f.Add(text)
+	}
+	f.Fuzz(checkNumber)
+}
+
+func checkNumber(t *testing.T, text string) {
+	if text == "" || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+		return
+	}
+	b := []byte(text + ",")
+	end, kind, whole, s := ScanNumber(b, 0)
+	isNumber := json.Valid([]byte(text)) && strings.TrimSpace(text) == text
+	require.Equal(t, isNumber, s == OK && whole && end == len(text), "%q: %v at %d", text, s, end)
+	if !isNumber {
+		return
+	}
+	require.Equal(t, strings.ContainsAny(text, ".eE"), kind == Fraction)
+	end, _, whole, s = ScanNumber([]byte(text), 0)
+	require.Equal(t, Cut, s, "a number may go on where the slice ends")
+	require.True(t, whole)
+	require.Equal(t, len(text), end)
+
+	f, err := strconv.ParseFloat(text, 64)
+	require.Equal(t, err == nil, FitsFloat64([]byte(text)), text)
+	isInt := false
+	if kind == Integer {
+		_, err := strconv.ParseInt(text, 10, 64)
+		isInt = err == nil
+	} else if err == nil && f >= -1<<63 && f < 1<<63 {
+		isInt = f == float64(int64(f))
+	}
+	require.Equal(t, isInt, IsInt64([]byte(text), kind), text)
+}
+
+func TestScanLiteral(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		end  int
+		s    Status
+	}{
+		{"null", 4, OK}, {"null,", 4, OK}, {"nullx", 4, OK}, {"nul", 3, Cut}, {"n", 1, Cut}, {"nulx", 3, Bad}, {"nx", 1, Bad},
+	} {
+		end, s := ScanLiteral([]byte(c.text), 0, "null")
+		assert.Equal(t, c.end, end, c.text)
+		assert.Equal(t, c.s, s, c.text)
+	}
+}
+
+func TestCountChars(t *testing.T) {
+	for _, text := range []string{"", "a", "abcdefgh", "日本語日本語日本語", "aé🌳aé🌳aé🌳aé🌳", strings.Repeat("🌳x", 100)} {
+		for i := range text {
+			if utf8.RuneStart(text[i]) {
+				assert.Equal(t, utf8.RuneCountInString(text[i:]), CountChars([]byte(text[i:])))
+			}
+		}
+	}
+}

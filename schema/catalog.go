@@ -1,0 +1,301 @@
+package schema
+
+import (
+	"cmp"
+	stderrors "errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A Catalog has the programs for custom resources by their apiVersion and kind.
+//
+// A program is compiled when it is asked for the first time, so that a folder
+// with hundreds of definitions costs no more than reading it. All methods may be
+// called concurrently.
+type Catalog struct {
+	opts []Option
+
+	mu sync.RWMutex
+	// kinds has the versions of each kind in the order they were added. Map and
+	// lists are replaced and never changed: readers keep what they have.
+	kinds map[groupKind][]Entry
+}
+
+type groupKind struct{ group, kind string }
+
+// NewCatalog returns an empty catalog. Its programs are compiled with the
+// options, and with [PreserveUnknownFields] where a definition says so.
+func NewCatalog(opts ...Option) *Catalog {
+	return &Catalog{opts: slices.Clone(opts), kinds: map[groupKind][]Entry{}}
+}
+
+// An Entry is one version of one kind in a [Catalog].
+type Entry struct {
+	APIVersion string // group/version
+	Kind       string
+	CRD        *CRD     // the definition; CRD.File names its file
+	Version    *Version // the element of CRD.Versions
+
+	compile func() (*Program, error)
+}
+
+// Program compiles the schema of the entry, once, and returns the program.
+// Errors are those of [Compile]. A version without a schema has a program that
+// prunes everything but apiVersion, kind and metadata, as the API server does.
+// Unlike [Catalog.Lookup], Program does not ask whether the version is served.
+func (e Entry) Program() (*Program, error) { return e.compile() }
+
+// Add adds all versions of the definitions, which then belong to the catalog and
+// must not be changed.
+//
+// Each definition must have a group, a kind and names for its versions. A
+// version that is there already is refused with an error that names both files,
+// unless both say the same, schema and all. If there is an error, nothing is
+// added. Whether a definition is valid is not asked: [CRD.Validate] says so.
+func (c *Catalog) Add(crds ...*CRD) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kinds := maps.Clone(c.kinds)
+	var errs []error
+	for _, crd := range crds {
+		key := groupKind{crd.Group, crd.Kind}
+		if key.group == "" || key.kind == "" {
+			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
+			continue
+		}
+		for i := range crd.Versions {
+			e := c.entry(crd, &crd.Versions[i])
+			known := kinds[key]
+			switch other := findVersion(known, e.Version.Name); {
+			case e.Version.Name == "":
+				errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
+			case other == nil:
+				kinds[key] = append(slices.Clip(known), e)
+			case !other.same(e):
+				errs = append(errs, fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
+					e.APIVersion, e.Kind, other.CRD.source(), crd.source()))
+			}
+		}
+	}
+	if len(errs) > 0 {
+		return stderrors.Join(errs...)
+	}
+	c.kinds = kinds
+	return nil
+}
+
+func (c *Catalog) entry(crd *CRD, v *Version) Entry {
+	e := Entry{APIVersion: crd.Group + "/" + v.Name, Kind: crd.Kind, CRD: crd, Version: v}
+	e.compile = sync.OnceValues(func() (*Program, error) {
+		s := v.Schema
+		if s == nil {
+			s = &Structural{Type: "object"}
+		}
+		p, err := Compile(s, append(slices.Clip(c.opts), PreserveUnknownFields(crd.PreserveUnknownFields))...)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s, kind %s: %w", crd.source(), e.APIVersion, e.Kind, err)
+		}
+		return p, nil
+	})
+	return e
+}
+
+// same reports whether it makes no difference which of two entries of one
+// version is in the catalog.
+func (e *Entry) same(o Entry) bool {
+	return e.Version.Served == o.Version.Served &&
+		e.CRD.PreserveUnknownFields == o.CRD.PreserveUnknownFields &&
+		sameSchema(e.Version.Schema, o.Version.Schema)
+}
+
+// source names where a definition comes from.
+func (c *CRD) source() string {
+	return cmp.Or(c.File, c.Name, c.Plural+"."+c.Group)
+}
+
+func findVersion(entries []Entry, name string) *Entry {
+	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Version.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &entries[i]
+}
+
+// AddPath adds the definitions in a file, or in all files below a folder whose
+// names end in .yaml, .yml or .json. Files and folders whose names start with a
+// dot are left out, links to folders are not followed, and documents of other
+// kinds are skipped, as [ParseCRD] does it.
+//
+// The error has one line for each file that cannot be read. If there is one,
+// nothing is added.
+func (c *Catalog) AddPath(name string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return c.addFS(os.DirFS(name), func(below string) string {
+			return filepath.Join(name, filepath.FromSlash(below))
+		})
+	}
+	manifest, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	crds, err := parseFile(name, manifest)
+	if err != nil {
+		return err
+	}
+	return c.Add(crds...)
+}
+
+// AddFS is [Catalog.AddPath] for all of a file system, such as an embed.FS.
+func (c *Catalog) AddFS(fsys fs.FS) error {
+	return c.addFS(fsys, func(name string) string { return name })
+}
+
+// addFS adds what is below the root of a file system. rename makes the name for
+// messages from the one there.
+func (c *Catalog) addFS(fsys fs.FS, rename func(string) string) error {
+	var all []*CRD
+	var errs []error
+	walk := func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
+			var manifest []byte
+			if manifest, err = fs.ReadFile(fsys, name); err != nil {
+				break
+			}
+			var crds []*CRD
+			crds, err = parseFile(rename(name), manifest)
+			all = append(all, crds...)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+		return nil
+	}
+	if err := fs.WalkDir(fsys, ".", walk); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return stderrors.Join(errs...)
+	}
+	return c.Add(all...)
+}
+
+func parseFile(name string, manifest []byte) ([]*CRD, error) {
+	crds, err := ParseCRD(manifest)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, crd := range crds {
+		crd.File = name
+	}
+	return crds, nil
+}
+
+// Lookup returns the program for resources of a kind, compiled if it was not
+// yet. apiVersion is group/version, as it stands in the resource.
+//
+// The error is a *NotFoundError where there is no such kind or where the version
+// is not there or not served; the API server refuses requests for such. Other
+// errors are those of [Compile].
+func (c *Catalog) Lookup(apiVersion, kind string) (*Program, error) {
+	group, version, _ := strings.Cut(apiVersion, "/")
+	entries := c.versions(group, kind)
+	e := findVersion(entries, version)
+	if e == nil || !e.Version.Served {
+		return nil, &NotFoundError{
+			APIVersion: apiVersion,
+			Kind:       kind,
+			Versions:   served(entries),
+			NotServed:  e != nil,
+		}
+	}
+	return e.Program()
+}
+
+// Versions returns the names of the served versions of a kind, sorted, or nil
+// where there are none.
+func (c *Catalog) Versions(group, kind string) []string {
+	return served(c.versions(group, kind))
+}
+
+func (c *Catalog) versions(group, kind string) []Entry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.kinds[groupKind{group, kind}]
+}
+
+func served(entries []Entry) []string {
+	var names []string
+	for _, e := range entries {
+		if e.Version.Served {
+			names = append(names, e.Version.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// All yields all versions, served or not, sorted by group, kind and version. It
+// yields those that are there when it is called.
+func (c *Catalog) All() iter.Seq[Entry] {
+	c.mu.RLock()
+	all := slices.Concat(slices.Collect(maps.Values(c.kinds))...)
+	c.mu.RUnlock()
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(
+			strings.Compare(a.CRD.Group, b.CRD.Group),
+			strings.Compare(a.Kind, b.Kind),
+			strings.Compare(a.Version.Name, b.Version.Name),
+		)
+	})
+	return slices.Values(all)
+}
+
+// A NotFoundError is returned for a kind of resource that a [Catalog] has no
+// program for.
+type NotFoundError struct {
+	APIVersion string
+	Kind       string
+	// Versions are the served versions of the kind in this group, sorted. There
+	// are none where the kind is not known.
+	Versions []string
+	// NotServed says that the version is known, but not served.
+	NotServed bool
+}
+
+// Error starts with the text that Kubernetes clients have for this
+// (meta.NoKindMatchError) and goes on with what is known.
+func (e *NotFoundError) Error() string {
+	b := errors.AppendQuoted([]byte("no matches for kind "), e.Kind)
+	b = errors.AppendQuoted(append(b, " in version "...), e.APIVersion)
+	switch {
+	case e.NotServed && len(e.Versions) == 1:
+		b = append(b, ": the version is not served, "+e.Versions[0]+" is"...)
+	case e.NotServed && len(e.Versions) > 1:
+		b = append(b, ": the version is not served, "+strings.Join(e.Versions, ", ")+" are"...)
+	case e.NotServed:
+		b = append(b, ": the version is not served"...)
+	case len(e.Versions) > 0:
+		b = append(b, ": the kind has "+strings.Join(e.Versions, ", ")...)
+	}
+	return string(b)
+}

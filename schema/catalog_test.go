@@ -1,0 +1,248 @@
+package schema_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+var garden = filepath.Join("..", "testdata", "catalog", "garden")
+
+func list(c *schema.Catalog) []string {
+	var all []string
+	for e := range c.All() {
+		all = append(all, fmt.Sprintf("%s %s %s", e.APIVersion, e.Kind, filepath.ToSlash(e.CRD.File)))
+	}
+	return all
+}
+
+func TestCatalogAddPath(t *testing.T) {
+	want := []string{
+		"garden.example.com/v1 Shed ../testdata/catalog/garden/legacy.yml",
+		"garden.example.com/v1 Tool ../testdata/catalog/garden/tools/tools.json",
+		"garden.example.com/v1 Tree ../testdata/catalog/garden/trees.yaml",
+		"garden.example.com/v1alpha1 Tree ../testdata/catalog/garden/trees.yaml",
+		"garden.example.com/v1beta1 Tree ../testdata/catalog/garden/trees.yaml",
+	}
+	c := schema.NewCatalog()
+	require.NoError(t, c.AddPath(garden))
+	require.Equal(t, want, list(c))
+	require.NoError(t, c.AddPath(garden), "the same files once more")
+	require.Equal(t, want, list(c))
+
+	one := schema.NewCatalog()
+	require.NoError(t, one.AddPath(filepath.Join(garden, "trees.yaml")))
+	require.Equal(t, want[2:], list(one))
+
+	embedded := schema.NewCatalog()
+	require.NoError(t, embedded.AddFS(os.DirFS(garden)))
+	require.Len(t, list(embedded), 5)
+	require.Equal(t, "garden.example.com/v1 Tool tools/tools.json", list(embedded)[1])
+
+	require.ErrorIs(t, c.AddPath(filepath.Join(garden, "none.yaml")), os.ErrNotExist)
+	require.ErrorContains(t, c.AddPath(filepath.Join(garden, ".drafts", "broken.yaml")), "broken.yaml: document 1: ")
+}
+
+func TestCatalogLookup(t *testing.T) {
+	c := schema.NewCatalog()
+	require.NoError(t, c.AddPath(garden))
+	for _, tt := range []struct{ apiVersion, kind string }{
+		{"garden.example.com/v1", "Tree"},
+		{"garden.example.com/v1beta1", "Tree"},
+		{"garden.example.com/v1", "Shed"},
+		{"garden.example.com/v1", "Tool"},
+	} {
+		p, err := c.Lookup(tt.apiVersion, tt.kind)
+		require.NoError(t, err)
+		again, err := c.Lookup(tt.apiVersion, tt.kind)
+		require.NoError(t, err)
+		require.Same(t, p, again, "compiled once")
+	}
+	require.Equal(t, []string{"v1", "v1beta1"}, c.Versions("garden.example.com", "Tree"))
+	require.Empty(t, c.Versions("garden.example.com", "Bush"))
+	require.Empty(t, c.Versions("", "Tree"))
+
+	for _, tt := range []struct{ apiVersion, kind, want string }{
+		{"garden.example.com/v3", "Tree", `no matches for kind "Tree" in version "garden.example.com/v3": the kind has v1, v1beta1`},
+		{"garden.example.com/v1alpha1", "Tree", `no matches for kind "Tree" in version "garden.example.com/v1alpha1": the version is not served, v1, v1beta1 are`},
+		{"garden.example.com/v1", "tree", `no matches for kind "tree" in version "garden.example.com/v1"`},
+		{"garden.example.com", "Tree", `no matches for kind "Tree" in version "garden.example.com": the kind has v1, v1beta1`},
+		{"garden.example.com/v1/v1", "Tree", `no matches for kind "Tree" in version "garden.example.com/v1/v1": the kind has v1, v1beta1`},
+		{"v1", "Tree", `no matches for kind "Tree" in version "v1"`},
+		{"", "a\"\n", `no matches for kind "a\"\n" in version ""`},
+	} {
+		p, err := c.Lookup(tt.apiVersion, tt.kind)
+		require.Nil(t, p)
+		require.EqualError(t, err, tt.want)
+		var missing *schema.NotFoundError
+		require.ErrorAs(t, err, &missing)
+		require.Equal(t, tt.kind, missing.Kind)
+	}
+}
+
+// A version that is not served has a program for who asks for it explicitly.
+func TestCatalogNotServed(t *testing.T) {
+	c := schema.NewCatalog()
+	require.NoError(t, c.AddPath(garden))
+	for e := range c.All() {
+		p, err := e.Program()
+		require.NoError(t, err)
+		require.NotNil(t, p)
+		require.Same(t, e.Version, &e.CRD.Versions[indexOf(e)])
+	}
+}
+
+func indexOf(e schema.Entry) int {
+	for i := range e.CRD.Versions {
+		if e.CRD.Group+"/"+e.CRD.Versions[i].Name == e.APIVersion {
+			return i
+		}
+	}
+	return -1
+}
+
+// The programs are those that Compile makes.
+func TestCatalogPrograms(t *testing.T) {
+	c := schema.NewCatalog()
+	require.NoError(t, c.AddPath(garden))
+	for e := range c.All() {
+		s := e.Version.Schema
+		if s == nil {
+			s = &schema.Structural{Type: "object"}
+		}
+		want, err := schema.Compile(s, schema.PreserveUnknownFields(e.Kind == "Shed"))
+		require.NoError(t, err)
+		got, err := e.Program()
+		require.NoError(t, err)
+		require.Equal(t, want.String(), got.String())
+	}
+	kep := schema.NewCatalog(schema.Semantics(schema.KEP))
+	require.NoError(t, kep.AddPath(garden))
+	p, err := c.Lookup("garden.example.com/v1", "Tree")
+	require.NoError(t, err)
+	q, err := kep.Lookup("garden.example.com/v1", "Tree")
+	require.NoError(t, err)
+	require.NotEqual(t, p.String(), q.String())
+}
+
+func TestCatalogConflicts(t *testing.T) {
+	const manifest = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: as.example.com}
+spec:
+  group: example.com
+  names: {plural: as, kind: A}
+  versions:
+  - {name: v1, served: true, schema: {openAPIV3Schema: {type: object, description: first}}}
+`
+	file := func(replace ...string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(strings.NewReplacer(replace...).Replace(manifest))}
+	}
+	tests := []struct {
+		name  string
+		other *fstest.MapFile
+		want  string
+	}{
+		{"identical", file(), ""},
+		{"another version", file("v1, served", "v2, served"), ""},
+		{"another kind", file("kind: A", "kind: B"), ""},
+		{"another schema", file("first", "second"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
+		{"another default", file("description: first", "description: first, properties: {a: {default: ''}}"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
+		{"not served", file("served: true", "served: false"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
+		{"preserving", file("group:", "preserveUnknownFields: true\n  group:"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
+		{"no group", file("group: example.com", "group: null"), "b.yaml: no spec.group or no spec.names.kind"},
+		{"no kind", file("kind: A", "kind: ''"), "b.yaml: no spec.group or no spec.names.kind"},
+		{"no version", file("name: v1", "name: ''"), "b.yaml: no spec.versions[0].name"},
+		{"broken", file("names:", "names: {"), "b.yaml: document 1: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := schema.NewCatalog()
+			err := c.AddFS(fstest.MapFS{"a.yaml": file(), "b.yaml": tt.other})
+			if tt.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tt.want)
+			require.Empty(t, list(c), "nothing is added")
+		})
+	}
+	// Every bad file is named.
+	err := schema.NewCatalog().AddFS(fstest.MapFS{"a.yaml": {Data: []byte("a: b: c")}, "b.json": {Data: []byte("[")}})
+	require.ErrorContains(t, err, "a.yaml: document 1: ")
+	require.ErrorContains(t, err, "\nb.json: document 1: ")
+}
+
+func TestCatalogConcurrently(t *testing.T) {
+	c := schema.NewCatalog()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if err := c.AddPath(garden); err != nil {
+				t.Error(err)
+			}
+			for e := range c.All() {
+				if _, err := e.Program(); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := c.Lookup("garden.example.com/v1", "Tree"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	require.Len(t, list(c), 5)
+}
+
+// The third-party definitions fit into one catalog.
+func TestCatalogOfCorpus(t *testing.T) {
+	c := schema.NewCatalog()
+	require.NoError(t, c.AddPath(filepath.Join(corpus.Dir(t), "crds")))
+	served := 0
+	for e := range c.All() {
+		p, err := c.Lookup(e.APIVersion, e.Kind)
+		if !e.Version.Served {
+			require.ErrorAs(t, err, new(*schema.NotFoundError))
+			continue
+		}
+		require.NoError(t, err)
+		require.NotNil(t, p)
+		served++
+	}
+	t.Logf("%d versions, %d served", len(list(c)), served)
+	require.Equal(t, 225, served, "10 of the 240 versions are there twice, 5 are not served")
+}
+
+func ExampleCatalog() {
+	c := schema.NewCatalog()
+	if err := c.AddPath("../testdata/catalog/garden"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := c.Lookup("garden.example.com/v1", "Tree"); err != nil {
+		fmt.Println(err)
+	}
+	_, err := c.Lookup("garden.example.com/v2", "Tree")
+	fmt.Println(err)
+	for e := range c.All() {
+		fmt.Println(e.Kind, e.APIVersion, e.Version.Served)
+	}
+	// Output:
+	// no matches for kind "Tree" in version "garden.example.com/v2": the kind has v1, v1beta1
+	// Shed garden.example.com/v1 true
+	// Tool garden.example.com/v1 true
+	// Tree garden.example.com/v1 true
+	// Tree garden.example.com/v1alpha1 false
+	// Tree garden.example.com/v1beta1 true
+}

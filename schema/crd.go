@@ -1,0 +1,448 @@
+package schema
+
+// This file reads CustomResourceDefinitions and says what is wrong with their
+// schemas. What v1beta1 spells differently is brought into the form of v1 here,
+// so that nothing behind ParseCRD has to know.
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+const (
+	crdGroup = "apiextensions.k8s.io"
+	crdKind  = "CustomResourceDefinition"
+
+	// crdV1beta1 was served until Kubernetes 1.21; manifests of it are still
+	// around.
+	crdV1      = crdGroup + "/v1"
+	crdV1beta1 = crdGroup + "/v1beta1"
+)
+
+// A CRD is a CustomResourceDefinition of apiextensions.k8s.io/v1, or one of
+// v1beta1 in the form of v1, reduced to what decoding its resources depends on.
+type CRD struct {
+	// APIVersion is that of the manifest: apiextensions.k8s.io/v1 or v1beta1.
+	APIVersion string
+	// File names the file that the definition comes from, for messages. A
+	// [Catalog] sets it for the files that it reads; ParseCRD knows of none.
+	File string
+	// Document counts the documents of the file from 1, those that hold nothing
+	// left out, and Position is where the definition starts in it.
+	Document int
+	Position errors.Position
+
+	Name     string // metadata.name
+	Group    string
+	Kind     string
+	ListKind string // Kind + "List" where the manifest has none
+	Plural   string
+	Singular string // Kind in lower case where the manifest has none
+	Scope    string // Cluster or Namespaced
+
+	// PreserveUnknownFields turns pruning off for all versions. v1beta1 has it
+	// on where the manifest is silent; v1 does not allow it any more.
+	PreserveUnknownFields bool
+	// Versions are in the order of the manifest. Those of a v1beta1 manifest
+	// with one schema for all versions share it.
+	Versions []Version
+}
+
+// A Version is one version of the resources that a [CRD] defines.
+type Version struct {
+	Name string
+	// Schema is nil where the manifest has none. All fields but apiVersion, kind
+	// and metadata are then pruned.
+	Schema *Structural
+	// Served says that the API server accepts requests for the version.
+	Served bool
+	// Storage says that resources are stored in this version.
+	Storage bool
+	// Deprecated says that the API server warns of the version, with
+	// DeprecationWarning if there is one and else with a text of its own.
+	Deprecated         bool
+	DeprecationWarning string
+	// HasStatus says that there is a status subresource.
+	HasStatus bool
+}
+
+// ParseCRD reads the CustomResourceDefinitions in a manifest: JSON or YAML, one
+// document or several, definitions themselves or in a List. Versions v1 and
+// v1beta1 of apiextensions.k8s.io are known. Documents of other kinds are
+// skipped, as is what a List holds of them.
+//
+// As with [Parse], members that a definition does not have are dropped, names
+// that stand twice are refused, and nothing is said about whether a definition
+// is valid: [CRD.Validate] does.
+//
+// The first document that is not well-formed, or that is no definition though
+// its kind says so, ends reading; the error starts with the number of the
+// document, holds a *errors.SyntaxError, *errors.LimitError or
+// errors.SchemaErrors, and there are no definitions. Nothing of manifest is
+// kept.
+func ParseCRD(manifest []byte) ([]*CRD, error) {
+	var crds []*CRD
+	number := 0
+	for t, err := range readTexts(manifest) {
+		number++
+		if err == nil {
+			var some []*CRD
+			some, err = t.definitions()
+			for _, c := range some {
+				c.Document = number
+			}
+			crds = append(crds, some...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("document %d: %w", number, err)
+		}
+	}
+	return crds, nil
+}
+
+// definitions returns the definitions in a document, of which there are none if
+// it is of another kind.
+func (t *text) definitions() ([]*CRD, error) {
+	apiVersion, kind := t.header()
+	if kind != "List" && kind != crdKind+"List" {
+		return t.definition(apiVersion, kind)
+	}
+	var crds []*CRD
+	for i, item := range t.items() {
+		itemVersion, itemKind := item.header()
+		if itemKind == "" && itemVersion == "" && kind == crdKind+"List" {
+			// In a typed list the items are what the list says.
+			itemVersion, itemKind = apiVersion, crdKind
+		}
+		some, err := item.definition(itemVersion, itemKind)
+		if err != nil {
+			return nil, fmt.Errorf("items[%d]: %w", i, err)
+		}
+		crds = append(crds, some...)
+	}
+	return crds, nil
+}
+
+// header returns what tells one kind of document from another. In documents of
+// unknown kinds nothing has to be as expected.
+func (t *text) header() (apiVersion, kind string) {
+	var h struct {
+		APIVersion jsontext.Value `json:"apiVersion"`
+		Kind       jsontext.Value `json:"kind"`
+	}
+	if t.json.Kind() != '{' || json.Unmarshal(t.json, &h, jsontext.AllowDuplicateNames(true)) != nil {
+		return "", ""
+	}
+	// What is no string stays empty.
+	_ = json.Unmarshal(h.APIVersion, &apiVersion)
+	_ = json.Unmarshal(h.Kind, &kind)
+	return apiVersion, kind
+}
+
+// items returns what the items of a List are, where they are an array.
+func (t *text) items() []*text {
+	const name = jsontext.Pointer("/items")
+	_, start := locate(t.json, name)
+	d := jsontext.NewDecoder(bytes.NewBuffer(t.json[start:]), jsontext.AllowDuplicateNames(true))
+	if d.PeekKind() != '[' {
+		return nil
+	}
+	d.ReadToken()
+	var items []*text
+	for d.PeekKind() != ']' {
+		v, err := d.ReadValue()
+		if err != nil {
+			return items
+		}
+		end := start + int(d.InputOffset())
+		items = append(items, t.part(t.json[end-len(v):end], end-len(v)))
+	}
+	return items
+}
+
+// The part of a definition that is read, in the spelling of both versions.
+type (
+	crdManifest struct {
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Spec crdSpec `json:"spec"`
+	}
+	crdSpec struct {
+		Group string `json:"group"`
+		Names struct {
+			Kind     string `json:"kind"`
+			ListKind string `json:"listKind"`
+			Plural   string `json:"plural"`
+			Singular string `json:"singular"`
+		} `json:"names"`
+		Scope                 string       `json:"scope"`
+		PreserveUnknownFields *bool        `json:"preserveUnknownFields"`
+		Versions              []crdVersion `json:"versions"`
+
+		// v1beta1 only.
+
+		Version      string           `json:"version"`
+		Validation   *crdValidation   `json:"validation"`
+		Subresources *crdSubresources `json:"subresources"`
+	}
+	crdVersion struct {
+		Name               string           `json:"name"`
+		Served             bool             `json:"served"`
+		Storage            bool             `json:"storage"`
+		Deprecated         bool             `json:"deprecated"`
+		DeprecationWarning string           `json:"deprecationWarning"`
+		Schema             *crdValidation   `json:"schema"`
+		Subresources       *crdSubresources `json:"subresources"`
+	}
+	crdValidation struct {
+		OpenAPIV3Schema *Structural `json:"openAPIV3Schema"`
+	}
+	crdSubresources struct {
+		Status *struct{} `json:"status"`
+	}
+)
+
+// definition returns the definition that a document of the given kind is: one,
+// or none.
+func (t *text) definition(apiVersion, kind string) ([]*CRD, error) {
+	group, _, _ := strings.Cut(apiVersion, "/")
+	if kind != crdKind || group != crdGroup && apiVersion != "" {
+		return nil, nil
+	}
+	if apiVersion != crdV1 && apiVersion != crdV1beta1 {
+		msg := "a " + crdKind + " must be of apiVersion " + crdV1 + " or " + crdV1beta1
+		return nil, &errors.SyntaxError{Msg: msg, Position: t.position(0)}
+	}
+	var m crdManifest
+	if err := t.unmarshal(&m); err != nil {
+		return nil, err
+	}
+	spec := &m.Spec
+	spec.Validation.normalize()
+	for i := range spec.Versions {
+		spec.Versions[i].Schema.normalize()
+	}
+	if apiVersion == crdV1beta1 {
+		if err := spec.upgrade(); err != nil {
+			return nil, fmt.Errorf("%s: %w", t.position(0), err)
+		}
+	}
+	c := &CRD{
+		APIVersion:            apiVersion,
+		Position:              t.position(0),
+		Name:                  m.Metadata.Name,
+		Group:                 spec.Group,
+		Kind:                  spec.Names.Kind,
+		ListKind:              spec.Names.ListKind,
+		Plural:                spec.Names.Plural,
+		Singular:              spec.Names.Singular,
+		Scope:                 spec.Scope,
+		PreserveUnknownFields: spec.PreserveUnknownFields != nil && *spec.PreserveUnknownFields,
+	}
+	// SetDefaults_CustomResourceDefinitionSpec of apiextensions.
+	if c.Singular == "" {
+		c.Singular = strings.ToLower(c.Kind)
+	}
+	if c.ListKind == "" && c.Kind != "" {
+		c.ListKind = c.Kind + "List"
+	}
+	for i := range spec.Versions {
+		c.Versions = append(c.Versions, spec.Versions[i].version())
+	}
+	return []*CRD{c}, nil
+}
+
+func (v *crdVersion) version() Version {
+	var s *Structural
+	if v.Schema != nil {
+		s = v.Schema.OpenAPIV3Schema
+	}
+	return Version{
+		Name:               v.Name,
+		Schema:             s,
+		Served:             v.Served,
+		Storage:            v.Storage,
+		Deprecated:         v.Deprecated,
+		DeprecationWarning: v.DeprecationWarning,
+		HasStatus:          v.Subresources != nil && v.Subresources.Status != nil,
+	}
+}
+
+func (v *crdValidation) normalize() {
+	if v != nil && v.OpenAPIV3Schema != nil {
+		v.OpenAPIV3Schema.normalize()
+	}
+}
+
+// upgrade brings a spec of v1beta1 into the form of v1, with the defaults of
+// v1beta1 (SetDefaults_CustomResourceDefinitionSpec of apiextensions/v1beta1).
+func (s *crdSpec) upgrade() error {
+	if s.Scope == "" {
+		s.Scope = "Namespaced"
+	}
+	if s.PreserveUnknownFields == nil {
+		s.PreserveUnknownFields = new(true)
+	}
+	if len(s.Versions) == 0 && s.Version != "" {
+		s.Versions = []crdVersion{{Name: s.Version, Served: true, Storage: true}}
+	}
+	var errs errors.SchemaErrors
+	for i := range s.Versions {
+		v := &s.Versions[i]
+		if s.Validation != nil && v.Schema != nil && len(errs) == 0 {
+			errs = append(errs, &errors.SchemaError{
+				Kind:  errors.Forbidden,
+				Field: "spec.validation",
+				Msg:   "top-level and per-version schemas are mutually exclusive",
+			})
+		}
+		if v.Schema == nil {
+			v.Schema = s.Validation
+		}
+		if v.Subresources == nil {
+			v.Subresources = s.Subresources
+		}
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// Validate returns why the API server refuses the schemas of the definition, as
+// errors.SchemaErrors with the server's paths and messages, or nil.
+//
+// It checks what decoding depends on: the schemas of all versions as
+// [Structural.Validate] does, that there are such, and
+// spec.preserveUnknownFields. It does not check the rest of a definition, such
+// as its names beyond their presence, its conversion or its printer columns.
+// Definitions of v1beta1 are held to the rules of v1beta1, under which a schema
+// need not be structural where nothing is pruned or defaulted.
+//
+// The server hoists a schema that all versions share, or that of the only
+// version; errors in it are below spec.validation.openAPIV3Schema though the
+// manifest has it below spec.versions
+// (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
+//
+// Validate may be called concurrently.
+func (c *CRD) Validate() error {
+	var errs errors.SchemaErrors
+	report := func(kind errors.SchemaErrorKind, field, value, msg string) {
+		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
+	}
+	if c.Group == "" {
+		report(errors.Required, "spec.group", "", "")
+	}
+	legacy := c.APIVersion == crdV1beta1
+	for i, v := range c.Versions {
+		switch {
+		case v.Schema != nil:
+		case !legacy:
+			report(errors.Required, versionRoot(i), "", "")
+		case v.Served && !c.PreserveUnknownFields:
+			report(errors.Required, versionRoot(i), "", "because otherwise all fields are pruned")
+		}
+	}
+	if c.PreserveUnknownFields && c.hasSchemaWith((*Structural).hasDefault) {
+		report(errors.Invalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
+	}
+	structural := !legacy || !c.PreserveUnknownFields ||
+		c.hasSchemaWith((*Structural).hasDefault) || c.hasSchemaWith((*Structural).hasExtension)
+	hoisted := c.sharedSchema()
+	if structural && hoisted == nil {
+		for i, v := range c.Versions {
+			if v.Schema != nil {
+				errs = append(errs, v.Schema.validateAt(versionRoot(i), v.HasStatus)...)
+			}
+		}
+	}
+	if c.Kind == "" {
+		report(errors.Required, "spec.names.kind", "", "")
+	}
+	if structural && hoisted != nil {
+		hasStatus := slices.ContainsFunc(c.Versions, func(v Version) bool { return v.HasStatus })
+		errs = append(errs, hoisted.validateAt("spec.validation.openAPIV3Schema", hasStatus)...)
+	}
+	if c.PreserveUnknownFields && !legacy {
+		report(errors.Invalid, "spec.preserveUnknownFields", "true",
+			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return errs
+}
+
+func versionRoot(i int) string {
+	return "spec.versions[" + strconv.Itoa(i) + "].schema.openAPIV3Schema"
+}
+
+// sharedSchema returns the schema that all versions have, or nil where they have
+// none or different ones.
+func (c *CRD) sharedSchema() *Structural {
+	for i := range c.Versions {
+		if !sameSchema(c.Versions[0].Schema, c.Versions[i].Schema) {
+			return nil
+		}
+	}
+	if len(c.Versions) == 0 {
+		return nil
+	}
+	return c.Versions[0].Schema
+}
+
+// sameSchema reports whether two schemas say the same. Raw values in them are
+// the same only if their members have the same order, as in the server.
+func sameSchema(a, b *Structural) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	x, errX := json.Marshal(a, json.Deterministic(true))
+	y, errY := json.Marshal(b, json.Deterministic(true))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// hasSchemaWith reports whether a schema of the definition has a node, in the
+// core or elsewhere, of which has is true.
+func (c *CRD) hasSchemaWith(has func(*Structural) bool) bool {
+	return slices.ContainsFunc(c.Versions, func(v Version) bool {
+		return v.Schema != nil && v.Schema.anyNode(has)
+	})
+}
+
+// hasExtension reports whether s uses extensions that are there for structural
+// schemas only (schemaHasKubernetesExtensions of apiextensions).
+func (s *Structural) hasExtension() bool {
+	return s.XEmbeddedResource || s.XPreserveUnknownFields != nil || s.XIntOrString ||
+		len(s.XListMapKeys) > 0 || s.XListType != nil || len(s.XValidations) > 0
+}
+
+// anyNode reports whether has is true of s or of a schema within it.
+func (s *Structural) anyNode(has func(*Structural) bool) bool {
+	if has(s) {
+		return true
+	}
+	within := func(c *Structural) bool { return c != nil && c.anyNode(has) }
+	for _, m := range []map[string]*Structural{s.Properties, s.PatternProperties, s.Definitions} {
+		for _, c := range m {
+			if within(c) {
+				return true
+			}
+		}
+	}
+	for _, l := range [][]*Structural{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.element(), s.value(), s.AdditionalItems.schema()}} {
+		if slices.ContainsFunc(l, within) {
+			return true
+		}
+	}
+	return s.Items != nil && slices.ContainsFunc(s.Items.Schemas, within)
+}

@@ -1,0 +1,229 @@
+package schema_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// describe writes a definition as the files in testdata/crd have it.
+func describe(t testing.TB, c *schema.CRD) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "document %d at %s: %s: %s %s %s %s %s %s", c.Document, c.Position, c.Name, c.Group, c.Kind, c.ListKind, c.Plural, c.Singular, c.Scope)
+	if c.PreserveUnknownFields {
+		b.WriteString(" preserve")
+	}
+	b.WriteString("\n")
+	for _, v := range c.Versions {
+		b.WriteString("  " + v.Name)
+		for flag, set := range []bool{v.Served, v.Storage, v.HasStatus} {
+			if set {
+				b.WriteString([]string{" served", " storage", " status"}[flag])
+			}
+		}
+		if v.Deprecated {
+			fmt.Fprintf(&b, " deprecated %q", v.DeprecationWarning)
+		}
+		if v.Schema == nil {
+			b.WriteString(" none\n")
+		} else {
+			b.WriteString(" " + canonical(t, v.Schema) + "\n")
+		}
+	}
+	return b.String()
+}
+
+func TestParseCRD(t *testing.T) {
+	for _, file := range files(t, "crd") {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			s := sections(t, file)
+			manifest, ok := s["manifest.yaml"]
+			if !ok {
+				manifest = s["manifest.json"]
+			}
+			crds, err := schema.ParseCRD(manifest)
+			if want, ok := s["error"]; ok {
+				require.ErrorContains(t, err, strings.TrimSpace(string(want)))
+				require.True(t, strings.HasPrefix(err.Error(), strings.TrimSpace(string(want))), err)
+				require.Nil(t, crds)
+				return
+			}
+			require.NoError(t, err)
+			var got, refused strings.Builder
+			for _, c := range crds {
+				got.WriteString(describe(t, c))
+				if err := c.Validate(); err != nil {
+					require.IsType(t, errors.SchemaErrors{}, err)
+					refused.WriteString(strings.Join(errorLines(err), "\n") + "\n")
+				}
+			}
+			require.Equal(t, string(s["crds"]), got.String())
+			if want, ok := s["validate"]; ok {
+				require.Equal(t, string(want), refused.String())
+			}
+		})
+	}
+}
+
+func TestParseCRDNothing(t *testing.T) {
+	for _, in := range []string{"", "\n# nothing\n", "---\n---\n", "null", "[]", `{"kind": "List"}`, `{"kind": "List", "items": 5}`, `{"kind": "List", "items": [[{}]]}`, "5"} {
+		crds, err := schema.ParseCRD([]byte(in))
+		require.NoError(t, err, "%q", in)
+		require.Empty(t, crds, "%q", in)
+	}
+}
+
+// Finding the place of each definition must not count all lines before it.
+func TestParseCRDIsLinear(t *testing.T) {
+	const item = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"},`
+	start := time.Now()
+	crds, err := schema.ParseCRD([]byte(`{"kind": "List", "items": [` + strings.Repeat(item, 20_000) + `{}]}`))
+	require.NoError(t, err)
+	require.Len(t, crds, 20_000)
+	require.Equal(t, "1:"+fmt.Sprint(1+len(`{"kind": "List", "items": [`)+19_999*len(item)), crds[19_999].Position.String())
+	require.Less(t, time.Since(start), 5*time.Second)
+}
+
+// Every third-party definition is read, valid, compiled, and marshalled as it
+// was written.
+func TestCorpusCRDs(t *testing.T) {
+	var definitions, schemas int
+	for file := range corpus.CRDs(t) {
+		crds, err := schema.ParseCRD(file.Data)
+		require.NoError(t, err, file.Name)
+		want := rawSchemas(t, file.Data)
+		for _, c := range crds {
+			definitions++
+			require.NoError(t, c.Validate(), "%s: %s", file.Name, c.Name)
+			for _, v := range c.Versions {
+				schemas++
+				require.NotNil(t, v.Schema, "%s: %s", file.Name, c.Name)
+				_, err := schema.Compile(v.Schema)
+				require.NoError(t, err, "%s: %s", file.Name, c.Name)
+				js, err := json.Marshal(dropUnknown(want[c.Name+"/"+v.Name]))
+				require.NoError(t, err)
+				require.Equal(t, canonical(t, js), canonical(t, v.Schema), "%s: %s", file.Name, c.Name)
+			}
+		}
+	}
+	require.Equal(t, 201, definitions)
+	require.Equal(t, 240, schemas)
+}
+
+// rawSchemas reads the schemas of a manifest of v1 with another reader.
+func rawSchemas(t testing.TB, manifest []byte) map[string]any {
+	t.Helper()
+	schemas := map[string]any{}
+	d := yaml.NewDecoder(strings.NewReader(string(manifest)))
+	for {
+		var m struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Versions []struct {
+					Name   string
+					Schema struct {
+						OpenAPIV3Schema any `yaml:"openAPIV3Schema"`
+					}
+				}
+			}
+		}
+		if err := d.Decode(&m); err != nil {
+			return schemas
+		}
+		for _, v := range m.Spec.Versions {
+			schemas[m.Metadata.Name+"/"+v.Name] = v.Schema.OpenAPIV3Schema
+		}
+	}
+}
+
+func FuzzParseCRD(f *testing.F) {
+	for _, file := range files(f, "crd") {
+		for _, manifest := range sections(f, file) {
+			f.Add(manifest)
+		}
+	}
+	f.Fuzz(func(t *testing.T, manifest []byte) {
+		if len(manifest) > 4096 {
+			return
+		}
+		crds, err := schema.ParseCRD(manifest)
+		if err != nil {
+			require.Nil(t, crds)
+			return
+		}
+		catalog := schema.NewCatalog()
+		for _, c := range crds {
+			require.NotEmpty(t, c.APIVersion)
+			require.Positive(t, c.Document)
+			require.True(t, c.Position.IsValid())
+			_ = c.Validate()
+			_ = catalog.Add(c)
+			for _, v := range c.Versions {
+				if v.Schema == nil {
+					continue
+				}
+				again, err := schema.Parse(jsontext.Value(canonicalOrder(t, v.Schema)))
+				require.NoError(t, err)
+				require.Equal(t, v.Schema, again)
+			}
+		}
+		for e := range catalog.All() {
+			_, _ = catalog.Lookup(e.APIVersion, e.Kind)
+		}
+	})
+}
+
+func canonicalOrder(t testing.TB, s *schema.Structural) []byte {
+	js, err := json.Marshal(s, json.Deterministic(true))
+	require.NoError(t, err)
+	return js
+}
+
+func ExampleParseCRD() {
+	crds, err := schema.ParseCRD([]byte(`
+apiVersion: v1
+kind: Namespace
+metadata: {name: garden}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: trees.garden.example.com
+spec:
+  group: garden.example.com
+  scope: Namespaced
+  names: {plural: trees, kind: Tree}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: array}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range crds {
+		fmt.Println(c.Group, c.Kind, c.Versions[0].Name, "at line", c.Position.Line)
+		fmt.Println(c.Validate())
+	}
+	// Output:
+	// garden.example.com Tree v1 at line 6
+	// spec.validation.openAPIV3Schema.properties[spec].items: Required value: must be specified
+}

@@ -1,0 +1,437 @@
+package schema
+
+// This file derives skeleton schemas (draft KEP "Pruning for Custom Resources",
+// section Formal Proposal). The draft defines
+//
+//	skel(s) := merge(drop(s), skel(s_1), ..., skel(s_n))
+//
+// over the schemas s_i in allOf, anyOf, oneOf and not of s. Done as written,
+// from the bottom up, merging costs the product of depth and size. Here the
+// schemas that speak about one place are gathered first, through all junctors,
+// and are merged once; every schema of the input is visited once.
+//
+// skeletonParser finds x-kubernetes-no-prune, which Structural does not hold;
+// skeletonBuilder does the rest.
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// Skeleton derives a schema for pruning from any OpenAPI v3 validation schema,
+// in JSON or YAML: it has all fields that are specified under properties
+// anywhere in the schema, also in allOf, anyOf, oneOf and not, and none of the
+// rest (draft KEP "Pruning for Custom Resources", option 1). For a schema that
+// is structural, it is the structural core with what is only mentioned in value
+// validations added.
+//
+// What becomes of what:
+//
+//   - properties, patternProperties, additionalProperties and additionalItems
+//     are merged, name by name. So are items: one schema with another, a list
+//     with another position by position, and a list with a schema into one
+//     schema.
+//   - additionalProperties: true is a schema that specifies nothing, as is
+//     additionalItems: true. false is left out: it specifies nothing, and
+//     pruning would take it for true.
+//   - type is that of the schema that stands at the place itself, unless a
+//     junctor there has a different one. Where only junctors of an outer schema
+//     speak about the place, they must all name the type (example 5 of the
+//     draft). Types under not are ignored: they are what a value need not have.
+//   - nullable, default, x-kubernetes-preserve-unknown-fields,
+//     x-kubernetes-embedded-resource and x-kubernetes-int-or-string, which the
+//     draft predates, stay where they are outside of junctors, and are dropped
+//     inside, where structural schemas cannot have them.
+//   - x-kubernetes-no-prune: true, in the draft also spelled
+//     x-kubernetes-no-pruning and x-no-pruning, becomes
+//     x-kubernetes-preserve-unknown-fields: true. As it holds for the whole
+//     subtree, nothing below it is specified any more.
+//   - everything else is dropped.
+//
+// The error is that of [Parse], or errors.SchemaErrors where
+//
+//   - a place has properties and additionalProperties or patternProperties
+//     (Restriction 1 on Object Polymorphism),
+//   - x-kubernetes-no-prune is false, or stands below another (Nested
+//     x-no-pruning),
+//   - something is not to be pruned in a junctor only: dropping that would
+//     prune what was meant to be kept,
+//   - there is a $ref, as nothing is known of what it leads to.
+//
+// The skeleton of a skeleton is the same. It is as structural as its source: a
+// place without a type, patternProperties, additionalItems and lists of items
+// are for [Structural.Validate] to refuse.
+//
+// The time is linear in the size of the schema.
+func Skeleton(openAPIV3Schema []byte) (*Structural, error) {
+	t, err := readText(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.schema()
+	if err != nil {
+		return nil, err
+	}
+	b := skeletonBuilder{noPrune: map[*Structural]bool{}}
+	p := skeletonParser{skeletonBuilder: &b, d: jsontext.NewDecoder(bytes.NewBuffer(t.json))}
+	p.schema(s, rootPlace())
+	skeleton := b.place([]source{{s: s, at: rootPlace(), core: true}})
+	if len(b.list) > 0 {
+		slices.SortStableFunc(b.list, func(x, y *errors.SchemaError) int { return strings.Compare(x.Field, y.Field) })
+		return nil, b.list
+	}
+	return skeleton, nil
+}
+
+// maxSkeletonErrors bounds what is reported, as paths are as long as a schema is
+// deep.
+const maxSkeletonErrors = 100
+
+// A skeletonBuilder makes a skeleton and collects the reasons why there is none.
+type skeletonBuilder struct {
+	report
+	noPrune map[*Structural]bool // x-kubernetes-no-prune: true
+}
+
+// rootPlace is the path of a schema that stands alone, as in Validate.
+func rootPlace() *place { return &place{name: "openAPIV3Schema"} }
+
+func (b *skeletonBuilder) forbid(p *place, msg string) {
+	if len(b.list) < maxSkeletonErrors {
+		b.forbidden(p, msg)
+	}
+}
+
+// A source is a schema that speaks about a place.
+type source struct {
+	s  *Structural
+	at *place // where s stands
+	// core says that no junctor is above it. Of the sources of one place at
+	// most the first is.
+	core bool
+	// negated says that a not is above it.
+	negated bool
+}
+
+// below returns the source that s is, which stands within src.
+func (src source) below(s *Structural, at *place) source {
+	src.s, src.at = s, at
+	return src
+}
+
+// A gathering is what the sources of one place, and the schemas in their
+// junctors, have to say about the places below.
+type gathering struct {
+	properties        sourceMap
+	patternProperties sourceMap
+	additional        sourceList
+	additionalItems   sourceList
+	items             sourceList
+	itemLists         [][]source // of items that are lists, by position
+}
+
+// A sourceMap is what is said about the places below by their names.
+type sourceMap struct {
+	names map[string][]source
+	at    *place // where this is first said
+}
+
+func (m *sourceMap) add(src source, keyword string, schemas map[string]*Structural) {
+	if len(schemas) == 0 {
+		return
+	}
+	at := src.at.child(keyword)
+	if m.names == nil {
+		m.names, m.at = make(map[string][]source, len(schemas)), at
+	}
+	for name, s := range schemas {
+		m.names[name] = append(m.names[name], src.below(s, at.at(name)))
+	}
+}
+
+// A sourceList is what is said about a place below.
+type sourceList struct {
+	sources []source
+	// specifies says that there is more than true among it.
+	specifies bool
+}
+
+func (l *sourceList) add(src source, keyword string, s *SchemaOrBool) {
+	switch {
+	case s == nil:
+	case s.Schema != nil:
+		l.specifies = true
+		l.sources = append(l.sources, src.below(s.Schema, src.at.child(keyword)))
+	case s.Allows:
+		l.sources = append(l.sources, src.below(new(Structural), src.at.child(keyword)))
+	}
+}
+
+// place returns the skeleton for a place that some sources speak about.
+func (b *skeletonBuilder) place(sources []source) *Structural {
+	out := new(Structural)
+	var g gathering
+	typed := false
+	for _, src := range sources {
+		switch t := b.gather(&g, src); {
+		case src.negated:
+		case !typed:
+			out.Type, typed = t, true
+		case t == "" && sources[0].core:
+			// Silence does not contradict what holds in any case.
+		case t != out.Type:
+			out.Type = ""
+		}
+	}
+	if core := sources[0]; core.core {
+		b.keepExtensions(out, core.s)
+		if b.noPrune[core.s] {
+			return out
+		}
+	}
+	b.restrict(&g)
+	out.Properties = b.places(g.properties.names)
+	out.PatternProperties = b.places(g.patternProperties.names)
+	out.AdditionalProperties = b.schemaOrBool(g.additional)
+	out.AdditionalItems = b.schemaOrBool(g.additionalItems)
+	out.Items = b.schemaOrArray(&g)
+	return out
+}
+
+// keepExtensions copies what a skeleton has from the core alone.
+func (b *skeletonBuilder) keepExtensions(out, s *Structural) {
+	out.Nullable = s.Nullable
+	out.Default = s.Default
+	out.XEmbeddedResource = s.XEmbeddedResource
+	out.XIntOrString = s.XIntOrString
+	if s.preserves() || b.noPrune[s] {
+		out.XPreserveUnknownFields = new(true)
+	}
+}
+
+// restrict reports what Restriction 1 on Object Polymorphism excludes.
+func (b *skeletonBuilder) restrict(g *gathering) {
+	other := g.patternProperties.at
+	if len(g.additional.sources) > 0 {
+		other = g.additional.sources[0].at
+	}
+	if g.properties.at != nil && other != nil {
+		b.forbid(other, other.name+" and properties are mutual exclusive; for the same object, there is "+g.properties.at.String())
+	}
+}
+
+func (b *skeletonBuilder) places(names map[string][]source) map[string]*Structural {
+	if len(names) == 0 {
+		return nil
+	}
+	places := make(map[string]*Structural, len(names))
+	for name, sources := range names {
+		places[name] = b.place(sources)
+	}
+	return places
+}
+
+func (b *skeletonBuilder) schemaOrBool(l sourceList) *SchemaOrBool {
+	switch {
+	case len(l.sources) == 0:
+		return nil
+	case !l.specifies:
+		return &SchemaOrBool{Allows: true}
+	}
+	return &SchemaOrBool{Allows: true, Schema: b.place(l.sources)}
+}
+
+func (b *skeletonBuilder) schemaOrArray(g *gathering) *SchemaOrArray {
+	if len(g.items.sources) > 0 {
+		// A schema for all elements makes positions moot. What stands in lists
+		// is no core then: only the first source may be.
+		for _, sources := range g.itemLists {
+			for _, src := range sources {
+				src.core = false
+				g.items.sources = append(g.items.sources, src)
+			}
+		}
+		return &SchemaOrArray{Schema: b.place(g.items.sources)}
+	}
+	if len(g.itemLists) == 0 {
+		return nil
+	}
+	list := make([]*Structural, len(g.itemLists))
+	for i, sources := range g.itemLists {
+		list[i] = b.place(sources)
+	}
+	return &SchemaOrArray{Schemas: list}
+}
+
+// gather adds what a source says about the places below, and returns the type
+// that it demands: its own, unless one of its junctors has another.
+func (b *skeletonBuilder) gather(g *gathering, src source) string {
+	s := src.s
+	if s.Ref != nil {
+		b.forbid(src.at.child("$ref"), "$ref is not supported")
+	}
+	switch {
+	case src.core:
+	case b.noPrune[s]:
+		b.forbid(src.at.child("x-kubernetes-no-prune"), "must not be used in allOf, anyOf, oneOf or not")
+	case s.preserves():
+		b.forbid(src.at.child("x-kubernetes-preserve-unknown-fields"), "must not be used in allOf, anyOf, oneOf or not")
+	}
+	g.properties.add(src, "properties", s.Properties)
+	g.patternProperties.add(src, "patternProperties", s.PatternProperties)
+	g.additional.add(src, "additionalProperties", s.AdditionalProperties)
+	g.additionalItems.add(src, "additionalItems", s.AdditionalItems)
+	g.gatherItems(src)
+	t := s.Type
+	src.core = false
+	for _, junctor := range []struct {
+		keyword  string
+		branches []*Structural
+	}{{"allOf", s.AllOf}, {"anyOf", s.AnyOf}, {"oneOf", s.OneOf}} {
+		for i, branch := range junctor.branches {
+			u := b.gather(g, src.below(branch, src.at.child(junctor.keyword).index(i)))
+			if u != "" && u != s.Type {
+				t = ""
+			}
+		}
+	}
+	if s.Not != nil {
+		src.negated = true
+		b.gather(g, src.below(s.Not, src.at.child("not")))
+	}
+	return t
+}
+
+func (g *gathering) gatherItems(src source) {
+	items := src.s.Items
+	if items == nil {
+		return
+	}
+	at := src.at.child("items")
+	if items.Schema != nil {
+		g.items.sources = append(g.items.sources, src.below(items.Schema, at))
+		return
+	}
+	for i, s := range items.Schemas {
+		if i == len(g.itemLists) {
+			g.itemLists = append(g.itemLists, nil)
+		}
+		g.itemLists[i] = append(g.itemLists[i], src.below(s, at.index(i)))
+	}
+}
+
+// A skeletonParser walks the text of a schema along the tree that was made of it
+// and finds the members that the tree does not have. The text is known to be
+// well-formed, so errors of the decoder do not occur.
+type skeletonParser struct {
+	*skeletonBuilder
+	d *jsontext.Decoder
+}
+
+// schema reads the value that s was made of. It returns where the first
+// x-kubernetes-no-prune in it stands, or nil.
+func (p *skeletonParser) schema(s *Structural, at *place) (first *place) {
+	if p.d.PeekKind() != '{' {
+		p.d.SkipValue()
+		return nil
+	}
+	var own, below *place
+	note := func(found *place) {
+		if below == nil {
+			below = found
+		}
+	}
+	p.d.ReadToken()
+	for p.d.PeekKind() == '"' {
+		token, _ := p.d.ReadToken()
+		name := token.String()
+		switch name {
+		case "x-kubernetes-no-prune", "x-kubernetes-no-pruning", "x-no-pruning":
+			own = at.child(name)
+			if p.d.PeekKind() == 't' {
+				p.noPrune[s] = true
+			} else {
+				p.forbid(own, "must be true or undefined")
+			}
+			p.d.SkipValue()
+		case "properties":
+			note(p.schemas(s.Properties, at.child(name)))
+		case "patternProperties":
+			note(p.schemas(s.PatternProperties, at.child(name)))
+		case "additionalProperties":
+			note(p.schemaOrNot(s.value(), at.child(name)))
+		case "additionalItems":
+			note(p.schemaOrNot(s.AdditionalItems.schema(), at.child(name)))
+		case "not":
+			note(p.schemaOrNot(s.Not, at.child(name)))
+		case "items":
+			if list := s.Items; list != nil && list.Schema == nil {
+				note(p.list(list.Schemas, at.child(name)))
+			} else {
+				note(p.schemaOrNot(s.element(), at.child(name)))
+			}
+		case "allOf":
+			note(p.list(s.AllOf, at.child(name)))
+		case "anyOf":
+			note(p.list(s.AnyOf, at.child(name)))
+		case "oneOf":
+			note(p.list(s.OneOf, at.child(name)))
+		default:
+			p.d.SkipValue()
+		}
+	}
+	p.d.ReadToken()
+	if own == nil {
+		return below
+	}
+	if below != nil && p.noPrune[s] {
+		p.forbid(below, "must not be nested")
+	}
+	return own
+}
+
+// schemaOrNot reads a value that s was made of, or another if s is nil.
+func (p *skeletonParser) schemaOrNot(s *Structural, at *place) *place {
+	if s == nil {
+		p.d.SkipValue()
+		return nil
+	}
+	return p.schema(s, at)
+}
+
+func (p *skeletonParser) schemas(m map[string]*Structural, at *place) (first *place) {
+	if p.d.PeekKind() != '{' {
+		p.d.SkipValue()
+		return nil
+	}
+	p.d.ReadToken()
+	for p.d.PeekKind() == '"' {
+		name, _ := p.d.ReadToken()
+		key := name.String()
+		if found := p.schema(m[key], at.at(key)); first == nil {
+			first = found
+		}
+	}
+	p.d.ReadToken()
+	return first
+}
+
+func (p *skeletonParser) list(l []*Structural, at *place) (first *place) {
+	if p.d.PeekKind() != '[' {
+		p.d.SkipValue()
+		return nil
+	}
+	p.d.ReadToken()
+	for i := 0; p.d.PeekKind() != ']'; i++ {
+		if found := p.schema(l[i], at.index(i)); first == nil {
+			first = found
+		}
+	}
+	p.d.ReadToken()
+	return first
+}

@@ -1,0 +1,156 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// Validate says why s is not a structural schema that the API server accepts
+// at the creation of a definition, with its messages, its paths below
+// openAPIV3Schema, and its order: nil, or an [errors.SchemaErrors]. Only rules
+// in CEL (x-kubernetes-validations) are not compiled.
+//
+// Where the server goes through a Go map, and its order is random, Validate
+// goes by name. Its recursion follows s, which must be a tree; a schema that
+// was parsed is at most 10 000 deep, which a Go stack holds.
+func (s *Structural) Validate() error {
+	if errs := s.validateAt("openAPIV3Schema", false); len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// validateAt validates s with root as the path to it, in the steps of the API
+// server (validateCustomResourceDefinitionValidation in the validation of
+// apiextensions): hasStatus says whether the status subresource is on, which
+// restricts the root. A nil s is a schema that is missing.
+func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors {
+	var r report
+	p := &place{name: root}
+	if s == nil {
+		r.required(p, "")
+		return r.list
+	}
+	if hasStatus {
+		r.statusRoot(s, p)
+	}
+	if s.Nullable {
+		r.forbidden(p.child("nullable"), "nullable cannot be true at the root")
+	}
+	unsupported := unsupportedKeyword(s)
+	if unsupported == "" {
+		errs := structuralErrors(s, p)
+		if len(errs) == 0 {
+			errs = defaultErrors(s, p)
+		}
+		r.list = append(r.list, errs...)
+	}
+	r.definition(s, p, true, metaContext{})
+	if len(r.list) == 0 && unsupported != "" {
+		r.invalid(p, "", unsupported)
+	}
+	return r.list
+}
+
+// A report collects errors. Its methods have the names of the constructors in
+// k8s.io/apimachinery/pkg/util/validation/field.
+type report struct{ list errors.SchemaErrors }
+
+func (r *report) add(kind errors.SchemaErrorKind, p *place, value, msg string) {
+	r.list = append(r.list, &errors.SchemaError{Kind: kind, Field: p.String(), Value: value, Msg: msg})
+}
+
+func (r *report) required(p *place, msg string)  { r.add(errors.Required, p, "", msg) }
+func (r *report) forbidden(p *place, msg string) { r.add(errors.Forbidden, p, "", msg) }
+func (r *report) invalid(p *place, value any, msg string) {
+	r.add(errors.Invalid, p, render(value), msg)
+}
+
+func (r *report) unsupported(p *place, value any, supported []string) {
+	r.add(errors.Unsupported, p, render(value), supportedValues(supported))
+}
+
+func supportedValues(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
+	}
+	return "supported values: " + strings.Join(quoted, ", ")
+}
+
+// render writes a value as field errors show it.
+func render(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strconv.Quote(v)
+	case int64, float64, bool:
+		return fmt.Sprint(v)
+	}
+	js, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprintf("%#v", v)
+	}
+	return string(js)
+}
+
+// A place is a field.Path of the API server: a name, or a key in brackets,
+// below another place. It is a list, so that a path costs nothing where there
+// is nothing to report.
+type place struct {
+	up   *place
+	name string
+	key  string // if name is empty
+}
+
+func (p *place) child(name string) *place { return &place{up: p, name: name} }
+func (p *place) at(key string) *place     { return &place{up: p, key: key} }
+func (p *place) index(i int) *place       { return p.at(strconv.Itoa(i)) }
+func (p *place) property(name string) *place {
+	return p.child("properties").at(name)
+}
+
+func (p *place) String() string {
+	if p == nil {
+		return "<nil>"
+	}
+	var steps []*place
+	for ; p != nil; p = p.up {
+		steps = append(steps, p)
+	}
+	var b strings.Builder
+	for _, p := range slices.Backward(steps) {
+		switch {
+		case p.name == "":
+			b.WriteString("[" + p.key + "]")
+		case p.up == nil:
+			b.WriteString(p.name)
+		default:
+			b.WriteString("." + p.name)
+		}
+	}
+	return b.String()
+}
+
+// orEmpty reads null in the place of a schema, in properties or in allOf, as
+// the empty schema, as decoding into JSONSchemaProps does.
+func (s *Structural) orEmpty() *Structural {
+	if s == nil {
+		return new(Structural)
+	}
+	return s
+}
+
+// property returns the schema declared for name.
+func (s *Structural) property(name string) (_ *Structural, ok bool) {
+	p, ok := s.Properties[name]
+	return p.orEmpty(), ok
+}
+
+// sortedKeys returns the keys of m in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

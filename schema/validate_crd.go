@@ -1,0 +1,335 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// This file has the rules for every schema in a definition, structural or not:
+// ValidateCustomResourceDefinitionOpenAPISchema of apiextensions-apiserver
+// (pkg/apis/apiextensions/validation/validation.go).
+
+// A metaContext says where in a resource a schema stands
+// (specStandardValidatorV3).
+type metaContext struct {
+	inside     bool   // what is described is apiVersion, kind or metadata, or within
+	noDefaults bool   // no default may be set, for the reason
+	whyNot     string // in the words of the message
+}
+
+func (c metaContext) withoutDefaults(reason string) metaContext {
+	c.noDefaults, c.whyNot = true, reason
+	return c
+}
+
+// definition checks s and all schemas in it. A node's keywords come first, then
+// what is below it, then what its extensions demand.
+func (r *report) definition(s *Structural, p *place, isRoot bool, c metaContext) {
+	r.keywords(s, p, c)
+	r.below(s, p, isRoot, c)
+	if s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields {
+		r.invalid(p.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined")
+	}
+	r.mapType(s, p)
+	r.listType(s, p)
+	r.listMap(s, p)
+	r.listItems(s, p)
+	for i, rule := range s.XValidations {
+		r.rule(rule, p.child("x-kubernetes-validations").index(i))
+	}
+}
+
+// openAPITypes are the types of OpenAPI v3.
+var openAPITypes = []string{"array", "boolean", "integer", "number", "object", "string"}
+
+// keywords checks a node without what is below it (specStandardValidatorV3.validate).
+func (r *report) keywords(s *Structural, p *place, c metaContext) {
+	if s.Type != "" && !slices.Contains(openAPITypes, s.Type) {
+		r.unsupported(p.child("type"), s.Type, openAPITypes)
+	}
+	if s.hasDefault() && c.noDefaults {
+		r.forbidden(p.child("default"), "must not be set "+c.whyNot)
+	}
+	for _, keyword := range []struct {
+		isSet bool
+		name  string
+	}{
+		{s.ID != "", "id"},
+		{s.AdditionalItems != nil, "additionalItems"},
+		{len(s.PatternProperties) > 0, "patternProperties"},
+		{len(s.Definitions) > 0, "definitions"},
+		{s.Dependencies != nil, "dependencies"},
+		{s.Ref != nil, "$ref"},
+	} {
+		if keyword.isSet {
+			r.forbidden(p.child(keyword.name), keyword.name+" is not supported")
+		}
+	}
+	if s.Type == "null" {
+		r.forbidden(p.child("type"), "type cannot be set to null, use nullable as an alternative")
+	}
+	if s.Items != nil && len(s.Items.Schemas) > 0 {
+		r.forbidden(p.child("items"), "items must be a schema object and not an array")
+	}
+	if c.inside && s.XEmbeddedResource {
+		r.forbidden(p.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta")
+	}
+	if s.UniqueItems {
+		r.forbidden(p.child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
+	}
+	if ap := s.AdditionalProperties; ap != nil && len(s.Properties) > 0 && (ap.Schema != nil || !ap.Allows) {
+		r.forbidden(p.child("additionalProperties"), "additionalProperties and properties are mutual exclusive")
+	}
+}
+
+// below checks the schemas in s.
+func (r *report) below(s *Structural, p *place, isRoot bool, c metaContext) {
+	if value := s.value(); value != nil {
+		sub := c
+		if c.inside {
+			sub = c.withoutDefaults("inside additionalProperties applying to object metadata")
+		}
+		r.definition(value, p.child("additionalProperties"), false, sub)
+	}
+	for _, name := range sortedKeys(s.Properties) {
+		sub := c
+		if (isRoot || s.XEmbeddedResource) && slices.Contains(reserved, name) {
+			sub.inside = true
+			if isRoot {
+				sub = sub.withoutDefaults("in top-level " + name)
+			}
+		}
+		r.definition(s.Properties[name].orEmpty(), p.property(name), false, sub)
+	}
+	if s.Not != nil {
+		r.definition(s.Not, p.child("not"), false, c)
+	}
+	r.definitions(s.AllOf, p.child("allOf"), c)
+	r.definitions(s.OneOf, p.child("oneOf"), c)
+	r.definitions(s.AnyOf, p.child("anyOf"), c)
+	for _, name := range sortedKeys(s.Definitions) {
+		r.definition(s.Definitions[name].orEmpty(), p.child("definitions").at(name), false, c)
+	}
+	if s.Items != nil {
+		if s.Items.Schema != nil {
+			r.definition(s.Items.Schema, p.child("items"), false, c)
+		}
+		r.definitions(s.Items.Schemas, p.child("items"), c)
+	}
+	for _, name := range sortedKeys(s.Dependencies) {
+		if v := s.Dependencies[name]; v.Kind() == '{' {
+			dependency := new(Structural)
+			if json.Unmarshal(v, dependency) == nil {
+				r.definition(dependency, p.child("dependencies").at(name), false, c)
+			}
+		}
+	}
+}
+
+func (r *report) definitions(list []*Structural, p *place, c metaContext) {
+	for i, s := range list {
+		r.definition(s.orEmpty(), p.index(i), false, c)
+	}
+}
+
+func (r *report) mapType(s *Structural, p *place) {
+	if s.XMapType == nil {
+		return
+	}
+	r.typeMust(s, p, "object", "must be object if x-kubernetes-map-type is specified")
+	if t := *s.XMapType; t != "atomic" && t != "granular" {
+		r.unsupported(p.child("x-kubernetes-map-type"), t, []string{"atomic", "granular"})
+	}
+}
+
+// typeMust checks the type of s; an absent one is a value that is required.
+func (r *report) typeMust(s *Structural, p *place, typ, msg string) {
+	switch s.Type {
+	case typ:
+	case "":
+		r.required(p.child("type"), msg)
+	default:
+		r.invalid(p.child("type"), s.Type, msg)
+	}
+}
+
+func (r *report) listType(s *Structural, p *place) {
+	keys := p.child("x-kubernetes-list-type")
+	const needsMap = "must be map if x-kubernetes-list-map-keys is non-empty"
+	if s.XListType == nil {
+		if len(s.XListMapKeys) > 0 {
+			r.required(keys, needsMap)
+		}
+		return
+	}
+	r.typeMust(s, p, "array", "must be array if x-kubernetes-list-type is specified")
+	t := *s.XListType
+	if t == "set" && s.Type == "array" {
+		r.setItems(s.element(), p.child("items"))
+	}
+	if t != "atomic" && t != "set" && t != "map" {
+		r.unsupported(keys, t, []string{"atomic", "set", "map"})
+	}
+	if t != "map" && len(s.XListMapKeys) > 0 {
+		r.invalid(keys, t, needsMap)
+	}
+}
+
+// setItems checks the items of a set: what has parts is compared as a whole, or
+// it would be no element of a set.
+func (r *report) setItems(item *Structural, p *place) {
+	const msg = "must be atomic as item of a list with x-kubernetes-list-type=set"
+	switch {
+	case item == nil:
+	case item.Type == "array" && item.XListType != nil && *item.XListType != "atomic":
+		r.invalid(p.child("x-kubernetes-list-type"), item.XListType, msg)
+	case item.Type == "object" && (item.XMapType == nil || *item.XMapType != "atomic"):
+		r.invalid(p.child("x-kubernetes-map-type"), item.XListType, msg) // the list type: so the server shows it
+	}
+}
+
+// listMap checks a list of objects that are told apart by keys.
+func (r *report) listMap(s *Structural, p *place) {
+	if s.XListType == nil || *s.XListType != "map" {
+		return
+	}
+	keys, items := p.child("x-kubernetes-list-map-keys"), p.child("items")
+	if len(s.XListMapKeys) == 0 {
+		r.required(keys, "must not be empty if x-kubernetes-list-type is map")
+	}
+	item := s.element()
+	switch {
+	case s.Items == nil:
+		r.required(items, "must have a schema if x-kubernetes-list-type is map")
+		return
+	case item == nil:
+		r.invalid(items, inMemoryItems(s.Items), "must only have a single schema if x-kubernetes-list-type is map")
+		return
+	case item.Type != "object":
+		r.invalid(items.child("type"), item.Type, "must be object if parent array's x-kubernetes-list-type is map")
+		return
+	}
+	seen := make(map[string]bool)
+	for _, k := range s.XListMapKeys {
+		if prop, ok := item.property(k); !ok {
+			r.invalid(keys, s.XListMapKeys, "entries must all be names of item properties")
+		} else if prop.Type == "array" || prop.Type == "object" {
+			r.invalid(items.property(k).child("type"), item.Type, // the type of the item: so the server shows it
+				"must be a scalar type if parent array's x-kubernetes-list-type is map")
+		}
+		if seen[k] {
+			r.invalid(keys, s.XListMapKeys, "must not contain duplicate entries")
+		}
+		seen[k] = true
+	}
+}
+
+// listItems checks that the items of sets and maps, and the keys of maps, are
+// always there (validateMapListKeysMapSet).
+func (r *report) listItems(s *Structural, p *place) {
+	item := s.element()
+	if item == nil || s.XListType == nil || *s.XListType != "set" && *s.XListType != "map" {
+		return
+	}
+	items := p.child("items")
+	if item.Nullable {
+		r.forbidden(items.child("nullable"), "cannot be nullable when x-kubernetes-list-type is "+*s.XListType)
+	}
+	if *s.XListType == "set" {
+		return
+	}
+	for _, k := range s.XListMapKeys {
+		prop, ok := item.property(k)
+		if ok && !slices.Contains(item.Required, k) && !prop.hasDefault() {
+			r.required(items.property(k).child("default"),
+				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")
+		}
+		if prop.Nullable {
+			r.forbidden(items.property(k).child("nullable"),
+				"this property is in x-kubernetes-list-map-keys, so it cannot be nullable")
+		}
+	}
+}
+
+// A celRule is an element of x-kubernetes-validations (ValidationRule).
+type celRule struct {
+	Rule              string     `json:"rule"`
+	Message           string     `json:"message"`
+	MessageExpression string     `json:"messageExpression"`
+	Reason            *celReason `json:"reason"`
+	FieldPath         string     `json:"fieldPath"`
+	OptionalOldSelf   *bool      `json:"optionalOldSelf"`
+}
+
+type celReason string
+
+// rule checks what can be said of a rule without compiling it.
+func (r *report) rule(raw jsontext.Value, p *place) {
+	var rule celRule
+	if err := json.Unmarshal(raw, &rule); err != nil {
+		r.invalid(p, raw, fmt.Sprint("must be a rule: ", err))
+		return
+	}
+	text, msg := strings.TrimSpace(rule.Rule), strings.TrimSpace(rule.Message)
+	switch message := p.child("message"); {
+	case text == "":
+		r.required(p.child("rule"), "rule is not specified")
+	case rule.Message != "" && msg == "":
+		r.invalid(message, rule.Message, "must be non-empty if specified")
+	case hasLineBreak(msg):
+		r.invalid(message, rule.Message, "must not contain line breaks")
+	case hasLineBreak(text) && msg == "":
+		r.required(message, "message must be specified if rule contains line breaks")
+	}
+	if rule.MessageExpression != "" && strings.TrimSpace(rule.MessageExpression) == "" {
+		r.required(p.child("messageExpression"), "messageExpression must be non-empty if specified")
+	}
+	reasons := []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
+	if rule.Reason != nil && !slices.Contains(reasons, string(*rule.Reason)) {
+		r.unsupported(p.child("reason"), *rule.Reason, reasons)
+	}
+	if rule.FieldPath != "" && strings.TrimSpace(rule.FieldPath) == "" {
+		r.invalid(p.child("fieldPath"), rule.FieldPath, "must be non-empty if specified")
+	}
+	if hasLineBreak(rule.FieldPath) {
+		r.invalid(p.child("fieldPath"), rule.FieldPath, "must not contain line breaks")
+	}
+}
+
+func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
+
+// unsupportedKeyword returns what the conversion to a structural schema says of
+// s (NewStructural), or nothing. Only $schema is not reported by the rules
+// above, and so is the only one that is ever shown.
+func unsupportedKeyword(s *Structural) string {
+	const schema = "OpenAPIV3Schema 'schema' is not supported"
+	switch {
+	case s.Schema != "":
+		return schema
+	case s.ID != "", s.Ref != nil && *s.Ref != "", len(s.PatternProperties) > 0, len(s.Dependencies) > 0,
+		s.AdditionalItems != nil, len(s.Definitions) > 0,
+		s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields,
+		s.Items != nil && len(s.Items.Schemas) > 0:
+		return "unsupported"
+	}
+	for _, list := range [][]*Structural{{s.Not}, s.AllOf, s.AnyOf, s.OneOf, {s.element(), s.value()}} {
+		for _, sub := range list {
+			if sub == nil {
+				continue
+			}
+			if msg := unsupportedKeyword(sub); msg != "" {
+				return msg
+			}
+		}
+	}
+	for _, prop := range s.Properties {
+		if msg := unsupportedKeyword(prop.orEmpty()); msg != "" {
+			return msg
+		}
+	}
+	return ""
+}

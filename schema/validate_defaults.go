@@ -1,0 +1,157 @@
+package schema
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// This file validates defaults: ValidateDefaults of apiextensions-apiserver
+// (pkg/apiserver/schema/defaulting/validation.go). As the server does, it looks
+// at each default by itself, without the defaults inside of it being applied,
+// and at none below additionalProperties.
+
+// defaultErrors validates the defaults in the schema of a resource. The rules of
+// [structuralErrors] hold for it.
+func defaultErrors(s *Structural, p *place) errors.SchemaErrors {
+	var r report
+	root := *s
+	root.XEmbeddedResource = true
+	r.defaults(&root, p, nil)
+	return r.list
+}
+
+// A metaField leads from a resource to a schema within its apiVersion, kind or
+// metadata. Where a schema is not in these, there is none.
+type metaField struct {
+	up       *metaField
+	resource *Structural // of the first
+	name     string      // empty for the elements of an array
+}
+
+// around returns a resource that has x at the field.
+func (f *metaField) around(x any) map[string]any {
+	for ; f.up != nil; f = f.up {
+		if f.name == "" {
+			x = []any{x}
+		} else {
+			x = map[string]any{f.name: x}
+		}
+	}
+	resource := map[string]any{"kind": "Validation", "apiVersion": "validation/v1"}
+	resource[f.name] = x
+	return resource
+}
+
+func (r *report) defaults(s *Structural, p *place, meta *metaField) {
+	if s.XEmbeddedResource {
+		meta = nil
+	}
+	if s.hasDefault() {
+		r.checkDefault(s, p.child("default"), meta)
+	}
+	inside := func(name string) *metaField {
+		switch {
+		case meta != nil:
+			return &metaField{up: meta, resource: meta.resource, name: name}
+		case s.XEmbeddedResource && slices.Contains(reserved, name):
+			return &metaField{resource: s, name: name}
+		}
+		return nil
+	}
+	if item := s.element(); item != nil {
+		r.defaults(item, p.child("items"), inside(""))
+	}
+	for _, name := range sortedKeys(s.Properties) {
+		r.defaults(s.Properties[name].orEmpty(), p.property(name), inside(name))
+	}
+}
+
+func (r *report) checkDefault(s *Structural, p *place, meta *metaField) {
+	x, err := decodeValue(s.Default)
+	if err != nil { // the server refuses the definition before
+		r.invalid(p, s.Default, err.Error())
+		return
+	}
+	if meta != nil {
+		if errs := metaErrors(nil, meta.around(decodeRaw(s.Default)), meta.resource); len(errs) > 0 {
+			r.invalid(p, x, "must result in valid metadata: "+aggregate(errs))
+			return
+		}
+	} else {
+		pruned := decodeRaw(s.Default)
+		pruneValue(pruned, s, false)
+		isPruned := reflect.DeepEqual(pruned, x)
+		errs := metaErrors(p, x, s)
+		if !isPruned {
+			r.invalid(p, x, "must not have unknown fields") // x as it has become
+		}
+		if len(errs) > 0 {
+			r.list = append(r.list, errs...)
+			return
+		}
+	}
+	for _, e := range s.checkValue(x) {
+		at := p
+		if e.name != "" && e.name != "." {
+			at = p.child(strings.TrimPrefix(e.name, "."))
+		}
+		r.add(e.kind, at, e.value, e.detail)
+	}
+}
+
+// metaErrors gives the metadata in x its canonical form and validates it.
+func metaErrors(p *place, x any, s *Structural) errors.SchemaErrors {
+	if errs := coerceMeta(p, x, s); len(errs) > 0 {
+		return errs
+	}
+	var r report
+	r.resources(p, x, s)
+	return r.list
+}
+
+// aggregate joins messages and leaves out those that are the same.
+func aggregate(errs errors.SchemaErrors) string {
+	seen := make(map[string]bool)
+	errs = slices.DeleteFunc(errs, func(e *errors.SchemaError) bool {
+		text := e.Error()
+		defer func() { seen[text] = true }()
+		return seen[text]
+	})
+	return errs.Error()
+}
+
+// pruneValue prunes x in place. keep says that unknown fields are kept, which
+// ends where a schema is declared (prune and skipPrune of
+// pkg/apiserver/schema/pruning/algorithm.go).
+func pruneValue(x any, s *Structural, keep bool) {
+	if s != nil && s.preserves() {
+		keep = true
+	}
+	if s == nil && keep {
+		return
+	}
+	switch x := x.(type) {
+	case map[string]any:
+		for name, v := range x {
+			if s != nil && s.XEmbeddedResource && slices.Contains(reserved, name) {
+				continue
+			}
+			if sub, _, ok := s.member(nil, name); ok {
+				pruneValue(v, sub, false)
+			} else if !keep {
+				delete(x, name)
+			}
+		}
+	case []any:
+		var item *Structural
+		if s != nil {
+			item = s.element()
+		}
+		for _, v := range x {
+			pruneValue(v, item, keep)
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package schema
+
+import (
+	"encoding/json"
+	stderrors "errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// This file handles the metadata of embedded resources in defaults as the server
+// does: pkg/apiserver/schema/objectmeta of apiextensions-apiserver, and
+// ValidateObjectMeta of k8s.io/apimachinery.
+
+// A metaObject is metav1.ObjectMeta. Decoding into it and encoding it again is
+// what the server does to all metadata.
+type (
+	metaObject struct {
+		Name                       string            `json:"name,omitempty"`
+		GenerateName               string            `json:"generateName,omitempty"`
+		Namespace                  string            `json:"namespace,omitempty"`
+		SelfLink                   string            `json:"selfLink,omitempty"`
+		UID                        metaUID           `json:"uid,omitempty"`
+		ResourceVersion            string            `json:"resourceVersion,omitempty"`
+		Generation                 int64             `json:"generation,omitempty"`
+		CreationTimestamp          metaTime          `json:"creationTimestamp,omitzero"`
+		DeletionTimestamp          *metaTime         `json:"deletionTimestamp,omitempty"`
+		DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
+		Labels                     map[string]string `json:"labels,omitempty"`
+		Annotations                map[string]string `json:"annotations,omitempty"`
+		OwnerReferences            []metaOwner       `json:"ownerReferences,omitempty"`
+		Finalizers                 []string          `json:"finalizers,omitempty"`
+		ManagedFields              []metaManaged     `json:"managedFields,omitempty"`
+	}
+	metaOwner struct {
+		APIVersion         string  `json:"apiVersion"`
+		Kind               string  `json:"kind"`
+		Name               string  `json:"name"`
+		UID                metaUID `json:"uid"`
+		Controller         *bool   `json:"controller,omitempty"`
+		BlockOwnerDeletion *bool   `json:"blockOwnerDeletion,omitempty"`
+	}
+	metaManaged struct {
+		Manager     string           `json:"manager,omitempty"`
+		Operation   metaOperation    `json:"operation,omitempty"`
+		APIVersion  string           `json:"apiVersion,omitempty"`
+		Time        *metaTime        `json:"time,omitempty"`
+		FieldsType  string           `json:"fieldsType,omitempty"`
+		FieldsV1    *json.RawMessage `json:"fieldsV1,omitempty"`
+		Subresource string           `json:"subresource,omitempty"`
+	}
+	metaUID       string
+	metaOperation string
+	metaTime      struct{ time.Time }
+)
+
+func (t *metaTime) UnmarshalJSON(b []byte) error {
+	var s string
+	if string(b) == "null" {
+		t.Time = time.Time{}
+		return nil
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return err
+	}
+	var err error
+	t.Time, err = time.Parse(time.RFC3339, s)
+	return err
+}
+
+func (t metaTime) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.UTC().Format(time.RFC3339))
+}
+
+// metaNames are the names of the types in the messages of the server.
+var metaNames = strings.NewReplacer("schema.metaObject", "v1.ObjectMeta", "schema.metaOwner", "v1.OwnerReference",
+	"schema.metaManaged", "v1.ManagedFieldsEntry", "schema.metaUID", "types.UID",
+	"schema.metaOperation", "v1.ManagedFieldsOperationType")
+
+func decodeMeta(v any) (*metaObject, error) {
+	js, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	m := new(metaObject)
+	err = kjson.UnmarshalCaseSensitivePreserveInts(js, m)
+	var mismatch *json.UnmarshalTypeError
+	if stderrors.As(err, &mismatch) {
+		text := "json: cannot unmarshal " + mismatch.Value + " into Go "
+		if mismatch.Struct != "" || mismatch.Field != "" {
+			_, name, _ := strings.Cut(metaNames.Replace("schema."+mismatch.Struct), ".")
+			text += "struct field " + name + "." + mismatch.Field
+		} else {
+			text += "value"
+		}
+		err = stderrors.New(text + " of type " + metaNames.Replace(mismatch.Type.String()))
+	}
+	return m, err
+}
+
+// member returns the schema for a member of an object, and the place of it as
+// messages on metadata have it.
+func (s *Structural) member(p *place, name string) (*Structural, *place, bool) {
+	if s == nil {
+		return nil, nil, false
+	}
+	if prop, ok := s.property(name); ok {
+		return prop, p.child(name), true
+	}
+	return s.value(), p.at(name), s.AdditionalProperties != nil
+}
+
+// coerceMeta gives the metadata of the embedded resources in x their canonical
+// form, and stops at the first that has none.
+func coerceMeta(p *place, x any, s *Structural) errors.SchemaErrors {
+	if s == nil {
+		return nil
+	}
+	switch x := x.(type) {
+	case map[string]any:
+		for _, name := range sortedKeys(x) {
+			v := x[name]
+			if s.XEmbeddedResource {
+				if errs := coerceField(p.child(name), x, name); errs != nil {
+					return errs
+				}
+			}
+			if sub, at, ok := s.member(p, name); ok {
+				if errs := coerceMeta(at, v, sub); errs != nil {
+					return errs
+				}
+			}
+		}
+	case []any:
+		for i, v := range x {
+			if errs := coerceMeta(p.index(i), v, s.element()); errs != nil {
+				return errs
+			}
+		}
+	}
+	return nil
+}
+
+func coerceField(p *place, resource map[string]any, name string) errors.SchemaErrors {
+	var r report
+	switch v := resource[name]; name {
+	case "apiVersion", "kind":
+		if _, ok := v.(string); !ok {
+			r.invalid(p, v, "must be a string")
+		}
+	case "metadata":
+		meta, err := decodeMeta(v)
+		if err != nil {
+			r.invalid(p, v, err.Error())
+			break
+		}
+		js, _ := json.Marshal(meta)
+		resource[name] = decodeRaw(js)
+	}
+	return r.list
+}
+
+// resources validates the type and the metadata of the embedded resources in x.
+func (r *report) resources(p *place, x any, s *Structural) {
+	if s == nil {
+		return
+	}
+	switch x := x.(type) {
+	case map[string]any:
+		if s.XEmbeddedResource {
+			r.resource(p, x)
+		}
+		for _, name := range sortedKeys(x) {
+			if sub, at, ok := s.member(p, name); ok {
+				r.resources(at, x[name], sub)
+			}
+		}
+	case []any:
+		for i, v := range x {
+			r.resources(p.index(i), v, s.element())
+		}
+	}
+}
+
+func (r *report) resource(p *place, x map[string]any) {
+	for _, name := range []string{"apiVersion", "kind"} {
+		at := p.child(name)
+		switch v, ok := x[name]; v := v.(type) {
+		case string:
+			if v == "" {
+				r.invalid(at, v, "must not be empty")
+			} else if name == "kind" {
+				if faults := kindFaults(strings.ToLower(v)); len(faults) > 0 {
+					r.invalid(at, v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
+				}
+			} else if _, ok := versionOf(v); !ok {
+				r.invalid(at, v, "unexpected GroupVersion string: "+v)
+			}
+		default:
+			if ok {
+				r.invalid(at, v, "must be a string")
+			} else {
+				r.required(at, "")
+			}
+		}
+	}
+	if v, ok := x["metadata"]; ok {
+		at := p.child("metadata")
+		if meta, err := decodeMeta(v); err != nil {
+			r.invalid(at, v, err.Error())
+		} else {
+			r.metadata(at, meta)
+		}
+	}
+}
+
+// versionOf returns the version in an apiVersion, which has at most one slash.
+func versionOf(apiVersion string) (version string, ok bool) {
+	if apiVersion == "" || apiVersion == "/" {
+		return "", true
+	}
+	group, version, hasGroup := strings.Cut(apiVersion, "/")
+	if !hasGroup {
+		return group, true
+	}
+	return version, !strings.Contains(version, "/")
+}
+
+// metadata validates metadata as on creation. A name may be absent, and a
+// namespace may be there.
+func (r *report) metadata(p *place, m *metaObject) {
+	faults := func(at string, v string, faults []string) {
+		for _, fault := range faults {
+			r.invalid(p.child(at), v, fault)
+		}
+	}
+	faults("generateName", m.GenerateName, segmentFaults(m.GenerateName, true))
+	faults("name", m.Name, segmentFaults(m.Name, false))
+	if m.Namespace != "" {
+		faults("namespace", m.Namespace, namespaceFaults(m.Namespace))
+	}
+	if m.Generation < 0 {
+		r.invalid(p.child("generation"), m.Generation, "must be greater than or equal to 0")
+	}
+	for _, k := range sortedKeys(m.Labels) {
+		faults("labels", k, labelKeyFaults(k))
+		faults("labels", m.Labels[k], labelValueFaults(m.Labels[k]))
+	}
+	const maxAnnotations = 256 << 10
+	size := 0
+	for _, k := range sortedKeys(m.Annotations) {
+		faults("annotations", k, labelKeyFaults(strings.ToLower(k)))
+		size += len(k) + len(m.Annotations[k])
+	}
+	if size > maxAnnotations {
+		r.add(errors.TooLong, p.child("annotations"), "", tooLong(maxAnnotations))
+	}
+	r.owners(p.child("ownerReferences"), m.OwnerReferences)
+	has := make(map[string]bool)
+	for _, f := range m.Finalizers {
+		faults("finalizers", f, labelKeyFaults(f))
+		has[f] = true
+	}
+	if has["orphan"] && has["foregroundDeletion"] {
+		r.invalid(p.child("finalizers"), m.Finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+	}
+	for i, f := range m.ManagedFields {
+		r.managed(p.child("managedFields").index(i), f)
+	}
+}
+
+func (r *report) owners(p *place, owners []metaOwner) {
+	controller := ""
+	for i, o := range owners {
+		at := p.index(i)
+		version, ok := versionOf(o.APIVersion)
+		if o.APIVersion != "" && (!ok || version == "") {
+			r.invalid(at.child("apiVersion"), o.APIVersion, "must be <group>/<version> or <version>")
+		}
+		for _, field := range []struct{ name, value string }{
+			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", string(o.UID)},
+		} {
+			if field.value == "" {
+				r.required(at.child(field.name), "must not be empty")
+			}
+		}
+		if strings.TrimPrefix(o.APIVersion, "/") == "v1" && o.Kind == "Event" {
+			r.invalid(at, o, "/v1, Kind=Event is disallowed from being an owner")
+		}
+		if o.Controller == nil || !*o.Controller {
+			continue
+		}
+		if name := o.Kind + "/" + o.Name; controller == "" {
+			controller = name
+		} else {
+			r.invalid(p, owners, fmt.Sprintf("Only one reference can have Controller set to true. "+
+				"Found \"true\" in references for %v and %v", controller, name))
+		}
+	}
+}
+
+func (r *report) managed(p *place, f metaManaged) {
+	switch f.Operation {
+	case "Apply", "Update":
+	case "":
+		r.required(p.child("operation"), "must not be empty")
+	default:
+		r.unsupported(p.child("operation"), f.Operation, []string{"Apply", "Update"})
+	}
+	if f.FieldsType != "" && f.FieldsType != "FieldsV1" {
+		r.invalid(p.child("fieldsType"), f.FieldsType, "must be `FieldsV1`")
+	}
+	const maxManager, maxSubresource = 128, 256
+	if len(f.Manager) > maxManager {
+		r.add(errors.TooLong, p.child("manager"), "", tooLong(maxManager))
+	}
+	for i, c := range f.Manager {
+		if !unicode.IsPrint(c) {
+			r.invalid(p.child("manager"), f.Manager, fmt.Sprintf("invalid character %#U (at position %d)", c, i))
+		}
+	}
+	if len(f.Subresource) > maxSubresource {
+		r.add(errors.TooLong, p.child("subresource"), "", tooLong(maxSubresource))
+	}
+}

@@ -1,0 +1,148 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// This file has the checks on numbers (numberValidator of kube-openapi). A limit
+// is compared in the type of the value if it fits there, and else as float64.
+
+func (c checker) checkNumber(x any) *verdict {
+	v := new(verdict)
+	v.merge(c.inRange(x, "Checked"))
+	if c.MultipleOf != nil {
+		v.merge(c.limit("MultipleOf", x, *c.MultipleOf, c.multipleOf))
+	}
+	if c.Minimum != nil {
+		v.merge(c.limit("Minimum boundary", x, *c.Minimum, c.minimum))
+	}
+	if c.Maximum != nil {
+		v.merge(c.limit("Maximum boundary", x, *c.Maximum, c.maximum))
+	}
+	v.matches++
+	return v
+}
+
+// limit compares x with a limit that has to be in the range of the type too.
+func (c checker) limit(what string, x any, limit float64, compare func(v *verdict, x, limit any)) *verdict {
+	v := c.inRange(limit, what)
+	if i, ok := x.(int64); ok {
+		if v.ok() {
+			compare(v, i, truncate(limit))
+		} else {
+			compare(v, float64(i), limit)
+		}
+	} else {
+		compare(v, x, limit)
+	}
+	return v
+}
+
+// truncate converts to an integer; what does not fit one is the least, as on the
+// machines that most servers run on.
+func truncate(f float64) int64 {
+	if f >= -1<<63 && f < 1<<63 {
+		return int64(f)
+	}
+	return math.MinInt64
+}
+
+// less compares two values of the same type.
+func less(x, y any) bool {
+	if i, ok := x.(int64); ok {
+		return i < y.(int64)
+	}
+	return x.(float64) < y.(float64)
+}
+
+func (c checker) minimum(v *verdict, x, limit any) {
+	switch {
+	case c.ExclusiveMinimum && !less(limit, x):
+		v.fail(c.at, x, "should be greater than %v", limit)
+	case less(x, limit):
+		v.fail(c.at, x, "should be greater than or equal to %v", limit)
+	}
+}
+
+func (c checker) maximum(v *verdict, x, limit any) {
+	switch {
+	case c.ExclusiveMaximum && !less(x, limit):
+		v.fail(c.at, x, "should be less than %v", limit)
+	case less(limit, x):
+		v.fail(c.at, x, "should be less than or equal to %v", limit)
+	}
+}
+
+func (c checker) multipleOf(v *verdict, x, factor any) {
+	f, isFloat := factor.(float64)
+	if isFloat && f <= 0 || !isFloat && !less(int64(0), factor) {
+		name := c.at.String()
+		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", name, factor)
+		v.add(valueError{name: name, kind: errors.Invalid, value: render(factor), detail: text, text: text})
+	} else if !isMultiple(x, factor) {
+		v.fail(c.at, x, "should be a multiple of %v", factor)
+	}
+}
+
+func isMultiple(x, factor any) bool {
+	if i, ok := x.(int64); ok {
+		return i%factor.(int64) == 0
+	}
+	f, by := x.(float64), factor.(float64)
+	if by < 1 {
+		return isJSONInteger(1 / by * f)
+	}
+	return isJSONInteger(f / by)
+}
+
+// isJSONInteger reports whether f is an integer that float64 holds exactly, or
+// so close to one that the difference may come from computing it
+// (IsFloat64AJSONInteger of go-openapi).
+func isJSONInteger(f float64) bool {
+	const limit, epsilon = 1<<53 - 1, 1e-9
+	if !(math.Abs(f) <= limit) {
+		return false
+	}
+	rounded := math.Round(f)
+	return f == rounded || math.Abs(f-rounded) < epsilon*math.Abs(rounded)
+}
+
+// inRange checks that a number fits the type and the format of the schema
+// (IsValueValidAgainstRange).
+func (c checker) inRange(x any, what string) *verdict {
+	literal := fmt.Sprint(x)
+	if f, ok := x.(float64); ok {
+		literal = strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	v, format, err := new(verdict), "", error(nil)
+	switch c.Type {
+	case "integer":
+		bits := 64
+		if c.Format == "int32" || c.Format == "int64" {
+			format = c.Format
+		}
+		if format == "int32" {
+			bits = 32
+		}
+		_, err = strconv.ParseInt(literal, 10, bits)
+	case "number":
+		if c.Format == "float" || c.Format == "double" {
+			format = c.Format
+		}
+		if format == "float" {
+			_, err = strconv.ParseFloat(literal, 32)
+		}
+	}
+	switch {
+	case err == nil:
+	case format != "":
+		v.failWhole("%s value must be of type %s with format %s in %s", what, c.Type, format, c.at)
+	default:
+		v.failWhole("%s value must be of type %s (default format) in %s", what, c.Type, c.at)
+	}
+	return v
+}

@@ -1,0 +1,499 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// This file validates a value against a schema as the API server does it, with
+// the messages of k8s.io/kube-openapi/pkg/validation in the form that
+// pkg/apiserver/validation of apiextensions-apiserver gives them. The order of
+// the steps and the counting of matches are part of the result: where no
+// alternative of anyOf or oneOf fits, the errors of the best one are shown.
+//
+// Values are what decodeValue returns: nil, bool, int64, float64, string, []any
+// and map[string]any.
+
+// A valueError is one message about a value.
+type valueError struct {
+	name   string // where in the value: a.b[0]; empty for the value itself
+	kind   errors.SchemaErrorKind
+	value  string // as shown
+	detail string // as shown
+	text   string // by which messages that say the same are told
+}
+
+// A trail leads to a place in a value, in the spelling of kube-openapi, which
+// joins names and indices as they are.
+type trail struct {
+	up   *trail
+	step string
+}
+
+func (t *trail) String() string {
+	var steps []string
+	for ; t != nil; t = t.up {
+		steps = append(steps, t.step)
+	}
+	slices.Reverse(steps)
+	return strings.Join(steps, "")
+}
+
+// property leads to a declared field; its name has no dot before it at the top,
+// where an empty name leads nowhere.
+func (t *trail) property(name string) *trail {
+	switch {
+	case t != nil:
+		return t.member(name)
+	case name == "":
+		return nil
+	}
+	return &trail{step: name}
+}
+
+func (t *trail) member(name string) *trail { return &trail{t, "." + name} }
+func (t *trail) element(i int) *trail      { return &trail{t, "[" + strconv.Itoa(i) + "]"} }
+
+// A verdict is the result of validating one value (validate.Result).
+type verdict struct {
+	errs    []valueError
+	texts   map[string]bool
+	matches int // checks that were made, by which alternatives are compared
+}
+
+func (v *verdict) ok() bool { return len(v.errs) == 0 }
+
+func (v *verdict) add(e valueError) {
+	if v.texts[e.text] {
+		return
+	}
+	if v.texts == nil {
+		v.texts = make(map[string]bool)
+	}
+	v.texts[e.text] = true
+	v.errs = append(v.errs, e)
+}
+
+func (v *verdict) merge(other *verdict) {
+	if other == nil {
+		return
+	}
+	for _, e := range other.errs {
+		v.add(e)
+	}
+	v.matches += other.matches
+}
+
+// fail adds a message that begins with the place.
+func (v *verdict) fail(at *trail, value any, format string, args ...any) {
+	name := at.String()
+	text := name + " in body " + fmt.Sprintf(format, args...)
+	v.add(valueError{name: name, kind: errors.Invalid, value: render(value), detail: text, text: text})
+}
+
+// failShort adds a message of another kind, which does not repeat the place.
+func (v *verdict) failShort(kind errors.SchemaErrorKind, at *trail, value, detail, text string) {
+	name := at.String()
+	v.add(valueError{name: name, kind: kind, value: value, detail: detail, text: name + " " + text})
+}
+
+// failWhole adds a message that is shown at the value as a whole.
+func (v *verdict) failWhole(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	v.add(valueError{kind: errors.Invalid, value: `""`, detail: text, text: text})
+}
+
+// A checker validates against one schema. Below allOf, anyOf, oneOf and not,
+// the schema is a value validation, of which additionalProperties is not used.
+type checker struct {
+	*Structural
+	nested bool
+	at     *trail
+	made   map[*Structural]*prepared
+}
+
+// prepared is what is made of a schema once for all values.
+type prepared struct {
+	pattern *regexp.Regexp
+	err     error
+	enum    []any
+}
+
+func (s *Structural) checkValue(x any) []valueError {
+	return checker{s, false, nil, make(map[*Structural]*prepared)}.check(x).errs
+}
+
+// with returns a checker for another schema, at another place.
+func (c checker) with(s *Structural, at *trail) checker {
+	c.Structural, c.at = s.orEmpty(), at
+	return c
+}
+
+func (c checker) prepared() *prepared {
+	m := c.made[c.Structural]
+	if m == nil {
+		m = new(prepared)
+		m.pattern, m.err = regexp.Compile(c.Pattern)
+		for _, raw := range c.Enum {
+			m.enum = append(m.enum, decodeRaw(raw))
+		}
+		c.made[c.Structural] = m
+	}
+	return m
+}
+
+// check validates x (SchemaValidator.Validate).
+func (c checker) check(x any) *verdict {
+	v := new(verdict)
+	if x == nil {
+		v.merge(c.checkType(x))
+		v.merge(c.checkEnum(x))
+		return v
+	}
+	steps := []func(any) *verdict{}
+	if c.Type != "" || c.Format != "" {
+		steps = append(steps, c.checkType)
+	}
+	steps = append(steps, c.checkJunctors)
+	switch x.(type) {
+	case string:
+		steps = append(steps, c.checkString)
+		if formatCheck(c.Format) != nil {
+			steps = append(steps, c.checkFormat)
+		}
+	case int64, float64:
+		steps = append(steps, c.checkNumber)
+	case []any:
+		steps = append(steps, c.checkArray)
+	}
+	steps = append(steps, c.checkEnum)
+	if _, ok := x.(map[string]any); ok {
+		steps = append(steps, c.checkObject)
+	}
+	for _, step := range steps {
+		v.merge(step(x))
+		v.matches++
+	}
+	v.matches++
+	return v
+}
+
+// checkType compares the type of x with that of the schema, and for values that
+// are not text with the format too (typeValidator). An integer is a number, and
+// a number without fraction an integer.
+func (c checker) checkType(x any) *verdict {
+	typ, format := typeOfValue(x)
+	if x == nil {
+		if c.Type != "" && c.Type != "null" && !c.Nullable {
+			return c.mismatch(c.Type, "null")
+		}
+		return &verdict{matches: 1}
+	}
+	f, _ := x.(float64)
+	fits := c.Type == typ ||
+		typ == "number" && c.Type == "integer" && isJSONInteger(f) ||
+		typ == "integer" && c.Type == "number"
+	switch typ {
+	case "string", "array":
+		if c.Format != "" && c.Type != "number" && c.Type != "integer" {
+			return &verdict{matches: 1}
+		}
+	default:
+		if c.Format != "" && c.Format != format && !fits {
+			return c.mismatch(c.Format, format)
+		}
+	}
+	if !fits {
+		return c.mismatch(c.Type, typ)
+	}
+	return &verdict{matches: 1}
+}
+
+func (c checker) mismatch(want, got string) *verdict {
+	v := new(verdict)
+	v.fail(c.at, got, "must be of type %s: %q", want, got)
+	return v
+}
+
+func typeOfValue(x any) (typ, format string) {
+	switch x.(type) {
+	case bool:
+		return "boolean", ""
+	case int64:
+		return "integer", "int64"
+	case float64:
+		return "number", "float64"
+	case string:
+		return "string", ""
+	case []any:
+		return "array", ""
+	case map[string]any:
+		return "object", ""
+	}
+	return "null", ""
+}
+
+// checkEnum looks for x among the values that are allowed (basicCommonValidator).
+func (c checker) checkEnum(x any) *verdict {
+	if len(c.Enum) == 0 {
+		return nil
+	}
+	names := make([]string, len(c.Enum))
+	for i, allowed := range c.prepared().enum {
+		if enumEqual(x, allowed) {
+			return nil
+		}
+		if s, ok := allowed.(string); ok {
+			names[i] = s
+		} else {
+			js, _ := json.Marshal(allowed)
+			names[i] = string(js)
+		}
+	}
+	v := new(verdict)
+	v.failShort(errors.Unsupported, c.at, render(x), supportedValues(names), fmt.Sprint("enum ", names))
+	return v
+}
+
+// enumEqual compares x with a value of an enum, after converting x to its type
+// as Go converts: 1.5 equals 1, and 65 equals "A". null equals nothing.
+func enumEqual(x, allowed any) bool {
+	switch allowed := allowed.(type) {
+	case nil:
+		return false
+	case int64:
+		if f, ok := x.(float64); ok {
+			return truncate(f) == allowed
+		}
+	case float64:
+		if i, ok := x.(int64); ok {
+			return float64(i) == allowed
+		}
+	case string:
+		if i, ok := x.(int64); ok {
+			return string(rune(clampRune(i))) == allowed
+		}
+	}
+	return x != nil && reflect.DeepEqual(x, allowed)
+}
+
+func clampRune(i int64) int64 {
+	if i < 0 || i > utf8.MaxRune {
+		return utf8.RuneError
+	}
+	return i
+}
+
+// checkString stops at the first failure (stringValidator). Lengths are counted
+// in code points.
+func (c checker) checkString(x any) *verdict {
+	v, s := new(verdict), x.(string)
+	n := int64(utf8.RuneCountInString(s))
+	switch {
+	case c.MaxLength != nil && n > *c.MaxLength:
+		v.failShort(errors.TooLong, c.at, "", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
+	case c.MinLength != nil && n < *c.MinLength:
+		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
+	case c.Pattern != "":
+		if re := c.prepared(); re.err != nil {
+			v.fail(c.at, s, "should match '%s, but pattern is invalid: %s'", c.Pattern, re.err)
+		} else if !re.pattern.MatchString(s) {
+			v.fail(c.at, s, "should match '%s'", c.Pattern)
+		}
+	}
+	return v
+}
+
+func tooLong(limit int64) string {
+	switch {
+	case limit < 0:
+		return "value is too long"
+	case limit == 1:
+		return "may not be more than 1 byte"
+	}
+	return fmt.Sprintf("may not be more than %d bytes", limit)
+}
+
+func tooMany(limit int64) string {
+	switch {
+	case limit < 0:
+		return "has too many items"
+	case limit == 1:
+		return "must have at most 1 item"
+	}
+	return fmt.Sprintf("must have at most %d items", limit)
+}
+
+func (c checker) checkFormat(x any) *verdict {
+	if s := x.(string); !formatCheck(c.Format)(s) {
+		return c.mismatch(c.Format, s)
+	}
+	return nil
+}
+
+// checkArray validates elements first, then the array (schemaSliceValidator).
+func (c checker) checkArray(x any) *verdict {
+	v, list := new(verdict), x.([]any)
+	if item := c.element(); item != nil {
+		for i, e := range list {
+			v.merge(c.with(item, c.at.element(i)).check(e))
+		}
+	}
+	n := int64(len(list))
+	if c.MinItems != nil && n < *c.MinItems {
+		v.fail(c.at, n, "should have at least %d items", *c.MinItems)
+	}
+	if c.MaxItems != nil && n > *c.MaxItems {
+		v.failShort(errors.TooMany, c.at, render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
+	}
+	if c.UniqueItems && hasEqual(list) {
+		v.fail(c.at, "", "shouldn't contain duplicates")
+	}
+	v.matches++
+	return v
+}
+
+// hasEqual reports whether two elements are equal; 1 and 1.0 are not. Their JSON
+// tells most of them apart, so that it is not quadratic.
+func hasEqual(list []any) bool {
+	seen := make(map[string][]any)
+	for _, e := range list {
+		js, _ := json.Marshal(e)
+		for _, other := range seen[string(js)] {
+			if reflect.DeepEqual(e, other) {
+				return true
+			}
+		}
+		seen[string(js)] = append(seen[string(js)], e)
+	}
+	return false
+}
+
+// checkObject validates the number of members, those that are not declared,
+// those that are, and that none is missing (objectValidator).
+func (c checker) checkObject(x any) *verdict {
+	v, object := new(verdict), x.(map[string]any)
+	n := int64(len(object))
+	if c.MinProperties != nil && n < *c.MinProperties {
+		v.fail(c.at, n, "should have at least %d properties", *c.MinProperties)
+	}
+	if c.MaxProperties != nil && n > *c.MaxProperties {
+		v.failShort(errors.TooMany, c.at, render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
+	}
+	if ap := c.AdditionalProperties; ap != nil && !c.nested {
+		for _, name := range sortedKeys(object) {
+			if _, ok := c.Properties[name]; ok {
+				continue
+			}
+			switch {
+			case ap.Schema != nil:
+				v.merge(c.with(ap.Schema, c.at.member(name)).check(object[name]))
+			case !ap.Allows:
+				place := c.at.String()
+				text := place + "." + name + " in body is a forbidden property"
+				v.add(valueError{name: place, kind: errors.Invalid, value: render(name), detail: text, text: text})
+			}
+		}
+	}
+	for _, name := range sortedKeys(c.Properties) {
+		if e, ok := object[name]; ok {
+			v.merge(c.with(c.Properties[name], c.at.property(name)).check(e))
+		}
+	}
+	for _, name := range c.Required {
+		if _, ok := object[name]; !ok {
+			v.failShort(errors.Required, c.at.member(name), "", "", "is required")
+		}
+	}
+	return v
+}
+
+// checkJunctors validates anyOf, oneOf, allOf and not (schemaPropsValidator).
+func (c checker) checkJunctors(x any) *verdict {
+	v := new(verdict)
+	under := func(s *Structural) *verdict {
+		sub := c.with(s, c.at)
+		sub.nested = true
+		return sub.check(x)
+	}
+	if len(c.AnyOf) > 0 {
+		best := c.firstFit(under)
+		if !best.ok() {
+			v.failWhole("%q must validate at least one schema (anyOf)", c.at)
+		}
+		v.merge(best)
+	}
+	if len(c.OneOf) > 0 {
+		v.merge(c.oneFit(under))
+	}
+	fits := 0
+	for _, s := range c.AllOf {
+		one := under(s)
+		if one.ok() {
+			fits++
+		}
+		v.merge(one)
+	}
+	switch {
+	case fits == len(c.AllOf):
+	case fits == 0:
+		v.failWhole("%q must validate all the schemas (allOf). None validated", c.at)
+	default:
+		v.failWhole("%q must validate all the schemas (allOf)", c.at)
+	}
+	if c.Not != nil && under(c.Not).ok() {
+		v.failWhole("%q must not validate the schema (not)", c.at)
+	}
+	v.matches++
+	return v
+}
+
+// firstFit returns the verdict of the first alternative of anyOf that fits, or
+// of that with the most matches.
+func (c checker) firstFit(under func(*Structural) *verdict) (best *verdict) {
+	for _, s := range c.AnyOf {
+		one := under(s)
+		if one.ok() {
+			return one
+		}
+		if best == nil || one.matches > best.matches {
+			best = one
+		}
+	}
+	return best
+}
+
+// oneFit demands that exactly one alternative of oneOf fits.
+func (c checker) oneFit(under func(*Structural) *verdict) *verdict {
+	var best, fit *verdict
+	fits := 0
+	for _, s := range c.OneOf {
+		switch one := under(s); {
+		case one.ok():
+			if fits++; fit == nil {
+				fit = one
+			}
+		case best == nil || one.matches > best.matches:
+			best = one
+		}
+	}
+	v := new(verdict)
+	switch fits {
+	case 1:
+		return fit
+	case 0:
+		v.failWhole("%q must validate one and only one schema (oneOf). Found none valid", c.at)
+		v.merge(best)
+	default:
+		v.failWhole("%q must validate one and only one schema (oneOf). Found %d valid alternatives", c.at, fits)
+	}
+	return v
+}
