@@ -1,0 +1,154 @@
+package yamlbridge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAliases(t *testing.T) {
+	for src, want := range map[string]string{
+		"[&a x, *a]":                             `["x","x"]`,
+		"[&a ! 5, *a]":                           `["5","5"]`,
+		"[&a !!str 5, &b '5', &c 5, *a, *b, *c]": `["5","5",5,"5","5",5]`,
+		"[&a , *a]":                              `[null,null]`,
+		"{a: &a [1, {b: c}], b: *a, c: [*a]}":    `{"a":[1,{"b":"c"}],"b":[1,{"b":"c"}],"c":[[1,{"b":"c"}]]}`,
+		"{a: &a [1, &b 2], b: [*b, *a]}":         `{"a":[1,2],"b":[2,[1,2]]}`,
+		"&a [1]":                                 `[1]`,
+		// An anchor on a key: its name and its value differ.
+		"{&k 1.50: x, v: *k, *k : z}":       `{"1.5":"x","v":1.5,"1.5":"z"}`,
+		"{&k yes: x, v: [*k, *k], *k : z}":  `{"true":"x","v":[true,true],"true":"z"}`,
+		"{&k 1e100: x, v: *k, w: *k}":       `{".inf":"x","v":1e+100,"w":1e+100}`,
+		"{a: &k 0x10, *k : z}":              `{"a":16,"16":"z"}`,
+		"{x: {}, &k '': *k}":                `{"x":{},"":""}`,
+		"{&m <<: {a: 1}, b: *m, *m : 2}":    `{"b":"<<","<<":2,"a":1}`,
+		"{? &k a : &v b, *k : *v, *v : *k}": `{"a":"b","a":"b","b":"a"}`,
+	} {
+		got, err := convert(src)
+		require.NoError(t, err, src)
+		assert.Equal(t, want, got, src)
+	}
+	requireSyntaxError(t, "[&a {}, {*a : x}]", 1, 10, "no key")
+	requireSyntaxError(t, "[&a ~, {*a : x}]", 1, 9, "null is no key")
+	requireSyntaxError(t, "[{&a .inf: 1}, *a]", 1, 16, "no JSON values")
+}
+
+func TestMergeKeys(t *testing.T) {
+	for src, want := range map[string]string{
+		// An explicit key wins wherever it stands.
+		"{x: &x {a: 1, b: 2}, v: {a: 9, <<: *x}}": `{"x":{"a":1,"b":2},"v":{"a":9,"b":2}}`,
+		"{x: &x {a: 1, b: 2}, v: {<<: *x, a: 9}}": `{"x":{"a":1,"b":2},"v":{"a":9,"b":2}}`,
+		// Of a list the earlier wins, of several merge keys the later.
+		"<<: [{a: 1, b: 1}, {a: 2, c: 2}]":           `{"a":1,"b":1,"c":2}`,
+		"[&x {a: 1}, {<<: [{a: 2}, *x]}]":            `[{"a":1},{"a":2}]`,
+		"[&x {a: 1}, {<<: [*x, {a: 2}]}]":            `[{"a":1},{"a":1}]`,
+		"{<<: {a: 1, b: 1}, <<: {a: 2, c: 2}, d: 3}": `{"d":3,"a":2,"c":2,"b":1}`,
+		"{<<: [], a: 1}":                             `{"a":1}`,
+		"{<<: {}}":                                   `{}`,
+		"{<<: [{}, {}]}":                             `{}`,
+		// Names are compared as strings.
+		"{16: a, <<: {0x10: b, '16': c, y: d}}": `{"16":"a","true":"d"}`,
+		// What stands twice in itself stays so.
+		"{1: a, '1': b, <<: {c: d}}":                             `{"1":"a","1":"b","c":"d"}`,
+		"{<<: {a: 1, a: 2}}":                                     `{"a":1,"a":2}`,
+		"{a: 3, <<: {a: 1, a: 2}}":                               `{"a":3}`,
+		"{<<: {<<: {<<: {a: 1, b: 1, c: 1}, b: 2}, c: 3}, d: 4}": `{"d":4,"c":3,"b":2,"a":1}`,
+		"[&x {<<: {a: 1}, b: 2}, &y {<<: *x, a: 3}, {<<: *y}]":   `[{"b":2,"a":1},{"a":3,"b":2},{"a":3,"b":2}]`,
+		// Anchors in merged values, also in overridden ones.
+		"{a: 1, <<: {a: &v [2]}, b: *v}":                        `{"a":1,"b":[2]}`,
+		"{<<: &m {a: 1}, b: *m}":                                `{"b":{"a":1},"a":1}`,
+		"{<<: &l [&m {a: &v {x: z}}, {b: 1}], c: [*l, *m, *v]}": `{"c":[[{"a":{"x":"z"}},{"b":1}],{"a":{"x":"z"}},{"x":"z"}],"a":{"x":"z"},"b":1}`,
+		"[&m {a: 1}, {<<: &l [*m, *m], b: *l}]":                 `[{"a":1},{"b":[{"a":1},{"a":1}],"a":1}]`,
+		"{<<: {a: &v 1, b: {<<: {c: *v}}}}":                     `{"a":1,"b":{"c":1}}`,
+		"&r {a: {<<: {b: 1}}, <<: {c: {<<: {d: 1}}}}":           `{"a":{"b":1},"c":{"d":1}}`,
+		// What is a merge key.
+		"{!!merge <<: {a: 1}}":           `{"a":1}`,
+		"{!!merge '<<': {a: 1}}":         `{"a":1}`,
+		"{! <<: {a: 1}}":                 `{"a":1}`,
+		"{!!str <<: {a: 1}}":             `{"<<":{"a":1}}`,
+		"{'<<': {a: 1}, b: <<}":          `{"<<":{"a":1},"b":"<<"}`,
+		"{<<: !!map {a: 1}}":             `{"a":1}`,
+		"<<:\n  a: 1\nb: 2\n<<:\n- c: 3": `{"b":2,"c":3,"a":1}`,
+	} {
+		got, err := convert(src)
+		require.NoError(t, err, src)
+		assert.Equal(t, want, got, src)
+	}
+	for _, src := range []string{"<<: 5", "<<: ", "<<: x", "<<: [[]]", "<<: [5]", "<<: [{}, ~]", "<<: [[{}]]"} {
+		_, err := convert(src)
+		require.ErrorContains(t, err, "map merge requires", src)
+	}
+	for _, v := range []string{"5", "[{}]"} {
+		_, err := convert("[&x " + v + ", {<<: *x}]")
+		require.ErrorContains(t, err, "map merge requires", v)
+		_, err = convert("[&x " + v + ", {<<: [*x]}]")
+		require.ErrorContains(t, err, "map merge requires", v)
+	}
+	requireSyntaxError(t, "<<: !foo {a: 1}", 1, 5, "unknown tag")
+	requireSyntaxError(t, "a: 1\n<<: {a: .inf}", 2, 9, "no JSON values")
+}
+
+func TestDepthLimit(t *testing.T) {
+	for name, nest := range map[string]func(n int) string{
+		"sequences": func(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) },
+		"mappings":  func(n int) string { return strings.Repeat("{a: ", n-1) + "{" + strings.Repeat("}", n) },
+		"block":     func(n int) string { return strings.Repeat("- ", n-1) + "{}" },
+		"alias": func(n int) string {
+			return "- &a " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "\n- " +
+				strings.Repeat("[", n-9_001) + "*a" + strings.Repeat("]", n-9_001)
+		},
+		"merge": func(n int) string {
+			return "- &a {b: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}\n- " +
+				strings.Repeat("[", n-9_002) + "{<<: *a}" + strings.Repeat("]", n-9_002)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := convert(nest(yamlbridge.MaxDepth))
+			require.NoError(t, err)
+			_, err = convert(nest(yamlbridge.MaxDepth + 1))
+			require.ErrorContains(t, err, "depth exceeds the limit of 10000")
+		})
+	}
+}
+
+func TestAliasLimit(t *testing.T) {
+	const piece = 1 << 16
+	fits := yamlbridge.MaxAliasBytes / piece
+	// The JSON of the anchored string is just as long as a piece.
+	anchor := "- &a " + strings.Repeat("x", piece-2) + "\n"
+	_, err := convert(anchor + strings.Repeat("- *a\n", fits))
+	require.NoError(t, err)
+	requireLimit(t, anchor+strings.Repeat("- *a\n", fits+1), "alias bytes", fits+2)
+	// One byte more.
+	requireLimit(t, anchor+"- &b 1\n"+strings.Repeat("- *a\n", fits)+"- *b", "alias bytes", fits+3)
+
+	// Overridden members of merge keys cost what looking at them costs.
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = fmt.Sprintf("name-%0100d: 1", i)
+	}
+	mapping := "{" + strings.Join(names, ", ") + "}"
+	_, err = convert("- &a " + mapping + "\n- {<<: [" + strings.Repeat("*a, ", 50) + "]}")
+	require.NoError(t, err)
+	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", "alias bytes", 2)
+
+	_, err = convert("- &a {x: 1}\n" + strings.Repeat("- *a\n", 5000))
+	require.NoError(t, err)
+	_, err = convert(bomb(5))
+	require.NoError(t, err)
+}
+
+func TestNumberLimit(t *testing.T) {
+	digits := strings.Repeat("1", yamlbridge.MaxNumberBytes-2)
+	requireJSON(t, "[0."+digits+"]", "[0.1111111111111111]")
+	requireLimit(t, "a: 0."+digits+"1", "number bytes", 1)
+	requireLimit(t, "a: "+strings.Repeat("1", 1001), "number bytes", 1)
+	requireLimit(t, "a: 0x"+strings.Repeat("0", 1001), "number bytes", 1)
+	requireLimit(t, "'a': 0\n? 0."+digits+"1\n: x", "number bytes", 2)
+	hash := "1" + strings.Repeat("a", 2000)
+	requireJSON(t, "["+hash+"]", `["`+hash+`"]`)
+}

@@ -1,0 +1,80 @@
+package yamlbridge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
+	"github.com/stretchr/testify/assert"
+)
+
+func TestDocuments(t *testing.T) {
+	for _, test := range []struct {
+		src  string
+		want []string // line@offset:text
+	}{
+		{"", nil},
+		{"\n# c\n", nil},
+		{"---\n---\n# c\n...\n", nil},
+		{"\uFEFF", nil},
+		{"a: 1", []string{"1@0:a: 1"}},
+		{"---\na: 1\n---\nb: 2\n", []string{"1@0:---\na: 1\n", "3@9:---\nb: 2\n"}},
+		{"---\r\na: 1\r\n---\r\nb: 2\r\n", []string{"1@0:---\r\na: 1\r\n", "3@11:---\r\nb: 2\r\n"}},
+		{"a: 1\r---\rb: 2\r", []string{"1@0:a: 1\r", "2@5:---\rb: 2\r"}},
+		{"# c\n---\n# c\n---\nb: 2\n", []string{"4@12:---\nb: 2\n"}},
+		{"a\n---\n---\nb", []string{"1@0:a\n", "3@6:---\nb"}},
+		{"--- a\n--- # c\n---\tb\n---", []string{"1@0:--- a\n", "3@14:---\tb\n"}},
+		{"a\n---b\n----\n", []string{"1@0:a\n---b\n----\n"}},
+		{"a\n --- b\n", []string{"1@0:a\n --- b\n"}},
+		{"a\n...\n# c\n%YAML 1.2\n---\nb\n", []string{"1@0:a\n...\n", "3@6:# c\n%YAML 1.2\n---\nb\n"}},
+		{"a\n...\n\uFEFFb\n", []string{"1@0:a\n...\n", "3@6:\uFEFFb\n"}},
+		{"...\n...\na", []string{"3@8:a"}},
+		{"a: |\n x\n---\nb", []string{"1@0:a: |\n x\n", "3@8:---\nb"}},
+		{"--- |\n# text\n--- a", []string{"1@0:--- |\n# text\n", "3@13:--- a"}},
+		{"a\n%b\n", []string{"1@0:a\n%b\n"}},
+		// What is malformed is left to the parser.
+		{"a\n... junk\nb", []string{"1@0:a\n... junk\n", "3@11:b"}},
+		{"%YAML 1.2\n", []string{"1@0:%YAML 1.2\n"}},
+		{"a\n...\n%YAML 1.2\n...\nb", []string{"1@0:a\n...\n", "3@6:%YAML 1.2\n...\n", "5@20:b"}},
+	} {
+		var got []string
+		for d := range yamlbridge.Documents([]byte(test.src)) {
+			assert.Equal(t, 1, d.Origin.Column)
+			assert.Equal(t, 1, d.Origin.ByteColumn)
+			got = append(got, fmt.Sprintf("%d@%d:%s", d.Origin.Line, d.Origin.Offset, d.Bytes))
+		}
+		assert.Equal(t, test.want, got, "%q", test.src)
+	}
+}
+
+func TestDocumentsStop(t *testing.T) {
+	n := 0
+	for range yamlbridge.Documents([]byte(strings.Repeat("--- a\n", 10))) {
+		if n++; n == 3 {
+			break
+		}
+	}
+	assert.Equal(t, 3, n)
+}
+
+func TestDocumentsAlias(t *testing.T) {
+	src := []byte("--- a\n--- b\n")
+	for d := range yamlbridge.Documents(src) {
+		assert.Equal(t, len(d.Bytes), cap(d.Bytes), "appending must not reach the next document")
+		assert.Same(t, &src[d.Origin.Offset], &d.Bytes[0])
+	}
+}
+
+func TestDocumentsWithOrigin(t *testing.T) {
+	src := "# first\na: 1\n---\n\nb: [x, z]\n...\nc: 3\n"
+	var got []string
+	for d := range yamlbridge.Documents([]byte(src)) {
+		m := yamlbridge.SourceMap{Origin: d.Origin}
+		out, err := yamlbridge.AppendJSON(nil, d.Bytes, &m)
+		assert.NoError(t, err)
+		p := m.Position(1)
+		got = append(got, fmt.Sprintf("%s %s %q", out, p, src[p.Offset]))
+	}
+	assert.Equal(t, []string{`{"a":1} 2:1 'a'`, `{"b":["x","z"]} 5:1 'b'`, `{"c":3} 7:1 'c'`}, got)
+}

@@ -1,0 +1,44 @@
+package yamlbridge_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+func ExampleAppendJSON() {
+	src := []byte(`# a manifest
+kind: Example
+spec:
+  enabled: yes
+  mode: 0644
+`)
+	var m yamlbridge.SourceMap
+	out, err := yamlbridge.AppendJSON(nil, src, &m)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(string(out))
+	fmt.Println("mode stands at", m.Position(bytes.Index(out, []byte(`"mode"`))))
+	// Output:
+	// {"kind":"Example","spec":{"enabled":true,"mode":420}}
+	// mode stands at 5:3
+}
+
+func ExampleDocuments() {
+	stream := []byte("kind: A\n---\n# nothing here\n---\nkind: B\nvalue: .inf\n")
+	for doc := range yamlbridge.Documents(stream) {
+		m := yamlbridge.SourceMap{Origin: doc.Origin}
+		out, err := yamlbridge.AppendJSON(nil, doc.Bytes, &m)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(string(out))
+	}
+	// Output:
+	// {"kind":"A"}
+	// 6:8: infinity and NaN are no JSON values in "value"
+}

@@ -1,0 +1,86 @@
+package yamlbridge_test
+
+import (
+	"bytes"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// FuzzAppendJSON holds that what comes out is one valid JSON value, that errors
+// are of the two types and leave the buffer alone, and that all positions lie in
+// the document.
+func FuzzAppendJSON(f *testing.F) {
+	for _, s := range []string{
+		"", "a: 1", "---\n- a\n- [b, {c: d}]\n...\n", "x: &x {a: 1}\ny: {<<: *x, a: 2}\nz: [*x, *x]",
+		"<<: &l [{a: &v [1]}, {b: 3}]\nc: [*l, *v]", "&k 1.50: x\n*k : *k", "a: |+\n  x\n\nb: >-\n  y\n  z\n",
+		"\uFEFF%YAML 1.2\n---\n\"a\\u0000\": 'b''c'", "a: x\u0085b: y\u2028\n", "? [a]\n: b", "a: !!binary YQ==\nb: ! 5\nc: !!set {x}",
+		`{"a": "\/", "b": ["\ud83d\ude00", 1e3]}`, "a: 1\r\nb:\r- 0x10\r- 0777\n- 1e400", "%TAG ! tag:yaml.org,2002:\n---\n!str a # c\n---\nb",
+		"- - - a\n  - b\n-\n# c\n", "{a, b: , ? c, \"d\":e, f: [g: h]}", bomb(9), "a: *x\n", "a: &a [*a]", "{<<: {<<: {a: 1}, b: 2}, c: 3}",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		checkLaws(t, src)
+		end := 0
+		for d := range yamlbridge.Documents(src) {
+			if int(d.Origin.Offset) < end || !bytes.HasPrefix(src[d.Origin.Offset:], d.Bytes) {
+				t.Fatalf("document at %d is not of the stream", d.Origin.Offset)
+			}
+			end = int(d.Origin.Offset) + len(d.Bytes)
+			checkLaws(t, d.Bytes)
+		}
+	})
+}
+
+func checkLaws(t *testing.T, src []byte) {
+	const prefix = "before"
+	var m yamlbridge.SourceMap
+	kept := bytes.Clone(src)
+	out, err := yamlbridge.AppendJSON([]byte(prefix), src, &m)
+	if !bytes.Equal(kept, src) {
+		t.Fatal("the source was written to")
+	}
+	if err != nil {
+		if string(out) != prefix {
+			t.Fatalf("with an error, the buffer holds %q", out)
+		}
+		switch err := err.(type) {
+		case *errors.SyntaxError:
+			checkPosition(t, src, err.Position)
+			if err.Msg == "" || !utf8.ValidString(err.Msg) {
+				t.Fatalf("message %q", err.Msg)
+			}
+		case *errors.LimitError:
+			checkPosition(t, src, err.Position)
+		default:
+			t.Fatalf("error of type %T: %v", err, err)
+		}
+		return
+	}
+	json := jsontext.Value(bytes.TrimPrefix(out, []byte(prefix)))
+	if !json.IsValid(jsontext.AllowDuplicateNames(true)) {
+		t.Fatalf("not JSON: %s", json)
+	}
+	// All of them would be quadratic.
+	for off := 0; off <= len(json); off += 1 + len(json)/512 {
+		checkPosition(t, src, m.Position(off))
+	}
+}
+
+func checkPosition(t *testing.T, src []byte, p errors.Position) {
+	switch {
+	case !p.IsValid(), p.Offset < 0, p.Offset > int64(len(src)), p.Column < 1, p.Column > p.ByteColumn:
+		t.Fatalf("position %+v", p)
+	}
+	start := int(p.Offset) - (p.ByteColumn - 1)
+	if start < 0 || start > 0 && src[start-1] != '\n' && src[start-1] != '\r' {
+		t.Fatalf("position %+v does not count from a line start", p)
+	}
+	if bytes.ContainsAny(src[start:p.Offset], "\n") {
+		t.Fatalf("position %+v counts over a line break", p)
+	}
+}
