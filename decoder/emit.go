@@ -74,7 +74,11 @@ func (w *walker) push(n *program.Node, seen uint64, cur, cell int, kind uint8, i
 		w.overflew = limitDepth
 		return true
 	}
-	w.frames[w.sp] = frame{node: n, seen: seen, words: w.firstWord, names: w.firstName, cur: cur, cell: cell, kind: kind}
+	// One field after the other: a composite literal would be built aside and
+	// copied, which was a sixth of the time of a walk.
+	f := &w.frames[w.sp]
+	f.node, f.seen, f.cur, f.cell, f.kind = n, seen, cur, cell, kind
+	f.words, f.names = w.firstWord, w.firstName
 	w.sp++
 	if w.sp == len(w.frames) {
 		w.frames = append(w.frames, make([]frame, len(w.frames))...)

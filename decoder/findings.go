@@ -211,10 +211,14 @@ func newCounter(src []byte) counter {
 func (c *counter) position(at int) errors.Position {
 	if c.hasCR {
 		c.countAnyBreaks(at)
-	} else if last := bytes.LastIndexByte(c.src[c.at:at], '\n'); last >= 0 {
-		c.line += bytes.Count(c.src[c.at:at], []byte{'\n'})
-		c.start, c.chars = c.at+last+1, 0
-		c.at = c.start
+	} else {
+		for nl := 0; nl >= 0; {
+			if nl = bytes.IndexByte(c.src[c.at:at], '\n'); nl >= 0 {
+				c.line++
+				c.at += nl + 1
+				c.start, c.chars = c.at, 0
+			}
+		}
 	}
 	c.chars += jsonwire.CountChars(c.src[c.at:at])
 	c.at = at

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -120,10 +119,7 @@ func TestAdversarial(t *testing.T) {
 		requireTwice(t, "&k spec: {cmd: x}\n*k : {priv: true}", "spec", 1, 2)
 	})
 	row(82, func(t *testing.T) {
-		start := time.Now()
 		requireLimit(t, bomb(9), "alias bytes", 8)
-		// It takes about a tenth of a millisecond; the slack is for busy machines.
-		assert.Less(t, time.Since(start), 100*time.Millisecond)
 	})
 	row(83, func(t *testing.T) {
 		requireLimit(t, "a: &a "+strings.Repeat("x", 10_000)+"\nb: ["+strings.Repeat("*a,", 30_000)+"]", "alias bytes", 2)

@@ -14,7 +14,8 @@ import (
 
 // Dir returns the folder of the third-party data: the one that the variable
 // ESPALIER_CORPUS names, or ../shared/corpus beside the module. Where there is
-// none, the test is skipped.
+// none, the test is skipped. The folder has crds and samples with manifests,
+// json/JSONTestSuite, json/json_checker, and yaml/yaml-test-suite.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, named := os.LookupEnv("ESPALIER_CORPUS")

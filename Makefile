@@ -1,0 +1,49 @@
+# The modules of this repository: the root, and those below it with a go.mod of
+# their own.
+MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME := 10s
+
+# each runs a command in every module and stops at the first that fails.
+each = set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+
+.PHONY: test
+test: ## run all tests of all modules
+	@$(call each,go test ./...)
+
+.PHONY: race
+race: ## run them with the race detector
+	@$(call each,go test -race ./...)
+
+.PHONY: bench
+bench: ## run the benchmarks
+	@$(call each,go test -run '^$$' -bench . -benchmem ./...)
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for FUZZTIME (10s)
+	@$(call each,for p in $$(go list ./...); do \
+		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+			echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; \
+	done)
+
+.PHONY: fmt
+fmt: ## format the code
+	@gofmt -s -w .
+
+.PHONY: vet
+vet: ## run go vet
+	@$(call each,go vet ./...)
+
+.PHONY: lint
+lint: vet ## check the format, run go vet and staticcheck
+	@test -z "$$(gofmt -s -l .)" || { echo "not formatted:"; gofmt -s -l .; exit 1; }
+	@$(call each,go run $(STATICCHECK) ./...)
+
+.PHONY: tidy
+tidy: ## check that go.mod and go.sum say what the code imports
+	@$(call each,go mod tidy -diff)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+func TestClosest(t *testing.T) {
+	declared := []string{"containers", "image", "name", "nodeSelector", "replicas", "url", "uri"}
+	for name, want := range map[string]string{
+		"replcas":      "replicas",
+		"replicsa":     "replicas",
+		"relpicsa":     "replicas",
+		"rplca":        "",
+		"nodeselector": "nodeSelector",
+		"NODESELECTOR": "nodeSelector",
+		"nmae":         "name",
+		"nam":          "name",
+		"mean":         "",
+		"ulr":          "url",
+		"urx":          "uri", // as close as url, and first
+		"x":            "",
+		"":             "",
+		"zz":           "",
+		"contaíners":   "containers",
+
+		"containers" + strings.Repeat("s", 200): "",
+	} {
+		first := closest(name, declared)
+		if name == "urx" {
+			first = closest(name, []string{"uri", "url"})
+		}
+		assert.Equal(t, want, first, name)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"ab", "ab", 0}, {"ab", "ba", 1}, {"abc", "ca", 3},
+		{"kitten", "sitting", 3}, {"ä", "a", 1}, {"abcd", "acbd", 1}, {"a", "aa", 1},
+	} {
+		assert.Equal(t, test.want, distance([]rune(test.a), []rune(test.b)), "%s, %s", test.a, test.b)
+		assert.Equal(t, test.want, distance([]rune(test.b), []rune(test.a)), "%s, %s", test.b, test.a)
+	}
+}
+
+// TestYAMLStrings writes strings, as values and as names, and reads them back.
+func TestYAMLStrings(t *testing.T) {
+	texts := strings.Fields(`y Y n yes No on OFF true True null Null NULL ~ = << 0 -0 +1 08 0777 0o17 0x1F 0b1 1_000 1. .5 1e3
+		1.5 .inf -.Inf .nan 190:20:30 12:30:45 2026-01-02 2026-01-02T03:04:05Z - -- --- ... : a:b a: # a#b #a & &a * *a ! !a | > > % @ a, [ ] { } ? ?a ' "
+		plain /path a/b:latest 10.0.0.1 v1 1.2.3 100m 5Gi 0/5 @monthly {{x}} äöü 😀 _1 1_`)
+	texts = append(texts, "", " ", "a ", " a", "a b", "a: b", "a #b", "- a", "? a", "a\tb", "\t", "a\nb", "a\nb\n", "a\n\nb\n\n", "\na", "\n", "\n\n",
+		" a\nb", "a \nb", "a\n  b\n", "a\r\nb", "a\rb", "\x00", "\x07", "\x7f", "\u0085", "a\u0085b", "a\u2028b", "\ufeffa", "a\ufeff", "\u00a0", "\u202ea",
+		"0 2 * * *", "* * * * *", "a: |\n  b", "#!/bin/sh\necho a\n", "a\n---\nb", "a\n...\nb", strings.Repeat("long ", 60), strings.Repeat("k", 300), "\ue000", "\U0010ffff")
+	object := map[string]any{"list": texts}
+	for _, text := range texts {
+		object["name "+text] = text
+		object[text] = map[string]any{text: []any{text}}
+	}
+	for _, text := range texts {
+		js, err := json.Marshal(text)
+		require.NoError(t, err)
+		checkYAML(t, `{"a":`+string(js)+`}`)
+		checkYAML(t, `{`+string(js)+`:1}`)
+	}
+	js, err := json.Marshal(object)
+	require.NoError(t, err)
+	checkYAML(t, string(js))
+}
+
+func TestYAMLValues(t *testing.T) {
+	deep := strings.Repeat(`{"a":[`, 100) + `"yes",1,null` + strings.Repeat(`]}`, 100)
+	for _, js := range []string{
+		`{}`, `{"a":{}}`, `{"a":[]}`, `[]`, `[[],[[]],{}]`, `{"a":null,"b":true,"c":false}`, `{"b":1,"a":2}`,
+		`[0,-1,1.5,1000000,9223372036854775807,18446744073709551615,1e-7,-2.5e+30]`, `[{"a":1,"b":[{"c":1}]}]`, deep,
+	} {
+		checkYAML(t, js)
+	}
+	text, err := yamlDocument([]byte(deep))
+	require.NoError(t, err)
+	assert.Less(t, len(text), 20_000, "what is deep is not indented")
+}
+
+func checkYAML(t *testing.T, js string) {
+	t.Helper()
+	text, err := yamlDocument([]byte(js))
+	require.NoError(t, err)
+	back, err := yamlbridge.AppendJSON(nil, text, nil)
+	if assert.NoError(t, err, "%.300q", text) {
+		assert.JSONEq(t, js, string(back), "%.300q", text)
+	}
+}
+
+// TestYAMLOrder makes sure that members stay where they are.
+func TestYAMLOrder(t *testing.T) {
+	text, err := yamlDocument([]byte(`{"z":1,"a":{"y":"no","b":[1,"2"]},"m":"x\ny\n"}`))
+	require.NoError(t, err)
+	assert.Equal(t, "z: 1\na:\n  \"y\": \"no\"\n  b:\n    - 1\n    - \"2\"\nm: |\n  x\n  y\n", string(text))
+}
+
+func TestJSONDocuments(t *testing.T) {
+	docs := jsonDocuments([]byte(" {\"ä\":1}\r\n[2]\t3 \"é\"{]"))
+	var texts []string
+	for i, d := range docs {
+		assert.Equal(t, i+1, d.number)
+		texts = append(texts, string(d.json))
+	}
+	require.Equal(t, []string{`{"ä":1}`, `[2]`, `3`, `"é"`, `{]`}, texts)
+	assert.Equal(t, errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}, docs[0].start)
+	assert.Equal(t, errors.Position{Offset: 11, Line: 2, Column: 1, ByteColumn: 1}, docs[1].start)
+	assert.Equal(t, errors.Position{Offset: 21, Line: 2, Column: 10, ByteColumn: 11}, docs[4].start)
+	assert.Equal(t, errors.Position{Offset: 22, Line: 2, Column: 11, ByteColumn: 12},
+		docs[4].locate(errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}))
+
+	docs = jsonDocuments(nil)
+	require.Len(t, docs, 1, "nothing is not a document; the decoder says so")
+	assert.Zero(t, docs[0].number)
+}

@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bytes"
+	stderrors "errors"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	quickstart = "../../testdata/quickstart/"
+	crd        = quickstart + "crd.yaml"
+	plan       = quickstart + "backupplan.yaml"
+)
+
+// espalier runs the command as a shell would.
+func espalier(stdin string, args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), code
+}
+
+// write puts files into a new folder and returns it.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		require.NoError(t, os.WriteFile(name, []byte(content), 0o666))
+	}
+	return dir
+}
+
+// object is a complete BackupPlan, on which nothing is to be done.
+func object(name string) string {
+	return `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","metadata":{"name":"` + name + `"}}`
+}
+
+func TestPruneYAML(t *testing.T) {
+	stdout, stderr, code := espalier("", "prune", "--crd", crd, "-f", plan)
+	assert.Equal(t, exitClean, code)
+	assert.Equal(t, `apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata:
+  name: databases
+  namespace: prod
+  labels:
+    app.kubernetes.io/part-of: billing
+spec:
+  schedule: 0 2 * * *
+  retention:
+    daily: 7
+    monthly: 12
+  sources:
+    - claim: orders-db
+      paths:
+        - /var/lib/postgresql
+      compression: zstd
+    - claim: ledger-db
+      compression: none
+      paths:
+        - /
+  target:
+    bucket: backups
+    region: eu-west-1
+    port: https
+  podLabels:
+    team: storage
+  suspend: false
+`, stdout)
+	assert.Equal(t, plan+`:11:5: warning: unknown field "spec.retention.dayly", did you mean "daily"?
+`+plan+`:17:5: warning: unknown field "spec.sources[1].pahts", did you mean "paths"?
+`+plan+`:21:5: warning: duplicate field "spec.target.region", first at 20:5
+`, stderr)
+
+	again, stderr, code := espalier(stdout, "prune", "--crd", crd, "--validate", "strict")
+	assert.Equal(t, exitClean, code)
+	assert.Equal(t, stdout, again, "what was pruned stays as it is")
+	assert.Empty(t, stderr)
+}
+
+func TestPruneStrictJSON(t *testing.T) {
+	content, err := os.ReadFile(plan)
+	require.NoError(t, err)
+	stdout, stderr, code := espalier(string(content), "prune", "--crd", crd, "--validate=strict", "-o", "json")
+	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan",`+
+		`"metadata":{"name":"databases","namespace":"prod","labels":{"app.kubernetes.io/part-of":"billing"}},`+
+		`"spec":{"schedule":"0 2 * * *","retention":{"daily":7,"monthly":12},`+
+		`"sources":[{"claim":"orders-db","paths":["/var/lib/postgresql"],"compression":"zstd"},`+
+		`{"claim":"ledger-db","compression":"none","paths":["/"]}],`+
+		`"target":{"bucket":"backups","region":"eu-west-1","port":"https"},`+
+		`"podLabels":{"team":"storage"},"suspend":false}}`+"\n", stdout)
+	assert.Equal(t, `<stdin>:11:5: error: unknown field "spec.retention.dayly", did you mean "daily"?
+<stdin>:17:5: error: unknown field "spec.sources[1].pahts", did you mean "paths"?
+<stdin>:21:5: error: duplicate field "spec.target.region", first at 20:5
+`, stderr)
+}
+
+func TestPruneIgnore(t *testing.T) {
+	stdout, stderr, code := espalier("", "prune", "--crd", crd, "--validate", "ignore", plan)
+	assert.Equal(t, exitClean, code)
+	assert.Empty(t, stderr)
+	assert.NotContains(t, stdout, "dayly")
+}
+
+// TestPruneBadDocuments has one of each kind in one stream: what is wrong is
+// named by its line in the file, and what is right is written.
+func TestPruneBadDocuments(t *testing.T) {
+	stdout, stderr, code := espalier(`# The stream of a generator.
+---
+`+object("first")+`
+---
+apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata: {name: [oops}
+---
+kind: BackupPlan
+---
+apiVersion: backup.example.com/v2
+kind: BackupPlan
+---
+apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata:
+  name: last
+  nmae: x
+`, "prune", "--crd", crd, "-f", "-")
+	assert.Equal(t, exitInput, code)
+	assert.Equal(t, `apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata:
+  name: first
+---
+apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata:
+  name: last
+`, stdout)
+	lines := strings.Split(stderr, "\n")
+	require.Len(t, lines, 5)
+	assert.Regexp(t, `^<stdin>:7:\d+: error: document 2: `, lines[0])
+	assert.Equal(t, `<stdin>:8:1: error: document 3: object has no apiVersion or no kind`, lines[1])
+	assert.Regexp(t, `^<stdin>:10:1: error: document 4: no matches for kind "BackupPlan" in version "backup\.example\.com/v2"`, lines[2])
+	assert.Equal(t, `<stdin>:18:3: warning: unknown field "metadata.nmae", did you mean "name"?`, lines[3])
+}
+
+func TestPruneConcatenatedJSON(t *testing.T) {
+	stdout, stderr, code := espalier(object("a")+"\n"+`  {"apiVersion": "backup.example.com/v1",
+ "kind": "BackupPlan", "extra": 1}`+object("b")+" nonsense", "prune", "--crd", crd, "-o", "json")
+	assert.Equal(t, exitInput, code)
+	assert.Equal(t, object("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n"+object("b")+"\n", stdout)
+	warning, failure, _ := strings.Cut(stderr, "\n")
+	assert.Equal(t, `<stdin>:3:24: warning: unknown field "extra"`, warning)
+	// The second line of the second object: 34 characters, and the third object.
+	assert.Regexp(t, `^<stdin>:3:\d+: error: document 4: `, failure)
+}
+
+func TestPruneList(t *testing.T) {
+	list := `{"kind": "List", "apiVersion": "v1", "metadata": {}, "items": [
+  ` + object("a") + `,
+  {"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spek": {}},
+  {"apiVersion": "v1", "kind": "Secret"}
+]}`
+	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "-o", "json")
+	assert.Equal(t, exitInput, code)
+	assert.Equal(t, object("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n", stdout)
+	assert.Equal(t, `<stdin>:3:65: warning: unknown field "spek", did you mean "spec"?
+<stdin>:4:3: error: no matches for kind "Secret" in version "v1"
+`, stderr)
+
+	stdout, stderr, code = espalier(`apiVersion: backup.example.com/v1
+kind: BackupPlanList
+items:
+- apiVersion: backup.example.com/v1
+  kind: BackupPlan
+  spek: {}
+`, "prune", "--crd", crd)
+	assert.Equal(t, exitClean, code)
+	assert.Equal(t, "apiVersion: backup.example.com/v1\nkind: BackupPlan\n", stdout)
+	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"?`+"\n", stderr)
+}
+
+func TestPruneMissingSchemas(t *testing.T) {
+	const secret = `{"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "data": {"b": "eQ=="}}`
+	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "json")
+	assert.Equal(t, exitInput, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1"`+"\n", stderr)
+
+	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "-o", "json", "--ignore-missing-schemas")
+	assert.Equal(t, exitClean, code)
+	assert.Equal(t, `{"apiVersion":"v1","kind":"Secret","data":{"b":"eQ=="}}`+"\n", stdout)
+	assert.Equal(t, `<stdin>:1:63: warning: duplicate field "data", first at 1:40`+"\n", stderr)
+}
+
+func TestPruneFolders(t *testing.T) {
+	dir := write(t, map[string]string{
+		"b.json":      object("b"),
+		"a/x.yaml":    object("ax"),
+		"a/y.yml":     object("ay"),
+		"a/notes.txt": "no manifest",
+		"plain":       object("plain"),
+		"crds/crd.yaml": `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
+			"group": "backup.example.com", "names": {"kind": "BackupPlan", "plural": "backupplans"}, "scope": "Namespaced",
+			"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}`,
+		"crds/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
+	})
+	stdout, stderr, code := espalier(object("stdin"), "prune", "--crd", dir+"/crds", "-o", "json",
+		dir+"/plain", "-f", dir+"/b.json", "--filename", dir+"/a", "-")
+	assert.Equal(t, exitClean, code)
+	assert.Empty(t, stderr)
+	assert.Equal(t, object("b")+"\n"+object("ax")+"\n"+object("ay")+"\n"+object("plain")+"\n"+object("stdin")+"\n", stdout)
+}
+
+func TestPruneSemantics(t *testing.T) {
+	const wrong = `{"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spec": {"suspend": "yes", "podLabels": null}}`
+	stdout, stderr, code := espalier(wrong, "prune", "--crd", crd, "-o", "json")
+	assert.Equal(t, exitClean, code, "types are left to validation")
+	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","spec":{"suspend":"yes","retention":{"daily":7,"monthly":12}}}`+"\n", stdout)
+	assert.Empty(t, stderr)
+
+	stdout, stderr, code = espalier(wrong, "prune", "--crd", crd, "-o", "json", "--semantics", "kep")
+	assert.Equal(t, exitInput, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, `<stdin>:1:83: error: field "spec.suspend" must be a boolean, not a string`+"\n", stderr)
+}
+
+func TestExitCodes(t *testing.T) {
+	dir := write(t, map[string]string{"broken.yaml": "a: [", "empty.yaml": "", "empty.json": "", "unknown.json": `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","x":1}`})
+	for _, test := range []struct {
+		name   string
+		code   int
+		stderr string
+		args   []string
+	}{
+		{"nothing to do", exitClean, "", []string{dir + "/empty.yaml"}},
+		{"warning", exitClean, "warning", []string{dir + "/unknown.json"}},
+		{"strict", exitFindings, "error", []string{"--validate=strict", dir + "/unknown.json"}},
+		{"strict, and an input that is missing", exitInput, "none.json", []string{"--validate=strict", dir + "/unknown.json", dir + "/none.json"}},
+		{"no JSON", exitInput, "empty.json:1:1: error: ", []string{dir + "/empty.json"}},
+		{"no such definitions", exitInput, "none.yaml", []string{"--crd", dir + "/none.yaml"}},
+		{"broken definitions", exitInput, "broken.yaml", []string{"--crd", dir + "/broken.yaml"}},
+		{"wrong output", exitUsage, "must be yaml, json", []string{"-o", "xml"}},
+		{"wrong mode", exitUsage, "must be strict, warn, ignore", []string{"--validate", "Strict"}},
+		{"wrong semantics", exitUsage, "must be kubernetes, kep", []string{"--semantics", "v1"}},
+		{"unknown flag", exitUsage, "--bogus", []string{"--bogus"}},
+	} {
+		_, stderr, code := espalier("", append([]string{"prune", "--crd", crd}, test.args...)...)
+		assert.Equal(t, test.code, code, "%s: %s", test.name, stderr)
+		assert.Contains(t, stderr, test.stderr, test.name)
+	}
+	for _, args := range [][]string{{"prune"}, {"bogus"}, {"version", "x"}} {
+		stdout, stderr, code := espalier("", args...)
+		assert.Equal(t, exitUsage, code, args)
+		assert.Empty(t, stdout, args)
+		assert.Contains(t, stderr, "--help", args)
+	}
+}
+
+// A brokenWriter takes some bytes and then no more.
+type brokenWriter struct {
+	room  int
+	short bool // without saying so
+}
+
+func (w *brokenWriter) Write(p []byte) (int, error) {
+	n := min(w.room, len(p))
+	w.room -= n
+	if n < len(p) && !w.short {
+		return n, stderrors.New("broken pipe")
+	}
+	return n, nil
+}
+
+func TestOutputFails(t *testing.T) {
+	for _, w := range []*brokenWriter{{}, {room: 150}, {room: 150, short: true}} {
+		var stderr bytes.Buffer
+		in := strings.Repeat(object("a")+"\n", 5)
+		code := run([]string{"prune", "--crd", crd, "-o", "json"}, strings.NewReader(in), w, &stderr)
+		assert.Equal(t, exitInput, code)
+		assert.Regexp(t, `^error: writing the output: (broken pipe|short write)\n$`, stderr.String(), "once")
+	}
+}
+
+func TestHelp(t *testing.T) {
+	stdout, stderr, code := espalier("", "prune", "--help")
+	assert.Equal(t, exitClean, code)
+	assert.Empty(t, stderr)
+	for _, part := range []string{"espalier prune --crd crd.yaml -f backupplan.yaml", "Exit codes:", "--ignore-missing-schemas", "strict|warn|ignore"} {
+		assert.Contains(t, stdout, part)
+	}
+	_, _, code = espalier("", "completion", "bash")
+	assert.Equal(t, exitClean, code)
+}
+
+func TestVersion(t *testing.T) {
+	stdout, _, code := espalier("", "version")
+	assert.Equal(t, exitClean, code)
+	assert.Regexp(t, `^espalier \S+, go1\.`, stdout)
+
+	assert.Equal(t, "espalier, version unknown", versionText(nil))
+	info := &debug.BuildInfo{GoVersion: "go1.26.1", Main: debug.Module{Version: "v0.1.0"}}
+	assert.Equal(t, "espalier v0.1.0, go1.26.1", versionText(info))
+	info.Main.Version = "(devel)"
+	info.Settings = []debug.BuildSetting{{Key: "-tags", Value: "purego"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
+	assert.Equal(t, "espalier (devel), go1.26.1, tags purego, revision abc, modified", versionText(info))
+}

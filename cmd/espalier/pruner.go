@@ -1,0 +1,184 @@
+package main
+
+import (
+	stderrors "errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A pruner takes documents from inputs to standard output.
+type pruner struct {
+	stdout, stderr io.Writer
+	yaml           bool
+	validation     decoder.Validation
+	ignoreMissing  bool
+
+	catalog  *schema.Catalog
+	anything *schema.Program // what objects without a schema are decoded with
+	decoders map[*schema.Program]*decoder.Decoder
+	out      []byte
+	written  int // documents
+	code     int
+}
+
+// errOutput is returned where writing has failed, and nothing more can be done.
+var errOutput = stderrors.New("output failed")
+
+// run prunes the inputs and returns the exit code.
+func (p *pruner) run(semantics schema.Dialect, crds, inputs []string, stdin io.Reader) int {
+	p.catalog = schema.NewCatalog(schema.Semantics(semantics))
+	preserve := true
+	var err error
+	p.anything, err = schema.Compile(&schema.Structural{XPreserveUnknownFields: &preserve}, schema.Semantics(semantics), schema.ResourceRoot(false))
+	if err != nil {
+		p.fail("%v", err)
+		return p.code
+	}
+	for _, name := range crds {
+		if err := p.catalog.AddPath(name); err != nil {
+			p.fail("reading definitions: %v", err)
+		}
+	}
+	if p.code != exitClean {
+		return p.code
+	}
+	for _, input := range inputs {
+		names, err := expand(input)
+		if err != nil {
+			p.fail("%v", err)
+			continue
+		}
+		for _, name := range names {
+			if p.file(name, stdin) != nil {
+				return p.code
+			}
+		}
+	}
+	return p.code
+}
+
+// fail reports what is no fault of a single document.
+func (p *pruner) fail(format string, args ...any) {
+	p.code = exitInput
+	text := fmt.Sprintf(format, args...)
+	fmt.Fprintf(p.stderr, "error: %s\n", strings.ReplaceAll(text, "\n", "\nerror: "))
+}
+
+func (p *pruner) file(name string, stdin io.Reader) error {
+	display, content, err := read(name, stdin)
+	if err != nil {
+		p.fail("%v", err)
+		return nil
+	}
+	r := report{to: p.stderr, file: display}
+	defer func() { p.code = max(p.code, r.code) }()
+	if isJSON(name, content) {
+		for _, doc := range jsonDocuments(content) {
+			if err := p.document(&r, doc, true); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	docs, errs := yamlDocuments(content)
+	for i, doc := range docs {
+		if errs[i] != nil {
+			// Errors of YAML have the positions of the file.
+			r.fatal(doc, errs[i], func(p errors.Position) errors.Position { return p })
+			continue
+		}
+		if err := p.document(&r, doc, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document prunes one document, or the items of a List where it may be one. It
+// reports what is wrong with it and returns an error only where output fails.
+func (p *pruner) document(r *report, doc document, mayBeList bool) error {
+	apiVersion, kind, err := decoder.PeekType(doc.json)
+	if err != nil {
+		r.fatal(doc, err, doc.locate)
+		return nil
+	}
+	program, err := p.catalog.Lookup(apiVersion, kind)
+	if notFound := (*schema.NotFoundError)(nil); stderrors.As(err, &notFound) {
+		if mayBeList && strings.HasSuffix(kind, "List") {
+			if done, err := p.list(r, doc); done || err != nil {
+				return err
+			}
+		}
+		if p.ignoreMissing {
+			program, err = p.anything, nil
+		} else if apiVersion == "" || kind == "" {
+			err = stderrors.New("object has no apiVersion or no kind")
+		}
+	}
+	if err != nil {
+		r.fatal(doc, err, doc.locate)
+		return nil
+	}
+	d := p.decoder(program)
+	p.out, err = d.AppendJSON(p.out[:0], doc.json)
+	if strict := (*errors.StrictError)(nil); err != nil && !stderrors.As(err, &strict) {
+		r.fatal(doc, err, doc.locate)
+		return nil
+	}
+	r.findings(doc, program, d, p.validation == decoder.Strict)
+	return p.write(r)
+}
+
+// list prunes the items of a document that is a List. done is false where it has
+// no items, and thus is none. That the whole is JSON is known by now.
+func (p *pruner) list(r *report, doc document) (done bool, err error) {
+	items, ok := doc.items()
+	if !ok {
+		return false, nil
+	}
+	for _, item := range items {
+		if err := p.document(r, item, false); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+func (p *pruner) decoder(program *schema.Program) *decoder.Decoder {
+	d := p.decoders[program]
+	if d == nil {
+		d = decoder.New(program, decoder.FieldValidation(p.validation), decoder.Compact(true))
+		p.decoders[program] = d
+	}
+	return d
+}
+
+// write writes the document in p.out, with one call.
+func (p *pruner) write(r *report) error {
+	text := append(p.out, '\n')
+	if p.yaml {
+		var err error
+		if text, err = yamlDocument(p.out); err != nil {
+			p.fail("%s: %v", r.file, err)
+			return nil
+		}
+		if p.written > 0 {
+			text = append([]byte("---\n"), text...)
+		}
+	}
+	n, err := p.stdout.Write(text)
+	if err == nil && n < len(text) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		p.fail("writing the output: %v", err)
+		return errOutput
+	}
+	p.written++
+	return nil
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestREADME runs the commands of the README's console blocks, each from the
+// root of the repository, and compares what they print with what stands there.
+func TestREADME(t *testing.T) {
+	t.Chdir("../..")
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	commands := 0
+	for block := range strings.SplitSeq(string(readme), "```console\n$ ") {
+		block, _, ok := strings.Cut(block, "```")
+		line, want, _ := strings.Cut(block, "\n")
+		args, isCommand := strings.CutPrefix(line, "go run ./cmd/espalier ")
+		switch {
+		case !ok, strings.HasPrefix(block, "# Espalier"):
+			continue
+		case line == "make test":
+			makefile, err := os.ReadFile("Makefile")
+			require.NoError(t, err)
+			assert.Contains(t, string(makefile), "\ntest:")
+			continue
+		}
+		require.True(t, isCommand, "%s: what does it do?", line)
+		// A terminal shows both streams in the order in which they are written.
+		var terminal bytes.Buffer
+		code := run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
+		assert.Equal(t, exitClean, code, line)
+		assert.Equal(t, want, terminal.String(), line)
+		commands++
+	}
+	assert.Positive(t, commands)
+}
