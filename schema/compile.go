@@ -7,10 +7,9 @@ package schema
 // the edges between these nodes.
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -77,16 +76,11 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 		opt(&o)
 	}
 	c := newCompiler(o)
-	p := new(Program)
-	p.table.Root = c.root(s)
+	root := c.root(s)
 	if err := c.renderDefaults(); err != nil {
 		return nil, err
 	}
-	for _, n := range c.list {
-		p.table.Cells = n.Finish(p.table.Cells)
-	}
-	p.table.Nodes = c.list
-	return p, nil
+	return &Program{program.Finish(root, c.list)}, nil
 }
 
 // A mode says whether unknown fields are kept.
@@ -111,49 +105,38 @@ type nodeKey struct {
 	schema *Structural
 	mode   mode
 	role   role
-	typed  bool      // the type is checked
-	meta   *metaType // for nodes within metadata, and nil elsewhere
+	typed  bool // the type is checked
 }
 
 type compiler struct {
 	options
-	nodes  map[nodeKey]*program.Node
-	list   []*program.Node
-	any    *program.Node // everything within is kept
-	none   *program.Node // everything within is pruned
-	text   *program.Node // strings only
-	path   []string      // the way to the schema that is being compiled
-	raw    map[edgeKey]rawDefault
-	budget int
+	graph
+	nodes  map[nodeKey]*program.Node       // nil while what is below is compiled
+	leaves map[program.Types]*program.Node // of which nothing but the type matters
+	meta   map[metaKey]*program.Node       // within metadata
+	text   *program.Node                   // strings only
+	props  []property                      // sorted; of each schema on the way
+	defaults
+}
 
-	objectMeta map[*program.Node]bool // the nodes for whole metadata
+// A property is a field that a schema declares.
+type property struct {
+	name   string
+	schema *Structural
 }
 
 func newCompiler(o options) *compiler {
 	c := &compiler{
-		options: o,
-		nodes:   make(map[nodeKey]*program.Node),
-		raw:     make(map[edgeKey]rawDefault),
-		budget:  MaxDefaultBytes,
-
-		objectMeta: make(map[*program.Node]bool),
+		options:  o,
+		graph:    newGraph(),
+		nodes:    make(map[nodeKey]*program.Node),
+		leaves:   make(map[program.Types]*program.Node),
+		meta:     make(map[metaKey]*program.Node),
+		defaults: newDefaults(),
 	}
-	c.any = c.add(&program.Node{Types: program.Any, KeepObject: true, KeepArray: true})
-	c.any.Unknown = &program.Edge{Node: c.any}
-	c.any.Elements = program.Edge{Node: c.any}
-	c.none = c.add(&program.Node{Types: program.Any})
-	c.none.Elements = program.Edge{Node: c.none}
-	c.text = c.add(&program.Node{Types: program.String, KeepObject: true, KeepArray: true})
-	c.text.Unknown = &program.Edge{Node: c.any}
-	c.text.Elements = program.Edge{Node: c.any}
+	c.text = c.add(program.String)
+	c.keepAll(c.text)
 	return c
-}
-
-// add gives a node its number.
-func (c *compiler) add(n *program.Node) *program.Node {
-	n.ID = len(c.list)
-	c.list = append(c.list, n)
-	return n
 }
 
 func (c *compiler) root(s *Structural) *program.Node {
@@ -192,23 +175,45 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	if s.preserves() {
 		key.mode = keep
 	}
-	if r == plain && !key.typed && c.isLeaf(s, key.mode) {
-		return c.node(nil, key.mode)
+	if r == plain && c.isLeaf(s, key.mode) {
+		if !key.typed {
+			return c.node(nil, key.mode)
+		}
+		return c.leaf(types(s))
 	}
-	if n := c.nodes[key]; n != nil {
+	if n, ok := c.nodes[key]; n != nil {
+		return n
+	} else if ok {
+		// The schema holds itself. Its node is made ahead of what is in it.
+		n = c.add(program.Any)
+		c.nodes[key] = n
 		return n
 	}
-	n := c.add(&program.Node{Types: program.Any})
-	c.nodes[key] = n // before what is below, which may lead back here
+	c.nodes[key] = nil
+	p := proto{types: program.Any, first: len(c.edges)}
 	switch {
 	case r == root:
-		n.Types = program.Object
+		p.types = program.Object
 	case key.typed:
-		n.Types = types(s)
+		p.types = types(s)
 	}
-	c.fields(n, s, key.mode, r)
-	c.unknown(n, s, key.mode)
-	c.elements(n, s, key.mode)
+	c.fields(&p, s, key.mode, r)
+	c.unknown(&p, s, key.mode)
+	c.elements(s, key.mode)
+	n := c.finish(p, c.nodes[key])
+	c.nodes[key] = n
+	return n
+}
+
+// leaf returns the node for values of the types, within which nothing is
+// specified.
+func (c *compiler) leaf(types program.Types) *program.Node {
+	n := c.leaves[types]
+	if n == nil {
+		n = c.add(types)
+		n.Elements.Node = c.none
+		c.leaves[types] = n
+	}
 	return n
 }
 
@@ -219,8 +224,9 @@ func (c *compiler) isLeaf(s *Structural, m mode) bool {
 		return false
 	}
 	items := s.element()
-	return items == nil || c.dialect == Kubernetes && !items.XEmbeddedResource &&
-		items.preserves() == (m == keep) && !items.hasDefault() && items.element() == nil && c.isLeaf(items, m)
+	return items == nil || items.element() == nil && c.isLeaf(items, m) &&
+		!items.XEmbeddedResource && !items.hasDefault() &&
+		(m == keep || c.dialect == Kubernetes && !items.preserves())
 }
 
 // below returns the mode for a schema below one in mode m.
@@ -232,56 +238,60 @@ func (c *compiler) below(s *Structural, m mode) mode {
 }
 
 // fields adds the declared fields of an object.
-func (c *compiler) fields(n *program.Node, s *Structural, m mode, r role) {
+func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	if r != plain {
 		for _, name := range reserved {
-			c.reserved(n, name, s.Properties[name], r)
+			c.reserved(name, s.Properties[name], r)
+			p.fields++
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		if child := s.Properties[name]; r == plain || !slices.Contains(reserved, name) {
-			c.path = append(c.path, "properties["+name+"]")
-			e := program.Edge{Node: c.node(child, c.below(child, m)), Null: c.null(child, program.DropNull)}
-			c.field(n, name, e, child)
-			c.path = c.path[:len(c.path)-1]
+	first := len(c.props)
+	for name, child := range s.Properties {
+		if r == plain || !slices.Contains(reserved, name) {
+			c.props = append(c.props, property{name, child})
 		}
 	}
+	last := len(c.props)
+	slices.SortFunc(c.props[first:], func(a, b property) int { return strings.Compare(a.name, b.name) })
+	for i := first; i < last; i++ {
+		prop := c.props[i]
+		c.path = append(c.path, pathStep{"properties", prop.name})
+		to := c.node(prop.schema, c.below(prop.schema, m))
+		c.path = c.path[:len(c.path)-1]
+		c.edge(prop.name, to, c.null(prop.schema, program.DropNull), prop.schema)
+		p.fields++
+	}
+	c.props = c.props[:first]
 }
 
-// field adds a declared field; s is its schema or nil.
-func (c *compiler) field(n *program.Node, name string, e program.Edge, s *Structural) {
-	c.note(edgeKey{n, len(n.Fields)}, s)
-	n.Fields = append(n.Fields, program.MakeField(name, jsonwire.AppendQuoted(nil, name), e))
-}
-
-// unknown sets what undeclared names lead to. Of additionalProperties, true,
+// unknown adds what undeclared names lead to. Of additionalProperties, true,
 // false and a schema are the same to pruning.
-func (c *compiler) unknown(n *program.Node, s *Structural, m mode) {
+func (c *compiler) unknown(p *proto, s *Structural, m mode) {
 	switch {
 	case s.AdditionalProperties != nil:
 		value := s.value()
-		c.path = append(c.path, "additionalProperties")
-		n.Unknown = &program.Edge{Node: c.node(value, c.below(value, m)), Null: c.null(value, program.DropNull)}
-		c.note(edgeKey{n, edgeUnknown}, value)
+		c.path = append(c.path, pathStep{keyword: "additionalProperties"})
+		to := c.node(value, c.below(value, m))
 		c.path = c.path[:len(c.path)-1]
+		c.edge("", to, c.null(value, program.DropNull), value)
+		p.unknown = true
 	case m == keep:
-		n.Unknown = &program.Edge{Node: c.any}
+		c.edge("", c.any, program.KeepNull, nil)
+		p.unknown = true
 	}
-	n.KeepObject = len(n.Fields) == 0 && n.Unknown != nil && n.Unknown.Node == c.any && n.Unknown.Null == program.KeepNull
 }
 
-// elements sets what the elements of an array lead to. A null among them is
+// elements adds what the elements of an array lead to. A null among them is
 // never removed.
-func (c *compiler) elements(n *program.Node, s *Structural, m mode) {
+func (c *compiler) elements(s *Structural, m mode) {
 	items := s.element()
 	if c.dialect == KEP {
 		m = c.below(items, m)
 	}
-	c.path = append(c.path, "items")
-	n.Elements = program.Edge{Node: c.node(items, m), Null: c.null(items, program.KeepNull)}
-	c.note(edgeKey{n, edgeElements}, items)
+	c.path = append(c.path, pathStep{keyword: "items"})
+	to := c.node(items, m)
 	c.path = c.path[:len(c.path)-1]
-	n.KeepArray = n.Elements.Node == c.any && n.Elements.Null == program.KeepNull
+	c.edge("", to, c.null(items, program.KeepNull), items)
 }
 
 // null returns what happens to a null for which the schema s is given: dropped

@@ -37,7 +37,7 @@ type rawDefault struct {
 	value    jsontext.Value
 	field    string // where the schema has it
 	state    renderState
-	rendered []byte // nil: nothing of it is left
+	rendered string // empty: nothing of it is left
 }
 
 type renderState uint8
@@ -48,98 +48,135 @@ const (
 	rendered
 )
 
-// note remembers the default of s, if it has one, as that of an edge.
-func (c *compiler) note(key edgeKey, s *Structural) {
-	if s != nil && s.hasDefault() {
-		c.raw[key] = rawDefault{value: s.Default, field: strings.Join(append([]string{"openAPIV3Schema"}, c.path...), ".")}
+// A pathStep is a keyword on the way to a schema, and the name under it.
+type pathStep struct{ keyword, name string }
+
+// defaults collects the defaults of a program.
+type defaults struct {
+	raw    map[edgeKey]*rawDefault
+	order  []edgeKey // of raw
+	budget int
+	path   []pathStep // the way to the schema that is being compiled
+
+	objectMeta map[*program.Node]bool // the nodes for whole metadata
+}
+
+func newDefaults() defaults {
+	return defaults{
+		raw:        make(map[edgeKey]*rawDefault),
+		budget:     MaxDefaultBytes,
+		objectMeta: make(map[*program.Node]bool),
 	}
+}
+
+// note remembers the default of s, if s is not nil, as that of an edge, which
+// the last step leads to.
+func (d *defaults) note(key edgeKey, s *Structural, last pathStep) {
+	if s == nil {
+		return
+	}
+	field := "openAPIV3Schema"
+	for _, step := range append(d.path, last) {
+		field += "." + step.keyword
+		if step.keyword == "properties" {
+			field += "[" + step.name + "]"
+		}
+	}
+	d.raw[key] = &rawDefault{value: s.Default, field: field}
+	d.order = append(d.order, key)
+}
+
+// hasDefault reports whether the edge has the default of s, or none if s is nil.
+func (d *defaults) hasDefault(key edgeKey, s *Structural) bool {
+	raw := d.raw[key]
+	if raw == nil || s == nil {
+		return raw == nil && s == nil
+	}
+	return bytes.Equal(raw.value, s.Default)
 }
 
 // renderDefaults renders the defaults of all edges and puts the fields that
 // have one first.
 func (c *compiler) renderDefaults() error {
-	for _, n := range c.list {
-		for i := range n.Fields {
-			if err := c.setDefault(edgeKey{n, i}, &n.Fields[i].Edge); err != nil {
-				return err
-			}
-		}
-		if n.Unknown != nil {
-			if err := c.setDefault(edgeKey{n, edgeUnknown}, n.Unknown); err != nil {
-				return err
-			}
-		}
-		if err := c.setDefault(edgeKey{n, edgeElements}, &n.Elements); err != nil {
+	for _, key := range c.order {
+		text, err := c.defaultOf(key)
+		if err != nil {
 			return err
 		}
-	}
-	for _, n := range c.list {
-		slices.SortStableFunc(n.Fields, func(a, b program.Field) int {
-			if (a.Default != nil) != (b.Default != nil) {
-				if a.Default != nil {
-					return -1
-				}
-				return +1
-			}
-			return strings.Compare(a.Name, b.Name)
-		})
-		for _, f := range n.Fields {
-			if f.Default != nil {
-				n.AllDefaults = appendMember(n.AllDefaults, n.Defaults > 0, &f)
-				n.Defaults++
-			}
+		if e := key.of(); text != "" {
+			e.Default = text
+		} else if e.Null == program.DefaultNull {
+			e.Null = program.KeepNull
 		}
+	}
+	var all []byte
+	for _, n := range c.list {
+		// Only fields with defaults, and those of resources, are out of order.
+		if !slices.IsSortedFunc(n.Fields, compareFields) {
+			slices.SortStableFunc(n.Fields, compareFields)
+		}
+		for i := range n.Fields {
+			f := &n.Fields[i]
+			if f.Default == "" {
+				break
+			}
+			all = appendMember(all, i > 0, f.Key, f.Default)
+			n.Defaults++
+		}
+		n.AllDefaults, all = string(all), all[:0]
 	}
 	return nil
 }
 
-func appendMember(dst []byte, comma bool, f *program.Field) []byte {
+func compareFields(a, b program.Field) int {
+	switch {
+	case a.Default != "" && b.Default == "":
+		return -1
+	case a.Default == "" && b.Default != "":
+		return +1
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+func appendMember(dst []byte, comma bool, key, value string) []byte {
 	if comma {
 		dst = append(dst, ',')
 	}
-	dst = append(dst, f.Key...)
-	return append(dst, f.Default...)
+	return append(append(dst, key...), value...)
 }
 
-func (c *compiler) setDefault(key edgeKey, e *program.Edge) (err error) {
-	if e.Default, err = c.defaultOf(key); err == nil && e.Default == nil && e.Null == program.DefaultNull {
-		e.Null = program.KeepNull
-	}
-	return err
-}
-
-// defaultOf returns the rendered default of an edge, or nil.
-func (c *compiler) defaultOf(key edgeKey) ([]byte, error) {
-	d, ok := c.raw[key]
+// defaultOf returns the rendered default of an edge, or "".
+func (c *compiler) defaultOf(key edgeKey) (string, error) {
+	d := c.raw[key]
 	switch {
-	case !ok || d.state == rendered:
+	case d == nil:
+		return "", nil
+	case d.state == rendered:
 		return d.rendered, nil
 	case d.state == rendering:
-		return nil, schemaError(d, "must not contain itself")
+		return "", schemaError(d, "must not contain itself")
 	}
 	d.state = rendering
-	c.raw[key] = d
-	n := key.target()
+	n := key.of().Node
 	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(d.value)), n)
 	switch err {
 	case nil:
-		d.rendered = out
+		d.rendered = string(out)
 	case errMismatch:
 		if c.dialect == KEP && n.Group == program.Pruned && n != c.text {
-			return nil, schemaError(d, "must be of type "+n.Types.String())
+			return "", schemaError(d, "must be of type "+n.Types.String())
 		}
 	default:
-		return nil, err
+		return "", err
 	}
 	if c.budget -= len(d.rendered); c.budget < 0 {
-		return nil, schemaError(d, "defaults within defaults must not grow beyond 16 MiB")
+		return "", schemaError(d, "defaults within defaults must not grow beyond 16 MiB")
 	}
 	d.state = rendered
-	c.raw[key] = d
 	return d.rendered, nil
 }
 
-func schemaError(d rawDefault, msg string) error {
+func schemaError(d *rawDefault, msg string) error {
 	value := string(d.value)
 	if len(value) > 64 {
 		value = value[:64] + "..."
@@ -147,15 +184,15 @@ func schemaError(d rawDefault, msg string) error {
 	return errors.SchemaErrors{{Kind: errors.Invalid, Field: d.field + ".default", Value: value, Msg: msg}}
 }
 
-// target returns the node that the edge leads to.
-func (k edgeKey) target() *program.Node {
+// of returns the edge that is named.
+func (k edgeKey) of() *program.Edge {
 	switch k.edge {
 	case edgeUnknown:
-		return k.node.Unknown.Node
+		return k.node.Unknown
 	case edgeElements:
-		return k.node.Elements.Node
+		return &k.node.Elements
 	}
-	return k.node.Fields[k.edge].Node
+	return &k.node.Fields[k.edge].Edge
 }
 
 // errMismatch says that a value has a type that its node does not allow.
@@ -168,7 +205,7 @@ func (m mismatch) Error() string { return string(m) }
 // render appends the next value of dec as the node n leaves it.
 func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
 	if c.budget < len(dst) {
-		return dst, schemaError(rawDefault{field: "openAPIV3Schema"}, "defaults within defaults must not grow beyond 16 MiB")
+		return dst, schemaError(&rawDefault{field: "openAPIV3Schema"}, "defaults within defaults must not grow beyond 16 MiB")
 	}
 	k := dec.PeekKind()
 	if k == '{' && !n.KeepObject && n.Types&program.Object != 0 {
@@ -257,9 +294,8 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 		if err != nil {
 			return dst, err
 		}
-		if d != nil {
-			with := program.Field{Key: f.Key, Edge: program.Edge{Default: d}}
-			dst = appendMember(dst, len(dst) > start, &with)
+		if d != "" {
+			dst = appendMember(dst, len(dst) > start, f.Key, d)
 		}
 	}
 	return append(dst, '}'), nil
@@ -280,7 +316,7 @@ func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 // left out of a default, as the server does with metadata, each of its members,
 // apiVersion and kind (objectmeta.CoerceOptions.DropInvalidFields).
 func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
-	target := key.target()
+	target := key.of().Node
 	return target == c.text && n.Group == program.Pruned || c.objectMeta[target] || c.objectMeta[n]
 }
 
@@ -289,12 +325,12 @@ func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
 func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) ([]byte, error) {
 	if dec.PeekKind() == 'n' {
 		d, err := c.nullDefault(key)
-		if d != nil || err != nil {
+		if d != "" || err != nil {
 			dec.SkipValue()
 			return append(dst, d...), err
 		}
 	}
-	n := key.target()
+	n := key.of().Node
 	if n.Group == program.Pruned && n != c.text {
 		return c.render(dst, dec, n)
 	}
@@ -305,17 +341,10 @@ func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) 
 	return c.render(dst, jsontext.NewDecoder(bytes.NewReader(v)), n)
 }
 
-// nullDefault returns the default that takes the place of a null, or nil.
-func (c *compiler) nullDefault(key edgeKey) ([]byte, error) {
-	e := &key.node.Elements
-	switch {
-	case key.edge >= 0:
-		e = &key.node.Fields[key.edge].Edge
-	case key.edge == edgeUnknown:
-		e = key.node.Unknown
-	}
-	if e.Null != program.DefaultNull {
-		return nil, nil
+// nullDefault returns the default that takes the place of a null, or "".
+func (c *compiler) nullDefault(key edgeKey) (string, error) {
+	if key.of().Null != program.DefaultNull {
+		return "", nil
 	}
 	return c.defaultOf(key)
 }

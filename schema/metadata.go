@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -17,6 +16,7 @@ var reserved = []string{"apiVersion", "kind", "metadata"}
 type metaType struct {
 	types  program.Types
 	fields map[string]*metaType // of a struct
+	names  []string             // of these, sorted
 	values *metaType            // of a map
 	items  *metaType            // of a list
 	any    bool                 // raw JSON
@@ -57,85 +57,93 @@ func metaStruct(names map[*metaType]string) *metaType {
 			t.fields[name] = field
 		}
 	}
+	t.names = slices.Sorted(maps.Keys(t.fields))
 	return t
 }
 
-// reserved adds one of the implicit fields of a resource; s is what the schema
-// declares for it, or nil.
+// A metaKey is what a node within metadata is made from.
+type metaKey struct {
+	meta   *metaType
+	schema *Structural // or nil
+	group  program.Group
+}
+
+// reserved adds the edge for one of the implicit fields of a resource; s is what
+// the schema declares for it, or nil.
 //
 // Pruning leaves these fields alone, and so does the dropping of nulls at the
 // root. What the schema declares in an embedded resource still says what becomes
 // of nulls and what is the default.
-func (c *compiler) reserved(n *program.Node, name string, s *Structural, r role) {
+func (c *compiler) reserved(name string, s *Structural, r role) {
 	if r == root {
 		s = nil
 	}
-	e := program.Edge{Node: c.text, Null: c.null(s, program.DropNull)}
-	c.path = append(c.path, "properties["+name+"]")
+	to := c.text
 	if name == "metadata" {
 		group := program.EmbeddedMetadata
 		if r == root {
 			group = program.RootMetadata
 		}
-		e.Node = c.metadata(objectMeta, s, group)
+		c.path = append(c.path, pathStep{"properties", name})
+		to = c.metadata(objectMeta, s, group)
+		c.path = c.path[:len(c.path)-1]
 	}
-	c.field(n, name, e, s)
-	c.path = c.path[:len(c.path)-1]
+	c.edge(name, to, c.null(s, program.DropNull), s)
 }
 
 // metadata returns the node for a part of metadata, in which s, which may be
 // nil, says what becomes of nulls and what the defaults are.
 func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *program.Node {
-	key := nodeKey{schema: s, meta: t, role: role(group)}
-	if n := c.nodes[key]; n != nil {
+	key := metaKey{t, s, group}
+	if n := c.meta[key]; n != nil {
 		return n
 	}
 	if t.any {
 		return c.any
 	}
-	n := c.add(&program.Node{Types: t.types | program.Null, Group: group, KeepObject: true, KeepArray: true})
-	c.nodes[key] = n
-	c.objectMeta[n] = t == objectMeta
-	n.Unknown = &program.Edge{Node: c.any}
-	n.Elements = program.Edge{Node: c.any}
 	if s == nil {
 		s = new(Structural)
 	}
+	p := proto{types: t.types | program.Null, group: group, first: len(c.edges), unknown: t.fields == nil}
 	switch {
 	case t.fields != nil:
-		n.KeepObject, n.Unknown = false, nil
-		for _, name := range slices.Sorted(maps.Keys(t.fields)) {
-			c.metadataField(n, name, t.fields[name], s, group)
+		for _, name := range t.names {
+			c.metadataField(&p, name, t.fields[name], s)
 		}
 	case t.values != nil:
-		n.KeepObject = false
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			c.metadataField(n, name, t.values, s, group)
+			c.metadataField(&p, name, t.values, s)
 		}
 		value := s.value()
-		n.Unknown = &program.Edge{Node: c.metadata(t.values, value, group), Null: c.null(value, program.DropNull)}
-		c.note(edgeKey{n, edgeUnknown}, value)
-	case t.items != nil:
+		c.edge("", c.metadata(t.values, value, group), c.null(value, program.DropNull), value)
+	default:
+		c.edge("", c.any, program.KeepNull, nil)
+	}
+	if t.items != nil {
 		items := s.element()
-		n.KeepArray = false
-		n.Elements = program.Edge{Node: c.metadata(t.items, items, group), Null: c.null(items, program.KeepNull)}
-		c.note(edgeKey{n, edgeElements}, items)
+		c.edge("", c.metadata(t.items, items, group), c.null(items, program.KeepNull), items)
+	} else {
+		c.edge("", c.any, program.KeepNull, nil)
+	}
+	n := c.finish(p, nil)
+	c.meta[key] = n
+	if t == objectMeta {
+		c.objectMeta[n] = true
 	}
 	return n
 }
 
-func (c *compiler) metadataField(n *program.Node, name string, t *metaType, s *Structural, group program.Group) {
-	child := s.Properties[name]
+func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structural) {
+	declared := s.Properties[name]
+	child := declared
 	if child == nil {
 		child = s.value()
 	}
-	e := program.Edge{Node: c.metadata(t, child, group), Null: c.null(child, program.DropNull)}
-	if s.Properties[name] == nil {
-		child = nil // only declared fields are defaulted where they are absent
-		if e.Null == program.DefaultNull {
-			e.Null = program.KeepNull
-		}
+	null := c.null(child, program.DropNull)
+	if declared == nil && null == program.DefaultNull {
+		null = program.KeepNull // only declared fields are defaulted here
 	}
-	n.Fields = append(n.Fields, program.MakeField(name, jsonwire.AppendQuoted(nil, name), e))
-	c.note(edgeKey{n, len(n.Fields) - 1}, child)
+	to := c.metadata(t, child, p.group)
+	c.edge(name, to, null, declared)
+	p.fields++
 }

@@ -77,7 +77,7 @@ func (r *report) checkDefault(s *Structural, p *place, meta *metaField) {
 	}
 	if meta != nil {
 		if errs := metaErrors(nil, meta.around(decodeRaw(s.Default)), meta.resource); len(errs) > 0 {
-			r.invalid(p, x, "must result in valid metadata: "+aggregate(errs))
+			r.invalid(p, x, "must result in valid metadata: "+distinct(errs).Error())
 			return
 		}
 	} else {
@@ -112,15 +112,14 @@ func metaErrors(p *place, x any, s *Structural) errors.SchemaErrors {
 	return r.list
 }
 
-// aggregate joins messages and leaves out those that are the same.
-func aggregate(errs errors.SchemaErrors) string {
+// distinct leaves out messages that are the same as one before.
+func distinct(errs errors.SchemaErrors) errors.SchemaErrors {
 	seen := make(map[string]bool)
-	errs = slices.DeleteFunc(errs, func(e *errors.SchemaError) bool {
+	return slices.DeleteFunc(errs, func(e *errors.SchemaError) bool {
 		text := e.Error()
 		defer func() { seen[text] = true }()
 		return seen[text]
 	})
-	return errs.Error()
 }
 
 // pruneValue prunes x in place. keep says that unknown fields are kept, which

@@ -190,26 +190,21 @@ func (r *report) resources(p *place, x any, s *Structural) {
 	}
 }
 
+// resource validates one embedded resource (validateEmbeddedResource).
 func (r *report) resource(p *place, x map[string]any) {
 	for _, name := range []string{"apiVersion", "kind"} {
-		at := p.child(name)
-		switch v, ok := x[name]; v := v.(type) {
-		case string:
-			if v == "" {
-				r.invalid(at, v, "must not be empty")
-			} else if name == "kind" {
-				if faults := kindFaults(strings.ToLower(v)); len(faults) > 0 {
-					r.invalid(at, v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
-				}
-			} else if _, ok := versionOf(v); !ok {
-				r.invalid(at, v, "unexpected GroupVersion string: "+v)
-			}
-		default:
-			if ok {
-				r.invalid(at, v, "must be a string")
-			} else {
-				r.required(at, "")
-			}
+		if _, ok := x[name]; !ok {
+			r.required(p.child(name), "")
+		}
+	}
+	if v, ok := r.typeField(p, x, "apiVersion"); ok {
+		if _, ok := versionOf(v); !ok {
+			r.invalid(p.child("apiVersion"), v, "unexpected GroupVersion string: "+v)
+		}
+	}
+	if v, ok := r.typeField(p, x, "kind"); ok {
+		if faults := kindFaults(strings.ToLower(v)); len(faults) > 0 {
+			r.invalid(p.child("kind"), v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
 		}
 	}
 	if v, ok := x["metadata"]; ok {
@@ -217,9 +212,24 @@ func (r *report) resource(p *place, x map[string]any) {
 		if meta, err := decodeMeta(v); err != nil {
 			r.invalid(at, v, err.Error())
 		} else {
-			r.metadata(at, meta)
+			var sub report
+			sub.metadata(at, meta)
+			r.list = append(r.list, distinct(sub.list)...)
 		}
 	}
+}
+
+// typeField returns apiVersion or kind, if it is text that is not empty.
+func (r *report) typeField(p *place, x map[string]any, name string) (string, bool) {
+	v, ok := x[name]
+	s, isText := v.(string)
+	switch {
+	case ok && !isText:
+		r.invalid(p.child(name), v, "must be a string")
+	case ok && s == "":
+		r.invalid(p.child(name), s, "must not be empty")
+	}
+	return s, s != ""
 }
 
 // versionOf returns the version in an apiVersion, which has at most one slash.

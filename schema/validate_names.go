@@ -35,9 +35,13 @@ func mustMatch(rule, pattern string, examples ...string) string {
 
 func noLonger(n int) string { return fmt.Sprintf("must be no more than %d bytes", n) }
 
+// noLongerLabel means bytes too: the rules for these are in another package,
+// which says it in another way.
+const noLongerLabel = "must be no more than 63 characters"
+
 func namespaceFaults(s string) (faults []string) {
 	if len(s) > 63 {
-		faults = append(faults, noLonger(63))
+		faults = append(faults, noLongerLabel)
 	}
 	switch {
 	case dnsLabel(s):
@@ -64,7 +68,7 @@ func subdomainFaults(s string) (faults []string) {
 // kindFaults is for a kind in lower case.
 func kindFaults(s string) (faults []string) {
 	if len(s) > 63 {
-		faults = append(faults, noLonger(63))
+		faults = append(faults, noLongerLabel)
 	}
 	if !dns1035(s) {
 		faults = append(faults, mustMatch("a DNS-1035 label must consist of lower case alphanumeric characters or '-', "+

@@ -1,0 +1,175 @@
+package schema
+
+// This file puts the nodes of a program together. Definitions say the same thing
+// in many places (a container in each kind of step, an object reference in each
+// field), so a node that says what another says already is not made again: the
+// programs of real definitions become a fraction of their trees.
+
+import (
+	"hash/maphash"
+	"strings"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// A graph holds the nodes that were made, and what the next one is made of.
+type graph struct {
+	list []*program.Node
+	same map[uint64]*program.Node // by what they say; the last of each hash
+	seed maphash.Seed
+	any  *program.Node // everything within is kept
+	pass *program.Edge // to any
+	none *program.Node // everything within is pruned
+
+	edges []protoEdge     // of the nodes that are being made, back to back
+	room  []program.Node  // for nodes
+	keys  strings.Builder // the text of names; what was taken from it stays
+}
+
+// A proto is a node that is being made. Its edges are the last ones: the fields,
+// then what undeclared names lead to if that is anywhere, then the elements.
+type proto struct {
+	types   program.Types
+	group   program.Group
+	first   int // edge
+	fields  int
+	unknown bool
+}
+
+// A protoEdge is an edge that is being made.
+type protoEdge struct {
+	name   string
+	to     *program.Node
+	null   program.NullAction
+	schema *Structural // that has the default, or nil
+}
+
+func newGraph() graph {
+	g := graph{same: make(map[uint64]*program.Node), seed: maphash.MakeSeed()}
+	g.any = g.add(program.Any)
+	g.pass = &program.Edge{Node: g.any}
+	g.keepAll(g.any)
+	g.none = g.add(program.Any)
+	g.none.Elements.Node = g.none
+	return g
+}
+
+// add returns a new node.
+func (g *graph) add(types program.Types) *program.Node {
+	if len(g.room) == 0 {
+		g.room = make([]program.Node, 32)
+	}
+	n := &g.room[0]
+	g.room = g.room[1:]
+	n.ID, n.Types = int32(len(g.list)), types
+	g.list = append(g.list, n)
+	return n
+}
+
+// keepAll makes a node keep everything.
+func (g *graph) keepAll(n *program.Node) {
+	n.KeepObject, n.KeepArray = true, true
+	n.Unknown, n.Elements = g.pass, *g.pass
+}
+
+// edge adds an edge to the node that is being made. s is the schema there, or
+// nil.
+func (g *graph) edge(name string, to *program.Node, null program.NullAction, s *Structural) {
+	if s != nil && !s.hasDefault() {
+		s = nil
+	}
+	g.edges = append(g.edges, protoEdge{name, to, null, s})
+}
+
+// finish returns the node that p says, made anew if there is none yet, or if it
+// was promised: then it is the one to be filled.
+func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
+	edges := c.edges[p.first:]
+	c.edges = c.edges[:p.first]
+	n := promised
+	if n == nil {
+		hash := c.hash(p, edges)
+		if n = c.same[hash]; n != nil && c.says(n, p, edges) {
+			return n
+		}
+		n = c.add(p.types)
+		c.same[hash] = n
+	}
+	n.Types, n.Group = p.types, p.group
+	if p.fields > 0 {
+		n.Fields = make([]program.Field, p.fields)
+		for i := range n.Fields {
+			e := &edges[i]
+			c.note(edgeKey{n, i}, e.schema, pathStep{"properties", e.name})
+			name, key := c.key(e.name)
+			n.Fields[i] = program.MakeField(name, key, program.Edge{Node: e.to, Null: e.null})
+		}
+	}
+	if p.unknown {
+		e := &edges[p.fields]
+		if n.Unknown = c.pass; e.to != c.any || e.null != program.KeepNull {
+			n.Unknown = &program.Edge{Node: e.to, Null: e.null}
+			c.note(edgeKey{n, edgeUnknown}, e.schema, pathStep{keyword: "additionalProperties"})
+		}
+	}
+	e := &edges[len(edges)-1]
+	n.Elements = program.Edge{Node: e.to, Null: e.null}
+	c.note(edgeKey{n, edgeElements}, e.schema, pathStep{keyword: "items"})
+	n.KeepObject = p.fields == 0 && n.Unknown == c.pass
+	n.KeepArray = n.Elements == *c.pass
+	return n
+}
+
+// hash returns a hash of what a node says.
+func (g *graph) hash(p proto, edges []protoEdge) uint64 {
+	const prime = 0x9fb21c651e98df25
+	h := uint64(p.types)<<16 | uint64(p.group)<<8 | uint64(p.fields)<<32
+	for i := range edges {
+		e := &edges[i]
+		h = (h ^ maphash.String(g.seed, e.name)) * prime
+		h = (h ^ uint64(e.to.ID)<<8 ^ uint64(e.null)) * prime
+		h ^= h >> 29
+	}
+	return h
+}
+
+// says reports whether the node n says what p says.
+func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
+	if n.Types != p.types || n.Group != p.group || len(n.Fields) != p.fields || (n.Unknown != nil) != p.unknown {
+		return false
+	}
+	for i := range edges {
+		at := edgeKey{n, i}
+		switch {
+		case i == len(edges)-1:
+			at.edge = edgeElements
+		case i >= p.fields:
+			at.edge = edgeUnknown
+		case n.Fields[i].Name != edges[i].name:
+			return false
+		}
+		if is, e := at.of(), &edges[i]; is.Node != e.to || is.Null != e.null || !c.hasDefault(at, e.schema) {
+			return false
+		}
+	}
+	return true
+}
+
+// key returns a name as it is and as the key of a member, in memory that it
+// shares with other names.
+func (g *graph) key(name string) (text, key string) {
+	var room [64]byte
+	quoted := append(jsonwire.AppendQuoted(room[:0], name), ':')
+	if g.keys.Cap()-g.keys.Len() < len(quoted) {
+		g.keys = strings.Builder{}
+		g.keys.Grow(max(1024, len(quoted)))
+	}
+	from := g.keys.Len()
+	g.keys.Write(quoted)
+	key = g.keys.String()[from:]
+	if len(key) == len(`"":`)+len(name) {
+		return key[1 : 1+len(name)], key
+	}
+	return strings.Clone(name), key
+}

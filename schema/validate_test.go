@@ -1,0 +1,134 @@
+package schema
+
+import (
+	stderrors "errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// TestValidate runs the cases of testdata/schema-validate, whose files say what
+// their sections mean.
+func TestValidate(t *testing.T) {
+	const root = "openAPIV3Schema"
+	checks := map[string]func(s *Structural) errors.SchemaErrors{
+		".want":   func(s *Structural) errors.SchemaErrors { return s.validateAt(root, false) },
+		".status": func(s *Structural) errors.SchemaErrors { return s.validateAt(root, true) },
+		".warn":   (*Structural).Warnings,
+	}
+	files, err := filepath.Glob("../testdata/schema-validate/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no cases: ", err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s *Structural
+		schemaName := ""
+		for _, section := range ar.Files {
+			ext := filepath.Ext(section.Name)
+			name := strings.TrimSuffix(section.Name, ext)
+			if ext == ".yaml" {
+				schemaName = name
+				if s, err = Parse(section.Data); err != nil {
+					t.Fatalf("%s: %s: %v", file, name, err)
+				}
+				continue
+			}
+			check := checks[ext]
+			if check == nil || name != schemaName {
+				t.Fatalf("%s: unexpected section %s", file, section.Name)
+			}
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+section.Name, func(t *testing.T) {
+				compareLines(t, check(s), string(section.Data))
+			})
+		}
+	}
+}
+
+func compareLines(t *testing.T, errs errors.SchemaErrors, want string) {
+	t.Helper()
+	var got strings.Builder
+	for _, err := range errs {
+		got.WriteString(err.Error() + "\n")
+	}
+	if got.String() != want {
+		t.Errorf("got:\n%swant:\n%s", got.String(), want)
+	}
+}
+
+func TestValidateError(t *testing.T) {
+	s := &Structural{Type: "array"}
+	var errs errors.SchemaErrors
+	if err := s.Validate(); !stderrors.As(err, &errs) || len(errs) != 2 {
+		t.Fatalf("got %v, want a list of two", err)
+	}
+	if err := (&Structural{Type: "object"}).Validate(); err != nil {
+		t.Fatalf("got %v for a structural schema", err)
+	}
+}
+
+func TestValidateMissing(t *testing.T) {
+	var s *Structural
+	compareLines(t, s.validateAt("spec.versions[1].schema.openAPIV3Schema", true),
+		"spec.versions[1].schema.openAPIV3Schema: Required value\n")
+	if len(s.Warnings()) > 0 {
+		t.Error("warnings on no schema")
+	}
+}
+
+// A tree that was made by hand may have nil where a parsed one has schemas.
+func TestValidateHandmade(t *testing.T) {
+	s := &Structural{
+		Type:       "object",
+		Properties: map[string]*Structural{"a": nil, "metadata": nil},
+		Items:      &SchemaOrArray{},
+		AllOf:      []*Structural{nil},
+		AnyOf:      []*Structural{nil, nil},
+		OneOf:      []*Structural{nil},
+		Enum:       nil,
+		Default:    []byte(`{"apiVersion":"v1","kind":"K","a":{}}`),
+	}
+	compareLines(t, s.validateAt("P", false), `P.properties[a].type: Required value: must not be empty for specified object fields
+P.properties[metadata].type: Invalid value: "": must be object
+P.properties[metadata].type: Required value: must not be empty for specified object fields
+`)
+	s.Properties["a"] = &Structural{Type: "object", XPreserveUnknownFields: new(bool)}
+	compareLines(t, s.validateAt("P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
+}
+
+// Two elements with the same JSON are the same only if their types are.
+func TestUniqueItems(t *testing.T) {
+	for _, test := range []struct {
+		list string
+		want bool
+	}{
+		{`[1, 1]`, true}, {`[1, 1.0]`, false}, {`[{"a": [1]}, {"a": [1]}]`, true}, {`["1", 1, null]`, false}, {`[null, null]`, true},
+	} {
+		list := decodeRaw([]byte(test.list)).([]any)
+		if got := hasEqual(list); got != test.want {
+			t.Errorf("%s: got %v", test.list, got)
+		}
+	}
+}
+
+// A value of an enum is compared after a conversion as Go does it.
+func TestEnumEqual(t *testing.T) {
+	for _, test := range []struct {
+		value, allowed string
+		want           bool
+	}{
+		{`1`, `1`, true}, {`1.5`, `1`, true}, {`1`, `1.0`, true}, {`65`, `"A"`, true}, {`-1`, `"\ufffd"`, true},
+		{`"A"`, `65`, false}, {`65.0`, `"A"`, false}, {`null`, `null`, false}, {`{"a":1}`, `{"a":1}`, true}, {`{"a":1}`, `{"a":1.0}`, false},
+	} {
+		if got := enumEqual(decodeRaw([]byte(test.value)), decodeRaw([]byte(test.allowed))); got != test.want {
+			t.Errorf("%s and %s: got %v", test.value, test.allowed, got)
+		}
+	}
+}
