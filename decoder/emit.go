@@ -28,7 +28,7 @@ func (w *walker) flush(b []byte, to int) {
 }
 
 // insert writes a default. It reports whether the budget is spent.
-func (w *walker) insert(text []byte) bool {
+func (w *walker) insert(text string) bool {
 	if w.budget -= len(text); w.budget < 0 {
 		w.overflew = limitDefaults
 		return true
@@ -47,7 +47,7 @@ func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {
 		return w.insert(n.AllDefaults)
 	}
 	missing := false
-	for i := range n.Defaults {
+	for i := range int(n.Defaults) {
 		f := &n.Fields[i]
 		if i < 64 && seen&(1<<i) != 0 || i >= 64 && w.words[w.firstWord+i/64-1]&(1<<(i%64)) != 0 {
 			continue
@@ -69,7 +69,7 @@ func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {
 
 // push suspends the container that is open at i. It reports whether that is one
 // too many.
-func (w *walker) push(n *program.Node, seen uint64, cur, cell int, kind uint8, i int) bool {
+func (w *walker) push(n *program.Node, seen uint64, cur int, cell int32, kind uint8, i int) bool {
 	if w.sp >= w.limits.Depth {
 		w.overflew = limitDepth
 		return true
@@ -96,8 +96,8 @@ func (w *walker) openWords(fields int) {
 
 // setWord notes that the field with the index, 64 or more, was seen in this
 // object. It reports whether it had been before.
-func (w *walker) setWord(index int) bool {
-	word := &w.words[w.firstWord+index/64-1]
+func (w *walker) setWord(index int32) bool {
+	word := &w.words[w.firstWord+int(index)/64-1]
 	had := *word&(1<<(index%64)) != 0
 	*word |= 1 << (index % 64)
 	return had

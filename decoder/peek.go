@@ -11,13 +11,14 @@ import (
 var peekers = sync.Pool{New: func() any {
 	text := &program.Node{Types: program.String}
 	text.Elements.Node = text
-	root := &program.Node{Types: program.Object, Elements: program.Edge{Node: text}, Fields: []program.Field{
-		program.MakeField("apiVersion", []byte(`"apiVersion"`), program.Edge{Node: text}),
-		program.MakeField("kind", []byte(`"kind"`), program.Edge{Node: text}),
-	}}
-	p := &program.Program{Root: root, Nodes: []*program.Node{root, text}}
-	p.Cells = text.Finish(root.Finish(0))
-	return newDecoder(p, FieldValidation(Ignore), Compact(true))
+	root := &program.Node{Types: program.Object, Fields: make([]program.Field, 2)}
+	root.Elements.Node = text
+	for i, name := range []string{"apiVersion", "kind"} {
+		root.Fields[i].Node = text
+		root.Fields[i].SetName(name, `"`+name+`":`)
+	}
+	p := program.Finish(root, []*program.Node{root, text}, nil)
+	return newDecoder(&p, FieldValidation(Ignore), Compact(true))
 }}
 
 // PeekType returns the apiVersion and kind of the object that the JSON document

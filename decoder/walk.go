@@ -77,7 +77,7 @@ type frame struct {
 	// cur is where the name of the member that is being read starts, the
 	// opening quote, or the index of the element.
 	cur  int
-	cell int // in the prediction table, of what was seen last
+	cell int32 // in the prediction table, of what was seen last
 	kind uint8
 }
 

@@ -7,8 +7,12 @@ package schema
 // the edges between these nodes.
 
 import (
+	"cmp"
+	"encoding/binary"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -76,11 +80,12 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 		opt(&o)
 	}
 	c := newCompiler(o)
+	defer c.release()
 	root := c.root(s)
 	if err := c.renderDefaults(); err != nil {
 		return nil, err
 	}
-	return &Program{program.Finish(root, c.list)}, nil
+	return &Program{program.Finish(root, c.list, &base.Program)}, nil
 }
 
 // A mode says whether unknown fields are kept.
@@ -108,35 +113,100 @@ type nodeKey struct {
 	typed  bool // the type is checked
 }
 
+type leafKey struct {
+	types program.Types
+	mode  mode
+}
+
 type compiler struct {
 	options
 	graph
-	nodes  map[nodeKey]*program.Node       // nil while what is below is compiled
-	leaves map[program.Types]*program.Node // of which nothing but the type matters
-	meta   map[metaKey]*program.Node       // within metadata
-	text   *program.Node                   // strings only
-	props  []property                      // sorted; of each schema on the way
 	defaults
+	*scratch
+	meta map[metaKey]*program.Node // within metadata
+}
+
+// A scratch is what compiling needs and a program does not keep. It is used
+// again.
+type scratch struct {
+	made   []compiled
+	byKey  hashed // in made
+	bySame hashed // in graph.list, by what nodes say
+	leaves map[leafKey]*program.Node
+	edges  []protoEdge // of the nodes that are being made, back to back
+	props  []property  // sorted; of each schema on the way
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{leaves: make(map[leafKey]*program.Node)} }}
+
+func newScratch() *scratch {
+	s := scratches.Get().(*scratch)
+	s.byKey.reset()
+	s.bySame.reset()
+	return s
+}
+
+// release forgets what was compiled.
+func (s *scratch) release() {
+	clear(s.leaves)
+	clear(s.made)
+	clear(s.edges[:cap(s.edges)])
+	clear(s.props[:cap(s.props)])
+	s.made, s.edges, s.props = s.made[:0], s.edges[:0], s.props[:0]
+	scratches.Put(s)
 }
 
 // A property is a field that a schema declares.
 type property struct {
+	prefix uint64 // of the name, which sorts like it
 	name   string
 	schema *Structural
 }
 
-func newCompiler(o options) *compiler {
-	c := &compiler{
-		options:  o,
-		graph:    newGraph(),
-		nodes:    make(map[nodeKey]*program.Node),
-		leaves:   make(map[program.Types]*program.Node),
-		meta:     make(map[metaKey]*program.Node),
-		defaults: newDefaults(),
+func prefix(name string) uint64 {
+	if len(name) >= 8 {
+		return binary.BigEndian.Uint64([]byte(name[:8]))
 	}
-	c.text = c.add(program.String)
-	c.keepAll(c.text)
-	return c
+	var b [8]byte
+	copy(b[:], name)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+func newCompiler(o options) *compiler {
+	return &compiler{
+		options:  o,
+		graph:    newGraph(base),
+		defaults: newDefaults(),
+		scratch:  newScratch(),
+		meta:     make(map[metaKey]*program.Node),
+	}
+}
+
+// A compiled is a node and what it was made from. The node is nil while what is
+// below is compiled.
+type compiled struct {
+	key  nodeKey
+	node *program.Node
+}
+
+// find returns where in c.made is what was made from the key, and whether it was
+// there already.
+func (c *compiler) find(key nodeKey) (at int32, ok bool) {
+	variant := uint64(key.mode)<<8 | uint64(key.role)<<4
+	if key.typed {
+		variant |= 1
+	}
+	hash := (uint64(reflect.ValueOf(key.schema).Pointer()) ^ variant<<48) * 0x9fb21c651e98df25
+	hash ^= hash >> 29
+	for at, probe, ok := c.byKey.next(hash, 0); ok; at, probe, ok = c.byKey.next(hash, probe) {
+		if c.made[at].key == key {
+			return at, true
+		}
+	}
+	at = int32(len(c.made))
+	c.made = append(c.made, compiled{key: key})
+	c.byKey.add(hash, at)
+	return at, false
 }
 
 func (c *compiler) root(s *Structural) *program.Node {
@@ -179,18 +249,17 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 		if !key.typed {
 			return c.node(nil, key.mode)
 		}
-		return c.leaf(types(s))
+		return c.leaf(types(s), key.mode)
 	}
-	if n, ok := c.nodes[key]; n != nil {
-		return n
-	} else if ok {
-		// The schema holds itself. Its node is made ahead of what is in it.
-		n = c.add(program.Any)
-		c.nodes[key] = n
-		return n
+	at, ok := c.find(key)
+	if ok {
+		if c.made[at].node == nil {
+			// The schema holds itself. Its node is made ahead of what is in it.
+			c.made[at].node = c.add(program.Any)
+		}
+		return c.made[at].node
 	}
-	c.nodes[key] = nil
-	p := proto{types: program.Any, first: len(c.edges)}
+	p := proto{types: program.Any, first: len(c.edges), resource: r != plain}
 	switch {
 	case r == root:
 		p.types = program.Object
@@ -200,19 +269,22 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	c.fields(&p, s, key.mode, r)
 	c.unknown(&p, s, key.mode)
 	c.elements(s, key.mode)
-	n := c.finish(p, c.nodes[key])
-	c.nodes[key] = n
-	return n
+	c.made[at].node = c.finish(p, c.made[at].node)
+	return c.made[at].node
 }
 
 // leaf returns the node for values of the types, within which nothing is
 // specified.
-func (c *compiler) leaf(types program.Types) *program.Node {
-	n := c.leaves[types]
+func (c *compiler) leaf(types program.Types, m mode) *program.Node {
+	key := leafKey{types, m}
+	n := c.leaves[key]
 	if n == nil {
 		n = c.add(types)
 		n.Elements.Node = c.none
-		c.leaves[types] = n
+		if m == keep {
+			c.keepAll(n)
+		}
+		c.leaves[key] = n
 	}
 	return n
 }
@@ -248,11 +320,16 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	first := len(c.props)
 	for name, child := range s.Properties {
 		if r == plain || !slices.Contains(reserved, name) {
-			c.props = append(c.props, property{name, child})
+			c.props = append(c.props, property{prefix(name), name, child})
 		}
 	}
 	last := len(c.props)
-	slices.SortFunc(c.props[first:], func(a, b property) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(c.props[first:], func(a, b property) int {
+		if a.prefix != b.prefix {
+			return cmp.Compare(a.prefix, b.prefix)
+		}
+		return strings.Compare(a.name, b.name)
+	})
 	for i := first; i < last; i++ {
 		prop := c.props[i]
 		c.path = append(c.path, pathStep{"properties", prop.name})

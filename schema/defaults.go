@@ -35,7 +35,7 @@ const (
 // A rawDefault is a default as the schema has it, and once it is rendered.
 type rawDefault struct {
 	value    jsontext.Value
-	field    string // where the schema has it
+	path     []pathStep // where the schema has it
 	state    renderState
 	rendered string // empty: nothing of it is left
 }
@@ -57,6 +57,8 @@ type defaults struct {
 	order  []edgeKey // of raw
 	budget int
 	path   []pathStep // the way to the schema that is being compiled
+	// unsorted are the nodes of resources, and those whose fields have defaults.
+	unsorted []*program.Node
 
 	objectMeta map[*program.Node]bool // the nodes for whole metadata
 }
@@ -75,14 +77,7 @@ func (d *defaults) note(key edgeKey, s *Structural, last pathStep) {
 	if s == nil {
 		return
 	}
-	field := "openAPIV3Schema"
-	for _, step := range append(d.path, last) {
-		field += "." + step.keyword
-		if step.keyword == "properties" {
-			field += "[" + step.name + "]"
-		}
-	}
-	d.raw[key] = &rawDefault{value: s.Default, field: field}
+	d.raw[key] = &rawDefault{value: s.Default, path: slices.Concat(d.path, []pathStep{last})}
 	d.order = append(d.order, key)
 }
 
@@ -110,11 +105,8 @@ func (c *compiler) renderDefaults() error {
 		}
 	}
 	var all []byte
-	for _, n := range c.list {
-		// Only fields with defaults, and those of resources, are out of order.
-		if !slices.IsSortedFunc(n.Fields, compareFields) {
-			slices.SortStableFunc(n.Fields, compareFields)
-		}
+	for _, n := range c.unsorted {
+		slices.SortStableFunc(n.Fields, compareFields)
 		for i := range n.Fields {
 			f := &n.Fields[i]
 			if f.Default == "" {
@@ -181,7 +173,14 @@ func schemaError(d *rawDefault, msg string) error {
 	if len(value) > 64 {
 		value = value[:64] + "..."
 	}
-	return errors.SchemaErrors{{Kind: errors.Invalid, Field: d.field + ".default", Value: value, Msg: msg}}
+	field := "openAPIV3Schema"
+	for _, step := range d.path {
+		field += "." + step.keyword
+		if step.keyword == "properties" {
+			field += "[" + step.name + "]"
+		}
+	}
+	return errors.SchemaErrors{{Kind: errors.Invalid, Field: field + ".default", Value: value, Msg: msg}}
 }
 
 // of returns the edge that is named.
@@ -205,7 +204,7 @@ func (m mismatch) Error() string { return string(m) }
 // render appends the next value of dec as the node n leaves it.
 func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
 	if c.budget < len(dst) {
-		return dst, schemaError(&rawDefault{field: "openAPIV3Schema"}, "defaults within defaults must not grow beyond 16 MiB")
+		return dst, schemaError(&rawDefault{}, "defaults within defaults must not grow beyond 16 MiB")
 	}
 	k := dec.PeekKind()
 	if k == '{' && !n.KeepObject && n.Types&program.Object != 0 {
@@ -317,7 +316,8 @@ func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 // apiVersion and kind (objectmeta.CoerceOptions.DropInvalidFields).
 func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
 	target := key.of().Node
-	return target == c.text && n.Group == program.Pruned || c.objectMeta[target] || c.objectMeta[n]
+	isMeta := func(n *program.Node) bool { return c.defaults.objectMeta[n] || c.common.objectMeta[n] }
+	return target == c.text && n.Group == program.Pruned || isMeta(target) || isMeta(n)
 }
 
 // renderMember appends the next value as the edge leaves it. Where a mismatch

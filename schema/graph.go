@@ -16,15 +16,11 @@ import (
 // A graph holds the nodes that were made, and what the next one is made of.
 type graph struct {
 	list []*program.Node
-	same map[uint64]*program.Node // by what they say; the last of each hash
 	seed maphash.Seed
-	any  *program.Node // everything within is kept
-	pass *program.Edge // to any
-	none *program.Node // everything within is pruned
+	*common
 
-	edges []protoEdge     // of the nodes that are being made, back to back
-	room  []program.Node  // for nodes
-	keys  strings.Builder // the text of names; what was taken from it stays
+	room []program.Node  // for nodes
+	keys strings.Builder // the text of names; what was taken from it stays
 }
 
 // A proto is a node that is being made. Its edges are the last ones: the fields,
@@ -35,6 +31,9 @@ type proto struct {
 	first   int // edge
 	fields  int
 	unknown bool
+	// resource says that the first fields are those of a resource: the others
+	// are sorted by name.
+	resource bool
 }
 
 // A protoEdge is an edge that is being made.
@@ -45,14 +44,49 @@ type protoEdge struct {
 	schema *Structural // that has the default, or nil
 }
 
-func newGraph() graph {
-	g := graph{same: make(map[uint64]*program.Node), seed: maphash.MakeSeed()}
-	g.any = g.add(program.Any)
-	g.pass = &program.Edge{Node: g.any}
-	g.keepAll(g.any)
-	g.none = g.add(program.Any)
-	g.none.Elements.Node = g.none
-	return g
+// A common holds the nodes that are the same in all programs: those without a
+// schema, and those for metadata of which the schema says nothing.
+type common struct {
+	program.Program
+	any  *program.Node // everything within is kept
+	pass *program.Edge // to any
+	none *program.Node // everything within is pruned
+	text *program.Node // strings only
+
+	meta       map[metaKey]*program.Node
+	objectMeta map[*program.Node]bool
+}
+
+var base = makeCommon()
+
+func makeCommon() *common {
+	c := &compiler{
+		graph:    newGraph(new(common)),
+		defaults: newDefaults(),
+		scratch:  newScratch(),
+		meta:     make(map[metaKey]*program.Node),
+	}
+	defer c.release()
+	c.any = c.add(program.Any)
+	c.pass = &program.Edge{Node: c.any}
+	c.keepAll(c.any)
+	c.none = c.add(program.Any)
+	c.none.Elements.Node = c.none
+	c.text = c.add(program.String)
+	c.keepAll(c.text)
+	c.metadata(objectMeta, nil, program.RootMetadata)
+	c.metadata(objectMeta, nil, program.EmbeddedMetadata)
+	c.common.meta, c.common.objectMeta = c.meta, c.defaults.objectMeta
+	c.Program = program.Finish(c.any, c.list, nil)
+	return c.common
+}
+
+func newGraph(base *common) graph {
+	return graph{
+		common: base,
+		list:   append(make([]*program.Node, 0, 64), base.Nodes...),
+		seed:   maphash.MakeSeed(),
+	}
 }
 
 // add returns a new node.
@@ -73,13 +107,13 @@ func (g *graph) keepAll(n *program.Node) {
 	n.Unknown, n.Elements = g.pass, *g.pass
 }
 
-// edge adds an edge to the node that is being made. s is the schema there, or
-// nil.
-func (g *graph) edge(name string, to *program.Node, null program.NullAction, s *Structural) {
-	if s != nil && !s.hasDefault() {
-		s = nil
+// edge adds an edge to the node that is being made. schema is the one there,
+// or nil.
+func (s *scratch) edge(name string, to *program.Node, null program.NullAction, schema *Structural) {
+	if schema != nil && !schema.hasDefault() {
+		schema = nil
 	}
-	g.edges = append(g.edges, protoEdge{name, to, null, s})
+	s.edges = append(s.edges, protoEdge{name, to, null, schema})
 }
 
 // finish returns the node that p says, made anew if there is none yet, or if it
@@ -90,21 +124,29 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 	n := promised
 	if n == nil {
 		hash := c.hash(p, edges)
-		if n = c.same[hash]; n != nil && c.says(n, p, edges) {
-			return n
+		for at, probe, ok := c.bySame.next(hash, 0); ok; at, probe, ok = c.bySame.next(hash, probe) {
+			if c.says(c.list[at], p, edges) {
+				return c.list[at]
+			}
 		}
 		n = c.add(p.types)
-		c.same[hash] = n
+		c.bySame.add(hash, n.ID)
 	}
 	n.Types, n.Group = p.types, p.group
+	unsorted := p.resource
 	if p.fields > 0 {
 		n.Fields = make([]program.Field, p.fields)
 		for i := range n.Fields {
 			e := &edges[i]
+			unsorted = unsorted || e.schema != nil
 			c.note(edgeKey{n, i}, e.schema, pathStep{"properties", e.name})
-			name, key := c.key(e.name)
-			n.Fields[i] = program.MakeField(name, key, program.Edge{Node: e.to, Null: e.null})
+			f := &n.Fields[i]
+			f.Node, f.Null = e.to, e.null
+			f.SetName(c.key(e.name))
 		}
+	}
+	if unsorted {
+		c.unsorted = append(c.unsorted, n)
 	}
 	if p.unknown {
 		e := &edges[p.fields]

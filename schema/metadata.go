@@ -94,12 +94,15 @@ func (c *compiler) reserved(name string, s *Structural, r role) {
 // metadata returns the node for a part of metadata, in which s, which may be
 // nil, says what becomes of nulls and what the defaults are.
 func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *program.Node {
-	key := metaKey{t, s, group}
-	if n := c.meta[key]; n != nil {
-		return n
-	}
 	if t.any {
 		return c.any
+	}
+	key := metaKey{t, s, group}
+	if n := c.common.meta[key]; n != nil {
+		return n
+	}
+	if n := c.meta[key]; n != nil {
+		return n
 	}
 	if s == nil {
 		s = new(Structural)
@@ -128,7 +131,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	n := c.finish(p, nil)
 	c.meta[key] = n
 	if t == objectMeta {
-		c.objectMeta[n] = true
+		c.defaults.objectMeta[n] = true
 	}
 	return n
 }

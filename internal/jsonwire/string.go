@@ -161,6 +161,14 @@ func AppendUnescaped(dst, b []byte) []byte {
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
+	simple := 0
+	for simple < len(text) && text[simple] >= ' ' && text[simple] < utf8.RuneSelf && text[simple] != '"' && text[simple] != '\\' {
+		simple++
+	}
+	dst = append(dst, text[:simple]...)
+	if text = text[simple:]; len(text) == 0 {
+		return append(dst, '"')
+	}
 	for _, r := range string(text) {
 		switch {
 		case r == '"' || r == '\\':

@@ -6,47 +6,65 @@ import (
 )
 
 // String returns the program as a listing that a person can read and a test
-// can compare: each node with its types, fields and actions.
+// can compare: each node that can be reached with its types, fields and actions,
+// numbered in the order in which they are met from the root.
 func (p *Program) String() string {
-	var b strings.Builder
-	for _, n := range p.Nodes {
-		fmt.Fprintf(&b, "%d: %s", n.ID, n.Types)
-		if n == p.Root {
-			b.WriteString(", root")
-		}
-		switch n.Group {
-		case RootMetadata:
-			b.WriteString(", root metadata")
-		case EmbeddedMetadata:
-			b.WriteString(", embedded metadata")
-		}
-		b.WriteByte('\n')
-		for i := range n.Fields {
-			fmt.Fprintf(&b, "\t%s %s\n", n.Fields[i].Name, n.Fields[i].Edge)
-		}
-		if n.Unknown == nil {
-			b.WriteString("\t* prune\n")
-		} else {
-			fmt.Fprintf(&b, "\t* %s\n", *n.Unknown)
-		}
-		fmt.Fprintf(&b, "\t[] %s\n", n.Elements)
+	l := lister{numbers: make(map[*Node]int)}
+	l.number(p.Root)
+	for i := 0; i < len(l.nodes); i++ {
+		l.node(l.nodes[i])
 	}
-	return b.String()
+	return l.text.String()
 }
 
-// String returns where the edge leads and what it does to a null.
-func (e Edge) String() string {
-	s := fmt.Sprintf("-> %d", e.Node.ID)
+type lister struct {
+	text    strings.Builder
+	numbers map[*Node]int
+	nodes   []*Node
+}
+
+func (l *lister) number(n *Node) int {
+	i, ok := l.numbers[n]
+	if !ok {
+		i = len(l.nodes)
+		l.numbers[n] = i
+		l.nodes = append(l.nodes, n)
+	}
+	return i
+}
+
+func (l *lister) node(n *Node) {
+	fmt.Fprintf(&l.text, "%d: %s", l.number(n), n.Types)
+	switch n.Group {
+	case RootMetadata:
+		l.text.WriteString(", root metadata")
+	case EmbeddedMetadata:
+		l.text.WriteString(", embedded metadata")
+	}
+	l.text.WriteByte('\n')
+	for i := range n.Fields {
+		l.edge(n.Fields[i].Name, &n.Fields[i].Edge)
+	}
+	if n.Unknown == nil {
+		l.text.WriteString("\t* prune\n")
+	} else {
+		l.edge("*", n.Unknown)
+	}
+	l.edge("[]", &n.Elements)
+}
+
+func (l *lister) edge(name string, e *Edge) {
+	fmt.Fprintf(&l.text, "\t%s -> %d", name, l.number(e.Node))
 	switch e.Null {
 	case DropNull:
-		s += ", null is dropped"
+		l.text.WriteString(", null is dropped")
 	case DefaultNull:
-		s += ", null is defaulted"
+		l.text.WriteString(", null is defaulted")
 	}
-	if e.Default != nil {
-		s += ", default " + string(e.Default)
+	if e.Default != "" {
+		l.text.WriteString(", default " + e.Default)
 	}
-	return s
+	l.text.WriteByte('\n')
 }
 
 var typeNames = []struct {

@@ -46,9 +46,10 @@ const (
 // if it is null, and the default if there is one.
 type Edge struct {
 	Node *Node
-	Null NullAction
-	// Default is the default as compact JSON: pruned, and defaulted itself.
-	Default []byte
+	// Default is the default as compact JSON, pruned and defaulted itself; empty
+	// where there is none.
+	Default string
+	Null    NullAction
 }
 
 // A Field is a declared field of a node.
@@ -63,17 +64,15 @@ type Field struct {
 	Head, Mask [2]uint64
 	// Index is the field's number in its node. Fields with a default come
 	// first, each part is sorted by name.
-	Index int
+	Index int32
 	// Cell is the field's number in the program's prediction table.
-	Cell int
-	// next is the next field with the same hash.
-	next *Field
+	Cell int32
 }
 
 // A Node says what happens to a value and what it holds.
 type Node struct {
-	// ID is the node's number in listings.
-	ID int
+	// ID is the node's number in its program.
+	ID int32
 	// Types are the types a value may have; with others it is a mismatch and is
 	// kept as it stands.
 	Types Types
@@ -87,12 +86,13 @@ type Node struct {
 	// Elements is where the elements of an array lead.
 	Elements Edge
 	// Defaults is how many of the fields have a default: the first ones.
-	Defaults int
-	// AllDefaults are the members for all of these, separated by commas.
-	AllDefaults []byte
+	Defaults int32
 	// Cell is the node's number in the prediction table: the field that was
 	// first in the last object.
-	Cell int
+	Cell int32
+	// AllDefaults are the members for all fields with a default, separated by
+	// commas.
+	AllDefaults string
 
 	table table
 }
@@ -102,14 +102,15 @@ type Program struct {
 	Root  *Node
 	Nodes []*Node
 	// Cells is the size of the prediction table: one for each field and node.
-	Cells int
+	Cells int32
 }
 
-// MakeField returns a field with its name in all forms.
-func MakeField(name string, quoted []byte, e Edge) Field {
-	f := Field{Edge: e, Name: name, Key: string(quoted) + ":"}
+// SetName sets the name of the field in all forms. key is the name as a JSON string
+// and a colon.
+func (f *Field) SetName(name, key string) {
+	f.Name, f.Key = name, key
 	var head [16]byte
-	n := copy(head[:], f.Key)
+	n := copy(head[:], key)
 	for w := range f.Head {
 		f.Head[w] = binary.LittleEndian.Uint64(head[8*w:])
 		switch used := n - 8*w; {
@@ -119,25 +120,30 @@ func MakeField(name string, quoted []byte, e Edge) Field {
 			f.Mask[w] = 1<<(8*used) - 1
 		}
 	}
-	return f
 }
 
-// Finish numbers the fields of the node and builds its table. Fields must be in
-// their final order.
-func (n *Node) Finish(cell int) (nextCell int) {
-	n.Cell = cell
-	cell++
-	for i := range n.Fields {
-		n.Fields[i].Index = i
-		n.Fields[i].Cell = cell
-		cell++
+// Finish makes a program of nodes, whose fields must be in their final order: it
+// numbers them and builds their tables. The first nodes may be those of base,
+// which are finished and stay as they are.
+func Finish(root *Node, nodes []*Node, base *Program) Program {
+	p := Program{Root: root, Nodes: nodes}
+	if base != nil {
+		p.Cells = base.Cells
+		nodes = nodes[len(base.Nodes):]
 	}
-	n.table.build(n.Fields)
-	return cell
+	var room []uint64
+	for _, n := range nodes {
+		n.Cell = p.Cells
+		p.Cells++
+		for i := range n.Fields {
+			n.Fields[i].Index = int32(i)
+			n.Fields[i].Cell = p.Cells
+			p.Cells++
+		}
+		room = n.table.build(n.Fields, room)
+	}
+	return p
 }
-
-// Find returns the field with the name, or nil.
-func (n *Node) Find(name []byte) *Field { return n.table.find(name) }
 
 // NoField is a field that no bytes match, for predicting nothing.
 var NoField = &Field{Mask: [2]uint64{^uint64(0), ^uint64(0)}}

@@ -9,13 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func field(name string) (f Field) {
+	f.SetName(name, `"`+name+`":`)
+	return f
+}
+
 func nodeOf(names ...string) *Node {
 	n := &Node{}
 	for _, name := range names {
-		n.Fields = append(n.Fields, MakeField(name, []byte(`"`+name+`"`), Edge{Node: n}))
+		n.Fields = append(n.Fields, field(name))
 	}
-	n.Finish(0)
-	return n
+	return Finish(n, []*Node{n}, nil).Root
 }
 
 func TestFind(t *testing.T) {
@@ -29,7 +33,7 @@ func TestFind(t *testing.T) {
 			f := n.Find([]byte(name))
 			require.NotNil(t, f, name)
 			assert.Equal(t, name, f.Name)
-			assert.Equal(t, i, f.Index)
+			assert.EqualValues(t, i, f.Index)
 		}
 		for _, absent := range []string{"", "f", "field", "field0x", "Field1x", "a name that is not there"} {
 			assert.Nil(t, n.Find([]byte(absent)), absent)
@@ -55,12 +59,12 @@ func TestFindSameHash(t *testing.T) {
 }
 
 func TestHeadAndMask(t *testing.T) {
-	f := MakeField("abc", []byte(`"abc"`), Edge{})
+	f := field("abc")
 	assert.Equal(t, `"abc":`, f.Key)
 	assert.Equal(t, [2]uint64{0xffffffffffff, 0}, f.Mask)
-	f = MakeField("abcdefghij", []byte(`"abcdefghij"`), Edge{})
+	f = field("abcdefghij")
 	assert.Equal(t, [2]uint64{^uint64(0), 0xffffffffff}, f.Mask)
-	f = MakeField("abcdefghijklmnopq", []byte(`"abcdefghijklmnopq"`), Edge{})
+	f = field("abcdefghijklmnopq")
 	assert.Equal(t, [2]uint64{^uint64(0), ^uint64(0)}, f.Mask)
 }
 

@@ -1,126 +1,87 @@
 package program
 
 import (
-	"cmp"
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
-// A table finds a field by its name: a perfect hash, by hash and displace, over
-// the length of the name and its first and last eight bytes. A lookup hashes a
-// few bytes and compares at most the fields of one slot; a slot has more than
-// one only where the schema has names that agree in all of these, so that no
-// input can make lookups slow.
+// A table finds a field by its name, with a hash of the length of the name and
+// its first and last eight bytes, in open addressing with linear probing. A slot
+// has half of the hash, so that a name is compared with hardly any field but the
+// one it names. Nodes with few fields have no table.
+//
+// The table is made of what the schema says, and at most half full: no input can
+// make a lookup longer than the longest run of slots in use.
 type table struct {
-	displace []uint16 // by the low bits of the hash
-	slots    []*Field // by the high bits and the displacement
-	shift    uint
+	slots []uint64 // the upper half of the hash, and the index of a field plus one
+	shift uint8
 }
 
-func (t *table) find(name []byte) *Field {
+// maxLinear is up to how many fields have no table.
+const maxLinear = 4
+
+// Find returns the field with the name, or nil.
+func (n *Node) Find(name []byte) *Field {
+	t := &n.table
 	if len(t.slots) == 0 {
+		for i := range n.Fields {
+			if f := &n.Fields[i]; string(name) == f.Name {
+				return f
+			}
+		}
 		return nil
 	}
 	h := hashName(name)
-	f := t.slots[t.slot(h, t.displace[h&uint64(len(t.displace)-1)])]
-	for ; f != nil; f = f.next {
-		if string(name) == f.Name {
-			return f
+	for at := h >> t.shift; ; at++ {
+		s := t.slots[at&uint64(len(t.slots)-1)]
+		if s == 0 {
+			return nil
+		}
+		if (s^h)>>32 == 0 {
+			if f := &n.Fields[uint32(s)-1]; string(name) == f.Name {
+				return f
+			}
 		}
 	}
-	return nil
-}
-
-func (t *table) slot(h uint64, d uint16) uint64 {
-	return ((h ^ uint64(d)*0x9e3779b97f4a7c15) * 0xd6e8feb86659fd93) >> t.shift
 }
 
 // hashName hashes the length, the first and the last eight bytes.
-func hashName(name []byte) uint64 {
+func hashName[S string | []byte](name S) uint64 {
 	var first, last uint64
 	n := len(name)
 	switch {
 	case n >= 8:
-		first = binary.LittleEndian.Uint64(name)
-		last = binary.LittleEndian.Uint64(name[n-8:])
+		first = binary.LittleEndian.Uint64([]byte(name[:8]))
+		last = binary.LittleEndian.Uint64([]byte(name[n-8:]))
 	case n >= 4:
-		first = uint64(binary.LittleEndian.Uint32(name))
-		last = uint64(binary.LittleEndian.Uint32(name[n-4:]))
+		first = uint64(binary.LittleEndian.Uint32([]byte(name[:4])))
+		last = uint64(binary.LittleEndian.Uint32([]byte(name[n-4:])))
 	case n > 0:
 		first = uint64(name[0]) | uint64(name[n/2])<<8 | uint64(name[n-1])<<16
 	}
 	h := (first ^ bits.RotateLeft64(last, 29) ^ uint64(n)<<57) * 0x9fb21c651e98df25
-	return h ^ h>>32
+	return (h ^ h>>32) * 0xd6e8feb86659fd93
 }
 
-func (t *table) build(fields []Field) {
-	if len(fields) == 0 {
-		return
+// build makes the table of the fields, in slots taken from room. It returns what
+// is left of the room.
+func (t *table) build(fields []Field, room []uint64) []uint64 {
+	if len(fields) <= maxLinear {
+		return room
 	}
-	// Fields with the same hash share a slot, whatever is displaced.
-	slots := 1 << bits.Len(uint(2*len(fields)-1))
-	t.displace = make([]uint16, max(1, slots/4))
-	buckets := make([][]*Field, len(t.displace))
-	heads := make(map[uint64]*Field, len(fields))
+	size := 1 << bits.Len(uint(2*len(fields)-1))
+	if len(room) < size {
+		room = make([]uint64, max(size, 1024))
+	}
+	t.slots, room = room[:size:size], room[size:]
+	t.shift = uint8(64 - bits.Len(uint(size-1)))
 	for i := range fields {
-		f := &fields[i]
-		h := hashName([]byte(f.Name))
-		if head := heads[h]; head != nil {
-			f.next, head.next = head.next, f
-			continue
+		h := hashName(fields[i].Name)
+		at := h >> t.shift
+		for t.slots[at] != 0 {
+			at = (at + 1) & uint64(size-1)
 		}
-		heads[h] = f
-		at := h & uint64(len(t.displace)-1)
-		buckets[at] = append(buckets[at], f)
+		t.slots[at] = h&^(1<<32-1) | uint64(i+1)
 	}
-	// Large buckets first, while there is room. Half of the slots are free, so
-	// that more of them are hardly ever needed.
-	order := make([]int, len(buckets))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(len(buckets[b]), len(buckets[a])) })
-	for !t.fill(slots, order, buckets) {
-		slots *= 2
-	}
-}
-
-func (t *table) fill(slots int, order []int, buckets [][]*Field) bool {
-	t.shift = uint(64 - bits.Len(uint(slots-1)))
-	t.slots = make([]*Field, slots)
-	for _, at := range order {
-		if !t.place(at, buckets[at]) {
-			return false
-		}
-	}
-	return true
-}
-
-// place finds a displacement that puts each field of a bucket into a free slot.
-func (t *table) place(at int, bucket []*Field) bool {
-	if len(bucket) == 0 {
-		return true
-	}
-	for d := range 1 << 16 {
-		if t.try(uint16(d), bucket) {
-			t.displace[at] = uint16(d)
-			return true
-		}
-	}
-	return false
-}
-
-func (t *table) try(d uint16, bucket []*Field) bool {
-	for i, f := range bucket {
-		s := t.slot(hashName([]byte(f.Name)), d)
-		if t.slots[s] != nil {
-			for _, g := range bucket[:i] {
-				t.slots[t.slot(hashName([]byte(g.Name)), d)] = nil
-			}
-			return false
-		}
-		t.slots[s] = f
-	}
-	return true
+	return room
 }

@@ -1,0 +1,88 @@
+package decoder
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// TestSamples decodes every real resource that there is a definition for.
+func TestSamples(t *testing.T) {
+	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+		t.Run(dialect.String(), func(t *testing.T) {
+			all := schema.NewCatalog(schema.Semantics(dialect))
+			require.NoError(t, all.AddPath(filepath.Join(corpus.Dir(t), "crds")))
+			catalog := map[string]schema.Entry{}
+			for e := range all.All() {
+				catalog[e.APIVersion+" "+e.Kind] = e
+			}
+			objects, mismatched := 0, 0
+			for file := range corpus.Samples(t) {
+				for doc := range yamlbridge.Documents(file.Data) {
+					if program := programFor(t, catalog, doc.Bytes); program != nil {
+						objects++
+						if !checkSample(t, program, file.Name, doc.Bytes) {
+							mismatched++
+						}
+					}
+				}
+			}
+			assert.Equal(t, 737, objects)
+			// One resource has annotations that are a string: a template.
+			if dialect == schema.Kubernetes {
+				assert.Equal(t, 1, mismatched)
+			}
+			t.Logf("%d objects, %d of them with values of a wrong type", objects, mismatched)
+		})
+	}
+}
+
+// programFor returns the program for a document, of a version that is served or
+// not, or nil where there is none.
+func programFor(t *testing.T, catalog map[string]schema.Entry, doc []byte) *schema.Program {
+	js, err := yamlbridge.AppendJSON(nil, doc, nil)
+	require.NoError(t, err)
+	apiVersion, kind, err := PeekType(js)
+	require.NoError(t, err)
+	entry, ok := catalog[apiVersion+" "+kind]
+	if !ok {
+		return nil
+	}
+	program, err := entry.Program()
+	require.NoError(t, err)
+	return program
+}
+
+// checkSample reports whether there is a result, and whether it is what it must
+// be. Only values of wrong types are a reason for there being none.
+func checkSample(t *testing.T, program *schema.Program, name string, doc []byte) bool {
+	d := New(program)
+	out, err := d.AppendYAML(nil, doc)
+	findings := d.Findings()
+	for i := range findings {
+		assert.True(t, findings[i].Position.IsValid(), name)
+	}
+	js, errJSON := yamlbridge.AppendJSON(nil, doc, nil)
+	require.NoError(t, errJSON)
+	fromJSON, errJSON := New(program).AppendJSON(nil, js)
+	assert.Equal(t, string(out), string(fromJSON), "%s: JSON and YAML differ", name)
+	if err != nil {
+		var mismatch *TypeError
+		assert.ErrorAs(t, err, &mismatch, name)
+		assert.ErrorAs(t, errJSON, &mismatch, name)
+		return false
+	}
+	assert.True(t, jsontext.Value(out).IsValid(), name)
+	again, err := d.AppendJSON(nil, out)
+	assert.NoError(t, err, name)
+	assert.Empty(t, d.Findings(), name)
+	assert.Equal(t, string(out), string(again), "%s: decoding a result changes it", name)
+	return true
+}
