@@ -96,8 +96,8 @@ func (w *walker) openWords(fields int) {
 
 // setWord notes that the field with the index, 64 or more, was seen in this
 // object. It reports whether it had been before.
-func (w *walker) setWord(index int32) bool {
-	word := &w.words[w.firstWord+int(index)/64-1]
+func (w *walker) setWord(index int) bool {
+	word := &w.words[w.firstWord+index/64-1]
 	had := *word&(1<<(index%64)) != 0
 	*word |= 1 << (index % 64)
 	return had

@@ -15,7 +15,7 @@ var peekers = sync.Pool{New: func() any {
 	root.Elements.Node = text
 	for i, name := range []string{"apiVersion", "kind"} {
 		root.Fields[i].Node = text
-		root.Fields[i].SetName(name, `"`+name+`":`)
+		root.Fields[i].SetKey(`"` + name + `":`)
 	}
 	p := program.Finish(root, []*program.Node{root, text}, nil)
 	return newDecoder(&p, FieldValidation(Ignore), Compact(true))

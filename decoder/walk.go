@@ -370,8 +370,8 @@ readName:
 	cur = i
 	f = w.predicted[cell]
 	if i+16 <= len(b) &&
-		binary.LittleEndian.Uint64(b[i:])&f.Mask[0] == f.Head[0] &&
-		binary.LittleEndian.Uint64(b[i+8:])&f.Mask[1] == f.Head[1] &&
+		(binary.LittleEndian.Uint64(b[i:])^f.Head[0])<<f.Shift[0]|
+			(binary.LittleEndian.Uint64(b[i+8:])^f.Head[1])<<f.Shift[1] == 0 &&
 		(len(f.Key) <= 16 || i+len(f.Key) <= len(b) && string(b[i+16:i+len(f.Key)]) == f.Key[16:]) {
 		end = i + len(f.Key) - len(`":`)
 		i += len(f.Key)
@@ -439,12 +439,12 @@ field: // the value of a declared field
 		c = b[i]
 	}
 	cell = f.Cell
-	if f.Index < 64 {
-		if seen&(1<<f.Index) != 0 {
+	if index := n.Index(f); index < 64 {
+		if seen&(1<<index) != 0 {
 			goto repeat
 		}
-		seen |= 1 << f.Index
-	} else if w.setWord(f.Index) {
+		seen |= 1 << index
+	} else if w.setWord(index) {
 		goto repeat
 	}
 	if c == 'n' && f.Null != program.KeepNull {

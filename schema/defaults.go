@@ -127,7 +127,7 @@ func compareFields(a, b program.Field) int {
 	case a.Default == "" && b.Default != "":
 		return +1
 	}
-	return strings.Compare(a.Name, b.Name)
+	return strings.Compare(a.Name(), b.Name())
 }
 
 func appendMember(dst []byte, comma bool, key, value string) []byte {
@@ -286,7 +286,7 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 	}
 	for i := range n.Fields {
 		f := &n.Fields[i]
-		if seen[f.Name] {
+		if seen[f.Name()] {
 			continue
 		}
 		d, err := c.defaultOf(edgeKey{n, i})
@@ -304,7 +304,7 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 // node's table is built later.
 func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 	for i := range n.Fields {
-		if n.Fields[i].Name == name {
+		if n.Fields[i].Name() == name {
 			return edgeKey{n, i}, true
 		}
 	}

@@ -142,7 +142,7 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 			c.note(edgeKey{n, i}, e.schema, pathStep{"properties", e.name})
 			f := &n.Fields[i]
 			f.Node, f.Null = e.to, e.null
-			f.SetName(c.key(e.name))
+			f.SetKey(c.key(e.name))
 		}
 	}
 	if unsorted {
@@ -188,7 +188,7 @@ func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 			at.edge = edgeElements
 		case i >= p.fields:
 			at.edge = edgeUnknown
-		case n.Fields[i].Name != edges[i].name:
+		case n.Fields[i].Name() != edges[i].name:
 			return false
 		}
 		if is, e := at.of(), &edges[i]; is.Node != e.to || is.Null != e.null || !c.hasDefault(at, e.schema) {
@@ -198,9 +198,9 @@ func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 	return true
 }
 
-// key returns a name as it is and as the key of a member, in memory that it
-// shares with other names.
-func (g *graph) key(name string) (text, key string) {
+// key returns a name as the key of a member, in memory that it shares with other
+// names.
+func (g *graph) key(name string) string {
 	var room [64]byte
 	quoted := append(jsonwire.AppendQuoted(room[:0], name), ':')
 	if g.keys.Cap()-g.keys.Len() < len(quoted) {
@@ -209,9 +209,5 @@ func (g *graph) key(name string) (text, key string) {
 	}
 	from := g.keys.Len()
 	g.keys.Write(quoted)
-	key = g.keys.String()[from:]
-	if len(key) == len(`"":`)+len(name) {
-		return key[1 : 1+len(name)], key
-	}
-	return strings.Clone(name), key
+	return g.keys.String()[from:]
 }

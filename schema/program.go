@@ -45,7 +45,7 @@ func (p *Program) FieldNames(path errors.Path) []string {
 	}
 	var names []string
 	for i := range n.Fields {
-		names = append(names, n.Fields[i].Name)
+		names = append(names, n.Fields[i].Name())
 	}
 	slices.Sort(names)
 	return names

@@ -16,24 +16,25 @@ import (
 // say why. Member names that it does not know are dropped by Parse, as the API
 // server drops them.
 type Structural struct {
-	// The core: what pruning and defaulting look at.
+	// The core and the extensions of Kubernetes: what pruning and defaulting look
+	// at. They stand first and together, as compiling is bound by reading them.
 
-	Type                 string                 `json:"type,omitzero"`
-	Properties           map[string]*Structural `json:"properties,omitempty"`
-	AdditionalProperties *SchemaOrBool          `json:"additionalProperties,omitzero"`
-	Items                *SchemaOrArray         `json:"items,omitzero"`
-	Nullable             bool                   `json:"nullable,omitzero"`
-	Default              jsontext.Value         `json:"default,omitzero"`
+	Type                   string                 `json:"type,omitzero"`
+	Properties             map[string]*Structural `json:"properties,omitempty"`
+	AdditionalProperties   *SchemaOrBool          `json:"additionalProperties,omitzero"`
+	Items                  *SchemaOrArray         `json:"items,omitzero"`
+	XPreserveUnknownFields *bool                  `json:"x-kubernetes-preserve-unknown-fields,omitzero"`
+	XEmbeddedResource      bool                   `json:"x-kubernetes-embedded-resource,omitzero"`
+	XIntOrString           bool                   `json:"x-kubernetes-int-or-string,omitzero"`
+	Nullable               bool                   `json:"nullable,omitzero"`
+	Default                jsontext.Value         `json:"default,omitzero"`
 
-	// Extensions of Kubernetes.
+	// Other extensions of Kubernetes.
 
-	XPreserveUnknownFields *bool            `json:"x-kubernetes-preserve-unknown-fields,omitzero"`
-	XEmbeddedResource      bool             `json:"x-kubernetes-embedded-resource,omitzero"`
-	XIntOrString           bool             `json:"x-kubernetes-int-or-string,omitzero"`
-	XListMapKeys           []string         `json:"x-kubernetes-list-map-keys,omitempty"`
-	XListType              *string          `json:"x-kubernetes-list-type,omitzero"`
-	XMapType               *string          `json:"x-kubernetes-map-type,omitzero"`
-	XValidations           []jsontext.Value `json:"x-kubernetes-validations,omitempty"`
+	XListMapKeys []string         `json:"x-kubernetes-list-map-keys,omitempty"`
+	XListType    *string          `json:"x-kubernetes-list-type,omitzero"`
+	XMapType     *string          `json:"x-kubernetes-map-type,omitzero"`
+	XValidations []jsontext.Value `json:"x-kubernetes-validations,omitempty"`
 
 	// Documentation.
 
@@ -149,5 +150,5 @@ func (s *Structural) value() *Structural {
 
 // hasDefault reports whether s has a default; null is none, as in the server.
 func (s *Structural) hasDefault() bool {
-	return len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
+	return s.Default != nil && len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
 }

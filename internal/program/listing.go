@@ -43,7 +43,7 @@ func (l *lister) node(n *Node) {
 	}
 	l.text.WriteByte('\n')
 	for i := range n.Fields {
-		l.edge(n.Fields[i].Name, &n.Fields[i].Edge)
+		l.edge(n.Fields[i].Name(), &n.Fields[i].Edge)
 	}
 	if n.Unknown == nil {
 		l.text.WriteString("\t* prune\n")

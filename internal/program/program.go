@@ -7,7 +7,12 @@
 // mode to ask for.
 package program
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
 
 // Types is a set of JSON types, as the schema's type keyword tells them apart.
 type Types uint8
@@ -52,21 +57,44 @@ type Edge struct {
 	Null    NullAction
 }
 
-// A Field is a declared field of a node.
+// MaxFields is up to how many fields a node can have.
+const MaxFields = 1<<indexBits - 2
+
+// A Field is a declared field of a node. It fills a cache line of 64 bytes.
 type Field struct {
 	Edge
-	Name string
 	// Key is the name as it is commonly written in JSON, with its colon:
 	// "name":
 	Key string
-	// Head and Mask are the first 16 bytes of Key as two little-endian words,
-	// and which bits of them belong to it.
-	Head, Mask [2]uint64
-	// Index is the field's number in its node. Fields with a default come
-	// first, each part is sorted by name.
-	Index int32
-	// Cell is the field's number in the program's prediction table.
-	Cell int32
+	// Head is the first 16 bytes of Key as two little-endian words, and Shift by
+	// how many bits to shift a word to the left so that only those are left that
+	// belong to it.
+	Head  [2]uint64
+	Cell  int32 // the field's number in the program's prediction table
+	Shift [2]uint8
+	// escaped says that Key is not just the name with quotes.
+	escaped bool
+}
+
+// Index returns the field's number in its node. Fields with a default come first,
+// each part is sorted by name.
+func (n *Node) Index(f *Field) int { return int(f.Cell - n.Cell - 1) }
+
+// Name returns the name of the field.
+func (f *Field) Name() string {
+	text := f.Key[1 : len(f.Key)-2]
+	if f.escaped {
+		return string(jsonwire.AppendUnescaped(nil, []byte(text)))
+	}
+	return text
+}
+
+// is reports whether the field has the name.
+func (f *Field) is(name []byte) bool {
+	if f.escaped {
+		return string(name) == f.Name()
+	}
+	return string(name) == f.Key[1:len(f.Key)-2]
 }
 
 // A Node says what happens to a value and what it holds.
@@ -105,20 +133,15 @@ type Program struct {
 	Cells int32
 }
 
-// SetName sets the name of the field in all forms. key is the name as a JSON string
-// and a colon.
-func (f *Field) SetName(name, key string) {
-	f.Name, f.Key = name, key
+// SetKey sets the name of the field: as a JSON string, followed by a colon.
+func (f *Field) SetKey(key string) {
+	f.Key = key
+	f.escaped = strings.IndexByte(key, '\\') >= 0
 	var head [16]byte
 	n := copy(head[:], key)
 	for w := range f.Head {
 		f.Head[w] = binary.LittleEndian.Uint64(head[8*w:])
-		switch used := n - 8*w; {
-		case used >= 8:
-			f.Mask[w] = ^uint64(0)
-		case used > 0:
-			f.Mask[w] = 1<<(8*used) - 1
-		}
+		f.Shift[w] = uint8(64 - 8*min(max(n-8*w, 0), 8))
 	}
 }
 
@@ -131,12 +154,11 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 		p.Cells = base.Cells
 		nodes = nodes[len(base.Nodes):]
 	}
-	var room []uint64
+	var room []uint32
 	for _, n := range nodes {
 		n.Cell = p.Cells
 		p.Cells++
 		for i := range n.Fields {
-			n.Fields[i].Index = int32(i)
 			n.Fields[i].Cell = p.Cells
 			p.Cells++
 		}
@@ -145,5 +167,6 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 	return p
 }
 
-// NoField is a field that no bytes match, for predicting nothing.
-var NoField = &Field{Mask: [2]uint64{^uint64(0), ^uint64(0)}}
+// NoField is a field that no name matches, for predicting nothing: names start
+// with a quote, and it with 0.
+var NoField = new(Field)

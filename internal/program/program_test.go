@@ -1,16 +1,19 @@
 package program
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
 func field(name string) (f Field) {
-	f.SetName(name, `"`+name+`":`)
+	f.SetKey(string(jsonwire.AppendQuoted(nil, name)) + ":")
 	return f
 }
 
@@ -32,8 +35,8 @@ func TestFind(t *testing.T) {
 		for i, name := range names {
 			f := n.Find([]byte(name))
 			require.NotNil(t, f, name)
-			assert.Equal(t, name, f.Name)
-			assert.EqualValues(t, i, f.Index)
+			assert.Equal(t, name, f.Name())
+			assert.Equal(t, i, n.Index(f))
 		}
 		for _, absent := range []string{"", "f", "field", "field0x", "Field1x", "a name that is not there"} {
 			assert.Nil(t, n.Find([]byte(absent)), absent)
@@ -52,20 +55,43 @@ func TestFindSameHash(t *testing.T) {
 	for _, name := range names {
 		f := n.Find([]byte(name))
 		require.NotNil(t, f)
-		assert.Equal(t, name, f.Name)
+		assert.Equal(t, name, f.Name())
 	}
 	assert.Nil(t, n.Find([]byte("firstbyt-99999-lastbyte")))
 	assert.NotNil(t, n.Find([]byte("")))
 }
 
-func TestHeadAndMask(t *testing.T) {
-	f := field("abc")
-	assert.Equal(t, `"abc":`, f.Key)
-	assert.Equal(t, [2]uint64{0xffffffffffff, 0}, f.Mask)
-	f = field("abcdefghij")
-	assert.Equal(t, [2]uint64{^uint64(0), 0xffffffffff}, f.Mask)
-	f = field("abcdefghijklmnopq")
-	assert.Equal(t, [2]uint64{^uint64(0), ^uint64(0)}, f.Mask)
+// TestFindEscaped has names whose JSON text is another name.
+func TestFindEscaped(t *testing.T) {
+	for _, more := range []string{"", "1 2 3 4 5 6 7 8"} {
+		n := nodeOf(append(strings.Fields(more), `a"b`, `a\"b`, `a\\"b`, "new\nline")...)
+		for _, name := range []string{`a"b`, `a\"b`, `a\\"b`, "new\nline"} {
+			f := n.Find([]byte(name))
+			require.NotNil(t, f, name)
+			assert.Equal(t, name, f.Name())
+		}
+		assert.Nil(t, n.Find([]byte(`new\nline`)))
+	}
+}
+
+// TestHead compares keys as the decoder does it: the first 16 bytes as words.
+func TestHead(t *testing.T) {
+	matches := func(f *Field, text string) bool {
+		var b [16]byte
+		copy(b[:], text)
+		return (binary.LittleEndian.Uint64(b[:])^f.Head[0])<<f.Shift[0]|
+			(binary.LittleEndian.Uint64(b[8:])^f.Head[1])<<f.Shift[1] == 0
+	}
+	for n := range 20 {
+		name := strings.Repeat("x", n)
+		f := field(name)
+		assert.True(t, matches(&f, `"`+name+`":`))
+		assert.True(t, matches(&f, `"`+name+`":"value"`))
+		assert.Equal(t, n > 14, matches(&f, `"`+name+`x":`), "%d", n)
+		assert.Equal(t, n > 13, matches(&f, `"`+name+`" :`), "%d", n)
+		assert.False(t, matches(&f, `'`+name+`":`))
+		assert.False(t, matches(NoField, `"`+name+`":`))
+	}
 }
 
 func TestTypesString(t *testing.T) {

@@ -7,15 +7,18 @@ import (
 
 // A table finds a field by its name, with a hash of the length of the name and
 // its first and last eight bytes, in open addressing with linear probing. A slot
-// has half of the hash, so that a name is compared with hardly any field but the
+// has some bits of the hash, so that a name is compared with hardly any field but the
 // one it names. Nodes with few fields have no table.
 //
 // The table is made of what the schema says, and at most half full: no input can
 // make a lookup longer than the longest run of slots in use.
 type table struct {
-	slots []uint64 // the upper half of the hash, and the index of a field plus one
+	slots []uint32 // the upper bits of the hash, and the index of a field plus one
 	shift uint8
 }
+
+// indexBits are the lower bits of a slot.
+const indexBits = 20
 
 // maxLinear is up to how many fields have no table.
 const maxLinear = 4
@@ -25,20 +28,21 @@ func (n *Node) Find(name []byte) *Field {
 	t := &n.table
 	if len(t.slots) == 0 {
 		for i := range n.Fields {
-			if f := &n.Fields[i]; string(name) == f.Name {
+			if f := &n.Fields[i]; f.is(name) {
 				return f
 			}
 		}
 		return nil
 	}
 	h := hashName(name)
+	tag := uint32(h) &^ (1<<indexBits - 1)
 	for at := h >> t.shift; ; at++ {
 		s := t.slots[at&uint64(len(t.slots)-1)]
 		if s == 0 {
 			return nil
 		}
-		if (s^h)>>32 == 0 {
-			if f := &n.Fields[uint32(s)-1]; string(name) == f.Name {
+		if s&^(1<<indexBits-1) == tag {
+			if f := &n.Fields[s&(1<<indexBits-1)-1]; f.is(name) {
 				return f
 			}
 		}
@@ -65,23 +69,23 @@ func hashName[S string | []byte](name S) uint64 {
 
 // build makes the table of the fields, in slots taken from room. It returns what
 // is left of the room.
-func (t *table) build(fields []Field, room []uint64) []uint64 {
+func (t *table) build(fields []Field, room []uint32) []uint32 {
 	if len(fields) <= maxLinear {
 		return room
 	}
 	size := 1 << bits.Len(uint(2*len(fields)-1))
 	if len(room) < size {
-		room = make([]uint64, max(size, 1024))
+		room = make([]uint32, max(size, 1024))
 	}
 	t.slots, room = room[:size:size], room[size:]
 	t.shift = uint8(64 - bits.Len(uint(size-1)))
 	for i := range fields {
-		h := hashName(fields[i].Name)
+		h := hashName(fields[i].Name())
 		at := h >> t.shift
 		for t.slots[at] != 0 {
 			at = (at + 1) & uint64(size-1)
 		}
-		t.slots[at] = h&^(1<<32-1) | uint64(i+1)
+		t.slots[at] = uint32(h)&^(1<<indexBits-1) | uint32(i+1)
 	}
 	return room
 }
