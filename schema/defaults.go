@@ -79,6 +79,7 @@ func (d *defaults) note(key edgeKey, s *Structural, last pathStep) {
 	}
 	d.raw[key] = &rawDefault{value: s.Default, path: slices.Concat(d.path, []pathStep{last})}
 	d.order = append(d.order, key)
+	key.node.Defaults++ // until they are rendered, all that it has
 }
 
 // hasDefault reports whether the edge has the default of s, or none if s is nil.
@@ -98,6 +99,7 @@ func (c *compiler) renderDefaults() error {
 		if err != nil {
 			return err
 		}
+		key.node.Defaults = 0
 		if e := key.of(); text != "" {
 			e.Default = text
 		} else if e.Null == program.DefaultNull {

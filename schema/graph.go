@@ -191,7 +191,8 @@ func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 		case n.Fields[i].Name() != edges[i].name:
 			return false
 		}
-		if is, e := at.of(), &edges[i]; is.Node != e.to || is.Null != e.null || !c.hasDefault(at, e.schema) {
+		is, e := at.of(), &edges[i]
+		if is.Node != e.to || is.Null != e.null || (n.Defaults > 0 || e.schema != nil) && !c.hasDefault(at, e.schema) {
 			return false
 		}
 	}

@@ -16,10 +16,9 @@ import (
 // say why. Member names that it does not know are dropped by Parse, as the API
 // server drops them.
 type Structural struct {
-	// The core and the extensions of Kubernetes: what pruning and defaulting look
-	// at. They stand first and together, as compiling is bound by reading them.
+	// The core and the extensions of Kubernetes that pruning and defaulting look
+	// at. Compiling is bound by reading them: the first ones share a cache line.
 
-	Type                   string                 `json:"type,omitzero"`
 	Properties             map[string]*Structural `json:"properties,omitempty"`
 	AdditionalProperties   *SchemaOrBool          `json:"additionalProperties,omitzero"`
 	Items                  *SchemaOrArray         `json:"items,omitzero"`
@@ -28,6 +27,7 @@ type Structural struct {
 	XIntOrString           bool                   `json:"x-kubernetes-int-or-string,omitzero"`
 	Nullable               bool                   `json:"nullable,omitzero"`
 	Default                jsontext.Value         `json:"default,omitzero"`
+	Type                   string                 `json:"type,omitzero"`
 
 	// Other extensions of Kubernetes.
 
