@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*"}
@@ -161,5 +162,37 @@ func FuzzPeekType(f *testing.F) {
 		againVersion, againKind, err := PeekType(out)
 		require.NoError(t, err)
 		require.Equal(t, []string{apiVersion, kind}, []string{againVersion, againKind})
+	})
+}
+
+// FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
+// with positions that are in the document.
+func FuzzAppendYAML(f *testing.F) {
+	for _, c := range corpus.Load(f, seedTopics...) {
+		for _, doc := range [][]byte{c.JSON, c.YAML} {
+			if doc != nil && len(doc) < 4096 {
+				f.Add(doc)
+			}
+		}
+	}
+	p := compileYAML(f, testSchema)
+	f.Fuzz(func(t *testing.T, src []byte) {
+		if len(src) > 4096 {
+			return
+		}
+		d := New(p)
+		out, err := d.AppendYAML(nil, src)
+		for _, finding := range d.Findings() {
+			require.True(t, finding.Position.IsValid())
+			require.LessOrEqual(t, finding.Position.Offset, int64(len(src)))
+		}
+		js, errYAML := yamlbridge.AppendJSON(nil, src, nil)
+		if errYAML != nil {
+			require.Error(t, err, "what is not YAML has no result")
+			return
+		}
+		fromJSON, errJSON := New(p).AppendJSON(nil, js)
+		require.Equal(t, errJSON == nil, err == nil, "%v and %v", err, errJSON)
+		require.Equal(t, string(fromJSON), string(out))
 	})
 }

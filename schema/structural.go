@@ -150,5 +150,8 @@ func (s *Structural) value() *Structural {
 
 // hasDefault reports whether s has a default; null is none, as in the server.
 func (s *Structural) hasDefault() bool {
-	return s.Default != nil && len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
+	if s.Default == nil { // in the first cache line; the length is not
+		return false
+	}
+	return len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
 }

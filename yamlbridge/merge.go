@@ -36,8 +36,6 @@ func isMerge(n *yaml.Node) bool {
 	return n.Style == 0
 }
 
-const notMergeable = "map merge requires map or sequence of maps as the value"
-
 // merge notes what the value of a merge key brings into the mapping f. A value
 // that stands there itself, and is no alias, is written into a buffer of its
 // own: aliases may refer to any part of it, also to what is overridden.
