@@ -16,6 +16,7 @@ type (
 	SyntaxError = errors.SyntaxError
 	LimitError  = errors.LimitError
 	TypeError   = errors.TypeError
+	ObjectError = errors.ObjectError
 	StrictError = errors.StrictError
 )
 
@@ -28,6 +29,13 @@ type Decoder struct {
 	validation Validation
 	compact    bool
 	nulls      bool
+
+	kubernetes, fromStorage bool
+	oddDefaults             bool
+	repaired                repaired // the text that is walked, if it needed repair
+	isRepaired              bool
+	original                []byte // what it was before
+	scratch                 []byte
 
 	lines     counter // for positions in the text that is walked
 	json      []byte  // the JSON form of a YAML document
@@ -58,6 +66,7 @@ func newDecoder(p *program.Program, opts ...Option) *Decoder {
 	for _, opt := range opts {
 		opt(d)
 	}
+	d.oddDefaults = d.kubernetes && hasOddDefaults(p)
 	return d
 }
 
@@ -79,7 +88,14 @@ func newDecoder(p *program.Program, opts ...Option) *Decoder {
 // with the free capacity of dst.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.fromYAML = false
+	d.isRepaired = false
 	out, err := d.walk(dst, src)
+	if _, bad := err.(*errors.SyntaxError); bad && d.kubernetes && d.repaired.repair(src) {
+		d.isRepaired = true
+		d.original = src
+		out, err = d.walk(dst, d.repaired.text)
+		d.original = nil
+	}
 	d.release(len(src))
 	return out, err
 }
@@ -92,11 +108,12 @@ func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	var err error
 	d.walker.findings.reset()
 	d.json, err = yamlbridge.AppendJSON(d.json[:0], src, &d.sourceMap)
-	if err != nil {
-		return dst, err
+	out := dst
+	if err == nil {
+		d.fromYAML, d.isRepaired = true, false
+		out, err = d.walk(dst, d.json)
 	}
-	d.fromYAML = true
-	out, err := d.walk(dst, d.json)
+	d.sourceMap.Forget()
 	d.release(len(src))
 	return out, err
 }
@@ -117,10 +134,19 @@ func (d *Decoder) Omitted() int { return d.walker.omitted }
 func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	w := &d.walker
 	d.lines = counter{src: src}
+	if d.isRepaired {
+		d.lines.src = d.original
+	}
 	defer func() { d.lines.src = nil }()
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
+	w.kubernetes, w.fromStorage = d.kubernetes, d.fromStorage
 	w.cutting, w.collecting, w.outOfRange = false, false, false
+	w.losers = w.losers[:0]
+	w.tooLarge, w.most = false, maxInt
+	if !d.compact && !d.kubernetes {
+		w.most = len(dst) + w.limits.OutputBytes
+	}
 	w.findings.reset()
 	w.start(dst)
 	st := w.run(src, true)
@@ -130,18 +156,26 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	out := w.out
 	w.out, w.b = nil, nil
 	if st != done {
+		w.findings.reset()
 		return dst, d.fatal(src, st)
-	}
-	if len(out)-len(dst) > w.limits.OutputBytes {
-		w.overflew, w.pos = limitOutput, len(src)
-		return dst, d.fatal(src, overflow)
 	}
 	d.finish()
 	if w.mismatches > 0 {
 		return dst, d.typeError()
 	}
+	if d.kubernetes {
+		var err error
+		if out, err = d.asServer(out, len(dst), src); err != nil {
+			return dst, err
+		}
+	}
 	if d.compact {
 		out = compact(out, len(dst))
+	}
+	if w.tooLarge || len(out)-len(dst) > w.limits.OutputBytes {
+		w.overflew, w.pos = limitOutput, len(src)
+		w.findings.reset()
+		return dst, d.fatal(src, overflow)
 	}
 	if d.validation == Strict && w.strict > 0 {
 		return out, d.strictError()
@@ -155,10 +189,22 @@ func (d *Decoder) position(at int) errors.Position {
 	if d.fromYAML {
 		return d.sourceMap.Position(at)
 	}
+	if d.isRepaired {
+		at = d.repaired.original(at)
+	}
 	if d.lines.line == 0 || at < d.lines.at {
-		d.lines = newCounter(d.lines.src)
+		d.lines = newCounter(d.lines.src, d.isRepaired)
 	}
 	return d.lines.position(at)
+}
+
+// collectRepeats notes where names repeat in src, and which members lose.
+func (w *walker) collectRepeats(src []byte) (at int, st status) {
+	w.losers, w.seconds = w.losers[:0], w.seconds[:0]
+	w.collecting = true
+	at, st = w.skip(src, 0, 0, true)
+	w.collecting = false
+	return at, st
 }
 
 // runWithoutLosers walks a document in which names repeat.
@@ -167,13 +213,24 @@ func (w *walker) runWithoutLosers(dst, src []byte) status {
 	// repetitions are found everywhere, in members that go as well.
 	w.findings.reset()
 	w.start(dst)
-	w.losers = w.losers[:0]
-	w.b, w.eof, w.collecting = src, true, true
-	at, st := w.skip(src, 0, 0, true)
-	w.collecting = false
+	w.b, w.eof = src, true
+	w.lastSecond = len(src)
+	at, st := w.collectRepeats(src)
 	if st != done {
 		w.pos = at
 		return st
+	}
+	if most := w.limits.Findings; len(w.seconds) > most {
+		// Objects close from the inside out. Those findings are kept that come
+		// first in the document, which are known by now.
+		slices.Sort(w.seconds)
+		w.lastSecond = w.seconds[most-1]
+		omitted := len(w.seconds) - most
+		w.findings.reset()
+		w.start(dst)
+		w.collectRepeats(src)
+		w.omitted += omitted
+		w.strict += omitted
 	}
 	slices.Sort(w.losers)
 	w.start(dst)
@@ -223,9 +280,10 @@ const (
 // release lets go of buffers that a few large documents have grown.
 func (d *Decoder) release(used int) {
 	w := &d.walker
-	const nameSize, frameSize = 32, 56
+	const nameSize, frameSize, groupSize = 32, 64, 56
 	held := cap(d.json) + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		8*(cap(w.losers)+cap(w.counts)+cap(w.order)+cap(w.places))
+		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
+		cap(d.scratch) + cap(d.repaired.text) + d.sourceMap.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0
 		return
@@ -234,7 +292,8 @@ func (d *Decoder) release(used int) {
 		return
 	}
 	d.idle = 0
-	d.json = nil
+	d.json, d.scratch, d.repaired = nil, nil, repaired{}
+	d.sourceMap = yamlbridge.SourceMap{}
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}
 	w.places, w.scratch = nil, nil

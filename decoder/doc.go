@@ -39,7 +39,8 @@
 // # How it differs from the API server
 //
 // The values are those of a kube-apiserver (v0.37 of k8s.io/apiextensions-apiserver)
-// and so are the texts and the order of findings, with these exceptions:
+// and so are the texts and the order of findings, with these exceptions, which
+// [Kubernetes] takes back:
 //
 //   - What the server mangles is refused: invalid UTF-8 and surrogates without a
 //     partner, which it replaces with U+FFFD.
@@ -49,6 +50,13 @@
 //     it are an error, but it is not normalised: the server also drops empty
 //     members and rewrites times.
 //   - apiVersion and kind may be absent.
-//   - Names that are empty or not graphic are quoted and escaped in paths.
+//   - Numbers and names are limited in length.
+//
+// These hold in both:
+//
+//   - Names that are empty or not graphic are quoted and escaped in paths, and
+//     below additionalProperties all names follow a dot.
 //   - Findings are limited to 100, and nulls that are dropped can be reported.
+//   - The server reads apiVersion and kind a first time without regard to case,
+//     and fails if that goes wrong; a Decoder never does.
 package decoder

@@ -23,7 +23,11 @@ var firstTypes = func() (t [256]program.Types) {
 
 // flush writes the kept run that ends at to.
 func (w *walker) flush(b []byte, to int) {
-	w.out = append(w.out, b[w.flushed:to]...)
+	if len(w.out)+to-w.flushed > w.most {
+		w.tooLarge = true // the walk goes on, as the rest may be no JSON
+	} else {
+		w.out = append(w.out, b[w.flushed:to]...)
+	}
 	w.flushed = to
 }
 
@@ -32,6 +36,10 @@ func (w *walker) insert(text string) bool {
 	if w.budget -= len(text); w.budget < 0 {
 		w.overflew = limitDefaults
 		return true
+	}
+	if len(w.out)+len(text) > w.most {
+		w.tooLarge = true
+		return false
 	}
 	w.out = append(w.out, text...)
 	return false

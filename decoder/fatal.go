@@ -70,6 +70,17 @@ func (r *reader) read(until int) (fault string) {
 	return fault
 }
 
+// skipValue passes the value at r.at, which is valid, and returns the index
+// behind it.
+func (r *reader) skipValue() int {
+	for expect := aValue; ; {
+		r.at = jsonwire.Blanks(r.b, r.at)
+		if expect, _ = r.token(expect); len(r.steps) == 0 {
+			return r.at
+		}
+	}
+}
+
 // token reads one token and says what may follow it.
 func (r *reader) token(expect expectation) (next expectation, fault string) {
 	c := jsonwire.At(r.b, r.at)

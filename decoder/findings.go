@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -126,6 +127,7 @@ func (d *Decoder) finish() {
 		w.lastPaths = string(w.paths)
 	}
 	w.sort()
+	w.mergeDuplicates()
 	w.list = slices.Grow(w.list, len(w.records))[:len(w.records)]
 	w.places = w.places[:0]
 	for i := range w.records {
@@ -143,6 +145,26 @@ func (d *Decoder) finish() {
 	for _, p := range w.places {
 		*p.pos = d.position(p.at)
 	}
+}
+
+// mergeDuplicates makes one finding of duplicates with the same path, as the API
+// server does it: an object that is repeated may hold the same repetitions. The
+// records are sorted, duplicates first.
+func (f *findings) mergeDuplicates() {
+	first := make(map[string]int)
+	kept := f.records[:0]
+	for _, r := range f.records {
+		if r.kind == errors.DuplicateField {
+			path := f.lastPaths[r.path:r.end]
+			if at, ok := first[path]; ok {
+				kept[at].count += r.count
+				continue
+			}
+			first[path] = len(kept)
+		}
+		kept = append(kept, r)
+	}
+	f.records = kept
 }
 
 func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(f.lastPaths[r.path:r.end]) }
@@ -202,10 +224,12 @@ type counter struct {
 	start int // of the line
 	chars int // in the line before at
 	hasCR bool
+	// notUTF8 says that bytes which are not UTF-8 are to be counted one by one.
+	notUTF8 bool
 }
 
-func newCounter(src []byte) counter {
-	return counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0}
+func newCounter(src []byte, notUTF8 bool) counter {
+	return counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0, notUTF8: notUTF8}
 }
 
 func (c *counter) position(at int) errors.Position {
@@ -220,7 +244,11 @@ func (c *counter) position(at int) errors.Position {
 			}
 		}
 	}
-	c.chars += jsonwire.CountChars(c.src[c.at:at])
+	if c.notUTF8 {
+		c.chars += utf8.RuneCount(c.src[c.at:at])
+	} else {
+		c.chars += jsonwire.CountChars(c.src[c.at:at])
+	}
 	c.at = at
 	return errors.Position{Offset: int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
 }

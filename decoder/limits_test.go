@@ -46,6 +46,10 @@ func TestLimits(t *testing.T) {
 			nil, DefaultNameBytes, "length of a name in bytes"},
 		{"name preserved", func(n int) string { return `{"raw":{"` + strings.Repeat("x", n) + `":1}}` },
 			nil, DefaultNameBytes, "length of a name in bytes"},
+		{"short number", func(n int) string { return `{"n":` + strings.Repeat("1", n) + `}` },
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+		{"short number skipped", func(n int) string { return `{"zz":-` + strings.Repeat("1", n-1) + `}` },
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
 		// `"d":true` is inserted for each element, but for what the root gets.
 		{"defaults", func(n int) string {
 			return `{"s":"","obj":{"a":""},"list":[` + strings.Repeat("{},", n/len(`"d":true`)-1) + `{}]}`
@@ -79,6 +83,53 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOutputLimit: the limit is on the result, which is not grown beyond it, and
+// a document that is no JSON is refused for that first.
+func TestOutputLimit(t *testing.T) {
+	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
+	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)
+	_, err := New(p, WithLimits(Limits{OutputBytes: 11}), Compact(true)).AppendJSON(nil, src)
+	assert.NoError(t, err, "only the compact form counts")
+	d := New(p, WithLimits(Limits{OutputBytes: 100}))
+	_, err = d.AppendJSON(nil, src)
+	assert.EqualError(t, err, "1:1012: size of the result in bytes exceeds the limit of 100")
+	_, err = d.AppendJSON(nil, []byte(`{"spec":"`+strings.Repeat("x", 1000)+`",}`))
+	var syntax *SyntaxError
+	assert.ErrorAs(t, err, &syntax)
+
+	// The same for defaults.
+	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
+	_, err = New(defaults, WithLimits(Limits{OutputBytes: 1000})).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
+	var limit *LimitError
+	require.ErrorAs(t, err, &limit)
+	assert.Equal(t, "size of the result in bytes", limit.Limit)
+}
+
+// TestManyDuplicates: those are kept that come first in the document, although
+// objects close from the inside out.
+func TestManyDuplicates(t *testing.T) {
+	var inner strings.Builder
+	for i := range 150 {
+		fmt.Fprintf(&inner, `"k%03d":1,"k%03d":2,`, i, i)
+	}
+	d := New(compileYAML(t, testSchema))
+	_, err := d.AppendJSON(nil, []byte(`{"raw":{"a":1,"a":2,"b":{`+inner.String()+`"z":1}}}`))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), DefaultFindings)
+	assert.Equal(t, "raw.a", d.Findings()[0].Path.String())
+	assert.Equal(t, "raw.b.k098", d.Findings()[99].Path.String())
+	assert.Equal(t, 51, d.Omitted())
+}
+
+// TestFatalHasNoFindings: nothing is left of what was found before a fatal error.
+func TestFatalHasNoFindings(t *testing.T) {
+	d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 1}))
+	_, err := d.AppendJSON(nil, []byte(`{"x":1,"y":1,"z":1,`))
+	require.Error(t, err)
+	assert.Empty(t, d.Findings())
+	assert.Zero(t, d.Omitted())
 }
 
 func TestFindingLimits(t *testing.T) {
@@ -130,10 +181,17 @@ func TestHostileShapes(t *testing.T) {
 	for range 5_000 {
 		nestedRepeats.WriteString(`{"a":1,"a":`)
 	}
+	// A large object and many that are just large enough for the same treatment.
+	var small strings.Builder
+	for i := range 33 {
+		fmt.Fprintf(&small, `"s%d":1,`, i)
+	}
+	manySmall := strings.Repeat(`{`+small.String()+`"x":1},`, 10_000)
 	deepNames := strings.Repeat(`{"`+strings.Repeat("n", 300)+`":`, 5_000)
 	for _, in := range []string{"zz", "raw", "map"} {
 		for name, src := range map[string]string{
 			"distinct names":  `{"` + in + `":{` + distinct.String() + `"last":1}}`,
+			"many after one":  `{"` + in + `":{"a":1,"a":2,"big":{` + distinct.String() + `"last":1},"list":[` + manySmall + `{}]}}`,
 			"one name":        `{"` + in + `":{` + same.String() + `"last":1}}`,
 			"nested repeats":  `{"` + in + `":` + nestedRepeats.String() + `1` + strings.Repeat("}", 5_000) + `}`,
 			"deep long names": `{"` + in + `":` + deepNames + `{` + same.String() + `"x":1}` + strings.Repeat("}", 5_000) + `}`,
@@ -169,4 +227,13 @@ func TestBuffersAreLetGo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Less(t, cap(d.walker.names), 1000)
+
+	_, err = d.AppendYAML(nil, []byte("raw:\n"+strings.Repeat("- {a: 1, b: 2}\n", 50_000)))
+	require.NoError(t, err)
+	require.Greater(t, d.sourceMap.Cap(), largeBuffer)
+	for range 2 * keptIdle {
+		_, err = d.AppendYAML(nil, []byte("s: a\n"))
+		require.NoError(t, err)
+	}
+	assert.Less(t, d.sourceMap.Cap()+cap(d.json), 10_000)
 }

@@ -44,8 +44,9 @@ type tracked struct {
 	// For collecting repetitions instead of stopping at the first.
 	collecting bool
 	losers     []int // where members start that a later one replaces
+	seconds    []int // where names are repeated first
+	lastSecond int   // up to where these are reported
 	groups     []group
-	byName     map[string]int
 }
 
 // A group is what has one name in an object.
@@ -225,20 +226,19 @@ func (w *walker) collect(first int) {
 	w.groups = w.groups[:0]
 	names := w.names[first:]
 	many := len(names) > maxPairwise
+	var byName map[string]int
 	if many {
-		if w.byName == nil {
-			w.byName = make(map[string]int)
-		}
-		clear(w.byName)
+		// Not kept: clearing a map costs what the largest object has grown it to.
+		byName = make(map[string]int, len(names))
 	}
 	for i := range names {
 		n := &names[i]
 		g := -1
 		if many {
-			if at, ok := w.byName[string(w.text(w.b, n))]; ok {
+			if at, ok := byName[string(w.text(w.b, n))]; ok {
 				g = at
 			} else {
-				w.byName[string(w.text(w.b, n))] = len(w.groups)
+				byName[string(w.text(w.b, n))] = len(w.groups)
 			}
 		} else {
 			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
@@ -258,7 +258,12 @@ func (w *walker) collect(first int) {
 		return
 	}
 	for i := range w.groups {
-		if g := &w.groups[i]; g.count > 0 {
+		g := &w.groups[i]
+		if g.count == 0 {
+			continue
+		}
+		w.seconds = append(w.seconds, g.second)
+		if g.second <= w.lastSecond {
 			w.add(record{kind: errors.DuplicateField, at: g.second, first: g.name.at, count: g.count},
 				len(w.levels), w.levelSegment(&g.name))
 		}

@@ -189,15 +189,13 @@ func TestAgainstNaive(t *testing.T) {
 					repeated = append(repeated, `duplicate field "`+strings.ReplaceAll(strings.ReplaceAll(naivePath(f.Path), `\`, `\\`), `"`, `\"`)+`"`)
 				}
 			}
-			slices.Sort(unknown)
+			slices.Sort(unknown) // what is in metadata comes first, but here it is sorted with the others
 			require.Equal(t, ref.unknown, unknown, src)
 			var wantRepeated []string
 			for _, err := range duplicates {
 				wantRepeated = append(wantRepeated, err.Error())
 			}
-			slices.Sort(repeated)
-			slices.Sort(wantRepeated)
-			require.Equal(t, slices.Compact(wantRepeated), slices.Compact(repeated), src)
+			require.Equal(t, wantRepeated, repeated, src)
 		}
 		if dialect == schema.KEP {
 			require.Greater(t, mismatched, 1000)
@@ -230,13 +228,16 @@ func TestCuts(t *testing.T) {
 	p, err := schema.Compile(s)
 	require.NoError(t, err)
 	d := New(p)
+	compared := 0
+	defer func() { require.Greater(t, compared, 150) }()
 	for seed := range uint64(300) {
 		src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 2)), s))
 		want, err := d.AppendJSON(nil, src)
 		require.NoError(t, err)
-		if len(d.walker.losers) > 0 && d.Findings().Count(ferrors.DuplicateField) > 0 {
+		if len(d.walker.losers) > 0 {
 			continue // stops by itself
 		}
+		compared++
 		findings := details(d.Findings())
 		for at := range len(src) {
 			got, list := walkInParts(t, d, src, at)

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
@@ -60,6 +61,25 @@ func programFor(t *testing.T, catalog map[string]schema.Entry, doc []byte) *sche
 	return program
 }
 
+// writeYAML writes a JSON text as YAML in block style, with the order of members.
+func writeYAML(t *testing.T, js []byte) []byte {
+	var n yaml.Node
+	require.NoError(t, yaml.Unmarshal(js, &n))
+	var block func(n *yaml.Node)
+	block = func(n *yaml.Node) {
+		if n.Style &^= yaml.FlowStyle; n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
+			n.Style = yaml.DoubleQuotedStyle // what a string is differs between dialects
+		}
+		for _, below := range n.Content {
+			block(below)
+		}
+	}
+	block(&n)
+	out, err := yaml.Marshal(&n)
+	require.NoError(t, err)
+	return out
+}
+
 // checkSample reports whether there is a result, and whether it is what it must
 // be. Only values of wrong types are a reason for there being none.
 func checkSample(t *testing.T, program *schema.Program, name string, doc []byte) bool {
@@ -73,6 +93,12 @@ func checkSample(t *testing.T, program *schema.Program, name string, doc []byte)
 	require.NoError(t, errJSON)
 	fromJSON, errJSON := New(program).AppendJSON(nil, js)
 	assert.Equal(t, string(out), string(fromJSON), "%s: JSON and YAML differ", name)
+	// The same object in two other forms of YAML: JSON is one, and what another
+	// library writes is the other.
+	fromFlow, _ := New(program).AppendYAML(nil, js)
+	assert.Equal(t, string(out), string(fromFlow), "%s: block and flow style differ", name)
+	fromWritten, _ := New(program).AppendYAML(nil, writeYAML(t, js))
+	assert.Equal(t, string(out), string(fromWritten), "%s: written YAML differs", name)
 	if err != nil {
 		var mismatch *TypeError
 		assert.ErrorAs(t, err, &mismatch, name)

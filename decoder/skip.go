@@ -105,7 +105,7 @@ value:
 		}
 		goto firstName
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if end = shortInteger(b, i); end > 0 {
+		if end = shortInteger(b, i); end > 0 && end-i <= w.limits.NumberBytes {
 			i = end
 			goto after
 		}
@@ -332,6 +332,7 @@ func (w *walker) number(b []byte, i int) (end int, t status) {
 	case !whole:
 		return end, bad
 	}
+	w.oddNumber = w.oddNumber || isOddNumber(b[i:end], kind)
 	if (kind == jsonwire.Fraction || end-i > 300) && !jsonwire.FitsFloat64(b[i:end]) {
 		w.outOfRange = true
 		return i, bad

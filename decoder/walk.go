@@ -97,11 +97,15 @@ type walker struct {
 	eof    bool
 	out    []byte
 	budget int // of default bytes
+	most   int // bytes that out may have
+	// tooLarge says that out is incomplete, as it would have more.
+	tooLarge bool
 
 	frames []frame
 	words  []uint64
 	skipper
 	findings
+	met
 
 	// The state of run between windows.
 
@@ -129,6 +133,7 @@ func (w *walker) start(dst []byte) {
 	w.frames[0] = frame{kind: inRoot}
 	w.value = w.program.Root
 	w.skipper.start()
+	w.met.start()
 }
 
 // run walks the window b, which starts with all that was there before. eof says
@@ -198,9 +203,12 @@ value: // a value that node v governs
 		i = jsonwire.Blanks(b, i)
 		c = jsonwire.At(b, i)
 	}
-	if v.Types != program.Any && firstTypes[c] != 0 && v.Types&firstTypes[c] == 0 {
-		w.note(i, kind, cur, w.mismatch(v.Types, firstTypes[c]))
-		v = anyNode
+	if v.Types != program.Any && i < len(b) {
+		if v = w.check(b, i, v, n, kind, cur); v == nil {
+			seen &^= 1 << n.Index(f)
+			w.flush(b, member)
+			goto droppedTree
+		}
 	}
 	switch c {
 	case '"':
@@ -245,7 +253,7 @@ value: // a value that node v governs
 		i++
 		goto firstElement
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
-		if end = shortInteger(b, i); end > 0 {
+		if end = shortInteger(b, i); end > 0 && end-i <= w.limits.NumberBytes {
 			i = end
 			goto after
 		}
@@ -253,7 +261,7 @@ value: // a value that node v governs
 	case '-', '0':
 		end, t = w.number(b, i)
 		if t == done {
-			if v.Types&(program.Integer|program.Number) == program.Integer && !isInt64(b[i:end]) {
+			if v.Types&(program.Integer|program.Number) == program.Integer && !isInt64(b[i:end]) && !w.tolerates(v, n) {
 				w.note(i, kind, cur, w.mismatch(v.Types, program.Number))
 			}
 			i = end

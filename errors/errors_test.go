@@ -53,6 +53,17 @@ func TestPathSegments(t *testing.T) {
 	}
 }
 
+func TestPathIsWithin(t *testing.T) {
+	items := Path{}.Child("items")
+	for path, want := range map[Path]bool{
+		items: false, items.Element(0): true, items.Child("a").Child("b"): true,
+		{}: false, Path{}.Child("items2").Child("a"): false, Path{}.Child("item").Child("s"): false,
+	} {
+		assert.Equal(t, want, path.IsWithin(items), path.Pointer())
+	}
+	assert.True(t, items.IsWithin(Path{}))
+}
+
 func TestPathCompare(t *testing.T) {
 	root := Path{}
 	ascending := []Path{

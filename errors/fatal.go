@@ -110,6 +110,28 @@ func (e *LimitError) Error() string {
 	return e.Position.String() + ": " + e.Limit + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
 }
 
+// An ObjectError is returned for a document that is JSON, but not an object of
+// Kubernetes, where the API server would refuse to decode it: without a kind,
+// with an apiVersion or metadata that cannot be read. There is no result.
+type ObjectError struct {
+	// Msg says what is wrong, with the API server's text where it has one.
+	Msg string
+	// Position is where the value is that is wrong, or the object that lacks one.
+	Position Position
+	// Path leads to the value.
+	Path Path
+	// Err is the cause where there is one.
+	Err error
+}
+
+// Error returns the message with its position and path.
+func (e *ObjectError) Error() string {
+	return e.Position.String() + ": " + e.Msg + within(e.Path)
+}
+
+// Unwrap returns the cause.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
 func within(p Path) string {
 	if p.IsRoot() {
 		return ""

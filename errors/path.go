@@ -57,6 +57,11 @@ func (p Path) Element(index int) Path {
 // IsRoot reports whether p is the root of the document.
 func (p Path) IsRoot() bool { return p.enc == "" }
 
+// IsWithin reports whether p is below q: q is not p, but leads to it.
+func (p Path) IsWithin(q Path) bool {
+	return len(p.enc) > len(q.enc) && strings.HasPrefix(p.enc, q.enc)
+}
+
 // Segments ranges over the steps of the path, from the root.
 func (p Path) Segments() iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {

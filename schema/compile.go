@@ -71,7 +71,8 @@ func PreserveUnknownFields(does bool) Option { return func(o *options) { o.prese
 // defaults of a schema, what would be pruned is left out
 // (defaulting.PruneDefaults).
 //
-// Compile fails with errors.SchemaErrors where defaults within defaults grow
+// Compile fails with errors.SchemaErrors where a schema has more than about a
+// million properties, where defaults within defaults grow
 // beyond [MaxDefaultBytes], or where, under [KEP], a default is not of the type
 // of its schema. The schema is not changed, and nothing of it is kept.
 func Compile(s *Structural, opts ...Option) (*Program, error) {
@@ -82,6 +83,9 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 	c := newCompiler(o)
 	defer c.release()
 	root := c.root(s)
+	if c.tooMany != nil {
+		return nil, c.tooMany
+	}
 	if err := c.renderDefaults(); err != nil {
 		return nil, err
 	}
@@ -124,6 +128,8 @@ type compiler struct {
 	defaults
 	*scratch
 	meta map[metaKey]*program.Node // within metadata
+	// tooMany is set where a schema has more fields than a node can have.
+	tooMany error
 }
 
 // A scratch is what compiling needs and a program does not keep. It is used
@@ -316,6 +322,10 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 			c.reserved(name, s.Properties[name], r)
 			p.fields++
 		}
+	}
+	if len(s.Properties) > program.MaxFields-len(reserved) {
+		c.tooMany = schemaError(&rawDefault{path: slices.Clone(c.path)}, "must not have more than 1048570 properties")
+		return
 	}
 	first := len(c.props)
 	for name, child := range s.Properties {

@@ -1,11 +1,14 @@
 package schema
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
@@ -90,6 +93,32 @@ func TestCompileErrors(t *testing.T) {
 	_, err = Compile(s)
 	require.ErrorAs(t, err, &errs)
 	assert.ErrorContains(t, err, "must not contain itself")
+}
+
+// TestCompileWide has a default that names each of many fields, and fields whose
+// names agree at both ends.
+func TestCompileWide(t *testing.T) {
+	const fields = 40_000
+	s := &Structural{Type: "object", Properties: map[string]*Structural{}}
+	wide := &Structural{Type: "object", Properties: map[string]*Structural{}}
+	s.Properties["a"] = wide
+	value := []byte{'{'}
+	for i := range fields {
+		name := fmt.Sprintf("prefix00-%05d-suffix00", i)
+		wide.Properties[name] = &Structural{Type: "string", Default: jsontext.Value(`"x"`)}
+		value = fmt.Appendf(value, "%q:\"y\",", name)
+	}
+	wide.Default = jsontext.Value(append(value[:len(value)-1], '}'))
+	p, err := Compile(s)
+	require.NoError(t, err)
+	assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), fields)
+	assert.Len(t, p.Table().Root.Find([]byte("a")).Default, len(wide.Default))
+
+	for i := range 1<<20 - fields {
+		wide.Properties[strconv.Itoa(i)] = &Structural{Type: "string"}
+	}
+	_, err = Compile(s)
+	assert.EqualError(t, err, "openAPIV3Schema.properties[a]: Forbidden: must not have more than 1048570 properties")
 }
 
 // TestCompileLoops has a schema that holds itself, for which trees are built

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -88,12 +87,10 @@ func TestParseCRDNothing(t *testing.T) {
 // Finding the place of each definition must not count all lines before it.
 func TestParseCRDIsLinear(t *testing.T) {
 	const item = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"},`
-	start := time.Now()
 	crds, err := schema.ParseCRD([]byte(`{"kind": "List", "items": [` + strings.Repeat(item, 20_000) + `{}]}`))
 	require.NoError(t, err)
 	require.Len(t, crds, 20_000)
 	require.Equal(t, "1:"+fmt.Sprint(1+len(`{"kind": "List", "items": [`)+19_999*len(item)), crds[19_999].Position.String())
-	require.Less(t, time.Since(start), 5*time.Second)
 }
 
 // Every third-party definition is read, valid, compiled, and marshalled as it

@@ -53,10 +53,12 @@ type pathStep struct{ keyword, name string }
 
 // defaults collects the defaults of a program.
 type defaults struct {
-	raw    map[edgeKey]*rawDefault
-	order  []edgeKey // of raw
-	budget int
-	path   []pathStep // the way to the schema that is being compiled
+	raw   map[edgeKey]*rawDefault
+	order []edgeKey // of raw
+	// fieldsOf are, for each node, its fields with a default.
+	fieldsOf map[*program.Node][]int
+	budget   int
+	path     []pathStep // the way to the schema that is being compiled
 	// unsorted are the nodes of resources, and those whose fields have defaults.
 	unsorted []*program.Node
 
@@ -66,6 +68,7 @@ type defaults struct {
 func newDefaults() defaults {
 	return defaults{
 		raw:        make(map[edgeKey]*rawDefault),
+		fieldsOf:   make(map[*program.Node][]int),
 		budget:     MaxDefaultBytes,
 		objectMeta: make(map[*program.Node]bool),
 	}
@@ -79,6 +82,9 @@ func (d *defaults) note(key edgeKey, s *Structural, last pathStep) {
 	}
 	d.raw[key] = &rawDefault{value: s.Default, path: slices.Concat(d.path, []pathStep{last})}
 	d.order = append(d.order, key)
+	if key.edge >= 0 {
+		d.fieldsOf[key.node] = append(d.fieldsOf[key.node], key.edge)
+	}
 	key.node.Defaults++ // until they are rendered, all that it has
 }
 
@@ -181,6 +187,9 @@ func schemaError(d *rawDefault, msg string) error {
 		if step.keyword == "properties" {
 			field += "[" + step.name + "]"
 		}
+	}
+	if d.value == nil {
+		return errors.SchemaErrors{{Kind: errors.Forbidden, Field: field, Msg: msg}}
 	}
 	return errors.SchemaErrors{{Kind: errors.Invalid, Field: field + ".default", Value: value, Msg: msg}}
 }
@@ -286,7 +295,7 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}
-	for i := range n.Fields {
+	for _, i := range c.fieldsOf[n] {
 		f := &n.Fields[i]
 		if seen[f.Name()] {
 			continue
@@ -302,13 +311,22 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 	return append(dst, '}'), nil
 }
 
-// edgeNamed returns the edge that the name leads along, by linear search: the
-// node's table is built later.
+// edgeNamed returns the edge that the name leads along. The node's table is
+// built later; its fields are still sorted by name, but for the first ones of a
+// resource.
 func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
-	for i := range n.Fields {
+	first := min(len(n.Fields), len(reserved))
+	for i := range n.Fields[:first] {
 		if n.Fields[i].Name() == name {
 			return edgeKey{n, i}, true
 		}
+	}
+	rest := n.Fields[first:]
+	i, found := slices.BinarySearchFunc(rest, name, func(f program.Field, name string) int {
+		return strings.Compare(f.Name(), name)
+	})
+	if found {
+		return edgeKey{n, first + i}, true
 	}
 	return edgeKey{n, edgeUnknown}, n.Unknown != nil
 }

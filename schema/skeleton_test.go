@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -166,9 +165,7 @@ func TestSkeletonIsLinear(t *testing.T) {
 	}
 	for name, js := range shapes {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
-			_, _ = schema.Skeleton([]byte(js))
-			require.Less(t, time.Since(start), 5*time.Second, "%d bytes", len(js))
+			_, _ = schema.Skeleton([]byte(js)) // anything but linear runs into the time limit of go test
 		})
 	}
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/espalier-dev/espalier/errors"
+import (
+	"strconv"
+
+	"github.com/espalier-dev/espalier/errors"
+)
 
 // This file has the rules that the announcement of structural schemas states
 // ("Future of CRDs: Structural Schemas", Kubernetes blog, 2019-06-20) and that
@@ -29,6 +33,15 @@ func (r *report) warnings(s *Structural, p *place, isRoot bool) {
 		r.warnings(item, p.child("items"), false)
 	}
 	for _, name := range sortedKeys(s.Properties) {
+		if name == "true" || name == "false" {
+			r.list = append(r.list, &errors.SchemaError{
+				Kind:  errors.Invalid,
+				Field: p.property(name).String(),
+				Value: strconv.Quote(name),
+				Msg: "this may have been y, n, yes, no, on or off in YAML, which Kubernetes reads as a boolean: " +
+					"quote the name if it was meant as it stands",
+			})
+		}
 		r.warnings(s.Properties[name].orEmpty(), p.property(name), false)
 	}
 	if value := s.value(); value != nil {

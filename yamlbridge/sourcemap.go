@@ -48,6 +48,16 @@ func (m *SourceMap) Position(offset int) errors.Position {
 	return m.at(m.marks[max(i-1, 0)].yaml)
 }
 
+// Forget drops the document, and with it the reference to the YAML. What memory
+// the map has grown stays for the next one.
+func (m *SourceMap) Forget() {
+	m.src = nil
+	m.lines, m.marks = m.lines[:0], m.marks[:0]
+}
+
+// Cap returns how many bytes of memory the map holds for use.
+func (m *SourceMap) Cap() int { return 8*cap(m.lines) + 16*cap(m.marks) }
+
 func (m *SourceMap) reset(src []byte) {
 	m.src = src
 	m.lines = appendLines(m.lines[:0], src, false)

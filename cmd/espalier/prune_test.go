@@ -188,6 +188,16 @@ items:
 	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"?`+"\n", stderr)
 }
 
+// TestPruneListEnvelope: what is wrong with a List itself is said, too.
+func TestPruneListEnvelope(t *testing.T) {
+	stdout, stderr, code := espalier(`{"kind": "List", "items": [`+object("a")+`], "extra": 1,
+ "items": [`+object("b")+`]}`, "prune", "--crd", crd, "-o", "json", "--validate", "strict")
+	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, object("b")+"\n", stdout, "the last value wins")
+	assert.Contains(t, stderr, `<stdin>:2:2: error: duplicate field "items", first at 1:18`)
+	assert.Contains(t, stderr, `error: unknown field "extra"`)
+}
+
 func TestPruneMissingSchemas(t *testing.T) {
 	const secret = `{"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "data": {"b": "eQ=="}}`
 	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "json")

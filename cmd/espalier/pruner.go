@@ -4,6 +4,7 @@ import (
 	stderrors "errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -20,6 +21,7 @@ type pruner struct {
 
 	catalog  *schema.Catalog
 	anything *schema.Program // what objects without a schema are decoded with
+	envelope *schema.Program // what is around the items of a List
 	decoders map[*schema.Program]*decoder.Decoder
 	out      []byte
 	written  int // documents
@@ -35,6 +37,14 @@ func (p *pruner) run(semantics schema.Dialect, crds, inputs []string, stdin io.R
 	preserve := true
 	var err error
 	p.anything, err = schema.Compile(&schema.Structural{XPreserveUnknownFields: &preserve}, schema.Semantics(semantics), schema.ResourceRoot(false))
+	if err != nil {
+		p.fail("%v", err)
+		return p.code
+	}
+	text, whatever := &schema.Structural{Type: "string"}, &schema.Structural{XPreserveUnknownFields: &preserve}
+	p.envelope, err = schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{
+		"apiVersion": text, "kind": text, "metadata": whatever, "items": whatever,
+	}}, schema.ResourceRoot(false))
 	if err != nil {
 		p.fail("%v", err)
 		return p.code
@@ -130,7 +140,7 @@ func (p *pruner) document(r *report, doc document, mayBeList bool) error {
 		r.fatal(doc, err, doc.locate)
 		return nil
 	}
-	r.findings(doc, program, d, p.validation == decoder.Strict)
+	r.findings(doc, program, d.Findings(), d.Omitted(), p.validation == decoder.Strict)
 	return p.write(r)
 }
 
@@ -141,6 +151,16 @@ func (p *pruner) list(r *report, doc document) (done bool, err error) {
 	if !ok {
 		return false, nil
 	}
+	// Of the List itself, and not of its items, which are looked at one by one.
+	d := p.decoder(p.envelope)
+	if _, err := d.AppendJSON(nil, doc.json); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		r.fatal(doc, err, doc.locate)
+		return true, nil
+	}
+	found := slices.DeleteFunc(slices.Clone(d.Findings()), func(f errors.Finding) bool {
+		return f.Path.IsWithin(errors.Path{}.Child("items"))
+	})
+	r.findings(doc, p.envelope, found, 0, p.validation == decoder.Strict)
 	for _, item := range items {
 		if err := p.document(r, item, false); err != nil {
 			return true, err

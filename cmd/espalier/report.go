@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -67,15 +66,15 @@ func withoutPosition(message string) string {
 }
 
 // findings reports what was found in a document, in its order.
-func (r *report) findings(doc document, program *schema.Program, d *decoder.Decoder, strict bool) {
+func (r *report) findings(doc document, program *schema.Program, found errors.List, omitted int, strict bool) {
 	severity := "warning"
 	if strict {
 		severity = "error"
-		if len(d.Findings()) > 0 {
+		if len(found) > 0 {
 			r.code = max(r.code, exitFindings)
 		}
 	}
-	found := slices.Clone(d.Findings())
+	found = slices.Clone(found)
 	found.SortByPosition()
 	for i := range found {
 		f := &found[i]
@@ -93,7 +92,7 @@ func (r *report) findings(doc document, program *schema.Program, d *decoder.Deco
 		}
 		r.line(doc.locate(f.Position), severity, message)
 	}
-	r.omitted(doc, d.Omitted(), severity)
+	r.omitted(doc, omitted, severity)
 }
 
 func (r *report) omitted(doc document, n int, severity string) {

@@ -72,7 +72,7 @@ var typeNames = []struct {
 	name  string
 }{
 	{Object, "object"}, {Array, "array"}, {String, "string"},
-	{Integer | Number, "number"}, {Integer, "integer"}, {Boolean, "boolean"}, {Null, "null"},
+	{Integer | Number, "number"}, {Number, "number"}, {Integer, "integer"}, {Boolean, "boolean"}, {Null, "null"},
 }
 
 // String returns the types in the words of JSON Schema: "integer or string".

@@ -2,20 +2,31 @@ package program
 
 import (
 	"encoding/binary"
+	"hash/maphash"
 	"math/bits"
 )
 
 // A table finds a field by its name, with a hash of the length of the name and
 // its first and last eight bytes, in open addressing with linear probing. A slot
-// has some bits of the hash, so that a name is compared with hardly any field but the
-// one it names. Nodes with few fields have no table.
+// has some bits of the hash, so that a name is compared with hardly any field but
+// the one it names. Nodes with few fields have no table.
 //
-// The table is made of what the schema says, and at most half full: no input can
-// make a lookup longer than the longest run of slots in use.
+// The table is made of what the schema says, and at most half full: no document
+// can make a lookup longer than the longest run of slots in use. A schema whose
+// names agree in what is hashed, so that a run would be long, has a table with a
+// hash of all bytes.
 type table struct {
 	slots []uint32 // the upper bits of the hash, and the index of a field plus one
 	shift uint8
+	whole bool // all bytes are hashed
 }
+
+// longestRun is up to how many slots in use may follow each other, where not all
+// bytes are hashed.
+const longestRun = 16
+
+// seed is for hashes of all bytes.
+var seed = maphash.MakeSeed()
 
 // indexBits are the lower bits of a slot.
 const indexBits = 20
@@ -34,7 +45,7 @@ func (n *Node) Find(name []byte) *Field {
 		}
 		return nil
 	}
-	h := hashName(name)
+	h := t.hash(name)
 	tag := uint32(h) &^ (1<<indexBits - 1)
 	for at := h >> t.shift; ; at++ {
 		s := t.slots[at&uint64(len(t.slots)-1)]
@@ -47,6 +58,13 @@ func (n *Node) Find(name []byte) *Field {
 			}
 		}
 	}
+}
+
+func (t *table) hash(name []byte) uint64 {
+	if t.whole {
+		return maphash.Bytes(seed, name)
+	}
+	return hashName(name)
 }
 
 // hashName hashes the length, the first and the last eight bytes.
@@ -79,13 +97,32 @@ func (t *table) build(fields []Field, room []uint32) []uint32 {
 	}
 	t.slots, room = room[:size:size], room[size:]
 	t.shift = uint8(64 - bits.Len(uint(size-1)))
+	if !t.fill(fields) {
+		clear(t.slots)
+		t.whole = true
+		t.fill(fields)
+	}
+	return room
+}
+
+// fill puts the fields into the slots. It stops and reports false where that
+// makes a long run that another hash may not make.
+func (t *table) fill(fields []Field) bool {
 	for i := range fields {
-		h := hashName(fields[i].Name())
-		at := h >> t.shift
+		var h uint64
+		if t.whole {
+			h = maphash.String(seed, fields[i].Name())
+		} else {
+			h = hashName(fields[i].Name())
+		}
+		at, run := h>>t.shift, 0
 		for t.slots[at] != 0 {
-			at = (at + 1) & uint64(size-1)
+			at = (at + 1) & uint64(len(t.slots)-1)
+			if run++; run > longestRun && !t.whole {
+				return false
+			}
 		}
 		t.slots[at] = uint32(h)&^(1<<indexBits-1) | uint32(i+1)
 	}
-	return room
+	return true
 }

@@ -1,0 +1,206 @@
+package decoder
+
+// This file makes a decoder decide as the API server does where the default is to
+// refuse, or to keep what was sent. The walker notes where metadata, apiVersion
+// and kind are; the rest is done to its result.
+
+import (
+	"strings"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// Kubernetes makes a decoder reach the API server's verdict and values (those of
+// the request decoder for custom resources, v0.37 of
+// k8s.io/apiextensions-apiserver), so that it can stand in for it:
+//
+//   - Invalid UTF-8 and surrogates without a partner become U+FFFD. Names are
+//     compared after that.
+//   - Numbers are written as they are after decoding: 1e3 as 1000, integers beyond
+//     int64 as their float64.
+//   - Metadata is as after a round trip through ObjectMeta: empty members and
+//     nulls are gone, nulls in maps and lists of strings are empty strings, times
+//     are in UTC and seconds.
+//   - An object must have a kind, and an apiVersion of at most two parts.
+//   - Names and numbers may be of any length.
+//
+// Findings are limited, and names in their paths escaped, as in any decoder. The
+// program is taken to be that of the object's group and kind.
+func Kubernetes() Option {
+	return func(d *Decoder) {
+		d.kubernetes = true
+		d.walker.limits.NameBytes, d.walker.limits.NumberBytes = maxInt32, maxInt32
+	}
+}
+
+const (
+	maxInt32 = 1<<31 - 1
+	maxInt   = int(^uint(0) >> 1)
+)
+
+// FromStorage is [Kubernetes] for objects that a server reads from its storage:
+// members of metadata that are of the wrong type are dropped instead of being
+// refused, and so are apiVersion and kind of embedded resources; a generation of
+// 0 becomes 1. The server does not look for findings then.
+func FromStorage() Option {
+	return func(d *Decoder) {
+		Kubernetes()(d)
+		d.fromStorage = true
+	}
+}
+
+// met is what the walker notes for the server's rules.
+type met struct {
+	kubernetes, fromStorage bool
+
+	kindAt, apiVersionAt int // where their values are in the text, or -1
+	metadata             []metadataSpan
+	oddNumber            bool // there is a number that the server may write otherwise
+}
+
+// A metadataSpan is metadata in the result.
+type metadataSpan struct {
+	at     int // where it starts in the result
+	source int // where it starts in the text
+	root   bool
+	path   string // encoded
+}
+
+func (m *met) start() {
+	m.kindAt, m.apiVersionAt = -1, -1
+	m.metadata = m.metadata[:0]
+	m.oddNumber = false
+}
+
+// check looks at the value at i, whose node v takes some types only. parent is
+// the node of the container. It returns the node that governs the value, or nil
+// if its member is to be dropped.
+func (w *walker) check(b []byte, i int, v, parent *program.Node, kind uint8, cur int) *program.Node {
+	t := firstTypes[b[i]]
+	switch {
+	case t == 0: // a syntax error, which is found next
+		return v
+	case v.Types&t == 0:
+		if !w.tolerates(v, parent) {
+			w.note(i, kind, cur, w.mismatch(v.Types, t))
+		} else if v.Group == program.Pruned {
+			return nil
+		}
+		return anyNode
+	case w.kubernetes && kind == inObject && parent.Group == program.Pruned:
+		w.meet(b, i, v, cur)
+	}
+	return v
+}
+
+// tolerates reports whether a value of the wrong type is no error: in what comes
+// from storage, members of metadata, and apiVersion and kind of embedded
+// resources.
+func (w *walker) tolerates(v, parent *program.Node) bool {
+	isText := v.Group == program.Pruned && v.Types == program.String && w.sp > 1
+	isWithin := v.Group != program.Pruned && parent.Group != program.Pruned
+	return w.fromStorage && (isText || isWithin)
+}
+
+// meet notes metadata, apiVersion and kind.
+func (w *walker) meet(b []byte, i int, v *program.Node, cur int) {
+	w.here(inObject, cur)
+	if v.Group != program.Pruned {
+		path, _ := errors.AppendPath(nil, w.sp, w.frameSegment)
+		w.flush(b, i)
+		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, string(path)}
+		if n := len(w.metadata); n > 0 && w.metadata[n-1].source == i {
+			w.metadata = w.metadata[:n-1] // the walk was cut here
+		}
+		w.metadata = append(w.metadata, span)
+		return
+	}
+	if v.Types != program.String || w.sp > 1 {
+		return
+	}
+	if name, _ := w.frameSegment(0); string(name) == "kind" {
+		w.kindAt = i
+	} else {
+		w.apiVersionAt = i
+	}
+}
+
+// asServer does to the result, which is out from start on, what the API server
+// does to an object besides pruning and defaulting.
+func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
+	w := &d.walker
+	if err := d.checkType(src); err != nil {
+		return out, err
+	}
+	if len(w.metadata) > 0 {
+		d.scratch = append(d.scratch[:0], out[start:]...)
+		from := 0
+		out = out[:start]
+		for _, span := range w.metadata {
+			at := span.at - start
+			r := reader{b: d.scratch, at: at}
+			end := r.skipValue()
+			out = append(out, d.scratch[from:at]...)
+			var err error
+			out, err = appendMetadata(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root)
+			if err != nil {
+				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.source), Path: errors.PathOf(span.path), Err: err}
+			}
+			from = end
+		}
+		out = append(out, d.scratch[from:]...)
+	}
+	if w.oddNumber || d.oddDefaults {
+		d.scratch = append(d.scratch[:0], out[start:]...)
+		out = appendNumbers(out[:start], d.scratch)
+	}
+	return out, nil
+}
+
+// checkType checks the type of the object at the root: runtime.NewMissingKindErr
+// and schema.ParseGroupVersion of k8s.io/apimachinery.
+func (d *Decoder) checkType(src []byte) error {
+	w := &d.walker
+	if w.program.Root.Types != program.Object {
+		return nil // the root is no resource
+	}
+	text := func(at int) string {
+		if at < 0 {
+			return ""
+		}
+		end, _, _ := jsonwire.ScanString(src, at+1)
+		return string(jsonwire.AppendUnescaped(nil, src[at+1:end]))
+	}
+	if text(w.kindAt) == "" {
+		return &errors.ObjectError{Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0))}
+	}
+	if v := text(w.apiVersionAt); strings.Count(v, "/") > 1 {
+		return &errors.ObjectError{
+			Msg:      string(errors.AppendQuoted([]byte("unexpected GroupVersion string: "), v)),
+			Position: d.position(w.apiVersionAt),
+			Path:     errors.Path{}.Child("apiVersion"),
+		}
+	}
+	return nil
+}
+
+// hasOddDefaults reports whether a default has a number that the server may write
+// otherwise.
+func hasOddDefaults(p *program.Program) bool {
+	odd := func(e *program.Edge) bool {
+		return e != nil && e.Default != "" && string(appendNumbers(nil, []byte(e.Default))) != e.Default
+	}
+	for _, n := range p.Nodes {
+		for i := range n.Fields {
+			if odd(&n.Fields[i].Edge) {
+				return true
+			}
+		}
+		if odd(n.Unknown) || odd(&n.Elements) {
+			return true
+		}
+	}
+	return false
+}

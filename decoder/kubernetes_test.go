@@ -1,0 +1,107 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const serverSchema = `
+type: object
+properties:
+  "n": {type: number}
+  m: {type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}
+  d: {type: object, properties: {f: {type: number, default: 1e3}}}
+  e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+  l: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}
+`
+
+func TestKubernetesValues(t *testing.T) {
+	d := New(compileYAML(t, serverSchema), Kubernetes(), Compact(true))
+	for _, c := range []struct{ name, in, want string }{
+		{"numbers", `"m":{"a":1e3,"b":1.0,"c":-0,"d":-0.0,"e":9223372036854775808,"f":9007199254740993.0,"g":1e-400,"h":1.50,"i":1e21,"j":12}`,
+			`"m":{"a":1000,"b":1,"c":0,"d":-0,"e":9223372036854776000,"f":9007199254740992,"g":0,"h":1.5,"i":1e+21,"j":12}`},
+		{"numbers in strings stay", `"m":{"1e3":"1e3 \" 1.0"},"n":1.0`, `"m":{"1e3":"1e3 \" 1.0"},"n":1`},
+		{"default", `"d":{}`, `"d":{"f":1000}`},
+		{"invalid UTF-8", "\"m\":{\"a\xff\":\"\xc0\xaf\",\"b\":\"\xed\xa0\x80é\"}", `"m":{"a` + "\ufffd" + `":"` + "\ufffd\ufffd" + `","b":"` + "\ufffd\ufffd\ufffd" + `é"}`},
+		{"names that become equal", "\"m\":{\"a\xff\":1,\"a\xfe\":2}", `"m":{"a` + "\ufffd" + `":2}`},
+		{"halves of pairs", `"m":{"a":"\ud800x\udc00\ud83c\udf33\ud83c\ud83c\udf33"}`, `"m":{"a":"\ufffdx\ufffd\ud83c\udf33\ufffd\ud83c\udf33"}`},
+		{"empty metadata", `"metadata":{"name":"","labels":{},"finalizers":[],"creationTimestamp":null,"generation":0,"uid":null}`, `"metadata":{}`},
+		{"null metadata", `"metadata":null`, `"metadata":{}`},
+		{"nulls in metadata", `"metadata":{"labels":{"a":null},"finalizers":[null,"x"]}`, `"metadata":{"labels":{"a":""},"finalizers":["","x"]}`},
+		{"owner references", `"metadata":{"ownerReferences":[null,{},{"kind":"K","controller":true,"q":1}]}`,
+			`"metadata":{"ownerReferences":[{"apiVersion":"","kind":"","name":"","uid":""},{"apiVersion":"","kind":"","name":"","uid":""},{"apiVersion":"","kind":"K","name":"","uid":"","controller":true}]}`},
+		{"times", `"metadata":{"creationTimestamp":"2020-01-01T00:00:00+02:00","deletionTimestamp":"2020-01-01T00:00:00.9Z"}`,
+			`"metadata":{"creationTimestamp":"2019-12-31T22:00:00Z","deletionTimestamp":"2020-01-01T00:00:00Z"}`},
+		{"generation", `"metadata":{"generation":1e3,"deletionGracePeriodSeconds":1.0}`, `"metadata":{"generation":1000,"deletionGracePeriodSeconds":1}`},
+		{"managed fields", `"metadata":{"managedFields":[{"fieldsV1":{"f:a":{}},"time":null,"x":1},{"fieldsV1":null}]}`,
+			`"metadata":{"managedFields":[{"fieldsV1":{"f:a":{}}},{}]}`},
+		{"embedded", `"e":{"metadata":{"labels":{"a":null},"name":""},"metadata2":null},"l":[{"metadata":null},5]`,
+			`"e":{"metadata":{"labels":{"a":""}},"metadata2":null},"l":[{"metadata":{}},5]`},
+		{"HTML stays", `"metadata":{"annotations":{"a":"<&>"}}`, `"metadata":{"annotations":{"a":"<&>"}}`},
+	} {
+		out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K",`+c.in+`}`))
+		if assert.NoError(t, err, c.name) {
+			assert.Equal(t, `x{"kind":"K",`+c.want+`}`, string(out), c.name)
+		}
+	}
+}
+
+func TestKubernetesVerdicts(t *testing.T) {
+	d := New(compileYAML(t, serverSchema), Kubernetes())
+	for _, c := range []struct{ in, err string }{
+		{`{}`, `1:1: Object 'Kind' is missing`},
+		{` {"kind":""}`, `1:2: Object 'Kind' is missing`},
+		{`{"Kind":"K"}`, `1:1: Object 'Kind' is missing`},
+		{`{"kind":"K","apiVersion":"a/b/c"}`, `1:26: unexpected GroupVersion string: "a/b/c" in "apiVersion"`},
+		{`{"kind":null}`, `field "kind" must be a string, not null`},
+		{`{"kind":"K","apiVersion":1}`, `field "apiVersion" must be a string, not a number`},
+		{`{"kind":"K","metadata":{"labels":{"a":5}}}`, `field "metadata.labels.a" must be a string, not a number`},
+		{`{"kind":"K","metadata":"x"}`, `field "metadata" must be an object, not a string`},
+		{`{"kind":"K","metadata":{"generation":1.5}}`, `field "metadata.generation" must be an integer, not a number`},
+		{`{"kind":"K","metadata":{"creationTimestamp":"x"}}`, `1:24: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "metadata"`},
+		{`{"kind":"K","l":[{},{"metadata":{"deletionTimestamp":"x"}}]}`, `1:33: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "l[1].metadata"`},
+		{`{"kind":"K","e":{"kind":1}}`, `field "e.kind" must be a string, not a number`},
+		{"{\"kind\":\"K\",\"x\":\"\xff\",}", `1:21: invalid character '}', where a name in double quotes is expected`},
+	} {
+		out, err := d.AppendJSON(nil, []byte(c.in))
+		assert.EqualError(t, err, c.err, c.in)
+		assert.Nil(t, out)
+	}
+	for _, fine := range []string{`{"kind":"K"}`, `{"kind":"K","apiVersion":"/"}`, `{"apiVersion":"g/v1","kind":"No","\u006bind":"K"}`} {
+		_, err := d.AppendJSON(nil, []byte(fine))
+		assert.NoError(t, err, fine)
+	}
+	value := New(compileYAML(t, `{type: object}`, schema.ResourceRoot(false)), Kubernetes())
+	_, err := value.AppendJSON(nil, []byte(`{}`))
+	assert.NoError(t, err, "what is no resource has no kind")
+}
+
+func TestFromStorage(t *testing.T) {
+	d := New(compileYAML(t, serverSchema), FromStorage(), Compact(true))
+	for _, c := range []struct{ in, want string }{
+		{`"metadata":{"labels":{"a":5,"b":"x"},"finalizers":"bad","name":"n","creationTimestamp":"x"}`, `"metadata":{"name":"n","generation":1}`},
+		{`"metadata":{"generation":1.5}`, `"metadata":{"generation":1}`},
+		{`"metadata":null`, `"metadata":{"generation":1}`},
+		{`"e":{"kind":1,"apiVersion":"v1","x":[],"metadata":{"labels":[],"name":"n"}}`, `"e":{"apiVersion":"v1","x":[],"metadata":{"name":"n"}}`},
+		{`"e":{"a":1,"kind":null}`, `"e":{"a":1}`},
+	} {
+		out, err := d.AppendJSON(nil, []byte(`{"kind":"K",`+c.in+`}`))
+		if assert.NoError(t, err, c.in) {
+			assert.Equal(t, `{"kind":"K",`+c.want+`}`, string(out), c.in)
+		}
+	}
+	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","metadata":"x"}`))
+	assert.EqualError(t, err, `field "metadata" must be an object, not a string`)
+}
+
+// TestRepairedPositions has findings behind bytes that were repaired.
+func TestRepairedPositions(t *testing.T) {
+	d := New(compileYAML(t, serverSchema), Kubernetes())
+	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`}, details(d.Findings()))
+}

@@ -1,0 +1,88 @@
+package decoder
+
+// This file repairs strings as the API server does it: each byte that is not
+// UTF-8, and each half of a surrogate pair, becomes U+FFFD. Documents that need
+// it are rare, so that the walker does not know of it: it refuses them, and walks
+// the repaired text instead.
+
+import (
+	"sort"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A repaired is a text that was repaired, with the way back to the original.
+type repaired struct {
+	text []byte
+	// marks has, for each repair, where the text goes on behind it, and how much
+	// more that is than in the original.
+	marks []repairMark
+}
+
+type repairMark struct{ at, more int }
+
+// repair repairs the strings of src, which need not be JSON. It reports whether
+// there was anything to repair.
+func (r *repaired) repair(src []byte) bool {
+	r.text, r.marks = r.text[:0], r.marks[:0]
+	inString := false
+	from := 0
+	put := func(at, n int, with string) {
+		r.text = append(append(r.text, src[from:at]...), with...)
+		from = at + n
+		r.marks = append(r.marks, repairMark{len(r.text), len(r.text) - from})
+	}
+	for i := 0; i < len(src); {
+		c := src[i]
+		switch {
+		case !inString:
+			inString = c == '"'
+			i++
+		case c == '"':
+			inString = false
+			i++
+		case c == '\\':
+			i = r.escape(src, i, put)
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			rune, n := utf8.DecodeRune(src[i:])
+			if rune == utf8.RuneError && n == 1 {
+				put(i, 1, "\ufffd")
+			}
+			i += n
+		}
+	}
+	r.text = append(r.text, src[from:]...)
+	return len(r.marks) > 0
+}
+
+// escape passes one escape, or two that are a pair, and returns the index behind.
+func (r *repaired) escape(src []byte, i int, put func(at, n int, with string)) int {
+	if jsonwire.At(src, i+1) != 'u' || len(src) < i+6 {
+		return i + 2
+	}
+	switch r, err := strconv.ParseUint(string(src[i+2:i+6]), 16, 16); {
+	case err != nil || !utf16.IsSurrogate(rune(r)):
+		return i + 2
+	case r < 0xdc00 && len(src) >= i+12 && src[i+6] == '\\' && src[i+7] == 'u':
+		low, err := strconv.ParseUint(string(src[i+8:i+12]), 16, 16)
+		if err == nil && low >= 0xdc00 && low <= 0xdfff {
+			return i + 12
+		}
+	}
+	put(i, 6, `\ufffd`)
+	return i + 6
+}
+
+// original returns where an offset in the text is in the original.
+func (r *repaired) original(at int) int {
+	i := sort.Search(len(r.marks), func(i int) bool { return r.marks[i].at > at })
+	if i == 0 {
+		return at
+	}
+	return at - r.marks[i-1].more
+}
