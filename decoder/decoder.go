@@ -31,7 +31,8 @@ type Decoder struct {
 	nulls      bool
 
 	kubernetes, fromStorage bool
-	oddDefaults             bool
+	oddDefaults             bool     // of the program: there are numbers to be rewritten
+	metadataDefaults        bool     // there are some within metadata
 	repaired                repaired // the text that is walked, if it needed repair
 	isRepaired              bool
 	original                []byte // what it was before
@@ -66,7 +67,9 @@ func newDecoder(p *program.Program, opts ...Option) *Decoder {
 	for _, opt := range opts {
 		opt(d)
 	}
-	d.oddDefaults = d.kubernetes && hasOddDefaults(p)
+	if d.kubernetes {
+		d.lookAtDefaults(p)
+	}
 	return d
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*"}
+var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*", "regress/*"}
 
 // seed adds the documents of testdata and some of every shape.
 func seed(f *testing.F) {

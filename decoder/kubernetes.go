@@ -5,10 +5,12 @@ package decoder
 // and kind are; the rest is done to its result.
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -65,6 +67,7 @@ type metadataSpan struct {
 	at     int // where it starts in the result
 	source int // where it starts in the text
 	root   bool
+	node   *program.Node
 	path   string // encoded
 }
 
@@ -82,6 +85,11 @@ func (w *walker) check(b []byte, i int, v, parent *program.Node, kind uint8, cur
 	switch {
 	case t == 0: // a syntax error, which is found next
 		return v
+	case v.Types == 0: // unknown, but for a null, of which the schema has said what becomes
+		if w.report {
+			w.note(cur, kind, cur, w.unknown(parent.Group))
+		}
+		return nil
 	case v.Types&t == 0:
 		if !w.tolerates(v, parent) {
 			w.note(i, kind, cur, w.mismatch(v.Types, t))
@@ -110,7 +118,7 @@ func (w *walker) meet(b []byte, i int, v *program.Node, cur int) {
 	if v.Group != program.Pruned {
 		path, _ := errors.AppendPath(nil, w.sp, w.frameSegment)
 		w.flush(b, i)
-		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, string(path)}
+		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, v, string(path)}
 		if n := len(w.metadata); n > 0 && w.metadata[n-1].source == i {
 			w.metadata = w.metadata[:n-1] // the walk was cut here
 		}
@@ -144,19 +152,32 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 			end := r.skipValue()
 			out = append(out, d.scratch[from:at]...)
 			var err error
-			out, err = appendMetadata(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root)
+			before := len(out)
+			out, err = objectmeta.Append(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root)
 			if err != nil {
 				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.source), Path: errors.PathOf(span.path), Err: err}
 			}
 			from = end
+			if d.metadataDefaults {
+				if out, err = d.defaultMetadata(out, before, span.node); err != nil {
+					return out, err
+				}
+			}
 		}
 		out = append(out, d.scratch[from:]...)
 	}
 	if w.oddNumber || d.oddDefaults {
 		d.scratch = append(d.scratch[:0], out[start:]...)
-		out = appendNumbers(out[:start], d.scratch)
+		out = jsonwire.AppendServerNumbers(out[:start], d.scratch)
 	}
 	return out, nil
+}
+
+// defaultMetadata inserts defaults into the metadata that is out from start on: the
+// server defaults after the round trip, in which members may have gone.
+func (d *Decoder) defaultMetadata(out []byte, start int, node *program.Node) ([]byte, error) {
+	p := program.Program{Root: node, Cells: d.walker.program.Cells}
+	return newDecoder(&p, FieldValidation(Ignore)).AppendJSON(out[:start], slices.Clone(out[start:]))
 }
 
 // checkType checks the type of the object at the root: runtime.NewMissingKindErr
@@ -186,21 +207,21 @@ func (d *Decoder) checkType(src []byte) error {
 	return nil
 }
 
-// hasOddDefaults reports whether a default has a number that the server may write
-// otherwise.
-func hasOddDefaults(p *program.Program) bool {
-	odd := func(e *program.Edge) bool {
-		return e != nil && e.Default != "" && string(appendNumbers(nil, []byte(e.Default))) != e.Default
+// lookAtDefaults notes whether a default has a number that the server may write
+// otherwise, and whether there are defaults within metadata.
+func (d *Decoder) lookAtDefaults(p *program.Program) {
+	look := func(n *program.Node, e *program.Edge) {
+		if e == nil || e.Default == "" {
+			return
+		}
+		d.oddDefaults = d.oddDefaults || string(jsonwire.AppendServerNumbers(nil, []byte(e.Default))) != e.Default
+		d.metadataDefaults = d.metadataDefaults || n.Group != program.Pruned
 	}
 	for _, n := range p.Nodes {
 		for i := range n.Fields {
-			if odd(&n.Fields[i].Edge) {
-				return true
-			}
+			look(n, &n.Fields[i].Edge)
 		}
-		if odd(n.Unknown) || odd(&n.Elements) {
-			return true
-		}
+		look(n, n.Unknown)
+		look(n, &n.Elements)
 	}
-	return false
 }

@@ -332,7 +332,7 @@ func (w *walker) number(b []byte, i int) (end int, t status) {
 	case !whole:
 		return end, bad
 	}
-	w.oddNumber = w.oddNumber || isOddNumber(b[i:end], kind)
+	w.oddNumber = w.oddNumber || jsonwire.IsOddNumber(b[i:end], kind)
 	if (kind == jsonwire.Fraction || end-i > 300) && !jsonwire.FitsFloat64(b[i:end]) {
 		w.outOfRange = true
 		return i, bad

@@ -205,7 +205,9 @@ value: // a value that node v governs
 	}
 	if v.Types != program.Any && i < len(b) {
 		if v = w.check(b, i, v, n, kind, cur); v == nil {
-			seen &^= 1 << n.Index(f)
+			if f.Node.Types != 0 {
+				seen &^= 1 << n.Index(f) // as if it were absent
+			}
 			w.flush(b, member)
 			goto droppedTree
 		}
@@ -519,6 +521,10 @@ null: // a null that does not stay
 		i += len("null")
 		w.flushed = i
 		goto afterMember
+	}
+	if w.kubernetes && n.Group != program.Pruned {
+		i = end
+		goto after // see Decoder.defaultMetadata
 	}
 	w.flush(b, i)
 	if w.insert(e.Default) {

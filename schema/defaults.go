@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -109,7 +110,10 @@ func (c *compiler) renderDefaults() error {
 		if e := key.of(); text != "" {
 			e.Default = text
 		} else if e.Null == program.DefaultNull {
-			e.Null = program.KeepNull
+			// The server forgets such a default before it looks at nulls.
+			if e.Null = program.KeepNull; key.edge != edgeElements && !c.preserve {
+				e.Null = program.DropNull
+			}
 		}
 	}
 	var all []byte
@@ -158,7 +162,12 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	}
 	d.state = rendering
 	n := key.of().Node
-	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(d.value)), n)
+	value, ok := c.normalise(key, d.value)
+	if !ok {
+		d.state = rendered
+		return "", nil
+	}
+	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(value)), n)
 	switch err {
 	case nil:
 		d.rendered = string(out)
@@ -228,7 +237,7 @@ func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([
 	if err != nil {
 		return dst, err
 	}
-	if typeOf(v)&n.Types == 0 {
+	if typeOf(v)&n.Types == 0 && !c.isMetadata(n) {
 		return dst, errMismatch
 	}
 	v = v.Clone()
@@ -332,12 +341,35 @@ func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 }
 
 // dropsMismatch reports whether a member of another type than it must have is
-// left out of a default, as the server does with metadata, each of its members,
-// apiVersion and kind (objectmeta.CoerceOptions.DropInvalidFields).
+// left out of a default, as the server does with apiVersion and kind of resources
+// (objectmeta.CoerceOptions.DropInvalidFields).
 func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
-	target := key.of().Node
-	isMeta := func(n *program.Node) bool { return c.defaults.objectMeta[n] || c.common.objectMeta[n] }
-	return target == c.text && n.Group == program.Pruned || isMeta(target) || isMeta(n)
+	return key.of().Node == c.text && n.Group == program.Pruned
+}
+
+// isMetadata reports whether n is for the whole metadata of a resource.
+func (c *compiler) isMetadata(n *program.Node) bool {
+	return c.defaults.objectMeta[n] || c.common.objectMeta[n]
+}
+
+// normalise returns a default on an edge, or a part of one, after what the server
+// does to metadata in defaults before it uses them (defaulting.PruneDefaults): a
+// round trip through ObjectMeta without what does not fit there. ok says whether
+// anything is left. Metadata that is no object stays.
+func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value, ok bool) {
+	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n') {
+		out, err := objectmeta.Append(nil, v, true, false)
+		return out, err == nil
+	}
+	if !c.isMetadata(key.node) {
+		return v, true
+	}
+	key2 := key.node.Fields[key.edge].Key
+	whole, err := objectmeta.Append(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false)
+	if err != nil || len(whole) <= len(key2)+len("{}") {
+		return nil, false
+	}
+	return whole[len("{")+len(key2) : len(whole)-len("}")], true
 }
 
 // renderMember appends the next value as the edge leaves it. Where a mismatch
@@ -351,12 +383,15 @@ func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) 
 		}
 	}
 	n := key.of().Node
-	if n.Group == program.Pruned && n != c.text {
+	if n != c.text && !c.isMetadata(n) {
 		return c.render(dst, dec, n)
 	}
 	v, err := dec.ReadValue()
 	if err != nil {
 		return dst, err
+	}
+	if n != c.text {
+		v, _ = c.normalise(key, v)
 	}
 	return c.render(dst, jsontext.NewDecoder(bytes.NewReader(v)), n)
 }

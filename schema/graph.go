@@ -53,6 +53,8 @@ type common struct {
 	none *program.Node // everything within is pruned
 	text *program.Node // strings only
 
+	unknownField *program.Node // declared where only what is known stays
+
 	meta       map[metaKey]*program.Node
 	objectMeta map[*program.Node]bool
 }
@@ -74,6 +76,8 @@ func makeCommon() *common {
 	c.none.Elements.Node = c.none
 	c.text = c.add(program.String)
 	c.keepAll(c.text)
+	c.unknownField = c.add(0)
+	c.keepAll(c.unknownField)
 	c.metadata(objectMeta, nil, program.RootMetadata)
 	c.metadata(objectMeta, nil, program.EmbeddedMetadata)
 	c.common.meta, c.common.objectMeta = c.meta, c.defaults.objectMeta

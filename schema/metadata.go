@@ -88,7 +88,12 @@ func (c *compiler) reserved(name string, s *Structural, r role) {
 		to = c.metadata(objectMeta, s, group)
 		c.path = c.path[:len(c.path)-1]
 	}
-	c.edge(name, to, c.null(s, program.DropNull), s)
+	null := c.null(s, program.DropNull)
+	if null == program.DefaultNull {
+		// The server looks at types, and decodes metadata, before it defaults.
+		null = program.KeepNull
+	}
+	c.edge(name, to, null, s)
 }
 
 // metadata returns the node for a part of metadata, in which s, which may be
@@ -110,7 +115,13 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	p := proto{types: t.types | program.Null, group: group, first: len(c.edges), unknown: t.fields == nil}
 	switch {
 	case t.fields != nil:
-		for _, name := range t.names {
+		names := t.names
+		for name, declared := range s.Properties {
+			if t.fields[name] == nil && c.null(declared, program.DropNull) != program.KeepNull {
+				names = append(slices.Clip(names), name)
+			}
+		}
+		for _, name := range slices.Sorted(slices.Values(names)) {
 			c.metadataField(&p, name, t.fields[name], s)
 		}
 	case t.values != nil:
@@ -146,7 +157,10 @@ func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structur
 	if declared == nil && null == program.DefaultNull {
 		null = program.KeepNull // only declared fields are defaulted here
 	}
-	to := c.metadata(t, child, p.group)
+	to := c.unknownField // nulls are dropped before what is unknown is looked for
+	if t != nil {
+		to = c.metadata(t, child, p.group)
+	}
 	c.edge(name, to, null, declared)
 	p.fields++
 }

@@ -45,7 +45,9 @@ func (p *Program) FieldNames(path errors.Path) []string {
 	}
 	var names []string
 	for i := range n.Fields {
-		names = append(names, n.Fields[i].Name())
+		if n.Fields[i].Node.Types != 0 {
+			names = append(names, n.Fields[i].Name())
+		}
 	}
 	slices.Sort(names)
 	return names

@@ -82,6 +82,9 @@ func (t Types) String() string {
 	if t == Any {
 		return "any"
 	}
+	if t == 0 {
+		return "unknown"
+	}
 	if t == Null {
 		return "null"
 	}

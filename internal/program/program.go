@@ -102,7 +102,8 @@ type Node struct {
 	// ID is the node's number in its program.
 	ID int32
 	// Types are the types a value may have; with others it is a mismatch and is
-	// kept as it stands.
+	// kept as it stands. Where they are none, the field is unknown, and declared
+	// for what becomes of a null only.
 	Types Types
 	// KeepObject and KeepArray say that nothing can change within an object or
 	// an array, so that it is only validated.

@@ -1,59 +1,16 @@
-package decoder
-
-// This file rewrites results as the API server writes them: numbers as they are
-// after decoding, and metadata as it is after a round trip through ObjectMeta.
-// Most documents need neither.
+// Package objectmeta does to the metadata of an object what a kube-apiserver does
+// by decoding it into a metav1.ObjectMeta and encoding that again.
+package objectmeta
 
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
-
-// appendNumbers appends the JSON text b with its numbers as the server writes
-// them: int64 where the literal is an integer that fits, or else float64.
-func appendNumbers(dst, b []byte) []byte {
-	from := 0
-	for i := 0; i < len(b); {
-		switch c := b[i]; {
-		case c == '"':
-			end, _, _ := jsonwire.ScanString(b, i+1)
-			i = end + 1
-		case c == '-' || c >= '0' && c <= '9':
-			end, kind, _, _ := jsonwire.ScanNumber(b, i)
-			if isOddNumber(b[i:end], kind) {
-				dst = append(dst, b[from:i]...)
-				dst = appendNumber(dst, b[i:end], kind)
-				from = end
-			}
-			i = end
-		default:
-			i++
-		}
-	}
-	return append(dst, b[from:]...)
-}
-
-// isOddNumber reports whether the server may write a number otherwise.
-func isOddNumber(lit []byte, kind jsonwire.Number) bool {
-	return kind == jsonwire.Fraction || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
-}
-
-func appendNumber(dst, lit []byte, kind jsonwire.Number) []byte {
-	if kind == jsonwire.Integer {
-		if n, err := strconv.ParseInt(string(lit), 10, 64); err == nil {
-			return strconv.AppendInt(dst, n, 10)
-		}
-	}
-	f, _ := strconv.ParseFloat(string(lit), 64)
-	text, _ := json.Marshal(f) // as the server does it; a float64 is always written
-	return append(dst, text...)
-}
 
 // These are metav1.ObjectMeta and what is in it, as far as JSON goes
 // (k8s.io/apimachinery v0.37).
@@ -117,11 +74,13 @@ func (t v1Time) MarshalJSON() ([]byte, error) {
 	return t.UTC().AppendFormat([]byte{'"'}, time.RFC3339+`"`), nil
 }
 
-// appendMetadata appends metadata after a round trip through ObjectMeta. Where
-// dropInvalid is set, members that do not fit are left out; metadata that is no
-// object never fits.
-func appendMetadata(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
-	b = appendNumbers(nil, b)
+// Append appends the metadata b, which is JSON without repeated names, after a
+// round trip through ObjectMeta: without members that it does not know or that
+// are empty. Where dropInvalid is set, members that do not fit are left out, too;
+// metadata that is no object never fits. With repairGeneration, a generation of 0
+// becomes 1.
+func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
+	b = jsonwire.AppendServerNumbers(nil, b)
 	var m v1ObjectMeta
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, &m); err != nil {
 		if !dropInvalid {

@@ -1,0 +1,122 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A manifest is what of a definition the server's side of a comparison reads,
+// without the help of package schema.
+type manifest struct {
+	Spec struct {
+		Group                 string
+		Names                 struct{ Kind string }
+		Version               string
+		PreserveUnknownFields *bool
+		Validation            *struct{ OpenAPIV3Schema json.RawMessage }
+		Versions              []struct {
+			Name   string
+			Schema *struct{ OpenAPIV3Schema json.RawMessage }
+		}
+	}
+}
+
+// realSchemas are the schemas of the corpus by apiVersion and kind, each read in
+// two ways.
+func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
+	comparers := make(map[string]*comparer)
+	for file := range corpus.CRDs(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			ours, err := schema.ParseCRD(doc.Bytes)
+			require.NoError(t, err, file.Name)
+			var theirs manifest
+			require.NoError(t, yaml.Unmarshal(doc.Bytes, &theirs), file.Name)
+			for _, crd := range ours {
+				if crd.Kind != theirs.Spec.Names.Kind {
+					t.Logf("%s: skipped: a list of definitions", file.Name)
+					continue
+				}
+				for i, version := range crd.Versions {
+					var js json.RawMessage
+					if theirs.Spec.Validation != nil {
+						js = theirs.Spec.Validation.OpenAPIV3Schema
+					}
+					if len(theirs.Spec.Versions) > 0 && theirs.Spec.Versions[i].Schema != nil {
+						js = theirs.Spec.Versions[i].Schema.OpenAPIV3Schema
+					}
+					if version.Schema == nil {
+						continue
+					}
+					c, err := newComparer(version.Schema, js, schema.PreserveUnknownFields(crd.PreserveUnknownFields))
+					require.NoError(t, err, "%s: %s %s", file.Name, version.Name, crd.Kind)
+					c.server.PreserveUnknownFields = crd.PreserveUnknownFields
+					comparers[crd.Group+"/"+version.Name+" "+crd.Kind] = c
+				}
+			}
+		}
+	}
+	return comparers
+}
+
+// TestRealResources compares the resources of the corpus, as they are and with
+// mistakes in them.
+func TestRealResources(t *testing.T) {
+	t.Run("hardened", func(t *testing.T) { testRealResources(t, newComparer) })
+	t.Run("exact", func(t *testing.T) { testRealResources(t, newExactComparer) })
+}
+
+func testRealResources(t *testing.T, newComparer maker) {
+	mutations := uint64(*mutationsFlag)
+	comparers := realSchemas(t, newComparer)
+	objects, y := 0, newTally()
+	plain := newTally()
+	started := time.Now()
+	for file := range corpus.Samples(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes, nil)
+			require.NoError(t, err, file.Name)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(t, err, file.Name)
+			c := comparers[apiVersion+" "+kind]
+			if c == nil {
+				continue
+			}
+			objects++
+			compareReal(c, file.Name, js, plain)
+			for n := range mutations {
+				seed := uint64(objects)<<32 | n
+				compareReal(c, fmt.Sprintf("%s, seed %d", file.Name, seed), Mutate(js, rand.New(rand.NewPCG(seed, 3))), y)
+			}
+		}
+	}
+	t.Logf("%d schemas, %d resources, %d mutations of each, in %v", len(comparers), objects, mutations, time.Since(started).Round(time.Second))
+	for _, c := range comparers {
+		for note, n := range c.notes {
+			y.notes[note] += n
+		}
+	}
+	plain.log(t)
+	y.log(t)
+	assert.Equal(t, 737, objects)
+}
+
+func compareReal(c *comparer, name string, doc []byte, y *tally) {
+	k, what, detail := c.compare(doc)
+	y.add(k, what, func() string {
+		doc := shorten(doc, stillDiffers(c, k, what, time.Now().Add(10*time.Second)))
+		_, _, detail = c.compare(doc)
+		return fmt.Sprintf("%s: %s\n%s\n%.2000s", name, what, doc, detail)
+	})
+}

@@ -1,0 +1,15 @@
+// Package fuzz holds Espalier against the code that a kube-apiserver decodes
+// custom resources with. It is a module of its own, so that nothing else here
+// depends on k8s.io.
+//
+//   - [Server] is the request decoder of the API server, put together from its
+//     packages: what is right is what it says.
+//   - [NewSchema] and [NewDocument] make schemas and documents from seeds,
+//     deterministically, so that a difference is reproduced by a number.
+//   - The tests compare verdicts, values and findings of the two for generated
+//     pairs and for real resources. What is meant to differ has a name, and is
+//     counted under it; all else is an error.
+//
+// The numbers of sections, such as 3.3, are those of the project's notes on the
+// semantics of Kubernetes.
+package fuzz

@@ -1,0 +1,35 @@
+package fuzz
+
+import (
+	"testing"
+)
+
+// FuzzParity compares documents that the fuzzer changes, under schemas that it
+// chooses by their seed.
+func FuzzParity(f *testing.F) {
+	for seed := uint64(0); seed < 200*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
+		s, _ := NewSchema(seed)
+		doc, _ := NewDocument(seed, s)
+		if len(doc) < 4096 {
+			f.Add(seed/DocumentsPerSchema, doc)
+		}
+	}
+	// What decodes by a schema is made once.
+	comparers := make(map[uint64]*comparer)
+	f.Fuzz(func(t *testing.T, n uint64, doc []byte) {
+		c := comparers[n]
+		if c == nil {
+			s, js := NewSchema(n * DocumentsPerSchema)
+			var err error
+			if c, err = newComparer(s, js); err != nil {
+				t.Fatalf("%v\n%s", err, js)
+			}
+			if len(comparers) < 10_000 {
+				comparers[n] = c
+			}
+		}
+		if k, what, detail := c.compare(doc); k == differs {
+			t.Errorf("%s\n%s\nschema: %s", what, detail, marshal(c.schema))
+		}
+	})
+}

@@ -1,0 +1,243 @@
+package fuzz
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	kjson "sigs.k8s.io/json"
+)
+
+// A Stage is a step of the server's decoder, in its order.
+type Stage uint8
+
+// The stages. A document that fails in one never gets to the next.
+const (
+	Accepted Stage = iota
+	Capped         // the oracle itself refuses, the server would not
+	Sniff          // kind and apiVersion are read, by encoding/json
+	Parse          // the object is read, by sigs.k8s.io/json
+	Kind           // there must be one
+	TypeMeta       // kind and apiVersion must be strings
+	RootMetadata
+	GroupVersion // apiVersion must be one
+	EmbeddedMetadata
+)
+
+var stageNames = [...]string{"accepted", "capped", "sniff", "parse", "kind", "type meta", "root metadata", "group version", "embedded metadata"}
+
+func (s Stage) String() string { return stageNames[s] }
+
+// A StageError is why a document is refused as a whole.
+type StageError struct {
+	Stage Stage
+	Err   error
+}
+
+func (e *StageError) Error() string { return e.Stage.String() + ": " + e.Err.Error() }
+func (e *StageError) Unwrap() error { return e.Err }
+
+// The limits of the oracle. Inserting defaults takes time and memory without
+// bound in the server, and tests must not.
+const (
+	maxDocumentBytes = 3 << 20 // as in the server
+	maxDefaultBytes  = 32 << 20
+)
+
+// A Server decodes the bodies of requests for one version of one kind.
+type Server struct {
+	// AnyType accepts any kind and apiVersion, also none, and uses the schema for
+	// all: which schema a document is for is not the concern of a decoder that
+	// was given one. The two must still be strings.
+	AnyType bool
+	// AnyKind is the half of that: there must be a kind, and an apiVersion that
+	// is one or empty, but the schema is used for all.
+	AnyKind bool
+	// PreserveUnknownFields is what a definition that was made in v1beta1 can
+	// still have set.
+	PreserveUnknownFields bool
+
+	schema  *structural.Structural
+	version schema.GroupVersion
+	kind    string
+	costs   *costs
+}
+
+// An Answer is what the server makes of a document.
+type Answer struct {
+	Object map[string]any
+	// Duplicates are the paths of names that repeat, in the order of the
+	// document.
+	Duplicates []string
+	// The paths of unknown fields, each group in the server's order.
+	UnknownInMetadata, Unknown, UnknownInEmbedded []string
+}
+
+// Strict returns the entries of the server's strict decoding error (6.2).
+func (a *Answer) Strict() []string {
+	var list []string
+	for _, path := range a.Duplicates {
+		list = append(list, "duplicate field "+strconv.Quote(path))
+	}
+	for _, group := range [][]string{a.UnknownInMetadata, a.Unknown, a.UnknownInEmbedded} {
+		for _, path := range group {
+			list = append(list, `unknown field "`+path+`"`)
+		}
+	}
+	return list
+}
+
+// ToStructural reads a schema, in JSON, as the server reads that of a stored
+// definition; defaults are not pruned yet.
+func ToStructural(openAPIV3Schema []byte) (*structural.Structural, error) {
+	internal, err := toInternal(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	return structural.NewStructural(internal)
+}
+
+func toInternal(openAPIV3Schema []byte) (*apiextensions.JSONSchemaProps, error) {
+	var v1 apiextensionsv1.JSONSchemaProps
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(openAPIV3Schema, &v1); err != nil {
+		return nil, err
+	}
+	var internal apiextensions.JSONSchemaProps
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &internal, nil)
+	return &internal, err
+}
+
+// NewServer returns a server for a schema in JSON, as getOrCreateServingInfoFor
+// prepares it.
+func NewServer(openAPIV3Schema []byte, version schema.GroupVersion, kind string) (*Server, error) {
+	s, err := ToStructural(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	s = s.DeepCopy()
+	if err := defaulting.PruneDefaults(s); err != nil {
+		return nil, err
+	}
+	return &Server{schema: s, version: version, kind: kind, costs: costsOf(s)}, nil
+}
+
+// Decode does what the server does between the body of a request and
+// admission (section 10, R).
+func (s *Server) Decode(body []byte) (*Answer, error) {
+	a, matches, err := s.coerce(body)
+	if err != nil || !matches {
+		return a, err
+	}
+	if n := s.costs.inserted(a.Object); n > maxDefaultBytes {
+		return nil, &StageError{Capped, fmt.Errorf("defaults of %d bytes", n)}
+	}
+	defaulting.Default(a.Object, s.schema)
+	return a, nil
+}
+
+// coerce is all of the decoder but for defaulting, which the versioning codec
+// around it does: Decode of the JSON serializer, and then that of
+// schemaCoercingDecoder.
+func (s *Server) coerce(body []byte) (a *Answer, matches bool, err error) {
+	if len(body) > maxDocumentBytes {
+		return nil, false, &StageError{Capped, fmt.Errorf("%d bytes", len(body))}
+	}
+	if _, err := json.DefaultMetaFactory.Interpret(body); err != nil {
+		// The other error that there is is about the apiVersion.
+		if !s.AnyType || strings.HasPrefix(err.Error(), "couldn't get version/kind") {
+			return nil, false, &StageError{Sniff, err}
+		}
+	}
+	u := &unstructured.Unstructured{}
+	m := map[string]any{}
+	strict, err := kjson.UnmarshalStrict(body, &m)
+	if err != nil {
+		return nil, false, &StageError{Parse, err}
+	}
+	u.SetUnstructuredContent(m)
+	if m == nil { // null: the server finds no kind in it
+		return nil, false, &StageError{Kind, runtime.NewMissingKindErr(string(body))}
+	}
+	if u.GetKind() == "" && !s.AnyType {
+		return nil, false, &StageError{Kind, runtime.NewMissingKindErr(string(body))}
+	}
+	a = new(Answer)
+	for _, err := range strict {
+		var field kjson.FieldError
+		if !errors.As(err, &field) {
+			return nil, false, &StageError{Parse, err}
+		}
+		a.Duplicates = append(a.Duplicates, field.FieldPath())
+	}
+	matches, err = s.apply(u, a)
+	if err != nil {
+		return nil, false, err
+	}
+	a.Object = u.Object
+	return a, matches, nil
+}
+
+// apply is unstructuredSchemaCoercer.apply for requests under Strict or Warn.
+// It reports whether the object is of the server's kind.
+func (s *Server) apply(u *unstructured.Unstructured, a *Answer) (bool, error) {
+	kind, foundKind, err := unstructured.NestedString(u.UnstructuredContent(), "kind")
+	if err != nil {
+		return false, &StageError{TypeMeta, err}
+	}
+	apiVersion, foundAPIVersion, err := unstructured.NestedString(u.UnstructuredContent(), "apiVersion")
+	if err != nil {
+		return false, &StageError{TypeMeta, err}
+	}
+	meta, foundMeta, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object,
+		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return false, &StageError{RootMetadata, err}
+	}
+	a.UnknownInMetadata = unknown
+	version, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil && !s.AnyType {
+		return false, &StageError{GroupVersion, err}
+	}
+	matches := s.AnyType || s.AnyKind || version.Group == s.version.Group && kind == s.kind
+	if matches {
+		governing := s.schema
+		if !s.AnyType && !s.AnyKind && version.Version != s.version.Version {
+			governing = nil
+		}
+		if !s.PreserveUnknownFields {
+			a.Unknown = pruning.PruneWithOptions(u.Object, governing, true,
+				structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+			defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, governing)
+		}
+		fault, paths := objectmeta.CoerceWithOptions(nil, u.Object, governing, false,
+			objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+		if fault != nil {
+			return false, &StageError{EmbeddedMetadata, fault}
+		}
+		a.UnknownInEmbedded = paths
+		matches = governing != nil
+	}
+	if foundKind {
+		u.SetKind(kind)
+	}
+	if foundAPIVersion {
+		u.SetAPIVersion(apiVersion)
+	}
+	if foundMeta {
+		if err := objectmeta.SetObjectMeta(u.Object, meta); err != nil {
+			return false, &StageError{RootMetadata, err}
+		}
+	}
+	return matches, nil
+}

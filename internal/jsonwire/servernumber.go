@@ -1,0 +1,46 @@
+package jsonwire
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// AppendServerNumbers appends the JSON text b with its numbers as the server writes
+// them: int64 where the literal is an integer that fits, or else float64.
+func AppendServerNumbers(dst, b []byte) []byte {
+	from := 0
+	for i := 0; i < len(b); {
+		switch c := b[i]; {
+		case c == '"':
+			end, _, _ := ScanString(b, i+1)
+			i = end + 1
+		case c == '-' || c >= '0' && c <= '9':
+			end, kind, _, _ := ScanNumber(b, i)
+			if IsOddNumber(b[i:end], kind) {
+				dst = append(dst, b[from:i]...)
+				dst = appendNumber(dst, b[i:end], kind)
+				from = end
+			}
+			i = end
+		default:
+			i++
+		}
+	}
+	return append(dst, b[from:]...)
+}
+
+// IsOddNumber reports whether the server may write a number otherwise.
+func IsOddNumber(lit []byte, kind Number) bool {
+	return kind == Fraction || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
+}
+
+func appendNumber(dst, lit []byte, kind Number) []byte {
+	if kind == Integer {
+		if n, err := strconv.ParseInt(string(lit), 10, 64); err == nil {
+			return strconv.AppendInt(dst, n, 10)
+		}
+	}
+	f, _ := strconv.ParseFloat(string(lit), 64)
+	text, _ := json.Marshal(f) // as the server does it; a float64 is always written
+	return append(dst, text...)
+}
