@@ -2,108 +2,24 @@ package schema
 
 import (
 	"encoding/json"
-	stderrors "errors"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/objectmeta"
 )
 
 // This file handles the metadata of embedded resources in defaults as the server
 // does: pkg/apiserver/schema/objectmeta of apiextensions-apiserver, and
 // ValidateObjectMeta of k8s.io/apimachinery.
 
-// A metaObject is metav1.ObjectMeta. Decoding into it and encoding it again is
-// what the server does to all metadata.
-type (
-	metaObject struct {
-		Name                       string            `json:"name,omitempty"`
-		GenerateName               string            `json:"generateName,omitempty"`
-		Namespace                  string            `json:"namespace,omitempty"`
-		SelfLink                   string            `json:"selfLink,omitempty"`
-		UID                        metaUID           `json:"uid,omitempty"`
-		ResourceVersion            string            `json:"resourceVersion,omitempty"`
-		Generation                 int64             `json:"generation,omitempty"`
-		CreationTimestamp          metaTime          `json:"creationTimestamp,omitzero"`
-		DeletionTimestamp          *metaTime         `json:"deletionTimestamp,omitempty"`
-		DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
-		Labels                     map[string]string `json:"labels,omitempty"`
-		Annotations                map[string]string `json:"annotations,omitempty"`
-		OwnerReferences            []metaOwner       `json:"ownerReferences,omitempty"`
-		Finalizers                 []string          `json:"finalizers,omitempty"`
-		ManagedFields              []metaManaged     `json:"managedFields,omitempty"`
-	}
-	metaOwner struct {
-		APIVersion         string  `json:"apiVersion"`
-		Kind               string  `json:"kind"`
-		Name               string  `json:"name"`
-		UID                metaUID `json:"uid"`
-		Controller         *bool   `json:"controller,omitempty"`
-		BlockOwnerDeletion *bool   `json:"blockOwnerDeletion,omitempty"`
-	}
-	metaManaged struct {
-		Manager     string           `json:"manager,omitempty"`
-		Operation   metaOperation    `json:"operation,omitempty"`
-		APIVersion  string           `json:"apiVersion,omitempty"`
-		Time        *metaTime        `json:"time,omitempty"`
-		FieldsType  string           `json:"fieldsType,omitempty"`
-		FieldsV1    *json.RawMessage `json:"fieldsV1,omitempty"`
-		Subresource string           `json:"subresource,omitempty"`
-	}
-	metaUID       string
-	metaOperation string
-	metaTime      struct{ time.Time }
-)
-
-func (t *metaTime) UnmarshalJSON(b []byte) error {
-	var s string
-	if string(b) == "null" {
-		t.Time = time.Time{}
-		return nil
-	}
-	if err := json.Unmarshal(b, &s); err != nil {
-		return err
-	}
-	var err error
-	t.Time, err = time.Parse(time.RFC3339, s)
-	return err
-}
-
-func (t metaTime) MarshalJSON() ([]byte, error) {
-	if t.IsZero() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(t.UTC().Format(time.RFC3339))
-}
-
-// metaNames are the names of the types in the messages of the server.
-var metaNames = strings.NewReplacer("schema.metaObject", "v1.ObjectMeta", "schema.metaOwner", "v1.OwnerReference",
-	"schema.metaManaged", "v1.ManagedFieldsEntry", "schema.metaUID", "types.UID",
-	"schema.metaOperation", "v1.ManagedFieldsOperationType")
-
-func decodeMeta(v any) (*metaObject, error) {
+func decodeMeta(v any) (*objectmeta.ObjectMeta, error) {
 	js, err := json.Marshal(v)
 	if err != nil {
 		return nil, err
 	}
-	m := new(metaObject)
-	err = kjson.UnmarshalCaseSensitivePreserveInts(js, m)
-	var mismatch *json.UnmarshalTypeError
-	if stderrors.As(err, &mismatch) {
-		text := "json: cannot unmarshal " + mismatch.Value + " into Go "
-		if mismatch.Struct != "" || mismatch.Field != "" {
-			_, name, _ := strings.Cut(metaNames.Replace("schema."+mismatch.Struct), ".")
-			text += "struct field " + name + "." + mismatch.Field
-		} else {
-			text += "value"
-		}
-		err = stderrors.New(text + " of type " + metaNames.Replace(mismatch.Type.String()))
-	}
-	return m, err
+	return objectmeta.Decode(js)
 }
 
 // member returns the schema for a member of an object, and the place of it as
@@ -246,7 +162,7 @@ func versionOf(apiVersion string) (version string, ok bool) {
 
 // metadata validates metadata as on creation. A name may be absent, and a
 // namespace may be there.
-func (r *report) metadata(p *place, m *metaObject) {
+func (r *report) metadata(p *place, m *objectmeta.ObjectMeta) {
 	faults := func(at string, v string, faults []string) {
 		for _, fault := range faults {
 			r.invalid(p.child(at), v, fault)
@@ -287,7 +203,7 @@ func (r *report) metadata(p *place, m *metaObject) {
 	}
 }
 
-func (r *report) owners(p *place, owners []metaOwner) {
+func (r *report) owners(p *place, owners []objectmeta.OwnerReference) {
 	controller := ""
 	for i, o := range owners {
 		at := p.index(i)
@@ -317,7 +233,7 @@ func (r *report) owners(p *place, owners []metaOwner) {
 	}
 }
 
-func (r *report) managed(p *place, f metaManaged) {
+func (r *report) managed(p *place, f objectmeta.ManagedFieldsEntry) {
 	switch f.Operation {
 	case "Apply", "Update":
 	case "":

@@ -5,6 +5,8 @@ package objectmeta
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"strings"
 	"time"
 
 	kjson "sigs.k8s.io/json"
@@ -12,53 +14,63 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// These are metav1.ObjectMeta and what is in it, as far as JSON goes
-// (k8s.io/apimachinery v0.37).
+// An ObjectMeta is a metav1.ObjectMeta, as far as JSON goes, and so are the types
+// in it (k8s.io/apimachinery v0.37).
+type ObjectMeta struct {
+	Name                       string               `json:"name,omitempty"`
+	GenerateName               string               `json:"generateName,omitempty"`
+	Namespace                  string               `json:"namespace,omitempty"`
+	SelfLink                   string               `json:"selfLink,omitempty"`
+	UID                        UID                  `json:"uid,omitempty"`
+	ResourceVersion            string               `json:"resourceVersion,omitempty"`
+	Generation                 int64                `json:"generation,omitempty"`
+	CreationTimestamp          Time                 `json:"creationTimestamp,omitzero"`
+	DeletionTimestamp          *Time                `json:"deletionTimestamp,omitempty"`
+	DeletionGracePeriodSeconds *int64               `json:"deletionGracePeriodSeconds,omitempty"`
+	Labels                     map[string]string    `json:"labels,omitempty"`
+	Annotations                map[string]string    `json:"annotations,omitempty"`
+	OwnerReferences            []OwnerReference     `json:"ownerReferences,omitempty"`
+	Finalizers                 []string             `json:"finalizers,omitempty"`
+	ManagedFields              []ManagedFieldsEntry `json:"managedFields,omitempty"`
+}
+
+// An OwnerReference is a metav1.OwnerReference.
+type OwnerReference struct {
+	APIVersion         string `json:"apiVersion"`
+	Kind               string `json:"kind"`
+	Name               string `json:"name"`
+	UID                UID    `json:"uid"`
+	Controller         *bool  `json:"controller,omitempty"`
+	BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
+}
+
+// A ManagedFieldsEntry is a metav1.ManagedFieldsEntry.
+type ManagedFieldsEntry struct {
+	Manager     string                     `json:"manager,omitempty"`
+	Operation   ManagedFieldsOperationType `json:"operation,omitempty"`
+	APIVersion  string                     `json:"apiVersion,omitempty"`
+	Time        *Time                      `json:"time,omitempty"`
+	FieldsType  string                     `json:"fieldsType,omitempty"`
+	FieldsV1    *json.RawMessage           `json:"fieldsV1,omitempty"`
+	Subresource string                     `json:"subresource,omitempty"`
+}
+
 type (
-	v1ObjectMeta struct {
-		Name                       string             `json:"name,omitempty"`
-		GenerateName               string             `json:"generateName,omitempty"`
-		Namespace                  string             `json:"namespace,omitempty"`
-		SelfLink                   string             `json:"selfLink,omitempty"`
-		UID                        string             `json:"uid,omitempty"`
-		ResourceVersion            string             `json:"resourceVersion,omitempty"`
-		Generation                 int64              `json:"generation,omitempty"`
-		CreationTimestamp          v1Time             `json:"creationTimestamp,omitzero"`
-		DeletionTimestamp          *v1Time            `json:"deletionTimestamp,omitempty"`
-		DeletionGracePeriodSeconds *int64             `json:"deletionGracePeriodSeconds,omitempty"`
-		Labels                     map[string]string  `json:"labels,omitempty"`
-		Annotations                map[string]string  `json:"annotations,omitempty"`
-		OwnerReferences            []v1OwnerReference `json:"ownerReferences,omitempty"`
-		Finalizers                 []string           `json:"finalizers,omitempty"`
-		ManagedFields              []v1ManagedFields  `json:"managedFields,omitempty"`
-	}
-	v1OwnerReference struct {
-		APIVersion         string `json:"apiVersion"`
-		Kind               string `json:"kind"`
-		Name               string `json:"name"`
-		UID                string `json:"uid"`
-		Controller         *bool  `json:"controller,omitempty"`
-		BlockOwnerDeletion *bool  `json:"blockOwnerDeletion,omitempty"`
-	}
-	v1ManagedFields struct {
-		Manager     string    `json:"manager,omitempty"`
-		Operation   string    `json:"operation,omitempty"`
-		APIVersion  string    `json:"apiVersion,omitempty"`
-		Time        *v1Time   `json:"time,omitempty"`
-		FieldsType  string    `json:"fieldsType,omitempty"`
-		FieldsV1    *v1Fields `json:"fieldsV1,omitempty"`
-		Subresource string    `json:"subresource,omitempty"`
-	}
-	v1Time   struct{ time.Time }
-	v1Fields struct{ json.RawMessage }
+	// A UID is a types.UID.
+	UID string
+	// A ManagedFieldsOperationType is a metav1.ManagedFieldsOperationType.
+	ManagedFieldsOperationType string
+	// A Time is a metav1.Time.
+	Time struct{ time.Time }
 )
 
-func (t *v1Time) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reads a time in the form of RFC 3339, or null.
+func (t *Time) UnmarshalJSON(b []byte) error {
 	var text *string
 	if err := json.Unmarshal(b, &text); err != nil {
 		return err
 	}
-	*t = v1Time{}
+	*t = Time{}
 	if text == nil {
 		return nil
 	}
@@ -67,11 +79,32 @@ func (t *v1Time) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-func (t v1Time) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the time in UTC and in seconds.
+func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
 	return t.UTC().AppendFormat([]byte{'"'}, time.RFC3339+`"`), nil
+}
+
+// serverNames are the names of the types in the messages of the server.
+var serverNames = strings.NewReplacer("objectmeta.UID", "types.UID", "objectmeta.", "v1.")
+
+// Decode decodes metadata, with the error text of the server.
+func Decode(js []byte) (*ObjectMeta, error) {
+	m := new(ObjectMeta)
+	err := kjson.UnmarshalCaseSensitivePreserveInts(js, m)
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		text := "json: cannot unmarshal " + mismatch.Value + " into Go "
+		if mismatch.Struct != "" || mismatch.Field != "" {
+			text += "struct field " + mismatch.Struct + "." + mismatch.Field
+		} else {
+			text += "value"
+		}
+		err = errors.New(text + " of type " + serverNames.Replace(mismatch.Type.String()))
+	}
+	return m, err
 }
 
 // Append appends the metadata b, which is JSON without repeated names, after a
@@ -81,14 +114,12 @@ func (t v1Time) MarshalJSON() ([]byte, error) {
 // becomes 1.
 func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
 	b = jsonwire.AppendServerNumbers(nil, b)
-	var m v1ObjectMeta
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, &m); err != nil {
-		if !dropInvalid {
-			return dst, err
-		}
-		if m, err = fittingMembers(b); err != nil {
-			return dst, err
-		}
+	m, err := Decode(b)
+	if err != nil && dropInvalid {
+		m, err = fittingMembers(b)
+	}
+	if err != nil {
+		return dst, err
 	}
 	if repairGeneration && m.Generation == 0 {
 		m.Generation = 1
@@ -96,24 +127,26 @@ func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(&m); err != nil {
+	if err := enc.Encode(m); err != nil {
 		return dst, err
 	}
 	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...), nil
 }
 
 // fittingMembers decodes those members of metadata that fit, each for itself.
-func fittingMembers(b []byte) (m v1ObjectMeta, err error) {
+func fittingMembers(b []byte) (*ObjectMeta, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(b, &members); err != nil {
-		return m, err
+		return nil, err
 	}
+	m := new(ObjectMeta)
 	for name, value := range members {
 		one := append(append(append(jsonwire.AppendQuoted([]byte{'{'}, name), ':'), value...), '}')
-		if kjson.UnmarshalCaseSensitivePreserveInts(one, new(v1ObjectMeta)) == nil {
-			if err := kjson.UnmarshalCaseSensitivePreserveInts(one, &m); err != nil {
-				return m, err
-			}
+		if _, err := Decode(one); err != nil {
+			continue
+		}
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(one, m); err != nil {
+			return nil, err
 		}
 	}
 	return m, nil
