@@ -48,7 +48,7 @@
 //     1e3 as 1000, and integers beyond int64 as their float64.
 //   - metadata is pruned to the fields of ObjectMeta, and values of wrong types in
 //     it are an error, but it is not normalised: the server also drops empty
-//     members and rewrites times.
+//     members, rewrites times, and refuses what is no time.
 //   - apiVersion and kind may be absent.
 //   - Numbers and names are limited in length.
 //

@@ -155,7 +155,7 @@ func TestFindingLimits(t *testing.T) {
 	assert.ErrorContains(t, err, `unknown field "00000099" and 7 more`)
 
 	// Paths are cut to MaxPathBytes each, and to FindingBytes in all.
-	deep := strings.Repeat(`{"obj":`, 1) + `{"deep":{"x":{"` + strings.Repeat("n", 40_000) + `":1}}}}`
+	deep := `{"obj":{"deep":{"x":{"` + strings.Repeat("n", 40_000) + `":1}}}}`
 	_, err = d.AppendJSON(nil, []byte(deep))
 	require.NoError(t, err)
 	require.Len(t, d.Findings(), 1)
