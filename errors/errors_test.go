@@ -42,6 +42,17 @@ func TestPath(t *testing.T) {
 	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
 }
 
+// TestSegmentText spells names like indices.
+func TestSegmentText(t *testing.T) {
+	var text []byte
+	first := true
+	for s := range (Path{}).Child("m").Child("k.x").Element(0).Child("").Child("a\nb").Segments() {
+		text = s.AppendText(text, first, s.Name != "m")
+		first = false
+	}
+	assert.Equal(t, `m[k.x][0][""]["a\nb"]`, string(text))
+}
+
 func TestPathSegments(t *testing.T) {
 	var got []Segment
 	for s := range (Path{}).Child("a").Element(300).Child("").Segments() {

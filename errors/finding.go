@@ -135,7 +135,7 @@ func (l List) Count(k Kind) int {
 // SortByPosition puts the findings into the order of the document. Decoders
 // return them in the order of the API server: duplicates first, then unknown
 // fields in root metadata, other unknown fields, and unknown fields in the
-// metadata of embedded resources, these three sorted by path.
+// metadata of embedded resources, these three sorted by path as the server spells it.
 func (l List) SortByPosition() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Position.Offset, b.Position.Offset), cmp.Compare(a.Kind, b.Kind))

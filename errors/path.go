@@ -126,31 +126,40 @@ func (p Path) String() string {
 
 // AppendText appends what [Path.String] returns. It never fails.
 func (p Path) AppendText(b []byte) ([]byte, error) {
-	start := len(b)
 	for rest := p.enc; rest != ""; {
 		var s Segment
+		first := len(rest) == len(p.enc)
 		s, rest = next(rest)
-		switch {
-		case s.Elided:
-			b = append(b, "[... "...)
-			b = strconv.AppendInt(b, int64(s.Index), 10)
-			b = append(b, " more ...]"...)
-		case !s.IsName:
-			b = append(b, '[')
-			b = strconv.AppendInt(b, int64(s.Index), 10)
-			b = append(b, ']')
-		case isPlain(s.Name):
-			if len(b) > start {
-				b = append(b, '.')
-			}
-			b = append(b, s.Name...)
-		default:
-			b = append(b, '[')
-			b = AppendQuoted(b, s.Name)
-			b = append(b, ']')
-		}
+		b = s.AppendText(b, first, false)
 	}
 	return b, nil
+}
+
+// AppendText appends the step as [Path.String] spells it. first says that it is
+// the first of its path, asKey that a name is spelled like an index, m[k]: in some
+// of its messages the API server writes the keys of maps so.
+func (s Segment) AppendText(b []byte, first, asKey bool) []byte {
+	switch {
+	case s.Elided:
+		b = append(b, "[... "...)
+		b = strconv.AppendInt(b, int64(s.Index), 10)
+		return append(b, " more ...]"...)
+	case !s.IsName:
+		b = append(b, '[')
+		b = strconv.AppendInt(b, int64(s.Index), 10)
+		return append(b, ']')
+	case !isPlain(s.Name):
+		b = append(b, '[')
+		b = AppendQuoted(b, s.Name)
+		return append(b, ']')
+	case asKey:
+		b = append(b, '[')
+		b = append(b, s.Name...)
+		return append(b, ']')
+	case !first:
+		b = append(b, '.')
+	}
+	return append(b, s.Name...)
 }
 
 // Pointer returns the path as a JSON Pointer (RFC 6901), such as
