@@ -21,15 +21,17 @@
 //	               is not checked
 //	findings.yaml  the same for in.yaml
 //	error          for documents without a result: a line "kind: syntax" (or
-//	               limit, or type) and lines that the message must contain
+//	               limit, type or object) and lines that the message must contain
 //
 // A section for one semantics only has it before the extension, or at the end:
 // want.kubernetes.json, want.kep.json, findings.kep, error.kep. Where both
 // exist, the special one counts.
 //
-// The options are "semantics: both" (the default), kubernetes or kep; "root:
-// resource" (the default) or value; "yaml: no" for documents that are JSON only;
-// "total: N" for the number of findings with those beyond the limits.
+// The options are "semantics: both" (the default, kubernetes and kep) or those
+// that the case is for: kubernetes, kep, server (that of Kubernetes under
+// decoder.Kubernetes) and storage (under decoder.FromStorage); "root: resource"
+// (the default) or value; "yaml: no" for documents that are JSON only; "total: N"
+// for the number of findings with those beyond the limits.
 //
 // Several documents can share a schema: sections in a folder, such as
 // "null/in.json", are a case of their own that takes what it lacks from the
@@ -55,11 +57,16 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// The names of the semantics that cases are for.
+// The names of the semantics that cases are for: those of programs, and those
+// of decoders that stand in for an API server.
 const (
 	Kubernetes = "kubernetes"
 	KEP        = "kep"
+	Server     = "server"
+	Storage    = "storage"
 )
+
+var semanticsNames = []string{Kubernetes, KEP, Server, Storage}
 
 // A Case is a document, a schema, and what becomes of the one under the other.
 type Case struct {
@@ -72,7 +79,7 @@ type Case struct {
 	Comment string
 	// Schema is the schema, in YAML.
 	Schema []byte
-	// Semantics has Kubernetes, KEP or both.
+	// Semantics has those that the case is for.
 	Semantics []string
 	// ValueRoot says that the root of the schema is not a resource.
 	ValueRoot bool
@@ -88,7 +95,7 @@ type Case struct {
 
 // A Failure is what is known about the error for a document without a result.
 type Failure struct {
-	Kind     string   // "syntax", "limit", "type", or "" where it may be any
+	Kind     string   // "syntax", "limit", "type", "object", or "" where it may be any
 	Contains []string // parts of the message
 }
 
@@ -238,7 +245,7 @@ func isSection(name string) bool {
 	case "schema.yaml", "options", "in.json", "in.yaml", "want.json", "findings", "findings.yaml", "error":
 		return true
 	}
-	for _, semantics := range []string{Kubernetes, KEP} {
+	for _, semantics := range semanticsNames {
 		switch name {
 		case "want." + semantics + ".json", "findings." + semantics, "findings.yaml." + semantics, "error." + semantics:
 			return true
@@ -252,21 +259,25 @@ func (c *Case) complete() error {
 	c.Semantics = []string{Kubernetes, KEP}
 	for _, line := range lines(c.sections["options"]) {
 		var err error
-		switch key, value, _ := strings.Cut(line, ": "); line {
-		case "semantics: both", "root: resource":
-		case "semantics: kubernetes", "semantics: kep":
-			c.Semantics = []string{value}
-		case "root: value":
-			c.ValueRoot = true
-		case "yaml: no":
-			c.JSONOnly = true
-		default:
-			if key != "total" {
-				return fmt.Errorf("unknown option %q", line)
+		switch key, value, _ := strings.Cut(line, ": "); {
+		case line == "semantics: both" || line == "root: resource":
+		case key == "semantics":
+			c.Semantics = strings.Fields(value)
+			for _, name := range c.Semantics {
+				if !slices.Contains(semanticsNames, name) {
+					return fmt.Errorf("unknown semantics %q", name)
+				}
 			}
+		case line == "root: value":
+			c.ValueRoot = true
+		case line == "yaml: no":
+			c.JSONOnly = true
+		case key == "total":
 			if c.Total, err = strconv.Atoi(value); err != nil {
 				return err
 			}
+		default:
+			return fmt.Errorf("unknown option %q", line)
 		}
 	}
 	if c.Comment == "" {

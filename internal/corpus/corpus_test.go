@@ -77,11 +77,32 @@ kind: type
 	assert.Equal(t, "type", cases[0].Failure(KEP).Kind)
 }
 
+func TestParseSemantics(t *testing.T) {
+	cases, err := Parse("f.txtar", []byte(`Null.
+-- schema.yaml --
+type: object
+-- options --
+semantics: kubernetes server
+-- in.json --
+{"a": null}
+-- want.json --
+{}
+-- error.server --
+kind: object
+`))
+	require.NoError(t, err)
+	require.Len(t, cases, 1)
+	assert.Equal(t, []string{Kubernetes, Server}, cases[0].Semantics)
+	assert.Nil(t, cases[0].Failure(Kubernetes))
+	assert.Equal(t, "object", cases[0].Failure(Server).Kind)
+}
+
 func TestParseRefuses(t *testing.T) {
 	const head = "Shown.\n-- schema.yaml --\ntype: object\n"
 	for name, text := range map[string]string{
 		"unknown section":                  head + "-- wants.json --\n{}\n",
-		"unknown option":                   head + "-- options --\nsemantics: all\n-- in.json --\n{}\n-- want.json --\n{}\n",
+		"unknown semantics":                head + "-- options --\nsemantics: kep all\n-- in.json --\n{}\n-- want.json --\n{}\n",
+		"unknown option":                   head + "-- options --\nyaml: yes\n-- in.json --\n{}\n-- want.json --\n{}\n",
 		"no comment":                       strings.TrimPrefix(head, "Shown.\n") + "-- in.json --\n{}\n-- want.json --\n{}\n",
 		"neither in.json nor in.yaml":      head + "-- want.json --\n{}\n",
 		"neither a result nor an error":    head + "-- in.json --\n{}\n-- want.kep.json --\n{}\n",
