@@ -299,5 +299,5 @@ func (d *Decoder) release(used int) {
 	d.sourceMap = yamlbridge.SourceMap{}
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}
-	w.places, w.scratch = nil, nil
+	w.places, w.scratch, w.texts = nil, nil, nil
 }

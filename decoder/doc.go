@@ -51,11 +51,13 @@
 //     members, rewrites times, and refuses what is no time.
 //   - apiVersion and kind may be absent.
 //   - Numbers and names are limited in length.
+//   - Paths have one spelling, in which all names follow a dot. For what is unknown
+//     in the metadata of an embedded resource, the server writes the keys of maps
+//     on the way there in brackets.
 //
 // These hold in both:
 //
-//   - Names that are empty or not graphic are quoted and escaped in paths, and
-//     below additionalProperties all names follow a dot.
+//   - Names that are empty or not graphic are quoted and escaped in paths.
 //   - Findings are limited to 100, and nulls that are dropped can be reported.
 //   - The server reads apiVersion and kind a first time without regard to case,
 //     and fails if that goes wrong; a Decoder never does.

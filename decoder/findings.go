@@ -18,7 +18,8 @@ type record struct {
 	at, first     int // offsets in the text that is walked
 	count         int
 	path, end     int // the encoded path in findings.paths
-	text, textEnd int // its text in findings.scratch, for sorting
+	sort, sortEnd int // what it is sorted by, in findings.scratch
+	text, textEnd int // what messages say instead of the path, in findings.texts
 	want, got     program.Types
 }
 
@@ -31,8 +32,10 @@ type findings struct {
 	mismatches int // all of them, omitted ones too
 	strict     int // unknown and duplicate fields, omitted ones too
 	list       errors.List
-	lastPaths  string
 	scratch    []byte
+	texts      []byte
+	lastPaths  string
+	lastTexts  string
 	places     []place
 }
 
@@ -127,12 +130,18 @@ func (d *Decoder) finish() {
 		w.lastPaths = string(w.paths)
 	}
 	w.sort()
+	if string(w.texts) != w.lastTexts {
+		w.lastTexts = string(w.texts)
+	}
 	w.mergeDuplicates()
 	w.list = slices.Grow(w.list, len(w.records))[:len(w.records)]
 	w.places = w.places[:0]
 	for i := range w.records {
 		r, f := &w.records[i], &w.list[i]
 		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Count: r.count}
+		if r.text < r.textEnd {
+			f.SetFieldPath(w.lastTexts[r.text:r.textEnd])
+		}
 		w.places = append(w.places, place{r.at, &f.Position})
 		switch r.kind {
 		case errors.TypeMismatch:
@@ -188,32 +197,88 @@ func (r *record) rank() int {
 const (
 	rankDuplicate    = iota // in the order of the document
 	rankRootMetadata        // in the order of a walk with sorted names
-	rankPruned              // by the text of the path
-	rankEmbedded            // by the text of the path
+	rankPruned              // by the server's spelling of the path
+	rankEmbedded            // by another spelling of it
 	rankOther               // in the order of the document
 )
 
 // sort puts the records into the order in which the API server reports them.
-func (f *findings) sort() {
-	f.scratch = f.scratch[:0]
-	for i := range f.records {
-		r := &f.records[i]
-		r.text = len(f.scratch)
-		f.scratch, _ = f.pathOf(r).AppendText(f.scratch)
-		r.textEnd = len(f.scratch)
+func (w *walker) sort() {
+	w.scratch, w.texts = w.scratch[:0], w.texts[:0]
+	for i := range w.records {
+		r := &w.records[i]
+		r.sort, r.text = len(w.scratch), len(w.texts)
+		switch r.rank() {
+		case rankPruned:
+			w.spell(r, nil)
+		case rankEmbedded:
+			w.spell(r, w.program.Root)
+		}
+		r.sortEnd, r.textEnd = len(w.scratch), len(w.texts)
 	}
-	slices.SortStableFunc(f.records, func(a, b record) int {
+	slices.SortStableFunc(w.records, func(a, b record) int {
 		by := cmp.Compare(a.rank(), b.rank())
 		if by == 0 {
 			switch a.rank() {
 			case rankRootMetadata:
-				by = f.pathOf(&a).Compare(f.pathOf(&b))
+				by = w.pathOf(&a).Compare(w.pathOf(&b))
 			case rankPruned, rankEmbedded:
-				by = bytes.Compare(f.scratch[a.text:a.textEnd], f.scratch[b.text:b.textEnd])
+				by = bytes.Compare(w.scratch[a.sort:a.sortEnd], w.scratch[b.sort:b.sortEnd])
 			}
 		}
 		return cmp.Or(by, cmp.Compare(a.at, b.at))
 	})
+}
+
+// spell appends to scratch what the API server sorts the record by: the path, with
+// names as they are. Where n is the root, the path leads to the metadata of an
+// embedded resource: then keys of maps are in brackets up to there, and if there
+// are any, what Kubernetes() puts into messages goes to texts.
+func (w *walker) spell(r *record, n *program.Node) {
+	first, hasKey := true, false
+	for s := range w.pathOf(r).Segments() {
+		isKey := false
+		var next *program.Node
+		if n != nil && n.Group == program.Pruned {
+			next, isKey = follow(n, s)
+		}
+		switch {
+		case !s.IsName:
+			w.scratch = s.AppendText(w.scratch, first, false)
+		case isKey || next != nil && s.Name == "":
+			w.scratch = append(append(append(w.scratch, '['), s.Name...), ']')
+		default:
+			if !first {
+				w.scratch = append(w.scratch, '.')
+			}
+			w.scratch = append(w.scratch, s.Name...)
+		}
+		if w.kubernetes {
+			w.texts = s.AppendText(w.texts, first, isKey)
+		}
+		n, first, hasKey = next, false, hasKey || isKey
+	}
+	if !hasKey {
+		w.texts = w.texts[:r.text]
+	}
+}
+
+// follow returns the node that a step leads to, or nil where it is not known, as
+// the step is not whole; and whether it is the key of a map.
+func follow(n *program.Node, s errors.Segment) (next *program.Node, isKey bool) {
+	switch {
+	case s.Elided:
+		return nil, false
+	case !s.IsName:
+		return n.Elements.Node, false
+	}
+	if f := n.Find([]byte(s.Name)); f != nil {
+		return f.Node, false
+	}
+	if n.Unknown != nil {
+		return n.Unknown.Node, true
+	}
+	return nil, false
 }
 
 // A counter counts lines and characters, from where it was last.

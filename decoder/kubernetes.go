@@ -27,6 +27,8 @@ import (
 //     are in UTC and seconds.
 //   - An object must have a kind, and an apiVersion of at most two parts.
 //   - Names and numbers may be of any length.
+//   - Of what is unknown in the metadata of embedded resources, messages write the
+//     keys of maps in brackets, m[k].metadata.x; errors.Finding.Path stays.
 //
 // Findings are limited, and names in their paths escaped, as in any decoder. The
 // program is taken to be that of the object's group and kind.
