@@ -55,35 +55,51 @@ func TestIntendedDifferences(t *testing.T) {
 	}
 }
 
-// TestSpellings has what the comparison of findings takes as equal.
+// TestSpellings has the findings whose text is not the server's, or not in both
+// modes: what the comparison of findings takes as equal.
 func TestSpellings(t *testing.T) {
-	for _, c := range []struct{ why, schema, document, theirs, ours string }{
-		{"The server prints names as they are, and its paths are ambiguous.",
-			"{type: object}", `{"a\nb":1}`, "unknown field \"a\nb\"", `unknown field "["a\nb"]"`},
-		{"For what is unknown in embedded metadata, the server has another spelling: of names of maps.",
-			"{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}",
-			`{"m":{"k":{"metadata":{"junk":1}}}}`, `unknown field "m[k].metadata.junk"`, `unknown field "m.k.metadata.junk"`},
-		{"It sorts by that spelling, in which a name that another starts with comes after it.",
-			"{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}",
-			`{"m":{"k":{"metadata":{"x":1}},"k1":{"metadata":{"x":1}}}}`,
-			`unknown field "m[k1].metadata.x", unknown field "m[k].metadata.x"`, `unknown field "m.k.metadata.x", unknown field "m.k1.metadata.x"`},
+	const maps = "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}"
+	for _, c := range []struct{ why, schema, document, theirs, exact, ours string }{
+		{"The server prints names as they are, so that a name can forge a line or a field.",
+			"{type: object}", `{"kind":"A","a\nb":1}`, "unknown field \"a\nb\"", `unknown field "["a\nb"]"`, `unknown field "["a\nb"]"`},
+		{"For what is unknown in embedded metadata, the server has another spelling: of keys of maps.",
+			maps, `{"kind":"A","m":{"k":{"metadata":{"junk":1}}}}`,
+			`unknown field "m[k].metadata.junk"`, `unknown field "m[k].metadata.junk"`, `unknown field "m.k.metadata.junk"`},
+		{"Pruning has the common one.",
+			maps, `{"kind":"A","m":{"k":1,"k1":{"metadata":{}}},"x":1}`,
+			`unknown field "x"`, `unknown field "x"`, `unknown field "x"`},
+		{"It sorts by that spelling, and so do we, in which a name that another starts with comes after it.",
+			maps, `{"kind":"A","m":{"k":{"metadata":{"x":1}},"k1":{"metadata":{"x":1}}}}`,
+			`unknown field "m[k1].metadata.x", unknown field "m[k].metadata.x"`,
+			`unknown field "m[k1].metadata.x", unknown field "m[k].metadata.x"`,
+			`unknown field "m.k1.metadata.x", unknown field "m.k.metadata.x"`},
 		{"With an embedded resource for its root the server reports root metadata twice.",
 			"{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}",
-			`{"metadata":{"junk":1}}`, `unknown field "metadata.junk", unknown field "metadata.junk"`, `unknown field "metadata.junk"`},
+			`{"kind":"A","metadata":{"junk":1}}`, `unknown field "metadata.junk", unknown field "metadata.junk"`,
+			`unknown field "metadata.junk"`, `unknown field "metadata.junk"`},
+		{"The server reports each path of a duplicate once. A path that stands for two places is no reason to leave one out.",
+			"{type: object, x-kubernetes-preserve-unknown-fields: true}",
+			`{"kind":"A","a":{"b":1,"b":2},"a.b":3,"a.b":4}`, `duplicate field "a.b"`,
+			`duplicate field "a.b", duplicate field "a.b"`, `duplicate field "a.b", duplicate field "a.b"`},
 	} {
 		t.Run(c.document, func(t *testing.T) {
-			p := pair(t, c.schema, newComparer)
-			k, what, detail := p.compare([]byte(c.document))
-			assert.Equal(t, same, k, "%s\n%s\n%s", c.why, what, detail)
-			a, err := p.server.Decode([]byte(c.document))
-			require.NoError(t, err)
-			assert.Equal(t, c.theirs, strings.Join(a.Strict(), ", "))
-			var ours []string
-			findings := p.decoder.Findings()
-			for i := range findings {
-				ours = append(ours, findings[i].Error())
+			for _, mode := range []struct {
+				maker
+				want string
+			}{{newExactComparer, c.exact}, {newComparer, c.ours}} {
+				p := pair(t, c.schema, mode.maker)
+				k, what, detail := p.compare([]byte(c.document))
+				assert.Equal(t, same, k, "%s\n%s\n%s", c.why, what, detail)
+				a, err := p.server.Decode([]byte(c.document))
+				require.NoError(t, err)
+				assert.Equal(t, c.theirs, strings.Join(a.Strict(), ", "))
+				var ours []string
+				findings := p.decoder.Findings()
+				for i := range findings {
+					ours = append(ours, findings[i].Error())
+				}
+				assert.Equal(t, mode.want, strings.Join(ours, ", "))
 			}
-			assert.Equal(t, c.ours, strings.Join(ours, ", "))
 		})
 	}
 }

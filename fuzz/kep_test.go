@@ -266,7 +266,7 @@ func compareKEP(t *testing.T, d *decoder.Decoder, s *schema.Structural, doc []by
 	}
 	var unknown []string
 	for _, f := range d.Findings() {
-		if path, group := spell(f.Path, s); f.Kind == ferrors.UnknownField && group == 2 {
+		if path, group, _ := spell(f.Path, s); f.Kind == ferrors.UnknownField && group == 2 {
 			unknown = append(unknown, path)
 		}
 	}

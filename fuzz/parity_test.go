@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +21,6 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
-	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -67,7 +65,6 @@ type comparer struct {
 	// difference in verdict or value is allowed.
 	exact bool
 	notes map[string]int
-	order string // an example of another order
 }
 
 func newComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
@@ -121,7 +118,7 @@ func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 	case theirs != nil:
 		return onlyTheyRefuse(doc, fault)
 	}
-	if what, detail := c.compareFindings(doc, answer); what != "" {
+	if what, detail := c.compareFindings(answer); what != "" {
 		return differs, what, detail
 	}
 	if c.exact {
@@ -173,129 +170,19 @@ func onlyTheyRefuse(doc []byte, fault *StageError) (_ class, what, detail string
 	return differs, "verdict: only they refuse", text
 }
 
-// compareFindings compares unknown and duplicate fields as sets, and notes where
-// only their order differs.
-func (c *comparer) compareFindings(doc []byte, a *Answer) (what, detail string) {
-	if c.schema.XEmbeddedResource {
-		// Coercion takes the root for an embedded resource as well, and finds what
-		// is unknown in its metadata for the second time.
-		a.UnknownInEmbedded = slices.DeleteFunc(a.UnknownInEmbedded, func(path string) bool {
-			return slices.Contains(a.UnknownInMetadata, path)
-		})
-	}
-	groups := make([][]string, 4)
-	var sequence []string
-	plain := true
-	findings := c.decoder.Findings()
-	for i := range findings {
-		path, group := spell(findings[i].Path, c.schema)
-		dotted, _ := spell(findings[i].Path, nil)
-		plain = plain && findings[i].FieldPath() == dotted
-		if findings[i].Kind == ferrors.DuplicateField {
-			path, _ = spell(findings[i].Path, nil)
-			groups[0] = append(groups[0], path)
-			sequence = append(sequence, "duplicate field "+strconv.Quote(path))
-			continue
-		}
-		groups[group] = append(groups[group], path)
-		sequence = append(sequence, `unknown field "`+path+`"`)
-	}
-	for i, want := range [][]string{a.Duplicates, a.UnknownInMetadata, a.Unknown, a.UnknownInEmbedded} {
-		want, got := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(groups[i]))
-		if i != 2 { // sigs.k8s.io/json reports a path once
-			want, got = slices.Compact(want), slices.Compact(got)
-		}
-		if i == 0 && len(a.Duplicates) == maxStrict && len(got) > maxStrict {
-			c.notes["duplicates beyond the server's 100"]++
-			got = slices.DeleteFunc(got, func(path string) bool { return !slices.Contains(want, path) })
-		}
-		if !slices.Equal(want, got) {
-			name := []string{"duplicate fields", "unknown fields in root metadata", "unknown fields", "unknown fields in embedded metadata"}[i]
-			return name, fmt.Sprintf("they: %q\nwe:   %q", want, got)
-		}
-	}
-	if strict := a.Strict(); plain && len(strict) == len(sequence) && !slices.Equal(strict, sequence) {
-		for i := range strict {
-			if strict[i] != sequence[i] {
-				c.notes[strings.Fields(strict[i])[0]+" fields in another order"]++
-				if c.order == "" {
-					c.order = fmt.Sprintf("they: %s\nwe:   %s\nof:   %.2000s", strict[i], sequence[i], doc)
-				}
-				break
-			}
-		}
-	}
-	return "", ""
-}
-
-// maxStrict is how many errors sigs.k8s.io/json reports.
-const maxStrict = 100
-
-// spell returns the path as the server spells it, and the group that it is in:
-// 1 for root metadata, 2 for the rest, 3 for embedded metadata. In the latter
-// the names of maps are in brackets, up to the embedded resource.
-func spell(p ferrors.Path, s *schema.Structural) (path string, group int) {
-	var dots, brackets strings.Builder
-	group = 2
-	depth := 0
-	for step := range p.Segments() {
-		depth++
-		if !step.IsName {
-			fmt.Fprintf(&dots, "[%d]", step.Index)
-			fmt.Fprintf(&brackets, "[%d]", step.Index)
-			if s != nil && s.Items != nil {
-				s = s.Items.Schema
-			} else {
-				s = nil
-			}
-			continue
-		}
-		if dots.Len() > 0 || depth > 1 {
-			dots.WriteByte('.')
-		}
-		dots.WriteString(step.Name)
-		var next *schema.Structural
-		isMap := false
-		if s != nil {
-			next = s.Properties[step.Name]
-			if next == nil && s.AdditionalProperties != nil {
-				next, isMap = s.AdditionalProperties.Schema, true
-			}
-		}
-		switch {
-		case group == 3:
-			brackets.WriteString("." + step.Name)
-		case depth == 1 && step.Name == "metadata":
-			group = 1
-		case group == 2 && s != nil && s.XEmbeddedResource && step.Name == "metadata":
-			group = 3
-			brackets.WriteString(".metadata")
-		case isMap, step.Name == "":
-			brackets.WriteString("[" + step.Name + "]")
-		case depth > 1:
-			brackets.WriteString("." + step.Name)
-		default:
-			brackets.WriteString(step.Name)
-		}
-		s = next
-	}
-	if group == 3 {
-		return strings.TrimPrefix(brackets.String(), "."), 3
-	}
-	if depth == 1 {
-		group = 2
-	}
-	return dots.String(), group
-}
-
 // compareValues compares the results after normalising what is left of metadata
 // in both, as the server did before it inserted defaults.
 func (c *comparer) compareValues(doc []byte, a *Answer, out []byte) (_ class, what, detail string) {
-	got, repeats, err := c.normalised(out)
+	// Where nothing checks a default, it may hold metadata that does not fit.
+	// Of that, what fits is compared.
+	drop := c.normalise(a.Object, false) != nil
+	if drop {
+		_ = c.normalise(a.Object, true)
+	}
+	got, repeats, err := c.normalised(out, drop)
 	if err != nil || len(repeats) > 0 {
 		return differs, "output", fmt.Sprintf("%s\n%v %v", out, err, repeats)
 	}
-	_ = objectmeta.Coerce(nil, a.Object, c.server.schema, true, false)
 	if reflect.DeepEqual(a.Object, got) {
 		return same, "", ""
 	}
@@ -307,22 +194,25 @@ func (c *comparer) compareValues(doc []byte, a *Answer, out []byte) (_ class, wh
 	}
 	out, err = c.decoder.AppendJSON(nil, []byte(show(b.Object)))
 	if err == nil {
-		if got, _, err = c.normalised(out); err == nil && reflect.DeepEqual(reread(got), reread(a.Object)) {
+		if got, _, err = c.normalised(out, drop); err == nil && reflect.DeepEqual(reread(got), reread(a.Object)) {
 			return metaDefaults, "", ""
 		}
 	}
 	return differs, "value", detail
 }
 
-func (c *comparer) normalised(out []byte) (object map[string]any, repeats []error, err error) {
-	repeats, err = kjson.UnmarshalStrict(out, &object)
-	if err != nil {
-		return nil, nil, err
+func (c *comparer) normalise(object map[string]any, drop bool) error {
+	if err := objectmeta.Coerce(nil, object, c.server.schema, true, drop); err != nil {
+		return err
 	}
-	if err := objectmeta.Coerce(nil, object, c.server.schema, true, false); err != nil {
-		return nil, nil, err
+	return nil // no nil of a type
+}
+
+func (c *comparer) normalised(out []byte, drop bool) (object map[string]any, repeats []error, err error) {
+	if repeats, err = kjson.UnmarshalStrict(out, &object); err == nil {
+		err = c.normalise(object, drop)
 	}
-	return object, repeats, nil
+	return object, repeats, err
 }
 
 // reread writes and reads a value, in which 1.0 becomes 1.
@@ -348,7 +238,6 @@ type tally struct {
 	reports map[string][]string
 	// examples has a minimal pair for each class of its own, if asked for.
 	examples map[class]string
-	orders   []string
 }
 
 func newTally() *tally {
@@ -387,9 +276,6 @@ func (y *tally) log(t *testing.T) {
 	}
 	for _, note := range slices.Sorted(maps.Keys(y.notes)) {
 		t.Logf("%9d %s", y.notes[note], note)
-	}
-	for _, order := range y.orders {
-		t.Log(order)
 	}
 	for _, reports := range y.reports {
 		for _, report := range reports {
@@ -454,9 +340,6 @@ func comparePairs(first uint64, y *tally, newComparer maker) {
 		})
 	}
 	y.Lock()
-	if c.order != "" && len(y.orders) < 3 {
-		y.orders = append(y.orders, fmt.Sprintf("seeds from %d: another order\n%s", first, c.order))
-	}
 	for note, n := range c.notes {
 		y.notes[note] += n
 	}

@@ -1,0 +1,165 @@
+package fuzz
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// maxStrict is how many errors sigs.k8s.io/json reports.
+const maxStrict = 100
+
+// groupNames are the groups in which the server reports, in its order.
+var groupNames = [...]string{"duplicate fields", "unknown fields in root metadata", "unknown fields", "unknown fields in embedded metadata"}
+
+// compareFindings compares unknown and duplicate fields: what is found, and in
+// which order.
+func (c *comparer) compareFindings(a *Answer) (what, detail string) {
+	theirs := [...][]string{a.Duplicates, a.UnknownInMetadata, a.Unknown, a.UnknownInEmbedded}
+	if c.schema.XEmbeddedResource {
+		// Coercion takes the root for an embedded resource as well, and finds what
+		// is unknown in its metadata for the second time.
+		theirs[3] = slices.DeleteFunc(slices.Clone(theirs[3]), func(path string) bool {
+			return slices.Contains(a.UnknownInMetadata, path)
+		})
+	}
+	ours, fault := c.findings()
+	if fault != "" {
+		return "text of a finding", fault
+	}
+	for i, name := range groupNames {
+		want, got := theirs[i], ours[i]
+		if i < 2 && len(want) == maxStrict && len(got) > maxStrict {
+			c.notes[name+" beyond the server's 100"]++
+			got = got[:maxStrict]
+		}
+		if slices.Equal(want, got) {
+			continue
+		}
+		detail := fmt.Sprintf("they: %q\nwe:   %q", want, got)
+		if slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))) {
+			return name + " in another order", detail
+		}
+		return name, detail
+	}
+	return "", ""
+}
+
+// findings returns the paths of the findings in the server's spelling, by groups.
+// It reports a finding that is in the wrong place among the groups, or whose text
+// is not the server's though its names need no escapes.
+func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
+	type mention struct {
+		group          int
+		resource, path string
+	}
+	mentioned := make(map[mention]bool)
+	last := 0
+	findings := c.decoder.Findings()
+	for i := range findings {
+		f := &findings[i]
+		s := c.schema
+		if f.Kind == ferrors.DuplicateField {
+			s = nil
+		}
+		path, group, resource := spell(f.Path, s)
+		want := f.Kind.String() + ` "` + path + `"`
+		if f.Kind == ferrors.DuplicateField {
+			group = 0
+			want = f.Kind.String() + " " + strconv.Quote(path)
+		} else if !c.exact {
+			dotted, _, _ := spell(f.Path, nil)
+			want = f.Kind.String() + ` "` + dotted + `"`
+		}
+		if isPlain(f.Path) && f.Error() != want {
+			return groups, fmt.Sprintf("they: %s\nwe:   %s", want, f.Error())
+		}
+		if group < last {
+			return groups, fmt.Sprintf("%s after %s", f.Error(), groupNames[last])
+		}
+		last = group
+		// sigs.k8s.io/json reports a path once in what it decodes: the document, or
+		// one metadata. It tells no paths apart that are spelled alike.
+		m := mention{group, resource, path}
+		if group != 2 && mentioned[m] {
+			c.notes["paths that the server cannot tell apart"]++
+			continue
+		}
+		mentioned[m] = true
+		groups[group] = append(groups[group], path)
+	}
+	return groups, ""
+}
+
+// isPlain reports whether Path.String has no reason to quote a name.
+func isPlain(p ferrors.Path) bool {
+	for step := range p.Segments() {
+		if step.IsName && (ferrors.Path{}).Child(step.Name).String() != step.Name {
+			return false
+		}
+	}
+	return true
+}
+
+// spell returns the path as the server spells it, and the group that it is in:
+// 1 for root metadata, 2 for the rest, 3 for embedded metadata. In the latter
+// the names of maps are in brackets, up to the embedded resource, whose path in
+// that spelling is the third result.
+func spell(p ferrors.Path, s *schema.Structural) (path string, group int, resource string) {
+	var dots, brackets strings.Builder
+	group = 2
+	depth := 0
+	for step := range p.Segments() {
+		depth++
+		if !step.IsName {
+			fmt.Fprintf(&dots, "[%d]", step.Index)
+			fmt.Fprintf(&brackets, "[%d]", step.Index)
+			if s != nil && s.Items != nil {
+				s = s.Items.Schema
+			} else {
+				s = nil
+			}
+			continue
+		}
+		if depth > 1 {
+			dots.WriteByte('.')
+		}
+		dots.WriteString(step.Name)
+		var next *schema.Structural
+		isMap := false
+		if s != nil {
+			next = s.Properties[step.Name]
+			if next == nil && s.AdditionalProperties != nil {
+				next, isMap = s.AdditionalProperties.Schema, true
+			}
+		}
+		switch {
+		case group == 3:
+			brackets.WriteString("." + step.Name)
+		case depth == 1 && step.Name == "metadata":
+			group = 1
+		case group == 2 && s != nil && s.XEmbeddedResource && step.Name == "metadata":
+			group = 3
+			resource = brackets.String()
+			brackets.WriteString(".metadata")
+		case isMap, step.Name == "":
+			brackets.WriteString("[" + step.Name + "]")
+		case depth > 1:
+			brackets.WriteString("." + step.Name)
+		default:
+			brackets.WriteString(step.Name)
+		}
+		s = next
+	}
+	if group == 3 {
+		return strings.TrimPrefix(brackets.String(), "."), 3, resource
+	}
+	if depth == 1 {
+		group = 2
+	}
+	return dots.String(), group, ""
+}
