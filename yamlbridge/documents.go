@@ -3,46 +3,40 @@ package yamlbridge
 import (
 	"bytes"
 	"iter"
+	"math"
 
 	"github.com/espalier-dev/espalier/errors"
 )
 
 // A Document is one document of a YAML stream.
 type Document struct {
-	// Bytes is the text of the document with its directives and markers. It
-	// aliases the stream.
+	// Bytes is the text of the document with its directives and markers.
 	Bytes []byte
-	// Origin is where Bytes start in the stream, for [SourceMap.Origin].
+	// Origin is where Bytes start in the stream.
 	Origin errors.Position
 }
 
 // Documents cuts a YAML stream into its documents at the markers --- and ...
-// (YAML 1.2 section 9.1). Each can be read by [AppendJSON] alone. Documents that
+// (YAML 1.2 section 9.1). Each can be read by AppendJSON alone. Documents that
 // hold nothing or only comments are left out.
 //
 // Documents are not parsed and may be malformed. This is no obstacle to cutting:
 // no scalar can hold a line that starts with a marker. Bytes of the documents
-// alias src.
+// alias src. [DocumentReader] does the same for what need not fit into memory.
 func Documents(src []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		c := newCutter(src)
 		for {
 			p, ok := c.next()
-			if !ok {
-				return
-			}
-			d := Document{
-				Bytes:  src[p.start:p.end:p.end],
-				Origin: errors.Position{Offset: int64(p.start), Line: p.line, Column: 1, ByteColumn: 1},
-			}
-			if !yield(d) {
+			if !ok || !yield(p.document(src, 0)) {
 				return
 			}
 		}
 	}
 }
 
-// A piece is a document that a cutter found.
+// A piece is a document that a cutter found. It is given by offsets in the text
+// that the cutter has.
 type piece struct {
 	start, end int
 	line       int // of start
@@ -50,85 +44,147 @@ type piece struct {
 	version    int // offset of the text after %YAML, or -1
 }
 
-// A cutter goes through a stream line by line.
+// document returns the document, given that text starts at an offset in the
+// stream.
+func (p piece) document(text []byte, at int64) Document {
+	return Document{
+		Bytes:  text[p.start:p.end:p.end],
+		Origin: errors.Position{Offset: at + int64(p.start), Line: p.line, Column: 1, ByteColumn: 1},
+	}
+}
+
+// A cutter goes through a stream line by line. It may have the first part of the
+// stream only: then it stops where it needs more, and goes on from there when src
+// was extended. What it finds does not depend on how the stream comes in.
 type cutter struct {
 	src  []byte
-	pos  int // where the next line starts
-	line int // its number
+	eof  bool // the stream ends where src does
+	most int  // how long a document may be
+
+	pos     int // where the next line starts
+	line    int // its number
+	scanned int // there is no line break from pos to here
+
+	// The document that is being looked for.
+	piece     piece
+	inside    bool // past --- or the first content
+	directive bool // in the lines before the document
+	content   bool
+	tooLong   bool
 }
 
-func newCutter(src []byte) cutter { return cutter{src: src, line: 1} }
+func newCutter(src []byte) cutter {
+	c := cutter{src: src, eof: true, most: math.MaxInt, line: 1}
+	c.begin()
+	return c
+}
 
-// next returns the next document that is not empty.
+// begin starts a document with the next line.
+func (c *cutter) begin() {
+	c.piece = piece{start: c.pos, line: c.line, open: c.pos, version: -1}
+	c.inside, c.directive, c.content = false, false, false
+}
+
+// finish ends the document before the next line.
+func (c *cutter) finish() (p piece, ok bool) {
+	p = c.piece
+	p.end = c.pos
+	c.begin()
+	return p, true
+}
+
+// slide follows the first n bytes being taken off src.
+func (c *cutter) slide(n int) {
+	c.pos -= n
+	c.scanned -= n
+	c.piece.start -= n
+	c.piece.open -= n
+	if c.piece.version >= 0 {
+		c.piece.version -= n
+	}
+}
+
+// next returns the next document that is not empty. Where it has none, src is at
+// its end, or the document is too long.
 func (c *cutter) next() (p piece, ok bool) {
-	var (
-		inside    bool // past --- or the first content
-		directive bool // in the lines before the document
-		content   bool
-	)
-	begin := func(pos, line int) {
-		p, inside, directive = piece{start: pos, line: line, open: pos, version: -1}, false, false
-	}
-	begin(c.pos, c.line)
 	for c.pos < len(c.src) {
-		pos, line := c.pos, c.line
-		text := c.readLine()
-		lineEnd := pos + len(text)
-		if !inside {
-			text = bytes.TrimPrefix(text, []byte(bom))
+		text, end, whole := c.peekLine()
+		if !whole && len(text) < len("--- ") {
+			return p, false
 		}
-		m := marker(text)
-		switch {
-		case m == '-' && content:
-			c.pos, c.line, p.end = pos, line, pos
-			return p, true
-		case m == '-':
-			if inside {
-				begin(pos, line)
+		if c.inside && marker(text) == '-' {
+			if c.content {
+				return c.finish()
 			}
-			inside, p.open = true, pos
-			content = !isBlank(text[len("---"):])
-		case m == '.' && (content || directive && !inside || !isBlank(text[len("..."):])):
-			if !inside {
-				p.open = pos
-			}
-			p.end = c.pos
-			return p, true
-		case m == '.':
-			begin(c.pos, c.line)
-		case inside:
-			content = content || !isBlank(text)
-		case len(text) > 0 && text[0] == '%':
-			directive = true
-			if v, ok := bytes.CutPrefix(text, []byte("%YAML")); ok && p.version < 0 {
-				p.version = lineEnd - len(v)
-			}
-		case !isBlank(text):
-			inside, content, p.open = true, true, pos
+			c.begin()
+		}
+		// A line that is not whole yet only gets longer.
+		if c.tooLong = end-c.piece.start > c.most; c.tooLong || !whole {
+			return p, false
+		}
+		if c.readLine(text, end) {
+			return c.finish()
 		}
 	}
-	p.end = len(c.src)
 	// Directives without a document are left to the parser to refuse.
-	return p, content || directive && !inside
+	if c.eof && (c.content || c.directive && !c.inside) {
+		return c.finish()
+	}
+	return p, false
 }
 
-// readLine returns the next line without its break.
-func (c *cutter) readLine() []byte {
-	rest := c.src[c.pos:]
+// readLine goes on behind a line, and reports whether it ends the document.
+func (c *cutter) readLine(text []byte, end int) (ends bool) {
+	pos, textEnd := c.pos, c.pos+len(text)
+	c.pos, c.scanned = end, end
 	c.line++
-	i := bytes.IndexAny(rest, "\r\n")
+	if !c.inside {
+		text = bytes.TrimPrefix(text, []byte(bom))
+	}
+	switch m := marker(text); {
+	case m == '-':
+		c.inside, c.piece.open = true, pos
+		c.content = !isBlank(text[len("---"):])
+	case m == '.':
+		if !c.inside {
+			c.piece.open = pos
+		}
+		if c.content || c.directive && !c.inside || !isBlank(text[len("..."):]) {
+			return true
+		}
+		c.begin()
+	case c.inside:
+		c.content = c.content || !isBlank(text)
+	case len(text) > 0 && text[0] == '%':
+		c.directive = true
+		if v, ok := bytes.CutPrefix(text, []byte("%YAML")); ok && c.piece.version < 0 {
+			c.piece.version = textEnd - len(v)
+		}
+	case !isBlank(text):
+		c.inside, c.content, c.piece.open = true, true, pos
+	}
+	return false
+}
+
+// peekLine returns the next line without its break, and where the one after it
+// starts. Where src ends before the line does, it returns what there is of it.
+func (c *cutter) peekLine() (text []byte, end int, whole bool) {
+	i := bytes.IndexAny(c.src[c.scanned:], "\r\n")
 	if i < 0 {
-		i = len(rest)
+		c.scanned = len(c.src)
+		return c.src[c.pos:], len(c.src), c.eof
 	}
-	next := i
-	if next < len(rest) && rest[next] == '\r' {
-		next++
+	c.scanned += i
+	end = c.scanned + 1
+	if c.src[c.scanned] == '\r' {
+		switch {
+		case end == len(c.src):
+			return c.src[c.pos:c.scanned], end, c.eof
+		case c.src[end] == '\n':
+			end++
+		}
 	}
-	if next < len(rest) && rest[next] == '\n' {
-		next++
-	}
-	c.pos += next
-	return rest[:i]
+	return c.src[c.pos:c.scanned], end, true
 }
 
 // marker returns '-' or '.' for a line that starts with a document marker, or 0.

@@ -1,0 +1,127 @@
+package yamlbridge
+
+import (
+	"bytes"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// MaxDocumentBytes is how long one document of a stream may be, unless
+// [DocumentReader.Limit] says otherwise.
+const MaxDocumentBytes = 256 << 20
+
+// A DocumentReader cuts a stream into its documents, as [Documents] does it, and
+// holds one of them at a time: its memory is bounded by twice the longest
+// document, whatever the length of the stream. How the stream comes in makes no
+// difference to what is returned.
+type DocumentReader struct {
+	// Limit is how many bytes a document may have, with the comments before it;
+	// 0 stands for MaxDocumentBytes.
+	Limit int
+
+	r   io.Reader
+	cut cutter
+	at  int64 // where cut.src starts in the stream
+	err error // why there is no more to read
+}
+
+// NewDocumentReader returns a reader for the documents in r.
+func NewDocumentReader(r io.Reader) *DocumentReader {
+	d := &DocumentReader{r: r, cut: newCutter(nil)}
+	d.cut.eof = false
+	return d
+}
+
+// Next returns the next document. Its Bytes are valid until the next call.
+//
+// At the end of the stream the error is io.EOF itself. It is an
+// *errors.LimitError where a document is too long, and otherwise wraps what r
+// has returned; io.ErrNoProgress, where r returns nothing again and again. Then
+// there are no more documents: what has come of the one that the error is in is
+// not returned.
+func (d *DocumentReader) Next() (Document, error) {
+	d.cut.most = d.Limit
+	if d.cut.most <= 0 {
+		d.cut.most = MaxDocumentBytes
+	}
+	for {
+		if p, ok := d.cut.next(); ok {
+			return p.document(d.cut.src, d.at), nil
+		}
+		if _, known := d.err.(*errors.LimitError); d.cut.tooLong && !known {
+			d.err = d.limitError()
+		}
+		if d.err != nil {
+			return Document{}, d.err
+		}
+		d.fill()
+	}
+}
+
+// maxEmptyReads is how often a reader may return nothing at all (as in bufio).
+const maxEmptyReads = 100
+
+// fill reads what r has, behind what there is.
+func (d *DocumentReader) fill() {
+	c := &d.cut
+	if len(c.src) == cap(c.src) {
+		// No byte is moved twice, but when the buffer grows.
+		n := c.piece.start
+		d.at += int64(n)
+		rest := c.src[n:]
+		if n == 0 {
+			c.src = make([]byte, 0, max(2*cap(c.src), 64<<10))
+		}
+		c.src = append(c.src[:0], rest...)
+		c.slide(n)
+	}
+	for range maxEmptyReads {
+		n, err := d.r.Read(c.src[len(c.src):cap(c.src)])
+		c.src = c.src[:len(c.src)+n]
+		switch {
+		case err == io.EOF:
+			d.err, c.eof = err, true
+			return
+		case err != nil:
+			d.err = d.readError(err)
+			return
+		case n > 0:
+			return
+		}
+	}
+	d.err = d.readError(io.ErrNoProgress)
+}
+
+// readError says where r has failed. Callers take io.EOF for the end of the
+// stream, also where errors.Is finds it: a cause that says so is not wrapped.
+func (d *DocumentReader) readError(cause error) error {
+	if stderrors.Is(cause, io.EOF) {
+		cause = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, cause)
+	}
+	return fmt.Errorf("reading line %d: %w", d.cut.line, cause)
+}
+
+// limitError returns the error for a document that is too long, with the place
+// of the first character that is too much: it is in the next line.
+func (d *DocumentReader) limitError() error {
+	c := &d.cut
+	off := c.piece.start + c.most
+	for off > c.pos && !utf8.RuneStart(c.src[off]) {
+		off--
+	}
+	line := c.src[c.pos:off]
+	return &errors.LimitError{
+		Limit: "length of a document in bytes",
+		Max:   int64(c.most),
+		Position: errors.Position{
+			Offset:     d.at + int64(off),
+			Line:       c.line,
+			Column:     1 + utf8.RuneCount(bytes.TrimPrefix(line, []byte(bom))),
+			ByteColumn: 1 + len(line),
+		},
+	}
+}
