@@ -31,8 +31,10 @@ type Decoder struct {
 	nulls      bool
 
 	kubernetes, fromStorage bool
+	withoutDefaults         bool
 	oddDefaults             bool     // of the program: there are numbers to be rewritten
 	metadataDefaults        bool     // there are some within metadata
+	unfitDefaults           bool     // there may be some that are not decoded as they are
 	repaired                repaired // the text that is walked, if it needed repair
 	isRepaired              bool
 	original                []byte // what it was before
@@ -143,7 +145,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	defer func() { d.lines.src = nil }()
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
-	w.kubernetes, w.fromStorage = d.kubernetes, d.fromStorage
+	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
 	w.cutting, w.collecting, w.outOfRange = false, false, false
 	w.losers = w.losers[:0]
 	w.tooLarge, w.most = false, maxInt

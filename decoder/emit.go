@@ -48,8 +48,8 @@ func (w *walker) insert(text string) bool {
 // insertMissing writes the defaults of the fields that were not seen, before the
 // end of their object.
 func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {
-	if w.kubernetes && n.Group != program.Pruned {
-		return false // see Decoder.defaultMetadata
+	if w.defers(n) {
+		return false
 	}
 	if comma {
 		w.out = append(w.out, ',')

@@ -47,7 +47,11 @@ const (
 // FromStorage is [Kubernetes] for objects that a server reads from its storage:
 // members of metadata that are of the wrong type are dropped instead of being
 // refused, and so are apiVersion and kind of embedded resources; a generation of
-// 0 becomes 1. The server does not look for findings then.
+// 0 becomes 1. The server decodes what it has read and defaulted a second time, as
+// if it were sent, but for defaults; so nulls that came out of defaults go, where
+// their fields are not nullable. The server does not look for findings then.
+//
+// A server that reads an object without metadata panics. It is decoded here.
 func FromStorage() Option {
 	return func(d *Decoder) {
 		Kubernetes()(d)
@@ -57,7 +61,7 @@ func FromStorage() Option {
 
 // met is what the walker notes for the server's rules.
 type met struct {
-	kubernetes, fromStorage bool
+	kubernetes, fromStorage, withoutDefaults bool
 
 	kindAt, apiVersionAt int // where their values are in the text, or -1
 	metadata             []metadataSpan
@@ -160,7 +164,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.source), Path: errors.PathOf(span.path), Err: err}
 			}
 			from = end
-			if d.metadataDefaults {
+			if d.metadataDefaults && !d.withoutDefaults {
 				if out, err = d.defaultMetadata(out, before, span.node); err != nil {
 					return out, err
 				}
@@ -172,7 +176,30 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 		d.scratch = append(d.scratch[:0], out[start:]...)
 		out = jsonwire.AppendServerNumbers(out[:start], d.scratch)
 	}
+	if d.fromStorage && d.unfitDefaults {
+		return d.again(out, start, src)
+	}
 	return out, nil
+}
+
+// again decodes the result, which is out from start on, as if it were sent, but for
+// defaults: the API server does so to what comes from storage, as part of its
+// conversion between versions. Only what came out of defaults can change.
+func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
+	second := newDecoder(d.walker.program, Kubernetes(), FieldValidation(Ignore), WithLimits(d.walker.limits))
+	second.withoutDefaults = true
+	done, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
+	if err != nil {
+		// Its positions are none in the document, and nothing in that is wrong.
+		err = &errors.ObjectError{Msg: "with defaults, " + err.Error(), Position: d.position(jsonwire.Blanks(src, 0))}
+	}
+	return done, err
+}
+
+// defers reports whether no defaults are inserted into objects of the node, and
+// nulls that these would replace stay, as that is done later or not at all.
+func (w *walker) defers(n *program.Node) bool {
+	return w.withoutDefaults || w.kubernetes && n.Group != program.Pruned // see defaultMetadata
 }
 
 // defaultMetadata inserts defaults into the metadata that is out from start on: the
@@ -210,7 +237,8 @@ func (d *Decoder) checkType(src []byte) error {
 }
 
 // lookAtDefaults notes whether a default has a number that the server may write
-// otherwise, and whether there are defaults within metadata.
+// otherwise, whether there are defaults within metadata, and whether a default may
+// have what is not accepted if it is sent, or not kept: nulls, or metadata.
 func (d *Decoder) lookAtDefaults(p *program.Program) {
 	look := func(n *program.Node, e *program.Edge) {
 		if e == nil || e.Default == "" {
@@ -218,6 +246,7 @@ func (d *Decoder) lookAtDefaults(p *program.Program) {
 		}
 		d.oddDefaults = d.oddDefaults || string(jsonwire.AppendServerNumbers(nil, []byte(e.Default))) != e.Default
 		d.metadataDefaults = d.metadataDefaults || n.Group != program.Pruned
+		d.unfitDefaults = d.unfitDefaults || strings.Contains(e.Default, "null") || strings.Contains(e.Default, `"metadata":`)
 	}
 	for _, n := range p.Nodes {
 		for i := range n.Fields {

@@ -522,9 +522,9 @@ null: // a null that does not stay
 		w.flushed = i
 		goto afterMember
 	}
-	if w.kubernetes && n.Group != program.Pruned {
+	if w.defers(n) {
 		i = end
-		goto after // see Decoder.defaultMetadata
+		goto after
 	}
 	w.flush(b, i)
 	if w.insert(e.Default) {
