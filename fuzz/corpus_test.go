@@ -75,6 +75,7 @@ func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
 func TestRealResources(t *testing.T) {
 	t.Run("hardened", func(t *testing.T) { testRealResources(t, newComparer) })
 	t.Run("exact", func(t *testing.T) { testRealResources(t, newExactComparer) })
+	t.Run("storage", func(t *testing.T) { testRealResources(t, newStorageComparer) })
 }
 
 func testRealResources(t *testing.T, newComparer maker) {

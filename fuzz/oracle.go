@@ -33,9 +33,10 @@ const (
 	RootMetadata
 	GroupVersion // apiVersion must be one
 	EmbeddedMetadata
+	Panic // of the server, at a stored object without metadata
 )
 
-var stageNames = [...]string{"accepted", "capped", "sniff", "parse", "kind", "type meta", "root metadata", "group version", "embedded metadata"}
+var stageNames = [...]string{"accepted", "capped", "sniff", "parse", "kind", "type meta", "root metadata", "group version", "embedded metadata", "panic"}
 
 func (s Stage) String() string { return stageNames[s] }
 
@@ -139,11 +140,18 @@ func (s *Server) Decode(body []byte) (*Answer, error) {
 	if err != nil || !matches {
 		return a, err
 	}
-	if n := s.costs.inserted(a.Object); n > maxDefaultBytes {
-		return nil, &StageError{Capped, fmt.Errorf("defaults of %d bytes", n)}
+	if err := s.insertDefaults(a.Object); err != nil {
+		return nil, err
 	}
-	defaulting.Default(a.Object, s.schema)
 	return a, nil
+}
+
+func (s *Server) insertDefaults(object map[string]any) error {
+	if n := s.costs.inserted(object); n > maxDefaultBytes {
+		return &StageError{Capped, fmt.Errorf("defaults of %d bytes", n)}
+	}
+	defaulting.Default(object, s.schema)
+	return nil
 }
 
 // coerce is all of the decoder but for defaulting, which the versioning codec
@@ -180,7 +188,7 @@ func (s *Server) coerce(body []byte) (a *Answer, matches bool, err error) {
 		}
 		a.Duplicates = append(a.Duplicates, field.FieldPath())
 	}
-	matches, err = s.apply(u, a)
+	matches, err = s.apply(u, a, coercer{track: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -188,9 +196,15 @@ func (s *Server) coerce(body []byte) (a *Answer, matches bool, err error) {
 	return a, matches, nil
 }
 
-// apply is unstructuredSchemaCoercer.apply for requests under Strict or Warn.
-// It reports whether the object is of the server's kind.
-func (s *Server) apply(u *unstructured.Unstructured, a *Answer) (bool, error) {
+// A coercer is what is different among the uses of unstructuredSchemaCoercer.
+type coercer struct {
+	track                         bool // unknown fields
+	dropInvalid, repairGeneration bool // for what comes from storage
+}
+
+// apply is unstructuredSchemaCoercer.apply. It reports whether the object is of
+// the server's kind.
+func (s *Server) apply(u *unstructured.Unstructured, a *Answer, c coercer) (bool, error) {
 	kind, foundKind, err := unstructured.NestedString(u.UnstructuredContent(), "kind")
 	if err != nil {
 		return false, &StageError{TypeMeta, err}
@@ -200,7 +214,7 @@ func (s *Server) apply(u *unstructured.Unstructured, a *Answer) (bool, error) {
 		return false, &StageError{TypeMeta, err}
 	}
 	meta, foundMeta, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object,
-		objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+		objectmeta.ObjectMetaOptions{DropMalformedFields: c.dropInvalid, ReturnUnknownFieldPaths: c.track})
 	if err != nil {
 		return false, &StageError{RootMetadata, err}
 	}
@@ -217,15 +231,21 @@ func (s *Server) apply(u *unstructured.Unstructured, a *Answer) (bool, error) {
 		}
 		if !s.PreserveUnknownFields {
 			a.Unknown = pruning.PruneWithOptions(u.Object, governing, true,
-				structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+				structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: c.track})
 			defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, governing)
 		}
 		fault, paths := objectmeta.CoerceWithOptions(nil, u.Object, governing, false,
-			objectmeta.CoerceOptions{ReturnUnknownFieldPaths: true})
+			objectmeta.CoerceOptions{DropInvalidFields: c.dropInvalid, ReturnUnknownFieldPaths: c.track})
 		if fault != nil {
 			return false, &StageError{EmbeddedMetadata, fault}
 		}
 		a.UnknownInEmbedded = paths
+		if c.repairGeneration && meta == nil {
+			return false, &StageError{Panic, errors.New("nil pointer dereference")}
+		}
+		if c.repairGeneration && meta.Generation == 0 {
+			meta.Generation = 1
+		}
 		matches = governing != nil
 	}
 	if foundKind {

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -184,6 +185,40 @@ func TestOraclePrunesDefaults(t *testing.T) {
 		default: {apiVersion: v1, kind: A, metadata: {name: x, junk: 1, finalizers: 5}}}}}`)
 	object, _ := decode(t, s, `{}`)
 	assert.Equal(t, `{"e":{"apiVersion":"v1","kind":"A","metadata":{"name":"x"}}}`, object)
+}
+
+// TestOracleStorage has examples of 4.2, 4.3 and 10 for what is read from storage.
+func TestOracleStorage(t *testing.T) {
+	s := newServer(t, `{type: object, properties: {a: {type: string, default: A}, e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true},
+		m: {type: object, additionalProperties: {type: object, default: {a: null}, properties: {a: {type: string}}}}}}`)
+	for _, c := range []struct {
+		in, want string // want is the object or the stage at which it is refused
+	}{
+		{`"metadata":null`, `{"a":"A","metadata":{"generation":1}}`},
+		{`"metadata":{"generation":0,"labels":{"a":5},"finalizers":"bad","name":"n","junk":1},"x":1`, `{"a":"A","metadata":{"generation":1,"name":"n"}}`},
+		{`"metadata":{"generation":7},"e":{"kind":1,"apiVersion":null,"metadata":{"labels":[],"name":"n"}}`, `{"a":"A","e":{"metadata":{"name":"n"}},"metadata":{"generation":7}}`},
+		{`"metadata":{},"m":{"k":null}`, `{"a":"A","m":{"k":{}},"metadata":{"generation":1}}`},
+		{`"metadata":{},"KIND":5`, `{"a":"A","metadata":{"generation":1}}`}, // nothing is sniffed
+		{`"metadata":"m"`, "root metadata"},
+		{`"metadata":{},"e":{"metadata":"m"}`, "embedded metadata"}, // found by the second pass
+		{`"x":1`, "panic"},
+		{`"kind":5`, "kind"},
+		{`"apiVersion":"a/b/c","metadata":{}`, "kind"},
+		{`"apiVersion":5,"metadata":{}`, "type meta"},
+		{`"a":01`, "parse"},
+	} {
+		object, err := s.DecodeStored([]byte(`{"apiVersion":"fuzz.example.com/v1","kind":"Trellis",` + c.in + `}`))
+		var fault *StageError
+		if errors.As(err, &fault) {
+			assert.Equal(t, c.want, fault.Stage.String(), c.in)
+			continue
+		}
+		delete(object, "apiVersion")
+		delete(object, "kind")
+		js, err := json.Marshal(object)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(js), c.in)
+	}
 }
 
 // TestOracleOtherTypes shows what decides about the schema.
