@@ -40,11 +40,11 @@ type Decoder struct {
 	original                []byte // what it was before
 	scratch                 []byte
 
-	lines     counter // for positions in the text that is walked
-	json      []byte  // the JSON form of a YAML document
-	sourceMap yamlbridge.SourceMap
-	fromYAML  bool
-	idle      int // calls that needed little of large buffers
+	lines    counter // for positions in the text that is walked
+	json     []byte  // the JSON form of a YAML document
+	yaml     yamlbridge.Reader
+	fromYAML bool
+	idle     int // calls that needed little of large buffers
 }
 
 // New returns a decoder for documents of the program's schema.
@@ -112,13 +112,13 @@ func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	var err error
 	d.walker.findings.reset()
-	d.json, err = yamlbridge.AppendJSON(d.json[:0], src, &d.sourceMap)
+	d.json, err = d.yaml.AppendJSON(d.json[:0], src)
 	out := dst
 	if err == nil {
 		d.fromYAML, d.isRepaired = true, false
 		out, err = d.walk(dst, d.json)
 	}
-	d.sourceMap.Forget()
+	d.yaml.Forget()
 	d.release(len(src))
 	return out, err
 }
@@ -192,7 +192,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 // cheap for offsets that ascend.
 func (d *Decoder) position(at int) errors.Position {
 	if d.fromYAML {
-		return d.sourceMap.Position(at)
+		return d.yaml.Position(at)
 	}
 	if d.isRepaired {
 		at = d.repaired.original(at)
@@ -288,7 +288,7 @@ func (d *Decoder) release(used int) {
 	const nameSize, frameSize, groupSize = 32, 64, 56
 	held := cap(d.json) + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
-		cap(d.scratch) + cap(d.repaired.text) + d.sourceMap.Cap()
+		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0
 		return
@@ -298,7 +298,7 @@ func (d *Decoder) release(used int) {
 	}
 	d.idle = 0
 	d.json, d.scratch, d.repaired = nil, nil, repaired{}
-	d.sourceMap = yamlbridge.SourceMap{}
+	d.yaml = yamlbridge.Reader{}
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}
 	w.places, w.scratch, w.texts = nil, nil, nil

@@ -186,7 +186,7 @@ func FuzzAppendYAML(f *testing.F) {
 			require.True(t, finding.Position.IsValid())
 			require.LessOrEqual(t, finding.Position.Offset, int64(len(src)))
 		}
-		js, errYAML := yamlbridge.AppendJSON(nil, src, nil)
+		js, errYAML := yamlbridge.AppendJSON(nil, src)
 		if errYAML != nil {
 			require.Error(t, err, "what is not YAML has no result")
 			return

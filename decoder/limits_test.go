@@ -230,10 +230,10 @@ func TestBuffersAreLetGo(t *testing.T) {
 
 	_, err = d.AppendYAML(nil, []byte("raw:\n"+strings.Repeat("- {a: 1, b: 2}\n", 50_000)))
 	require.NoError(t, err)
-	require.Greater(t, d.sourceMap.Cap(), largeBuffer)
+	require.Greater(t, d.yaml.Cap(), largeBuffer)
 	for range 2 * keptIdle {
 		_, err = d.AppendYAML(nil, []byte("s: a\n"))
 		require.NoError(t, err)
 	}
-	assert.Less(t, d.sourceMap.Cap()+cap(d.json), 10_000)
+	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
 }

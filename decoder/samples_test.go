@@ -48,7 +48,7 @@ func TestSamples(t *testing.T) {
 // programFor returns the program for a document, of a version that is served or
 // not, or nil where there is none.
 func programFor(t *testing.T, catalog map[string]schema.Entry, doc []byte) *schema.Program {
-	js, err := yamlbridge.AppendJSON(nil, doc, nil)
+	js, err := yamlbridge.AppendJSON(nil, doc)
 	require.NoError(t, err)
 	apiVersion, kind, err := PeekType(js)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func checkSample(t *testing.T, program *schema.Program, name string, doc []byte)
 	for i := range findings {
 		assert.True(t, findings[i].Position.IsValid(), name)
 	}
-	js, errJSON := yamlbridge.AppendJSON(nil, doc, nil)
+	js, errJSON := yamlbridge.AppendJSON(nil, doc)
 	require.NoError(t, errJSON)
 	fromJSON, errJSON := New(program).AppendJSON(nil, js)
 	assert.Equal(t, string(out), string(fromJSON), "%s: JSON and YAML differ", name)

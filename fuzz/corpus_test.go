@@ -86,7 +86,7 @@ func testRealResources(t *testing.T, newComparer maker) {
 	started := time.Now()
 	for file := range corpus.Samples(t) {
 		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes, nil)
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
 			require.NoError(t, err, file.Name)
 			apiVersion, kind, err := decoder.PeekType(js)
 			require.NoError(t, err, file.Name)

@@ -110,12 +110,12 @@ func jsonText(file *jsonFile, value jsontext.Value, offset int) *text {
 
 // yamlText converts one YAML document that starts at origin in its file.
 func yamlText(src []byte, origin errors.Position) (*text, error) {
-	m := &yamlbridge.SourceMap{Origin: origin}
-	js, err := yamlbridge.AppendJSON(nil, src, m)
+	r := &yamlbridge.Reader{Origin: origin}
+	js, err := r.AppendJSON(nil, src)
 	if err != nil {
 		return nil, err
 	}
-	return &text{js, m.Position}, nil
+	return &text{js, r.Position}, nil
 }
 
 // A jsonFile counts lines. It goes on from the last place that was asked for, so

@@ -2,149 +2,208 @@ package yamlbridge
 
 import (
 	"bytes"
+	"strconv"
 
-	"gopkg.in/yaml.v3"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// A span is a part of a buffer.
-type span struct{ buffer, start, end int }
-
-// A target is a node that can be referred to: by an alias, or by the merge key
-// whose value it is.
-type target struct {
-	node    *yaml.Node
-	open    bool   // still being written
-	written bool   // has a span; keys get one when they are used as values
-	span    span   // its JSON
-	scalar  scalar // of a scalar node
-	height  int
-	members []member // of a mapping, merged ones included
+// An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is
+// the JSON of the node, in the reader's output or in its side buffer.
+type anchor struct {
+	name    span // in the text
+	span    span
+	inSide  bool
+	open    bool  // the node is still being read
+	isFloat bool  // as a key it has another form than an integer
+	height  int32 // how deeply it nests
 }
 
-// anchor makes t what aliases of n mean.
-func (e *emitter) anchor(n *yaml.Node, t *target) {
-	if e.anchors == nil {
-		e.anchors = make(map[*yaml.Node]*target)
+// A copied is a part of the output that was copied for an alias or a merge key.
+type copied struct {
+	start, end int // in the output
+	from       int // where it was copied from
+	inSide     bool
+}
+
+// manyAnchors is how many there are when they are looked up by a table.
+const manyAnchors = 16
+
+// addAnchor adds an anchor, and returns its index. It hides others of its name.
+func (r *Reader) addAnchor(a anchor) int {
+	n := len(r.anchors)
+	r.anchors = append(r.anchors, a)
+	if n == manyAnchors {
+		if r.byName == nil {
+			r.byName = make(map[string]int)
+		}
+		for i, a := range r.anchors[:n] {
+			r.byName[string(r.text[a.name.start:a.name.end])] = i
+		}
 	}
-	t.node = n
-	e.anchors[n] = t
+	if n >= manyAnchors {
+		r.byName[string(r.text[a.name.start:a.name.end])] = n
+	}
+	return n
 }
 
-// dereference returns what the alias n means.
-func (e *emitter) dereference(n *yaml.Node, off int) (*target, error) {
-	t := e.anchors[n.Alias]
+// openAnchor takes the properties of a collection that is being opened, and
+// returns the index of its anchor, or -1.
+func (r *Reader) openAnchor(seq bool) (int32, error) {
+	if err := r.checkCollectionTag(seq); err != nil {
+		return -1, err
+	}
+	index := -1
+	if r.props.anchored() {
+		start := len(r.out) - r.base
+		index = r.addAnchor(anchor{name: r.props.anchor, span: span{start, start}, open: true})
+	}
+	r.props = properties{}
+	return int32(index), nil
+}
+
+// anchorKey adds the anchor of a key, if it has one. What aliases of it stand for
+// differs from its name, so that it is written aside.
+func (r *Reader) anchorKey(v *value) error {
+	if !r.props.anchored() {
+		return nil
+	}
+	start := len(r.side)
+	r.inSide = append(r.inSide, mark{uint32(start), uint32(r.props.at)})
+	side, err := v.appendJSON(r.side)
+	if err != nil {
+		// It has a name, but stands for nothing that JSON has.
+		side = append(r.side, '-')
+	}
+	r.side = side
+	r.addAnchor(anchor{
+		name: r.props.anchor, span: span{start, len(r.side)}, inSide: true, isFloat: v.kind == floatValue,
+	})
+	return nil
+}
+
+// dereference returns what the alias in the span of the text, "*" included, refers
+// to.
+func (r *Reader) dereference(alias span) (int, error) {
+	name := r.text[alias.start+1 : alias.end]
+	if len(name) == 0 || !r.endsName(alias.end) {
+		return 0, r.failAt(alias.start, "did not find expected alphabetic or numeric character of an alias")
+	}
+	found := -1
+	if len(r.anchors) > manyAnchors {
+		if i, ok := r.byName[string(name)]; ok {
+			found = i
+		}
+	} else {
+		for i := len(r.anchors) - 1; i >= 0 && found < 0; i-- {
+			if a := &r.anchors[i]; bytes.Equal(r.text[a.name.start:a.name.end], name) {
+				found = i
+			}
+		}
+	}
 	switch {
-	case t == nil:
-		return nil, e.fail(off, "unknown anchor "+excerpt(n.Value))
-	case t.open:
-		return nil, e.fail(off, "anchor "+excerpt(n.Value)+" value contains itself")
+	case found < 0:
+		return 0, r.fail(alias.start, "unknown anchor "+excerpt(string(name)))
+	case r.anchors[found].open:
+		return 0, r.fail(alias.start, "anchor "+excerpt(string(name))+" value contains itself")
 	}
-	return t, nil
+	return found, nil
+}
+
+// json returns the JSON of an anchor.
+func (r *Reader) json(a *anchor) []byte {
+	if a.inSide {
+		return r.side[a.span.start:a.span.end]
+	}
+	return r.out[r.base+a.span.start : r.base+a.span.end]
 }
 
 // alias writes the value of an alias.
-func (e *emitter) alias(n *yaml.Node, off int) error {
-	t, err := e.dereference(n, off)
+func (r *Reader) alias(alias span) error {
+	index, err := r.dereference(alias)
 	if err != nil {
 		return err
 	}
-	if owner := e.mergeOwner(); owner != nil {
-		owner.sources = append(owner.sources, source{t, owner.merges, off})
-		if e.stack[len(e.stack)-1].target == nil {
-			// Nothing can refer to the list, or to the merge key: what stands here
-			// is never read.
-			e.out = append(e.out, "null"...)
-			return nil
-		}
+	if r.isMergeSource() {
+		return r.mergeAlias(alias.start, index)
 	}
-	if !t.written {
-		// An anchor on a key. Its value form differs (1.50 is the value 1.5), and
-		// is written once; the copies that follow are charged before.
-		start := len(e.out)
-		if e.out, err = t.scalar.appendJSON(e.out); err != nil {
-			return e.locate(err, off)
-		}
-		t.span, t.written = span{e.current, start, len(e.out)}, true
-		return e.charge(len(e.out)-start, off)
+	a := &r.anchors[index]
+	json := r.json(a)
+	if string(json) == "-" {
+		return r.fail(alias.start, "infinity and NaN are no JSON values")
 	}
-	e.height = t.height
-	_, err = e.copy(t.span, t.height, off)
-	return err
-}
-
-// copy writes what s spans once more, for the sake of the alias or merge key at
-// off, and returns where it wrote it.
-func (e *emitter) copy(s span, height, off int) (span, error) {
-	if err := e.charge(s.end-s.start, off); err != nil {
-		return span{}, err
+	if err := r.charge(len(json), alias.start); err != nil {
+		return err
 	}
-	if len(e.stack)+height > MaxDepth {
-		return span{}, e.limit("depth", MaxDepth, off)
+	if len(r.stack)-1+int(a.height) > MaxDepth {
+		return r.limit("depth", MaxDepth, alias.start)
 	}
-	from := e.out
-	if s.buffer != e.current {
-		from = e.others[s.buffer]
-	}
-	start := len(e.out)
-	e.out = append(e.out, from[s.start:s.end]...)
-	return span{e.current, start, len(e.out)}, nil
-}
-
-// charge takes n bytes from the budget of aliases.
-func (e *emitter) charge(n, off int) error {
-	if e.budget -= n; e.budget < 0 {
-		return e.limit("alias bytes", MaxAliasBytes, off)
+	r.comma()
+	r.mark(alias.start)
+	r.copy(a.span, a.inSide)
+	if a.height > 0 {
+		r.contain(a.height)
 	}
 	return nil
 }
 
-// checkAliases refuses a document that is bound to exhaust the budget before
-// any of it is written: a few hundred bytes can stand for gigabytes. It adds up
-// the least that each anchored node can come to. Merge keys are left out, as all
-// that they bring in may be overridden.
-func (e *emitter) checkAliases(root *yaml.Node) error {
-	if bytes.IndexByte(e.cursor.text, '*') < 0 || bytes.IndexByte(e.cursor.text, '&') < 0 {
+// copy appends a part of the output, or of the side buffer, to the output.
+func (r *Reader) copy(s span, inSide bool) {
+	at := len(r.out) - r.base
+	r.copies = append(r.copies, copied{at, at + s.end - s.start, s.start, inSide})
+	if inSide {
+		r.out = append(r.out, r.side[s.start:s.end]...)
+	} else {
+		r.out = append(r.out, r.out[r.base+s.start:r.base+s.end]...)
+	}
+}
+
+// aliasKey writes the name that an alias stands for.
+func (r *Reader) aliasKey(alias span) error {
+	if r.props.set {
+		return r.fail(alias.start, "an alias has no properties")
+	}
+	index, err := r.dereference(alias)
+	if err != nil {
+		return err
+	}
+	a := &r.anchors[index]
+	json := r.json(a)
+	if err := r.charge(len(json), alias.start); err != nil {
+		return err
+	}
+	var v value
+	switch json[0] {
+	case '{', '[':
+		return r.fail(alias.start, "a mapping or sequence is no key")
+	case '"':
+		r.scratch = append(r.scratch[:0], json[1:len(json)-1]...)
+		r.writeString(alias.start, r.scratch, true)
 		return nil
-	}
-	type frame struct {
-		node *yaml.Node
-		next int
-		size int
-	}
-	sizes := make(map[*yaml.Node]int)
-	total := 0
-	stack := []frame{{node: root}}
-	for {
-		f := &stack[len(stack)-1]
-		if n := f.node; f.next < len(n.Content) {
-			child := n.Content[f.next]
-			f.next++
-			isMerged := n.Kind == yaml.MappingNode && f.next&1 == 0 && n.Content[f.next-2].Value == mergeKey
-			if !isMerged {
-				stack = append(stack, frame{node: child})
+	case 't', 'f':
+		v = value{kind: boolValue, b: json[0] == 't'}
+	case 'n':
+	default:
+		if !a.isFloat {
+			v = value{kind: stringValue, text: json}
+			if r.Dialect == Kubernetes && len(json) >= len("9223372036854775808") && !jsonwire.IsInt64(json, jsonwire.Integer) {
+				v.kind = bigValue
 			}
-			continue
+			break
 		}
-		n, size := f.node, f.size+1
-		switch n.Kind {
-		case yaml.ScalarNode:
-			// Long texts are no numbers, so at worst they shrink as base64 does.
-			if len(n.Value) > MaxNumberBytes {
-				size = len(n.Value) / 2
-			}
-		case yaml.AliasNode:
-			size = sizes[n.Alias]
-			if total += size; total > MaxAliasBytes {
-				return e.limit("alias bytes", MaxAliasBytes, e.offset(n))
-			}
+		f, err := strconv.ParseFloat(string(json), 64)
+		if err != nil { // a "-" for what has no JSON
+			return r.fail(alias.start, "an alias of infinity or NaN is no key")
 		}
-		if n.Anchor != "" {
-			sizes[n] = size
-		}
-		stack = stack[:len(stack)-1]
-		if len(stack) == 0 {
-			return nil
-		}
-		stack[len(stack)-1].size += size
+		v = value{kind: floatValue, f: f}
 	}
+	return r.writeKey(alias.start, &v)
+}
+
+// charge takes n bytes from the budget of aliases. Each node has at least one, so
+// that nodes are bounded, too.
+func (r *Reader) charge(n, off int) error {
+	if r.budget -= n; r.budget < 0 {
+		return r.limit("alias bytes", MaxAliasBytes, off)
+	}
+	return nil
 }

@@ -70,8 +70,8 @@ func TestDocumentsWithOrigin(t *testing.T) {
 	src := "# first\na: 1\n---\n\nb: [x, z]\n...\nc: 3\n"
 	var got []string
 	for d := range yamlbridge.Documents([]byte(src)) {
-		m := yamlbridge.SourceMap{Origin: d.Origin}
-		out, err := yamlbridge.AppendJSON(nil, d.Bytes, &m)
+		m := yamlbridge.Reader{Origin: d.Origin}
+		out, err := m.AppendJSON(nil, d.Bytes)
 		assert.NoError(t, err)
 		p := m.Position(1)
 		got = append(got, fmt.Sprintf("%s %s %q", out, p, src[p.Offset]))

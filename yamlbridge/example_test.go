@@ -14,8 +14,8 @@ spec:
   enabled: yes
   mode: 0644
 `)
-	var m yamlbridge.SourceMap
-	out, err := yamlbridge.AppendJSON(nil, src, &m)
+	var m yamlbridge.Reader
+	out, err := m.AppendJSON(nil, src)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,8 +30,8 @@ spec:
 func ExampleDocuments() {
 	stream := []byte("kind: A\n---\n# nothing here\n---\nkind: B\nvalue: .inf\n")
 	for doc := range yamlbridge.Documents(stream) {
-		m := yamlbridge.SourceMap{Origin: doc.Origin}
-		out, err := yamlbridge.AppendJSON(nil, doc.Bytes, &m)
+		m := yamlbridge.Reader{Origin: doc.Origin}
+		out, err := m.AppendJSON(nil, doc.Bytes)
 		if err != nil {
 			fmt.Println(err)
 			continue

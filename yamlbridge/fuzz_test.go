@@ -38,9 +38,9 @@ func FuzzAppendJSON(f *testing.F) {
 
 func checkLaws(t *testing.T, src []byte) {
 	const prefix = "before"
-	var m yamlbridge.SourceMap
+	var m yamlbridge.Reader
 	kept := bytes.Clone(src)
-	out, err := yamlbridge.AppendJSON([]byte(prefix), src, &m)
+	out, err := m.AppendJSON([]byte(prefix), src)
 	if !bytes.Equal(kept, src) {
 		t.Fatal("the source was written to")
 	}

@@ -1,128 +1,364 @@
 package yamlbridge
 
 import (
+	"bytes"
 	"slices"
+	"sort"
 
-	"gopkg.in/yaml.v3"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-const mergeKey = "<<"
+// This file reads merge keys (yaml.org/type/merge.html). The value of a merge key
+// is written as a member like any other at first, with all that it may refer to.
+// Once it is there it goes to the side buffer, and its members come into the
+// mapping: at once, as the API server has it; or at the end of the mapping those
+// that no other member has.
 
-// A member is a member of a mapping that merge keys may copy.
-type member struct {
-	name    string
-	value   span
-	height  int
-	key, at int // where key and value stand in the source
+const mergeName = "<<"
+
+// A merging is a merge key whose value is being read.
+type merging struct {
+	at      int // where the member starts in out, with its comma
+	value   int // where its value starts
+	marks   int // how many there were before
+	anchors int
+	sources int
+	copies  int
 }
 
-// A source is a mapping that a merge key brings in.
+// A source is a mapping whose members are merged.
 type source struct {
-	*target
-	merge int // which merge key of its mapping it was, from 1
-	off   int // of the alias, or -1 where the mapping stands there itself
+	span   span
+	inSide bool
+	anchor int // if it is not written where it is merged, or else -1
+	offset int // of its place in the value of the merge key
+	at     int // where it stands in the text
+	depth  int // of the mapping that it is merged into
+	merge  int // how many merge keys that had before, and this one
+	height int32
 }
 
 // isMerge reports whether a key is a merge key: a plain <<, or one tagged !!merge.
 // The tag "!", which makes it a string anywhere else, makes no difference to the
 // API server here.
-func isMerge(n *yaml.Node) bool {
-	if n.Kind != yaml.ScalarNode || n.Value != mergeKey {
+func (r *Reader) isMerge(text []byte, plain bool) bool {
+	if r.Dialect != Kubernetes || string(text) != mergeName {
 		return false
 	}
-	if n.Style&yaml.TaggedStyle != 0 {
-		return n.Tag == tagMerge
+	switch r.props.kind {
+	case noTag:
+		return plain
+	case nonSpecificTag, mergeTag:
+		return true
 	}
-	return n.Style == 0
+	return false
 }
 
-// merge notes what the value of a merge key brings into the mapping f. A value
-// that stands there itself, and is no alias, is written into a buffer of its
-// own: aliases may refer to any part of it, also to what is overridden.
-func (e *emitter) merge(f *frame, value *yaml.Node) error {
-	f.merges++
-	f.merging = true
-	notMap := func(n *yaml.Node) bool {
-		return n.Kind != yaml.MappingNode && (n.Kind != yaml.AliasNode || n.Alias.Kind != yaml.MappingNode)
+// mergeKey writes a merge key.
+func (r *Reader) mergeKey(at int) error {
+	if r.props.anchored() {
+		if err := r.anchorKey(&value{kind: stringValue, text: []byte(mergeName)}); err != nil {
+			return err
+		}
 	}
-	if notMap(value) && (value.Kind != yaml.SequenceNode || slices.ContainsFunc(value.Content, notMap)) {
-		return e.fail(e.offset(value), "map merge requires map or sequence of maps as the value")
-	}
-	if value.Kind == yaml.AliasNode {
-		off := e.offset(value)
-		t, err := e.dereference(value, off)
-		f.sources = append(f.sources, source{t, f.merges, off})
-		f.merging = false
-		return err
-	}
-	e.enterBuffer()
-	return e.value(value)
-}
-
-// mergeOwner returns the mapping into which the node that is next will be merged,
-// if its place is that of a source: right under a merge key, or in its list.
-func (e *emitter) mergeOwner() *frame {
-	n := len(e.stack)
-	switch {
-	case n > 0 && e.stack[n-1].merging:
-		return &e.stack[n-1]
-	case n > 1 && e.stack[n-1].isMergeList:
-		return &e.stack[n-2]
+	r.props = properties{}
+	r.merges = append(r.merges, merging{
+		at: len(r.out) - r.base, marks: len(r.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.copies),
+	})
+	r.writeString(at, []byte(mergeName), true)
+	r.merges[len(r.merges)-1].value = len(r.out) - r.base
+	f := &r.stack[len(r.stack)-1]
+	if f.next == flowAfter {
+		f.next = flowMerged
+	} else {
+		f.next = mapMerged
 	}
 	return nil
 }
 
-// splice writes the members that merge keys bring into the mapping f and that no
-// explicit member and no source before them has.
-func (e *emitter) splice(f *frame) error {
-	if len(f.sources) == 0 {
+// isMergeSource reports whether a mapping that is written next is to be merged: if
+// it is the value of a merge key, or an element of that.
+func (r *Reader) isMergeSource() bool {
+	f := &r.stack[len(r.stack)-1]
+	return f.next == mapMerged || f.next == flowMerged || f.mergeList
+}
+
+// mergeAlias is for an alias of a mapping that is to be merged. It is not copied
+// now, unless something may refer to the list that it is in.
+func (r *Reader) mergeAlias(at, index int) error {
+	a := &r.anchors[index]
+	if r.json(a)[0] != '{' {
+		return r.fail(at, notMergeable)
+	}
+	r.comma()
+	if f := &r.stack[len(r.stack)-1]; f.mergeList && f.anchor >= 0 {
+		if err := r.charge(a.span.end-a.span.start, at); err != nil {
+			return err
+		}
+		r.mark(at)
+		r.copy(a.span, a.inSide)
+		r.contain(a.height)
 		return nil
 	}
-	taken := make(map[string]struct{}, len(f.members))
-	for i := range f.members {
-		taken[f.members[i].name] = struct{}{}
+	r.mark(at)
+	r.sources = append(r.sources, source{anchor: index, offset: len(r.out) - r.base, at: at, height: a.height, depth: -1})
+	r.out = append(r.out, "{}"...)
+	return nil
+}
+
+const notMergeable = "map merge requires map or sequence of maps as the value"
+
+// merge takes what a merge key of the innermost mapping has for its value out of
+// the output again, and merges it, or notes that it is to be merged.
+func (r *Reader) merge() error {
+	f := &r.stack[len(r.stack)-1]
+	if f.next == flowMerged {
+		f.next, f.state = flowAfter, flowAfter
+	} else {
+		f.next, f.state = mapKey, mapKey
 	}
-	// Of several merge keys the later wins, of one list the earlier.
-	slices.SortStableFunc(f.sources, func(a, b source) int { return b.merge - a.merge })
-	for _, s := range f.sources {
-		// Names that stand twice in one source do so here, too.
-		first := len(f.members)
-		for _, m := range s.members {
-			if s.off >= 0 {
-				m.key, m.at = s.off, s.off
-			}
-			if err := e.charge(len(m.name)+1, m.key); err != nil {
-				return err
-			}
-			if _, ok := taken[m.name]; ok {
-				continue
-			}
-			e.name(f, m.name, m.key)
-			e.mark(m.at)
-			var err error
-			if m.value, err = e.copy(m.value, m.height, m.at); err != nil {
-				return err
-			}
-			f.height = max(f.height, m.height+1)
-			f.members = append(f.members, m)
+	m := r.merges[len(r.merges)-1]
+	r.merges = r.merges[:len(r.merges)-1]
+
+	// Where the mappings are, and that there is nothing else.
+	listed := slices.Clone(r.sources[m.sources:])
+	r.sources = r.sources[:m.sources]
+	json := r.out[r.base+m.value:]
+	var found []source
+	add := func(s span) error {
+		s.start, s.end = s.start+m.value, s.end+m.value
+		at := int(r.marks[markAt(r.marks, s.start)].text)
+		if r.out[r.base+s.start] != '{' {
+			r.out = r.out[:r.base+m.value] // the path leads to it
+			return r.fail(at, notMergeable)
 		}
-		for i := range f.members[first:] {
-			taken[f.members[first+i].name] = struct{}{}
+		if i := slices.IndexFunc(listed, func(l source) bool { return l.offset == s.start }); i >= 0 {
+			l := listed[i]
+			listed = listed[i+1:]
+			found = append(found, l)
+			return nil
+		}
+		found = append(found, source{span: s, anchor: -1, at: at})
+		return nil
+	}
+	if json[0] == '[' {
+		for i := 1; json[i] != ']'; {
+			end := skipJSON(json, i)
+			if err := add(span{i, end}); err != nil {
+				return err
+			}
+			if i = end; json[i] == ',' {
+				i++
+			}
+		}
+	} else if err := add(span{0, len(json)}); err != nil {
+		return err
+	}
+
+	moved := r.moveAside(m)
+	f.merges = true
+	order := 1
+	for _, s := range r.sources {
+		if s.depth == len(r.stack) {
+			order = s.merge + 1
+		}
+	}
+	for i := range found {
+		s := &found[i]
+		if s.anchor < 0 {
+			s.span.start, s.span.end, s.inSide = s.span.start+moved, s.span.end+moved, true
+		}
+		s.depth, s.merge = len(r.stack), order
+	}
+	if !r.AsServer {
+		r.sources = append(r.sources, found...)
+		return nil
+	}
+	f.merges = false
+	slices.Reverse(found)
+	for i := range found {
+		if err := r.mergeAll(&found[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (e *emitter) enterBuffer() {
-	e.others[e.current] = e.out
-	e.current = len(e.others)
-	e.others = append(e.others, nil)
-	e.out = nil
+// moveAside moves the value of a merge key to the side buffer, with the marks and
+// anchors in it, and returns how far. The key goes, too.
+func (r *Reader) moveAside(m merging) (moved int) {
+	moved = len(r.side) - m.value
+	r.side = append(r.side, r.out[r.base+m.value:]...)
+	r.out = r.out[:r.base+m.at]
+	for i := range r.anchors[m.anchors:] {
+		if a := &r.anchors[m.anchors+i]; !a.inSide && a.span.start >= m.value {
+			a.span.start, a.span.end, a.inSide = a.span.start+moved, a.span.end+moved, true
+		}
+	}
+	for _, k := range r.marks[m.marks:] {
+		if int(k.json) >= m.value {
+			r.inSide = append(r.inSide, mark{uint32(int(k.json) + moved), k.text})
+		}
+	}
+	r.marks = r.marks[:m.marks]
+	r.copies = r.copies[:m.copies]
+	return moved
 }
 
-// leaveBuffer goes back to the buffer with that number.
-func (e *emitter) leaveBuffer(to int) {
-	e.others[e.current] = e.out
-	e.current = to
-	e.out = e.others[to]
+// resolved returns the span of a source.
+func (r *Reader) resolved(s *source) (json []byte, at span, inSide bool) {
+	at, inSide = s.span, s.inSide
+	if s.anchor >= 0 {
+		at, inSide = r.anchors[s.anchor].span, r.anchors[s.anchor].inSide
+	}
+	if inSide {
+		return r.side[at.start:at.end], at, true
+	}
+	return r.out[r.base+at.start : r.base+at.end], at, false
+}
+
+// mergeAll writes all members of a source.
+func (r *Reader) mergeAll(s *source) error {
+	json, at, inSide := r.resolved(s)
+	if err := r.charge(len(json), s.at); err != nil {
+		return err
+	}
+	if len(json) == len("{}") {
+		return nil
+	}
+	return r.mergeMembers(s, span{at.start + 1, at.end - 1}, inSide)
+}
+
+// mergeMembers copies one or more members of a source to the innermost mapping.
+func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
+	if len(r.stack)-2+int(s.height) > MaxDepth {
+		return r.limit("depth", MaxDepth, s.at)
+	}
+	r.comma()
+	start := len(r.out) - r.base
+	if s.anchor >= 0 {
+		r.mark(s.at)
+	} else {
+		for i := markAt(r.inSide, members.start); i < len(r.inSide) && int(r.inSide[i].json) < members.end; i++ {
+			k := r.inSide[i]
+			k.json = uint32(max(int(k.json)-members.start, 0) + start)
+			r.marks = append(r.marks, k)
+		}
+	}
+	r.copy(members, inSide)
+	if s.height > 0 {
+		r.contain(s.height - 1)
+	}
+	return nil
+}
+
+// mergeSources writes the members that merge keys bring into the innermost mapping
+// and that no other member of it, and no source before theirs, has.
+func (r *Reader) mergeSources() error {
+	f := &r.stack[len(r.stack)-1]
+	depth := len(r.stack)
+	first := len(r.sources)
+	for first > 0 && r.sources[first-1].depth == depth {
+		first--
+	}
+	sources := slices.Clone(r.sources[first:])
+	r.sources = r.sources[:first]
+	// Of several merge keys the later wins, of one list the earlier.
+	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
+
+	taken := make(map[string]bool)
+	for name := range members(r.out[r.base+int(f.start):], nil) {
+		taken[name] = true
+	}
+	for i := range sources {
+		s := &sources[i]
+		json, at, inSide := r.resolved(s)
+		json = bytes.Clone(json) // out grows
+		var added []string
+		for name, m := range members(json, &at) {
+			if err := r.charge(len(name)+1, s.at); err != nil {
+				return err
+			}
+			if taken[name] {
+				continue
+			}
+			if err := r.charge(m.end-m.start, s.at); err != nil {
+				return err
+			}
+			if err := r.mergeMembers(s, m, inSide); err != nil {
+				return err
+			}
+			// Names that stand twice in one source do so here, too.
+			added = append(added, name)
+		}
+		for _, name := range added {
+			taken[name] = true
+		}
+	}
+	return nil
+}
+
+// members ranges over the members of the JSON object that json starts with, which
+// may lack its end: their names, unescaped, and where they start and end, counted
+// from at.
+func members(json []byte, at *span) func(yield func(string, span) bool) {
+	offset := 0
+	if at != nil {
+		offset = at.start
+	}
+	return func(yield func(string, span) bool) {
+		for i := 1; i < len(json) && json[i] != '}'; {
+			start := i
+			i = skipJSON(json, i)
+			name := string(jsonwire.AppendUnescaped(nil, json[start+1:i-1]))
+			i = skipJSON(json, i+1)
+			if !yield(name, span{start + offset, i + offset}) {
+				return
+			}
+			if i < len(json) && json[i] == ',' {
+				i++
+			}
+		}
+	}
+}
+
+// skipJSON returns the end of the value in compact, valid JSON that starts at i.
+func skipJSON(json []byte, i int) int {
+	depth := 0
+	for ; i < len(json); i++ {
+		switch json[i] {
+		case '"':
+			for i++; json[i] != '"'; i++ {
+				if json[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		case ',', ':':
+			if depth == 0 {
+				return i
+			}
+			continue
+		default:
+			for i+1 < len(json) && !bytes.ContainsRune([]byte(",]}:"), rune(json[i+1])) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return i
+}
+
+// markAt returns the index of the last mark at the offset of JSON, or before it.
+func markAt(marks []mark, offset int) int {
+	return max(sort.Search(len(marks), func(i int) bool { return int(marks[i].json) > offset })-1, 0)
 }

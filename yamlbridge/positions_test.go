@@ -56,8 +56,8 @@ func TestPositions(t *testing.T) {
 		{"escaped JSON name", "{\"a\": \"\\/\"\n, \"b\": 7}", `"b"`, errors.Position{Offset: 13, Line: 2, Column: 3, ByteColumn: 3}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var m yamlbridge.SourceMap
-			out, err := yamlbridge.AppendJSON([]byte("prefix"), []byte(test.src), &m)
+			var m yamlbridge.Reader
+			out, err := m.AppendJSON([]byte("prefix"), []byte(test.src))
 			require.NoError(t, err)
 			json := strings.TrimPrefix(string(out), "prefix")
 			at := strings.LastIndex(json, test.json)
@@ -68,9 +68,9 @@ func TestPositions(t *testing.T) {
 }
 
 func TestPositionInsideToken(t *testing.T) {
-	var m yamlbridge.SourceMap
+	var m yamlbridge.Reader
 	assert.Equal(t, errors.Position{}, m.Position(0), "no document")
-	out, err := yamlbridge.AppendJSON(nil, []byte("name: value"), &m)
+	out, err := m.AppendJSON(nil, []byte("name: value"))
 	require.NoError(t, err)
 	require.Equal(t, `{"name":"value"}`, string(out))
 	for off := range out {
@@ -85,43 +85,42 @@ func TestPositionInsideToken(t *testing.T) {
 }
 
 func TestSourceMapReuse(t *testing.T) {
-	var m yamlbridge.SourceMap
-	_, err := yamlbridge.AppendJSON(nil, []byte("\n\na: [1, 2, 3]"), &m)
+	var m yamlbridge.Reader
+	_, err := m.AppendJSON(nil, []byte("\n\na: [1, 2, 3]"))
 	require.NoError(t, err)
-	_, err = yamlbridge.AppendJSON(nil, []byte("b: 1"), &m)
+	_, err = m.AppendJSON(nil, []byte("b: 1"))
 	require.NoError(t, err)
 	assert.Equal(t, 1, m.Position(1).Line)
-	dst, err := yamlbridge.AppendJSON([]byte("kept"), []byte("b: [1"), &m)
+	dst, err := m.AppendJSON([]byte("kept"), []byte("b: [1"))
 	require.Error(t, err)
 	assert.Equal(t, "kept", string(dst))
 	assert.False(t, m.Position(0).IsValid(), "positions of a document that was refused")
 }
 
 func TestOrigin(t *testing.T) {
-	m := yamlbridge.SourceMap{Origin: errors.Position{Offset: 100, Line: 10, Column: 5, ByteColumn: 6}}
-	_, err := yamlbridge.AppendJSON(nil, []byte("a: 1\nb: 2"), &m)
+	m := yamlbridge.Reader{Origin: errors.Position{Offset: 100, Line: 10, Column: 5, ByteColumn: 6}}
+	_, err := m.AppendJSON(nil, []byte("a: 1\nb: 2"))
 	require.NoError(t, err)
 	assert.Equal(t, errors.Position{Offset: 100, Line: 10, Column: 5, ByteColumn: 6}, m.Position(0))
 	assert.Equal(t, errors.Position{Offset: 105, Line: 11, Column: 1, ByteColumn: 1}, m.Position(7))
-	_, err = yamlbridge.AppendJSON(nil, []byte("a: 1\nb: .inf"), &m)
+	_, err = m.AppendJSON(nil, []byte("a: 1\nb: .inf"))
 	var syntax *errors.SyntaxError
 	require.ErrorAs(t, err, &syntax)
 	assert.Equal(t, errors.Position{Offset: 108, Line: 11, Column: 4, ByteColumn: 4}, syntax.Position)
 }
 
-// The lines of yaml.v3's messages are one too low for the faults of its parser.
 func TestReaderErrors(t *testing.T) {
 	for _, test := range []struct {
 		src          string
 		line, column int
 		text         string
 	}{
-		{"a: b: c", 1, 1, "mapping values are not allowed"},
-		{"x: 1\n y: 2\n", 2, 2, "mapping values are not allowed"},
-		{"x: 1\na: 'abc\n", 2, 1, "unexpected end of stream"},
-		{"x: 1\r\n\r\na: [1,\r\nb: }", 4, 1, "node content"},
+		{"a: b: c", 1, 5, "mapping values are not allowed"},
+		{"x: 1\n y: 2\n", 2, 3, "mapping values are not allowed"},
+		{"x: 1\na: 'abc\n", 2, 4, "unexpected end of stream"},
+		{"x: 1\r\n\r\na: [1,\r\nb: }", 4, 4, "expected ',' or ']'"},
 		{"- a\nb: c\n", 2, 1, "'-' indicator"},
-		{"a: }", 1, 1, "node content"},
+		{"a: }", 1, 4, "cannot start any token"},
 		{"a: |2\n  x\n y", 3, 2, "expected key"},
 		{"%YAML 2.0\n---\na: 1", 1, 1, "incompatible YAML document"},
 		{"# *x\nb: 1\nc: [1, *x]", 3, 8, `unknown anchor "x"`},

@@ -1,162 +1,210 @@
 package yamlbridge
 
 import (
+	"bytes"
 	"encoding/base64"
 	stderrors "errors"
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// The core tags of scalars, in the short form.
-const (
-	tagStr       = "!!str"
-	tagInt       = "!!int"
-	tagFloat     = "!!float"
-	tagBool      = "!!bool"
-	tagNull      = "!!null"
-	tagBinary    = "!!binary"
-	tagTimestamp = "!!timestamp"
-	tagMerge     = "!!merge"
-)
+// This file says what the text of a scalar stands for.
 
-// A scalar is what a scalar node stands for.
-type scalar struct {
-	tag  string // one of the core tags
-	text string // of a string or timestamp
+// A value is what a scalar stands for.
+type value struct {
+	kind kind
 	b    bool
 	i    int64
-	u    uint64 // an integer beyond int64, where not zero
+	u    uint64 // of a bigValue
 	f    float64
+	text []byte // of a stringValue; valid for as long as what it was made from
 }
 
-// words are the plain scalars with a fixed meaning, in exactly these spellings.
-var words = map[string]scalar{}
+type kind uint8
 
-func init() {
-	for _, w := range []struct {
-		s         scalar
-		spellings string
-	}{
-		{scalar{tag: tagBool, b: true}, "y Y yes Yes YES true True TRUE on On ON"},
-		{scalar{tag: tagBool, b: false}, "n N no No NO false False FALSE off Off OFF"},
-		{scalar{tag: tagNull}, "~ null Null NULL"},
-		{scalar{tag: tagFloat, f: math.NaN()}, ".nan .NaN .NAN"},
-		{scalar{tag: tagFloat, f: math.Inf(+1)}, ".inf .Inf .INF +.inf +.Inf +.INF"},
-		{scalar{tag: tagFloat, f: math.Inf(-1)}, "-.inf -.Inf -.INF"},
-	} {
-		for spelling := range strings.FieldsSeq(w.spellings) {
-			words[spelling] = w.s
-		}
-	}
-	words[""] = scalar{tag: tagNull}
+const (
+	nullValue kind = iota
+	boolValue
+	intValue
+	bigValue // an integer beyond int64 that fits uint64
+	floatValue
+	stringValue
+)
+
+func (k kind) tag() string {
+	return [...]string{"!!null", "!!bool", "!!int", "!!int", "!!float", "!!str"}[k]
 }
 
-// resolve reads text under an explicit core tag, or as a plain scalar where tag
-// is empty. Quotes make no difference where there is a tag: !!int '5' is 5.
-//
-// The error is a *nodeError without a place, or an *errors.LimitError.
-func resolve(tag, text string) (scalar, error) {
-	switch tag {
-	case tagStr:
-		return scalar{tag: tagStr, text: text}, nil
-	case tagBinary:
-		data, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return scalar{}, &nodeError{msg: "!!binary value contains invalid base64 data"}
-		}
-		if !utf8.Valid(data) {
-			return scalar{}, &nodeError{msg: "!!binary value is not UTF-8"}
-		}
-		return scalar{tag: tagStr, text: string(data)}, nil
-	case "", tagInt, tagFloat, tagBool, tagNull, tagTimestamp:
-	default:
-		return scalar{}, &nodeError{msg: "unknown tag " + excerpt(tag)}
+// A nodeError is a fault of a scalar that has no place yet.
+type nodeError string
+
+func (e nodeError) Error() string { return string(e) }
+
+// locate gives an error of a scalar its place.
+func (r *Reader) locate(err error, off int) error {
+	if l, ok := err.(*errors.LimitError); ok {
+		return r.limit(l.Limit, l.Max, off)
 	}
-	s, err := resolvePlain(text, tag)
+	return r.fail(off, err.Error())
+}
+
+// tagged says what a scalar stands for that may have a tag. plain says that it
+// has neither quotes nor bars.
+func (r *Reader) tagged(text []byte, plain bool) (value, error) {
+	switch kind := r.props.kind; {
+	case kind == noTag:
+		if plain {
+			return r.resolve(text)
+		}
+		return value{kind: stringValue, text: text}, nil
+	case kind == strTag, kind == nonSpecificTag:
+		return value{kind: stringValue, text: text}, nil
+	case kind == binaryTag:
+		return r.binary(text)
+	case kind == timestampTag:
+		if r.Dialect == Kubernetes && !isTimestamp(text) {
+			return value{}, nodeError("cannot decode " + excerpt(string(text)) + " as !!timestamp")
+		}
+		return value{kind: stringValue, text: text}, nil
+	case kind > binaryTag && (r.AsServer || r.Dialect == Core && kind == unknownTag):
+		return value{kind: stringValue, text: text}, nil
+	case kind > binaryTag:
+		return value{}, nodeError("unknown tag " + r.tagText())
+	}
+	// A tag asks for what the text would be if it were plain: !!int '5' is 5.
+	v, err := r.resolve(text)
 	if err != nil {
-		return scalar{}, err
+		return v, err
 	}
+	want := [...]string{intTag: "!!int", floatTag: "!!float", boolTag: "!!bool", nullTag: "!!null"}[r.props.kind]
+	have := v.kind.tag()
 	switch {
-	case tag == "" || tag == s.tag:
-		return s, nil
-	case tag == tagFloat && s.tag == tagInt && s.u == 0:
-		return scalar{tag: tagFloat, f: float64(s.i)}, nil
+	case have == want && !(v.kind == stringValue):
+		return v, nil
+	case want == "!!float" && v.kind == intValue:
+		return value{kind: floatValue, f: float64(v.i)}, nil
 	}
-	return scalar{}, &nodeError{msg: fmt.Sprintf("cannot decode %s %s as %s", s.tag, excerpt(text), tag)}
+	return value{}, nodeError(fmt.Sprintf("cannot decode %s %s as %s", have, excerpt(string(text)), want))
 }
 
-// resolvePlain reads text as a plain scalar. The tag matters to what could be
-// a timestamp only.
-func resolvePlain(text, tag string) (scalar, error) {
-	if s, ok := words[text]; ok {
-		return s, nil
+func (r *Reader) binary(text []byte) (value, error) {
+	data, err := base64.StdEncoding.DecodeString(string(text))
+	if err != nil {
+		return value{}, nodeError("!!binary value contains invalid base64 data")
 	}
-	str := scalar{tag: tagStr, text: text}
+	if !utf8.Valid(data) {
+		if !r.AsServer {
+			return value{}, nodeError("!!binary value is not UTF-8")
+		}
+		// Each byte of what is not UTF-8 becomes a character of its own.
+		data = []byte(string([]rune(string(data))))
+	}
+	return value{kind: stringValue, text: data}, nil
+}
+
+// resolve says what the text of a plain scalar stands for. All that it does is
+// linear in the length of the text.
+func (r *Reader) resolve(text []byte) (value, error) {
+	str := value{kind: stringValue, text: text}
+	if len(text) == 0 {
+		return value{}, nil
+	}
 	switch c := text[0]; {
-	case c == '.':
-	case '0' <= c && c <= '9', c == '+', c == '-':
-		if (tag == "" || tag == tagTimestamp) && isTimestamp(text) {
-			return scalar{tag: tagTimestamp, text: text}, nil
+	case !is(c, mayResolve):
+		return str, nil
+	case c > '9': // a letter, or ~ or <
+		if len(text) > len("false") {
+			return str, nil
 		}
-	default:
-		return str, nil
-	}
-	if !looksNumeric(text) {
-		return str, nil
-	}
-	s, err := resolveNumber(text)
-	if (err != nil || s.tag != tagStr) && len(text) > MaxNumberBytes {
-		return scalar{}, &errors.LimitError{Limit: "number bytes", Max: MaxNumberBytes}
-	}
-	return s, err
-}
-
-// resolveNumber reads text as a number, or else as a string. All it does is
-// linear in the length of text.
-func resolveNumber(text string) (scalar, error) {
-	str := scalar{tag: tagStr, text: text}
-	plain := strings.ReplaceAll(text, "_", "")
-	if i, err := strconv.ParseInt(plain, 0, 64); err == nil {
-		return scalar{tag: tagInt, i: i}, nil
-	}
-	if u, err := strconv.ParseUint(plain, 0, 64); err == nil {
-		return scalar{tag: tagInt, u: u}, nil
-	}
-	if digits, ok := strings.CutPrefix(plain, "0b"); ok {
-		// The server takes a sign after the prefix: 0b-1.
-		if i, err := strconv.ParseInt(digits, 2, 64); err == nil {
-			return scalar{tag: tagInt, i: i}, nil
+		if v, ok := resolveWord(text, r.Dialect); ok {
+			return v, nil
 		}
-	}
-	if !isFloat(plain) {
 		return str, nil
+	case !looksNumeric(text):
+		if v, ok := resolveFloatWord(text); ok {
+			return v, nil
+		}
+		return str, nil
+	}
+	var (
+		v   value
+		ok  bool
+		buf [64]byte
+	)
+	number := text
+	if r.Dialect == Core {
+		v, ok = resolveCoreInteger(text)
+	} else {
+		number = withoutUnderscores(buf[:0], text)
+		v, ok = resolveInteger(number)
+	}
+	if !ok && !isFloat(number) {
+		return str, nil
+	}
+	if len(text) > MaxNumberBytes {
+		return value{}, &errors.LimitError{Limit: "number bytes", Max: MaxNumberBytes}
+	}
+	if ok {
+		return v, nil
 	}
 	if text[0] == '.' {
 		// Here the server leaves it to strconv where an underscore may stand.
-		plain = text
+		number = text
 	}
-	f, err := strconv.ParseFloat(plain, 64)
+	f, err := strconv.ParseFloat(string(number), 64)
 	switch {
-	case stderrors.Is(err, strconv.ErrSyntax):
+	case err == nil:
+		return value{kind: floatValue, f: f}, nil
+	case r.AsServer, stderrors.Is(err, strconv.ErrSyntax):
 		return str, nil
-	case err != nil:
-		// The API server takes it for a string; whoever wrote it did not mean one.
-		return scalar{}, &nodeError{msg: "number " + excerpt(text) + " is beyond a float64"}
 	}
-	return scalar{tag: tagFloat, f: f}, nil
+	// The API server takes it for a string; whoever wrote it did not mean one.
+	return value{}, nodeError("number " + excerpt(string(text)) + " is beyond a float64")
 }
 
-// looksNumeric reports whether s has only characters that numbers have. It
-// spares most strings that start with a digit the failures of strconv.
-func looksNumeric(s string) bool {
-	for i := range len(s) {
-		switch c := s[i]; {
+// resolveWord knows the words with a fixed meaning, in exactly these spellings.
+func resolveWord(text []byte, d Dialect) (v value, ok bool) {
+	switch string(text) {
+	case "true", "True", "TRUE":
+		return value{kind: boolValue, b: true}, true
+	case "false", "False", "FALSE":
+		return value{kind: boolValue}, true
+	case "~", "null", "Null", "NULL":
+		return value{}, true
+	}
+	if d == Core {
+		return value{}, false
+	}
+	switch string(text) {
+	case "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return value{kind: boolValue, b: true}, true
+	case "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return value{kind: boolValue}, true
+	}
+	return value{}, false
+}
+
+func resolveFloatWord(text []byte) (v value, ok bool) {
+	switch string(text) {
+	case ".nan", ".NaN", ".NAN":
+		return value{kind: floatValue, f: math.NaN()}, true
+	case ".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF":
+		return value{kind: floatValue, f: math.Inf(+1)}, true
+	case "-.inf", "-.Inf", "-.INF":
+		return value{kind: floatValue, f: math.Inf(-1)}, true
+	}
+	return value{}, false
+}
+
+// looksNumeric reports whether s has only characters that numbers have.
+func looksNumeric(s []byte) bool {
+	for _, c := range s {
+		switch {
 		case '0' <= c && c <= '9', c == '+', c == '-', c == '.', c == '_':
 		case 'a' <= c|0x20 && c|0x20 <= 'f', c|0x20 == 'x', c|0x20 == 'o':
 		default:
@@ -166,8 +214,108 @@ func looksNumeric(s string) bool {
 	return true
 }
 
+// digits reads text as digits in a base.
+func digits(text []byte, base uint64) (n uint64, overflow, ok bool) {
+	for _, c := range text {
+		var d uint64
+		switch {
+		case '0' <= c && c <= '9':
+			d = uint64(c - '0')
+		case 'a' <= c|0x20 && c|0x20 <= 'f':
+			d = uint64(c|0x20-'a') + 10
+		default:
+			return 0, false, false
+		}
+		if d >= base {
+			return 0, false, false
+		}
+		if n > (math.MaxUint64-d)/base {
+			overflow = true
+			continue
+		}
+		n = n*base + d
+	}
+	return n, overflow, len(text) > 0
+}
+
+// withoutUnderscores returns text without them, in buf where it has any.
+func withoutUnderscores(buf, text []byte) []byte {
+	if bytes.IndexByte(text, '_') < 0 {
+		return text
+	}
+	for _, c := range text {
+		if c != '_' {
+			buf = append(buf, c)
+		}
+	}
+	return buf
+}
+
+// resolveInteger reads text, which has no underscores, as an integer of the
+// Kubernetes dialect: as strconv.ParseInt does with base 0.
+func resolveInteger(text []byte) (value, bool) {
+	rest := text
+	var sign byte
+	takeSign := func() {
+		if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+			sign, rest = rest[0], rest[1:]
+		}
+	}
+	takeSign()
+	base := uint64(10)
+	if len(rest) > 1 && rest[0] == '0' {
+		base, rest = 8, rest[1:]
+		if len(rest) > 1 {
+			switch rest[0] | 0x20 {
+			case 'x':
+				base, rest = 16, rest[1:]
+			case 'o':
+				rest = rest[1:]
+			case 'b':
+				upper := rest[0] == 'B'
+				base, rest = 2, rest[1:]
+				if sign == 0 && !upper {
+					takeSign() // the server takes one behind 0b, too
+				}
+			}
+		}
+	}
+	return integer(rest, base, sign)
+}
+
+func integer(text []byte, base uint64, sign byte) (value, bool) {
+	n, overflow, ok := digits(text, base)
+	switch {
+	case !ok || overflow:
+	case sign == '-' && n <= 1<<63:
+		return value{kind: intValue, i: -int64(n)}, true
+	case sign != '-' && n <= math.MaxInt64:
+		return value{kind: intValue, i: int64(n)}, true
+	case sign == 0:
+		return value{kind: bigValue, u: n}, true
+	}
+	return value{}, false
+}
+
+// resolveCoreInteger reads text as [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+ (YAML
+// 1.2 section 10.3.2).
+func resolveCoreInteger(text []byte) (value, bool) {
+	if len(text) > 2 && text[0] == '0' {
+		switch text[1] {
+		case 'o':
+			return integer(text[2:], 8, 0)
+		case 'x':
+			return integer(text[2:], 16, 0)
+		}
+	}
+	if c := text[0]; c == '-' || c == '+' {
+		return integer(text[1:], 10, c)
+	}
+	return integer(text, 10, 0)
+}
+
 // isFloat reports whether s is [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
-func isFloat(s string) bool {
+func isFloat(s []byte) bool {
 	digits := func() (n int) {
 		for n < len(s) && '0' <= s[n] && s[n] <= '9' {
 			n++
@@ -176,13 +324,13 @@ func isFloat(s string) bool {
 		return n
 	}
 	sign := func() {
-		if s != "" && (s[0] == '-' || s[0] == '+') {
+		if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
 			s = s[1:]
 		}
 	}
 	sign()
 	whole := digits()
-	if s != "" && s[0] == '.' {
+	if len(s) > 0 && s[0] == '.' {
 		s = s[1:]
 		if fraction := digits(); whole == 0 && fraction == 0 {
 			return false
@@ -190,7 +338,7 @@ func isFloat(s string) bool {
 	} else if whole == 0 {
 		return false
 	}
-	if s == "" {
+	if len(s) == 0 {
 		return true
 	}
 	if s[0]|0x20 != 'e' {
@@ -198,12 +346,12 @@ func isFloat(s string) bool {
 	}
 	s = s[1:]
 	sign()
-	return digits() > 0 && s == ""
+	return digits() > 0 && len(s) == 0
 }
 
 // isTimestamp reports whether the API server takes s for a point in time. That
 // it does is visible only under a tag: the value is the text all the same.
-func isTimestamp(s string) bool {
+func isTimestamp(s []byte) bool {
 	if len(s) < len("2006-1-2") || s[4] != '-' {
 		return false
 	}
@@ -213,58 +361,97 @@ func isTimestamp(s string) bool {
 		"2006-1-2 15:4:5.999999999",
 		"2006-1-2",
 	} {
-		if _, err := time.Parse(layout, s); err == nil {
+		if _, err := time.Parse(layout, string(s)); err == nil {
 			return true
 		}
 	}
 	return false
 }
 
-// appendJSON appends the scalar as a JSON value. Only .inf and .nan have none.
-func (s *scalar) appendJSON(dst []byte) ([]byte, error) {
-	switch s.tag {
-	case tagNull:
+// appendJSON appends v as a JSON value. Only .inf and .nan have none.
+func (v *value) appendJSON(dst []byte) ([]byte, error) {
+	switch v.kind {
+	case nullValue:
 		return append(dst, "null"...), nil
-	case tagBool:
-		return strconv.AppendBool(dst, s.b), nil
-	case tagInt:
-		if s.u != 0 {
-			return strconv.AppendUint(dst, s.u, 10), nil
+	case boolValue:
+		return strconv.AppendBool(dst, v.b), nil
+	case intValue:
+		return strconv.AppendInt(dst, v.i, 10), nil
+	case bigValue:
+		return strconv.AppendUint(dst, v.u, 10), nil
+	case floatValue:
+		if math.IsInf(v.f, 0) || math.IsNaN(v.f) {
+			return dst, nodeError("infinity and NaN are no JSON values")
 		}
-		return strconv.AppendInt(dst, s.i, 10), nil
-	case tagFloat:
-		if math.IsInf(s.f, 0) || math.IsNaN(s.f) {
-			return dst, &nodeError{msg: "infinity and NaN are no JSON values"}
-		}
-		return appendFloat(dst, s.f), nil
+		return appendFloat(dst, v.f), nil
 	}
-	return appendString(dst, s.text), nil
+	dst = append(dst, '"')
+	dst = appendContent(dst, v.text)
+	return append(dst, '"'), nil
 }
 
-// name returns the scalar as the name of a member: sigs.k8s.io/yaml's form of
-// the key, in which floats have the precision of a float32.
-func (s *scalar) name() (string, error) {
-	switch s.tag {
-	case tagNull:
-		return "", &nodeError{msg: "null is no key"}
-	case tagBool:
-		return strconv.FormatBool(s.b), nil
-	case tagInt:
-		if s.u != 0 {
-			return "", &nodeError{msg: "integer beyond int64 as a key"}
+// appendName appends v as the name of a member, unescaped. In the Kubernetes
+// dialect it is that of sigs.k8s.io/yaml, in which floats have the precision of a
+// float32.
+func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
+	switch v.kind {
+	case nullValue:
+		return dst, nodeError("null is no key")
+	case boolValue:
+		return strconv.AppendBool(dst, v.b), nil
+	case bigValue:
+		if d == Kubernetes {
+			return dst, nodeError("integer beyond int64 as a key")
 		}
-		return strconv.FormatInt(s.i, 10), nil
-	case tagFloat:
-		switch name := strconv.FormatFloat(s.f, 'g', -1, 32); name {
-		case "+Inf":
-			return ".inf", nil
-		case "-Inf":
-			return "-.inf", nil
-		case "NaN":
-			return ".nan", nil
+		return strconv.AppendUint(dst, v.u, 10), nil
+	case intValue:
+		return strconv.AppendInt(dst, v.i, 10), nil
+	case floatValue:
+		switch f := v.f; {
+		case f > math.MaxFloat32 && d == Kubernetes && float32(f) > math.MaxFloat32, math.IsInf(f, 1):
+			return append(dst, ".inf"...), nil
+		case f < -math.MaxFloat32 && d == Kubernetes && float32(f) < -math.MaxFloat32, math.IsInf(f, -1):
+			return append(dst, "-.inf"...), nil
+		case f != f:
+			return append(dst, ".nan"...), nil
+		case d == Core:
+			return appendFloat(dst, f), nil
 		default:
-			return name, nil
+			return strconv.AppendFloat(dst, f, 'g', -1, 32), nil
 		}
 	}
-	return s.text, nil
+	return append(dst, v.text...), nil
+}
+
+// appendFloat appends a finite f as encoding/json does (ECMA-262 section
+// 6.1.6.1.20), but for -0, which Kubernetes reads back as the integer 0.
+func appendFloat(dst []byte, f float64) []byte {
+	if f == 0 {
+		return append(dst, '0')
+	}
+	if abs := math.Abs(f); 1e-6 <= abs && abs < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, 64)
+	}
+	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
+	// An exponent of one digit has no leading zero there: e-09 is e-9.
+	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+// maxExcerpt is how many bytes of a document an error message shows.
+const maxExcerpt = 64
+
+// excerpt returns s for an error message: quoted, escaped and cut.
+func excerpt(s string) string {
+	if len(s) > maxExcerpt {
+		cut := maxExcerpt
+		for !utf8.RuneStart(s[cut]) {
+			cut--
+		}
+		return strconv.QuoteToGraphic(s[:cut]) + "..."
+	}
+	return strconv.QuoteToGraphic(s)
 }

@@ -13,7 +13,7 @@ import (
 
 // convert returns the JSON of src, or the empty string with an error.
 func convert(src string) (string, error) {
-	b, err := yamlbridge.AppendJSON(nil, []byte(src), nil)
+	b, err := yamlbridge.AppendJSON(nil, []byte(src))
 	return string(b), err
 }
 
@@ -195,8 +195,8 @@ func TestKeys(t *testing.T) {
 		if strings.HasPrefix(key, "?") {
 			src = key + ": v"
 		}
-		var m yamlbridge.SourceMap
-		got, err := yamlbridge.AppendJSON(nil, []byte(src), &m)
+		var m yamlbridge.Reader
+		got, err := m.AppendJSON(nil, []byte(src))
 		require.NoError(t, err, key)
 		name := strings.ReplaceAll(strconv.Quote(want), `\x00`, `\u0000`)
 		assert.Equal(t, "{"+name+`:"v"}`, string(got), key)
@@ -221,7 +221,7 @@ func TestErrorPath(t *testing.T) {
 	assert.Equal(t, "a[1].c.d", err.Path.String())
 	err = requireSyntaxError(t, "a:\n- b\n- c: {~: x}", 3, 7, "null is no key")
 	assert.Equal(t, "a[1].c", err.Path.String())
-	err = requireSyntaxError(t, "a: {<<: [5]}", 1, 9, "map merge requires")
+	err = requireSyntaxError(t, "a: {<<: [5]}", 1, 10, "map merge requires")
 	assert.Equal(t, "a.<<", err.Path.String())
 	err = requireSyntaxError(t, "'': !x 1", 1, 5, "unknown tag")
 	assert.Equal(t, `[""]`, err.Path.String())

@@ -1,0 +1,706 @@
+package yamlbridge
+
+// This file reads block collections (YAML 1.2 chapter 8).
+//
+// NOTE: The machine goes line by line. There are no tokens: a scalar is scanned to
+// where its line ends before it is known whether it is a key, and written only
+// then. Only scalars can be keys in JSON, so nothing else has to wait. Collections
+// are frames on an explicit stack; a frame's column is that of its keys or dashes,
+// and a line to the left of it closes it. The state of a frame is set to what
+// comes after a value before the value is read, so that closing it needs no
+// way back.
+//
+// The Kubernetes dialect takes what go.yaml.in/yaml/v2 takes, whose scanner is
+// that of libyaml: white space before the first token of a line and behind - and
+// ? is spaces only, a key and its colon are on one line. Comments that say "1.2"
+// mark where the other dialect differs.
+
+// block reads the document whose first node is at i: in a line of its own, or
+// with inline, behind --- . It returns where it stopped: at the end of the text, or
+// at the start of the line with a document marker.
+func (r *Reader) block(i int, inline bool) (int, error) {
+	text := r.text
+	var (
+		f       *frame
+		col     int
+		block   bool // whether a block collection may start here
+		fresh   bool // whether nothing of the node has been read on this line
+		key     span
+		own     properties // of this line
+		stop    int
+		special bool
+		err     error
+	)
+	if inline {
+		f, fresh = &r.stack[0], true
+		goto node
+	}
+
+nextLine: // i is where a line starts
+	r.line = i
+	for text[i] == ' ' {
+		i++
+	}
+	switch c := text[i]; {
+	case c == '#':
+		i = lineEnd(text, i) + 1
+		goto nextLine
+	case c > ' ':
+	case c == '\n':
+		i++
+		goto nextLine
+	case c == 0:
+		goto finish
+	case c == '\t':
+		if i, err = r.tabbed(i); err != nil {
+			return i, err
+		}
+		if text[i-1] == '\n' {
+			goto nextLine
+		}
+		// 1.2: what follows tabs is no collection. Its indentation are the spaces.
+		for col = 0; text[r.line+col] == ' '; {
+			col++
+		}
+		goto tabbedNode
+	default: // CR, or a marker of load
+		i = lineEnd(text, i) + 1
+		goto nextLine
+	}
+
+content: // i is at the first byte of a line that is not white space
+	col = i - r.line
+	if col == 0 && (isMarker(text, i) || text[i] == '%') {
+		goto finish
+	}
+again:
+	f = &r.stack[len(r.stack)-1]
+	if col < int(f.column) {
+		if err = r.pop(); err != nil {
+			return i, err
+		}
+		goto again
+	}
+	switch f.state {
+	case mapKey:
+		if col > int(f.column) {
+			return i, r.fail(i, "did not find expected key: it does not stand below the others of its mapping")
+		}
+		goto key
+	case mapMerged:
+		if err = r.merge(); err != nil {
+			return i, err
+		}
+		goto again
+	case mapValue:
+		if col > int(f.column) {
+			block, fresh = true, true
+			goto node
+		}
+		if text[i] == '-' && endsWord(text[i+1]) {
+			// A sequence may stand at the column of its key (section 8.2.1, rule
+			// [201]).
+			if err = r.push('[', col, i); err != nil {
+				return i, err
+			}
+			f = &r.stack[len(r.stack)-1]
+			goto dash
+		}
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+		goto again
+	case seqDash:
+		if col == int(f.column) {
+			if text[i] == '-' && endsWord(text[i+1]) {
+				goto dash
+			}
+			if parent := r.stack[len(r.stack)-2]; parent.column == f.column {
+				if err = r.pop(); err != nil {
+					return i, err
+				}
+				goto again
+			}
+		}
+		return i, r.fail(i, "did not find expected '-' indicator")
+	case seqValue:
+		if col > int(f.column) {
+			block, fresh = true, true
+			goto node
+		}
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+		goto again
+	case mapExplicitKey:
+		if col == int(f.column) {
+			return i, r.fail(r.emptyAt, "null is no key")
+		}
+		if i, err = r.explicitKey(i); err != nil {
+			return i, err
+		}
+		goto nextLine
+	case mapColon:
+		if col == int(f.column) && text[i] == ':' && endsWord(text[i+1]) {
+			block, fresh = true, true
+			i++
+			goto value
+		}
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+		goto again
+	case documentValue:
+		block, fresh = true, true
+		goto node
+	default: // documentDone
+		if r.AsServer {
+			r.trailing = true
+			return i, nil
+		}
+		return i, r.fail(i, behindDocument)
+	}
+
+tabbedNode:
+	for {
+		f = &r.stack[len(r.stack)-1]
+		if col >= int(f.column) {
+			break
+		}
+		if err = r.pop(); err != nil {
+			return i, err
+		}
+	}
+	if (f.state != mapValue && f.state != seqValue && f.state != documentValue) || col <= int(f.column) {
+		return i, r.fail(i, "a tab is no indentation")
+	}
+	block, fresh = false, true
+	goto node
+
+key: // at the column of the mapping f
+	if c := text[i]; !is(c, isIndicator) && (c != '-' && c != '?' && c != ':' || !endsWord(text[i+1])) {
+		stop, special = scanPlain(text, i)
+		if text[stop] != ':' {
+			return i, r.failAt(i, "could not find expected ':'")
+		}
+		if stop-i > MaxKeyChars {
+			if err = r.checkKey(i, stop); err != nil {
+				return i, err
+			}
+		}
+		if err = r.plainKey(i, trimEnd(text, i, stop), special); err != nil {
+			return i, err
+		}
+		block = false
+		i = stop + 1
+		goto value
+	}
+	if i, block, err = r.oddKey(i); err != nil {
+		return i, err
+	}
+	f = &r.stack[len(r.stack)-1]
+	if f.state == mapExplicitKey || f.state == mapColon {
+		goto nextLine
+	}
+
+value: // i is behind the colon of a member of the mapping f
+	r.emptyAt = i
+	for is(text[i], isBlankByte) {
+		if text[i] == '\t' && block {
+			// 1.2: the tab is no indentation.
+			if block, err = r.tabAllowed(i); err != nil {
+				return i, err
+			}
+		}
+		i++
+	}
+	if c := text[i]; c == '#' || is(c, isBreakByte) {
+		f.state = mapValue
+		i = lineEnd(text, i) + 1
+		goto nextLine
+	}
+	fresh = true
+
+node: // i is at the first byte of a node, which is a value of f
+	switch c := text[i]; c {
+	default:
+		goto plain
+	case '-', '?', ':':
+		if !endsWord(text[i+1]) {
+			goto plain
+		}
+		if c == ':' || !block || !fresh {
+			return i, r.fail(i, notAllowed(c))
+		}
+		col = i - r.line
+		if c == '-' {
+			err = r.push('[', col, i)
+		} else {
+			err = r.push('{', col, i)
+		}
+		if err != nil {
+			return i, err
+		}
+		f = &r.stack[len(r.stack)-1]
+		if c == '-' {
+			goto dash
+		}
+		goto key
+	case '"', '\'':
+		goto quoted
+	case '[', '{':
+		if !fresh {
+			if err = r.adopt(&own); err != nil {
+				return i, err
+			}
+		}
+		if i, err = r.flow(i); err != nil {
+			return i, err
+		}
+		if at := skipBlanks(text, i); text[at] == ':' && endsWord(text[at+1]) {
+			return i, r.fail(i-1, "a mapping or sequence is no key")
+		}
+		goto rest
+	case '|', '>':
+		if !fresh {
+			if err = r.adopt(&own); err != nil {
+				return i, err
+			}
+		}
+		f.state = f.next
+		if i, err = r.blockScalar(i, int(f.column)); err != nil {
+			return i, err
+		}
+		goto nextLine
+	case '*':
+		goto alias
+	case '&', '!':
+		if !fresh {
+			return i, r.fail(i, "did not find expected node content")
+		}
+		if i, err = r.properties(i, &own); err != nil {
+			return i, err
+		}
+		if c := text[i]; c == '#' || is(c, isBreakByte) {
+			if err = r.adopt(&own); err != nil {
+				return i, err
+			}
+			switch {
+			case f.next == documentDone:
+				f.state = documentValue
+			case f.seq:
+				f.state = seqValue
+			default:
+				f.state = mapValue
+			}
+			i = lineEnd(text, i) + 1
+			goto nextLine
+		}
+		fresh = false
+		goto node
+	case ']', '}', ',', '#', '%', '@', '`':
+		return i, r.fail(i, "found character that cannot start any token")
+	}
+
+plain:
+	stop, special = scanPlain(text, i)
+	key = span{i, trimEnd(text, i, stop)}
+	if text[stop] == ':' {
+		goto implicitKey
+	}
+	if !fresh {
+		if err = r.adopt(&own); err != nil {
+			return i, err
+		}
+	}
+	f.state = f.next
+	if text[stop] != '#' {
+		// Does it go on in the next line?
+		i = lineEnd(text, stop) + 1
+		r.line = i
+		for text[i] == ' ' {
+			i++
+		}
+		goesOn := false
+		if c := text[i]; c > ' ' {
+			col = i - r.line
+			goesOn = col > int(f.column) && c != '#' && (col > 0 || !isMarker(text, i))
+		} else if i, goesOn, err = r.goesOn(i, int(f.column)); err != nil {
+			return i, err
+		}
+		if goesOn {
+			if i, err = r.foldPlain(key, special, int(f.column)); err != nil {
+				return i, err
+			}
+			goto nextLine
+		}
+		if err = r.plain(key.start, key.end, special); err != nil {
+			return i, err
+		}
+		if text[i] > ' ' && text[i] != '#' {
+			goto content
+		}
+		i = r.line
+		goto nextLine
+	}
+	if err = r.plain(key.start, key.end, special); err != nil {
+		return i, err
+	}
+	i = lineEnd(text, stop) + 1
+	goto nextLine
+
+quoted:
+	{
+		var content []byte
+		var next int
+		if content, next, err = r.quoted(i, int(f.column)); err != nil {
+			return i, err
+		}
+		at := skipBlanks(text, next)
+		if text[at] == ':' && endsWord(text[at+1]) {
+			key = span{i, next}
+			stop = at
+			goto implicitKey
+		}
+		if !fresh {
+			if err = r.adopt(&own); err != nil {
+				return i, err
+			}
+		}
+		f.state = f.next
+		if err = r.quotedValue(i, content); err != nil {
+			return i, err
+		}
+		i = next
+		goto rest
+	}
+
+alias:
+	stop = scanName(text, i+1, r.Dialect == Core)
+	key = span{i, stop}
+	if at := skipBlanks(text, stop); text[at] == ':' && endsWord(text[at+1]) {
+		stop = at
+		goto implicitKey
+	}
+	if !fresh || r.props.set {
+		return i, r.fail(i, "an alias has no properties")
+	}
+	f.state = f.next
+	if err = r.alias(key); err != nil {
+		return i, err
+	}
+	i = stop
+	goto rest
+
+implicitKey: // of a mapping that starts here, up to the colon at stop
+	if !block {
+		return i, r.fail(stop, "mapping values are not allowed in this context")
+	}
+	if key.start < r.line {
+		return i, r.fail(stop, "mapping values are not allowed in this context: a key and its colon are on one line")
+	}
+	i = key.start
+	if !fresh {
+		i = own.at
+	}
+	if stop-i > MaxKeyChars {
+		if err = r.checkKey(i, stop); err != nil {
+			return i, err
+		}
+	}
+	if err = r.push('{', i-r.line, i); err != nil {
+		return i, err
+	}
+	f = &r.stack[len(r.stack)-1]
+	if !fresh {
+		r.props = own
+	}
+	switch text[key.start] {
+	case '"', '\'':
+		err = r.quotedKey(key)
+	case '*':
+		err = r.aliasKey(key)
+	default:
+		err = r.plainKey(key.start, key.end, special)
+	}
+	if err != nil {
+		return i, err
+	}
+	block = false
+	i = stop + 1
+	goto value
+
+dash: // of an element of the sequence f
+	i++
+	r.emptyAt = i
+	block, fresh = true, true
+	for is(text[i], isBlankByte) {
+		if text[i] == '\t' {
+			if block, err = r.tabAllowed(i); err != nil {
+				return i, err
+			}
+		}
+		i++
+	}
+	if c := text[i]; c == '#' || is(c, isBreakByte) {
+		f.state = seqValue
+		i = lineEnd(text, i) + 1
+		goto nextLine
+	}
+	goto node
+
+rest: // i is behind a value
+	if i, err = r.rest(i); err != nil {
+		return i, err
+	}
+	if r.trailing {
+		return i, nil
+	}
+	goto nextLine
+
+finish: // of the document
+	col = i - r.line
+	if text[i] == '%' && !r.AsServer {
+		return i, r.fail(i, "a directive stands before a document, and ... before it")
+	}
+	for len(r.stack) > 1 {
+		if err = r.pop(); err != nil {
+			return i, err
+		}
+	}
+	if f = &r.stack[0]; f.state == documentValue {
+		r.emptyAt = i
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+	}
+	return r.line, nil
+}
+
+func notAllowed(c byte) string {
+	switch c {
+	case '-':
+		return "block sequence entries are not allowed in this context"
+	case '?':
+		return "mapping keys are not allowed in this context"
+	}
+	return "mapping values are not allowed in this context"
+}
+
+// rest returns where the next line starts. Nothing but a comment may be left of
+// this one.
+func (r *Reader) rest(i int) (int, error) {
+	at := skipBlanks(r.text, i)
+	switch c := r.text[at]; {
+	case is(c, isBreakByte):
+		return r.nextLine(at), nil
+	case c == '#' && (at > i || r.Dialect == Kubernetes):
+		return r.nextLine(at), nil
+	}
+	switch {
+	case len(r.stack) > 1:
+		return at, r.failAt(at, "did not find the end of the line, or a comment")
+	case r.AsServer:
+		r.trailing = true
+		return at, nil
+	}
+	return at, r.failAt(at, behindDocument)
+}
+
+// nextLine returns where the next line starts, or where the text ends.
+func (r *Reader) nextLine(i int) int {
+	if r.text[i] == 0 {
+		return i
+	}
+	return lineEnd(r.text, i) + 1
+}
+
+// tabbed is for a line with a tab before its first byte at i. It returns the
+// start of the next line if this one is empty, or else where its content starts.
+func (r *Reader) tabbed(i int) (int, error) {
+	at := skipBlanks(r.text, i)
+	if r.Dialect == Kubernetes {
+		return i, r.fail(i, "found character that cannot start any token: a tab is no indentation")
+	}
+	if c := r.text[at]; c == '#' || is(c, isBreakByte) {
+		return r.nextLine(at), nil
+	}
+	return at, nil
+}
+
+// tabAllowed says that no block collection may start behind the tab at i, which
+// follows an indicator: it would be indented by the tab.
+func (r *Reader) tabAllowed(i int) (block bool, err error) {
+	if r.Dialect == Kubernetes {
+		return false, r.fail(i, "found character that cannot start any token: a tab behind an indicator")
+	}
+	return false, nil
+}
+
+// checkKey refuses a key that is too long.
+func (r *Reader) checkKey(start, colon int) error {
+	if countChars(r.text[start:colon]) > MaxKeyChars {
+		return r.limit("key characters", MaxKeyChars, start)
+	}
+	return nil
+}
+
+// oddKey reads a key of the innermost mapping that is no plain scalar, and returns
+// what is behind its colon. Behind an explicit key it returns where the next line
+// starts; the state of the mapping says so.
+func (r *Reader) oddKey(i int) (next int, block bool, err error) {
+	text := r.text
+	start := i
+	if c := text[i]; c == '?' && endsWord(text[i+1]) {
+		next, err = r.questionMark(i)
+		return next, false, err
+	}
+	if c := text[i]; c == '&' || c == '!' {
+		if i, err = r.properties(i, &r.props); err != nil {
+			return i, false, err
+		}
+	}
+	var key span
+	special := false
+	switch c := text[i]; {
+	case c == '"' || c == '\'':
+		var end int
+		if _, end, err = r.quoted(i, int(r.stack[len(r.stack)-1].column)); err != nil {
+			return i, false, err
+		}
+		key = span{i, end}
+		i = skipBlanks(text, end)
+	case c == '*':
+		key = span{i, scanName(text, i+1, r.Dialect == Core)}
+		i = skipBlanks(text, key.end)
+	case c == '[' || c == '{':
+		return i, false, r.fail(i, "a mapping or sequence is no key")
+	case is(c, isIndicator) || (c == '-' || c == '?') && endsWord(text[i+1]):
+		return i, false, r.fail(i, "did not find expected key")
+	default: // plain, or nothing at all behind properties
+		var stop int
+		stop, special = scanPlain(text, i)
+		key = span{i, trimEnd(text, i, stop)}
+		i = stop
+	}
+	if text[i] != ':' || !endsWord(text[i+1]) || key.start < r.line {
+		return i, false, r.failAt(start, "could not find expected ':'")
+	}
+	if err = r.checkKey(start, i); err != nil {
+		return i, false, err
+	}
+	switch c := text[key.start]; {
+	case key.start == key.end:
+		if !r.props.set {
+			return i, false, r.fail(start, "did not find expected key")
+		}
+		err = r.emptyKey(key.start)
+	case c == '"' || c == '\'':
+		err = r.quotedKey(key)
+	case c == '*':
+		err = r.aliasKey(key)
+	default:
+		err = r.plainKey(key.start, key.end, special)
+	}
+	return i + 1, false, err
+}
+
+// questionMark reads an explicit key (section 8.2.2) from its question mark, up
+// to the next line.
+func (r *Reader) questionMark(i int) (int, error) {
+	text := r.text
+	i++
+	r.emptyAt = i
+	for is(text[i], isBlankByte) {
+		if text[i] == '\t' {
+			if _, err := r.tabAllowed(i); err != nil {
+				return i, err
+			}
+		}
+		i++
+	}
+	if c := text[i]; c == '#' || is(c, isBreakByte) {
+		r.stack[len(r.stack)-1].state = mapExplicitKey
+		return r.nextLine(i), nil
+	}
+	return r.explicitKey(i)
+}
+
+// explicitKey reads the node that is an explicit key, and returns where the next
+// line starts.
+func (r *Reader) explicitKey(i int) (int, error) {
+	text := r.text
+	f := &r.stack[len(r.stack)-1]
+	column := int(f.column)
+	if c := text[i]; c == '&' || c == '!' {
+		var own properties
+		var err error
+		if i, err = r.properties(i, &own); err != nil {
+			return i, err
+		}
+		if err := r.adopt(&own); err != nil {
+			return i, err
+		}
+		if c := text[i]; c == '#' || is(c, isBreakByte) {
+			f.state = mapExplicitKey
+			return r.nextLine(i), nil
+		}
+	}
+	f.state = mapColon
+	var key span
+	switch c := text[i]; {
+	case c == '[' || c == '{' || (c == '-' || c == '?') && endsWord(text[i+1]):
+		return i, r.fail(i, "a mapping or sequence is no key")
+	case c == '"' || c == '\'':
+		_, end, err := r.quoted(i, column)
+		if err != nil {
+			return i, err
+		}
+		if at := skipBlanks(text, end); text[at] == ':' && endsWord(text[at+1]) {
+			return i, r.fail(i, "a mapping or sequence is no key")
+		}
+		if err := r.quotedKey(span{i, end}); err != nil {
+			return i, err
+		}
+		return r.rest(end)
+	case c == '*':
+		key = span{i, scanName(text, i+1, r.Dialect == Core)}
+		if at := skipBlanks(text, key.end); text[at] == ':' && endsWord(text[at+1]) {
+			return i, r.fail(i, "a mapping or sequence is no key")
+		}
+		if err := r.aliasKey(key); err != nil {
+			return i, err
+		}
+		return r.rest(key.end)
+	case c == '|' || c == '>':
+		return r.blockKey(i, column)
+	case is(c, isIndicator) || c == ':' && endsWord(text[i+1]):
+		return i, r.fail(i, "did not find expected key")
+	}
+	stop, special := scanPlain(text, i)
+	if text[stop] == ':' {
+		return i, r.fail(i, "a mapping or sequence is no key")
+	}
+	key = span{i, trimEnd(text, i, stop)}
+	if text[stop] == '#' {
+		return r.nextLine(stop), r.plainKey(key.start, key.end, special)
+	}
+	next := lineEnd(text, stop) + 1
+	r.line = next
+	at := next
+	for text[at] == ' ' {
+		at++
+	}
+	next, goesOn, err := r.goesOn(at, column)
+	if err != nil {
+		return i, err
+	}
+	if goesOn {
+		return r.foldPlainKey(key, column)
+	}
+	if err := r.plainKey(key.start, key.end, special); err != nil {
+		return i, err
+	}
+	_ = next
+	return r.line, nil
+}

@@ -1,0 +1,2 @@
+// Package yamlbridge turns a YAML document into JSON.
+package yamlbridge

@@ -1,0 +1,536 @@
+package yamlbridge
+
+// This file reads flow collections (YAML 1.2 section 7.4).
+//
+// NOTE: The frames are those of block collections, with a column that no line
+// closes. In the Kubernetes dialect, as in libyaml, ":" is an indicator wherever a
+// node could start, a key without a question mark is on one line with its colon, and
+// indentation does not matter.
+
+// flow reads the collection in brackets that starts at i and returns what is
+// behind it.
+func (r *Reader) flow(i int) (int, error) {
+	text := r.text
+	core := r.Dialect == Core
+	base := len(r.stack)
+	column := int(r.stack[base-1].column) // of the block collection that it is in
+	if column == flowColumn {
+		column = -1
+	}
+	var (
+		f       *frame
+		content []byte
+		stop    int
+		special bool
+		own     bool // the node has properties
+		err     error
+	)
+	goto open
+
+next: // i is behind a token: what follows is decided by the state
+	f = &r.stack[len(r.stack)-1]
+	for {
+		for is(text[i], isBlankByte) {
+			i++
+		}
+		c := text[i]
+		if c > ' ' && c != '#' {
+			break
+		}
+		if i, err = r.flowSpace(i, column); err != nil {
+			return i, err
+		}
+		if text[i] > ' ' && text[i] != '#' {
+			break
+		}
+	}
+state:
+	switch c := text[i]; f.state {
+	case flowKey:
+		switch {
+		case c == '}':
+			goto closing
+		case c == '?' && (!core || r.endsIndicator(i+1)):
+			// An explicit key.
+			i++
+			f.state = flowColon
+			r.emptyAt = i
+			goto explicit
+		}
+		goto key
+	case flowColon:
+		if c == ':' && (!core || r.endsIndicator(i+1)) {
+			i++
+			goto value
+		}
+		// A key alone.
+		r.emptyAt = i
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+		goto state
+	case flowValue:
+		if c == ',' || c == '}' || c == ']' {
+			if err = r.empty(); err != nil {
+				return i, err
+			}
+			goto state
+		}
+		goto node
+	case flowMerged:
+		if err = r.merge(); err != nil {
+			return i, err
+		}
+		f = &r.stack[len(r.stack)-1]
+		goto state
+	case flowAfter:
+		if f.column == pairColumn {
+			// The one member of a mapping without brackets.
+			if err = r.pop(); err != nil {
+				return i, err
+			}
+			f = &r.stack[len(r.stack)-1]
+			goto state
+		}
+		switch c {
+		case ',':
+			i++
+			f.state = flowKey
+			goto next
+		case '}':
+			goto closing
+		}
+		return i, r.failAt(i, "did not find expected ',' or '}'")
+	case flowEntry:
+		switch {
+		case c == ']':
+			goto closing
+		case c == '?' && (!core || r.endsIndicator(i+1)):
+			if err = r.pair(i); err != nil {
+				return i, err
+			}
+			f = &r.stack[len(r.stack)-1]
+			i++
+			f.state = flowColon
+			r.emptyAt = i
+			goto explicit
+		}
+		goto node
+	case flowAfterEntry:
+		switch c {
+		case ',':
+			i++
+			f.state = flowEntry
+			goto next
+		case ']':
+			goto closing
+		}
+		return i, r.failAt(i, "did not find expected ',' or ']'")
+	}
+
+closing: // the bracket at i closes the collection f
+	i++
+	if err = r.pop(); err != nil {
+		return i, err
+	}
+	if len(r.stack) == base {
+		return i, nil
+	}
+	f = &r.stack[len(r.stack)-1]
+	if at := skipBlanks(text, i); text[at] == ':' && !core {
+		return i, r.fail(i-1, "a mapping or sequence is no key")
+	}
+	goto next
+
+open: // the bracket at i opens a collection
+	if text[i] == '{' {
+		err = r.push('{', flowColumn, i)
+	} else {
+		err = r.push('[', flowColumn, i)
+	}
+	if err != nil {
+		return i, err
+	}
+	i++
+	goto next
+
+explicit: // i is behind a question mark
+	if i, err = r.flowSpace(i, column); err != nil {
+		return i, err
+	}
+	if c := text[i]; c == ',' || c == '}' || c == ']' || c == ':' && (!core || r.endsIndicator(i+1)) {
+		return i, r.fail(r.emptyAt, "null is no key")
+	}
+	if i, err = r.flowKeyNode(i, column, true); err != nil {
+		return i, err
+	}
+	goto next
+
+key: // a key of the mapping f without a question mark, or a key alone
+	if c := text[i]; !is(c, isIndicator) && c != '-' && c != ':' && c != '?' {
+		stop, special = scanFlowPlain(text, i, core)
+		if text[stop] == ':' && stop-i <= MaxKeyChars {
+			if err = r.plainKey(i, trimEnd(text, i, stop), special); err != nil {
+				return i, err
+			}
+			i = stop + 1
+			goto value
+		}
+	} else if c == '"' {
+		stop = scanDouble(text, i+1)
+		if text[stop] == '"' && text[stop+1] == ':' && stop-i <= MaxKeyChars && !r.props.set {
+			r.writeString(i, text[i+1:stop], true)
+			i = stop + 2
+			goto value
+		}
+	}
+	if i, err = r.flowKeyNode(i, column, false); err != nil {
+		return i, err
+	}
+	if f = &r.stack[len(r.stack)-1]; f.state == flowColon {
+		f.state = f.next
+		goto value
+	}
+	goto next
+
+value: // i is behind a colon
+	f.state = flowValue
+	r.emptyAt = i
+	if text[i] == ' ' {
+		i++
+	}
+	if c := text[i]; c <= ' ' || c == '#' || c == ',' || c == '}' || c == ']' {
+		goto next
+	}
+
+node: // a value of f starts at i
+	own = false
+	if c := text[i]; c == '&' || c == '!' {
+		var p properties
+		if i, err = r.properties(i, &p); err != nil {
+			return i, err
+		}
+		r.props, own = p, true
+		if i, err = r.flowSpace(i, column); err != nil {
+			return i, err
+		}
+		if c := text[i]; c == ',' || c == '}' || c == ']' {
+			if err = r.empty(); err != nil {
+				return i, err
+			}
+			goto next
+		}
+		if c := text[i]; c == '&' || c == '!' {
+			// In lines of their own each.
+			if i, err = r.properties(i, &p); err != nil {
+				return i, err
+			}
+			if err = r.adopt(&p); err != nil {
+				return i, err
+			}
+			if i, err = r.flowSpace(i, column); err != nil {
+				return i, err
+			}
+		}
+	}
+	switch c := text[i]; c {
+	case '"', '\'':
+		line := r.line
+		if content, stop, err = r.quoted(i, column); err != nil {
+			return i, err
+		}
+		if f.seq && r.line == line && r.isPair(i, stop, true) {
+			goto pair
+		}
+		f.state = f.next
+		if err = r.quotedValue(i, content); err != nil {
+			return i, err
+		}
+		i = stop
+		goto next
+	case '[', '{':
+		goto open
+	case '*':
+		stop = scanName(text, i+1, core)
+		if f.seq && r.isPair(i, stop, false) {
+			goto pair
+		}
+		if own {
+			return i, r.fail(i, "an alias has no properties")
+		}
+		f.state = f.next
+		if err = r.alias(span{i, stop}); err != nil {
+			return i, err
+		}
+		i = stop
+		goto next
+	case '-', '?', ':':
+		if c == ':' && own && f.seq {
+			goto pair // of a key with properties only
+		}
+		if !r.startsPlain(i) {
+			return i, r.fail(i, "did not find expected node content")
+		}
+	case ',', ']', '}', '|', '>', '%', '@', '`', '#', '&', '!':
+		return i, r.fail(i, "did not find expected node content")
+	case 0:
+		return i, r.failAtEnd(i, "did not find expected node content: the text ends within brackets")
+	}
+	stop, special = scanFlowPlain(text, i, core)
+	if text[stop] == ':' && f.seq && stop-i <= MaxKeyChars {
+		goto pair
+	}
+	f.state = f.next
+	if c := text[stop]; c != '#' && is(c, isBreakByte) {
+		if i, err = r.flowPlain(span{i, trimEnd(text, i, stop)}, special, column); err != nil {
+			return i, err
+		}
+		goto next
+	}
+	if err = r.plain(i, trimEnd(text, i, stop), special); err != nil {
+		return i, err
+	}
+	i = stop
+	goto next
+
+pair: // a mapping without brackets starts at i, or with r.props before it
+	{
+		props := r.props
+		r.props = properties{}
+		at := i
+		if props.set {
+			at = props.at
+		}
+		if err = r.pair(at); err != nil {
+			return i, err
+		}
+		r.props = props
+		f = &r.stack[len(r.stack)-1]
+		goto pairKey
+	}
+
+pairKey:
+	if i, err = r.flowKeyNode(i, column, false); err != nil {
+		return i, err
+	}
+	if f = &r.stack[len(r.stack)-1]; f.state == flowColon {
+		f.state = f.next
+		goto value
+	}
+	goto next
+}
+
+// pairColumn is that of a mapping with a single member and no brackets, in a
+// sequence (section 7.4.1, rule [150]).
+const pairColumn = flowColumn - 1
+
+// pair opens one.
+func (r *Reader) pair(at int) error {
+	if err := r.push('{', flowColumn, at); err != nil {
+		return err
+	}
+	r.stack[len(r.stack)-1].column = pairColumn
+	return nil
+}
+
+// isPair reports whether the scalar text[i:end] in a sequence is the key of a
+// mapping without brackets.
+func (r *Reader) isPair(i, end int, quoted bool) bool {
+	at := skipBlanks(r.text, end)
+	if r.text[at] != ':' {
+		return false
+	}
+	return r.Dialect == Kubernetes || quoted || r.endsIndicator(at+1)
+}
+
+// endsIndicator reports whether what is at i ends "?" or ":" in YAML 1.2: white
+// space or a flow indicator.
+func (r *Reader) endsIndicator(i int) bool {
+	c := r.text[i]
+	return endsWord(c) || is(c, isFlowIndicator)
+}
+
+// startsPlain reports whether a plain scalar may start with - ? or : at i.
+func (r *Reader) startsPlain(i int) bool {
+	if r.Dialect == Core {
+		return !r.endsIndicator(i + 1)
+	}
+	return r.text[i] == '-' && !endsWord(r.text[i+1])
+}
+
+// flowSpace skips white space, line breaks and comments.
+func (r *Reader) flowSpace(i, column int) (int, error) {
+	text := r.text
+	for {
+		start := i
+		i = skipBlanks(text, i)
+		c := text[i]
+		switch {
+		case c == 0:
+			return i, r.failAtEnd(i, "did not find the end of the collection: the text ends within brackets")
+		case c == '#':
+			if r.Dialect == Core && i == start && i > r.line {
+				return i, r.fail(i, "a comment needs white space before it")
+			}
+			i = lineEnd(text, i)
+		case !is(c, isBreakByte):
+			if r.Dialect == Core && !r.isIndented(i, column) {
+				return i, r.fail(i, "a line within brackets is not indented")
+			}
+			return i, nil
+		default:
+			i = lineEnd(text, i)
+		}
+		i++
+		r.line = i
+		if isMarker(text, i) || text[i] == '%' {
+			return i, r.fail(i, "did not find the end of the collection: a document marker or directive within brackets")
+		}
+	}
+}
+
+// isIndented reports whether the line of i, if that is the first byte in it that
+// is not white space, has more spaces before it than the column (section 7.4,
+// s-flow-line-prefix). Closing brackets are let pass: nobody indents them.
+func (r *Reader) isIndented(i, column int) bool {
+	spaces := r.line
+	for r.text[spaces] == ' ' {
+		spaces++
+	}
+	if spaces-r.line > column || r.text[i] == ']' || r.text[i] == '}' {
+		return true
+	}
+	return skipBlanks(r.text, r.line) != i
+}
+
+// flowPlain writes a plain scalar whose first line is the span as a value.
+func (r *Reader) flowPlain(first span, special bool, column int) (next int, err error) {
+	text := r.text
+	// Most often the line just ends behind the scalar.
+	line := r.line
+	at := r.foldBreaks(skipBlanks(text, first.end))
+	c := text[at]
+	r.line = line
+	if is(c, isFlowIndicator) {
+		return first.end, r.plain(first.start, first.end, special)
+	}
+	r.scratch, next, err = r.appendPlain(r.scratch[:0], first, column, true)
+	if err != nil {
+		return next, err
+	}
+	if next == first.end {
+		return next, r.plain(first.start, first.end, special)
+	}
+	if r.props.tagged() {
+		return next, r.quotedPlain(first.start)
+	}
+	return next, r.quotedValue(first.start, r.scratch)
+}
+
+// flowKeyNode reads a key of the innermost mapping. An explicit one may span lines,
+// and is written alone; the state says then that a colon may follow. Another is
+// read up to its colon, and the state is that then, or it is written with null if
+// there is none.
+func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
+	text := r.text
+	core := r.Dialect == Core
+	f := &r.stack[len(r.stack)-1]
+	start, line := i, r.line
+	if c := text[i]; c == '&' || c == '!' {
+		var err error
+		var p properties
+		if i, err = r.properties(i, &p); err != nil {
+			return i, err
+		}
+		if err = r.adopt(&p); err != nil {
+			return i, err
+		}
+		if i, err = r.flowSpace(i, column); err != nil {
+			return i, err
+		}
+	}
+	var (
+		content []byte
+		end     int // of the key
+		kind    = byte('p')
+	)
+	switch c := text[i]; {
+	case c == '[' || c == '{':
+		return i, r.fail(i, "a mapping or sequence is no key")
+	case c == '"' || c == '\'':
+		var err error
+		if content, end, err = r.quoted(i, column); err != nil {
+			return i, err
+		}
+		kind = 'q'
+	case c == '*':
+		end = scanName(text, i+1, core)
+		kind = '*'
+	case r.props.set && (c == ':' || c == ',' || c == '}' || c == ']'):
+		end = i
+		kind = 0
+	case (c == '-' || c == '?' || c == ':') && !r.startsPlain(i), is(c, isIndicator):
+		return i, r.failAt(i, "did not find expected node content")
+	default:
+		stop, _ := scanFlowPlain(text, i, core)
+		end = trimEnd(text, i, stop)
+		content = text[i:end]
+		if c := text[stop]; c != '#' && is(c, isBreakByte) {
+			var err error
+			r.scratch, end, err = r.appendPlain(r.scratch[:0], span{i, end}, column, true)
+			if err != nil {
+				return i, err
+			}
+			if end > stop {
+				content, kind = r.scratch, 'f'
+			}
+		}
+	}
+	// Is there a colon?
+	at := end
+	if !explicit || core {
+		at = skipBlanks(text, end)
+		if core && !explicit && f.column != pairColumn {
+			// 1.2: it may be on a later line.
+			var err error
+			if at, err = r.flowSpace(end, column); err != nil {
+				return i, err
+			}
+		}
+	}
+	hasColon := text[at] == ':' && !explicit
+	if hasColon && core && kind != 'q' && !r.endsIndicator(at+1) {
+		hasColon = false
+	}
+	if hasColon && !core && (r.line != line || r.checkKey(start, at) != nil) {
+		return i, r.fail(start, "a key and its colon are on one line, and no further apart than 1024 characters")
+	}
+	if hasColon && core && f.column == pairColumn && r.line != line {
+		return i, r.fail(start, "a key and its colon are on one line")
+	}
+	var err error
+	switch kind {
+	case 0:
+		err = r.emptyKey(i)
+	case '*':
+		err = r.aliasKey(span{i, end})
+	case 'p':
+		err = r.plainKey(i, end, true)
+	default:
+		err = r.contentKey(i, content)
+	}
+	if err != nil {
+		return i, err
+	}
+	f = &r.stack[len(r.stack)-1]
+	switch {
+	case hasColon:
+		f.state = flowColon
+		return at + 1, nil
+	case explicit:
+		f.state = flowColon
+		return end, nil
+	}
+	r.emptyAt = end
+	return end, r.empty()
+}

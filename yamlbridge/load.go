@@ -1,0 +1,165 @@
+package yamlbridge
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const (
+	bom = "\uFEFF"
+	// padding is how many zero bytes follow the text, so that no scanner has to
+	// ask whether it ends: a zero stops all of them, and is in no text.
+	padding = 32
+)
+
+// Line breaks of YAML 1.1 that YAML 1.2 does not have are as long as these
+// sequences, which take their places in the text. All that looks for the end of a
+// line finds the LF; what comes before it counts as white space there. Only
+// folding tells them apart: a CRLF becomes a line feed, the others stay.
+const (
+	lineSeparator      = 0x0E // and CR LF: U+2028
+	paragraphSeparator = 0x0F // and CR LF: U+2029
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// load makes the reader's copy of a text: without a byte order mark, with a line
+// feed at its end, and zeros behind that. A lone CR is a LF in it.
+//
+// Characters that may not stand in a YAML stream (YAML 1.2 section 5.1) end
+// the text: they are an error when, and only if, the reader gets there.
+func (r *Reader) load(src []byte) {
+	if r.AsServer {
+		src = r.fromUTF16(src)
+	}
+	r.source = src
+	r.lead, r.unreadable = 0, ""
+	if len(src) >= len(bom) && string(src[:len(bom)]) == bom {
+		r.lead = len(bom)
+	}
+	text := append(r.text[:0], src[r.lead:]...)
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
+		// A UTF-32 little-endian mark starts with the one of UTF-16.
+		if len(text) >= len(mark) && string(text[:len(mark)]) == mark {
+			text, r.unreadable = text[:0], "UTF-16 or UTF-32; only UTF-8 is read"
+		}
+	}
+	text = r.check(text)
+	r.end = len(text)
+	r.ownBreak = r.end == 0 || text[r.end-1] != '\n'
+	if r.ownBreak {
+		text = append(text, '\n')
+	}
+	var zeros [padding]byte
+	r.text = append(text, zeros[:]...)
+}
+
+// check returns the text up to the first character that may not stand there,
+// and notes what that is.
+func (r *Reader) check(text []byte) []byte {
+	for i := 0; ; {
+		for i+8 <= len(text) {
+			w := binary.LittleEndian.Uint64(text[i:])
+			low := w &^ highs
+			// Below 0x20 but not LF, 0x7F, or not ASCII. No sum carries over into
+			// the next byte.
+			odd := (^(low+0x60*ones)&((low^0x0A*ones)+0x7F*ones) | (low + ones) | w) & highs
+			if odd != 0 {
+				break
+			}
+			i += 8
+		}
+		stop := min(i+8, len(text))
+		for i < stop {
+			switch c := text[i]; {
+			case c >= ' ' && c < 0x7F, c == '\n', c == '\t':
+				i++
+			case c == '\r':
+				if i+1 == len(text) || text[i+1] != '\n' {
+					text[i] = '\n'
+				}
+				i++
+			case c >= utf8.RuneSelf:
+				size, what := r.checkRune(text[i:])
+				if what != "" {
+					r.unreadable = what
+					return text[:i]
+				}
+				i += size
+			default:
+				r.unreadable = fmt.Sprintf("control character U+%04X", c)
+				return text[:i]
+			}
+		}
+		if i >= len(text) {
+			return text
+		}
+	}
+}
+
+// checkRune looks at the character that b starts with, which is not ASCII.
+func (r *Reader) checkRune(b []byte) (size int, what string) {
+	c, size := utf8.DecodeRune(b)
+	switch {
+	case c == utf8.RuneError && size <= 1:
+		return 0, "invalid UTF-8"
+	case c >= 0x2030 && c < 0xFE00:
+	case c < 0xA0 && c != 0x85, c == 0xFFFE, c == 0xFFFF:
+		return 0, fmt.Sprintf("control character %U", c)
+	case c == 0xFEFF && !r.AsServer:
+		return 0, "byte order mark inside the document"
+	case r.Dialect != Kubernetes:
+	case c == 0x85:
+		b[0], b[1] = '\r', '\n'
+	case c == 0x2028:
+		b[0], b[1], b[2] = lineSeparator, '\r', '\n'
+	case c == 0x2029:
+		b[0], b[1], b[2] = paragraphSeparator, '\r', '\n'
+	}
+	return size, ""
+}
+
+// fromUTF16 returns src as UTF-8 where it starts with a byte order mark of
+// UTF-16. Positions are then those in the text that it returns.
+func (r *Reader) fromUTF16(src []byte) []byte {
+	if len(src) < 2 {
+		return src
+	}
+	var order binary.ByteOrder
+	switch string(src[:2]) {
+	case "\xff\xfe":
+		order = binary.LittleEndian
+	case "\xfe\xff":
+		order = binary.BigEndian
+	default:
+		return src
+	}
+	var units []uint16
+	for i := 2; i+2 <= len(src); i += 2 {
+		units = append(units, order.Uint16(src[i:]))
+	}
+	var text []byte
+	for i := 0; i < len(units); i++ {
+		c := rune(units[i])
+		if utf16.IsSurrogate(c) {
+			c = utf8.RuneError
+			if i+1 < len(units) {
+				c = utf16.DecodeRune(rune(units[i]), rune(units[i+1]))
+			}
+			if c == utf8.RuneError {
+				return append(text, 0xFF) // refused as what is no UTF-8
+			}
+			i++
+		}
+		text = utf8.AppendRune(text, c)
+	}
+	if len(src)&1 != 0 {
+		text = append(text, 0xFF)
+	}
+	return text
+}

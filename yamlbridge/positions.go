@@ -1,0 +1,151 @@
+package yamlbridge
+
+import (
+	"bytes"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A mark says that what starts at an offset of the JSON stands at one of the text.
+// Marks are sorted by JSON.
+type mark struct{ json, text uint32 }
+
+// Position returns the position of the name or value that holds the given offset
+// of the JSON that was appended last, counted from its first byte: the last one
+// that starts there or before. It is the zero Position if there is no document.
+//
+// A name stands where its key starts, a value where its node starts, tag and
+// anchor included; an empty one behind its colon or dash. All that was copied
+// through an alias stands where the alias does. A member that came through a merge
+// key stands where the alias does that was merged, or in the mapping given there.
+//
+// A byte order mark is no column, but counts in Offset and ByteColumn. The first call
+// for a document counts its lines.
+func (r *Reader) Position(offset int) errors.Position {
+	if len(r.marks) == 0 {
+		return errors.Position{}
+	}
+	return r.at(int(r.marks[markAt(r.marks, offset)].text))
+}
+
+// Definition is Position, but for what was copied through an alias or a merge key:
+// it returns where that was written.
+func (r *Reader) Definition(offset int) errors.Position {
+	if len(r.marks) == 0 {
+		return errors.Position{}
+	}
+	return r.at(r.definition(offset))
+}
+
+// definition returns the offset in the text of what is at an offset of the JSON.
+func (r *Reader) definition(offset int) int {
+	for {
+		i := sort.Search(len(r.copies), func(i int) bool { return r.copies[i].end > offset })
+		if i == len(r.copies) || r.copies[i].start > offset {
+			return int(r.marks[markAt(r.marks, offset)].text)
+		}
+		c := &r.copies[i]
+		offset += c.from - c.start
+		if c.inSide {
+			return int(r.inSide[markAt(r.inSide, offset)].text)
+		}
+	}
+}
+
+// at returns the position of an offset in the text.
+func (r *Reader) at(off int) errors.Position {
+	off = min(off+r.lead, len(r.source))
+	if len(r.lines) == 0 {
+		r.lines = appendLines(r.lines, r.source)
+	}
+	line := sort.SearchInts(r.lines, off+1)
+	start := r.lines[line-1]
+	p := errors.Position{
+		Offset:     r.Origin.Offset + int64(off),
+		Line:       line,
+		Column:     1 + utf8.RuneCount(bytes.TrimPrefix(r.source[start:off], []byte(bom))),
+		ByteColumn: 1 + off - start,
+	}
+	if line == 1 {
+		p.Column += max(r.Origin.Column-1, 0)
+		p.ByteColumn += max(r.Origin.ByteColumn-1, 0)
+	}
+	p.Line += max(r.Origin.Line-1, 0)
+	return p
+}
+
+// appendLines appends the offsets at which the lines of text start: behind LF, CRLF
+// and CR (YAML 1.2 section 5.4).
+func appendLines(lines []int, text []byte) []int {
+	lines = append(lines, 0)
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n', c == '\r' && (i+1 == len(text) || text[i+1] != '\n'):
+			lines = append(lines, i+1)
+		}
+	}
+	return lines
+}
+
+// path leads to the member or element that is being written.
+func (r *Reader) path() errors.Path {
+	if r.base > len(r.out) {
+		return errors.Path{}
+	}
+	type step struct {
+		name    []byte
+		index   int
+		mapping bool
+		named   bool
+	}
+	var steps []step
+	json := r.out[r.base:]
+	for i := 0; i < len(json); i++ {
+		last := len(steps) - 1
+		switch json[i] {
+		case '{':
+			steps = append(steps, step{mapping: true})
+		case '[':
+			steps = append(steps, step{})
+		case '}', ']':
+			steps = steps[:last]
+		case ',':
+			if s := &steps[last]; s.mapping {
+				s.named = false
+			} else {
+				s.index++
+			}
+		case '"':
+			end := i + 1
+			for end < len(json) && json[end] != '"' {
+				if json[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if last >= 0 && steps[last].mapping && !steps[last].named && end < len(json) {
+				steps[last].name, steps[last].named = json[i+1:end], true
+			}
+			i = end
+		}
+	}
+	depth := len(steps)
+	if depth > 0 {
+		s := &steps[depth-1]
+		if c := json[len(json)-1]; s.mapping && c != ':' {
+			// A member is whole: what is read next has no name yet.
+			depth--
+		} else if !s.mapping && c != '[' {
+			s.index++ // the next element, whose comma is not written yet
+		}
+	}
+	return errors.MakePath(depth, func(i int) ([]byte, int) {
+		if s := &steps[i]; s.mapping {
+			return append([]byte{}, jsonwire.AppendUnescaped(nil, s.name)...), 0
+		}
+		return nil, steps[i].index
+	})
+}

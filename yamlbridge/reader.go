@@ -1,0 +1,333 @@
+package yamlbridge
+
+import (
+	"github.com/espalier-dev/espalier/errors"
+)
+
+const (
+	// MaxDepth is how deeply mappings and sequences may nest, those that
+	// aliases bring in included.
+	MaxDepth = 10_000
+	// MaxAliasBytes is how many bytes of JSON aliases and merge keys may add to
+	// one document. Members that a merge key offers and that are overridden
+	// count with their names.
+	MaxAliasBytes = 10 << 20
+	// MaxAliasFactor is how many bytes aliases and merge keys may add for each byte
+	// of a document, beyond 64 KiB: a few hundred bytes must not become megabytes.
+	MaxAliasFactor = 1_000
+	// MaxNumberBytes is how long the text of a number may be.
+	MaxNumberBytes = 1_000
+	// MaxKeyChars is how many characters a key may have, with all that stands
+	// before its colon, unless there is a "?" before it (YAML 1.2 section 7.4).
+	MaxKeyChars = 1_024
+	// maxSourceBytes is how long a document may be: offsets are kept in 32 bits.
+	maxSourceBytes = 1<<31 - 1 - 1<<10
+)
+
+// A Dialect says how scalars and keys are read, and by which grammar.
+type Dialect uint8
+
+const (
+	// Kubernetes is what the API server reads: YAML 1.1 in the dialect of
+	// go.yaml.in/yaml/v2.
+	Kubernetes Dialect = iota
+	// Core is YAML 1.2 with its core schema (section 10.3), without merge keys.
+	Core
+)
+
+// A Reader turns YAML documents into JSON, one after the other. The zero value is
+// ready for use. It is not for concurrent use.
+//
+// A Reader keeps its memory from document to document, and a reference to the
+// last one: see [Reader.Forget].
+type Reader struct {
+	Dialect Dialect
+	// AsServer makes a reader of the Kubernetes dialect decide as the API server
+	// does where the default refuses, or reads otherwise:
+	//
+	//   - What follows the first document, or its root node, is ignored.
+	//   - A merge key overwrites the members before it, and is overwritten by
+	//     those after it.
+	//   - Tags other than the core ones are ignored, as are all on mappings and
+	//     sequences.
+	//   - Numbers beyond a float64 are strings.
+	//   - What !!binary stands for may be no UTF-8; it becomes U+FFFD.
+	//   - UTF-16 with a byte order mark is read.
+	//   - %YAML 1.2 is refused, and so are the escapes \/ and those of surrogates.
+	AsServer bool
+	// Origin is where the document starts in its file, for callers who have cut
+	// a stream with [Documents]. The zero Origin is the start of the file.
+	Origin errors.Position
+
+	source     []byte // what is read, and positions count in
+	lead       int    // bytes of source before the text
+	text       []byte // see load
+	end        int    // where the zeros of text start, or the line feed that is ours
+	ownBreak   bool   // the last line feed is ours
+	lines      []int  // where the lines of source start, once somebody has asked
+	unreadable string // what is wrong with what follows end, if anything
+	line       int    // where the line starts that is read
+
+	out   []byte
+	base  int // where the JSON starts in out
+	stack []frame
+	marks []mark
+
+	props   properties // of the node that comes next
+	emptyAt int        // where a node stands that is empty
+	scratch []byte     // the text of a scalar
+	breaks  []byte     // line breaks that are being folded
+	tags    []tagHandle
+
+	anchors []anchor
+	byName  map[string]int // anchors, if there are many
+	side    []byte         // JSON that is referred to, but not in out
+	inSide  []mark
+	copies  []copied
+	merges  []merging
+	sources []source
+	budget  int // what aliases may still add
+
+	trailing bool // something follows the document that was read
+}
+
+// A frame is a mapping or sequence that is open, or the document.
+type frame struct {
+	column int32 // of its keys or dashes; flowColumn within brackets, -1 for the document
+	start  int32 // offset in out
+	anchor int32 // what it is the value of in anchors, or -1
+	height int32 // how deeply it nests, itself included
+	state  state
+	next   state // once the value that is read is there
+	seq    bool
+	// mergeList is a sequence that is the value of a merge key.
+	mergeList bool
+	// merges says that sources has what is to be merged into this mapping.
+	merges bool
+}
+
+// flowColumn is to the right of any column, so that no line ends a collection in
+// brackets.
+const flowColumn = 1<<31 - 1
+
+// A state says what comes next in a collection.
+type state uint8
+
+const (
+	documentValue state = iota
+	documentDone
+
+	mapKey         // a key
+	mapValue       // behind a colon that ended its line
+	mapMerged      // a key, but first what a merge key stands for
+	mapExplicitKey // behind a question mark that ended its line
+	mapColon       // behind an explicit key
+	seqDash        // a dash
+	seqValue       // behind a dash that ended its line
+
+	flowKey        // a key, or the end
+	flowColon      // behind an explicit key
+	flowValue      // behind a colon
+	flowAfter      // behind a member
+	flowMerged     // the same, but first what a merge key stands for
+	flowEntry      // an element, or the end
+	flowAfterEntry // behind an element
+)
+
+// AppendJSON appends the JSON form of the one YAML document in src to dst and
+// returns the extended buffer. A src without a document, or with an empty one,
+// gives null.
+//
+// The JSON is compact and valid UTF-8; objects may hold a name more than once.
+// Numbers are written by their value, as encoding/json writes it.
+//
+// The error is a [*errors.SyntaxError] or a [*errors.LimitError]; dst is then
+// returned as it was, and there are no positions. Limits are [MaxDepth],
+// [MaxAliasBytes], [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document.
+//
+// The result does not alias src, but the reader does until its next use or
+// [Reader.Forget].
+func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
+	r.reset(dst)
+	if len(src) > maxSourceBytes {
+		r.source, r.lead = src, 0
+		return dst, r.limit("document bytes", maxSourceBytes, 0)
+	}
+	r.budget = min(MaxAliasBytes, 64<<10+len(src)*MaxAliasFactor)
+	r.load(src)
+	err := r.document()
+	out := r.out
+	r.out = nil
+	if err != nil {
+		r.marks = r.marks[:0]
+		return dst, err
+	}
+	return out, nil
+}
+
+// AppendJSON is [Reader.AppendJSON] of a new Reader. Concurrent calls are safe with
+// different dst.
+func AppendJSON(dst, src []byte) ([]byte, error) {
+	var r Reader
+	return r.AppendJSON(dst, src)
+}
+
+func (r *Reader) reset(dst []byte) {
+	r.out, r.base = dst, len(dst)
+	r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
+	r.marks, r.inSide, r.lines = r.marks[:0], r.inSide[:0], r.lines[:0]
+	r.props = properties{}
+	r.tags = r.tags[:0]
+	r.anchors, r.side, r.copies = r.anchors[:0], r.side[:0], r.copies[:0]
+	r.merges, r.sources = r.merges[:0], r.sources[:0]
+	clear(r.byName)
+	r.line, r.trailing = 0, false
+}
+
+// Forget drops the document that was read last, and with it the reference to it.
+// What memory the reader has grown stays for the next one.
+func (r *Reader) Forget() {
+	r.source = nil
+	r.marks, r.lines = r.marks[:0], r.lines[:0]
+}
+
+// Cap returns how many bytes of memory the reader holds for use.
+func (r *Reader) Cap() int {
+	const frameSize, markSize, anchorSize, copiedSize = 24, 8, 48, 24
+	return 8*cap(r.lines) + cap(r.text) + cap(r.scratch) + cap(r.side) + cap(r.stack)*frameSize +
+		(cap(r.marks)+cap(r.inSide))*markSize + cap(r.anchors)*anchorSize + cap(r.copies)*copiedSize
+}
+
+// push opens a collection: a mapping if bracket is {, or else a sequence. at is
+// where it starts in the text.
+func (r *Reader) push(bracket byte, column, at int) error {
+	if len(r.stack) > MaxDepth {
+		return r.limit("depth", MaxDepth, at)
+	}
+	parent := &r.stack[len(r.stack)-1]
+	f := frame{column: int32(column), anchor: -1, height: 1}
+	switch {
+	case bracket == '{' && column == flowColumn:
+		f.state, f.next = flowKey, flowAfter
+	case bracket == '{':
+		f.state, f.next = mapKey, mapKey
+	case column == flowColumn:
+		f.state, f.next, f.seq = flowEntry, flowAfterEntry, true
+	default:
+		f.state, f.next, f.seq = seqDash, seqDash, true
+	}
+	if f.seq && (parent.next == mapMerged || parent.next == flowMerged) {
+		f.mergeList = true
+	}
+	parent.state = parent.next
+	r.comma()
+	if r.props.set {
+		at = r.props.at
+	}
+	r.mark(at)
+	f.start = int32(len(r.out) - r.base)
+	if r.props.set {
+		var err error
+		if f.anchor, err = r.openAnchor(f.seq); err != nil {
+			return err
+		}
+	}
+	r.stack = append(r.stack, f)
+	r.out = append(r.out, bracket)
+	return nil
+}
+
+// pop closes the innermost collection.
+func (r *Reader) pop() error {
+	f := &r.stack[len(r.stack)-1]
+	switch f.state {
+	case mapValue, seqValue, mapColon:
+		if err := r.empty(); err != nil {
+			return err
+		}
+	case mapExplicitKey:
+		return r.fail(r.emptyAt, "null is no key")
+	}
+	if f.state == mapMerged || f.state == flowMerged {
+		if err := r.merge(); err != nil {
+			return err
+		}
+	}
+	if f.merges {
+		if err := r.mergeSources(); err != nil {
+			return err
+		}
+	}
+	bracket := byte('}')
+	if f.seq {
+		bracket = ']'
+	}
+	r.out = append(r.out, bracket)
+	if f.anchor >= 0 {
+		a := &r.anchors[f.anchor]
+		a.span.end, a.open, a.height = len(r.out)-r.base, false, f.height
+	}
+	r.stack = r.stack[:len(r.stack)-1]
+	r.contain(f.height)
+	return nil
+}
+
+// contain notes that the innermost collection contains something that nests that
+// deeply.
+func (r *Reader) contain(height int32) {
+	if f := &r.stack[len(r.stack)-1]; f.height <= height {
+		f.height = height + 1
+	}
+}
+
+// comma separates what is written next from what is before it.
+func (r *Reader) comma() {
+	if n := len(r.out); n > r.base {
+		if c := r.out[n-1]; c != '{' && c != '[' && c != ':' {
+			r.out = append(r.out, ',')
+		}
+	}
+}
+
+// mark notes that what is written next stands at off in the text.
+func (r *Reader) mark(off int) {
+	r.marks = append(r.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
+}
+
+// empty writes the node that is not there.
+func (r *Reader) empty() error {
+	f := &r.stack[len(r.stack)-1]
+	f.state = f.next
+	r.comma()
+	if r.props.set {
+		return r.emptyWithProperties()
+	}
+	r.mark(r.emptyAt)
+	r.out = append(r.out, "null"...)
+	return nil
+}
+
+func (r *Reader) fail(off int, msg string) error {
+	return &errors.SyntaxError{Msg: msg, Position: r.at(off), Path: r.path()}
+}
+
+func (r *Reader) limit(name string, most int64, off int) error {
+	return &errors.LimitError{Limit: name, Max: most, Position: r.at(off), Path: r.path()}
+}
+
+// failAtEnd is fail for what is missing where the text ends, unless it goes on and
+// could not be read.
+func (r *Reader) failAtEnd(off int, msg string) error {
+	if r.unreadable != "" {
+		off, msg = r.end, r.unreadable
+	}
+	return r.fail(off, msg)
+}
+
+// failAt is fail for a byte that stands where it cannot.
+func (r *Reader) failAt(off int, msg string) error {
+	if off >= r.end {
+		return r.failAtEnd(r.end, msg)
+	}
+	return r.fail(off, msg)
+}

@@ -1,0 +1,253 @@
+package yamlbridge
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// This file writes scalars whose text is known: as values, and as names.
+
+// slack is how many bytes a short copy may write beyond what it copies.
+const slack = 16
+
+// writeString writes a string whose content is JSON already. A key is followed by
+// its colon.
+func (r *Reader) writeString(at int, content []byte, isKey bool) {
+	n := len(r.out)
+	need := n + len(content) + len(`,"":`) + slack
+	if cap(r.out) < need {
+		r.out = slices.Grow(r.out, need-n)
+	}
+	out := r.out[:need]
+	if n > r.base {
+		if c := out[n-1]; c != '{' && c != '[' && c != ':' {
+			out[n] = ','
+			n++
+		}
+	}
+	r.marks = append(r.marks, mark{uint32(n - r.base), uint32(at)})
+	out[n] = '"'
+	n++
+	if len(content) <= slack && cap(content) >= slack {
+		// Most names and many values are short: the text is padded, too.
+		*(*[slack]byte)(out[n:]) = *(*[slack]byte)(content[:slack])
+	} else {
+		copy(out[n:], content)
+	}
+	n += len(content)
+	out[n] = '"'
+	n++
+	if isKey {
+		out[n] = ':'
+		n++
+	}
+	r.out = out[:n]
+}
+
+// plain writes the plain scalar text[i:end], which is on one line. special says
+// that JSON escapes something in it.
+func (r *Reader) plain(i, end int, special bool) error {
+	if r.props.set {
+		return r.withProperties(i, r.text[i:end], true)
+	}
+	text := r.text[i:end]
+	if !is(r.text[i], mayResolve) {
+		if special {
+			r.scratch = appendContent(r.scratch[:0], text)
+			text = r.scratch
+		}
+		r.writeString(i, text, false)
+		return nil
+	}
+	if isShortInteger(text) {
+		r.comma()
+		r.mark(i)
+		r.out = append(r.out, text...)
+		return nil
+	}
+	v, err := r.resolve(text)
+	if err != nil {
+		return r.locate(err, i)
+	}
+	return r.write(i, &v)
+}
+
+// plainKey writes it as the name of a member.
+func (r *Reader) plainKey(i, end int, special bool) error {
+	if text := r.text[i:end]; !r.props.set && !is(r.text[i], mayResolve) {
+		if special {
+			r.scratch = appendContent(r.scratch[:0], text)
+			text = r.scratch
+		}
+		r.writeString(i, text, true)
+		return nil
+	}
+	return r.resolvedKey(i, r.text[i:end], true)
+}
+
+// resolvedKey writes a scalar that may have properties, or may be no string, as
+// the name of a member. text is its text, unescaped.
+func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
+	at := i
+	if r.props.set {
+		at = r.props.at
+	}
+	if r.isMerge(text, plain) {
+		return r.mergeKey(at)
+	}
+	v, err := r.tagged(text, plain)
+	if err != nil {
+		return r.locate(err, at)
+	}
+	if r.props.set {
+		if err := r.anchorKey(&v); err != nil {
+			return r.locate(err, at)
+		}
+		r.props = properties{}
+	}
+	return r.writeKey(at, &v)
+}
+
+// writeKey writes the name that v is as a key.
+func (r *Reader) writeKey(at int, v *value) error {
+	name, err := v.appendName(r.scratch[:0], r.Dialect)
+	if err != nil {
+		return r.locate(err, at)
+	}
+	r.scratch = name
+	n := len(name)
+	r.scratch = appendContent(r.scratch, name)
+	r.writeString(at, r.scratch[n:], true)
+	return nil
+}
+
+// write writes v as a value.
+func (r *Reader) write(at int, v *value) error {
+	r.comma()
+	r.mark(at)
+	out, err := v.appendJSON(r.out)
+	if err != nil {
+		return r.locate(err, at)
+	}
+	r.out = out
+	return nil
+}
+
+// quotedValue writes a quoted scalar that starts at i; content is JSON.
+func (r *Reader) quotedValue(i int, content []byte) error {
+	if r.props.set {
+		text := jsonwire.AppendUnescaped(nil, content)
+		return r.withProperties(i, text, false)
+	}
+	r.writeString(i, content, false)
+	return nil
+}
+
+// quotedKey writes the quoted scalar in the span as a name.
+func (r *Reader) quotedKey(key span) error {
+	content, _, err := r.quoted(key.start, -1)
+	if err != nil {
+		return err
+	}
+	if r.props.set {
+		return r.resolvedKey(key.start, jsonwire.AppendUnescaped(nil, content), false)
+	}
+	r.writeString(key.start, content, true)
+	return nil
+}
+
+// withProperties writes a scalar that has a tag or an anchor. text is unescaped.
+func (r *Reader) withProperties(i int, text []byte, plain bool) error {
+	at := r.props.at
+	v, err := r.tagged(text, plain)
+	if err != nil {
+		return r.locate(err, at)
+	}
+	r.comma()
+	start := len(r.out)
+	r.mark(at)
+	if r.out, err = v.appendJSON(r.out); err != nil {
+		return r.locate(err, at)
+	}
+	if r.props.anchored() {
+		r.addAnchor(anchor{
+			name: r.props.anchor, span: span{start - r.base, len(r.out) - r.base}, isFloat: v.kind == floatValue,
+		})
+	}
+	r.props = properties{}
+	return nil
+}
+
+// emptyWithProperties writes a node of which there are only properties. Where it is
+// a key, emptyKey does.
+func (r *Reader) emptyWithProperties() error {
+	return r.withProperties(r.props.at, nil, !r.props.tagged())
+}
+
+func (r *Reader) emptyKey(at int) error {
+	return r.resolvedKey(at, nil, !r.props.tagged())
+}
+
+// isShortInteger reports whether text is an integer that JSON writes as it stands,
+// in either dialect.
+func isShortInteger(text []byte) bool {
+	if len(text) > 18 || text[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendContent appends text, which is UTF-8, as the content of a JSON string
+// with no more escapes than RFC 8259 section 7 demands, in their short forms.
+func appendContent(dst, text []byte) []byte {
+	const hex = "0123456789abcdef"
+	from, i := 0, 0
+	for {
+		for i+8 <= len(text) {
+			w := binary.LittleEndian.Uint64(text[i:])
+			a := w ^ '"'*ones
+			b := w ^ '\\'*ones
+			if m := ((a-ones)&^a | (b-ones)&^b | (w-' '*ones)&^w) & highs; m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			i += 8
+		}
+		for i < len(text) && !is(text[i], needsEscape) {
+			i++
+		}
+		if i >= len(text) {
+			return append(dst, text[from:]...)
+		}
+		dst = append(dst, text[from:i]...)
+		switch c := text[i]; c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\b':
+			dst = append(dst, `\b`...)
+		case '\f':
+			dst = append(dst, `\f`...)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&0xF])
+		}
+		i++
+		from = i
+	}
+}
+
+func countChars(b []byte) int { return utf8.RuneCount(b) }
