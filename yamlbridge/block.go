@@ -93,7 +93,7 @@ again:
 		}
 		goto again
 	case mapValue:
-		if col > int(f.column) {
+		if col > int(f.column) || r.startsBlockScalar(i) {
 			block, fresh = true, true
 			goto node
 		}
@@ -124,7 +124,7 @@ again:
 		}
 		return i, r.fail(i, "did not find expected '-' indicator")
 	case seqValue:
-		if col > int(f.column) {
+		if col > int(f.column) || r.startsBlockScalar(i) {
 			block, fresh = true, true
 			goto node
 		}
@@ -133,8 +133,11 @@ again:
 		}
 		goto again
 	case mapExplicitKey:
-		if col == int(f.column) {
-			return i, r.fail(r.emptyAt, "null is no key")
+		if col == int(f.column) && !r.startsBlockScalar(i) {
+			if err = r.noKey(); err != nil {
+				return i, err
+			}
+			goto again
 		}
 		if i, err = r.explicitKey(i); err != nil {
 			return i, err
@@ -229,6 +232,11 @@ node: // i is at the first byte of a node, which is a value of f
 		if !endsWord(text[i+1]) {
 			goto plain
 		}
+		if c == ':' && block && !fresh {
+			// A key of which there are only properties.
+			key, stop = span{i, i}, i
+			goto implicitKey
+		}
 		if c == ':' || !block || !fresh {
 			return i, r.fail(i, notAllowed(c))
 		}
@@ -276,7 +284,7 @@ node: // i is at the first byte of a node, which is a value of f
 		goto alias
 	case '&', '!':
 		if !fresh {
-			return i, r.fail(i, "did not find expected node content")
+			return i, r.fail(i, oneOfEach)
 		}
 		if i, err = r.properties(i, &own); err != nil {
 			return i, err
@@ -324,12 +332,12 @@ plain:
 		goesOn := false
 		if c := text[i]; c > ' ' {
 			col = i - r.line
-			goesOn = col > int(f.column) && c != '#' && (col > 0 || !isMarker(text, i))
+			goesOn = col > int(f.column) && c != '#' && (c != ':' || !endsWord(text[i+1])) && (col > 0 || !isMarker(text, i))
 		} else if i, goesOn, err = r.goesOn(i, int(f.column)); err != nil {
 			return i, err
 		}
 		if goesOn {
-			if i, err = r.foldPlain(key, special, int(f.column)); err != nil {
+			if i, err = r.foldPlain(key, special, int(f.column)); err != nil || r.trailing {
 				return i, err
 			}
 			goto nextLine
@@ -415,15 +423,7 @@ implicitKey: // of a mapping that starts here, up to the colon at stop
 	if !fresh {
 		r.props = own
 	}
-	switch text[key.start] {
-	case '"', '\'':
-		err = r.quotedKey(key)
-	case '*':
-		err = r.aliasKey(key)
-	default:
-		err = r.plainKey(key.start, key.end, special)
-	}
-	if err != nil {
+	if err = r.key(key, special); err != nil {
 		return i, err
 	}
 	block = false
@@ -475,6 +475,12 @@ finish: // of the document
 		}
 	}
 	return r.line, nil
+}
+
+// startsBlockScalar reports whether a block scalar at i may stand at the column of
+// its collection. libyaml lets it.
+func (r *Reader) startsBlockScalar(i int) bool {
+	return r.Dialect == Kubernetes && (r.text[i] == '|' || r.text[i] == '>')
 }
 
 func notAllowed(c byte) string {
@@ -589,20 +595,33 @@ func (r *Reader) oddKey(i int) (next int, block bool, err error) {
 	if err = r.checkKey(start, i); err != nil {
 		return i, false, err
 	}
-	switch c := text[key.start]; {
-	case key.start == key.end:
-		if !r.props.set {
-			return i, false, r.fail(start, "did not find expected key")
-		}
-		err = r.emptyKey(key.start)
-	case c == '"' || c == '\'':
-		err = r.quotedKey(key)
-	case c == '*':
-		err = r.aliasKey(key)
-	default:
-		err = r.plainKey(key.start, key.end, special)
+	if key.start == key.end && !r.props.set {
+		return i, false, r.fail(start, "did not find expected key")
 	}
-	return i + 1, false, err
+	return i + 1, false, r.key(key, special)
+}
+
+// key writes the key of a block mapping in the span of the text; if that is empty,
+// there are properties.
+func (r *Reader) key(key span, special bool) error {
+	switch c := r.text[key.start]; {
+	case key.start == key.end:
+		return r.emptyKey(key.start)
+	case c == '"' || c == '\'':
+		return r.quotedKey(key)
+	case c == '*':
+		return r.aliasKey(key)
+	}
+	return r.plainKey(key.start, key.end, special)
+}
+
+// noKey is for an explicit key that is empty but for properties.
+func (r *Reader) noKey() error {
+	if !r.props.set {
+		return r.fail(r.emptyAt, "null is no key")
+	}
+	r.stack[len(r.stack)-1].state = mapColon
+	return r.emptyKey(r.props.at)
 }
 
 // questionMark reads an explicit key (section 8.2.2) from its question mark, up

@@ -2,6 +2,7 @@ package yamlbridge
 
 import (
 	"bytes"
+	"strings"
 )
 
 // This file reads what is around the node of a document: directives and markers
@@ -23,9 +24,9 @@ func (r *Reader) document() error {
 		}
 		if r.AsServer {
 			if r.text[end] == '%' {
-				r.trailing = true
-				_, err = r.directive(end)
+				_, err = r.directive(end, true)
 			}
+			r.trailing = r.trailing || r.text[end] != 0
 			return err
 		}
 		isEmpty := string(r.out[r.base:]) == "null" && r.isEmptyBetween(start, end)
@@ -66,8 +67,8 @@ func (r *Reader) isEmptyBetween(i, end int) bool {
 // inline says that the node is on its line.
 func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 	text := r.text
-	directives := false
-	version := false
+	directives, version := false, false
+	behind := -1 // the line behind a directive, which libyaml lets start with a tab
 	for {
 		r.line = i
 		at := skipBlanks(text, i)
@@ -78,8 +79,8 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			}
 			return i, false, nil
 		case c == '#' || is(c, isBreakByte):
-			if at > i && text[i] == '\t' && r.Dialect == Kubernetes {
-				return i, false, r.fail(i, "found character that cannot start any token: a tab is no indentation")
+			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect == Kubernetes && i != behind {
+				return i, false, r.fail(i+tab, "found character that cannot start any token: a tab is no indentation")
 			}
 			i = r.nextLine(at)
 			continue
@@ -89,10 +90,10 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 				return i, false, r.fail(i, "found duplicate %YAML directive")
 			}
 			version = version || isVersion
-			if i, err = r.directive(i); err != nil {
+			if i, err = r.directive(i, false); err != nil {
 				return i, false, err
 			}
-			directives = true
+			directives, behind = true, i
 			continue
 		case isMarker(text, i) && c == '-':
 			at = skipBlanks(text, i+3)
@@ -115,79 +116,74 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 	}
 }
 
-// directive reads a directive and returns where the next line starts.
-func (r *Reader) directive(i int) (int, error) {
-	end := trimEnd(r.text, i, lineEnd(r.text, i))
-	line := r.text[i:end]
-	if at := bytes.Index(line, []byte(" #")); at >= 0 {
-		line = line[:at]
-	} else if at := bytes.Index(line, []byte("\t#")); at >= 0 {
-		line = line[:at]
+// directive reads a directive (section 6.8) and returns where the next line starts.
+// One behind the document is read, but not obeyed.
+func (r *Reader) directive(i int, behind bool) (int, error) {
+	text := r.text
+	start := i
+	for i++; !endsWord(text[i]); i++ {
 	}
-	next := r.nextLine(i)
-	words := bytes.Fields(line)
-	switch name := string(words[0]); {
-	case name == "%YAML":
-		if len(words) != 2 || !isVersion(words[1]) {
-			return i, r.fail(i, "did not find expected version number")
+	name := string(text[start+1 : i])
+	i = skipBlanks(text, i)
+	word := i
+	switch {
+	case name == "YAML":
+		for ; '0' <= text[i] && text[i] <= '9' || text[i] == '.'; i++ {
 		}
-		switch v := string(words[1]); {
-		case v == "1.1", v == "1.2" && !r.AsServer, r.Dialect == Core && v[:2] == "1.":
-			return next, nil
+		version := string(text[word:i])
+		if !isVersion(version) {
+			return start, r.failAt(i, "did not find expected version number")
 		}
-		return i, r.fail(i, "found incompatible YAML document")
-	case name == "%TAG":
-		if len(words) != 3 || !isHandle(words[1]) {
-			return i, r.fail(i, "did not find expected tag handle and prefix")
+		if !behind && version != "1.1" && (r.AsServer || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
+			return start, r.fail(start, "found incompatible YAML document")
 		}
-		handle := string(words[1])
-		for _, t := range r.tags {
-			if t.handle == handle {
-				return i, r.fail(i, "found duplicate %TAG directive")
-			}
+	case name == "TAG":
+		for ; is(text[i], isAnchorByte) || text[i] == '!'; i++ {
 		}
-		start := i + bytes.LastIndex(line, words[2])
-		prefix, err := r.unescapeTag(nil, start, start+len(words[2]))
+		handle := string(text[word:i])
+		word = skipBlanks(text, i)
+		end := word
+		for ; is(text[end], isTagByte); end++ {
+		}
+		if !isHandle(handle) || word == i || end == word {
+			return start, r.failAt(i, "did not find expected tag handle and prefix")
+		}
+		prefix, err := r.unescapeTag(nil, word, end)
 		if err != nil {
-			return i, err
+			return start, err
 		}
-		for _, c := range words[2] {
-			if !is(c, isTagByte) {
-				return i, r.fail(i, "did not find expected whitespace or line break behind the prefix of a tag")
+		for _, t := range r.tags {
+			if t.handle == handle && !behind {
+				return start, r.fail(start, "found duplicate %TAG directive")
 			}
 		}
 		r.tags = append(r.tags, tagHandle{handle, string(prefix)})
-		return next, nil
-	case r.Dialect == Core && len(name) > 1:
-		return next, nil // reserved, and to be ignored (section 6.8)
+		if i = end; !endsWord(text[i]) {
+			return start, r.failAt(i, "did not find expected whitespace or line break behind the prefix of a tag")
+		}
+	case r.Dialect == Core && name != "":
+		return r.nextLine(i), nil // reserved, and to be ignored
+	default:
+		return start, r.failAt(start, "found unknown directive name")
 	}
-	return i, r.fail(i, "found unknown directive name")
+	at := skipBlanks(text, i)
+	if c := text[at]; !is(c, isBreakByte) && (c != '#' || at == i && r.Dialect == Core) {
+		return start, r.failAt(at, "did not find expected comment or line break behind a directive")
+	}
+	return r.nextLine(at), nil
 }
 
-func isVersion(b []byte) bool {
-	major, minor, ok := bytes.Cut(b, []byte("."))
+func isVersion(s string) bool {
+	major, minor, ok := strings.Cut(s, ".")
 	return ok && isDigits(major) && isDigits(minor)
 }
 
-func isDigits(b []byte) bool {
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return 0 < len(b) && len(b) <= 2
+func isDigits(s string) bool {
+	return 0 < len(s) && len(s) <= 2 && !strings.Contains(s, ".")
 }
 
-func isHandle(b []byte) bool {
-	if len(b) == 0 || b[0] != '!' {
-		return false
-	}
-	for _, c := range b[1:max(len(b)-1, 1)] {
-		if !is(c, isAnchorByte) {
-			return false
-		}
-	}
-	return len(b) == 1 || b[len(b)-1] == '!'
+func isHandle(s string) bool {
+	return s == "!" || len(s) > 1 && s[0] == '!' && s[len(s)-1] == '!' && !strings.Contains(s[1:len(s)-1], "!")
 }
 
 // markerEnd reads the line of the marker ... at i.

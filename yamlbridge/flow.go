@@ -362,14 +362,13 @@ func (r *Reader) startsPlain(i int) bool {
 func (r *Reader) flowSpace(i, column int) (int, error) {
 	text := r.text
 	for {
-		start := i
 		i = skipBlanks(text, i)
 		c := text[i]
 		switch {
 		case c == 0:
 			return i, r.failAtEnd(i, "did not find the end of the collection: the text ends within brackets")
 		case c == '#':
-			if r.Dialect == Core && i == start && i > r.line {
+			if r.Dialect == Core && i > r.line && !is(text[i-1], isBlankByte) {
 				return i, r.fail(i, "a comment needs white space before it")
 			}
 			i = lineEnd(text, i)
@@ -410,6 +409,9 @@ func (r *Reader) flowPlain(first span, special bool, column int) (next int, err 
 	line := r.line
 	at := r.foldBreaks(skipBlanks(text, first.end))
 	c := text[at]
+	if tab, ok := r.tabInIndentation(first.end, at, column); ok {
+		return first.end, r.fail(tab, "found a tab character that violates indentation")
+	}
 	r.line = line
 	if is(c, isFlowIndicator) {
 		return first.end, r.plain(first.start, first.end, special)
@@ -435,7 +437,7 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	text := r.text
 	core := r.Dialect == Core
 	f := &r.stack[len(r.stack)-1]
-	start, line := i, r.line
+	start := i
 	if c := text[i]; c == '&' || c == '!' {
 		var err error
 		var p properties
@@ -502,10 +504,13 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	if hasColon && core && kind != 'q' && !r.endsIndicator(at+1) {
 		hasColon = false
 	}
-	if hasColon && !core && (r.line != line || r.checkKey(start, at) != nil) {
+	if r.props.set && r.props.at < start {
+		start = r.props.at
+	}
+	if hasColon && !core && (r.line > start || r.checkKey(start, at) != nil) {
 		return i, r.fail(start, "a key and its colon are on one line, and no further apart than 1024 characters")
 	}
-	if hasColon && core && f.column == pairColumn && r.line != line {
+	if hasColon && core && f.column == pairColumn && r.line > start {
 		return i, r.fail(start, "a key and its colon are on one line")
 	}
 	var err error

@@ -38,8 +38,13 @@ func (r *Reader) goesOn(i, column int) (next int, goesOn bool, err error) {
 		i = lineEnd(text, i) + 1
 		r.line = i
 	}
+	if text[i] == '#' {
+		r.line = r.nextLine(i)
+		return r.line, false, nil
+	}
 	col := i - r.line
-	return i, col > column && text[i] != '#' && (col > 0 || !isMarker(text, i)), nil
+	isColon := text[i] == ':' && endsWord(text[i+1])
+	return i, col > column && !isColon && (col > 0 || !isMarker(text, i)), nil
 }
 
 // foldBreaks reads the line break at i, and the white space and line breaks behind
@@ -100,7 +105,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		// The line ends here, but for white space.
 		end, line := i, r.line
 		i = r.foldBreaks(skipBlanks(text, i))
-		if at, ok := r.tabInIndentation(i, column); ok {
+		if at, ok := r.tabInIndentation(end, i, column); ok {
 			return dst, i, r.fail(at, "found a tab character that violates indentation")
 		}
 		c := text[i]
@@ -109,6 +114,9 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 			if flow {
 				r.line = line
 				return dst, end, nil
+			}
+			if c == '#' {
+				return dst, r.nextLine(i), nil
 			}
 			return dst, r.line, nil
 		case flow:
@@ -119,6 +127,9 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 			}
 		case i-r.line <= column:
 			return dst, r.line, nil
+		case c == ':' && endsWord(text[i+1]):
+			r.trailing = r.AsServer && column < 0
+			return dst, r.line, nil // which is no key either
 		}
 		var stop int
 		if flow {
@@ -143,11 +154,20 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 	}
 }
 
-// tabInIndentation returns where a tab stands in the indentation of the line of i,
-// that is before or at the column.
-func (r *Reader) tabInIndentation(i, column int) (at int, found bool) {
-	for at = r.line; at < i && at-r.line <= column; at++ {
-		if r.text[at] == '\t' {
+// tabInIndentation returns where a tab stands that is before or at the column, in
+// the lines that start between from and i: all of these are empty but the last,
+// which is the one that counts in YAML 1.2.
+func (r *Reader) tabInIndentation(from, i, column int) (at int, found bool) {
+	start := r.line
+	if r.Dialect == Kubernetes {
+		start = lineEnd(r.text, from) + 1
+	}
+	line := start
+	for at = start; at < i; at++ {
+		switch c := r.text[at]; {
+		case c == '\n':
+			line = at + 1
+		case c == '\t' && at-line <= column:
 			return at, true
 		}
 	}
@@ -408,6 +428,11 @@ func (r *Reader) blockKey(i, column int) (next int, err error) {
 func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error) {
 	text := r.text
 	literal := text[start] == '|'
+	// 1.2: the end of the text ends a line.
+	lastBreak := r.end
+	if r.Dialect == Core {
+		lastBreak = -1
+	}
 	chomp, increment, i, err := r.blockHeader(start + 1)
 	if err != nil {
 		return dst, i, err
@@ -438,17 +463,17 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			end = lineEnd(text, at)
 		}
 		switch {
-		case text[at] == 0, at-i < indent && text[at] == '\t' && r.Dialect == Kubernetes:
+		case text[at] == 0, at-i < indent && text[at] == '\t':
 		case is(text[at], isBreakByte):
 			pending = append(pending, r.breakKind(at))
 			i = end + 1
-			if end == r.end {
+			if end == lastBreak {
 				pending, i = pending[:len(pending)-1], end+1 // that line feed is ours
 			}
 			continue
 		}
 		if at-i < indent || text[at] == 0 || i == at && isMarker(text, at) {
-			if text[at] == '\t' && at-i < indent && r.Dialect == Kubernetes {
+			if text[at] == '\t' && at-i < indent {
 				return dst, i, r.fail(at, "found a tab character where an indentation space is expected")
 			}
 			break
@@ -481,7 +506,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			}
 		}
 		dst = appendContent(dst, text[at:cut])
-		if end != r.end {
+		if end != lastBreak {
 			pending = append(pending, r.breakKind(cut))
 		}
 		i = end + 1
@@ -549,7 +574,7 @@ func (r *Reader) blockIndent(i, least int) (int, error) {
 		}
 		most = max(most, at-i)
 		switch c := text[at]; {
-		case c == '\t' && r.Dialect == Kubernetes:
+		case c == '\t' && (r.Dialect == Kubernetes || at-i < least):
 			return 0, r.fail(at, "found a tab character where an indentation space is expected")
 		case c != 0 && is(c, isBreakByte) && !(at == r.end):
 			i = lineEnd(text, at) + 1

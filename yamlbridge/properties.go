@@ -30,7 +30,7 @@ func (r *Reader) adopt(p *properties) error {
 		return nil
 	}
 	if r.props.anchored() && p.anchored() || r.props.tagged() && p.tagged() {
-		return r.fail(p.at, "a node has one tag and one anchor")
+		return r.fail(p.at, oneOfEach)
 	}
 	if p.anchored() {
 		r.props.anchor = p.anchor
@@ -40,6 +40,8 @@ func (r *Reader) adopt(p *properties) error {
 	}
 	return nil
 }
+
+const oneOfEach = "a node has one tag and one anchor"
 
 // A tag is what the tag of a node stands for.
 type tag uint8
@@ -92,8 +94,6 @@ func (r *Reader) properties(i int, p *properties) (int, error) {
 			i, err = r.anchorName(i, p)
 		case c == '!' && !p.tagged():
 			i, err = r.tag(i, p)
-		case c == '&' || c == '!':
-			return i, r.fail(i, "a node has one tag and one anchor")
 		default:
 			return i, nil
 		}
@@ -136,7 +136,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 	if text[i] == '<' {
 		i++
 		from := i
-		i = r.tagEnd(i)
+		i = r.tagEnd(i, true)
 		if text[i] != '>' || i == from {
 			return i, r.failAt(i, "did not find the expected '>' of a tag")
 		}
@@ -156,7 +156,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 			handle = string(text[start : end+1])
 			suffix = end + 1
 		}
-		i = r.tagEnd(suffix)
+		i = r.tagEnd(suffix, false)
 		if len(handle) > 1 && i == suffix {
 			return i, r.failAt(i, "did not find expected tag URI")
 		}
@@ -185,18 +185,20 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 	return i, nil
 }
 
-// tagEnd returns where the characters of a tag end.
-func (r *Reader) tagEnd(i int) int {
-	for is(r.text[i], isTagByte) && (r.Dialect == Kubernetes || !is(r.text[i], isFlowIndicator)) {
+// tagEnd returns where the characters of a tag end. In YAML 1.2 those of flow
+// collections are none of them, unless it is verbatim, and "#" is one.
+func (r *Reader) tagEnd(i int, verbatim bool) int {
+	core := r.Dialect == Core
+	for {
+		switch c := r.text[i]; {
+		case core && c == '#':
+		case core && !verbatim && is(c, isFlowIndicator):
+			return i
+		case !is(c, isTagByte):
+			return i
+		}
 		i++
 	}
-	if r.Dialect == Core {
-		// ns-uri-char has "#", too.
-		for r.text[i] == '#' || is(r.text[i], isTagByte) && !is(r.text[i], isFlowIndicator) {
-			i++
-		}
-	}
-	return i
 }
 
 func (r *Reader) tagPrefix(handle string) (string, bool) {

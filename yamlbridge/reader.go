@@ -184,6 +184,10 @@ func (r *Reader) reset(dst []byte) {
 	r.line, r.trailing = 0, false
 }
 
+// Trailing reports whether something follows the document that was read last, or its
+// root node, that was not read. Only with [Reader.AsServer] this is no error.
+func (r *Reader) Trailing() bool { return r.trailing }
+
 // Forget drops the document that was read last, and with it the reference to it.
 // What memory the reader has grown stays for the next one.
 func (r *Reader) Forget() {
@@ -246,7 +250,12 @@ func (r *Reader) pop() error {
 			return err
 		}
 	case mapExplicitKey:
-		return r.fail(r.emptyAt, "null is no key")
+		if err := r.noKey(); err != nil {
+			return err
+		}
+		if err := r.empty(); err != nil {
+			return err
+		}
 	}
 	if f.state == mapMerged || f.state == flowMerged {
 		if err := r.merge(); err != nil {
@@ -298,10 +307,10 @@ func (r *Reader) mark(off int) {
 func (r *Reader) empty() error {
 	f := &r.stack[len(r.stack)-1]
 	f.state = f.next
-	r.comma()
 	if r.props.set {
 		return r.emptyWithProperties()
 	}
+	r.comma()
 	r.mark(r.emptyAt)
 	r.out = append(r.out, "null"...)
 	return nil

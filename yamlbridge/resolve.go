@@ -64,14 +64,17 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 		return value{kind: stringValue, text: text}, nil
 	case kind == strTag, kind == nonSpecificTag:
 		return value{kind: stringValue, text: text}, nil
+	case kind > nullTag && r.Dialect == Core:
+		// Not in the core schema.
+		return value{kind: stringValue, text: text}, nil
 	case kind == binaryTag:
 		return r.binary(text)
 	case kind == timestampTag:
-		if r.Dialect == Kubernetes && !isTimestamp(text) {
+		if !isTimestamp(text) {
 			return value{}, nodeError("cannot decode " + excerpt(string(text)) + " as !!timestamp")
 		}
 		return value{kind: stringValue, text: text}, nil
-	case kind > binaryTag && (r.AsServer || r.Dialect == Core && kind == unknownTag):
+	case kind > binaryTag && r.AsServer:
 		return value{kind: stringValue, text: text}, nil
 	case kind > binaryTag:
 		return value{}, nodeError("unknown tag " + r.tagText())
