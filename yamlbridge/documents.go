@@ -40,8 +40,6 @@ func Documents(src []byte) iter.Seq[Document] {
 type piece struct {
 	start, end int
 	line       int // of start
-	open       int // offset of the line with its ---, or else of its first content
-	version    int // offset of the text after %YAML, or -1
 }
 
 // document returns the document, given that text starts at an offset in the
@@ -81,7 +79,7 @@ func newCutter(src []byte) cutter {
 
 // begin starts a document with the next line.
 func (c *cutter) begin() {
-	c.piece = piece{start: c.pos, line: c.line, open: c.pos, version: -1}
+	c.piece = piece{start: c.pos, line: c.line}
 	c.inside, c.directive, c.content = false, false, false
 }
 
@@ -98,10 +96,6 @@ func (c *cutter) slide(n int) {
 	c.pos -= n
 	c.scanned -= n
 	c.piece.start -= n
-	c.piece.open -= n
-	if c.piece.version >= 0 {
-		c.piece.version -= n
-	}
 }
 
 // next returns the next document that is not empty. Where it has none, src is at
@@ -135,7 +129,6 @@ func (c *cutter) next() (p piece, ok bool) {
 
 // readLine goes on behind a line, and reports whether it ends the document.
 func (c *cutter) readLine(text []byte, end int) (ends bool) {
-	pos, textEnd := c.pos, c.pos+len(text)
 	c.pos, c.scanned = end, end
 	c.line++
 	if !c.inside {
@@ -143,12 +136,8 @@ func (c *cutter) readLine(text []byte, end int) (ends bool) {
 	}
 	switch m := marker(text); {
 	case m == '-':
-		c.inside, c.piece.open = true, pos
-		c.content = !isBlank(text[len("---"):])
+		c.inside, c.content = true, !isBlank(text[len("---"):])
 	case m == '.':
-		if !c.inside {
-			c.piece.open = pos
-		}
 		if c.content || c.directive && !c.inside || !isBlank(text[len("..."):]) {
 			return true
 		}
@@ -157,11 +146,8 @@ func (c *cutter) readLine(text []byte, end int) (ends bool) {
 		c.content = c.content || !isBlank(text)
 	case len(text) > 0 && text[0] == '%':
 		c.directive = true
-		if v, ok := bytes.CutPrefix(text, []byte("%YAML")); ok && c.piece.version < 0 {
-			c.piece.version = textEnd - len(v)
-		}
 	case !isBlank(text):
-		c.inside, c.content, c.piece.open = true, true, pos
+		c.inside, c.content = true, true
 	}
 	return false
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,12 +19,11 @@ import (
 // stdinName is what standard input is called in messages.
 const stdinName = "<stdin>"
 
-// A document is one object of the input, as JSON.
+// A document is one object of the input, as JSON. It is valid until the next one
+// is read.
 type document struct {
-	json []byte
-	// number counts the documents of the input from 1; 0 means that it is the
-	// only one.
-	number int
+	json   []byte
+	number int             // counts the documents of the input from 1
 	start  errors.Position // in the input
 	// locate turns a position in json into one of the input.
 	locate func(errors.Position) errors.Position
@@ -48,76 +49,102 @@ func expand(name string) ([]string, error) {
 	return names, err
 }
 
-// read returns the content of an input and what it is called in messages.
-func read(name string, stdin io.Reader) (display string, content []byte, err error) {
+// open opens an input, and returns what it is called in messages.
+func open(name string, stdin io.Reader) (display string, in io.ReadCloser, err error) {
 	if name == "-" {
-		content, err = io.ReadAll(stdin)
-		return stdinName, content, err
+		return stdinName, io.NopCloser(stdin), nil
 	}
-	content, err = os.ReadFile(name)
-	return name, content, err
+	in, err = os.Open(name)
+	return name, in, err
 }
 
-func isJSON(name string, content []byte) bool {
+// documents yields the documents of an input, each with the error where it cannot
+// be read. An error of the input itself is the last.
+func documents(name string, in io.Reader) iter.Seq2[document, error] {
+	r := bufio.NewReaderSize(in, 64<<10)
+	if isJSON(name, r) {
+		return jsonDocuments(r)
+	}
+	return yamlDocuments(r)
+}
+
+func isJSON(name string, in *bufio.Reader) bool {
 	switch filepath.Ext(name) {
 	case ".json":
 		return true
 	case ".yaml", ".yml":
 		return false
 	}
-	return bytes.HasPrefix(bytes.TrimLeft(content, " \t\r\n"), []byte("{"))
-}
-
-// jsonDocuments returns the JSON texts that stand after each other in content.
-// They are only cut here: what is wrong with the last is for the decoder to say.
-func jsonDocuments(content []byte) []document {
-	var docs []document
-	dec := jsontext.NewDecoder(bytes.NewReader(content), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	count := counter{src: content, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-	for end := 0; ; {
-		start := end + len(content[end:]) - len(bytes.TrimLeft(content[end:], " \t\r\n"))
-		if start == len(content) && len(docs) > 0 {
-			break
-		}
-		value, err := dec.ReadValue()
-		if end = int(dec.InputOffset()); err != nil {
-			end = len(content)
-		} else {
-			start = end - len(value)
-		}
-		doc := document{json: content[start:end], start: count.position(start)}
-		doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
-		docs = append(docs, doc)
+	for n := 1; ; n++ {
+		text, err := in.Peek(n)
 		if err != nil {
-			break
+			return false
+		}
+		switch text[n-1] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return text[n-1] == '{'
 		}
 	}
-	return numbered(docs)
 }
 
-// yamlDocuments returns the documents of a YAML stream, and the errors for those
-// that cannot be read, each at the place of its document.
-func yamlDocuments(content []byte) (docs []document, errs []error) {
-	for d := range yamlbridge.Documents(content) {
-		m := &yamlbridge.SourceMap{Origin: d.Origin}
-		js, err := yamlbridge.AppendJSON(nil, d.Bytes, m)
-		docs = append(docs, document{
-			json:   js,
-			start:  d.Origin,
-			locate: func(p errors.Position) errors.Position { return m.Position(int(p.Offset)) },
-		})
-		errs = append(errs, err)
-	}
-	return numbered(docs), errs
-}
-
-func numbered(docs []document) []document {
-	if len(docs) > 1 {
-		for i := range docs {
-			docs[i].number = i + 1
+// jsonDocuments yields the JSON texts that stand after each other. They are only
+// cut here: what is wrong with the last is for the decoder to say.
+func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
+	return func(yield func(document, error) bool) {
+		in := &tracker{r: r, most: yamlbridge.MaxDocumentBytes, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+		dec := jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		for n := 1; ; n++ {
+			in.pass(dec.InputOffset())
+			value, err := dec.ReadValue()
+			if err == io.EOF && n > 1 {
+				return
+			}
+			doc := document{json: value, number: n}
+			switch {
+			case err == nil:
+				in.pass(dec.InputOffset() - int64(len(value)))
+			case in.err != nil:
+				yield(doc, in.err)
+				return
+			default:
+				doc.json = in.rest()
+			}
+			doc.start = in.at
+			doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
+			if !yield(doc, nil) || err != nil {
+				return
+			}
 		}
 	}
-	return docs
+}
+
+// yamlDocuments yields the documents of a YAML stream.
+func yamlDocuments(r io.Reader) iter.Seq2[document, error] {
+	return func(yield func(document, error) bool) {
+		in := yamlbridge.NewDocumentReader(r)
+		var bridge yamlbridge.Reader
+		var js []byte
+		for n := 1; ; n++ {
+			text, err := in.Next()
+			if err != nil {
+				if err != io.EOF {
+					yield(document{number: n}, err)
+				}
+				return
+			}
+			bridge.Origin = text.Origin
+			js, err = bridge.AppendJSON(js[:0], text.Bytes)
+			if !yield(document{
+				json:   js,
+				number: n,
+				start:  text.Origin,
+				locate: func(p errors.Position) errors.Position { return bridge.Position(int(p.Offset)) },
+			}, err) {
+				return
+			}
+		}
+	}
 }
 
 // items returns the elements of the array called items, if the document, which
@@ -173,6 +200,49 @@ func shift(p, origin errors.Position) errors.Position {
 	}
 	p.Line += origin.Line - 1
 	return p
+}
+
+// A tracker passes on what it reads, and finds the lines and columns of offsets
+// that only grow. It keeps what comes behind the last one.
+type tracker struct {
+	r    io.Reader
+	most int // how long a document may be, but for what is read at a time
+	at   errors.Position
+	kept []byte // what was read from at on
+	err  error  // other than io.EOF
+}
+
+// Read reads no more of a document that is too long.
+func (t *tracker) Read(p []byte) (int, error) {
+	if len(t.kept) > t.most {
+		t.err = &errors.LimitError{Limit: "length of a document in bytes", Max: int64(t.most), Position: t.at}
+		return 0, t.err
+	}
+	n, err := t.r.Read(p)
+	t.kept = append(t.kept, p[:n]...)
+	if err != nil && err != io.EOF {
+		t.err = err
+	}
+	return n, err
+}
+
+// pass goes on to an offset that was read.
+func (t *tracker) pass(offset int64) {
+	n := int(offset - t.at.Offset)
+	c := counter{src: t.kept, at: t.at}
+	c.at.Offset = 0
+	t.at = c.position(n)
+	t.at.Offset = offset
+	t.kept = t.kept[n:]
+}
+
+// rest reads what there is but for white space at its start, as far as it is not
+// too long for a document: something is wrong with it.
+func (t *tracker) rest() []byte {
+	// Read keeps it.
+	_, _ = io.Copy(io.Discard, t)
+	t.pass(t.at.Offset + int64(len(t.kept)-len(bytes.TrimLeft(t.kept, " \t\r\n"))))
+	return t.kept
 }
 
 // A counter finds the lines and columns of offsets that only grow.

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -95,7 +94,7 @@ func checkYAML(t *testing.T, js string) {
 	t.Helper()
 	text, err := yamlDocument([]byte(js))
 	require.NoError(t, err)
-	back, err := yamlbridge.AppendJSON(nil, text, nil)
+	back, err := yamlbridge.AppendJSON(nil, text)
 	if assert.NoError(t, err, "%.300q", text) {
 		assert.JSONEq(t, js, string(back), "%.300q", text)
 	}
@@ -106,23 +105,4 @@ func TestYAMLOrder(t *testing.T) {
 	text, err := yamlDocument([]byte(`{"z":1,"a":{"y":"no","b":[1,"2"]},"m":"x\ny\n"}`))
 	require.NoError(t, err)
 	assert.Equal(t, "z: 1\na:\n  \"y\": \"no\"\n  b:\n    - 1\n    - \"2\"\nm: |\n  x\n  y\n", string(text))
-}
-
-func TestJSONDocuments(t *testing.T) {
-	docs := jsonDocuments([]byte(" {\"ä\":1}\r\n[2]\t3 \"é\"{]"))
-	var texts []string
-	for i, d := range docs {
-		assert.Equal(t, i+1, d.number)
-		texts = append(texts, string(d.json))
-	}
-	require.Equal(t, []string{`{"ä":1}`, `[2]`, `3`, `"é"`, `{]`}, texts)
-	assert.Equal(t, errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}, docs[0].start)
-	assert.Equal(t, errors.Position{Offset: 11, Line: 2, Column: 1, ByteColumn: 1}, docs[1].start)
-	assert.Equal(t, errors.Position{Offset: 21, Line: 2, Column: 10, ByteColumn: 11}, docs[4].start)
-	assert.Equal(t, errors.Position{Offset: 22, Line: 2, Column: 11, ByteColumn: 12},
-		docs[4].locate(errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}))
-
-	docs = jsonDocuments(nil)
-	require.Len(t, docs, 1, "nothing is not a document; the decoder says so")
-	assert.Zero(t, docs[0].number)
 }

@@ -28,10 +28,11 @@ of documents. A file whose name ends in .json is JSON, one that ends in .yaml or
 such files, in the order of their names. A List is taken apart: its items are
 written as objects of their own.
 
-What cannot be decoded is reported, with its number where a file has several
-documents, and does not stop the others. An object without a schema is such an
-error; with --ignore-missing-schemas it is written as it is, and reported on
-only where a name stands twice.
+One document is held in memory at a time. What cannot be decoded is reported,
+with its number from the second document of a file on, and does not stop the
+others. An object without a schema is such an error; with
+--ignore-missing-schemas it is written as it is, and reported on only where a
+name stands twice.
 
 Exit codes: 0 if nothing was found, or only warnings; 1 if there are findings
 and they are errors; 2 if the arguments are wrong; 3 if something could not be

@@ -80,26 +80,18 @@ func (p *pruner) fail(format string, args ...any) {
 }
 
 func (p *pruner) file(name string, stdin io.Reader) error {
-	display, content, err := read(name, stdin)
+	display, in, err := open(name, stdin)
 	if err != nil {
 		p.fail("%v", err)
 		return nil
 	}
+	defer in.Close()
 	r := report{to: p.stderr, file: display}
 	defer func() { p.code = max(p.code, r.code) }()
-	if isJSON(name, content) {
-		for _, doc := range jsonDocuments(content) {
-			if err := p.document(&r, doc, true); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	docs, errs := yamlDocuments(content)
-	for i, doc := range docs {
-		if errs[i] != nil {
-			// Errors of YAML have the positions of the file.
-			r.fatal(doc, errs[i], func(p errors.Position) errors.Position { return p })
+	for doc, err := range documents(name, in) {
+		if err != nil {
+			// Its position is that in the input.
+			r.fatal(doc, err, func(p errors.Position) errors.Position { return p })
 			continue
 		}
 		if err := p.document(&r, doc, true); err != nil {

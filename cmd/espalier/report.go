@@ -10,7 +10,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A report writes what is found in one file, as file:line:column: message.
+// A report writes what is found in one file, as file:line:column: message. The
+// place is left out where it is not known.
 type report struct {
 	to   io.Writer
 	file string
@@ -18,7 +19,11 @@ type report struct {
 }
 
 func (r *report) line(at errors.Position, severity, message string) {
-	fmt.Fprintf(r.to, "%s:%s: %s: %s\n", r.file, at, severity, message)
+	if at.IsValid() {
+		fmt.Fprintf(r.to, "%s:%s: %s: %s\n", r.file, at, severity, message)
+		return
+	}
+	fmt.Fprintf(r.to, "%s: %s: %s\n", r.file, severity, message)
 }
 
 // fatal reports why there is no result for a document. locate leads from the
@@ -26,7 +31,7 @@ func (r *report) line(at errors.Position, severity, message string) {
 func (r *report) fatal(doc document, err error, locate func(errors.Position) errors.Position) {
 	r.code = exitInput
 	prefix := ""
-	if doc.number > 0 {
+	if doc.number > 1 {
 		prefix = fmt.Sprintf("document %d: ", doc.number)
 	}
 	var syntax *errors.SyntaxError

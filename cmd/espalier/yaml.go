@@ -97,7 +97,7 @@ func isPlainText(s string) bool {
 		return false
 	}
 	if strings.ContainsRune("0123456789+-.~", rune(s[0])) {
-		js, err := yamlbridge.AppendJSON(nil, []byte(s), nil)
+		js, err := yamlbridge.AppendJSON(nil, []byte(s))
 		if err != nil || len(js) == 0 || js[0] != '"' {
 			return false
 		}
