@@ -17,6 +17,7 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	w := &d.walker
 	at := min(w.pos, len(src))
 	r := reader{b: src}
+	d.lines = newCounter(d.lines.src, true) // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)
 		name, max := w.limits.of(w.overflew)
