@@ -206,6 +206,9 @@ value: // a value that node v governs
 	if v.Types != program.Any && i < len(b) {
 		if v = w.check(b, i, v, n, kind, cur); v == nil {
 			if f.Node.Types != 0 {
+				if w.report && !w.cutting {
+					goto repeat // it may, and would not be missed: let the next walk find out
+				}
 				seen &^= 1 << n.Index(f) // as if it were absent
 			}
 			w.flush(b, member)
