@@ -3,12 +3,14 @@ package decoder
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -25,60 +27,6 @@ func seed(f *testing.F) {
 	}
 	f.Add([]byte(docWithAll))
 	f.Add([]byte(benchDocument(100, false)))
-}
-
-func isStrict(err error) bool {
-	var strict *StrictError
-	return errors.As(err, &strict)
-}
-
-// FuzzAppendJSON asserts the laws that hold for every document.
-func FuzzAppendJSON(f *testing.F) {
-	seed(f)
-	s, err := schema.Parse([]byte(testSchema))
-	require.NoError(f, err)
-	var programs []*schema.Program
-	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
-		p, err := schema.Compile(s, schema.Semantics(dialect))
-		require.NoError(f, err)
-		programs = append(programs, p)
-	}
-	f.Fuzz(func(t *testing.T, src []byte) {
-		if len(src) > 8192 {
-			return
-		}
-		for _, p := range programs {
-			d := New(p, FieldValidation(Strict))
-			out, err := d.AppendJSON(nil, src)
-			findings := details(d.Findings())
-			again, errAgain := d.AppendJSON(nil, src)
-			require.Equal(t, err, errAgain, "the same document gives the same error")
-			require.Equal(t, out, again)
-			require.Equal(t, findings, details(d.Findings()))
-
-			ignored, errIgnored := New(p, FieldValidation(Ignore)).AppendJSON(nil, src)
-			if err != nil && !isStrict(err) {
-				require.Nil(t, out, "a fatal error has no result")
-				require.NotContains(t, err.Error(), "\n")
-				require.Equal(t, err, errIgnored, "Ignore must refuse what Strict refuses")
-				continue
-			}
-			require.NoError(t, errIgnored)
-			require.Equal(t, string(out), string(ignored), "Strict and Ignore have one result")
-			require.True(t, jsontext.Value(out).IsValid(), "valid JSON without repeated names: %s", out)
-
-			// What is decoded stays as it is, and nothing is found in it any more.
-			twice, err := d.AppendJSON(nil, out)
-			require.NoError(t, err, "nothing is found in a result: %s", out)
-			require.Equal(t, string(out), string(twice))
-
-			compacted, err := New(p, Compact(true)).AppendJSON(nil, src)
-			require.NoError(t, err)
-			want := jsontext.Value(bytes.Clone(out))
-			require.NoError(t, want.Compact())
-			require.Equal(t, string(want), string(compacted))
-		}
-	})
 }
 
 // FuzzValidity holds what is accepted against jsontext, in each place of a
@@ -144,55 +92,51 @@ func FuzzCuts(f *testing.F) {
 	})
 }
 
-// FuzzPeekType holds what is peeked against what is decoded.
-func FuzzPeekType(f *testing.F) {
-	seed(f)
-	d := New(compileYAML(f, `{type: object}`), Compact(true))
-	f.Fuzz(func(t *testing.T, src []byte) {
-		apiVersion, kind, err := PeekType(src)
-		out, errDecode := d.AppendJSON(nil, src)
-		if err != nil {
-			require.Error(t, errDecode, "what cannot be peeked cannot be decoded")
+// FuzzAgainstNaive compares values and findings with the slow twin, under any
+// schema of which the twin knows all.
+func FuzzAgainstNaive(f *testing.F) {
+	for i, c := range corpus.Load(f, seedTopics...) {
+		s, err := yamlbridge.AppendJSON(nil, c.Schema)
+		require.NoError(f, err)
+		if c.JSON != nil && len(c.JSON) < 4096 {
+			f.Add(s, c.JSON, i%2 == 0)
+		}
+	}
+	f.Fuzz(func(t *testing.T, schemaText, src []byte, kep bool) {
+		if len(schemaText) > 4096 || len(src) > 4096 || !jsontext.Value(schemaText).IsValid() {
 			return
 		}
-		if errDecode != nil {
-			require.Contains(t, errDecode.Error(), "metadata", "only metadata is not looked at")
+		s, err := schema.Parse(schemaText)
+		if err != nil || s.Validate() != nil || hasOddDefaults(s, false) {
 			return
 		}
-		againVersion, againKind, err := PeekType(out)
-		require.NoError(t, err)
-		require.Equal(t, []string{apiVersion, kind}, []string{againVersion, againKind})
+		dialect := schema.Kubernetes
+		if kep {
+			dialect = schema.KEP
+		}
+		p, err := schema.Compile(s, schema.Semantics(dialect))
+		require.NoError(t, err, "what is valid compiles")
+		d := New(p, unlimited)
+		out, err := d.AppendJSON(nil, src)
+		found := d.Findings()
+		// The twin does not cut paths, and knows 100 duplicates.
+		isCut := slices.ContainsFunc(found, func(f ferrors.Finding) bool { return strings.Contains(f.Path.String(), "...") })
+		if err == nil && !isCut && found.Count(ferrors.DuplicateField) < 100 {
+			compareWithNaive(t, s, dialect, src, out, found)
+		}
 	})
 }
 
-// FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
-// with positions that are in the document.
-func FuzzAppendYAML(f *testing.F) {
-	for _, c := range corpus.Load(f, seedTopics...) {
-		for _, doc := range [][]byte{c.JSON, c.YAML} {
-			if doc != nil && len(doc) < 4096 {
-				f.Add(doc)
-			}
-		}
+// hasOddDefaults reports whether there are defaults in the values of maps, which
+// nothing validates, or of metadata, which are normalised.
+func hasOddDefaults(s *schema.Structural, odd bool) bool {
+	if s == nil {
+		return false
 	}
-	p := compileYAML(f, testSchema)
-	f.Fuzz(func(t *testing.T, src []byte) {
-		if len(src) > 4096 {
-			return
-		}
-		d := New(p)
-		out, err := d.AppendYAML(nil, src)
-		for _, finding := range d.Findings() {
-			require.True(t, finding.Position.IsValid())
-			require.LessOrEqual(t, finding.Position.Offset, int64(len(src)))
-		}
-		js, errYAML := yamlbridge.AppendJSON(nil, src)
-		if errYAML != nil {
-			require.Error(t, err, "what is not YAML has no result")
-			return
-		}
-		fromJSON, errJSON := New(p).AppendJSON(nil, js)
-		require.Equal(t, errJSON == nil, err == nil, "%v and %v", err, errJSON)
-		require.Equal(t, string(fromJSON), string(out))
-	})
+	found := odd && s.Default != nil || bytes.Contains(s.Default, []byte("metadata")) ||
+		hasOddDefaults(items(s), odd) || hasOddDefaults(values(s), true)
+	for name, p := range s.Properties {
+		found = found || hasOddDefaults(p, odd || s.XEmbeddedResource && name == "metadata")
+	}
+	return found
 }

@@ -147,22 +147,29 @@ func dropNulls(x any, s *schema.Structural, root bool) {
 	}
 }
 
-var naiveObjectMeta = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
-	"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
-	"finalizers", "managedFields"}
+var (
+	naiveObjectMeta = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
+		"finalizers", "managedFields"}
+	naiveOwnerReference = []string{"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}
+	naiveManagedFields  = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
+)
 
-// metadata prunes the metadata of resources, as far as the tests go into it.
+// metadata prunes the metadata of resources.
 func (r *naive) metadata(x any, s *schema.Structural, path string) {
 	if s == nil {
 		return
 	}
 	switch x := x.(type) {
 	case map[string]any:
-		if m, ok := x["metadata"].(map[string]any); ok && s.XEmbeddedResource {
-			for _, name := range slices.Collect(maps.Keys(m)) {
-				if !slices.Contains(naiveObjectMeta, name) {
-					delete(m, name)
-					r.unknown = append(r.unknown, child(child(path, "metadata"), name))
+		if s.XEmbeddedResource {
+			path := child(path, "metadata")
+			m, _ := x["metadata"].(map[string]any)
+			r.keepOnly(m, naiveObjectMeta, path)
+			for name, known := range map[string][]string{"ownerReferences": naiveOwnerReference, "managedFields": naiveManagedFields} {
+				list, _ := m[name].([]any)
+				for i, e := range list {
+					r.keepOnly(e, known, child(path, name)+index(i))
 				}
 			}
 		}
@@ -176,6 +183,16 @@ func (r *naive) metadata(x any, s *schema.Structural, path string) {
 	case []any:
 		for i, e := range x {
 			r.metadata(e, items(s), path+index(i))
+		}
+	}
+}
+
+func (r *naive) keepOnly(x any, names []string, path string) {
+	m, _ := x.(map[string]any)
+	for _, name := range slices.Collect(maps.Keys(m)) {
+		if !slices.Contains(names, name) {
+			delete(m, name)
+			r.unknown = append(r.unknown, child(path, name))
 		}
 	}
 }

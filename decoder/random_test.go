@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -149,6 +150,9 @@ func randomDocument(r *rand.Rand, s *schema.Structural) string {
 	return w.b.String()
 }
 
+// unlimited keeps all findings.
+var unlimited = WithLimits(Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16})
+
 // TestAgainstNaive compares values and findings with the slow twin.
 func TestAgainstNaive(t *testing.T) {
 	s, err := schema.Parse([]byte(testSchema))
@@ -156,52 +160,56 @@ func TestAgainstNaive(t *testing.T) {
 	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
 		p, err := schema.Compile(s, schema.Semantics(dialect))
 		require.NoError(t, err)
-		d := New(p, WithLimits(Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+		d := New(p, unlimited)
 		quiet := New(p, FieldValidation(Ignore))
 		mismatched := 0
 		for seed := range uint64(20000) {
-			src := randomDocument(rand.New(rand.NewPCG(seed, 1)), s)
-			out, err := d.AppendJSON(nil, []byte(src))
+			src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 1)), s))
+			out, err := d.AppendJSON(nil, src)
 			if _, ok := err.(*ferrors.TypeError); ok && dialect == schema.KEP {
 				mismatched++
 				continue
 			}
-			require.NoError(t, err, src)
-			again, err := quiet.AppendJSON([]byte("before"), []byte(src))
-			require.NoError(t, err, src)
+			require.NoError(t, err, "%s", src)
+			again, err := quiet.AppendJSON([]byte("before"), src)
+			require.NoError(t, err, "%s", src)
 			require.Equal(t, "before"+string(out), string(again), "Ignore must not change the result of %s", src)
-
-			ref := naive{dialect: dialect}
-			want, duplicates, err := ref.decode([]byte(src), s)
-			require.NoError(t, err, src)
-			var got map[string]any
-			repeats, err := kjson.UnmarshalStrict(out, &got)
-			require.NoError(t, err, "%s\n%s", src, out)
-			require.Empty(t, repeats, "%s\n%s", src, out)
-			require.Equal(t, want, got, "%s\n%s", src, out)
-
-			var unknown, repeated []string
-			for _, f := range d.Findings() {
-				switch f.Kind {
-				case ferrors.UnknownField:
-					unknown = append(unknown, naivePath(f.Path))
-				case ferrors.DuplicateField:
-					repeated = append(repeated, `duplicate field "`+strings.ReplaceAll(strings.ReplaceAll(naivePath(f.Path), `\`, `\\`), `"`, `\"`)+`"`)
-				}
-			}
-			slices.Sort(unknown) // what is in metadata comes first, but here it is sorted with the others
-			require.Equal(t, ref.unknown, unknown, src)
-			var wantRepeated []string
-			for _, err := range duplicates {
-				wantRepeated = append(wantRepeated, err.Error())
-			}
-			require.Equal(t, wantRepeated, repeated, src)
+			compareWithNaive(t, s, dialect, src, out, d.Findings())
 		}
 		if dialect == schema.KEP {
 			require.Greater(t, mismatched, 1000)
 			require.Less(t, mismatched, 18000)
 		}
 	}
+}
+
+func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Dialect, src, out []byte, found ferrors.List) {
+	t.Helper()
+	ref := naive{dialect: dialect}
+	want, duplicates, err := ref.decode(src, s)
+	require.NoError(t, err, "%s", src)
+	var got map[string]any
+	repeats, err := kjson.UnmarshalStrict(out, &got)
+	require.NoError(t, err, "%s\n%s", src, out)
+	require.Empty(t, repeats, "%s\n%s", src, out)
+	require.Equal(t, want, got, "%s\n%s", src, out)
+
+	var unknown, repeated []string
+	for _, f := range found {
+		switch f.Kind {
+		case ferrors.UnknownField:
+			unknown = append(unknown, naivePath(f.Path))
+		case ferrors.DuplicateField:
+			repeated = append(repeated, "duplicate field "+strconv.Quote(naivePath(f.Path)))
+		}
+	}
+	slices.Sort(unknown) // what is in metadata comes first, but here it is sorted with the others
+	require.Equal(t, ref.unknown, unknown, "%s", src)
+	var wantRepeated []string
+	for _, err := range duplicates {
+		wantRepeated = append(wantRepeated, err.Error())
+	}
+	require.Equal(t, wantRepeated, repeated, "%s", src)
 }
 
 // naivePath spells a path as the server does.

@@ -18,20 +18,33 @@ import (
 // json/JSONTestSuite, json/json_checker, and yaml/yaml-test-suite.
 func Dir(tb testing.TB) string {
 	tb.Helper()
+	dir, ok := find(tb)
+	if !ok {
+		tb.Skip("skipped: no third-party data (real definitions and resources, JSONTestSuite, yaml-test-suite); set ESPALIER_CORPUS to a folder that has it")
+	}
+	return dir
+}
+
+// IsThere reports whether there is third-party data, for what can do without: the
+// seeds of fuzz targets.
+func IsThere(tb testing.TB) bool {
+	tb.Helper()
+	_, ok := find(tb)
+	return ok
+}
+
+func find(tb testing.TB) (dir string, ok bool) {
+	tb.Helper()
 	dir, named := os.LookupEnv("ESPALIER_CORPUS")
 	if !named {
 		dir = filepath.Join(moduleRoot(tb), "..", "shared", "corpus")
 	}
 	info, err := os.Stat(dir)
-	switch {
-	case err == nil && info.IsDir():
-		return dir
-	case named:
+	ok = err == nil && info.IsDir()
+	if named && !ok {
 		tb.Fatalf("ESPALIER_CORPUS=%s is no folder", dir)
-	default:
-		tb.Skip("skipped: no third-party data (real definitions and resources, JSONTestSuite, yaml-test-suite); set ESPALIER_CORPUS to a folder that has it")
 	}
-	return ""
+	return dir, ok
 }
 
 // A File is a file of the third-party data.

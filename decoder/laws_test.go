@@ -1,0 +1,273 @@
+package decoder_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/laws"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A choice is a semantics, a way of reading and a kind of root.
+type choice uint8
+
+const choices = 24
+
+func (c choice) reading() laws.Reading { return laws.Reading(c % 24 / 8) }
+
+func (c choice) resource() bool { return c&2 == 0 }
+
+func (c choice) options() []schema.Option {
+	opts := []schema.Option{schema.ResourceRoot(c.resource()), schema.PreserveUnknownFields(c&4 != 0)}
+	if c&1 != 0 {
+		opts = append(opts, schema.Semantics(schema.KEP))
+	}
+	return opts
+}
+
+// seedPairs adds schemas, in JSON, with documents: those of testdata and, where
+// they are there, small real ones, and the texts of JSONTestSuite.
+func seedPairs(f *testing.F, add func(schema, doc []byte, n int)) {
+	n := 0
+	pair := func(schema, doc []byte) {
+		if len(doc) < 4096 && len(schema) < maxSchema {
+			n++
+			add(schema, doc, n)
+		}
+	}
+	for _, c := range corpus.Load(f, "*/*") {
+		s := asJSON(f, c.Schema)
+		if c.JSON != nil {
+			pair(s, c.JSON)
+		}
+		if c.YAML != nil {
+			pair(s, c.YAML)
+		}
+	}
+	if !corpus.IsThere(f) {
+		return
+	}
+	s := []byte(`{"type":"object","properties":{"a":{"type":"string"},"m":{"type":"object","additionalProperties":{"type":"array"}},` +
+		`"raw":{"x-kubernetes-preserve-unknown-fields":true}}}`)
+	for text := range corpus.JSONTestSuite(f) {
+		for _, name := range []string{"a", "m", "raw", "unknown"}[n%4:][:1] {
+			pair(s, []byte(`{"`+name+`":`+string(text.Data)+`}`))
+		}
+	}
+	realPairs(f, pair)
+}
+
+// maxSchema is the length of the largest schema that is tried: most of the time is
+// to be for documents.
+const maxSchema = 8192
+
+func realPairs(f *testing.F, pair func(schema, doc []byte)) {
+	schemas := make(map[string][]byte)
+	for file := range corpus.CRDs(f) {
+		if len(file.Data) > 4*maxSchema {
+			continue
+		}
+		crds, err := schema.ParseCRD(file.Data)
+		require.NoError(f, err)
+		for _, crd := range crds {
+			for _, v := range crd.Versions {
+				js, err := json.Marshal(v.Schema, json.Deterministic(true))
+				require.NoError(f, err)
+				schemas[crd.Group+"/"+v.Name+" "+crd.Kind] = js
+			}
+		}
+	}
+	for file := range corpus.Samples(f) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js := asJSON(f, doc.Bytes)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(f, err)
+			if s := schemas[apiVersion+" "+kind]; s != nil {
+				pair(s, js)
+			}
+		}
+	}
+}
+
+func asJSON(t testing.TB, yaml []byte) []byte {
+	js, err := yamlbridge.AppendJSON(nil, yaml)
+	require.NoError(t, err)
+	return js
+}
+
+// parseSmall returns a schema, or nil if the text is none, or not worth the time.
+func parseSmall(text []byte) *schema.Structural {
+	if len(text) > maxSchema || !jsontext.Value(text).IsValid() {
+		return nil
+	}
+	s, err := schema.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return s
+}
+
+// FuzzAppendJSON asserts what holds for every schema and every document.
+func FuzzAppendJSON(f *testing.F) {
+	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
+	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
+		s := parseSmall(schemaText)
+		if s == nil || len(src) > 8192 {
+			return
+		}
+		subject, err := laws.New(s, choice(of).reading(), choice(of).resource(), choice(of).options()...)
+		if err != nil {
+			var faults ferrors.SchemaErrors
+			require.ErrorAs(t, err, &faults)
+			return
+		}
+		subject.Check(t, seed, src)
+	})
+}
+
+// FuzzPeekType holds what is peeked against what is decoded, and what another
+// reader sees.
+func FuzzPeekType(f *testing.F) {
+	seedPairs(f, func(_, doc []byte, n int) { f.Add(doc) })
+	s, err := schema.Parse([]byte(`{type: object}`))
+	require.NoError(f, err)
+	p, err := schema.Compile(s)
+	require.NoError(f, err)
+	d := decoder.New(p)
+	f.Fuzz(func(t *testing.T, src []byte) {
+		apiVersion, kind, err := decoder.PeekType(src)
+		out, errDecode := d.AppendJSON(nil, src)
+		if err != nil {
+			require.Error(t, errDecode, "what cannot be peeked cannot be decoded")
+			require.IsType(t, err, errDecode)
+			return
+		}
+		if errDecode != nil {
+			require.Contains(t, errDecode.Error(), "metadata", "only metadata is not looked at")
+			return
+		}
+		for _, text := range [][]byte{src, out} {
+			var object map[string]any
+			require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(text, &object))
+			require.Equal(t, []any{apiVersion, kind}, []any{textOf(object["apiVersion"]), textOf(object["kind"])}, "%s", text)
+		}
+	})
+}
+
+// textOf returns a string, or the empty one for what is absent.
+func textOf(v any) any {
+	if v == nil {
+		return ""
+	}
+	return v
+}
+
+// FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
+// and that one which is JSON is read as JSON.
+func FuzzAppendYAML(f *testing.F) {
+	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices)) })
+	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8) {
+		s := parseSmall(schemaText)
+		if s == nil || len(src) > 4096 {
+			return
+		}
+		p, err := schema.Compile(s, choice(of).options()...)
+		if err != nil {
+			return
+		}
+		limits := decoder.WithLimits(decoder.Limits{DefaultBytes: 1 << 16})
+		d, other := decoder.New(p, limits), decoder.New(p, limits)
+		out, err := d.AppendYAML(nil, src)
+
+		var r yamlbridge.Reader
+		js, errYAML := r.AppendJSON(nil, src)
+		if errYAML != nil {
+			require.Equal(t, errYAML, err, "what is not YAML has no result")
+			require.Nil(t, out)
+			require.Empty(t, d.Findings())
+			return
+		}
+		fromJSON, errJSON := other.AppendJSON(nil, js)
+		require.Equal(t, string(fromJSON), string(out))
+		require.Equal(t, moved(errJSON, &r), err)
+		want := other.Findings()
+		move(want, &r)
+		require.Equal(t, want, d.Findings())
+
+		if !jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true)) {
+			return
+		}
+		direct, errDirect := other.AppendJSON(nil, src)
+		if err != nil || errDirect != nil {
+			return // numbers are of any size in YAML; see also package yamlbridge
+		}
+		require.Equal(t, asServer(t, direct), asServer(t, out))
+		require.Equal(t, kindsAndPaths(other.Findings()), kindsAndPaths(d.Findings()))
+	})
+}
+
+// moved returns an error for JSON as one for the YAML that it was made of.
+func moved(err error, r *yamlbridge.Reader) error {
+	at := func(p ferrors.Position) ferrors.Position { return r.Position(int(p.Offset)) }
+	switch err := err.(type) {
+	case *ferrors.SyntaxError:
+		err.Position = at(err.Position)
+	case *ferrors.LimitError:
+		err.Position = at(err.Position)
+	case *ferrors.ObjectError:
+		err.Position = at(err.Position)
+	case *ferrors.TypeError:
+		move(err.Findings, r)
+	}
+	return err
+}
+
+func move(found ferrors.List, r *yamlbridge.Reader) {
+	for i := range found {
+		f := &found[i]
+		f.Position = r.Position(int(f.Position.Offset))
+		if f.Kind == ferrors.DuplicateField {
+			f.First = r.Position(int(f.First.Offset))
+		}
+	}
+}
+
+func kindsAndPaths(found ferrors.List) []string {
+	var texts []string
+	for i := range found {
+		texts = append(texts, found[i].Error())
+	}
+	return texts
+}
+
+// asServer returns a value with numbers as the YAML reader writes them.
+func asServer(t *testing.T, js []byte) any {
+	var v any
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(bytes.TrimSpace(js), &v))
+	return floats(v)
+}
+
+func floats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name := range v {
+			v[name] = floats(v[name])
+		}
+	case []any:
+		for i := range v {
+			v[i] = floats(v[i])
+		}
+	case int64:
+		return float64(v)
+	}
+	return v
+}

@@ -1,0 +1,159 @@
+package laws
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"testing"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A value is a JSON value, read slowly and with nothing left out.
+type value struct {
+	kind     jsontext.Kind // that of a token: one of n t f " 0 { [
+	at       int           // where it starts
+	text     []byte        // of a scalar
+	members  []member
+	elements []*value
+}
+
+// A member is one of an object: names may repeat.
+type member struct {
+	*value
+	name   string
+	nameAt int
+	quoted []byte // the name as it is written
+	loses  bool   // a later one has the same name
+}
+
+// read reads a text, which must be JSON, but need not be UTF-8: what is not
+// becomes U+FFFD in names.
+func read(t testing.TB, src []byte) *value {
+	t.Helper()
+	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	token := func() (text []byte, at int) {
+		if k := d.PeekKind(); k == '{' || k == '}' || k == '[' || k == ']' {
+			_, err := d.ReadToken()
+			require.NoError(t, err, "%q", src)
+			return nil, int(d.InputOffset()) - 1
+		}
+		v, err := d.ReadValue()
+		require.NoError(t, err, "%q", src)
+		return bytes.Clone(v), int(d.InputOffset()) - len(v)
+	}
+	var next func() *value
+	next = func() *value {
+		v := &value{kind: d.PeekKind()}
+		v.text, v.at = token()
+		switch v.kind {
+		case '{':
+			last := make(map[string]int)
+			for d.PeekKind() != '}' {
+				var m member
+				m.quoted, m.nameAt = token()
+				m.name = unquote(m.quoted)
+				m.value = next()
+				if i, repeats := last[m.name]; repeats {
+					v.members[i].loses = true
+				}
+				last[m.name] = len(v.members)
+				v.members = append(v.members, m)
+			}
+			token()
+		case '[':
+			for d.PeekKind() != ']' {
+				v.elements = append(v.elements, next())
+			}
+			token()
+		}
+		return v
+	}
+	return next()
+}
+
+// unquote returns what a string in JSON says, with U+FFFD for what is not UTF-8.
+func unquote(quoted []byte) string {
+	text, _ := jsontext.AppendUnquote(nil, quoted)
+	return string(text)
+}
+
+// repeats reports whether a name stands twice in the object.
+func (v *value) repeats() bool {
+	return slices.ContainsFunc(v.members, func(m member) bool { return m.loses })
+}
+
+// walk calls see for each value below v that stays where the last of equal names
+// wins: with its path, and the member that it is of.
+func (v *value) walk(see func(path path, m *member, v *value)) { v.walkBelow(nil, false, see) }
+
+// walkAll is walk for what loses as well.
+func (v *value) walkAll(see func(path path, m *member, v *value)) { v.walkBelow(nil, true, see) }
+
+func (v *value) walkBelow(at path, all bool, see func(path path, m *member, v *value)) {
+	for i := range v.members {
+		m := &v.members[i]
+		if m.loses && !all {
+			continue
+		}
+		below := append(at, step{name: []byte(m.name)})
+		see(below, m, m.value)
+		m.walkBelow(below, all, see)
+	}
+	for i, e := range v.elements {
+		below := append(at, step{index: i})
+		see(below, nil, e)
+		e.walkBelow(below, all, see)
+	}
+}
+
+// A path is the way to a value.
+type path []step
+
+type step struct {
+	name  []byte // or nil
+	index int
+}
+
+// path returns the path as findings have it.
+func (p path) path() errors.Path {
+	return errors.MakePath(len(p), func(i int) ([]byte, int) { return p[i].name, p[i].index })
+}
+
+// equal reports whether two values are the same but for the order of members, and
+// the spelling of strings. Of names that repeat, the last counts.
+func equal(a, b *value) bool {
+	if a.kind != b.kind {
+		return false
+	}
+	switch a.kind {
+	case '{':
+		x, y := a.byName(), b.byName()
+		if len(x) != len(y) {
+			return false
+		}
+		for name, v := range x {
+			if w, ok := y[name]; !ok || !equal(v, w) {
+				return false
+			}
+		}
+		return true
+	case '[':
+		return slices.EqualFunc(a.elements, b.elements, equal)
+	case '"':
+		return unquote(a.text) == unquote(b.text)
+	}
+	return bytes.Equal(a.text, b.text)
+}
+
+// byName returns the members that stay.
+func (v *value) byName() map[string]*value {
+	members := make(map[string]*value, len(v.members))
+	for _, m := range v.members {
+		members[m.name] = m.value
+	}
+	return members
+}
