@@ -149,6 +149,7 @@ again:
 			i++
 			goto value
 		}
+		r.emptyAt = i
 		if err = r.empty(); err != nil {
 			return i, err
 		}

@@ -69,8 +69,15 @@ state:
 			return i, err
 		}
 		goto state
+	case flowAlone:
+		r.emptyAt = i
+		if err = r.empty(); err != nil {
+			return i, err
+		}
+		goto state
 	case flowValue:
 		if c == ',' || c == '}' || c == ']' {
+			r.emptyAt = i
 			if err = r.empty(); err != nil {
 				return i, err
 			}
@@ -536,6 +543,6 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 		f.state = flowColon
 		return end, nil
 	}
-	r.emptyAt = end
-	return end, r.empty()
+	f.state = flowAlone
+	return end, nil
 }

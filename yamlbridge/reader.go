@@ -84,6 +84,7 @@ type Reader struct {
 	side    []byte         // JSON that is referred to, but not in out
 	inSide  []mark
 	copies  []copied
+	typed   []typedKey
 	merges  []merging
 	sources []source
 	budget  int // what aliases may still add
@@ -128,6 +129,7 @@ const (
 	flowKey        // a key, or the end
 	flowColon      // behind an explicit key
 	flowValue      // behind a colon
+	flowAlone      // behind a key that has none
 	flowAfter      // behind a member
 	flowMerged     // the same, but first what a merge key stands for
 	flowEntry      // an element, or the end
@@ -180,6 +182,7 @@ func (r *Reader) reset(dst []byte) {
 	r.tags = r.tags[:0]
 	r.anchors, r.side, r.copies = r.anchors[:0], r.side[:0], r.copies[:0]
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
+	r.typed = r.typed[:0]
 	clear(r.byName)
 	r.line, r.trailing = 0, false
 }
@@ -245,7 +248,10 @@ func (r *Reader) push(bracket byte, column, at int) error {
 func (r *Reader) pop() error {
 	f := &r.stack[len(r.stack)-1]
 	switch f.state {
-	case mapValue, seqValue, mapColon:
+	case mapColon:
+		r.emptyAt = r.line // there is no colon: where the next line starts
+		fallthrough
+	case mapValue, seqValue:
 		if err := r.empty(); err != nil {
 			return err
 		}

@@ -118,6 +118,9 @@ func (r *Reader) writeKey(at int, v *value) error {
 	if err != nil {
 		return r.locate(err, at)
 	}
+	if v.kind != stringValue {
+		r.typed = append(r.typed, typedKey{at, *v})
+	}
 	r.scratch = name
 	n := len(name)
 	r.scratch = appendContent(r.scratch, name)
