@@ -13,11 +13,7 @@ import (
 // TestLaws asserts on generated pairs what holds for every pair, under both
 // semantics and in all ways of reading.
 func TestLaws(t *testing.T) {
-	pairs := uint64(20_000)
-	if testing.Short() {
-		pairs = 2000
-	}
-	for first := uint64(0); first < pairs; first += DocumentsPerSchema {
+	for first := uint64(0); first < uint64(*pairsFlag)/4; first += DocumentsPerSchema {
 		s, js := NewSchema(first)
 		for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
 			reading := laws.Reading(first / DocumentsPerSchema % uint64(laws.Readings))
