@@ -38,9 +38,7 @@ func (r *Reader) block(i int, inline bool) (int, error) {
 
 nextLine: // i is where a line starts
 	r.line = i
-	for text[i] == ' ' {
-		i++
-	}
+	i = skipSpaces(text, i)
 	switch c := text[i]; {
 	case c == '#':
 		i = lineEnd(text, i) + 1
@@ -327,9 +325,7 @@ plain:
 		// Does it go on in the next line?
 		i = lineEnd(text, stop) + 1
 		r.line = i
-		for text[i] == ' ' {
-			i++
-		}
+		i = skipSpaces(text, i)
 		goesOn := false
 		if c := text[i]; c > ' ' {
 			col = i - r.line
@@ -707,11 +703,7 @@ func (r *Reader) explicitKey(i int) (int, error) {
 	}
 	next := lineEnd(text, stop) + 1
 	r.line = next
-	at := next
-	for text[at] == ' ' {
-		at++
-	}
-	next, goesOn, err := r.goesOn(at, column)
+	_, goesOn, err := r.goesOn(skipSpaces(text, next), column)
 	if err != nil {
 		return i, err
 	}
@@ -721,6 +713,5 @@ func (r *Reader) explicitKey(i int) (int, error) {
 	if err := r.plainKey(key.start, key.end, special); err != nil {
 		return i, err
 	}
-	_ = next
 	return r.line, nil
 }

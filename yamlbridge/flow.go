@@ -399,11 +399,7 @@ func (r *Reader) flowSpace(i, column int) (int, error) {
 // is not white space, has more spaces before it than the column (section 7.4,
 // s-flow-line-prefix). Closing brackets are let pass: nobody indents them.
 func (r *Reader) isIndented(i, column int) bool {
-	spaces := r.line
-	for r.text[spaces] == ' ' {
-		spaces++
-	}
-	if spaces-r.line > column || r.text[i] == ']' || r.text[i] == '}' {
+	if skipSpaces(r.text, r.line)-r.line > column || r.text[i] == ']' || r.text[i] == '}' {
 		return true
 	}
 	return skipBlanks(r.text, r.line) != i

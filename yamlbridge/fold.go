@@ -1,6 +1,7 @@
 package yamlbridge
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -162,6 +163,9 @@ func (r *Reader) tabInIndentation(from, i, column int) (at int, found bool) {
 	if r.Dialect == Kubernetes {
 		start = lineEnd(r.text, from) + 1
 	}
+	if bytes.IndexByte(r.text[start:max(start, i)], '\t') < 0 {
+		return 0, false
+	}
 	line := start
 	for at = start; at < i; at++ {
 		switch c := r.text[at]; {
@@ -230,11 +234,7 @@ func (r *Reader) continueQuoted(start, i, column int) (int, error) {
 		return i, r.failAtEnd(start, "found unexpected end of stream in a quoted scalar")
 	case r.Dialect == Core:
 		// 1.2: the lines of a scalar are indented (section 7.3, s-flow-line-prefix).
-		spaces := r.line
-		for r.text[spaces] == ' ' {
-			spaces++
-		}
-		if spaces-r.line <= column {
+		if skipSpaces(r.text, r.line)-r.line <= column {
 			return i, r.fail(i, "a line of a quoted scalar is not indented")
 		}
 	}
@@ -568,10 +568,7 @@ func (r *Reader) blockIndent(i, least int) (int, error) {
 	text := r.text
 	most := 0
 	for {
-		at := i
-		for text[at] == ' ' {
-			at++
-		}
+		at := skipSpaces(text, i)
 		most = max(most, at-i)
 		switch c := text[at]; {
 		case c == '\t' && (r.Dialect == Kubernetes || at-i < least):

@@ -55,7 +55,7 @@ func (r *Reader) plain(i, end int, special bool) error {
 		return r.withProperties(i, r.text[i:end], true)
 	}
 	text := r.text[i:end]
-	if !is(r.text[i], mayResolve) {
+	if !r.mayResolve(text) {
 		if special {
 			r.scratch = appendContent(r.scratch[:0], text)
 			text = r.scratch
@@ -76,9 +76,22 @@ func (r *Reader) plain(i, end int, special bool) error {
 	return r.write(i, &v)
 }
 
+// mayResolve reports whether a plain scalar may be something else than a string:
+// a number, or a word like those of other kinds.
+func (r *Reader) mayResolve(text []byte) bool {
+	if len(text) == 0 || text[0] <= '9' {
+		return len(text) == 0 || is(text[0], mayResolve)
+	}
+	if len(text) > len("false") || !is(text[0], mayResolve) {
+		return false
+	}
+	_, ok := resolveWord(text, r.Dialect)
+	return ok || string(text) == mergeName
+}
+
 // plainKey writes it as the name of a member.
 func (r *Reader) plainKey(i, end int, special bool) error {
-	if text := r.text[i:end]; !r.props.set && !is(r.text[i], mayResolve) {
+	if text := r.text[i:end]; !r.props.set && !r.mayResolve(text) {
 		if special {
 			r.scratch = appendContent(r.scratch[:0], text)
 			text = r.scratch

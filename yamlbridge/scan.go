@@ -51,6 +51,16 @@ func is(c byte, k class) bool { return classes[c]&k != 0 }
 // follow - ? : and document markers.
 func endsWord(c byte) bool { return classes[c]&(isBlankByte|isBreakByte) != 0 }
 
+// skipSpaces returns the index of the first byte that is no space.
+func skipSpaces(text []byte, i int) int {
+	for {
+		if x := binary.LittleEndian.Uint64(text[i:]) ^ ' '*ones; x != 0 {
+			return i + bits.TrailingZeros64(x)>>3
+		}
+		i += 8
+	}
+}
+
 // skipBlanks returns the index of the first byte that is neither space nor tab.
 func skipBlanks(text []byte, i int) int {
 	for classes[text[i]]&isBlankByte != 0 {
