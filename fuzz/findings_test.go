@@ -66,14 +66,14 @@ func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 		if f.Kind == ferrors.DuplicateField {
 			s = nil
 		}
-		path, group, resource := spell(f.Path, s)
+		spelled := spell(f.Path, s)
+		path, group := spelled.String(), spelled.group
 		want := f.Kind.String() + ` "` + path + `"`
 		if f.Kind == ferrors.DuplicateField {
 			group = 0
 			want = f.Kind.String() + " " + strconv.Quote(path)
 		} else if !c.exact {
-			dotted, _, _ := spell(f.Path, nil)
-			want = f.Kind.String() + ` "` + dotted + `"`
+			want = f.Kind.String() + ` "` + spelled.dots + `"`
 		}
 		if isPlain(f.Path) && f.Error() != want {
 			return groups, fmt.Sprintf("they: %s\nwe:   %s", want, f.Error())
@@ -84,7 +84,7 @@ func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 		last = group
 		// sigs.k8s.io/json reports a path once in what it decodes: the document, or
 		// one metadata. It tells no paths apart that are spelled alike.
-		m := mention{group, resource, path}
+		m := mention{group, spelled.resource, path}
 		if group != 2 && mentioned[m] {
 			c.notes["paths that the server cannot tell apart"]++
 			continue
@@ -105,13 +105,29 @@ func isPlain(p ferrors.Path) bool {
 	return true
 }
 
-// spell returns the path as the server spells it, and the group that it is in:
-// 1 for root metadata, 2 for the rest, 3 for embedded metadata. In the latter
-// the names of maps are in brackets, up to the embedded resource, whose path in
-// that spelling is the third result.
-func spell(p ferrors.Path, s *schema.Structural) (path string, group int, resource string) {
+// A spelling is how the server writes a path: in one of two ways, by the group.
+type spelling struct {
+	// dots has names behind dots, and brackets the keys of maps in brackets, up to
+	// an embedded resource.
+	dots, brackets string
+	// group is 1 for root metadata, 3 for embedded metadata, and 2 for the rest.
+	group int
+	// resource is the embedded resource, in brackets.
+	resource string
+}
+
+func (s spelling) String() string {
+	if s.group == 3 {
+		return s.brackets
+	}
+	return s.dots
+}
+
+// spell returns how the server spells a path, under the schema or, for duplicate
+// fields, none.
+func spell(p ferrors.Path, s *schema.Structural) spelling {
 	var dots, brackets strings.Builder
-	group = 2
+	spelled := spelling{group: 2}
 	depth := 0
 	for step := range p.Segments() {
 		depth++
@@ -137,14 +153,15 @@ func spell(p ferrors.Path, s *schema.Structural) (path string, group int, resour
 				next, isMap = s.AdditionalProperties.Schema, true
 			}
 		}
+		isMetadata := step.Name == "metadata" && spelled.group == 2
 		switch {
-		case group == 3:
+		case spelled.group == 3:
 			brackets.WriteString("." + step.Name)
-		case depth == 1 && step.Name == "metadata":
-			group = 1
-		case group == 2 && s != nil && s.XEmbeddedResource && step.Name == "metadata":
-			group = 3
-			resource = brackets.String()
+		case depth == 1 && isMetadata:
+			spelled.group = 1
+		case isMetadata && s != nil && s.XEmbeddedResource:
+			spelled.group = 3
+			spelled.resource = brackets.String()
 			brackets.WriteString(".metadata")
 		case isMap, step.Name == "":
 			brackets.WriteString("[" + step.Name + "]")
@@ -155,11 +172,9 @@ func spell(p ferrors.Path, s *schema.Structural) (path string, group int, resour
 		}
 		s = next
 	}
-	if group == 3 {
-		return strings.TrimPrefix(brackets.String(), "."), 3, resource
+	if spelled.group == 1 && depth == 1 {
+		spelled.group = 2
 	}
-	if depth == 1 {
-		group = 2
-	}
-	return dots.String(), group, ""
+	spelled.dots, spelled.brackets = dots.String(), brackets.String()
+	return spelled
 }

@@ -266,8 +266,8 @@ func compareKEP(t *testing.T, d *decoder.Decoder, s *schema.Structural, doc []by
 	}
 	var unknown []string
 	for _, f := range d.Findings() {
-		if path, group, _ := spell(f.Path, s); f.Kind == ferrors.UnknownField && group == 2 {
-			unknown = append(unknown, path)
+		if path := spell(f.Path, s); f.Kind == ferrors.UnknownField && path.group == 2 {
+			unknown = append(unknown, path.dots)
 		}
 	}
 	assert.Equal(t, slices.Sorted(slices.Values(k.unknown)), slices.Sorted(slices.Values(unknown)))

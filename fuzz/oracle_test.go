@@ -3,6 +3,7 @@ package fuzz
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -166,6 +167,47 @@ func TestOracleRefuses(t *testing.T) {
 			assert.Equal(t, stage, fault.Stage, "%s: %v", body, err)
 		}
 	}
+}
+
+// TestOracleFaults has all for which a document is refused, and where.
+func TestOracleFaults(t *testing.T) {
+	s := newServer(t, "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}")
+	s.AnyKind = true
+	for body, want := range map[string]string{
+		``:                                "syntax 0",
+		`{"kind":"A"`:                     "syntax 11",
+		`nul`:                             "syntax 3",
+		`{"kind":"A"}}`:                   "syntax 12",
+		strings.Repeat("[", 10_001):       "depth of nesting 10000",
+		`{"kind":"A","a":[1e400 ]}`:       "number out of range 22",
+		`[]`:                              "no object, no object", // for the first reader, and for the second
+		`null`:                            "no kind, no object",
+		`{}`:                              "no kind",
+		`{"kind":5,"apiVersion":null}`:    "kind or apiVersion is no string kind, no kind, kind or apiVersion is no string kind, kind or apiVersion is no string apiVersion",
+		`{"kind":5,"kind":"A"}`:           "kind or apiVersion is no string kind",
+		`{"kind":"A","apiVersion":"/a/"}`: "apiVersion is none /a/, apiVersion is none /a/",
+		`{"kind":"A","metadata":{"labels":{"a":5},"annotations":5}}`:        "metadata annotations",
+		`{"kind":"A","metadata":{"creationTimestamp":"x","annotations":5}}`: "metadata",
+		`{"metadata":5,"m":{"k":{"kind":5}}}`:                               "no kind, metadata, embedded resource m[k].kind",
+		`{"kind":"A","m":{"k":{"metadata":{"name":5}}}}`:                    "embedded resource m[k].metadata",
+	} {
+		var got []string
+		for _, f := range s.Faults([]byte(body), false) {
+			text := string(f.Sort)
+			switch f.Sort {
+			case SyntaxFault, DepthFault, RangeFault:
+				text += fmt.Sprint(" ", f.Offset)
+			default:
+				text = strings.TrimSpace(text + " " + f.Field)
+			}
+			got = append(got, text)
+		}
+		assert.Equal(t, want, strings.Join(got, ", "), body)
+		_, err := s.Decode([]byte(body))
+		assert.Error(t, err)
+	}
+	assert.Equal(t, []Fault{{Sort: EmbeddedFault, Field: "m[k].metadata", Text: "json: cannot unmarshal string into Go value of type v1.ObjectMeta"}},
+		s.Faults([]byte(`{"kind":"A","metadata":{},"m":{"k":{"metadata":"m"}}}`), true))
 }
 
 // TestOracleMetadata has examples of 4.2.

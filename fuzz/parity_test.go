@@ -125,7 +125,7 @@ func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 	case fault != nil && fault.Stage == Capped:
 		return capped, "", ""
 	case theirs != nil && ours != nil:
-		return bothRefuse, "", ""
+		return c.bothRefuse(doc, ours)
 	case c.exact && ours != nil:
 		return differs, "verdict: only we refuse", ours.Error()
 	case c.exact && theirs != nil && fault.Stage != Sniff:

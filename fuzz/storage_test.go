@@ -16,7 +16,7 @@ func (c *comparer) compareStored(doc []byte) (_ class, what, detail string) {
 	case fault != nil && fault.Stage == Panic && ours == nil:
 		return serverPanics, "", ""
 	case theirs != nil && ours != nil:
-		return bothRefuse, "", ""
+		return c.bothRefuse(doc, ours)
 	case ours != nil:
 		return differs, "verdict: only we refuse", ours.Error()
 	case theirs != nil:

@@ -1,0 +1,158 @@
+package fuzz
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// A Sort is a sort of faults for which a document is refused.
+type Sort string
+
+// The sorts of faults.
+const (
+	SyntaxFault       Sort = "syntax"
+	DepthFault        Sort = "depth of nesting"
+	RangeFault        Sort = "number out of range"
+	NoObjectFault     Sort = "no object"
+	NoKindFault       Sort = "no kind"
+	TypeMetaFault     Sort = "kind or apiVersion is no string"
+	GroupVersionFault Sort = "apiVersion is none"
+	MetadataFault     Sort = "metadata"
+	EmbeddedFault     Sort = "embedded resource"
+)
+
+// A Fault is something for which the server refuses a document. What it says about
+// the place depends on the sort: an offset, or what the server names.
+type Fault struct {
+	Sort Sort
+	// Offset is, for syntax and depth, that of the byte that is not expected, or
+	// the length of the document; and for numbers, where the number ends.
+	Offset int
+	// Field is the member of the root or of its metadata that is meant, or the
+	// path of what is in an embedded resource, in the server's spelling.
+	Field string
+	// Text is the server's error, without what it adds about the place.
+	Text string
+}
+
+// Faults returns all that a document would be refused for if the server did not
+// stop at the first: what each stage of Decode finds, or of DecodeStored. They are
+// in the order in which the server would come upon them. Of embedded resources it
+// is one, by chance, as in the server.
+func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
+	if f, ok := syntaxFault(body); ok {
+		return []Fault{f}
+	}
+	add := func(sort Sort, member string, err error) {
+		if err != nil {
+			list = append(list, Fault{Sort: sort, Field: member, Text: err.Error()})
+		}
+	}
+	if !stored {
+		s.sniff(body, add)
+	}
+	var object map[string]any
+	var mismatch *json.UnmarshalTypeError
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &object); errors.As(err, &mismatch) {
+		if text, isNumber := strings.CutPrefix(mismatch.Value, "number "); isNumber {
+			return append(list, Fault{Sort: RangeFault, Offset: int(mismatch.Offset) - 1, Text: text})
+		}
+		add(NoObjectFault, "", err)
+		return list
+	}
+	u := &unstructured.Unstructured{Object: object}
+	if u.GetKind() == "" && !s.AnyType {
+		add(NoKindFault, "", errors.New("Object 'Kind' is missing"))
+	}
+	if object == nil { // of null the server says no more
+		add(NoObjectFault, "", errors.New("null"))
+		return list
+	}
+	for _, name := range []string{"kind", "apiVersion"} {
+		text, _, err := unstructured.NestedString(object, name)
+		add(TypeMetaFault, name, err)
+		if name == "apiVersion" && !s.AnyType {
+			_, err := schema.ParseGroupVersion(text)
+			add(GroupVersionFault, text, err)
+		}
+	}
+	_, _, err := objectmeta.GetObjectMeta(object, stored)
+	add(MetadataFault, metadataMember(err), err)
+	if !s.PreserveUnknownFields {
+		pruning.Prune(object, s.schema, true)
+		defaulting.PruneNonNullableNullsWithoutDefaults(object, s.schema)
+	}
+	s.embedded(object, stored, add)
+	return list
+}
+
+// syntaxFault returns the fault of what is not JSON.
+func syntaxFault(body []byte) (f Fault, ok bool) {
+	if json.Valid(body) {
+		return f, false
+	}
+	// A byte that is never expected tells the end of a document from its last byte.
+	var raw json.RawMessage
+	var syntax *json.SyntaxError
+	if !errors.As(json.Unmarshal(append(slices.Clip(body), 1), &raw), &syntax) {
+		panic("two opinions")
+	}
+	f = Fault{Sort: SyntaxFault, Offset: int(syntax.Offset) - 1, Text: syntax.Error()}
+	if strings.HasSuffix(f.Text, "exceeded max depth") {
+		f.Sort = DepthFault
+	}
+	return f, true
+}
+
+// sniff is the reading of the type, by encoding/json.
+func (s *Server) sniff(body []byte, add func(Sort, string, error)) {
+	var sniffed struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	var mismatch *json.UnmarshalTypeError
+	if err := json.Unmarshal(body, &sniffed); errors.As(err, &mismatch) {
+		if mismatch.Field == "" {
+			add(NoObjectFault, "", err)
+		} else {
+			add(TypeMetaFault, mismatch.Field, err)
+		}
+	}
+	if _, err := schema.ParseGroupVersion(sniffed.APIVersion); err != nil && !s.AnyType {
+		add(GroupVersionFault, sniffed.APIVersion, err)
+	}
+}
+
+// embedded is the coercion of embedded resources; of what is stored, after
+// defaulting, and as the second pass does it.
+func (s *Server) embedded(object map[string]any, stored bool, add func(Sort, string, error)) {
+	delete(object, "metadata")
+	fault := objectmeta.Coerce(nil, object, s.schema, false, stored)
+	if stored && fault == nil && s.costs.inserted(object) < maxDefaultBytes {
+		defaulting.Default(object, s.schema)
+		fault = objectmeta.Coerce(nil, object, s.schema, false, false)
+	}
+	if fault != nil {
+		add(EmbeddedFault, fault.Field, errors.New(fault.Detail))
+	}
+}
+
+// metadataMember returns which member of metadata an error is about, as far as it
+// says so: it does not for times.
+func metadataMember(err error) string {
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		return ""
+	}
+	member, _, _ := strings.Cut(mismatch.Field, ".")
+	return member
+}

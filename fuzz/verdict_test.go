@@ -1,0 +1,160 @@
+package fuzz
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// bothRefuse compares the errors for a document.
+func (c *comparer) bothRefuse(doc []byte, err error) (_ class, what, detail string) {
+	if what, detail := c.compareFaults(doc, err); what != "" {
+		return differs, what, detail
+	}
+	return bothRefuse, "", ""
+}
+
+// compareFaults compares why a document is refused. Where it is for more than one
+// reason, the two may name different ones: we first read all of it, the server
+// looks at kind and apiVersion, and then at one thing after the other. But each
+// sort of fault that we see must be one that the server would come to. Where all
+// is of one sort, the place is compared, too.
+func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
+	theirs := c.server.Faults(doc, c.stored)
+	ours := ourFaults(err, c.schema)
+	detail = fmt.Sprintf("they: %+v\nwe:   %+v\n      %v", theirs, ours, err)
+	if len(theirs) == 0 || len(ours) == 0 {
+		return "fault: none", detail
+	}
+	switch first := ours[0]; {
+	case !c.exact && first.Sort == SyntaxFault && isUTF8(first.Text):
+		c.notes["refused for its UTF-8, and for something else"]++
+		return "", ""
+	case first.Sort == RangeFault && theirs[0].Offset > first.Offset && theirs[0].Sort != RangeFault && isOutOfRange(doc[first.Offset:]):
+		c.notes["refused for a number, and for the syntax behind it"]++
+		return "", ""
+	}
+	sorts := make(map[Sort]bool)
+	for _, f := range theirs {
+		sorts[f.Sort] = true
+	}
+	for _, f := range ours {
+		if !sorts[f.Sort] {
+			return fmt.Sprintf("fault: %q, and not for %q", f.Sort, theirs[0].Sort), detail
+		}
+	}
+	if len(sorts) > 1 {
+		c.notes["refused for several reasons"]++
+		return "", ""
+	}
+	if !samePlace(theirs, ours, doc) {
+		return fmt.Sprintf("fault: place of %q", theirs[0].Sort), detail
+	}
+	return "", ""
+}
+
+// ourFaults says what an error is about in the terms of the server.
+func ourFaults(err error, s *schema.Structural) []Fault {
+	var syntax *decoder.SyntaxError
+	var limit *decoder.LimitError
+	var mismatch *decoder.TypeError
+	var object *decoder.ObjectError
+	switch {
+	case errors.As(err, &syntax) && strings.HasSuffix(syntax.Msg, "is beyond the range of float64"):
+		return []Fault{{Sort: RangeFault, Offset: int(syntax.Position.Offset)}}
+	case errors.As(err, &syntax):
+		return []Fault{{Sort: SyntaxFault, Offset: int(syntax.Position.Offset), Text: syntax.Msg}}
+	case errors.As(err, &limit) && limit.Limit == "depth of nesting":
+		return []Fault{{Sort: DepthFault, Offset: int(limit.Position.Offset)}}
+	case errors.As(err, &mismatch):
+		var list []Fault
+		for i := range mismatch.Findings {
+			f := &mismatch.Findings[i]
+			list = append(list, faultAt(f.Path, s, f.Error()))
+		}
+		return list
+	case errors.As(err, &object) && strings.Contains(object.Msg, "'Kind'"):
+		return []Fault{{Sort: NoKindFault, Text: object.Msg}}
+	case errors.As(err, &object) && strings.HasPrefix(object.Msg, "with defaults, "):
+		return []Fault{{Sort: EmbeddedFault, Text: object.Msg}}
+	case errors.As(err, &object):
+		return []Fault{faultAt(object.Path, s, object.Msg)}
+	}
+	return nil
+}
+
+func faultAt(p ferrors.Path, s *schema.Structural, text string) Fault {
+	steps := slices.Collect(p.Segments())
+	path := spell(p, s)
+	switch {
+	case len(steps) == 0:
+		return Fault{Sort: NoObjectFault, Text: text}
+	case len(steps) == 1 && steps[0].Name == "metadata":
+		return Fault{Sort: MetadataFault, Text: text}
+	case path.group == 1:
+		return Fault{Sort: MetadataFault, Field: steps[1].Name, Text: text}
+	case len(steps) == 1 && strings.Contains(text, "GroupVersion"):
+		return Fault{Sort: GroupVersionFault, Text: text}
+	case len(steps) == 1:
+		return Fault{Sort: TypeMetaFault, Field: steps[0].Name, Text: text}
+	}
+	return Fault{Sort: EmbeddedFault, Field: path.brackets, Text: text}
+}
+
+// samePlace compares the places of faults of one sort.
+func samePlace(theirs, ours []Fault, doc []byte) bool {
+	they := theirs[0]
+	oneIs := func(is func(f Fault) bool) bool { return slices.ContainsFunc(ours, is) }
+	switch they.Sort {
+	case SyntaxFault, DepthFault:
+		at := ours[0].Offset
+		isEscape := at < len(doc) && doc[at] == '\\' // we point at its start, the server into it
+		return at == they.Offset || isEscape && at < they.Offset && they.Offset < at+len(`\u0000`)
+	case RangeFault:
+		return ours[0].Offset <= they.Offset && string(doc[ours[0].Offset:they.Offset]) == they.Text
+	case GroupVersionFault:
+		return slices.ContainsFunc(theirs, func(f Fault) bool {
+			return ours[0].Text == string(ferrors.AppendQuoted([]byte("unexpected GroupVersion string: "), f.Field))
+		})
+	case TypeMetaFault:
+		return !oneIs(func(f Fault) bool {
+			return !slices.ContainsFunc(theirs, func(they Fault) bool { return they.Field == f.Field })
+		})
+	case MetadataFault:
+		if isTime(they) {
+			// The server's decoder stops there, though it comes upon others before.
+			return oneIs(func(f Fault) bool { return f.Text == they.Text || f.Field != "" })
+		}
+		return oneIs(func(f Fault) bool { return f.Field == they.Field })
+	case EmbeddedFault:
+		return oneIs(func(f Fault) bool {
+			rest, within := strings.CutPrefix(f.Field, they.Field)
+			return within && (rest == "" || rest[0] == '.' || rest[0] == '[') ||
+				isTime(they) || // of which we name one, if there is nothing else
+				strings.HasPrefix(f.Text, "with defaults, ") // where it is no place in the document
+		})
+	}
+	return true
+}
+
+// isUTF8 reports whether a syntax error is one only where strings are not repaired.
+func isUTF8(msg string) bool {
+	return strings.HasPrefix(msg, "invalid UTF-8") || strings.Contains(msg, "half of a surrogate pair")
+}
+
+var number = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?`)
+
+// isOutOfRange reports whether a text starts with a number beyond float64.
+func isOutOfRange(text []byte) bool {
+	_, err := strconv.ParseFloat(string(number.Find(text)), 64)
+	return errors.Is(err, strconv.ErrRange)
+}
+
+func isTime(f Fault) bool { return strings.HasPrefix(f.Text, "parsing time") }
