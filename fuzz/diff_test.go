@@ -1,6 +1,9 @@
 package fuzz
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,8 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
+
+// The tables of this file have what is meant to differ from the API server: what
+// it says and what we say, so that a case fails when either changes. The notes on
+// the server have a list of its oddities (section 11). Of those, these are not about
+// decoding one document, and have no case: that unknown fields which are added
+// later are stored (1), and server-side apply (8). What is odd in schemas (11 to 13)
+// is in TestCopied, and what is odd in YAML (5 to 7) in diff_yaml_test.go.
 
 // pair returns what compares documents under a schema in YAML.
 func pair(t *testing.T, openAPIV3Schema string, newComparer maker) *comparer {
@@ -23,125 +35,334 @@ func pair(t *testing.T, openAPIV3Schema string, newComparer maker) *comparer {
 	return c
 }
 
-// TestIntendedDifferences has a case for each difference between the hardened
-// default and the server that is meant.
-func TestIntendedDifferences(t *testing.T) {
-	// embedded is a schema with an embedded resource e whose metadata is declared.
-	embedded := func(metadata string) string {
-		return "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, " + metadata + "}}}}}"
+// outcome is what a decoder says about a document, in one line: the result, or
+// why there is none, and findings.
+func outcome(result string, findings []string, more int, err error) string {
+	if err != nil {
+		return "refused: " + err.Error()
 	}
-	for _, c := range []struct {
-		why              string
-		schema, document string
-		want             class
-	}{
-		{"The server mangles what is not UTF-8, so that two names can become one: refused.",
-			"{type: object}", "{\"a\xff\":1}", hardenedUTF8},
-		{"The same for half of a surrogate pair.",
-			"{type: object}", `{"a":"\ud800"}`, hardenedUTF8},
-		{"The server reads kind and apiVersion with encoding/json first, which takes KIND for kind. Here it is an unknown field.",
-			"{type: object}", `{"KIND":5}`, sniffCase},
-		{"That reader also sees values that a later one replaces. Here the last value wins, and only it is looked at.",
-			"{type: object}", `{"kind":5,"kind":"A"}`, sniffLoser},
-		{"Times are normalised by the server, and not read here.",
-			"{type: object}", `{"metadata":{"creationTimestamp":"x"}}`, metaTime},
-		{"The server leaves empty members out of metadata before it inserts defaults. Here they are kept, and are not absent.",
-			embedded("properties: {generation: {type: integer, default: 3}}"), `{"e":{"metadata":{"generation":0}}}`, metaDefaults},
+	if len(findings) > 10 {
+		findings = []string{fmt.Sprint(len(findings), " findings")}
+	}
+	if more > 0 {
+		findings = append(findings, fmt.Sprint(more, " more"))
+	}
+	return strings.Join(append([]string{result}, findings...), "\n")
+}
+
+func (s *Server) outcome(doc string) string {
+	a, err := s.Decode([]byte(doc))
+	if err != nil {
+		return outcome("", nil, 0, err)
+	}
+	return outcome(plain(a.Object), a.Strict(), 0, nil)
+}
+
+// plain is JSON with < and > as they are.
+func plain(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func ourOutcome(p *schema.Program, decode func(*decoder.Decoder, []byte, []byte) ([]byte, error), doc string, opts ...decoder.Option) string {
+	d := decoder.New(p, opts...)
+	out, err := decode(d, nil, []byte(doc))
+	var texts []string
+	findings := d.Findings()
+	for i := range findings {
+		texts = append(texts, findings[i].Error())
+	}
+	return outcome(string(out), texts, d.Omitted(), err)
+}
+
+// A difference is a case of what differs.
+type difference struct {
+	why, schema, document string
+	// theirs is the outcome on the server, ours that of a decoder with the
+	// defaults, and exact with decoder.Kubernetes(), or "" where all is as on the
+	// server.
+	theirs, ours, exact string
+	// class is what the comparison of generated pairs makes of the document by
+	// default.
+	class class
+}
+
+func (c *difference) check(t *testing.T) {
+	exact := pair(t, c.schema, newExactComparer)
+	assert.Equal(t, c.theirs, exact.server.outcome(c.document), "they: %s", c.why)
+	assert.Equal(t, c.ours, ourOutcome(exact.program, (*decoder.Decoder).AppendJSON, c.document), "we: %s", c.why)
+	if c.exact != "" {
+		assert.Equal(t, c.exact, ourOutcome(exact.program, (*decoder.Decoder).AppendJSON, c.document, decoder.Kubernetes()), "we, under Kubernetes(): %s", c.why)
+	} else {
+		k, what, detail := exact.compare([]byte(c.document))
+		assert.True(t, k == same || k == bothRefuse, "%s: %s\n%s\n%s", k, c.why, what, detail)
+	}
+	want := c.class
+	if want == "" {
+		want = same
+	}
+	k, what, detail := pair(t, c.schema, newComparer).compare([]byte(c.document))
+	assert.Equal(t, want, k, "%s\n%s\n%s", c.why, what, detail)
+}
+
+const (
+	anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+	nothing  = "{type: object}"
+	// resources is a map of embedded resources, and resource is one.
+	resources = "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}"
+	resource  = "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}"
+)
+
+// many returns n members, separated by commas.
+func many(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ","+format, i)
+	}
+	return b.String()[1:]
+}
+
+// TestHardened has what the default refuses, or keeps, and the server does not:
+// decoder.Kubernetes() takes it back.
+func TestHardened(t *testing.T) {
+	// declared is a schema with an embedded resource e whose metadata is declared.
+	declared := func(metadata string) string {
+		return "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, properties: {" + metadata + "}}}}}}"
+	}
+	for _, c := range []difference{
+		{why: "The server mangles what is not UTF-8, so that two names can become one: refused.",
+			schema: anything, document: "{\"kind\":\"A\",\"a\xff\":1,\"a\xfe\":2}",
+			theirs: "{\"a\ufffd\":2,\"kind\":\"A\"}\nduplicate field \"a\ufffd\"",
+			ours:   `refused: 1:15: invalid UTF-8 in a string: "\xff" in "a"`,
+			class:  hardenedUTF8},
+		{why: "The same for half of a surrogate pair.",
+			schema: anything, document: `{"kind":"A","a":"\ud800"}`,
+			theirs: "{\"a\":\"\ufffd\",\"kind\":\"A\"}",
+			ours:   `refused: 1:18: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected in "a"`,
+			class:  hardenedUTF8},
+		{why: "Numbers keep their text. The server writes them anew.",
+			schema: anything, document: `{"kind":"A","a":[1e3,1.0,-0,9223372036854775808,1e-400]}`,
+			theirs: `{"a":[1000,1,0,9223372036854776000,0],"kind":"A"}`,
+			ours:   `{"kind":"A","a":[1e3,1.0,-0,9223372036854775808,1e-400]}`},
+		{why: "A number has at most 1000 digits.",
+			schema: anything, document: `{"kind":"A","a":0.` + strings.Repeat("0", 1000) + `1}`,
+			theirs: `{"a":0,"kind":"A"}`,
+			ours:   `refused: 1:17: length of a number in bytes exceeds the limit of 1000 in "a"`},
+		{why: "Metadata is kept as it was sent, but for what is unknown. The server leaves out what is empty, and writes times in UTC and seconds.",
+			schema: nothing, document: `{"kind":"A","metadata":{"name":"","labels":{"a":null},"uid":null,"creationTimestamp":"2026-01-02T03:04:05.6+02:00"}}`,
+			theirs: `{"kind":"A","metadata":{"creationTimestamp":"2026-01-02T01:04:05Z","labels":{"a":""}}}`,
+			ours:   `{"kind":"A","metadata":{"name":"","labels":{"a":null},"uid":null,"creationTimestamp":"2026-01-02T03:04:05.6+02:00"}}`},
+		{why: "Times are not read.",
+			schema: nothing, document: `{"kind":"A","metadata":{"creationTimestamp":"x"}}`,
+			theirs: `refused: root metadata: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`,
+			ours:   `{"kind":"A","metadata":{"creationTimestamp":"x"}}`,
+			class:  metaTime},
+		{why: "The server leaves empty members out of metadata before it inserts defaults. Here they are kept, and are not absent.",
+			schema: declared("generation: {type: integer, default: 3}"), document: `{"kind":"A","e":{"metadata":{"generation":0}}}`,
+			theirs: `{"e":{"metadata":{"generation":3}},"kind":"A"}`,
+			ours:   `{"kind":"A","e":{"metadata":{"generation":0}}}`,
+			class:  metaDefaults},
+		{why: "A decoder that was given a schema does not ask for what kind.",
+			schema: nothing, document: `{"apiVersion":"a/b/c"}`,
+			theirs: `refused: sniff: unexpected GroupVersion string: a/b/c`,
+			ours:   `{"apiVersion":"a/b/c"}`},
+		{why: "Keys of maps have one spelling in paths, that of pruning. The server has another one on the way to embedded metadata. It sorts by that, and so do we.",
+			schema: resources, document: `{"kind":"A","m":{"k":{"metadata":{"x":1}},"k1":{"metadata":{"x":1}},"j":1},"x":1}`,
+			theirs: `{"kind":"A","m":{"j":1,"k":{"metadata":{}},"k1":{"metadata":{}}}}` + "\n" +
+				`unknown field "x"` + "\n" + `unknown field "m[k1].metadata.x"` + "\n" + `unknown field "m[k].metadata.x"`,
+			ours: `{"kind":"A","m":{"k":{"metadata":{}},"k1":{"metadata":{}},"j":1}}` + "\n" +
+				`unknown field "x"` + "\n" + `unknown field "m.k1.metadata.x"` + "\n" + `unknown field "m.k.metadata.x"`},
 	} {
-		t.Run(c.document, func(t *testing.T) {
-			k, what, detail := pair(t, c.schema, newComparer).compare([]byte(c.document))
-			assert.Equal(t, c.want, k, "%s\n%s\n%s", c.why, what, detail)
+		t.Run(c.why, c.check)
+	}
+}
+
+// TestAlways has what differs under decoder.Kubernetes(), too.
+func TestAlways(t *testing.T) {
+	for _, c := range []difference{
+		{why: "The server reads kind and apiVersion first with encoding/json (11.4), which takes KIND for kind. Here it is an unknown field.",
+			schema: nothing, document: `{"kind":"A","KIND":5}`,
+			theirs: `refused: sniff: couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string`,
+			ours:   "{\"kind\":\"A\"}\nunknown field \"KIND\"",
+			exact:  "{\"kind\":\"A\"}\nunknown field \"KIND\"",
+			class:  sniffCase},
+		{why: "The last one counts, whatever its case, and is only looked at for whether it can be read.",
+			schema: nothing, document: `{"kind":"A","apiVersion":"v1","APIVERSION":"a/b/c"}`,
+			theirs: `refused: sniff: unexpected GroupVersion string: a/b/c`,
+			ours:   "{\"kind\":\"A\",\"apiVersion\":\"v1\"}\nunknown field \"APIVERSION\"",
+			exact:  "{\"kind\":\"A\",\"apiVersion\":\"v1\"}\nunknown field \"APIVERSION\""},
+		{why: "That reader also sees values that a later one replaces. Here the last value wins, and only it is looked at.",
+			schema: nothing, document: `{"kind":5,"kind":"A"}`,
+			theirs: `refused: sniff: couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string`,
+			ours:   "{\"kind\":\"A\"}\nduplicate field \"kind\"",
+			exact:  "{\"kind\":\"A\"}\nduplicate field \"kind\"",
+			class:  sniffLoser},
+		{why: "Names stand in messages as they are (11.9), so that one can forge a line or another field. Here they are quoted.",
+			schema: nothing, document: `{"kind":"A","a\nb":1,"c\", unknown field \"d":1,"":1,"\u202e":1}`,
+			theirs: "{\"kind\":\"A\"}\nunknown field \"\"\nunknown field \"a\nb\"\nunknown field \"c\", unknown field \"d\"\nunknown field \"\u202e\"",
+			ours:   "{\"kind\":\"A\"}\nunknown field \"[\"\"]\"\nunknown field \"[\"a\\nb\"]\"\nunknown field \"[\"c\\\", unknown field \\\"d\"]\"\nunknown field \"[\"\\u202e\"]\"",
+			exact:  "{\"kind\":\"A\"}\nunknown field \"[\"\"]\"\nunknown field \"[\"a\\nb\"]\"\nunknown field \"[\"c\\\", unknown field \\\"d\"]\"\nunknown field \"[\"\\u202e\"]\""},
+		{why: "Unknown fields are reported without limit (11.10). Here findings are limited to 100, and counted beyond that.",
+			schema: nothing, document: `{"kind":"A",` + many(`"f%03[1]d":1`, 150) + `}`,
+			theirs: "{\"kind\":\"A\"}\n150 findings",
+			ours:   "{\"kind\":\"A\"}\n100 findings\n50 more",
+			exact:  "{\"kind\":\"A\"}\n100 findings\n50 more"},
+		{why: "Duplicates are reported up to 100, and then nobody knows how many there are.",
+			schema: nothing, document: `{"kind":"A","kind":"A","metadata":{"annotations":{` + many(`"f%03[1]d":"","f%03[1]d":""`, 150) + `}}}`,
+			theirs: `{"kind":"A","metadata":{"annotations":{` + many(`"f%03[1]d":""`, 150) + "}}}\n100 findings",
+			ours:   `{"kind":"A","metadata":{"annotations":{` + many(`"f%03[1]d":""`, 150) + "}}}\n100 findings\n51 more",
+			exact:  `{"kind":"A","metadata":{"annotations":{` + many(`"f%03[1]d":""`, 150) + "}}}\n100 findings\n51 more"},
+		{why: "The server reports each path of a duplicate once, and its paths are ambiguous (11.9). A path that stands for two places is no reason to leave one out.",
+			schema: anything, document: `{"kind":"A","a":{"b":1,"b":2},"a.b":3,"a.b":4}`,
+			theirs: "{\"a\":{\"b\":2},\"a.b\":4,\"kind\":\"A\"}\nduplicate field \"a.b\"",
+			ours:   "{\"kind\":\"A\",\"a\":{\"b\":2},\"a.b\":4}\nduplicate field \"a.b\"\nduplicate field \"a.b\"",
+			exact:  "{\"kind\":\"A\",\"a\":{\"b\":2},\"a.b\":4}\nduplicate field \"a.b\"\nduplicate field \"a.b\""},
+		{why: "With an embedded resource for its root the server reports root metadata twice.",
+			schema: "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}", document: `{"kind":"A","metadata":{"junk":1}}`,
+			theirs: "{\"kind\":\"A\",\"metadata\":{}}\nunknown field \"metadata.junk\"\nunknown field \"metadata.junk\"",
+			ours:   "{\"kind\":\"A\",\"metadata\":{}}\nunknown field \"metadata.junk\"",
+			exact:  "{\"kind\":\"A\",\"metadata\":{}}\nunknown field \"metadata.junk\""},
+	} {
+		t.Run(c.why, c.check)
+	}
+}
+
+// TestFaultTexts has errors for the same document: that it is refused is the same,
+// and where there is one reason, so is that. The words are our own, and lead to a
+// place.
+func TestFaultTexts(t *testing.T) {
+	for _, c := range []difference{
+		{why: "The server repeats the document.",
+			schema: nothing, document: `{"secret":1}`,
+			theirs: `refused: kind: Object 'Kind' is missing in '{"secret":1}'`,
+			ours:   "{}\nunknown field \"secret\"", class: same,
+			exact: `refused: 1:1: Object 'Kind' is missing`},
+		{why: "Of null it misses the kind. It is no object.",
+			schema: nothing, document: `null`,
+			theirs: `refused: kind: Object 'Kind' is missing in 'null'`,
+			ours:   `refused: the document must be an object, not null`,
+			exact:  `refused: the document must be an object, not null`},
+		{why: "It looks at one thing after the other. Here all that is of a wrong type is named at once, and before what is missing.",
+			schema: resources, document: `{"metadata":{"labels":{"a":5,"b":true},"finalizers":1},"m":{"k":{"kind":1}}}`,
+			theirs: `refused: kind: Object 'Kind' is missing in '{"metadata":{"labels":{"a":5,"b":true},"finalizers":1},"m":{"k":{"kind":1}}}'`,
+			ours:   `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.labels.b" must be a string, not a boolean, field "metadata.finalizers" must be an array, not a number, field "m.k.kind" must be a string, not a number`,
+			exact:  `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.labels.b" must be a string, not a boolean, field "metadata.finalizers" must be an array, not a number, field "m.k.kind" must be a string, not a number`},
+		{why: "In metadata it names the first of a walk with sorted names, and not what in it.",
+			schema: nothing, document: `{"kind":"A","metadata":{"labels":{"a":5},"annotations":{"b":true}}}`,
+			theirs: `refused: root metadata: json: cannot unmarshal bool into Go struct field ObjectMeta.annotations of type string`,
+			ours:   `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.annotations.b" must be a string, not a boolean`},
+		{why: "Its decoder stops at what is no time.",
+			schema: nothing, document: `{"kind":"A","metadata":{"creationTimestamp":"x","annotations":1}}`,
+			theirs: `refused: root metadata: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`,
+			ours:   `refused: field "metadata.annotations" must be an object, not a number`},
+		{why: "A number beyond float64 is refused where it stands; the server finds what is no JSON behind it first.",
+			schema: nothing, document: `{"kind":"A","a":1e400,}`,
+			theirs: `refused: sniff: couldn't get version/kind; json parse error: invalid character '}' looking for beginning of object key string`,
+			ours:   `refused: 1:17: number "1e400" is beyond the range of float64 in "a"`},
+		{why: "An escape that is none is shown from its start.",
+			schema: nothing, document: `{"kind":"\u00x0"}`,
+			theirs: `refused: sniff: couldn't get version/kind; json parse error: invalid character 'x' in \u hexadecimal character escape`,
+			ours:   `refused: 1:10: invalid escape "\\u00x0" in a string: four hexadecimal digits that are not half of a surrogate pair are expected in "kind"`},
+		{why: "A null where it wants a text is no error to its first reader.",
+			schema: nothing, document: `{"kind":"A","apiVersion":null}`,
+			theirs: `refused: type meta: .apiVersion accessor error: <nil> is of the type <nil>, expected string`,
+			ours:   `refused: field "apiVersion" must be a string, not null`},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			if c.class == "" {
+				c.class = bothRefuse
+			}
+			c.check(t)
 		})
 	}
 }
 
-// TestSpellings has the findings whose text is not the server's, or not in both
-// modes: what the comparison of findings takes as equal.
-func TestSpellings(t *testing.T) {
-	const maps = "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}"
-	for _, c := range []struct{ why, schema, document, theirs, exact, ours string }{
-		{"The server prints names as they are, so that a name can forge a line or a field.",
-			"{type: object}", `{"kind":"A","a\nb":1}`, "unknown field \"a\nb\"", `unknown field "["a\nb"]"`, `unknown field "["a\nb"]"`},
-		{"For what is unknown in embedded metadata, the server has another spelling: of keys of maps.",
-			maps, `{"kind":"A","m":{"k":{"metadata":{"junk":1}}}}`,
-			`unknown field "m[k].metadata.junk"`, `unknown field "m[k].metadata.junk"`, `unknown field "m.k.metadata.junk"`},
-		{"Pruning has the common one.",
-			maps, `{"kind":"A","m":{"k":1,"k1":{"metadata":{}}},"x":1}`,
-			`unknown field "x"`, `unknown field "x"`, `unknown field "x"`},
-		{"It sorts by that spelling, and so do we, in which a name that another starts with comes after it.",
-			maps, `{"kind":"A","m":{"k":{"metadata":{"x":1}},"k1":{"metadata":{"x":1}}}}`,
-			`unknown field "m[k1].metadata.x", unknown field "m[k].metadata.x"`,
-			`unknown field "m[k1].metadata.x", unknown field "m[k].metadata.x"`,
-			`unknown field "m.k1.metadata.x", unknown field "m.k.metadata.x"`},
-		{"With an embedded resource for its root the server reports root metadata twice.",
-			"{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}",
-			`{"kind":"A","metadata":{"junk":1}}`, `unknown field "metadata.junk", unknown field "metadata.junk"`,
-			`unknown field "metadata.junk"`, `unknown field "metadata.junk"`},
-		{"The server reports each path of a duplicate once. A path that stands for two places is no reason to leave one out.",
-			"{type: object, x-kubernetes-preserve-unknown-fields: true}",
-			`{"kind":"A","a":{"b":1,"b":2},"a.b":3,"a.b":4}`, `duplicate field "a.b"`,
-			`duplicate field "a.b", duplicate field "a.b"`, `duplicate field "a.b", duplicate field "a.b"`},
+// TestOneOfMany: of several embedded resources that are wrong, the server names one
+// by chance (11.16), and we all.
+func TestOneOfMany(t *testing.T) {
+	const doc = `{"kind":"A","m":{"a":{"kind":1},"b":{"apiVersion":2},"c":{"metadata":3}}}`
+	c := pair(t, resources, newExactComparer)
+	named := make(map[string]bool)
+	for range 1000 {
+		_, err := c.server.Decode([]byte(doc))
+		named[err.Error()] = true
+	}
+	assert.Len(t, named, 3, "%v", named)
+	_, err := c.decoder.AppendJSON(nil, []byte(doc))
+	assert.EqualError(t, err, `field "m.a.kind" must be a string, not a number, field "m.b.apiVersion" must be a string, not a number, field "m.c.metadata" must be an object, not a number`)
+}
+
+// TestDroppedNulls: the server drops nulls silently (11.14), and so do we if nobody
+// asks.
+func TestDroppedNulls(t *testing.T) {
+	c := pair(t, "{type: object, properties: {a: {type: string}, b: {type: string, default: B}, c: {type: string, nullable: true}}}", newExactComparer)
+	const doc = `{"kind":"A","a":null,"b":null,"c":null}`
+	assert.Equal(t, `{"b":"B","c":null,"kind":"A"}`, c.server.outcome(doc))
+	const want = `{"kind":"A","b":"B","c":null}`
+	assert.Equal(t, want, ourOutcome(c.program, (*decoder.Decoder).AppendJSON, doc, decoder.Kubernetes()))
+	assert.Equal(t, want+"\n"+`dropped null field "a"`,
+		ourOutcome(c.program, (*decoder.Decoder).AppendJSON, doc, decoder.Kubernetes(), decoder.ReportDroppedNulls(true)))
+}
+
+// TestStorageDifferences has what differs for what comes from storage.
+func TestStorageDifferences(t *testing.T) {
+	c := pair(t, nothing, newStorageComparer)
+	_, err := c.server.DecodeStored([]byte(`{"kind":"A"}`))
+	var fault *StageError
+	require.ErrorAs(t, err, &fault)
+	assert.Equal(t, Panic, fault.Stage, "it looks at the generation of what is not there")
+	out, err := c.decoder.AppendJSON(nil, []byte(`{"kind":"A"}`))
+	assert.NoError(t, err)
+	assert.Equal(t, `{"kind":"A"}`, string(out))
+	k, _, _ := c.compare([]byte(`{"kind":"A"}`))
+	assert.Equal(t, serverPanics, k)
+}
+
+// TestCopied has what is odd in the server, and done as it does it.
+func TestCopied(t *testing.T) {
+	for _, c := range []struct{ why, schema, document, want string }{
+		{"An object in the place of a scalar or an array is emptied (11.15).",
+			"{type: object, properties: {a: {type: integer}, b: {type: array, items: {type: object, properties: {x: {type: integer}}}}}}",
+			`{"kind":"A","a":{"x":1},"b":{"x":1}}`, "{\"kind\":\"A\",\"a\":{},\"b\":{}}\nunknown field \"a.x\"\nunknown field \"b.x\""},
+		{"Two paths can be spelled alike (11.9).",
+			"{type: object, properties: {a: {type: object}}}",
+			`{"kind":"A","a":{"b":1},"a.b":2}`, "{\"kind\":\"A\",\"a\":{}}\nunknown field \"a.b\"\nunknown field \"a.b\""},
+		{"What value validations name below the root need not be declared (11.11).",
+			"{type: object, properties: {a: {type: object, anyOf: [{properties: {x: {minimum: 1}}}]}}}",
+			`{"kind":"A","a":{"x":1}}`, "{\"kind\":\"A\",\"a\":{}}\nunknown field \"a.x\""},
+		{"Defaults below additionalProperties are not checked (11.12).",
+			"{type: object, properties: {m: {type: object, additionalProperties: {type: object, properties: {v: {type: integer, default: x}}}}}}",
+			`{"kind":"A","m":{"k":{}}}`, `{"kind":"A","m":{"k":{"v":"x"}}}`},
+		{"The types that anyOf may give where there is x-kubernetes-int-or-string, it may give without (11.13).",
+			"{type: object, properties: {a: {type: integer, anyOf: [{type: integer}, {type: string}]}}}",
+			`{"kind":"A","a":"x"}`, `{"kind":"A","a":"x"}`},
 	} {
-		t.Run(c.document, func(t *testing.T) {
-			for _, mode := range []struct {
-				maker
-				want string
-			}{{newExactComparer, c.exact}, {newComparer, c.ours}} {
-				p := pair(t, c.schema, mode.maker)
+		t.Run(c.why, func(t *testing.T) {
+			for _, newComparer := range []maker{newComparer, newExactComparer} {
+				p := pair(t, c.schema, newComparer)
 				k, what, detail := p.compare([]byte(c.document))
-				assert.Equal(t, same, k, "%s\n%s\n%s", c.why, what, detail)
-				a, err := p.server.Decode([]byte(c.document))
-				require.NoError(t, err)
-				assert.Equal(t, c.theirs, strings.Join(a.Strict(), ", "))
-				var ours []string
-				findings := p.decoder.Findings()
-				for i := range findings {
-					ours = append(ours, findings[i].Error())
-				}
-				assert.Equal(t, mode.want, strings.Join(ours, ", "))
+				assert.Equal(t, same, k, "%s\n%s", what, detail)
+				assert.Equal(t, c.want, ourOutcome(p.program, (*decoder.Decoder).AppendJSON, c.document))
+				assert.NoError(t, p.schema.Validate())
+				assert.Empty(t, serverErrors(t, marshal(p.schema)))
 			}
 		})
 	}
 }
 
-// TestFound has the smallest pair for each mistake that comparing has found.
-func TestFound(t *testing.T) {
-	embedded := func(rest string) string {
-		return "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, " + rest + "}}}"
+// TestPointers: where paths are spelled alike, pointers differ.
+func TestPointers(t *testing.T) {
+	d := decoder.New(pair(t, nothing, newComparer).program)
+	_, err := d.AppendJSON(nil, []byte(`{"a.b":1,"a":{"b":1,"b":1}}`))
+	require.NoError(t, err)
+	pointers := make(map[string]ferrors.Kind)
+	for _, f := range d.Findings() {
+		pointers[f.Path.Pointer()] = f.Kind
 	}
-	const (
-		both      = iota
-		exactOnly // for the hardened default it is an intended difference
-	)
-	for _, c := range []struct {
-		why, schema, document string
-		modes                 int
-	}{
-		{"A null that is dropped as its field is declared in embedded metadata is not unknown, though ObjectMeta does not know the field (3.1: nulls are dropped before metadata is looked at).",
-			embedded("properties: {metadata: {type: object, properties: {junk: {type: string}}}}"), `{"kind":"A","e":{"metadata":{"junk":null}}}`, both},
-		{"A null kind or apiVersion of an embedded resource stays until metadata is looked at, if it has a default: and is fatal there, as it is no string.",
-			embedded("properties: {apiVersion: {type: string, default: v1}}"), `{"kind":"A","e":{"apiVersion":null}}`, both},
-		{"A default below metadata that normalising metadata leaves out is none (3.4): labels stay absent, and what is in them is not defaulted.",
-			embedded("properties: {metadata: {type: object, properties: {labels: {type: object, default: {}, properties: {a: {type: string, default: A}}}}}}"), `{"kind":"A","e":{"metadata":{}}}`, both},
-		{"Null for metadata in a default is normalised to {} (3.4), into which defaults are inserted.",
-			embedded("default: {apiVersion: v1, kind: A, metadata: null}, properties: {metadata: {type: object, properties: {labels: {type: object, default: {a: x}}}}}"), `{"kind":"A"}`, both},
-		{"Metadata that is no object stays in a default (3.4); where nothing checks defaults, as in the values of maps.",
-			"{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, default: {apiVersion: v1, kind: A, metadata: 1}}}}}",
-			`{"kind":"A","m":{"k":null}}`, exactOnly}, // the other comparison would normalise it
-		{"What normalising metadata leaves out is absent, and defaulted.",
-			embedded("properties: {metadata: {type: object, properties: {generation: {type: integer, default: 3}}}}"), `{"kind":"A","e":{"metadata":{"generation":0}}}`, exactOnly},
-		{"The same for empty maps.",
-			embedded("properties: {metadata: {type: object, properties: {labels: {type: object, default: {a: x}}}}}"), `{"kind":"A","e":{"metadata":{"labels":{}}}}`, exactOnly},
-		{"Null metadata that has a default is not dropped, and normalised to {} before defaults are inserted.",
-			embedded("properties: {metadata: {type: object, default: {name: d}}}"), `{"kind":"A","e":{"metadata":null}}`, exactOnly},
-	} {
-		t.Run(c.document, func(t *testing.T) {
-			for _, newComparer := range []maker{newComparer, newExactComparer}[c.modes:] {
-				k, what, detail := pair(t, c.schema, newComparer).compare([]byte(c.document))
-				if k != same && k != bothRefuse {
-					t.Errorf("%s\n%s\n%s\n%s", c.why, c.schema, what, detail)
-				}
-			}
-		})
-	}
+	assert.Equal(t, map[string]ferrors.Kind{"/a.b": ferrors.UnknownField, "/a": ferrors.UnknownField, "/a/b": ferrors.DuplicateField}, pointers)
 }
