@@ -203,7 +203,9 @@ func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program,
 
 	twice, err := d.AppendJSON(nil, out)
 	assert.NoError(t, err, "%s: decoding the result", r.form)
-	assert.True(t, bytes.Equal(out, twice), "%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
+	// What stands in for a server writes metadata in an order of its own.
+	isSame := bytes.Equal(out, twice) || r.options() != nil && normal(t, out, false) == normal(t, twice, false)
+	assert.True(t, isSame, "%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
 	assert.Empty(t, details(d.Findings()), "%s: in the result", r.form)
 
 	compact, _ := r.decode(decoder.New(p, r.options(decoder.FieldValidation(mode), decoder.Compact(true))...), nil, r.src)
