@@ -40,11 +40,13 @@ type Decoder struct {
 	original                []byte // what it was before
 	scratch                 []byte
 
-	lines    counter // for positions in the text that is walked
-	json     []byte  // the JSON form of a YAML document
-	yaml     yamlbridge.Reader
-	fromYAML bool
-	idle     int // calls that needed little of large buffers
+	lines counter // for positions in the text that is walked
+	json  []byte  // the JSON form of a YAML document
+	yaml  yamlbridge.Reader
+	// duplicates are those of a YAML document in the server's words.
+	duplicates []string
+	fromYAML   bool
+	idle       int // calls that needed little of large buffers
 }
 
 // New returns a decoder for documents of the program's schema.
@@ -108,15 +110,20 @@ func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 // AppendYAML appends the one YAML document in src to dst as JSON, pruned and
 // defaulted by the schema, and returns the extended slice. It is AppendJSON for
 // the JSON form of the document, which is compact (see package yamlbridge for
-// its rules); positions in findings and errors are those of the YAML.
+// its rules, and [YAMLDialect]); positions in findings and errors are those of the
+// YAML.
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	var err error
 	d.walker.findings.reset()
+	d.duplicates = nil
 	d.json, err = d.yaml.AppendJSON(d.json[:0], src)
 	out := dst
 	if err == nil {
 		d.fromYAML, d.isRepaired = true, false
 		out, err = d.walk(dst, d.json)
+		if d.kubernetes && d.hasDuplicates() {
+			d.duplicates = d.yaml.ServerDuplicates(d.json)
+		}
 	}
 	d.yaml.Forget()
 	d.release(len(src))
@@ -128,6 +135,26 @@ func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 // the order of the API server: see errors.List.SortByPosition for that of the
 // document. The list is valid until the next call; the paths in it stay.
 func (d *Decoder) Findings() errors.List { return d.walker.list }
+
+// YAMLDuplicates returns what the API server reports about names that stand twice in
+// the YAML document of the last call: `line 3: key "a" already set in map` for each,
+// with the line of the value. In the server's strict error one entry that starts with
+// "yaml: unmarshal errors:" has them all, in place of those for duplicate fields.
+// There are as many and as long ones as there, and none for names that are equal
+// as strings only (1 and "1"), of which the server keeps any. It is for decoders
+// made with [Kubernetes], under [Warn] or [Strict].
+func (d *Decoder) YAMLDuplicates() []string { return d.duplicates }
+
+// hasDuplicates reports whether one was found.
+func (d *Decoder) hasDuplicates() bool {
+	list := d.Findings()
+	for i := range list {
+		if list[i].Kind == errors.DuplicateField {
+			return true
+		}
+	}
+	return d.Omitted() > 0
+}
 
 // Omitted returns how many findings the last call had beyond the limits; they
 // are counted, but not kept.
@@ -298,7 +325,7 @@ func (d *Decoder) release(used int) {
 	}
 	d.idle = 0
 	d.json, d.scratch, d.repaired = nil, nil, repaired{}
-	d.yaml = yamlbridge.Reader{}
+	d.yaml = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}
 	w.places, w.scratch, w.texts = nil, nil, nil

@@ -27,6 +27,7 @@ import (
 //     are in UTC and seconds.
 //   - An object must have a kind, and an apiVersion of at most two parts.
 //   - Names and numbers may be of any length.
+//   - YAML is read as yamlbridge.Reader.AsServer says; see [Decoder.YAMLDuplicates].
 //   - Of what is unknown in the metadata of embedded resources, messages write the
 //     keys of maps in brackets, m[k].metadata.x; errors.Finding.Path stays.
 //
@@ -35,6 +36,7 @@ import (
 func Kubernetes() Option {
 	return func(d *Decoder) {
 		d.kubernetes = true
+		d.yaml.AsServer = true
 		d.walker.limits.NameBytes, d.walker.limits.NumberBytes = maxInt32, maxInt32
 	}
 }

@@ -1,5 +1,7 @@
 package decoder
 
+import "github.com/espalier-dev/espalier/yamlbridge"
+
 // A Validation says what happens to documents with unknown or duplicate fields
 // (KEP-2885). In each case unknown fields are pruned, and of a name that stands
 // twice the last value wins.
@@ -112,3 +114,9 @@ func Compact(does bool) Option { return func(d *Decoder) { d.compact = does } }
 // neither nullable nor has a default, is a finding. The API server drops these
 // silently, and so does a Decoder by default. They never make a document fail.
 func ReportDroppedNulls(does bool) Option { return func(d *Decoder) { d.nulls = does } }
+
+// YAMLDialect says how [Decoder.AppendYAML] reads scalars and keys, and by which
+// grammar: yamlbridge.Kubernetes, which is the default, or yamlbridge.Core.
+func YAMLDialect(dialect yamlbridge.Dialect) Option {
+	return func(d *Decoder) { d.yaml.Dialect = dialect }
+}

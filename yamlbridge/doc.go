@@ -1,2 +1,48 @@
-// Package yamlbridge turns a YAML document into JSON.
+// Package yamlbridge turns YAML documents into JSON, and remembers where each name
+// and value stood. It reads bytes and writes bytes: there are no tokens, events or
+// nodes between them, and a [Reader] that has grown allocates nothing.
+//
+// All of YAML is read that can be turned into JSON: block and flow collections (so
+// KYAML, and JSON), all styles of scalars, comments, directives, anchors, aliases,
+// tags, merge keys and explicit keys.
+//
+// # Dialects
+//
+// By default, as [Kubernetes], scalars are read as the Kubernetes API server reads
+// them (sigs.k8s.io/yaml over go.yaml.in/yaml/v2), which is neither YAML 1.1 nor
+// 1.2: yes, on and y are booleans; 0777 and 0o777 are octal; 1_000 is 1000; 1e3 and
+// 1000.0 are the integer 1000; 190:20:30 and dates are strings. Keys become strings
+// as they do there: 0x10 is the name "16", yes is "true". The grammar is that of
+// libyaml, too.
+//
+// What that server mangles, ignores or decides at random is refused: a second
+// document, or anything behind the first; tags outside the core ones; !!binary that
+// is not UTF-8; numbers beyond a float64; UTF-16; a byte order mark within the
+// document. [Reader.AsServer] has it as the server does. The other way round, %YAML
+// 1.2 is read, and the escapes of JSON that libyaml does not know: \/ and surrogate
+// pairs.
+//
+// [Core] is YAML 1.2 with its core schema. It reads tags that are not of that schema
+// as if they were not there, and its << is a key like any other.
+//
+// # Names that stand twice
+//
+// All members of a mapping are written, in their order, also where names are
+// equal or become equal as strings (1 and "1"). Whoever reads the JSON finds
+// them by name, and their lines through [Reader.Position].
+//
+// # Anchors, aliases and merge keys
+//
+// Aliases are expanded by copy. Merge keys follow the YAML rule (yaml.org/type/
+// merge.html): an explicit key wins wherever it stands, the earlier mapping of a
+// list wins over the later, and overriding a merged member is no duplicate.
+// Where a mapping has several merge keys, the later wins over the earlier, as
+// on the API server. What is copied on behalf of aliases and merge keys is
+// bounded by [MaxAliasBytes] and [MaxAliasFactor].
+//
+// # Lines
+//
+// Positions count lines by YAML 1.2: LF, CRLF and CR end them. U+0085, U+2028 and
+// U+2029 end a line for the API server, and so in the Kubernetes dialect: a comment
+// stops there. In positions they do not.
 package yamlbridge

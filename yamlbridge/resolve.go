@@ -149,7 +149,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 	if !ok && !isFloat(number) {
 		return str, nil
 	}
-	if len(text) > MaxNumberBytes {
+	if len(text) > MaxNumberBytes && !r.AsServer {
 		return value{}, &errors.LimitError{Limit: "number bytes", Max: MaxNumberBytes}
 	}
 	if ok {
