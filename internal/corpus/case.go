@@ -30,8 +30,9 @@
 // The options are "semantics: both" (the default, kubernetes and kep) or those
 // that the case is for: kubernetes, kep, server (that of Kubernetes under
 // decoder.Kubernetes) and storage (under decoder.FromStorage); "root: resource"
-// (the default) or value; "yaml: no" for documents that are JSON only; "total: N"
-// for the number of findings with those beyond the limits.
+// (the default) or value; "yaml: no" for documents that are JSON only; "again: no"
+// where the result is not accepted itself; "total: N" for the number of findings
+// with those beyond the limits.
 //
 // Several documents can share a schema: sections in a folder, such as
 // "null/in.json", are a case of their own that takes what it lacks from the
@@ -87,6 +88,8 @@ type Case struct {
 	JSON, YAML []byte
 	// JSONOnly says that JSON is not to be read as YAML.
 	JSONOnly bool
+	// Once says that the result is not to be decoded again.
+	Once bool
 	// Total is the number of findings with the omitted ones, or -1.
 	Total int
 
@@ -272,6 +275,8 @@ func (c *Case) complete() error {
 			c.ValueRoot = true
 		case line == "yaml: no":
 			c.JSONOnly = true
+		case line == "again: no":
+			c.Once = true
 		case key == "total":
 			if c.Total, err = strconv.Atoi(value); err != nil {
 				return err
