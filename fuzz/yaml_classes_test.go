@@ -1,0 +1,247 @@
+package fuzz
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json/jsontext"
+	goyaml "go.yaml.in/yaml/v2"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+)
+
+// The classes of differences that are meant. Each needs more than that we say
+// so: what the text has to show for it is in the functions below.
+const (
+	// In all modes: what the server does is random, or a defect of its reader.
+	yamlRandom class = "random: names that are equal only as strings"
+	yamlPanic  class = "the server panics"
+
+	// What the server's mode reads and the server refuses.
+	yamlTail class = "accepted: what is behind the document is no YAML, and the server has looked that far ahead"
+
+	// What the default refuses and the server ignores or mangles.
+	yamlSecond   class = "refused: a second document, or other content behind the first"
+	yamlTag      class = "refused: a tag that means nothing to the server"
+	yamlBinary   class = "refused: !!binary that is not UTF-8, of which the server makes U+FFFD"
+	yamlHuge     class = "refused: a number beyond float64, a string to the server"
+	yamlUTF16    class = "refused: UTF-16"
+	yamlMark     class = "refused: a byte order mark inside the document"
+	yamlLimit    class = "refused: a limit"
+	yamlReplaced class = "refused: .inf and the like, in a value that another of its name replaces on the server"
+
+	// What the default reads and the server refuses.
+	yamlVersion  class = "accepted: %YAML 1.2"
+	yamlEscapes  class = "accepted: the escapes of JSON that YAML 1.1 has not"
+	yamlAliasing class = "accepted: many aliases, within the limit in bytes"
+	yamlLoneEnd  class = "accepted: the end of a document that is not there"
+
+	// What the two read otherwise.
+	yamlMerge      class = "value: merge keys by the rule of YAML"
+	yamlEmptyFirst class = "an empty document before the first: the server reads that one"
+)
+
+// compare returns the class of the outcome for a text, and for a difference
+// what it is. want is the value that the default must have, or nil.
+func (m yamlMode) compare(src []byte, want *YAMLNode) (_ class, what, detail string) {
+	answer, theirs := ReadYAML(src)
+	r := m.read(src)
+	if errors.Is(theirs, errServerPanic) {
+		return yamlPanic, "", ""
+	}
+	switch {
+	case r.err != nil && theirs != nil:
+		return bothRefuse, "", ""
+	case r.err != nil:
+		if k := m.onlyWeRefuse(src, answer, r.err); k != differs {
+			return k, "", ""
+		}
+		return differs, m.String() + ": only we refuse: " + sortOf(r.err), fmt.Sprintf("they: %s\nwe:   %v", show(answer.Value), r.err)
+	}
+	js := jsontext.Value(r.json)
+	if canonical := slices.Clone(js); canonical.Compact(jsontext.AllowDuplicateNames(true)) != nil || !bytes.Equal(canonical, js) {
+		return differs, m.String() + ": not compact JSON", string(js)
+	}
+	ours, err := decodeJSON(r.json)
+	if err != nil {
+		return differs, m.String() + ": not JSON", err.Error()
+	}
+	if theirs != nil {
+		if k := m.onlyTheyRefuse(src, r, ours, theirs); k != differs {
+			return k, "", ""
+		}
+		return differs, m.String() + ": only they refuse: " + sortOf(theirs), fmt.Sprintf("they: %v\nwe:   %s", theirs, js)
+	}
+	if !reflect.DeepEqual(ours, answer.Value) {
+		k := m.otherValue(src, ours, answer, want)
+		if k == differs {
+			detail := fmt.Sprintf("they: %s\nwe:   %s", show(answer.Value), js)
+			if want != nil {
+				detail += fmt.Sprintf("\nwant: %s", show(want.Value(false)))
+			}
+			return differs, m.String() + ": value", detail
+		}
+		return k, "", ""
+	}
+	if m == asServer && !slices.Equal(r.duplicates, answer.Duplicates) {
+		return differs, m.String() + ": duplicates", fmt.Sprintf("they: %q\nwe:   %q\njson: %s", answer.Duplicates, r.duplicates, js)
+	}
+	return same, "", ""
+}
+
+// sortOf returns an error without what depends on the text.
+func sortOf(err error) string {
+	var syntax *ferrors.SyntaxError
+	text := err.Error()
+	if errors.As(err, &syntax) {
+		text = syntax.Msg
+	}
+	text = regexp.MustCompile(`line \d+: `).ReplaceAllString(text, "")
+	text = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`|'.*'").ReplaceAllString(text, "…")
+	return text
+}
+
+func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
+	if m == asServer {
+		return differs
+	}
+	var limit *ferrors.LimitError
+	text := err.Error()
+	switch {
+	case errors.As(err, &limit):
+		return yamlLimit
+	case bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")):
+		return yamlUTF16
+	case a.Value == nil && hasMore(src):
+		return yamlEmptyFirst
+	case strings.Contains(text, "not UTF-8") && strings.Contains(show(a.Value), "\uFFFD"):
+		return yamlBinary
+	case strings.Contains(text, "unknown tag") && bytes.IndexByte(src, '!') >= 0:
+		return yamlTag
+	case strings.Contains(text, "beyond a float64") && bytes.ContainsAny(src, "eE0123456789"):
+		return yamlHuge
+	case bytes.LastIndex(src, []byte("\uFEFF")) > 0:
+		return yamlMark
+	case strings.Contains(text, "document") && hasMore(src):
+		return yamlSecond
+	case (strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8")) && len(a.Duplicates) > 0:
+		return yamlReplaced
+	}
+	return differs
+}
+
+// hasMore reports whether the server leaves something unread.
+func hasMore(src []byte) bool {
+	d := goyaml.NewDecoder(bytes.NewReader(src))
+	var v any
+	return d.Decode(&v) == nil && d.Decode(&v) != io.EOF
+}
+
+func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error) class {
+	if m == asServer {
+		if r.trailing && hasPrefixOf(src, ours) {
+			return yamlTail
+		}
+		return differs
+	}
+	// Written in the way of YAML 1.1, there must be no other difference.
+	means := func(src []byte) bool {
+		k, _, _ := m.compare(src, nil)
+		return k != differs && k != bothRefuse
+	}
+	switch text := err.Error(); {
+	case strings.Contains(text, "found incompatible YAML document"):
+		if means(version12.ReplaceAll(src, []byte("${1}1.1"))) {
+			return yamlVersion
+		}
+	case strings.Contains(text, "escape"):
+		if means(withoutJSONEscapes(src)) {
+			return yamlEscapes
+		}
+	case strings.Contains(text, "excessive aliasing"):
+		return yamlAliasing
+	case strings.Contains(text, "did not find expected node content") && loneEnd.Match(src):
+		if means(loneEnd.ReplaceAll(src, nil)) {
+			return yamlLoneEnd
+		}
+	}
+	return differs
+}
+
+// hasPrefixOf reports whether the server reads that value if it does not get to see
+// the end of the text.
+func hasPrefixOf(src []byte, value any) bool {
+	for end := len(src) - 1; end >= 0; end-- {
+		a, err := ReadYAML(src[:end])
+		if err == nil && reflect.DeepEqual(a.Value, value) {
+			return true
+		}
+		if len(src)-end > 100 { // from here on, only whole lines
+			end = 1 + bytes.LastIndexAny(src[:end], "\r\n")
+		}
+	}
+	return false
+}
+
+var loneEnd = regexp.MustCompile(`^\x{FEFF}?(?:[ ]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*\.\.\.[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|$)`)
+
+var version12 = regexp.MustCompile(`((?:^|[\r\n])\x{FEFF}?%YAML[ \t]+)1\.2`)
+
+var surrogates = regexp.MustCompile(`\\\\|\\/|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
+
+// withoutJSONEscapes writes the escapes of JSON as those of YAML 1.1.
+func withoutJSONEscapes(src []byte) []byte {
+	return surrogates.ReplaceAllFunc(src, func(e []byte) []byte {
+		switch len(e) {
+		case 2:
+			if e[1] == '/' {
+				return []byte("/")
+			}
+			return e
+		}
+		hi, _ := strconv.ParseUint(string(e[2:6]), 16, 16)
+		lo, _ := strconv.ParseUint(string(e[8:12]), 16, 16)
+		return fmt.Appendf(nil, `\U%08X`, utf16.DecodeRune(rune(hi), rune(lo)))
+	})
+}
+
+func (m yamlMode) otherValue(src []byte, ours any, a *YAMLAnswer, want *YAMLNode) class {
+	if could, random := CouldBe(src, ours); could && random {
+		return yamlRandom
+	}
+	if m == asServer {
+		return differs
+	}
+	switch {
+	case want != nil && !reflect.DeepEqual(want.Value(false), ours):
+		return differs
+	case a.Value == nil && hasMore(src):
+		return yamlEmptyFirst
+	case bytes.Contains(src, []byte("<<")):
+		return yamlMerge
+	}
+	return differs
+}
+
+// explain shows both sides of a text.
+func (m yamlMode) explain(src []byte, want *YAMLNode) string {
+	k, what, detail := m.compare(src, want)
+	if k == differs {
+		return fmt.Sprintf("%s\n%q\n%s", what, src, detail)
+	}
+	a, theirs := ReadYAML(src)
+	r := m.read(src)
+	text := fmt.Sprintf("%s\n%q\n", k, src)
+	if theirs == nil {
+		text += "they: " + show(a.Value)
+	}
+	return text + fmt.Sprintf("\nthey: %v\nwe:   %s %v", theirs, r.json, r.err)
+}

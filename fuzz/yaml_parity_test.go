@@ -1,0 +1,185 @@
+package fuzz
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+var (
+	yamlDocsFlag = flag.Int("yamldocs", 20_000, "how many generated `documents` TestYAMLParity and TestYAMLPositions read, and mutations TestYAMLMutations")
+	yamlFromFlag = flag.Uint64("yamlfrom", 0, "the `seed` that they start with")
+)
+
+// kubernetesModes are those that the server is compared with.
+var kubernetesModes = []yamlMode{hardened, asServer}
+
+// forYAMLSeeds calls f for each seed, from several goroutines.
+func forYAMLSeeds(t *testing.T, f func(seed uint64)) {
+	n := uint64(*yamlDocsFlag)
+	if testing.Short() {
+		n = min(n, 2000)
+	}
+	shards := uint64(runtime.GOMAXPROCS(0))
+	started := time.Now()
+	var wait sync.WaitGroup
+	for shard := range shards {
+		wait.Go(func() {
+			for i := shard; i < n; i += shards {
+				f(*yamlFromFlag + i)
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d texts from seed %d on, in %v", n, *yamlFromFlag, time.Since(started).Round(time.Second))
+}
+
+// compareYAML compares a text in all modes.
+func compareYAML(y *tally, name string, src []byte, want *YAMLNode) {
+	for _, m := range kubernetesModes {
+		k, what, _ := m.compare(src, want)
+		if k == same || k == bothRefuse {
+			y.add(k, "", nil)
+			continue
+		}
+		y.add(k, what, func() string {
+			fails := func(src []byte) bool {
+				class, w, _ := m.compare(src, nil)
+				return class == k && w == what
+			}
+			if !fails(src) { // it is wrong by how it was made
+				return name + ": " + m.explain(src, want)
+			}
+			return name + ": " + m.explain(minimiseYAML(src, fails), nil)
+		})
+	}
+}
+
+// minimiseYAML leaves out lines and then characters, as long as the text fails.
+func minimiseYAML(src []byte, fails func([]byte) bool) []byte {
+	deadline := time.Now().Add(5 * time.Second)
+	inTime := func(src []byte) bool { return time.Now().Before(deadline) && fails(src) }
+	for size := -1; size != len(src); {
+		size = len(src)
+		lines := bytes.SplitAfter(src, []byte("\n"))
+		for n := len(lines) / 2; n > 0; n /= 2 {
+			for i := 0; i+n <= len(lines); {
+				if shorter := slices.Concat(lines[:i], lines[i+n:]); inTime(bytes.Join(shorter, nil)) {
+					lines = shorter
+				} else {
+					i++
+				}
+			}
+		}
+		src = shorten(bytes.Join(lines, nil), inTime)
+	}
+	return src
+}
+
+// TestYAMLParity compares generated documents.
+func TestYAMLParity(t *testing.T) {
+	y := newTally()
+	forYAMLSeeds(t, func(seed uint64) {
+		d := NewYAML(seed)
+		compareYAML(y, fmt.Sprint("seed ", seed), d.Source, d.Root)
+	})
+	y.log(t)
+	require.Greater(t, y.classes[same], y.classes[bothRefuse]+1)
+}
+
+// yamlTexts are where mutations start from: files, and tests of yaml-test-suite.
+// Files are cut into pieces of a size that can be compared often.
+func yamlTexts(tb testing.TB) [][]byte {
+	var texts [][]byte
+	for file := range corpus.Samples(tb) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			texts = append(texts, doc.Bytes[:min(len(doc.Bytes), 3000)])
+		}
+	}
+	for file := range corpus.CRDs(tb) {
+		r := rand.New(rand.NewPCG(uint64(len(file.Data)), 5))
+		for range 4 {
+			start := r.IntN(len(file.Data))
+			start += 1 + bytes.IndexByte(file.Data[start:], '\n')
+			texts = append(texts, file.Data[start:min(len(file.Data), start+2000)])
+		}
+	}
+	for test := range corpus.YAMLTestSuite(tb) {
+		for range 4 {
+			texts = append(texts, test.YAML)
+		}
+	}
+	return texts
+}
+
+// TestYAMLMutations compares texts with mistakes in them: of generated documents,
+// of files and of yaml-test-suite.
+func TestYAMLMutations(t *testing.T) {
+	texts := yamlTexts(t)
+	y := newTally()
+	forYAMLSeeds(t, func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		src := NewYAML(r.Uint64N(1 << 40)).Source
+		other := one(r, texts...)
+		if in(r, 2) {
+			src, other = other, src
+		}
+		compareYAML(y, fmt.Sprint("mutation ", seed), MutateYAML(src, other, r), nil)
+	})
+	y.log(t)
+	require.Greater(t, y.classes[same], 0)
+	require.Greater(t, y.classes[bothRefuse], 0)
+}
+
+// TestYAMLCorpus compares all files, as they are.
+func TestYAMLCorpus(t *testing.T) {
+	documents := 0
+	for _, files := range []func(testing.TB) iter.Seq[corpus.File]{corpus.CRDs, corpus.Samples} {
+		for file := range files(t) {
+			for doc := range yamlbridge.Documents(file.Data) {
+				documents++
+				for _, m := range kubernetesModes {
+					if k, _, _ := m.compare(doc.Bytes, nil); k != same {
+						t.Errorf("%s, line %d: %s", file.Name, doc.Origin.Line, m.explain(doc.Bytes, nil))
+					}
+				}
+			}
+		}
+	}
+	t.Log(documents, "documents")
+	require.Greater(t, documents, 1000)
+}
+
+// FuzzYAMLParity compares what the fuzzer comes up with.
+func FuzzYAMLParity(f *testing.F) {
+	for seed := range uint64(300) {
+		f.Add(NewYAML(seed).Source)
+	}
+	for _, c := range corpus.Load(f, "*/*") {
+		if c.YAML != nil && len(c.YAML) < 4096 {
+			f.Add(c.YAML)
+		}
+	}
+	for _, s := range yamlInserts {
+		f.Add([]byte("a: " + s + "b\n"))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		for _, m := range kubernetesModes {
+			if k, what, detail := m.compare(src, nil); k == differs {
+				t.Errorf("%s\n%q\n%s", what, src, detail)
+			}
+		}
+	})
+}

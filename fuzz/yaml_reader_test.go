@@ -1,0 +1,42 @@
+package fuzz
+
+import (
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A yamlMode is a way to read YAML.
+type yamlMode uint8
+
+const (
+	hardened yamlMode = iota // the default
+	asServer
+	core
+)
+
+var yamlModeNames = [...]string{"hardened", "as the server", "core"}
+
+func (m yamlMode) String() string { return yamlModeNames[m] }
+
+// A yamlReading is what the library makes of a text.
+type yamlReading struct {
+	json                 []byte
+	err                  error
+	position, definition func(off int) errors.Position
+	duplicates           []string // as the server has them
+	trailing             bool     // there is something behind what was read
+}
+
+// read is the only place here that knows how the library reads YAML.
+func (m yamlMode) read(src []byte) yamlReading {
+	r := yamlbridge.Reader{AsServer: m == asServer}
+	if m == core {
+		r.Dialect = yamlbridge.Core
+	}
+	json, err := r.AppendJSON(nil, src)
+	reading := yamlReading{json: json, err: err, position: r.Position, definition: r.Definition, trailing: r.Trailing()}
+	if m == asServer && err == nil {
+		reading.duplicates = r.ServerDuplicates(json)
+	}
+	return reading
+}
