@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -29,40 +31,52 @@ func seed(f *testing.F) {
 	f.Add([]byte(benchDocument(100, false)))
 }
 
-// FuzzValidity holds what is accepted against jsontext, in each place of a
-// document.
+// FuzzValidity holds what is accepted against three readers of JSON, in each place
+// of a document. jsontext is as strict as the hardened default. encoding/json and
+// sigs.k8s.io/json take what is not UTF-8, as Kubernetes() does; only the latter
+// minds the range of numbers.
 func FuzzValidity(f *testing.F) {
 	seed(f)
-	for _, s := range []string{`-0.5e+07`, `"\ud83c\udf33"`, `[1,{"a":null}]`, `"\u00"`, `1e309`, "\"\xc3\xa9\"", `tru`, ` [ ] `} {
+	for _, s := range []string{`-0.5e+07`, `"\ud83c\udf33"`, `[1,{"a":null}]`, `"\u00"`, `1e309`, "\"\xc3\xa9\"", `tru`, ` [ ] `,
+		`"\ud800\ud800"`, "\"\xed\xa0\x80\"", "\ufeff1", `1 2`, `{"a":1,"a":2}`, `1],"b":[2`, `1},"unknown":{"c":2`} {
 		f.Add([]byte(s))
 	}
-	var decoders []*Decoder
-	for _, place := range places {
-		decoders = append(decoders, New(compileYAML(f, place.schema, place.opts...)))
+	if corpus.IsThere(f) {
+		for text := range corpus.JSONTestSuite(f) {
+			f.Add(text.Data)
+		}
+	}
+	type pair struct{ hardened, exact *Decoder }
+	decoders := make([]pair, len(places))
+	for i, place := range places {
+		p := compileYAML(f, place.schema, place.opts...)
+		decoders[i] = pair{New(p, WithLimits(Limits{NumberBytes: 1 << 20})), New(p, Kubernetes())}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 8192 {
-			return
+			return // nothing nests beyond anybody's limit
 		}
 		for i, place := range places {
 			src := []byte(place.before + string(text) + place.after)
-			valid := jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true))
-			_, err := decoders[i].AppendJSON(nil, src)
-			if err != nil && strings.Contains(err.Error(), "is beyond the range of float64") || isLimit(err) {
-				continue
-			}
-			var mismatch *TypeError
-			if errors.As(err, &mismatch) {
-				continue
-			}
-			require.Equal(t, valid, err == nil, "%s: %q: %v", place.name, src, err)
+			isStrict := jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true))
+			isLenient := json.Valid(src)
+			var v any
+			isInRange := kjson.UnmarshalCaseSensitivePreserveInts(src, &v) == nil
+			require.True(t, isLenient || !isStrict && !isInRange, "%q: the readers differ", src)
+
+			_, err := decoders[i].hardened.AppendJSON(nil, src)
+			require.Equal(t, isStrict && isInRange, isJSON(err), "%s: %q: %v", place.name, src, err)
+			_, err = decoders[i].exact.AppendJSON(nil, src)
+			require.Equal(t, isInRange, isJSON(err), "%s, exactly: %q: %v", place.name, src, err)
 		}
 	})
 }
 
-func isLimit(err error) bool {
-	var limit *LimitError
-	return errors.As(err, &limit)
+// isJSON reports whether a document that was decoded with the error is JSON.
+func isJSON(err error) bool {
+	var mismatch *TypeError
+	var object *ObjectError
+	return err == nil || errors.As(err, &mismatch) || errors.As(err, &object)
 }
 
 // FuzzCuts stops the walker in two places and lets it go on.
