@@ -12,7 +12,7 @@ import (
 )
 
 // requireTwice asserts that name stands in the JSON of src once for each of the
-// given lines, and that the source map leads there.
+// given lines, and that its positions lead there.
 func requireTwice(t *testing.T, src, name string, lines ...int) {
 	t.Helper()
 	var m yamlbridge.Reader

@@ -84,7 +84,7 @@ func TestPositionInsideToken(t *testing.T) {
 	assert.Equal(t, 7, m.Position(1000).Column)
 }
 
-func TestSourceMapReuse(t *testing.T) {
+func TestReaderReuse(t *testing.T) {
 	var m yamlbridge.Reader
 	_, err := m.AppendJSON(nil, []byte("\n\na: [1, 2, 3]"))
 	require.NoError(t, err)

@@ -1,0 +1,77 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+const yamlTestSchema = "{type: object, properties: {a: {}, b: {}, true: {type: boolean}, m: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
+
+// TestYAMLDuplicates has the API server's words for what findings say otherwise.
+func TestYAMLDuplicates(t *testing.T) {
+	p := compileYAML(t, yamlTestSchema)
+	const src = "kind: A\na: 1\nb: 2\na:\n- c: 1\n  c: 2\nm: {1: a, '1': b}\nz: 1\nz: 2\n"
+	d := New(p, Kubernetes(), FieldValidation(Strict))
+	_, err := d.AppendYAML(nil, []byte(src))
+	var strict *StrictError
+	require.ErrorAs(t, err, &strict)
+	want := []string{
+		`line 6: key "c" already set in map`,
+		`line 5: key "a" already set in map`,
+		`line 9: key "z" already set in map`,
+	}
+	assert.Equal(t, want, d.YAMLDuplicates())
+	assert.Equal(t, []string{
+		`duplicate field "a"`, `duplicate field "a[0].c"`, `duplicate field "m.1"`, `duplicate field "z"`,
+	}, messages(d)[:4], "findings know one more")
+
+	_, err = d.AppendYAML(nil, []byte("kind: A\na: 1"))
+	require.NoError(t, err)
+	assert.Empty(t, d.YAMLDuplicates(), "of the last call")
+
+	for _, opts := range [][]Option{{}, {Kubernetes(), FieldValidation(Ignore)}} {
+		d := New(p, opts...)
+		_, err := d.AppendYAML(nil, []byte(src))
+		require.NoError(t, err)
+		assert.Empty(t, d.YAMLDuplicates())
+	}
+}
+
+func messages(d *Decoder) (texts []string) {
+	list := d.Findings()
+	for i := range list {
+		texts = append(texts, list[i].Error())
+	}
+	return texts
+}
+
+func TestYAMLAsServer(t *testing.T) {
+	p := compileYAML(t, yamlTestSchema)
+	const src = "{kind: A, m: {a: 1, <<: {a: 2}, b: !foo x}}\n---\nsecond"
+	_, err := New(p).AppendYAML(nil, []byte(src))
+	require.Error(t, err)
+	out, err := New(p, Kubernetes()).AppendYAML(nil, []byte(src))
+	require.NoError(t, err)
+	assert.Equal(t, `{"kind":"A","m":{"a":2,"b":"x"}}`, string(out))
+}
+
+func TestYAMLDialect(t *testing.T) {
+	p := compileYAML(t, yamlTestSchema)
+	const src = "a: yes\nb: 010\non: 1\n"
+	out, err := New(p).AppendYAML(nil, []byte(src))
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":true,"b":8,"true":1}`, string(out))
+	d := New(p, YAMLDialect(yamlbridge.Core))
+	for range 3 * keptIdle { // also when it has let go of its buffers
+		out, err = d.AppendYAML(nil, []byte(src))
+		require.NoError(t, err)
+		assert.Equal(t, `{"a":"yes","b":10}`, string(out))
+	}
+	require.Len(t, d.Findings(), 1)
+	assert.Equal(t, `unknown field "on"`, d.Findings()[0].Error())
+	assert.Equal(t, 3, d.Findings()[0].Position.Line)
+}
