@@ -174,12 +174,12 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 		}
 		out = append(out, d.scratch[from:]...)
 	}
+	if d.fromStorage && d.unfitDefaults {
+		return d.again(out, start, src) // before numbers are written, once
+	}
 	if w.oddNumber || d.oddDefaults {
 		d.scratch = append(d.scratch[:0], out[start:]...)
 		out = jsonwire.AppendServerNumbers(out[:start], d.scratch)
-	}
-	if d.fromStorage && d.unfitDefaults {
-		return d.again(out, start, src)
 	}
 	return out, nil
 }

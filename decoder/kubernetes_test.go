@@ -98,6 +98,26 @@ func TestFromStorage(t *testing.T) {
 	assert.EqualError(t, err, `field "metadata" must be an object, not a string`)
 }
 
+// TestStoredDefaults has defaults for which the result is decoded again: they may have
+// been there before defaults were checked, or are below additionalProperties.
+func TestStoredDefaults(t *testing.T) {
+	d := New(compileYAML(t, `
+type: object
+properties:
+  f: {type: number}
+  m:
+    type: object
+    additionalProperties:
+      type: object
+      properties:
+        d: {type: object, default: {a: null, b: 1.5}, properties: {a: {type: string}, b: {type: number}}}
+        e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+`), FromStorage(), Compact(true))
+	out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K","f":-0.0,"m":{"k":{"e":{"kind":5,"metadata":{"generation":1.5,"name":"n"}}}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`, string(out))
+}
+
 // TestRepairedPositions has findings behind bytes that were repaired.
 func TestRepairedPositions(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), Kubernetes())
