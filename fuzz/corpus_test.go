@@ -76,6 +76,8 @@ func TestRealResources(t *testing.T) {
 	t.Run("hardened", func(t *testing.T) { testRealResources(t, newComparer) })
 	t.Run("exact", func(t *testing.T) { testRealResources(t, newExactComparer) })
 	t.Run("storage", func(t *testing.T) { testRealResources(t, newStorageComparer) })
+	t.Run("hardened YAML", func(t *testing.T) { testRealResources(t, inYAML(newComparer)) })
+	t.Run("exact YAML", func(t *testing.T) { testRealResources(t, inYAML(newExactComparer)) })
 }
 
 func testRealResources(t *testing.T, newComparer maker) {
@@ -95,10 +97,13 @@ func testRealResources(t *testing.T, newComparer maker) {
 				continue
 			}
 			objects++
+			if c.yaml {
+				js = doc.Bytes
+			}
 			compareReal(c, file.Name, js, plain)
 			for n := range mutations {
 				seed := uint64(objects)<<32 | n
-				compareReal(c, fmt.Sprintf("%s, seed %d", file.Name, seed), Mutate(js, rand.New(rand.NewPCG(seed, 3))), y)
+				compareReal(c, fmt.Sprintf("%s, seed %d", file.Name, seed), c.mutate(js, seed), y)
 			}
 		}
 	}
@@ -110,7 +115,21 @@ func testRealResources(t *testing.T, newComparer maker) {
 	}
 	plain.log(t)
 	y.log(t)
+	// None may be left out without anybody noticing.
+	assert.Equal(t, 230, len(comparers))
 	assert.Equal(t, 737, objects)
+}
+
+// mutate returns a resource with mistakes in it. In YAML, half of the mutants are in
+// block style, in which no name repeats; the others are JSON.
+func (c *comparer) mutate(doc []byte, seed uint64) []byte {
+	mutant := Mutate(c.json(doc), rand.New(rand.NewPCG(seed, 3)))
+	if c.yaml && seed%2 == 1 {
+		if block, err := yaml.JSONToYAML(mutant); err == nil {
+			return block
+		}
+	}
+	return mutant
 }
 
 func compareReal(c *comparer, name string, doc []byte, y *tally) {

@@ -31,6 +31,12 @@ func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 	if fault != "" {
 		return "text of a finding", fault
 	}
+	if c.yaml {
+		if what, detail := c.compareYAMLDuplicates(a, ours[0]); what != "" {
+			return what, detail
+		}
+		ours[0] = nil
+	}
 	for i, name := range groupNames {
 		want, got := theirs[i], ours[i]
 		if i < 2 && len(want) == maxStrict && len(got) > maxStrict {
@@ -45,6 +51,20 @@ func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 			return name + " in another order", detail
 		}
 		return name, detail
+	}
+	return "", ""
+}
+
+// compareYAMLDuplicates compares what is said about names that repeat in a YAML body,
+// of which the server names the lines.
+func (c *comparer) compareYAMLDuplicates(a *Answer, ours []string) (what, detail string) {
+	lines := c.decoder.YAMLDuplicates()
+	text := ""
+	if len(lines) > 0 {
+		text = "yaml: unmarshal errors:\n  " + strings.Join(lines, "\n  ")
+	}
+	if c.exact && a.YAML != text || (a.YAML != "") != (len(ours) > 0) {
+		return "duplicate fields in YAML", fmt.Sprintf("they: %s\nwe:   %s %q", a.YAML, text, ours)
 	}
 	return "", ""
 }

@@ -26,6 +26,7 @@ type Stage uint8
 const (
 	Accepted Stage = iota
 	Capped         // the oracle itself refuses, the server would not
+	YAML           // to JSON
 	Sniff          // kind and apiVersion are read, by encoding/json
 	Parse          // the object is read, by sigs.k8s.io/json
 	Kind           // there must be one
@@ -33,10 +34,10 @@ const (
 	RootMetadata
 	GroupVersion // apiVersion must be one
 	EmbeddedMetadata
-	Panic // of the server, at a stored object without metadata
+	Panic // of the server
 )
 
-var stageNames = [...]string{"accepted", "capped", "sniff", "parse", "kind", "type meta", "root metadata", "group version", "embedded metadata", "panic"}
+var stageNames = [...]string{"accepted", "capped", "YAML", "sniff", "parse", "kind", "type meta", "root metadata", "group version", "embedded metadata", "panic"}
 
 func (s Stage) String() string { return stageNames[s] }
 
@@ -81,6 +82,9 @@ type Answer struct {
 	// Duplicates are the paths of names that repeat, in the order of the
 	// document.
 	Duplicates []string
+	// YAML is the strict error of the YAML reader, in which names that repeat
+	// are found by their lines.
+	YAML string
 	// The paths of unknown fields, each group in the server's order.
 	UnknownInMetadata, Unknown, UnknownInEmbedded []string
 }
@@ -88,6 +92,9 @@ type Answer struct {
 // Strict returns the entries of the server's strict decoding error (6.2).
 func (a *Answer) Strict() []string {
 	var list []string
+	if a.YAML != "" {
+		list = append(list, a.YAML)
+	}
 	for _, path := range a.Duplicates {
 		list = append(list, "duplicate field "+strconv.Quote(path))
 	}
@@ -136,7 +143,12 @@ func NewServer(openAPIV3Schema []byte, version schema.GroupVersion, kind string)
 // Decode does what the server does between the body of a request and
 // admission (section 10, R).
 func (s *Server) Decode(body []byte) (*Answer, error) {
-	a, matches, err := s.coerce(body)
+	return s.decode(body, body)
+}
+
+// decode decodes JSON, which was made of the body.
+func (s *Server) decode(js, body []byte) (*Answer, error) {
+	a, matches, err := s.coerce(js, body)
 	if err != nil || !matches {
 		return a, err
 	}
@@ -157,11 +169,11 @@ func (s *Server) insertDefaults(object map[string]any) error {
 // coerce is all of the decoder but for defaulting, which the versioning codec
 // around it does: Decode of the JSON serializer, and then that of
 // schemaCoercingDecoder.
-func (s *Server) coerce(body []byte) (a *Answer, matches bool, err error) {
+func (s *Server) coerce(js, body []byte) (a *Answer, matches bool, err error) {
 	if len(body) > maxDocumentBytes {
 		return nil, false, &StageError{Capped, fmt.Errorf("%d bytes", len(body))}
 	}
-	if _, err := json.DefaultMetaFactory.Interpret(body); err != nil {
+	if _, err := json.DefaultMetaFactory.Interpret(js); err != nil {
 		// The other error that there is is about the apiVersion.
 		if !s.AnyType || strings.HasPrefix(err.Error(), "couldn't get version/kind") {
 			return nil, false, &StageError{Sniff, err}
@@ -169,7 +181,7 @@ func (s *Server) coerce(body []byte) (a *Answer, matches bool, err error) {
 	}
 	u := &unstructured.Unstructured{}
 	m := map[string]any{}
-	strict, err := kjson.UnmarshalStrict(body, &m)
+	strict, err := kjson.UnmarshalStrict(js, &m)
 	if err != nil {
 		return nil, false, &StageError{Parse, err}
 	}

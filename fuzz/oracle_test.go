@@ -249,15 +249,15 @@ func TestOracleStorage(t *testing.T) {
 		{`"apiVersion":5,"metadata":{}`, "type meta"},
 		{`"a":01`, "parse"},
 	} {
-		object, err := s.DecodeStored([]byte(`{"apiVersion":"fuzz.example.com/v1","kind":"Trellis",` + c.in + `}`))
+		a, err := s.DecodeStored([]byte(`{"apiVersion":"fuzz.example.com/v1","kind":"Trellis",` + c.in + `}`))
 		var fault *StageError
 		if errors.As(err, &fault) {
 			assert.Equal(t, c.want, fault.Stage.String(), c.in)
 			continue
 		}
-		delete(object, "apiVersion")
-		delete(object, "kind")
-		js, err := json.Marshal(object)
+		delete(a.Object, "apiVersion")
+		delete(a.Object, "kind")
+		js, err := json.Marshal(a.Object)
 		require.NoError(t, err)
 		assert.Equal(t, c.want, string(js), c.in)
 	}

@@ -8,7 +8,7 @@ import (
 // DecodeStored does what the server does to an object that it reads from its
 // storage, in the version that was stored (section 10, E): the codec that
 // crdConversionRESTOptionsGetter puts together.
-func (s *Server) DecodeStored(body []byte) (map[string]any, error) {
+func (s *Server) DecodeStored(body []byte) (*Answer, error) {
 	u := &unstructured.Unstructured{}
 	if _, _, err := unstructured.UnstructuredJSONScheme.Decode(body, nil, u); err != nil {
 		if runtime.IsMissingKind(err) {
@@ -21,7 +21,7 @@ func (s *Server) DecodeStored(body []byte) (map[string]any, error) {
 		return nil, err
 	}
 	if !matches {
-		return u.Object, nil
+		return &Answer{Object: u.Object}, nil
 	}
 	if err := s.insertDefaults(u.Object); err != nil {
 		return nil, err
@@ -31,5 +31,5 @@ func (s *Server) DecodeStored(body []byte) (map[string]any, error) {
 	if _, err := s.apply(u, new(Answer), coercer{}); err != nil {
 		return nil, err
 	}
-	return u.Object, nil
+	return &Answer{Object: u.Object}, nil
 }

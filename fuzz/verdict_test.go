@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
@@ -27,6 +29,14 @@ func (c *comparer) bothRefuse(doc []byte, err error) (_ class, what, detail stri
 // sort of fault that we see must be one that the server would come to. Where all
 // is of one sort, the place is compared, too.
 func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
+	if c.yaml {
+		js, err := yaml.YAMLToJSON(doc)
+		if err != nil {
+			c.notes["refused as YAML"]++
+			return "", ""
+		}
+		doc = js
+	}
 	theirs := c.server.Faults(doc, c.stored)
 	ours := ourFaults(err, c.schema)
 	detail = fmt.Sprintf("they: %+v\nwe:   %+v\n      %v", theirs, ours, err)
@@ -54,7 +64,7 @@ func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
 		c.notes["refused for several reasons"]++
 		return "", ""
 	}
-	if !samePlace(theirs, ours, doc) {
+	if !c.yaml && !samePlace(theirs, ours, doc) {
 		return fmt.Sprintf("fault: place of %q", theirs[0].Sort), detail
 	}
 	return "", ""
