@@ -1,0 +1,135 @@
+package edit
+
+import "bytes"
+
+// block removes members from a mapping in block style. It leaves alone what does
+// not look as it expects; what comes of that is checked.
+func (e *editor) block(members []member) {
+	all := allGone(members)
+	pullAt, pullFrom := -1, 0
+	for i, m := range members {
+		at := e.at(m.name)
+		if !m.gone || at < 0 {
+			continue
+		}
+		line := e.lines.of(at)
+		before := e.text[e.lines.start(line):at]
+		indent := len(before)
+		last := e.lastLine(m, at, indent)
+		switch dashes := bytes.TrimLeft(before, " "); {
+		case len(dashes) == 0:
+			if i == 0 && all {
+				e.becomeEmpty(line)
+			}
+			floor := 0
+			if i > 0 && line > 0 && e.isComment(line-1, indent) {
+				// What looks like a comment may be in quotes.
+				floor = e.lastLine(members[i-1], max(e.at(members[i-1].name), 0), indent) + 1
+			}
+			e.removeLines(line, last+1, indent, floor, i == 0)
+		case len(bytes.Trim(dashes, "- ")) > 0:
+			// There is a question mark: keys may have any form.
+		case all:
+			e.edits = append(e.edits, Edit{at, e.lines.end(last), "{}"})
+		default:
+			pullAt, pullFrom = at, last+1
+		}
+	}
+	if pullAt >= 0 {
+		e.pullUp(pullAt, pullFrom)
+	}
+}
+
+func allGone(members []member) bool {
+	for _, m := range members {
+		if !m.gone {
+			return false
+		}
+	}
+	return true
+}
+
+// pullUp removes what is between an offset, behind a dash, and the text of the
+// first line that stays, from a given one on.
+func (e *editor) pullUp(at, line int) {
+	for ; line < e.lines.count(); line++ {
+		if spaces, rest := e.lines.indent(line); !e.gone[line] && len(rest) > 0 {
+			e.edits = append(e.edits, Edit{From: at, To: e.lines.start(line) + spaces})
+			return
+		}
+	}
+}
+
+// becomeEmpty writes {} for a mapping that starts on the given line and whose
+// key or dash is above.
+func (e *editor) becomeEmpty(line int) {
+	for i := line - 1; i >= 0; i-- {
+		spaces, rest := e.lines.indent(i)
+		if len(rest) == 0 || rest[0] == '#' {
+			continue
+		}
+		// The last token of the line is a colon, a dash, a tag or an anchor.
+		text := e.text[:e.lines.end(i)]
+		at := e.lines.start(i) + spaces
+		end := at
+		for isDash(text[at:]) {
+			end = at + 1
+			at = skipBlanks(text, end)
+		}
+		s := scanner{text: text, at: at}
+		for kind, _ := s.next(); kind != 0; kind, _ = s.next() {
+			end = s.at
+		}
+		to := end
+		if skipBlanks(text, end) == len(text) {
+			to = len(text)
+		}
+		e.edits = append(e.edits, Edit{end, to, " {}"})
+		return
+	}
+}
+
+// lastLine returns the last line of a member whose name stands at an offset of
+// the text, in a mapping whose keys are indented by so much.
+func (e *editor) lastLine(m member, at, indent int) int {
+	// What is indented deeper belongs to it. Within quotes and brackets it need
+	// not be: these have to be looked for.
+	end := at
+	dec := newDecoder(e.json[m.value:m.end])
+	for kind := dec.PeekKind(); kind != 0; kind = dec.PeekKind() {
+		read := func() error { _, err := dec.ReadToken(); return err }
+		if kind != '}' && kind != ']' {
+			at := e.at(tokenStart(e.json, m.value+int(dec.InputOffset())))
+			end = max(end, at)
+			if kind != 'n' && at >= 0 {
+				to, brackets := endOfNode(e.text, at)
+				end = max(end, to)
+				if brackets {
+					read = dec.SkipValue
+				}
+			}
+		}
+		if read() != nil {
+			break
+		}
+	}
+	last := e.lines.of(end)
+	for i := last + 1; i < e.lines.count(); i++ {
+		spaces, rest := e.lines.indent(i)
+		if len(rest) == 0 {
+			continue
+		}
+		// A sequence may be as deep as the key that it is the value of.
+		if spaces < indent || spaces == indent && !isDash(rest) {
+			break
+		}
+		last = i
+	}
+	return last
+}
+
+// isDash reports whether a line, without its indentation, starts an element of a
+// sequence.
+func isDash(rest []byte) bool {
+	return len(rest) > 0 && rest[0] == '-' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
+}

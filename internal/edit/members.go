@@ -1,0 +1,121 @@
+package edit
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// An object is an object of a JSON text that loses members.
+type object struct {
+	at      int // where it starts
+	members []member
+}
+
+// A member is given by offsets in a JSON text: of its name, of its value, and of
+// the end of that.
+type member struct {
+	name, value, end int
+	gone             bool
+}
+
+func newDecoder(json []byte) *jsontext.Decoder {
+	// What is valid was decided when the document was decoded.
+	return jsontext.NewDecoder(bytes.NewReader(json), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// without returns the JSON text without the members whose names start at the
+// given offsets, compact; and the objects that lose them, but for those that are
+// themselves within such a member.
+func without(json []byte, names []int) (losers []object, compact []byte, err error) {
+	gone := make(map[int]bool, len(names))
+	for _, at := range names {
+		gone[at] = true
+	}
+	type container struct {
+		object
+		loses bool
+	}
+	var open []container
+	ended := func(end int) {
+		if n := len(open); n > 0 && len(open[n-1].members) > 0 {
+			m := open[n-1].members
+			m[len(m)-1].end = end
+		}
+	}
+	write := func(raw []byte) {
+		if n := len(compact); n > 0 && raw[0] != '}' && raw[0] != ']' {
+			switch compact[n-1] {
+			case '{', '[', ':':
+			default:
+				compact = append(compact, ',')
+			}
+		}
+		compact = append(compact, raw...)
+	}
+	dec := newDecoder(json)
+	for {
+		kind := dec.PeekKind()
+		switch kind {
+		case '{', '[', '}', ']':
+			if _, err := dec.ReadToken(); err != nil {
+				return nil, nil, err
+			}
+			end := int(dec.InputOffset())
+			write(json[end-1 : end])
+			if kind == '{' || kind == '[' {
+				open = append(open, container{object: object{at: end - 1}})
+				continue
+			}
+			last := open[len(open)-1]
+			open = open[:len(open)-1]
+			if last.loses {
+				losers = append(losers, last.object)
+			}
+			ended(end)
+			continue
+		}
+		parent, length := dec.StackIndex(dec.StackDepth())
+		raw, err := dec.ReadValue()
+		if err == io.EOF {
+			return losers, compact, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		end := int(dec.InputOffset())
+		if parent != '{' || length%2 != 0 {
+			write(raw)
+			ended(end)
+			continue
+		}
+		o := &open[len(open)-1]
+		m := member{name: end - len(raw), gone: gone[end-len(raw)]}
+		if !m.gone {
+			write(raw)
+			compact = append(compact, ':')
+		}
+		m.value = tokenStart(json, end)
+		if m.gone {
+			o.loses = true
+			if err := dec.SkipValue(); err != nil {
+				return nil, nil, err
+			}
+			m.end = int(dec.InputOffset())
+		}
+		o.members = append(o.members, m)
+	}
+}
+
+// tokenStart returns where the token starts that comes behind an offset.
+func tokenStart(json []byte, at int) int {
+	return len(json) - len(bytes.TrimLeft(json[at:], " \t\r\n,:"))
+}
+
+// touches reports whether one of the offsets, which are sorted, is in a range.
+func touches(names []int, from, to int) bool {
+	i, _ := slices.BinarySearch(names, from)
+	return i < len(names) && names[i] < to
+}
