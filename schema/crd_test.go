@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
@@ -143,49 +142,6 @@ func rawSchemas(t testing.TB, manifest []byte) map[string]any {
 			schemas[m.Metadata.Name+"/"+v.Name] = v.Schema.OpenAPIV3Schema
 		}
 	}
-}
-
-func FuzzParseCRD(f *testing.F) {
-	for _, file := range files(f, "crd") {
-		for _, manifest := range sections(f, file) {
-			f.Add(manifest)
-		}
-	}
-	f.Fuzz(func(t *testing.T, manifest []byte) {
-		if len(manifest) > 4096 {
-			return
-		}
-		crds, err := schema.ParseCRD(manifest)
-		if err != nil {
-			require.Nil(t, crds)
-			return
-		}
-		catalog := schema.NewCatalog()
-		for _, c := range crds {
-			require.NotEmpty(t, c.APIVersion)
-			require.Positive(t, c.Document)
-			require.True(t, c.Position.IsValid())
-			_ = c.Validate()
-			_ = catalog.Add(c)
-			for _, v := range c.Versions {
-				if v.Schema == nil {
-					continue
-				}
-				again, err := schema.Parse(jsontext.Value(canonicalOrder(t, v.Schema)))
-				require.NoError(t, err)
-				require.Equal(t, v.Schema, again)
-			}
-		}
-		for e := range catalog.All() {
-			_, _ = catalog.Lookup(e.APIVersion, e.Kind)
-		}
-	})
-}
-
-func canonicalOrder(t testing.TB, s *schema.Structural) []byte {
-	js, err := json.Marshal(s, json.Deterministic(true))
-	require.NoError(t, err)
-	return js
 }
 
 func ExampleParseCRD() {

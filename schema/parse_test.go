@@ -169,30 +169,6 @@ func dropUnknown(v any) any {
 	return v
 }
 
-func FuzzParse(f *testing.F) {
-	f.Add([]byte("type: object\nproperties:\n  a: {type: string, default: \"\"}\n"))
-	f.Add([]byte(`{"properties": {"a": null, "b": {"additionalProperties": false}}, "items": [{}], "enum": [null, 1.0]}`))
-	f.Add([]byte(`{"type": ["string"], "allOf": [{"maximum": 1e400}]}`))
-	for _, file := range files(f, "skeleton") {
-		f.Add(sections(f, file)["schema.json"])
-	}
-	f.Fuzz(func(t *testing.T, in []byte) {
-		if len(in) > 4096 {
-			return
-		}
-		s, err := schema.Parse(in)
-		if err != nil {
-			require.Nil(t, s)
-			return
-		}
-		js, err := json.Marshal(s, json.Deterministic(true))
-		require.NoError(t, err)
-		again, err := schema.Parse(js)
-		require.NoError(t, err, "%s", js)
-		require.Equal(t, s, again)
-	})
-}
-
 func ExampleParse() {
 	s, err := schema.Parse([]byte(`
 type: object

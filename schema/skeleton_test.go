@@ -184,21 +184,6 @@ func TestSkeletonErrors(t *testing.T) {
 	require.Len(t, err, 100)
 }
 
-func FuzzSkeleton(f *testing.F) {
-	for _, file := range files(f, "skeleton") {
-		f.Add(sections(f, file)["schema.json"])
-	}
-	f.Fuzz(func(t *testing.T, source []byte) {
-		if len(source) > 4096 {
-			return
-		}
-		skeleton, err := schema.Skeleton(source)
-		if err == nil {
-			checkSkeletonLaws(t, source, skeleton)
-		}
-	})
-}
-
 func ExampleSkeleton() {
 	s, err := schema.Skeleton([]byte(`
 properties:

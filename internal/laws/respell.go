@@ -3,8 +3,15 @@ package laws
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
 	"unicode/utf16"
 )
+
+// Respell is [respell] for a text, which must be JSON in UTF-8.
+func Respell(t testing.TB, text []byte, seed uint64) []byte {
+	t.Helper()
+	return respell(read(t, text), seed)
+}
 
 // respell writes a value again so that it means the same: with other white space,
 // the members of objects in another order where no name repeats, and strings
