@@ -16,13 +16,7 @@ type anchor struct {
 	open    bool  // the node is still being read
 	isFloat bool  // as a key it has another form than an integer
 	height  int32 // how deeply it nests
-}
-
-// A copied is a part of the output that was copied for an alias or a merge key.
-type copied struct {
-	start, end int // in the output
-	from       int // where it was copied from
-	inSide     bool
+	moved   int   // the anchors from this one to that are in the side buffer, or 0
 }
 
 // manyAnchors is how many there are when they are looked up by a table.
@@ -68,7 +62,7 @@ func (r *Reader) anchorKey(v *value) error {
 		return nil
 	}
 	start := len(r.side)
-	r.inSide = append(r.inSide, mark{uint32(start), uint32(r.props.at)})
+	r.aside.marks = append(r.aside.marks, mark{uint32(start), uint32(r.props.at)})
 	side, err := v.appendJSON(r.side)
 	if err != nil {
 		// It has a name, but stands for nothing that JSON has.
@@ -149,7 +143,7 @@ func (r *Reader) alias(alias span) error {
 // copy appends a part of the output, or of the side buffer, to the output.
 func (r *Reader) copy(s span, inSide bool) {
 	at := len(r.out) - r.base
-	r.copies = append(r.copies, copied{at, at + s.end - s.start, s.start, inSide})
+	r.main.copies = append(r.main.copies, copied{at, at + s.end - s.start, s.start, inSide})
 	if inSide {
 		r.out = append(r.out, r.side[s.start:s.end]...)
 	} else {

@@ -40,7 +40,8 @@ func (r *Reader) document() error {
 			i = next
 		}
 		// The empty document is left out.
-		r.out, r.marks = r.out[:r.base], r.marks[:0]
+		r.out = r.out[:r.base]
+		r.main.reset()
 		r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
 		r.tags = r.tags[:0]
 	}

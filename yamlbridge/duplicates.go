@@ -39,7 +39,7 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 		name := jsonwire.AppendUnescaped(nil, json[f.key+1:skipJSON(json, f.key)-1])
 		id, shown := r.keyOf(f.key, name)
 		if f.keys[id] {
-			line := 1 + sort.SearchInts(breaks, r.valueAt(f.value)) + max(r.Origin.Line-1, 0)
+			line := 1 + sort.SearchInts(breaks, r.definition(f.value, true)) + max(r.Origin.Line-1, 0)
 			list = append(list, fmt.Sprintf("line %d: key %s already set in map", line, shown))
 		}
 		f.keys[id] = true
@@ -79,7 +79,7 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 // keyOf returns what tells the name at an offset of the JSON from others as a key,
 // and how the server shows it.
 func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
-	at := r.definition(offset)
+	at := r.definition(offset, false)
 	i := sort.Search(len(r.typed), func(i int) bool { return r.typed[i].at >= at })
 	if i == len(r.typed) || r.typed[i].at != at {
 		return "s" + string(name), strconv.Quote(string(name))
@@ -92,22 +92,6 @@ func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
 		return "f" + strconv.FormatFloat(v.f, 'x', -1, 64), shown
 	}
 	return "t" + string(name), string(name)
-}
-
-// valueAt returns where the value at an offset of the JSON stands in the text: an
-// alias where it is, and what is in the copy of one where that is defined.
-func (r *Reader) valueAt(offset int) int {
-	for {
-		i := sort.Search(len(r.copies), func(i int) bool { return r.copies[i].end > offset })
-		if i == len(r.copies) || r.copies[i].start >= offset {
-			return int(r.marks[markAt(r.marks, offset)].text)
-		}
-		c := &r.copies[i]
-		offset += c.from - c.start
-		if c.inSide {
-			return int(r.inSide[markAt(r.inSide, offset)].text)
-		}
-	}
 }
 
 // appendLineFeeds appends the offsets of the line feeds in text: what the server

@@ -432,113 +432,121 @@ func (r *Reader) flowPlain(first span, special bool, column int) (next int, err 
 	return next, r.quotedValue(first.start, r.scratch)
 }
 
-// flowKeyNode reads a key of the innermost mapping. An explicit one may span lines,
-// and is written alone; the state says then that a colon may follow. Another is
-// read up to its colon, and the state is that then, or it is written with null if
-// there is none.
+// A flowKeyText is a key in a flow collection whose text has been read.
+type flowKeyText struct {
+	span
+	kind    byte   // the quote, * of an alias, p of a plain one, f of one that was folded, or 0 if it is empty
+	content []byte // JSON, of a quoted or folded one
+}
+
+// flowKeyNode reads a key of the innermost mapping. An explicit one may span lines;
+// the state says then that a colon may follow. Another is read up to its colon,
+// and the state is that, too, or that there is none.
 func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
-	text := r.text
-	core := r.Dialect == Core
-	f := &r.stack[len(r.stack)-1]
 	start := i
-	if c := text[i]; c == '&' || c == '!' {
+	if c := r.text[i]; c == '&' || c == '!' {
+		var own properties
 		var err error
-		var p properties
-		if i, err = r.properties(i, &p); err != nil {
+		if i, err = r.properties(i, &own); err != nil {
 			return i, err
 		}
-		if err = r.adopt(&p); err != nil {
+		if err = r.adopt(&own); err != nil {
 			return i, err
 		}
 		if i, err = r.flowSpace(i, column); err != nil {
 			return i, err
 		}
 	}
-	var (
-		content []byte
-		end     int // of the key
-		kind    = byte('p')
-	)
-	switch c := text[i]; {
-	case c == '[' || c == '{':
-		return i, r.fail(i, "a mapping or sequence is no key")
-	case c == '"' || c == '\'':
-		var err error
-		if content, end, err = r.quoted(i, column); err != nil {
-			return i, err
-		}
-		kind = 'q'
-	case c == '*':
-		end = scanName(text, i+1, core)
-		kind = '*'
-	case r.props.set && (c == ':' || c == ',' || c == '}' || c == ']'):
-		end = i
-		kind = 0
-	case (c == '-' || c == '?' || c == ':') && !r.startsPlain(i), is(c, isIndicator):
-		return i, r.failAt(i, "did not find expected node content")
-	default:
-		stop, _ := scanFlowPlain(text, i, core)
-		end = trimEnd(text, i, stop)
-		content = text[i:end]
-		if c := text[stop]; c != '#' && is(c, isBreakByte) {
-			var err error
-			r.scratch, end, err = r.appendPlain(r.scratch[:0], span{i, end}, column, true)
-			if err != nil {
-				return i, err
-			}
-			if end > stop {
-				content, kind = r.scratch, 'f'
-			}
-		}
+	if r.props.set {
+		start = min(start, r.props.at)
 	}
-	// Is there a colon?
-	at := end
-	if !explicit || core {
-		at = skipBlanks(text, end)
-		if core && !explicit && f.column != pairColumn {
-			// 1.2: it may be on a later line.
-			var err error
-			if at, err = r.flowSpace(end, column); err != nil {
-				return i, err
-			}
-		}
-	}
-	hasColon := text[at] == ':' && !explicit
-	if hasColon && core && kind != 'q' && !r.endsIndicator(at+1) {
-		hasColon = false
-	}
-	if r.props.set && r.props.at < start {
-		start = r.props.at
-	}
-	if hasColon && !core && (r.line > start || r.checkKey(start, at) != nil) {
-		return i, r.fail(start, "a key and its colon are on one line, and no further apart than 1024 characters")
-	}
-	if hasColon && core && f.column == pairColumn && r.line > start {
-		return i, r.fail(start, "a key and its colon are on one line")
-	}
-	var err error
-	switch kind {
-	case 0:
-		err = r.emptyKey(i)
-	case '*':
-		err = r.aliasKey(span{i, end})
-	case 'p':
-		err = r.plainKey(i, end, true)
-	default:
-		err = r.contentKey(i, content)
-	}
+	key, err := r.scanFlowKey(i, column)
 	if err != nil {
 		return i, err
 	}
-	f = &r.stack[len(r.stack)-1]
-	switch {
-	case hasColon:
-		f.state = flowColon
-		return at + 1, nil
-	case explicit:
-		f.state = flowColon
-		return end, nil
+	next, state := key.end, flowColon
+	if !explicit {
+		colon, err := r.flowKeyColon(start, &key, column)
+		if err != nil {
+			return i, err
+		}
+		if next = colon + 1; colon < 0 {
+			next, state = key.end, flowAlone
+		}
 	}
-	f.state = flowAlone
-	return end, nil
+	switch key.kind {
+	case 0:
+		err = r.emptyKey(i)
+	case '*':
+		err = r.aliasKey(key.span)
+	case 'p':
+		err = r.plainKey(i, key.end, true)
+	default:
+		err = r.contentKey(i, key.content)
+	}
+	r.stack[len(r.stack)-1].state = state
+	return next, err
+}
+
+// scanFlowKey reads the text of a key.
+func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
+	text := r.text
+	core := r.Dialect == Core
+	key.start, key.end = i, i
+	switch c := text[i]; {
+	case c == '[' || c == '{':
+		return key, r.fail(i, "a mapping or sequence is no key")
+	case c == '"' || c == '\'':
+		key.kind = c
+		key.content, key.end, err = r.quoted(i, column)
+		return key, err
+	case c == '*':
+		key.kind, key.end = c, scanName(text, i+1, core)
+		return key, nil
+	case r.props.set && (c == ':' || c == ',' || c == '}' || c == ']'):
+		return key, nil
+	case (c == '-' || c == '?' || c == ':') && !r.startsPlain(i), is(c, isIndicator):
+		return key, r.failAt(i, "did not find expected node content")
+	}
+	stop, _ := scanFlowPlain(text, i, core)
+	key.kind, key.end = 'p', trimEnd(text, i, stop)
+	if c := text[stop]; c != '#' && is(c, isBreakByte) {
+		r.scratch, key.end, err = r.appendPlain(r.scratch[:0], key.span, column, true)
+		if key.end > stop {
+			key.kind, key.content = 'f', r.scratch
+		}
+	}
+	return key, err
+}
+
+// flowKeyColon returns where the colon of a key without a question mark is, or -1
+// if it has none. start is where its properties start.
+func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, error) {
+	text := r.text
+	colon := skipBlanks(text, key.end)
+	if r.Dialect == Kubernetes {
+		if text[colon] != ':' {
+			return -1, nil
+		}
+		if r.line > start || r.checkKey(start, colon) != nil {
+			return -1, r.fail(start, "a key and its colon are on one line, and no further apart than 1024 characters")
+		}
+		return colon, nil
+	}
+	// 1.2: but in a sequence it may be on a later line (section 7.4.2, rule [142]).
+	inSequence := r.stack[len(r.stack)-1].column == pairColumn
+	if !inSequence {
+		var err error
+		if colon, err = r.flowSpace(key.end, column); err != nil {
+			return -1, err
+		}
+	}
+	isJSON := key.kind == '"' || key.kind == '\''
+	if text[colon] != ':' || !isJSON && !r.endsIndicator(colon+1) {
+		return -1, nil
+	}
+	if inSequence && r.line > start {
+		return -1, r.fail(start, "a key and its colon are on one line")
+	}
+	return colon, nil
 }

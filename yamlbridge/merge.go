@@ -3,7 +3,6 @@ package yamlbridge
 import (
 	"bytes"
 	"slices"
-	"sort"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
@@ -63,7 +62,7 @@ func (r *Reader) mergeKey(at int) error {
 	}
 	r.props = properties{}
 	r.merges = append(r.merges, merging{
-		at: len(r.out) - r.base, marks: len(r.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.copies),
+		at: len(r.out) - r.base, marks: len(r.main.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.main.copies),
 	})
 	r.writeString(at, []byte(mergeName), true)
 	r.merges[len(r.merges)-1].value = len(r.out) - r.base
@@ -127,7 +126,7 @@ func (r *Reader) merge() error {
 	var found []source
 	add := func(s span) error {
 		s.start, s.end = s.start+m.value, s.end+m.value
-		at := int(r.marks[markAt(r.marks, s.start)].text)
+		at := r.main.at(s.start)
 		if r.out[r.base+s.start] != '{' {
 			r.out = r.out[:r.base+m.value] // the path leads to it
 			return r.fail(at, notMergeable)
@@ -158,10 +157,8 @@ func (r *Reader) merge() error {
 	moved := r.moveAside(m)
 	f.merges = true
 	order := 1
-	for _, s := range r.sources {
-		if s.depth == len(r.stack) {
-			order = s.merge + 1
-		}
+	if n := len(r.sources); n > 0 && r.sources[n-1].depth == len(r.stack) {
+		order = r.sources[n-1].merge + 1
 	}
 	for i := range found {
 		s := &found[i]
@@ -190,18 +187,34 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	moved = len(r.side) - m.value
 	r.side = append(r.side, r.out[r.base+m.value:]...)
 	r.out = r.out[:r.base+m.at]
-	for i := range r.anchors[m.anchors:] {
-		if a := &r.anchors[m.anchors+i]; !a.inSide && a.span.start >= m.value {
+	for i := m.anchors; i < len(r.anchors); {
+		a := &r.anchors[i]
+		if a.moved > i {
+			i = a.moved // with a merge key in this one
+			continue
+		}
+		if !a.inSide && a.span.start >= m.value {
 			a.span.start, a.span.end, a.inSide = a.span.start+moved, a.span.end+moved, true
 		}
+		i++
 	}
-	for _, k := range r.marks[m.marks:] {
+	if m.anchors < len(r.anchors) {
+		r.anchors[m.anchors].moved = len(r.anchors)
+	}
+	for _, k := range r.main.marks[m.marks:] {
 		if int(k.json) >= m.value {
-			r.inSide = append(r.inSide, mark{uint32(int(k.json) + moved), k.text})
+			r.aside.marks = append(r.aside.marks, mark{uint32(int(k.json) + moved), k.text})
 		}
 	}
-	r.marks = r.marks[:m.marks]
-	r.copies = r.copies[:m.copies]
+	for _, c := range r.main.copies[m.copies:] {
+		c.start, c.end = c.start+moved, c.end+moved
+		if !c.inSide && c.from >= m.value {
+			c.from, c.inSide = c.from+moved, true
+		}
+		r.aside.copies = append(r.aside.copies, c)
+	}
+	r.main.marks = r.main.marks[:m.marks]
+	r.main.copies = r.main.copies[:m.copies]
 	return moved
 }
 
@@ -239,10 +252,10 @@ func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 	if s.anchor >= 0 {
 		r.mark(s.at)
 	} else {
-		for i := markAt(r.inSide, members.start); i < len(r.inSide) && int(r.inSide[i].json) < members.end; i++ {
-			k := r.inSide[i]
+		for i := r.aside.markAt(members.start); i < len(r.aside.marks) && int(r.aside.marks[i].json) < members.end; i++ {
+			k := r.aside.marks[i]
 			k.json = uint32(max(int(k.json)-members.start, 0) + start)
-			r.marks = append(r.marks, k)
+			r.main.marks = append(r.main.marks, k)
 		}
 	}
 	r.copy(members, inSide)
@@ -272,18 +285,15 @@ func (r *Reader) mergeSources() error {
 	}
 	for i := range sources {
 		s := &sources[i]
+		// What is overridden costs as much to look at as the rest to copy.
 		json, at, inSide := r.resolved(s)
-		json = bytes.Clone(json) // out grows
+		if err := r.charge(len(json), s.at); err != nil {
+			return err
+		}
 		var added []string
 		for name, m := range members(json, &at) {
-			if err := r.charge(len(name)+1, s.at); err != nil {
-				return err
-			}
 			if taken[name] {
 				continue
-			}
-			if err := r.charge(m.end-m.start, s.at); err != nil {
-				return err
 			}
 			if err := r.mergeMembers(s, m, inSide); err != nil {
 				return err
@@ -356,9 +366,4 @@ func skipJSON(json []byte, i int) int {
 		}
 	}
 	return i
-}
-
-// markAt returns the index of the last mark at the offset of JSON, or before it.
-func markAt(marks []mark, offset int) int {
-	return max(sort.Search(len(marks), func(i int) bool { return int(marks[i].json) > offset })-1, 0)
 }

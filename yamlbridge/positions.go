@@ -10,8 +10,40 @@ import (
 )
 
 // A mark says that what starts at an offset of the JSON stands at one of the text.
-// Marks are sorted by JSON.
 type mark struct{ json, text uint32 }
+
+// A copied is a part of the JSON that was copied for an alias or a merge key.
+type copied struct {
+	start, end int
+	from       int  // where it was copied from
+	inSide     bool // that is in the side buffer
+}
+
+// A trail leads from JSON back to the text. Its marks and copies are in the order of
+// the JSON.
+type trail struct {
+	marks  []mark
+	copies []copied
+}
+
+func (t *trail) reset() { t.marks, t.copies = t.marks[:0], t.copies[:0] }
+
+// markAt returns the index of the last mark at the offset of JSON, or before it.
+func (t *trail) markAt(offset int) int {
+	return max(sort.Search(len(t.marks), func(i int) bool { return int(t.marks[i].json) > offset })-1, 0)
+}
+
+// at returns the offset in the text of what is at an offset of the JSON.
+func (t *trail) at(offset int) int { return int(t.marks[t.markAt(offset)].text) }
+
+// copyAt returns the copy that has the offset of the JSON in it.
+func (t *trail) copyAt(offset int) (c copied, ok bool) {
+	i := sort.Search(len(t.copies), func(i int) bool { return t.copies[i].end > offset })
+	if i == len(t.copies) || t.copies[i].start > offset {
+		return copied{}, false
+	}
+	return t.copies[i], true
+}
 
 // Position returns the position of the name or value that holds the given offset
 // of the JSON that was appended last, counted from its first byte: the last one
@@ -25,32 +57,34 @@ type mark struct{ json, text uint32 }
 // A byte order mark is no column, but counts in Offset and ByteColumn. The first call
 // for a document counts its lines.
 func (r *Reader) Position(offset int) errors.Position {
-	if len(r.marks) == 0 {
+	if len(r.main.marks) == 0 {
 		return errors.Position{}
 	}
-	return r.at(int(r.marks[markAt(r.marks, offset)].text))
+	return r.at(r.main.at(offset))
 }
 
 // Definition is Position, but for what was copied through an alias or a merge key:
 // it returns where that was written.
 func (r *Reader) Definition(offset int) errors.Position {
-	if len(r.marks) == 0 {
+	if len(r.main.marks) == 0 {
 		return errors.Position{}
 	}
-	return r.at(r.definition(offset))
+	return r.at(r.definition(offset, false))
 }
 
-// definition returns the offset in the text of what is at an offset of the JSON.
-func (r *Reader) definition(offset int) int {
+// definition returns the offset in the text of what is at an offset of the JSON, and
+// where that was copied, of what it was copied from; with inner only if it is not
+// all that was copied.
+func (r *Reader) definition(offset int, inner bool) int {
+	t := &r.main
 	for {
-		i := sort.Search(len(r.copies), func(i int) bool { return r.copies[i].end > offset })
-		if i == len(r.copies) || r.copies[i].start > offset {
-			return int(r.marks[markAt(r.marks, offset)].text)
+		c, ok := t.copyAt(offset)
+		if !ok || inner && c.start == offset {
+			return t.at(offset)
 		}
-		c := &r.copies[i]
 		offset += c.from - c.start
-		if c.inSide {
-			return int(r.inSide[markAt(r.inSide, offset)].text)
+		if t = &r.main; c.inSide {
+			t = &r.aside
 		}
 	}
 }

@@ -71,7 +71,7 @@ type Reader struct {
 	out   []byte
 	base  int // where the JSON starts in out
 	stack []frame
-	marks []mark
+	main  trail // of out
 
 	props   properties // of the node that comes next
 	emptyAt int        // where a node stands that is empty
@@ -82,8 +82,7 @@ type Reader struct {
 	anchors []anchor
 	byName  map[string]int // anchors, if there are many
 	side    []byte         // JSON that is referred to, but not in out
-	inSide  []mark
-	copies  []copied
+	aside   trail          // of side
 	typed   []typedKey
 	merges  []merging
 	sources []source
@@ -161,7 +160,7 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	out := r.out
 	r.out = nil
 	if err != nil {
-		r.marks = r.marks[:0]
+		r.main.reset()
 		return dst, err
 	}
 	return out, nil
@@ -177,10 +176,12 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 func (r *Reader) reset(dst []byte) {
 	r.out, r.base = dst, len(dst)
 	r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
-	r.marks, r.inSide, r.lines = r.marks[:0], r.inSide[:0], r.lines[:0]
+	r.main.reset()
+	r.aside.reset()
+	r.lines = r.lines[:0]
 	r.props = properties{}
 	r.tags = r.tags[:0]
-	r.anchors, r.side, r.copies = r.anchors[:0], r.side[:0], r.copies[:0]
+	r.anchors, r.side = r.anchors[:0], r.side[:0]
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
 	r.typed = r.typed[:0]
 	clear(r.byName)
@@ -195,14 +196,16 @@ func (r *Reader) Trailing() bool { return r.trailing }
 // What memory the reader has grown stays for the next one.
 func (r *Reader) Forget() {
 	r.source = nil
-	r.marks, r.lines = r.marks[:0], r.lines[:0]
+	r.main.reset()
+	r.lines = r.lines[:0]
 }
 
 // Cap returns how many bytes of memory the reader holds for use.
 func (r *Reader) Cap() int {
-	const frameSize, markSize, anchorSize, copiedSize = 24, 8, 48, 24
+	const frameSize, markSize, anchorSize, copiedSize = 24, 8, 56, 32
 	return 8*cap(r.lines) + cap(r.text) + cap(r.scratch) + cap(r.side) + cap(r.stack)*frameSize +
-		(cap(r.marks)+cap(r.inSide))*markSize + cap(r.anchors)*anchorSize + cap(r.copies)*copiedSize
+		(cap(r.main.marks)+cap(r.aside.marks))*markSize + cap(r.anchors)*anchorSize +
+		(cap(r.main.copies)+cap(r.aside.copies))*copiedSize
 }
 
 // push opens a collection: a mapping if bracket is {, or else a sequence. at is
@@ -306,7 +309,7 @@ func (r *Reader) comma() {
 
 // mark notes that what is written next stands at off in the text.
 func (r *Reader) mark(off int) {
-	r.marks = append(r.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
+	r.main.marks = append(r.main.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
 }
 
 // empty writes the node that is not there.

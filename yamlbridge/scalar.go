@@ -29,7 +29,7 @@ func (r *Reader) writeString(at int, content []byte, isKey bool) {
 			n++
 		}
 	}
-	r.marks = append(r.marks, mark{uint32(n - r.base), uint32(at)})
+	r.main.marks = append(r.main.marks, mark{uint32(n - r.base), uint32(at)})
 	out[n] = '"'
 	n++
 	if len(content) <= slack && cap(content) >= slack {
