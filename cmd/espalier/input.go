@@ -23,8 +23,11 @@ const stdinName = "<stdin>"
 // is read.
 type document struct {
 	json   []byte
+	text   []byte          // what json was made of
+	isYAML bool            // and is not JSON itself
 	number int             // counts the documents of the input from 1
 	start  errors.Position // in the input
+	base   int             // of json in that of the document, where this is an item of a List
 	// locate turns a position in json into one of the input.
 	locate func(errors.Position) errors.Position
 }
@@ -110,6 +113,7 @@ func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 			default:
 				doc.json = in.rest()
 			}
+			doc.text = doc.json
 			doc.start = in.at
 			doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
 			if !yield(doc, nil) || err != nil {
@@ -137,6 +141,8 @@ func yamlDocuments(r io.Reader) iter.Seq2[document, error] {
 			js, err = bridge.AppendJSON(js[:0], text.Bytes)
 			if !yield(document{
 				json:   js,
+				text:   text.Bytes,
+				isYAML: true,
 				number: n,
 				start:  text.Origin,
 				locate: func(p errors.Position) errors.Position { return bridge.Position(int(p.Offset)) },
@@ -181,6 +187,7 @@ func (d document) items() (items []document, ok bool) {
 				json:   d.json[end-len(value) : end],
 				number: d.number,
 				start:  d.locate(start),
+				base:   d.base + int(start.Offset),
 				locate: func(p errors.Position) errors.Position { return d.locate(shift(p, start)) },
 			})
 		}

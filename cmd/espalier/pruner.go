@@ -18,11 +18,16 @@ type pruner struct {
 	yaml           bool
 	validation     decoder.Validation
 	ignoreMissing  bool
+	inPlace        bool // files are edited, and nothing goes to stdout but diffs
+	diff           bool // and they stay as they are
+	colored        bool
 
 	catalog  *schema.Catalog
 	anything *schema.Program // what objects without a schema are decoded with
 	envelope *schema.Program // what is around the items of a List
+	frame    *schema.Program // that, with items in which nothing is left
 	decoders map[*schema.Program]*decoder.Decoder
+	removal  *removal // what is found, where a file is edited
 	out      []byte
 	written  int // documents
 	code     int
@@ -42,12 +47,15 @@ func (p *pruner) run(semantics schema.Dialect, crds, inputs []string, stdin io.R
 		return p.code
 	}
 	text, whatever := &schema.Structural{Type: "string"}, &schema.Structural{XPreserveUnknownFields: &preserve}
-	p.envelope, err = schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{
-		"apiVersion": text, "kind": text, "metadata": whatever, "items": whatever,
-	}}, schema.ResourceRoot(false))
-	if err != nil {
-		p.fail("%v", err)
-		return p.code
+	empty := &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: &schema.Structural{Type: "object"}}}
+	for program, items := range map[**schema.Program]*schema.Structural{&p.envelope: whatever, &p.frame: empty} {
+		*program, err = schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{
+			"apiVersion": text, "kind": text, "metadata": whatever, "items": items,
+		}}, schema.ResourceRoot(false))
+		if err != nil {
+			p.fail("%v", err)
+			return p.code
+		}
 	}
 	for _, name := range crds {
 		if err := p.catalog.AddPath(name); err != nil {
@@ -64,7 +72,11 @@ func (p *pruner) run(semantics schema.Dialect, crds, inputs []string, stdin io.R
 			continue
 		}
 		for _, name := range names {
-			if p.file(name, stdin) != nil {
+			prune := p.file
+			if p.inPlace {
+				prune = p.editFile
+			}
+			if prune(name, stdin) != nil {
 				return p.code
 			}
 		}
@@ -90,8 +102,7 @@ func (p *pruner) file(name string, stdin io.Reader) error {
 	defer func() { p.code = max(p.code, r.code) }()
 	for doc, err := range documents(name, in) {
 		if err != nil {
-			// Its position is that in the input.
-			r.fatal(doc, err, func(p errors.Position) errors.Position { return p })
+			r.unreadable(doc, err)
 			continue
 		}
 		if err := p.document(&r, doc, true); err != nil {
@@ -132,7 +143,12 @@ func (p *pruner) document(r *report, doc document, mayBeList bool) error {
 		r.fatal(doc, err, doc.locate)
 		return nil
 	}
-	r.findings(doc, program, d.Findings(), d.Omitted(), p.validation == decoder.Strict)
+	r.findings(doc, program, d.Findings(), d.Omitted(), p.validation)
+	if p.removal != nil {
+		p.removal.object(doc, d)
+		p.removal.result(p.out)
+		return nil
+	}
 	return p.write(r)
 }
 
@@ -152,7 +168,15 @@ func (p *pruner) list(r *report, doc document) (done bool, err error) {
 	found := slices.DeleteFunc(slices.Clone(d.Findings()), func(f errors.Finding) bool {
 		return f.Path.IsWithin(errors.Path{}.Child("items"))
 	})
-	r.findings(doc, p.envelope, found, 0, p.validation == decoder.Strict)
+	r.findings(doc, p.envelope, found, 0, p.validation)
+	if p.removal != nil {
+		p.removal.envelope(doc, items, found)
+		if p.out, err = p.decoder(p.frame).AppendJSON(p.out[:0], doc.json); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+			r.fatal(doc, err, doc.locate)
+			return true, nil
+		}
+		p.removal.result(p.out)
+	}
 	for _, item := range items {
 		if err := p.document(r, item, false); err != nil {
 			return true, err
@@ -164,13 +188,21 @@ func (p *pruner) list(r *report, doc document) (done bool, err error) {
 func (p *pruner) decoder(program *schema.Program) *decoder.Decoder {
 	d := p.decoders[program]
 	if d == nil {
-		d = decoder.New(program, decoder.FieldValidation(p.validation), decoder.Compact(true))
+		validation, limits := p.validation, decoder.Limits{}
+		if p.inPlace {
+			// What is found is what is removed, whether it is reported or not.
+			limits.Findings, limits.FindingBytes = maxRemoved, maxRemovedBytes
+			if validation == decoder.Ignore {
+				validation = decoder.Warn
+			}
+		}
+		d = decoder.New(program, decoder.FieldValidation(validation), decoder.WithLimits(limits), decoder.Compact(true))
 		p.decoders[program] = d
 	}
 	return d
 }
 
-// write writes the document in p.out, with one call.
+// write writes the document in p.out.
 func (p *pruner) write(r *report) error {
 	text := append(p.out, '\n')
 	if p.yaml {
@@ -183,6 +215,12 @@ func (p *pruner) write(r *report) error {
 			text = append([]byte("---\n"), text...)
 		}
 	}
+	p.written++
+	return p.print(text)
+}
+
+// print writes to standard output, with one call.
+func (p *pruner) print(text []byte) error {
 	n, err := p.stdout.Write(text)
 	if err == nil && n < len(text) {
 		err = io.ErrShortWrite
@@ -191,6 +229,5 @@ func (p *pruner) write(r *report) error {
 		p.fail("writing the output: %v", err)
 		return errOutput
 	}
-	p.written++
 	return nil
 }

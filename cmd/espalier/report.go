@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -24,6 +25,12 @@ func (r *report) line(at errors.Position, severity, message string) {
 		return
 	}
 	fmt.Fprintf(r.to, "%s: %s: %s\n", r.file, severity, message)
+}
+
+// unreadable reports why there is no document, or nothing behind it. The
+// positions in the error are those in the file.
+func (r *report) unreadable(doc document, err error) {
+	r.fatal(doc, err, func(p errors.Position) errors.Position { return p })
 }
 
 // fatal reports why there is no result for a document. locate leads from the
@@ -71,9 +78,12 @@ func withoutPosition(message string) string {
 }
 
 // findings reports what was found in a document, in its order.
-func (r *report) findings(doc document, program *schema.Program, found errors.List, omitted int, strict bool) {
+func (r *report) findings(doc document, program *schema.Program, found errors.List, omitted int, validation decoder.Validation) {
 	severity := "warning"
-	if strict {
+	switch validation {
+	case decoder.Ignore:
+		return
+	case decoder.Strict:
 		severity = "error"
 		if len(found) > 0 {
 			r.code = max(r.code, exitFindings)

@@ -1,40 +1,50 @@
 package edit
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A span is a member of a mapping in flow style, in the text.
 type span struct {
 	start, end int
+	key        int // is start, but for a question mark
 	comma      int // behind it, or -1
+	gone       bool
 }
 
 // flow removes members from a mapping in flow style whose { is at an offset of
 // the text.
 func (e *editor) flow(at int, members []member) {
 	spans, closing := flowMembers(e.text, at)
-	if len(spans) != len(members) {
-		return // There is a merge key.
+	kept := len(spans) - 1 // the last one that stays
+	for _, m := range members {
+		if m.gone {
+			i, ok := slices.BinarySearchFunc(spans, e.at(m.name), func(s span, at int) int { return s.key - at })
+			if ok {
+				spans[i].gone = true
+			}
+		}
 	}
-	if allGone(members) {
+	for kept >= 0 && spans[kept].gone {
+		kept--
+	}
+	if kept < 0 {
 		e.edits = append(e.edits, Edit{From: at + 1, To: closing})
 		return
 	}
-	kept := len(members) - 1 // the last one that stays
-	for members[kept].gone {
-		kept--
-	}
-	if kept < len(members)-1 && spans[len(spans)-1].comma < 0 {
+	if kept < len(spans)-1 && spans[len(spans)-1].comma < 0 {
 		from, comma := spans[kept].end, spans[kept].comma
 		if len(bytes.TrimSpace(e.text[from:comma])) > 0 {
 			from = comma // there is a comment between
 		}
 		e.edits = append(e.edits, Edit{From: from, To: comma + 1})
 	}
-	for i, m := range members {
-		if !m.gone {
+	for i, s := range spans {
+		if !s.gone {
 			continue
 		}
-		from, to := spans[i].start, max(spans[i].end, spans[i].comma+1)
+		from, to := s.start, max(s.end, s.comma+1)
 		first, last := e.lines.of(from), e.lines.of(to)
 		before := e.text[e.lines.start(first):from]
 		behind := skipBlanks(e.text, to)
@@ -95,7 +105,10 @@ func flowMembers(text []byte, at int) (spans []span, closing int) {
 			continue
 		}
 		if cur.start < 0 {
-			cur.start = start
+			cur.start, cur.key = start, start
+			if text[start] == '?' && s.at == start+1 {
+				cur.key = skipSpace(text, s.at)
+			}
 		}
 		cur.end = s.at
 	}

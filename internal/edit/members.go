@@ -109,6 +109,41 @@ func without(json []byte, names []int) (losers []object, compact []byte, err err
 	}
 }
 
+// Repeated returns the offsets in a JSON text of the names that a later member of
+// the same object has, too.
+func Repeated(json []byte) (names []int, err error) {
+	var open []map[string]int // where the objects have their names; nil for arrays
+	dec := newDecoder(json)
+	for {
+		kind, n := dec.StackIndex(dec.StackDepth())
+		at := tokenStart(json, int(dec.InputOffset()))
+		token, err := dec.ReadToken()
+		if err == io.EOF {
+			slices.Sort(names)
+			return names, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch token.Kind() {
+		case '{':
+			open = append(open, map[string]int{})
+		case '[':
+			open = append(open, nil)
+		case '}', ']':
+			open = open[:len(open)-1]
+		case '"':
+			if kind == '{' && n%2 == 0 {
+				last, name := open[len(open)-1], token.String()
+				if before, ok := last[name]; ok {
+					names = append(names, before)
+				}
+				last[name] = at
+			}
+		}
+	}
+}
+
 // tokenStart returns where the token starts that comes behind an offset.
 func tokenStart(json []byte, at int) int {
 	return len(json) - len(bytes.TrimLeft(json[at:], " \t\r\n,:"))

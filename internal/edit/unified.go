@@ -82,7 +82,8 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// lineChanges returns the changes that edits make, apart from each other.
+// lineChanges returns the changes that edits make, with lines between them that
+// stay.
 func lineChanges(text []byte, lines [][]byte, edits []Edit) []change {
 	starts := []int{0}
 	for _, line := range lines {
@@ -102,7 +103,14 @@ func lineChanges(text []byte, lines [][]byte, edits []Edit) []change {
 		}
 		c.old = lines[c.from:c.to]
 		c.new = splitLines(Apply(text[base:starts[c.to]], within))
-		if c = c.trimmed(); len(c.old)+len(c.new) > 0 {
+		c = c.trimmed()
+		switch n := len(changes); {
+		case len(c.old)+len(c.new) == 0:
+		case n > 0 && changes[n-1].to == c.from:
+			last := &changes[n-1]
+			last.to = c.to
+			last.old, last.new = lines[last.from:last.to], append(last.new, c.new...)
+		default:
 			changes = append(changes, c)
 		}
 	}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// diffNames returns what a file is called in a diff, before and after: git apply
+// and patch -p1 find it.
+func diffNames(name string) (before, after string) {
+	name = strings.TrimPrefix(filepath.ToSlash(name), "/")
+	return "a/" + name, "b/" + name
+}
+
+// wantsColor reports whether what goes to out is for the eyes of somebody who
+// likes colors (https://no-color.org).
+func wantsColor(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// colorDiff colors the lines of a unified diff as git does.
+func colorDiff(diff []byte, does bool) []byte {
+	if !does {
+		return diff
+	}
+	var out []byte
+	for i, line := range bytes.SplitAfter(diff, []byte("\n")) {
+		color := ""
+		switch {
+		case len(line) == 0:
+			continue
+		case i < len("-+"):
+			color = "1"
+		case line[0] == '@':
+			color = "36"
+		case line[0] == '-':
+			color = "31"
+		case line[0] == '+':
+			color = "32"
+		}
+		text := bytes.TrimRight(line, "\r\n")
+		if color != "" {
+			out = append(append(append(out, "\x1b["+color+"m"...), text...), "\x1b[m"...)
+			text = nil
+		}
+		out = append(append(out, text...), line[len(bytes.TrimRight(line, "\r\n")):]...)
+	}
+	return out
+}

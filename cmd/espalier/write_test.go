@@ -1,0 +1,238 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+)
+
+const writeCases = "../../testdata/write/"
+
+// TestWriteCases runs the cases of testdata/write: in.yaml or in.json becomes
+// want.yaml or want.json, or stays as it is where there is none; code is the exit
+// code, stderr what is reported, and diff what --diff shows.
+func TestWriteCases(t *testing.T) {
+	files, err := filepath.Glob(writeCases + "*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			require.NoError(t, err)
+			require.NotEmpty(t, archive.Comment)
+			sections := map[string]string{}
+			for _, f := range archive.Files {
+				require.Contains(t, []string{"in.yaml", "in.json", "want.yaml", "want.json", "code", "stderr", "diff"}, f.Name)
+				sections[f.Name] = string(f.Data)
+			}
+			in := archive.Files[0].Name
+			want, changes := sections[strings.Replace(in, "in.", "want.", 1)]
+			if !changes {
+				want = sections[in]
+			}
+			code := exitClean
+			if s, ok := sections["code"]; ok {
+				code, err = strconv.Atoi(strings.TrimSpace(s))
+				require.NoError(t, err)
+			}
+			crd, err := filepath.Abs(writeCases + "crd.yaml")
+			require.NoError(t, err)
+			t.Chdir(write(t, map[string]string{in: sections[in]}))
+
+			before, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "json")
+			stdout, stderr, got := espalier("", "prune", "--crd", crd, in, "--diff")
+			if diff, ok := sections["diff"]; ok {
+				assert.Equal(t, diff, stdout)
+			}
+			assert.Equal(t, changes, stdout != "")
+			if changes {
+				assert.Equal(t, max(code, exitFindings), got)
+			} else {
+				assert.Equal(t, code, got)
+			}
+			assert.Equal(t, sections[in], read(t, in), "--diff changes nothing")
+
+			stdout, stderr2, got := espalier("", "prune", "--crd", crd, in, "--write")
+			assert.Equal(t, code, got, stderr2)
+			assert.Empty(t, stdout)
+			assert.Equal(t, want, read(t, in))
+			assert.Equal(t, stderr, stderr2)
+			if s, ok := sections["stderr"]; ok {
+				assert.Equal(t, s, stderr)
+			}
+			after, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "json")
+			assert.Equal(t, before, after, "the objects are the same")
+
+			stdout, _, got = espalier("", "prune", "--crd", crd, in, "--diff")
+			assert.Equal(t, code, got, "there is nothing more to do")
+			assert.Empty(t, stdout)
+		})
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(content)
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(name, []byte(content), 0o666))
+}
+
+const (
+	tree     = "apiVersion: write.example.com/v1\nkind: Tree\n"
+	writeCRD = writeCases + "crd.yaml"
+)
+
+// TestWriteLines: lines end as they do, also where the file has no last break.
+func TestWriteLines(t *testing.T) {
+	for _, test := range []struct{ in, want string }{
+		{tree + "colour: brown", tree},
+		{"colour: brown\n" + strings.TrimSuffix(tree, "\n"), strings.TrimSuffix(tree, "\n")},
+		{tree + "spec:\n  text: |\n    a\n\n  x: &x 1\n  size: *x\n", tree + "spec:\n  text: |\n    a\n  size: &x 1\n"},
+		{"\uFEFF" + tree + "x: 1\n", "\uFEFF" + tree},
+	} {
+		for _, lineBreak := range []string{"\n", "\r\n"} {
+			in, want := strings.ReplaceAll(test.in, "\n", lineBreak), strings.ReplaceAll(test.want, "\n", lineBreak)
+			file := filepath.Join(write(t, map[string]string{"a.yaml": in}), "a.yaml")
+			_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", file)
+			assert.Equal(t, exitClean, code, stderr)
+			assert.Equal(t, want, read(t, file))
+		}
+	}
+}
+
+// TestWriteArguments: what is reported, how it ends, and where it is refused.
+func TestWriteArguments(t *testing.T) {
+	dir := write(t, map[string]string{"a.yaml": tree + "x: 1\n", "b.json": `{"apiVersion": "v1", "kind": "Secret", "a": 1, "a": 2}`, "c.txt": tree + "x: 1\n"})
+	a, b := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.json")
+	stdout, stderr, code := espalier("", "prune", "--crd", writeCRD, "--diff", "--validate=ignore", "--ignore-missing-schemas", dir)
+	assert.Equal(t, exitFindings, code)
+	assert.Empty(t, stderr)
+	assert.Contains(t, stdout, "-x: 1\n")
+	assert.Contains(t, stdout, "-"+read(t, b)+"\n\\ No newline at end of file\n"+`+{"apiVersion": "v1", "kind": "Secret", "a": 2}`)
+
+	_, stderr, code = espalier("", "prune", "--crd", writeCRD, "--write", "--validate=strict", "-f", a)
+	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, a+`:3:1: error: unknown field "x"`+"\n", stderr)
+	assert.Equal(t, tree, read(t, a), "findings do not keep the file from being written")
+	assert.Equal(t, tree+"x: 1\n", read(t, filepath.Join(dir, "c.txt")), "it was not named")
+
+	stdout, _, code = espalier(tree+"x: 1\n", "prune", "--crd", writeCRD, "--diff")
+	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, "--- a/<stdin>\n+++ b/<stdin>\n@@ -1,3 +1,2 @@\n apiVersion: write.example.com/v1\n kind: Tree\n-x: 1\n", stdout)
+
+	for _, args := range [][]string{{"--write"}, {"--write", "-"}, {"--write", "-f", "-", a}} {
+		stdout, stderr, code = espalier(tree, append([]string{"prune", "--crd", writeCRD}, args...)...)
+		assert.Equal(t, exitUsage, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, "name the files, or redirect the output")
+	}
+	for _, args := range [][]string{{"--write", "--diff"}, {"--write", "-o", "json"}, {"--diff", "-o", "yaml"}} {
+		_, _, code = espalier(tree, append([]string{"prune", "--crd", writeCRD, a}, args...)...)
+		assert.Equal(t, exitUsage, code, args)
+	}
+	_, stderr, code = espalier("", "prune", "--crd", writeCRD, "--write", filepath.Join(dir, "none.yaml"))
+	assert.Equal(t, exitInput, code)
+	assert.Contains(t, stderr, "none.yaml")
+}
+
+// TestWriteFiles: a file is replaced as a whole, with its mode, and links lead
+// where they did. What needs no change is not touched.
+func TestWriteFiles(t *testing.T) {
+	dir := write(t, map[string]string{"files/a.yaml": tree + "x: 1\n", "files/b.yaml": tree, "links/none": ""})
+	a, b, link := filepath.Join(dir, "files/a.yaml"), filepath.Join(dir, "files/b.yaml"), filepath.Join(dir, "links/a.yaml")
+	require.NoError(t, os.Chmod(a, 0o640))
+	require.NoError(t, os.Symlink("../files/a.yaml", link))
+	oldA, err := os.Stat(a)
+	require.NoError(t, err)
+	oldB, err := os.Stat(b)
+	require.NoError(t, err)
+
+	_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", link, b)
+	assert.Equal(t, exitClean, code, stderr)
+	assert.Equal(t, tree, read(t, a))
+	target, err := os.Readlink(link)
+	assert.NoError(t, err)
+	assert.Equal(t, "../files/a.yaml", target)
+	newA, err := os.Stat(a)
+	require.NoError(t, err)
+	assert.Equal(t, oldA.Mode(), newA.Mode())
+	assert.False(t, os.SameFile(oldA, newA))
+	newB, err := os.Stat(b)
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(oldB, newB))
+	for _, folder := range []string{"files", "links"} {
+		left, err := os.ReadDir(filepath.Join(dir, folder))
+		assert.NoError(t, err)
+		assert.Len(t, left, 2, "nothing is left behind")
+	}
+}
+
+func TestReplaceFileFails(t *testing.T) {
+	dir := t.TempDir()
+	assert.Error(t, replaceFile(filepath.Join(dir, "none"), nil))
+	assert.ErrorContains(t, replaceFile(dir, nil), "no regular file")
+	a := filepath.Join(write(t, map[string]string{"a": "a"}), "a")
+	assert.NoError(t, replaceFile(a, []byte("b")))
+	assert.Equal(t, "b", read(t, a))
+	if os.Getuid() > 0 {
+		require.NoError(t, os.Chmod(filepath.Dir(a), 0o500))
+		assert.Error(t, replaceFile(a, []byte("c")))
+		assert.Equal(t, "b", read(t, a))
+	}
+}
+
+// TestWriteLimit: what is too much to be removed from one object is not.
+func TestWriteLimit(t *testing.T) {
+	for n, want := range map[int]int{maxRemoved: exitClean, maxRemoved + 1: exitInput} {
+		var in strings.Builder
+		in.WriteString(tree)
+		for i := range n {
+			fmt.Fprintf(&in, "x%d:\n", i)
+		}
+		file := filepath.Join(write(t, map[string]string{"a.yaml": in.String()}), "a.yaml")
+		_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", "--validate=ignore", file)
+		assert.Equal(t, want, code, "%.1000s", stderr)
+		if want == exitClean {
+			assert.Equal(t, tree, read(t, file))
+		} else {
+			assert.Equal(t, in.String(), read(t, file))
+			assert.Contains(t, stderr, "more than 100000 ")
+		}
+	}
+}
+
+func TestColors(t *testing.T) {
+	diff := []byte("--- a\n+++ b\n@@ -1,2 +1,2 @@\n a\n-b\r\n+c\n\\ No newline at end of file\n")
+	assert.Equal(t, diff, colorDiff(diff, false))
+	assert.Equal(t, "\x1b[1m--- a\x1b[m\n\x1b[1m+++ b\x1b[m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[m\n a\n\x1b[31m-b\x1b[m\r\n\x1b[32m+c\x1b[m\n\\ No newline at end of file\n",
+		string(colorDiff(diff, true)))
+
+	assert.False(t, wantsColor(new(strings.Builder)))
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	require.NoError(t, err)
+	defer file.Close()
+	assert.False(t, wantsColor(file))
+	terminal, err := os.Open(os.DevNull) // a device with characters, too
+	require.NoError(t, err)
+	defer terminal.Close()
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
+	assert.True(t, wantsColor(terminal))
+	t.Setenv("NO_COLOR", "1")
+	assert.False(t, wantsColor(terminal))
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "dumb")
+	assert.False(t, wantsColor(terminal))
+}
