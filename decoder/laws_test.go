@@ -174,7 +174,7 @@ func textOf(v any) any {
 // FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
 // and that one which is JSON is read as JSON.
 func FuzzAppendYAML(f *testing.F) {
-	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices)) })
+	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%256)) })
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8) {
 		s := parseSmall(schemaText)
 		if s == nil || len(src) > 4096 {
@@ -184,11 +184,23 @@ func FuzzAppendYAML(f *testing.F) {
 		if err != nil {
 			return
 		}
-		limits := decoder.WithLimits(decoder.Limits{DefaultBytes: 1 << 16})
-		d, other := decoder.New(p, limits), decoder.New(p, limits)
+		opts := []decoder.Option{decoder.WithLimits(decoder.Limits{DefaultBytes: 1 << 16})}
+		var r yamlbridge.Reader
+		switch choice(of).reading() {
+		case laws.Kubernetes:
+			opts = append(opts, decoder.Kubernetes())
+			r.AsServer = true
+		case laws.FromStorage:
+			opts = append(opts, decoder.FromStorage())
+			r.AsServer = true
+		}
+		if of >= 128 {
+			opts = append(opts, decoder.YAMLDialect(yamlbridge.Core))
+			r.Dialect = yamlbridge.Core
+		}
+		d, other := decoder.New(p, opts...), decoder.New(p, opts...)
 		out, err := d.AppendYAML(nil, src)
 
-		var r yamlbridge.Reader
 		js, errYAML := r.AppendJSON(nil, src)
 		if errYAML != nil {
 			require.Equal(t, errYAML, err, "what is not YAML has no result")
