@@ -3,8 +3,6 @@ package yamlbridge
 import (
 	"bytes"
 	"strconv"
-
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
 // An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is
@@ -65,8 +63,8 @@ func (r *Reader) anchorKey(v *value) error {
 	r.aside.marks = append(r.aside.marks, mark{uint32(start), uint32(r.props.at)})
 	side, err := v.appendJSON(r.side)
 	if err != nil {
-		// It has a name, but stands for nothing that JSON has.
-		side = append(r.side, '-')
+		// It has a name, such as .inf, but stands for nothing that JSON has.
+		side, _ = v.appendName(r.side, r.Dialect)
 	}
 	r.side = side
 	r.addAnchor(anchor{
@@ -122,7 +120,7 @@ func (r *Reader) alias(alias span) error {
 	}
 	a := &r.anchors[index]
 	json := r.json(a)
-	if string(json) == "-" {
+	if isInfinite(json) {
 		return r.fail(alias.start, "infinity and NaN are no JSON values")
 	}
 	if err := r.charge(len(json), alias.start); err != nil {
@@ -160,37 +158,59 @@ func (r *Reader) aliasKey(alias span) error {
 	if err != nil {
 		return err
 	}
-	a := &r.anchors[index]
-	json := r.json(a)
+	a := r.anchors[index]
+	json := r.json(&a)
 	if err := r.charge(len(json), alias.start); err != nil {
 		return err
 	}
-	var v value
 	switch json[0] {
 	case '{', '[':
 		return r.fail(alias.start, "a mapping or sequence is no key")
 	case '"':
 		r.scratch = append(r.scratch[:0], json[1:len(json)-1]...)
 		r.writeString(alias.start, r.scratch, true)
-		return nil
-	case 't', 'f':
-		v = value{kind: boolValue, b: json[0] == 't'}
-	case 'n':
 	default:
-		if !a.isFloat {
-			v = value{kind: stringValue, text: json}
-			if r.Dialect == Kubernetes && len(json) >= len("9223372036854775808") && !jsonwire.IsInt64(json, jsonwire.Integer) {
-				v.kind = bigValue
-			}
-			break
+		v, err := readScalar(json, a.isFloat)
+		if err == nil {
+			err = r.writeKey(alias.start, &v)
 		}
-		f, err := strconv.ParseFloat(string(json), 64)
-		if err != nil { // a "-" for what has no JSON
-			return r.fail(alias.start, "an alias of infinity or NaN is no key")
+		if err != nil {
+			return err
 		}
-		v = value{kind: floatValue, f: f}
 	}
-	return r.writeKey(alias.start, &v)
+	// What leads to the definition of a copy leads to that of the name, too.
+	start := int(r.main.marks[len(r.main.marks)-1].json)
+	r.main.copies = append(r.main.copies, copied{start, len(r.out) - r.base - len(":"), a.span.start, a.inSide})
+	return nil
+}
+
+// isInfinite reports whether what a key stands for is not JSON, but .inf, -.inf or
+// .nan.
+func isInfinite(json []byte) bool {
+	return json[0] == '.' || json[0] == '-' && json[1] == '.'
+}
+
+// readScalar returns what JSON that was written for a scalar says, which is no
+// string.
+func readScalar(json []byte, isFloat bool) (value, error) {
+	switch {
+	case json[0] == 't' || json[0] == 'f':
+		return value{kind: boolValue, b: json[0] == 't'}, nil
+	case json[0] == 'n':
+		return value{}, nil
+	case isInfinite(json):
+		v, _ := resolveFloatWord(json)
+		return v, nil
+	case isFloat:
+		f, err := strconv.ParseFloat(string(json), 64)
+		return value{kind: floatValue, f: f}, err
+	}
+	sign := byte(0)
+	if json[0] == '-' {
+		sign, json = '-', json[1:]
+	}
+	v, _ := integer(json, 10, sign)
+	return v, nil
 }
 
 // charge takes n bytes from the budget of aliases. Each node has at least one, so

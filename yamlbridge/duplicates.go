@@ -79,12 +79,14 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 // keyOf returns what tells the name at an offset of the JSON from others as a key,
 // and how the server shows it.
 func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
-	at := r.definition(offset, false)
-	i := sort.Search(len(r.typed), func(i int) bool { return r.typed[i].at >= at })
-	if i == len(r.typed) || r.typed[i].at != at {
-		return "s" + string(name), strconv.Quote(string(name))
+	v := r.typedAt(r.definition(offset, true)) // an alias is noted where it stands
+	if v == nil {
+		v = r.typedAt(r.definition(offset, false))
 	}
-	if v := &r.typed[i].value; v.kind == floatValue {
+	switch {
+	case v == nil:
+		return "s" + string(name), strconv.Quote(string(name))
+	case v.kind == floatValue:
 		if v.f != v.f {
 			return "f" + strconv.Itoa(offset), "NaN" // is equal to nothing
 		}
@@ -92,6 +94,16 @@ func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
 		return "f" + strconv.FormatFloat(v.f, 'x', -1, 64), shown
 	}
 	return "t" + string(name), string(name)
+}
+
+// typedAt returns what the key at an offset of the text stands for, or nil if that is
+// a string.
+func (r *Reader) typedAt(at int) *value {
+	i := sort.Search(len(r.typed), func(i int) bool { return r.typed[i].at >= at })
+	if i == len(r.typed) || r.typed[i].at != at {
+		return nil
+	}
+	return &r.typed[i].value
 }
 
 // appendLineFeeds appends the offsets of the line feeds in text: what the server

@@ -211,14 +211,9 @@ value: // i is behind a colon
 	}
 
 node: // a value of f starts at i
-	own = false
-	if c := text[i]; c == '&' || c == '!' {
-		var p properties
-		if i, err = r.properties(i, &p); err != nil {
-			return i, err
-		}
-		r.props, own = p, true
-		if i, err = r.flowSpace(i, column); err != nil {
+	own = text[i] == '&' || text[i] == '!'
+	if own {
+		if i, err = r.flowProperties(i, column); err != nil {
 			return i, err
 		}
 		if c := text[i]; c == ',' || c == '}' || c == ']' {
@@ -226,18 +221,6 @@ node: // a value of f starts at i
 				return i, err
 			}
 			goto next
-		}
-		if c := text[i]; c == '&' || c == '!' {
-			// In lines of their own each.
-			if i, err = r.properties(i, &p); err != nil {
-				return i, err
-			}
-			if err = r.adopt(&p); err != nil {
-				return i, err
-			}
-			if i, err = r.flowSpace(i, column); err != nil {
-				return i, err
-			}
 		}
 	}
 	switch c := text[i]; c {
@@ -444,18 +427,9 @@ type flowKeyText struct {
 // and the state is that, too, or that there is none.
 func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	start := i
-	if c := r.text[i]; c == '&' || c == '!' {
-		var own properties
-		var err error
-		if i, err = r.properties(i, &own); err != nil {
-			return i, err
-		}
-		if err = r.adopt(&own); err != nil {
-			return i, err
-		}
-		if i, err = r.flowSpace(i, column); err != nil {
-			return i, err
-		}
+	i, err := r.flowProperties(i, column)
+	if err != nil {
+		return i, err
 	}
 	if r.props.set {
 		start = min(start, r.props.at)
@@ -486,6 +460,25 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	}
 	r.stack[len(r.stack)-1].state = state
 	return next, err
+}
+
+// flowProperties reads properties, which may be in lines of their own, and what
+// white space is behind them.
+func (r *Reader) flowProperties(i, column int) (int, error) {
+	for r.text[i] == '&' || r.text[i] == '!' {
+		var own properties
+		var err error
+		if i, err = r.properties(i, &own); err != nil {
+			return i, err
+		}
+		if err = r.adopt(&own); err != nil {
+			return i, err
+		}
+		if i, err = r.flowSpace(i, column); err != nil {
+			return i, err
+		}
+	}
+	return i, nil
 }
 
 // scanFlowKey reads the text of a key.

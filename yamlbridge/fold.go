@@ -576,7 +576,7 @@ func (r *Reader) blockIndent(i, least int) (int, error) {
 		case c != 0 && is(c, isBreakByte) && !(at == r.end):
 			i = lineEnd(text, at) + 1
 			continue
-		case r.Dialect == Core && c != 0 && at-i >= least && at-i < most:
+		case r.Dialect == Core && c != 0 && at-i >= least && at-i < most && (at > i || !isMarker(text, at)):
 			return 0, r.fail(at, "an empty line at the start of a block scalar has more spaces than its first line")
 		}
 		break

@@ -262,6 +262,7 @@ func (r *Reader) pop() error {
 		if err := r.noKey(); err != nil {
 			return err
 		}
+		r.emptyAt = r.line
 		if err := r.empty(); err != nil {
 			return err
 		}
