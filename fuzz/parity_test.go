@@ -42,7 +42,7 @@ func (y *tally) add(c class, what string, report func() string) {
 	y.Lock()
 	defer y.Unlock()
 	y.classes[c]++
-	if _, known := y.examples[c]; !known && *examplesFlag && c != same && c != differs {
+	if _, known := y.examples[c]; !known && *examplesFlag && report != nil && c != same && c != differs {
 		y.examples[c] = report()
 	}
 	if c == differs {
