@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -85,6 +86,12 @@ func yamlString(s string) *yaml.Node {
 // merge key or a default value (yaml.org/type).
 var otherWords = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "<<", "="}
 
+// otherNumbers are what readers of YAML 1.1 take for numbers and times, and the API
+// server does not: to the base of 60, with commas, with underscores anywhere, and
+// times with spaces.
+var otherNumbers = regexp.MustCompile(`^([-+]?(0b[01_]+|0x[0-9a-fA-F_]+|([0-9][0-9_,]*(:[0-5]?[0-9])*(\.[0-9_]*)?|\.[0-9_]+)([eE][-+]?[0-9]+)?)` +
+	`|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9:.]+[ \t]*(Z|[-+][0-9:]+)?)$`)
+
 // isPlainText reports whether no reader takes s for anything but a string, as
 // far as this is not for yaml.v3 to know.
 func isPlainText(s string) bool {
@@ -98,7 +105,7 @@ func isPlainText(s string) bool {
 	}
 	if strings.ContainsRune("0123456789+-.~", rune(s[0])) {
 		js, err := yamlbridge.AppendJSON(nil, []byte(s))
-		if err != nil || len(js) == 0 || js[0] != '"' {
+		if err != nil || len(js) == 0 || js[0] != '"' || otherNumbers.MatchString(s) {
 			return false
 		}
 		text, err := jsontext.AppendUnquote(nil, js)
