@@ -2,6 +2,8 @@ package yamlbridge_test
 
 import (
 	"bytes"
+	stderrors "errors"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -36,38 +38,90 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
+// readers are one of each kind.
+func readers() map[string]*yamlbridge.Reader {
+	return map[string]*yamlbridge.Reader{
+		"default": {}, "as the server": {AsServer: true}, "Core": {Dialect: yamlbridge.Core},
+	}
+}
+
 func checkLaws(t *testing.T, src []byte) {
 	const prefix = "before"
-	var m yamlbridge.Reader
-	kept := bytes.Clone(src)
-	out, err := m.AppendJSON([]byte(prefix), src)
-	if !bytes.Equal(kept, src) {
-		t.Fatal("the source was written to")
-	}
-	if err != nil {
-		if string(out) != prefix {
-			t.Fatalf("with an error, the buffer holds %q", out)
+	for name, r := range readers() {
+		kept := bytes.Clone(src)
+		out, err := r.AppendJSON([]byte(prefix), src)
+		if !bytes.Equal(kept, src) {
+			t.Fatalf("%s: the source was written to", name)
 		}
-		switch err := err.(type) {
-		case *errors.SyntaxError:
-			checkPosition(t, src, err.Position)
-			if err.Msg == "" || !utf8.ValidString(err.Msg) {
-				t.Fatalf("message %q", err.Msg)
+		// UTF-16 is read as another text, which positions are in.
+		sameText := !r.AsServer || !bytes.HasPrefix(src, []byte("\xff\xfe")) && !bytes.HasPrefix(src, []byte("\xfe\xff"))
+		if err != nil {
+			if string(out) != prefix {
+				t.Fatalf("%s: with an error, the buffer holds %q", name, out)
 			}
-		case *errors.LimitError:
-			checkPosition(t, src, err.Position)
-		default:
-			t.Fatalf("error of type %T: %v", err, err)
+			checkError(t, src, err, sameText)
+			continue
 		}
+		json := jsontext.Value(bytes.TrimPrefix(out, []byte(prefix)))
+		compact := bytes.Clone(json)
+		if (*jsontext.Value)(&compact).Compact(jsontext.AllowDuplicateNames(true)) != nil || !bytes.Equal(compact, json) {
+			t.Fatalf("%s: not compact JSON: %s", name, json)
+		}
+		// All of them would be quadratic.
+		for off := 0; off <= len(json) && sameText; off += 1 + len(json)/512 {
+			checkPosition(t, src, r.Position(off))
+			checkPosition(t, src, r.Definition(off))
+		}
+		if r.AsServer {
+			for _, text := range r.ServerDuplicates(json) {
+				if !strings.HasPrefix(text, "line ") || !strings.HasSuffix(text, " already set in map") {
+					t.Fatalf("duplicate %q", text)
+				}
+			}
+		}
+		checkAgain(t, name, r, json)
+	}
+}
+
+// checkAgain holds that JSON is YAML: what was made of a document stays as it is. In
+// the Kubernetes dialect that goes for strings without line breaks of YAML 1.1.
+func checkAgain(t *testing.T, name string, r *yamlbridge.Reader, json []byte) {
+	if bytes.ContainsAny(json, "\u0085\u2028\u2029\uFEFF\x7f") {
 		return
 	}
-	json := jsontext.Value(bytes.TrimPrefix(out, []byte(prefix)))
-	if !json.IsValid(jsontext.AllowDuplicateNames(true)) {
-		t.Fatalf("not JSON: %s", json)
+	for c := rune(0x80); c < 0xA0; c++ {
+		if bytes.ContainsRune(json, c) { // not printable in YAML
+			return
+		}
 	}
-	// All of them would be quadratic.
-	for off := 0; off <= len(json); off += 1 + len(json)/512 {
-		checkPosition(t, src, m.Position(off))
+	again, err := r.AppendJSON(nil, json)
+	var limit *errors.LimitError
+	switch {
+	case stderrors.As(err, &limit):
+	case err != nil:
+		if !bytes.ContainsAny(json, "\uFFFE\uFFFF") {
+			t.Fatalf("%s: %v in %s", name, err, json)
+		}
+	case !bytes.Equal(json, again):
+		t.Fatalf("%s: %s became %s", name, json, again)
+	}
+}
+
+func checkError(t *testing.T, src []byte, err error, sameText bool) {
+	var p errors.Position
+	switch err := err.(type) {
+	case *errors.SyntaxError:
+		p = err.Position
+		if err.Msg == "" || !utf8.ValidString(err.Msg) {
+			t.Fatalf("message %q", err.Msg)
+		}
+	case *errors.LimitError:
+		p = err.Position
+	default:
+		t.Fatalf("error of type %T: %v", err, err)
+	}
+	if sameText {
+		checkPosition(t, src, p)
 	}
 }
 
