@@ -1,0 +1,139 @@
+package yamlbridge_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// families are documents that grow with n: what has cost somebody more than it
+// should. Each has about 10 n bytes.
+var families = map[string]func(n int) string{
+	"keys":          func(n int) string { return numbered(n, "key-%06d: 1\n") },
+	"repeated keys": func(n int) string { return strings.Repeat("key: value\n", n) },
+	"flow keys":     func(n int) string { return "{" + numbered(n, "k%05d: 1, ") + "}" },
+	"JSON keys":     func(n int) string { return "{" + numbered(n, `"k%05d":1,`) + "}" },
+	"elements":      func(n int) string { return strings.Repeat("- element\n", n) },
+	"nested flow":   func(n int) string { n = min(n, 9_000); return strings.Repeat("[", n) + strings.Repeat("]", n) },
+	"nested block":  func(n int) string { return strings.Repeat("- ", min(n, 9_000)) + "a" },
+	"nested mappings": func(n int) string {
+		var b strings.Builder
+		for i := range min(n/20, 4_000) {
+			b.WriteString(strings.Repeat(" ", i) + "a:\n")
+		}
+		return b.String()
+	},
+	"aliases":           func(n int) string { return "- &a x\n" + strings.Repeat("- *a     \n", n) },
+	"aliases as keys":   func(n int) string { return "- &a x\n" + strings.Repeat("- *a : 12\n", n) },
+	"anchors":           func(n int) string { return numbered(n, "- &a%05d x\n") },
+	"anchors and alias": func(n int) string { return numbered(n, "- &a%05d x\n") + strings.Repeat("- *a00000\n", n) },
+	"merge keys":        func(n int) string { return "a: &a {b: 1}\nc:\n" + strings.Repeat("  <<: *a  \n", n) },
+	"merged lists":      func(n int) string { return "a: &a {b: 1}\nc:\n  <<: [" + strings.Repeat("*a,   \n   ", n) + "]" },
+	"nested merge keys": func(n int) string { n = min(n, 2_000); return strings.Repeat("{<<: ", n) + "{a: 1}" + strings.Repeat("}", n) },
+	"merge keys with anchors": func(n int) string {
+		depth := min(n/10, 2_000)
+		return strings.Repeat("{<<: ", depth) + "{a: 1, <<: {a: [" + numbered(n, "&a%05d 1,") + "]}}" + strings.Repeat("}", depth)
+	},
+	"comments":         func(n int) string { return strings.Repeat("# comment\n", n) + "a: 1" },
+	"blank lines":      func(n int) string { return "a:\n" + strings.Repeat("         \n", n) + "  b" },
+	"folded":           func(n int) string { return "a:" + strings.Repeat(" folded   \n", n) },
+	"folded in flow":   func(n int) string { return "[" + strings.Repeat(" folded   \n", n) + "]" },
+	"quoted lines":     func(n int) string { return `"` + strings.Repeat(" quoted   \n", n) + `"` },
+	"quoted tabs":      func(n int) string { return `"` + strings.Repeat("a\t\t\t\t\t\t\t\tb", n) + `"` },
+	"escapes":          func(n int) string { return `"` + strings.Repeat(`\x41\u00e9`, n) + `"` },
+	"quotes":           func(n int) string { return "'" + strings.Repeat("''", 5*n) + "'" },
+	"literal":          func(n int) string { return "a: |\n" + strings.Repeat("  literal\n", n) },
+	"blank literal":    func(n int) string { return "a: |\n" + strings.Repeat("         \n", n) + "           b" },
+	"explicit keys":    func(n int) string { return numbered(n, "? k%05d\n: 1\n") },
+	"pairs":            func(n int) string { return "[" + strings.Repeat("pair: 12,\n", n) + "]" },
+	"tags":             func(n int) string { return strings.Repeat("- !!str 12\n", n) },
+	"numbers":          func(n int) string { return strings.Repeat("- 0x_1_2_3\n", n) },
+	"not quite dates":  func(n int) string { return strings.Repeat("- 2001-1-x\n", n) },
+	"a long word":      func(n int) string { return "a: " + strings.Repeat("b", 10*n) },
+	"colons":           func(n int) string { return "a: b" + strings.Repeat(":", 10*n) + "c" },
+	"line separators":  func(n int) string { return "a: \"" + strings.Repeat("aaaaaaa\u2028", n) + `"` },
+}
+
+func numbered(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// BenchmarkScaling shows the time for a byte, of a document and of one four times as
+// long. Where the second figure is much higher, something is not linear.
+func BenchmarkScaling(b *testing.B) {
+	for name, family := range families {
+		for _, n := range []int{10_000, 40_000} {
+			src := []byte(family(n))
+			b.Run(fmt.Sprintf("%s/%d", name, len(src)), func(b *testing.B) {
+				var r yamlbridge.Reader
+				var buf []byte
+				b.SetBytes(int64(len(src)))
+				for b.Loop() {
+					var err error
+					if buf, err = r.AppendJSON(buf[:0], src); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(src)), "ns/byte")
+			})
+		}
+	}
+}
+
+// TestFamilies holds that what the benchmark reads is read, by all readers.
+func TestFamilies(t *testing.T) {
+	for name, family := range families {
+		src := []byte(family(400))
+		for kind, r := range readers() {
+			out, err := r.AppendJSON(nil, src)
+			require.NoError(t, err, "%s, %s", name, kind)
+			require.Greater(t, len(out), 4, name)
+		}
+	}
+}
+
+// TestNoAllocations holds that a reader which has grown allocates nothing.
+func TestNoAllocations(t *testing.T) {
+	const src = `%YAML 1.2
+---
+# a comment
+kind: Widget
+metadata: {name: "a", labels: {app: 'it''s'}}
+spec:
+  replicas: 3
+  weight: 0.5
+  on: yes
+  list:
+  - a
+  - b: |
+      literal
+    c: >-
+      folded
+      text
+  text: plain
+    text
+  "quoted": "\x41\n"
+  0x10: &a {b: *none}
+`
+	for kind, r := range readers() {
+		doc := []byte(strings.Replace(src, "*none", "&n 12, c: *n", 1))
+		if r.AsServer {
+			doc = []byte(strings.Replace(string(doc), "1.2", "1.1", 1))
+		}
+		buf, err := r.AppendJSON(nil, doc)
+		require.NoError(t, err, kind)
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			if buf, err = r.AppendJSON(buf[:0], doc); err != nil {
+				t.Fatal(err)
+			}
+		}), kind)
+	}
+}
