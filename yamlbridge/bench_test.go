@@ -33,29 +33,32 @@ var families = map[string]func(n int) string{
 	"anchors and alias": func(n int) string { return numbered(n, "- &a%05d x\n") + strings.Repeat("- *a00000\n", n) },
 	"merge keys":        func(n int) string { return "a: &a {b: 1}\nc:\n" + strings.Repeat("  <<: *a  \n", n) },
 	"merged lists":      func(n int) string { return "a: &a {b: 1}\nc:\n  <<: [" + strings.Repeat("*a,   \n   ", n) + "]" },
-	"nested merge keys": func(n int) string { n = min(n, 2_000); return strings.Repeat("{<<: ", n) + "{a: 1}" + strings.Repeat("}", n) },
+	"nested merge keys": func(n int) string {
+		n = min(n, 2_000)
+		return strings.Repeat("{<<: ", n) + "{a: 1}" + strings.Repeat("}", n)
+	},
 	"merge keys with anchors": func(n int) string {
 		depth := min(n/10, 2_000)
 		return strings.Repeat("{<<: ", depth) + "{a: 1, <<: {a: [" + numbered(n, "&a%05d 1,") + "]}}" + strings.Repeat("}", depth)
 	},
-	"comments":         func(n int) string { return strings.Repeat("# comment\n", n) + "a: 1" },
-	"blank lines":      func(n int) string { return "a:\n" + strings.Repeat("         \n", n) + "  b" },
-	"folded":           func(n int) string { return "a:" + strings.Repeat(" folded   \n", n) },
-	"folded in flow":   func(n int) string { return "[" + strings.Repeat(" folded   \n", n) + "]" },
-	"quoted lines":     func(n int) string { return `"` + strings.Repeat(" quoted   \n", n) + `"` },
-	"quoted tabs":      func(n int) string { return `"` + strings.Repeat("a\t\t\t\t\t\t\t\tb", n) + `"` },
-	"escapes":          func(n int) string { return `"` + strings.Repeat(`\x41\u00e9`, n) + `"` },
-	"quotes":           func(n int) string { return "'" + strings.Repeat("''", 5*n) + "'" },
-	"literal":          func(n int) string { return "a: |\n" + strings.Repeat("  literal\n", n) },
-	"blank literal":    func(n int) string { return "a: |\n" + strings.Repeat("         \n", n) + "           b" },
-	"explicit keys":    func(n int) string { return numbered(n, "? k%05d\n: 1\n") },
-	"pairs":            func(n int) string { return "[" + strings.Repeat("pair: 12,\n", n) + "]" },
-	"tags":             func(n int) string { return strings.Repeat("- !!str 12\n", n) },
-	"numbers":          func(n int) string { return strings.Repeat("- 0x_1_2_3\n", n) },
-	"not quite dates":  func(n int) string { return strings.Repeat("- 2001-1-x\n", n) },
-	"a long word":      func(n int) string { return "a: " + strings.Repeat("b", 10*n) },
-	"colons":           func(n int) string { return "a: b" + strings.Repeat(":", 10*n) + "c" },
-	"line separators":  func(n int) string { return "a: \"" + strings.Repeat("aaaaaaa\u2028", n) + `"` },
+	"comments":        func(n int) string { return strings.Repeat("# comment\n", n) + "a: 1" },
+	"blank lines":     func(n int) string { return "a:\n" + strings.Repeat("         \n", n) + "  b" },
+	"folded":          func(n int) string { return "a:" + strings.Repeat(" folded   \n", n) },
+	"folded in flow":  func(n int) string { return "[" + strings.Repeat(" folded   \n", n) + "]" },
+	"quoted lines":    func(n int) string { return `"` + strings.Repeat(" quoted   \n", n) + `"` },
+	"quoted tabs":     func(n int) string { return `"` + strings.Repeat("a\t\t\t\t\t\t\t\tb", n) + `"` },
+	"escapes":         func(n int) string { return `"` + strings.Repeat(`\x41\u00e9`, n) + `"` },
+	"quotes":          func(n int) string { return "'" + strings.Repeat("''", 5*n) + "'" },
+	"literal":         func(n int) string { return "a: |\n" + strings.Repeat("  literal\n", n) },
+	"blank literal":   func(n int) string { return "a: |\n" + strings.Repeat("         \n", n) + "           b" },
+	"explicit keys":   func(n int) string { return numbered(n, "? k%05d\n: 1\n") },
+	"pairs":           func(n int) string { return "[" + strings.Repeat("pair: 12,\n", n) + "]" },
+	"tags":            func(n int) string { return strings.Repeat("- !!str 12\n", n) },
+	"numbers":         func(n int) string { return strings.Repeat("- 0x_1_2_3\n", n) },
+	"not quite dates": func(n int) string { return strings.Repeat("- 2001-1-x\n", n) },
+	"a long word":     func(n int) string { return "a: " + strings.Repeat("b", 10*n) },
+	"colons":          func(n int) string { return "a: b" + strings.Repeat(":", 10*n) + "c" },
+	"line separators": func(n int) string { return "a: \"" + strings.Repeat("aaaaaaa\u2028", n) + `"` },
 }
 
 func numbered(n int, format string) string {
