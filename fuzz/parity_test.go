@@ -17,11 +17,11 @@ import (
 )
 
 var (
-	pairsFlag     = flag.Int("pairs", 40_000, "how many generated `pairs` TestParity compares")
+	pairsFlag     = flag.Int("pairs", 40_000, "how many generated `pairs` TestParity, its like, and TestKEP compare")
 	mutationsFlag = flag.Int("mutations", 20, "how many `mutations` of each real resource TestRealResources compares")
 	reportsFlag   = flag.Int("reports", 5, "how many `differences` of each sort are reported")
 	examplesFlag  = flag.Bool("examples", false, "print a minimal `example` of each difference that is meant")
-	fromFlag      = flag.Uint64("from", 0, "the `seed` that TestParity starts with")
+	fromFlag      = flag.Uint64("from", 0, "the `seed` that they start with")
 )
 
 // A tally counts outcomes, and keeps the first differences of each sort.
@@ -88,25 +88,34 @@ func TestExactParity(t *testing.T) { testParity(t, newExactComparer) }
 func TestStorageParity(t *testing.T) { testParity(t, newStorageComparer) }
 
 func testParity(t *testing.T, newComparer maker) {
-	pairs := *pairsFlag
+	y := newTally()
+	pairs := forSchemas(t, func(first uint64) { comparePairs(first, y, newComparer) })
+	y.log(t)
+	require.Greater(t, y.classes[same], pairs/2)
+}
+
+// forSchemas calls f, in several goroutines, with the first seed of each schema, and
+// returns the number of pairs that there are. All of it is up to flags.
+func forSchemas(t *testing.T, f func(first uint64)) (pairs int) {
+	pairs = *pairsFlag
 	if testing.Short() {
 		pairs = 2000
 	}
-	started, y := time.Now(), newTally()
+	started := time.Now()
 	shards := uint64(runtime.GOMAXPROCS(0))
 	first, last := *fromFlag/DocumentsPerSchema, (*fromFlag+uint64(pairs)-1)/DocumentsPerSchema
 	var wait sync.WaitGroup
 	for shard := range shards {
 		wait.Go(func() {
 			for n := first + shard; n <= last; n += shards {
-				comparePairs(n*DocumentsPerSchema, y, newComparer)
+				f(n * DocumentsPerSchema)
 			}
 		})
 	}
 	wait.Wait()
-	t.Logf("%d pairs from seed %d on, in %v", (last-first+1)*DocumentsPerSchema, first*DocumentsPerSchema, time.Since(started).Round(time.Second))
-	y.log(t)
-	require.Greater(t, y.classes[same], pairs/2)
+	pairs = int(last-first+1) * DocumentsPerSchema
+	t.Logf("%d pairs from seed %d on, in %v", pairs, first*DocumentsPerSchema, time.Since(started).Round(time.Second))
+	return pairs
 }
 
 // comparePairs compares all documents for one schema.
