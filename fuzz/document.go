@@ -289,6 +289,12 @@ func (w *documentWriter) object(s *schema.Structural, depth int, at place, keep 
 			if len(p.Properties) > 0 {
 				w.hit(AbsentParent)
 			}
+			if bytes.Contains(p.Default, []byte("null")) {
+				w.hit(NullInDefault)
+			}
+			if bytes.Contains(p.Default, []byte(`"metadata":`)) {
+				w.hit(MetadataInDefault)
+			}
 		}
 	}
 	w.b.WriteByte('{')

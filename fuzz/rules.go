@@ -38,6 +38,8 @@ const (
 	AbsentInElement
 	AbsentInMapValue
 	AbsentParent
+	NullInDefault     // which what is read from storage loses
+	MetadataInDefault // which may not fit
 	RootPreserve
 	RootMetadataPresent
 	RootMetadataJunk
@@ -80,7 +82,8 @@ var ruleNames = [rules]string{
 	"object for int-or-string", "array of arrays", "more than 64 fields", "null dropped", "null defaulted",
 	"null of nullable", "null of nullable with default", "null element", "null element defaulted",
 	"null in map", "null in map defaulted", "null unspecified", "null of preserving", "absent defaulted",
-	"absent in element", "absent in map value", "absent parent", "root preserves", "root metadata",
+	"absent in element", "absent in map value", "absent parent",
+	"null in default", "metadata in default", "root preserves", "root metadata",
 	"root metadata junk", "root metadata mistyped", "root metadata null", "embedded", "embedded metadata",
 	"embedded metadata junk", "embedded metadata mistyped", "embedded metadata declared",
 	"embedded below array", "embedded below map", "embedded preserves", "embedded type mistyped",
