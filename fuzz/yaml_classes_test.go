@@ -53,6 +53,11 @@ const (
 // what it is. want is the value that the default must have, or nil.
 func (m yamlMode) compare(src []byte, want *YAMLNode) (_ class, what, detail string) {
 	answer, theirs := ReadYAML(src)
+	return m.compareWith(answer, theirs, src, want)
+}
+
+// compareWith is compare where it is known what the server makes of the text.
+func (m yamlMode) compareWith(answer *YAMLAnswer, theirs error, src []byte, want *YAMLNode) (_ class, what, detail string) {
 	r := m.read(src)
 	if errors.Is(theirs, errServerPanic) {
 		return yamlPanic, "", ""
@@ -64,7 +69,7 @@ func (m yamlMode) compare(src []byte, want *YAMLNode) (_ class, what, detail str
 		if k := m.onlyWeRefuse(src, answer, r.err); k != differs {
 			return k, "", ""
 		}
-		return differs, m.String() + ": only we refuse: " + sortOf(r.err), fmt.Sprintf("they: %s\nwe:   %v", show(answer.Value), r.err)
+		return differs, m.String() + ": only we refuse: " + sortOf(r.err), fmt.Sprintf("they: %s\nwe:   %v", excerpt(show(answer.Value)), r.err)
 	}
 	js := jsontext.Value(r.json)
 	if canonical := slices.Clone(js); canonical.Compact(jsontext.AllowDuplicateNames(true)) != nil || !bytes.Equal(canonical, js) {
@@ -78,21 +83,21 @@ func (m yamlMode) compare(src []byte, want *YAMLNode) (_ class, what, detail str
 		if k := m.onlyTheyRefuse(src, r, ours, theirs); k != differs {
 			return k, "", ""
 		}
-		return differs, m.String() + ": only they refuse: " + sortOf(theirs), fmt.Sprintf("they: %v\nwe:   %s", theirs, js)
+		return differs, m.String() + ": only they refuse: " + sortOf(theirs), fmt.Sprintf("they: %v\nwe:   %s", theirs, excerpt(string(js)))
 	}
 	if !reflect.DeepEqual(ours, answer.Value) {
 		k := m.otherValue(src, ours, answer, want)
 		if k == differs {
-			detail := fmt.Sprintf("they: %s\nwe:   %s", show(answer.Value), js)
+			detail := fmt.Sprintf("they: %s\nwe:   %s", excerpt(show(answer.Value)), excerpt(string(js)))
 			if want != nil {
-				detail += fmt.Sprintf("\nwant: %s", show(want.Value(false)))
+				detail += "\nwant: " + excerpt(show(want.Value(false)))
 			}
 			return differs, m.String() + ": value", detail
 		}
 		return k, "", ""
 	}
 	if m == asServer && !slices.Equal(r.duplicates, answer.Duplicates) {
-		return differs, m.String() + ": duplicates", fmt.Sprintf("they: %q\nwe:   %q\njson: %s", answer.Duplicates, r.duplicates, js)
+		return differs, m.String() + ": duplicates", fmt.Sprintf("they: %q\nwe:   %q\njson: %s", answer.Duplicates, r.duplicates, excerpt(string(js)))
 	}
 	return same, "", ""
 }
@@ -130,9 +135,9 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlHuge
 	case bytes.LastIndex(src, []byte("\uFEFF")) > 0:
 		return yamlMark
-	case strings.Contains(text, "document") && hasMore(src):
+	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
-	case (strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8")) && len(a.Duplicates) > 0:
+	case len(a.Duplicates) > 0 && (strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key")):
 		return yamlReplaced
 	}
 	return differs
@@ -235,13 +240,22 @@ func (m yamlMode) otherValue(src []byte, ours any, a *YAMLAnswer, want *YAMLNode
 func (m yamlMode) explain(src []byte, want *YAMLNode) string {
 	k, what, detail := m.compare(src, want)
 	if k == differs {
-		return fmt.Sprintf("%s\n%q\n%s", what, src, detail)
+		return fmt.Sprintf("%s\n%s\n%s", what, excerpt(strconv.Quote(string(src))), detail)
 	}
 	a, theirs := ReadYAML(src)
 	r := m.read(src)
-	text := fmt.Sprintf("%s\n%q\n", k, src)
+	text := fmt.Sprintf("%s\n%s\n", k, excerpt(strconv.Quote(string(src))))
 	if theirs == nil {
-		text += "they: " + show(a.Value)
+		text += "they: " + excerpt(show(a.Value))
 	}
-	return text + fmt.Sprintf("\nthey: %v\nwe:   %s %v", theirs, r.json, r.err)
+	return text + fmt.Sprintf("\nthey: %v\nwe:   %s %v", theirs, excerpt(string(r.json)), r.err)
+}
+
+// excerpt leaves out the middle of a long text.
+func excerpt(s string) string {
+	const most = 3000
+	if len(s) > most {
+		return fmt.Sprintf("%s ... %d bytes ... %s", s[:most/10], len(s), s[len(s)-most/10:])
+	}
+	return s
 }

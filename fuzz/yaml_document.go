@@ -54,7 +54,7 @@ func NewYAML(seed uint64) *YAMLDocument {
 	}
 	g.size = 1 + g.IntN(40)
 	if in(g.Rand, 50) {
-		g.size = 1000
+		g.size = 300
 	}
 	root := g.document()
 	return &YAMLDocument{g.out, root, g.traits}
@@ -168,6 +168,10 @@ func (g *yamlGrower) trailer(root *YAMLNode) {
 	case 2: // without the last line break, which a block scalar would miss
 		if g.tail < 0 {
 			g.out = bytes.TrimRight(g.out, "\r\n")
+			for _, n := range g.empties {
+				n.At.From = min(n.At.From, len(g.out))
+				n.Written.From = n.At.From
+			}
 		}
 	}
 }

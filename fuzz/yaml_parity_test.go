@@ -2,10 +2,12 @@ package fuzz
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,7 +21,7 @@ import (
 )
 
 var (
-	yamlDocsFlag = flag.Int("yamldocs", 20_000, "how many generated `documents` TestYAMLParity and TestYAMLPositions read, and mutations TestYAMLMutations")
+	yamlDocsFlag = flag.Int("yamldocs", 20_000, "how many generated `documents` TestYAMLParity and TestYAMLPositions read, mutations TestYAMLMutations, and texts TestYAMLSmall")
 	yamlFromFlag = flag.Uint64("yamlfrom", 0, "the `seed` that they start with")
 )
 
@@ -32,24 +34,30 @@ func forYAMLSeeds(t *testing.T, f func(seed uint64)) {
 	if testing.Short() {
 		n = min(n, 2000)
 	}
-	shards := uint64(runtime.GOMAXPROCS(0))
 	started := time.Now()
+	inShards(n, func(i uint64) { f(*yamlFromFlag + i) })
+	t.Logf("%d texts from seed %d on, in %v", n, *yamlFromFlag, time.Since(started).Round(time.Second))
+}
+
+// inShards calls f for each number below n, from several goroutines.
+func inShards(n uint64, f func(i uint64)) {
+	shards := uint64(runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	for shard := range shards {
 		wait.Go(func() {
 			for i := shard; i < n; i += shards {
-				f(*yamlFromFlag + i)
+				f(i)
 			}
 		})
 	}
 	wait.Wait()
-	t.Logf("%d texts from seed %d on, in %v", n, *yamlFromFlag, time.Since(started).Round(time.Second))
 }
 
 // compareYAML compares a text in all modes.
 func compareYAML(y *tally, name string, src []byte, want *YAMLNode) {
+	answer, theirs := ReadYAML(src)
 	for _, m := range kubernetesModes {
-		k, what, _ := m.compare(src, want)
+		k, what, _ := m.compareWith(answer, theirs, src, want)
 		if k == same || k == bothRefuse {
 			y.add(k, "", nil)
 			continue
@@ -70,22 +78,26 @@ func compareYAML(y *tally, name string, src []byte, want *YAMLNode) {
 // minimiseYAML leaves out lines and then characters, as long as the text fails.
 func minimiseYAML(src []byte, fails func([]byte) bool) []byte {
 	deadline := time.Now().Add(5 * time.Second)
-	inTime := func(src []byte) bool { return time.Now().Before(deadline) && fails(src) }
-	for size := -1; size != len(src); {
+	for size := -1; size != len(src) && time.Now().Before(deadline); {
 		size = len(src)
-		lines := bytes.SplitAfter(src, []byte("\n"))
-		for n := len(lines) / 2; n > 0; n /= 2 {
-			for i := 0; i+n <= len(lines); {
-				if shorter := slices.Concat(lines[:i], lines[i+n:]); inTime(bytes.Join(shorter, nil)) {
-					lines = shorter
-				} else {
-					i++
-				}
-			}
-		}
-		src = shorten(bytes.Join(lines, nil), inTime)
+		src = leaveOut(bytes.SplitAfter(src, []byte("\n")), fails, deadline)
+		src = leaveOut(bytes.Split(src, nil), fails, deadline)
 	}
 	return src
+}
+
+// leaveOut returns what is left of the parts when runs of them are left out.
+func leaveOut(parts [][]byte, fails func([]byte) bool, deadline time.Time) []byte {
+	for n := len(parts) / 2; n > 0; n /= 2 {
+		for i := 0; i+n <= len(parts) && time.Now().Before(deadline); {
+			if shorter := slices.Concat(parts[:i], parts[i+n:]); fails(bytes.Join(shorter, nil)) {
+				parts = shorter
+			} else {
+				i++
+			}
+		}
+	}
+	return bytes.Join(parts, nil)
 }
 
 // TestYAMLParity compares generated documents.
@@ -136,7 +148,11 @@ func TestYAMLMutations(t *testing.T) {
 		if in(r, 2) {
 			src, other = other, src
 		}
-		compareYAML(y, fmt.Sprint("mutation ", seed), MutateYAML(src, other, r), nil)
+		src = MutateYAML(src, other, r)
+		if in(r, 100) {
+			src = utf16Of(string(src), one[binary.AppendByteOrder](r, binary.LittleEndian, binary.BigEndian))
+		}
+		compareYAML(y, fmt.Sprint("mutation ", seed), src, nil)
 	})
 	y.log(t)
 	require.Greater(t, y.classes[same], 0)
@@ -166,6 +182,12 @@ func TestYAMLCorpus(t *testing.T) {
 func FuzzYAMLParity(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(NewYAML(seed).Source)
+	}
+	if _, err := os.Stat("../../shared/corpus"); err == nil || os.Getenv("ESPALIER_CORPUS") != "" {
+		// Where it is not, yamlTexts would skip the target.
+		for _, text := range yamlTexts(f) {
+			f.Add(text)
+		}
 	}
 	for _, c := range corpus.Load(f, "*/*") {
 		if c.YAML != nil && len(c.YAML) < 4096 {
