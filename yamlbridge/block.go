@@ -451,12 +451,11 @@ rest: // i is behind a value
 		return i, err
 	}
 	if r.trailing {
-		return i, nil
+		goto finish
 	}
 	goto nextLine
 
 finish: // of the document
-	col = i - r.line
 	if text[i] == '%' && !r.AsServer {
 		return i, r.fail(i, "a directive stands before a document, and ... before it")
 	}
@@ -500,14 +499,17 @@ func (r *Reader) rest(i int) (int, error) {
 	case c == '#' && (at > i || r.Dialect == Kubernetes):
 		return r.nextLine(at), nil
 	}
+	// What stands to the left of the root, behind a scalar that spans lines, closes
+	// it.
+	isBehind := len(r.stack) == 1 || at-r.line < int(r.stack[1].column)
 	switch {
-	case len(r.stack) > 1:
-		return at, r.failAt(at, "did not find the end of the line, or a comment")
-	case r.AsServer:
+	case isBehind && r.AsServer:
 		r.trailing = true
 		return at, nil
+	case isBehind:
+		return at, r.failAt(at, behindDocument)
 	}
-	return at, r.failAt(at, behindDocument)
+	return at, r.failAt(at, "did not find the end of the line, or a comment")
 }
 
 // nextLine returns where the next line starts, or where the text ends.

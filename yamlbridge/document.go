@@ -23,7 +23,7 @@ func (r *Reader) document() error {
 			return r.fail(r.end, r.unreadable)
 		}
 		if r.AsServer {
-			if r.text[end] == '%' {
+			if r.text[end] == '%' && !r.trailing {
 				_, err = r.directive(end, true)
 			}
 			r.trailing = r.trailing || r.text[end] != 0

@@ -25,6 +25,7 @@ func TestAsServer(t *testing.T) {
 		{"[a] b", `["a"]`},
 		{"[a]\n]", `["a"]`},
 		{"a\n: b", `"a"`},
+		{"  a: 'b\n'c", `{"a":"b "}`},
 		{"---\n---\na: 1", "null"},
 		{"a: 1\n%YAML 1.2\n---\nb", `{"a":1}`},
 		// A merge key overwrites what is before it.
