@@ -2,32 +2,78 @@ package fuzz
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/laws"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestLaws asserts on generated pairs what holds for every pair, under both
-// semantics and in all ways of reading.
+// subjects returns what the laws are asserted of for a schema: both semantics, in
+// one of the ways of reading.
+func subjects(t *testing.T, s *schema.Structural, n uint64) []*laws.Subject {
+	var all []*laws.Subject
+	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+		subject, err := laws.New(s, laws.Reading(n%uint64(laws.Readings)), true, schema.Semantics(dialect))
+		if err == nil {
+			all = append(all, subject)
+		} else {
+			require.Equal(t, schema.KEP, dialect, "%v", err) // a default of another type
+		}
+	}
+	return all
+}
+
+// TestLaws asserts on generated pairs what holds for every pair.
 func TestLaws(t *testing.T) {
-	for first := uint64(0); first < uint64(*pairsFlag)/4; first += DocumentsPerSchema {
-		s, js := NewSchema(first)
-		for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
-			reading := laws.Reading(first / DocumentsPerSchema % uint64(laws.Readings))
-			subject, err := laws.New(s, reading, true, schema.Semantics(dialect))
-			if err != nil {
-				require.Equal(t, schema.KEP, dialect, "%s: %v", js, err) // a default of another type
-				continue
-			}
-			for seed := first; seed < first+DocumentsPerSchema; seed++ {
+	first := *fromFlag / DocumentsPerSchema
+	checked := 0
+	for n := first; n < first+uint64(*pairsFlag)/8/DocumentsPerSchema; n++ {
+		s, js := NewSchema(n * DocumentsPerSchema)
+		for _, subject := range subjects(t, s, n) {
+			for seed := n * DocumentsPerSchema; seed < (n+1)*DocumentsPerSchema; seed++ {
 				doc, _ := NewDocument(seed, s)
-				if !t.Run(fmt.Sprint(dialect, "/", seed), func(t *testing.T) { subject.Check(t, seed, doc) }) {
+				checked++
+				if !t.Run(fmt.Sprint(seed), func(t *testing.T) { subject.Check(t, seed, doc) }) {
 					t.Fatalf("schema: %s\ndocument: %q", js, doc)
 				}
 			}
 		}
 	}
+	t.Logf("%d documents from seed %d on", checked, first*DocumentsPerSchema)
+}
+
+// TestLawsOfRealResources asserts the laws on the resources of the corpus, as they
+// are and with a mistake in them.
+func TestLawsOfRealResources(t *testing.T) {
+	comparers := realSchemas(t, newComparer)
+	made := make(map[*comparer][]*laws.Subject)
+	objects := uint64(0)
+	for file := range corpus.Samples(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
+			require.NoError(t, err, file.Name)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(t, err, file.Name)
+			c := comparers[apiVersion+" "+kind]
+			if c == nil || len(js) > 64<<10 {
+				continue
+			}
+			objects++
+			if made[c] == nil {
+				made[c] = subjects(t, c.schema, uint64(len(made)))
+			}
+			wrong := Mutate(js, rand.New(rand.NewPCG(objects, 4)))
+			for _, subject := range made[c] {
+				subject.Check(t, objects, js)
+				subject.Check(t, objects, wrong)
+			}
+		}
+	}
+	require.Greater(t, objects, uint64(700))
 }
