@@ -91,6 +91,18 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
+// TestNoAllocationsInEmbeddedMetadata: sorting what is found there takes a look at
+// the program.
+func TestNoAllocationsInEmbeddedMetadata(t *testing.T) {
+	d := New(compileYAML(t, `{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}`))
+	doc := []byte(`{"m":{"` + strings.Repeat("k", 100) + `":{"metadata":{"unknown":1,"name":"n"}}}}`)
+	var dst []byte
+	decode := func() { dst, _ = d.AppendJSON(dst[:0], doc) }
+	decode()
+	require.Len(t, d.Findings(), 1)
+	assert.Zero(t, testing.AllocsPerRun(50, decode))
+}
+
 func TestResultDoesNotAlias(t *testing.T) {
 	d := New(compileYAML(t, testSchema))
 	src := []byte(docWithAll)

@@ -240,7 +240,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 		isKey := false
 		var next *program.Node
 		if n != nil && n.Group == program.Pruned {
-			next, isKey = follow(n, s)
+			next, isKey = w.follow(n, s)
 		}
 		switch {
 		case !s.IsName:
@@ -265,14 +265,17 @@ func (w *walker) spell(r *record, n *program.Node) {
 
 // follow returns the node that a step leads to, or nil where it is not known, as
 // the step is not whole; and whether it is the key of a map.
-func follow(n *program.Node, s errors.Segment) (next *program.Node, isKey bool) {
+func (w *walker) follow(n *program.Node, s errors.Segment) (next *program.Node, isKey bool) {
 	switch {
 	case s.Elided:
 		return nil, false
 	case !s.IsName:
 		return n.Elements.Node, false
 	}
-	if f := n.Find([]byte(s.Name)); f != nil {
+	at := len(w.scratch)
+	name := append(w.scratch, s.Name...)
+	w.scratch = name[:at]
+	if f := n.Find(name[at:]); f != nil {
 		return f.Node, false
 	}
 	if n.Unknown != nil {
