@@ -14,8 +14,8 @@ import (
 // How much is removed from one object at most: it is known before, and with it
 // where it stands.
 const (
-	maxRemoved      = 100_000
-	maxRemovedBytes = 64 << 20
+	maxRemoved      = 10_000
+	maxRemovedBytes = 16 << 20
 )
 
 // A removal says what is to be removed from a document.

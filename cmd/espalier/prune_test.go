@@ -304,7 +304,7 @@ func TestHelp(t *testing.T) {
 	stdout, stderr, code := espalier("", "prune", "--help")
 	assert.Equal(t, exitClean, code)
 	assert.Empty(t, stderr)
-	for _, part := range []string{"espalier prune --crd crd.yaml -f backupplan.yaml", "Exit codes:", "--ignore-missing-schemas", "strict|warn|ignore"} {
+	for _, part := range []string{"espalier prune --crd crd.yaml -f backupplan.yaml", "espalier prune --crd crds/ --write manifests/", "Exit codes:", "--ignore-missing-schemas", "strict|warn|ignore"} {
 		assert.Contains(t, stdout, part)
 	}
 	_, _, code = espalier("", "completion", "bash")

@@ -35,6 +35,7 @@ func replaceFile(name string, content []byte) (err error) {
 	if _, err := f.Write(content); err != nil {
 		return err
 	}
+	keepOwner(f, info) // which may clear bits of the mode
 	if err := f.Chmod(info.Mode()); err != nil {
 		return err
 	}

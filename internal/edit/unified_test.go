@@ -105,7 +105,7 @@ func TestUnifiedRandom(t *testing.T) {
 		}
 		return b
 	}
-	for range 20_000 {
+	for range 3_000 {
 		text := append(random(100), 'c')
 		var edits []Edit
 		for at := rnd.IntN(len(text) + 1); at <= len(text) && len(edits) < 5; at += 1 + rnd.IntN(40) {
