@@ -1,6 +1,7 @@
 package yamlbridge_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -77,4 +78,29 @@ func TestDocumentsWithOrigin(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %q", out, p, src[p.Offset]))
 	}
 	assert.Equal(t, []string{`{"a":1} 2:1 'a'`, `{"b":["x","z"]} 5:1 'b'`, `{"c":3} 7:1 'c'`}, got)
+}
+
+// FuzzDocuments holds that the reader of one document and what cuts streams agree
+// where documents start: no document of a stream is two to the reader, and a
+// stream that is one to the reader is not cut.
+func FuzzDocuments(f *testing.F) {
+	for _, s := range streams {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		n := 0
+		last := []byte("null")
+		for d := range yamlbridge.Documents(src) {
+			n++
+			js, err := yamlbridge.AppendJSON(nil, d.Bytes)
+			if err != nil && strings.Contains(err.Error(), "second document") {
+				t.Fatalf("%q: %v", d.Bytes, err)
+			}
+			last = js
+		}
+		js, err := yamlbridge.AppendJSON(nil, src)
+		if err == nil && (n > 1 || !bytes.Equal(js, last)) {
+			t.Fatalf("%d documents, the last %s; as one %s", n, last, js)
+		}
+	})
 }
