@@ -28,6 +28,9 @@ const (
 	// What the server's mode reads and the server refuses.
 	yamlTail class = "accepted: what is behind the document is no YAML, and the server has looked that far ahead"
 
+	// What it refuses and the server ignores.
+	yamlRoot class = "refused: what is behind the properties of the root, or a colon behind it: the server looks no further"
+
 	// What the default refuses and the server ignores or mangles.
 	yamlSecond   class = "refused: a second document, or other content behind the first"
 	yamlTag      class = "refused: a tag that means nothing to the server"
@@ -116,6 +119,12 @@ func sortOf(err error) string {
 
 func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 	if m == asServer {
+		switch {
+		case markInside(src):
+			return yamlMark
+		case pathOf(err) == "" && hasMore(src) && hasPrefixOf(src, a.Value):
+			return yamlRoot
+		}
 		return differs
 	}
 	var limit *ferrors.LimitError
@@ -133,7 +142,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlTag
 	case strings.Contains(text, "beyond a float64") && bytes.ContainsAny(src, "eE0123456789"):
 		return yamlHuge
-	case bytes.LastIndex(src, []byte("\uFEFF")) > 0:
+	case markInside(src):
 		return yamlMark
 	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
@@ -141,6 +150,26 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlReplaced
 	}
 	return differs
+}
+
+// markInside reports whether there is a byte order mark elsewhere than at the start.
+// The server skips it where a line of its buffer happens to start with it.
+func markInside(src []byte) bool {
+	for _, mark := range []string{"\uFEFF", "\xff\xfe", "\xfe\xff"} {
+		if bytes.LastIndex(src, []byte(mark)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pathOf returns the path of an error.
+func pathOf(err error) string {
+	var syntax *ferrors.SyntaxError
+	if errors.As(err, &syntax) {
+		return syntax.Path.String()
+	}
+	return ""
 }
 
 // hasMore reports whether the server leaves something unread.
@@ -152,8 +181,11 @@ func hasMore(src []byte) bool {
 
 func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error) class {
 	if m == asServer {
-		if r.trailing && hasPrefixOf(src, ours) {
+		switch {
+		case r.trailing && hasPrefixOf(src, ours):
 			return yamlTail
+		case markInside(src):
+			return yamlMark
 		}
 		return differs
 	}
@@ -185,18 +217,17 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 // the end of the text.
 func hasPrefixOf(src []byte, value any) bool {
 	for end := len(src) - 1; end >= 0; end-- {
-		a, err := ReadYAML(src[:end])
-		if err == nil && reflect.DeepEqual(a.Value, value) {
-			return true
-		}
-		if len(src)-end > 100 { // from here on, only whole lines
-			end = 1 + bytes.LastIndexAny(src[:end], "\r\n")
+		for _, rest := range []string{"", "\n"} {
+			a, err := ReadYAML(append(src[:end:end], rest...))
+			if err == nil && reflect.DeepEqual(a.Value, value) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-var loneEnd = regexp.MustCompile(`^\x{FEFF}?(?:[ ]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*\.\.\.[ \t]*(?:#[^\r\n]*)?(?:[\r\n]|$)`)
+var loneEnd = regexp.MustCompile(`^\x{FEFF}?(?:[ ]*(?:#[^\r\n]*)?(?:\r\n|[\r\n\x{85}\x{2028}\x{2029}]))*\.\.\.[ \t]*(?:#[^\r\n]*)?(?:[\r\n\x{85}\x{2028}\x{2029}]|$)`)
 
 var version12 = regexp.MustCompile(`((?:^|[\r\n])\x{FEFF}?%YAML[ \t]+)1\.2`)
 
@@ -222,10 +253,11 @@ func (m yamlMode) otherValue(src []byte, ours any, a *YAMLAnswer, want *YAMLNode
 	if could, random := CouldBe(src, ours); could && random {
 		return yamlRandom
 	}
-	if m == asServer {
-		return differs
-	}
 	switch {
+	case markInside(src) && want == nil:
+		return yamlMark
+	case m == asServer:
+		return differs
 	case want != nil && !reflect.DeepEqual(want.Value(false), ours):
 		return differs
 	case a.Value == nil && hasMore(src):
