@@ -17,8 +17,8 @@ test: ## run all tests of all modules
 	@$(call each,go test ./...)
 
 .PHONY: race
-race: ## run them with the race detector
-	@$(call each,go test -race ./...)
+race: ## run them with the race detector, on fewer generated documents
+	@$(call each,go test -race -short ./...)
 
 .PHONY: bench
 bench: ## run the benchmarks

@@ -143,7 +143,6 @@ closing: // the bracket at i closes the collection f
 	if len(r.stack) == base {
 		return i, nil
 	}
-	f = &r.stack[len(r.stack)-1]
 	if at := skipBlanks(text, i); text[at] == ':' && !core {
 		return i, r.fail(i-1, "a mapping or sequence is no key")
 	}
@@ -295,11 +294,7 @@ pair: // a mapping without brackets starts at i, or with r.props before it
 			return i, err
 		}
 		r.props = props
-		f = &r.stack[len(r.stack)-1]
-		goto pairKey
 	}
-
-pairKey:
 	if i, err = r.flowKeyNode(i, column, false); err != nil {
 		return i, err
 	}

@@ -1,7 +1,6 @@
 package yamlbridge
 
 import (
-	"bytes"
 	"sort"
 	"unicode/utf8"
 
@@ -94,13 +93,24 @@ func (r *Reader) at(off int) errors.Position {
 	off = min(off+r.lead, len(r.source))
 	if len(r.lines) == 0 {
 		r.lines = appendLines(r.lines, r.source)
+		r.counted = span{-1, 0}
 	}
 	line := sort.SearchInts(r.lines, off+1)
 	start := r.lines[line-1]
+	// Characters are counted on from the place that was asked for last, if that is in
+	// the line: a long one is not counted again for each place.
+	from, column := start, 1
+	if last := r.counted; start <= last.start && last.start <= off {
+		from, column = last.start, last.end
+	} else if start == 0 && r.lead > 0 {
+		from = min(r.lead, off)
+	}
+	column += utf8.RuneCount(r.source[from:off])
+	r.counted = span{off, column}
 	p := errors.Position{
 		Offset:     r.Origin.Offset + int64(off),
 		Line:       line,
-		Column:     1 + utf8.RuneCount(bytes.TrimPrefix(r.source[start:off], []byte(bom))),
+		Column:     column,
 		ByteColumn: 1 + off - start,
 	}
 	if line == 1 {

@@ -65,6 +65,7 @@ type Reader struct {
 	end        int    // where the zeros of text start, or the line feed that is ours
 	ownBreak   bool   // the last line feed is ours
 	lines      []int  // where the lines of source start, once somebody has asked
+	counted    span   // the offset of the place that was asked for last, and its column
 	unreadable string // what is wrong with what follows end, if anything
 	line       int    // where the line starts that is read
 
