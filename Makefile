@@ -2,8 +2,10 @@
 # their own.
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# A number of executions: go test fails now and then at the end of a duration.
+# Numbers of executions: go test fails now and then at the end of a duration, and
+# makes what is interesting small for up to a minute.
 FUZZTIME := 20000x
+FUZZMINIMIZE := 100x
 
 # each runs a command in every module and stops at the first that fails.
 each = set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
@@ -28,7 +30,7 @@ bench: ## run the benchmarks
 fuzz: ## run each fuzz target for FUZZTIME (20000x) executions
 	@$(call each,for p in $$(go list ./...); do \
 		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-			echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+			echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) $$p; \
 		done; \
 	done)
 
