@@ -190,8 +190,11 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 		return differs
 	}
 	// Written in the way of YAML 1.1, there must be no other difference.
-	means := func(src []byte) bool {
-		k, _, _ := m.compare(src, nil)
+	means := func(changed []byte) bool {
+		if bytes.Equal(changed, src) {
+			return false
+		}
+		k, _, _ := m.compare(changed, nil)
 		return k != differs && k != bothRefuse
 	}
 	switch text := err.Error(); {
@@ -229,7 +232,7 @@ func hasPrefixOf(src []byte, value any) bool {
 
 var loneEnd = regexp.MustCompile(`^\x{FEFF}?(?:[ ]*(?:#[^\r\n]*)?(?:\r\n|[\r\n\x{85}\x{2028}\x{2029}]))*\.\.\.[ \t]*(?:#[^\r\n]*)?(?:[\r\n\x{85}\x{2028}\x{2029}]|$)`)
 
-var version12 = regexp.MustCompile(`((?:^|[\r\n])\x{FEFF}?%YAML[ \t]+)1\.2`)
+var version12 = regexp.MustCompile(`((?:^|[\r\n\x{85}\x{2028}\x{2029}])\x{FEFF}?%YAML[ \t]+)1\.2`)
 
 var surrogates = regexp.MustCompile(`\\\\|\\/|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
