@@ -118,17 +118,19 @@ func sortOf(err error) string {
 }
 
 func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
+	text := err.Error()
 	if m == asServer {
 		switch {
 		case markInside(src):
 			return yamlMark
 		case pathOf(err) == "" && hasMore(src) && hasPrefixOf(src, a.Value):
 			return yamlRoot
+		case isReplaced(a, text):
+			return yamlReplaced
 		}
 		return differs
 	}
 	var limit *ferrors.LimitError
-	text := err.Error()
 	switch {
 	case errors.As(err, &limit):
 		return yamlLimit
@@ -146,10 +148,17 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlMark
 	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
-	case len(a.Duplicates) > 0 && (strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key")):
+	case isReplaced(a, text):
 		return yamlReplaced
 	}
 	return differs
+}
+
+// isReplaced reports whether an error is about what JSON cannot have, where the server
+// has replaced a value: it looks at these things in what is left.
+func isReplaced(a *YAMLAnswer, text string) bool {
+	return len(a.Duplicates) > 0 &&
+		(strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key"))
 }
 
 // markInside reports whether there is a byte order mark elsewhere than at the start.
