@@ -23,6 +23,7 @@ type merging struct {
 	anchors int
 	sources int
 	copies  int
+	aside   int // copies in the side buffer
 }
 
 // A source is a mapping whose members are merged.
@@ -63,6 +64,7 @@ func (r *Reader) mergeKey(at int) error {
 	r.props = properties{}
 	r.merges = append(r.merges, merging{
 		at: len(r.out) - r.base, marks: len(r.main.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.main.copies),
+		aside: len(r.aside.copies),
 	})
 	r.writeString(at, []byte(mergeName), true)
 	r.merges[len(r.merges)-1].value = len(r.out) - r.base
@@ -154,6 +156,10 @@ func (r *Reader) merge() error {
 		return err
 	}
 
+	// Merge keys within have copies in the side buffer, each of which is looked at.
+	if err := r.charge(len(r.aside.copies)-m.aside, int(r.main.marks[m.marks].text)); err != nil {
+		return err
+	}
 	moved := r.moveAside(m)
 	f.merges = true
 	order := 1
@@ -208,10 +214,12 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	}
 	for _, c := range r.main.copies[m.copies:] {
 		c.start, c.end = c.start+moved, c.end+moved
-		if !c.inSide && c.from >= m.value {
+		r.aside.copies = append(r.aside.copies, c)
+	}
+	for i := range r.aside.copies[m.aside:] {
+		if c := &r.aside.copies[m.aside+i]; !c.inSide && c.from >= m.value {
 			c.from, c.inSide = c.from+moved, true
 		}
-		r.aside.copies = append(r.aside.copies, c)
 	}
 	r.main.marks = r.main.marks[:m.marks]
 	r.main.copies = r.main.copies[:m.copies]

@@ -108,6 +108,8 @@ func TestServerDuplicates(t *testing.T) {
 		// An alias has the line where it stands, what it stands for that of its own.
 		{"x: &x 1\nu: 2\nu: *x", []string{`line 3: key "u" already set in map`}},
 		{"x: &x\n  a: 1\n  a: 2\ny: *x", []string{`line 3: key "a" already set in map`, `line 3: key "a" already set in map`}},
+		// Also where all of it came through merge keys within merge keys.
+		{"<<:\n  q: &z\n    k: 1\n    k: 2\n  s: {<<: {b: *z}}", []string{`line 4: key "k" already set in map`, `line 4: key "k" already set in map`}},
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
