@@ -1,6 +1,8 @@
 package yamlbridge
 
 import (
+	"bytes"
+
 	"github.com/espalier-dev/espalier/errors"
 )
 
@@ -253,7 +255,7 @@ func (r *Reader) pop() error {
 	f := &r.stack[len(r.stack)-1]
 	switch f.state {
 	case mapColon:
-		r.emptyAt = r.line // there is no colon: where the next line starts
+		r.emptyAt = r.behindKey(f)
 		fallthrough
 	case mapValue, seqValue:
 		if err := r.empty(); err != nil {
@@ -263,7 +265,7 @@ func (r *Reader) pop() error {
 		if err := r.noKey(); err != nil {
 			return err
 		}
-		r.emptyAt = r.line
+		r.emptyAt = r.behindKey(f)
 		if err := r.empty(); err != nil {
 			return err
 		}
@@ -290,6 +292,16 @@ func (r *Reader) pop() error {
 	r.stack = r.stack[:len(r.stack)-1]
 	r.contain(f.height)
 	return nil
+}
+
+// behindKey returns where the value of an explicit key stands that has no colon: where
+// the next line starts. libyaml puts it before the end of the text, if that closes
+// the mapping by the spaces before it.
+func (r *Reader) behindKey(f *frame) int {
+	if r.line > r.end && int(f.column) > r.end-1-bytes.LastIndexByte(r.text[:r.end], '\n') {
+		return r.end
+	}
+	return r.line
 }
 
 // contain notes that the innermost collection contains something that nests that
