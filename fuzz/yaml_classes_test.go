@@ -158,7 +158,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 // has replaced a value: it looks at these things in what is left.
 func isReplaced(a *YAMLAnswer, text string) bool {
 	return len(a.Duplicates) > 0 &&
-		(strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key"))
+		(strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key") || strings.Contains(text, "as a key"))
 }
 
 // markInside reports whether there is a byte order mark elsewhere than at the start.
