@@ -71,7 +71,7 @@ func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
 	}
 	u := &unstructured.Unstructured{Object: object}
 	if u.GetKind() == "" && !s.AnyType {
-		add(NoKindFault, "", errors.New("Object 'Kind' is missing"))
+		add(NoKindFault, "", errors.New("the object has no kind"))
 	}
 	if object == nil { // of null the server says no more
 		add(NoObjectFault, "", errors.New("null"))
