@@ -61,7 +61,9 @@ func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
 					}
 					c, err := newComparer(version.Schema, js, schema.PreserveUnknownFields(crd.PreserveUnknownFields))
 					require.NoError(t, err, "%s: %s %s", file.Name, version.Name, crd.Kind)
-					c.server.PreserveUnknownFields = crd.PreserveUnknownFields
+					if crd.PreserveUnknownFields {
+						c.server.Preserve()
+					}
 					comparers[crd.Group+"/"+version.Name+" "+crd.Kind] = c
 				}
 			}

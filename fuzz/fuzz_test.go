@@ -5,7 +5,7 @@ import (
 )
 
 // FuzzParity compares documents that the fuzzer changes, under schemas that it
-// chooses by their seed.
+// chooses by their seed: by default, as the server, and as it reads its storage.
 func FuzzParity(f *testing.F) {
 	for seed := uint64(0); seed < 200*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
 		s, _ := NewSchema(seed)
@@ -15,21 +15,26 @@ func FuzzParity(f *testing.F) {
 		}
 	}
 	// What decodes by a schema is made once.
-	comparers := make(map[uint64]*comparer)
+	comparers := make(map[uint64][]*comparer)
 	f.Fuzz(func(t *testing.T, n uint64, doc []byte) {
-		c := comparers[n]
-		if c == nil {
+		all := comparers[n]
+		if all == nil {
 			s, js := NewSchema(n * DocumentsPerSchema)
-			var err error
-			if c, err = newComparer(s, js); err != nil {
-				t.Fatalf("%v\n%s", err, js)
+			for _, newComparer := range []maker{newComparer, newExactComparer, newStorageComparer} {
+				c, err := newComparer(s, js)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, js)
+				}
+				all = append(all, c)
 			}
-			if len(comparers) < 10_000 {
-				comparers[n] = c
+			if len(comparers) < 3000 {
+				comparers[n] = all
 			}
 		}
-		if k, what, detail := c.compare(doc); k == differs {
-			t.Errorf("%s\n%s\nschema: %s", what, detail, marshal(c.schema))
+		for _, c := range all {
+			if k, what, detail := c.compare(doc); k == differs {
+				t.Errorf("%s\n%s\nschema: %s", what, detail, marshal(c.schema))
+			}
 		}
 	})
 }

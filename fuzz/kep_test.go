@@ -245,7 +245,7 @@ func isKEP(s *schema.Structural) bool {
 // them, which takes objects.
 func TestKEP(t *testing.T) {
 	var compared, refused, skipped atomic.Int64
-	forSchemas(t, func(first uint64) {
+	forSchemas(t, *pairsFlag, func(first uint64) {
 		s, js := NewSchema(first)
 		program, err := schema.Compile(s, schema.Semantics(schema.KEP))
 		if err != nil || !isKEP(s) {

@@ -66,14 +66,15 @@ type Server struct {
 	// AnyKind is the half of that: there must be a kind, and an apiVersion that
 	// is one or empty, but the schema is used for all.
 	AnyKind bool
-	// PreserveUnknownFields is what a definition that was made in v1beta1 can
-	// still have set.
+
+	// PreserveUnknownFields is set by Preserve.
 	PreserveUnknownFields bool
 
-	schema  *structural.Structural
-	version schema.GroupVersion
-	kind    string
-	costs   *costs
+	unpruned *structural.Structural
+	schema   *structural.Structural
+	version  schema.GroupVersion
+	kind     string
+	costs    *costs
 }
 
 // An Answer is what the server makes of a document.
@@ -133,11 +134,18 @@ func NewServer(openAPIV3Schema []byte, version schema.GroupVersion, kind string)
 	if err != nil {
 		return nil, err
 	}
+	unpruned := s
 	s = s.DeepCopy()
 	if err := defaulting.PruneDefaults(s); err != nil {
 		return nil, err
 	}
-	return &Server{schema: s, version: version, kind: kind, costs: costsOf(s)}, nil
+	return &Server{unpruned: unpruned, schema: s, version: version, kind: kind, costs: costsOf(s)}, nil
+}
+
+// Preserve sets spec.preserveUnknownFields, as a definition that was made in v1beta1
+// can still have it: nothing is pruned, defaults are not, either.
+func (s *Server) Preserve() {
+	s.PreserveUnknownFields, s.schema, s.costs = true, s.unpruned, costsOf(s.unpruned)
 }
 
 // Decode does what the server does between the body of a request and

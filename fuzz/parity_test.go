@@ -79,25 +79,43 @@ func (y *tally) log(t *testing.T) {
 }
 
 // TestParity compares generated pairs.
-func TestParity(t *testing.T) { testParity(t, newComparer) }
+func TestParity(t *testing.T) { testParity(t, newComparer, *pairsFlag) }
 
 // TestExactParity compares them with the decoder that stands in for the server.
-func TestExactParity(t *testing.T) { testParity(t, newExactComparer) }
+func TestExactParity(t *testing.T) { testParity(t, newExactComparer, *pairsFlag) }
 
 // TestStorageParity does so for what comes from storage.
-func TestStorageParity(t *testing.T) { testParity(t, newStorageComparer) }
+func TestStorageParity(t *testing.T) { testParity(t, newStorageComparer, *pairsFlag) }
 
-func testParity(t *testing.T, newComparer maker) {
+// TestPreserveParity compares pairs for definitions that preserve unknown fields as a
+// whole. They cannot have defaults.
+func TestPreserveParity(t *testing.T) {
+	preserving := func(newComparer maker) maker {
+		return func(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
+			s = withoutDefaults(s)
+			c, err := newComparer(s, marshal(s), append(opts, schema.PreserveUnknownFields(true))...)
+			if err == nil {
+				c.server.Preserve()
+			}
+			return c, err
+		}
+	}
+	t.Run("hardened", func(t *testing.T) { testParity(t, preserving(newComparer), *pairsFlag/4) })
+	t.Run("exact", func(t *testing.T) { testParity(t, preserving(newExactComparer), *pairsFlag/4) })
+	t.Run("storage", func(t *testing.T) { testParity(t, preserving(newStorageComparer), *pairsFlag/4) })
+}
+
+func testParity(t *testing.T, newComparer maker, pairs int) {
 	y := newTally()
-	pairs := forSchemas(t, func(first uint64) { comparePairs(first, y, newComparer) })
+	pairs = forSchemas(t, pairs, func(first uint64) { comparePairs(first, y, newComparer) })
 	y.log(t)
 	require.Greater(t, y.classes[same], pairs/2)
 }
 
 // forSchemas calls f, in several goroutines, with the first seed of each schema, and
-// returns the number of pairs that there are. All of it is up to flags.
-func forSchemas(t *testing.T, f func(first uint64)) (pairs int) {
-	pairs = *pairsFlag
+// returns how many pairs there are: a few more than were asked for. A flag says
+// where they start.
+func forSchemas(t *testing.T, pairs int, f func(first uint64)) int {
 	if testing.Short() {
 		pairs = 2000
 	}
