@@ -191,6 +191,8 @@ func hasMore(src []byte) bool {
 func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error) class {
 	if m == asServer {
 		switch {
+		case strings.Contains(err.Error(), "excessive aliasing"):
+			return yamlAliasing
 		case r.trailing && hasPrefixOf(src, ours):
 			return yamlTail
 		case markInside(src):

@@ -184,7 +184,7 @@ key: // a key of the mapping f without a question mark, or a key alone
 		}
 	} else if c == '"' {
 		stop = scanDouble(text, i+1)
-		if text[stop] == '"' && text[stop+1] == ':' && stop-i <= MaxKeyChars && !r.props.set {
+		if text[stop] == '"' && text[stop+1] == ':' && stop+1-i <= MaxKeyChars && !r.props.set {
 			r.writeString(i, text[i+1:stop], true)
 			i = stop + 2
 			goto value
