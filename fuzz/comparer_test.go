@@ -30,7 +30,7 @@ const (
 	hardenedUTF8 class = "refused: invalid UTF-8, or a surrogate without a partner"
 
 	// What comes from reading kind and apiVersion in a pass of its own.
-	sniffCase  class = "accepted: KIND and the like, of another type"
+	sniffCase  class = "accepted: KIND and the like, of another type, or no apiVersion"
 	sniffLoser class = "accepted: kind or apiVersion of another type, where a later one replaces it"
 
 	// What comes from metadata being kept as it was sent.
@@ -210,7 +210,7 @@ func onlyTheyRefuse(doc []byte, fault *StageError) (_ class, what, detail string
 	_, _ = kjson.UnmarshalStrict(doc, &object)
 	text := fault.Error()
 	switch {
-	case fault.Stage == Sniff && strings.Contains(text, "into Go struct field"):
+	case fault.Stage == Sniff && (strings.Contains(text, "into Go struct field") || strings.Contains(text, "unexpected GroupVersion")):
 		for name, v := range object {
 			if _, isString := v.(string); !isString && (name == "kind" || name == "apiVersion") {
 				return differs, "verdict: only they refuse", text
@@ -219,7 +219,9 @@ func onlyTheyRefuse(doc []byte, fault *StageError) (_ class, what, detail string
 				return sniffCase, "", ""
 			}
 		}
-		return sniffLoser, "", ""
+		if strings.Contains(text, "into Go struct field") {
+			return sniffLoser, "", ""
+		}
 	case (fault.Stage == RootMetadata || fault.Stage == EmbeddedMetadata) && strings.Contains(text, "parsing time"):
 		return metaTime, "", ""
 	}
