@@ -87,6 +87,10 @@ func TestExactParity(t *testing.T) { testParity(t, newExactComparer, *pairsFlag)
 // TestStorageParity does so for what comes from storage.
 func TestStorageParity(t *testing.T) { testParity(t, newStorageComparer, *pairsFlag) }
 
+// TestExactYAMLParity reads the documents as YAML, which most JSON is. What YAML can be
+// besides is compared in TestYAMLParity, without a schema.
+func TestExactYAMLParity(t *testing.T) { testParity(t, inYAML(newExactComparer), *pairsFlag/4) }
+
 // TestPreserveParity compares pairs for definitions that preserve unknown fields as a
 // whole. They cannot have defaults.
 func TestPreserveParity(t *testing.T) {
