@@ -2,6 +2,7 @@ package yamlbridge
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 )
 
@@ -13,6 +14,7 @@ type anchor struct {
 	inSide  bool
 	open    bool  // the node is still being read
 	isFloat bool  // as a key it has another form than an integer
+	minus   bool  // it is -0.0, whose JSON is 0
 	height  int32 // how deeply it nests
 	moved   int   // the anchors from this one to that are in the side buffer, or 0
 }
@@ -69,6 +71,7 @@ func (r *Reader) anchorKey(v *value) error {
 	r.side = side
 	r.addAnchor(anchor{
 		name: r.props.anchor, span: span{start, len(r.side)}, inSide: true, isFloat: v.kind == floatValue,
+		minus: isMinusZero(v),
 	})
 	return nil
 }
@@ -171,6 +174,9 @@ func (r *Reader) aliasKey(alias span) error {
 		r.writeString(alias.start, r.scratch, true)
 	default:
 		v, err := readScalar(json, a.isFloat)
+		if a.minus {
+			v.f = math.Copysign(0, -1)
+		}
 		if err == nil {
 			err = r.writeKey(alias.start, &v)
 		}

@@ -29,7 +29,8 @@
 //
 // All members of a mapping are written, in their order, also where names are
 // equal or become equal as strings (1 and "1"). Whoever reads the JSON finds
-// them by name, and their lines through [Reader.Position].
+// them by name, and their lines through [Reader.Position]. As on the API server, the
+// keys 0.0 and -0.0 are one, which has the name of the last: "0" or "-0".
 //
 // # Anchors, aliases and merge keys
 //

@@ -91,6 +91,9 @@ func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
 			return "f" + strconv.Itoa(offset), "NaN" // is equal to nothing
 		}
 		shown = fmt.Sprintf("%#v", v.f)
+		if v.f == 0 {
+			return "f0", shown // 0.0 and -0.0 are equal
+		}
 		return "f" + strconv.FormatFloat(v.f, 'x', -1, 64), shown
 	}
 	return "t" + string(name), string(name)

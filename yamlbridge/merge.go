@@ -287,9 +287,9 @@ func (r *Reader) mergeSources() error {
 	// Of several merge keys the later wins, of one list the earlier.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
 
-	taken := make(map[string]bool)
+	taken := make(nameSet)
 	for name := range members(r.out[r.base+int(f.start):], nil) {
-		taken[name] = true
+		taken.add(name)
 	}
 	for i := range sources {
 		s := &sources[i]
@@ -300,7 +300,7 @@ func (r *Reader) mergeSources() error {
 		}
 		var added []string
 		for name, m := range members(json, &at) {
-			if taken[name] {
+			if taken.has(name) {
 				continue
 			}
 			if err := r.mergeMembers(s, m, inSide); err != nil {
@@ -310,7 +310,7 @@ func (r *Reader) mergeSources() error {
 			added = append(added, name)
 		}
 		for _, name := range added {
-			taken[name] = true
+			taken.add(name)
 		}
 	}
 	return nil

@@ -91,6 +91,7 @@ type Reader struct {
 	sources []source
 	budget  int // what aliases may still add
 
+	zeroKeys bool // there are placeholders for 0.0 and -0.0
 	trailing bool // something follows the document that was read
 }
 
@@ -160,6 +161,9 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	r.budget = min(MaxAliasBytes, 64<<10+len(src)*MaxAliasFactor)
 	r.load(src)
 	err := r.document()
+	if err == nil && r.zeroKeys {
+		r.nameZeros()
+	}
 	out := r.out
 	r.out = nil
 	if err != nil {
@@ -188,7 +192,7 @@ func (r *Reader) reset(dst []byte) {
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
 	r.typed = r.typed[:0]
 	clear(r.byName)
-	r.line, r.trailing = 0, false
+	r.line, r.zeroKeys, r.trailing = 0, false, false
 }
 
 // Trailing reports whether something follows the document that was read last, or its

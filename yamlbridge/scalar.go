@@ -134,6 +134,11 @@ func (r *Reader) writeKey(at int, v *value) error {
 	if v.kind != stringValue {
 		r.typed = append(r.typed, typedKey{at, *v})
 	}
+	if placeholder := r.zeroKey(v); placeholder != "" {
+		r.zeroKeys = true
+		r.writeString(at, []byte(placeholder), true)
+		return nil
+	}
 	r.scratch = name
 	n := len(name)
 	r.scratch = appendContent(r.scratch, name)
@@ -192,6 +197,7 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 	if r.props.anchored() {
 		r.addAnchor(anchor{
 			name: r.props.anchor, span: span{start - r.base, len(r.out) - r.base}, isFloat: v.kind == floatValue,
+			minus: isMinusZero(&v),
 		})
 	}
 	r.props = properties{}

@@ -1,0 +1,134 @@
+package yamlbridge
+
+import (
+	"math"
+	"slices"
+	"sort"
+)
+
+// This file names the keys that are the floats 0.0 and -0.0. To the API server they
+// are one key, as the two are equal, which has the name of the last in its mapping:
+// "0" or "-0". The integer 0 is another key, whose name is "0".
+//
+// Such a key is written as a placeholder at first, which no other name is. What is
+// copied and merged keeps it, and when the document is whole it becomes the name.
+
+// Placeholders are bytes that UTF-8 does not have.
+const (
+	plusZero  = "\xFF"
+	minusZero = "\xFE"
+)
+
+func isMinusZero(v *value) bool { return v.kind == floatValue && v.f == 0 && math.Signbit(v.f) }
+
+// zeroKey returns the placeholder for a key, or "".
+func (r *Reader) zeroKey(v *value) string {
+	switch {
+	case v.kind != floatValue || v.f != 0 || r.Dialect == Core:
+		return ""
+	case isMinusZero(v):
+		return minusZero
+	}
+	return plusZero
+}
+
+// zeroName returns the name that a name stands for if it is a placeholder.
+func zeroName(name string) (string, bool) {
+	switch name {
+	case plusZero:
+		return "0", true
+	case minusZero:
+		return "-0", true
+	}
+	return name, false
+}
+
+// A nameSet has the names of members. A key that is a zero is in it if either is, or
+// another of its name.
+type nameSet map[string]bool
+
+func (s nameSet) add(name string) {
+	name, isZero := zeroName(name)
+	s[name] = true
+	if isZero {
+		s[plusZero] = true
+	}
+}
+
+func (s nameSet) has(name string) bool {
+	name, isZero := zeroName(name)
+	return s[name] || isZero && s[plusZero]
+}
+
+// nameZeros replaces the placeholders in the output by names.
+func (r *Reader) nameZeros() {
+	json := r.out[r.base:]
+	longer := zeroNames(json)
+	size := len(json)
+	r.out = append(r.out, make([]byte, len(longer))...)
+	json = r.out[r.base:]
+	for i, at := range slices.Backward(longer) {
+		copy(json[at+i+1:], json[at:size])
+		json[at+i] = '-'
+		size = at
+	}
+	moved := func(off int) int { return off + sort.SearchInts(longer, off) }
+	for i := range r.main.marks {
+		m := &r.main.marks[i]
+		m.json = uint32(moved(int(m.json)))
+	}
+	for i := range r.main.copies {
+		c := &r.main.copies[i]
+		c.start, c.end = moved(c.start), moved(c.end)
+	}
+	for _, t := range []*trail{&r.main, &r.aside} {
+		for i := range t.copies {
+			if c := &t.copies[i]; !c.inSide {
+				c.from = moved(c.from)
+			}
+		}
+	}
+}
+
+// zeroNames writes 0 for all placeholders in JSON, and returns where a minus sign
+// belongs before it.
+func zeroNames(json []byte) (longer []int) {
+	type zero struct{ at, mapping int }
+	var (
+		zeros []zero
+		minus []bool // for each mapping that has zeros, whether the last is -0.0
+		open  []int  // for each open collection its index in minus, or -1
+	)
+	for i := 0; i < len(json); i++ {
+		switch json[i] {
+		case '{', '[':
+			open = append(open, -1)
+		case '}', ']':
+			open = open[:len(open)-1]
+		case '"':
+			start := i + 1
+			for i = start; json[i] != '"'; i++ {
+				if json[i] == '\\' {
+					i++
+				}
+			}
+			if _, isZero := zeroName(string(json[start:i])); !isZero {
+				continue
+			}
+			m := &open[len(open)-1]
+			if *m < 0 {
+				*m = len(minus)
+				minus = append(minus, false)
+			}
+			minus[*m] = string(json[start:i]) == minusZero
+			zeros = append(zeros, zero{start, *m})
+		}
+	}
+	for _, z := range zeros {
+		json[z.at] = '0'
+		if minus[z.mapping] {
+			longer = append(longer, z.at)
+		}
+	}
+	return longer
+}
