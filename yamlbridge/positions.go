@@ -170,7 +170,11 @@ func (r *Reader) path() errors.Path {
 				}
 				end++
 			}
-			if last >= 0 && steps[last].mapping && !steps[last].named && end < len(json) {
+			if end >= len(json) {
+				json = json[:i] // a string that is being written is not there yet
+				break
+			}
+			if last >= 0 && steps[last].mapping && !steps[last].named {
 				steps[last].name, steps[last].named = json[i+1:end], true
 			}
 			i = end
@@ -182,13 +186,14 @@ func (r *Reader) path() errors.Path {
 		if c := json[len(json)-1]; s.mapping && c != ':' {
 			// A member is whole: what is read next has no name yet.
 			depth--
-		} else if !s.mapping && c != '[' {
+		} else if !s.mapping && c != '[' && c != ',' {
 			s.index++ // the next element, whose comma is not written yet
 		}
 	}
 	return errors.MakePath(depth, func(i int) ([]byte, int) {
 		if s := &steps[i]; s.mapping {
-			return append([]byte{}, jsonwire.AppendUnescaped(nil, s.name)...), 0
+			name, _ := zeroName(string(jsonwire.AppendUnescaped(nil, s.name)))
+			return []byte(name), 0
 		}
 		return nil, steps[i].index
 	})

@@ -134,3 +134,42 @@ func TestReaderErrors(t *testing.T) {
 		requireSyntaxError(t, test.src, test.line, test.column, test.text)
 	}
 }
+
+// TestErrorPaths holds that an error leads to the value that it is in, also where a
+// part of that has been written.
+func TestErrorPaths(t *testing.T) {
+	for src, path := range map[string]string{
+		"a: |\n \tfoo":               "a",
+		"a:\n- x\n- b: >\n \tx":      "a[1].b",
+		"a: x\n  y: z":               "a",
+		"a:\n- x\n- y\n  z: 1":       "a[1]",
+		"a:\n- x\n- |\n \tx":         "a[1]",
+		"a:\n- |\n \tx":              "a[0]",
+		"- x\n- y\n  z: 1":           "[1]",
+		"|\n \tx":                    "",
+		"a: 1\nb: |0\n":              "b",
+		"a: &x\n  b\n  c: d":         "a",
+		"a: !!str\n  b\n  c: d":      "a",
+		"a: [x, .inf]":               "a[1]",
+		"a: [.inf]":                  "a[0]",
+		"a: [x, !foo y]":             "a[1]",
+		"a: [x, !foo {}]":            "a[1]",
+		"a: [x, {b: !foo []}]":       "a[1].b",
+		"a: [x, *y]":                 "a[1]",
+		"a: [{}, []}":                "a[2]",
+		"a: {\"b\\\"\": [1, .nan]}":  `a["b\""][1]`,
+		"a: ['x', \"y":               "a[1]",
+		"-0.0: {0.0: [1, .inf]}":     "-0.0[1]",
+		"- &a x\n- b\n- {*a : .inf}": "[2].x",
+	} {
+		requireSyntaxPath(t, src, path)
+	}
+}
+
+func requireSyntaxPath(t *testing.T, src, path string) {
+	t.Helper()
+	_, err := convert(src)
+	var syntax *errors.SyntaxError
+	require.ErrorAs(t, err, &syntax, src)
+	assert.Equal(t, path, syntax.Path.String(), "%q: %v", src, err)
+}
