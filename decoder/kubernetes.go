@@ -28,6 +28,8 @@ import (
 //   - An object must have a kind, and an apiVersion of at most two parts.
 //   - Names and numbers may be of any length.
 //   - YAML is read as yamlbridge.Reader.AsServer says; see [Decoder.YAMLDuplicates].
+//     With [YAMLDialect] it may be another YAML than the server's: AsServer says
+//     nothing about that.
 //   - Of what is unknown in the metadata of embedded resources, messages write the
 //     keys of maps in brackets, m[k].metadata.x; errors.Finding.Path stays.
 //

@@ -74,4 +74,11 @@ func TestYAMLDialect(t *testing.T) {
 	require.Len(t, d.Findings(), 1)
 	assert.Equal(t, `unknown field "on"`, d.Findings()[0].Error())
 	assert.Equal(t, 3, d.Findings()[0].Position.Line)
+
+	// The server reads no other YAML than its own.
+	d = New(p, Kubernetes(), YAMLDialect(yamlbridge.Core))
+	_, err = d.AppendYAML(nil, []byte("kind: A\n---\nsecond\n"))
+	require.Error(t, err)
+	_, err = d.AppendYAML(nil, []byte(`{"kind": "A", "m": "\/"}`))
+	require.NoError(t, err)
 }

@@ -156,7 +156,7 @@ again:
 		block, fresh = true, true
 		goto node
 	default: // documentDone
-		if r.AsServer {
+		if r.server {
 			r.trailing = true
 			return i, nil
 		}
@@ -456,7 +456,7 @@ rest: // i is behind a value
 	goto nextLine
 
 finish: // of the document
-	if text[i] == '%' && !r.AsServer {
+	if text[i] == '%' && !r.server {
 		return i, r.fail(i, "a directive stands before a document, and ... before it")
 	}
 	for len(r.stack) > 1 {
@@ -503,7 +503,7 @@ func (r *Reader) rest(i int) (int, error) {
 	// it.
 	isBehind := len(r.stack) == 1 || at-r.line < int(r.stack[1].column)
 	switch {
-	case isBehind && r.AsServer:
+	case isBehind && r.server:
 		r.trailing = true
 		return at, nil
 	case isBehind:

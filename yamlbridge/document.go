@@ -22,7 +22,7 @@ func (r *Reader) document() error {
 		if end >= r.end && !r.trailing && r.unreadable != "" {
 			return r.fail(r.end, r.unreadable)
 		}
-		if r.AsServer {
+		if r.server {
 			if r.text[end] == '%' && !r.trailing {
 				_, err = r.directive(end, true)
 			}
@@ -104,7 +104,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			return at, true, nil
 		case directives:
 			return i, false, r.fail(i, "did not find expected <document start>")
-		case isMarker(text, i) && !r.AsServer:
+		case isMarker(text, i) && !r.server:
 			// The end of a document that is not there.
 			if i, err = r.markerEnd(i); err != nil {
 				return i, false, err
@@ -135,7 +135,7 @@ func (r *Reader) directive(i int, behind bool) (int, error) {
 		if !isVersion(version) {
 			return start, r.failAt(i, "did not find expected version number")
 		}
-		if !behind && version != "1.1" && (r.AsServer || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
+		if !behind && version != "1.1" && (r.server || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
 			return start, r.fail(start, "found incompatible YAML document")
 		}
 	case name == "TAG":

@@ -129,7 +129,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		case i-r.line <= column:
 			return dst, r.line, nil
 		case c == ':' && endsWord(text[i+1]):
-			r.trailing = r.AsServer && column < 0
+			r.trailing = r.server && column < 0
 			return dst, r.line, nil // which is no key either
 		}
 		var stop int
@@ -331,7 +331,7 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	case ' ', '"', '\\':
 		c = rune(text[i+1])
 	case '/':
-		if r.AsServer {
+		if r.server {
 			return dst, i, r.fail(i, "found unknown escape character")
 		}
 		c = '/'
@@ -363,7 +363,7 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 		if c, ok = hex(text[i+2:], size); !ok {
 			return dst, i, r.failAt(i, "did not find expected hexadecimal number")
 		}
-		if utf16.IsSurrogate(c) && size == 4 && !r.AsServer && text[next] == '\\' && text[next+1] == 'u' {
+		if utf16.IsSurrogate(c) && size == 4 && !r.server && text[next] == '\\' && text[next+1] == 'u' {
 			// JSON writes characters beyond U+FFFF so.
 			if low, ok := hex(text[next+2:], 4); ok {
 				c, next = utf16.DecodeRune(c, low), next+6

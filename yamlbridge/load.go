@@ -34,7 +34,7 @@ const (
 // Characters that may not stand in a YAML stream (YAML 1.2 section 5.1) end
 // the text: they are an error when, and only if, the reader gets there.
 func (r *Reader) load(src []byte) {
-	if r.AsServer {
+	if r.server {
 		src = r.fromUTF16(src)
 	}
 	r.source = src
@@ -111,7 +111,7 @@ func (r *Reader) checkRune(b []byte) (size int, what string) {
 	case c >= 0x2030 && c < 0xFE00:
 	case c < 0xA0 && c != 0x85, c == 0xFFFE, c == 0xFFFF:
 		return 0, fmt.Sprintf("control character %U", c)
-	case c == 0xFEFF && !r.AsServer:
+	case c == 0xFEFF && !r.server:
 		return 0, "byte order mark inside the document"
 	case r.Dialect != Kubernetes:
 	case c == 0x85:

@@ -264,7 +264,7 @@ func (r *Reader) checkCollectionTag(seq bool) error {
 			return nil
 		}
 	}
-	if r.AsServer || r.Dialect == Core && r.props.kind == unknownTag {
+	if r.server || r.Dialect == Core && r.props.kind == unknownTag {
 		return nil
 	}
 	if seq {

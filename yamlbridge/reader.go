@@ -45,7 +45,8 @@ const (
 type Reader struct {
 	Dialect Dialect
 	// AsServer makes a reader of the Kubernetes dialect decide as the API server
-	// does where the default refuses, or reads otherwise:
+	// does where the default refuses, or reads otherwise. In another dialect it has
+	// no effect.
 	//
 	//   - What follows the first document, or its root node, is ignored.
 	//   - A merge key overwrites the members before it, and is overwritten by
@@ -54,13 +55,15 @@ type Reader struct {
 	//     sequences.
 	//   - Numbers beyond a float64 are strings.
 	//   - What !!binary stands for may be no UTF-8; it becomes U+FFFD.
-	//   - UTF-16 with a byte order mark is read.
+	//   - UTF-16 with a byte order mark is read. Positions are those in the text
+	//     as UTF-8, without the mark.
 	//   - %YAML 1.2 is refused, and so are the escapes \/ and those of surrogates.
 	AsServer bool
 	// Origin is where the document starts in its file, for callers who have cut
 	// a stream with [Documents]. The zero Origin is the start of the file.
 	Origin errors.Position
 
+	server     bool   // AsServer, where it has effect
 	source     []byte // what is read, and positions count in
 	lead       int    // bytes of source before the text
 	text       []byte // see load
@@ -181,6 +184,7 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 }
 
 func (r *Reader) reset(dst []byte) {
+	r.server = r.AsServer && r.Dialect == Kubernetes
 	r.out, r.base = dst, len(dst)
 	r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
 	r.main.reset()

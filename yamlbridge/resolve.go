@@ -74,7 +74,7 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 			return value{}, nodeError("cannot decode " + excerpt(string(text)) + " as !!timestamp")
 		}
 		return value{kind: stringValue, text: text}, nil
-	case kind > binaryTag && r.AsServer:
+	case kind > binaryTag && r.server:
 		return value{kind: stringValue, text: text}, nil
 	case kind > binaryTag:
 		return value{}, nodeError("unknown tag " + r.tagText())
@@ -101,7 +101,7 @@ func (r *Reader) binary(text []byte) (value, error) {
 		return value{}, nodeError("!!binary value contains invalid base64 data")
 	}
 	if !utf8.Valid(data) {
-		if !r.AsServer {
+		if !r.server {
 			return value{}, nodeError("!!binary value is not UTF-8")
 		}
 		// Each byte of what is not UTF-8 becomes a character of its own.
@@ -149,7 +149,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 	if !ok && !isFloat(number) {
 		return str, nil
 	}
-	if len(text) > MaxNumberBytes && !r.AsServer {
+	if len(text) > MaxNumberBytes && !r.server {
 		return value{}, &errors.LimitError{Limit: "number bytes", Max: MaxNumberBytes}
 	}
 	if ok {
@@ -163,7 +163,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 	switch {
 	case err == nil:
 		return value{kind: floatValue, f: f}, nil
-	case r.AsServer, stderrors.Is(err, strconv.ErrSyntax):
+	case r.server, stderrors.Is(err, strconv.ErrSyntax):
 		return str, nil
 	}
 	// The API server takes it for a string; whoever wrote it did not mean one.
