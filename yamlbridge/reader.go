@@ -2,6 +2,7 @@ package yamlbridge
 
 import (
 	"bytes"
+	"reflect"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -195,7 +196,7 @@ func (r *Reader) reset(dst []byte) {
 	r.anchors, r.side = r.anchors[:0], r.side[:0]
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
 	r.typed = r.typed[:0]
-	clear(r.byName)
+	r.forgetNames()
 	r.line, r.zeroKeys, r.trailing = 0, false, false
 }
 
@@ -209,15 +210,30 @@ func (r *Reader) Forget() {
 	r.source = nil
 	r.main.reset()
 	r.lines = r.lines[:0]
+	r.forgetNames()
 }
 
-// Cap returns how many bytes of memory the reader holds for use.
-func (r *Reader) Cap() int {
-	const frameSize, markSize, anchorSize, copiedSize = 24, 8, 56, 32
-	return 8*cap(r.lines) + cap(r.text) + cap(r.scratch) + cap(r.side) + cap(r.stack)*frameSize +
-		(cap(r.main.marks)+cap(r.aside.marks))*markSize + cap(r.anchors)*anchorSize +
-		(cap(r.main.copies)+cap(r.aside.copies))*copiedSize
+// forgetNames empties the table of anchors. A large one goes: to clear it for each
+// document costs as much as its size.
+func (r *Reader) forgetNames() {
+	const kept = 1024
+	if len(r.byName) > kept {
+		r.byName = nil
+	}
+	clear(r.byName)
 }
+
+// Cap returns how many bytes of memory the reader holds for use, but for what the
+// names of anchors take until it is used again, or [Reader.Forget].
+func (r *Reader) Cap() int {
+	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
+		held(r.scratch) + held(r.breaks) + held(r.tags) +
+		held(r.anchors) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
+		held(r.typed) + held(r.merges) + held(r.sources)
+}
+
+// held returns how many bytes a slice holds.
+func held[T any](s []T) int { return cap(s) * int(reflect.TypeFor[T]().Size()) }
 
 // push opens a collection: a mapping if bracket is {, or else a sequence. at is
 // where it starts in the text.

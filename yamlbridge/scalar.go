@@ -131,7 +131,7 @@ func (r *Reader) writeKey(at int, v *value) error {
 	if err != nil {
 		return r.locate(err, at)
 	}
-	if v.kind != stringValue {
+	if v.kind != stringValue && r.AsServer {
 		r.typed = append(r.typed, typedKey{at, *v})
 	}
 	if placeholder := r.zeroKey(v); placeholder != "" {
