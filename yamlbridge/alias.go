@@ -223,7 +223,7 @@ func readScalar(json []byte, isFloat bool) (value, error) {
 // that nodes are bounded, too.
 func (r *Reader) charge(n, off int) error {
 	if r.budget -= n; r.budget < 0 {
-		return r.limit("alias bytes", MaxAliasBytes, off)
+		return r.limit("alias bytes", int64(r.allowed), off)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -135,6 +136,17 @@ func TestAliasLimit(t *testing.T) {
 	_, err = convert("- &a " + mapping + "\n- {<<: [" + strings.Repeat("*a, ", 50) + "]}")
 	require.NoError(t, err)
 	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", "alias bytes", 2)
+
+	// The error has the limit of a short document, which is lower.
+	for src, most := range map[string]int{
+		bomb(6): 64<<10 + len(bomb(6))*yamlbridge.MaxAliasFactor,
+		anchor + strings.Repeat("- *a\n", fits+1): yamlbridge.MaxAliasBytes,
+	} {
+		_, err = convert(src)
+		var limit *errors.LimitError
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, int64(most), limit.Max)
+	}
 
 	_, err = convert("- &a {x: 1}\n" + strings.Repeat("- *a\n", 5000))
 	require.NoError(t, err)

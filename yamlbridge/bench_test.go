@@ -2,11 +2,9 @@ package yamlbridge_test
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -141,44 +139,4 @@ spec:
 			}
 		}), kind)
 	}
-}
-
-// TestCap holds that a reader knows how much memory it keeps, so that its owner can
-// let go of it.
-func TestCap(t *testing.T) {
-	const n = 100_000
-	for name, src := range map[string]string{
-		"typed keys":   "{" + strings.Repeat("1,", n) + "}",
-		"anchors":      numbered(n, "- &a%d x\n"),
-		"aliases":      "- &a x\n" + strings.Repeat("- *a\n", n),
-		"merge keys":   "a: &a {b: 1}\nc:\n" + strings.Repeat("  <<: *a\n", n/10),
-		"merged lists": "a: &a {}\nc:\n  <<: [" + strings.Repeat("*a,", n) + "]",
-		"merged value": "<<:\n  a: [" + strings.Repeat("1,", n) + "]",
-		"nested":       strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000),
-		"blank lines":  "a: \"b" + strings.Repeat("\n", n) + "  \"",
-		"a long text":  `"` + strings.Repeat(`\x41`, n) + `"`,
-		"tags":         numbered(50, "%%TAG !a%d! tag:example.com,2000:\n") + "---\na",
-	} {
-		for kind, r := range readers() {
-			if name == "merge keys" && r.AsServer {
-				continue // each of which is a member
-			}
-			before := heap()
-			_, err := r.AppendJSON(nil, []byte(src))
-			require.NoError(t, err, "%s, %s", name, kind)
-			r.Position(1 << 30)
-			r.Forget()
-			after := heap()
-			assert.InDelta(t, after-before, r.Cap(), float64(after-before)/10+20_000, "%s, %s", name, kind)
-		}
-	}
-}
-
-// heap returns how many bytes are in use.
-func heap() int {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }

@@ -93,7 +93,8 @@ type Reader struct {
 	typed   []typedKey
 	merges  []merging
 	sources []source
-	budget  int // what aliases may still add
+	allowed int // what aliases may add
+	budget  int // what is left of that
 
 	zeroKeys bool // there are placeholders for 0.0 and -0.0
 	trailing bool // something follows the document that was read
@@ -162,7 +163,8 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 		r.source, r.lead = src, 0
 		return dst, r.limit("document bytes", maxSourceBytes, 0)
 	}
-	r.budget = min(MaxAliasBytes, 64<<10+len(src)*MaxAliasFactor)
+	r.allowed = int(min(MaxAliasBytes, 64<<10+int64(len(src))*MaxAliasFactor))
+	r.budget = r.allowed
 	r.load(src)
 	err := r.document()
 	if err == nil && r.zeroKeys {
