@@ -137,6 +137,9 @@ func TestAliasLimit(t *testing.T) {
 	require.NoError(t, err)
 	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", "alias bytes", 2)
 
+	_, err = convert("- &a x\n- *a\n#" + strings.Repeat("-", 3<<20))
+	require.NoError(t, err)
+
 	// The error has the limit of a short document, which is lower.
 	for src, most := range map[string]int{
 		bomb(6): 64<<10 + len(bomb(6))*yamlbridge.MaxAliasFactor,
@@ -163,4 +166,44 @@ func TestNumberLimit(t *testing.T) {
 	requireLimit(t, "'a': 0\n? 0."+digits+"1\n: x", "number bytes", 2)
 	hash := "1" + strings.Repeat("a", 2000)
 	requireJSON(t, "["+hash+"]", `["`+hash+`"]`)
+}
+
+// TestKeyLimit holds that all keys have one limit, but for those in braces in Core.
+func TestKeyLimit(t *testing.T) {
+	fits, tooLong := strings.Repeat("é", yamlbridge.MaxKeyChars), strings.Repeat("é", yamlbridge.MaxKeyChars+1)
+	for _, c := range []struct {
+		format, path string
+		quotes       int // the characters that the format adds to the key
+		braces       bool
+	}{
+		{"%s: 1", "", 0, false},
+		{"a:\n- b\n- %s: 1", "a[1]", 0, false},
+		{"'%s': 1", "", 2, false},
+		{"!t %s: 1", "", 3, false},
+		{"a: [x, %s: 1]", "a[1]", 0, false},
+		{"a: [x, '%s': 1]", "a[1]", 2, false},
+		{"a: [x, \"%s\": 1]", "a[1]", 2, false},
+		{"a: [x, &b %s: 1]", "a[1]", 3, false},
+		{"a: {%s: 1}", "a", 0, true},
+		{"a: {x: 1, '%s': 1}", "a", 2, true},
+		{"a: {\"%s\":1}", "a", 2, true},
+		{"a: {&b %s: 1}", "a", 3, true},
+	} {
+		c.format = strings.Replace(c.format, "!t", "! ", 1)
+		for kind, r := range readers() {
+			_, err := r.AppendJSON(nil, fmt.Appendf(nil, c.format, fits[2*c.quotes:]))
+			require.NoError(t, err, "%s, %s", kind, c.format)
+			_, err = r.AppendJSON(nil, fmt.Appendf(nil, c.format, tooLong[2*c.quotes:]))
+			if c.braces && r.Dialect == yamlbridge.Core {
+				require.NoError(t, err, "%s, %s", kind, c.format)
+				continue
+			}
+			var limit *errors.LimitError
+			require.ErrorAs(t, err, &limit, "%s, %s", kind, c.format)
+			assert.Equal(t, "key characters", limit.Limit)
+			assert.Equal(t, c.path, limit.Path.String(), "%s, %s", kind, c.format)
+		}
+	}
+	requireJSON(t, "{? "+tooLong+" : 1}", `{"`+tooLong+`":1}`)
+	requireJSON(t, "["+tooLong+", {"+tooLong+"}]", `["`+tooLong+`",{"`+tooLong+`":null}]`)
 }

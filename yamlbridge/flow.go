@@ -266,7 +266,7 @@ node: // a value of f starts at i
 		return i, r.failAtEnd(i, "did not find expected node content: the text ends within brackets")
 	}
 	stop, special = scanFlowPlain(text, i, core)
-	if text[stop] == ':' && f.seq && stop-i <= MaxKeyChars {
+	if text[stop] == ':' && f.seq {
 		goto pair
 	}
 	f.state = f.next
@@ -507,6 +507,8 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 	return key, err
 }
 
+const oneLine = "a key and its colon are on one line"
+
 // flowKeyColon returns where the colon of a key without a question mark is, or -1
 // if it has none. start is where its properties start.
 func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, error) {
@@ -516,10 +518,10 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 		if text[colon] != ':' {
 			return -1, nil
 		}
-		if r.line > start || r.checkKey(start, colon) != nil {
-			return -1, r.fail(start, "a key and its colon are on one line, and no further apart than 1024 characters")
+		if r.line > start {
+			return -1, r.fail(start, oneLine)
 		}
-		return colon, nil
+		return colon, r.checkKey(start, colon)
 	}
 	// 1.2: but in a sequence it may be on a later line (section 7.4.2, rule [142]).
 	inSequence := r.stack[len(r.stack)-1].column == pairColumn
@@ -533,8 +535,11 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 	if text[colon] != ':' || !isJSON && !r.endsIndicator(colon+1) {
 		return -1, nil
 	}
-	if inSequence && r.line > start {
-		return -1, r.fail(start, "a key and its colon are on one line")
+	if !inSequence {
+		return colon, nil
 	}
-	return colon, nil
+	if r.line > start {
+		return -1, r.fail(start, oneLine)
+	}
+	return colon, r.checkKey(start, colon)
 }

@@ -21,7 +21,8 @@ const (
 	// MaxNumberBytes is how long the text of a number may be.
 	MaxNumberBytes = 1_000
 	// MaxKeyChars is how many characters a key may have, with all that stands
-	// before its colon, unless there is a "?" before it (YAML 1.2 section 7.4).
+	// before its colon, unless there is a "?" before it (YAML 1.2 section 7.4), or
+	// it is in braces and the dialect Core.
 	MaxKeyChars = 1_024
 	// maxSourceBytes is how long a document may be: offsets are kept in 32 bits.
 	maxSourceBytes = 1<<31 - 1 - 1<<10
