@@ -26,6 +26,8 @@ func TestYAMLCorners(t *testing.T) {
 			"a: 0b1" + rep("0", 63), "a: 0b1" + rep("0", 64), "a: -0b1" + rep("0", 63), "a: +0b11", "a: 0x_", "a: 0_", "a: _0", "a: 1__", "a: 0x1.8", "a: 1.5_5", "a: ._5", "a: .5_5", "a: .5e", "a: 5.e3",
 			"a: +.5", "a: -.5", "a: +.inf", "a: .INF", "a: .Nan", "a: .nan", ".nan: 1\n.NaN: 2", ".inf: 1\n1e100: 2", "a: 0o18", "a: 0o7_7", "a: 00o7", "a: 08.5", "a: 1:30", "a: 12e03", "a: 12E+03",
 		},
+		"mangled":    {"? !!binary /w==\n: 1\n? !!binary /g==\n: 2", "? !!binary /g==\n: 1\n? !!binary /w==\n: 2", "? !!binary /w==\n: 1\n? \uFFFD\n: 2", "? !!binary /w==\n: 1\n? !!binary /w==\n: 2"},
+		"properties": {"&x &y a", "!!str !!str a", "&x\n&y a", "&x !!str &y a", "a: &x &y b", "- !!str !!str a"},
 		"merges": {
 			"a: &a {x: 1}\nb: {x: 0, <<: *a}", "a: &a {x: 1}\nb: {<<: *a, x: 0}", "a: &a {x: 1}\nb: &b {x: 2}\nc: {<<: [*a, *b]}", "a: &a {x: 1}\nb: {<<: *a, <<: {x: 2}}", "<<: {a: .inf}\na: 1",
 			"a: &a\n<<: *a", "a: &a []\n<<: *a", "<<: []", "<<: [[]]", "<<: [{}, 1]", "<<: ~", "<<:", "'<<': 1", "! <<: {a: 1}", "!!str <<: {a: 1}", "!!merge <<: {a: 1}", "!!merge '<<': {a: 1}", "!!merge a: {a: 1}",

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// A typedKey is a key that is no string. In JSON all names are strings, but the API
+// A typedKey is a key that is no string, or not UTF-8. In JSON all names are strings, but the API
 // server looks for duplicates before they are.
 type typedKey struct {
 	at    int // in the text
@@ -86,6 +86,8 @@ func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
 	switch {
 	case v == nil:
 		return "s" + string(name), strconv.Quote(string(name))
+	case v.kind == bytesValue: // equal as the server mangles it, but not before
+		return "s" + string(v.text), strconv.Quote(string(v.text))
 	case v.kind == floatValue:
 		if v.f != v.f {
 			return "f" + strconv.Itoa(offset), "NaN" // is equal to nothing

@@ -22,7 +22,7 @@ type value struct {
 	i    int64
 	u    uint64 // of a bigValue
 	f    float64
-	text []byte // of a stringValue; valid for as long as what it was made from
+	text []byte // of a stringValue or bytesValue; valid for as long as what it was made from
 }
 
 type kind uint8
@@ -34,10 +34,11 @@ const (
 	bigValue // an integer beyond int64 that fits uint64
 	floatValue
 	stringValue
+	bytesValue // what !!binary stands for, if that is not UTF-8
 )
 
 func (k kind) tag() string {
-	return [...]string{"!!null", "!!bool", "!!int", "!!int", "!!float", "!!str"}[k]
+	return [...]string{"!!null", "!!bool", "!!int", "!!int", "!!float", "!!str", "!!binary"}[k]
 }
 
 // A nodeError is a fault of a scalar that has no place yet.
@@ -104,8 +105,7 @@ func (r *Reader) binary(text []byte) (value, error) {
 		if !r.server {
 			return value{}, nodeError("!!binary value is not UTF-8")
 		}
-		// Each byte of what is not UTF-8 becomes a character of its own.
-		data = []byte(string([]rune(string(data))))
+		return value{kind: bytesValue, text: data}, nil
 	}
 	return value{kind: stringValue, text: data}, nil
 }
@@ -389,8 +389,17 @@ func (v *value) appendJSON(dst []byte) ([]byte, error) {
 		return appendFloat(dst, v.f), nil
 	}
 	dst = append(dst, '"')
-	dst = appendContent(dst, v.text)
+	dst = appendContent(dst, v.string())
 	return append(dst, '"'), nil
+}
+
+// string returns the text of a stringValue or bytesValue as UTF-8: U+FFFD stands for
+// each byte that is not.
+func (v *value) string() []byte {
+	if v.kind == bytesValue {
+		return []byte(string([]rune(string(v.text))))
+	}
+	return v.text
 }
 
 // appendName appends v as the name of a member, unescaped. In the Kubernetes
@@ -423,7 +432,7 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 			return strconv.AppendFloat(dst, f, 'g', -1, 32), nil
 		}
 	}
-	return append(dst, v.text...), nil
+	return append(dst, v.string()...), nil
 }
 
 // appendFloat appends a finite f as encoding/json does (ECMA-262 section

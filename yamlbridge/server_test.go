@@ -113,6 +113,9 @@ func TestServerDuplicates(t *testing.T) {
 		{"x: &x\n  a: 1\n  a: 2\ny: *x", []string{`line 3: key "a" already set in map`, `line 3: key "a" already set in map`}},
 		// Also where all of it came through merge keys within merge keys.
 		{"<<:\n  q: &z\n    k: 1\n    k: 2\n  s: {<<: {b: *z}}", []string{`line 4: key "k" already set in map`, `line 4: key "k" already set in map`}},
+		// What is not UTF-8 is compared as bytes.
+		{"? !!binary /w==\n: 1\n? !!binary /g==\n: 2\n? \uFFFD\n: 3", nil},
+		{"? &x !!binary /w==\n: 1\n? !!binary /w==\n: 2\n? *x\n: 3", []string{`line 4: key "\xff" already set in map`, `line 6: key "\xff" already set in map`}},
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
