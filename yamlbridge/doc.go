@@ -1,6 +1,8 @@
 // Package yamlbridge turns YAML documents into JSON, and remembers where each name
 // and value stood. It reads bytes and writes bytes: there are no tokens, events or
-// nodes between them, and a [Reader] that has grown allocates nothing.
+// nodes between them, and a [Reader] that has grown allocates nothing for what is
+// common. What does allocate are merge keys, !!binary and !!timestamp, %TAG, keys that
+// are the float 0, UTF-16, and more than 16 anchors in a document.
 //
 // All of YAML is read that can be turned into JSON: block and flow collections (so
 // KYAML, and JSON), all styles of scalars, comments, directives, anchors, aliases,
@@ -45,5 +47,5 @@
 //
 // Positions count lines by YAML 1.2: LF, CRLF and CR end them. U+0085, U+2028 and
 // U+2029 end a line for the API server, and so in the Kubernetes dialect: a comment
-// stops there. In positions they do not.
+// stops there. In positions they do not, nor where [Documents] looks for markers.
 package yamlbridge

@@ -21,8 +21,13 @@ type Document struct {
 // hold nothing or only comments are left out.
 //
 // Documents are not parsed and may be malformed. This is no obstacle to cutting:
-// no scalar can hold a line that starts with a marker. Bytes of the documents
-// alias src. [DocumentReader] does the same for what need not fit into memory.
+// no scalar can hold a line that starts with a marker. Lines end with LF, CRLF or CR.
+// In the Kubernetes dialect they may end with U+0085, U+2028 or U+2029, too, and what
+// has a marker behind one of these is a single Document here, but several to a reader:
+// it refuses them, or with [Reader.AsServer] reads the first.
+//
+// Bytes of the documents alias src. [DocumentReader] does the same for what need not
+// fit into memory.
 func Documents(src []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		c := newCutter(src)

@@ -16,7 +16,8 @@ const MaxDocumentBytes = 256 << 20
 
 // A DocumentReader cuts a stream into its documents, as [Documents] does it, and
 // holds one of them at a time: its memory is bounded by twice the longest
-// document, whatever the length of the stream. How the stream comes in makes no
+// document, and three times that while its buffer grows, whatever the length of the
+// stream. How the stream comes in makes no
 // difference to what is returned.
 type DocumentReader struct {
 	// Limit is how many bytes a document may have, with the comments before it;

@@ -3,11 +3,13 @@ package yamlbridge_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestDocuments(t *testing.T) {
@@ -103,4 +105,18 @@ func FuzzDocuments(f *testing.F) {
 			t.Fatalf("%d documents, the last %s; as one %s", n, last, js)
 		}
 	})
+}
+
+// TestDocumentsLines holds that the cutter knows the line breaks of YAML 1.2 only.
+func TestDocumentsLines(t *testing.T) {
+	const src = "a: 1\u0085---\u0085b: 2\u2028--- \nc: 3"
+	docs := slices.Collect(yamlbridge.Documents([]byte(src)))
+	require.Len(t, docs, 1)
+	_, err := convert(string(docs[0].Bytes))
+	require.ErrorContains(t, err, "second document")
+	r := yamlbridge.Reader{AsServer: true}
+	out, err := r.AppendJSON(nil, docs[0].Bytes)
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1}`, string(out))
+	assert.True(t, r.Trailing())
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
 // This file reads scalars that span lines, and quoted ones with escapes (YAML 1.2
@@ -609,7 +607,7 @@ func (r *Reader) endString(start int) {
 // contentKey writes a scalar whose content is JSON as a name.
 func (r *Reader) contentKey(at int, content []byte) error {
 	if r.props.set {
-		return r.resolvedKey(at, jsonwire.AppendUnescaped(nil, content), false)
+		return r.resolvedKey(at, r.unescape(content), false)
 	}
 	r.writeString(at, content, true)
 	return nil
@@ -617,5 +615,5 @@ func (r *Reader) contentKey(at int, content []byte) error {
 
 // quotedPlain writes the plain scalar whose content is in r.scratch as a value.
 func (r *Reader) quotedPlain(at int) error {
-	return r.withProperties(at, jsonwire.AppendUnescaped(nil, r.scratch), true)
+	return r.withProperties(at, r.unescape(r.scratch), true)
 }

@@ -48,3 +48,22 @@ func heap() int {
 	runtime.ReadMemStats(&m)
 	return int(m.HeapAlloc)
 }
+
+// TestNoAllocationsForProperties holds that tags, anchors and aliases cost none
+// either. What does is in the documentation of the package.
+func TestNoAllocationsForProperties(t *testing.T) {
+	for _, src := range []string{
+		`a: &x "q"`, `a: &x 'q''r'`, "a: !!str x", "a: !!int '5'", `{!!str "k\n": &x !!str x, b: *x}`, "!<tag:yaml.org,2002:str> a", "! a: !!float 5",
+		"a: !!map {b: &x !!seq [*y]}", "&a a: &b b\n*a : *b", "? &x |\n k\n: !!str\n  b\n  c", "a: &x |\n b", "{1.5: a, on: &x ~, 0.5: *x}",
+	} {
+		src = strings.Replace(src, "*y", "&y 1, *y", 1)
+		for kind, r := range readers() {
+			doc := []byte(src)
+			buf, err := r.AppendJSON(nil, doc)
+			require.NoError(t, err, "%s, %s", kind, src)
+			assert.Zero(t, testing.AllocsPerRun(10, func() {
+				buf, _ = r.AppendJSON(buf[:0], doc)
+			}), "%s, %s", kind, src)
+		}
+	}
+}

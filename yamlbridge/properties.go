@@ -131,7 +131,7 @@ func (r *Reader) endsName(i int) bool {
 func (r *Reader) tag(i int, p *properties) (int, error) {
 	text := r.text
 	start := i
-	var name []byte // of the tag
+	name := r.unescaped[:0] // of the tag
 	i++
 	if text[i] == '<' {
 		i++
@@ -141,7 +141,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 			return i, r.failAt(i, "did not find the expected '>' of a tag")
 		}
 		var err error
-		if name, err = r.unescapeTag(nil, from, i); err != nil {
+		if name, err = r.unescapeTag(name, from, i); err != nil {
 			return i, err
 		}
 		i++
@@ -177,6 +177,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 	if c := text[i]; !endsWord(c) && (r.Dialect == Kubernetes || !is(c, isFlowIndicator)) {
 		return i, r.failAt(i, "did not find expected whitespace or line break behind a tag")
 	}
+	r.unescaped = name
 	p.tag = span{start, i}
 	p.kind = unknownTag
 	if kind, ok := knownTags[string(name)]; ok {

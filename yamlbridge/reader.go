@@ -81,11 +81,12 @@ type Reader struct {
 	stack []frame
 	main  trail // of out
 
-	props   properties // of the node that comes next
-	emptyAt int        // where a node stands that is empty
-	scratch []byte     // the text of a scalar
-	breaks  []byte     // line breaks that are being folded
-	tags    []tagHandle
+	props     properties // of the node that comes next
+	emptyAt   int        // where a node stands that is empty
+	scratch   []byte     // the content of a scalar
+	unescaped []byte     // its text, or that of a tag
+	breaks    []byte     // line breaks that are being folded
+	tags      []tagHandle
 
 	anchors []anchor
 	byName  map[string]int // anchors, if there are many
@@ -157,7 +158,8 @@ const (
 // [MaxAliasBytes], [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document.
 //
 // The result does not alias src, but the reader does until its next use or
-// [Reader.Forget].
+// [Reader.Forget]. What dst has between its length and its capacity is written to,
+// also behind what is returned.
 func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
@@ -230,7 +232,7 @@ func (r *Reader) forgetNames() {
 // names of anchors take until it is used again, or [Reader.Forget].
 func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
-		held(r.scratch) + held(r.breaks) + held(r.tags) +
+		held(r.scratch) + held(r.unescaped) + held(r.breaks) + held(r.tags) +
 		held(r.anchors) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources)
 }

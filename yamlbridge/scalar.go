@@ -161,7 +161,7 @@ func (r *Reader) write(at int, v *value) error {
 // quotedValue writes a quoted scalar that starts at i; content is JSON.
 func (r *Reader) quotedValue(i int, content []byte) error {
 	if r.props.set {
-		text := jsonwire.AppendUnescaped(nil, content)
+		text := r.unescape(content)
 		return r.withProperties(i, text, false)
 	}
 	r.writeString(i, content, false)
@@ -175,10 +175,17 @@ func (r *Reader) quotedKey(key span) error {
 		return err
 	}
 	if r.props.set {
-		return r.resolvedKey(key.start, jsonwire.AppendUnescaped(nil, content), false)
+		return r.resolvedKey(key.start, r.unescape(content), false)
 	}
 	r.writeString(key.start, content, true)
 	return nil
+}
+
+// unescape returns the text of a string whose content is JSON. It is valid until the
+// next call.
+func (r *Reader) unescape(content []byte) []byte {
+	r.unescaped = jsonwire.AppendUnescaped(r.unescaped[:0], content)
+	return r.unescaped
 }
 
 // withProperties writes a scalar that has a tag or an anchor. text is unescaped.
