@@ -1,5 +1,7 @@
 package yamlbridge
 
+import "unicode/utf8"
+
 // This file reads block collections (YAML 1.2 chapter 8).
 //
 // NOTE: The machine goes line by line. There are no tokens: a scalar is scanned to
@@ -23,7 +25,7 @@ func (r *Reader) block(i int, inline bool) (int, error) {
 	var (
 		f       *frame
 		col     int
-		block   bool // whether a block collection may start here
+		canOpen bool // whether a block collection may start here
 		fresh   bool // whether nothing of the node has been read on this line
 		key     span
 		own     properties // of this line
@@ -92,7 +94,7 @@ again:
 		goto again
 	case mapValue:
 		if col > int(f.column) || r.startsBlockScalar(i) {
-			block, fresh = true, true
+			canOpen, fresh = true, true
 			goto node
 		}
 		if text[i] == '-' && endsWord(text[i+1]) {
@@ -123,7 +125,7 @@ again:
 		return i, r.fail(i, "did not find expected '-' indicator")
 	case seqValue:
 		if col > int(f.column) || r.startsBlockScalar(i) {
-			block, fresh = true, true
+			canOpen, fresh = true, true
 			goto node
 		}
 		if err = r.empty(); err != nil {
@@ -143,7 +145,7 @@ again:
 		goto nextLine
 	case mapColon:
 		if col == int(f.column) && text[i] == ':' && endsWord(text[i+1]) {
-			block, fresh = true, true
+			canOpen, fresh = true, true
 			i++
 			goto value
 		}
@@ -153,7 +155,7 @@ again:
 		}
 		goto again
 	case documentValue:
-		block, fresh = true, true
+		canOpen, fresh = true, true
 		goto node
 	default: // documentDone
 		if r.server {
@@ -176,7 +178,7 @@ tabbedNode:
 	if (f.state != mapValue && f.state != seqValue && f.state != documentValue) || col <= int(f.column) {
 		return i, r.fail(i, "a tab is no indentation")
 	}
-	block, fresh = false, true
+	canOpen, fresh = false, true
 	goto node
 
 key: // at the column of the mapping f
@@ -193,11 +195,11 @@ key: // at the column of the mapping f
 		if err = r.plainKey(i, trimEnd(text, i, stop), special); err != nil {
 			return i, err
 		}
-		block = false
+		canOpen = false
 		i = stop + 1
 		goto value
 	}
-	if i, block, err = r.oddKey(i); err != nil {
+	if i, canOpen, err = r.oddKey(i); err != nil {
 		return i, err
 	}
 	f = &r.stack[len(r.stack)-1]
@@ -208,9 +210,9 @@ key: // at the column of the mapping f
 value: // i is behind the colon of a member of the mapping f
 	r.emptyAt = i
 	for is(text[i], isBlankByte) {
-		if text[i] == '\t' && block {
+		if text[i] == '\t' && canOpen {
 			// 1.2: the tab is no indentation.
-			if block, err = r.tabAllowed(i); err != nil {
+			if canOpen, err = r.tabAllowed(i); err != nil {
 				return i, err
 			}
 		}
@@ -231,12 +233,12 @@ node: // i is at the first byte of a node, which is a value of f
 		if !endsWord(text[i+1]) {
 			goto plain
 		}
-		if c == ':' && block && !fresh {
+		if c == ':' && canOpen && !fresh {
 			// A key of which there are only properties.
 			key, stop = span{i, i}, i
 			goto implicitKey
 		}
-		if c == ':' || !block || !fresh {
+		if c == ':' || !canOpen || !fresh {
 			return i, r.fail(i, notAllowed(c))
 		}
 		col = i - r.line
@@ -398,7 +400,7 @@ alias:
 	goto rest
 
 implicitKey: // of a mapping that starts here, up to the colon at stop
-	if !block {
+	if !canOpen {
 		return i, r.fail(stop, "mapping values are not allowed in this context")
 	}
 	if key.start < r.line {
@@ -423,17 +425,17 @@ implicitKey: // of a mapping that starts here, up to the colon at stop
 	if err = r.key(key, special); err != nil {
 		return i, err
 	}
-	block = false
+	canOpen = false
 	i = stop + 1
 	goto value
 
 dash: // of an element of the sequence f
 	i++
 	r.emptyAt = i
-	block, fresh = true, true
+	canOpen, fresh = true, true
 	for is(text[i], isBlankByte) {
 		if text[i] == '\t' {
-			if block, err = r.tabAllowed(i); err != nil {
+			if canOpen, err = r.tabAllowed(i); err != nil {
 				return i, err
 			}
 		}
@@ -535,7 +537,7 @@ func (r *Reader) tabbed(i int) (int, error) {
 
 // tabAllowed says that no block collection may start behind the tab at i, which
 // follows an indicator: it would be indented by the tab.
-func (r *Reader) tabAllowed(i int) (block bool, err error) {
+func (r *Reader) tabAllowed(i int) (canOpen bool, err error) {
 	if r.Dialect == Kubernetes {
 		return false, r.fail(i, "found character that cannot start any token: a tab behind an indicator")
 	}
@@ -544,7 +546,7 @@ func (r *Reader) tabAllowed(i int) (block bool, err error) {
 
 // checkKey refuses a key that is too long.
 func (r *Reader) checkKey(start, colon int) error {
-	if countChars(r.text[start:colon]) > MaxKeyChars {
+	if utf8.RuneCount(r.text[start:colon]) > MaxKeyChars {
 		return r.limit("key characters", MaxKeyChars, start)
 	}
 	return nil

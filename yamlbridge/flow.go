@@ -27,7 +27,7 @@ func (r *Reader) flow(i int) (int, error) {
 	)
 	goto open
 
-next: // i is behind a token: what follows is decided by the state
+advance: // i is behind a token: what follows is decided by the state
 	f = &r.stack[len(r.stack)-1]
 	for {
 		for is(text[i], isBlankByte) {
@@ -44,7 +44,7 @@ next: // i is behind a token: what follows is decided by the state
 			break
 		}
 	}
-state:
+dispatch:
 	switch c := text[i]; f.state {
 	case flowKey:
 		switch {
@@ -68,20 +68,20 @@ state:
 		if err = r.empty(); err != nil {
 			return i, err
 		}
-		goto state
+		goto dispatch
 	case flowAlone:
 		r.emptyAt = i
 		if err = r.empty(); err != nil {
 			return i, err
 		}
-		goto state
+		goto dispatch
 	case flowValue:
 		if c == ',' || c == '}' || c == ']' {
 			r.emptyAt = i
 			if err = r.empty(); err != nil {
 				return i, err
 			}
-			goto state
+			goto dispatch
 		}
 		goto node
 	case flowMerged:
@@ -89,7 +89,7 @@ state:
 			return i, err
 		}
 		f = &r.stack[len(r.stack)-1]
-		goto state
+		goto dispatch
 	case flowAfter:
 		if f.column == pairColumn {
 			// The one member of a mapping without brackets.
@@ -97,13 +97,13 @@ state:
 				return i, err
 			}
 			f = &r.stack[len(r.stack)-1]
-			goto state
+			goto dispatch
 		}
 		switch c {
 		case ',':
 			i++
 			f.state = flowKey
-			goto next
+			goto advance
 		case '}':
 			goto closing
 		}
@@ -128,7 +128,7 @@ state:
 		case ',':
 			i++
 			f.state = flowEntry
-			goto next
+			goto advance
 		case ']':
 			goto closing
 		}
@@ -146,7 +146,7 @@ closing: // the bracket at i closes the collection f
 	if at := skipBlanks(text, i); text[at] == ':' && !core {
 		return i, r.fail(i-1, "a mapping or sequence is no key")
 	}
-	goto next
+	goto advance
 
 open: // the bracket at i opens a collection
 	if text[i] == '{' {
@@ -158,7 +158,7 @@ open: // the bracket at i opens a collection
 		return i, err
 	}
 	i++
-	goto next
+	goto advance
 
 explicit: // i is behind a question mark
 	if i, err = r.flowSpace(i, column); err != nil {
@@ -170,7 +170,7 @@ explicit: // i is behind a question mark
 	if i, err = r.flowKeyNode(i, column, true); err != nil {
 		return i, err
 	}
-	goto next
+	goto advance
 
 key: // a key of the mapping f without a question mark, or a key alone
 	if c := text[i]; !is(c, isIndicator) && c != '-' && c != ':' && c != '?' {
@@ -197,7 +197,7 @@ key: // a key of the mapping f without a question mark, or a key alone
 		f.state = f.next
 		goto value
 	}
-	goto next
+	goto advance
 
 value: // i is behind a colon
 	f.state = flowValue
@@ -206,7 +206,7 @@ value: // i is behind a colon
 		i++
 	}
 	if c := text[i]; c <= ' ' || c == '#' || c == ',' || c == '}' || c == ']' {
-		goto next
+		goto advance
 	}
 
 node: // a value of f starts at i
@@ -219,7 +219,7 @@ node: // a value of f starts at i
 			if err = r.empty(); err != nil {
 				return i, err
 			}
-			goto next
+			goto advance
 		}
 	}
 	switch c := text[i]; c {
@@ -236,7 +236,7 @@ node: // a value of f starts at i
 			return i, err
 		}
 		i = stop
-		goto next
+		goto advance
 	case '[', '{':
 		goto open
 	case '*':
@@ -252,7 +252,7 @@ node: // a value of f starts at i
 			return i, err
 		}
 		i = stop
-		goto next
+		goto advance
 	case '-', '?', ':':
 		if c == ':' && own && f.seq {
 			goto pair // of a key with properties only
@@ -274,13 +274,13 @@ node: // a value of f starts at i
 		if i, err = r.flowPlain(span{i, trimEnd(text, i, stop)}, special, column); err != nil {
 			return i, err
 		}
-		goto next
+		goto advance
 	}
 	if err = r.plain(i, trimEnd(text, i, stop), special); err != nil {
 		return i, err
 	}
 	i = stop
-	goto next
+	goto advance
 
 pair: // a mapping without brackets starts at i, or with r.props before it
 	{
@@ -302,7 +302,7 @@ pair: // a mapping without brackets starts at i, or with r.props before it
 		f.state = f.next
 		goto value
 	}
-	goto next
+	goto advance
 }
 
 // pairColumn is that of a mapping with a single member and no brackets, in a
@@ -405,15 +405,25 @@ func (r *Reader) flowPlain(first span, special bool, column int) (next int, err 
 		return next, r.plain(first.start, first.end, special)
 	}
 	if r.props.tagged() {
-		return next, r.quotedPlain(first.start)
+		return next, r.foldedPlain(first.start)
 	}
 	return next, r.quotedValue(first.start, r.scratch)
 }
 
+type flowKeyKind uint8
+
+const (
+	emptyFlowKey  flowKeyKind = iota // of which there are only properties
+	plainFlowKey                     // on one line
+	foldedFlowKey                    // plain, and spans lines
+	quotedFlowKey
+	aliasFlowKey
+)
+
 // A flowKeyText is a key in a flow collection whose text has been read.
 type flowKeyText struct {
 	span
-	kind    byte   // the quote, * of an alias, p of a plain one, f of one that was folded, or 0 if it is empty
+	kind    flowKeyKind
 	content []byte // JSON, of a quoted or folded one
 }
 
@@ -433,27 +443,27 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	if err != nil {
 		return i, err
 	}
-	next, state := key.end, flowColon
+	next, then := key.end, flowColon
 	if !explicit {
 		colon, err := r.flowKeyColon(start, &key, column)
 		if err != nil {
 			return i, err
 		}
 		if next = colon + 1; colon < 0 {
-			next, state = key.end, flowAlone
+			next, then = key.end, flowAlone
 		}
 	}
 	switch key.kind {
-	case 0:
+	case emptyFlowKey:
 		err = r.emptyKey(i)
-	case '*':
+	case aliasFlowKey:
 		err = r.aliasKey(key.span)
-	case 'p':
+	case plainFlowKey:
 		err = r.plainKey(i, key.end, true)
 	default:
 		err = r.contentKey(i, key.content)
 	}
-	r.stack[len(r.stack)-1].state = state
+	r.stack[len(r.stack)-1].state = then
 	return next, err
 }
 
@@ -485,11 +495,11 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 	case c == '[' || c == '{':
 		return key, r.fail(i, "a mapping or sequence is no key")
 	case c == '"' || c == '\'':
-		key.kind = c
+		key.kind = quotedFlowKey
 		key.content, key.end, err = r.quoted(i, column)
 		return key, err
 	case c == '*':
-		key.kind, key.end = c, scanName(text, i+1, core)
+		key.kind, key.end = aliasFlowKey, scanName(text, i+1, core)
 		return key, nil
 	case r.props.set && (c == ':' || c == ',' || c == '}' || c == ']'):
 		return key, nil
@@ -497,11 +507,11 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 		return key, r.failAt(i, "did not find expected node content")
 	}
 	stop, _ := scanFlowPlain(text, i, core)
-	key.kind, key.end = 'p', trimEnd(text, i, stop)
+	key.kind, key.end = plainFlowKey, trimEnd(text, i, stop)
 	if c := text[stop]; c != '#' && is(c, isBreakByte) {
 		r.scratch, key.end, err = r.appendPlain(r.scratch[:0], key.span, column, true)
 		if key.end > stop {
-			key.kind, key.content = 'f', r.scratch
+			key.kind, key.content = foldedFlowKey, r.scratch
 		}
 	}
 	return key, err
@@ -531,8 +541,7 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 			return -1, err
 		}
 	}
-	isJSON := key.kind == '"' || key.kind == '\''
-	if text[colon] != ':' || !isJSON && !r.endsIndicator(colon+1) {
+	if text[colon] != ':' || key.kind != quotedFlowKey && !r.endsIndicator(colon+1) {
 		return -1, nil
 	}
 	if !inSequence {

@@ -183,7 +183,7 @@ func (r *Reader) foldPlain(first span, special bool, column int) (next int, err 
 		if err != nil {
 			return next, err
 		}
-		return next, r.quotedPlain(first.start)
+		return next, r.foldedPlain(first.start)
 	}
 	start := r.beginString(first.start)
 	r.out, next, err = r.appendPlain(r.out, first, column, false)
@@ -613,7 +613,7 @@ func (r *Reader) contentKey(at int, content []byte) error {
 	return nil
 }
 
-// quotedPlain writes the plain scalar whose content is in r.scratch as a value.
-func (r *Reader) quotedPlain(at int) error {
+// foldedPlain writes the plain scalar that spans lines whose content is in r.scratch as a value.
+func (r *Reader) foldedPlain(at int) error {
 	return r.withProperties(at, r.unescape(r.scratch), true)
 }

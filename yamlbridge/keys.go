@@ -6,7 +6,7 @@ package yamlbridge
 // oddKey reads a key of the innermost mapping that is no plain scalar, and returns
 // what is behind its colon. Behind an explicit key it returns where the next line
 // starts; the state of the mapping says so.
-func (r *Reader) oddKey(i int) (next int, block bool, err error) {
+func (r *Reader) oddKey(i int) (next int, canOpen bool, err error) {
 	text := r.text
 	start := i
 	if c := text[i]; c == '?' && endsWord(text[i+1]) {

@@ -118,7 +118,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 		return value{}, nil
 	}
 	switch c := text[0]; {
-	case !is(c, mayResolve):
+	case !is(c, startsNonString):
 		return str, nil
 	case c > '9': // a letter, or ~ or <
 		if len(text) > len("false") {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
@@ -80,9 +79,9 @@ func (r *Reader) plain(i, end int, special bool) error {
 // a number, or a word like those of other kinds.
 func (r *Reader) mayResolve(text []byte) bool {
 	if len(text) == 0 || text[0] <= '9' {
-		return len(text) == 0 || is(text[0], mayResolve)
+		return len(text) == 0 || is(text[0], startsNonString)
 	}
-	if len(text) > len("false") || !is(text[0], mayResolve) {
+	if len(text) > len("false") || !is(text[0], startsNonString) {
 		return false
 	}
 	_, ok := resolveWord(text, r.Dialect)
@@ -278,5 +277,3 @@ func appendContent(dst, text []byte) []byte {
 		from = i
 	}
 }
-
-func countChars(b []byte) int { return utf8.RuneCount(b) }

@@ -18,7 +18,7 @@ const (
 	isIndicator                       // starts no plain scalar (c-indicator but for - ? :)
 	isAnchorByte                      // of the name of an anchor in the Kubernetes dialect
 	isTagByte                         // of a tag in the Kubernetes dialect (ns-uri-char)
-	mayResolve                        // starts plain scalars that are no strings, in either dialect
+	startsNonString                   // starts plain scalars that may be no strings, in either dialect
 	needsEscape                       // in a JSON string
 	endsFlowPlain                     // or has to be looked at
 )
@@ -36,7 +36,7 @@ var classes = func() (t [256]class) {
 	set(isIndicator, ",[]{}#&*!|>'\"%@`")
 	set(isAnchorByte, alphanumeric)
 	set(isTagByte, alphanumeric+";/?:@&=+$,.!~*'()[]%")
-	set(mayResolve, "+-.0123456789yYnNtTfFoO~<")
+	set(startsNonString, "+-.0123456789yYnNtTfFoO~<")
 	for c := range ' ' {
 		t[c] |= needsEscape | endsFlowPlain
 	}
