@@ -389,13 +389,13 @@ func (v *value) appendJSON(dst []byte) ([]byte, error) {
 		return appendFloat(dst, v.f), nil
 	}
 	dst = append(dst, '"')
-	dst = appendContent(dst, v.string())
+	dst = appendContent(dst, v.asUTF8())
 	return append(dst, '"'), nil
 }
 
-// string returns the text of a stringValue or bytesValue as UTF-8: U+FFFD stands for
+// asUTF8 returns the text of a stringValue or bytesValue: U+FFFD stands for
 // each byte that is not.
-func (v *value) string() []byte {
+func (v *value) asUTF8() []byte {
 	if v.kind == bytesValue {
 		return []byte(string([]rune(string(v.text))))
 	}
@@ -432,7 +432,7 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 			return strconv.AppendFloat(dst, f, 'g', -1, 32), nil
 		}
 	}
-	return append(dst, v.string()...), nil
+	return append(dst, v.asUTF8()...), nil
 }
 
 // appendFloat appends a finite f as encoding/json does (ECMA-262 section
