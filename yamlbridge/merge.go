@@ -133,10 +133,10 @@ func (r *Reader) merge() error {
 			r.out = r.out[:r.base+m.value] // the path leads to it
 			return r.fail(at, notMergeable)
 		}
-		if i := slices.IndexFunc(listed, func(l source) bool { return l.offset == s.start }); i >= 0 {
-			l := listed[i]
-			listed = listed[i+1:]
-			found = append(found, l)
+		// Both are in the order of the text.
+		if len(listed) > 0 && listed[0].offset == s.start {
+			found = append(found, listed[0])
+			listed = listed[1:]
 			return nil
 		}
 		found = append(found, source{span: s, anchor: -1, at: at})
