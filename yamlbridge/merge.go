@@ -1,7 +1,6 @@
 package yamlbridge
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -193,6 +192,9 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	moved = len(r.side) - m.value
 	r.side = append(r.side, r.out[r.base+m.value:]...)
 	r.out = r.out[:r.base+m.at]
+	for n := len(r.merged); n > 0 && r.merged[n-1].start >= m.at; n-- {
+		r.merged = r.merged[:n-1]
+	}
 	for i := m.anchors; i < len(r.anchors); {
 		a := &r.anchors[i]
 		if a.moved > i {
@@ -287,10 +289,7 @@ func (r *Reader) mergeSources() error {
 	// Of several merge keys the later wins, of one list the earlier.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
 
-	taken := make(nameSet)
-	for name := range members(r.out[r.base+int(f.start):], nil) {
-		taken.add(name)
-	}
+	taken := r.ownNames(int(f.start))
 	for i := range sources {
 		s := &sources[i]
 		// What is overridden costs as much to look at as the rest to copy.
@@ -299,7 +298,7 @@ func (r *Reader) mergeSources() error {
 			return err
 		}
 		var added []string
-		for name, m := range members(json, &at) {
+		for name, m := range members(json, at) {
 			if taken.has(name) {
 				continue
 			}
@@ -313,27 +312,65 @@ func (r *Reader) mergeSources() error {
 			taken.add(name)
 		}
 	}
+	r.merged = append(r.merged, span{int(f.start), len(r.out) - r.base + len("}")})
 	return nil
 }
 
-// members ranges over the members of the JSON object that json starts with, which
-// may lack its end: their names, unescaped, and where they start and end, counted
-// from at.
-func members(json []byte, at *span) func(yield func(string, span) bool) {
-	offset := 0
-	if at != nil {
-		offset = at.start
+// ownNames returns the names of the members of the innermost mapping, which starts
+// at start in the output and is not closed. It steps over the mappings within that
+// have been through here, and forgets them for this one, so that each byte is looked
+// at once, however deep.
+func (r *Reader) ownNames(start int) nameSet {
+	first := len(r.merged)
+	for first > 0 && r.merged[first-1].start > start {
+		first--
 	}
+	within := r.merged[first:]
+	r.merged = r.merged[:first]
+
+	names := make(nameSet)
+	json := r.out[r.base:]
+	depth := 0
+	for i := start + 1; i < len(json); {
+		switch c := json[i]; {
+		case len(within) > 0 && within[0].start == i:
+			i = within[0].end
+			within = within[1:]
+		case c == '{' || c == '[':
+			depth++
+			i++
+		case c == '}' || c == ']':
+			depth--
+			i++
+		case c == ',':
+			i++
+		default:
+			end := skipJSON(json, i)
+			if end < len(json) && json[end] == ':' {
+				if depth == 0 {
+					names.add(string(jsonwire.AppendUnescaped(nil, json[i+1:end-1])))
+				}
+				end++
+			}
+			i = end
+		}
+	}
+	return names
+}
+
+// members ranges over the members of a JSON object: their names, unescaped, and
+// where they start and end, counted from where the object is at.
+func members(json []byte, at span) func(yield func(string, span) bool) {
 	return func(yield func(string, span) bool) {
-		for i := 1; i < len(json) && json[i] != '}'; {
+		for i := 1; json[i] != '}'; {
 			start := i
 			i = skipJSON(json, i)
 			name := string(jsonwire.AppendUnescaped(nil, json[start+1:i-1]))
 			i = skipJSON(json, i+1)
-			if !yield(name, span{start + offset, i + offset}) {
+			if !yield(name, span{start + at.start, i + at.start}) {
 				return
 			}
-			if i < len(json) && json[i] == ',' {
+			if json[i] == ',' {
 				i++
 			}
 		}
@@ -365,7 +402,7 @@ func skipJSON(json []byte, i int) int {
 			}
 			continue
 		default:
-			for i+1 < len(json) && !bytes.ContainsRune([]byte(",]}:"), rune(json[i+1])) {
+			for i+1 < len(json) && !is(json[i+1], isFlowIndicator) && json[i+1] != ':' {
 				i++
 			}
 		}

@@ -95,8 +95,9 @@ type Reader struct {
 	typed   []typedKey
 	merges  []merging
 	sources []source
-	allowed int // what aliases may add
-	budget  int // what is left of that
+	merged  []span // mappings in out that have merge keys and are closed, but none within another
+	allowed int    // what aliases may add
+	budget  int    // what is left of that
 
 	zeroKeys bool // there are placeholders for 0.0 and -0.0
 	trailing bool // something follows the document that was read
@@ -200,6 +201,7 @@ func (r *Reader) reset(dst []byte) {
 	r.tags = r.tags[:0]
 	r.anchors, r.side = r.anchors[:0], r.side[:0]
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
+	r.merged = r.merged[:0]
 	r.typed = r.typed[:0]
 	r.forgetNames()
 	r.line, r.zeroKeys, r.trailing = 0, false, false
@@ -234,7 +236,7 @@ func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) + held(r.tags) +
 		held(r.anchors) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
-		held(r.typed) + held(r.merges) + held(r.sources)
+		held(r.typed) + held(r.merges) + held(r.sources) + held(r.merged)
 }
 
 // held returns how many bytes a slice holds.
