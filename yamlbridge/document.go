@@ -43,7 +43,7 @@ func (r *Reader) document() error {
 		r.out = r.out[:r.base]
 		r.main.reset()
 		r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
-		r.tags = r.tags[:0]
+		r.tags = nil
 	}
 }
 
@@ -153,12 +153,12 @@ func (r *Reader) directive(i int, behind bool) (int, error) {
 		if err != nil {
 			return start, err
 		}
-		for _, t := range r.tags {
-			if t.handle == handle && !behind {
+		if !behind {
+			if _, ok := r.tags[handle]; ok {
 				return start, r.fail(start, "found duplicate %TAG directive")
 			}
+			r.declareTag(handle, prefix)
 		}
-		r.tags = append(r.tags, tagHandle{handle, string(prefix)})
 		if i = end; !endsWord(text[i]) {
 			return start, r.failAt(i, "did not find expected whitespace or line break behind the prefix of a tag")
 		}

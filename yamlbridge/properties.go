@@ -80,8 +80,15 @@ var knownTags = map[string]tag{
 	yamlTags + "set":       setTag,
 }
 
-// A tagHandle is what a %TAG directive declares.
-type tagHandle struct{ handle, prefix string }
+// declareTag notes what a %TAG directive declares: the prefix of a handle. No known tag is longer than what is
+// kept of the prefix; all of it would be copied for each tag.
+func (r *Reader) declareTag(handle string, prefix []byte) {
+	const longest = 64
+	if r.tags == nil {
+		r.tags = make(map[string]string)
+	}
+	r.tags[handle] = string(prefix[:min(len(prefix), longest)])
+}
 
 // properties reads properties from i on, where & or ! stands, and returns the index
 // of what follows them on the line.
@@ -203,10 +210,8 @@ func (r *Reader) tagEnd(i int, verbatim bool) int {
 }
 
 func (r *Reader) tagPrefix(handle string) (string, bool) {
-	for _, t := range r.tags {
-		if t.handle == handle {
-			return t.prefix, true
-		}
+	if prefix, ok := r.tags[handle]; ok {
+		return prefix, true
 	}
 	switch handle {
 	case "!":

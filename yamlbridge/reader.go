@@ -86,7 +86,7 @@ type Reader struct {
 	scratch   []byte     // the content of a scalar
 	unescaped []byte     // its text, or that of a tag
 	breaks    []byte     // line breaks that are being folded
-	tags      []tagHandle
+	tags      map[string]string
 
 	anchors []anchor
 	byName  map[string]int // anchors, if there are many
@@ -198,7 +198,7 @@ func (r *Reader) reset(dst []byte) {
 	r.aside.reset()
 	r.lines = r.lines[:0]
 	r.props = properties{}
-	r.tags = r.tags[:0]
+	r.tags = nil
 	r.anchors, r.side = r.anchors[:0], r.side[:0]
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
 	r.merged = r.merged[:0]
@@ -217,6 +217,7 @@ func (r *Reader) Forget() {
 	r.source = nil
 	r.main.reset()
 	r.lines = r.lines[:0]
+	r.tags = nil
 	r.forgetNames()
 }
 
@@ -231,10 +232,10 @@ func (r *Reader) forgetNames() {
 }
 
 // Cap returns how many bytes of memory the reader holds for use, but for what the
-// names of anchors take until it is used again, or [Reader.Forget].
+// names of anchors and tags take until it is used again, or [Reader.Forget].
 func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
-		held(r.scratch) + held(r.unescaped) + held(r.breaks) + held(r.tags) +
+		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
 		held(r.anchors) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.merged)
 }
