@@ -2,9 +2,13 @@ package yamlbridge_test
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -40,6 +44,21 @@ var families = map[string]func(n int) string{
 	"merge keys with anchors": func(n int) string {
 		depth := min(n/10, 2_000)
 		return strings.Repeat("{<<: ", depth) + "{a: 1, <<: {a: [" + numbered(n, "&a%05d 1,") + "]}}" + strings.Repeat("}", depth)
+	},
+	"mixed merge lists": func(n int) string {
+		return "x: &x {}\ny:\n  <<: [" + strings.Repeat("{},  ", n) + strings.Repeat("*x,  ", n) + "]"
+	},
+	"alternating merge lists": func(n int) string {
+		return "x: &x {}\ny:\n  <<: [" + strings.Repeat("*x,  {},  ", n) + "]"
+	},
+	"mappings with merge keys": func(n int) string {
+		depth := min(n/10, 9_900)
+		return "e: &e {}\nr: " + strings.Repeat("{<<: *e,a: ", depth) +
+			"[" + strings.Repeat("12345,", n) + strings.Repeat(`"text",`, n/2) + "]" + strings.Repeat("}", depth)
+	},
+	"tag directives": func(n int) string {
+		return numbered(n/2, "%%TAG !h%05d! tag:yaml.org,2002:\n") + "---\n" +
+			strings.Repeat(fmt.Sprintf("- !h%05d!str a\n", n/2-1), n)
 	},
 	"comments":        func(n int) string { return strings.Repeat("# comment\n", n) + "a: 1" },
 	"blank lines":     func(n int) string { return "a:\n" + strings.Repeat("         \n", n) + "  b" },
@@ -101,6 +120,66 @@ func TestFamilies(t *testing.T) {
 			require.Greater(t, len(out), 4, name)
 		}
 	}
+}
+
+// TestLinearTime holds that the time for a byte, read and written, does not grow
+// with the length of a document. What is quadratic has eight times the time.
+func TestLinearTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	families := maps.Clone(families)
+	// What these copy within merge keys is not linear, but bounded by MaxAliasBytes.
+	delete(families, "nested merge keys")
+	delete(families, "merge keys with anchors")
+	// Some readers refuse these, and the benchmark would be above limits.
+	families["chained aliases"] = func(n int) string {
+		var b strings.Builder
+		b.WriteString("- &a0 {1: 1}\n")
+		for i := range 3 * n / 10 {
+			fmt.Fprintf(&b, "- &a%d {1: 1,z: *a%d}\n", i+1, i)
+		}
+		return b.String()
+	}
+	families["chained merge keys"] = func(n int) string {
+		var b strings.Builder
+		b.WriteString("- &a0 {1: 1}\n")
+		for i := range n / 2 {
+			fmt.Fprintf(&b, "- &a%d {<<: *a%d}\n", i+1, i)
+		}
+		return b.String()
+	}
+	families["a long tag prefix"] = func(n int) string {
+		return "%TAG !h! tag:" + strings.Repeat("x", 10*n) + "\n---\n" + strings.Repeat("- !h!x a\n", n)
+	}
+	for name, family := range families {
+		for kind, r := range readers() {
+			small, large := []byte(family(500)), []byte(family(4_000))
+			if _, err := r.AppendJSON(nil, large); err != nil {
+				require.NotEqual(t, "as the server", kind, "%s: %v", name, err)
+				continue
+			}
+			growth := math.Inf(1)
+			// Whatever else the machine does can only add.
+			least := [2]float64{math.Inf(1), math.Inf(1)}
+			for try := 0; try < 5 && growth > 4; try++ {
+				least[0] = min(least[0], timePerByte(t, r, small))
+				least[1] = min(least[1], timePerByte(t, r, large))
+				growth = least[1] / least[0]
+			}
+			assert.LessOrEqual(t, growth, 4.0, "%s, %s: %.1f and %.1f ns for each byte", name, kind, least[0], least[1])
+		}
+	}
+}
+
+func timePerByte(t *testing.T, r *yamlbridge.Reader, src []byte) float64 {
+	start := time.Now()
+	out, err := r.AppendJSON(nil, src)
+	require.NoError(t, err)
+	if r.AsServer {
+		r.ServerDuplicates(out)
+	}
+	return float64(time.Since(start).Nanoseconds()) / float64(len(src)+len(out))
 }
 
 // TestNoAllocations holds that a reader which has grown allocates nothing.

@@ -2,6 +2,7 @@ package yamlbridge
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 
@@ -25,25 +26,17 @@ type typedKey struct {
 // the first, and such a break between them.
 func (r *Reader) ServerDuplicates(json []byte) []string {
 	type open struct {
-		keys  map[string]bool // of a mapping
-		key   int             // where the name of the current member starts
-		value int             // where its value starts
+		keys   map[string]bool // of a mapping
+		key    int             // where the name of the current member starts
+		report string          // of the current member, once its value is read: nested ones come first
 	}
 	var (
 		list   []string
 		stack  []open
+		f      = &open{}
 		breaks = appendLineFeeds(nil, r.text)
+		tracer = newTracer(r)
 	)
-	// finish is for a member whose value has been read: nested ones come first.
-	finish := func(f *open) {
-		name := jsonwire.AppendUnescaped(nil, json[f.key+1:skipJSON(json, f.key)-1])
-		id, shown := r.keyOf(f.key, name)
-		if f.keys[id] {
-			line := 1 + sort.SearchInts(breaks, r.definition(f.value, true)) + max(r.Origin.Line-1, 0)
-			list = append(list, fmt.Sprintf("line %d: key %s already set in map", line, shown))
-		}
-		f.keys[id] = true
-	}
 	for i := 0; i < len(json); {
 		switch json[i] {
 		case '{':
@@ -52,25 +45,32 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 		case '[':
 			stack = append(stack, open{})
 			i++
-		case '}', ']':
-			if f := &stack[len(stack)-1]; f.keys != nil && f.value > 0 {
-				finish(f)
+		case ',', '}', ']':
+			if f.report != "" {
+				list = append(list, f.report)
+				f.report = ""
 			}
-			stack = stack[:len(stack)-1]
-			i++
-		case ',':
-			i++
-			if f := &stack[len(stack)-1]; f.keys != nil {
-				finish(f)
-				f.key = i
+			if json[i] != ',' {
+				stack = stack[:len(stack)-1]
 			}
+			i++
+			f.key = i
 		default:
 			end := skipJSON(json, i)
-			if len(stack) > 0 && stack[len(stack)-1].keys != nil && stack[len(stack)-1].key == i {
+			if f.keys != nil && f.key == i {
+				id, shown := r.keyOf(i, jsonwire.AppendUnescaped(nil, json[i+1:end-1]), &tracer)
 				end++ // with the colon
-				stack[len(stack)-1].value = end
+				if f.keys[id] {
+					at, _ := tracer.lead(end)
+					line := 1 + sort.SearchInts(breaks, at) + max(r.Origin.Line-1, 0)
+					f.report = fmt.Sprintf("line %d: key %s already set in map", line, shown)
+				}
+				f.keys[id] = true
 			}
 			i = end
+		}
+		if len(stack) > 0 {
+			f = &stack[len(stack)-1]
 		}
 	}
 	return list
@@ -78,10 +78,13 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 
 // keyOf returns what tells the name at an offset of the JSON from others as a key,
 // and how the server shows it.
-func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
-	v := r.typedAt(r.definition(offset, true)) // an alias is noted where it stands
-	if v == nil {
-		v = r.typedAt(r.definition(offset, false))
+func (r *Reader) keyOf(offset int, name []byte, t *tracer) (id, shown string) {
+	var v *value
+	if len(r.typed) > 0 {
+		here, there := t.lead(offset)
+		if v = r.typedAt(here); v == nil { // an alias is noted where it stands
+			v = r.typedAt(there)
+		}
 	}
 	switch {
 	case v == nil:
@@ -99,6 +102,54 @@ func (r *Reader) keyOf(offset int, name []byte) (id, shown string) {
 		return "f" + strconv.FormatFloat(v.f, 'x', -1, 64), shown
 	}
 	return "t" + string(name), string(name)
+}
+
+// A tracer leads from offsets of the JSON, each beyond the last, to the text, as
+// definition does. It keeps the copies that the last one was in: to start anew for
+// each offset, in copies of copies of copies, would take the square of the time.
+type tracer struct {
+	r      *Reader
+	levels []level
+}
+
+// A level is what an offset of the JSON is in: a copy, within that of the level before,
+// or the JSON itself.
+type level struct {
+	end    int // in the JSON
+	shift  int // from an offset of the JSON to that of what was copied
+	inSide bool
+}
+
+func newTracer(r *Reader) tracer {
+	return tracer{r, []level{{end: math.MaxInt}}}
+}
+
+// lead returns the offset in the text where what is at an offset of the JSON was
+// written. here is the same, but where all of a copy starts, that of the copy: of
+// the outermost, if several start there.
+func (t *tracer) lead(offset int) (here, there int) {
+	for offset >= t.levels[len(t.levels)-1].end {
+		t.levels = t.levels[:len(t.levels)-1]
+	}
+	here = -1
+	for {
+		l := t.levels[len(t.levels)-1]
+		trail := t.r.trail(l.inSide)
+		at := offset + l.shift
+		c, ok := trail.copyAt(at)
+		if !ok {
+			there = trail.at(at)
+			break
+		}
+		if here < 0 && c.start == at {
+			here = trail.at(at)
+		}
+		t.levels = append(t.levels, level{min(l.end, c.end-l.shift), l.shift + c.from - c.start, c.inSide})
+	}
+	if here < 0 {
+		here = there
+	}
+	return here, there
 }
 
 // typedAt returns what the key at an offset of the text stands for, or nil if that is

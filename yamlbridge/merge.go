@@ -269,6 +269,7 @@ func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 		}
 	}
 	r.copy(members, inSide)
+	r.leadOn(&r.main.copies[len(r.main.copies)-1])
 	if s.height > 0 {
 		r.contain(s.height - 1)
 	}

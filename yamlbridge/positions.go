@@ -68,24 +68,43 @@ func (r *Reader) Definition(offset int) errors.Position {
 	if len(r.main.marks) == 0 {
 		return errors.Position{}
 	}
-	return r.at(r.definition(offset, false))
+	return r.at(r.definition(offset))
 }
 
 // definition returns the offset in the text of what is at an offset of the JSON, and
-// where that was copied, of what it was copied from; with inner only if it is not
-// all that was copied.
-func (r *Reader) definition(offset int, inner bool) int {
+// where that was copied, of what it was copied from.
+func (r *Reader) definition(offset int) int {
 	t := &r.main
 	for {
 		c, ok := t.copyAt(offset)
-		if !ok || inner && c.start == offset {
+		if !ok {
 			return t.at(offset)
 		}
 		offset += c.from - c.start
-		if t = &r.main; c.inSide {
-			t = &r.aside
-		}
+		t = r.trail(c.inSide)
 	}
+}
+
+// leadOn makes a copy of merged members lead to where they were written, if all of it
+// is within another copy. So copies on the way from one to the text have all added
+// something, and their number is bounded by what there is. What aliases copy is never
+// within another copy: it has an anchor of its own.
+func (r *Reader) leadOn(c *copied) {
+	for {
+		o, ok := r.trail(c.inSide).copyAt(c.from)
+		if !ok || o.end-c.from < c.end-c.start {
+			return
+		}
+		c.from, c.inSide = o.from+c.from-o.start, o.inSide
+	}
+}
+
+// trail returns that of the side buffer, or of the output.
+func (r *Reader) trail(inSide bool) *trail {
+	if inSide {
+		return &r.aside
+	}
+	return &r.main
 }
 
 // at returns the position of an offset in the text.

@@ -116,6 +116,11 @@ func TestServerDuplicates(t *testing.T) {
 		// What is not UTF-8 is compared as bytes.
 		{"? !!binary /w==\n: 1\n? !!binary /g==\n: 2\n? \uFFFD\n: 3", nil},
 		{"? &x !!binary /w==\n: 1\n? !!binary /w==\n: 2\n? *x\n: 3", []string{`line 4: key "\xff" already set in map`, `line 6: key "\xff" already set in map`}},
+		// Merged through merge keys.
+		{"- &x {1: a}\n- &y {<<: *x}\n- &z {<<: *y}\n- {0x1: b,\n <<: *z}", []string{"line 1: key 1 already set in map"}},
+		{"- &x {a: [b], c: {d: 1, d: 2}}\n- &y\n  <<: *x\n- &z {q: 1,\n <<: *y}\n- {a: 1,\n <<: *z}", []string{
+			`line 1: key "d" already set in map`, `line 1: key "d" already set in map`, `line 1: key "d" already set in map`,
+			`line 1: key "a" already set in map`, `line 1: key "d" already set in map`}},
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
