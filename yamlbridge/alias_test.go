@@ -161,6 +161,31 @@ func TestAliasLimit(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Escapes, and what aliases bring in, make the JSON longer than the text.
+func TestJSONLimit(t *testing.T) {
+	const most = 10_000
+	defer yamlbridge.SetMaxJSONBytes(most)()
+	nuls := strings.Repeat(`\0`, most/6+1)
+	for src, line := range map[string]int{
+		"a: \"" + nuls + "\"\nx: &x {q: 1}\nb:\n  <<: *x\n  c: 1": 2,
+		"a: \"" + nuls + "\"": 1,
+		"{a: \"" + nuls + "\",\n x: &x {q: 1},\n b: {<<: *x}}":                     1,
+		"? \"" + nuls + "\"\n: b\nc: d":                                            2,
+		"- |\n" + strings.Repeat("  \"\n", most/2) + "- b":                         most/2 + 2,
+		strings.Repeat("- a\n", most):                                              2_502,
+		"[" + strings.Repeat("a,\n", most) + "]":                                   2_501,
+		"- &a " + strings.Repeat("x", most/4) + "\n" + strings.Repeat("- *a\n", 5): 5,
+	} {
+		requireLimit(t, src, "JSON bytes", line)
+	}
+	fits := "[" + strings.Repeat("1,", most/2-2) + "12]" // [1,1,12]
+	requireJSON(t, fits, fits)
+	requireLimit(t, strings.Replace(fits, "12]", "123]", 1), "JSON bytes", 1)
+	got, err := yamlbridge.AppendJSON(make([]byte, most), []byte("[a]"))
+	require.NoError(t, err)
+	assert.Len(t, got, most+len(`["a"]`))
+}
+
 func TestNumberLimit(t *testing.T) {
 	digits := strings.Repeat("1", yamlbridge.MaxNumberBytes-2)
 	requireJSON(t, "[0."+digits+"]", "[0.1111111111111111]")

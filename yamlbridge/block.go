@@ -69,6 +69,9 @@ nextLine: // i is where a line starts
 	}
 
 content: // i is at the first byte of a line that is not white space
+	if r.isTooLong() {
+		return i, r.tooLong(i)
+	}
 	col = i - r.line
 	if col == 0 && (isMarker(text, i) || text[i] == '%') {
 		goto finish

@@ -28,6 +28,9 @@ func (r *Reader) flow(i int) (int, error) {
 	goto open
 
 advance: // i is behind a token: what follows is decided by the state
+	if r.isTooLong() {
+		return i, r.tooLong(i)
+	}
 	f = &r.stack[len(r.stack)-1]
 	for {
 		for is(text[i], isBlankByte) {

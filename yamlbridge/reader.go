@@ -28,6 +28,11 @@ const (
 	maxSourceBytes = 1<<31 - 1 - 1<<10
 )
 
+// maxJSONBytes is how long the JSON of a document may be: offsets in it are kept in
+// 32 bits, too. Escapes make it several times as long as the text. It is a variable
+// for tests.
+var maxJSONBytes = 1<<31 - 1
+
 // A Dialect says how scalars and keys are read, and by which grammar.
 type Dialect uint8
 
@@ -156,7 +161,8 @@ const (
 //
 // The error is a [*errors.SyntaxError] or a [*errors.LimitError]; dst is then
 // returned as it was, and there are no positions. Limits are [MaxDepth],
-// [MaxAliasBytes], [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document.
+// [MaxAliasBytes], [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document
+// and as much for its JSON.
 //
 // The result does not alias src, but the reader does until its next use or
 // [Reader.Forget]. What dst has between its length and its capacity is written to,
@@ -173,6 +179,9 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	err := r.document()
 	if err == nil && r.zeroKeys {
 		r.nameZeros()
+	}
+	if err == nil && r.isTooLong() {
+		err = r.tooLong(r.end)
 	}
 	out := r.out
 	r.out = nil
@@ -248,6 +257,9 @@ func held[T any](s []T) int { return cap(s) * int(reflect.TypeFor[T]().Size()) }
 func (r *Reader) push(bracket byte, column, at int) error {
 	if len(r.stack) > MaxDepth {
 		return r.limit("depth", MaxDepth, at)
+	}
+	if r.isTooLong() {
+		return r.tooLong(at)
 	}
 	parent := &r.stack[len(r.stack)-1]
 	f := frame{column: int32(column), anchor: -1, height: 1}
@@ -378,6 +390,12 @@ func (r *Reader) fail(off int, msg string) error {
 func (r *Reader) limit(name string, most int64, off int) error {
 	return &errors.LimitError{Limit: name, Max: most, Position: r.at(off), Path: r.path()}
 }
+
+// isTooLong reports whether the JSON is longer than it may be. Whoever writes any asks
+// before the next line, or token in brackets; a token or two more do no harm.
+func (r *Reader) isTooLong() bool { return len(r.out)-r.base > maxJSONBytes }
+
+func (r *Reader) tooLong(off int) error { return r.limit("JSON bytes", int64(maxJSONBytes), off) }
 
 // failAtEnd is fail for what is missing where the text ends, unless it goes on and
 // could not be read.
