@@ -34,3 +34,27 @@ func compact(b []byte, start int) []byte {
 	}
 	return b[:to]
 }
+
+// A compactor is compact for a text that comes in parts.
+type compactor struct{ inString, escaped bool }
+
+// compact removes the white space from the next part, which is in b from start on.
+func (c *compactor) compact(b []byte, start int) []byte {
+	to := start
+	for _, x := range b[start:] {
+		switch {
+		case c.escaped:
+			c.escaped = false
+		case c.inString:
+			c.escaped = x == '\\'
+			c.inString = x != '"'
+		case x <= ' ':
+			continue
+		default:
+			c.inString = x == '"'
+		}
+		b[to] = x
+		to++
+	}
+	return b[:to]
+}

@@ -40,9 +40,10 @@ type Decoder struct {
 	original                []byte // what it was before
 	scratch                 []byte
 
-	lines counter // for positions in the text that is walked
-	json  []byte  // the JSON form of a YAML document
-	yaml  yamlbridge.Reader
+	lines  counter // for positions in the text that is walked
+	json   []byte  // the JSON form of a YAML document
+	stream []byte  // the window of a stream
+	yaml   yamlbridge.Reader
 	// duplicates are those of a YAML document in the server's words.
 	duplicates []string
 	fromYAML   bool
@@ -96,6 +97,7 @@ func newDecoder(p *program.Program, opts ...Option) *Decoder {
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.fromYAML = false
 	d.isRepaired = false
+	d.duplicates = nil
 	out, err := d.walk(dst, src)
 	if _, bad := err.(*errors.SyntaxError); bad && d.kubernetes && d.repaired.repair(src) {
 		d.isRepaired = true
@@ -165,21 +167,15 @@ func (d *Decoder) Omitted() int { return d.walker.omitted }
 // to leave these members out.
 func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	w := &d.walker
+	d.prepare()
 	d.lines = counter{src: src}
 	if d.isRepaired {
 		d.lines.src = d.original
 	}
 	defer func() { d.lines.src = nil }()
-	w.report = d.validation != Ignore
-	w.nulls = d.nulls && w.report
-	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
-	w.cutting, w.collecting, w.outOfRange = false, false, false
-	w.losers = w.losers[:0]
-	w.tooLarge, w.most = false, maxInt
 	if !d.compact && !d.kubernetes {
 		w.most = len(dst) + w.limits.OutputBytes
 	}
-	w.findings.reset()
 	w.start(dst)
 	st := w.run(src, true)
 	if st == repeated {
@@ -215,9 +211,25 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	return out, nil
 }
 
+// prepare makes the walker ready for another document.
+func (d *Decoder) prepare() {
+	w := &d.walker
+	w.report = d.validation != Ignore
+	w.nulls = d.nulls && w.report
+	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
+	w.cutting, w.collecting, w.outOfRange = false, false, false
+	w.losers = w.losers[:0]
+	w.tooLarge, w.most = false, maxInt
+	w.streaming = false
+	w.findings.reset()
+}
+
 // position returns the position of an offset in the text that is walked. It is
 // cheap for offsets that ascend.
 func (d *Decoder) position(at int) errors.Position {
+	if d.walker.streaming {
+		return d.lines.position(at) // of offsets that ascend
+	}
 	if d.fromYAML {
 		return d.yaml.Position(at)
 	}
@@ -312,8 +324,8 @@ const (
 // release lets go of buffers that a few large documents have grown.
 func (d *Decoder) release(used int) {
 	w := &d.walker
-	const nameSize, frameSize, groupSize = 32, 64, 56
-	held := cap(d.json) + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
+	held := cap(d.json) + cap(d.stream) + cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
@@ -324,7 +336,8 @@ func (d *Decoder) release(used int) {
 		return
 	}
 	d.idle = 0
-	d.json, d.scratch, d.repaired = nil, nil, repaired{}
+	d.json, d.stream, d.scratch, d.repaired = nil, nil, nil, repaired{}
+	w.opened = nil
 	d.yaml = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}

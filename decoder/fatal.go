@@ -5,6 +5,7 @@ package decoder
 // up to there.
 
 import (
+	"io"
 	"strconv"
 	"unicode/utf8"
 
@@ -25,12 +26,14 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	}
 	if w.outOfRange {
 		r.read(at)
-		end, _, _, _ := jsonwire.ScanNumber(src, at)
-		msg := "number " + excerpt(src[at:end]) + " is beyond the range of float64"
-		return &errors.SyntaxError{Msg: msg, Position: d.position(at), Path: r.path()}
+		return &errors.SyntaxError{Msg: outOfRange(src, at), Position: d.position(at), Path: r.path()}
 	}
 	msg := r.read(len(src) + 1)
-	return &errors.SyntaxError{Msg: msg, Position: d.position(r.at), Path: r.path()}
+	e := &errors.SyntaxError{Msg: msg, Position: d.position(r.at), Path: r.path()}
+	if r.at >= len(src) {
+		e.Err = io.ErrUnexpectedEOF
+	}
+	return e
 }
 
 // A reader reads JSON slowly, to say where it is.

@@ -13,14 +13,17 @@ import (
 
 // A record is a finding while the walk goes on: offsets instead of positions.
 type record struct {
-	kind          errors.Kind
-	group         program.Group
-	at, first     int // offsets in the text that is walked
-	count         int
-	path, end     int // the encoded path in findings.paths
-	sort, sortEnd int // what it is sorted by, in findings.scratch
-	text, textEnd int // what messages say instead of the path, in findings.texts
-	want, got     program.Types
+	kind      errors.Kind
+	group     program.Group
+	at, first int // offsets in the text that is walked, or in the window
+	// On a stream, where these are, once that is known; at is then the offset in
+	// the document.
+	position, firstPosition errors.Position
+	count                   int
+	path, end               int // the encoded path in findings.paths
+	sort, sortEnd           int // what it is sorted by, in findings.scratch
+	text, textEnd           int // what messages say instead of the path, in findings.texts
+	want, got               program.Types
 }
 
 // findings collects what a walk reports, within limits.
@@ -37,10 +40,11 @@ type findings struct {
 	lastPaths  string
 	lastTexts  string
 	places     []place
+	located    int // records that have their positions, on a stream
 }
 
 func (f *findings) reset() {
-	f.records, f.paths = f.records[:0], f.paths[:0]
+	f.records, f.paths, f.located = f.records[:0], f.paths[:0], 0
 	f.textBytes, f.omitted, f.mismatches, f.strict = 0, 0, 0, 0
 	f.list = f.list[:0]
 }
@@ -74,11 +78,15 @@ func (w *walker) frameSegment(i int) (name []byte, index int) {
 	if f.kind == inArray {
 		return nil, f.cur
 	}
-	end, escaped, _ := jsonwire.ScanString(w.b, f.cur+1)
-	if escaped {
-		return w.unescape(w.b[f.cur+1 : end]), 0
+	b, at := w.b, f.cur+1
+	if f.cur < 0 {
+		b, at = w.opened, ^f.cur+1
 	}
-	return w.b[f.cur+1 : end], 0
+	end, escaped, _ := jsonwire.ScanString(b, at)
+	if escaped {
+		return w.unescape(b[at:end]), 0
+	}
+	return b[at:end], 0
 }
 
 // unescape returns the text of a name, until the next call.
@@ -142,18 +150,28 @@ func (d *Decoder) finish() {
 		if r.text < r.textEnd {
 			f.SetFieldPath(w.lastTexts[r.text:r.textEnd])
 		}
-		w.places = append(w.places, place{r.at, &f.Position})
-		switch r.kind {
-		case errors.TypeMismatch:
+		if r.kind == errors.TypeMismatch {
 			f.Want, f.Got = r.want.String(), r.got.String()
-		case errors.DuplicateField:
+		}
+		if w.streaming {
+			f.Position, f.First = r.position, r.firstPosition
+			continue
+		}
+		w.places = append(w.places, place{r.at, &f.Position})
+		if r.kind == errors.DuplicateField {
 			w.places = append(w.places, place{r.first, &f.First})
 		}
 	}
-	slices.SortFunc(w.places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	for _, p := range w.places {
+	d.locate()
+}
+
+// locate finds the positions of the places.
+func (d *Decoder) locate() {
+	slices.SortFunc(d.walker.places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range d.walker.places {
 		*p.pos = d.position(p.at)
 	}
+	d.walker.places = d.walker.places[:0]
 }
 
 // mergeDuplicates makes one finding of duplicates with the same path, as the API
@@ -170,6 +188,11 @@ func (f *findings) mergeDuplicates() {
 				continue
 			}
 			first[path] = len(kept)
+		}
+		if last := len(kept) - 1; r.kind == errors.UnknownField && last >= 0 && kept[last].kind == r.kind &&
+			f.lastPaths[r.path:r.end] == f.lastPaths[kept[last].path:kept[last].end] {
+			kept[last] = r // of names that repeat, the last counts; only a stream has met others
+			continue
 		}
 		kept = append(kept, r)
 	}
@@ -287,7 +310,8 @@ func (w *walker) follow(n *program.Node, s errors.Segment) (next *program.Node, 
 // A counter counts lines and characters, from where it was last.
 type counter struct {
 	src   []byte
-	at    int // what is before was counted
+	base  int64 // where src starts in the document
+	at    int   // what is before was counted
 	line  int
 	start int // of the line
 	chars int // in the line before at
@@ -318,7 +342,7 @@ func (c *counter) position(at int) errors.Position {
 		c.chars += jsonwire.CountChars(c.src[c.at:at])
 	}
 	c.at = at
-	return errors.Position{Offset: int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
+	return errors.Position{Offset: c.base + int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
 }
 
 // countAnyBreaks counts lines that end in LF, CRLF or CR.

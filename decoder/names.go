@@ -9,11 +9,12 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
 )
 
 // A name is the name of a member of an open object.
 type name struct {
-	at   int // where it starts, the opening quote
+	at   int // where it starts, the opening quote; or the complement of an index of tracked.left
 	text int // where its text starts in the window, or the complement of where it does in the arena
 	n    int // the length of the text
 	tag  uint32
@@ -31,10 +32,13 @@ type level struct {
 // objects are small, and then comparing each pair of tags beats any table.
 type tracked struct {
 	names     []name
-	arena     []byte // the text of names that have escapes
+	arena     []byte // the text of names that have escapes, or have left the window
 	levels    []level
 	firstName int // where the names of the object that run is in start
 	firstWord int // where its words of seen fields start
+
+	// left has where the first of the names are, which have left the window.
+	left []errors.Position
 
 	// For objects with many names.
 	seed   maphash.Seed
@@ -57,7 +61,7 @@ type group struct {
 }
 
 func (t *tracked) start() {
-	t.names, t.arena, t.levels = t.names[:0], t.arena[:0], t.levels[:0]
+	t.names, t.arena, t.levels, t.left = t.names[:0], t.arena[:0], t.levels[:0], t.left[:0]
 	t.firstName, t.firstWord = 0, 0
 }
 
@@ -168,14 +172,29 @@ func (t *tracked) forget(first int) {
 		}
 	}
 	t.names = t.names[:first]
+	t.left = t.left[:min(len(t.left), first)]
 }
 
-// closeNames ends the object that run is in. It reports whether an undeclared
-// name of it repeats.
-func (w *walker) closeNames() bool {
+// closeNames ends the object of node n that run is in. It reports whether an
+// undeclared name of it repeats. On a stream that is only a finding where these
+// names are dropped.
+func (w *walker) closeNames(n *program.Node) bool {
 	repeats := w.repeats(w.b, w.names[w.firstName:])
+	if repeats && w.streaming {
+		repeats = n.Unknown != nil
+		w.collectOnStream(w.firstName, repeats)
+	}
 	w.forget(w.firstName)
 	return repeats
+}
+
+// collectOnStream makes findings of the repetitions among the names from first on; or
+// if they are kept, of nothing else.
+func (w *walker) collectOnStream(first int, kept bool) {
+	if kept {
+		w.findings.reset()
+	}
+	w.collect(first)
 }
 
 func (t *tracked) openObject() {
@@ -203,16 +222,21 @@ func (t *tracked) closeArray() {
 }
 
 // closeObject ends the innermost object of skip. It reports whether a name of
-// it repeats; where repetitions are collected they are, and it does not.
+// it repeats; where repetitions are collected they are, and it does not, unless they
+// are kept on a stream.
 func (w *walker) closeObject() bool {
 	last := len(w.levels) - 1
 	first := w.levels[last].names
 	repeats := false
-	if len(w.names)-first > 1 {
-		if w.collecting {
+	if len(w.names)-first > 1 && w.repeats(w.b, w.names[first:]) {
+		switch {
+		case w.streaming:
+			repeats = !w.dropping
+			w.collectOnStream(first, repeats)
+		case w.collecting:
 			w.collect(first)
-		} else {
-			repeats = w.repeats(w.b, w.names[first:])
+		default:
+			repeats = true
 		}
 	}
 	w.forget(first)
@@ -251,15 +275,22 @@ func (w *walker) collect(first int) {
 		if was.count++; was.count == 1 {
 			was.second = n.at
 		}
+		if w.streaming {
+			continue
+		}
 		w.losers = append(w.losers, was.last)
 		was.last = n.at
 	}
-	if !w.report {
+	if !w.report && !w.streaming {
 		return
 	}
 	for i := range w.groups {
 		g := &w.groups[i]
 		if g.count == 0 {
+			continue
+		}
+		if w.streaming {
+			w.addDuplicate(g)
 			continue
 		}
 		w.seconds = append(w.seconds, g.second)

@@ -38,7 +38,8 @@ type Limits struct {
 	NumberBytes  int // of one number literal, DefaultNumberBytes
 	NameBytes    int // of one name as it is written, DefaultNameBytes
 	DefaultBytes int // that defaults insert into one document, DefaultDefaultBytes
-	OutputBytes  int // of one result, DefaultOutputBytes
+	OutputBytes  int // of one result, DefaultOutputBytes; streams have no such limit
+	HeldBytes    int // that a stream holds at a time (see Reader), DefaultHeldBytes
 }
 
 // The limits that hold where [Limits] says nothing else.
@@ -53,6 +54,7 @@ const (
 	DefaultNameBytes    = 50_000
 	DefaultDefaultBytes = 16 << 20
 	DefaultOutputBytes  = 1 << 30
+	DefaultHeldBytes    = 64 << 20
 )
 
 func (l Limits) withDefaults() Limits {
@@ -68,6 +70,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.NameBytes, DefaultNameBytes)
 	set(&l.DefaultBytes, DefaultDefaultBytes)
 	set(&l.OutputBytes, DefaultOutputBytes)
+	set(&l.HeldBytes, DefaultHeldBytes)
 	return l
 }
 
@@ -80,6 +83,7 @@ const (
 	limitName
 	limitDefaults
 	limitOutput
+	limitHeld
 )
 
 func (l Limits) of(which limit) (name string, max int) {
@@ -92,6 +96,8 @@ func (l Limits) of(which limit) (name string, max int) {
 		return "length of a name in bytes", l.NameBytes
 	case limitDefaults:
 		return "size of inserted defaults in bytes", l.DefaultBytes
+	case limitHeld:
+		return "size of what a stream must hold in bytes", l.HeldBytes
 	}
 	return "size of the result in bytes", l.OutputBytes
 }

@@ -139,7 +139,8 @@ value:
 	if s == jsonwire.Cut {
 		goto suspend
 	}
-	return end, bad
+	i = end
+	goto fault
 
 str:
 	i, _, s = jsonwire.ScanString(b, i)
@@ -151,7 +152,7 @@ str:
 	if s == jsonwire.Cut {
 		goto suspend
 	}
-	return i, bad
+	goto fault
 
 after: // a value has ended
 	if depth == 0 {
@@ -242,10 +243,10 @@ restOfName:
 		return w.nameFrom, overflow
 	}
 	if s != jsonwire.OK {
-		if s == jsonwire.Bad {
-			return i, bad
-		}
 		at = inName
+		if s == jsonwire.Bad {
+			goto fault
+		}
 		goto suspend
 	}
 	if track {
@@ -288,15 +289,20 @@ pop:
 	goto after
 
 stopped:
-	if t != cut {
-		return i, t
+	if t == cut {
+		goto suspend
 	}
-	goto suspend
+	w.skipAt, w.stack, w.depth = at, stack, depth
+	return i, t
 
 stop:
-	if i < len(b) {
-		return i, bad
+	if i >= len(b) {
+		goto suspend
 	}
+
+fault:
+	w.skipAt, w.stack, w.depth = at, stack, depth
+	return i, bad
 
 suspend:
 	w.skipAt, w.stack, w.depth = at, stack, depth

@@ -20,6 +20,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -75,7 +76,8 @@ type frame struct {
 	words int
 	names int // where the undeclared names of this object start in walker.names
 	// cur is where the name of the member that is being read starts, the
-	// opening quote, or the index of the element.
+	// opening quote, or the index of the element. A name that has left the window
+	// is in window.opened, at the complement.
 	cur  int
 	cell int32 // in the prediction table, of what was seen last
 	kind uint8
@@ -103,6 +105,7 @@ type walker struct {
 
 	frames []frame
 	words  []uint64
+	window
 	skipper
 	findings
 	met
@@ -132,12 +135,13 @@ func (w *walker) start(dst []byte) {
 	w.st, w.sp, w.pos, w.flushed, w.kept = atValue, 0, 0, 0, false
 	w.frames[0] = frame{kind: inRoot}
 	w.value = w.program.Root
+	w.window.start()
 	w.skipper.start()
 	w.met.start()
 }
 
-// run walks the window b, which starts with all that was there before. eof says
-// that nothing comes after it.
+// run walks the window b. What it does not hold any more is what window.leave has let
+// go of. eof says that nothing comes after it.
 func (w *walker) run(b []byte, eof bool) status {
 	var (
 		i       = w.pos
@@ -315,6 +319,9 @@ str: // within a string
 	goto syntax
 
 keptTree: // an object or array that is kept whole
+	if w.streaming {
+		w.here(kind, cur)
+	}
 	i, t = w.skip(b, i, w.sp, !w.cutting)
 	if t == done {
 		goto after
@@ -454,11 +461,11 @@ field: // the value of a declared field
 	cell = f.Cell
 	if index := n.Index(f); index < 64 {
 		if seen&(1<<index) != 0 {
-			goto repeat
+			goto repeatedField
 		}
 		seen |= 1 << index
 	} else if w.setWord(index) {
-		goto repeat
+		goto repeatedField
 	}
 	if c == 'n' && f.Null != program.KeepNull {
 		e = &f.Edge
@@ -498,12 +505,17 @@ unknown: // the value of an undeclared name
 	goto value
 
 droppedTree: // the value of a member that is dropped
+	if w.streaming {
+		w.here(kind, cur)
+		w.dropping = true
+	}
 	i, t = w.skip(b, i, w.sp, w.report && !w.cutting)
+	w.st = inDropped
 	if t == done {
+		w.dropping = false
 		w.flushed = i
 		goto afterMember
 	}
-	w.st = inDropped
 	goto stopped
 
 null: // a null that does not stay
@@ -539,7 +551,7 @@ null: // a null that does not stay
 
 closeObject:
 	if len(w.names) > w.firstName {
-		if w.closeNames() {
+		if w.closeNames(n) {
 			goto repeat
 		}
 	}
@@ -630,7 +642,9 @@ end: // behind the document
 	if !eof {
 		return cut
 	}
-	w.flush(b, i)
+	if !w.streaming { // a stream writes its last byte when all is well
+		w.flush(b, i)
+	}
 	return done
 
 stopped: // as status t says
@@ -644,7 +658,15 @@ stopped: // as status t says
 	}
 	goto syntax
 
+repeatedField:
+	if w.streaming {
+		w.findings.reset()
+		w.note(cur, kind, cur, record{kind: errors.DuplicateField, count: 1})
+	}
+
 repeat:
+	w.pos = i
+	w.here(kind, cur)
 	return repeated
 
 tooMuch:

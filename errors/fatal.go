@@ -110,6 +110,45 @@ func (e *LimitError) Error() string {
 	return e.Position.String() + ": " + e.Limit + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
 }
 
+// A DuplicateError is returned on a stream for a name that stands twice in an object
+// of the result: what was sent of the first cannot be taken back. There is no
+// complete result.
+type DuplicateError struct {
+	// Path leads to the member that is repeated.
+	Path Path
+	// Position is where its name stands again, and First where it stood first; First is
+	// the zero Position where the schema declares the name, as nothing is kept of these.
+	Position, First Position
+}
+
+// Error returns the API server's text, with the position.
+func (e *DuplicateError) Error() string {
+	text := e.Position.String() + `: duplicate field "` + e.Path.String() + `"`
+	if e.First.IsValid() {
+		text += ", first at " + e.First.String()
+	}
+	return text + ": the first was sent already"
+}
+
+// An IOError is returned on a stream where reading the document or writing the result
+// has failed, or its context is done. There is no complete result.
+type IOError struct {
+	// Op is what failed: read or write.
+	Op string
+	// Offset is how many bytes had been read, or written.
+	Offset int64
+	// Err is the cause.
+	Err error
+}
+
+// Error returns what failed, where, and why.
+func (e *IOError) Error() string {
+	return e.Op + " at offset " + strconv.FormatInt(e.Offset, 10) + ": " + e.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *IOError) Unwrap() error { return e.Err }
+
 // An ObjectError is returned for a document that is JSON, but not an object of
 // Kubernetes, where the API server would refuse to decode it: without a kind,
 // with an apiVersion or metadata that cannot be read. There is no result.

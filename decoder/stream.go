@@ -1,0 +1,362 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A window has this length at first, so that a stream of few bytes costs little. It
+// doubles when it is filled at once, up to largeWindow; and where a token does not fit.
+// It is a variable for tests.
+var firstWindow = 512
+
+const largeWindow = 32 << 10
+
+// A stream walks a document through a window. It is what [Reader] and [Writer] have
+// in common: bytes are put into the window, and output is taken out.
+type stream struct {
+	d   *Decoder
+	ctx context.Context
+	// whole says that the document is decoded when all of it is there.
+	whole, yaml bool
+	out         []byte // is decided, and was not taken yet
+	taken       int    // of out
+	total       int64  // of bytes that were put
+	filled      bool   // by the last put
+	free        int    // bytes of the window that are not needed any more
+	// ended says that the value has ended. Its last byte, or all of a number, is not
+	// written before it is known that all is well, so that no document looks complete that
+	// is not.
+	ended     bool
+	last      []byte
+	compactor compactor
+	err       error // io.EOF when all was decoded
+}
+
+func (s *stream) start(d *Decoder) {
+	*s = stream{d: d, ctx: s.ctx, out: s.out[:0], last: s.last[:0], whole: d.kubernetes, yaml: s.yaml}
+	s.whole = s.whole || s.yaml
+	w := &d.walker
+	d.prepare()
+	w.streaming, w.collecting = true, true
+	w.start(nil)
+	d.lines = counter{line: 1}
+	d.stream = d.stream[:0]
+	if cap(d.stream) < firstWindow {
+		d.stream = make([]byte, 0, firstWindow)
+	}
+}
+
+// room returns where the next bytes go.
+func (s *stream) room() ([]byte, error) {
+	d := s.d
+	if cap(d.stream)-len(d.stream) < cap(d.stream)/4 {
+		s.leave()
+		if err := s.grow(); err != nil {
+			return nil, err
+		}
+	}
+	return d.stream[len(d.stream):cap(d.stream)], nil
+}
+
+// leave moves the window to what is not decided.
+func (s *stream) leave() {
+	b := s.d.stream
+	n := s.free
+	if n > 0 && n == len(b) && b[n-1] == '\r' {
+		n-- // a line feed may follow, with which it is one line break
+	}
+	if n > 0 {
+		s.d.leave(n)
+		s.d.stream = b[:copy(b, b[n:])]
+		s.free -= n
+	}
+}
+
+// grow makes the window larger where too little of it is free.
+func (s *stream) grow() error {
+	d := s.d
+	most := d.walker.limits.HeldBytes
+	if held := len(d.stream) + d.walker.heldBytes(); held > most {
+		d.walker.overflew = limitHeld
+		return d.streamError(overflow)
+	}
+	if len(d.stream) > cap(d.stream)/2 || s.filled && cap(d.stream) < largeWindow {
+		d.stream = append(make([]byte, 0, 2*cap(d.stream)), d.stream...)
+	}
+	return nil
+}
+
+// put walks on, when n bytes have been put into the room. With eof there will be no
+// more.
+func (s *stream) put(n int, eof bool) {
+	d, w := s.d, &s.d.walker
+	s.filled = n == cap(d.stream)-len(d.stream)
+	d.stream = d.stream[:len(d.stream)+n]
+	s.total += int64(n)
+	if s.whole {
+		if eof {
+			s.decodeWhole()
+		}
+		return
+	}
+	if s.taken == len(s.out) {
+		s.out, s.taken = s.out[:0], 0
+	}
+	before := len(s.out)
+	w.out = s.out
+	switch st := w.run(d.stream, eof); st {
+	case cut:
+		s.emit()
+	case done:
+		s.err = s.finish()
+	default:
+		s.err = d.streamError(st)
+	}
+	s.out, w.out = w.out, nil
+	if d.compact {
+		s.out = s.compactor.compact(s.out, before)
+	}
+}
+
+// emit writes what is decided after a cut.
+func (s *stream) emit() {
+	w := &s.d.walker
+	to, from := w.decided()
+	switch {
+	case w.st == atEnd:
+		if !s.ended {
+			s.ended = true
+			end := trimBlanks(s.d.stream, to)
+			if last := end - 1; s.d.stream[last]-'0' > 9 {
+				w.flush(s.d.stream, last)
+			}
+			s.last = append(s.last, s.d.stream[w.flushed:end]...)
+		}
+		w.flushed = to
+	case w.st == inDropped:
+		w.flushed = to
+	default:
+		w.flush(s.d.stream, to)
+	}
+	s.free = from
+}
+
+// finish ends a document that was read to its end, and says how.
+func (s *stream) finish() error {
+	d, w := s.d, &s.d.walker
+	d.locateBefore(len(d.stream))
+	d.finish()
+	if w.mismatches > 0 {
+		return d.typeError()
+	}
+	if s.ended {
+		w.out = append(w.out, s.last...)
+	} else {
+		w.flush(d.stream, trimBlanks(d.stream, w.pos))
+	}
+	if d.validation == Strict && w.strict > 0 {
+		return d.strictError()
+	}
+	return io.EOF
+}
+
+// decodeWhole decodes a document that could not be decoded in parts.
+func (s *stream) decodeWhole() {
+	text := s.d.stream
+	if s.yaml {
+		s.out, s.err = s.d.AppendYAML(s.out[:0], text)
+	} else {
+		s.out, s.err = s.d.AppendJSON(s.out[:0], text)
+	}
+	if s.err == nil {
+		s.err = io.EOF
+	}
+}
+
+// take copies output into p.
+func (s *stream) take(p []byte) int {
+	n := copy(p, s.out[s.taken:])
+	s.taken += n
+	return n
+}
+
+// writeTo writes all output to w. offset is how much went there before.
+func (s *stream) writeTo(w io.Writer, offset int64) (int, error) {
+	p := s.out[s.taken:]
+	if len(p) == 0 {
+		return 0, nil
+	}
+	n, err := w.Write(p)
+	switch {
+	case n < 0 || n > len(p):
+		n, err = 0, errInvalidCount
+	case n < len(p) && err == nil:
+		err = io.ErrShortWrite
+	}
+	s.taken += n
+	if err != nil {
+		err = &errors.IOError{Op: "write", Offset: offset + int64(n), Err: err}
+	}
+	return n, err
+}
+
+// cancelled returns the cause if the context of the stream is done.
+func (s *stream) cancelled() error {
+	if s.ctx == nil || s.ctx.Err() == nil {
+		return nil
+	}
+	return &errors.IOError{Op: "read", Offset: s.total, Err: context.Cause(s.ctx)}
+}
+
+// trimBlanks returns the index behind the last byte before end that is no white space.
+func trimBlanks(b []byte, end int) int {
+	for end > 0 && b[end-1] <= ' ' {
+		end--
+	}
+	return end
+}
+
+// streamError returns the error for how a walk ended. Unlike fatal, it does not read
+// the document again: what the walker was in the middle of says what it expected.
+func (d *Decoder) streamError(st status) error {
+	w := &d.walker
+	b, at := w.b, min(w.pos, len(w.b))
+	d.look()
+	if st == repeated {
+		return d.duplicateError()
+	}
+	d.lines.notUTF8 = true // what ends in a string may end in a character
+	w.findings.reset()
+	path := w.openPath()
+	if st == overflow {
+		name, max := w.limits.of(w.overflew)
+		return &errors.LimitError{Limit: name, Max: int64(max), Position: d.lines.position(at), Path: path}
+	}
+	if w.outOfRange {
+		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.position(at), Path: path}
+	}
+	r := reader{b: b}
+	msg := r.resume(w, at)
+	e := &errors.SyntaxError{Msg: msg, Position: d.lines.position(r.at), Path: path}
+	if r.at >= len(b) && w.eof {
+		e.Err = io.ErrUnexpectedEOF
+	}
+	return e
+}
+
+// duplicateError is for a name that stands twice in what a stream keeps. It is the
+// only record.
+func (d *Decoder) duplicateError() error {
+	w := &d.walker
+	r := w.records[0]
+	w.lastPaths = string(w.paths)
+	e := &errors.DuplicateError{Path: w.pathOf(&r), First: r.firstPosition, Position: r.position}
+	if !e.First.IsValid() && r.first > 0 {
+		e.First = d.lines.position(r.first)
+	}
+	if !e.Position.IsValid() {
+		e.Position = d.lines.position(r.at)
+	}
+	w.findings.reset()
+	return e
+}
+
+// look turns the counter of lines to the window.
+func (d *Decoder) look() {
+	d.lines.src = d.walker.b
+	d.lines.hasCR = bytes.IndexByte(d.lines.src, '\r') >= 0
+}
+
+// openPath returns the way to what the machines are in. In what is skipped without
+// regard to names, it ends there.
+func (w *walker) openPath() errors.Path {
+	depth := w.sp
+	if depth > 0 && w.frames[depth].kind == inObject && !w.hasName() {
+		depth--
+	}
+	levels := 0
+	if w.st == inKept || w.st == inDropped {
+		levels = len(w.levels)
+		if levels > 0 {
+			last := &w.levels[levels-1]
+			if last.index < 0 && (last.names == len(w.names) || w.skipAt == atName || w.skipAt == inName) {
+				levels--
+			}
+		}
+	}
+	var leaf *name
+	if len(w.names) > 0 {
+		leaf = &w.names[len(w.names)-1]
+	}
+	level := w.levelSegment(leaf)
+	return errors.MakePath(depth+levels, func(i int) ([]byte, int) {
+		if i < depth {
+			return w.frameSegment(i)
+		}
+		return level(i - depth)
+	})
+}
+
+// resume reads the token at which the walker has stopped, and returns what is wrong
+// with it.
+func (r *reader) resume(w *walker, at int) (fault string) {
+	st := w.st
+	top := &w.frames[w.sp]
+	kind, first := top.kind, top.kind == inArray && top.cur == 0
+	if (st == inKept || st == inDropped) && w.depth > 0 {
+		kind, first = inArray, false
+		if w.stack&1 != 0 {
+			kind = inObject
+		}
+	}
+	if st == inKept || st == inDropped {
+		st = w.skipAt
+	}
+	switch kind {
+	case inObject:
+		r.steps = []step{{name: -1, index: -1}}
+	case inArray:
+		r.steps = []step{{}}
+	}
+	r.at = at
+	expect := aValue
+	switch st {
+	case inString, inName:
+		r.at--
+		return r.string()
+	case atFirstElement:
+		expect = aFirstElement
+	case atFirstName:
+		expect = aFirstName
+	case atName:
+		expect = aName
+	case atColon:
+		expect = aColon
+	case afterValue, afterMember, afterElement, atEnd:
+		expect = aComma
+	default:
+		if first {
+			expect = aFirstElement
+		}
+		for r.at > 0 && isTokenByte(r.b[r.at-1]) {
+			r.at-- // to where the number or literal starts
+		}
+	}
+	_, fault = r.token(expect)
+	return fault
+}
+
+// isTokenByte reports whether numbers and literals are made of it.
+func isTokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'E'
+}
+
+func outOfRange(b []byte, at int) string {
+	end, _, _, _ := jsonwire.ScanNumber(b, at)
+	return "number " + excerpt(b[at:end]) + " is beyond the range of float64"
+}

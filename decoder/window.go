@@ -1,0 +1,211 @@
+package decoder
+
+// NOTE: how a walker keeps its way about a document of which it sees a window only.
+//
+// All offsets of a walker are in the window. When the first bytes of the window
+// go, window.leave copies what is still needed of them: the names of the members that
+// are open, which are the path of what is found below them, and the undeclared names of
+// the objects that are open, which must not repeat. Positions are found before the bytes
+// go. Then it moves all offsets. What had been copied before stays where it is, as
+// both stacks grow and shrink at their end: so the cost of leaving is that of what was
+// read since the last time.
+
+import (
+	"slices"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A window is what a walker keeps of the part of the document it has left.
+type window struct {
+	streaming bool
+	dropping  bool   // what is skipped is dropped
+	opened    []byte // the names of open members, as in JSON, outermost first
+}
+
+func (w *window) start() { w.dropping, w.opened = false, w.opened[:0] }
+
+// decided returns up to where it is known what becomes of the document, after a
+// run was cut; and from where on the window is needed.
+func (w *walker) decided() (to, from int) {
+	to, from = w.pos, w.pos
+	switch w.st {
+	case atFirstName, atName, inName, atColon, atField, atUnknown, atNull:
+		if w.frames[w.sp].kind == inObject {
+			return w.member, w.member
+		}
+	case inKept, inDropped:
+		if w.skipAt == inName {
+			from = w.nameFrom
+		}
+	}
+	return to, from
+}
+
+// hasName reports whether the member that is open in the innermost object has a
+// name by now.
+func (w *walker) hasName() bool {
+	return w.frames[w.sp].kind == inObject && w.st != atFirstName && w.st != atName
+}
+
+// leave gives up the first n bytes of the window, which the next run must not
+// have any more.
+func (d *Decoder) leave(n int) {
+	w := &d.walker
+	d.locateBefore(n)
+	w.saveNames(n)
+	w.saveOpened(n)
+	d.lines.leave(n)
+	w.pos -= n
+	w.flushed -= n
+	w.member -= n
+	w.nameEnd -= n
+	w.nameFrom -= n
+}
+
+// leave counts what is before n, and gives it up.
+func (c *counter) leave(n int) {
+	c.position(n)
+	c.at = 0
+	c.start -= n
+	c.base += int64(n)
+}
+
+// locateBefore finds the positions of findings and names that are before n.
+func (d *Decoder) locateBefore(n int) {
+	w := &d.walker
+	d.look()
+	w.places = w.places[:0]
+	for i := w.located; i < len(w.records); i++ {
+		r := &w.records[i]
+		if !r.position.IsValid() {
+			w.places = append(w.places, place{r.at, &r.position})
+		}
+		if r.kind == errors.DuplicateField && !r.firstPosition.IsValid() {
+			w.places = append(w.places, place{r.first, &r.firstPosition})
+		}
+	}
+	known, last := len(w.left), len(w.left)
+	for last < len(w.names) && w.names[last].at < n {
+		last++
+	}
+	w.left = slices.Grow(w.left, last-known)[:last]
+	for i := known; i < last; i++ {
+		w.places = append(w.places, place{w.names[i].at, &w.left[i]})
+	}
+	if len(w.places) > 0 {
+		d.locate()
+	}
+	for ; w.located < len(w.records); w.located++ {
+		r := &w.records[w.located]
+		r.at = int(r.position.Offset)
+	}
+}
+
+// saveNames copies the texts of the names that leave the window; left has their
+// positions. The arena keeps the order of the names, as they are forgotten from
+// the end: names with escapes that came between move on.
+func (w *walker) saveNames(n int) {
+	first := len(w.names)
+	for first > 0 && w.names[first-1].at >= 0 {
+		first--
+	}
+	names := w.names[first:]
+	for i := range names {
+		if text := names[i].text; text < 0 {
+			w.scratch = append(w.scratch[:0], w.arena[^text:]...)
+			w.arena = w.arena[:^text]
+			break
+		}
+	}
+	moved := w.scratch // of no use where no name has escapes
+	for i := range names {
+		name := &names[i]
+		if name.text < 0 {
+			w.arena, moved = append(w.arena, moved[:name.n]...), moved[name.n:]
+			name.text = ^(len(w.arena) - name.n)
+		} else if first+i < len(w.left) {
+			w.arena = append(w.arena, w.b[name.text:name.text+name.n]...)
+			name.text = ^(len(w.arena) - name.n)
+		} else {
+			name.text -= n
+		}
+		if first+i < len(w.left) {
+			name.at = ^(first + i)
+		} else {
+			name.at -= n
+		}
+	}
+}
+
+// saveOpened copies the names of open members that leave the window.
+func (w *walker) saveOpened(n int) {
+	top := &w.frames[w.sp]
+	if top.kind == inObject && !w.hasName() {
+		top.cur = n // for the loops to pass
+	}
+	first := w.sp
+	for first > 0 && !(w.frames[first].kind == inObject && w.frames[first].cur < 0) {
+		first--
+	}
+	end := 0
+	if first > 0 {
+		at := ^w.frames[first].cur
+		end, _, _ = jsonwire.ScanString(w.opened, at+1)
+		end++
+	}
+	w.opened = w.opened[:end]
+	for i := first + 1; i <= w.sp; i++ {
+		f := &w.frames[i]
+		switch {
+		case f.kind != inObject:
+		case f.cur >= n:
+			f.cur -= n
+		default:
+			to, _, _ := jsonwire.ScanString(w.b, f.cur+1)
+			at := len(w.opened)
+			w.opened = append(w.opened, w.b[f.cur:to+1]...)
+			f.cur = ^at
+		}
+	}
+}
+
+// heldBytes is how much is kept of what has left the window.
+func (w *walker) heldBytes() int {
+	const perName = 64 // a name and its position
+	return len(w.opened) + len(w.arena) + perName*len(w.names)
+}
+
+// addDuplicate adds a finding about names of an object that is dropped, or are
+// dropped themselves.
+func (w *walker) addDuplicate(g *group) {
+	depth := w.sp
+	segment := w.frameSegment
+	if within := len(w.levels); within > 0 {
+		level := w.levelSegment(&g.name)
+		depth += within
+		segment = func(i int) ([]byte, int) {
+			if i < w.sp {
+				return w.frameSegment(i)
+			}
+			return level(i - w.sp)
+		}
+	} else {
+		segment = func(i int) ([]byte, int) {
+			if i < w.sp-1 {
+				return w.frameSegment(i)
+			}
+			return w.text(w.b, &g.name), 0
+		}
+	}
+	r := record{kind: errors.DuplicateField, at: g.second, first: g.name.at, count: g.count}
+	if r.first < 0 {
+		r.firstPosition = w.left[^r.first]
+	}
+	if r.at < 0 {
+		r.position = w.left[^r.at]
+		r.at = int(r.position.Offset)
+	}
+	w.add(r, depth, segment)
+}

@@ -1,0 +1,190 @@
+package laws
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"slices"
+
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// Chunks is a reader that returns the text in parts: what lies between the cuts, which
+// ascend. In the end it returns Err, or io.EOF, alone.
+type Chunks struct {
+	Text []byte
+	Cuts []int
+	Err  error
+
+	at int
+}
+
+func (c *Chunks) Read(p []byte) (int, error) {
+	for len(c.Cuts) > 0 && c.Cuts[0] <= c.at {
+		c.Cuts = c.Cuts[1:]
+	}
+	end := len(c.Text)
+	if len(c.Cuts) > 0 {
+		end = c.Cuts[0]
+	}
+	n := copy(p, c.Text[c.at:end])
+	c.at += n
+	if n == 0 && len(p) > 0 {
+		if c.Err != nil {
+			return 0, c.Err
+		}
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// CheckFronts asserts that streams say of a document what AppendJSON says, however it
+// is cut: not at all, everywhere, or at random places.
+func (s *Subject) CheckFronts(t testing.TB, seed uint64, src []byte) {
+	t.Helper()
+	every := make([]int, len(src))
+	for i := range every {
+		every[i] = i
+	}
+	f := s.Fronts(t, src)
+	f.Check(t)
+	f.Check(t, every...)
+	random := rand.New(rand.NewPCG(seed, 5))
+	for range 4 {
+		f.Check(t, randomCuts(random, len(src))...)
+	}
+}
+
+func randomCuts(random *rand.Rand, n int) []int {
+	var cuts []int
+	most := 1 + random.IntN(100)
+	for at := 0; at < n; at += 1 + random.IntN(most) {
+		cuts = append(cuts, at)
+	}
+	return cuts
+}
+
+// Fronts is what AppendJSON says of a document, to compare streams with.
+type Fronts struct {
+	subject *Subject
+	src     []byte
+	warned  errors.List
+	fronts  []front
+}
+
+// A front is a way of validating.
+type front struct {
+	want             outcome
+	reading, writing *decoder.Decoder
+}
+
+// Fronts decodes a document in each way.
+func (s *Subject) Fronts(t testing.TB, src []byte) *Fronts {
+	c := checker{TB: t, Subject: s, src: src}
+	f := &Fronts{subject: s, src: src, warned: c.decode(c.decoder(), src).findings}
+	for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+		opts := []decoder.Option{decoder.FieldValidation(v), decoder.Compact(true)}
+		f.fronts = append(f.fronts, front{c.decode(c.decoder(opts...), src), c.decoder(opts...), c.decoder(opts...)})
+	}
+	return f
+}
+
+// Check asserts that a Reader and a Writer say of the document what AppendJSON says, if
+// it comes in the parts between the cuts.
+func (f *Fronts) Check(t testing.TB, cuts ...int) {
+	t.Helper()
+	c := checker{TB: t, Subject: f.subject, src: f.src}
+	for _, front := range f.fronts {
+		read := c.readAll(front.reading, cuts)
+		c.checkFront(front.want, read, f.warned)
+		written := c.writeAll(front.writing, cuts)
+		if read.isFatal() {
+			require.False(t, jsontext.Value(written.out).IsValid(), "what is not complete looks whole: %s", written.out)
+			read.out, written.out = "", ""
+		}
+		require.Equal(t, read, written, "a Writer does what a Reader does")
+	}
+}
+
+func (c *checker) readAll(d *decoder.Decoder, cuts []int) outcome {
+	r := d.NewReader(&Chunks{Text: c.src, Cuts: cuts})
+	out, err := io.ReadAll(r)
+	_, again := r.Read(make([]byte, 1))
+	if err == nil {
+		require.Equal(c, io.EOF, again)
+	} else {
+		require.Equal(c, err, again, "errors stay")
+	}
+	return outcome{string(out), err, slices.Clone(d.Findings()), d.Omitted()}
+}
+
+func (c *checker) writeAll(d *decoder.Decoder, cuts []int) outcome {
+	var out bytes.Buffer
+	w := d.NewWriter(&out)
+	chunks := &Chunks{Text: bytes.Clone(c.src), Cuts: cuts}
+	room := make([]byte, len(c.src)+1)
+	for {
+		n, end := chunks.Read(room)
+		if end != nil {
+			break
+		}
+		if _, err := w.Write(room[:n]); err != nil {
+			break
+		}
+		require.NoError(c, w.Flush())
+		clear(room[:n])
+	}
+	err := w.Close()
+	require.Equal(c, err, w.Close(), "errors stay")
+	return outcome{out.String(), err, slices.Clone(d.Findings()), d.Omitted()}
+}
+
+// checkFront compares what a stream has said with what AppendJSON has said. found is
+// what that finds under Warn.
+func (c *checker) checkFront(want, got outcome, found errors.List) {
+	c.Helper()
+	if !got.isFatal() {
+		require.Equal(c, want, got)
+		return
+	}
+	require.False(c, jsontext.Value(got.out).IsValid(), "what is not complete looks whole: %s", got.out)
+	if twice, ok := got.err.(*errors.DuplicateError); ok {
+		c.checkTwice(want, twice, found)
+		return
+	}
+	require.True(c, want.isFatal(), "%v", got.err)
+	require.IsType(c, want.err, got.err)
+	switch want := want.err.(type) {
+	case *errors.SyntaxError:
+		got := got.err.(*errors.SyntaxError)
+		require.Equal(c, want.Position, got.Position)
+		require.Equal(c, want.Err, got.Err)
+		require.True(c, want.Path == got.Path || want.Path.IsWithin(got.Path), "%s in %s", want.Path, got.Path)
+	case *errors.LimitError:
+		got := got.err.(*errors.LimitError)
+		require.Equal(c, want.Limit, got.Limit)
+		require.Equal(c, want.Position, got.Position)
+		require.True(c, want.Path == got.Path || want.Path.IsWithin(got.Path), "%s in %s", want.Path, got.Path)
+	default:
+		require.Equal(c, want, got.err)
+	}
+}
+
+// checkTwice asserts that what a stream has refused is a duplicate.
+func (c *checker) checkTwice(want outcome, twice *errors.DuplicateError, found errors.List) {
+	c.Helper()
+	c.checkPosition(twice.Position)
+	if want.isFatal() {
+		return // for a fault that comes later, or for another
+	}
+	require.True(c, slices.ContainsFunc(found, func(f errors.Finding) bool {
+		return f.Kind == errors.DuplicateField && f.Path == twice.Path && (f.Position == twice.Position || f.Count > 1) &&
+			(!twice.First.IsValid() || f.First == twice.First || f.Count > 1)
+	}), "%v of %v", twice, found)
+}
