@@ -4,6 +4,8 @@ import (
 	"hash/maphash"
 	"slices"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
@@ -40,10 +42,17 @@ type Decoder struct {
 	original                []byte // what it was before
 	scratch                 []byte
 
-	lines  counter // for positions in the text that is walked
-	json   []byte  // the JSON form of a YAML document
-	stream []byte  // the window of a stream
+	origin errors.Position // where the text starts in a Sequence
+	lines  counter         // for positions in the text that is walked
+	json   []byte          // the JSON form of a YAML document
+	stream []byte          // the window of a stream
 	yaml   yamlbridge.Reader
+	// result is what Unmarshal makes values of.
+	result     []byte
+	builder    builder
+	separate   bool
+	interfaces json.Options
+
 	// duplicates are those of a YAML document in the server's words.
 	duplicates []string
 	fromYAML   bool
@@ -237,7 +246,7 @@ func (d *Decoder) position(at int) errors.Position {
 		at = d.repaired.original(at)
 	}
 	if d.lines.line == 0 || at < d.lines.at {
-		d.lines = newCounter(d.lines.src, d.isRepaired)
+		d.lines = newCounter(d.lines.src, d.isRepaired, d.origin)
 	}
 	return d.lines.position(at)
 }
@@ -325,7 +334,7 @@ const (
 func (d *Decoder) release(used int) {
 	w := &d.walker
 	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
-	held := cap(d.json) + cap(d.stream) + cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+	held := cap(d.json) + cap(d.stream) + cap(d.result) + d.builder.held() + cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
@@ -336,7 +345,8 @@ func (d *Decoder) release(used int) {
 		return
 	}
 	d.idle = 0
-	d.json, d.stream, d.scratch, d.repaired = nil, nil, nil, repaired{}
+	d.json, d.stream, d.result, d.scratch, d.repaired = nil, nil, nil, nil, repaired{}
+	d.builder = builder{}
 	w.opened = nil
 	d.yaml = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}
 	w.frames = make([]frame, 16)

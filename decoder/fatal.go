@@ -18,7 +18,7 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	w := &d.walker
 	at := min(w.pos, len(src))
 	r := reader{b: src}
-	d.lines = newCounter(d.lines.src, true) // what ends in a string may end in a character
+	d.lines = newCounter(d.lines.src, true, d.origin) // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)
 		name, max := w.limits.of(w.overflew)
@@ -59,6 +59,8 @@ const (
 	aFirstName
 	aColon
 	aComma
+	anObject // in the grammar of lists only
+	anArray
 )
 
 // read reads up to the first fault, and returns what it is, or up to until.
@@ -202,6 +204,10 @@ func (r *reader) expected(expect expectation) string {
 		return "a name in double quotes"
 	case aFirstName:
 		return "a name in double quotes or '}'"
+	case anObject:
+		return "an object"
+	case anArray:
+		return "an array or null"
 	case aColon:
 		return "':'"
 	case aComma:

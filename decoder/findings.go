@@ -320,8 +320,14 @@ type counter struct {
 	notUTF8 bool
 }
 
-func newCounter(src []byte, notUTF8 bool) counter {
-	return counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0, notUTF8: notUTF8}
+// newCounter returns a counter for src, which starts at origin.
+func newCounter(src []byte, notUTF8 bool, origin errors.Position) counter {
+	c := counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0, notUTF8: notUTF8}
+	if origin.IsValid() {
+		c.base, c.line = origin.Offset, origin.Line
+		c.start, c.chars = 1-origin.ByteColumn, origin.Column-1
+	}
+	return c
 }
 
 func (c *counter) position(at int) errors.Position {

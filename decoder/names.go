@@ -305,11 +305,11 @@ func (w *walker) collect(first int) {
 // level: of an outer object, the last name is the one that is being read.
 func (w *walker) levelSegment(leaf *name) func(i int) ([]byte, int) {
 	return func(i int) ([]byte, int) {
-		if i == len(w.levels)-1 {
-			return w.text(w.b, leaf), 0
-		}
 		if l := w.levels[i]; l.index >= 0 {
 			return nil, l.index
+		}
+		if i == len(w.levels)-1 {
+			return w.text(w.b, leaf), 0
 		}
 		return w.text(w.b, &w.names[w.levels[i+1].names-1]), 0
 	}

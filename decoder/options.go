@@ -121,6 +121,12 @@ func Compact(does bool) Option { return func(d *Decoder) { d.compact = does } }
 // silently, and so does a Decoder by default. They never make a document fail.
 func ReportDroppedNulls(does bool) Option { return func(d *Decoder) { d.nulls = does } }
 
+// SeparateStrings says whether [Decoder.Unmarshal] allocates each string and number by
+// itself. By default those of one object or array are allocated together, which
+// is faster; but then each of them keeps all of them in memory. Programs that keep a few strings of
+// large objects for long want it.
+func SeparateStrings(does bool) Option { return func(d *Decoder) { d.separate = does } }
+
 // YAMLDialect says how [Decoder.AppendYAML] reads scalars and keys, and by which
 // grammar: yamlbridge.Kubernetes, which is the default, or yamlbridge.Core.
 func YAMLDialect(dialect yamlbridge.Dialect) Option {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
@@ -187,4 +188,100 @@ func (c *checker) checkTwice(want outcome, twice *errors.DuplicateError, found e
 		return f.Kind == errors.DuplicateField && f.Path == twice.Path && (f.Position == twice.Position || f.Count > 1) &&
 			(!twice.First.IsValid() || f.First == twice.First || f.Count > 1)
 	}), "%v of %v", twice, found)
+}
+
+// CheckValues asserts that maps and tokens are those of what AppendJSON returns.
+func (s *Subject) CheckValues(t testing.TB, src []byte) {
+	t.Helper()
+	c := checker{TB: t, Subject: s, src: src}
+	want := c.decode(c.decoder(decoder.Compact(true)), src)
+	c.checkTokens(want)
+	for _, separate := range []bool{false, true} {
+		d := c.decoder(decoder.SeparateStrings(separate))
+		var first, second any
+		text := bytes.Clone(src)
+		err := d.Unmarshal(text, &first)
+		require.Equal(t, want.err, err)
+		if want.isFatal() {
+			require.Nil(t, first)
+			continue
+		}
+		require.Equal(t, want.findings, slices.Clone(d.Findings()))
+		clear(text)
+		require.NoError(t, d.Unmarshal(src, &second))
+		var expected any
+		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(want.out), &expected))
+		require.Equal(t, expected, first)
+		require.Equal(t, expected, second)
+		spoil(second)
+		require.Equal(t, expected, first, "results share nothing")
+		var third any
+		require.NoError(t, d.Unmarshal(src, &third))
+		require.Equal(t, expected, third, "results share nothing with what comes later")
+		c.checkMap(d, expected)
+	}
+}
+
+// checkMap asserts that a map is stored as an interface value is, or nothing is.
+func (c *checker) checkMap(d *decoder.Decoder, expected any) {
+	c.Helper()
+	before := map[string]any{"before": true}
+	object := before
+	err := d.Unmarshal(c.src, &object)
+	switch expected := expected.(type) {
+	case map[string]any:
+		require.NoError(c, err)
+		require.Equal(c, expected, object)
+	case nil:
+		require.NoError(c, err)
+		require.Nil(c, object)
+	default:
+		var mismatch *errors.TypeError
+		require.ErrorAs(c, err, &mismatch)
+		require.Equal(c, before, object)
+	}
+}
+
+// spoil changes everything that can be changed in a value.
+func spoil(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, value := range v {
+			spoil(value)
+			v[name] = "spoilt"
+		}
+	case []any:
+		for i, value := range v {
+			spoil(value)
+			v[i] = "spoilt"
+		}
+	}
+}
+
+// checkTokens asserts that the tokens of the document are those of the result.
+func (c *checker) checkTokens(want outcome) {
+	c.Helper()
+	d := c.decoder()
+	tokens := d.Tokens(bytes.NewReader(c.src))
+	var out bytes.Buffer
+	to := jsontext.NewEncoder(&out, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
+	for {
+		token, err := tokens.ReadToken()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			if _, twice := err.(*errors.DuplicateError); !twice {
+				require.Truef(c, want.isFatal(), "%v", err)
+				require.IsType(c, want.err, err)
+			}
+			require.Equal(c, err, tokens.Err())
+			return
+		}
+		require.NoError(c, to.WriteToken(token))
+	}
+	require.NoError(c, want.err)
+	require.NoError(c, tokens.Err())
+	require.Equal(c, want.out, string(bytes.TrimSpace(out.Bytes())))
+	require.Equal(c, want.findings, slices.Clone(tokens.Findings()))
 }

@@ -1,0 +1,333 @@
+package decoder
+
+import (
+	"context"
+	"io"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A Sequence decodes the objects of a stream one after the other, each against the
+// program for its apiVersion and kind. It holds one object at a time, up to
+// [Limits].HeldBytes, and what its decoders keep.
+//
+//	for {
+//		if err := objects.Next(); err == io.EOF {
+//			break
+//		} else if err != nil {
+//			return err // of the stream: there is no way to what follows
+//		}
+//		out, err := objects.AppendJSON(nil) // of this object only
+//		...
+//	}
+//
+// A Sequence is not for use by several goroutines at a time.
+type Sequence struct {
+	source   source
+	lookup   Lookup
+	opts     []Option
+	decoders map[*schema.Program]*Decoder
+	scan     func() error // finds the next object
+	object   []byte
+	origin   errors.Position
+	err      error
+	current  *Decoder
+
+	documents *yamlbridge.DocumentReader
+	bridge    yamlbridge.Reader
+	json      []byte
+	state     listState
+	items     errors.Position // where these were found in the list
+}
+
+// A Lookup finds the program for objects of an apiVersion and kind. The method
+// Lookup of schema.Catalog is one.
+type Lookup func(apiVersion, kind string) (*schema.Program, error)
+
+// NewSequence returns a sequence of the JSON values in r, with white space, line breaks
+// (NDJSON) or nothing between them. The options are those of the decoders.
+func NewSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
+	s := newSequence(r, lookup, opts)
+	s.scan = s.nextValue
+	return s
+}
+
+// NewListSequence returns a sequence of the items of the one JSON object in r: of a
+// List of Kubernetes, or of any kind of list, as its own kind may come behind the items and
+// does not matter. What stands beside them is validated and dropped. An object without
+// items, or with null for them, has none.
+func NewListSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
+	s := newSequence(r, lookup, opts)
+	s.scan = s.nextItem
+	return s
+}
+
+// NewYAMLSequence returns a sequence of the YAML documents in r. Those in which there is
+// nothing, or null, are passed over.
+func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
+	s := newSequence(r, lookup, opts)
+	s.documents = yamlbridge.NewDocumentReader(&s.source)
+	s.documents.Limit = s.source.walker.limits.HeldBytes
+	s.scan = s.nextDocument
+	return s
+}
+
+func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
+	s := &Sequence{lookup: lookup, opts: opts, decoders: make(map[*schema.Program]*Decoder)}
+	d := newDecoder(&program.Program{Root: anyNode}, opts...) // for what the options say
+	s.bridge = d.yaml
+	s.source = source{src: r, walker: &d.walker, lines: counter{line: 1}}
+	return s
+}
+
+// SetContext makes the sequence stop with context.Cause as soon as the context is done,
+// before it reads on.
+func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
+
+// Next goes to the next object. It returns io.EOF when there is none, and
+// errors.SyntaxError, errors.LimitError or errors.IOError if what is in the stream is not
+// the grammar of JSON, an object is too large, or reading has failed. Once there is
+// an error, every call returns it.
+//
+// Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
+func (s *Sequence) Next() error {
+	s.current, s.object = nil, nil
+	if s.err == nil {
+		s.err = s.scan()
+	}
+	return s.err
+}
+
+// Raw returns the text of the object, until the next call of Next.
+func (s *Sequence) Raw() []byte { return s.object }
+
+// Position returns where the text of the object starts in the stream.
+func (s *Sequence) Position() errors.Position { return s.origin }
+
+// Type returns the apiVersion and kind of the object; see [PeekType].
+func (s *Sequence) Type() (apiVersion, kind string, err error) {
+	text := s.object
+	if s.documents != nil {
+		s.bridge.Origin = s.origin
+		if s.json, err = s.bridge.AppendJSON(s.json[:0], text); err != nil {
+			return "", "", err
+		}
+		text = s.json
+	}
+	return peekType(text, s.origin)
+}
+
+// AppendJSON appends the object to dst; see [Decoder.AppendJSON] and
+// [Decoder.AppendYAML]. Positions are those in the stream. Besides, its errors are those of the
+// lookup.
+func (s *Sequence) AppendJSON(dst []byte) ([]byte, error) {
+	d, err := s.decoder()
+	if err != nil {
+		return dst, err
+	}
+	if s.documents != nil {
+		return d.AppendYAML(dst, s.object)
+	}
+	return d.AppendJSON(dst, s.object)
+}
+
+// Unmarshal stores the object in the value that v points to; see [Decoder.Unmarshal].
+func (s *Sequence) Unmarshal(v any) error {
+	d, err := s.decoder()
+	if err != nil {
+		return err
+	}
+	if s.documents != nil {
+		return d.UnmarshalYAML(s.object, v)
+	}
+	return d.Unmarshal(s.object, v)
+}
+
+// Findings returns what was found in the object when it was decoded last; see
+// [Decoder.Findings].
+func (s *Sequence) Findings() errors.List {
+	if s.current == nil {
+		return nil
+	}
+	return s.current.Findings()
+}
+
+// decoder returns the decoder for the object.
+func (s *Sequence) decoder() (*Decoder, error) {
+	if s.object == nil {
+		return nil, s.err
+	}
+	if s.current == nil {
+		apiVersion, kind, err := s.Type()
+		if err != nil {
+			return nil, err
+		}
+		p, err := s.lookup(apiVersion, kind)
+		if err != nil {
+			return nil, err
+		}
+		d := s.decoders[p]
+		if d == nil {
+			d = New(p, s.opts...)
+			s.decoders[p] = d
+		}
+		s.current = d
+	}
+	s.current.origin, s.current.yaml.Origin = s.origin, s.origin
+	return s.current, nil
+}
+
+// nextDocument finds the next YAML document that is not empty.
+func (s *Sequence) nextDocument() error {
+	for {
+		doc, err := s.documents.Next()
+		if err != nil {
+			return err
+		}
+		s.bridge.Origin = doc.Origin
+		s.json, err = s.bridge.AppendJSON(s.json[:0], doc.Bytes)
+		if err == nil && string(s.json) == "null" {
+			continue
+		}
+		s.object, s.origin = doc.Bytes, doc.Origin
+		return nil
+	}
+}
+
+// nextValue finds the next of the values that follow each other.
+func (s *Sequence) nextValue() error {
+	if _, err := s.source.peek(); err != nil || s.source.atEnd() {
+		return orEOF(err)
+	}
+	return s.take()
+}
+
+// take makes the value that comes next the object.
+func (s *Sequence) take() (err error) {
+	s.origin = s.source.position(s.source.at)
+	s.object, err = s.source.value(true)
+	return err
+}
+
+// orEOF returns the error, or io.EOF if there is none.
+func orEOF(err error) error {
+	if err == nil {
+		return io.EOF
+	}
+	return err
+}
+
+// A listState is where a Sequence is in a list.
+type listState uint8
+
+const (
+	beforeList listState = iota
+	beforeFirstName
+	beforeName
+	behindMember
+	beforeFirstItem
+	beforeItem
+	behindItem
+	behindList
+)
+
+// nextItem finds the next item of a list.
+func (s *Sequence) nextItem() error {
+	in := &s.source
+	for {
+		c, err := in.peek()
+		if err != nil {
+			return err
+		}
+		switch {
+		case s.state == beforeList && c == '{':
+			in.at++
+			s.state = beforeFirstName
+		case (s.state == beforeFirstName || s.state == beforeName) && c == '"':
+			err = s.member()
+		case (s.state == beforeFirstName || s.state == behindMember) && c == '}':
+			in.at++
+			s.state = behindList
+		case s.state == behindMember && c == ',':
+			in.at++
+			s.state = beforeName
+		case (s.state == beforeFirstItem || s.state == behindItem) && c == ']':
+			in.at++
+			s.state = behindMember
+		case s.state == behindItem && c == ',':
+			in.at++
+			s.state = beforeItem
+		case s.state == beforeFirstItem || s.state == beforeItem:
+			s.state = behindItem
+			return s.take()
+		case s.state == behindList && in.atEnd():
+			return io.EOF
+		default:
+			err = in.fault(s.state.expects())
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// expects returns what may come next, and in what.
+func (s listState) expects() (expectation, uint8) {
+	switch s {
+	case beforeFirstName:
+		return aFirstName, inObject
+	case beforeName:
+		return aName, inObject
+	case behindMember:
+		return aComma, inObject
+	case behindItem:
+		return aComma, inArray
+	case behindList:
+		return aComma, inRoot
+	}
+	return anObject, inRoot
+}
+
+// member reads a member of the list, or up to its first item.
+func (s *Sequence) member() error {
+	in := &s.source
+	at := in.position(in.at)
+	text, err := in.value(true)
+	if err != nil {
+		return err
+	}
+	name := jsonwire.AppendUnescaped(nil, text[1:len(text)-1])
+	c, err := in.peek()
+	if err == nil && c != ':' {
+		err = in.fault(aColon, inObject)
+	}
+	if err != nil {
+		return err
+	}
+	in.at++
+	if c, err = in.peek(); err != nil {
+		return err
+	}
+	s.state = behindMember
+	if string(name) == "items" {
+		if s.items.IsValid() {
+			return &errors.DuplicateError{Path: errors.Path{}.Child("items"), Position: at, First: s.items}
+		}
+		s.items = at
+		switch c {
+		case '[':
+			in.at++
+			s.state = beforeFirstItem
+			return nil
+		case 'n': // there are none
+		default:
+			return in.fault(anArray, inObject)
+		}
+	}
+	_, err = in.value(false)
+	return err
+}

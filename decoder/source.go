@@ -1,0 +1,168 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+)
+
+// A source cuts a stream into JSON values, for a [Sequence]: it validates their grammar,
+// to find where they end.
+type source struct {
+	src    io.Reader
+	ctx    context.Context
+	walker *walker // of which it is the second machine that is used
+	buf    []byte
+	at     int // where buf was read up to
+	eof    bool
+	total  int64 // of bytes that were read
+	lines  counter
+}
+
+// Read reads from the source below, and says of an error where it was.
+func (s *source) Read(p []byte) (int, error) {
+	if s.ctx != nil && s.ctx.Err() != nil {
+		return 0, &errors.IOError{Op: "read", Offset: s.total, Err: context.Cause(s.ctx)}
+	}
+	n, err := s.src.Read(p)
+	if n < 0 || n > len(p) {
+		n, err = 0, errInvalidCount
+	}
+	s.total += int64(n)
+	if err != nil && err != io.EOF {
+		err = &errors.IOError{Op: "read", Offset: s.total, Err: err}
+	}
+	return n, err
+}
+
+// fill reads more, and returns by how much what was in buf has moved. What is before
+// keep goes.
+func (s *source) fill(keep int) (moved int, err error) {
+	if len(s.buf) == cap(s.buf) {
+		if keep > 0 && s.buf[keep-1] == '\r' {
+			keep-- // see stream.leave
+		}
+		s.lines.leave(keep)
+		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
+		s.at -= keep
+		moved = keep
+		if len(s.buf) > cap(s.buf)/2 || cap(s.buf) == 0 {
+			if len(s.buf) > s.walker.limits.HeldBytes {
+				return moved, s.overflow(limitHeld)
+			}
+			s.buf = append(make([]byte, 0, max(firstWindow, 2*cap(s.buf))), s.buf...)
+		}
+	}
+	for range maxEmptyReads {
+		n, err := s.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.buf = s.buf[:len(s.buf)+n]
+		s.lines.src = s.buf
+		s.lines.hasCR = s.lines.hasCR || bytes.IndexByte(s.buf[len(s.buf)-n:], '\r') >= 0
+		s.eof = err == io.EOF
+		if n > 0 || s.eof {
+			return moved, nil
+		}
+		if err != nil {
+			return moved, err
+		}
+	}
+	return moved, &errors.IOError{Op: "read", Offset: s.total, Err: io.ErrNoProgress}
+}
+
+// peek passes white space and returns the next byte, or 0 at the end.
+func (s *source) peek() (byte, error) {
+	for {
+		if s.at = jsonwire.Blanks(s.buf, s.at); s.at < len(s.buf) || s.eof {
+			return jsonwire.At(s.buf, s.at), nil
+		}
+		if _, err := s.fill(s.at); err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (s *source) atEnd() bool { return s.eof && s.at >= len(s.buf) }
+
+// value passes the value at s.at and returns its text, until more is read. Without whole, the
+// text need not fit into memory and is not returned.
+func (s *source) value(whole bool) ([]byte, error) {
+	w := s.walker
+	w.skipper.start()
+	from, i := s.at, s.at
+	for {
+		w.b, w.eof = s.buf, s.eof
+		end, st := w.skip(s.buf, i, 0, false)
+		if st == done {
+			s.at = end
+			return s.buf[from:end], nil
+		}
+		s.at, i = end, end
+		if st != cut || s.eof {
+			return nil, s.faultWithin(st)
+		}
+		if !whole {
+			from = i
+			if w.skipAt == inName {
+				from = w.nameFrom // its length is limited
+			}
+		}
+		moved, err := s.fill(from)
+		if err != nil {
+			return nil, err
+		}
+		from, i = from-moved, i-moved
+		w.nameFrom -= moved
+	}
+}
+
+// faultWithin returns the error for a value that the machine has not passed.
+func (s *source) faultWithin(st status) error {
+	w := s.walker
+	if st == overflow {
+		return s.overflow(w.overflew)
+	}
+	s.lines.notUTF8 = true
+	if w.outOfRange {
+		return &errors.SyntaxError{Msg: outOfRange(s.buf, s.at), Position: s.position(s.at)}
+	}
+	w.st, w.sp = inDropped, 0
+	r := reader{b: s.buf}
+	msg := r.resume(w, s.at)
+	return s.syntaxError(&r, msg)
+}
+
+// fault returns the error for the token at s.at, which is not what is expected in a
+// container of the kind.
+func (s *source) fault(expect expectation, kind uint8) error {
+	r := reader{b: s.buf, at: s.at}
+	switch kind {
+	case inObject:
+		r.steps = []step{{name: -1, index: -1}}
+	case inArray:
+		r.steps = []step{{}}
+	}
+	_, msg := r.token(expect)
+	return s.syntaxError(&r, msg)
+}
+
+func (s *source) syntaxError(r *reader, msg string) error {
+	e := &errors.SyntaxError{Msg: msg, Position: s.position(r.at)}
+	if r.at >= len(s.buf) {
+		e.Err = io.ErrUnexpectedEOF
+	}
+	return e
+}
+
+func (s *source) overflow(which limit) error {
+	name, max := s.walker.limits.of(which)
+	return &errors.LimitError{Limit: name, Max: int64(max), Position: s.position(s.at)}
+}
+
+// position returns the position of an index in buf; these must ascend.
+func (s *source) position(at int) errors.Position {
+	s.lines.src = s.buf
+	return s.lines.position(at)
+}

@@ -1,0 +1,102 @@
+package decoder
+
+import (
+	"context"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A TokenReader reads the result for a JSON document token by token or value by value, in
+// the memory of a [Reader]. Its methods are those of jsontext.Decoder over the
+// result: what is pruned does not appear, and defaults do. Tokens and values that it
+// returns are valid until the next call.
+//
+// Errors are those of [Reader.Read]. That all is well with a document is known when
+// io.EOF comes, behind its last token; until then the document may turn out to be none,
+// or an object to have a name twice.
+type TokenReader struct {
+	reader *Reader
+	tokens *jsontext.Decoder
+}
+
+// Tokens returns a reader of the result's tokens for the JSON document in r. Any other
+// use of the decoder ends what came before.
+func (d *Decoder) Tokens(r io.Reader) *TokenReader {
+	reader := d.NewReader(r)
+	return &TokenReader{reader, jsontext.NewDecoder(reader, ofResult)}
+}
+
+// ofResult says that the result has been validated.
+var ofResult = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// Reset makes the reader read another document, with the same decoder. The context stays.
+func (t *TokenReader) Reset(r io.Reader) {
+	t.reader.Reset(r)
+	t.tokens.Reset(t.reader, ofResult)
+}
+
+// SetContext is [Reader.SetContext].
+func (t *TokenReader) SetContext(ctx context.Context) { t.reader.SetContext(ctx) }
+
+// Findings is [Reader.Findings].
+func (t *TokenReader) Findings() errors.List { return t.reader.Findings() }
+
+// Decoder returns the decoder that the tokens come from, to hand it to
+// json.UnmarshalDecode. Err then says why that has failed.
+func (t *TokenReader) Decoder() *jsontext.Decoder { return t.tokens }
+
+// Err returns the error that has ended the reading, or nil: after errors of what
+// Decoder has returned, which wrap it.
+func (t *TokenReader) Err() error {
+	if t.reader.err == io.EOF {
+		return nil
+	}
+	return t.reader.err
+}
+
+// ReadToken reads the next token; see jsontext.Decoder.ReadToken.
+func (t *TokenReader) ReadToken() (jsontext.Token, error) {
+	token, err := t.tokens.ReadToken()
+	return token, t.cause(err)
+}
+
+// ReadValue reads the next value as a whole, which is then held in memory; see
+// jsontext.Decoder.ReadValue.
+func (t *TokenReader) ReadValue() (jsontext.Value, error) {
+	value, err := t.tokens.ReadValue()
+	return value, t.cause(err)
+}
+
+// SkipValue skips the next value; see jsontext.Decoder.SkipValue.
+func (t *TokenReader) SkipValue() error { return t.cause(t.tokens.SkipValue()) }
+
+// PeekKind returns the kind of the next token; see jsontext.Decoder.PeekKind.
+func (t *TokenReader) PeekKind() jsontext.Kind { return t.tokens.PeekKind() }
+
+// InputOffset returns the offset in the result, behind the last token or value; see
+// jsontext.Decoder.InputOffset.
+func (t *TokenReader) InputOffset() int64 { return t.tokens.InputOffset() }
+
+// StackDepth returns how many objects and arrays are open; see
+// jsontext.Decoder.StackDepth.
+func (t *TokenReader) StackDepth() int { return t.tokens.StackDepth() }
+
+// StackIndex returns what is open at a depth, and how many names and values were
+// read of it; see jsontext.Decoder.StackIndex.
+func (t *TokenReader) StackIndex(depth int) (jsontext.Kind, int64) { return t.tokens.StackIndex(depth) }
+
+// StackPointer returns a pointer to the last token or value; see
+// jsontext.Decoder.StackPointer.
+func (t *TokenReader) StackPointer() jsontext.Pointer { return t.tokens.StackPointer() }
+
+// cause returns the reader's error for one that it has caused.
+func (t *TokenReader) cause(err error) error {
+	if err != nil && t.Err() != nil {
+		return t.Err()
+	}
+	return err
+}

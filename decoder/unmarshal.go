@@ -1,0 +1,114 @@
+package decoder
+
+import (
+	stderrors "errors"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// Unmarshal stores the JSON document src, pruned and defaulted by the schema, in the
+// value that v points to.
+//
+// Where v is a *map[string]any or an *any, it is replaced by maps, slices, strings,
+// bools, nil, and for numbers int64 where the literal is an integer that fits, else
+// float64, as sigs.k8s.io/json does it. An object that has no result in a
+// *map[string]any, as the document is no object, is an errors.TypeError; null makes it nil.
+// Nothing of the result is shared with src, with the schema's defaults or with other
+// results, but for names of fields. The strings of one object or array share their
+// memory, and so do its numbers: see [SeparateStrings].
+//
+// Any other value is decoded by github.com/go-json-experiment/json, whose rules and errors are
+// those of encoding/json/v2: names are compared with regard to case, values are
+// merged into what is there. Interface values are made as above. Under
+// [Kubernetes] it is decoded by sigs.k8s.io/json, as the API server does it.
+//
+// The other errors are those of [Decoder.AppendJSON]. With an errors.StrictError the
+// value is complete; with any other a map or an any is as it was, and any other value may be
+// written in part, where it was its decoding that has failed.
+func (d *Decoder) Unmarshal(src []byte, v any) error {
+	out, err := d.AppendJSON(d.result[:0], src)
+	return d.unmarshal(out, v, err)
+}
+
+// UnmarshalYAML is Unmarshal for the one YAML document in src: see
+// [Decoder.AppendYAML].
+func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
+	out, err := d.AppendYAML(d.result[:0], src)
+	return d.unmarshal(out, v, err)
+}
+
+var errNilPointer = stderrors.New("decoder: Unmarshal needs a pointer that is not nil")
+
+// unmarshal stores the result, which came with an error that may be fatal.
+func (d *Decoder) unmarshal(out []byte, v any, err error) error {
+	d.result = out
+	if _, isStrict := err.(*errors.StrictError); err != nil && !isStrict {
+		return err
+	}
+	if to := reflect.ValueOf(v); to.Kind() != reflect.Pointer || to.IsNil() {
+		return errNilPointer
+	}
+	switch to := v.(type) {
+	case *any:
+		*to = d.build(out, d.walker.program.Root)
+		return err
+	case *map[string]any:
+		made := d.build(out, d.walker.program.Root)
+		object, isObject := made.(map[string]any)
+		if !isObject && made != nil {
+			return d.noObject(out)
+		}
+		*to = object
+		return err
+	}
+	if e := d.unmarshalTyped(out, v); e != nil {
+		return e
+	}
+	return err
+}
+
+// unmarshalTyped decodes the result into a Go value. That no name repeats in it, and that
+// it is UTF-8, needs no second look.
+func (d *Decoder) unmarshalTyped(out []byte, v any) error {
+	if d.kubernetes {
+		return kjson.UnmarshalCaseSensitivePreserveInts(out, v)
+	}
+	if d.interfaces == nil {
+		d.interfaces = json.WithUnmarshalers(json.UnmarshalFromFunc(d.unmarshalAny))
+	}
+	return json.Unmarshal(out, v, d.interfaces, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// unmarshalAny makes an interface value within a Go value.
+func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
+	if *v != nil {
+		return stderrors.ErrUnsupported // it is merged into what is there
+	}
+	text, err := from.ReadValue()
+	if err == nil {
+		*v = d.build(text, nil)
+	}
+	return err
+}
+
+// build makes maps and slices of a result.
+func (d *Decoder) build(text []byte, root *program.Node) any {
+	d.builder.predicted = d.walker.predicted
+	d.builder.separate = d.separate
+	return d.builder.build(text, root)
+}
+
+func (d *Decoder) noObject(out []byte) error {
+	got := firstTypes[jsonwire.At(out, jsonwire.Blanks(out, 0))]
+	return &errors.TypeError{Findings: errors.List{{
+		Kind: errors.TypeMismatch, Want: program.Object.String(), Got: got.String(),
+		Position: errors.Position{Line: 1, Column: 1, ByteColumn: 1},
+	}}}
+}

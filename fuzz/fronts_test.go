@@ -1,0 +1,45 @@
+package fuzz
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// TestFronts asserts that streams, maps and tokens say what AppendJSON says of
+// generated pairs: for documents cut at random places and everywhere, and for every
+// cut in two of 200 of them.
+func TestFronts(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const cutEverywhere = 200
+	first := *fromFlag / DocumentsPerSchema
+	checked, cuts := 0, 0
+	for n := first; n < first+uint64(*pairsFlag)/16/DocumentsPerSchema; n++ {
+		s, js := NewSchema(n * DocumentsPerSchema)
+		for _, subject := range subjects(t, s, n) {
+			for seed := n * DocumentsPerSchema; seed < (n+1)*DocumentsPerSchema; seed++ {
+				doc, _ := NewDocument(seed, s)
+				checked++
+				ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
+					subject.CheckValues(t, doc)
+					subject.CheckFronts(t, seed, doc)
+					if checked > cutEverywhere {
+						return
+					}
+					fronts := subject.Fronts(t, doc)
+					for at := range doc {
+						cuts++
+						fronts.Check(t, at)
+					}
+				})
+				if !ok {
+					t.Fatalf("schema: %s\ndocument: %q", js, doc)
+				}
+			}
+		}
+	}
+	require.Greater(t, checked, cutEverywhere)
+	t.Logf("%d documents from seed %d on, and %d cuts in two", checked, first*DocumentsPerSchema, cuts)
+}
