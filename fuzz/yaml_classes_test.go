@@ -132,7 +132,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 			return yamlMark
 		case pathOf(err) == "" && hasMore(src) && hasPrefixOf(src, a.Value):
 			return yamlRoot
-		case isReplaced(a, text):
+		case isReplaced(src, a, text):
 			return yamlReplaced
 		}
 		return differs
@@ -155,16 +155,17 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlMark
 	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
-	case isReplaced(a, text):
+	case isReplaced(src, a, text):
 		return yamlReplaced
 	}
 	return differs
 }
 
 // isReplaced reports whether an error is about what JSON cannot have, where the server
-// has replaced a value: it looks at these things in what is left.
-func isReplaced(a *YAMLAnswer, text string) bool {
-	return len(a.Duplicates) > 0 &&
+// has replaced a value, of a name that is equal, or only as a string: it looks at these things in what is left.
+func isReplaced(src []byte, a *YAMLAnswer, text string) bool {
+	_, random := CouldBe(src, a.Value)
+	return (random || len(a.Duplicates) > 0) &&
 		(strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key") || strings.Contains(text, "as a key"))
 }
 

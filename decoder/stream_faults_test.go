@@ -1,0 +1,333 @@
+package decoder_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+var errBroken = errors.New("broken")
+
+// A faulty reader returns the text up to end, and then err: alone, or together with the
+// last bytes. With idle, it returns nothing every other time.
+type faultyReader struct {
+	text     string
+	end      int
+	err      error
+	together bool
+	idle     bool
+
+	at    int
+	slept bool
+}
+
+func (r *faultyReader) Read(p []byte) (int, error) {
+	if r.idle && !r.slept {
+		r.slept = true
+		return 0, nil
+	}
+	r.slept = false
+	n := copy(p, r.text[r.at:r.end])
+	r.at += n
+	if r.at == r.end && (r.together || n == 0) {
+		return n, r.err
+	}
+	return n, nil
+}
+
+// A faultyWriter takes n bytes and then fails, or takes fewer than it is given.
+type faultyWriter struct {
+	n     int
+	short bool
+	out   bytes.Buffer
+}
+
+func (w *faultyWriter) Write(p []byte) (int, error) {
+	if w.out.Len()+len(p) <= w.n {
+		return w.out.Write(p)
+	}
+	n, _ := w.out.Write(p[:w.n-w.out.Len()])
+	if w.short {
+		return n, nil
+	}
+	return n, errBroken
+}
+
+// randomDocuments calls f with documents for the test schema that a stream decodes, and
+// their results.
+func randomDocuments(t *testing.T, count int, f func(d *decoder.Decoder, doc, want string)) {
+	t.Helper()
+	s, err := schema.Parse([]byte(decoder.TestSchema))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	for seed := uint64(0); count > 0; seed++ {
+		require.Less(t, seed, uint64(2000))
+		doc := decoder.RandomDocument(rand.New(rand.NewPCG(seed, 7)), s)
+		d := decoder.New(p, decoder.Compact(true))
+		want, err := d.AppendJSON(nil, []byte(doc))
+		require.NoError(t, err)
+		if out, err := io.ReadAll(d.NewReader(strings.NewReader(doc))); err == nil && len(doc) < 2000 {
+			require.Equal(t, string(want), string(out))
+			count--
+			f(d, doc, string(want))
+		}
+	}
+}
+
+// TestReaderFaults lets the source of a stream fail at every byte.
+func TestReaderFaults(t *testing.T) {
+	defer decoder.SetFirstWindow(16)()
+	faults := 0
+	randomDocuments(t, 200, func(d *decoder.Decoder, doc, want string) {
+		reader := d.NewReader(nil)
+		for end := range doc {
+			for _, fault := range []faultyReader{
+				{err: errBroken}, {err: io.EOF}, {err: errBroken, together: true}, {err: io.EOF, together: true}, {err: errBroken, idle: true},
+			} {
+				faults++
+				fault.text, fault.end = doc, end
+				reader.Reset(&fault)
+				out, err := io.ReadAll(reader)
+				checkFault(t, fault.err, int64(end), doc[:end], string(out), want, err)
+			}
+		}
+		for _, whole := range []io.Reader{
+			&faultyReader{text: doc, end: len(doc), err: io.EOF, idle: true},
+			&faultyReader{text: doc, end: len(doc), err: io.EOF, together: true},
+			iotest.OneByteReader(strings.NewReader(doc)), iotest.DataErrReader(strings.NewReader(doc)),
+		} {
+			reader.Reset(whole)
+			out, err := io.ReadAll(reader)
+			require.NoError(t, err)
+			require.Equal(t, want, string(out), "after Reset")
+		}
+	})
+	require.Greater(t, faults, 100_000)
+}
+
+// checkFault asserts what comes of a document that was read up to an offset.
+func checkFault(t *testing.T, cause error, offset int64, read, out, want string, err error) {
+	t.Helper()
+	if cause == io.EOF {
+		var e *ferrors.SyntaxError
+		require.ErrorAs(t, err, &e, "%q", read)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Equal(t, offset, e.Position.Offset, "%q", read)
+	} else {
+		var e *ferrors.IOError
+		require.ErrorAs(t, err, &e, "%q", read)
+		require.ErrorIs(t, err, cause)
+		require.Equal(t, offset, e.Offset)
+		require.Equal(t, "read", e.Op)
+	}
+	require.False(t, jsontext.Value(out).IsValid(), "%s", out)
+	require.Less(t, len(out), len(want))
+	require.Equal(t, want[:len(out)], out, "what was decided stays")
+}
+
+// TestWriterFaults lets what the result goes to fail at every byte.
+func TestWriterFaults(t *testing.T) {
+	defer decoder.SetFirstWindow(16)()
+	randomDocuments(t, 200, func(d *decoder.Decoder, doc, want string) {
+		reader, writer := d.NewReader(nil), d.NewWriter(nil)
+		for n := range want {
+			for _, short := range []bool{false, true} {
+				cause := errBroken
+				if short {
+					cause = io.ErrShortWrite
+				}
+				check := func(to *faultyWriter, err error) {
+					t.Helper()
+					var e *ferrors.IOError
+					require.ErrorAs(t, err, &e)
+					require.ErrorIs(t, err, cause)
+					require.Equal(t, ferrors.IOError{Op: "write", Offset: int64(n), Err: cause}, *e)
+					require.Equal(t, want[:n], to.out.String())
+				}
+				to := &faultyWriter{n: n, short: short}
+				reader.Reset(strings.NewReader(doc))
+				written, err := reader.WriteTo(to)
+				require.Equal(t, int64(n), written)
+				check(to, err)
+				_, again := reader.Read(make([]byte, 1))
+				require.Equal(t, err, again)
+
+				to = &faultyWriter{n: n, short: short}
+				writer.Reset(to)
+				for i := 0; i < len(doc); i += 7 {
+					taken, err := writer.Write([]byte(doc[i:min(i+7, len(doc))]))
+					if err == nil {
+						require.Equal(t, min(7, len(doc)-i), taken)
+						err = writer.Flush()
+					}
+					if err != nil {
+						check(to, err)
+						break
+					}
+				}
+				check(to, writer.Close())
+			}
+		}
+		var out bytes.Buffer
+		writer.Reset(&out)
+		_, err := io.WriteString(writer, doc)
+		require.NoError(t, err)
+		require.NoError(t, writer.Close())
+		require.Equal(t, want, out.String(), "after Reset")
+	})
+}
+
+// TestStreamEnds has what a stream says at its end, and after it.
+func TestStreamEnds(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: integer}}"), decoder.FieldValidation(decoder.Strict))
+	var out bytes.Buffer
+	w := d.NewWriter(&out)
+	for _, chunk := range []string{`{"a"`, `:1, "`, `b":2`, `} `} {
+		n, err := io.WriteString(w, chunk)
+		require.NoError(t, err)
+		require.Equal(t, len(chunk), n)
+		require.NoError(t, w.Flush())
+	}
+	require.Equal(t, `{"a":1`, out.String(), "the last byte is held back")
+	err := w.Close()
+	require.EqualError(t, err, `strict decoding error: unknown field "b"`)
+	require.Equal(t, `{"a":1}`, out.String(), "a strict error comes with a result that is complete")
+	require.Equal(t, err, w.Close())
+	_, err = w.Write([]byte("x"))
+	require.EqualError(t, err, "decoder: write to a Writer that is closed")
+	require.Len(t, w.Findings(), 1)
+
+	for _, c := range []struct{ doc, out, err string }{
+		{``, ``, `1:1: unexpected end of input, where a value is expected`},
+		{`{"a":1`, `{"a":`, `1:7: unexpected end of input, where ',' or '}' is expected in "a"`},
+		{`{"a":1} x`, `{"a":1`, `1:9: something follows the document: "x"`},
+		{`{"a":1}{`, `{"a":1`, `1:8: something follows the document: "{"`},
+		{`{"a":1,"a":2}`, `{"a":1`, `1:8: duplicate field "a": the first was sent already`},
+		{`{"a":12x`, `{"a":12`, `1:8: invalid character 'x', where ',' or '}' is expected in "a"`},
+	} {
+		out, err := io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(c.doc))))
+		require.EqualError(t, err, c.err, c.doc)
+		require.True(t, strings.HasPrefix(c.out, string(out)), "%s of %s", out, c.doc)
+	}
+}
+
+// TestStreamRootScalars asserts that of a scalar at the root nothing is written that is
+// one itself before its end.
+func TestStreamRootScalars(t *testing.T) {
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	for _, doc := range []string{`123`, `-1.5e3`, `"abc"`, `true`, `null`, `[1]`, `{}`} {
+		var out bytes.Buffer
+		w := d.NewWriter(&out)
+		for i := range doc {
+			_, err := w.Write([]byte(doc[i : i+1]))
+			require.NoError(t, err)
+			require.NoError(t, w.Flush())
+			require.False(t, jsontext.Value(out.String()).IsValid(), "%q of %s", out.String(), doc)
+		}
+		_, err := io.WriteString(w, " \n\t ")
+		require.NoError(t, err)
+		require.NoError(t, w.Flush())
+		require.False(t, jsontext.Value(out.String()).IsValid(), "%q of %s", out.String(), doc)
+		require.NoError(t, w.Close())
+		require.Equal(t, doc, out.String())
+	}
+}
+
+// TestStreamContext asserts that a stream stops soon when its context is done.
+func TestStreamContext(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	const stopAt = 10 << 20
+	endless := &endlessReader{text: []byte(`{"x":"` + strings.Repeat("x", 1<<20)), from: 6}
+	endless.at = func(read int) {
+		if read >= stopAt {
+			cancel(errBroken)
+		}
+	}
+	r := d.NewReader(endless)
+	r.SetContext(ctx)
+	_, err := io.Copy(io.Discard, r)
+	require.ErrorIs(t, err, errBroken)
+	var e *ferrors.IOError
+	require.ErrorAs(t, err, &e)
+	require.GreaterOrEqual(t, e.Offset, int64(stopAt))
+	require.LessOrEqual(t, e.Offset, int64(stopAt+64<<10))
+
+	w := d.NewWriter(io.Discard)
+	w.SetContext(ctx)
+	n, err := w.Write(endless.text)
+	require.ErrorIs(t, err, errBroken)
+	require.Zero(t, n)
+	require.ErrorIs(t, w.Close(), errBroken)
+
+	tokens := d.Tokens(strings.NewReader(`{}`))
+	tokens.SetContext(ctx)
+	_, err = tokens.ReadToken()
+	require.ErrorIs(t, err, errBroken)
+}
+
+// An endlessReader returns text, and then what follows from in it again and again.
+type endlessReader struct {
+	text []byte
+	from int
+	next int
+	read int
+	at   func(read int)
+}
+
+func (r *endlessReader) Read(p []byte) (int, error) {
+	if r.next == len(r.text) {
+		r.next = r.from
+	}
+	n := copy(p, r.text[r.next:])
+	r.next += n
+	r.read += n
+	r.at(r.read)
+	return n, nil
+}
+
+// TestReaderWithoutProgress asserts that a source which never returns anything does not
+// keep a stream for ever, and that one which lies does no harm.
+func TestReaderWithoutProgress(t *testing.T) {
+	d := decoder.New(compile(t, "type: object"))
+	_, err := d.NewReader(&faultyReader{idle: true, text: "", err: nil}).Read(make([]byte, 1))
+	require.ErrorIs(t, err, io.ErrNoProgress)
+	for _, n := range []int{-1, 1 << 30} {
+		_, err = d.NewReader(readFunc(func(p []byte) (int, error) { return n, nil })).Read(make([]byte, 1))
+		require.EqualError(t, err, "read at offset 0: it returned an invalid count")
+	}
+	w := d.NewWriter(writeFunc(func(p []byte) (int, error) { return len(p) + 1, nil }))
+	_, err = io.WriteString(w, "{}")
+	require.NoError(t, err)
+	require.EqualError(t, w.Close(), "write at offset 0: it returned an invalid count")
+}
+
+type readFunc func(p []byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+type writeFunc func(p []byte) (int, error)
+
+func (f writeFunc) Write(p []byte) (int, error) { return f(p) }
+
+func compile(t testing.TB, text string, opts ...schema.Option) *schema.Program {
+	t.Helper()
+	s, err := schema.Parse([]byte(text))
+	require.NoError(t, err)
+	p, err := schema.Compile(s, opts...)
+	require.NoError(t, err)
+	return p
+}

@@ -1,0 +1,181 @@
+package decoder_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const valuesSchema = `
+type: object
+properties:
+  "n": {type: integer}
+  s: {type: string, default: dflt}
+  obj: {type: object, default: {list: [1, {a: b}]}, x-kubernetes-preserve-unknown-fields: true}
+  raw: {x-kubernetes-preserve-unknown-fields: true}
+  map: {type: object, additionalProperties: {type: string}}
+`
+
+func TestUnmarshalNumbers(t *testing.T) {
+	d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)))
+	for text, want := range map[string]any{
+		`0`: int64(0), `-0`: int64(0), `255`: int64(255), `256`: int64(256), `-1`: int64(-1),
+		`9223372036854775807`: int64(math.MaxInt64), `-9223372036854775808`: int64(math.MinInt64),
+		`9223372036854775808`: 9223372036854775808.0, `1.0`: 1.0, `1e3`: 1000.0, `-0.0`: math.Copysign(0, -1), `2.5`: 2.5,
+	} {
+		for _, separate := range []bool{false, true} {
+			d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)), decoder.SeparateStrings(separate))
+			var v map[string]any
+			require.NoError(t, d.Unmarshal([]byte(`{"raw":`+text+`,"obj":{}}`), &v))
+			require.Equal(t, map[string]any{"raw": want, "obj": map[string]any{}, "s": "dflt"}, v, text)
+			require.IsType(t, want, v["raw"])
+		}
+	}
+	var v any
+	require.Error(t, d.Unmarshal([]byte(`{"raw":1e999}`), &v))
+	require.Nil(t, v)
+}
+
+func TestUnmarshalRoots(t *testing.T) {
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	for text, want := range map[string]any{
+		`null`: nil, `true`: true, `"a\n\u00e9"`: "a\né", `[]`: []any{}, `[[],{}]`: []any{[]any{}, map[string]any{}}, `{}`: map[string]any{},
+		`{"":"","\"":"x","é":[null,false,"y"]}`: map[string]any{"": "", `"`: "x", "é": []any{nil, false, "y"}},
+	} {
+		var v any = "before"
+		require.NoError(t, d.Unmarshal([]byte(" "+text+"\n"), &v))
+		require.Equal(t, want, v)
+	}
+	before := map[string]any{"a": 1}
+	m := before
+	var e *ferrors.TypeError
+	require.ErrorAs(t, d.Unmarshal([]byte(`[1]`), &m), &e)
+	require.Equal(t, before, m)
+	require.NoError(t, d.Unmarshal([]byte(`{"b":"x"}`), &m))
+	require.Equal(t, map[string]any{"b": "x"}, m)
+	require.Equal(t, map[string]any{"a": 1}, before, "a new map takes its place")
+	require.NoError(t, d.Unmarshal([]byte(`null`), &m))
+	require.Nil(t, m)
+
+	require.Error(t, d.Unmarshal([]byte(`{}`), nil))
+	require.Error(t, d.Unmarshal([]byte(`{}`), m))
+	require.Error(t, d.Unmarshal([]byte(`{}`), (*map[string]any)(nil)))
+}
+
+type typed struct {
+	N   int64             `json:"n"`
+	S   string            `json:"s"`
+	Raw any               `json:"raw"`
+	Map map[string]string `json:"map"`
+	Obj struct {
+		List []any `json:"list"`
+	} `json:"obj"`
+}
+
+func TestUnmarshalTyped(t *testing.T) {
+	p := compile(t, valuesSchema, schema.ResourceRoot(false))
+	doc := `{"n":9007199254740993,"N":1,"raw":{"i":9007199254740993,"f":1.5},"map":{"k":"v"},"x":1}`
+	var got typed
+	d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+	err := d.Unmarshal([]byte(doc), &got)
+	require.EqualError(t, err, `strict decoding error: unknown field "N", unknown field "x"`)
+	want := typed{N: 9007199254740993, S: "dflt", Raw: map[string]any{"i": int64(9007199254740993), "f": 1.5}, Map: map[string]string{"k": "v"}}
+	want.Obj.List = []any{int64(1), map[string]any{"a": "b"}}
+	require.Equal(t, want, got, "with a strict error the value is complete")
+
+	var yaml typed
+	err = d.UnmarshalYAML([]byte("\"n\": 9007199254740993\n\"N\": 1\nraw: {i: 9007199254740993, f: 1.5}\nmap: {k: v}\nx: 1\n"), &yaml)
+	require.EqualError(t, err, `strict decoding error: unknown field "N", unknown field "x"`)
+	require.Equal(t, want, yaml)
+
+	var wrong struct {
+		N string `json:"n"`
+	}
+	var e *json.SemanticError
+	require.ErrorAs(t, d.Unmarshal([]byte(doc), &wrong), &e)
+	require.Zero(t, wrong.N)
+
+	got = typed{}
+	require.NoError(t, decoder.New(p, decoder.Kubernetes()).Unmarshal([]byte(`{"n":3,"raw":[1,1e2]}`), &got))
+	require.Equal(t, []any{int64(1), int64(100)}, got.Raw, "the server writes 1e2 as 100")
+	var syntax *ferrors.SyntaxError
+	require.ErrorAs(t, d.Unmarshal([]byte(`{"n":`), &got), &syntax)
+}
+
+// TestUnmarshalDefaults asserts that defaults are not shared between results.
+func TestUnmarshalDefaults(t *testing.T) {
+	d := decoder.New(compile(t, valuesSchema))
+	var first, second map[string]any
+	require.NoError(t, d.Unmarshal([]byte(`{}`), &first))
+	first["obj"].(map[string]any)["list"].([]any)[1].(map[string]any)["a"] = "changed"
+	require.NoError(t, d.Unmarshal([]byte(`{}`), &second))
+	require.Equal(t, map[string]any{"s": "dflt", "obj": map[string]any{"list": []any{int64(1), map[string]any{"a": "b"}}}}, second)
+}
+
+// TestSeparateStrings asserts that a string which is kept keeps the others of its object
+// unless they are separate.
+func TestSeparateStrings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures the heap")
+	}
+	p := compile(t, "type: object\nadditionalProperties: {type: string}", schema.ResourceRoot(false))
+	doc := []byte(`{"short":"kept","long":"` + strings.Repeat("x", 1<<20) + `"}`)
+	kept := func(opts ...decoder.Option) uint64 {
+		d := decoder.New(p, opts...)
+		var all [8]any
+		base := liveHeap()
+		for i := range all {
+			var v map[string]any
+			require.NoError(t, d.Unmarshal(doc, &v))
+			all[i] = v["short"]
+		}
+		live := liveHeap()
+		runtime.KeepAlive(d)
+		require.Equal(t, "kept", all[0])
+		return live - min(base, live)
+	}
+	require.Greater(t, kept(), uint64(8<<20))
+	require.Less(t, kept(decoder.SeparateStrings(true)), uint64(6<<20), "the decoder's buffers")
+}
+
+// TestConcurrently uses one program in many goroutines, in every way.
+func TestConcurrently(t *testing.T) {
+	p := compile(t, valuesSchema)
+	pool := decoder.NewPool(p, decoder.Compact(true))
+	var group sync.WaitGroup
+	for g := range 64 {
+		group.Go(func() {
+			for i := range 50 {
+				d := pool.Get()
+				doc := fmt.Sprintf(`{"n":%d, "unknown":[%d], "map":{"g":"%d"}}`, i, g, g)
+				want := fmt.Sprintf(`{"n":%d,"map":{"g":"%d"},"obj":{"list":[1,{"a":"b"}]},"s":"dflt"}`, i, g)
+				out, err := d.AppendJSON(nil, []byte(doc))
+				if err != nil || string(out) != want {
+					t.Errorf("%s, %v", out, err)
+				}
+				streamed, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+				if err != nil || !bytes.Equal(out, streamed) {
+					t.Errorf("%s, %v", streamed, err)
+				}
+				var v map[string]any
+				if err := d.Unmarshal([]byte(doc), &v); err != nil || v["n"] != int64(i) || len(d.Findings()) != 1 {
+					t.Errorf("%v, %v", v, err)
+				}
+				pool.Put(d)
+			}
+		})
+	}
+	group.Wait()
+}
