@@ -1,8 +1,11 @@
 package decoder
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +126,50 @@ func BenchmarkAppendJSON(b *testing.B) {
 	}
 }
 
+// BenchmarkFronts does the work of BenchmarkAppendJSON under Warn through the other ways in
+// and out.
+func BenchmarkFronts(b *testing.B) {
+	p := compileYAML(b, benchSchema)
+	for _, size := range benchSizes {
+		src := []byte(benchDocument(size.size, size.mostly))
+		run := func(name string, do func(d *Decoder) error) {
+			b.Run(size.name+"/"+name, func(b *testing.B) {
+				d := New(p)
+				b.SetBytes(int64(len(src)))
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := do(d); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		var dst []byte
+		run("AppendJSON", func(d *Decoder) (err error) { dst, err = d.AppendJSON(dst[:0], src); return err })
+		run("Reader", func(d *Decoder) error { _, err := d.NewReader(bytes.NewReader(src)).WriteTo(io.Discard); return err })
+		run("Writer", func(d *Decoder) error {
+			w := d.NewWriter(io.Discard)
+			for chunk := range slices.Chunk(src, 16<<10) {
+				if _, err := w.Write(chunk); err != nil {
+					return err
+				}
+			}
+			return w.Close()
+		})
+		run("Tokens", func(d *Decoder) error {
+			tokens := d.Tokens(bytes.NewReader(src))
+			for {
+				if _, err := tokens.ReadToken(); err == io.EOF {
+					return nil
+				} else if err != nil {
+					return err
+				}
+			}
+		})
+		run("Unmarshal", func(d *Decoder) error { var m map[string]any; return d.Unmarshal(src, &m) })
+	}
+}
+
 // BenchmarkMaps does the same work as the API server does it, but for metadata:
 // sigs.k8s.io/json into a map, a walk that prunes, one that drops nulls, one that
 // defaults, and marshalling.
@@ -151,5 +198,14 @@ func BenchmarkMaps(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(members(string(src))), "ns/member")
 		})
+	}
+}
+
+// BenchmarkNew is what a decoder costs that is not kept.
+func BenchmarkNew(b *testing.B) {
+	p := compileYAML(b, benchSchema)
+	b.ReportAllocs()
+	for b.Loop() {
+		New(p)
 	}
 }

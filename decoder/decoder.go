@@ -46,6 +46,8 @@ type Decoder struct {
 	lines  counter         // for positions in the text that is walked
 	json   []byte          // the JSON form of a YAML document
 	stream []byte          // the window of a stream
+	output []byte          // of a stream, that was not taken yet
+	uses   uint64          // documents that were begun, to tell streams apart
 	yaml   yamlbridge.Reader
 	// result is what Unmarshal makes values of.
 	result     []byte
@@ -223,6 +225,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 // prepare makes the walker ready for another document.
 func (d *Decoder) prepare() {
 	w := &d.walker
+	d.uses++
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
 	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
@@ -334,7 +337,7 @@ const (
 func (d *Decoder) release(used int) {
 	w := &d.walker
 	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
-	held := cap(d.json) + cap(d.stream) + cap(d.result) + d.builder.held() + cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+	held := cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() + cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
@@ -345,7 +348,7 @@ func (d *Decoder) release(used int) {
 		return
 	}
 	d.idle = 0
-	d.json, d.stream, d.result, d.scratch, d.repaired = nil, nil, nil, nil, repaired{}
+	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
 	d.builder = builder{}
 	w.opened = nil
 	d.yaml = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}

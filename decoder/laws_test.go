@@ -133,6 +133,25 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
+// FuzzFronts asserts of schemas and documents that streams, maps and tokens say what
+// AppendJSON says.
+func FuzzFronts(f *testing.F) {
+	defer decoder.SetFirstWindow(16)()
+	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
+	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
+		s := parseSmall(schemaText)
+		if s == nil || len(src) > 8192 {
+			return
+		}
+		subject, err := laws.New(s, choice(of).reading(), choice(of).resource(), choice(of).options()...)
+		if err != nil {
+			return
+		}
+		subject.CheckValues(t, src)
+		subject.CheckFronts(t, seed, src)
+	})
+}
+
 // FuzzPeekType holds what is peeked against what is decoded, and what another
 // reader sees.
 func FuzzPeekType(f *testing.F) {

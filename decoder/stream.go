@@ -3,6 +3,7 @@ package decoder
 import (
 	"bytes"
 	"context"
+	stderrors "errors"
 	"io"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -34,14 +35,16 @@ type stream struct {
 	ended     bool
 	last      []byte
 	compactor compactor
-	err       error // io.EOF when all was decoded
+	err       error  // io.EOF when all was decoded
+	use       uint64 // of the decoder, at the start
 }
 
 func (s *stream) start(d *Decoder) {
-	*s = stream{d: d, ctx: s.ctx, out: s.out[:0], last: s.last[:0], whole: d.kubernetes, yaml: s.yaml}
+	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], whole: d.kubernetes, yaml: s.yaml}
 	s.whole = s.whole || s.yaml
 	w := &d.walker
 	d.prepare()
+	s.use = d.uses
 	w.streaming, w.collecting = true, true
 	w.start(nil)
 	d.lines = counter{line: 1}
@@ -51,9 +54,25 @@ func (s *stream) start(d *Decoder) {
 	}
 }
 
+var errSuperseded = stderrors.New("decoder: its Decoder was used for another document before this one had ended")
+
+// check reports an error if the decoder has gone on to another document: its
+// buffers are not those of this one any more.
+func (s *stream) check() error {
+	if s.use != s.d.uses {
+		s.taken = len(s.out)
+		s.err = errSuperseded
+		return s.err
+	}
+	return nil
+}
+
 // room returns where the next bytes go.
 func (s *stream) room() ([]byte, error) {
 	d := s.d
+	if err := s.check(); err != nil {
+		return nil, err
+	}
 	if cap(d.stream)-len(d.stream) < cap(d.stream)/4 {
 		s.leave()
 		if err := s.grow(); err != nil {
@@ -118,8 +137,12 @@ func (s *stream) put(n int, eof bool) {
 		s.err = d.streamError(st)
 	}
 	s.out, w.out = w.out, nil
+	d.output = s.out
 	if d.compact {
 		s.out = s.compactor.compact(s.out, before)
+	}
+	if s.err != nil {
+		d.release(len(d.stream))
 	}
 }
 
@@ -173,6 +196,7 @@ func (s *stream) decodeWhole() {
 	} else {
 		s.out, s.err = s.d.AppendJSON(s.out[:0], text)
 	}
+	s.d.output, s.use = s.out, s.d.uses
 	if s.err == nil {
 		s.err = io.EOF
 	}
@@ -180,6 +204,9 @@ func (s *stream) decodeWhole() {
 
 // take copies output into p.
 func (s *stream) take(p []byte) int {
+	if s.taken == len(s.out) || s.check() != nil {
+		return 0
+	}
 	n := copy(p, s.out[s.taken:])
 	s.taken += n
 	return n
@@ -190,6 +217,9 @@ func (s *stream) writeTo(w io.Writer, offset int64) (int, error) {
 	p := s.out[s.taken:]
 	if len(p) == 0 {
 		return 0, nil
+	}
+	if err := s.check(); err != nil {
+		return 0, err
 	}
 	n, err := w.Write(p)
 	switch {

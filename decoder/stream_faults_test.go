@@ -331,3 +331,37 @@ func compile(t testing.TB, text string, opts ...schema.Option) *schema.Program {
 	require.NoError(t, err)
 	return p
 }
+
+// TestSupersededStream asserts that a stream whose decoder has gone on to another
+// document says so, and returns nothing of that.
+func TestSupersededStream(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
+	const superseded = "decoder: its Decoder was used for another document before this one had ended"
+	doc := `{"a":"` + strings.Repeat("first", 1000) + `"}`
+	old := d.NewReader(strings.NewReader(doc))
+	_, err := old.Read(make([]byte, 10))
+	require.NoError(t, err)
+	var to bytes.Buffer
+	w := d.NewWriter(&to)
+	_, err = io.WriteString(w, doc)
+	require.NoError(t, err)
+
+	ended := d.NewReader(strings.NewReader(`{}`))
+	out, err := io.ReadAll(ended)
+	require.NoError(t, err)
+	require.Equal(t, `{}`, string(out))
+	_, err = d.AppendJSON(nil, []byte(`{"a":"second"}`))
+	require.NoError(t, err)
+
+	rest, err := io.ReadAll(old)
+	require.EqualError(t, err, superseded)
+	require.Empty(t, rest)
+	_, err = old.WriteTo(&to)
+	require.EqualError(t, err, superseded)
+	_, err = w.Write([]byte("x"))
+	require.EqualError(t, err, superseded)
+	require.EqualError(t, w.Close(), superseded)
+	require.Empty(t, to.String())
+	_, err = ended.Read(make([]byte, 1))
+	require.Equal(t, io.EOF, err, "it had ended before")
+}
