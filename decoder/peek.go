@@ -31,14 +31,14 @@ var peekers = sync.Pool{New: func() any {
 // where the document is no object or one of the two is no string. It can be
 // called by any number of goroutines.
 func PeekType(src []byte) (apiVersion, kind string, err error) {
-	return peekType(src, errors.Position{})
+	return peekType(src, errors.Position{}, Limits{}.withDefaults())
 }
 
-// peekType is PeekType for a document that starts at origin.
-func peekType(src []byte, origin errors.Position) (apiVersion, kind string, err error) {
+// peekType is PeekType for a document that starts at origin, under other limits.
+func peekType(src []byte, origin errors.Position, limits Limits) (apiVersion, kind string, err error) {
 	d := peekers.Get().(*Decoder)
 	defer peekers.Put(d)
-	d.origin = origin
+	d.origin, d.walker.limits = origin, limits
 	var room [128]byte
 	out, err := d.AppendJSON(room[:0], src)
 	if err != nil {

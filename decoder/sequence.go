@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"context"
+	stderrors "errors"
 	"io"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -39,7 +40,8 @@ type Sequence struct {
 
 	documents *yamlbridge.DocumentReader
 	bridge    yamlbridge.Reader
-	json      []byte
+	json      []byte // the JSON form of a YAML document, or why there is none
+	jsonErr   error
 	state     listState
 	items     errors.Position // where these were found in the list
 }
@@ -94,6 +96,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 // an error, every call returns it.
 //
 // Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
+// Strings of JSON must be UTF-8 here under [Kubernetes], too.
 func (s *Sequence) Next() error {
 	s.current, s.object = nil, nil
 	if s.err == nil {
@@ -108,17 +111,42 @@ func (s *Sequence) Raw() []byte { return s.object }
 // Position returns where the text of the object starts in the stream.
 func (s *Sequence) Position() errors.Position { return s.origin }
 
-// Type returns the apiVersion and kind of the object; see [PeekType].
+// Type returns the apiVersion and kind of the object; see [PeekType]. The limits are
+// those of the options.
 func (s *Sequence) Type() (apiVersion, kind string, err error) {
-	text := s.object
-	if s.documents != nil {
-		s.bridge.Origin = s.origin
-		if s.json, err = s.bridge.AppendJSON(s.json[:0], text); err != nil {
-			return "", "", err
-		}
-		text = s.json
+	if s.object == nil {
+		return "", "", s.noObject()
 	}
-	return peekType(text, s.origin)
+	limits := s.source.walker.limits
+	if s.documents == nil {
+		return peekType(s.object, s.origin, limits)
+	}
+	if s.jsonErr != nil {
+		return "", "", s.jsonErr
+	}
+	apiVersion, kind, err = peekType(s.json, errors.Position{}, limits)
+	switch e := err.(type) {
+	case *errors.TypeError:
+		for i := range e.Findings {
+			s.toText(&e.Findings[i].Position)
+		}
+	case *errors.LimitError:
+		s.toText(&e.Position)
+	}
+	return apiVersion, kind, err
+}
+
+// toText makes a position in the JSON form of a YAML document one in the stream.
+func (s *Sequence) toText(p *errors.Position) { *p = s.bridge.Position(int(p.Offset)) }
+
+var errBeforeNext = stderrors.New("decoder: a Sequence has no object before Next")
+
+// noObject says why there is none.
+func (s *Sequence) noObject() error {
+	if s.err == nil {
+		return errBeforeNext
+	}
+	return s.err
 }
 
 // AppendJSON appends the object to dst; see [Decoder.AppendJSON] and
@@ -159,7 +187,7 @@ func (s *Sequence) Findings() errors.List {
 // decoder returns the decoder for the object.
 func (s *Sequence) decoder() (*Decoder, error) {
 	if s.object == nil {
-		return nil, s.err
+		return nil, s.noObject()
 	}
 	if s.current == nil {
 		apiVersion, kind, err := s.Type()
@@ -189,8 +217,8 @@ func (s *Sequence) nextDocument() error {
 			return err
 		}
 		s.bridge.Origin = doc.Origin
-		s.json, err = s.bridge.AppendJSON(s.json[:0], doc.Bytes)
-		if err == nil && string(s.json) == "null" {
+		s.json, s.jsonErr = s.bridge.AppendJSON(s.json[:0], doc.Bytes)
+		if s.jsonErr == nil && string(s.json) == "null" {
 			continue
 		}
 		s.object, s.origin = doc.Bytes, doc.Origin
@@ -209,7 +237,7 @@ func (s *Sequence) nextValue() error {
 // take makes the value that comes next the object.
 func (s *Sequence) take() (err error) {
 	s.origin = s.source.position(s.source.at)
-	s.object, err = s.source.value(true)
+	s.object, err = s.source.value(limitHeld)
 	return err
 }
 
@@ -296,7 +324,7 @@ func (s listState) expects() (expectation, uint8) {
 func (s *Sequence) member() error {
 	in := &s.source
 	at := in.position(in.at)
-	text, err := in.value(true)
+	text, err := in.value(limitName)
 	if err != nil {
 		return err
 	}
@@ -328,6 +356,6 @@ func (s *Sequence) member() error {
 			return in.fault(anArray, inObject)
 		}
 	}
-	_, err = in.value(false)
+	_, err = in.value(0)
 	return err
 }

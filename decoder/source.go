@@ -18,6 +18,8 @@ type source struct {
 	buf    []byte
 	at     int // where buf was read up to
 	eof    bool
+	failed error // of the source, with which its last bytes came
+	filled bool  // by the last read
 	total  int64 // of bytes that were read
 	lines  counter
 }
@@ -41,27 +43,30 @@ func (s *source) Read(p []byte) (int, error) {
 // fill reads more, and returns by how much what was in buf has moved. What is before
 // keep goes.
 func (s *source) fill(keep int) (moved int, err error) {
+	if s.failed != nil {
+		return 0, s.failed
+	}
 	if len(s.buf) == cap(s.buf) {
-		if keep > 0 && s.buf[keep-1] == '\r' {
+		if keep > 0 && keep == len(s.buf) && s.buf[keep-1] == '\r' {
 			keep-- // see stream.leave
 		}
 		s.lines.leave(keep)
 		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
 		s.at -= keep
 		moved = keep
-		if len(s.buf) > cap(s.buf)/2 || cap(s.buf) == 0 {
-			if len(s.buf) > s.walker.limits.HeldBytes {
-				return moved, s.overflow(limitHeld)
-			}
+		if len(s.buf) > cap(s.buf)/2 || cap(s.buf) == 0 || s.filled && cap(s.buf) < largeWindow {
 			s.buf = append(make([]byte, 0, max(firstWindow, 2*cap(s.buf))), s.buf...)
 		}
 	}
 	for range maxEmptyReads {
 		n, err := s.Read(s.buf[len(s.buf):cap(s.buf)])
+		s.filled = n == cap(s.buf)-len(s.buf)
 		s.buf = s.buf[:len(s.buf)+n]
 		s.lines.src = s.buf
 		s.lines.hasCR = s.lines.hasCR || bytes.IndexByte(s.buf[len(s.buf)-n:], '\r') >= 0
-		s.eof = err == io.EOF
+		if s.eof = err == io.EOF; !s.eof {
+			s.failed = err
+		}
 		if n > 0 || s.eof {
 			return moved, nil
 		}
@@ -86,24 +91,39 @@ func (s *source) peek() (byte, error) {
 
 func (s *source) atEnd() bool { return s.eof && s.at >= len(s.buf) }
 
-// value passes the value at s.at and returns its text, until more is read. Without whole, the
-// text need not fit into memory and is not returned.
-func (s *source) value(whole bool) ([]byte, error) {
+// value passes the value at s.at and returns its text, until more is read. The limit is
+// that of its length, or 0: then it need not fit into memory, and is not returned.
+func (s *source) value(limit limit) ([]byte, error) {
 	w := s.walker
 	w.skipper.start()
+	_, most := w.limits.of(limit)
+	if limit == limitName {
+		most += len(`""`)
+	}
 	from, i := s.at, s.at
 	for {
 		w.b, w.eof = s.buf, s.eof
 		end, st := w.skip(s.buf, i, 0, false)
-		if st == done {
-			s.at = end
-			return s.buf[from:end], nil
+		known := end // up to where it is known to be one
+		if st == cut {
+			known = len(s.buf)
+		}
+		if limit != 0 && known-from > most {
+			s.at = from
+			if limit == limitHeld {
+				s.at += most
+			}
+			s.lines.notUTF8 = true // it may be within a character
+			return nil, s.overflow(limit)
 		}
 		s.at, i = end, end
-		if st != cut || s.eof {
-			return nil, s.faultWithin(st)
+		if st == done {
+			return s.buf[from:end], nil
 		}
-		if !whole {
+		if st != cut || s.eof {
+			return nil, s.faultWithin(from, st)
+		}
+		if limit == 0 {
 			from = i
 			if w.skipAt == inName {
 				from = w.nameFrom // its length is limited
@@ -118,8 +138,9 @@ func (s *source) value(whole bool) ([]byte, error) {
 	}
 }
 
-// faultWithin returns the error for a value that the machine has not passed.
-func (s *source) faultWithin(st status) error {
+// faultWithin returns the error for a value that the machine has not passed, of which
+// there is what starts at from.
+func (s *source) faultWithin(from int, st status) error {
 	w := s.walker
 	if st == overflow {
 		return s.overflow(w.overflew)
@@ -129,8 +150,9 @@ func (s *source) faultWithin(st status) error {
 		return &errors.SyntaxError{Msg: outOfRange(s.buf, s.at), Position: s.position(s.at)}
 	}
 	w.st, w.sp = inDropped, 0
-	r := reader{b: s.buf}
-	msg := r.resume(w, s.at)
+	r := reader{b: s.buf[from:]} // the value before may end where this one starts
+	msg := r.resume(w, s.at-from)
+	r.at += from
 	return s.syntaxError(&r, msg)
 }
 

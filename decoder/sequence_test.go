@@ -1,0 +1,648 @@
+package decoder_test
+
+import (
+	"context"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/laws"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Kind A has spec.a, kind B has spec.b with a default.
+const twoKinds = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: as.e.io}
+spec:
+  group: e.io
+  names: {kind: A, plural: as}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {a: {type: string}}}}}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: bs.e.io}
+spec:
+  group: e.io
+  names: {kind: B, plural: bs}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {b: {type: integer, default: 7}}}}}}}
+`
+
+const (
+	isA = `"apiVersion":"e.io/v1","kind":"A"` // of 33 bytes
+	isB = `"apiVersion":"e.io/v1","kind":"B"`
+)
+
+func catalog(t testing.TB) *schema.Catalog {
+	crds, err := schema.ParseCRD([]byte(twoKinds))
+	require.NoError(t, err)
+	c := schema.NewCatalog()
+	require.NoError(t, c.Add(crds...))
+	return c
+}
+
+type newSequence func(io.Reader, decoder.Lookup, ...decoder.Option) *decoder.Sequence
+
+// A visited is all that a sequence says of an object.
+type visited struct {
+	raw, kind, out string
+	position       errors.Position
+	err            error
+	findings       errors.List
+}
+
+// String is short, to be compared with what was thought out by hand.
+func (v visited) String() string {
+	text := v.position.String() + " " + v.kind + v.out
+	for i := range v.findings {
+		text += "; " + v.findings[i].Detail()
+	}
+	if v.err != nil {
+		text += "; " + v.err.Error()
+	}
+	return text
+}
+
+// visit goes through a sequence, and returns what has ended it.
+func visit(t testing.TB, s *decoder.Sequence) (all []visited, end error) {
+	for {
+		if err := s.Next(); err != nil {
+			require.Equal(t, err, s.Next(), "it stays")
+			require.Nil(t, s.Raw())
+			_, again := s.AppendJSON(nil)
+			require.Equal(t, err, again, "there is no object")
+			return all, err
+		}
+		_, kind, _ := s.Type()
+		out, err := s.AppendJSON(nil)
+		all = append(all, visited{
+			raw: string(s.Raw()), kind: kind, out: string(out),
+			position: s.Position(), err: err, findings: append(errors.List(nil), s.Findings()...),
+		})
+	}
+}
+
+func texts(all []visited) (texts []string) {
+	for _, v := range all {
+		texts = append(texts, v.String())
+	}
+	return texts
+}
+
+// checkCuts asserts that a text in pieces is what it is as a whole, with windows that
+// hardly hold a token and with such that hold all.
+func checkCuts(t *testing.T, text string, make newSequence, opts ...decoder.Option) {
+	t.Helper()
+	lookup := catalog(t).Lookup
+	want, end := visit(t, make(strings.NewReader(text), lookup, opts...))
+	check := func(r io.Reader) {
+		t.Helper()
+		got, err := visit(t, make(r, lookup, opts...))
+		require.Equal(t, want, got)
+		require.Equal(t, withoutMessage(end), withoutMessage(err))
+	}
+	for _, window := range []int{1, 16, 512} {
+		undo := decoder.SetFirstWindow(window)
+		for at := range len(text) + 1 {
+			check(&laws.Chunks{Text: []byte(text), Cuts: []int{at}})
+		}
+		check(iotest.OneByteReader(strings.NewReader(text)))
+		check(iotest.DataErrReader(strings.NewReader(text)))
+		undo()
+	}
+}
+
+// withoutMessage drops the message, which quotes as much as has come.
+func withoutMessage(err error) error {
+	if e, ok := err.(*errors.SyntaxError); ok {
+		return &errors.SyntaxError{Position: e.Position, Path: e.Path, Err: e.Err}
+	}
+	return err
+}
+
+// checkPlaces asserts that each object is what a decoder says of it that reads all of
+// the text, with blanks for whatever else there is but line breaks. There are no blanks
+// for characters of several bytes.
+func checkPlaces(t *testing.T, text string, all []visited) {
+	t.Helper()
+	lookup := catalog(t).Lookup
+	for _, v := range all {
+		start := int(v.position.Offset)
+		require.Equal(t, v.raw, text[start:start+len(v.raw)])
+		p, err := lookup("e.io/v1", v.kind)
+		var unknown *schema.NotFoundError
+		if err != nil || stderrors.As(v.err, &unknown) || !isASCII(text[:start]) {
+			continue
+		}
+		blank := strings.Map(func(r rune) rune {
+			if r == '\r' || r == '\n' {
+				return r
+			}
+			return ' '
+		}, text[:start])
+		d := decoder.New(p)
+		out, err := d.AppendJSON(nil, []byte(blank+v.raw))
+		require.Equal(t, err, v.err)
+		require.Equal(t, strings.TrimLeft(string(out), " \r\n"), v.out)
+		require.Equal(t, append(errors.List(nil), d.Findings()...), v.findings)
+	}
+}
+
+func isASCII(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
+}
+
+type sequenceCase struct {
+	name, text string
+	want       []string
+	end        string // or it is io.EOF
+}
+
+func (c sequenceCase) check(t *testing.T, make newSequence) {
+	t.Run(c.name, func(t *testing.T) {
+		all, err := visit(t, make(strings.NewReader(c.text), catalog(t).Lookup))
+		assert.Equal(t, c.want, texts(all))
+		if c.end == "" {
+			assert.Equal(t, io.EOF, err)
+		} else {
+			assert.EqualError(t, err, c.end)
+		}
+		checkPlaces(t, c.text, all)
+		checkCuts(t, c.text, make)
+	})
+}
+
+func TestSequence(t *testing.T) {
+	for _, c := range []sequenceCase{
+		{name: "nothing"},
+		{name: "white space", text: " \r\n\t\n "},
+		{
+			name: "lines", text: `{` + isA + `,"spec":{"a":"x","u":1}}` + "\n" + `{` + isB + `,"spec":{"b":1,"b":2}}` + "\n\n" + `{` + isB + `,"spec":{}}` + "\n",
+			want: []string{
+				`1:1 A{` + isA + `,"spec":{"a":"x"}}; 1:52: unknown field "spec.u"`,
+				`2:1 B{` + isB + `,"spec":{"b":2}}; 2:50: duplicate field "spec.b", first at 2:44`,
+				`4:1 B{` + isB + `,"spec":{"b":7}}`,
+			},
+		},
+		{
+			name: "nothing between", text: `{` + isA + `}{` + isB + `,"x":1}{` + isA + `}`,
+			want: []string{`1:1 A{` + isA + `}`, `1:36 B{` + isB + `}; 1:71: unknown field "x"`, `1:77 A{` + isA + `}`},
+		},
+		{
+			name: "pretty", text: "\r\n{\r\n  " + isA + ",\r\n  \"x\": \"é\", \"y\": 1\r\n}\r\n{\r  " + isB + ",\r  \"z\": 1\r}\r",
+			want: []string{
+				"2:1 A{\r\n  " + isA + "\r\n}; 4:3: unknown field \"x\"; 4:13: unknown field \"y\"",
+				"6:1 B{\r  " + isB + "\r}; 8:3: unknown field \"z\"",
+			},
+		},
+		{
+			name: "long white space", text: strings.Repeat(" ", 3000) + "\n{" + isA + "}" + strings.Repeat("\r\n", 1500) + "{" + isB + "}",
+			want: []string{`2:1 A{` + isA + `}`, `1502:1 B{` + isB + `}`},
+		},
+		{
+			name: "no objects", text: `12 "s"null true[{}]-0.5{` + isA + `}falsenull1`,
+			want: []string{
+				`1:1 ; the document must be an object, not a number`,
+				`1:4 ; the document must be an object, not a string`,
+				`1:7 ; the document must be an object, not null`,
+				`1:12 ; the document must be an object, not a boolean`,
+				`1:16 ; the document must be an object, not an array`,
+				`1:20 ; the document must be an object, not a number`,
+				`1:24 A{` + isA + `}`,
+				`1:59 ; the document must be an object, not a boolean`,
+				`1:64 ; the document must be an object, not null`,
+				`1:68 ; the document must be an object, not a number`,
+			},
+		},
+		{
+			name: "of what is unknown", text: `{"kind":"A"}{` + isA + `}{"apiVersion":"e.io/v2","kind":"A"}{"kind":5}{` + isB + `}`,
+			want: []string{
+				`1:1 A; no matches for kind "A" in version ""`,
+				`1:13 A{` + isA + `}`,
+				`1:48 A; no matches for kind "A" in version "e.io/v2": the kind has v1`,
+				`1:83 ; field "kind" must be a string, not a number`,
+				`1:93 B{` + isB + `}`,
+			},
+		},
+		{
+			name: "an error of one object", text: `{` + isA + `,"metadata":{"name":1}} {` + isA + `}`,
+			want: []string{`1:1 A; 1:55: field "metadata.name" must be a string, not a number; field "metadata.name" must be a string, not a number`, `1:59 A{` + isA + `}`},
+		},
+		{
+			name: "fault in an object", text: "{" + isA + "}\r\n{\"x\":[1,]}{}", want: []string{`1:1 A{` + isA + `}`},
+			end: `2:9: invalid character ']', where a value is expected`,
+		},
+		{
+			name: "fault between", text: "{" + isA + "}\n,{}", want: []string{`1:1 A{` + isA + `}`},
+			end: `2:1: invalid character ',', where a value is expected`,
+		},
+		// The value before is no part of the number or literal.
+		{
+			name: "fault behind a number", text: "1-x", want: []string{`1:1 ; the document must be an object, not a number`},
+			end: `1:3: invalid character 'x' in a number, where a digit is expected`,
+		},
+		{
+			name: "fault behind a literal", text: "truefalsy", want: []string{`1:1 ; the document must be an object, not a boolean`},
+			end: `1:9: invalid character 'y' in the literal false`,
+		},
+		{
+			name: "beyond float64", text: "null-1e999", want: []string{`1:1 ; the document must be an object, not null`},
+			end: `1:5: number "-1e999" is beyond the range of float64`,
+		},
+		{
+			name: "not UTF-8", text: "null \"é\xc3\"", want: []string{`1:1 ; the document must be an object, not null`},
+			end: `1:8: invalid UTF-8 in a string: "\xc3"`,
+		},
+		{name: "byte order mark", text: "\ufeff{}", end: `1:1: byte order mark, which JSON must not start with`},
+		{name: "NUL", text: " \x00", end: `1:2: invalid character '\x00', where a value is expected`},
+	} {
+		c.check(t, decoder.NewSequence)
+	}
+}
+
+func TestListSequence(t *testing.T) {
+	a, b := `{`+isA+`}`, `{`+isB+`,"x":1}` // of 35 and 41 bytes
+	for _, c := range []sequenceCase{
+		{name: "kind before", text: `{"kind":"List","items":[` + a + `,` + b + `]}`, want: []string{
+			`1:25 A` + a, `1:61 B{` + isB + `}; 1:96: unknown field "x"`,
+		}},
+		{name: "kind behind", text: "{\r\n\"items\": [\r\n" + a + " ,\r\n " + b + "\r\n] , \"metadata\" : {\"items\":[1]}, \"kind\":\"List\"}\r\n", want: []string{
+			`3:1 A` + a, `4:2 B{` + isB + `}; 4:37: unknown field "x"`,
+		}},
+		{name: "escaped", text: `{"it\u0065ms":[` + a + `]}`, want: []string{`1:16 A` + a}},
+		{name: "null", text: `{"items":null}`},
+		{name: "absent", text: `{"kind":"List","item":[1],"Items":[2],"itemss":[3]}`},
+		{name: "empty object", text: ` { } `},
+		{name: "empty", text: `{"items" : [ ] }`},
+		{name: "nested", text: `{"items":[{"kind":"List","items":[` + b + `]},` + a + `]}`, want: []string{
+			`1:11 List; no matches for kind "List" in version ""`, `1:79 A` + a,
+		}},
+		{name: "no objects", text: `{"items":[null,1,[]]}`, want: []string{
+			`1:11 ; the document must be an object, not null`,
+			`1:16 ; the document must be an object, not a number`,
+			`1:18 ; the document must be an object, not an array`,
+		}},
+		{name: "long members beside", text: `{"a":"` + strings.Repeat(`\"é`, 1000) + `","items":[` + a + `],"b":[` + strings.Repeat(`{"k":[1]},`, 500) + `0]}`, want: []string{
+			`1:3018 A` + a,
+		}},
+
+		{name: "nothing", end: `1:1: unexpected end of input, where an object is expected`},
+		{name: "white space", text: " \n", end: `2:1: unexpected end of input, where an object is expected`},
+		{name: "no object", text: `[` + a + `]`, end: `1:1: invalid character '[', where an object is expected`},
+		{name: "twice", text: `{"items":[` + a + `],` + "\n" + `"items":[` + a + `]}`, want: []string{`1:11 A` + a},
+			end: `2:1: duplicate field "items", first at 1:2: the first was sent already`},
+		{name: "twice, null first", text: `{"items":null, "it\u0065ms":[]}`,
+			end: `1:16: duplicate field "items", first at 1:2: the first was sent already`},
+		{name: "items are an object", text: `{"items":{}}`, end: `1:10: invalid character '{', where an array or null is expected`},
+		{name: "items are text", text: `{"items":"a"}`, end: `1:10: invalid character '"', where an array or null is expected`},
+		{name: "items are no null", text: `{"items":nil}`, end: `1:11: invalid character 'i' in the literal null`},
+		{name: "text behind", text: `{"items":[` + a + `]}` + "\n x", want: []string{`1:11 A` + a},
+			end: `2:2: something follows the document: "x"`},
+		{name: "no name", text: `{items:[]}`, end: `1:2: invalid character 'i', where a name in double quotes or '}' is expected`},
+		{name: "no colon", text: `{"items" []}`, end: `1:10: invalid character '[', where ':' is expected`},
+		{name: "no comma", text: `{"items":[] "kind":""}`, end: `1:13: invalid character '"', where ',' or '}' is expected`},
+		{name: "comma before the end", text: `{"items":[],}`, end: `1:13: invalid character '}', where a name in double quotes is expected`},
+		{name: "bad name", text: `{"it\qems":[]}`, end: `1:5: invalid escape "\\q" in a string`},
+		{name: "bad member", text: `{"kind":["é",x],"items":[` + a + `]}`, end: `1:14: invalid character 'x', where a value is expected`},
+		{name: "no comma between items", text: `{"items":[` + a + ` ` + a + `]}`, want: []string{`1:11 A` + a},
+			end: `1:47: invalid character '{', where ',' or ']' is expected`},
+		{name: "comma behind items", text: `{"items":[` + a + `,]}`, want: []string{`1:11 A` + a},
+			end: `1:47: invalid character ']', where a value is expected`},
+		{name: "bad item", text: `{"items":[` + a + `,` + "\n" + ` {"é" 1}]}`, want: []string{`1:11 A` + a},
+			end: `2:7: invalid character '1', where ':' is expected`},
+	} {
+		c.check(t, decoder.NewListSequence)
+	}
+}
+
+func TestYAMLSequence(t *testing.T) {
+	a := "apiVersion: e.io/v1\nkind: A\n"
+	for _, c := range []sequenceCase{
+		{name: "nothing"},
+		{name: "empty ones", text: "---\n# nothing\n---\n---\nnull\n---\n~\n...\n" + a + "---\n", want: []string{`9:1 A{` + isA + `}`}},
+		{name: "documents", text: "# é\n" + a + "é: 1\n---\n" + a + "spec:\n  a: x\n  u: 1\n--- {" + isB + ", spec: {}}\n", want: []string{
+			`1:1 A{` + isA + `}; 4:1: unknown field "é"`,
+			`5:1 A{` + isA + `,"spec":{"a":"x"}}; 10:3: unknown field "spec.u"`,
+			`11:1 B{` + isB + `,"spec":{"b":7}}`,
+		}},
+		{name: "CR LF", text: strings.ReplaceAll(a+"é: 1\n---\n"+a+"u: 1\n", "\n", "\r\n"), want: []string{
+			`1:1 A{` + isA + `}; 3:1: unknown field "é"`,
+			`4:1 A{` + isA + `}; 7:1: unknown field "u"`,
+		}},
+		{name: "errors of one document", text: "a: [\n---\n- 1\n---\napiVersion: x\nkind:  5\n---\nkind: é\n---\n" + a + "metadata: {name: [1]}\n---\n" + a, want: []string{
+			`1:1 ; 2:1: did not find the end of the collection: the text ends within brackets in "a[0]"`,
+			`2:1 ; the document must be an object, not an array`,
+			`4:1 ; field "kind" must be a string, not a number`,
+			`7:1 é; no matches for kind "é" in version ""`,
+			`9:1 A; 12:18: field "metadata.name" must be a string, not an array; field "metadata.name" must be a string, not an array`,
+			`13:1 A{` + isA + `}`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all, err := visit(t, decoder.NewYAMLSequence(strings.NewReader(c.text), catalog(t).Lookup))
+			assert.Equal(t, c.want, texts(all))
+			assert.Equal(t, io.EOF, err)
+			checkCuts(t, c.text, decoder.NewYAMLSequence)
+		})
+	}
+}
+
+// TestSequenceTypeErrors: those have their places in findings.
+func TestSequenceTypeErrors(t *testing.T) {
+	for _, c := range []struct {
+		make newSequence
+		text string
+		want errors.Position
+	}{
+		{decoder.NewSequence, "null\n {\"x\":\"é\",\"kind\":5}", errors.Position{Offset: 23, Line: 2, Column: 18, ByteColumn: 19}},
+		{decoder.NewYAMLSequence, "x: é\n---\nx: é\nkind: 5\n", errors.Position{Offset: 22, Line: 4, Column: 7, ByteColumn: 7}},
+	} {
+		all, err := visit(t, c.make(strings.NewReader(c.text), catalog(t).Lookup))
+		require.Equal(t, io.EOF, err)
+		require.Len(t, all, 2)
+		var mismatch *errors.TypeError
+		require.ErrorAs(t, all[1].err, &mismatch)
+		assert.Equal(t, c.want, mismatch.Findings[0].Position)
+		checkCuts(t, c.text, c.make)
+	}
+}
+
+const aList = "{\"kind\": \"List\",\r\n \"m\":{\"é\":[1.5,true]},\"items\":[\n{" + isA + ",\"x\":\"\\u00e9é\"},\r\n{" + isB + "}],\"z\":null}"
+
+// TestSequenceTruncated: a stream that ends early is never complete.
+func TestSequenceTruncated(t *testing.T) {
+	lookup := catalog(t).Lookup
+	first := strings.Index(aList, "\n{") + 1
+	ends := []int{first + len(`{`+isA+`,"x":"\u00e9é"}`), len(aList) - len(`],"z":null}`)}
+	check := func(r io.Reader, n int) {
+		all, err := visit(t, decoder.NewListSequence(r, lookup))
+		var syntax *errors.SyntaxError
+		require.ErrorAs(t, err, &syntax, "%q", aList[:n])
+		require.Equal(t, io.ErrUnexpectedEOF, syntax.Err)
+		require.Equal(t, int64(n), syntax.Position.Offset)
+		line := 1 + strings.Count(aList[:n], "\n") + boolToInt(strings.HasSuffix(aList[:n], "\r"))
+		require.Equal(t, line, syntax.Position.Line)
+		require.Len(t, all, boolToInt(n >= ends[0])+boolToInt(n >= ends[1]))
+	}
+	defer decoder.SetFirstWindow(8)()
+	for n := range len(aList) {
+		check(strings.NewReader(aList[:n]), n)
+		check(iotest.OneByteReader(strings.NewReader(aList[:n])), n)
+		check(iotest.DataErrReader(strings.NewReader(aList[:n])), n)
+	}
+	object := `{"a":[1,"é"]}`
+	for n := 1; n < len(object); n++ {
+		all, err := visit(t, decoder.NewSequence(strings.NewReader(object+object[:n]), lookup))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.Equal(t, int64(len(object)+n), err.(*errors.SyntaxError).Position.Offset)
+		require.Len(t, all, 1)
+	}
+}
+
+func boolToInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A failing reader returns its error once, together with its last bytes, and says
+// then that all is well.
+type failing struct {
+	text string
+	err  error
+}
+
+func (f *failing) Read(p []byte) (int, error) {
+	n := copy(p, f.text)
+	if f.text = f.text[n:]; f.text != "" {
+		return n, nil
+	}
+	err := f.err
+	f.err = io.EOF
+	return n, err
+}
+
+func TestSequenceOfFailingReader(t *testing.T) {
+	lookup := catalog(t).Lookup
+	cause := stderrors.New("the line is cut")
+	stream := "{" + isA + "}\r\n{" + isB + "} 1"
+	yaml := "apiVersion: e.io/v1\nkind: A\n---\nx: 1\n---\n- 1\n"
+	for _, window := range []int{1, 16, 512} {
+		defer decoder.SetFirstWindow(window)()
+		for _, c := range []struct {
+			make newSequence
+			text string
+		}{{decoder.NewSequence, stream}, {decoder.NewListSequence, aList}, {decoder.NewYAMLSequence, yaml}} {
+			whole, err := visit(t, c.make(strings.NewReader(c.text), lookup))
+			require.Equal(t, io.EOF, err)
+			for n := range len(c.text) + 1 {
+				for _, r := range []io.Reader{
+					&failing{c.text[:n], cause},
+					&laws.Chunks{Text: []byte(c.text[:n]), Err: cause},
+					iotest.OneByteReader(&laws.Chunks{Text: []byte(c.text[:n]), Err: cause}),
+				} {
+					all, err := visit(t, c.make(r, lookup))
+					var failed *errors.IOError
+					require.ErrorAs(t, err, &failed)
+					require.Equal(t, &errors.IOError{Op: "read", Offset: int64(n), Err: cause}, failed)
+					require.ErrorIs(t, err, cause)
+					require.LessOrEqual(t, len(all), len(whole))
+					for i := range all {
+						require.Equal(t, whole[i], all[i])
+					}
+					if _, is := r.(*laws.Chunks); is && n == len(c.text) && strings.HasSuffix(c.text, "}") {
+						require.Equal(t, whole, all)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestSequenceOfIdleReader(t *testing.T) {
+	_, err := visit(t, decoder.NewSequence(iotest.OneByteReader(&idle{}), catalog(t).Lookup))
+	assert.Equal(t, &errors.IOError{Op: "read", Offset: 1, Err: io.ErrNoProgress}, err)
+}
+
+// An idle reader returns a byte, and then nothing.
+type idle struct{ read bool }
+
+func (r *idle) Read(p []byte) (int, error) {
+	if r.read {
+		return 0, nil
+	}
+	r.read = true
+	p[0] = '{'
+	return 1, nil
+}
+
+// TestSequenceLimit has objects of as many bytes as may be held, and of one more.
+func TestSequenceLimit(t *testing.T) {
+	limits := decoder.WithLimits(decoder.Limits{HeldBytes: 41})
+	fits := `{` + isA + `,"x":1}` // of 41 bytes
+	large := `{` + isA + `,"x":"` + `"}`
+	lookup := catalog(t).Lookup
+
+	for _, c := range []struct {
+		make                   newSequence
+		before, between, after string
+	}{
+		{decoder.NewSequence, "\n", "\n", ""},
+		// What stands beside the items may be of any length.
+		{decoder.NewListSequence, `{"a":"` + strings.Repeat("a", 1000) + `","items":[` + "\n", ",\n", "]}"},
+	} {
+		text := c.before + fits + c.between + fits + c.after
+		all, err := visit(t, c.make(strings.NewReader(text), lookup, limits))
+		require.Equal(t, io.EOF, err)
+		require.Len(t, all, 2)
+		require.NoError(t, all[1].err)
+		checkCuts(t, text, c.make, limits)
+
+		text = c.before + fits + c.between + large + c.after
+		all, err = visit(t, c.make(strings.NewReader(text), lookup, limits))
+		require.Len(t, all, 1)
+		at := strings.LastIndex(text, large) + 41
+		require.Equal(t, &errors.LimitError{
+			Limit: "size of what a stream must hold in bytes", Max: 41,
+			Position: errors.Position{Offset: int64(at), Line: 3, Column: 42, ByteColumn: 42},
+		}, err)
+		checkCuts(t, text, c.make, limits)
+	}
+}
+
+// TestSequenceOtherLimits: these are of what is passed, too.
+func TestSequenceOtherLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits    decoder.Limits
+		make      newSequence
+		text, end string
+	}{
+		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"abcde":1, "items":[]}`, "EOF"},
+		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"abcde":1, "abcdef":[]}`, `1:13: length of a name in bytes exceeds the limit of 5`},
+		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"a":{"abcdef":1}}`, `1:7: length of a name in bytes exceeds the limit of 5`},
+		{decoder.Limits{NumberBytes: 5}, decoder.NewSequence, `[123456]`, `1:2: length of a number in bytes exceeds the limit of 5`},
+		{decoder.Limits{Depth: 2}, decoder.NewSequence, `[[]] [[[]]]`, `1:8: depth of nesting exceeds the limit of 2`},
+		{decoder.Limits{Depth: 2}, decoder.NewListSequence, `{"items":[[[]],[[[]]]]}`, `1:18: depth of nesting exceeds the limit of 2`},
+		{decoder.Limits{HeldBytes: 9}, decoder.NewYAMLSequence, "a: 1\n---\na: 12345\n", `3:6: length of a document in bytes exceeds the limit of 9`},
+	} {
+		_, err := visit(t, c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.WithLimits(c.limits)))
+		assert.EqualError(t, err, c.end, c.text)
+		checkCuts(t, c.text, c.make, decoder.WithLimits(c.limits))
+	}
+	// A depth that is beyond the default is none of Type's concern.
+	deep := `{` + isA + `,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
+	s := decoder.NewSequence(strings.NewReader(deep), catalog(t).Lookup, decoder.WithLimits(decoder.Limits{Depth: 30_000}))
+	require.NoError(t, s.Next())
+	out, err := s.AppendJSON(nil)
+	require.NoError(t, err)
+	assert.Equal(t, `{`+isA+`}`, string(out))
+	_, _, err = decoder.PeekType([]byte(deep))
+	assert.IsType(t, (*errors.LimitError)(nil), err, "which PeekType still has")
+}
+
+func TestSequenceContext(t *testing.T) {
+	cause := stderrors.New("the client is gone")
+	for _, c := range []struct {
+		make newSequence
+		text string
+	}{
+		{decoder.NewSequence, `{"a":1}`},
+		{decoder.NewListSequence, `{"items":[1]}`},
+		{decoder.NewYAMLSequence, "a: 1\n---\nb: 1\n"},
+	} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		s := c.make(io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(stderrors.New("read after all"))), catalog(t).Lookup)
+		s.SetContext(ctx)
+		require.NoError(t, s.Next())
+		cancel(cause)
+		err := s.Next()
+		var failed *errors.IOError
+		require.ErrorAs(t, err, &failed)
+		assert.Equal(t, &errors.IOError{Op: "read", Offset: int64(len(c.text)), Err: cause}, failed)
+	}
+}
+
+func TestSequenceUnmarshal(t *testing.T) {
+	for _, c := range []struct {
+		make newSequence
+		text string
+	}{
+		{decoder.NewSequence, `{` + isA + `,"spec":{"a":"x"}} {"kind":"C"}` + `{` + isB + `,"spec":{"x":1}}`},
+		{decoder.NewListSequence, `{"items":[{` + isA + `,"spec":{"a":"x"}},{"kind":"C"},{` + isB + `,"spec":{"x":1}}]}`},
+		{decoder.NewYAMLSequence, "{" + isA + ", spec: {a: x}}\n---\nkind: C\n---\n{" + isB + ", spec: {x: 1}}\n"},
+	} {
+		s := c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.FieldValidation(decoder.Strict))
+		var v map[string]any
+		require.NoError(t, s.Next())
+		require.NoError(t, s.Unmarshal(&v))
+		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "A", "spec": map[string]any{"a": "x"}}, v)
+		assert.Empty(t, s.Findings())
+
+		require.NoError(t, s.Next())
+		var unknown *schema.NotFoundError
+		require.ErrorAs(t, s.Unmarshal(&v), &unknown)
+		assert.Equal(t, "A", v["kind"], "nothing was stored")
+
+		require.NoError(t, s.Next())
+		assert.Empty(t, s.Findings(), "it was not decoded")
+		assert.EqualError(t, s.Unmarshal(&v), `strict decoding error: unknown field "spec.x"`)
+		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "B", "spec": map[string]any{"b": int64(7)}}, v)
+		assert.Len(t, s.Findings(), 1)
+		assert.Equal(t, io.EOF, s.Next())
+		assert.Empty(t, s.Findings())
+	}
+}
+
+func TestSequenceBeforeNext(t *testing.T) {
+	s := decoder.NewSequence(strings.NewReader(`{}`), catalog(t).Lookup)
+	const want = "decoder: a Sequence has no object before Next"
+	_, err := s.AppendJSON(nil)
+	assert.EqualError(t, err, want)
+	assert.EqualError(t, s.Unmarshal(new(any)), want)
+	_, _, err = s.Type()
+	assert.EqualError(t, err, want)
+	assert.Empty(t, s.Findings())
+	assert.Nil(t, s.Raw())
+}
+
+// TestSequenceOfMany has more objects than a window holds, of two kinds, with lone CR
+// for line breaks.
+func TestSequenceOfMany(t *testing.T) {
+	var text strings.Builder
+	const n = 2000
+	for i := range n {
+		fmt.Fprintf(&text, "{%s,\"n\":%q}\r", []string{isA, isB}[i%2], strings.Repeat("é", i%700))
+	}
+	lookup := catalog(t).Lookup
+	calls := 0
+	s := decoder.NewSequence(strings.NewReader(text.String()), func(apiVersion, kind string) (*schema.Program, error) {
+		calls++
+		return lookup(apiVersion, kind)
+	})
+	all, err := visit(t, s)
+	require.Equal(t, io.EOF, err)
+	require.Len(t, all, n)
+	assert.Equal(t, n, calls, "each is looked up once")
+	offset := int64(0)
+	for i, v := range all {
+		require.Equal(t, errors.Position{Offset: offset, Line: i + 1, Column: 1, ByteColumn: 1}, v.position)
+		require.Equal(t, []string{"A", "B"}[i%2], v.kind)
+		require.Equal(t, errors.Position{Offset: offset + 35, Line: i + 1, Column: 36, ByteColumn: 36}, v.findings[0].Position)
+		offset += int64(len(v.raw)) + 1
+	}
+}
