@@ -452,13 +452,10 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 	)
 	for {
 		// The start of a line.
-		at := i
-		for at-i < indent && text[at] == ' ' {
-			at++
-		}
-		end := at
+		at := min(skipSpaces(text, i), i+indent)
+		end, escapes := at, false
 		if text[at] != 0 {
-			end = lineEnd(text, at)
+			end, escapes = scanLine(text, at)
 		}
 		switch {
 		case text[at] == 0, at-i < indent && text[at] == '\t':
@@ -503,7 +500,11 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 				cut--
 			}
 		}
-		dst = appendContent(dst, text[at:cut])
+		if escapes {
+			dst = appendContent(dst, text[at:cut])
+		} else {
+			dst = append(dst, text[at:cut]...)
+		}
 		if end != lastBreak {
 			pending = append(pending, r.breakKind(cut))
 		}

@@ -63,15 +63,14 @@ func (r *Reader) load(src []byte) {
 // and notes what that is.
 func (r *Reader) check(text []byte) []byte {
 	for i := 0; ; {
-		for i+8 <= len(text) {
-			w := binary.LittleEndian.Uint64(text[i:])
-			low := w &^ highs
-			// Below 0x20 but not LF, 0x7F, or not ASCII. No sum carries over into
-			// the next byte.
-			odd := (^(low+0x60*ones)&((low^0x0A*ones)+0x7F*ones) | (low + ones) | w) & highs
-			if odd != 0 {
+		for i+32 <= len(text) {
+			b := text[i : i+32]
+			if (odd(b)|odd(b[8:])|odd(b[16:])|odd(b[24:]))&highs != 0 {
 				break
 			}
+			i += 32
+		}
+		for i+8 <= len(text) && odd(text[i:])&highs == 0 {
 			i += 8
 		}
 		stop := min(i+8, len(text))
@@ -100,6 +99,15 @@ func (r *Reader) check(text []byte) []byte {
 			return text
 		}
 	}
+}
+
+// odd sets the highest bit of each of the first eight bytes that is below 0x20 but not LF, is
+// 0x7F, or is not ASCII.
+func odd(b []byte) uint64 {
+	w := binary.LittleEndian.Uint64(b)
+	low := w &^ highs
+	// No sum carries over into the next byte.
+	return ^(low+0x60*ones)&((low^0x0A*ones)+0x7F*ones) | (low + ones) | w
 }
 
 // checkRune looks at the character that b starts with, which is not ASCII.

@@ -81,6 +81,23 @@ func lineEnd(text []byte, i int) int {
 	}
 }
 
+// scanLine is lineEnd, and reports whether there may be a byte before it that JSON
+// escapes.
+func scanLine(text []byte, i int) (end int, escapes bool) {
+	var found uint64
+	for {
+		w := binary.LittleEndian.Uint64(text[i:])
+		x, quote, back := w^'\n'*ones, w^'"'*ones, w^'\\'*ones
+		special := (quote-ones)&^quote | (back-ones)&^back | (w-' '*ones)&^w
+		if m := (x - ones) &^ x & highs; m != 0 {
+			before := m&-m - 1
+			return i + bits.TrailingZeros64(m)>>3, (found|special&before)&highs != 0
+		}
+		found |= special
+		i += 8
+	}
+}
+
 // trimEnd returns the end of text[i:end] without the blanks, and what else stands
 // before a LF, that it ends with.
 func trimEnd(text []byte, i, end int) int {
