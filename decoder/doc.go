@@ -7,6 +7,18 @@
 //	out, err := d.AppendJSON(nil, body)
 //	for _, f := range d.Findings() { ... }
 //
+// # Ways in and out
+//
+// [Decoder.AppendJSON] and [Decoder.AppendYAML] turn bytes into bytes,
+// [Decoder.Unmarshal] and [Decoder.UnmarshalYAML] into maps and other Go values. A
+// [Reader], a [Writer] and a [TokenReader] prune a document as it comes, in bounded
+// memory; what differs is said at Reader. A [Sequence] decodes the objects of a stream, or
+// the items of a list, one at a time and each against the program for its kind. All give the
+// same values and findings.
+//
+// A [schema.Program] is for any number of goroutines, a Decoder for one at a time: a [Pool]
+// has one for each.
+//
 // # Terminology
 //
 // A field is what the schema declares, a name is what the document holds; a
