@@ -96,7 +96,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 // an error, every call returns it.
 //
 // Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
-// Strings of JSON must be UTF-8 here under [Kubernetes], too.
+// What [Kubernetes] would repair in JSON, invalid UTF-8 and lone surrogates, is an errors.SyntaxError.
 func (s *Sequence) Next() error {
 	s.current, s.object = nil, nil
 	if s.err == nil {
@@ -182,6 +182,14 @@ func (s *Sequence) Findings() errors.List {
 		return nil
 	}
 	return s.current.Findings()
+}
+
+// Omitted returns how many findings of the object are not kept; see [Decoder.Omitted].
+func (s *Sequence) Omitted() int {
+	if s.current == nil {
+		return 0
+	}
+	return s.current.Omitted()
 }
 
 // decoder returns the decoder for the object.

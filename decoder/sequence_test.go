@@ -1,10 +1,10 @@
 package decoder_test
 
 import (
-	"context"
 	stderrors "errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -267,6 +267,7 @@ func TestSequence(t *testing.T) {
 			name: "not UTF-8", text: "null \"é\xc3\"", want: []string{`1:1 ; the document must be an object, not null`},
 			end: `1:8: invalid UTF-8 in a string: "\xc3"`,
 		},
+		{name: "lone surrogate", text: `{"a":"\ud800"}`, end: `1:7: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected`},
 		{name: "byte order mark", text: "\ufeff{}", end: `1:1: byte order mark, which JSON must not start with`},
 		{name: "NUL", text: " \x00", end: `1:2: invalid character '\x00', where a value is expected`},
 	} {
@@ -381,202 +382,6 @@ func TestSequenceTypeErrors(t *testing.T) {
 	}
 }
 
-const aList = "{\"kind\": \"List\",\r\n \"m\":{\"é\":[1.5,true]},\"items\":[\n{" + isA + ",\"x\":\"\\u00e9é\"},\r\n{" + isB + "}],\"z\":null}"
-
-// TestSequenceTruncated: a stream that ends early is never complete.
-func TestSequenceTruncated(t *testing.T) {
-	lookup := catalog(t).Lookup
-	first := strings.Index(aList, "\n{") + 1
-	ends := []int{first + len(`{`+isA+`,"x":"\u00e9é"}`), len(aList) - len(`],"z":null}`)}
-	check := func(r io.Reader, n int) {
-		all, err := visit(t, decoder.NewListSequence(r, lookup))
-		var syntax *errors.SyntaxError
-		require.ErrorAs(t, err, &syntax, "%q", aList[:n])
-		require.Equal(t, io.ErrUnexpectedEOF, syntax.Err)
-		require.Equal(t, int64(n), syntax.Position.Offset)
-		line := 1 + strings.Count(aList[:n], "\n") + boolToInt(strings.HasSuffix(aList[:n], "\r"))
-		require.Equal(t, line, syntax.Position.Line)
-		require.Len(t, all, boolToInt(n >= ends[0])+boolToInt(n >= ends[1]))
-	}
-	defer decoder.SetFirstWindow(8)()
-	for n := range len(aList) {
-		check(strings.NewReader(aList[:n]), n)
-		check(iotest.OneByteReader(strings.NewReader(aList[:n])), n)
-		check(iotest.DataErrReader(strings.NewReader(aList[:n])), n)
-	}
-	object := `{"a":[1,"é"]}`
-	for n := 1; n < len(object); n++ {
-		all, err := visit(t, decoder.NewSequence(strings.NewReader(object+object[:n]), lookup))
-		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-		require.Equal(t, int64(len(object)+n), err.(*errors.SyntaxError).Position.Offset)
-		require.Len(t, all, 1)
-	}
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// A failing reader returns its error once, together with its last bytes, and says
-// then that all is well.
-type failing struct {
-	text string
-	err  error
-}
-
-func (f *failing) Read(p []byte) (int, error) {
-	n := copy(p, f.text)
-	if f.text = f.text[n:]; f.text != "" {
-		return n, nil
-	}
-	err := f.err
-	f.err = io.EOF
-	return n, err
-}
-
-func TestSequenceOfFailingReader(t *testing.T) {
-	lookup := catalog(t).Lookup
-	cause := stderrors.New("the line is cut")
-	stream := "{" + isA + "}\r\n{" + isB + "} 1"
-	yaml := "apiVersion: e.io/v1\nkind: A\n---\nx: 1\n---\n- 1\n"
-	for _, window := range []int{1, 16, 512} {
-		defer decoder.SetFirstWindow(window)()
-		for _, c := range []struct {
-			make newSequence
-			text string
-		}{{decoder.NewSequence, stream}, {decoder.NewListSequence, aList}, {decoder.NewYAMLSequence, yaml}} {
-			whole, err := visit(t, c.make(strings.NewReader(c.text), lookup))
-			require.Equal(t, io.EOF, err)
-			for n := range len(c.text) + 1 {
-				for _, r := range []io.Reader{
-					&failing{c.text[:n], cause},
-					&laws.Chunks{Text: []byte(c.text[:n]), Err: cause},
-					iotest.OneByteReader(&laws.Chunks{Text: []byte(c.text[:n]), Err: cause}),
-				} {
-					all, err := visit(t, c.make(r, lookup))
-					var failed *errors.IOError
-					require.ErrorAs(t, err, &failed)
-					require.Equal(t, &errors.IOError{Op: "read", Offset: int64(n), Err: cause}, failed)
-					require.ErrorIs(t, err, cause)
-					require.LessOrEqual(t, len(all), len(whole))
-					for i := range all {
-						require.Equal(t, whole[i], all[i])
-					}
-					if _, is := r.(*laws.Chunks); is && n == len(c.text) && strings.HasSuffix(c.text, "}") {
-						require.Equal(t, whole, all)
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestSequenceOfIdleReader(t *testing.T) {
-	_, err := visit(t, decoder.NewSequence(iotest.OneByteReader(&idle{}), catalog(t).Lookup))
-	assert.Equal(t, &errors.IOError{Op: "read", Offset: 1, Err: io.ErrNoProgress}, err)
-}
-
-// An idle reader returns a byte, and then nothing.
-type idle struct{ read bool }
-
-func (r *idle) Read(p []byte) (int, error) {
-	if r.read {
-		return 0, nil
-	}
-	r.read = true
-	p[0] = '{'
-	return 1, nil
-}
-
-// TestSequenceLimit has objects of as many bytes as may be held, and of one more.
-func TestSequenceLimit(t *testing.T) {
-	limits := decoder.WithLimits(decoder.Limits{HeldBytes: 41})
-	fits := `{` + isA + `,"x":1}` // of 41 bytes
-	large := `{` + isA + `,"x":"` + `"}`
-	lookup := catalog(t).Lookup
-
-	for _, c := range []struct {
-		make                   newSequence
-		before, between, after string
-	}{
-		{decoder.NewSequence, "\n", "\n", ""},
-		// What stands beside the items may be of any length.
-		{decoder.NewListSequence, `{"a":"` + strings.Repeat("a", 1000) + `","items":[` + "\n", ",\n", "]}"},
-	} {
-		text := c.before + fits + c.between + fits + c.after
-		all, err := visit(t, c.make(strings.NewReader(text), lookup, limits))
-		require.Equal(t, io.EOF, err)
-		require.Len(t, all, 2)
-		require.NoError(t, all[1].err)
-		checkCuts(t, text, c.make, limits)
-
-		text = c.before + fits + c.between + large + c.after
-		all, err = visit(t, c.make(strings.NewReader(text), lookup, limits))
-		require.Len(t, all, 1)
-		at := strings.LastIndex(text, large) + 41
-		require.Equal(t, &errors.LimitError{
-			Limit: "size of what a stream must hold in bytes", Max: 41,
-			Position: errors.Position{Offset: int64(at), Line: 3, Column: 42, ByteColumn: 42},
-		}, err)
-		checkCuts(t, text, c.make, limits)
-	}
-}
-
-// TestSequenceOtherLimits: these are of what is passed, too.
-func TestSequenceOtherLimits(t *testing.T) {
-	for _, c := range []struct {
-		limits    decoder.Limits
-		make      newSequence
-		text, end string
-	}{
-		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"abcde":1, "items":[]}`, "EOF"},
-		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"abcde":1, "abcdef":[]}`, `1:13: length of a name in bytes exceeds the limit of 5`},
-		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"a":{"abcdef":1}}`, `1:7: length of a name in bytes exceeds the limit of 5`},
-		{decoder.Limits{NumberBytes: 5}, decoder.NewSequence, `[123456]`, `1:2: length of a number in bytes exceeds the limit of 5`},
-		{decoder.Limits{Depth: 2}, decoder.NewSequence, `[[]] [[[]]]`, `1:8: depth of nesting exceeds the limit of 2`},
-		{decoder.Limits{Depth: 2}, decoder.NewListSequence, `{"items":[[[]],[[[]]]]}`, `1:18: depth of nesting exceeds the limit of 2`},
-		{decoder.Limits{HeldBytes: 9}, decoder.NewYAMLSequence, "a: 1\n---\na: 12345\n", `3:6: length of a document in bytes exceeds the limit of 9`},
-	} {
-		_, err := visit(t, c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.WithLimits(c.limits)))
-		assert.EqualError(t, err, c.end, c.text)
-		checkCuts(t, c.text, c.make, decoder.WithLimits(c.limits))
-	}
-	// A depth that is beyond the default is none of Type's concern.
-	deep := `{` + isA + `,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
-	s := decoder.NewSequence(strings.NewReader(deep), catalog(t).Lookup, decoder.WithLimits(decoder.Limits{Depth: 30_000}))
-	require.NoError(t, s.Next())
-	out, err := s.AppendJSON(nil)
-	require.NoError(t, err)
-	assert.Equal(t, `{`+isA+`}`, string(out))
-	_, _, err = decoder.PeekType([]byte(deep))
-	assert.IsType(t, (*errors.LimitError)(nil), err, "which PeekType still has")
-}
-
-func TestSequenceContext(t *testing.T) {
-	cause := stderrors.New("the client is gone")
-	for _, c := range []struct {
-		make newSequence
-		text string
-	}{
-		{decoder.NewSequence, `{"a":1}`},
-		{decoder.NewListSequence, `{"items":[1]}`},
-		{decoder.NewYAMLSequence, "a: 1\n---\nb: 1\n"},
-	} {
-		ctx, cancel := context.WithCancelCause(context.Background())
-		s := c.make(io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(stderrors.New("read after all"))), catalog(t).Lookup)
-		s.SetContext(ctx)
-		require.NoError(t, s.Next())
-		cancel(cause)
-		err := s.Next()
-		var failed *errors.IOError
-		require.ErrorAs(t, err, &failed)
-		assert.Equal(t, &errors.IOError{Op: "read", Offset: int64(len(c.text)), Err: cause}, failed)
-	}
-}
-
 func TestSequenceUnmarshal(t *testing.T) {
 	for _, c := range []struct {
 		make newSequence
@@ -605,6 +410,7 @@ func TestSequenceUnmarshal(t *testing.T) {
 		assert.Len(t, s.Findings(), 1)
 		assert.Equal(t, io.EOF, s.Next())
 		assert.Empty(t, s.Findings())
+		assert.Zero(t, s.Omitted())
 	}
 }
 
@@ -645,4 +451,70 @@ func TestSequenceOfMany(t *testing.T) {
 		require.Equal(t, errors.Position{Offset: offset + 35, Line: i + 1, Column: 36, ByteColumn: 36}, v.findings[0].Position)
 		offset += int64(len(v.raw)) + 1
 	}
+}
+
+// TestSequenceOfRandomDocuments asserts of random documents that they are at their places
+// what they are alone, for values and for items.
+func TestSequenceOfRandomDocuments(t *testing.T) {
+	s, err := schema.Parse([]byte(decoder.TestSchema))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	lookup := func(string, string) (*schema.Program, error) { return p, nil }
+	d, limit := decoder.New(p), decoder.WithLimits(decoder.Limits{Findings: 2})
+	limited := decoder.New(p, limit)
+	decoded, located, omitted := 0, 0, 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		head, between, tail, make := "", "\r\n", "", decoder.NewSequence
+		if seed%2 == 0 {
+			head, between, tail, make = `{"items":[`, "\r,\n ", "]}", decoder.NewListSequence
+		}
+		var text strings.Builder
+		var docs []string
+		for range 5 {
+			docs = append(docs, decoder.RandomDocument(random, s))
+		}
+		text.WriteString(head + strings.Join(docs, between) + tail)
+		undo := decoder.SetFirstWindow(1 + random.IntN(200))
+		objects := make(iotest.HalfReader(strings.NewReader(text.String())), lookup)
+		few := make(strings.NewReader(text.String()), lookup, limit)
+		for i := range docs {
+			if err := objects.Next(); err != nil {
+				_, alone := d.AppendJSON(nil, []byte(docs[i]))
+				require.IsType(t, alone, err, "%s", docs[i])
+				break
+			}
+			require.NoError(t, few.Next())
+			require.Equal(t, strings.TrimSpace(docs[i]), string(objects.Raw()))
+			if _, _, err := objects.Type(); err != nil {
+				continue // which a decoder finds where the schema says so only
+			}
+			at := int(objects.Position().Offset)
+			blank := strings.Map(func(r rune) rune {
+				if r == '\r' || r == '\n' {
+					return r
+				}
+				return ' '
+			}, text.String()[:at])
+			want, wantErr := d.AppendJSON(nil, []byte(blank+docs[i]))
+			got, err := objects.AppendJSON(nil)
+			require.Equal(t, strings.TrimSpace(string(want)), string(got))
+			if len(blank) == at { // else there are characters of several bytes
+				require.Equal(t, wantErr, err)
+				require.Equal(t, append(errors.List(nil), d.Findings()...), append(errors.List(nil), objects.Findings()...))
+				located += len(objects.Findings())
+			}
+			decoded++
+
+			_, _ = few.AppendJSON(nil)
+			_, _ = limited.AppendJSON(nil, []byte(docs[i]))
+			require.Equal(t, limited.Omitted(), few.Omitted())
+			omitted += few.Omitted()
+		}
+		undo()
+	}
+	require.Greater(t, decoded, 500)
+	require.Greater(t, located, 500)
+	require.Positive(t, omitted)
 }

@@ -113,7 +113,6 @@ func (s *source) value(limit limit) ([]byte, error) {
 			if limit == limitHeld {
 				s.at += most
 			}
-			s.lines.notUTF8 = true // it may be within a character
 			return nil, s.overflow(limit)
 		}
 		s.at, i = end, end
