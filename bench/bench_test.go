@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestOutputs compares what each contender makes of each workload with what Kubernetes
+// makes of it. The figures of one that fails here would say nothing. W8 is W2 many times
+// over, and takes a while; it is compared when it is measured.
+func TestOutputs(t *testing.T) {
+	for _, w := range Generated() {
+		if w.Name == "W8" || testing.Short() && w.Size(false) > 1_000_000 {
+			continue
+		}
+		for _, job := range Jobs() {
+			for i := range job.Contenders {
+				for _, d := range w.Docs {
+					if !job.InYAML || d.YAML != nil {
+						assert.NoError(t, Compare(&job.Contenders[i], d), "%s/%s", job.Name, w.Name)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestOutputsOfCorpus holds that few resources are left out of it.
+func TestOutputsOfCorpus(t *testing.T) {
+	w, left := Corpus()
+	if w == nil {
+		t.Skip("skipped: no third-party data (real definitions and resources); set ESPALIER_CORPUS to a folder that has it")
+	}
+	assert.Greater(t, len(w.Docs), 700)
+	assert.Less(t, left, 20)
+	for _, d := range w.Docs {
+		for _, job := range Jobs() {
+			assert.NoError(t, Compare(&job.Contenders[0], d), job.Name)
+		}
+	}
+}
+
+// TestCompare holds that a contender is found out which does other work.
+func TestCompare(t *testing.T) {
+	d := Generated()[1].Docs[0]
+	wrong := toBytes(func(dst []byte) ([]byte, error) { return append(dst, d.Src...), nil })
+	c := Contender{"does nothing", Decoded, "", func(*Document) Run { return wrong }}
+	assert.ErrorContains(t, Compare(&c, d), "another value than Kubernetes")
+
+	c = ours("silent", decoder.Ignore)
+	start := c.Start
+	c.Start = func(d *Document) Run {
+		r := start(d)
+		r.Findings = func() []string { return nil }
+		return r
+	}
+	assert.ErrorContains(t, Compare(&c, d), "other findings than Kubernetes")
+}
+
+// TestGenerated holds that workloads are the same each time, and as large as they are
+// said to be.
+func TestGenerated(t *testing.T) {
+	sizes := map[string][2]int{"W1": {850, 950}, "W2": {20_000, 22_000}, "W3": {1e6, 12e5}, "W4": {1e6, 12e5},
+		"W5": {95e4, 11e5}, "W6": {28e5, 34e5}, "W7": {15e5, 3e6}, "W8": {95e5, 11e6}}
+	again := Generated()
+	for i, w := range Generated() {
+		assert.True(t, bytes.Equal(w.Docs[0].Src, again[i].Docs[0].Src), w.Name)
+		assert.GreaterOrEqual(t, w.Size(false), sizes[w.Name][0], w.Name)
+		assert.LessOrEqual(t, w.Size(false), sizes[w.Name][1], w.Name)
+	}
+}
+
+// TestUnknown holds that the share of unknown bytes is what it is said to be: that by which
+// a document becomes shorter without defaults.
+func TestUnknown(t *testing.T) {
+	bare := regexp.MustCompile(`,? *default: (\{}|\w+)`).ReplaceAllString(resourceSchema(specSchema), "")
+	s, err := schema.Parse([]byte(bare))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	for i, share := range map[int]float64{0: 0, 1: 0.05, 2: 0.05, 3: 0.95} {
+		src := Generated()[i].Docs[0].Src
+		out, err := decoder.New(p).AppendJSON(nil, src)
+		require.NoError(t, err)
+		assert.InDelta(t, share, 1-float64(len(out))/float64(len(src)), 0.02)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	assert.Equal(t, Figure{2, 1.5, 2.5}, FigureOf([]float64{3, 1, 2}))
+	assert.Equal(t, Figure{7, 7, 7}, FigureOf([]float64{7}))
+	assert.True(t, math.IsNaN(FigureOf(nil).Median))
+	assert.InDelta(t, 4, Geomean([]float64{2, 8}), 1e-9)
+
+	// Within rounds: means of 4, 6 and 5.
+	mean := GeomeanOf([][]float64{{2, 4, 5}, {8, 9, 5}})
+	assert.InDelta(t, 5, mean.Median, 1e-9)
+	assert.InDelta(t, 4.5, mean.Low, 1e-9)
+	assert.True(t, math.IsNaN(GeomeanOf(nil).Median))
+
+	for x, want := range map[float64]string{1.234: "1.23", 12.34: "12.3", 123.4: "123", math.NaN(): "-"} {
+		assert.Equal(t, want, short(x))
+	}
+}
+
+// TestRace holds what a race is without looking at a clock: everybody does each document in
+// each round, and ratios are those of the same round.
+func TestRace(t *testing.T) {
+	w := Generated()[0]
+	counts := make([]int, 2)
+	var contenders []Contender
+	for i := range counts {
+		contenders = append(contenders, Contender{"counts", Partial, "", func(*Document) Run {
+			return Run{Do: func() error { counts[i]++; time.Sleep(slice); return nil }}
+		}})
+	}
+	trial := Race(&Job{}, w, contenders, 3)
+	for i, m := range trial.Measures {
+		assert.Len(t, m.NS, 3)
+		assert.GreaterOrEqual(t, counts[i], 3*maxSlices/2)
+	}
+	trial.Measures[0].NS, trial.Measures[1].NS = []float64{1, 2, 4}, []float64{10, 40, 40}
+	assert.Equal(t, []float64{10, 20, 10}, trial.Ratios(trial.Measures[1]))
+}
+
+// TestTargets holds that each row of the first table names what there is.
+func TestTargets(t *testing.T) {
+	for _, target := range Targets() {
+		names := []string{}
+		for _, c := range jobNamed(target.Job).Contenders {
+			names = append(names, c.Name)
+		}
+		assert.True(t, slices.Contains(names, target.Over), "%s in %q", target.Over, names)
+	}
+}
+
+// TestTables writes all tables of a short race.
+func TestTables(t *testing.T) {
+	workloads := Generated()[:1]
+	trials := raceAll(Jobs(), workloads, regexp.MustCompile(""), 1)
+	var out bytes.Buffer
+	writeHead(&out, 1, 0)
+	writeTargets(&out, trials)
+	for _, trial := range trials {
+		writeJob(&out, trial.Job, trials)
+	}
+	writeWorkload(&out, workloads[0], trials)
+	for _, line := range []string{"| AppendJSON, Ignore, over Kubernetes to bytes | **", "| Kubernetes, as its server | ", "accepts bad UTF-8", "### W1: "} {
+		assert.Contains(t, out.String(), line)
+	}
+}

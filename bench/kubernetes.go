@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+var tracking = structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+
+// A stage is how far the pipeline of Kubernetes goes.
+type stage int
+
+const (
+	stageParse stage = iota
+	stagePrune
+	stageNulls
+	stageDefault
+)
+
+// decodePlain is what a server does to a document to make a map of it, but for metadata.
+func decodePlain(src []byte, s *structural.Structural, last stage) (map[string]any, error) {
+	var m map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
+		return nil, err
+	}
+	finish(m, s, last)
+	return m, nil
+}
+
+// finish is what comes after parsing.
+func finish(m map[string]any, s *structural.Structural, last stage) {
+	if last >= stagePrune {
+		pruning.Prune(m, s, true)
+	}
+	if last >= stageNulls {
+		defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
+	}
+	if last >= stageDefault {
+		defaulting.Default(m, s)
+	}
+}
+
+// decodeStrict is the same under Strict.
+func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []string, error) {
+	var m map[string]any
+	strict, err := kjson.UnmarshalStrict(src, &m)
+	if err != nil {
+		return nil, nil, err
+	}
+	var findings []string
+	for _, err := range strict {
+		findings = append(findings, err.Error())
+	}
+	for _, path := range pruning.PruneWithOptions(m, s, true, tracking) {
+		findings = append(findings, `unknown field "`+path+`"`)
+	}
+	defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
+	defaulting.Default(m, s)
+	return m, findings, nil
+}
+
+// decodeServer is all of what the server does between the body and admission: it looks
+// for kind and apiVersion first, and reads metadata through ObjectMeta.
+func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, error) {
+	if _, err := serializer.DefaultMetaFactory.Interpret(src); err != nil {
+		return nil, err
+	}
+	m := map[string]any{}
+	if strict {
+		if _, err := kjson.UnmarshalStrict(src, &m); err != nil {
+			return nil, err
+		}
+	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
+		return nil, err
+	}
+	meta, found, _, err := objectmeta.GetObjectMetaWithOptions(m, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: strict})
+	if err != nil {
+		return nil, err
+	}
+	pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})
+	defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
+	if err, _ := objectmeta.CoerceWithOptions(nil, m, s, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: strict}); err != nil {
+		return nil, err
+	}
+	u := unstructured.Unstructured{Object: m}
+	if u.GetKind() == "" {
+		return nil, errors.New("no kind")
+	}
+	if found {
+		if err := objectmeta.SetObjectMeta(m, meta); err != nil {
+			return nil, err
+		}
+	}
+	defaulting.Default(m, s)
+	return m, nil
+}
+
+func kubernetesBytes() []Contender {
+	return []Contender{
+		{"Kubernetes", Decoded, "no metadata round trip", func(d *Document) Run {
+			return toBytes(func([]byte) ([]byte, error) {
+				m, err := decodePlain(d.Src, d.Structural, stageDefault)
+				if err != nil {
+					return nil, err
+				}
+				return json.Marshal(m)
+			})
+		}},
+		server("Kubernetes, as its server", false),
+	}
+}
+
+func server(name string, strict bool) Contender {
+	return Contender{name, Decoded, "", func(d *Document) Run {
+		return toBytes(func([]byte) ([]byte, error) {
+			m, err := decodeServer(d.Src, d.Structural, strict)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(m)
+		})
+	}}
+}
+
+func kubernetesStrict() []Contender {
+	return []Contender{
+		{"Kubernetes strict", Decoded, "no metadata round trip", func(d *Document) Run {
+			var findings []string
+			r := toBytes(func([]byte) (_ []byte, err error) {
+				var m map[string]any
+				if m, findings, err = decodeStrict(d.Src, d.Structural); err != nil {
+					return nil, err
+				}
+				return json.Marshal(m)
+			})
+			r.Findings = func() []string { return findings }
+			return r
+		}},
+		server("Kubernetes strict, as its server", true),
+	}
+}
+
+// kubernetesMap is the pipeline to a map, and the stages of it.
+func kubernetesMap() []Contender {
+	upTo := func(name string, last stage, output Output, less string) Contender {
+		return Contender{name, output, less, func(d *Document) Run {
+			return toValue(func() (any, error) { return decodePlain(d.Src, d.Structural, last) })
+		}}
+	}
+	return []Contender{
+		upTo("Kubernetes", stageDefault, Decoded, "no metadata round trip"),
+		upTo("Kubernetes: sigs.k8s.io/json", stageParse, Parsed, "prunes nothing, no defaults"),
+		upTo("Kubernetes: + Prune", stagePrune, Partial, "keeps nulls, no defaults"),
+		upTo("Kubernetes: + null prune", stageNulls, Partial, "no defaults"),
+	}
+}
+
+// kubernetesYAML is what a server does with a body in YAML under Strict: two readings
+// of the YAML, the lenient one for the object and the strict one for its error.
+func kubernetesYAML() []Contender {
+	return []Contender{{"Kubernetes strict", Decoded, "no metadata round trip", func(d *Document) Run {
+		return toBytes(func([]byte) ([]byte, error) {
+			js, err := yaml.YAMLToJSON(d.YAML)
+			if err != nil {
+				return nil, err
+			}
+			_, _ = yaml.YAMLToJSONStrict(d.YAML)
+			m, _, err := decodeStrict(js, d.Structural)
+			if err != nil {
+				return nil, err
+			}
+			return json.Marshal(m)
+		})
+	}}}
+}

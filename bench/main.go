@@ -1,0 +1,189 @@
+// Bench does the same work with Espalier and with what else does it, in turns, and prints
+// tables of how many times Espalier is as fast:
+//
+//	bench [-rounds 7] [-only regexp] [-write=false]   all, to results/ as well
+//	bench -smoke                                      a gate for CI, below two minutes
+//
+// Before a contender is timed, its result is compared, as a value, with that of
+// Kubernetes for the same document. One that does less work says so in its row.
+//
+// workloads.go has the documents, contenders.go what is done to them, and a file for each
+// group of contenders how; paired.go measures, tables.go and scaling.go write.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"time"
+)
+
+var (
+	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3) and scaling/series")
+	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
+	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
+	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
+)
+
+func main() {
+	flag.Parse()
+	only, err := regexp.Compile(*onlyFlag)
+	if err == nil {
+		switch {
+		case *smokeFlag:
+			err = smoke(os.Stdout, *roundsFlag)
+		case *profileFlag != "":
+			err = profile(*profileFlag, only)
+		default:
+			err = full(only)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// full measures everything that only matches, and prints and writes the tables.
+func full(only *regexp.Regexp) error {
+	workloads := Generated()
+	real, left := Corpus()
+	if real != nil {
+		workloads = append(workloads, real)
+	}
+	jobs := Jobs()
+	trials := raceAll(jobs, workloads, only, *roundsFlag)
+	var tables bytes.Buffer
+	writeHead(&tables, *roundsFlag, left)
+	writeTargets(&tables, trials)
+	for _, job := range jobs {
+		writeJob(&tables, job, trials)
+	}
+	fmt.Fprintf(&tables, "## Workloads\n\n")
+	for _, w := range workloads {
+		if slices.ContainsFunc(trials, func(t *Trial) bool { return t.Workload == w }) {
+			writeWorkload(&tables, w, trials)
+		}
+	}
+	writeScalings(&tables, workloads, only, *roundsFlag)
+	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *onlyFlag != "" {
+		return err
+	}
+	return write(tables.Bytes())
+}
+
+func raceAll(jobs []*Job, workloads []*Workload, only *regexp.Regexp, rounds int) (trials []*Trial) {
+	for _, w := range workloads {
+		for _, job := range jobs {
+			if job.InYAML && w.Docs[0].YAML == nil || !only.MatchString(job.Name+"/"+w.Name) {
+				continue
+			}
+			start := time.Now()
+			trials = append(trials, Race(job, w, job.Contenders, rounds))
+			fmt.Fprintf(os.Stderr, "%s/%s: %.1fs\n", job.Name, w.Name, time.Since(start).Seconds())
+		}
+	}
+	return trials
+}
+
+func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, rounds int) {
+	fmt.Fprintf(w, "## Scaling\n\nStrict builds all paths; allocations are those of both.\n\n")
+	for _, s := range scalings() {
+		if only.MatchString("scaling/" + s.Name) {
+			writeScaling(w, s, rounds)
+		}
+	}
+	if only.MatchString("scaling/goroutines") {
+		writeGoroutines(w, workloads[:3], rounds)
+	}
+}
+
+// write writes a file of its own for each day, platform and build.
+func write(tables []byte) error {
+	name := fmt.Sprintf("%s-%s-%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
+	if purego {
+		name += "-purego"
+	}
+	if err := os.MkdirAll("results", 0o777); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join("results", name+".md"), tables, 0o666)
+}
+
+// smoke measures the rows of the first table on all but the largest workload, and fails
+// where a mean is below half of what it must be.
+func smoke(w io.Writer, rounds int) error {
+	workloads := slices.DeleteFunc(Generated(), func(w *Workload) bool { return w.Name == "W8" })
+	fallen := 0
+	for _, t := range Targets() {
+		job := jobNamed(t.Job)
+		contenders := slices.DeleteFunc(slices.Clone(job.Contenders[1:]), func(c Contender) bool { return c.Name != t.Over })
+		contenders = append(job.Contenders[:1:1], contenders...)
+		var trials []*Trial
+		for _, workload := range workloads {
+			if !job.InYAML || workload.Docs[0].YAML != nil {
+				trials = append(trials, Race(job, workload, contenders, rounds))
+			}
+		}
+		_, mean := t.figures(trials)
+		gate, verdict := t.Must[1]/2, "ok"
+		if !(mean.Median >= gate) {
+			fallen, verdict = fallen+1, "FALLEN"
+		}
+		fmt.Fprintf(w, "%-60s %s, gate %v: %s\n", t.Work, mean, gate, verdict)
+	}
+	if fallen > 0 {
+		return fmt.Errorf("%d ratios have fallen below half of what they must be", fallen)
+	}
+	return nil
+}
+
+func jobNamed(name string) *Job {
+	for _, job := range Jobs() {
+		if job.Name == name {
+			return job
+		}
+	}
+	panic("no job " + name)
+}
+
+// profile runs the first contender of the jobs and workloads that only matches for some
+// seconds.
+func profile(name string, only *regexp.Regexp) error {
+	workloads := Generated()
+	if real, _ := Corpus(); real != nil {
+		workloads = append(workloads, real)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var racers []*racer
+	for _, w := range workloads {
+		for _, job := range Jobs() {
+			if (!job.InYAML || w.Docs[0].YAML != nil) && only.MatchString(job.Name+"/"+w.Name) {
+				racers = append(racers, prepare(&job.Contenders[0], w))
+			}
+		}
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return err
+	}
+	defer pprof.StopCPUProfile()
+	for start := time.Now(); time.Since(start) < 5*time.Second; {
+		for _, r := range racers {
+			r.slice()
+			r.spent = 0
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Contenders take turns in one process, each for a slice of a few milliseconds (or one
+// run, where that takes longer), and what counts is the ratio within a round: the speed
+// of a machine changes by a factor of two from one minute to the next, and with it that
+// of all contenders.
+const (
+	slice      = 5 * time.Millisecond
+	maxSlices  = 6                      // of a contender in a round
+	roundShare = 120 * time.Millisecond // that a slow contender need not exceed
+)
+
+// A Measure is what was measured of a contender on a workload.
+type Measure struct {
+	Contender *Contender
+	Err       error     // it could not do the work
+	NS        []float64 // a run of the workload, for each round
+	Allocs    float64   // of a run
+	Bytes     float64   // that they take
+	Wrong     int       // documents of which the result is another than that of Kubernetes
+}
+
+// A Trial is a workload as a job's contenders did it.
+type Trial struct {
+	Job      *Job
+	Workload *Workload
+	Measures []*Measure
+}
+
+// A racer is a contender with its runs.
+type racer struct {
+	*Measure
+	runs  []Run
+	spent time.Duration
+	done  int
+}
+
+// Race measures the contenders of a job on a workload.
+func Race(job *Job, w *Workload, contenders []Contender, rounds int) *Trial {
+	t := &Trial{Job: job, Workload: w}
+	var racers []*racer
+	for i := range contenders {
+		r := prepare(&contenders[i], w)
+		t.Measures = append(t.Measures, r.Measure)
+		if r.Err == nil {
+			r.countAllocations()
+			racers = append(racers, r)
+		}
+	}
+	for range rounds {
+		runtime.GC() // no round pays for another one's garbage
+		for range maxSlices {
+			for _, r := range racers {
+				r.slice()
+			}
+		}
+		for _, r := range racers {
+			r.NS = append(r.NS, float64(r.spent.Nanoseconds())/float64(r.done))
+			r.spent, r.done = 0, 0
+		}
+	}
+	return t
+}
+
+// prepare compares the contender's results, and starts it on each document.
+func prepare(c *Contender, w *Workload) *racer {
+	r := &racer{Measure: &Measure{Contender: c}}
+	for _, d := range w.Docs {
+		if err := Compare(c, d); err != nil {
+			if len(w.Docs) == 1 {
+				r.Err = err
+				return r
+			}
+			r.Wrong++
+		}
+		r.runs = append(r.runs, c.Start(d))
+	}
+	for range 3 { // buffers grow to what they need
+		r.run()
+	}
+	return r
+}
+
+// run does the workload once. What fails was counted by prepare.
+func (r *racer) run() {
+	for i := range r.runs {
+		_ = r.runs[i].Do()
+	}
+}
+
+func (r *racer) slice() {
+	if r.done > 0 && r.spent > roundShare {
+		return
+	}
+	start := time.Now()
+	for {
+		r.run()
+		r.done++
+		if d := time.Since(start); d >= slice {
+			r.spent += d
+			return
+		}
+	}
+}
+
+// countAllocations counts over several runs, so that what the runtime allocates now and
+// then does not show.
+func (r *racer) countAllocations() {
+	start := time.Now()
+	r.run()
+	n := int(min(50, 1+50*time.Millisecond/(time.Since(start)+1)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range n {
+		r.run()
+	}
+	runtime.ReadMemStats(&after)
+	r.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n))
+	r.Bytes = math.Floor(float64(after.TotalAlloc-before.TotalAlloc) / float64(n))
+}
+
+// Ratios returns how many times the first contender is as fast as this one, for each
+// round.
+func (t *Trial) Ratios(m *Measure) []float64 {
+	first := t.Measures[0]
+	var ratios []float64
+	for i := range min(len(m.NS), len(first.NS)) {
+		ratios = append(ratios, m.NS[i]/first.NS[i])
+	}
+	return ratios
+}
+
+// A Figure is a median with its spread: the quartiles.
+type Figure struct{ Median, Low, High float64 }
+
+func (f Figure) String() string {
+	if math.IsNaN(f.Median) {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s-%s)", short(f.Median), short(f.Low), short(f.High))
+}
+
+// short writes a number with two or three digits that say something.
+func short(x float64) string {
+	switch {
+	case math.IsNaN(x):
+		return "-"
+	case x < 10:
+		return fmt.Sprintf("%.2f", x)
+	case x < 100:
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.0f", x)
+}
+
+// FigureOf returns the median and the quartiles; of no values all are NaN.
+func FigureOf(values []float64) Figure {
+	sorted := slices.Sorted(slices.Values(values))
+	return Figure{quantile(sorted, 0.5), quantile(sorted, 0.25), quantile(sorted, 0.75)}
+}
+
+// quantile interpolates between the two nearest values.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	at := q * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 == len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// Geomean returns the geometric mean.
+func Geomean(values []float64) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(values)))
+}
+
+// GeomeanOf takes the geometric mean over workloads within each round, and of these the
+// median and the spread. Each element of ratios is a workload.
+func GeomeanOf(ratios [][]float64) Figure {
+	var means []float64
+	for round := 0; ; round++ {
+		var values []float64
+		for _, r := range ratios {
+			if round < len(r) {
+				values = append(values, r[round])
+			}
+		}
+		if len(values) < len(ratios) || len(ratios) == 0 {
+			return FigureOf(means)
+		}
+		means = append(means, Geomean(values))
+	}
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/espalier-dev/espalier/decoder"
+)
+
+// scalingJob is what is measured where one property of the workload changes.
+func scalingJob() *Job {
+	return &Job{Name: "scaling", Contenders: []Contender{
+		ours("Ignore", decoder.Ignore),
+		ours("Strict", decoder.Strict),
+		kubernetesBytes()[0],
+		jsontextPruner("jsontext", "", true),
+	}}
+}
+
+// A Series is a property of workloads with some values of it.
+type Series struct {
+	Name      string
+	Workloads func() []*Workload
+}
+
+func scalings() []Series {
+	return []Series{
+		{"size of the document", bySize},
+		{"depth, in 100 kB", byDepth},
+		{"share of bytes that are unknown, in 100 kB", byShare},
+		{"declared fields of an object, all of them in the document", byFields},
+	}
+}
+
+func bySize() (list []*Workload) {
+	for _, items := range []int{1, 10, 100, 1000, 10_000} {
+		list = append(list, newWorkload(sizeName(items), "", resourceSchema(specSchema), itemsDocument(10, items, 5)))
+	}
+	return list
+}
+
+func sizeName(items int) string {
+	return map[int]string{1: "1 kB", 10: "10 kB", 100: "100 kB", 1000: "1 MB", 10_000: "10 MB"}[items]
+}
+
+func byShare() (list []*Workload) {
+	for _, share := range []int{0, 5, 25, 50, 75, 95} {
+		items := max(1, 100*(100-share)/100)
+		list = append(list, newWorkload(fmt.Sprintf("%d %%", share), "", resourceSchema(specSchema), itemsDocument(11, items, share)))
+	}
+	return list
+}
+
+// byDepth has chains of objects, each declared.
+func byDepth() (list []*Workload) {
+	for _, depth := range []int{1, 10, 100, 1000} {
+		level := `{"type":"object","properties":{"name":{"type":"string"}}}`
+		value := `{"name":"web"}`
+		for range depth - 1 {
+			level = `{"type":"object","properties":{"name":{"type":"string"},"next":` + level + `}}`
+			value = `{"name":"web","next":` + value + `}`
+		}
+		n := max(1, 100_000/len(value))
+		src := `{"kind":"Chain","items":[` + value + strings.Repeat(","+value, n-1) + `]}`
+		list = append(list, newWorkload(fmt.Sprint(depth), "", `{"type":"object","properties":{"items":{"type":"array","items":`+level+`}}}`, []byte(src)))
+	}
+	return list
+}
+
+// byFields has objects of n fields, in an order that is not that of the schema.
+func byFields() (list []*Workload) {
+	for _, n := range []int{1, 10, 100, 1000, 10_000} {
+		var properties, members strings.Builder
+		for i := range n {
+			fmt.Fprintf(&properties, `,"field%d":{"type":"string"}`, i)
+			fmt.Fprintf(&members, `,"field%d":"value"`, i*7919%n)
+		}
+		object := "{" + members.String()[1:] + "}"
+		src := `{"kind":"Wide","items":[` + object + strings.Repeat(","+object, 100_000/len(object)) + `]}`
+		list = append(list, newWorkload(fmt.Sprint(n), "", `{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{`+properties.String()[1:]+`}}}}}`, []byte(src)))
+	}
+	return list
+}
+
+// writeScaling measures a series and writes its table: absolute figures, as what is
+// to be seen is whether they stay the same, and ratios.
+func writeScaling(w io.Writer, s Series, rounds int) {
+	job := scalingJob()
+	fmt.Fprintf(w, "### %s\n\n| | Ignore MB/s | Strict MB/s | allocations | over Kubernetes | over jsontext |\n|---|--:|--:|--:|--:|--:|\n", s.Name)
+	for _, workload := range s.Workloads() {
+		t := Race(job, workload, job.Contenders, rounds)
+		speed := func(i int) string {
+			return short(float64(workload.Size(false)) * 1e3 / FigureOf(t.Measures[i].NS).Median)
+		}
+		over := func(i int) string { return FigureOf(t.Ratios(t.Measures[i])).String() }
+		fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s |\n", workload.Name, speed(0), speed(1), t.Measures[0].Allocs+t.Measures[1].Allocs, over(2), over(3))
+	}
+	fmt.Fprintln(w)
+}
+
+// writeGoroutines compares the work of one goroutine with twice that work on two.
+func writeGoroutines(w io.Writer, workloads []*Workload, rounds int) {
+	fmt.Fprintf(w, "### goroutines\n\nThroughput of two goroutines over that of one, each with a decoder of its own.\n\n| | AppendJSON, Ignore | Kubernetes |\n|---|--:|--:|\n")
+	for _, workload := range workloads {
+		var cells []string
+		for _, c := range []Contender{ours("Ignore", decoder.Ignore), kubernetesBytes()[0]} {
+			both := []Contender{c, c}
+			both[0].Start, both[1].Start = many(c), twice(c)
+			t := Race(&Job{Name: "goroutines"}, workload, both, rounds)
+			ratios := t.Ratios(t.Measures[1])
+			for i := range ratios {
+				ratios[i] = 2 / ratios[i]
+			}
+			cells = append(cells, FigureOf(ratios).String())
+		}
+		fmt.Fprintf(w, "| %s | %s |\n", workload.Name, strings.Join(cells, " | "))
+	}
+	fmt.Fprintln(w)
+}
+
+// many does the work of a contender so often that it takes a millisecond or so: beside
+// that, starting a goroutine does not count.
+func many(c Contender) func(d *Document) Run {
+	return func(d *Document) Run {
+		r := c.Start(d)
+		n, do := max(1, 1_000_000/len(d.Src)), r.Do
+		r.Do = func() (err error) {
+			for range n {
+				err = do()
+			}
+			return err
+		}
+		return r
+	}
+}
+
+// twice does what many does two times, at the same time.
+func twice(c Contender) func(d *Document) Run {
+	return func(d *Document) Run {
+		other := *d
+		other.Schema = d.alone()
+		a, b := many(c)(d), many(c)(&other)
+		return Run{Do: func() error {
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = b.Do() })
+			err := a.Do()
+			wg.Wait()
+			return err
+		}, Result: a.Result}
+	}
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A Schema is a schema in the form of each side, and what contenders have made of
+// it: as in a server, that is done once, and not for each document.
+type Schema struct {
+	Program    *schema.Program
+	Structural *structural.Structural // with its defaults pruned
+	made       map[any]any
+}
+
+// NewSchema reads a schema in YAML or JSON.
+func NewSchema(openAPIV3Schema []byte) (*Schema, error) {
+	s, err := schema.Parse(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	p, err := schema.Compile(s)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := toStructural(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	return &Schema{Program: p, Structural: theirs, made: make(map[any]any)}, nil
+}
+
+// MustSchema is NewSchema for schemas that are written here.
+func MustSchema(openAPIV3Schema string) *Schema {
+	s, err := NewSchema([]byte(openAPIV3Schema))
+	if err != nil {
+		panic(fmt.Sprintf("%v in %s", err, openAPIV3Schema))
+	}
+	return s
+}
+
+// alone returns the schema without what others have made of it, for a goroutine of
+// its own.
+func (s *Schema) alone() *Schema {
+	return &Schema{s.Program, s.Structural, make(map[any]any)}
+}
+
+// made returns what make makes for the schema, the same each time for a key.
+func made[T any](s *Schema, key any, make func() T) T {
+	v, ok := s.made[key].(T)
+	if !ok {
+		v = make()
+		s.made[key] = v
+	}
+	return v
+}
+
+// toStructural does what a server does with the schema of a definition.
+func toStructural(openAPIV3Schema []byte) (*structural.Structural, error) {
+	js, err := yaml.YAMLToJSON(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	var v1 apiextensionsv1.JSONSchemaProps
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(js, &v1); err != nil {
+		return nil, err
+	}
+	var internal apiextensions.JSONSchemaProps
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &internal, nil); err != nil {
+		return nil, err
+	}
+	s, err := structural.NewStructural(&internal)
+	if err != nil {
+		return nil, err
+	}
+	return s, defaulting.PruneDefaults(s)
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// writeHead says what was measured, and where.
+func writeHead(w io.Writer, rounds, left int) {
+	build := "default"
+	if purego {
+		build = "purego"
+	}
+	fmt.Fprintf(w, "# Espalier and its peers, %s\n\n", time.Now().Format(time.DateOnly))
+	fmt.Fprintf(w, "- %s, %s/%s, GOMAXPROCS %d, build: %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), build)
+	fmt.Fprintf(w, "- %s\n", orUnknown(cpuInfo("model name")))
+	fmt.Fprintf(w, "- %d rounds; contenders take turns in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
+	fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
+	fmt.Fprintf(w, "- Peers: %s\n\n", strings.Join(versions(), ", "))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown CPU"
+	}
+	return s
+}
+
+// versions returns those of the modules that take part.
+func versions() (list []string) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, m := range info.Deps {
+		switch m.Path {
+		case "k8s.io/apiextensions-apiserver", "sigs.k8s.io/json", "sigs.k8s.io/yaml", "github.com/valyala/fastjson",
+			"github.com/goccy/go-json", "github.com/goccy/go-yaml", "github.com/bytedance/sonic", "github.com/tidwall/gjson",
+			"github.com/buger/jsonparser", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "go.yaml.in/yaml/v4":
+			list = append(list, m.Path+" "+m.Version)
+		}
+	}
+	return list
+}
+
+// writeTargets writes the first table.
+func writeTargets(w io.Writer, trials []*Trial) {
+	names := append(slices.Clone(allJSON), "corpus")
+	fmt.Fprintf(w, "## Targets\n\nThe mean is the geometric one over W1 to W8, for YAML over W1 to W3 and the corpus; W1 to W3 are W9 there.\n\n")
+	fmt.Fprintf(w, "| work | measured | must | aim | %s |\n|---|--:|--:|--:|%s\n", strings.Join(names, " | "), strings.Repeat("--:|", len(names)))
+	for _, t := range Targets() {
+		each, mean := t.figures(trials)
+		if len(each) == 0 {
+			continue
+		}
+		fmt.Fprintf(w, "| %s | **%s** | %v | %v |", t.Work, mean, t.Must[column()], t.Aim[column()])
+		for _, name := range names {
+			cell := ""
+			if f, ok := each[name]; ok {
+				cell = short(f.Median)
+			}
+			fmt.Fprintf(w, " %s |", cell)
+		}
+		fmt.Fprintln(w)
+	}
+	fmt.Fprintln(w)
+}
+
+// writeJob writes the table of a job: a row for each contender, with its ratio on each
+// workload and the mean of them.
+func writeJob(w io.Writer, job *Job, trials []*Trial) {
+	trials = slices.DeleteFunc(slices.Clone(trials), func(t *Trial) bool { return t.Job != job })
+	if len(trials) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "## %s\n\nThe ratio of each contender's time to that of %s.\n\n| contender |", job.Title, job.Contenders[0].Name)
+	for _, t := range trials {
+		fmt.Fprintf(w, " %s |", t.Workload.Name)
+	}
+	fmt.Fprintf(w, " mean | does less |\n|---|%s--:|---|\n", strings.Repeat("--:|", len(trials)))
+	for i := range job.Contenders {
+		writeContender(w, &job.Contenders[i], trials, i)
+	}
+	fmt.Fprintln(w)
+}
+
+func writeContender(w io.Writer, c *Contender, trials []*Trial, i int) {
+	fmt.Fprintf(w, "| %s |", c.Name)
+	var all [][]float64
+	var notes []string
+	if c.Less != "" {
+		notes = append(notes, c.Less)
+	}
+	for _, t := range trials {
+		m := t.Measures[i]
+		ratios := t.Ratios(m)
+		fmt.Fprintf(w, " %s |", short(FigureOf(ratios).Median))
+		if len(ratios) > 0 {
+			all = append(all, ratios)
+		}
+		if m.Err != nil {
+			notes = append(notes, fmt.Sprintf("%s: %.200v", t.Workload.Name, m.Err))
+		}
+		if m.Wrong > 0 {
+			notes = append(notes, fmt.Sprintf("another result for %d of %d documents of %s", m.Wrong, len(t.Workload.Docs), t.Workload.Name))
+		}
+	}
+	if c.Output == Verdict {
+		if list := accepts(c, trials[0].Workload.Docs[0].Schema); len(list) > 0 {
+			notes = append(notes, "accepts "+strings.Join(list, ", "))
+		}
+	}
+	fmt.Fprintf(w, " %s | %s |\n", GeomeanOf(all), strings.ReplaceAll(strings.Join(notes, "; "), "|", "\\|"))
+}
+
+// writeWorkload writes the absolute figures of a workload, for all jobs.
+func writeWorkload(w io.Writer, workload *Workload, trials []*Trial) {
+	fmt.Fprintf(w, "### %s: %s\n\n| job | contender | MB/s | allocations | bytes allocated | ratio |\n|---|---|--:|--:|--:|--:|\n", workload.Name, workload.What)
+	for _, t := range trials {
+		if t.Workload != workload {
+			continue
+		}
+		size := float64(workload.Size(t.Job.InYAML))
+		for _, m := range t.Measures {
+			if m.Err == nil {
+				fmt.Fprintf(w, "| %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/FigureOf(m.NS).Median), m.Allocs, m.Bytes, FigureOf(t.Ratios(m)))
+			}
+		}
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A Target is a row of the first table: how many times as fast as a contender
+// Espalier must be in the geometric mean, and what it aims for. Each is for an amd64
+// with AVX-512 first, and for any other machine or the build tag purego second.
+type Target struct {
+	Work      string
+	Job       string
+	Over      string // the contender
+	Workloads []string
+	Must, Aim [2]float64
+}
+
+var (
+	allJSON = []string{"W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8"}
+	allYAML = []string{"W1", "W2", "W3", "corpus"}
+)
+
+// Targets returns the rows of the first table.
+func Targets() []Target {
+	return []Target{
+		{"AppendJSON, Ignore, over Kubernetes to bytes", "bytes", "Kubernetes", allJSON, [2]float64{55, 45}, [2]float64{75, 60}},
+		{"AppendJSON, Strict, over Kubernetes strict to bytes", "strict", "Kubernetes strict", allJSON, [2]float64{36, 32}, [2]float64{55, 45}},
+		{"AppendJSON over a pruner on jsontext tokens", "bytes", "jsontext tokens, duplicates allowed", allJSON, [2]float64{5, 4.5}, [2]float64{7, 6}},
+		{"skipping over jsontext SkipValue", "skip", "jsontext SkipValue", allJSON, [2]float64{3, 1.8}, [2]float64{3.5, 2}},
+		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6, 5.5}, [2]float64{7, 7}},
+		{"AppendYAML, Strict, over Kubernetes strict from YAML", "yaml", "Kubernetes strict", allYAML, [2]float64{35, 35}, [2]float64{50, 50}},
+		{"yamlbridge over sigs.k8s.io/yaml YAMLToJSON", "yamlbridge", "sigs.k8s.io/yaml YAMLToJSON", allYAML, [2]float64{22, 22}, [2]float64{30, 30}},
+	}
+}
+
+// figures returns the ratio for each workload that was measured, and the mean.
+func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) {
+	each = make(map[string]Figure)
+	var all [][]float64
+	for _, trial := range trials {
+		if trial.Job.Name != t.Job {
+			continue
+		}
+		for _, m := range trial.Measures {
+			if m.Contender.Name != t.Over || m.Err != nil {
+				continue
+			}
+			ratios := trial.Ratios(m)
+			each[trial.Workload.Name] = FigureOf(ratios)
+			if slices.Contains(t.Workloads, trial.Workload.Name) {
+				all = append(all, ratios)
+			}
+		}
+	}
+	return each, GeomeanOf(all)
+}
+
+// column says which of a target's two figures holds here.
+func column() int {
+	if runtime.GOARCH == "amd64" && !purego && strings.Contains(cpuInfo("flags"), "avx512bw") {
+		return 0
+	}
+	return 1
+}
+
+// cpuInfo returns a line of what Linux says of the first processor; elsewhere it is
+// empty.
+func cpuInfo(name string) string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == name {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
