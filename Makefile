@@ -12,7 +12,7 @@ each = set -e; for m in $(MODULES); do echo "== $$m"; (cd $$m && $(1)); done
 
 .PHONY: help
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 8
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: test
 test: ## run all tests of all modules
@@ -23,7 +23,15 @@ race: ## run them with the race detector, on fewer generated documents
 	@$(call each,go test -race -short ./...)
 
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"
+	@cd bench && go run . $(BENCH)
+
+.PHONY: bench-smoke
+bench-smoke: ## compare in a minute; fails where a ratio has fallen to half of what it must be
+	@cd bench && go run . -smoke -rounds 3
+
+.PHONY: microbench
+microbench: ## run the benchmarks of go test
 	@$(call each,go test -run '^$$' -bench . -benchmem ./...)
 
 .PHONY: fuzz
