@@ -30,13 +30,13 @@ type builder struct {
 
 // A builtMember is a member or element: a value, or what it will be made of.
 type builtMember struct {
-	name     string // of a declared field
-	key      span   // of an undeclared name in the text
-	text     span   // of a string
-	number   uint64 // an int64 or the bits of a float64
-	value    any
-	kind     builtKind
-	declared bool
+	field *program.Field // of a name that is declared
+	key   span           // of one that is not, in the text
+	text  span           // of a string in the text
+	// number is an int64, or the bits of a float64.
+	number uint64
+	value  any
+	kind   builtKind
 }
 
 type builtKind uint8
@@ -48,10 +48,15 @@ const (
 	builtFloat
 )
 
-// A span is a part of the text, between the quotes of a string.
-type span struct {
-	from, to int
-	escaped  bool
+// A span is a part of the text, between the quotes of a string. A negative end stands
+// for its complement, and says that there are escapes.
+type span struct{ from, to int }
+
+func makeSpan(from, to int, escaped bool) span {
+	if escaped {
+		to = ^to
+	}
+	return span{from, to}
 }
 
 // A builtFrame is an open container.
@@ -85,14 +90,14 @@ func (b *builder) build(src []byte, root *program.Node) any {
 	}
 	c := b.chunkOf(b.members)
 	result := c.value(&b.members[0])
-	clear(b.members[:cap(b.members)])
+	clear(b.members)
 	b.members, b.src = b.members[:0], nil
 	return result
 }
 
 // held is how many bytes the builder keeps.
 func (b *builder) held() int {
-	const memberSize, frameSize = 112, 40
+	const memberSize, frameSize = 72, 40
 	return cap(b.members)*memberSize + cap(b.open)*frameSize + cap(b.text)
 }
 
@@ -123,12 +128,12 @@ func (b *builder) name(i int, top *builtFrame, m *builtMember) (*program.Field, 
 	if top.node != nil {
 		f := b.predicted[top.cell]
 		if end := i + len(f.Key); len(f.Key) > 0 && end <= len(b.src) && string(b.src[i:end]) == f.Key {
-			m.name, m.declared = f.Name(), true
+			m.field = f
 			return f, end
 		}
 	}
 	end, escaped, _ := jsonwire.ScanString(b.src, i+1)
-	m.key = span{i + 1, end, escaped}
+	m.key = makeSpan(i+1, end, escaped)
 	colon := jsonwire.Blanks(b.src, end+1) + 1
 	if top.node == nil {
 		return nil, colon
@@ -141,7 +146,7 @@ func (b *builder) name(i int, top *builtFrame, m *builtMember) (*program.Field, 
 	f := top.node.Find(text)
 	if f != nil {
 		b.predicted[top.cell] = f
-		m.name, m.declared = f.Name(), true
+		m.field = f
 	}
 	return f, colon
 }
@@ -160,7 +165,7 @@ func (b *builder) value(i int, node *program.Node) int {
 		return i + 1
 	case '"':
 		end, escaped, _ := jsonwire.ScanString(b.src, i+1)
-		m.kind, m.text = builtString, span{i + 1, end, escaped}
+		m.kind, m.text = builtString, makeSpan(i+1, end, escaped)
 		return end + 1
 	case 't':
 		m.value = true
@@ -217,6 +222,7 @@ func (b *builder) close() {
 		}
 		of.value = object
 	}
+	clear(members) // so that nothing is kept
 	b.members = b.members[:top.first]
 }
 
@@ -236,7 +242,7 @@ func (b *builder) chunkOf(members []builtMember) chunk {
 	var strings, ints, floats int
 	for i := range members {
 		m := &members[i]
-		if !m.declared {
+		if m.field == nil {
 			m.key = b.take(m.key)
 		}
 		switch m.kind {
@@ -269,8 +275,8 @@ func (b *builder) chunkOf(members []builtMember) chunk {
 // take appends what stands in a span of the source to text.
 func (b *builder) take(s span) span {
 	from := len(b.text)
-	if s.escaped {
-		b.text = jsonwire.AppendUnescaped(b.text, b.src[s.from:s.to])
+	if s.to < 0 {
+		b.text = jsonwire.AppendUnescaped(b.text, b.src[s.from:^s.to])
 	} else {
 		b.text = append(b.text, b.src[s.from:s.to]...)
 	}
@@ -278,8 +284,8 @@ func (b *builder) take(s span) span {
 }
 
 func (c *chunk) name(m *builtMember) string {
-	if m.declared {
-		return m.name
+	if m.field != nil {
+		return m.field.Name()
 	}
 	return c.cut(m.key)
 }

@@ -129,6 +129,7 @@ func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	var err error
 	d.walker.findings.reset()
 	d.duplicates = nil
+	d.uses++
 	d.json, err = d.yaml.AppendJSON(d.json[:0], src)
 	out := dst
 	if err == nil {

@@ -189,11 +189,6 @@ func (f *findings) mergeDuplicates() {
 			}
 			first[path] = len(kept)
 		}
-		if last := len(kept) - 1; r.kind == errors.UnknownField && last >= 0 && kept[last].kind == r.kind &&
-			f.lastPaths[r.path:r.end] == f.lastPaths[kept[last].path:kept[last].end] {
-			kept[last] = r // of names that repeat, the last counts; only a stream has met others
-			continue
-		}
 		kept = append(kept, r)
 	}
 	f.records = kept

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
@@ -57,12 +58,15 @@ type tracked struct {
 type group struct {
 	name          name // the first
 	second, count int  // where it is repeated first, and how often it is
-	last          int
+	last          int  // where it is repeated last, or on a stream its index
 }
 
 func (t *tracked) start() {
 	t.names, t.arena, t.levels, t.left = t.names[:0], t.arena[:0], t.levels[:0], t.left[:0]
 	t.firstName, t.firstWord = 0, 0
+	if t.arena == nil {
+		t.arena = make([]byte, 0, 64) // a name without text must not be nil, which is an index
+	}
 }
 
 // addName notes the name whose text, with its escapes, is b[from:to].
@@ -195,6 +199,46 @@ func (w *walker) collectOnStream(first int, kept bool) {
 		w.findings.reset()
 	}
 	w.collect(first)
+	if !kept && len(w.levels) == 0 {
+		w.forgetLosers(w.names[first:])
+	}
+}
+
+// lost is the length of a name that a later one replaces, when these were collected.
+const lost = -1
+
+// forgetLosers takes back that names of the open object are unknown which later ones
+// replace.
+func (w *walker) forgetLosers(names []name) {
+	kept, located := w.records[:0], 0
+	for i, r := range w.records {
+		if r.kind == errors.UnknownField {
+			at, found := slices.BinarySearchFunc(names, &r, w.compareToName)
+			if found && names[at].n == lost {
+				w.strict--
+				continue
+			}
+		}
+		if i < w.located {
+			located++
+		}
+		kept = append(kept, r)
+	}
+	w.records, w.located = kept, located
+}
+
+// compareToName compares where a name and a finding are. Both have left the window, or
+// neither has, or the finding comes first or last.
+func (w *walker) compareToName(n name, r *record) int {
+	switch located := r.position.IsValid(); {
+	case located && n.at < 0:
+		return cmp.Compare(w.left[^n.at].Offset, r.position.Offset)
+	case located:
+		return 1
+	case n.at < 0:
+		return -1
+	}
+	return cmp.Compare(n.at, r.at)
 }
 
 func (t *tracked) openObject() {
@@ -269,6 +313,9 @@ func (w *walker) collect(first int) {
 		}
 		if g < 0 {
 			w.groups = append(w.groups, group{name: *n, last: n.at})
+			if w.streaming {
+				w.groups[len(w.groups)-1].last = i
+			}
 			continue
 		}
 		was := &w.groups[g]
@@ -276,6 +323,8 @@ func (w *walker) collect(first int) {
 			was.second = n.at
 		}
 		if w.streaming {
+			names[was.last].n = lost
+			was.last = i
 			continue
 		}
 		w.losers = append(w.losers, was.last)

@@ -84,6 +84,7 @@ const (
 	limitDefaults
 	limitOutput
 	limitHeld
+	limitLength
 )
 
 func (l Limits) of(which limit) (name string, max int) {
@@ -98,6 +99,8 @@ func (l Limits) of(which limit) (name string, max int) {
 		return "size of inserted defaults in bytes", l.DefaultBytes
 	case limitHeld:
 		return "size of what a stream must hold in bytes", l.HeldBytes
+	case limitLength:
+		return "length of a stream in bytes", maxInt // which matters where int has 32 bits
 	}
 	return "size of the result in bytes", l.OutputBytes
 }

@@ -17,8 +17,9 @@ import (
 //   - names that the schema does not declare of the objects that are open, as none of
 //     them may stand twice.
 //
-// [Limits].HeldBytes bounds their sum. What is dropped passes through the window,
-// whatever its size. White space behind the document is not kept, and the rest of it may
+// [Limits].HeldBytes bounds their sum; the white space around a name counts until its value
+// begins. What is dropped passes through the window, whatever its size. Of findings beyond their
+// limits, others may be kept than AppendJSON would keep, which looks for duplicates first. White space behind the document is not kept, and the rest of it may
 // come out at another place than in the result of AppendJSON.
 //
 // What was read cannot be taken back, and so a name that stands twice in an object is an
@@ -46,7 +47,8 @@ func (d *Decoder) NewReader(r io.Reader) *Reader {
 }
 
 // NewYAMLReader is NewReader for a document in YAML: see [Decoder.AppendYAML]. It
-// holds the whole document. For streams of documents see [NewYAMLSequence].
+// holds the whole document. For its tokens, put a jsontext.Decoder on top of it; for
+// streams of documents see [NewYAMLSequence].
 func (d *Decoder) NewYAMLReader(r io.Reader) *Reader {
 	reader := &Reader{src: r}
 	reader.yaml = true
@@ -69,6 +71,9 @@ func (r *Reader) SetContext(ctx context.Context) { r.ctx = ctx }
 // Findings is [Decoder.Findings], for when Read has returned io.EOF or an
 // errors.StrictError.
 func (r *Reader) Findings() errors.List { return r.d.Findings() }
+
+// Omitted is [Decoder.Omitted], as Findings is.
+func (r *Reader) Omitted() int { return r.d.Omitted() }
 
 // Read returns the next bytes of the result, and io.EOF behind its last.
 //

@@ -85,7 +85,8 @@ value:
 	case '{', '[':
 		if depth >= w.limits.Depth-base {
 			w.overflew = limitDepth
-			return i, overflow
+			at, t = atValue, overflow
+			goto stopped
 		}
 		if depth&63 == 0 && depth > 0 {
 			w.outer = append(w.outer, stack)
@@ -240,7 +241,8 @@ restOfName:
 	}
 	if i-w.nameFrom-1 > w.limits.NameBytes {
 		w.overflew = limitName
-		return w.nameFrom, overflow
+		i, at, t = w.nameFrom, atName, overflow
+		goto stopped
 	}
 	if s != jsonwire.OK {
 		at = inName

@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
 // A window has this length at first, so that a stream of few bytes costs little. It
@@ -49,8 +48,8 @@ func (s *stream) start(d *Decoder) {
 	w.start(nil)
 	d.lines = counter{line: 1}
 	d.stream = d.stream[:0]
-	if cap(d.stream) < firstWindow {
-		d.stream = make([]byte, 0, firstWindow)
+	if cap(d.stream) == 0 {
+		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes))
 	}
 }
 
@@ -79,7 +78,7 @@ func (s *stream) room() ([]byte, error) {
 			return nil, err
 		}
 	}
-	return d.stream[len(d.stream):cap(d.stream)], nil
+	return d.stream[len(d.stream):min(cap(d.stream), len(d.stream)+largeWindow)], nil
 }
 
 // leave moves the window to what is not decided.
@@ -96,16 +95,18 @@ func (s *stream) leave() {
 	}
 }
 
-// grow makes the window larger where too little of it is free.
+// grow makes the window larger where too little of it is free, up to the limit.
 func (s *stream) grow() error {
 	d := s.d
-	most := d.walker.limits.HeldBytes
-	if held := len(d.stream) + d.walker.heldBytes(); held > most {
+	most := d.walker.limits.HeldBytes - d.walker.heldBytes()
+	if len(d.stream) > cap(d.stream)/2 || s.filled && cap(d.stream) < largeWindow {
+		if size := min(2*cap(d.stream), most); size > cap(d.stream) {
+			d.stream = append(make([]byte, 0, size), d.stream...)
+		}
+	}
+	if len(d.stream) >= min(most, cap(d.stream)) {
 		d.walker.overflew = limitHeld
 		return d.streamError(overflow)
-	}
-	if len(d.stream) > cap(d.stream)/2 || s.filled && cap(d.stream) < largeWindow {
-		d.stream = append(make([]byte, 0, 2*cap(d.stream)), d.stream...)
 	}
 	return nil
 }
@@ -114,6 +115,14 @@ func (s *stream) grow() error {
 // more.
 func (s *stream) put(n int, eof bool) {
 	d, w := s.d, &s.d.walker
+	if s.check() != nil {
+		return // the source has used the decoder
+	}
+	if s.total > int64(maxInt-n) {
+		w.overflew = limitLength
+		s.err = d.streamError(overflow)
+		return
+	}
 	s.filled = n == cap(d.stream)-len(d.stream)
 	d.stream = d.stream[:len(d.stream)+n]
 	s.total += int64(n)
@@ -251,142 +260,8 @@ func trimBlanks(b []byte, end int) int {
 	return end
 }
 
-// streamError returns the error for how a walk ended. Unlike fatal, it does not read
-// the document again: what the walker was in the middle of says what it expected.
-func (d *Decoder) streamError(st status) error {
-	w := &d.walker
-	b, at := w.b, min(w.pos, len(w.b))
-	d.look()
-	if st == repeated {
-		return d.duplicateError()
-	}
-	d.lines.notUTF8 = true // what ends in a string may end in a character
-	w.findings.reset()
-	path := w.openPath()
-	if st == overflow {
-		name, max := w.limits.of(w.overflew)
-		return &errors.LimitError{Limit: name, Max: int64(max), Position: d.lines.position(at), Path: path}
-	}
-	if w.outOfRange {
-		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.position(at), Path: path}
-	}
-	r := reader{b: b}
-	msg := r.resume(w, at)
-	e := &errors.SyntaxError{Msg: msg, Position: d.lines.position(r.at), Path: path}
-	if r.at >= len(b) && w.eof {
-		e.Err = io.ErrUnexpectedEOF
-	}
-	return e
-}
-
-// duplicateError is for a name that stands twice in what a stream keeps. It is the
-// only record.
-func (d *Decoder) duplicateError() error {
-	w := &d.walker
-	r := w.records[0]
-	w.lastPaths = string(w.paths)
-	e := &errors.DuplicateError{Path: w.pathOf(&r), First: r.firstPosition, Position: r.position}
-	if !e.First.IsValid() && r.first > 0 {
-		e.First = d.lines.position(r.first)
-	}
-	if !e.Position.IsValid() {
-		e.Position = d.lines.position(r.at)
-	}
-	w.findings.reset()
-	return e
-}
-
 // look turns the counter of lines to the window.
 func (d *Decoder) look() {
 	d.lines.src = d.walker.b
 	d.lines.hasCR = bytes.IndexByte(d.lines.src, '\r') >= 0
-}
-
-// openPath returns the way to what the machines are in. In what is skipped without
-// regard to names, it ends there.
-func (w *walker) openPath() errors.Path {
-	depth := w.sp
-	if depth > 0 && w.frames[depth].kind == inObject && !w.hasName() {
-		depth--
-	}
-	levels := 0
-	if w.st == inKept || w.st == inDropped {
-		levels = len(w.levels)
-		if levels > 0 {
-			last := &w.levels[levels-1]
-			if last.index < 0 && (last.names == len(w.names) || w.skipAt == atName || w.skipAt == inName) {
-				levels--
-			}
-		}
-	}
-	var leaf *name
-	if len(w.names) > 0 {
-		leaf = &w.names[len(w.names)-1]
-	}
-	level := w.levelSegment(leaf)
-	return errors.MakePath(depth+levels, func(i int) ([]byte, int) {
-		if i < depth {
-			return w.frameSegment(i)
-		}
-		return level(i - depth)
-	})
-}
-
-// resume reads the token at which the walker has stopped, and returns what is wrong
-// with it.
-func (r *reader) resume(w *walker, at int) (fault string) {
-	st := w.st
-	top := &w.frames[w.sp]
-	kind, first := top.kind, top.kind == inArray && top.cur == 0
-	if (st == inKept || st == inDropped) && w.depth > 0 {
-		kind, first = inArray, false
-		if w.stack&1 != 0 {
-			kind = inObject
-		}
-	}
-	if st == inKept || st == inDropped {
-		st = w.skipAt
-	}
-	switch kind {
-	case inObject:
-		r.steps = []step{{name: -1, index: -1}}
-	case inArray:
-		r.steps = []step{{}}
-	}
-	r.at = at
-	expect := aValue
-	switch st {
-	case inString, inName:
-		r.at--
-		return r.string()
-	case atFirstElement:
-		expect = aFirstElement
-	case atFirstName:
-		expect = aFirstName
-	case atName:
-		expect = aName
-	case atColon:
-		expect = aColon
-	case afterValue, afterMember, afterElement, atEnd:
-		expect = aComma
-	default:
-		if first {
-			expect = aFirstElement
-		}
-		for r.at > 0 && isTokenByte(r.b[r.at-1]) {
-			r.at-- // to where the number or literal starts
-		}
-	}
-	_, fault = r.token(expect)
-	return fault
-}
-
-// isTokenByte reports whether numbers and literals are made of it.
-func isTokenByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'E'
-}
-
-func outOfRange(b []byte, at int) string {
-	end, _, _, _ := jsonwire.ScanNumber(b, at)
-	return "number " + excerpt(b[at:end]) + " is beyond the range of float64"
 }

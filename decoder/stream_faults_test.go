@@ -365,3 +365,98 @@ func TestSupersededStream(t *testing.T) {
 	_, err = ended.Read(make([]byte, 1))
 	require.Equal(t, io.EOF, err, "it had ended before")
 }
+
+// TestStreamLimits asserts that a stream says where it has passed a limit, however it is
+// cut, as AppendJSON does.
+func TestStreamLimits(t *testing.T) {
+	p := compile(t, `
+type: object
+properties:
+  ports: {type: array, items: {type: object, properties: {protocol: {type: string, default: TCP}}}}
+  o: {type: object, properties: {a: {type: object}}}
+`)
+	for _, c := range []struct {
+		limits    decoder.Limits
+		doc, path string
+	}{
+		{decoder.Limits{DefaultBytes: 1000}, `{"ports":[` + strings.Repeat("{},", 100) + `{}]}`, "ports[62]"},
+		{decoder.Limits{}, `{"ports":[` + strings.Repeat("{},", 1_200_000) + `{}]}`, "ports[1048576]"},
+		{decoder.Limits{Depth: 2}, `{"o":{"a":{}}}`, "o.a"},
+		{decoder.Limits{Depth: 2}, `{"o":{"x":[{}]}}`, "o.x"},
+		{decoder.Limits{Depth: 3}, `{"o":{"x":[0,{}]}}`, "o.x[1]"},
+		{decoder.Limits{NameBytes: 3}, `{"o":{"long":1}}`, "o"},
+		{decoder.Limits{NameBytes: 3}, `{"o":{"x":[{"a":1,"long":1}]}}`, "o.x[0]"},
+		{decoder.Limits{NumberBytes: 3}, `{"o":{"x":[1,1234]}}`, "o.x[1]"},
+	} {
+		d := decoder.New(p, decoder.WithLimits(c.limits))
+		_, want := d.AppendJSON(nil, []byte(c.doc))
+		var e *ferrors.LimitError
+		require.ErrorAs(t, want, &e)
+		require.Equal(t, c.path, e.Path.String())
+		for at := 0; at <= min(len(c.doc), 40); at++ {
+			w := d.NewWriter(io.Discard)
+			_, err := io.WriteString(w, c.doc[:at])
+			if err == nil {
+				_, err = io.WriteString(w, c.doc[at:])
+			}
+			require.Equal(t, want, err)
+		}
+	}
+}
+
+// TestStreamSupersededByYAML asserts that a YAML document that is no YAML supersedes a
+// stream, too: what this has found is gone.
+func TestStreamSupersededByYAML(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"), decoder.FieldValidation(decoder.Strict))
+	w := d.NewWriter(io.Discard)
+	_, err := io.WriteString(w, `{"x":1,`)
+	require.NoError(t, err)
+	_, err = d.AppendYAML(nil, []byte("a: [\n"))
+	require.Error(t, err)
+	_, err = io.WriteString(w, `"a":"b"}`)
+	require.Error(t, err)
+	require.Error(t, w.Close())
+
+	r := d.NewReader(nil)
+	r.Reset(readFunc(func(p []byte) (int, error) {
+		if _, err := d.AppendJSON(nil, []byte(`{"a":"within a read"}`)); err != nil {
+			return 0, err
+		}
+		return copy(p, `{"x":{"a":1,"b":2},"y":[{}]}`), nil
+	}))
+	out, err := io.ReadAll(r)
+	require.Error(t, err)
+	require.Empty(t, out)
+}
+
+// TestFindingsWithEqualPaths asserts that names whose paths are shortened to the same text
+// are findings of their own.
+func TestFindingsWithEqualPaths(t *testing.T) {
+	d := decoder.New(compile(t, "type: object"))
+	long := strings.Repeat("a", 1500)
+	doc := `{"` + long + "1" + long + `":1,"` + long + "2" + long + `":1,"` + long + "1" + long + `":2}`
+	_, err := d.AppendJSON(nil, []byte(doc))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 3)
+	_, err = io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(doc))))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 3)
+	require.Equal(t, 2, d.Findings().Count(ferrors.UnknownField))
+}
+
+// TestFirstAtTheStartOfTheWindow asserts that a duplicate's first place is known wherever
+// the window starts.
+func TestFirstAtTheStartOfTheWindow(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true"))
+	for blanks := range 600 {
+		doc := strings.Repeat(" ", blanks) + `{"x":1,"x":2}`
+		w := d.NewWriter(io.Discard)
+		_, err := io.WriteString(w, doc[:blanks+1])
+		require.NoError(t, err)
+		_, err = io.WriteString(w, doc[blanks+1:])
+		var e *ferrors.DuplicateError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, int64(blanks+1), e.First.Offset)
+		require.Equal(t, int64(blanks+7), e.Position.Offset)
+	}
+}

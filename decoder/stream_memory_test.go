@@ -147,8 +147,21 @@ func TestHeldBytes(t *testing.T) {
 	require.ErrorAs(t, read(`{"a"`+strings.Repeat(" ", 4*held)+`:{}}`), &e)
 	require.NoError(t, read(`{"a":{}`+strings.Repeat(" ", 4*held)+`}`), "white space between members is not held")
 
+	for _, blanks := range []int{held - 100, held} {
+		err := read(`{"a"` + strings.Repeat(" ", blanks) + `:{}}`)
+		if blanks < held {
+			require.NoError(t, err)
+		} else {
+			require.ErrorAs(t, err, &e)
+		}
+	}
+	small := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: 4096}))
+	deep := `{"b":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `}`
+	_, err := io.Copy(io.Discard, small.NewReader(strings.NewReader(deep)))
+	require.ErrorAs(t, err, &e, "open containers count")
+
 	yaml := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: held}))
-	_, err := io.Copy(io.Discard, yaml.NewYAMLReader(strings.NewReader("a: {}\n"+strings.Repeat("# comment\n", held/5))))
+	_, err = io.Copy(io.Discard, yaml.NewYAMLReader(strings.NewReader("a: {}\n"+strings.Repeat("# comment\n", held/5))))
 	require.ErrorAs(t, err, &e, "YAML is held")
 }
 

@@ -45,6 +45,9 @@ func (t *TokenReader) SetContext(ctx context.Context) { t.reader.SetContext(ctx)
 // Findings is [Reader.Findings].
 func (t *TokenReader) Findings() errors.List { return t.reader.Findings() }
 
+// Omitted is [Decoder.Omitted], as Findings is.
+func (t *TokenReader) Omitted() int { return t.reader.Omitted() }
+
 // Decoder returns the decoder that the tokens come from, to hand it to
 // json.UnmarshalDecode. Err then says why that has failed.
 func (t *TokenReader) Decoder() *jsontext.Decoder { return t.tokens }

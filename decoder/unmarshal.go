@@ -34,20 +34,29 @@ import (
 // written in part, where it was its decoding that has failed.
 func (d *Decoder) Unmarshal(src []byte, v any) error {
 	out, err := d.AppendJSON(d.result[:0], src)
-	return d.unmarshal(out, v, err)
+	return d.unmarshal(out, v, err, func() errors.Position {
+		c := newCounter(src, false, d.origin)
+		return c.position(jsonwire.Blanks(src, 0))
+	})
 }
 
 // UnmarshalYAML is Unmarshal for the one YAML document in src: see
 // [Decoder.AppendYAML].
 func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
 	out, err := d.AppendYAML(d.result[:0], src)
-	return d.unmarshal(out, v, err)
+	return d.unmarshal(out, v, err, func() errors.Position {
+		if d.yaml.Origin.IsValid() {
+			return d.yaml.Origin
+		}
+		return errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+	})
 }
 
 var errNilPointer = stderrors.New("decoder: Unmarshal needs a pointer that is not nil")
 
-// unmarshal stores the result, which came with an error that may be fatal.
-func (d *Decoder) unmarshal(out []byte, v any, err error) error {
+// unmarshal stores the result, which came with an error that may be fatal. start says
+// where the document starts.
+func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Position) error {
 	d.result = out
 	if _, isStrict := err.(*errors.StrictError); err != nil && !isStrict {
 		return err
@@ -63,7 +72,7 @@ func (d *Decoder) unmarshal(out []byte, v any, err error) error {
 		made := d.build(out, d.walker.program.Root)
 		object, isObject := made.(map[string]any)
 		if !isObject && made != nil {
-			return d.noObject(out)
+			return noObject(out, start())
 		}
 		*to = object
 		return err
@@ -88,7 +97,8 @@ func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 
 // unmarshalAny makes an interface value within a Go value.
 func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
-	if *v != nil {
+	switch reflect.ValueOf(*v).Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Struct:
 		return stderrors.ErrUnsupported // it is merged into what is there
 	}
 	text, err := from.ReadValue()
@@ -105,10 +115,10 @@ func (d *Decoder) build(text []byte, root *program.Node) any {
 	return d.builder.build(text, root)
 }
 
-func (d *Decoder) noObject(out []byte) error {
+func noObject(out []byte, at errors.Position) error {
 	got := firstTypes[jsonwire.At(out, jsonwire.Blanks(out, 0))]
 	return &errors.TypeError{Findings: errors.List{{
 		Kind: errors.TypeMismatch, Want: program.Object.String(), Got: got.String(),
-		Position: errors.Position{Line: 1, Column: 1, ByteColumn: 1},
+		Position: at,
 	}}}
 }

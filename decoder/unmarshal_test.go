@@ -114,6 +114,29 @@ func TestUnmarshalTyped(t *testing.T) {
 	require.ErrorAs(t, d.Unmarshal([]byte(`{"n":`), &got), &syntax)
 }
 
+// TestUnmarshalInterfaces asserts that interface values in Go values are made anew, but
+// for what json merges into, and in linear time.
+func TestUnmarshalInterfaces(t *testing.T) {
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	n := 1
+	v := struct{ M map[string]any }{map[string]any{"k": 1.0, "p": &n, "m": map[string]any{"old": true}, "s": []any{1}}}
+	require.NoError(t, d.Unmarshal([]byte(`{"M":{"k":9007199254740993,"p":2,"m":{"new":9007199254740993},"s":[2]}}`), &v))
+	require.Equal(t, int64(9007199254740993), v.M["k"])
+	require.Equal(t, map[string]any{"old": true, "new": int64(9007199254740993)}, v.M["m"])
+	require.Equal(t, []any{int64(2)}, v.M["s"])
+	require.Equal(t, 2, n)
+
+	var list struct{ A []any }
+	long := strings.Repeat("0,", 100_000)
+	require.NoError(t, d.Unmarshal([]byte(`{"A":[[`+long+`0],`+long+`0]}`), &list), "this took minutes once")
+	require.Len(t, list.A, 100_002)
+
+	var e *ferrors.TypeError
+	var m map[string]any
+	require.ErrorAs(t, d.Unmarshal([]byte("\n\n  [1]"), &m), &e)
+	require.Equal(t, ferrors.Position{Offset: 4, Line: 3, Column: 3, ByteColumn: 3}, e.Findings[0].Position)
+}
+
 // TestUnmarshalDefaults asserts that defaults are not shared between results.
 func TestUnmarshalDefaults(t *testing.T) {
 	d := decoder.New(compile(t, valuesSchema))

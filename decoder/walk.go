@@ -42,7 +42,6 @@ const (
 	atNull
 	inKept
 	inDropped
-	afterValue
 	afterMember
 	afterElement
 	atRepeated // set by the driver: drop the member whose name starts here
@@ -67,6 +66,9 @@ const (
 	inArray
 )
 
+// noName stands for the start of a name where there is none.
+const noName = -maxInt - 1
+
 // A frame is an open container, suspended while one that it holds is open.
 type frame struct {
 	node *program.Node
@@ -77,7 +79,7 @@ type frame struct {
 	names int // where the undeclared names of this object start in walker.names
 	// cur is where the name of the member that is being read starts, the
 	// opening quote, or the index of the element. A name that has left the window
-	// is in window.opened, at the complement.
+	// is in window.opened, at the complement; noName says that none was read yet.
 	cur  int
 	cell int32 // in the prediction table, of what was seen last
 	kind uint8
@@ -190,8 +192,6 @@ func (w *walker) run(b []byte, eof bool) status {
 		goto keptTree
 	case inDropped:
 		goto droppedTree
-	case afterValue:
-		goto after
 	case afterMember:
 		goto afterMember
 	case afterElement:
@@ -244,7 +244,7 @@ value: // a value that node v governs
 		if w.push(n, seen, cur, cell, kind, i) {
 			goto tooMuch
 		}
-		n, seen, cell, kind, kept = v, 0, v.Cell, inObject, false
+		n, seen, cur, cell, kind, kept = v, 0, noName, v.Cell, inObject, false
 		if len(n.Fields) > 64 {
 			w.openWords(len(n.Fields))
 		}
@@ -373,7 +373,7 @@ firstName:
 		goto closeObject
 	}
 	w.st = atFirstName
-	goto stop
+	goto stop // cur is noName
 
 name:
 	c = jsonwire.At(b, i)
@@ -382,7 +382,7 @@ name:
 		c = jsonwire.At(b, i)
 	}
 	if c != '"' {
-		w.st = atName
+		w.st, cur = atName, noName
 		goto stop
 	}
 
@@ -408,7 +408,7 @@ restOfName:
 	}
 	if i-cur-1 > w.limits.NameBytes {
 		w.overflew = limitName
-		i = cur
+		i, cur = cur, noName
 		goto tooMuch
 	}
 	if s != jsonwire.OK {
@@ -661,7 +661,7 @@ stopped: // as status t says
 repeatedField:
 	if w.streaming {
 		w.findings.reset()
-		w.note(cur, kind, cur, record{kind: errors.DuplicateField, count: 1})
+		w.note(cur, kind, cur, record{kind: errors.DuplicateField, first: -1, count: 1})
 	}
 
 repeat:

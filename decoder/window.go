@@ -43,12 +43,6 @@ func (w *walker) decided() (to, from int) {
 	return to, from
 }
 
-// hasName reports whether the member that is open in the innermost object has a
-// name by now.
-func (w *walker) hasName() bool {
-	return w.frames[w.sp].kind == inObject && w.st != atFirstName && w.st != atName
-}
-
 // leave gives up the first n bytes of the window, which the next run must not
 // have any more.
 func (d *Decoder) leave(n int) {
@@ -141,12 +135,8 @@ func (w *walker) saveNames(n int) {
 
 // saveOpened copies the names of open members that leave the window.
 func (w *walker) saveOpened(n int) {
-	top := &w.frames[w.sp]
-	if top.kind == inObject && !w.hasName() {
-		top.cur = n // for the loops to pass
-	}
 	first := w.sp
-	for first > 0 && !(w.frames[first].kind == inObject && w.frames[first].cur < 0) {
+	for first > 0 && !w.frames[first].isSaved() {
 		first--
 	}
 	end := 0
@@ -159,7 +149,7 @@ func (w *walker) saveOpened(n int) {
 	for i := first + 1; i <= w.sp; i++ {
 		f := &w.frames[i]
 		switch {
-		case f.kind != inObject:
+		case f.kind != inObject || f.cur == noName:
 		case f.cur >= n:
 			f.cur -= n
 		default:
@@ -171,17 +161,20 @@ func (w *walker) saveOpened(n int) {
 	}
 }
 
-// heldBytes is how much is kept of what has left the window.
+// isSaved reports whether the name of the open member has left the window.
+func (f *frame) isSaved() bool { return f.kind == inObject && f.cur < 0 && f.cur != noName }
+
+// heldBytes is how much is held besides the window.
 func (w *walker) heldBytes() int {
-	const perName = 64 // a name and its position
-	return len(w.opened) + len(w.arena) + perName*len(w.names)
+	const perName, perFrame, perLevel = 64, 64, 16 // a name has a position
+	return len(w.opened) + len(w.arena) + perName*len(w.names) + perFrame*w.sp + perLevel*len(w.levels)
 }
 
 // addDuplicate adds a finding about names of an object that is dropped, or are
 // dropped themselves.
 func (w *walker) addDuplicate(g *group) {
 	depth := w.sp
-	segment := w.frameSegment
+	var segment func(i int) ([]byte, int)
 	if within := len(w.levels); within > 0 {
 		level := w.levelSegment(&g.name)
 		depth += within

@@ -45,6 +45,9 @@ func (w *Writer) SetContext(ctx context.Context) { w.ctx = ctx }
 // errors.StrictError.
 func (w *Writer) Findings() errors.List { return w.d.Findings() }
 
+// Omitted is [Decoder.Omitted], as Findings is.
+func (w *Writer) Omitted() int { return w.d.Omitted() }
+
 // flushAt is how much output is kept back for a larger write.
 const flushAt = 32 << 10
 
