@@ -124,7 +124,7 @@ func TestRace(t *testing.T) {
 			return Run{Do: func() error { counts[i]++; time.Sleep(slice); return nil }}
 		}})
 	}
-	trial := Race(&Job{}, w, contenders, 3)
+	trial := Race(&Job{Contenders: contenders}, w, 3)
 	for i, m := range trial.Measures {
 		assert.Len(t, m.NS, 3)
 		assert.GreaterOrEqual(t, counts[i], 3*maxSlices/2)

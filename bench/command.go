@@ -40,7 +40,7 @@ func raceCommands(rounds int) (*Trial, error) {
 		command("kubeconform -n 2", "validates types; unknown fields pass", filepath.Join(dir, "kubeconform"),
 			"-n", "2", "-schema-location", filepath.Join(dir, "schema.json"), manifests),
 	}}
-	return Race(job, w, job.Contenders, rounds), nil
+	return Race(job, w, rounds), nil
 }
 
 // command is a contender that is a process. What it prints is read by nobody.

@@ -1,8 +1,8 @@
 // Bench does the same work with Espalier and with what else does it, in turns, and prints
 // tables of how many times Espalier is as fast:
 //
-//	bench [-rounds 7] [-only regexp] [-write=false]   all, to results/ as well
-//	bench -smoke                                      a gate for CI, below two minutes
+//	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   all, to results/ as well
+//	bench -smoke                                                 a gate for CI, below two minutes
 //
 // Before a contender is timed, its result is compared, as a value, with that of
 // Kubernetes for the same document. One that does less work says so in its row.
@@ -28,6 +28,7 @@ import (
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
 	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series and command/manifests")
+	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
@@ -60,6 +61,11 @@ func full(only *regexp.Regexp) error {
 		workloads = append(workloads, real)
 	}
 	jobs := Jobs()
+	if *targetsFlag {
+		for _, job := range jobs {
+			job.keepTargets()
+		}
+	}
 	trials := raceAll(jobs, workloads, only, *roundsFlag)
 	if only.MatchString("command/manifests") {
 		trial, err := raceCommands(min(*roundsFlag, 3))
@@ -81,7 +87,7 @@ func full(only *regexp.Regexp) error {
 		}
 	}
 	writeScalings(&tables, workloads, only, *roundsFlag)
-	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *onlyFlag != "" {
+	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *targetsFlag || *onlyFlag != "" {
 		return err
 	}
 	return write(tables.Bytes())
@@ -94,7 +100,7 @@ func raceAll(jobs []*Job, workloads []*Workload, only *regexp.Regexp, rounds int
 				continue
 			}
 			start := time.Now()
-			trials = append(trials, Race(job, w, job.Contenders, rounds))
+			trials = append(trials, Race(job, w, rounds))
 			fmt.Fprintf(os.Stderr, "%s/%s: %.1fs\n", job.Name, w.Name, time.Since(start).Seconds())
 		}
 	}
@@ -138,12 +144,11 @@ func smoke(w io.Writer, rounds int) error {
 			continue
 		}
 		job := jobNamed(t.Job)
-		contenders := slices.DeleteFunc(slices.Clone(job.Contenders[1:]), func(c Contender) bool { return c.Name != t.Over })
-		contenders = append(job.Contenders[:1:1], contenders...)
+		job.keep(t.Over)
 		var trials []*Trial
 		for _, workload := range workloads {
 			if !job.InYAML || workload.Docs[0].YAML != nil {
-				trials = append(trials, Race(job, workload, contenders, rounds))
+				trials = append(trials, Race(job, workload, rounds))
 			}
 		}
 		_, mean := t.figures(trials)

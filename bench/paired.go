@@ -39,16 +39,17 @@ type Trial struct {
 type racer struct {
 	*Measure
 	runs  []Run
+	last  time.Duration // of a run before the first round
 	spent time.Duration
 	done  int
 }
 
 // Race measures the contenders of a job on a workload.
-func Race(job *Job, w *Workload, contenders []Contender, rounds int) *Trial {
+func Race(job *Job, w *Workload, rounds int) *Trial {
 	t := &Trial{Job: job, Workload: w}
 	var racers []*racer
-	for i := range contenders {
-		r := prepare(&contenders[i], w)
+	for i := range job.Contenders {
+		r := prepare(&job.Contenders[i], w)
 		t.Measures = append(t.Measures, r.Measure)
 		if r.Err == nil {
 			r.countAllocations()
@@ -83,8 +84,10 @@ func prepare(c *Contender, w *Workload) *racer {
 		}
 		r.runs = append(r.runs, c.Start(d))
 	}
-	for range 3 { // buffers grow to what they need
-		r.run()
+	for start, i := time.Now(), 0; i < 3 && time.Since(start) < roundShare; i++ {
+		before := time.Now()
+		r.run() // buffers grow to what they need
+		r.last = time.Since(before) + 1
 	}
 	return r
 }
@@ -114,9 +117,7 @@ func (r *racer) slice() {
 // countAllocations counts over several runs, so that what the runtime allocates now and
 // then does not show.
 func (r *racer) countAllocations() {
-	start := time.Now()
-	r.run()
-	n := int(min(50, 1+50*time.Millisecond/(time.Since(start)+1)))
+	n := int(min(50, 1+50*time.Millisecond/r.last))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range n {

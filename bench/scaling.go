@@ -90,7 +90,7 @@ func writeScaling(w io.Writer, s Series, rounds int) {
 	job := scalingJob()
 	fmt.Fprintf(w, "### %s\n\n| | Ignore MB/s | Strict MB/s | allocations | over Kubernetes | over jsontext |\n|---|--:|--:|--:|--:|--:|\n", s.Name)
 	for _, workload := range s.Workloads() {
-		t := Race(job, workload, job.Contenders, rounds)
+		t := Race(job, workload, rounds)
 		speed := func(i int) string {
 			return short(float64(workload.Size(false)) * 1e3 / FigureOf(t.Measures[i].NS).Median)
 		}
@@ -108,7 +108,7 @@ func writeGoroutines(w io.Writer, workloads []*Workload, rounds int) {
 		for _, c := range []Contender{ours("Ignore", decoder.Ignore), kubernetesBytes()[0]} {
 			both := []Contender{c, c}
 			both[0].Start, both[1].Start = many(c), twice(c)
-			t := Race(&Job{Name: "goroutines"}, workload, both, rounds)
+			t := Race(&Job{Name: "goroutines", Contenders: both}, workload, rounds)
 			ratios := t.Ratios(t.Measures[1])
 			for i := range ratios {
 				ratios[i] = 2 / ratios[i]

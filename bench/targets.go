@@ -37,6 +37,25 @@ func Targets() []Target {
 	}
 }
 
+// keepTargets keeps the contenders that the first table names.
+func (j *Job) keepTargets() {
+	var names []string
+	for _, t := range Targets() {
+		if t.Job == j.Name {
+			names = append(names, t.Over)
+		}
+	}
+	j.keep(names...)
+}
+
+// keep keeps the first contender and those named.
+func (j *Job) keep(names ...string) {
+	first := j.Contenders[0].Name
+	j.Contenders = slices.DeleteFunc(j.Contenders, func(c Contender) bool {
+		return c.Name != first && !slices.Contains(names, c.Name)
+	})
+}
+
 // figures returns the ratio for each workload that was measured, and the mean.
 func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) {
 	each = make(map[string]Figure)
