@@ -53,7 +53,7 @@ func TestOutputsOfCorpus(t *testing.T) {
 // TestCompare holds that a contender is found out which does other work.
 func TestCompare(t *testing.T) {
 	d := Generated()[1].Docs[0]
-	wrong := toBytes(func(dst []byte) ([]byte, error) { return append(dst, d.Src...), nil })
+	wrong := toBytes(d, func(dst []byte) ([]byte, error) { return append(dst, d.Src...), nil })
 	c := Contender{"does nothing", Decoded, "", func(*Document) Run { return wrong }}
 	assert.ErrorContains(t, Compare(&c, d), "another value than Kubernetes")
 

@@ -44,12 +44,16 @@ type Run struct {
 	Findings func() []string
 }
 
-// toBytes is a run that makes JSON in a buffer that it keeps.
-func toBytes(do func(dst []byte) ([]byte, error)) Run {
-	var dst []byte
+// toBytes is a run that makes JSON in a buffer that it keeps. Documents of a schema share
+// it, as in a server: with one for each of the corpus, caches would be what is measured.
+func toBytes(d *Document, do func(dst []byte) ([]byte, error)) Run {
+	dst := made(d.Schema, "buffer", func() *[]byte { return new([]byte) })
 	return Run{
-		Do:     func() (err error) { dst, err = do(dst[:0]); return err },
-		Result: func() any { return dst },
+		Do: func() (err error) {
+			*dst, err = do((*dst)[:0])
+			return err
+		},
+		Result: func() any { return *dst },
 	}
 }
 
@@ -106,7 +110,7 @@ func decoderOf(s *Schema, v decoder.Validation) *decoder.Decoder {
 func ours(name string, v decoder.Validation) Contender {
 	return Contender{name, Decoded, "", func(d *Document) Run {
 		dec := decoderOf(d.Schema, v)
-		r := toBytes(func(dst []byte) ([]byte, error) {
+		r := toBytes(d, func(dst []byte) ([]byte, error) {
 			dst, err := dec.AppendJSON(dst, d.Src)
 			return dst, unlessStrict(err)
 		})
@@ -158,7 +162,9 @@ var nothingDeclared = sync.OnceValue(func() *schema.Program {
 // oursSkipping drops the document as the value of a field that is not declared.
 func oursSkipping() Contender {
 	return Contender{"Espalier AppendJSON of {\"x\": document}, Ignore", Verdict, "", func(d *Document) Run {
-		dec := decoder.New(nothingDeclared(), decoder.FieldValidation(decoder.Ignore))
+		dec := made(d.Schema, "skipper", func() *decoder.Decoder {
+			return decoder.New(nothingDeclared(), decoder.FieldValidation(decoder.Ignore))
+		})
 		src := slices.Concat([]byte(`{"x":`), d.Src, []byte("}"))
 		var dst []byte
 		return verdict(func() (err error) { dst, err = dec.AppendJSON(dst[:0], src); return err })
@@ -168,7 +174,7 @@ func oursSkipping() Contender {
 func oursFromYAML() Contender {
 	return Contender{"Espalier AppendYAML, Strict", Decoded, "", func(d *Document) Run {
 		dec := decoderOf(d.Schema, decoder.Strict)
-		r := toBytes(func(dst []byte) ([]byte, error) {
+		r := toBytes(d, func(dst []byte) ([]byte, error) {
 			dst, err := dec.AppendYAML(dst, d.YAML)
 			return dst, unlessStrict(err)
 		})
@@ -180,7 +186,7 @@ func oursFromYAML() Contender {
 func oursYAMLOnly() Contender {
 	return Contender{"Espalier yamlbridge, with positions", Parsed, "", func(d *Document) Run {
 		r := made(d.Schema, "yamlbridge", func() *yamlbridge.Reader { return new(yamlbridge.Reader) })
-		return toBytes(func(dst []byte) ([]byte, error) { return r.AppendJSON(dst, d.YAML) })
+		return toBytes(d, func(dst []byte) ([]byte, error) { return r.AppendJSON(dst, d.YAML) })
 	}}
 }
 

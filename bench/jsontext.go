@@ -21,12 +21,11 @@ func jsontextPruners(strict bool) []Contender {
 
 func jsontextPruner(name, less string, duplicates bool) Contender {
 	return Contender{name, Decoded, less, func(d *Document) Run {
-		p := tokenPruner{
-			dec: jsontext.NewDecoder(new(bytes.Buffer)),
-			enc: jsontext.NewEncoder(new(bytes.Buffer)),
-		}
+		p := made(d.Schema, name, func() *tokenPruner {
+			return &tokenPruner{dec: jsontext.NewDecoder(new(bytes.Buffer)), enc: jsontext.NewEncoder(new(bytes.Buffer))}
+		})
 		root := planOf(d.Schema)
-		return toBytes(func(dst []byte) ([]byte, error) {
+		return toBytes(d, func(dst []byte) ([]byte, error) {
 			out := bytes.NewBuffer(dst)
 			p.dec.Reset(bytes.NewBuffer(d.Src), jsontext.AllowDuplicateNames(duplicates))
 			// What the decoder has checked, the encoder need not check again.

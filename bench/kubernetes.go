@@ -107,7 +107,7 @@ func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string
 func kubernetesBytes() []Contender {
 	return []Contender{
 		{"Kubernetes", Decoded, "no metadata round trip", func(d *Document) Run {
-			return toBytes(func([]byte) ([]byte, error) {
+			return toBytes(d, func([]byte) ([]byte, error) {
 				m, err := decodePlain(d.Src, d.Structural, stageDefault)
 				if err != nil {
 					return nil, err
@@ -121,7 +121,7 @@ func kubernetesBytes() []Contender {
 
 func server(name string, strict bool) Contender {
 	return Contender{name, Decoded, "", func(d *Document) Run {
-		return toBytes(func([]byte) ([]byte, error) {
+		return toBytes(d, func([]byte) ([]byte, error) {
 			m, err := decodeServer(d.Src, d.Structural, strict)
 			if err != nil {
 				return nil, err
@@ -135,7 +135,7 @@ func kubernetesStrict() []Contender {
 	return []Contender{
 		{"Kubernetes strict", Decoded, "no metadata round trip", func(d *Document) Run {
 			var findings []string
-			r := toBytes(func([]byte) (_ []byte, err error) {
+			r := toBytes(d, func([]byte) (_ []byte, err error) {
 				var m map[string]any
 				if m, findings, err = decodeStrict(d.Src, d.Structural); err != nil {
 					return nil, err
@@ -168,7 +168,7 @@ func kubernetesMap() []Contender {
 // of the YAML, the lenient one for the object and the strict one for its error.
 func kubernetesYAML() []Contender {
 	return []Contender{{"Kubernetes strict", Decoded, "no metadata round trip", func(d *Document) Run {
-		return toBytes(func([]byte) ([]byte, error) {
+		return toBytes(d, func([]byte) ([]byte, error) {
 			js, err := yaml.YAMLToJSON(d.YAML)
 			if err != nil {
 				return nil, err

@@ -30,7 +30,7 @@ func peersToBytes() []Contender {
 
 func withSteps(name string, unmarshal func([]byte, any) error, marshal func(any) ([]byte, error)) Contender {
 	return Contender{name, Decoded, notAllChecked, func(d *Document) Run {
-		return toBytes(func([]byte) ([]byte, error) {
+		return toBytes(d, func([]byte) ([]byte, error) {
 			var m map[string]any
 			if err := unmarshal(d.Src, &m); err != nil {
 				return nil, err
@@ -127,9 +127,9 @@ func accepts(c *Contender, s *Schema) (list []string) {
 // fastjsonPruner changes the tree of fastjson in place.
 func fastjsonPruner() Contender {
 	return Contender{"fastjson, tree pruned by hand", Decoded, "the last of a name does not win; " + notAllChecked, func(d *Document) Run {
-		p := treePruner{fallbacks: made(d.Schema, "fastjson", func() map[*field]*fastjson.Value { return make(map[*field]*fastjson.Value) })}
+		p := made(d.Schema, "fastjson", func() *treePruner { return &treePruner{fallbacks: make(map[*field]*fastjson.Value)} })
 		root := planOf(d.Schema)
-		return toBytes(func(dst []byte) ([]byte, error) {
+		return toBytes(d, func(dst []byte) ([]byte, error) {
 			v, err := p.parser.ParseBytes(d.Src)
 			if err != nil {
 				return nil, err

@@ -11,7 +11,7 @@ import (
 func peersYAML() []Contender {
 	bytes := func(name, less string, convert func([]byte) ([]byte, error)) Contender {
 		return Contender{name, Parsed, less, func(d *Document) Run {
-			return toBytes(func([]byte) ([]byte, error) { return convert(d.YAML) })
+			return toBytes(d, func([]byte) ([]byte, error) { return convert(d.YAML) })
 		}}
 	}
 	value := func(name string, unmarshal func([]byte, any) error) Contender {
