@@ -27,7 +27,7 @@ bench: ## compare with all peers, for some minutes; BENCH has flags: make bench 
 	@cd bench && go run . $(BENCH)
 
 .PHONY: bench-smoke
-bench-smoke: ## compare in a minute; fails where a ratio has fallen to half of what it must be
+bench-smoke: ## compare in a minute; fails where a ratio has fallen far below what it must be
 	@cd bench && go run . -smoke -rounds 3
 
 .PHONY: microbench

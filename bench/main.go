@@ -134,8 +134,11 @@ func write(tables []byte) error {
 	return os.WriteFile(filepath.Join("results", name+".md"), tables, 0o666)
 }
 
+// gateShare is what share of a target is the gate of smoke: means vary by some 20 %.
+const gateShare = 0.4
+
 // smoke measures the rows of the first table on all but the largest workload, and fails
-// where a mean is below half of what it must be.
+// where a mean is below a share of what it must be, so wide that only a real fall fails.
 func smoke(w io.Writer, rounds int) error {
 	workloads := slices.DeleteFunc(Generated(), func(w *Workload) bool { return w.Name == "W8" })
 	fallen := 0
@@ -152,14 +155,14 @@ func smoke(w io.Writer, rounds int) error {
 			}
 		}
 		_, mean := t.figures(trials)
-		gate, verdict := t.Must[1]/2, "ok"
+		gate, verdict := t.Must[1]*gateShare, "ok"
 		if !(mean.Median >= gate) {
 			fallen, verdict = fallen+1, "FALLEN"
 		}
-		fmt.Fprintf(w, "%-60s %s, gate %v: %s\n", t.Work, mean, gate, verdict)
+		fmt.Fprintf(w, "%-60s %s, gate %.2f: %s\n", t.Work, mean, gate, verdict)
 	}
 	if fallen > 0 {
-		return fmt.Errorf("%d ratios have fallen below half of what they must be", fallen)
+		return fmt.Errorf("%d ratios have fallen below their gates", fallen)
 	}
 	return nil
 }
