@@ -44,7 +44,7 @@ type tracked struct {
 	// For objects with many names.
 	seed   maphash.Seed
 	counts []uint32
-	order  []uint32
+	order  []uint64 // a tag and an index: so most names are told apart without a look at them
 
 	// For collecting repetitions instead of stopping at the first.
 	collecting bool
@@ -148,14 +148,15 @@ func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
 	t.order = slices.Grow(t.order[:0], len(names))[:len(names)]
 	for i := range names {
 		at := &t.counts[names[i].tag&uint32(buckets-1)]
-		t.order[*at] = uint32(i)
+		t.order[*at] = uint64(names[i].tag)<<32 | uint64(i)
 		*at++
 	}
 	from := uint32(0)
 	for _, to := range t.counts[:buckets] {
-		for i := from; i < to; i++ {
-			for j := from; j < i; j++ {
-				if t.equal(b, &names[t.order[i]], &names[t.order[j]]) {
+		bucket := t.order[from:to]
+		for i, x := range bucket {
+			for _, y := range bucket[:i] {
+				if x>>32 == y>>32 && t.equal(b, &names[uint32(x)], &names[uint32(y)]) {
 					return true
 				}
 			}

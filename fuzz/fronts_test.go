@@ -13,10 +13,13 @@ import (
 // cut in two of 200 of them.
 func TestFronts(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	const cutEverywhere = 200 // of at most 2 kB
+	cutEverywhere, share := 200, 16 // of at most 2 kB, and of the pairs of TestParity
+	if testing.Short() {
+		cutEverywhere, share = 20, 160
+	}
 	first := *fromFlag / DocumentsPerSchema
 	checked, everywhere, cuts := 0, 0, 0
-	for n := first; n < first+uint64(*pairsFlag)/16/DocumentsPerSchema; n++ {
+	for n := first; n < first+uint64(*pairsFlag/share)/DocumentsPerSchema; n++ {
 		s, js := NewSchema(n * DocumentsPerSchema)
 		for _, subject := range subjects(t, s, n) {
 			for seed := n * DocumentsPerSchema; seed < (n+1)*DocumentsPerSchema; seed++ {
