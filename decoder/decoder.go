@@ -307,7 +307,7 @@ func (w *walker) runWithoutLosers(dst, src []byte) status {
 }
 
 func (d *Decoder) strictError() error {
-	e := &errors.StrictError{Omitted: d.walker.omitted}
+	e := &errors.StrictError{Omitted: d.walker.omitted, Findings: make(errors.List, 0, len(d.walker.list))}
 	for _, f := range d.walker.list {
 		if f.Kind == errors.UnknownField || f.Kind == errors.DuplicateField {
 			e.Findings = append(e.Findings, f)

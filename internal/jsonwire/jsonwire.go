@@ -7,7 +7,10 @@
 // before the value did, [Bad] at the first byte that cannot stand there.
 package jsonwire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // A Status says why a scanner stopped.
 type Status uint8
@@ -34,23 +37,21 @@ func At(b []byte, i int) byte {
 // Blanks returns the index of the first byte from i on that is not white space
 // (RFC 8259 section 2).
 func Blanks(b []byte, i int) int {
-	// Indentation comes in runs of spaces: eight at once while they last.
+	// Indentation is a line break and a run of spaces: one word finds the end of both.
 	for i+8 <= len(b) {
-		if v := binary.LittleEndian.Uint64(b[i:]); v != spaces {
-			break
+		x := binary.LittleEndian.Uint64(b[i:]) ^ spaces
+		if x == 0 {
+			i += 8
+			continue
 		}
-		i += 8
-	}
-	for i < len(b) {
-		switch b[i] {
-		case ' ', '\n', '\t', '\r':
-			i++
-			if i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == spaces {
-				i += 8
-			}
-		default:
+		i += bits.TrailingZeros64(x) >> 3
+		if c := b[i]; c != '\n' && c != '\r' && c != '\t' {
 			return i
 		}
+		i++
+	}
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
 	}
 	return i
 }

@@ -29,12 +29,16 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 		case c == '"':
 			return i, escaped, OK
 		case c == '\\':
+			escaped = true
+			if next := At(b, i+1); next == '"' || next == '\\' || next == 'n' {
+				i += 2 // by far the most common
+				continue
+			}
 			n, s := scanEscape(b, i)
 			if s != OK {
 				return i, escaped, s
 			}
 			i = n
-			escaped = true
 		case c >= utf8.RuneSelf:
 			n, s := scanUTF8(b, i)
 			if s != OK {
