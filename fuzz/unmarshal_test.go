@@ -31,6 +31,9 @@ func costOf(f func()) cost {
 // third of the bytes, that the server's way to them costs, over all resources of the
 // corpus.
 func TestUnmarshalCosts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates, too")
+	}
 	comparers := realSchemas(t, newComparer)
 	decoders := make(map[*comparer][2]*decoder.Decoder)
 	var server, together, separate cost
