@@ -19,8 +19,8 @@ test: ## run all tests of all modules
 	@$(call each,go test ./...)
 
 .PHONY: race
-race: ## run those of the library with the race detector, on fewer generated documents
-	@go test -race -short ./... # the other modules compare, one document after the other
+race: ## run them with the race detector, on fewer generated documents
+	@$(call each,go test -race -short -timeout 30m ./...)
 
 .PHONY: bench
 bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"

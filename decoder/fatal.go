@@ -43,6 +43,19 @@ type reader struct {
 	steps []step
 }
 
+// newReader returns a reader at an index in a container of the kind, of which it knows
+// no more.
+func newReader(b []byte, at int, kind uint8) reader {
+	r := reader{b: b, at: at}
+	switch kind {
+	case inObject:
+		r.steps = []step{{name: -1, index: -1}}
+	case inArray:
+		r.steps = []step{{}}
+	}
+	return r
+}
+
 // A step is a container that is open.
 type step struct {
 	name  int // where the name of the member that is read starts, or -1

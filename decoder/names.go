@@ -58,7 +58,7 @@ type tracked struct {
 type group struct {
 	name          name // the first
 	second, count int  // where it is repeated first, and how often it is
-	last          int  // where it is repeated last, or on a stream its index
+	last          int  // the index of the last so far
 }
 
 func (t *tracked) start() {
@@ -313,10 +313,7 @@ func (w *walker) collect(first int) {
 			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
 		}
 		if g < 0 {
-			w.groups = append(w.groups, group{name: *n, last: n.at})
-			if w.streaming {
-				w.groups[len(w.groups)-1].last = i
-			}
+			w.groups = append(w.groups, group{name: *n, last: i})
 			continue
 		}
 		was := &w.groups[g]
@@ -325,11 +322,10 @@ func (w *walker) collect(first int) {
 		}
 		if w.streaming {
 			names[was.last].n = lost
-			was.last = i
-			continue
+		} else {
+			w.losers = append(w.losers, names[was.last].at)
 		}
-		w.losers = append(w.losers, was.last)
-		was.last = n.at
+		was.last = i
 	}
 	if !w.report && !w.streaming {
 		return

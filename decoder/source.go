@@ -149,8 +149,7 @@ func (s *source) faultWithin(from int, st status) error {
 		return &errors.SyntaxError{Msg: outOfRange(s.buf, s.at), Position: s.position(s.at)}
 	}
 	w.st, w.sp = inDropped, 0
-	r := reader{b: s.buf[from:]} // the value before may end where this one starts
-	msg := r.resume(w, s.at-from)
+	r, msg := w.resume(s.buf[from:], s.at-from) // the value before may end where this one starts
 	r.at += from
 	return s.syntaxError(&r, msg)
 }
@@ -158,13 +157,7 @@ func (s *source) faultWithin(from int, st status) error {
 // fault returns the error for the token at s.at, which is not what is expected in a
 // container of the kind.
 func (s *source) fault(expect expectation, kind uint8) error {
-	r := reader{b: s.buf, at: s.at}
-	switch kind {
-	case inObject:
-		r.steps = []step{{name: -1, index: -1}}
-	case inArray:
-		r.steps = []step{{}}
-	}
+	r := newReader(s.buf, s.at, kind)
 	_, msg := r.token(expect)
 	return s.syntaxError(&r, msg)
 }

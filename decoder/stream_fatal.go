@@ -29,8 +29,7 @@ func (d *Decoder) streamError(st status) error {
 	if w.outOfRange {
 		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.position(at), Path: path}
 	}
-	r := reader{b: b}
-	msg := r.resume(w, at)
+	r, msg := w.resume(b, at)
 	e := &errors.SyntaxError{Msg: msg, Position: d.lines.position(r.at), Path: path}
 	if r.at >= len(b) && w.eof {
 		e.Err = io.ErrUnexpectedEOF
@@ -88,8 +87,8 @@ func (w *walker) openPath() errors.Path {
 }
 
 // resume reads the token at which the walker has stopped, and returns what is wrong
-// with it.
-func (r *reader) resume(w *walker, at int) (fault string) {
+// with it, and where.
+func (w *walker) resume(b []byte, at int) (r reader, fault string) {
 	st := w.st
 	top := &w.frames[w.sp]
 	kind, first := top.kind, top.kind == inArray && top.cur == 0
@@ -102,18 +101,13 @@ func (r *reader) resume(w *walker, at int) (fault string) {
 	if st == inKept || st == inDropped {
 		st = w.skipAt
 	}
-	switch kind {
-	case inObject:
-		r.steps = []step{{name: -1, index: -1}}
-	case inArray:
-		r.steps = []step{{}}
-	}
-	r.at = at
+	r = newReader(b, at, kind)
 	expect := aValue
 	switch st {
 	case inString, inName:
 		r.at--
-		return r.string()
+		fault = r.string()
+		return r, fault
 	case atFirstElement:
 		expect = aFirstElement
 	case atFirstName:
@@ -128,12 +122,12 @@ func (r *reader) resume(w *walker, at int) (fault string) {
 		if first {
 			expect = aFirstElement
 		}
-		for r.at > 0 && isTokenByte(r.b[r.at-1]) {
+		for r.at > 0 && isTokenByte(b[r.at-1]) {
 			r.at-- // to where the number or literal starts
 		}
 	}
 	_, fault = r.token(expect)
-	return fault
+	return r, fault
 }
 
 // isTokenByte reports whether numbers and literals are made of it.

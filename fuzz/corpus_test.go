@@ -84,6 +84,9 @@ func TestRealResources(t *testing.T) {
 
 func testRealResources(t *testing.T, newComparer maker) {
 	mutations := uint64(*mutationsFlag)
+	if testing.Short() {
+		mutations = 1
+	}
 	comparers := realSchemas(t, newComparer)
 	objects, y := 0, newTally()
 	plain := newTally()

@@ -36,9 +36,6 @@ func TestYAMLCorners(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "depth" && testing.Short() {
-				t.Skip("the race detector makes comparing values of that depth take minutes")
-			}
 			for _, text := range texts {
 				for _, m := range kubernetesModes {
 					if k, _, _ := m.compare([]byte(text), nil); k == differs {
