@@ -45,6 +45,16 @@ func (w *walker) insert(text string) bool {
 	return false
 }
 
+// closeWithDefaults writes the defaults of the fields that were not seen in the object
+// that ends at i, before the white space there. It reports whether they are too many.
+func (w *walker) closeWithDefaults(b []byte, i int, n *program.Node, seen uint64, comma bool) bool {
+	for i > w.flushed && b[i-1] <= ' ' {
+		i--
+	}
+	w.flush(b, i)
+	return w.insertMissing(n, seen, comma)
+}
+
 // insertMissing writes the defaults of the fields that were not seen, before the
 // end of their object.
 func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {

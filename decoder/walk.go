@@ -52,11 +52,12 @@ const (
 type status uint8
 
 const (
-	done     status = iota // the value is complete
-	cut                    // the window ended first
-	bad                    // a syntax error at w.pos
-	repeated               // a name was found twice in an object
-	overflow               // a limit was passed at w.pos
+	done       status = iota // the value is complete
+	cut                      // the window ended first
+	bad                      // a syntax error at w.pos
+	repeated                 // a name was found twice in an object
+	overflow                 // a limit was passed at w.pos
+	plainAhead               // plain can go on
 )
 
 // The kinds of container that a frame stands for.
@@ -145,6 +146,17 @@ func (w *walker) start(dst []byte) {
 // run walks the window b. What it does not hold any more is what window.leave has let
 // go of. eof says that nothing comes after it.
 func (w *walker) run(b []byte, eof bool) status {
+	for {
+		st := w.machine(b, eof)
+		if st != plainAhead {
+			return st
+		}
+		w.walkPlain(b)
+	}
+}
+
+// machine is run up to where plain can go on.
+func (w *walker) machine(b []byte, eof bool) status {
 	var (
 		i       = w.pos
 		top     = &w.frames[w.sp]
@@ -352,6 +364,10 @@ afterMember:
 			// What is kept starts behind the comma.
 			w.flushed, member = i, i
 		}
+		if n.PlainObject && i <= len(b)-slack {
+			w.st, cur = atName, noName
+			goto handOver
+		}
 		goto name
 	}
 	if c == '}' {
@@ -390,8 +406,8 @@ readName:
 	cur = i
 	f = w.predicted[cell]
 	if i+16 <= len(b) &&
-		(binary.LittleEndian.Uint64(b[i:])^f.Head[0])<<f.Shift[0]|
-			(binary.LittleEndian.Uint64(b[i+8:])^f.Head[1])<<f.Shift[1] == 0 &&
+		(binary.LittleEndian.Uint64(b[i:])^f.Head[0])&f.Mask[0]|
+			(binary.LittleEndian.Uint64(b[i+8:])^f.Head[1])&f.Mask[1] == 0 &&
 		(len(f.Key) <= 16 || i+len(f.Key) <= len(b) && string(b[i+16:i+len(f.Key)]) == f.Key[16:]) {
 		end = i + len(f.Key) - len(`":`)
 		i += len(f.Key)
@@ -556,11 +572,7 @@ closeObject:
 		}
 	}
 	if n.Defaults > 0 && (n.Defaults > 64 || ^seen<<(64-n.Defaults) != 0) {
-		// Before the white space that the object ends with.
-		for end = i; end > w.flushed && b[end-1] <= ' '; end-- {
-		}
-		w.flush(b, end)
-		if w.insertMissing(n, seen, kept) {
+		if w.closeWithDefaults(b, i, n, seen, kept) {
 			goto tooMuch
 		}
 	}
@@ -605,6 +617,10 @@ afterElement:
 	if c == ',' {
 		i++
 		cur++
+		if n.PlainArray && i <= len(b)-slack {
+			w.st = atElement
+			goto handOver
+		}
 		goto element
 	}
 	if c == ']' {
@@ -684,12 +700,24 @@ syntax:
 	w.here(kind, cur)
 	return bad
 
+handOver:
+	w.suspend(n, seen, cur, cell, kind)
+	w.pos, w.member, w.kept = i, member, kept
+	return plainAhead
+
 suspend:
+	w.suspend(n, seen, cur, cell, kind)
 	w.pos, w.member, w.nameEnd, w.kept, w.escaped = i, member, end, kept, escaped
 	w.value, w.field, w.edge = v, f, e
-	w.frames[w.sp] = frame{node: n, seen: seen, words: w.firstWord, names: w.firstName, cur: cur, cell: cell, kind: kind}
 	if eof {
 		return bad
 	}
 	return cut
+}
+
+// suspend notes the state of the open container.
+func (w *walker) suspend(n *program.Node, seen uint64, cur int, cell int32, kind uint8) {
+	f := &w.frames[w.sp]
+	f.node, f.seen, f.cur, f.cell, f.kind = n, seen, cur, cell, kind
+	f.words, f.names = w.firstWord, w.firstName
 }

@@ -58,6 +58,27 @@ func Blanks(b []byte, i int) int {
 
 const spaces = 0x2020202020202020
 
+// IsBlank reports whether c is white space, for c up to ' '.
+func IsBlank(c byte) bool {
+	return 1<<(c&63)&(1<<' '|1<<'\n'|1<<'\t'|1<<'\r') != 0
+}
+
+// PastBlank returns the index behind the white space at i and a run of spaces after
+// it: more may follow.
+//
+// NOTE: keep this function inlinable.
+func PastBlank(b []byte, i int) int {
+	i++
+	for i >= 0 && i <= len(b)-8 {
+		x := binary.LittleEndian.Uint64(b[i:i+8]) ^ spaces
+		if x != 0 {
+			return i + bits.TrailingZeros64(x)>>3
+		}
+		i += 8
+	}
+	return i
+}
+
 // Special returns a mask that has the top bit of a byte set for each byte of v
 // that ends the simple part of a string: a quote, a backslash, a control
 // character, or not ASCII. It is exact for the lowest such byte; bytes above
@@ -67,6 +88,13 @@ const spaces = 0x2020202020202020
 func Special(v uint64) uint64 {
 	return (((v ^ 0x0202020202020202) - 0x2121212121212121) |
 		((v ^ 0x5c5c5c5c5c5c5c5c) - 0x0101010101010101) | v) & 0x8080808080808080
+}
+
+// Digits returns how many of the bytes of v are digits, up to the first that is not,
+// from the lowest on.
+func Digits(v uint64) int {
+	v ^= 0x3030303030303030
+	return bits.TrailingZeros64((v+0x7676767676767676|v)&0x8080808080808080) >> 3
 }
 
 // ScanLiteral scans the literal lit, which starts at i with its first byte.

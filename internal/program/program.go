@@ -60,20 +60,24 @@ type Edge struct {
 // MaxFields is up to how many fields a node can have.
 const MaxFields = 1<<indexBits - 2
 
-// A Field is a declared field of a node. It fills a cache line of 64 bytes.
+// A Field is a declared field of a node.
 type Field struct {
-	Edge
+	// Head is the first 16 bytes of Key as two little-endian words, and Mask has
+	// the bits of them that belong to it.
+	Head, Mask [2]uint64
+	// Last is the last 16 bytes of Key, if it has more than that.
+	Last [2]uint64
 	// Key is the name as it is commonly written in JSON, with its colon:
 	// "name":
 	Key string
-	// Head is the first 16 bytes of Key as two little-endian words, and Shift by
-	// how many bits to shift a word to the left so that only those are left that
-	// belong to it.
-	Head  [2]uint64
-	Cell  int32 // the field's number in the program's prediction table
-	Shift [2]uint8
+	// Bit has the bit of the field's index set. It is 0 where there is more to do at
+	// the field than to note that it was seen: its index is 64 or more, or its value
+	// must be of some types.
+	Bit  uint64
+	Cell int32 // the field's number in the program's prediction table
 	// escaped says that Key is not just the name with quotes.
 	escaped bool
+	Edge
 }
 
 // Index returns the field's number in its node. Fields with a default come first,
@@ -119,6 +123,13 @@ type Node struct {
 	// Cell is the node's number in the prediction table: the field that was
 	// first in the last object.
 	Cell int32
+	// Defaulted has the bits of the fields with a default, up to 64 of them.
+	Defaulted uint64
+	// PlainObject and PlainArray say that there is nothing to do in an object or
+	// array of the node but to follow its fields or elements: all that an object does
+	// not declare goes, no more than 64 fields are declared, and elements may have any
+	// type.
+	PlainObject, PlainArray bool
 	// AllDefaults are the members for all fields with a default, separated by
 	// commas.
 	AllDefaults string
@@ -142,7 +153,10 @@ func (f *Field) SetKey(key string) {
 	n := copy(head[:], key)
 	for w := range f.Head {
 		f.Head[w] = binary.LittleEndian.Uint64(head[8*w:])
-		f.Shift[w] = uint8(64 - 8*min(max(n-8*w, 0), 8))
+		f.Mask[w] = ^uint64(0) >> (64 - 8*min(max(n-8*w, 0), 8))
+		if len(key) > 16 {
+			f.Last[w] = binary.LittleEndian.Uint64([]byte(key[len(key)-16+8*w:]))
+		}
 	}
 }
 
@@ -160,9 +174,16 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 		n.Cell = p.Cells
 		p.Cells++
 		for i := range n.Fields {
-			n.Fields[i].Cell = p.Cells
+			f := &n.Fields[i]
+			f.Cell = p.Cells
 			p.Cells++
+			if i < 64 && f.Node.Types == Any {
+				f.Bit = 1 << i
+			}
 		}
+		n.Defaulted = 1<<n.Defaults - 1
+		n.PlainObject = !n.KeepObject && n.Unknown == nil && len(n.Fields) <= 64
+		n.PlainArray = !n.KeepArray && n.Elements.Node.Types == Any
 		room = n.table.build(n.Fields, room)
 	}
 	return p
@@ -170,4 +191,4 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 
 // NoField is a field that no name matches, for predicting nothing: names start
 // with a quote, and it with 0.
-var NoField = new(Field)
+var NoField = &Field{Mask: [2]uint64{1<<64 - 1, 1<<64 - 1}}

@@ -13,12 +13,13 @@ import (
 )
 
 func field(name string) (f Field) {
+	f.Node = &Node{Types: Any}
 	f.SetKey(string(jsonwire.AppendQuoted(nil, name)) + ":")
 	return f
 }
 
 func nodeOf(names ...string) *Node {
-	n := &Node{}
+	n := &Node{Elements: Edge{Node: &Node{Types: Any}}}
 	for _, name := range names {
 		n.Fields = append(n.Fields, field(name))
 	}
@@ -88,8 +89,8 @@ func TestHead(t *testing.T) {
 	matches := func(f *Field, text string) bool {
 		var b [16]byte
 		copy(b[:], text)
-		return (binary.LittleEndian.Uint64(b[:])^f.Head[0])<<f.Shift[0]|
-			(binary.LittleEndian.Uint64(b[8:])^f.Head[1])<<f.Shift[1] == 0
+		return (binary.LittleEndian.Uint64(b[:])^f.Head[0])&f.Mask[0]|
+			(binary.LittleEndian.Uint64(b[8:])^f.Head[1])&f.Mask[1] == 0
 	}
 	for n := range 20 {
 		name := strings.Repeat("x", n)

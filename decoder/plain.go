@@ -1,0 +1,399 @@
+package decoder
+
+// NOTE: walker.plain is walker.machine for the plain part of a document: declared
+// fields whose values may have any type, in objects and arrays that are not kept whole,
+// far from the end of the window. It judges nothing: at whatever is not plain it leaves
+// the state as if the window had ended there, and the machine goes on from it; which
+// hands over to it again behind a comma.
+//
+// What it leaves out is what makes it fast. It calls nothing, so that what it knows
+// stays in registers, where a function that calls others would store all of it at each
+// label: what needs a call is done by walkPlain in between.
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// slack is how many bytes there are in the window behind the start of a name that plain
+// looks at, and more than it looks at.
+const slack = 64
+
+// A need is what plain ends for.
+type need uint8
+
+const (
+	needMachine  need = iota // the machine is to go on
+	needField                // of the name at w.pos
+	needString               // the rest of the string at w.pos
+	needNumber               // the number at w.pos
+	needDefaults             // for the object that ends at w.pos
+)
+
+// The places at which plain goes on.
+const (
+	plainName = iota
+	plainField
+	plainElement
+	plainAfter
+	plainPop
+)
+
+// walkPlain goes on behind a comma, up to what is not plain.
+func (w *walker) walkPlain(b []byte) {
+	place := plainName
+	if w.frames[w.sp].kind == inArray {
+		place = plainElement
+	}
+	for {
+		switch w.plain(b, place) {
+		case needMachine:
+			return
+		case needField:
+			if !w.findPlain(b) {
+				return
+			}
+			place = plainField
+		case needString:
+			end, escaped, s := jsonwire.ScanString(b, w.pos)
+			w.pos, w.escaped = end, escaped
+			if s != jsonwire.OK {
+				w.st = inString
+				return
+			}
+			w.pos++
+			place = plainAfter
+		case needNumber:
+			end, st := w.number(b, w.pos)
+			if st != done {
+				return // the machine says what is wrong
+			}
+			w.pos = end
+			place = plainAfter
+		case needDefaults:
+			top := &w.frames[w.sp]
+			w.closeWithDefaults(b, w.pos, top.node, top.seen, w.kept)
+			place = plainPop
+		}
+	}
+}
+
+// findPlain finds the field whose name starts at w.pos, and goes behind the colon. It
+// reports false where there is more to the name than that.
+func (w *walker) findPlain(b []byte) bool {
+	top := &w.frames[w.sp]
+	start := w.pos
+	if b[start] != '"' {
+		return false
+	}
+	end, escaped, s := jsonwire.ScanString(b, start+1)
+	if s != jsonwire.OK || escaped || end-start-1 > w.limits.NameBytes || jsonwire.At(b, end+1) != ':' {
+		return false
+	}
+	f := top.node.Find(b[start+1 : end])
+	if f == nil {
+		return false
+	}
+	w.predicted[top.cell] = f
+	top.cur, w.field, w.pos = start, f, end+len(`":`)
+	return true
+}
+
+// plain goes on at a place, up to what it needs somebody else for.
+//
+// NOTE: keep this function free of calls.
+func (w *walker) plain(b []byte, place int) need {
+	var (
+		top  = &w.frames[w.sp]
+		seen = top.seen
+		cell = top.cell
+		i    = w.pos
+		n, v *program.Node
+		f    *program.Field
+		c    byte
+	)
+	b = b[:len(b):len(b)]
+	switch place {
+	case plainField:
+		f = w.field
+		goto field
+	case plainElement:
+		goto element
+	case plainAfter:
+		goto after
+	case plainPop:
+		goto pop
+	}
+
+name: // behind a comma
+	if i < 0 || i > len(b)-slack {
+		goto leaveName
+	}
+	c = b[i]
+	for c <= ' ' {
+		if !jsonwire.IsBlank(c) {
+			goto leaveName
+		}
+		i = jsonwire.PastBlank(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if i < 0 || i > len(b)-slack {
+		goto leaveName
+	}
+	f = w.predicted[cell]
+	if (binary.LittleEndian.Uint64(b[i:i+8])^f.Head[0])&f.Mask[0]|
+		(binary.LittleEndian.Uint64(b[i+8:i+16])^f.Head[1])&f.Mask[1] != 0 {
+		goto find
+	}
+	top.cur = i
+	i += len(f.Key)
+	if len(f.Key) > 16 {
+		if len(f.Key) > 32 || i < 16 || i > len(b) ||
+			binary.LittleEndian.Uint64(b[i-16:i-8])^f.Last[0]|binary.LittleEndian.Uint64(b[i-8:i])^f.Last[1] != 0 {
+			i = top.cur
+			goto find
+		}
+	}
+
+field: // the value of a declared field
+	if seen&f.Bit != 0 || f.Bit == 0 {
+		w.st, w.field = atField, f
+		goto leave
+	}
+	seen |= f.Bit
+	cell = f.Cell
+	v = f.Node
+
+value: // a value that node v governs
+	if i < 0 || i > len(b)-24 {
+		goto leaveValue
+	}
+	c = b[i]
+	for c <= ' ' {
+		if !jsonwire.IsBlank(c) {
+			goto leaveValue
+		}
+		i = jsonwire.PastBlank(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if c == '"' {
+		i++
+		for {
+			if i < 0 || i > len(b)-16 {
+				w.st, w.escaped = inString, false
+				goto leave
+			}
+			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i : i+8]))
+			next := jsonwire.Special(binary.LittleEndian.Uint64(b[i+8 : i+16]))
+			if m|next != 0 {
+				at := bits.TrailingZeros64(m) >> 3
+				if m == 0 {
+					at = 8 + bits.TrailingZeros64(next)>>3
+				}
+				i += at
+				break
+			}
+			i += 16
+		}
+		if b[i] != '"' {
+			w.leavePlain(top, seen, cell, i)
+			return needString
+		}
+		i++
+		goto after
+	}
+	if c == '{' {
+		if !v.PlainObject || w.sp+1 >= len(w.frames) || w.sp >= w.limits.Depth {
+			goto leaveValue
+		}
+		top.seen, top.cell = seen, cell
+		w.sp++
+		top = &w.frames[w.sp]
+		seen, cell = 0, v.Cell
+		top.node, top.kind, top.names, top.words, top.cur = v, inObject, len(w.names), len(w.words), noName
+		i++
+		w.member, w.kept = i, false
+		c = jsonwire.At(b, i)
+		for c <= ' ' && jsonwire.IsBlank(c) {
+			i = jsonwire.PastBlank(b, i)
+			c = jsonwire.At(b, i)
+		}
+		if c == '"' {
+			goto name
+		}
+		if c == '}' {
+			goto closeObject
+		}
+		w.st = atFirstName
+		goto leave
+	}
+	if c == '[' {
+		if !v.PlainArray || w.sp+1 >= len(w.frames) || w.sp >= w.limits.Depth {
+			goto leaveValue
+		}
+		top.seen, top.cell = seen, cell
+		w.sp++
+		top = &w.frames[w.sp]
+		top.node, top.kind, top.names, top.words, top.cur = v, inArray, len(w.names), len(w.words), 0
+		i++
+		c = jsonwire.At(b, i)
+		for c <= ' ' && jsonwire.IsBlank(c) {
+			i = jsonwire.PastBlank(b, i)
+			c = jsonwire.At(b, i)
+		}
+		if c == ']' {
+			goto pop
+		}
+		if c != 0 {
+			goto element
+		}
+		w.st = atFirstElement
+		goto leave
+	}
+	if i < 0 || i > len(b)-24 {
+		goto leaveValue
+	}
+	if c-'0' <= 9 {
+		digits := jsonwire.Digits(binary.LittleEndian.Uint64(b[i : i+8]))
+		next := b[i+digits]
+		if digits > 7 || digits > w.limits.NumberBytes || c == '0' && digits > 1 || next == '.' || next|0x20 == 'e' {
+			goto number
+		}
+		i += digits
+		goto after
+	}
+	if string(b[i:i+4]) == "true" {
+		i += 4
+		goto after
+	}
+	if string(b[i:i+5]) == "false" {
+		i += 5
+		goto after
+	}
+	if c != '-' {
+		goto leaveValue
+	}
+
+number:
+	if top.kind == inArray {
+		w.st = atElement
+	} else {
+		w.st, w.value, w.field = atValue, v, f
+	}
+	w.leavePlain(top, seen, cell, i)
+	return needNumber
+
+after: // a value has ended
+	c = jsonwire.At(b, i)
+	for c <= ' ' && jsonwire.IsBlank(c) {
+		i = jsonwire.PastBlank(b, i)
+		c = jsonwire.At(b, i)
+	}
+	if top.kind == inArray {
+		goto afterElement
+	}
+	w.kept = true
+	if c == ',' {
+		w.member = i
+		i++
+		goto name
+	}
+	if c != '}' {
+		w.st = afterMember
+		goto leave
+	}
+
+closeObject:
+	if len(w.names) > top.names {
+		w.st = afterMember
+		goto leave
+	}
+	n = top.node
+	if n.Defaulted&^seen != 0 {
+		w.st = afterMember
+		w.leavePlain(top, seen, cell, i)
+		if w.budget < len(n.AllDefaults) {
+			return needMachine
+		}
+		return needDefaults
+	}
+	goto pop
+
+element:
+	n = top.node
+	if n.Elements.Null != program.KeepNull {
+		if c := jsonwire.At(b, i); c <= ' ' || c == 'n' {
+			w.st = atElement
+			goto leave
+		}
+	}
+	v = n.Elements.Node
+	goto value
+
+afterElement:
+	if c == ',' {
+		i++
+		top.cur++
+		goto element
+	}
+	if c != ']' {
+		w.st = afterElement
+		goto leave
+	}
+
+pop: // behind the last byte of a container
+	i++
+	w.sp--
+	top = &w.frames[w.sp]
+	seen, cell = top.seen, top.cell
+	n = top.node
+	switch top.kind {
+	case inObject:
+		w.kept = true
+		if n.PlainObject {
+			goto after
+		}
+		w.st = afterMember
+	case inArray:
+		if n.PlainArray {
+			goto after
+		}
+		w.st = afterElement
+	default:
+		w.st = atEnd
+	}
+	goto leave
+
+find: // another name than what was predicted
+	w.st = atName
+	w.leavePlain(top, seen, cell, i)
+	top.cur = noName
+	return needField
+
+leaveName:
+	w.st = atName
+	top.cur = noName
+	goto leave
+
+leaveValue:
+	if top.kind == inArray {
+		w.st = atElement
+	} else {
+		seen &^= f.Bit // the machine looks at the field again
+		w.st, w.field = atField, f
+	}
+
+leave:
+	w.leavePlain(top, seen, cell, i)
+	return needMachine
+}
+
+// leavePlain notes the state of plain.
+func (w *walker) leavePlain(top *frame, seen uint64, cell int32, i int) {
+	w.pos = i
+	top.seen, top.cell = seen, cell
+	w.firstName, w.firstWord = top.names, top.words
+}
