@@ -1,0 +1,55 @@
+// Package middleware prunes, defaults or checks the bodies of HTTP requests by the
+// schemas of custom resources, as a kube-apiserver does it, in front of any
+// http.Handler.
+//
+//	catalog := schema.NewCatalog()
+//	err := catalog.AddPath("crds/")
+//	handler = middleware.New(middleware.ByPath(catalog), middleware.Options{})(handler)
+//
+// # What becomes of a request
+//
+// Bodies of POST, PUT and PATCH are decoded; other methods pass untouched, whatever body
+// they have. A [Finder] says by which schema, from the path of the request or from the type of
+// the object. The handler behind gets the pruned and defaulted object, as JSON, with a
+// Content-Length that is right, or the body as it was sent with the action [Report]. What
+// is not decoded does not get there: the middleware fails closed.
+//
+//	the request                              the answer, with the texts of the API server
+//	fieldValidation=Strict, with findings    400, strict decoding error
+//	fieldValidation=Warn, which is default   Warning: 299, for each finding, within the server's budget
+//	fieldValidation=Ignore                   nothing is looked for
+//	fieldValidation is something else        422
+//	a body that cannot be decoded            400
+//	of another apiVersion, of another kind   400, 422
+//	beyond Options.MaxBytes                  413
+//	neither JSON nor YAML                    415
+//	a content encoding                       415, but for gzip with Options.Gzip
+//	a patch that cannot be checked           415, but with [PassPatches]
+//	more than Options.MaxHeldBytes at once   503
+//	a body that does not come in time        408
+//	no schema for it, by kind                400
+//	a path that is not in its clean form     400
+//
+// Answers are metav1.Status in JSON, or problem details (RFC 9457).
+//
+// # Bodies are not logged
+//
+// The package logs nothing. An [Observer] is told of each body, with what was found in it: paths
+// hold names from the body, values are in none of it. The server's texts for what cannot be
+// decoded have the first 30 bytes of the body, or, where it has no kind, up to 1 KiB of it; these
+// go to its sender only.
+//
+// # How it differs from a kube-apiserver
+//
+//   - What differs in decoding is said in package decoder, and most of it is taken back by
+//     decoder.Kubernetes. Texts about YAML that is malformed are Espalier's own, as are those
+//     for JSON that only Espalier refuses.
+//   - Findings are limited to 256 where nothing else is set; the server has no limit
+//     in Strict, and that of [Options] in headers in Warn.
+//   - Names that are not graphic are escaped in findings, so that warnings about them
+//     are sent. The server drops these.
+//   - Answers are in JSON whatever the client accepts.
+//   - A body that is of another type than the path says is refused for that first.
+//   - The body is judged before the handler behind knows who has sent it. Put authentication in front.
+//   - Merge patches are checked without the object that they are for: see [CheckPatches].
+package middleware

@@ -1,0 +1,95 @@
+package middleware_test
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const webCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: webs.example.com}
+spec:
+  group: example.com
+  names: {kind: Web, plural: webs}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              host: {type: string}
+              replicas: {type: integer, default: 1}
+`
+
+func mustLoad(manifest string) *schema.Catalog {
+	crds, err := schema.ParseCRD([]byte(manifest))
+	if err != nil {
+		log.Fatal(err)
+	}
+	catalog := schema.NewCatalog()
+	if err := catalog.Add(crds...); err != nil {
+		log.Fatal(err)
+	}
+	return catalog
+}
+
+// The handler behind the middleware gets objects without unknown fields, and with
+// defaults.
+func ExampleNew() {
+	store := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "stored %s", body)
+	})
+	find := middleware.ByPath(mustLoad(webCRD))
+	server := httptest.NewServer(middleware.New(find, middleware.Options{})(store))
+	defer server.Close()
+
+	for _, query := range []string{"", "?fieldValidation=Strict"} {
+		response, err := http.Post(server.URL+"/apis/example.com/v1/namespaces/prod/webs"+query, "application/yaml", strings.NewReader(`
+apiVersion: example.com/v1
+kind: Web
+spec:
+  hots: example.com
+`))
+		if err != nil {
+			log.Fatal(err)
+		}
+		body, _ := io.ReadAll(response.Body)
+		response.Body.Close()
+		fmt.Println(response.StatusCode, response.Header["Warning"])
+		fmt.Println(strings.TrimSpace(string(body)))
+	}
+	// Output:
+	// 200 [299 - "unknown field \"spec.hots\""]
+	// stored {"apiVersion":"example.com/v1","kind":"Web","spec":{"replicas":1}}
+	// 400 []
+	// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Web in version \"v1\" cannot be handled as a Web: strict decoding error: unknown field \"spec.hots\"","reason":"BadRequest","code":400}
+}
+
+// Where paths say nothing of the kind, the object does; and other clients than those of Kubernetes
+// may want problem details.
+func ExampleByKind() {
+	find := middleware.ByKind(mustLoad(webCRD))
+	handler := middleware.New(find, middleware.Options{ProblemDetails: true})(http.NotFoundHandler())
+
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hook?fieldValidation=Strict", strings.NewReader(
+		`{"kind":"Web","apiVersion":"example.com/v1","spec":{"hots":"a"}}`)))
+	fmt.Println(w.Code, w.Body)
+	// Output:
+	// 400 {"type":"about:blank","title":"Bad Request","status":400,"detail":"Web in version \"v1\" cannot be handled as a Web: strict decoding error: unknown field \"spec.hots\"","reason":"BadRequest","errors":[{"detail":"unknown field \"spec.hots\"","pointer":"/spec/hots","line":1,"column":53}]}
+}

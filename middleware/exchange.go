@@ -1,0 +1,238 @@
+package middleware
+
+import (
+	stderrors "errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// An exchange is one request on its way through the middleware.
+type exchange struct {
+	h    *handler
+	r    *http.Request
+	loan loan
+
+	prepared   bool
+	refused    *StatusError // by prepare
+	form       form
+	gzip       bool
+	validation decoder.Validation
+	body       []byte
+	received   int64
+	reading    time.Duration
+
+	resource *Resource
+	result   []byte
+	decoding time.Duration
+	findings errors.List
+	omitted  int
+	warnings []string
+	passed   *replay
+}
+
+// decode returns the request to pass on.
+func (e *exchange) decode() (*http.Request, *StatusError) {
+	var err error
+	if e.resource, err = e.h.find(e.r, e.peek); err != nil {
+		return nil, e.unfound(err)
+	}
+	if e.resource == nil {
+		if !e.prepared {
+			return e.r, nil
+		}
+		if e.refused != nil {
+			return nil, e.refused
+		}
+		return e.request(e.body, e.gzip), nil
+	}
+	if refused := e.prepare(); refused != nil {
+		return nil, refused
+	}
+	if e.form.isPatch() && (e.form == otherPatch || e.resource.Patch == nil) {
+		return nil, unsupported(e.r.Method)
+	}
+	start := time.Now()
+	defer func() { e.decoding += time.Since(start) }()
+	if refused := e.run(); refused != nil {
+		return nil, refused
+	}
+	if e.h.opts.Action == Report {
+		return e.request(e.body, e.gzip), nil
+	}
+	e.free(&e.body)
+	out := e.request(e.result, true)
+	if e.form == yamlObject {
+		out.Header.Set("Content-Type", typeJSON)
+	}
+	return out, nil
+}
+
+// prepare makes all checks that need no schema, in the order of the API server but that the
+// body is read last, and reads the body.
+func (e *exchange) prepare() *StatusError {
+	if e.prepared {
+		return e.refused
+	}
+	e.prepared = true
+	start := time.Now()
+	e.refused = e.check()
+	if e.refused == nil {
+		e.refused = e.read()
+	}
+	e.reading = time.Since(start)
+	return e.refused
+}
+
+func (e *exchange) check() (refused *StatusError) {
+	if e.form, refused = formOf(e.r); refused != nil {
+		return refused
+	}
+	if e.gzip, refused = isGzip(e.r, e.h.opts.Gzip); refused != nil {
+		return refused
+	}
+	if e.r.ContentLength > e.h.opts.MaxBytes {
+		return tooLarge(e.h.opts.MaxBytes)
+	}
+	e.validation, refused = validationOf(e.r)
+	return refused
+}
+
+// peek is the [Peek] of the request.
+func (e *exchange) peek() (apiVersion, kind string, err error) {
+	if refused := e.prepare(); refused != nil {
+		return "", "", refused
+	}
+	text := e.body
+	if e.form.isYAML() {
+		var bridge yamlbridge.Reader
+		if text, err = bridge.AppendJSON(nil, text); err != nil {
+			return "", "", e.explain(err)
+		}
+	}
+	if apiVersion, kind, err = decoder.PeekType(text); err != nil {
+		return "", "", e.explain(err)
+	}
+	return apiVersion, kind, nil
+}
+
+// unfound is the answer where the Finder has failed.
+func (e *exchange) unfound(err error) *StatusError {
+	var refused *StatusError
+	var unknown *schema.NotFoundError
+	switch {
+	case stderrors.As(err, &refused):
+		return refused
+	case stderrors.As(err, &unknown):
+		refused = badRequest(unknown.Error())
+	default:
+		refused = &StatusError{Code: http.StatusInternalServerError, Reason: "InternalError",
+			Message: "Internal error occurred: there is no way to decode the body of the request"}
+	}
+	refused.Err = err
+	return refused
+}
+
+// run decodes the body.
+func (e *exchange) run() *StatusError {
+	validation := e.validation
+	if e.form == applyPatch && validation == decoder.Ignore {
+		validation = decoder.Warn // unknown fields are refused whatever was asked for
+	}
+	pool := e.resource.pool(validation, e.form.isPatch())
+	d := pool.Get()
+	defer pool.Put(d)
+
+	e.result = newBuffer(len(e.body) + len(e.body)/8 + 256)
+	before := cap(e.result)
+	if !e.loan.charge(before) {
+		freeBuffer(e.result)
+		e.result = nil
+		return overloaded()
+	}
+	var err error
+	if e.form.isYAML() {
+		e.result, err = d.AppendYAML(e.result, e.body)
+	} else {
+		e.result, err = d.AppendJSON(e.result, e.body)
+	}
+	e.loan.grown(cap(e.result) - before)
+
+	_, isStrict := stderrors.AsType[*errors.StrictError](err)
+	if err != nil && !isStrict {
+		e.findings = slices.Clone(d.Findings())
+		return e.explain(err)
+	}
+	e.findings, e.omitted = d.Findings(), d.Omitted()
+	e.dropRemovals()
+	e.findings = slices.Clone(e.findings)
+	if refused := e.checkType(); refused != nil {
+		return refused
+	}
+	return e.judge(d.YAMLDuplicates())
+}
+
+// judge makes warnings or an answer of what was found.
+func (e *exchange) judge(yamlDuplicates []string) *StatusError {
+	if len(e.findings) == 0 && len(yamlDuplicates) == 0 && e.omitted == 0 {
+		return nil
+	}
+	isUnknown := e.form == applyPatch && e.findings.Count(errors.UnknownField) > 0
+	if e.validation == decoder.Strict || isUnknown {
+		return e.strict(yamlDuplicates)
+	}
+	if e.validation == decoder.Warn {
+		e.warnings = e.texts(yamlDuplicates)
+	}
+	return nil
+}
+
+// texts are the server's entries for what was found: for YAML read as by the server, its
+// lines about names that stand twice stand for the findings about these.
+func (e *exchange) texts(yamlDuplicates []string) []string {
+	texts := slices.Clone(yamlDuplicates)
+	for i := range e.findings {
+		if len(yamlDuplicates) > 0 && e.findings[i].Kind == errors.DuplicateField {
+			continue
+		}
+		texts = append(texts, e.findings[i].Error())
+	}
+	return texts
+}
+
+func (e *exchange) observe(refused *StatusError) {
+	if e.h.opts.Observer == nil {
+		return
+	}
+	o := Observation{
+		Resource: e.resource, Validation: e.validation, Refused: refused,
+		Findings: e.findings, Omitted: e.omitted,
+		BytesIn: e.received, Reading: e.reading, Decoding: e.decoding,
+	}
+	if e.passed != nil {
+		o.BytesOut = int64(len(e.passed.text))
+	}
+	e.h.opts.Observer.Observe(e.r, o)
+}
+
+// free gives back a buffer of the exchange.
+func (e *exchange) free(b *[]byte) {
+	e.loan.repay(cap(*b))
+	freeBuffer(*b)
+	*b = nil
+}
+
+// release ends the exchange: what was passed on cannot be read any more.
+func (e *exchange) release() {
+	if e.passed != nil {
+		e.passed.Close()
+	}
+	e.free(&e.body)
+	e.free(&e.result)
+	e.loan.repay(int(e.loan.bytes))
+}

@@ -1,0 +1,214 @@
+package middleware
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	stderrors "errors"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/objectmeta"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// maxEcho bounds what an answer repeats of a body.
+const maxEcho = 1 << 10
+
+// explain is the answer to a body that cannot be decoded: transformDecodeError of
+// k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
+// encoding/json first, and so most of its texts are from there.
+func (e *exchange) explain(err error) *StatusError {
+	text := e.body
+	var yamlErr error
+	if e.form.isYAML() {
+		var bridge yamlbridge.Reader
+		text, yamlErr = bridge.AppendJSON(nil, text)
+	}
+	var found struct {
+		APIVersion string `json:"apiVersion,omitempty"`
+		Kind       string `json:"kind,omitempty"`
+	}
+	reason := err.Error()
+	if yamlErr == nil {
+		if sniffErr := json.Unmarshal(text, &found); sniffErr != nil {
+			reason, found.Kind = "couldn't get version/kind; json parse error: "+sniffErr.Error(), ""
+		} else if found.Kind == "" && e.resource != nil && e.resource.Kind != "" {
+			return e.kindless(err)
+		} else {
+			reason = reasonFor(err, text)
+		}
+	}
+	refused := e.cannotDecode(found.APIVersion, found.Kind, reason)
+	refused.Err = err
+	return refused
+}
+
+// reasonFor is the server's text for an error of the decoder, or that of the error.
+func reasonFor(err error, text []byte) string {
+	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil {
+		return object.Err.Error()
+	}
+	if _, ok := stderrors.AsType[*errors.TypeError](err); ok {
+		if inMetadata := metadataError(text); inMetadata != nil {
+			return inMetadata.Error()
+		}
+	}
+	return err.Error()
+}
+
+// metadataError is the server's error about the metadata of an object, if it has one: it
+// decodes the members in the order of their names.
+func metadataError(text []byte) error {
+	var object, metadata map[string]json.RawMessage
+	if json.Unmarshal(text, &object) != nil || object["metadata"] == nil {
+		return nil
+	}
+	if json.Unmarshal(object["metadata"], &metadata) != nil {
+		_, err := objectmeta.Decode(object["metadata"])
+		return err
+	}
+	sorted, err := json.Marshal(metadata)
+	if err == nil {
+		_, err = objectmeta.Decode(sorted)
+	}
+	return err
+}
+
+// cannotDecode is the server's text for a body whose type is known, or not.
+func (e *exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
+	wanted := kind
+	if e.resource != nil && e.resource.Kind != "" {
+		wanted = e.resource.Kind
+	}
+	switch {
+	case wanted == "": // these are no objects of Kubernetes, then
+		return badRequest(reason)
+	case kind == "":
+		return badRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(e.body) + ")")
+	}
+	_, version := splitAPIVersion(apiVersion)
+	return badRequest(kind + " in version " + strconv.Quote(version) + " cannot be handled as a " + wanted + ": " + reason)
+}
+
+// kindless is the answer to an object without a kind where one must be.
+func (e *exchange) kindless(err error) *StatusError {
+	body := e.body
+	if len(body) > maxEcho {
+		body = body[:maxEcho]
+	}
+	refused := e.cannotDecode("", "", "Object 'Kind' is missing in '"+string(body)+"'")
+	refused.Err = err
+	return refused
+}
+
+// summary is summarizeData of k8s.io/apiserver with the length that it is called with.
+func summary(body []byte) string {
+	const most = 30
+	text, rest := body, ""
+	if len(body) > most {
+		text, rest = body[:most], " ..."
+	}
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{':
+		return string(text) + rest
+	}
+	return hex.EncodeToString(text) + rest
+}
+
+// strict is the answer to findings under Strict.
+func (e *exchange) strict(yamlDuplicates []string) *StatusError {
+	entries := e.texts(yamlDuplicates)
+	if n := len(yamlDuplicates); n > 0 {
+		entries = entries[n-1:]
+		entries[0] = "yaml: unmarshal errors:\n  " + strings.Join(yamlDuplicates, "\n  ")
+	}
+	reason := "strict decoding error: " + strings.Join(entries, ", ")
+	if e.omitted > 0 {
+		reason += " and " + strconv.Itoa(e.omitted) + " more"
+	}
+	var refused *StatusError
+	if e.form == mergePatch {
+		patch := e.body[:min(len(e.body), maxEcho)]
+		refused = invalid("", "", "", "patch", "FieldValueInvalid",
+			"Invalid value: "+strconv.Quote(string(patch))+": "+reason)
+	} else {
+		apiVersion, kind, _ := typeOf(e.result)
+		refused = e.cannotDecode(apiVersion, kind, reason)
+	}
+	refused.Err = &errors.StrictError{Findings: e.findings, Omitted: e.omitted}
+	return refused
+}
+
+// checkType refuses objects of another type than the resource's.
+func (e *exchange) checkType() *StatusError {
+	want := e.resource
+	if e.form == mergePatch || want.APIVersion == "" && want.Kind == "" {
+		return nil
+	}
+	apiVersion, kind, err := typeOf(e.result)
+	switch {
+	case err != nil:
+		return e.explain(err)
+	case want.Kind != "" && kind == "":
+		return e.kindless(nil)
+	case want.APIVersion != "" && apiVersion != want.APIVersion:
+		return badRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
+	case want.Kind != "" && kind != want.Kind:
+		group, _ := splitAPIVersion(want.APIVersion)
+		return invalid(group, want.Kind, nameOf(e.result), "kind", "FieldValueInvalid",
+			"Invalid value: "+strconv.Quote(kind)+": must be "+want.Kind)
+	}
+	return nil
+}
+
+// typeOf returns the apiVersion and kind of a result, in which these stand first in most
+// cases.
+func typeOf(result []byte) (apiVersion, kind string, err error) {
+	i := jsonwire.Blanks(result, 0)
+	for n := 0; n < 2 && i < len(result) && (result[i] == '{' || result[i] == ','); n++ {
+		name, next := plainString(result, jsonwire.Blanks(result, i+1))
+		if next = jsonwire.Blanks(result, next); name == "" || jsonwire.At(result, next) != ':' {
+			break
+		}
+		value, end := plainString(result, jsonwire.Blanks(result, next+1))
+		switch i = jsonwire.Blanks(result, end); {
+		case value == "":
+			n = 2
+		case name == "apiVersion":
+			apiVersion = value
+		case name == "kind":
+			kind = value
+		}
+	}
+	if apiVersion != "" && kind != "" {
+		return apiVersion, kind, nil
+	}
+	return decoder.PeekType(result)
+}
+
+// plainString returns the text of a string without escapes at an index, and the index behind
+// it; or nothing.
+func plainString(b []byte, at int) (string, int) {
+	if jsonwire.At(b, at) != '"' {
+		return "", at
+	}
+	end, escaped, st := jsonwire.ScanString(b, at+1)
+	if st != jsonwire.OK || escaped {
+		return "", at
+	}
+	return string(b[at+1 : end]), end + 1
+}
+
+// nameOf returns the name of an object, if it has one.
+func nameOf(result []byte) string {
+	var object struct {
+		Metadata struct{ Name string }
+	}
+	_ = json.Unmarshal(result, &object) // there is no name, then
+	return object.Metadata.Name
+}

@@ -1,0 +1,104 @@
+package middleware
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+)
+
+// A form is how a body is read.
+type form uint8
+
+const (
+	jsonObject form = iota
+	yamlObject
+	mergePatch
+	applyPatch
+	otherPatch // which no schema can be held against
+)
+
+func (f form) isPatch() bool { return f >= mergePatch }
+func (f form) isYAML() bool  { return f == yamlObject || f == applyPatch }
+
+// The media types, with patches by their names in k8s.io/apimachinery/pkg/types.
+const (
+	typeJSON  = "application/json"
+	typeYAML  = "application/yaml"
+	typeMerge = "application/merge-patch+json"
+	typeApply = "application/apply-patch+yaml"
+)
+
+// formOf returns how the body of a request is read, by its Content-Type. As in the API server
+// parameters do not matter, no type means JSON, and types of patches are compared
+// with regard to case.
+func formOf(r *http.Request) (form, *StatusError) {
+	types := r.Header.Values("Content-Type")
+	if len(types) > 1 {
+		return 0, unsupported(r.Method)
+	}
+	value := ""
+	if len(types) == 1 {
+		value = types[0]
+	}
+	if r.Method == http.MethodPatch {
+		if i := strings.IndexByte(value, ';'); i > 0 {
+			value = value[:i]
+		}
+		switch value {
+		case typeMerge:
+			return mergePatch, nil
+		case typeApply:
+			return applyPatch, nil
+		}
+		return otherPatch, nil
+	}
+	if value == "" || value == typeJSON {
+		return jsonObject, nil
+	}
+	switch media, _, err := mime.ParseMediaType(value); {
+	case err != nil:
+	case media == typeJSON:
+		return jsonObject, nil
+	case media == typeYAML:
+		return yamlObject, nil
+	}
+	return 0, unsupported(r.Method)
+}
+
+// unsupported is the answer to media types that are not decoded. What would be goes into
+// a header besides: Accept-Patch is from RFC 5789 section 3.1, Accept from RFC 9110
+// section 15.5.16.
+func unsupported(method string) *StatusError {
+	header, accepted := "Accept", typeJSON+", "+typeYAML
+	if method == http.MethodPatch {
+		header, accepted = "Accept-Patch", typeMerge+", "+typeApply
+	}
+	return &StatusError{
+		Code:    http.StatusUnsupportedMediaType,
+		Reason:  "UnsupportedMediaType",
+		Message: "the body of the request was in an unknown format - accepted media types include: " + accepted,
+		header:  http.Header{header: {accepted}},
+	}
+}
+
+// isGzip reports whether the body is compressed. Other encodings than gzip, and that
+// where it is not wanted, are refused.
+func isGzip(r *http.Request, wanted bool) (bool, *StatusError) {
+	encoding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ",")))
+	accepted := "identity"
+	if wanted {
+		accepted = "gzip, identity"
+	}
+	switch {
+	case encoding == "" || encoding == "identity":
+		return false, nil
+	case wanted && (encoding == "gzip" || encoding == "x-gzip"): // RFC 9110 section 8.4.1.3
+		return true, nil
+	}
+	return false, &StatusError{
+		Code:    http.StatusUnsupportedMediaType,
+		Reason:  "UnsupportedMediaType",
+		Message: "the content encoding of the request is not supported - accepted encodings include: " + accepted,
+		header:  http.Header{"Accept-Encoding": {accepted}}, // RFC 9110 section 12.5.3
+	}
+}

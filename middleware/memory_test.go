@@ -1,0 +1,178 @@
+package middleware
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+func anything(tb testing.TB) Finder {
+	program, err := schema.Compile(&schema.Structural{Type: "object"}, schema.PreserveUnknownFields(true))
+	require.NoError(tb, err)
+	return Always(&Resource{Program: program})
+}
+
+// A slowBody gives its text, and then nothing until it is released.
+type slowBody struct {
+	text    io.Reader
+	release chan struct{}
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	n, err := b.text.Read(p)
+	if err == io.EOF {
+		<-b.release
+		return 0, errors.New("reset")
+	}
+	return n, err
+}
+
+func (b *slowBody) Close() error { return nil }
+
+// slowRequests sends requests of which only a part comes, and returns how many of
+// them were refused for want of room, and how much the others held.
+func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (overloaded int, held int64) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(anything(t), opts)(http.NotFoundHandler()).(*handler)
+		release := make(chan struct{})
+		codes := make(chan int, n)
+		var all sync.WaitGroup
+		for range n {
+			all.Go(func() {
+				r := httptest.NewRequest(http.MethodPost, "/", &slowBody{strings.NewReader(`{"a":"` + strings.Repeat("x", sent-6)), release})
+				r.ContentLength = announced
+				w := httptest.NewRecorder()
+				h.ServeHTTP(w, r)
+				codes <- w.Code
+			})
+		}
+		synctest.Wait()
+		held = h.held.held.Load()
+		close(release)
+		all.Wait()
+		close(codes)
+		for code := range codes {
+			switch code {
+			case http.StatusServiceUnavailable:
+				overloaded++
+			default:
+				assert.Equal(t, http.StatusBadRequest, code)
+			}
+		}
+		assert.Zero(t, h.held.held.Load(), "something was not given back")
+	})
+	return overloaded, held
+}
+
+// Who announces much and sends little holds little.
+func TestSlowClientsHoldWhatTheySent(t *testing.T) {
+	overloaded, held := slowRequests(t, 64, 10, 3<<20, Options{})
+	assert.Zero(t, overloaded)
+	assert.LessOrEqual(t, held, int64(64*firstBuffer))
+
+	_, held = slowRequests(t, 64, 10, -1, Options{})
+	assert.LessOrEqual(t, held, int64(64*smallestBuffer))
+
+	// Buffers double, and the old one is held while it is copied.
+	_, held = slowRequests(t, 8, 1<<20-1, 3<<20, Options{})
+	assert.LessOrEqual(t, held, int64(8*(2<<20)))
+}
+
+func TestSlowClientsAreLimited(t *testing.T) {
+	overloaded, held := slowRequests(t, 64, 1<<20, 3<<20, Options{MaxHeldBytes: 16 << 20})
+	assert.LessOrEqual(t, held, int64(16<<20))
+	assert.GreaterOrEqual(t, overloaded, 64-16)
+	assert.Less(t, overloaded, 64, "none got through")
+}
+
+// A body without end costs no more than one of the size that is allowed.
+func TestOversizedBodies(t *testing.T) {
+	const clients = 64
+	h := New(anything(t), Options{MaxBytes: 1 << 20})(http.NotFoundHandler()).(*handler)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range clients {
+		r := httptest.NewRequest(http.MethodPost, "/", endless{})
+		r.ContentLength = -1
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
+	}
+	runtime.ReadMemStats(&after)
+	assert.Zero(t, h.held.held.Load())
+	// Without pools it would be 4 MiB for each; the race detector makes these forget.
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(clients*3<<19), "buffers are not used again")
+	assert.Less(t, after.HeapInuse, before.HeapInuse+32<<20)
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = ' '
+	}
+	return len(p), nil
+}
+
+// What comes out is charged, too: here defaults make a hundred times as much of it.
+func TestResultIsCharged(t *testing.T) {
+	s := &schema.Structural{Type: "object", AdditionalProperties: &schema.SchemaOrBool{Schema: &schema.Structural{
+		Type: "object", Properties: map[string]*schema.Structural{
+			"a": {Type: "string", Default: []byte(`"` + strings.Repeat("x", 1000) + `"`)},
+		},
+	}}}
+	program, err := schema.Compile(s, schema.ResourceRoot(false))
+	require.NoError(t, err)
+	var seen int64
+	var h *handler
+	h = New(Always(&Resource{Program: program}), Options{})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		assert.Greater(t, r.ContentLength, int64(1_000_000))
+		seen = h.held.held.Load()
+	})).(*handler)
+	var body strings.Builder
+	for i := range 1000 {
+		body.WriteString(`,"` + strings.Repeat("k", i+1) + `":{}`)
+	}
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{"+body.String()[1:]+"}")))
+	assert.Greater(t, seen, int64(1_000_000))
+	assert.Zero(t, h.held.held.Load())
+}
+
+func TestBuffers(t *testing.T) {
+	for _, size := range []int{0, 1, 4096, 4097, 1 << 20, 8 << 20, 8<<20 + 1} {
+		b := newBuffer(size)
+		assert.GreaterOrEqual(t, cap(b), max(size, smallestBuffer))
+		assert.Empty(t, b)
+		freeBuffer(b)
+	}
+	// One that has grown is for the sizes that it has room for.
+	for range 100 {
+		freeBuffer(make([]byte, 0, 5000))
+		assert.GreaterOrEqual(t, cap(newBuffer(5000)), 5000)
+	}
+}
+
+// A reader that gives nothing is no reason to spin.
+func TestEmptyReads(t *testing.T) {
+	h := New(anything(t), Options{})(http.NotFoundHandler())
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/", empty{})
+	h.ServeHTTP(w, r)
+	assert.Equal(t, http.StatusBadRequest, w.Code)
+}
+
+type empty struct{}
+
+func (empty) Read([]byte) (int, error) { return 0, nil }

@@ -1,0 +1,138 @@
+package middleware
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+)
+
+const (
+	// DefaultMaxBytes is the limit of a kube-apiserver for the body of a request.
+	DefaultMaxBytes = 3 << 20
+	// DefaultMaxHeldBytes has room for 32 requests of the default size and their results.
+	DefaultMaxHeldBytes = 256 << 20
+)
+
+// An Action is what becomes of bodies that are accepted.
+type Action uint8
+
+const (
+	// Rewrite passes on the result: pruned, defaulted and in JSON. To prune alone, use programs
+	// of schemas without defaults.
+	Rewrite Action = iota
+	// Report passes on the body as it was sent, decompressed where it was compressed. What is
+	// found is reported, and what cannot be decoded is refused, as with Rewrite.
+	Report
+)
+
+// Patches says what becomes of the bodies of PATCH.
+type Patches uint8
+
+const (
+	// CheckPatches decodes merge patches and apply patches by [Resource].Patch, and refuses
+	// all others, JSON patches among them: what these make of an object cannot be known without
+	// it.
+	//
+	// A merge patch is pruned, its nulls stay, and nothing is defaulted. What is found in it is what
+	// the API server finds in the result, which an object that was pruned when it
+	// was stored adds nothing to. Findings under Strict are a 422 as there, in which the text of
+	// the patch, up to 1 KiB, stands for that of the result.
+	//
+	// An apply patch with an unknown field is refused whatever fieldValidation says, as in the API
+	// server, but with 400 instead of its 500. Others are passed on as JSON, which is YAML.
+	CheckPatches Patches = iota
+	// PassPatches passes all patches on untouched. It is for handlers that prune the
+	// patched object, as an API server does.
+	PassPatches
+)
+
+// Options say how a middleware works. The zero value of each is its default.
+type Options struct {
+	Action  Action
+	Patches Patches
+	// MaxBytes limits one body, after decompression: DefaultMaxBytes. Results may be
+	// larger by what defaults insert: see decoder.Limits.
+	MaxBytes int64
+	// MaxHeldBytes limits the buffers of bodies and results over all requests:
+	// DefaultMaxHeldBytes. Requests for which there is no room are answered with 503.
+	MaxHeldBytes int64
+	// Gzip accepts bodies that are compressed with gzip. They are passed on decompressed.
+	Gzip bool
+	// ProblemDetails answers with problem details (RFC 9457) instead of metav1.Status.
+	// They have a member errors, which says where in the body something is wrong.
+	ProblemDetails bool
+	// Observer is told of each body, if there is one.
+	Observer Observer
+}
+
+// An Observer is told what became of bodies, for metrics. It is called by the goroutines of the
+// requests.
+type Observer interface {
+	// Observe is called once for each body that a resource was found for, and for each
+	// request that was refused: before the handler behind the middleware is called, or the answer is
+	// written.
+	Observe(r *http.Request, o Observation)
+}
+
+// An Observation is what became of a body.
+type Observation struct {
+	// Resource is what the body was decoded by, or nil if it was refused before one was found.
+	Resource   *Resource
+	Validation decoder.Validation
+	// Refused is why the request was refused, or nil if it was passed on.
+	Refused *StatusError
+	// Findings were found in the body; Omitted counts those beyond the limits.
+	Findings errors.List
+	Omitted  int
+	// BytesIn are those of the body, after decompression, as far as it was read.
+	// BytesOut are those that were passed on.
+	BytesIn, BytesOut int64
+	// Reading is how long it took until the body was there, Decoding what came after that.
+	Reading, Decoding time.Duration
+}
+
+// New returns a middleware that decodes the bodies of requests by the resources that find
+// finds. It may be used for several handlers, which then share Options.MaxHeldBytes.
+func New(find Finder, opts Options) func(http.Handler) http.Handler {
+	if opts.MaxBytes <= 0 {
+		opts.MaxBytes = DefaultMaxBytes
+	}
+	if opts.MaxHeldBytes <= 0 {
+		opts.MaxHeldBytes = DefaultMaxHeldBytes
+	}
+	held := &ledger{most: opts.MaxHeldBytes}
+	return func(next http.Handler) http.Handler {
+		return &handler{next: next, find: find, opts: opts, held: held}
+	}
+}
+
+type handler struct {
+	next http.Handler
+	find Finder
+	opts Options
+	held *ledger
+}
+
+// ServeHTTP decodes the body of the request, and passes it on or answers.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, r.Method) ||
+		r.Method == http.MethodPatch && h.opts.Patches == PassPatches {
+		h.next.ServeHTTP(w, r)
+		return
+	}
+	e := &exchange{h: h, r: r, loan: loan{from: h.held}}
+	defer e.release()
+	out, refused := e.decode()
+	if e.resource != nil || refused != nil {
+		e.observe(refused)
+	}
+	if refused != nil {
+		refused.write(w, h.opts.ProblemDetails)
+		return
+	}
+	addWarnings(w.Header(), e.warnings)
+	h.next.ServeHTTP(w, out)
+}

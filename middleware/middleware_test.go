@@ -1,0 +1,225 @@
+package middleware_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/middleware"
+)
+
+func TestRewrite(t *testing.T) {
+	for _, method := range []string{http.MethodPost, http.MethodPut} {
+		r := post(foosPath, "", foo(`,"spec":{"a":"x","b":1}`))
+		r.Method = method
+		w, got := send(t, byPath(t), middleware.Options{}, r)
+		require.NotNil(t, got)
+		want := foo(`,"spec":{"a":"x","size":1}`)
+		assert.Equal(t, want, got.body)
+		assert.EqualValues(t, len(want), got.ContentLength)
+		assert.Equal(t, []string{`299 - "unknown field \"spec.b\""`}, w.Header().Values("Warning"))
+	}
+}
+
+func TestYAMLIsPassedOnAsJSON(t *testing.T) {
+	for _, contentType := range []string{"application/yaml", "Application/YAML; charset=utf-8"} {
+		_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, contentType, "apiVersion: example.com/v1\nkind: Foo\nspec: {b: 1}\n"))
+		require.NotNil(t, got)
+		assert.Equal(t, foo(`,"spec":{"size":1}`), got.body)
+		assert.Equal(t, []string{"application/json"}, got.Header.Values("Content-Type"))
+	}
+}
+
+// Reporting leaves the body as it is.
+func TestReport(t *testing.T) {
+	body := "apiVersion: example.com/v1\nkind: Foo\nspec: {b: 1} # a comment\n"
+	w, got := send(t, byPath(t), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", body))
+	require.NotNil(t, got)
+	assert.Equal(t, body, got.body)
+	assert.Equal(t, "application/yaml", got.Header.Get("Content-Type"))
+	assert.Equal(t, []string{`299 - "unknown field \"spec.b\""`}, w.Header().Values("Warning"))
+
+	w, got = send(t, byPath(t), middleware.Options{Action: middleware.Report}, post(foosPath+"?fieldValidation=Strict", "application/yaml", body))
+	refused(t, w, got, http.StatusBadRequest)
+}
+
+func TestFieldValidation(t *testing.T) {
+	body := foo(`,"spec":{"a":"x","a":"y","b":1}`)
+	warned := []string{`299 - "duplicate field \"spec.a\""`, `299 - "unknown field \"spec.b\""`}
+	for query, warnings := range map[string][]string{
+		"": warned, "?fieldValidation=": warned, "?fieldValidation=Warn": warned,
+		"?fieldValidation=Warn&fieldValidation=Strict": warned, "?fieldValidation=Ignore": nil,
+	} {
+		w, got := send(t, byPath(t), middleware.Options{}, post(foosPath+query, "", body))
+		require.NotNil(t, got, query)
+		assert.Equal(t, foo(`,"spec":{"a":"y","size":1}`), got.body)
+		assert.Equal(t, warnings, w.Header().Values("Warning"), query)
+	}
+	w, got := send(t, byPath(t), middleware.Options{}, post(foosPath+"?fieldValidation=Strict", "", body))
+	s := refused(t, w, got, http.StatusBadRequest)
+	assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: strict decoding error: duplicate field "spec.a", unknown field "spec.b"`, s.Message)
+	assert.Equal(t, "BadRequest", s.Reason)
+	assert.Nil(t, s.Details)
+}
+
+func TestOtherFieldValidation(t *testing.T) {
+	for method, kind := range map[string]string{
+		http.MethodPost: "CreateOptions", http.MethodPut: "UpdateOptions", http.MethodPatch: "PatchOptions",
+	} {
+		r := post(foosPath+"?fieldValidation=strict", "application/json", foo(""))
+		if r.Method = method; method == http.MethodPatch {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+		w, got := send(t, byPath(t), middleware.Options{}, r)
+		s := refused(t, w, got, http.StatusUnprocessableEntity)
+		assert.Equal(t, kind+`.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "strict": supported values: "", "Ignore", "Strict", "Warn"`, s.Message)
+		assert.Equal(t, "Invalid", s.Reason)
+		require.Len(t, s.Details.Causes, 1)
+		assert.Equal(t, "FieldValueNotSupported", s.Details.Causes[0].Reason)
+		assert.Equal(t, "fieldValidation", s.Details.Causes[0].Field)
+	}
+}
+
+// The texts are those of a kube-apiserver v0.37 where it refuses the body, too.
+func TestUndecodable(t *testing.T) {
+	unrecognized := "the object provided is unrecognized (must be of type Foo): "
+	for _, c := range []struct{ name, contentType, body, message string }{
+		{"empty", "", "", unrecognized + "couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)"},
+		{"cut", "", `{"kind":`, unrecognized + `couldn't get version/kind; json parse error: unexpected end of JSON input ({"kind":)`},
+		{"array", "", `[]`, unrecognized + "couldn't get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" } (5b5d)"},
+		{"long", "", `{"apiVersion":"example.com/v1",]`, unrecognized + `couldn't get version/kind; json parse error: invalid character ']' looking for beginning of object key string ({"apiVersion":"example.com/v1" ...)`},
+		{"trailing", "", foo("") + "x", unrecognized + `couldn't get version/kind; json parse error: invalid character 'x' after top-level value ({"apiVersion":"example.com/v1" ...)`},
+		{"no kind", "", `{"apiVersion":"example.com/v1"}`, unrecognized + `Object 'Kind' is missing in '{"apiVersion":"example.com/v1"}' ({"apiVersion":"example.com/v1" ...)`},
+		{"kind is a number", "", `{"kind":5}`, unrecognized + `couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})`},
+		{"YAML", "application/yaml", "a: [", unrecognized + "1:5: did not find the end of the collection"},
+		{"UTF-8", "", foo(`,"x":"` + "\xff" + `"`), `Foo in version "v1" cannot be handled as a Foo: 1:`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, c.contentType, c.body))
+			s := refused(t, w, got, http.StatusBadRequest)
+			assert.True(t, strings.HasPrefix(s.Message, c.message), "%s\n%s", s.Message, c.message)
+			assert.Equal(t, "BadRequest", s.Reason)
+		})
+	}
+}
+
+func TestMetadataTexts(t *testing.T) {
+	for metadata, reason := range map[string]string{
+		`{"labels":5,"finalizers":"x"}`: "json: cannot unmarshal string into Go struct field ObjectMeta.finalizers of type []string",
+		`{"labels":{"a":1}}`:            "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
+		`"x"`:                           "json: cannot unmarshal string into Go value of type v1.ObjectMeta",
+	} {
+		for _, find := range []middleware.Finder{byPath(t), byPath(t, decoder.Kubernetes())} {
+			w, got := send(t, find, middleware.Options{}, post(foosPath, "", foo(`,"metadata":`+metadata)))
+			s := refused(t, w, got, http.StatusBadRequest)
+			assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: `+reason, s.Message)
+		}
+	}
+	// Only Kubernetes reads times.
+	w, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"metadata":{"deletionTimestamp":"x"}`)))
+	s := refused(t, w, got, http.StatusBadRequest)
+	assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`, s.Message)
+}
+
+// What is echoed of a body is bounded.
+func TestLongBodyWithoutKind(t *testing.T) {
+	w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"a":"`+strings.Repeat("x", 100_000)+`"}`))
+	refused(t, w, got, http.StatusBadRequest)
+	assert.Less(t, w.Body.Len(), 2000)
+}
+
+func TestOtherType(t *testing.T) {
+	w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"kind":"Foo","apiVersion":"example.com/v2"}`))
+	s := refused(t, w, got, http.StatusBadRequest)
+	assert.Equal(t, "the API version in the data (example.com/v2) does not match the expected API version (example.com/v1)", s.Message)
+
+	w, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"kind":"Foo"}`))
+	s = refused(t, w, got, http.StatusBadRequest)
+	assert.Equal(t, "the API version in the data () does not match the expected API version (example.com/v1)", s.Message)
+
+	// The type may come last, and in escapes.
+	w, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"metadata":{"name":"n"},"k\u0069nd":"Bar","apiVersion":"example.com\/v1"}`))
+	s = refused(t, w, got, http.StatusUnprocessableEntity)
+	assert.Equal(t, `Foo.example.com "n" is invalid: kind: Invalid value: "Bar": must be Foo`, s.Message)
+	assert.Equal(t, "n", s.Details.Name)
+
+	_, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", ` { "metadata" : {} , "k\u0069nd" : "Foo" , "apiVersion" : "example.com\/v1" } `))
+	assert.NotNil(t, got)
+}
+
+func TestTooLarge(t *testing.T) {
+	body := foo("")
+	for _, length := range []int64{int64(len(body)), -1} {
+		for _, short := range []int64{0, 1} {
+			r := post(foosPath, "", body)
+			r.ContentLength = length
+			w, got := send(t, byPath(t), middleware.Options{MaxBytes: int64(len(body)) - short}, r)
+			if short == 0 {
+				assert.NotNil(t, got)
+				continue
+			}
+			s := refused(t, w, got, http.StatusRequestEntityTooLarge)
+			assert.Equal(t, "Request entity too large: limit is 43", s.Message)
+			assert.Equal(t, "RequestEntityTooLarge", s.Reason)
+		}
+	}
+}
+
+// The default limit is that of the server, to the byte.
+func TestDefaultLimit(t *testing.T) {
+	body := foo("")
+	body += strings.Repeat(" ", 3<<20-len(body))
+	_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", body))
+	assert.NotNil(t, got)
+	w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", body+" "))
+	s := refused(t, w, got, http.StatusRequestEntityTooLarge)
+	assert.Equal(t, "Request entity too large: limit is 3145728", s.Message)
+}
+
+func TestMediaTypes(t *testing.T) {
+	accepted := "application/json, application/yaml"
+	for _, contentType := range []string{"text/plain", "application/jsonp", "application/cbor", ";", "application/json-patch+json", "application/json; charset"} {
+		w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, contentType, foo("")))
+		s := refused(t, w, got, http.StatusUnsupportedMediaType)
+		assert.Equal(t, "the body of the request was in an unknown format - accepted media types include: "+accepted, s.Message)
+		assert.Equal(t, accepted, w.Header().Get("Accept"))
+	}
+	for _, contentType := range []string{"", "application/json", "APPLICATION/json;charset=latin1"} {
+		_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, contentType, foo("")))
+		assert.NotNil(t, got, contentType)
+	}
+	// Who comes next might read the other one.
+	r := post(foosPath, "", foo(""))
+	r.Header["Content-Type"] = []string{"application/json", "application/yaml"}
+	w, got := send(t, byPath(t), middleware.Options{}, r)
+	refused(t, w, got, http.StatusUnsupportedMediaType)
+}
+
+func TestOtherMethodsPassUntouched(t *testing.T) {
+	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodOptions, "PROPFIND"} {
+		r := httptest.NewRequest(method, foosPath+"?fieldValidation=x", strings.NewReader("no {json"))
+		r.Header.Set("Content-Type", "text/plain")
+		_, got := send(t, byPath(t), middleware.Options{}, r)
+		require.NotNil(t, got)
+		assert.Same(t, r, got.Request)
+		assert.Equal(t, "no {json", got.body)
+	}
+}
+
+func TestProblemDetails(t *testing.T) {
+	w, got := send(t, byPath(t), middleware.Options{ProblemDetails: true}, post(foosPath+"?fieldValidation=Strict", "", foo(`,"spec":{"b/c":1}`)))
+	require.Nil(t, got)
+	assert.Equal(t, "application/problem+json", w.Header().Get("Content-Type"))
+	assert.JSONEq(t, `{
+		"type": "about:blank", "title": "Bad Request", "status": 400, "reason": "BadRequest",
+		"detail": "Foo in version \"v1\" cannot be handled as a Foo: strict decoding error: unknown field \"spec.b/c\"",
+		"errors": [{"detail": "unknown field \"spec.b/c\"", "pointer": "/spec/b~1c", "line": 1, "column": 53}]}`, w.Body.String())
+
+	w, _ = send(t, byPath(t), middleware.Options{ProblemDetails: true}, post(foosPath, "", foo(`,"spec":{"a":x}`)))
+	assert.Contains(t, w.Body.String(), `"pointer":"/spec/a","line":1,"column":57`)
+}

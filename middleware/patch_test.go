@@ -1,0 +1,105 @@
+package middleware_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/middleware"
+)
+
+func patch(query, contentType, body string) *http.Request {
+	r := post(foosPath+"/n"+query, contentType, body)
+	r.Method = http.MethodPatch
+	return r
+}
+
+const (
+	merge     = "application/merge-patch+json"
+	apply     = "application/apply-patch+yaml"
+	jsonPatch = "application/json-patch+json"
+)
+
+// A merge patch is pruned; its nulls remove, and nothing is defaulted.
+func TestMergePatch(t *testing.T) {
+	for _, c := range []struct {
+		patch, want string
+		warnings    []string
+	}{
+		{`{"spec":{"a":null,"size":null,"b":1}}`, `{"spec":{"a":null,"size":null}}`, []string{`299 - "unknown field \"spec.b\""`}},
+		{`{"spec":{"b":null,"c" : null}}`, `{"spec":{}}`, nil}, // they are removed: nothing of them is in the result
+		{`{"spec":{"b":{"c":null}}}`, `{"spec":{}}`, []string{`299 - "unknown field \"spec.b\""`}},
+		{`{"spec":{"labels":{"k":null}}}`, `{"spec":{"labels":{"k":null}}}`, nil},
+		{`{"spec":{"list":[{"x":null,"y":null},null]}}`, `{"spec":{"list":[{"x":null},null]}}`, nil},
+		{`{"metadata":{"labels":{"k":null},"annotations":null,"finalizers":null,"name":null,"generation":null}}`,
+			`{"metadata":{"labels":{"k":null},"annotations":null,"finalizers":null,"name":null,"generation":null}}`, nil},
+		{`{"metadata":{"junk":1}}`, `{"metadata":{}}`, []string{`299 - "unknown field \"metadata.junk\""`}},
+		{`{"spec":{"a":"x","a":"y"}}`, `{"spec":{"a":"y"}}`, []string{`299 - "duplicate field \"spec.a\""`}},
+		{`{"spec":null}`, `{"spec":null}`, nil},
+		{`{}`, `{}`, nil},
+	} {
+		w, got := send(t, byPath(t), middleware.Options{}, patch("", merge+";charset=utf-8", c.patch))
+		require.NotNil(t, got, "%s", w.Body)
+		assert.Equal(t, c.want, got.body)
+		assert.Equal(t, c.warnings, w.Header().Values("Warning"))
+		assert.Equal(t, merge+";charset=utf-8", got.Header.Get("Content-Type"))
+	}
+	w, got := send(t, byPath(t), middleware.Options{}, patch("", merge, `[]`))
+	refused(t, w, got, http.StatusBadRequest)
+}
+
+func TestMergePatchStrict(t *testing.T) {
+	w, got := send(t, byPath(t), middleware.Options{}, patch("?fieldValidation=Strict", merge, `{"spec":{"b":1,"c":null}}`))
+	s := refused(t, w, got, http.StatusUnprocessableEntity)
+	assert.Equal(t, ` "" is invalid: patch: Invalid value: "{\"spec\":{\"b\":1,\"c\":null}}": strict decoding error: unknown field "spec.b"`, s.Message)
+	assert.Equal(t, "Invalid", s.Reason)
+	assert.Equal(t, "patch", s.Details.Causes[0].Field)
+
+	_, got = send(t, byPath(t), middleware.Options{}, patch("?fieldValidation=Strict", merge, `{"spec":{"c":null}}`))
+	assert.NotNil(t, got)
+}
+
+func TestApplyPatch(t *testing.T) {
+	text := "apiVersion: example.com/v1\nkind: Foo\nspec: {a: null}\n"
+	for _, query := range []string{"", "?fieldValidation=Ignore", "?fieldValidation=Strict"} {
+		w, got := send(t, byPath(t), middleware.Options{}, patch(query, apply, text))
+		require.NotNil(t, got, "%s", w.Body)
+		assert.Equal(t, foo(`,"spec":{"a":null}`), got.body)
+		assert.Equal(t, apply, got.Header.Get("Content-Type"))
+
+		// An unknown field is refused whatever was asked for.
+		w, got = send(t, byPath(t), middleware.Options{}, patch(query, apply, text+"junk: 1\n"))
+		s := refused(t, w, got, http.StatusBadRequest)
+		assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: strict decoding error: unknown field "junk"`, s.Message)
+	}
+	twice := text + "spec: {}\n"
+	w, got := send(t, byPath(t), middleware.Options{}, patch("", apply, twice))
+	require.NotNil(t, got)
+	assert.Equal(t, []string{`299 - "duplicate field \"spec\""`}, w.Header().Values("Warning"))
+	w, got = send(t, byPath(t), middleware.Options{}, patch("?fieldValidation=Ignore", apply, twice))
+	require.NotNil(t, got)
+	assert.Empty(t, w.Header().Values("Warning"))
+
+	w, got = send(t, byPath(t), middleware.Options{}, patch("", apply, "kind: Foo\napiVersion: v1\n"))
+	refused(t, w, got, http.StatusBadRequest)
+}
+
+// What a JSON patch makes of an object cannot be known without it.
+func TestOtherPatches(t *testing.T) {
+	for _, contentType := range []string{jsonPatch, "application/strategic-merge-patch+json", "", "application/json", "Application/merge-patch+json", merge + " ;"} {
+		w, got := send(t, byPath(t), middleware.Options{}, patch("", contentType, `[]`))
+		s := refused(t, w, got, http.StatusUnsupportedMediaType)
+		assert.Contains(t, s.Message, "accepted media types include: application/merge-patch+json, application/apply-patch+yaml")
+		assert.Equal(t, "application/merge-patch+json, application/apply-patch+yaml", w.Header().Get("Accept-Patch"))
+
+		r := patch("?fieldValidation=x", contentType, `[`)
+		_, got = send(t, byPath(t), middleware.Options{Patches: middleware.PassPatches}, r)
+		require.NotNil(t, got)
+		assert.Same(t, r, got.Request)
+	}
+	// By kind, there is no program for patches.
+	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, patch("", merge, foo("")))
+	refused(t, w, got, http.StatusUnsupportedMediaType)
+}

@@ -1,0 +1,222 @@
+package middleware
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A Resource is what bodies are decoded by: one version of one kind. It must not be
+// copied or changed once it is in use, and is for any number of goroutines.
+type Resource struct {
+	// APIVersion and Kind are what objects must have: bodies with others are refused.
+	// Where one is empty, anything may stand there, or nothing.
+	APIVersion, Kind string
+	// Program is what objects are decoded by.
+	Program *schema.Program
+	// Patch is what merge patches and apply patches are decoded by: a program of
+	// [PatchSchema]. Where it is nil, they cannot be checked.
+	Patch *schema.Program
+	// Decoder has options for the decoders, in front of which the limit of findings is
+	// set to 256. decoder.FieldValidation has no effect.
+	Decoder []decoder.Option
+
+	once             sync.Once
+	objects, patches [3]*decoder.Pool
+}
+
+// maxFindings is more than fit into the headers of an answer: 4096 characters, of which
+// the shortest finding has 17.
+const maxFindings = 256
+
+// pool returns decoders for objects or patches.
+func (res *Resource) pool(v decoder.Validation, isPatch bool) *decoder.Pool {
+	res.once.Do(func() {
+		for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+			opts := []decoder.Option{decoder.WithLimits(decoder.Limits{Findings: maxFindings})}
+			opts = append(append(opts, res.Decoder...), decoder.FieldValidation(v))
+			res.objects[v] = decoder.NewPool(res.Program, opts...)
+			if res.Patch != nil {
+				res.patches[v] = decoder.NewPool(res.Patch, opts...)
+			}
+		}
+	})
+	if isPatch {
+		return res.patches[v]
+	}
+	return res.objects[v]
+}
+
+// splitAPIVersion returns the group, which may be empty, and the version.
+func splitAPIVersion(apiVersion string) (group, version string) {
+	if i := strings.IndexByte(apiVersion, '/'); i >= 0 {
+		return apiVersion[:i], apiVersion[i+1:]
+	}
+	return "", apiVersion
+}
+
+// A Peek returns the apiVersion and kind of the object in the body, for which it reads
+// that: see decoder.PeekType. Errors are for the [Finder] to return.
+type Peek func() (apiVersion, kind string, err error)
+
+// A Finder returns the resource that a request is about, or nil if the request is to pass
+// untouched. It is asked for requests with the methods POST, PUT and PATCH, by any number
+// of goroutines. An error is the answer to the request: a *[StatusError] as it is,
+// a *schema.NotFoundError and errors of peek as 400, any other as 500.
+//
+// It must not read the body of the request; peek does.
+type Finder func(r *http.Request, peek Peek) (*Resource, error)
+
+// Always finds the same resource for every request.
+func Always(res *Resource) Finder {
+	return func(*http.Request, Peek) (*Resource, error) { return res, nil }
+}
+
+// ByKind finds the resources of a catalog by the type of the object in the body. Bodies
+// without one that the catalog knows are refused, patches among them, which seldom have one.
+func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
+	resources := newResources()
+	return func(_ *http.Request, peek Peek) (*Resource, error) {
+		apiVersion, kind, err := peek()
+		if err != nil {
+			return nil, err
+		}
+		program, err := catalog.Lookup(apiVersion, kind)
+		if err != nil {
+			return nil, err
+		}
+		return resources.of(apiVersion+" "+kind, func() (*Resource, error) {
+			return &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}, nil
+		})
+	}
+}
+
+// ByPath finds the served versions of a catalog, as it is now, by the paths of the Kubernetes API:
+//
+//	/apis/GROUP/VERSION/PLURAL
+//	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
+//
+// and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. Other
+// paths pass untouched, those of other subresources and of resources that the catalog does not
+// have among them. Paths that are not in their clean form, with empty elements or dots, are
+// refused, as the handler behind may take them for others.
+func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
+	entries := map[string]schema.Entry{}
+	for e := range catalog.All() {
+		if e.Version.Served {
+			entries[e.APIVersion+"/"+e.CRD.Plural] = e
+		}
+	}
+	resources := newResources()
+	return func(r *http.Request, _ Peek) (*Resource, error) {
+		key, err := resourcePath(r.URL)
+		if err != nil || key == "" {
+			return nil, err
+		}
+		e, ok := entries[key]
+		if !ok {
+			return nil, nil
+		}
+		return resources.of(key, func() (*Resource, error) { return FromEntry(e, opts...) })
+	}
+}
+
+// FromEntry returns the resource of an entry of a catalog, with the program for
+// patches besides. It fails where these do not compile.
+func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
+	program, err := e.Program()
+	if err != nil {
+		return nil, err
+	}
+	s := e.Version.Schema
+	if s == nil {
+		s = &schema.Structural{Type: "object"}
+	}
+	patch, err := schema.Compile(PatchSchema(s), schema.PreserveUnknownFields(e.CRD.PreserveUnknownFields))
+	if err != nil {
+		return nil, err
+	}
+	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts}, nil
+}
+
+// resourcePath returns GROUP/VERSION/PLURAL for the path of a resource whose bodies are
+// objects, or nothing.
+func resourcePath(u *url.URL) (string, error) {
+	clean := path.Clean("/" + u.Path)
+	if !strings.HasPrefix(clean, "/apis/") {
+		return "", nil
+	}
+	if clean != strings.TrimSuffix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
+		return "", badRequest("the path of the request is not in its clean form")
+	}
+	parts := strings.Split(clean, "/")[2:]
+	if len(parts) < 3 {
+		return "", nil
+	}
+	group, version, rest := parts[0], parts[1], parts[2:]
+	if rest[0] == "namespaces" && len(rest) > 2 {
+		rest = rest[2:]
+	}
+	if len(rest) > 3 || len(rest) == 3 && rest[2] != "status" {
+		return "", nil
+	}
+	return group + "/" + version + "/" + rest[0], nil
+}
+
+// resources are those that were made so far. There are as many as the catalog has.
+type resources struct {
+	mu   sync.RWMutex
+	made map[string]*Resource
+}
+
+func newResources() *resources { return &resources{made: map[string]*Resource{}} }
+
+func (r *resources) of(key string, create func() (*Resource, error)) (*Resource, error) {
+	r.mu.RLock()
+	res := r.made[key]
+	r.mu.RUnlock()
+	if res != nil {
+		return res, nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if res = r.made[key]; res != nil {
+		return res, nil
+	}
+	res, err := create()
+	if err == nil {
+		r.made[key] = res
+	}
+	return res, err
+}
+
+// PatchSchema returns the schema by which a merge patch (RFC 7386) for objects of
+// another schema is decoded: nothing is defaulted, and every field may be null, as that removes
+// it. The schema that it is made of is not changed.
+func PatchSchema(s *schema.Structural) *schema.Structural {
+	if s == nil {
+		return nil
+	}
+	p := *s
+	p.Default, p.Nullable = nil, true
+	if s.Properties != nil {
+		p.Properties = make(map[string]*schema.Structural, len(s.Properties))
+		for name, property := range s.Properties {
+			p.Properties[name] = PatchSchema(property)
+		}
+	}
+	if s.AdditionalProperties != nil {
+		values := *s.AdditionalProperties
+		values.Schema = PatchSchema(values.Schema)
+		p.AdditionalProperties = &values
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		p.Items = &schema.SchemaOrArray{Schema: PatchSchema(s.Items.Schema)}
+	}
+	return &p
+}

@@ -1,0 +1,32 @@
+package middleware
+
+import (
+	"net/http"
+	"strconv"
+
+	"github.com/espalier-dev/espalier/decoder"
+)
+
+// validationOf returns what the parameter fieldValidation asks for. As in the API
+// server the first value counts, and Warn is what holds where there is none.
+func validationOf(r *http.Request) (decoder.Validation, *StatusError) {
+	if r.URL.RawQuery == "" {
+		return decoder.Warn, nil
+	}
+	switch value := r.URL.Query().Get("fieldValidation"); value {
+	case "", "Warn":
+		return decoder.Warn, nil
+	case "Strict":
+		return decoder.Strict, nil
+	case "Ignore":
+		return decoder.Ignore, nil
+	default:
+		kind := map[string]string{
+			http.MethodPost:  "CreateOptions",
+			http.MethodPut:   "UpdateOptions",
+			http.MethodPatch: "PatchOptions",
+		}[r.Method]
+		return 0, invalid("meta.k8s.io", kind, "", "fieldValidation", "FieldValueNotSupported",
+			"Unsupported value: "+strconv.Quote(value)+`: supported values: "", "Ignore", "Strict", "Warn"`)
+	}
+}
