@@ -93,11 +93,16 @@ func tagOf(text []byte) uint32 {
 		first = binary.LittleEndian.Uint64(text)
 		last = binary.LittleEndian.Uint64(text[n-8:])
 	case n >= 4:
-		first = uint64(binary.LittleEndian.Uint32(text))
-		last = uint64(binary.LittleEndian.Uint32(text[n-4:]))
+		first = uint64(binary.LittleEndian.Uint32(text)) | uint64(binary.LittleEndian.Uint32(text[n-4:]))<<(8*(n-4))
 	case n > 0:
-		first = uint64(text[0]) | uint64(text[n/2])<<8 | uint64(text[n-1])<<16
+		first = uint64(text[0]) | uint64(text[n/2])<<(8*(n/2)) | uint64(text[n-1])<<(8*(n-1))
 	}
+	return tagOfWords(first, last, n)
+}
+
+// tagOfWords is tagOf for a text with n bytes: of the first up to eight, and of the
+// last eight, or if there are less than that, of 0.
+func tagOfWords(first, last uint64, n int) uint32 {
 	return uint32((first ^ bits.RotateLeft64(last, 29) ^ uint64(n)<<57) * 0x9fb21c651e98df25 >> 32)
 }
 

@@ -143,6 +143,10 @@ name: // behind a comma
 	if i < 0 || i > len(b)-slack {
 		goto leaveName
 	}
+	n = top.node
+	if n.Unknown != nil {
+		goto undeclared
+	}
 	f = w.predicted[cell]
 	if (binary.LittleEndian.Uint64(b[i:i+8])^f.Head[0])&f.Mask[0]|
 		(binary.LittleEndian.Uint64(b[i+8:i+16])^f.Head[1])&f.Mask[1] != 0 {
@@ -178,6 +182,9 @@ value: // a value that node v governs
 		}
 		i = jsonwire.PastBlank(b, i)
 		c = jsonwire.At(b, i)
+	}
+	if v.Types != program.Any && (v.Types&firstTypes[c] == 0 || w.kubernetes) {
+		goto leaveValue
 	}
 	if c == '"' {
 		i++
@@ -278,6 +285,9 @@ value: // a value that node v governs
 	}
 
 number:
+	if v.Types != program.Any {
+		goto leaveValue
+	}
 	if top.kind == inArray {
 		w.st = atElement
 	} else {
@@ -307,11 +317,24 @@ after: // a value has ended
 	}
 
 closeObject:
-	if len(w.names) > top.names {
-		w.st = afterMember
-		goto leave
-	}
 	n = top.node
+	if names := len(w.names); names > top.names {
+		// A few names differ if their tags do. All else is for the machine.
+		if names-top.names > 8 || top.names < 0 || names > cap(w.names) || len(w.arena) > 0 || len(w.left) > 0 {
+			w.st = afterMember
+			goto leave
+		}
+		own := w.names[top.names:names]
+		for x := 1; x < len(own); x++ {
+			for y := range x {
+				if own[x].tag == own[y].tag {
+					w.st = afterMember
+					goto leave
+				}
+			}
+		}
+		w.names = w.names[:top.names]
+	}
 	if n.Defaulted&^seen != 0 {
 		w.st = afterMember
 		w.leavePlain(top, seen, cell, i)
@@ -367,6 +390,59 @@ pop: // behind the last byte of a container
 	}
 	goto leave
 
+undeclared: // a name in an object that keeps what it does not declare
+	{
+		if len(n.Fields) > 0 || b[i] != '"' || len(w.names) == cap(w.names) {
+			goto leaveName
+		}
+		from := i + 1
+		end := from
+		for {
+			if end < 0 || end > len(b)-16 {
+				goto leaveName
+			}
+			m := jsonwire.Special(binary.LittleEndian.Uint64(b[end : end+8]))
+			next := jsonwire.Special(binary.LittleEndian.Uint64(b[end+8 : end+16]))
+			if m|next != 0 {
+				at := bits.TrailingZeros64(m) >> 3
+				if m == 0 {
+					at = 8 + bits.TrailingZeros64(next)>>3
+				}
+				end += at
+				break
+			}
+			end += 16
+		}
+		if b[end] != '"' || end-from > w.limits.NameBytes || end < 0 || end > len(b)-24 || b[end+1] != ':' {
+			goto leaveName
+		}
+		next := end + 2
+		c = b[next]
+		if c <= ' ' {
+			next = jsonwire.PastBlank(b, next)
+			c = jsonwire.At(b, next)
+		}
+		if c <= ' ' || c == 'n' {
+			goto leaveName
+		}
+		at := len(w.names)
+		w.names = w.names[:at+1]
+		name := &w.names[at]
+		name.at, name.text, name.n = i, from, end-from
+		var first, last uint64
+		if end-from < 8 {
+			first = binary.LittleEndian.Uint64(b[from:from+8]) & (1<<(uint(end-from)*8&63) - 1)
+		} else {
+			first = binary.LittleEndian.Uint64(b[from : from+8])
+			last = binary.LittleEndian.Uint64(b[end-8 : end])
+		}
+		name.tag = tagOfWords(first, last, end-from)
+		top.cur = i
+		i = next
+		v, f = n.Unknown.Node, nil
+		goto value
+	}
+
 find: // another name than what was predicted
 	w.st = atName
 	w.leavePlain(top, seen, cell, i)
@@ -379,9 +455,12 @@ leaveName:
 	goto leave
 
 leaveValue:
-	if top.kind == inArray {
+	switch {
+	case top.kind == inArray:
 		w.st = atElement
-	} else {
+	case f == nil:
+		w.st, w.value = atValue, v
+	default:
 		seen &^= f.Bit // the machine looks at the field again
 		w.st, w.field = atField, f
 	}

@@ -70,9 +70,7 @@ type Field struct {
 	// Key is the name as it is commonly written in JSON, with its colon:
 	// "name":
 	Key string
-	// Bit has the bit of the field's index set. It is 0 where there is more to do at
-	// the field than to note that it was seen: its index is 64 or more, or its value
-	// must be of some types.
+	// Bit has the bit of the field's index set, and is 0 from index 64 on.
 	Bit  uint64
 	Cell int32 // the field's number in the program's prediction table
 	// escaped says that Key is not just the name with quotes.
@@ -126,9 +124,8 @@ type Node struct {
 	// Defaulted has the bits of the fields with a default, up to 64 of them.
 	Defaulted uint64
 	// PlainObject and PlainArray say that there is nothing to do in an object or
-	// array of the node but to follow its fields or elements: all that an object does
-	// not declare goes, no more than 64 fields are declared, and elements may have any
-	// type.
+	// array of the node but to follow its fields, if there are at most 64, or its
+	// elements.
 	PlainObject, PlainArray bool
 	// AllDefaults are the members for all fields with a default, separated by
 	// commas.
@@ -177,13 +174,11 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 			f := &n.Fields[i]
 			f.Cell = p.Cells
 			p.Cells++
-			if i < 64 && f.Node.Types == Any {
-				f.Bit = 1 << i
-			}
+			f.Bit = 1 << i
 		}
 		n.Defaulted = 1<<n.Defaults - 1
-		n.PlainObject = !n.KeepObject && n.Unknown == nil && len(n.Fields) <= 64
-		n.PlainArray = !n.KeepArray && n.Elements.Node.Types == Any
+		n.PlainObject = !n.KeepObject && len(n.Fields) <= 64
+		n.PlainArray = !n.KeepArray
 		room = n.table.build(n.Fields, room)
 	}
 	return p
