@@ -34,6 +34,8 @@ type Decoder struct {
 
 	kubernetes, fromStorage bool
 	withoutDefaults         bool
+	missingKind             bool     // is no error
+	numbersAsSent           bool     // under Kubernetes, too
 	oddDefaults             bool     // of the program: there are numbers to be rewritten
 	metadataDefaults        bool     // there are some within metadata
 	unfitDefaults           bool     // there may be some that are not decoded as they are

@@ -43,6 +43,16 @@ func Kubernetes() Option {
 	}
 }
 
+// AllowMissingKind says whether a decoder made with [Kubernetes] takes objects without a
+// kind, which it refuses by default. The API server takes them where it knows the kind
+// from the request: for types that are compiled into it, not for custom resources.
+func AllowMissingKind(does bool) Option { return func(d *Decoder) { d.missingKind = does } }
+
+// NumbersAsSent says whether numbers keep their text under [Kubernetes], as they do without
+// it. For Decoder.Unmarshal that is closer to the API server: what it decodes 1.0 to is a
+// float64, and only becomes 1 when it is written.
+func NumbersAsSent(does bool) Option { return func(d *Decoder) { d.numbersAsSent = does } }
+
 const (
 	maxInt32 = 1<<31 - 1
 	maxInt   = int(^uint(0) >> 1)
@@ -179,7 +189,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 	if d.fromStorage && d.unfitDefaults {
 		return d.again(out, start, src) // before numbers are written, once
 	}
-	if w.oddNumber || d.oddDefaults {
+	if (w.oddNumber || d.oddDefaults) && !d.numbersAsSent {
 		d.scratch = append(d.scratch[:0], out[start:]...)
 		out = jsonwire.AppendServerNumbers(out[:start], d.scratch)
 	}
@@ -191,7 +201,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 // conversion between versions. Only what came out of defaults can change.
 func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 	second := newDecoder(d.walker.program, Kubernetes(), FieldValidation(Ignore), WithLimits(d.walker.limits))
-	second.withoutDefaults = true
+	second.withoutDefaults, second.numbersAsSent = true, d.numbersAsSent
 	done, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
 	if err != nil {
 		// Its positions are none in the document, and nothing in that is wrong.
@@ -227,7 +237,7 @@ func (d *Decoder) checkType(src []byte) error {
 		end, _, _ := jsonwire.ScanString(src, at+1)
 		return string(jsonwire.AppendUnescaped(nil, src[at+1:end]))
 	}
-	if text(w.kindAt) == "" {
+	if !d.missingKind && text(w.kindAt) == "" {
 		return &errors.ObjectError{Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0))}
 	}
 	if v := text(w.apiVersionAt); strings.Count(v, "/") > 1 {

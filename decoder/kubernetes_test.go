@@ -125,3 +125,38 @@ func TestRepairedPositions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`}, details(d.Findings()))
 }
+
+// TestNumbersAsSent asserts that values have the numbers of the server's decoder, which
+// keeps 1.0 apart from 1 until it writes them.
+func TestNumbersAsSent(t *testing.T) {
+	p := compileYAML(t, serverSchema)
+	const doc = `{"kind":"K","n":1.0,"m":{"a":1e3,"b":-0,"c":9223372036854775808,"d":7},"d":{}}`
+	want := map[string]any{
+		"kind": "K", "n": 1.0, "d": map[string]any{"f": int64(1000)}, // the schema is YAML
+		"m": map[string]any{"a": 1000.0, "b": int64(0), "c": 9223372036854775808.0, "d": int64(7)},
+	}
+	for name, option := range map[string]Option{"requests": Kubernetes(), "storage": FromStorage()} {
+		d := New(p, option, NumbersAsSent(true), Compact(true))
+		var object map[string]any
+		require.NoError(t, d.Unmarshal([]byte(doc), &object), name)
+		assert.Equal(t, want, object, name)
+		out, err := d.AppendJSON(nil, []byte(doc))
+		require.NoError(t, err, name)
+		assert.Equal(t, doc[:len(doc)-len(`{}}`)]+`{"f":1000}}`, string(out), name)
+	}
+	d := New(p, Kubernetes(), NumbersAsSent(true))
+	var whole struct {
+		N int `json:"n"`
+	}
+	assert.Error(t, d.Unmarshal([]byte(`{"kind":"K","n":1.0}`), &whole), "as sigs.k8s.io/json")
+}
+
+func TestAllowMissingKind(t *testing.T) {
+	p := compileYAML(t, serverSchema)
+	d := New(p, Kubernetes(), AllowMissingKind(true), Compact(true))
+	out, err := d.AppendJSON(nil, []byte(`{"n":1.0,"x":1,"metadata":{"labels":{"a":null}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"n":1,"metadata":{"labels":{"a":""}}}`, string(out))
+	_, err = d.AppendJSON(nil, []byte(`{"apiVersion":"a/b/c"}`))
+	assert.ErrorContains(t, err, `unexpected GroupVersion string: "a/b/c"`)
+}
