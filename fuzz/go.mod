@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/espalier-dev/espalier v0.0.0
+	github.com/espalier-dev/espalier/kube v0.0.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
@@ -92,4 +93,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-replace github.com/espalier-dev/espalier => ../
+replace (
+	github.com/espalier-dev/espalier => ../
+	github.com/espalier-dev/espalier/kube => ../kube
+)

@@ -124,8 +124,7 @@ func (c *compiler) renderDefaults() error {
 			if f.Default == "" {
 				break
 			}
-			all = appendMember(all, true, f.Key, f.Default)
-			f.MemberEnd = int32(len(all))
+			all = appendMember(all, i > 0, f.Key, f.Default)
 			n.Defaults++
 		}
 		n.AllDefaults, all = string(all), all[:0]

@@ -1,0 +1,153 @@
+package fuzz
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/kube"
+)
+
+// An adapterPair is the decoder of package kube and the server for one schema.
+type adapterPair struct {
+	server *Server
+	// json, yaml and lenient decode requests, stored what is stored.
+	json, yaml, lenient, stored runtime.Decoder
+}
+
+func newAdapterPair(js []byte) (*adapterPair, error) {
+	server, err := NewServer(js, testVersion, testKind)
+	if err != nil {
+		return nil, err
+	}
+	s, err := ToStructural(js)
+	if err != nil {
+		return nil, err
+	}
+	r, err := kube.NewResource(testVersion.WithKind(testKind).GroupKind(), map[string]*structural.Structural{testVersion.Version: s},
+		kube.Limits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+	if err != nil {
+		return nil, err
+	}
+	p := &adapterPair{server: server, stored: r.StorageDecoder(testVersion.Version, nil)}
+	for to, options := range map[*runtime.Decoder]json.SerializerOptions{&p.json: {Strict: true}, &p.yaml: {Strict: true, Yaml: true}, &p.lenient: {}} {
+		if *to, err = kube.NewSerializer(nil, nil, options, r); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// compare decodes a document with both, and says what is different.
+func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]byte) (*Answer, error)) (what, detail string) {
+	gvk := testVersion.WithKind(testKind)
+	answer, refusal := theirs(doc)
+	var fault *StageError
+	if errors.As(refusal, &fault) && (fault.Stage == Capped || fault.Stage == Panic) {
+		return "", ""
+	}
+	u := new(unstructured.Unstructured)
+	obj, _, err := ours.Decode(doc, &gvk, u)
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	switch {
+	case ours == p.stored && err != nil && strings.Contains(err.Error(), "no converter"):
+		return "", ""
+	case refusal != nil && (err == nil || isStrict):
+		if fault.Stage == Sniff {
+			return "", "" // onlyTheyRefuse has these
+		}
+		return "verdict", fmt.Sprintf("they: %v", refusal)
+	case refusal != nil:
+		return compareErrors(fault, err)
+	case err != nil && !isStrict:
+		return "verdict", fmt.Sprintf("we: %v", err)
+	case obj != u || !reflect.DeepEqual(u.Object, answer.Object):
+		return "value", fmt.Sprintf("they: %s\nwe:   %s", show(answer.Object), show(u.Object))
+	}
+	var list []error
+	if isStrict {
+		list = strict.Errors()
+	}
+	return compareStrict(answer, list, ours == p.lenient || ours == p.stored, p.server.schema.XEmbeddedResource)
+}
+
+// mapOrder is for messages that name one of several by chance.
+var mapOrder = regexp.MustCompile(`metadata: Invalid value|must be a string|parsing time|json: cannot unmarshal`)
+
+func compareErrors(fault *StageError, err error) (what, detail string) {
+	var limit *decoder.LimitError
+	theirs := fault.Err.Error()
+	if fault.Stage == Kind { // the document follows, with or without white space at its end
+		if runtime.IsMissingKind(err) {
+			return "", ""
+		}
+	}
+	if err.Error() == theirs || errors.As(err, &limit) || mapOrder.MatchString(theirs) && mapOrder.MatchString(err.Error()) {
+		return "", ""
+	}
+	return "text of an error", fmt.Sprintf("they: %s\nwe:   %s", theirs, err)
+}
+
+// compareStrict compares the entries of strict errors, unless a name needs escapes, paths are
+// spelled alike, or the server reports no more than a hundred.
+func compareStrict(a *Answer, list []error, lenient, embeddedRoot bool) (what, detail string) {
+	if embeddedRoot { // see compareFindings
+		a.UnknownInEmbedded = slices.DeleteFunc(a.UnknownInEmbedded, func(path string) bool { return slices.Contains(a.UnknownInMetadata, path) })
+	}
+	theirs := a.Strict()
+	if lenient {
+		theirs = nil
+	}
+	ours := make([]string, len(list))
+	for i, err := range list {
+		ours[i] = err.Error()
+		if f, ok := err.(*ferrors.Finding); ok && !isPlain(f.Path) || slices.Contains(ours[:i], ours[i]) || i >= maxStrict {
+			return "", ""
+		}
+	}
+	if !slices.Equal(ours, theirs) {
+		return "strict errors", fmt.Sprintf("they: %q\nwe:   %q", theirs, ours)
+	}
+	return "", ""
+}
+
+// TestKube compares generated pairs with the decoders of package kube: values with their Go
+// types, strict errors, and the texts of all others.
+func TestKube(t *testing.T) {
+	y := newTally()
+	forSchemas(t, *pairsFlag/8, func(first uint64) {
+		s, js := NewSchema(first)
+		p, err := newAdapterPair(js)
+		require.NoError(t, err)
+		for seed := first; seed < first+DocumentsPerSchema; seed++ {
+			doc, _ := NewDocument(seed, s)
+			for name, way := range map[string]struct {
+				ours   runtime.Decoder
+				theirs func([]byte) (*Answer, error)
+			}{
+				"JSON": {p.json, p.server.Decode}, "YAML": {p.yaml, p.server.DecodeYAML},
+				"lenient": {p.lenient, p.server.Decode}, "stored": {p.stored, p.server.DecodeStored},
+			} {
+				k := same
+				what, detail := p.compare(doc, way.ours, way.theirs)
+				if what != "" {
+					k, what = differs, name+": "+what
+				}
+				y.add(k, what, func() string { return fmt.Sprintf("seed %d: %s\n%s\n%q\n%s", seed, what, js, doc, detail) })
+			}
+		}
+	})
+	y.log(t)
+}

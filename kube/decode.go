@@ -1,0 +1,170 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+)
+
+// A reading says how a document is decoded.
+type reading struct {
+	yaml, strict, stored bool
+}
+
+func (v *version) pool(how reading) *decoder.Pool {
+	switch {
+	case how.stored:
+		return v.stored
+	case how.strict:
+		return v.strict
+	}
+	return v.lenient
+}
+
+// decode decodes a document by the schema of the version.
+func (v *version) decode(data []byte, how reading) (object map[string]any, strict []error, err error) {
+	pool := v.pool(how)
+	d := pool.Get()
+	defer pool.Put(d)
+	if how.yaml {
+		err = d.UnmarshalYAML(data, &object)
+	} else {
+		err = d.Unmarshal(data, &object)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return object, strictErrors(d, how.yaml), nil
+}
+
+// strictErrors returns what was found in the last document of a decoder as the API server
+// lists it: each a *errors.Finding, but for the names that stand twice in a YAML document,
+// which are one entry.
+func strictErrors(d *decoder.Decoder, yaml bool) []error {
+	found := d.Findings()
+	if len(found) == 0 && d.Omitted() == 0 {
+		return nil
+	}
+	list := make([]error, 0, len(found)+1)
+	if lines := d.YAMLDuplicates(); len(lines) > 0 {
+		list = append(list, errors.New("yaml: unmarshal errors:\n  "+strings.Join(lines, "\n  ")))
+	}
+	for i := range found {
+		if yaml && found[i].Kind == ferrors.DuplicateField {
+			continue
+		}
+		f := found[i]
+		list = append(list, &f)
+	}
+	if n := d.Omitted(); n > 0 {
+		list = append(list, fmt.Errorf("and %d more", n))
+	}
+	return list
+}
+
+// decode decodes an object of the resource, or of another kind: of that only metadata is
+// pruned. It tries a version first. The type is that of the object, also where there is
+// an error and it could be read.
+func (r *Resource) decode(data []byte, guess *version, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+	object, strict, err = guess.decode(data, how)
+	if err != nil {
+		return r.decodeRefused(data, guess, how, err)
+	}
+	gvk = typeOf(object)
+	if actual := r.version(*gvk); actual != guess {
+		if how.stored && actual == r.foreign {
+			return r.decodeForeign(data)
+		}
+		object, strict, err = actual.decode(data, how)
+		if err != nil {
+			return r.decodeRefused(data, actual, how, err)
+		}
+	}
+	return object, gvk, strict, nil
+}
+
+// decodeRefused decodes what a version has refused: by the right one if it was another, and
+// else it returns the server's error.
+func (r *Resource) decodeRefused(data []byte, tried *version, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+	if isLimit(refusal) {
+		return nil, nil, nil, refusal
+	}
+	u, gvk, err := parseAsServer(data, how)
+	if err != nil {
+		return nil, gvk, nil, explained(err, refusal)
+	}
+	actual := r.version(*typeOf(u.Object))
+	if how.stored && actual == r.foreign {
+		return r.decodeForeign(data)
+	}
+	if actual != tried {
+		object, strict, err := actual.decode(data, how)
+		if err == nil {
+			return object, typeOf(object), strict, nil
+		}
+		refusal = err
+	}
+	_, err = r.coerce(u, how.stored, false)
+	if err == nil && how.stored { // the server does it again, behind defaults
+		r.Default(u)
+		_, err = r.coerce(u, false, false)
+	}
+	if err != nil {
+		return nil, gvk, nil, explained(err, refusal)
+	}
+	return nil, gvk, nil, refusal
+}
+
+// decodeForeign decodes a stored object of another kind, of which the server does not repair
+// the generation.
+func (r *Resource) decodeForeign(data []byte) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+	u, gvk, err := parseAsServer(data, reading{stored: true})
+	if err == nil {
+		_, err = r.coerce(u, true, false)
+	}
+	return u.Object, gvk, nil, err
+}
+
+// typeOf returns the type of an object that was decoded: of its kind and apiVersion, both
+// are strings or absent.
+func typeOf(object map[string]any) *runtimeschema.GroupVersionKind {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	gvk := runtimeschema.FromAPIVersionAndKind(apiVersion, kind)
+	return &gvk
+}
+
+// isLimit reports whether a document is refused for a limit that the server does not have,
+// as it has one for the depth.
+func isLimit(err error) bool {
+	var limit *decoder.LimitError
+	return errors.As(err, &limit) && !strings.HasPrefix(limit.Limit, "depth")
+}
+
+// An Error says why a document is refused, in the words of the API server, as they stand in
+// its answers. Err says it in ours, and where: it is one of the errors of package decoder.
+type Error struct {
+	Text string
+	Err  error
+}
+
+// Error returns the text.
+func (e *Error) Error() string { return e.Text }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// explained returns the server's error for a document together with ours. What others
+// tell by its type stays as it is.
+func explained(server, ours error) error {
+	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) {
+		return server
+	}
+	return &Error{Text: server.Error(), Err: ours}
+}

@@ -1,0 +1,88 @@
+package kube_test
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/espalier-dev/espalier/kube"
+)
+
+// backupPlans reads the definition of the quickstart.
+func backupPlans() *kube.Resource {
+	manifest, err := os.ReadFile("../testdata/quickstart/crd.yaml")
+	if err != nil {
+		log.Fatal(err)
+	}
+	crd := new(apiextensionsv1.CustomResourceDefinition)
+	if err := yaml.Unmarshal(manifest, crd); err != nil {
+		log.Fatal(err)
+	}
+	r, err := kube.ForCRD(crd)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return r
+}
+
+// A serializer decodes what clients send; in a strict one, what was found comes with the
+// object, each finding with its place.
+func Example() {
+	s, err := kube.NewSerializer(nil, nil, json.SerializerOptions{Yaml: true, Strict: true}, backupPlans())
+	if err != nil {
+		log.Fatal(err)
+	}
+	body := []byte(`
+apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata:
+  name: databases
+spec:
+  schedule: 0 2 * * *
+  retention:
+    dayly: 14
+`)
+	u := new(unstructured.Unstructured)
+	_, gvk, err := s.Decode(body, nil, u)
+	if strict, ok := runtime.AsStrictDecodingError(err); ok {
+		for _, finding := range strict.Errors() {
+			fmt.Println(finding.(interface{ Detail() string }).Detail())
+		}
+	} else if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(gvk.Kind, u.Object["spec"].(map[string]any)["retention"])
+	// Output:
+	// 9:5: unknown field "spec.retention.dayly"
+	// BackupPlan map[daily:7 monthly:12]
+}
+
+// Controllers and tests have objects that are not as a server would store them.
+func ExampleResource_Prune() {
+	r := backupPlans()
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "backup.example.com/v1", "kind": "BackupPlan",
+		"spec": map[string]any{"schedule": "0 2 * * *", "suspended": true},
+	}}
+	unknown, err := r.Prune(u)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r.Default(u)
+	spec := u.Object["spec"].(map[string]any)
+	names := make([]string, 0, len(spec))
+	for name := range spec {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	fmt.Println(unknown, names)
+	// Output:
+	// [spec.suspended] [retention schedule suspend]
+}

@@ -1,0 +1,90 @@
+package kube
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// A NegotiatedSerializer is the runtime.NegotiatedSerializer of a generic API server, such as
+// a serializer.CodecFactory, or of the handler of custom resources, in which a [Serializer]
+// decodes JSON and YAML. All else stays as it is there.
+type NegotiatedSerializer struct {
+	inner runtime.NegotiatedSerializer
+	infos []runtime.SerializerInfo
+}
+
+var _ runtime.NegotiatedSerializer = (*NegotiatedSerializer)(nil)
+
+// NewNegotiatedSerializer puts serializers for the resources into inner. creater and typer are
+// those of [NewSerializer].
+func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources ...*Resource) (*NegotiatedSerializer, error) {
+	if len(resources) == 0 {
+		return nil, errNoResource
+	}
+	if creater == nil || typer == nil {
+		creater, typer = unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()
+	}
+	n := &NegotiatedSerializer{inner: inner}
+	for _, info := range inner.SupportedMediaTypes() {
+		yaml := info.MediaType == runtime.ContentTypeYAML
+		if yaml || info.MediaType == runtime.ContentTypeJSON {
+			if info.StrictSerializer == nil {
+				info.StrictSerializer = json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, json.SerializerOptions{Yaml: yaml, Strict: true})
+			}
+			info.Serializer = &Serializer{info.Serializer, yaml, false, typer, creater, resources}
+			info.StrictSerializer = &Serializer{info.StrictSerializer, yaml, true, typer, creater, resources}
+		}
+		n.infos = append(n.infos, info)
+	}
+	return n, nil
+}
+
+// SupportedMediaTypes returns those of inner.
+func (n *NegotiatedSerializer) SupportedMediaTypes() []runtime.SerializerInfo { return n.infos }
+
+// EncoderForVersion returns that of inner.
+func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
+	if s, ok := encoder.(*Serializer); ok {
+		encoder = s.delegate
+	}
+	return n.inner.EncoderForVersion(encoder, gv)
+}
+
+// DecoderToVersion returns a decoder that converts typed objects as that of inner does it, and
+// lets it insert the defaults of Go types. Unstructured objects are not converted: what is
+// sent for a version of a custom resource is kept in that version until it is stored.
+func (n *NegotiatedSerializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	if s, ok := decoder.(*Serializer); ok {
+		return &versioned{n.inner, s, gv}
+	}
+	return n.inner.DecoderToVersion(decoder, gv)
+}
+
+// A versioned decodes objects and converts those that are typed.
+type versioned struct {
+	inner      runtime.NegotiatedSerializer
+	serializer *Serializer
+	gv         runtime.GroupVersioner
+}
+
+func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	obj, gvk, err := v.serializer.Decode(data, defaults, into)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u, gvk, err
+	}
+	return v.inner.DecoderToVersion(decoded{obj, gvk, err}, v.gv).Decode(data, defaults, into)
+}
+
+// A decoded is a decoder that has decoded already.
+type decoded struct {
+	obj runtime.Object
+	gvk *runtimeschema.GroupVersionKind
+	err error
+}
+
+func (d decoded) Decode([]byte, *runtimeschema.GroupVersionKind, runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	return d.obj, d.gvk, d.err
+}

@@ -1,0 +1,147 @@
+package kube
+
+import (
+	"errors"
+	"fmt"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A Resource is a kind of custom resource with a schema for each of its versions: what
+// decodes its objects. It is immutable and for any number of goroutines.
+type Resource struct {
+	groupKind runtimeschema.GroupKind
+	preserve  bool
+	limits    decoder.Limits
+	versions  map[string]*version
+	// first is the version that is tried first where nothing says which it is.
+	first *version
+	// unversioned decodes objects of versions that there are none of, and foreign
+	// those of other kinds.
+	unversioned, foreign *version
+}
+
+// An Option changes how a [Resource] decodes.
+type Option func(*Resource)
+
+// Limits bounds what an object may cost; fields that are zero keep their defaults.
+// NumberBytes and NameBytes have no effect: the API server has no such limits.
+func Limits(l decoder.Limits) Option { return func(r *Resource) { r.limits = l } }
+
+// PreserveUnknownFields is for definitions with spec.preserveUnknownFields set, as those made
+// in v1beta1 can still have it: nothing is pruned and no null dropped, but for metadata.
+func PreserveUnknownFields(does bool) Option { return func(r *Resource) { r.preserve = does } }
+
+// NewResource returns the resource of a group and kind with the schemas of its versions. A
+// version whose schema is nil has all fields but apiVersion, kind and metadata pruned, as
+// in the API server. Defaults are pruned by their schemas; nothing is validated.
+func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural, opts ...Option) (*Resource, error) {
+	if len(versions) == 0 {
+		return nil, errors.New("kube: a resource needs at least one version")
+	}
+	r := &Resource{groupKind: groupKind, versions: make(map[string]*version, len(versions))}
+	for _, opt := range opts {
+		opt(r)
+	}
+	for name, s := range versions {
+		s, err := withPrunedDefaults(s)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", name, err)
+		}
+		converted, err := FromStructural(s)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", name, err)
+		}
+		v, err := r.newVersion(name, s, converted)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", name, err)
+		}
+		r.versions[name] = v
+		if r.first == nil || name < r.first.name {
+			r.first = v
+		}
+	}
+	var err error
+	if r.unversioned, err = r.newVersion("", nil, new(schema.Structural)); err != nil {
+		return nil, err
+	}
+	keep := true
+	r.foreign, err = r.newVersion("", nil, &schema.Structural{XPreserveUnknownFields: &keep})
+	return r, err
+}
+
+// ForCRD returns the resource that a CustomResourceDefinition defines, with all of its versions,
+// served or not. Its objects are pruned unless spec.preserveUnknownFields is set.
+func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Resource, error) {
+	versions := make(map[string]*structuralschema.Structural, len(crd.Spec.Versions))
+	for i := range crd.Spec.Versions {
+		v := &crd.Spec.Versions[i]
+		s, err := structuralOf(v)
+		if err != nil {
+			return nil, fmt.Errorf("version %s: %w", v.Name, err)
+		}
+		versions[v.Name] = s
+	}
+	groupKind := runtimeschema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	return NewResource(groupKind, versions, append([]Option{PreserveUnknownFields(crd.Spec.PreserveUnknownFields)}, opts...)...)
+}
+
+// GroupKind returns the group and kind of the resource.
+func (r *Resource) GroupKind() runtimeschema.GroupKind { return r.groupKind }
+
+// version returns the version that is meant by the type of an object.
+func (r *Resource) version(gvk runtimeschema.GroupVersionKind) *version {
+	if gvk.GroupKind() != r.groupKind {
+		return r.foreign
+	}
+	if v := r.versions[gvk.Version]; v != nil {
+		return v
+	}
+	return r.unversioned
+}
+
+// guess returns the version to try first.
+func (r *Resource) guess(gvk *runtimeschema.GroupVersionKind) *version {
+	if gvk != nil {
+		if v := r.versions[gvk.Version]; v != nil {
+			return v
+		}
+	}
+	return r.first
+}
+
+// A version is a version of a resource.
+type version struct {
+	name string
+	// structural is the schema for the API server's own packages, which work on maps.
+	structural *structuralschema.Structural
+	schema     *schema.Structural
+	program    *schema.Program
+	// The decoders for requests, strict or not, for what is stored, and for typed objects,
+	// of which a kind may be missing.
+	strict, lenient, stored, strictTyped, lenientTyped *decoder.Pool
+}
+
+func (r *Resource) newVersion(name string, structural *structuralschema.Structural, s *schema.Structural) (*version, error) {
+	program, err := schema.Compile(s, schema.PreserveUnknownFields(r.preserve))
+	if err != nil {
+		return nil, err
+	}
+	pool := func(opts ...decoder.Option) *decoder.Pool {
+		return decoder.NewPool(program, append([]decoder.Option{decoder.WithLimits(r.limits), decoder.NumbersAsSent(true)}, opts...)...)
+	}
+	warn, ignore := decoder.FieldValidation(decoder.Warn), decoder.FieldValidation(decoder.Ignore)
+	return &version{
+		name: name, structural: structural, schema: s, program: program,
+		strict:       pool(decoder.Kubernetes(), warn),
+		lenient:      pool(decoder.Kubernetes(), ignore),
+		stored:       pool(decoder.FromStorage(), ignore),
+		strictTyped:  pool(decoder.Kubernetes(), warn, decoder.AllowMissingKind(true)),
+		lenientTyped: pool(decoder.Kubernetes(), ignore, decoder.AllowMissingKind(true)),
+	}, nil
+}

@@ -1,0 +1,255 @@
+package kube
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+)
+
+// A Serializer is a runtime.Serializer for JSON or YAML that prunes and defaults what it
+// decodes, and says what is unknown and what stands twice, in one walk over the bytes. It
+// takes the place of the serializer of k8s.io/apimachinery and of what the handler of custom
+// resources does behind that.
+//
+// It decodes into *unstructured.Unstructured objects of any kind: those of its resources by
+// their schemas; of others only metadata is pruned. And it decodes typed objects, of which
+// those of its resources are pruned and defaulted before they become Go values. Everything
+// else, and all encoding, is the delegate's: a serializer of k8s.io/apimachinery.
+type Serializer struct {
+	delegate     runtime.Serializer
+	yaml, strict bool
+	typer        runtime.ObjectTyper
+	creater      runtime.ObjectCreater
+	resources    []*Resource
+}
+
+var _ recognizer.RecognizingDecoder = (*Serializer)(nil)
+var _ runtime.Serializer = (*Serializer)(nil)
+
+// NewSerializer returns a serializer for the resources, of which there is at least one. creater
+// and typer are for typed objects, a *runtime.Scheme is both; where they are nil, there are
+// unstructured ones only. If options.Strict is set, Decode returns a
+// runtime.NewStrictDecodingError together with the object where there are findings.
+func NewSerializer(creater runtime.ObjectCreater, typer runtime.ObjectTyper, options json.SerializerOptions, resources ...*Resource) (*Serializer, error) {
+	if len(resources) == 0 {
+		return nil, errNoResource
+	}
+	if creater == nil || typer == nil {
+		creater, typer = unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()
+	}
+	delegate := json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, options)
+	return &Serializer{delegate, options.Yaml, options.Strict, typer, creater, resources}, nil
+}
+
+var errNoResource = errors.New("kube: a serializer needs at least one resource")
+
+// Encode is the delegate's.
+func (s *Serializer) Encode(obj runtime.Object, w io.Writer) error { return s.delegate.Encode(obj, w) }
+
+// Identifier is the delegate's, as what is encoded is the same.
+func (s *Serializer) Identifier() runtime.Identifier { return s.delegate.Identifier() }
+
+// IsStrict reports whether Decode returns what it finds.
+func (s *Serializer) IsStrict() bool { return s.strict }
+
+// RecognizesData is the delegate's: JSON is recognized, YAML is not known to be any.
+func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
+	if r, ok := s.delegate.(recognizer.RecognizingDecoder); ok {
+		return r.RecognizesData(data)
+	}
+	return false, true, nil
+}
+
+// Decode decodes an object. The rules for defaults, into and the type that is returned are
+// those of the serializer of k8s.io/apimachinery. An error is an [Error] with the server's
+// text, one that runtime.IsMissingKind knows, or a *errors.LimitError. With one that
+// runtime.IsStrictDecodingError knows, the object is complete; the entries are
+// *errors.Finding and know their places, but for one of YAML that has all names that stand
+// twice. Findings beyond the limits are counted in a last entry.
+//
+// To find the text of an error the document is parsed again as the server parses it.
+func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	if u, ok := into.(*unstructured.Unstructured); ok {
+		return s.decodeUnstructured(data, defaults, u)
+	}
+	if _, ok := into.(*runtime.Unknown); ok {
+		return s.delegate.Decode(data, defaults, into)
+	}
+	return s.decodeTyped(data, defaults, into)
+}
+
+// resourceFor returns the resource of a kind.
+func (s *Serializer) resourceFor(gk runtimeschema.GroupKind) *Resource {
+	for _, r := range s.resources {
+		if r.groupKind == gk {
+			return r
+		}
+	}
+	return nil
+}
+
+func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.GroupVersionKind, into *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	how := reading{yaml: s.yaml, strict: s.strict}
+	r := s.resources[0]
+	if defaults != nil {
+		if expected := s.resourceFor(defaults.GroupKind()); expected != nil {
+			r = expected
+		}
+	}
+	object, gvk, strict, err := r.decode(data, r.guess(defaults), how)
+	if err == nil && gvk.GroupKind() != r.groupKind {
+		if actual := s.resourceFor(gvk.GroupKind()); actual != nil {
+			object, gvk, strict, err = actual.decode(data, actual.guess(gvk), how)
+		}
+	}
+	if err != nil {
+		return nil, gvk, err
+	}
+	into.SetUnstructuredContent(object)
+	if len(strict) > 0 {
+		return into, gvk, runtime.NewStrictDecodingError(strict)
+	}
+	return into, gvk, nil
+}
+
+// decodeTyped decodes into a Go type, or into what the creater makes of the object's type.
+func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	gvk, err := s.typeOf(data, defaults, into)
+	if err != nil {
+		return s.delegate.Decode(data, defaults, into)
+	}
+	if into == nil {
+		if obj, err := s.creater.New(*gvk); err == nil {
+			into = obj
+		}
+	}
+	if u, ok := into.(*unstructured.Unstructured); ok {
+		return s.decodeUnstructured(data, gvk, u)
+	}
+	r := s.resourceFor(gvk.GroupKind())
+	if r == nil || r.versions[gvk.Version] == nil {
+		return s.delegate.Decode(data, defaults, into)
+	}
+	obj, err := runtime.UseOrCreateObject(s.typer, s.creater, *gvk, into)
+	if err != nil {
+		return nil, gvk, err
+	}
+	strict, err := r.versions[gvk.Version].decodeTyped(data, obj, reading{yaml: s.yaml, strict: s.strict})
+	if err != nil {
+		return nil, gvk, s.explain(data, defaults, into, err)
+	}
+	if len(strict) > 0 {
+		return obj, gvk, runtime.NewStrictDecodingError(strict)
+	}
+	return obj, gvk, nil
+}
+
+// explain returns the server's error for a document that is refused, if it has one.
+func (s *Serializer) explain(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) error {
+	if isLimit(refusal) {
+		return refusal
+	}
+	_, _, err := s.delegate.Decode(data, defaults, into)
+	if err == nil || runtime.IsStrictDecodingError(err) {
+		return refusal
+	}
+	return explained(err, refusal)
+}
+
+// typeOf returns the type of a document for a typed object: what is missing in it comes from
+// defaults and into.
+func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (*runtimeschema.GroupVersionKind, error) {
+	gvk, err := s.peek(data)
+	if err != nil {
+		return nil, err
+	}
+	complete(gvk, defaults)
+	if into != nil {
+		types, _, err := s.typer.ObjectKinds(into)
+		if err != nil {
+			return nil, err
+		}
+		complete(gvk, &types[0])
+	}
+	return gvk, nil
+}
+
+// peek reads kind and apiVersion.
+func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) {
+	if s.yaml {
+		var err error
+		if data, err = yamlToJSON(data); err != nil {
+			return nil, err
+		}
+	}
+	apiVersion, kind, err := decoder.PeekType(data)
+	if err != nil {
+		return json.DefaultMetaFactory.Interpret(data) // it may be no UTF-8
+	}
+	gv, err := runtimeschema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	gvk := gv.WithKind(kind)
+	return &gvk, nil
+}
+
+// complete adds what is missing in a type, as gvkWithDefaults of the JSON serializer.
+func complete(gvk, defaults *runtimeschema.GroupVersionKind) {
+	if defaults == nil {
+		return
+	}
+	if gvk.Kind == "" {
+		gvk.Kind = defaults.Kind
+	}
+	if gvk.Version == "" && gvk.Group == "" {
+		gvk.Group, gvk.Version = defaults.Group, defaults.Version
+	}
+	if gvk.Version == "" && gvk.Group == defaults.Group {
+		gvk.Version = defaults.Version
+	}
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is how large a buffer may be that is kept.
+const maxBuffer = 1 << 20
+
+// decodeTyped decodes a document by the schema of the version, and then into a Go type as the
+// API server does it.
+func (v *version) decodeTyped(data []byte, obj runtime.Object, how reading) (strict []error, err error) {
+	pool := v.lenientTyped
+	if how.strict {
+		pool = v.strictTyped
+	}
+	d := pool.Get()
+	defer pool.Put(d)
+	buffer := buffers.Get().(*[]byte)
+	defer func() {
+		if cap(*buffer) <= maxBuffer {
+			buffers.Put(buffer)
+		}
+	}()
+	if how.yaml {
+		*buffer, err = d.AppendYAML((*buffer)[:0], data)
+	} else {
+		*buffer, err = d.AppendJSON((*buffer)[:0], data)
+	}
+	if err == nil {
+		err = kjson.UnmarshalCaseSensitivePreserveInts(*buffer, obj)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strictErrors(d, how.yaml), nil
+}

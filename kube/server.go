@@ -1,0 +1,108 @@
+package kube
+
+// This file does what the API server does after parsing to objects that are maps already,
+// with the server's own packages: there are no bytes to walk. It also finds the server's
+// words for what is refused, by doing to the document what the server does.
+
+import (
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// parseAsServer parses a document as the API server does before it looks at a schema.
+func parseAsServer(data []byte, how reading) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
+	u := new(unstructured.Unstructured)
+	if how.stored {
+		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
+		return u, gvk, err
+	}
+	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
+		unstructuredscheme.NewUnstructuredObjectTyper(), json.SerializerOptions{Yaml: how.yaml, Strict: how.strict})
+	_, gvk, err := s.Decode(data, nil, u)
+	if runtime.IsStrictDecodingError(err) {
+		err = nil
+	}
+	return u, gvk, err
+}
+
+// coerce prunes an object, drops nulls, and makes its metadata what it is after a round trip
+// through ObjectMeta: unstructuredSchemaCoercer.apply of the API server. It returns the paths
+// of unknown fields, if it is to track them.
+func (r *Resource) coerce(u *unstructured.Unstructured, stored, track bool) (unknown []string, err error) {
+	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, hasAPIVersion, err := unstructured.NestedString(u.Object, "apiVersion")
+	if err != nil {
+		return nil, err
+	}
+	meta, hasMeta, unknown, err := objectmeta.GetObjectMetaWithOptions(u.Object,
+		objectmeta.ObjectMetaOptions{DropMalformedFields: stored, ReturnUnknownFieldPaths: track})
+	if err != nil {
+		return nil, err
+	}
+	gv, err := runtimeschema.ParseGroupVersion(apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if v := r.version(gv.WithKind(kind)); v != r.foreign {
+		if !r.preserve {
+			unknown = append(unknown, pruning.PruneWithOptions(u.Object, v.structural, true,
+				structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: track})...)
+			defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, v.structural)
+		}
+		fault, paths := objectmeta.CoerceWithOptions(nil, u.Object, v.structural, false,
+			objectmeta.CoerceOptions{DropInvalidFields: stored, ReturnUnknownFieldPaths: track})
+		if fault != nil {
+			return nil, fault
+		}
+		unknown = append(unknown, paths...)
+		if stored && hasMeta && meta.Generation == 0 {
+			meta.Generation = 1
+		}
+	}
+	if hasKind {
+		u.SetKind(kind)
+	}
+	if hasAPIVersion {
+		u.SetAPIVersion(apiVersion)
+	}
+	if hasMeta {
+		err = objectmeta.SetObjectMeta(u.Object, meta)
+	}
+	return unknown, err
+}
+
+// Prune does to an object what the API server does to one that it has parsed, but for
+// defaults: by the schema of its version it removes unknown fields, and nulls where they
+// are neither allowed nor defaulted, and makes metadata what it is after a round trip through
+// ObjectMeta. It works in place, and returns the paths of unknown fields in the server's
+// order. Of an object of another kind only metadata is pruned.
+//
+// An error says that metadata, apiVersion or kind cannot be read; the object may then be pruned
+// in part.
+func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
+	return r.coerce(u, false, true)
+}
+
+// Default inserts the defaults of the schema into an object of the resource, and into
+// no other: what the API server does after admission, where nothing is pruned. It is a
+// runtime.ObjectDefaulter for unstructured objects, and works in place.
+func (r *Resource) Default(in runtime.Object) {
+	u, ok := in.(*unstructured.Unstructured)
+	if !ok {
+		return
+	}
+	if v := r.version(u.GroupVersionKind()); v != r.foreign {
+		defaulting.Default(u.Object, v.structural)
+	}
+}

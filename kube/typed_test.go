@@ -1,0 +1,152 @@
+package kube
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+)
+
+// A Trellis is the Go type for v1, and also what the server works with.
+type Trellis struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              TrellisSpec `json:"spec,omitempty"`
+}
+
+type TrellisSpec struct {
+	Height float64 `json:"height,omitempty"`
+	Rows   int32   `json:"rows,omitempty"`
+	Note   *string `json:"note,omitempty"`
+	// Wires is not in the schema of v1.
+	Wires  int32   `json:"wires,omitempty"`
+	Plants []Plant `json:"plants,omitempty"`
+	// Grown is for Go's own defaults, which are not in any schema either.
+	Grown bool `json:"-"`
+}
+
+type Plant struct {
+	Name  string          `json:"name,omitempty"`
+	Water *map[string]int `json:"water,omitempty"`
+}
+
+func (t *Trellis) DeepCopyObject() runtime.Object {
+	c := *t
+	c.ObjectMeta = *t.ObjectMeta.DeepCopy()
+	return &c
+}
+
+func trellisScheme(t testing.TB) *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	gv := trellisV1.GroupVersion()
+	scheme.AddKnownTypes(gv, &Trellis{})
+	scheme.AddKnownTypes(runtimeschema.GroupVersion{Group: gv.Group, Version: runtime.APIVersionInternal}, &Trellis{})
+	scheme.AddTypeDefaultingFunc(&Trellis{}, func(obj any) { obj.(*Trellis).Spec.Grown = true })
+	metav1.AddToGroupVersion(scheme, runtimeschema.GroupVersion{Version: "v1"})
+	require.NoError(t, scheme.SetVersionPriority(gv))
+	return scheme
+}
+
+func TestDecodeTyped(t *testing.T) {
+	scheme := trellisScheme(t)
+	for _, yaml := range []bool{false, true} {
+		s, err := NewSerializer(scheme, scheme, json.SerializerOptions{Strict: true, Yaml: yaml}, trellis(t))
+		require.NoError(t, err)
+		const doc = `{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":{"name":"a"},"spec":{"wires":3,"note":null,"plants":[{"name":"pear"}]}}`
+		want := &Trellis{
+			TypeMeta: metav1.TypeMeta{Kind: "Trellis", APIVersion: "garden.example.com/v1"}, ObjectMeta: metav1.ObjectMeta{Name: "a"},
+			Spec: TrellisSpec{Height: 1.5, Rows: 2, Plants: []Plant{{Name: "pear", Water: &map[string]int{"litres": 1}}}},
+		}
+		for _, into := range []runtime.Object{nil, new(Trellis)} {
+			obj, gvk, err := s.Decode([]byte(doc), nil, into)
+			assert.EqualError(t, err, `strict decoding error: unknown field "spec.wires"`)
+			assert.Equal(t, want, obj)
+			assert.Equal(t, trellisV1, *gvk)
+			if into != nil {
+				assert.Same(t, into, obj)
+			}
+		}
+
+		// What is missing comes from the defaults, as the handlers pass them.
+		obj, gvk, err := s.Decode([]byte(`{"spec":{"rows":1}}`), &trellisV1, new(Trellis))
+		require.NoError(t, err)
+		assert.Equal(t, trellisV1, *gvk)
+		assert.Equal(t, TrellisSpec{Height: 1.5, Rows: 1}, obj.(*Trellis).Spec)
+
+		// Types that no resource is for are the delegate's.
+		options := new(metav1.DeleteOptions)
+		_, _, err = s.Decode([]byte(`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5,"x":1}`), nil, options)
+		assert.EqualError(t, err, `strict decoding error: unknown field "x"`)
+		assert.Equal(t, int64(5), *options.GracePeriodSeconds)
+	}
+}
+
+func TestTypedErrors(t *testing.T) {
+	scheme := trellisScheme(t)
+	for _, yaml := range []bool{false, true} {
+		options := json.SerializerOptions{Yaml: yaml}
+		ours, err := NewSerializer(scheme, scheme, options, trellis(t))
+		require.NoError(t, err)
+		theirs := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme, scheme, options)
+		for _, doc := range []string{
+			``, `{`, `[]`, `{"spec":{}}`, `{"kind":"Trellis","apiVersion":"garden.example.com/v3"}`,
+			`{"kind":"Trellis","apiVersion":"garden.example.com/v1","spec":{"rows":"x"}}`,
+			`{"kind":"Trellis","apiVersion":"garden.example.com/v1","spec":{"rows":1.5}}`,
+			`{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":{"labels":{"a":5}}}`,
+			`{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":5}`,
+		} {
+			_, gvk, want := theirs.Decode([]byte(doc), nil, nil)
+			require.Error(t, want)
+			obj, got, err := ours.Decode([]byte(doc), nil, nil)
+			assert.Nil(t, obj)
+			assert.EqualError(t, err, want.Error())
+			assert.Equal(t, gvk, got, doc)
+			assert.Equal(t, runtime.IsMissingKind(want), runtime.IsMissingKind(err))
+			assert.Equal(t, runtime.IsNotRegisteredError(want), runtime.IsNotRegisteredError(err))
+		}
+	}
+}
+
+func TestNegotiatedSerializer(t *testing.T) {
+	scheme := trellisScheme(t)
+	codecs := serializer.NewCodecFactory(scheme)
+	n, err := NewNegotiatedSerializer(codecs, scheme, scheme, trellis(t))
+	require.NoError(t, err)
+	assert.Len(t, n.SupportedMediaTypes(), len(codecs.SupportedMediaTypes()))
+	hub := runtimeschema.GroupVersion{Group: trellisV1.Group, Version: runtime.APIVersionInternal}
+	for _, mediaType := range []string{runtime.ContentTypeJSON, runtime.ContentTypeYAML} {
+		info, ok := runtime.SerializerInfoForMediaType(n.SupportedMediaTypes(), mediaType)
+		require.True(t, ok)
+		strict := n.DecoderToVersion(info.StrictSerializer, hub)
+		obj, gvk, err := strict.Decode([]byte(`{"kind":"Trellis","apiVersion":"garden.example.com/v1","spec":{"q":1}}`), nil, nil)
+		assert.EqualError(t, err, `strict decoding error: unknown field "spec.q"`)
+		assert.Equal(t, trellisV1, *gvk)
+		assert.Equal(t, TrellisSpec{Height: 1.5, Rows: 2, Grown: true}, obj.(*Trellis).Spec, "defaults of the schema, then those of Go")
+		assert.Empty(t, obj.(*Trellis).Kind, "it was converted")
+
+		encoded, err := runtime.Encode(n.EncoderForVersion(info.Serializer, trellisV1.GroupVersion()), obj)
+		require.NoError(t, err)
+		back, _, err := n.DecoderToVersion(info.Serializer, trellisV1.GroupVersion()).Decode(encoded, nil, new(Trellis))
+		require.NoError(t, err)
+		assert.Equal(t, "garden.example.com/v1", back.(*Trellis).APIVersion)
+
+		_, _, err = strict.Decode([]byte(`{"kind":"Trellis"`+"\x00"), nil, nil)
+		assert.Error(t, err)
+		u := new(unstructured.Unstructured)
+		u.SetGroupVersionKind(trellisV1)
+		_, _, err = strict.Decode([]byte(`{"kind":"Trellis","apiVersion":"garden.example.com/v2","spec":{}}`), nil, u)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]any{"wires": int64(3)}, u.Object["spec"])
+	}
+	info, _ := runtime.SerializerInfoForMediaType(n.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	assert.NotNil(t, n.DecoderToVersion(info.Serializer, hub), "other media types stay")
+
+	_, err = NewNegotiatedSerializer(codecs, scheme, scheme)
+	assert.Error(t, err)
+}
