@@ -101,12 +101,12 @@ type fault struct {
 	Column  int    `json:"column,omitempty"`
 }
 
-// write answers the request.
-func (e *StatusError) write(w http.ResponseWriter, asProblem bool) {
+// Answer writes the answer: a metav1.Status in JSON, or problem details (RFC 9457).
+func (e *StatusError) Answer(w http.ResponseWriter, problemDetails bool) {
 	var body bytes.Buffer
 	contentType := "application/json"
 	encoder := json.NewEncoder(&body)
-	if asProblem {
+	if problemDetails {
 		contentType = "application/problem+json"
 		_ = encoder.Encode(problem{"about:blank", http.StatusText(e.Code), e.Code, e.Message, e.Reason, e.faults()})
 	} else {

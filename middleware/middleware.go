@@ -130,7 +130,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.observe(refused)
 	}
 	if refused != nil {
-		refused.write(w, h.opts.ProblemDetails)
+		refused.Answer(w, h.opts.ProblemDetails)
 		return
 	}
 	addWarnings(w.Header(), e.warnings)

@@ -32,6 +32,7 @@ defaults, and says where unknown and duplicate fields stand.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newPruneCommand(stdin, &code), newVersionCommand())
+	root.AddCommand(newProxyCommand(&code))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const proxyHelp = `Proxy stands in front of a server of custom resources and decodes the bodies of
+POST, PUT and PATCH before that sees them, as a kube-apiserver does: unknown fields
+are removed, defaults are inserted, and findings are warnings or, with
+?fieldValidation=Strict, the answer. The server gets JSON.
+
+The schema for a request is found by its path, /apis/GROUP/VERSION/..., among the
+custom resource definitions that --crd names, or with --find kind by the type of the
+object in the body. By path, what is for other resources passes untouched, and so do
+other methods. What cannot be decoded does not get to the server.
+
+JSON patches cannot be checked without the object that they are for, and are refused
+unless --patches is pass, which passes all patches untouched: use it where the server
+prunes what comes out, as a kube-apiserver does. Merge patches and apply patches
+are checked by default.
+
+Credentials in headers are passed on. Client certificates cannot be: the server sees
+that of --upstream-cert, if any, and then whoever reaches the proxy acts as its owner. Who may
+send what is for the server to decide, but it is asked after the body was decoded.
+
+Health and metrics are on an address of their own: /healthz, /readyz, which fails
+once the proxy is shutting down, and /metrics for Prometheus. SIGINT and SIGTERM let
+requests end for --shutdown-timeout. Bodies are never logged.
+
+Exit codes: 0 after a shutdown; 2 if the arguments are wrong; 3 if a file cannot be
+read or an address cannot be listened on.`
+
+const proxyExamples = `  # In front of a server on the same machine.
+  espalier proxy --upstream http://127.0.0.1:8001 --crd crds/
+
+  # In front of a kube-apiserver, with TLS on both sides, deciding as it does to the letter.
+  espalier proxy --upstream https://10.0.0.1:6443 --upstream-ca ca.pem --crd crds/ \
+    --listen :8443 --tls-cert cert.pem --tls-key key.pem --patches pass --kubernetes
+
+  # Only report what is found, in warnings and metrics, for webhooks of any path.
+  espalier proxy --upstream http://127.0.0.1:9000 --crd crds/ --action report --find kind`
+
+// proxyConfig is what the flags of proxy say.
+type proxyConfig struct {
+	upstream                              string
+	upstreamCA, upstreamCert, upstreamKey string
+	listen, tlsCert, tlsKey               string
+	adminListen                           string
+	crds                                  []string
+	find, action, patches                 choice
+	kubernetes                            bool
+	options                               middleware.Options
+	headerBytes                           int
+	headerTimeout, bodyTimeout            time.Duration
+	idleTimeout, shutdownTimeout          time.Duration
+}
+
+func newProxyConfig() *proxyConfig {
+	return &proxyConfig{
+		find:    choice{"path", []string{"path", "kind"}},
+		action:  choice{"rewrite", []string{"rewrite", "report"}},
+		patches: choice{"check", []string{"check", "pass"}},
+	}
+}
+
+func newProxyCommand(code *int) *cobra.Command {
+	c := newProxyConfig()
+	cmd := &cobra.Command{
+		Use:                   "proxy --upstream URL --crd FILE|DIR... [flags]",
+		DisableFlagsInUseLine: true,
+		Short:                 "Decode the bodies of requests in front of a server",
+		Long:                  proxyHelp,
+		Example:               proxyExamples,
+		Args:                  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			upstream, err := c.check()
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			if err := c.run(ctx, upstream, cmd.ErrOrStderr()); err != nil {
+				fmt.Fprintf(cmd.ErrOrStderr(), "error: %v\n", err)
+				*code = exitInput
+			}
+			return nil
+		},
+	}
+	c.addFlags(cmd)
+	return cmd
+}
+
+func (c *proxyConfig) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.upstream, "upstream", "", "URL of the server, http or https")
+	flags.StringArrayVar(&c.crds, "crd", nil, "file or folder with custom resource definitions; may be repeated")
+	flags.StringVar(&c.listen, "listen", "127.0.0.1:8080", "address for requests")
+	flags.StringVar(&c.adminListen, "admin-listen", "127.0.0.1:8081", "address for health and metrics, or nothing for none")
+	flags.Var(&c.find, "find", "what says which schema a request is for: its path, or the kind of the object")
+	flags.Var(&c.action, "action", "pass on what was decoded, or only report and pass on the body as it was sent")
+	flags.Var(&c.patches, "patches", "check what can be checked and refuse the rest, or pass all untouched")
+	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode as a kube-apiserver does to the letter, and refuse no more than it does")
+	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
+	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
+	flags.Int64Var(&c.options.MaxBytes, "max-bytes", middleware.DefaultMaxBytes, "limit for one body")
+	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", middleware.DefaultMaxHeldBytes, "limit for the buffers of all bodies; requests beyond it get a 503")
+	flags.StringVar(&c.tlsCert, "tls-cert", "", "file with the certificate chain for --listen, in PEM")
+	flags.StringVar(&c.tlsKey, "tls-key", "", "file with its key")
+	flags.StringVar(&c.upstreamCA, "upstream-ca", "", "file with the certificates that the server's is verified by, instead of the system's")
+	flags.StringVar(&c.upstreamCert, "upstream-cert", "", "file with a client certificate for the server")
+	flags.StringVar(&c.upstreamKey, "upstream-key", "", "file with its key")
+	flags.IntVar(&c.headerBytes, "max-header-bytes", 64<<10, "limit for the headers of a request")
+	flags.DurationVar(&c.headerTimeout, "header-timeout", 10*time.Second, "how long the headers of a request may take")
+	flags.DurationVar(&c.bodyTimeout, "body-timeout", time.Minute, "how long a body that is decoded may take")
+	flags.DurationVar(&c.idleTimeout, "idle-timeout", 2*time.Minute, "how long a connection may wait for its next request")
+	flags.DurationVar(&c.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long requests may take to end at a shutdown")
+	for name, of := range map[string]*choice{"find": &c.find, "action": &c.action, "patches": &c.patches} {
+		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of.values, cobra.ShellCompDirectiveNoFileComp)))
+	}
+	must(cmd.MarkFlagRequired("upstream"))
+	must(cmd.MarkFlagRequired("crd"))
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	cmd.MarkFlagsRequiredTogether("upstream-cert", "upstream-key")
+}
+
+// check finds what is wrong with the arguments alone.
+func (c *proxyConfig) check() (*url.URL, error) {
+	u, err := url.Parse(c.upstream)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--upstream: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("--upstream must be a URL such as https://10.0.0.1:6443, not %q", c.upstream)
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, errors.New("--upstream must be a URL without user, query and fragment")
+	case c.options.MaxBytes <= 0 || c.options.MaxHeldBytes <= 0 || c.headerBytes <= 0:
+		return nil, errors.New("limits must be greater than 0")
+	case c.headerTimeout <= 0 || c.bodyTimeout <= 0 || c.idleTimeout <= 0 || c.shutdownTimeout < 0:
+		return nil, errors.New("timeouts must be greater than 0")
+	}
+	return u, nil
+}
+
+// finder reads the definitions.
+func (c *proxyConfig) finder() (middleware.Finder, error) {
+	catalog := schema.NewCatalog()
+	for _, name := range c.crds {
+		if err := catalog.AddPath(name); err != nil {
+			return nil, err
+		}
+	}
+	if len(slices.Collect(catalog.All())) == 0 {
+		return nil, errors.New("--crd: there are no custom resource definitions")
+	}
+	var opts []decoder.Option
+	if c.kubernetes {
+		opts = append(opts, decoder.Kubernetes())
+	}
+	if c.find.value == "kind" {
+		return middleware.ByKind(catalog, opts...), nil
+	}
+	return middleware.ByPath(catalog, opts...), nil
+}

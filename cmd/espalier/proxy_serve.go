@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/espalier-dev/espalier/middleware"
+)
+
+// run serves until the context is done and requests have ended.
+func (c *proxyConfig) run(ctx context.Context, upstream *url.URL, stderr io.Writer) error {
+	logger := log.New(stderr, "espalier: ", log.LstdFlags)
+	seen := newMetrics()
+	find, err := c.finder()
+	if err != nil {
+		return err
+	}
+	transport, err := c.transport()
+	if err != nil {
+		return err
+	}
+	defer transport.CloseIdleConnections()
+	serving, err := c.servingTLS()
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", c.listen)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           c.handler(find, upstream, transport, logger, seen),
+		TLSConfig:         serving,
+		ReadHeaderTimeout: c.headerTimeout,
+		IdleTimeout:       c.idleTimeout,
+		MaxHeaderBytes:    c.headerBytes,
+		ErrorLog:          logger,
+	}
+	var isStopping atomic.Bool
+	admin, err := c.serveAdmin(&isStopping, seen, logger)
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	defer admin.Close()
+
+	ended := make(chan error, 1)
+	go func() {
+		if serving != nil {
+			ended <- server.ServeTLS(listener, "", "")
+		} else {
+			ended <- server.Serve(listener)
+		}
+	}()
+	logger.Printf("listening on %s, upstream %s", listener.Addr(), upstream)
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	isStopping.Store(true)
+	logger.Print("shutting down")
+	patience, cancel := context.WithTimeout(context.Background(), c.shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(patience); err != nil {
+		logger.Printf("requests were cut off: %v", err)
+		server.Close()
+	}
+	<-ended
+	return nil
+}
+
+// handler is the middleware in front of the upstream.
+func (c *proxyConfig) handler(find middleware.Finder, upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(upstream)
+			r.SetXForwarded()
+		},
+		Transport: transport,
+		ErrorLog:  logger,
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if r.Context().Err() == nil {
+				logger.Printf("%s %q: %v", r.Method, r.URL.Path, err)
+				seen.upstreamFailed()
+			}
+			unreachable := &middleware.StatusError{Code: http.StatusBadGateway, Reason: "InternalError", Message: "the upstream server did not answer"}
+			unreachable.Answer(w, c.options.ProblemDetails)
+		},
+	}
+	opts := c.options
+	opts.Observer = seen
+	if c.action.value == "report" {
+		opts.Action = middleware.Report
+	}
+	if c.patches.value == "pass" {
+		opts.Patches = middleware.PassPatches
+	}
+	return withBodyTimeout(c.bodyTimeout, middleware.New(find, opts), proxy)
+}
+
+// withBodyTimeout puts a middleware in front of a handler, and limits how long it may wait for
+// bodies. A timeout of the server would hold for the handler, too, and end
+// requests that watch.
+func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handler, next http.Handler) http.Handler {
+	decoding := decode(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		next.ServeHTTP(w, r)
+	}))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Both are supported by the writers of net/http.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
+		decoding.ServeHTTP(w, r)
+	})
+}
+
+// servingTLS is nil where there is none.
+func (c *proxyConfig) servingTLS() (*tls.Config, error) {
+	if c.tlsCert == "" {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// transport speaks HTTP/1.1, in which connections can be upgraded.
+func (c *proxyConfig) transport() (*http.Transport, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.upstreamCA != "" {
+		pem, err := os.ReadFile(c.upstreamCA)
+		if err != nil {
+			return nil, fmt.Errorf("--upstream-ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--upstream-ca: there is no certificate in %s", c.upstreamCA)
+		}
+	}
+	if c.upstreamCert != "" {
+		certificate, err := tls.LoadX509KeyPair(c.upstreamCert, c.upstreamKey)
+		if err != nil {
+			return nil, fmt.Errorf("--upstream-cert, --upstream-key: %w", err)
+		}
+		config.Certificates = []tls.Certificate{certificate}
+	}
+	return &http.Transport{
+		TLSClientConfig:     config,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: 128,
+		IdleConnTimeout:     90 * time.Second,
+		DisableCompression:  true, // what clients accept is for them to say
+	}, nil
+}
+
+// serveAdmin serves health and metrics, if that is wanted, until it is closed.
+func (c *proxyConfig) serveAdmin(isStopping *atomic.Bool, seen *metrics, logger *log.Logger) (io.Closer, error) {
+	if c.adminListen == "" {
+		return io.NopCloser(nil), nil
+	}
+	listener, err := net.Listen("tcp", c.adminListen)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if isStopping.Load() {
+			http.Error(w, "shutting down", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.Handle("GET /metrics", seen)
+	server := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: c.headerTimeout,
+		ReadTimeout:       c.headerTimeout,
+		WriteTimeout:      time.Minute,
+		IdleTimeout:       c.idleTimeout,
+		MaxHeaderBytes:    c.headerBytes,
+		ErrorLog:          logger,
+	}
+	go func() {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			logger.Printf("health and metrics: %v", err)
+		}
+	}()
+	logger.Printf("health and metrics on %s", listener.Addr())
+	return server, nil
+}
