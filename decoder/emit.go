@@ -1,6 +1,10 @@
 package decoder
 
-import "github.com/espalier-dev/espalier/internal/program"
+import (
+	"math/bits"
+
+	"github.com/espalier-dev/espalier/internal/program"
+)
 
 // anyNode governs values of which everything is kept.
 var anyNode = func() *program.Node {
@@ -61,31 +65,32 @@ func (w *walker) insertMissing(n *program.Node, seen uint64, comma bool) bool {
 	if w.defers(n) {
 		return false
 	}
-	if comma {
-		w.out = append(w.out, ',')
-	}
-	if seen == 0 && n.Defaults < 64 {
-		return w.insert(n.AllDefaults)
-	}
-	missing := false
-	for i := range int(n.Defaults) {
-		f := &n.Fields[i]
-		if i < 64 && seen&(1<<i) != 0 || i >= 64 && w.words[w.firstWord+i/64-1]&(1<<(i%64)) != 0 {
-			continue
-		}
-		if missing {
-			w.out = append(w.out, ',')
-		}
-		missing = true
-		w.out = append(w.out, f.Key...)
-		if w.budget -= len(f.Key); w.insert(f.Default) {
+	for missing := n.Defaulted &^ seen; missing != 0; {
+		from := bits.TrailingZeros64(missing)
+		to := from + bits.TrailingZeros64(^(missing >> from))
+		if w.insertMembers(n.DefaultMembers(from, to), comma) {
 			return true
 		}
+		missing &= ^uint64(0) << to
+		comma = true
 	}
-	if !missing && comma {
-		w.out = w.out[:len(w.out)-1]
+	for i := 64; i < int(n.Defaults); i++ {
+		if w.words[w.firstWord+i/64-1]&(1<<(i%64)) == 0 {
+			if w.insertMembers(n.DefaultMembers(i, i+1), comma) {
+				return true
+			}
+			comma = true
+		}
 	}
 	return false
+}
+
+// insertMembers writes members, and the comma before them, or without it.
+func (w *walker) insertMembers(text string, comma bool) bool {
+	if !comma {
+		text = text[1:]
+	}
+	return w.insert(text)
 }
 
 // push suspends the container that is open at i. It reports whether that is one

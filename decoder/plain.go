@@ -30,48 +30,58 @@ const (
 	needField                // of the name at w.pos
 	needString               // the rest of the string at w.pos
 	needNumber               // the number at w.pos
+	needKept                 // the value at w.pos, which is kept whole
 	needDefaults             // for the object that ends at w.pos
 )
 
 // The places at which plain goes on.
 const (
-	plainName = iota
+	plainRoot = iota
+	plainName
 	plainField
 	plainElement
 	plainAfter
+	plainAfterMember
 	plainPop
 )
 
-// walkPlain goes on behind a comma, up to what is not plain.
-func (w *walker) walkPlain(b []byte) {
-	place := plainName
-	if w.frames[w.sp].kind == inArray {
-		place = plainElement
-	}
+// walkPlain goes on at a place, up to what is not plain. Then it returns handedOver, or
+// how the walk has ended.
+func (w *walker) walkPlain(b []byte, place int) status {
 	for {
 		switch w.plain(b, place) {
 		case needMachine:
-			return
+			return handedOver
 		case needField:
-			if !w.findPlain(b) {
-				return
+			var st status
+			if place, st = w.plainMember(b); st != done {
+				return st
 			}
-			place = plainField
 		case needString:
 			end, escaped, s := jsonwire.ScanString(b, w.pos)
 			w.pos, w.escaped = end, escaped
 			if s != jsonwire.OK {
 				w.st = inString
-				return
+				return handedOver
 			}
 			w.pos++
 			place = plainAfter
 		case needNumber:
 			end, st := w.number(b, w.pos)
 			if st != done {
-				return // the machine says what is wrong
+				return handedOver // the machine says what is wrong
 			}
 			w.pos = end
+			place = plainAfter
+		case needKept:
+			w.st = inKept
+			if st := w.skipPlain(b, !w.cutting); st != done {
+				return st
+			}
+			if w.sp == 0 {
+				w.st = atEnd
+				return handedOver
+			}
 			place = plainAfter
 		case needDefaults:
 			top := &w.frames[w.sp]
@@ -81,25 +91,39 @@ func (w *walker) walkPlain(b []byte) {
 	}
 }
 
-// findPlain finds the field whose name starts at w.pos, and goes behind the colon. It
-// reports false where there is more to the name than that.
-func (w *walker) findPlain(b []byte) bool {
+// plainMember finds the field whose name starts at w.pos, and goes to its value, or
+// drops the member of a name that is not declared.
+func (w *walker) plainMember(b []byte) (place int, st status) {
 	top := &w.frames[w.sp]
 	start := w.pos
 	if b[start] != '"' {
-		return false
+		return 0, handedOver
 	}
 	end, escaped, s := jsonwire.ScanString(b, start+1)
 	if s != jsonwire.OK || escaped || end-start-1 > w.limits.NameBytes || jsonwire.At(b, end+1) != ':' {
-		return false
+		return 0, handedOver
 	}
-	f := top.node.Find(b[start+1 : end])
-	if f == nil {
-		return false
+	top.cur, w.pos = start, end+len(`":`)
+	if f := top.node.Find(b[start+1 : end]); f != nil {
+		w.predicted[top.cell], w.field = f, f
+		return plainField, done
 	}
-	w.predicted[top.cell] = f
-	top.cur, w.field, w.pos = start, f, end+len(`":`)
-	return true
+	w.dropUnknown(b, top.node, inObject, start, end, w.member, false)
+	w.st, w.dropping = inDropped, w.streaming
+	if st := w.skipPlain(b, w.report && !w.cutting); st != done {
+		return 0, st
+	}
+	w.dropping, w.flushed = false, w.pos
+	return plainAfterMember, done
+}
+
+// skipPlain skips the value at w.pos.
+func (w *walker) skipPlain(b []byte, track bool) (st status) {
+	w.pos, st = w.skip(b, w.pos, w.sp, track)
+	if st == cut && w.eof {
+		return bad
+	}
+	return st
 }
 
 // plain goes on at a place, up to what it needs somebody else for.
@@ -117,6 +141,12 @@ func (w *walker) plain(b []byte, place int) need {
 	)
 	b = b[:len(b):len(b)]
 	switch place {
+	case plainRoot:
+		v = w.value
+		if jsonwire.At(b, i) != '{' {
+			return needMachine
+		}
+		goto value
 	case plainField:
 		f = w.field
 		goto field
@@ -124,6 +154,8 @@ func (w *walker) plain(b []byte, place int) need {
 		goto element
 	case plainAfter:
 		goto after
+	case plainAfterMember:
+		goto afterMember
 	case plainPop:
 		goto pop
 	}
@@ -213,6 +245,11 @@ value: // a value that node v governs
 		goto after
 	}
 	if c == '{' {
+		if v.KeepObject && !w.cutting {
+			w.st = inKept
+			w.leavePlain(top, seen, cell, i)
+			return needKept
+		}
 		if !v.PlainObject || w.sp+1 >= len(w.frames) || w.sp >= w.limits.Depth {
 			goto leaveValue
 		}
@@ -238,6 +275,11 @@ value: // a value that node v governs
 		goto leave
 	}
 	if c == '[' {
+		if v.KeepArray && !w.cutting {
+			w.st = inKept
+			w.leavePlain(top, seen, cell, i)
+			return needKept
+		}
 		if !v.PlainArray || w.sp+1 >= len(w.frames) || w.sp >= w.limits.Depth {
 			goto leaveValue
 		}
@@ -297,18 +339,23 @@ number:
 	return needNumber
 
 after: // a value has ended
+	if top.kind == inArray {
+		goto afterElement
+	}
+	w.kept = true
+
+afterMember:
 	c = jsonwire.At(b, i)
 	for c <= ' ' && jsonwire.IsBlank(c) {
 		i = jsonwire.PastBlank(b, i)
 		c = jsonwire.At(b, i)
 	}
-	if top.kind == inArray {
-		goto afterElement
-	}
-	w.kept = true
 	if c == ',' {
 		w.member = i
 		i++
+		if !w.kept {
+			w.flushed, w.member = i, i
+		}
 		goto name
 	}
 	if c != '}' {
@@ -357,6 +404,11 @@ element:
 	goto value
 
 afterElement:
+	c = jsonwire.At(b, i)
+	for c <= ' ' && jsonwire.IsBlank(c) {
+		i = jsonwire.PastBlank(b, i)
+		c = jsonwire.At(b, i)
+	}
 	if c == ',' {
 		i++
 		top.cur++
@@ -377,12 +429,12 @@ pop: // behind the last byte of a container
 	case inObject:
 		w.kept = true
 		if n.PlainObject {
-			goto after
+			goto afterMember
 		}
 		w.st = afterMember
 	case inArray:
 		if n.PlainArray {
-			goto after
+			goto afterElement
 		}
 		w.st = afterElement
 	default:

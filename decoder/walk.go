@@ -57,7 +57,7 @@ const (
 	bad                      // a syntax error at w.pos
 	repeated                 // a name was found twice in an object
 	overflow                 // a limit was passed at w.pos
-	plainAhead               // plain can go on
+	handedOver               // the machine and plain hand over to each other
 )
 
 // The kinds of container that a frame stands for.
@@ -146,13 +146,22 @@ func (w *walker) start(dst []byte) {
 // run walks the window b. What it does not hold any more is what window.leave has let
 // go of. eof says that nothing comes after it.
 func (w *walker) run(b []byte, eof bool) status {
-	for {
-		st := w.machine(b, eof)
-		if st != plainAhead {
-			return st
-		}
-		w.walkPlain(b)
+	st := handedOver
+	if w.st == atValue && w.sp == 0 && len(b) > slack {
+		w.b, w.eof = b, eof
+		st = w.walkPlain(b, plainRoot)
 	}
+	for st == handedOver {
+		if st = w.machine(b, eof); st != handedOver {
+			break
+		}
+		if w.frames[w.sp].kind == inArray {
+			st = w.walkPlain(b, plainElement)
+		} else {
+			st = w.walkPlain(b, plainName)
+		}
+	}
+	return st
 }
 
 // machine is run up to where plain can go on.
@@ -502,13 +511,7 @@ unknown: // the value of an undeclared name
 	}
 	e = n.Unknown
 	if e == nil {
-		if w.report {
-			w.note(cur, kind, cur, w.unknown(n.Group))
-			if !w.cutting {
-				w.addName(b, cur+1, end, escaped)
-			}
-		}
-		w.flush(b, member)
+		w.dropUnknown(b, n, kind, cur, end, member, escaped)
 		goto droppedTree
 	}
 	if !w.cutting {
@@ -703,7 +706,7 @@ syntax:
 handOver:
 	w.suspend(n, seen, cur, cell, kind)
 	w.pos, w.member, w.kept = i, member, kept
-	return plainAhead
+	return handedOver
 
 suspend:
 	w.suspend(n, seen, cur, cell, kind)
@@ -720,4 +723,16 @@ func (w *walker) suspend(n *program.Node, seen uint64, cur int, cell int32, kind
 	f := &w.frames[w.sp]
 	f.node, f.seen, f.cur, f.cell, f.kind = n, seen, cur, cell, kind
 	f.words, f.names = w.firstWord, w.firstName
+}
+
+// dropUnknown notes that the member whose name is from cur to end goes, and writes what
+// is before it.
+func (w *walker) dropUnknown(b []byte, n *program.Node, kind uint8, cur, end, member int, escaped bool) {
+	if w.report {
+		w.note(cur, kind, cur, w.unknown(n.Group))
+		if !w.cutting {
+			w.addName(b, cur+1, end, escaped)
+		}
+	}
+	w.flush(b, member)
 }

@@ -124,7 +124,8 @@ func (c *compiler) renderDefaults() error {
 			if f.Default == "" {
 				break
 			}
-			all = appendMember(all, i > 0, f.Key, f.Default)
+			all = appendMember(all, true, f.Key, f.Default)
+			f.MemberEnd = int32(len(all))
 			n.Defaults++
 		}
 		n.AllDefaults, all = string(all), all[:0]

@@ -75,6 +75,8 @@ type Field struct {
 	Cell int32 // the field's number in the program's prediction table
 	// escaped says that Key is not just the name with quotes.
 	escaped bool
+	// MemberEnd is where the field's default ends in the node's AllDefaults.
+	MemberEnd int32
 	Edge
 }
 
@@ -127,11 +129,21 @@ type Node struct {
 	// array of the node but to follow its fields, if there are at most 64, or its
 	// elements.
 	PlainObject, PlainArray bool
-	// AllDefaults are the members for all fields with a default, separated by
-	// commas.
+	// AllDefaults are the members for all fields with a default, with a comma before
+	// each.
 	AllDefaults string
 
 	table table
+}
+
+// DefaultMembers returns the members for the fields with a default from an index up to
+// another, with a comma before each.
+func (n *Node) DefaultMembers(from, to int) string {
+	start := int32(0)
+	if from > 0 {
+		start = n.Fields[from-1].MemberEnd
+	}
+	return n.AllDefaults[start:n.Fields[to-1].MemberEnd]
 }
 
 // A Program is a compiled schema. It is immutable.
