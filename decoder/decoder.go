@@ -342,7 +342,7 @@ func (d *Decoder) release(used int) {
 	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
 	held := cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		8*(cap(w.losers)+cap(w.seconds)+cap(w.counts)+cap(w.order)+cap(w.places)) + cap(w.groups)*groupSize +
+		8*(cap(w.losers)+cap(w.seconds)+cap(w.places)) + 4*cap(w.table) + cap(w.groups)*groupSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
 	if held <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0

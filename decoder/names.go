@@ -42,9 +42,8 @@ type tracked struct {
 	left []errors.Position
 
 	// For objects with many names.
-	seed   maphash.Seed
-	counts []uint32
-	order  []uint64 // a tag and an index: so most names are told apart without a look at them
+	seed  maphash.Seed
+	table []uint32
 
 	// For collecting repetitions instead of stopping at the first.
 	collecting bool
@@ -135,38 +134,24 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 	return false
 }
 
-// repeatsAmongMany sorts the names into buckets of about four, by a hash whose
-// seed no sender knows, and compares within these.
+// repeatsAmongMany puts the names into a table, by a hash whose seed no sender knows:
+// open addressing with linear probing, less than half full. An entry is the number of a
+// name, counted from 1, with as many of the upper bits of its hash as there is room for.
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
-	buckets := 1 << bits.Len(uint(len(names)/4))
-	t.counts = slices.Grow(t.counts[:0], buckets+1)[:buckets+1]
-	clear(t.counts)
+	size := 1 << bits.Len(uint(2*len(names)))
+	t.table = slices.Grow(t.table[:0], size)[:size]
+	clear(t.table)
+	numbers := uint32(1)<<bits.Len(uint(len(names))) - 1
 	for i := range names {
 		n := &names[i]
 		n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
-		t.counts[n.tag&uint32(buckets-1)+1]++
-	}
-	for i := range buckets {
-		t.counts[i+1] += t.counts[i]
-	}
-	// Placing moves each bucket's start to its end, which is the next one's start.
-	t.order = slices.Grow(t.order[:0], len(names))[:len(names)]
-	for i := range names {
-		at := &t.counts[names[i].tag&uint32(buckets-1)]
-		t.order[*at] = uint64(names[i].tag)<<32 | uint64(i)
-		*at++
-	}
-	from := uint32(0)
-	for _, to := range t.counts[:buckets] {
-		bucket := t.order[from:to]
-		for i, x := range bucket {
-			for _, y := range bucket[:i] {
-				if x>>32 == y>>32 && t.equal(b, &names[uint32(x)], &names[uint32(y)]) {
-					return true
-				}
+		at := n.tag & uint32(size-1)
+		for ; t.table[at] != 0; at = (at + 1) & uint32(size-1) {
+			if x := t.table[at]; (x^n.tag)&^numbers == 0 && t.equal(b, n, &names[x&numbers-1]) {
+				return true
 			}
 		}
-		from = to
+		t.table[at] = n.tag&^numbers | uint32(i+1)
 	}
 	return false
 }
