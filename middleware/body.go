@@ -93,29 +93,35 @@ func unreadable(err error) *StatusError {
 	return refused
 }
 
-// request returns the request with another body. changed says that it is not what was
-// sent.
+// request returns the request with a text for a body. changed says that it is not what
+// was sent.
 func (e *exchange) request(text []byte, changed bool) *http.Request {
 	e.passed = &replay{text: text}
+	e.sent = int64(len(text))
+	r := e.passOn(e.passed, changed)
+	// With trailers the body must stay chunked (RFC 9112 section 6.5 and 7.1).
+	if len(r.Trailer) == 0 {
+		r.ContentLength = e.sent
+		r.TransferEncoding = nil
+		if e.r.Header.Get("Content-Length") != "" {
+			r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+		}
+	}
+	return r
+}
+
+// passOn returns the request with another body, whose length is not known.
+func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	r := new(http.Request)
 	*r = *e.r
-	r.Body = e.passed
-	r.GetBody = nil
+	r.Body, r.GetBody, r.ContentLength = body, nil, -1
 	r.Header = e.r.Header.Clone()
-	r.Header.Del("Expect") // it was met when the body was read
+	r.Header.Del("Expect") // it is met when the body is read
+	r.Header.Del("Content-Length")
 	if changed {
 		r.Header.Del("Content-Encoding")
 		for _, digest := range []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
 			r.Header.Del(digest)
-		}
-	}
-	// With trailers the body must stay chunked (RFC 9112 section 6.5 and 7.1).
-	r.ContentLength = -1
-	if len(e.r.Trailer) == 0 {
-		r.ContentLength = int64(len(text))
-		r.TransferEncoding = nil
-		if r.Header.Get("Content-Length") != "" {
-			r.Header.Set("Content-Length", strconv.Itoa(len(text)))
 		}
 	}
 	return r

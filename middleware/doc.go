@@ -32,6 +32,9 @@
 //
 // Answers are metav1.Status in JSON, or problem details (RFC 9457).
 //
+// With Options.Stream the handler reads while the body is decoded: what is different then is said
+// there.
+//
 // # Bodies are not logged
 //
 // The package logs nothing. An [Observer] is told of each body, with what was found in it: paths

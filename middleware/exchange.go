@@ -33,11 +33,13 @@ type exchange struct {
 	findings errors.List
 	omitted  int
 	warnings []string
+	sent     int64 // bytes that were passed on
 	passed   *replay
+	streamed *streamBody
 }
 
 // decode returns the request to pass on.
-func (e *exchange) decode() (*http.Request, *StatusError) {
+func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 	var err error
 	if e.resource, err = e.h.find(e.r, e.peek); err != nil {
 		return nil, e.unfound(err)
@@ -50,6 +52,14 @@ func (e *exchange) decode() (*http.Request, *StatusError) {
 			return nil, e.refused
 		}
 		return e.request(e.body, e.gzip), nil
+	}
+	if e.h.opts.Stream && !e.prepared {
+		if refused := e.check(); refused != nil {
+			return nil, refused
+		}
+		if e.form == jsonObject && e.h.opts.Action == Rewrite {
+			return e.stream(w)
+		}
 	}
 	if refused := e.prepare(); refused != nil {
 		return nil, refused
@@ -212,10 +222,7 @@ func (e *exchange) observe(refused *StatusError) {
 	o := Observation{
 		Resource: e.resource, Validation: e.validation, Refused: refused,
 		Findings: e.findings, Omitted: e.omitted,
-		BytesIn: e.received, Reading: e.reading, Decoding: e.decoding,
-	}
-	if e.passed != nil {
-		o.BytesOut = int64(len(e.passed.text))
+		BytesIn: e.received, BytesOut: e.sent, Reading: e.reading, Decoding: e.decoding,
 	}
 	e.h.opts.Observer.Observe(e.r, o)
 }
@@ -231,6 +238,9 @@ func (e *exchange) free(b *[]byte) {
 func (e *exchange) release() {
 	if e.passed != nil {
 		e.passed.Close()
+	}
+	if e.streamed != nil {
+		e.streamed.Close()
 	}
 	e.free(&e.body)
 	e.free(&e.result)

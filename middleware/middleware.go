@@ -59,6 +59,21 @@ type Options struct {
 	// MaxHeldBytes limits the buffers of bodies and results over all requests:
 	// DefaultMaxHeldBytes. Requests for which there is no room are answered with 503.
 	MaxHeldBytes int64
+	// Stream decodes JSON objects while the handler reads them, so that their length does not
+	// matter to memory; but for those that the [Finder] has peeked into. MaxBytes holds. What is different:
+	//
+	//   - The handler is called before anything is known of the body. If that is refused in the
+	//     end, Read returns an error in place of the document's last byte, and the answer is
+	//     that of the middleware, unless the handler has answered before: it must not act on a
+	//     body that does not end in io.EOF. httputil.ReverseProxy does not; a
+	//     connection to a server is cut off.
+	//   - There are warnings if the handler has read all of the body before it answers.
+	//   - A name that stands twice is refused where the handler would get it, as
+	//     decoder.Reader says.
+	//   - apiVersion and kind of the object are not compared with those of the resource.
+	//   - With decoder.Kubernetes the document is held, up to the limit HeldBytes of the decoder,
+	//     without being counted. That limit is 1 MiB here where nothing else is set.
+	Stream bool
 	// Gzip accepts bodies that are compressed with gzip. They are passed on decompressed.
 	Gzip bool
 	// ProblemDetails answers with problem details (RFC 9457) instead of metav1.Status.
@@ -73,7 +88,7 @@ type Options struct {
 type Observer interface {
 	// Observe is called once for each body that a resource was found for, and for each
 	// request that was refused: before the handler behind the middleware is called, or the answer is
-	// written.
+	// written; with Options.Stream after that.
 	Observe(r *http.Request, o Observation)
 }
 
@@ -125,7 +140,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{h: h, r: r, loan: loan{from: h.held}}
 	defer e.release()
-	out, refused := e.decode()
+	out, refused := e.decode(w)
+	if e.streamed != nil {
+		e.serveStream(w, out)
+		return
+	}
 	if e.resource != nil || refused != nil {
 		e.observe(refused)
 	}
@@ -135,4 +154,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	addWarnings(w.Header(), e.warnings)
 	h.next.ServeHTTP(w, out)
+}
+
+// serveStream has the body decoded while the handler reads it.
+func (e *exchange) serveStream(w http.ResponseWriter, out *http.Request) {
+	answer := &streamWriter{ResponseWriter: w, body: e.streamed}
+	e.h.next.ServeHTTP(answer, out)
+	e.streamed.Close()
+	answer.finish()
+	_, refused := e.streamed.state()
+	e.observe(refused)
 }
