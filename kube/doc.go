@@ -20,6 +20,13 @@
 // What is a map already, such as an object after admission, is pruned and defaulted in
 // place by the server's own packages: [Resource.Prune] and [Resource.Default].
 //
+// # Patches
+//
+// [Resource.Patch] applies merge patches and JSON patches to an object, decodes the result, and has
+// the server's warnings and errors (KEP-2885). Patches that come without their object are
+// looked at by [Resource.DecodeMergePatch], which also prunes them, by [CheckJSONPatch], and,
+// for types that have strategic merge patches, by a [StrategicPatchChecker].
+//
 // # Versions
 //
 // Which schema an object is decoded by, its apiVersion says. The one that is expected, by the

@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/kube"
 )
 
@@ -85,4 +87,22 @@ func ExampleResource_Prune() {
 	fmt.Println(unknown, names)
 	// Output:
 	// [spec.suspended] [retention schedule suspend]
+}
+
+// A patch is applied as the API server applies it, and what is found comes with the result.
+func ExampleResource_Patch() {
+	current := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "backup.example.com/v1", "kind": "BackupPlan",
+		"spec": map[string]any{"schedule": "0 2 * * *", "suspend": true},
+	}}
+	patch := []byte(`{"spec":{"suspend":null,"suspended":true}}`)
+	patched, warnings, err := backupPlans().Patch(current, types.MergePatchType, patch, decoder.Warn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(warnings)
+	fmt.Println(patched.Object["spec"].(map[string]any)["suspend"])
+	// Output:
+	// [unknown field "spec.suspended"]
+	// false
 }

@@ -16,6 +16,7 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -92,23 +93,11 @@ func newSerializer(t testing.TB, options json.SerializerOptions, resources ...*R
 	return s
 }
 
-func object(t testing.TB, text string) map[string]any {
-	var m map[string]any
-	require.NoError(t, yaml.Unmarshal([]byte(text), &m))
-	js, err := yaml.Marshal(m)
+func object(t testing.TB, text string) (m map[string]any) {
+	js, err := yaml.YAMLToJSON([]byte(text))
 	require.NoError(t, err)
-	u := new(unstructured.Unstructured)
-	require.NoError(t, decodeYAML(js, u))
-	return u.Object
-}
-
-// decodeYAML decodes as a client does, without a schema.
-func decodeYAML(text []byte, into *unstructured.Unstructured) error {
-	js, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		return err
-	}
-	return into.UnmarshalJSON(js)
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(js, &m))
+	return m
 }
 
 func texts(t testing.TB, err error) []string {

@@ -120,11 +120,10 @@ type version struct {
 	name string
 	// structural is the schema for the API server's own packages, which work on maps.
 	structural *structuralschema.Structural
-	schema     *schema.Structural
-	program    *schema.Program
 	// The decoders for requests, strict or not, for what is stored, and for typed objects,
 	// of which a kind may be missing.
 	strict, lenient, stored, strictTyped, lenientTyped *decoder.Pool
+	mergePatches                                       func() (*decoder.Pool, error)
 }
 
 func (r *Resource) newVersion(name string, structural *structuralschema.Structural, s *schema.Structural) (*version, error) {
@@ -137,11 +136,12 @@ func (r *Resource) newVersion(name string, structural *structuralschema.Structur
 	}
 	warn, ignore := decoder.FieldValidation(decoder.Warn), decoder.FieldValidation(decoder.Ignore)
 	return &version{
-		name: name, structural: structural, schema: s, program: program,
+		name: name, structural: structural,
 		strict:       pool(decoder.Kubernetes(), warn),
 		lenient:      pool(decoder.Kubernetes(), ignore),
 		stored:       pool(decoder.FromStorage(), ignore),
 		strictTyped:  pool(decoder.Kubernetes(), warn, decoder.AllowMissingKind(true)),
 		lenientTyped: pool(decoder.Kubernetes(), ignore, decoder.AllowMissingKind(true)),
+		mergePatches: r.mergePatchPool(s),
 	}, nil
 }

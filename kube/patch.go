@@ -1,0 +1,132 @@
+package kube
+
+// This file applies patches as the API server's handler does, and decodes what comes of
+// them (KEP-2885, Patch).
+
+import (
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/espalier-dev/espalier/decoder"
+)
+
+// The limits of the API server for JSON patches.
+const (
+	MaxJSONPatchOperations = 10_000
+	// MaxJSONPatchCopyBytes is how much the copy operations of a patch may add. The library that
+	// applies patches has one limit for a program: it is set by the first use of
+	// [Resource.Patch], unless it was set before, as API servers do.
+	MaxJSONPatchCopyBytes = 3 << 20
+)
+
+// Patch applies a patch to an object of the resource and returns the result, pruned and
+// defaulted by its schema. The patch is of types.MergePatchType (RFC 7386) or
+// types.JSONPatchType (RFC 6902). current is not changed.
+//
+// Under decoder.Warn, which is the server's default, and decoder.Strict the patch itself is
+// looked at for names that stand twice, and the operations of a JSON patch for unknown
+// fields besides, and the result for unknown fields: also those that were in the object
+// before. Under Warn they are the warnings; under Strict, and where the result cannot be
+// decoded, there is an error.
+//
+// Errors are those of the server for its answer: *apierrors.StatusError with the codes
+// 400, 413, 415 and 422 and the server's texts, or a *errors.LimitError. What the server does
+// besides is left to the caller: admission, managed fields, validation.
+func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.Validation) (patched *unstructured.Unstructured, warnings []error, err error) {
+	if !stdjson.Valid(patch) {
+		return nil, nil, apierrors.NewBadRequest("invalid JSON patch")
+	}
+	text, err := stdjson.Marshal(current.Object)
+	if err != nil {
+		return nil, nil, err
+	}
+	var found []error
+	switch patchType {
+	case types.JSONPatchType:
+		text, found, err = applyJSONPatch(text, patch, v)
+	case types.MergePatchType:
+		text, found, err = applyMergePatch(text, patch, v)
+	default:
+		err = apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", runtimeschema.GroupResource{}, "",
+			fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s", types.JSONPatchType, types.MergePatchType), 0, false)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	gvk := current.GroupVersionKind()
+	object, _, strict, err := r.decode(text, r.guess(&gvk), reading{strict: v != decoder.Ignore})
+	if isLimit(err) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, invalidPatch(text, err)
+	}
+	found = append(found, strict...)
+	if len(found) > 0 && v == decoder.Strict {
+		return nil, nil, invalidPatch(text, runtime.NewStrictDecodingError(found))
+	}
+	return &unstructured.Unstructured{Object: object}, found, nil
+}
+
+// invalidPatch is the server's error for a patch whose result it does not take.
+func invalidPatch(result []byte, err error) error {
+	return apierrors.NewInvalid(runtimeschema.GroupKind{}, "", field.ErrorList{
+		field.Invalid(field.NewPath("patch"), string(result), err.Error()),
+	})
+}
+
+func applyMergePatch(text, patch []byte, v decoder.Validation) (result []byte, found []error, err error) {
+	if v != decoder.Ignore {
+		object := map[string]any{}
+		if found, err = checkPatch(anyObject(), patch, &object); err != nil {
+			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
+		}
+	}
+	result, err = jsonpatch.MergePatch(text, patch)
+	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
+		err = apierrors.NewBadRequest(err.Error())
+	}
+	return result, found, err
+}
+
+func applyJSONPatch(text, patch []byte, v decoder.Validation) (result []byte, found []error, err error) {
+	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, MaxJSONPatchCopyBytes)
+	if v != decoder.Ignore {
+		if found, err = CheckJSONPatch(patch); err != nil {
+			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
+		}
+	}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(err.Error())
+	}
+	if n := len(operations); n > MaxJSONPatchOperations {
+		return nil, nil, apierrors.NewRequestEntityTooLargeError(
+			fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxJSONPatchOperations, n))
+	}
+	if result, err = operations.Apply(text); err != nil {
+		status := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", runtimeschema.GroupResource{}, "", err.Error(), 0, false)
+		return nil, nil, &unappliedError{status, err}
+	}
+	return result, found, nil
+}
+
+// An unappliedError is the server's for a JSON patch that cannot be applied, which does not
+// say why, and the cause.
+type unappliedError struct {
+	*apierrors.StatusError
+	cause error
+}
+
+func (e *unappliedError) Unwrap() []error { return []error{e.StatusError, e.cause} }

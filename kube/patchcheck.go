@@ -1,0 +1,174 @@
+package kube
+
+// This file looks at patches themselves, without an object.
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// pools of decoders for the patches themselves.
+var (
+	jsonPatches = sync.OnceValue(func() *decoder.Pool {
+		return patchPool(`{"type": "array", "items": {"type": "object", "properties": {
+			"op": {"type": "string"}, "path": {"type": "string"}, "from": {"type": "string"},
+			"value": {"x-kubernetes-preserve-unknown-fields": true}}}}`)
+	})
+	anyObject = sync.OnceValue(func() *decoder.Pool {
+		return patchPool(`{"type": "object", "x-kubernetes-preserve-unknown-fields": true}`)
+	})
+)
+
+// patchPool returns decoders that check types, for a schema that is right.
+func patchPool(text string) *decoder.Pool {
+	s, err := schema.Parse([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	p, err := schema.Compile(s, schema.ResourceRoot(false), schema.Semantics(schema.KEP))
+	if err != nil {
+		panic(err)
+	}
+	return decoder.NewPool(p, decoder.Kubernetes(), decoder.NumbersAsSent(true))
+}
+
+// An operation is one of a JSON patch. The server's type has the other name.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	From  string `json:"from"`
+	Value any    `json:"value"`
+}
+
+// CheckJSONPatch returns what the API server finds in a JSON patch (RFC 6902) under
+// decoder.Strict and decoder.Warn: names that stand twice, and unknown fields of
+// operations, such as `json patch duplicate field "[0].op"`. Each wraps a *errors.Finding, which
+// knows its place. What is in the value of an operation is not held against a schema: see
+// [Resource.Patch].
+//
+// A patch that is no array of operations is an [Error] with the server's text.
+func CheckJSONPatch(patch []byte) ([]error, error) {
+	found, err := checkPatch(jsonPatches(), patch, &[]operation{})
+	for i, f := range found {
+		found[i] = fmt.Errorf("json patch %w", f)
+	}
+	return found, err
+}
+
+// checkPatch decodes a patch for what is found in it, in the order of the document. The server
+// decodes it to a value like v, which finds its words for what is no patch.
+func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err error) {
+	d := pool.Get()
+	defer pool.Put(d)
+	if _, err := d.AppendJSON(nil, patch); err != nil {
+		server := kjson.UnmarshalCaseSensitivePreserveInts(patch, v)
+		if server == nil || isLimit(err) {
+			return nil, err
+		}
+		text := strings.NewReplacer("kube.operation", "handlers.jsonPatchOp", "operation.", "jsonPatchOp.").Replace(server.Error())
+		return nil, &Error{Text: text, Err: err}
+	}
+	list := withoutUnknown(d.Findings())
+	list.SortByPosition()
+	for i := range list {
+		found = append(found, &list[i])
+	}
+	if n := d.Omitted(); n > 0 {
+		found = append(found, fmt.Errorf("and %d more", n))
+	}
+	return found, nil
+}
+
+// withoutUnknown returns the findings but for duplicates of, or within, what is unknown: the server does
+// not look there.
+func withoutUnknown(list ferrors.List) ferrors.List {
+	kept := make(ferrors.List, 0, len(list))
+	for _, f := range list {
+		if f.Kind != ferrors.DuplicateField || !isUnknown(list, f.Path) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func isUnknown(list ferrors.List, path ferrors.Path) bool {
+	for i := range list {
+		if f := &list[i]; f.Kind == ferrors.UnknownField && (path == f.Path || path.IsWithin(f.Path)) {
+			return true
+		}
+	}
+	return false
+}
+
+// DecodeMergePatch prunes a merge patch (RFC 7386) for objects of a version of the resource,
+// without an object: unknown fields go, nulls stay, as they are deletions, and nothing is
+// defaulted. It returns the patch as JSON, and what is found in it under decoder.Warn and
+// decoder.Strict: names that stand twice, and unknown fields that are not null. That is what the
+// server finds in the result, if the object was pruned before, and Strict returns it as a
+// *errors.StrictError, too. Other errors are those of decoder.Decoder.AppendJSON; metadata that is
+// of the wrong type is one.
+func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Validation) ([]byte, ferrors.List, error) {
+	of := r.versions[version]
+	if of == nil {
+		of = r.unversioned
+	}
+	pool, err := of.mergePatches()
+	if err != nil {
+		return nil, nil, err
+	}
+	d := pool.Get()
+	defer pool.Put(d)
+	out, err := d.AppendJSON(nil, patch)
+	if err != nil || v == decoder.Ignore {
+		return out, nil, err
+	}
+	list := withoutRemovals(d.Findings(), patch)
+	if v == decoder.Strict && len(list)+d.Omitted() > 0 {
+		err = &ferrors.StrictError{Findings: list, Omitted: d.Omitted()}
+	}
+	return out, list, err
+}
+
+// mergePatchPool returns what makes decoders for merge patches; few programs need them.
+func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, error) {
+	return sync.OnceValues(func() (*decoder.Pool, error) {
+		p, err := schema.Compile(middleware.PatchSchema(s), schema.PreserveUnknownFields(r.preserve))
+		if err != nil {
+			return nil, err
+		}
+		return decoder.NewPool(p, decoder.WithLimits(r.limits), decoder.FieldValidation(decoder.Warn)), nil
+	})
+}
+
+// withoutRemovals returns the findings but for unknown fields that are null: to remove what is
+// not there is no mistake.
+func withoutRemovals(list ferrors.List, patch []byte) ferrors.List {
+	kept := make(ferrors.List, 0, len(list))
+	for _, f := range list {
+		if f.Kind != ferrors.UnknownField || !isNullMember(patch[f.Position.Offset:]) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// isNullMember reports whether JSON text that starts with the name of a member has a null
+// for its value.
+func isNullMember(text []byte) bool {
+	i := 1
+	for ; text[i] != '"'; i++ {
+		if text[i] == '\\' {
+			i++
+		}
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(text[i+1:], ": \t\r\n"), []byte("null"))
+}

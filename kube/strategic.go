@@ -1,0 +1,209 @@
+package kube
+
+// This file checks strategic merge patches. Custom resources have none: the API server takes
+// them for types that are compiled into it. Whoever has schemas for such types can hold
+// patches against these, without the types.
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// The directives of strategic merge patches. Those that end with a slash have the name of a
+// list behind it.
+const (
+	patchDirective    = "$patch"
+	retainDirective   = "$retainKeys"
+	orderDirective    = "$setElementOrder/"
+	deletionDirective = "$deleteFromPrimitiveList/"
+)
+
+// A StrategicPatchChecker checks strategic merge patches for objects of one schema. It is for
+// any number of goroutines.
+type StrategicPatchChecker struct {
+	pool *decoder.Pool
+}
+
+// NewStrategicPatchChecker returns a checker for resources of a schema.
+func NewStrategicPatchChecker(s *schema.Structural) (*StrategicPatchChecker, error) {
+	if s == nil {
+		s = new(schema.Structural)
+	}
+	s = middleware.PatchSchema(s)
+	s.XEmbeddedResource = true
+	addDirectives(s)
+	program, err := schema.Compile(s, schema.ResourceRoot(false))
+	if err != nil {
+		return nil, err
+	}
+	return &StrategicPatchChecker{decoder.NewPool(program, decoder.FieldValidation(decoder.Warn))}, nil
+}
+
+// Check returns what is found in a patch: names that stand twice, and unknown fields that are
+// not null, the lists that directives name among them. What stands in $setElementOrder and
+// $deleteFromPrimitiveList is not held against the schema.
+//
+// An error is a *errors.SyntaxError or *errors.LimitError, a *errors.TypeError where the patch is no
+// object, or an [Error] in the server's words where a directive is not well-formed: $patch
+// is neither replace nor delete, $retainKeys no list of all fields that are there, one of the
+// others no list, or no list of scalars. Whether elements have the keys that they are merged by, and
+// come in the order that is set, is not checked: schemas do not say which keys these are.
+func (c *StrategicPatchChecker) Check(patch []byte) (ferrors.List, error) {
+	d := c.pool.Get()
+	defer c.pool.Put(d)
+	var object map[string]any
+	if err := d.Unmarshal(patch, &object); err != nil {
+		return nil, err
+	}
+	list := withoutRemovals(d.Findings(), patch)
+	var whole map[string]any // the last of names that stand twice, pruned or not
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(patch, &whole); err != nil {
+		return nil, err
+	}
+	if whole == nil {
+		return nil, errNoStrategicPatch
+	}
+	if err := checkDirectives(ferrors.Path{}, whole); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+var errNoStrategicPatch = errors.New("kube: a strategic merge patch must be an object")
+
+// metadata is the schema of ObjectMeta, as far as names go.
+var metadata = sync.OnceValue(func() *schema.Structural {
+	const text = `{"type": "object", "properties": {
+		"name": {"type": "string"}, "generateName": {"type": "string"}, "namespace": {"type": "string"}, "selfLink": {"type": "string"},
+		"uid": {"type": "string"}, "resourceVersion": {"type": "string"}, "generation": {"type": "integer"},
+		"creationTimestamp": {"type": "string"}, "deletionTimestamp": {"type": "string"}, "deletionGracePeriodSeconds": {"type": "integer"},
+		"labels": {"type": "object", "additionalProperties": {"type": "string"}},
+		"annotations": {"type": "object", "additionalProperties": {"type": "string"}},
+		"ownerReferences": {"type": "array", "items": {"type": "object", "properties": {
+			"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "name": {"type": "string"}, "uid": {"type": "string"},
+			"controller": {"type": "boolean"}, "blockOwnerDeletion": {"type": "boolean"}}}},
+		"finalizers": {"type": "array", "items": {"type": "string"}},
+		"managedFields": {"type": "array", "items": {"type": "object", "properties": {
+			"manager": {"type": "string"}, "operation": {"type": "string"}, "apiVersion": {"type": "string"}, "time": {"type": "string"},
+			"fieldsType": {"type": "string"}, "fieldsV1": {"x-kubernetes-preserve-unknown-fields": true}, "subresource": {"type": "string"}}}}}}`
+	s, err := schema.Parse([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	return s
+})
+
+// addDirectives declares the directives wherever they may stand in a patch of a schema, and
+// what is implicit in resources, so that they may stand there, too.
+func addDirectives(s *schema.Structural) {
+	if s.XEmbeddedResource {
+		s.XEmbeddedResource = false
+		if s.Properties == nil {
+			s.Properties = map[string]*schema.Structural{}
+		}
+		s.Properties["apiVersion"] = &schema.Structural{Type: "string", Nullable: true}
+		s.Properties["kind"] = &schema.Structural{Type: "string", Nullable: true}
+		s.Properties["metadata"] = middleware.PatchSchema(metadata())
+	}
+	for _, name := range slices.Collect(maps.Keys(s.Properties)) {
+		property := s.Properties[name]
+		if property.Items != nil {
+			s.Properties[orderDirective+name] = anything
+			s.Properties[deletionDirective+name] = anything
+		}
+		addDirectives(property)
+	}
+	if len(s.Properties) > 0 {
+		s.Properties[patchDirective] = anything
+		s.Properties[retainDirective] = anything
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		addDirectives(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		addDirectives(s.AdditionalProperties.Schema)
+	}
+}
+
+var anything = &schema.Structural{XPreserveUnknownFields: new(true), Nullable: true}
+
+// checkDirectives checks the directives in an object of a patch. Its depth is that of the JSON,
+// which is limited.
+func checkDirectives(at ferrors.Path, object map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if fault := checkDirective(name, object); fault != nil {
+			path := at.Child(name)
+			return &Error{Text: fault.Error(), Err: &ferrors.ObjectError{Msg: fault.Error(), Path: path}}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if err := checkWithin(at.Child(name), object[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkWithin(at ferrors.Path, v any) error {
+	switch v := v.(type) {
+	case map[string]any:
+		return checkDirectives(at, v)
+	case []any:
+		for i, element := range v {
+			if err := checkWithin(at.Element(i), element); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkDirective returns why the member of an object of a patch is no directive though its name
+// says so, in the server's words.
+func checkDirective(name string, object map[string]any) error {
+	v := object[name]
+	list, isList := v.([]any)
+	switch {
+	case name == patchDirective && v != "replace" && v != "delete":
+		return fmt.Errorf("unknown patch type: %v", v)
+	case name == retainDirective && !isList:
+		return mergepatch.ErrBadPatchFormatForRetainKeys
+	case name == retainDirective:
+		return checkRetained(list, object)
+	case strings.HasPrefix(name, orderDirective) && !isList:
+		return mergepatch.ErrBadPatchFormatForSetElementOrderList
+	case strings.HasPrefix(name, deletionDirective) && (!isList || slices.ContainsFunc(list, isContainer)):
+		return mergepatch.ErrBadPatchFormatForPrimitiveList
+	}
+	return nil
+}
+
+// checkRetained asserts that all fields of a patch are among those to be retained.
+func checkRetained(list []any, object map[string]any) error {
+	for name, v := range object {
+		if v != nil && !strings.HasPrefix(name, "$") && !slices.Contains(list, any(name)) {
+			return mergepatch.ErrBadPatchFormatForRetainKeys
+		}
+	}
+	return nil
+}
+
+func isContainer(v any) bool {
+	switch v.(type) {
+	case map[string]any, []any:
+		return true
+	}
+	return false
+}
