@@ -41,7 +41,7 @@ func NewCatalog(opts ...Option) *Catalog {
 
 // An Entry is one version of one kind in a [Catalog].
 type Entry struct {
-	APIVersion string // group/version
+	APIVersion string // group/version, or version for core kinds
 	Kind       string
 	CRD        *CRD     // the definition; CRD.File names its file
 	Version    *Version // the element of CRD.Versions
@@ -69,7 +69,7 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	var errs []error
 	for _, crd := range crds {
 		key := groupKind{crd.Group, crd.Kind}
-		if key.group == "" || key.kind == "" {
+		if (key.group == "" || key.kind == "") && !crd.openAPI {
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
 			continue
 		}
@@ -81,7 +81,7 @@ func (c *Catalog) Add(crds ...*CRD) error {
 				errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
 			case other == nil:
 				kinds[key] = append(slices.Clip(known), e)
-			case !other.same(e):
+			case !crd.openAPI && !other.CRD.openAPI && !other.same(e):
 				errs = append(errs, fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
 					e.APIVersion, e.Kind, other.CRD.source(), crd.source()))
 			}
@@ -95,13 +95,17 @@ func (c *Catalog) Add(crds ...*CRD) error {
 }
 
 func (c *Catalog) entry(crd *CRD, v *Version) Entry {
-	e := Entry{APIVersion: crd.Group + "/" + v.Name, Kind: crd.Kind, CRD: crd, Version: v}
+	e := Entry{APIVersion: strings.TrimPrefix(crd.Group+"/"+v.Name, "/"), Kind: crd.Kind, CRD: crd, Version: v}
 	e.compile = sync.OnceValues(func() (*Program, error) {
 		s := v.Schema
 		if s == nil {
 			s = &Structural{Type: "object"}
 		}
-		p, err := Compile(s, append(slices.Clip(c.opts), PreserveUnknownFields(crd.PreserveUnknownFields))...)
+		opts := c.opts
+		if crd.PreserveUnknownFields {
+			opts = append(slices.Clip(opts), PreserveUnknownFields(true))
+		}
+		p, err := Compile(s, opts...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s, kind %s: %w", crd.source(), e.APIVersion, e.Kind, err)
 		}
@@ -139,35 +143,54 @@ func findVersion(entries []Entry, name string) *Entry {
 // The error has one line for each file that cannot be read. If there is one,
 // nothing is added.
 func (c *Catalog) AddPath(name string) error {
+	var all []*CRD
+	err := readPath(name, func(name string, manifest []byte) error {
+		crds, err := parseFile(name, manifest)
+		all = append(all, crds...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Add(all...)
+}
+
+// readPath calls read for a file, or for each of those below a folder that AddPath
+// reads, and joins the errors.
+func readPath(name string, read func(name string, content []byte) error) error {
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
 	if info.IsDir() {
-		return c.addFS(os.DirFS(name), func(below string) string {
-			return filepath.Join(name, filepath.FromSlash(below))
+		return readFS(os.DirFS(name), func(below string, content []byte) error {
+			return read(filepath.Join(name, filepath.FromSlash(below)), content)
 		})
 	}
-	manifest, err := os.ReadFile(name)
+	content, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	crds, err := parseFile(name, manifest)
-	if err != nil {
-		return err
-	}
-	return c.Add(crds...)
+	return read(name, content)
 }
 
 // AddFS is [Catalog.AddPath] for all of a file system, such as an embed.FS.
 func (c *Catalog) AddFS(fsys fs.FS) error {
-	return c.addFS(fsys, func(name string) string { return name })
+	var all []*CRD
+	err := readFS(fsys, func(name string, manifest []byte) error {
+		crds, err := parseFile(name, manifest)
+		all = append(all, crds...)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return c.Add(all...)
 }
 
-// addFS adds what is below the root of a file system. rename makes the name for
-// messages from the one there.
-func (c *Catalog) addFS(fsys fs.FS, rename func(string) string) error {
-	var all []*CRD
+// readFS calls read for each file of a file system that AddPath reads, and joins the
+// errors.
+func readFS(fsys fs.FS, read func(name string, content []byte) error) error {
 	var errs []error
 	walk := func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -177,13 +200,10 @@ func (c *Catalog) addFS(fsys fs.FS, rename func(string) string) error {
 				return fs.SkipDir
 			}
 		case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
-			var manifest []byte
-			if manifest, err = fs.ReadFile(fsys, name); err != nil {
-				break
+			var content []byte
+			if content, err = fs.ReadFile(fsys, name); err == nil {
+				err = read(name, content)
 			}
-			var crds []*CRD
-			crds, err = parseFile(rename(name), manifest)
-			all = append(all, crds...)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -193,10 +213,7 @@ func (c *Catalog) addFS(fsys fs.FS, rename func(string) string) error {
 	if err := fs.WalkDir(fsys, ".", walk); err != nil {
 		errs = append(errs, err)
 	}
-	if len(errs) > 0 {
-		return stderrors.Join(errs...)
-	}
-	return c.Add(all...)
+	return stderrors.Join(errs...)
 }
 
 func parseFile(name string, manifest []byte) ([]*CRD, error) {
@@ -217,8 +234,11 @@ func parseFile(name string, manifest []byte) ([]*CRD, error) {
 // is not there or not served; the API server refuses requests for such. Other
 // errors are those of [Compile].
 func (c *Catalog) Lookup(apiVersion, kind string) (*Program, error) {
-	group, version, _ := strings.Cut(apiVersion, "/")
+	group, version, ok := strings.Cut(apiVersion, "/")
 	entries := c.versions(group, kind)
+	if !ok && len(entries) == 0 {
+		version, entries = apiVersion, c.versions("", kind) // of a core kind
+	}
 	e := findVersion(entries, version)
 	if e == nil || !e.Version.Served {
 		return nil, &NotFoundError{

@@ -50,6 +50,7 @@ type options struct {
 	dialect  Dialect
 	resource bool
 	preserve bool
+	typed    bool
 }
 
 // Semantics chooses the dialect. The default is [Kubernetes].
@@ -64,6 +65,13 @@ func ResourceRoot(is bool) Option { return func(o *options) { o.resource = is } 
 // spec.preserveUnknownFields set, as there are in apiextensions.k8s.io/v1beta1:
 // nothing is pruned and no null dropped, but for metadata. The default is false.
 func PreserveUnknownFields(does bool) Option { return func(o *options) { o.preserve = does } }
+
+// CheckTypes says whether a value of another type than its schema's is an error
+// under [Kubernetes], too, wherever a schema gives a type: the API server refuses
+// it when it validates, after it has decoded. Under [KEP], types are always
+// checked where the KEP has it. Defaults of another type are left out. The
+// default is false.
+func CheckTypes(does bool) Option { return func(o *options) { o.typed = does } }
 
 // Compile lowers a schema to a program. The schema is meant to be structural:
 // of one that [Structural.Validate] refuses, what is outside the structural
@@ -247,7 +255,7 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	key := nodeKey{schema: s, mode: m, role: r}
 	// Within what is preserved the KEP checks no types (example 9 keeps a number
 	// where its schema says object); of what starts to preserve it does.
-	key.typed = c.dialect == KEP && m == prune && types(s) != program.Any
+	key.typed = c.checksTypes(m) && types(s) != program.Any
 	if s.preserves() {
 		key.mode = keep
 	}
@@ -279,6 +287,14 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	return c.made[at].node
 }
 
+// checksTypes reports whether types are checked in mode m.
+func (c *compiler) checksTypes(m mode) bool {
+	if c.dialect == KEP {
+		return m == prune
+	}
+	return c.typed
+}
+
 // leaf returns the node for values of the types, within which nothing is
 // specified.
 func (c *compiler) leaf(types program.Types, m mode) *program.Node {
@@ -304,7 +320,8 @@ func (c *compiler) isLeaf(s *Structural, m mode) bool {
 	items := s.element()
 	return items == nil || items.element() == nil && c.isLeaf(items, m) &&
 		!items.XEmbeddedResource && !items.hasDefault() &&
-		(m == keep || c.dialect == Kubernetes && !items.preserves())
+		(m == keep || c.dialect == Kubernetes && !items.preserves()) &&
+		(c.dialect == KEP || !c.typed || types(items) == program.Any)
 }
 
 // below returns the mode for a schema below one in mode m.

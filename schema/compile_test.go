@@ -195,3 +195,29 @@ func BenchmarkCompileCorpus(b *testing.B) {
 		}
 	}
 }
+
+// TestCheckTypes: types are checked wherever a schema gives one, also below what
+// preserves unknown fields and in elements, and nothing else changes.
+func TestCheckTypes(t *testing.T) {
+	s := parseText(t, `
+type: object
+properties:
+  a: {type: string, default: 5}
+  l: {type: array, items: {type: integer}}
+  p:
+    type: object
+    x-kubernetes-preserve-unknown-fields: true
+    properties:
+      n: {type: number}
+      i: {x-kubernetes-int-or-string: true}
+  m: {type: object, additionalProperties: {type: boolean}}
+`)
+	plain, err := Compile(s, ResourceRoot(false))
+	require.NoError(t, err)
+	typed, err := Compile(s, ResourceRoot(false), CheckTypes(true))
+	require.NoError(t, err)
+	assert.NotContains(t, plain.String(), "string")
+	for _, part := range []string{"string", "integer", "number", "boolean"} {
+		assert.Contains(t, typed.String(), part)
+	}
+}

@@ -1,0 +1,339 @@
+package schema
+
+// This file reads the OpenAPI v3 documents that an API server publishes under
+// /openapi/v3, so that built-in kinds can be decoded, too. What their schemas refer to
+// is put in the place of the references: schemas become graphs that may hold
+// themselves, which Compile can take and functions for trees cannot.
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// refPrefix is what references within a document start with.
+const refPrefix = "#/components/schemas/"
+
+// builtIn is what the names of the components start with that are Go types of
+// Kubernetes itself.
+const builtIn = "io.k8s."
+
+// ParseOpenAPI reads the kinds of an OpenAPI v3 document, in JSON or YAML, as an API
+// server publishes it for each group and version under /openapi/v3: the schemas in
+// components.schemas that have x-kubernetes-group-version-kind and metadata, each in
+// the form of a definition with one version. Lists are left out: their items are
+// resources of their own. The APIVersion of these definitions is empty, and so is the
+// Group of the core kinds.
+//
+// References are replaced by what they refer to, so that a schema may hold itself:
+// [Compile] takes it, but it is no tree for [Structural.Validate] or for marshalling,
+// and [CRD.Validate] has nothing to say about it. allOf with a reference, in which the
+// server wraps those that have a description, is merged into its place.
+//
+// Schemas of Kubernetes' own Go types, those called io.k8s., are read as they are
+// meant: the server applies none of the defaults in them, and they are left out; an
+// object of which nothing is said holds anything; format int-or-string is
+// x-kubernetes-int-or-string.
+//
+// The error is a *errors.SyntaxError or *errors.LimitError, or says which reference
+// leads nowhere.
+func ParseOpenAPI(document []byte) ([]*CRD, error) {
+	t, err := readText(document)
+	if err != nil {
+		return nil, err
+	}
+	var d struct {
+		Swagger    string                    `json:"swagger"`
+		Paths      map[string]jsontext.Value `json:"paths"`
+		Components struct {
+			Schemas jsontext.Value `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := t.unmarshal(&d); err != nil {
+		return nil, err
+	}
+	switch {
+	case len(d.Components.Schemas) > 0:
+	case d.Swagger != "":
+		return nil, &errors.SyntaxError{Msg: "this is OpenAPI v2; the API server has v3 under /openapi/v3", Position: t.position(0)}
+	case bytes.Contains(t.json[:min(len(t.json), 1<<12)], []byte("serverRelativeURL")):
+		return nil, &errors.SyntaxError{Msg: "this is the list of the documents; each is where its serverRelativeURL says, such as /openapi/v3/apis/apps/v1", Position: t.position(0)}
+	default:
+		return nil, &errors.SyntaxError{Msg: "there are no components.schemas: this is no OpenAPI v3 document", Position: t.position(0)}
+	}
+	start := bytes.Index(t.json, d.Components.Schemas)
+	r, err := newResolver(t.part(d.Components.Schemas, start))
+	if err != nil {
+		return nil, err
+	}
+	return r.kinds()
+}
+
+// A component is a schema of a document.
+type component struct {
+	schema *Structural
+	kinds  []groupVersionKind
+	name   string
+}
+
+type groupVersionKind struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+}
+
+// A resolver replaces references by what they refer to.
+type resolver struct {
+	components map[string]*component
+	// done has what became of each schema; those on the way are in it, too.
+	done map[*Structural]*Structural
+}
+
+func newResolver(t *text) (*resolver, error) {
+	r := &resolver{components: map[string]*component{}, done: map[*Structural]*Structural{}}
+	var schemas map[string]*Structural
+	if err := t.unmarshal(&schemas); err != nil {
+		return nil, err
+	}
+	var kinds map[string]struct {
+		Kinds []groupVersionKind `json:"x-kubernetes-group-version-kind"`
+	}
+	if err := t.unmarshal(&kinds); err != nil {
+		return nil, err
+	}
+	for name, s := range schemas {
+		if s == nil {
+			s = new(Structural)
+		}
+		s.normalize()
+		r.components[name] = &component{s, kinds[name].Kinds, name}
+	}
+	return r, nil
+}
+
+// kinds returns the kinds of resources, in the order of the names of their schemas.
+func (r *resolver) kinds() (kinds []*CRD, err error) {
+	for _, name := range slices.Sorted(maps.Keys(r.components)) {
+		c := r.components[name]
+		metadata := c.schema.Properties["metadata"]
+		if len(c.kinds) == 0 || metadata == nil || strings.HasSuffix(reference(metadata), ".ListMeta") {
+			continue
+		}
+		s, err := r.component(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range c.kinds {
+			kinds = append(kinds, &CRD{
+				Name: name, Group: k.Group, Kind: k.Kind, ListKind: k.Kind + "List",
+				Versions: []Version{{Name: k.Version, Schema: s, Served: true}},
+				openAPI:  true,
+			})
+		}
+	}
+	return kinds, nil
+}
+
+// reference returns the reference that a schema consists of, alone or under allOf, or
+// "".
+func reference(s *Structural) string {
+	if s.Ref == nil && len(s.AllOf) == 1 {
+		s = s.AllOf[0]
+	}
+	if s.Ref == nil {
+		return ""
+	}
+	return *s.Ref
+}
+
+// component returns the schema with a name, with what it refers to.
+func (r *resolver) component(name string) (*Structural, error) {
+	c := r.components[name]
+	if c == nil {
+		return nil, fmt.Errorf("components.schemas has no %s", errors.AppendQuoted(nil, name))
+	}
+	return r.resolve(c.schema, c)
+}
+
+// resolve returns what a schema within a component becomes.
+func (r *resolver) resolve(s *Structural, within *component) (*Structural, error) {
+	if s == nil {
+		return nil, nil
+	}
+	if done, ok := r.done[s]; ok {
+		if done == nil {
+			return nil, fmt.Errorf("components.schemas[%s] refers to nothing but itself", within.name)
+		}
+		return done, nil
+	}
+	if s.Ref != nil {
+		r.done[s] = nil // until it is known
+		to, err := r.refer(*s.Ref, within)
+		r.done[s] = to
+		return to, err
+	}
+	r.done[s] = s
+	if strings.HasPrefix(within.name, builtIn) {
+		s.asGoType()
+	}
+	if s.Format == "int-or-string" {
+		s.XIntOrString, s.Type = true, ""
+	}
+	if err := r.merge(s, within); err != nil {
+		return nil, err
+	}
+	for name, child := range s.Properties {
+		to, err := r.resolve(child, within)
+		if err != nil {
+			return nil, err
+		}
+		s.Properties[name] = to
+	}
+	for _, child := range []**Structural{s.elementPlace(), s.valuePlace()} {
+		if child == nil {
+			continue
+		}
+		to, err := r.resolve(*child, within)
+		if err != nil {
+			return nil, err
+		}
+		*child = to
+	}
+	return s, nil
+}
+
+// asGoType reads a schema that was made from a type of Go.
+func (s *Structural) asGoType() {
+	s.Default = nil
+	opaque := len(s.Properties) == 0 && s.AdditionalProperties == nil && s.Items == nil && len(s.AllOf) == 0
+	if opaque && (s.Type == "" || s.Type == "object") {
+		s.XPreserveUnknownFields = new(true)
+	}
+}
+
+// elementPlace and valuePlace return where the schemas for elements and for undeclared
+// members are, or nil.
+func (s *Structural) elementPlace() **Structural {
+	if s.Items == nil || s.Items.Schema == nil {
+		return nil
+	}
+	return &s.Items.Schema
+}
+
+func (s *Structural) valuePlace() **Structural {
+	if s.AdditionalProperties == nil || s.AdditionalProperties.Schema == nil {
+		return nil
+	}
+	return &s.AdditionalProperties.Schema
+}
+
+// refer returns the schema that a reference leads to.
+func (r *resolver) refer(ref string, within *component) (*Structural, error) {
+	name, ok := strings.CutPrefix(ref, refPrefix)
+	if !ok {
+		return nil, fmt.Errorf("components.schemas[%s]: the reference %s does not lead to %s", within.name, errors.AppendQuoted(nil, ref), refPrefix)
+	}
+	// As a pointer within a URI (RFC 6901, section 6), but for what no name has.
+	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	s, err := r.component(name)
+	if err != nil {
+		return nil, fmt.Errorf("components.schemas[%s]: %w", within.name, err)
+	}
+	return s, nil
+}
+
+// merge takes into a schema what those under allOf say that are references. What it
+// says itself goes before.
+func (r *resolver) merge(s *Structural, within *component) error {
+	if !slices.ContainsFunc(s.AllOf, func(a *Structural) bool { return a.Ref != nil }) {
+		return nil
+	}
+	parts := s.AllOf
+	s.AllOf = nil
+	for _, part := range parts {
+		from, err := r.resolve(part, within)
+		if err != nil {
+			return err
+		}
+		s.take(from)
+	}
+	return nil
+}
+
+// take adds what another schema says of the same place.
+func (s *Structural) take(from *Structural) {
+	switch {
+	case s.Properties == nil:
+		// Not a copy: what is in it may still be replaced.
+		s.Properties = from.Properties
+	case from.Properties != nil:
+		s.Properties = maps.Clone(s.Properties)
+		for name, p := range from.Properties {
+			if s.Properties[name] == nil {
+				s.Properties[name] = p
+			}
+		}
+	}
+	if s.AdditionalProperties == nil {
+		s.AdditionalProperties = from.AdditionalProperties
+	}
+	if s.Items == nil {
+		s.Items = from.Items
+	}
+	if s.XPreserveUnknownFields == nil {
+		s.XPreserveUnknownFields = from.XPreserveUnknownFields
+	}
+	if s.Type == "" && !s.XIntOrString {
+		s.Type = from.Type
+	}
+	s.XIntOrString = s.XIntOrString || from.XIntOrString
+	s.XEmbeddedResource = s.XEmbeddedResource || from.XEmbeddedResource
+	s.Nullable = s.Nullable || from.Nullable
+	if s.Default == nil {
+		s.Default = from.Default
+	}
+}
+
+// AddOpenAPI adds the kinds that [ParseOpenAPI] has returned. Of kinds that are there
+// already nothing is added: definitions and earlier documents go before.
+func (c *Catalog) AddOpenAPI(kinds ...*CRD) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := maps.Clone(c.kinds)
+	for _, kind := range kinds {
+		key := groupKind{kind.Group, kind.Kind}
+		for i := range kind.Versions {
+			if findVersion(all[key], kind.Versions[i].Name) == nil {
+				all[key] = append(slices.Clip(all[key]), c.entry(kind, &kind.Versions[i]))
+			}
+		}
+	}
+	c.kinds = all
+}
+
+// AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see [ParseOpenAPI].
+func (c *Catalog) AddOpenAPIPath(name string) error {
+	var all []*CRD
+	err := readPath(name, func(name string, document []byte) error {
+		kinds, err := ParseOpenAPI(document)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, kind := range kinds {
+			kind.File = name
+		}
+		all = append(all, kinds...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	c.AddOpenAPI(all...)
+	return nil
+}
