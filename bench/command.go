@@ -26,8 +26,9 @@ func raceCommands(rounds int) (*Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, build := range [][]string{{"go", "build", "-o", dir, "../cmd/espalier"}, {"go", "install", kubeconform}} {
+	for _, build := range [][]string{{"go", "build", "-o", dir, "./cmd/espalier"}, {"go", "install", kubeconform}} {
 		cmd := exec.Command(build[0], build[1:]...)
+		cmd.Dir = ".." // in the module of the command
 		cmd.Env = append(os.Environ(), "GOBIN="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%s: %w: %s", strings.Join(build, " "), err, out)
@@ -36,7 +37,7 @@ func raceCommands(rounds int) (*Trial, error) {
 	manifests := filepath.Join(dir, "manifests")
 	job := &Job{Name: "command", Title: "1 000 manifests in YAML, 5 % unknown, wall time of a command", InYAML: true, Contenders: []Contender{
 		command("espalier prune", "writes the result; reports unknown fields; no value validation", filepath.Join(dir, "espalier"),
-			"prune", "--crd", filepath.Join(dir, "crd.yaml"), "-o", "json", manifests),
+			"prune", "--crd", filepath.Join(dir, "crd.yaml"), "-o", "ndjson", manifests),
 		command("kubeconform -n 2", "validates types; unknown fields pass", filepath.Join(dir, "kubeconform"),
 			"-n", "2", "-schema-location", filepath.Join(dir, "schema.json"), manifests),
 	}}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -13,17 +11,6 @@ import (
 func diffNames(name string) (before, after string) {
 	name = strings.TrimPrefix(filepath.ToSlash(name), "/")
 	return "a/" + name, "b/" + name
-}
-
-// wantsColor reports whether what goes to out is for the eyes of somebody who
-// likes colors (https://no-color.org).
-func wantsColor(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // colorDiff colors the lines of a unified diff as git does.

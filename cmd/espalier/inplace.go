@@ -4,9 +4,7 @@ import (
 	"bytes"
 	stderrors "errors"
 	"fmt"
-	"io"
 
-	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/edit"
 )
@@ -20,6 +18,7 @@ const (
 
 // A removal says what is to be removed from a document.
 type removal struct {
+	verdict
 	doc     document // of which the texts are not valid any more
 	length  int      // of its text
 	names   []int    // where the members start that are to go, in its JSON
@@ -29,22 +28,23 @@ type removal struct {
 }
 
 // object notes what was found in an object.
-func (m *removal) object(doc document, d *decoder.Decoder) {
-	if d.Omitted() > 0 {
-		m.err = fmt.Errorf("more than %d unknown and duplicate fields in one object; the document is left as it is", len(d.Findings()))
+func (m *removal) object(o *object) {
+	if o.decoder.Omitted() > 0 {
+		m.err = fmt.Errorf("more than %d unknown and duplicate fields in one object; the document is left as it is", len(o.decoder.Findings()))
 	}
-	m.unknown(doc, d.Findings())
-	m.repeated(doc, func(int) bool { return true })
+	m.unknown(o.doc, o.decoder.Findings())
+	m.repeated(o.doc, func(int) bool { return true })
+	m.result(o.result)
 }
 
 // envelope notes what was found in a List, and not in its items.
-func (m *removal) envelope(doc document, items []document, found errors.List) {
-	m.unknown(doc, found)
+func (m *removal) envelope(o *object) {
+	m.unknown(o.doc, o.decoder.Findings())
 	from, to := 0, 0
-	if n := len(items); n > 0 {
-		from, to = items[0].base, items[n-1].base+len(items[n-1].json)
+	if n := len(o.items); n > 0 {
+		from, to = o.items[0].base, o.items[n-1].base+len(o.items[n-1].json)
 	}
-	m.repeated(doc, func(at int) bool { return at < from || to <= at })
+	m.repeated(o.doc, func(at int) bool { return at < from || to <= at })
 }
 
 func (m *removal) unknown(doc document, found errors.List) {
@@ -70,60 +70,67 @@ func (m *removal) repeated(doc document, counts func(at int) bool) {
 
 func (m *removal) result(object []byte) { m.results = append(append(m.results, object...), '\n') }
 
-// removals looks at all documents of an input.
-func (p *pruner) removals(r *report, name string, content []byte) (all []*removal) {
-	for doc, err := range documents(name, bytes.NewReader(content)) {
-		if err != nil {
-			r.unreadable(doc, err)
-			continue
+// removals looks at all documents of a file. report is called for each object.
+func (e *examiner) removals(name string, content []byte, report func(verdict)) (all []*removal) {
+	var m *removal
+	e.input(name, bytes.NewReader(content), func(o *object) bool {
+		if m == nil || m.doc.number != o.document {
+			m = &removal{doc: o.doc, length: len(o.doc.text)}
+			m.verdict = verdict{identity: o.identity, document: o.document, start: o.start}
+			all = append(all, m)
 		}
-		p.removal = &removal{doc: doc, length: len(doc.text)}
-		// It fails only where it writes.
-		_ = p.document(r, doc, true)
-		all = append(all, p.removal)
-	}
+		switch {
+		case o.isList && o.decoder != nil && !o.isFatal():
+			m.envelope(o)
+			if frame, ok := e.frameOf(o); ok {
+				m.result(frame)
+			}
+		case o.result != nil:
+			m.object(o)
+		}
+		report(o.verdict)
+		return true
+	})
 	return all
 }
 
-// editFile removes from a file what is pruned, or shows the difference. Documents
-// that cannot be edited are reported and left as they are.
-func (p *pruner) editFile(name string, stdin io.Reader) error {
-	display, in, err := open(name, stdin)
-	if err != nil {
-		p.fail("%v", err)
-		return nil
+// frameOf returns what becomes of what is around the items of a List.
+func (e *examiner) frameOf(o *object) (result []byte, ok bool) {
+	var err error
+	e.out, err = e.decoder(e.frame).AppendJSON(e.out[:0], o.doc.json)
+	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		e.refuse(o, err, o.doc.locate)
+		return nil, false
 	}
-	defer in.Close()
-	content, err := io.ReadAll(in)
-	if err != nil {
-		p.fail("%v", err)
-		return nil
-	}
-	r := &report{to: p.stderr, file: display}
-	defer func() { p.code = max(p.code, r.code) }()
-	removals := p.removals(r, name, content)
-	edits := editDocuments(r, content, removals)
+	return e.out, true
+}
+
+// pruned returns the content of a file without what is pruned, and the edits that
+// lead to it: none where there is nothing to do. Documents that cannot be edited are
+// reported and left as they are.
+func (e *examiner) pruned(name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit) {
+	removals := e.removals(name, content, report)
+	edits = e.editDocuments(content, removals, report)
 	if len(edits) == 0 {
-		return nil
+		return content, nil
 	}
-	edited := edit.Apply(content, edits)
-	if doc, ok := p.isSame(name, edited, removals); !ok {
-		r.fatal(doc, stderrors.New("without its unknown and duplicate fields the document would be another; the file is left as it is"), doc.locate)
-		return nil
+	edited = edit.Apply(content, edits)
+	if m := e.changed(name, edited, removals); m != nil {
+		report(m.refused("without its unknown and duplicate fields the document would be another; the file is left as it is"))
+		return content, nil
 	}
-	if p.diff {
-		p.code = max(p.code, exitFindings)
-		before, after := diffNames(display)
-		return p.print(colorDiff(edit.Unified(before, after, content, edits), p.colored))
-	}
-	if err := replaceFile(name, edited); err != nil {
-		p.fail("%v", err)
-	}
-	return nil
+	return edited, edits
+}
+
+// refused says why a document is left as it is.
+func (m *removal) refused(why string) verdict {
+	v := m.verdict
+	v.findings = []finding{{severity: failure, fatal: true, rule: ruleEdit, message: why, at: v.start}}
+	return v
 }
 
 // editDocuments returns the edits of all documents in the content of a file.
-func editDocuments(r *report, content []byte, removals []*removal) (edits []edit.Edit) {
+func (e *examiner) editDocuments(content []byte, removals []*removal, report func(verdict)) (edits []edit.Edit) {
 	for _, m := range removals {
 		if m.err == nil && len(m.names) == 0 {
 			continue
@@ -141,11 +148,14 @@ func editDocuments(r *report, content []byte, removals []*removal) (edits []edit
 			some, err = edit.JSON(text, m.names)
 		}
 		if err != nil {
-			r.fatal(m.doc, err, m.doc.locate)
+			report(m.refused(err.Error()))
 			continue
 		}
 		if rewritten {
-			r.line(m.doc.start, "warning", "the document is written anew, with its comments: anchors, aliases or merge keys are in the way of removing lines")
+			v := m.verdict
+			v.findings = []finding{{severity: warning, rule: ruleEdit, at: v.start,
+				message: "the document is written anew, with its comments: anchors, aliases or merge keys are in the way of removing lines"}}
+			report(v)
 		}
 		for _, e := range some {
 			edits = append(edits, edit.Edit{From: start + e.From, To: start + e.To, Text: e.Text})
@@ -155,15 +165,15 @@ func editDocuments(r *report, content []byte, removals []*removal) (edits []edit
 	return edits
 }
 
-// isSame reports whether the objects in an edited file are the same as before,
-// with nothing to be removed from those that were edited. If not, it returns the
-// first that is not so.
-func (p *pruner) isSame(name string, edited []byte, before []*removal) (document, bool) {
-	after := p.removals(&report{to: io.Discard}, name, edited)
+// changed returns the first document of which the objects in an edited file are not
+// the same as before, or that still has something to be removed though it was edited;
+// nil where there is none.
+func (e *examiner) changed(name string, edited []byte, before []*removal) *removal {
+	after := e.removals(name, edited, func(verdict) {})
 	for i, b := range before {
 		if i == len(after) || !bytes.Equal(b.results, after[i].results) || b.edited && len(after[i].names) > 0 {
-			return b.doc, false
+			return b
 		}
 	}
-	return document{}, true
+	return nil
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
+	stderrors "errors"
 	"io"
-	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -28,52 +30,123 @@ type document struct {
 	number int             // counts the documents of the input from 1
 	start  errors.Position // in the input
 	base   int             // of json in that of the document, where this is an item of a List
+	origin errors.Position // where text starts, which for an item is that of its List
 	// locate turns a position in json into one of the input.
 	locate func(errors.Position) errors.Position
 }
 
-// expand returns the files that an argument stands for: itself, or those of a
-// folder.
-func expand(name string) ([]string, error) {
-	if name == "-" {
-		return []string{name}, nil
-	}
-	info, err := os.Stat(name)
-	if err != nil || !info.IsDir() {
-		return []string{name}, err
-	}
-	var names []string
-	err = filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)) {
-			names = append(names, path)
-		}
-		return err
-	})
-	return names, err
+// A reader reads the documents of inputs, one after the other, and keeps its
+// buffers.
+type reader struct {
+	bridge yamlbridge.Reader
+	js     []byte
+	file   []byte // of a small one
+	stream *bufio.Reader
+	gzip   gzip.Reader
 }
 
-// open opens an input, and returns what it is called in messages.
-func open(name string, stdin io.Reader) (display string, in io.ReadCloser, err error) {
+// smallFile is up to which length a file is read at once.
+const smallFile = 1 << 20
+
+// open opens an input.
+func open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
-		return stdinName, io.NopCloser(stdin), nil
+		return io.NopCloser(stdin), nil
 	}
-	in, err = os.Open(name)
-	return name, in, err
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		return nil, stderrors.New("is a folder")
+	}
+	return os.Open(name)
+}
+
+// displayName returns what an input is called in messages.
+func displayName(name string) string {
+	if name == "-" {
+		return stdinName
+	}
+	return name
 }
 
 // documents yields the documents of an input, each with the error where it cannot
-// be read. An error of the input itself is the last.
-func documents(name string, in io.Reader) iter.Seq2[document, error] {
-	r := bufio.NewReaderSize(in, 64<<10)
-	if isJSON(name, r) {
-		return jsonDocuments(r)
+// be read. An error of the input itself is the last. What is compressed with gzip
+// is decompressed.
+func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error] {
+	if small, ok := r.small(in); ok {
+		if isJSON(name, bufio.NewReaderSize(bytes.NewReader(small), 16)) {
+			return jsonDocuments(bytes.NewReader(small))
+		}
+		return r.yamlDocuments(inMemory(small))
 	}
-	return yamlDocuments(r)
+	if r.stream == nil {
+		r.stream = bufio.NewReaderSize(nil, 64<<10)
+	}
+	r.stream.Reset(in)
+	content := r.stream
+	if head, _ := content.Peek(2); isGzip(head) {
+		if err := r.gzip.Reset(content); err != nil {
+			return func(yield func(document, error) bool) { yield(document{}, err) }
+		}
+		content = bufio.NewReaderSize(&r.gzip, 64<<10)
+	}
+	if isJSON(name, content) {
+		return jsonDocuments(content)
+	}
+	return r.yamlDocuments(streamed(content))
 }
 
+func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
+
+// small returns the content of a file that is small and not compressed, until the
+// next one is read. Where it is not ok, nothing was read.
+func (r *reader) small(in io.Reader) (content []byte, ok bool) {
+	f, isFile := in.(*os.File)
+	if !isFile {
+		return nil, false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > smallFile {
+		return nil, false
+	}
+	// One byte more says that it has not grown.
+	r.file = slices.Grow(r.file[:0], int(info.Size())+1)
+	n, err := f.ReadAt(r.file[:info.Size()+1], 0)
+	if err != io.EOF || isGzip(r.file[:n]) {
+		return nil, false
+	}
+	return r.file[:n], true
+}
+
+// inMemory yields the documents of a YAML stream.
+func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
+	return func(yield func(yamlbridge.Document, error) bool) {
+		for doc := range yamlbridge.Documents(text) {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// streamed yields the documents of a YAML stream, one in memory at a time. An error
+// is the last.
+func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
+	return func(yield func(yamlbridge.Document, error) bool) {
+		r := yamlbridge.NewDocumentReader(in)
+		for {
+			doc, err := r.Next()
+			if err == io.EOF || !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// isJSON says by the name of a file, or else by its first character, whether it is
+// JSON.
 func isJSON(name string, in *bufio.Reader) bool {
-	switch filepath.Ext(name) {
-	case ".json":
+	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
+	case ".json", ".ndjson", ".jsonl":
 		return true
 	case ".yaml", ".yml":
 		return false
@@ -114,7 +187,7 @@ func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 				doc.json = in.rest()
 			}
 			doc.text = doc.json
-			doc.start = in.at
+			doc.start, doc.origin = in.at, in.at
 			doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
 			if !yield(doc, nil) || err != nil {
 				return
@@ -123,29 +196,26 @@ func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 	}
 }
 
-// yamlDocuments yields the documents of a YAML stream.
-func yamlDocuments(r io.Reader) iter.Seq2[document, error] {
+// yamlDocuments yields the documents of a YAML stream as JSON.
+func (r *reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
-		in := yamlbridge.NewDocumentReader(r)
-		var bridge yamlbridge.Reader
-		var js []byte
-		for n := 1; ; n++ {
-			text, err := in.Next()
+		n := 0
+		for text, err := range texts {
+			n++
 			if err != nil {
-				if err != io.EOF {
-					yield(document{number: n}, err)
-				}
+				yield(document{number: n}, err)
 				return
 			}
-			bridge.Origin = text.Origin
-			js, err = bridge.AppendJSON(js[:0], text.Bytes)
+			r.bridge.Origin = text.Origin
+			r.js, err = r.bridge.AppendJSON(r.js[:0], text.Bytes)
 			if !yield(document{
-				json:   js,
+				json:   r.js,
 				text:   text.Bytes,
 				isYAML: true,
 				number: n,
 				start:  text.Origin,
-				locate: func(p errors.Position) errors.Position { return bridge.Position(int(p.Offset)) },
+				origin: text.Origin,
+				locate: func(p errors.Position) errors.Position { return r.bridge.Position(int(p.Offset)) },
 			}, err) {
 				return
 			}
@@ -185,7 +255,9 @@ func (d document) items() (items []document, ok bool) {
 			start := count.position(end - len(value))
 			items = append(items, document{
 				json:   d.json[end-len(value) : end],
+				text:   d.text,
 				number: d.number,
+				origin: d.origin,
 				start:  d.locate(start),
 				base:   d.base + int(start.Offset),
 				locate: func(p errors.Position) errors.Position { return d.locate(shift(p, start)) },

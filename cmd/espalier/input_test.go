@@ -87,11 +87,11 @@ func TestPruneStreams(t *testing.T) {
 		fromOut, out := io.Pipe()
 		code := make(chan int)
 		go func() {
-			code <- run([]string{"prune", "--crd", crd, "-o", "json"}, in, out, io.Discard)
+			code <- run([]string{"prune", "--crd", crd, "-o", "ndjson"}, in, out, io.Discard)
 		}()
 		buf := make([]byte, 1000)
 		for i := range 3 {
-			text := object(fmt.Sprint("plan-", i))
+			text := planNamed(fmt.Sprint("plan-", i))
 			_, err := toIn.Write([]byte(format.start + text + format.end))
 			require.NoError(t, err)
 			n, err := fromOut.Read(buf)
@@ -107,14 +107,14 @@ func TestPruneStreams(t *testing.T) {
 // what it is in is not.
 func TestPruneReadError(t *testing.T) {
 	for _, test := range []struct{ start, end, stderr string }{
-		{"", "\n", "<stdin>: error: document 2: unplugged\n"},
-		{"# YAML\n", "\n---\n", "<stdin>: error: document 2: reading line 4: unplugged\n"},
+		{"", "\n", "<stdin>: error: document 2: unplugged [unreadable]\n"},
+		{"# YAML\n", "\n---\n", "<stdin>: error: document 2: reading line 4: unplugged [unreadable]\n"},
 	} {
 		var stdout, stderr bytes.Buffer
-		in := io.MultiReader(strings.NewReader(test.start+object("a")+test.end+`{"kind": "Backup`), iotest.ErrReader(stderrors.New("unplugged")))
-		code := run([]string{"prune", "--crd", crd, "-o", "json"}, in, &stdout, &stderr)
+		in := io.MultiReader(strings.NewReader(test.start+planNamed("a")+test.end+`{"kind": "Backup`), iotest.ErrReader(stderrors.New("unplugged")))
+		code := run([]string{"prune", "--crd", crd, "-o", "ndjson"}, in, &stdout, &stderr)
 		assert.Equal(t, exitInput, code)
-		assert.Equal(t, object("a")+"\n", stdout.String())
+		assert.Equal(t, planNamed("a")+"\n", stdout.String())
 		assert.Equal(t, test.stderr, stderr.String())
 	}
 }

@@ -1,64 +1,58 @@
 package main
 
 import (
-	"errors"
+	stderrors "errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/schema"
 )
 
 const pruneHelp = `Prune reads custom resources and writes them pruned and defaulted.
 
-The schema of an object is found by its apiVersion and kind among the custom
-resource definitions that --crd names. Unknown fields are removed, defaults are
-inserted, and of a name that stands twice in one object the last value wins. The
-objects go to standard output.
+The schema of an object is found by its apiVersion and kind among those that --crd
+and --openapi name. Unknown fields are removed, defaults are inserted, and of a
+name that stands twice in one object the last value wins. The objects go to
+standard output, each a document of its own.
 
 With --write nothing goes there. Instead, unknown fields and the values that did
 not win are removed from the files, and the rest of these stays as it stands:
 order, style and comments, but for those on the lines of a removed field,
 directly above it, or below it and indented deeper. A mapping of which nothing is
-left becomes {}. Defaults are not written: the API server inserts them. A file is
-replaced as a whole, and only after it was read again, gave the same objects as
-before and nothing more to remove; otherwise it is left as it is, and that is an
-error. Where anchors or merge keys are in the way of removing lines, the
-document is written anew, with its comments, and a warning says so. --diff shows
-what --write would do, and does nothing.
+left becomes {}. Defaults are not written: the API server inserts them, or see
+espalier default. A file is replaced as a whole, and only after it was read again,
+gave the same objects as before and nothing more to remove; otherwise it is left
+as it is, and that is an error. Where anchors or merge keys are in the way of
+removing lines, the document is written anew, with its comments, and a warning
+says so. --diff shows what --write would do, and does nothing; --list-changed
+lists the files that would change, or with --write those that have.
 
 Unknown and duplicate fields are reported on standard error, one a line, as
 file:line:column. They are warnings by default, as in the API server, and errors
 with --validate=strict; objects and files are written in either case.
 
-Input is JSON, one object or several after each other, or YAML, with any number
-of documents. A file whose name ends in .json is JSON, one that ends in .yaml or
-.yml is YAML, and any other is JSON if it starts with {. Folders are searched for
-such files, in the order of their names. A List is taken apart: its items are
-written as objects of their own, but for --write, which edits them where they are.
+` + inputHelp + `
 
-One document is held in memory at a time, or with --write and --diff one file.
-What cannot be decoded is reported, with its number from the second document of a
-file on, and does not stop the others. An object without a schema is such an
-error; with --ignore-missing-schemas it is written as it is, and reported on only
-where a name stands twice.
+One document of each file that is worked on is held in memory at a time, or with
+--write and --diff the file. An object without a schema is an error; with
+--ignore-missing-schemas it is written as it is, and reported on only where a name
+stands twice.
 
 Exit codes: 0 if nothing was found, or only warnings; 1 if there are findings
-and they are errors, or if --diff shows a difference; 2 if the arguments are
-wrong; 3 if something could not be read, decoded or written.`
+and they are errors, or if --diff or --list-changed show a difference that is not
+written; 2 if the arguments are wrong; 3 if something could not be read, decoded
+or written.`
 
 const pruneExamples = `  # Prune and default an object; warnings go to the terminal.
   espalier prune --crd crd.yaml -f backupplan.yaml
 
-  # Check all manifests of a folder in CI: only the exit code and the errors count.
-  espalier prune --crd crds/ --validate strict manifests/ >/dev/null
-
   # In a pipe, one JSON object a line.
-  kubectl get backupplans -o json | espalier prune --crd crds/ -o json
+  kubectl get backupplans -o json | espalier prune --crd crds/ -o ndjson
 
   # Remove unknown fields from manifests, after a look at what that changes.
   espalier prune --crd crds/ --diff manifests/
@@ -67,89 +61,182 @@ const pruneExamples = `  # Prune and default an object; warnings go to the termi
   # Manifests that also hold objects of other kinds.
   helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
 
-// A choice is the value of a flag that takes one of a few words.
-type choice struct {
-	value  string
-	values []string
+func newPruneCommand(p *process) *cobra.Command {
+	t := &transformer{options: newOptions(p, "warn"), edit: (*examiner).pruned}
+	return t.command(&cobra.Command{
+		Use:     "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
+		Short:   "Write objects pruned and defaulted, and report unknown and duplicate fields",
+		Long:    pruneHelp,
+		Example: pruneExamples,
+	})
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return strings.Join(c.values, "|") }
+// A transformer writes what becomes of objects, or changes the files that they are in.
+type transformer struct {
+	*options
+	compile []schema.Option
+	// edit returns the new content of a file, and the edits that lead to it.
+	edit func(e *examiner, name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit)
 
-func (c *choice) Set(s string) error {
-	for _, v := range c.values {
-		if s == v {
-			c.value = v
-			return nil
+	output             choice
+	write, diff, lists bool
+	written            int // documents
+}
+
+// command adds the flags to a command, and what it does.
+func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
+	t.output = choice{value: "yaml", values: []string{"yaml", "json", "ndjson"}}
+	cmd.DisableFlagsInUseLine = true
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := t.configure(cmd); err != nil {
+			return err
 		}
+		if len(t.crds)+len(t.openAPI) == 0 {
+			return errNoSchemas
+		}
+		if t.write && (len(t.names)+len(args) == 0 || slices.Contains(append(slices.Clip(t.names), args...), "-")) {
+			return stderrors.New("--write edits files, and standard input is none: name the files, or redirect the output without --write")
+		}
+		names, err := t.inputs(args)
+		if err != nil {
+			return err
+		}
+		t.run(names)
+		return nil
 	}
-	return fmt.Errorf("must be %s", strings.Join(c.values, ", "))
-}
-
-func newPruneCommand(stdin io.Reader, code *int) *cobra.Command {
-	var crds, names []string
-	var ignoreMissing, write, diff bool
-	output := choice{"yaml", []string{"yaml", "json"}}
-	validate := choice{"warn", []string{"strict", "warn", "ignore"}}
-	semantics := choice{"kubernetes", []string{"kubernetes", "kep"}}
-	cmd := &cobra.Command{
-		Use:                   "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
-		DisableFlagsInUseLine: true,
-		Short:                 "Write objects pruned and defaulted, and report unknown and duplicate fields",
-		Long:                  pruneHelp,
-		Example:               pruneExamples,
-		Args:                  cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			inputs := append(names, args...)
-			if len(inputs) == 0 {
-				inputs = []string{"-"}
-			}
-			if write && slices.Contains(inputs, "-") {
-				return errors.New("--write edits files, and standard input is none: name the files, or redirect the output without --write")
-			}
-			p := &pruner{
-				stdout:        cmd.OutOrStdout(),
-				stderr:        cmd.ErrOrStderr(),
-				yaml:          output.value == "yaml",
-				validation:    map[string]decoder.Validation{"strict": decoder.Strict, "warn": decoder.Warn, "ignore": decoder.Ignore}[validate.value],
-				ignoreMissing: ignoreMissing,
-				inPlace:       write || diff,
-				diff:          diff,
-				colored:       wantsColor(cmd.OutOrStdout()),
-				decoders:      map[*schema.Program]*decoder.Decoder{},
-			}
-			sem := schema.Kubernetes
-			if semantics.value == "kep" {
-				sem = schema.KEP
-			}
-			*code = p.run(sem, crds, inputs, stdin)
-			return nil
-		},
-	}
-	flags := cmd.Flags()
-	flags.SortFlags = false
-	flags.StringArrayVar(&crds, "crd", nil, "file or folder with custom resource definitions; may be repeated")
-	flags.StringArrayVarP(&names, "filename", "f", nil, "file or folder to read, or - for standard input (the default); may be repeated")
-	flags.VarP(&output, "output", "o", "form of the output: YAML documents, or one JSON object a line")
-	flags.BoolVar(&write, "write", false, "remove what is pruned from the files, and leave the rest of them as it stands")
-	flags.BoolVar(&diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
-	flags.Var(&validate, "validate", "what unknown and duplicate fields are: errors, warnings or nothing")
-	flags.Var(&semantics, "semantics", "that of a kube-apiserver, or that of KEP-2332 and KEP-575 where they differ")
-	flags.BoolVar(&ignoreMissing, "ignore-missing-schemas", false, "write objects without a schema as they are")
-	for _, c := range []struct {
-		flag string
-		of   *choice
-	}{{"output", &output}, {"validate", &validate}, {"semantics", &semantics}} {
-		must(cmd.RegisterFlagCompletionFunc(c.flag, cobra.FixedCompletions(c.of.values, cobra.ShellCompDirectiveNoFileComp)))
-	}
-	must(cmd.MarkFlagRequired("crd"))
+	t.addInputFlags(cmd)
+	t.addSchemaFlags(cmd)
+	addChoice(cmd, &t.output, "output", "o", "form of the output: YAML documents, indented JSON, or one JSON object a line")
+	cmd.Flags().BoolVar(&t.write, "write", false, "change the files, and leave the rest of them as it stands")
+	cmd.Flags().BoolVar(&t.diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
+	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change, or does")
+	t.addReportFlags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("write", "diff", "output")
+	cmd.MarkFlagsMutuallyExclusive("list-changed", "diff", "output")
 	return cmd
 }
 
-// must is for errors that a misspelled name in this file causes.
-func must(err error) {
+func (t *transformer) run(names []string) {
+	s, ok := t.load(t.compile...)
+	if !ok {
+		return
+	}
+	set := t.settings(s)
+	inPlace := t.write || t.diff || t.lists
+	set.all, set.sources = inPlace, isTerminal(t.stderr)
+	text := textPrinter{painter(wantsColor(t.color.value, t.stderr)), set.sources}
+	colors := wantsColor(t.color.value, t.stdout)
+	examiners := t.examiners(set)
+	err := t.each(names, func(worker int, name string, emit func(*verdict) bool) {
+		if inPlace {
+			t.file(examiners[worker], name, colors, emit)
+			return
+		}
+		examiners[worker].read(name, t.stdin, func(o *object) bool {
+			t.render(o)
+			return emit(&o.verdict)
+		})
+	}, func(name string, v *verdict) error {
+		t.judge(v)
+		if len(v.findings) > 0 {
+			_, _ = t.stderr.Write(text.append(nil, displayName(name), v))
+		}
+		return t.print(v.output)
+	})
 	if err != nil {
-		panic(err)
+		t.fail(fmt.Errorf("writing the output: %w", err))
 	}
 }
+
+// judge sets the exit code for what was found.
+func (t *transformer) judge(v *verdict) {
+	switch {
+	case v.isFatal():
+		t.code = max(t.code, exitInput)
+	case v.worst() == failure, v.changes:
+		t.code = max(t.code, exitFindings)
+	}
+}
+
+// render makes the output of an object.
+func (t *transformer) render(o *object) {
+	if o.result == nil || o.isList {
+		return
+	}
+	var err error
+	switch t.output.value {
+	case "yaml":
+		o.output, err = yamlDocument(o.result)
+	case "json":
+		o.output, err = jsontext.AppendFormat(nil, o.result, jsontext.Multiline(true), jsontext.WithIndent("  "))
+		o.output = append(o.output, '\n')
+	default:
+		o.output = append(append(make([]byte, 0, len(o.result)+1), o.result...), '\n')
+	}
+	if err != nil {
+		o.output = nil
+		o.findings = append(o.findings, finding{severity: failure, fatal: true, rule: ruleUnreadable, message: err.Error()})
+	}
+}
+
+// print writes what became of an object to standard output.
+func (t *transformer) print(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if t.output.value == "yaml" && t.written > 0 && !t.write && !t.diff && !t.lists {
+		text = append([]byte("---\n"), text...)
+	}
+	t.written++
+	return writeAll(t.stdout, text)
+}
+
+// file changes a file, or shows what that would change.
+func (t *transformer) file(e *examiner, name string, colors bool, emit func(*verdict) bool) {
+	report := func(v verdict) { emit(&v) }
+	unreadable := func(err error) {
+		report(verdict{findings: []finding{{severity: failure, fatal: true, rule: ruleUnreadable, message: readError(err).Error()}}})
+	}
+	in, err := open(name, t.stdin)
+	if err != nil {
+		unreadable(err)
+		return
+	}
+	content, err := io.ReadAll(io.LimitReader(in, maxEdited+1))
+	in.Close()
+	switch {
+	case err != nil:
+		unreadable(err)
+		return
+	case len(content) > maxEdited:
+		unreadable(stderrors.New("is longer than 1 GiB, and is not edited"))
+		return
+	case isGzip(content):
+		unreadable(stderrors.New("is compressed, and is not edited: decompress it first"))
+		return
+	}
+	edited, edits := t.edit(e, name, content, report)
+	if len(edits) == 0 {
+		return
+	}
+	v := verdict{}
+	if t.diff {
+		before, after := diffNames(displayName(name))
+		v.output = colorDiff(edit.Unified(before, after, content, edits), colors)
+	}
+	if t.write {
+		if err := replaceFile(name, edited); err != nil {
+			unreadable(err)
+			return
+		}
+	}
+	if t.lists {
+		v.output = append([]byte(printable(displayName(name))), '\n')
+	}
+	v.changes = !t.write
+	emit(&v)
+}
+
+// maxEdited is how long a file may be that is edited.
+const maxEdited = 1 << 30

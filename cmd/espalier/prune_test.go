@@ -38,8 +38,8 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// object is a complete BackupPlan, on which nothing is to be done.
-func object(name string) string {
+// planNamed is a complete BackupPlan, on which nothing is to be done.
+func planNamed(name string) string {
 	return `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","metadata":{"name":"` + name + `"}}`
 }
 
@@ -75,9 +75,9 @@ spec:
     team: storage
   suspend: false
 `, stdout)
-	assert.Equal(t, plan+`:11:5: warning: unknown field "spec.retention.dayly", did you mean "daily"?
-`+plan+`:17:5: warning: unknown field "spec.sources[1].pahts", did you mean "paths"?
-`+plan+`:21:5: warning: duplicate field "spec.target.region", first at 20:5
+	assert.Equal(t, plan+`:11:5: warning: unknown field "spec.retention.dayly", did you mean "daily"? (BackupPlan prod/databases) [unknown-field]
+`+plan+`:17:5: warning: unknown field "spec.sources[1].pahts", did you mean "paths"? (BackupPlan prod/databases) [unknown-field]
+`+plan+`:21:5: warning: duplicate field "spec.target.region", first at 20:5 (BackupPlan prod/databases) [duplicate-field]
 `, stderr)
 
 	again, stderr, code := espalier(stdout, "prune", "--crd", crd, "--validate", "strict")
@@ -89,7 +89,7 @@ spec:
 func TestPruneStrictJSON(t *testing.T) {
 	content, err := os.ReadFile(plan)
 	require.NoError(t, err)
-	stdout, stderr, code := espalier(string(content), "prune", "--crd", crd, "--validate=strict", "-o", "json")
+	stdout, stderr, code := espalier(string(content), "prune", "--crd", crd, "--validate=strict", "-o", "ndjson")
 	assert.Equal(t, exitFindings, code)
 	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan",`+
 		`"metadata":{"name":"databases","namespace":"prod","labels":{"app.kubernetes.io/part-of":"billing"}},`+
@@ -98,9 +98,9 @@ func TestPruneStrictJSON(t *testing.T) {
 		`{"claim":"ledger-db","compression":"none","paths":["/"]}],`+
 		`"target":{"bucket":"backups","region":"eu-west-1","port":"https"},`+
 		`"podLabels":{"team":"storage"},"suspend":false}}`+"\n", stdout)
-	assert.Equal(t, `<stdin>:11:5: error: unknown field "spec.retention.dayly", did you mean "daily"?
-<stdin>:17:5: error: unknown field "spec.sources[1].pahts", did you mean "paths"?
-<stdin>:21:5: error: duplicate field "spec.target.region", first at 20:5
+	assert.Equal(t, `<stdin>:11:5: error: unknown field "spec.retention.dayly", did you mean "daily"? (BackupPlan prod/databases) [unknown-field]
+<stdin>:17:5: error: unknown field "spec.sources[1].pahts", did you mean "paths"? (BackupPlan prod/databases) [unknown-field]
+<stdin>:21:5: error: duplicate field "spec.target.region", first at 20:5 (BackupPlan prod/databases) [duplicate-field]
 `, stderr)
 }
 
@@ -116,7 +116,7 @@ func TestPruneIgnore(t *testing.T) {
 func TestPruneBadDocuments(t *testing.T) {
 	stdout, stderr, code := espalier(`# The stream of a generator.
 ---
-`+object("first")+`
+`+planNamed("first")+`
 ---
 apiVersion: backup.example.com/v1
 kind: BackupPlan
@@ -147,33 +147,33 @@ metadata:
 	lines := strings.Split(stderr, "\n")
 	require.Len(t, lines, 5)
 	assert.Regexp(t, `^<stdin>:7:\d+: error: document 2: `, lines[0])
-	assert.Equal(t, `<stdin>:8:1: error: document 3: object has no apiVersion or no kind`, lines[1])
-	assert.Regexp(t, `^<stdin>:10:1: error: document 4: no matches for kind "BackupPlan" in version "backup\.example\.com/v2"`, lines[2])
-	assert.Equal(t, `<stdin>:18:3: warning: unknown field "metadata.nmae", did you mean "name"?`, lines[3])
+	assert.Equal(t, `<stdin>:8:1: error: document 3: object has no apiVersion or no kind (BackupPlan) [missing-type]`, lines[1])
+	assert.Regexp(t, `^<stdin>:10:1: error: no matches for kind "BackupPlan" in version "backup\.example\.com/v2"`, lines[2])
+	assert.Equal(t, `<stdin>:18:3: warning: unknown field "metadata.nmae", did you mean "name"? (BackupPlan last) [unknown-field]`, lines[3])
 }
 
 func TestPruneConcatenatedJSON(t *testing.T) {
-	stdout, stderr, code := espalier(object("a")+"\n"+`  {"apiVersion": "backup.example.com/v1",
- "kind": "BackupPlan", "extra": 1}`+object("b")+" nonsense", "prune", "--crd", crd, "-o", "json")
+	stdout, stderr, code := espalier(planNamed("a")+"\n"+`  {"apiVersion": "backup.example.com/v1",
+ "kind": "BackupPlan", "extra": 1}`+planNamed("b")+" nonsense", "prune", "--crd", crd, "-o", "ndjson")
 	assert.Equal(t, exitInput, code)
-	assert.Equal(t, object("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n"+object("b")+"\n", stdout)
+	assert.Equal(t, planNamed("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n"+planNamed("b")+"\n", stdout)
 	warning, failure, _ := strings.Cut(stderr, "\n")
-	assert.Equal(t, `<stdin>:3:24: warning: unknown field "extra"`, warning)
+	assert.Equal(t, `<stdin>:3:24: warning: unknown field "extra" (BackupPlan) [unknown-field]`, warning)
 	// The second line of the second object: 34 characters, and the third object.
 	assert.Regexp(t, `^<stdin>:3:\d+: error: document 4: `, failure)
 }
 
 func TestPruneList(t *testing.T) {
 	list := `{"kind": "List", "apiVersion": "v1", "metadata": {}, "items": [
-  ` + object("a") + `,
+  ` + planNamed("a") + `,
   {"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spek": {}},
   {"apiVersion": "v1", "kind": "Secret"}
 ]}`
-	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "-o", "json")
+	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "-o", "ndjson")
 	assert.Equal(t, exitInput, code)
-	assert.Equal(t, object("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n", stdout)
-	assert.Equal(t, `<stdin>:3:65: warning: unknown field "spek", did you mean "spec"?
-<stdin>:4:3: error: no matches for kind "Secret" in version "v1"
+	assert.Equal(t, planNamed("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n", stdout)
+	assert.Equal(t, `<stdin>:3:65: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]
+<stdin>:4:3: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]
 `, stderr)
 
 	stdout, stderr, code = espalier(`apiVersion: backup.example.com/v1
@@ -185,62 +185,62 @@ items:
 `, "prune", "--crd", crd)
 	assert.Equal(t, exitClean, code)
 	assert.Equal(t, "apiVersion: backup.example.com/v1\nkind: BackupPlan\n", stdout)
-	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"?`+"\n", stderr)
+	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]`+"\n", stderr)
 }
 
 // TestPruneListEnvelope: what is wrong with a List itself is said, too.
 func TestPruneListEnvelope(t *testing.T) {
-	stdout, stderr, code := espalier(`{"kind": "List", "items": [`+object("a")+`], "extra": 1,
- "items": [`+object("b")+`]}`, "prune", "--crd", crd, "-o", "json", "--validate", "strict")
+	stdout, stderr, code := espalier(`{"kind": "List", "items": [`+planNamed("a")+`], "extra": 1,
+ "items": [`+planNamed("b")+`]}`, "prune", "--crd", crd, "-o", "ndjson", "--validate", "strict")
 	assert.Equal(t, exitFindings, code)
-	assert.Equal(t, object("b")+"\n", stdout, "the last value wins")
+	assert.Equal(t, planNamed("b")+"\n", stdout, "the last value wins")
 	assert.Contains(t, stderr, `<stdin>:2:2: error: duplicate field "items", first at 1:18`)
 	assert.Contains(t, stderr, `error: unknown field "extra"`)
 }
 
 func TestPruneMissingSchemas(t *testing.T) {
 	const secret = `{"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "data": {"b": "eQ=="}}`
-	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "json")
+	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "ndjson")
 	assert.Equal(t, exitInput, code)
 	assert.Empty(t, stdout)
-	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1"`+"\n", stderr)
+	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]`+"\n", stderr)
 
-	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "-o", "json", "--ignore-missing-schemas")
+	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "-o", "ndjson", "--ignore-missing-schemas")
 	assert.Equal(t, exitClean, code)
 	assert.Equal(t, `{"apiVersion":"v1","kind":"Secret","data":{"b":"eQ=="}}`+"\n", stdout)
-	assert.Equal(t, `<stdin>:1:63: warning: duplicate field "data", first at 1:40`+"\n", stderr)
+	assert.Equal(t, `<stdin>:1:63: warning: duplicate field "data", first at 1:40 (Secret) [duplicate-field]`+"\n", stderr)
 }
 
 func TestPruneFolders(t *testing.T) {
 	dir := write(t, map[string]string{
-		"b.json":      object("b"),
-		"a/x.yaml":    object("ax"),
-		"a/y.yml":     object("ay"),
+		"b.json":      planNamed("b"),
+		"a/x.yaml":    planNamed("ax"),
+		"a/y.yml":     planNamed("ay"),
 		"a/notes.txt": "no manifest",
-		"plain":       object("plain"),
+		"plain":       planNamed("plain"),
 		"crds/crd.yaml": `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {
 			"group": "backup.example.com", "names": {"kind": "BackupPlan", "plural": "backupplans"}, "scope": "Namespaced",
 			"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}`,
 		"crds/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n",
 	})
-	stdout, stderr, code := espalier(object("stdin"), "prune", "--crd", dir+"/crds", "-o", "json",
+	stdout, stderr, code := espalier(planNamed("stdin"), "prune", "--crd", dir+"/crds", "-o", "ndjson",
 		dir+"/plain", "-f", dir+"/b.json", "--filename", dir+"/a", "-")
 	assert.Equal(t, exitClean, code)
 	assert.Empty(t, stderr)
-	assert.Equal(t, object("b")+"\n"+object("ax")+"\n"+object("ay")+"\n"+object("plain")+"\n"+object("stdin")+"\n", stdout)
+	assert.Equal(t, planNamed("b")+"\n"+planNamed("ax")+"\n"+planNamed("ay")+"\n"+planNamed("plain")+"\n"+planNamed("stdin")+"\n", stdout)
 }
 
 func TestPruneSemantics(t *testing.T) {
 	const wrong = `{"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spec": {"suspend": "yes", "podLabels": null}}`
-	stdout, stderr, code := espalier(wrong, "prune", "--crd", crd, "-o", "json")
+	stdout, stderr, code := espalier(wrong, "prune", "--crd", crd, "-o", "ndjson")
 	assert.Equal(t, exitClean, code, "types are left to validation")
 	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","spec":{"suspend":"yes","retention":{"daily":7,"monthly":12}}}`+"\n", stdout)
 	assert.Empty(t, stderr)
 
-	stdout, stderr, code = espalier(wrong, "prune", "--crd", crd, "-o", "json", "--semantics", "kep")
+	stdout, stderr, code = espalier(wrong, "prune", "--crd", crd, "-o", "ndjson", "--semantics", "kep")
 	assert.Equal(t, exitInput, code)
 	assert.Empty(t, stdout)
-	assert.Equal(t, `<stdin>:1:83: error: field "spec.suspend" must be a boolean, not a string`+"\n", stderr)
+	assert.Equal(t, `<stdin>:1:83: error: field "spec.suspend" must be a boolean, not a string (BackupPlan) [type-mismatch]`+"\n", stderr)
 }
 
 func TestExitCodes(t *testing.T) {
@@ -258,7 +258,7 @@ func TestExitCodes(t *testing.T) {
 		{"no JSON", exitInput, "empty.json:1:1: error: ", []string{dir + "/empty.json"}},
 		{"no such definitions", exitInput, "none.yaml", []string{"--crd", dir + "/none.yaml"}},
 		{"broken definitions", exitInput, "broken.yaml", []string{"--crd", dir + "/broken.yaml"}},
-		{"wrong output", exitUsage, "must be yaml, json", []string{"-o", "xml"}},
+		{"wrong output", exitUsage, "must be yaml, json, ndjson", []string{"-o", "xml"}},
 		{"wrong mode", exitUsage, "must be strict, warn, ignore", []string{"--validate", "Strict"}},
 		{"wrong semantics", exitUsage, "must be kubernetes, kep", []string{"--semantics", "v1"}},
 		{"unknown flag", exitUsage, "--bogus", []string{"--bogus"}},
@@ -293,8 +293,8 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 func TestOutputFails(t *testing.T) {
 	for _, w := range []*brokenWriter{{}, {room: 150}, {room: 150, short: true}} {
 		var stderr bytes.Buffer
-		in := strings.Repeat(object("a")+"\n", 5)
-		code := run([]string{"prune", "--crd", crd, "-o", "json"}, strings.NewReader(in), w, &stderr)
+		in := strings.Repeat(planNamed("a")+"\n", 5)
+		code := run([]string{"prune", "--crd", crd, "-o", "ndjson"}, strings.NewReader(in), w, &stderr)
 		assert.Equal(t, exitInput, code)
 		assert.Regexp(t, `^error: writing the output: (broken pipe|short write)\n$`, stderr.String(), "once")
 	}

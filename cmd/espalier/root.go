@@ -19,7 +19,7 @@ const (
 
 // run is the whole command: it is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	code := exitClean
+	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := &cobra.Command{
 		Use:   "espalier",
 		Short: "Prune and default Kubernetes custom resources",
@@ -31,8 +31,8 @@ defaults, and says where unknown and duplicate fields stand.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newPruneCommand(stdin, &code), newVersionCommand())
-	root.AddCommand(newProxyCommand(&code))
+	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newVersionCommand())
+	root.AddCommand(newProxyCommand(&p.code))
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -43,7 +43,7 @@ defaults, and says where unknown and duplicate fields stand.`,
 		fmt.Fprintf(stderr, "error: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
 		return exitUsage
 	}
-	return code
+	return p.code
 }
 
 func newVersionCommand() *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -10,25 +11,101 @@ import (
 // suggestion returns the declared name that an unknown one was probably meant to
 // be, or "".
 func suggestion(p *schema.Program, path errors.Path) string {
-	var parent errors.Path
+	parent, name, ok := cutLast(path)
+	if !ok {
+		return ""
+	}
+	return closest(name, p.FieldNames(parent))
+}
+
+// cutLast returns the path to the object that a member is in, and the member's name.
+func cutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
 	var last errors.Segment
 	first := true
 	for s := range path.Segments() {
 		switch {
 		case s.Elided:
-			return ""
+			return parent, "", false
 		case first:
-		case last.IsName:
-			parent = parent.Child(last.Name)
 		default:
-			parent = parent.Element(last.Index)
+			parent = below(parent, last)
 		}
 		last, first = s, false
 	}
-	if !last.IsName {
+	return parent, last.Name, last.IsName
+}
+
+func below(path errors.Path, s errors.Segment) errors.Path {
+	if s.IsName {
+		return path.Child(s.Name)
+	}
+	return path.Element(s.Index)
+}
+
+// advice says what may have been meant by an unknown field: a field of the same name
+// that is declared one level off, or the one that is suggested; or that there is
+// none.
+func advice(p *schema.Program, path errors.Path, suggested string) string {
+	parent, name, ok := cutLast(path)
+	if !ok {
 		return ""
 	}
-	return closest(last.Name, p.FieldNames(parent))
+	if places := declaredNear(p, parent, name); len(places) == 1 {
+		return ", declared under " + places[0] + " instead"
+	} else if len(places) == 2 {
+		return ", declared under " + places[0] + " and " + places[1] + " instead"
+	}
+	switch {
+	case suggested != "":
+		return ", did you mean " + string(errors.AppendQuoted(nil, suggested)) + "?"
+	case len(p.FieldNames(parent)) == 0:
+		return ", the schema declares no fields there"
+	}
+	return ""
+}
+
+// declaredNear returns the objects that declare a name, one level above the object at
+// parent, or within it.
+func declaredNear(p *schema.Program, parent errors.Path, name string) (places []string) {
+	declares := func(path errors.Path) bool {
+		_, found := slices.BinarySearch(p.FieldNames(path), name)
+		return found
+	}
+	if outer, ok := enclosing(parent); ok && declares(outer) {
+		places = append(places, placeName(outer))
+	}
+	for _, field := range p.FieldNames(parent) {
+		inner := parent.Child(field)
+		if declares(inner) {
+			places = append(places, placeName(inner))
+		} else if inner := inner.Element(0); declares(inner) {
+			places = append(places, placeName(parent.Child(field))+"[]")
+		}
+	}
+	return places
+}
+
+// enclosing returns the path to the object that the object at a path is in, over
+// arrays.
+func enclosing(path errors.Path) (outer errors.Path, ok bool) {
+	var at errors.Path
+	for s := range path.Segments() {
+		if s.Elided {
+			return outer, false
+		}
+		if s.IsName {
+			outer, ok = at, true
+		}
+		at = below(at, s)
+	}
+	return outer, ok
+}
+
+func placeName(path errors.Path) string {
+	if path.IsRoot() {
+		return "the root"
+	}
+	return path.String()
 }
 
 // maxSuggestName bounds the names for which a suggestion is looked for: those

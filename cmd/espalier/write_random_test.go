@@ -144,13 +144,13 @@ func TestWriteRandom(t *testing.T) {
 		}
 		in := strings.Join(documents, "---\n")
 		writeFile(t, file, in)
-		before, _, code := espalier("", "prune", "--crd", writeCRD, "-o", "json", file)
+		before, _, code := espalier("", "prune", "--crd", writeCRD, "-o", "ndjson", file)
 		require.Equal(t, exitClean, code)
 		_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", file)
 		require.Equal(t, exitClean, code, stderr)
 		require.NotContains(t, stderr, "written anew", in)
 		out := read(t, file)
-		after, stderr, code := espalier("", "prune", "--crd", writeCRD, "-o", "json", "--validate=strict", file)
+		after, stderr, code := espalier("", "prune", "--crd", writeCRD, "-o", "ndjson", "--validate=strict", file)
 		require.Equal(t, exitClean, code, "%s%s", stderr, in)
 		require.Equal(t, before, after)
 

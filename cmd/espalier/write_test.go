@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
@@ -47,7 +48,7 @@ func TestWriteCases(t *testing.T) {
 			require.NoError(t, err)
 			t.Chdir(write(t, map[string]string{in: sections[in]}))
 
-			before, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "json")
+			before, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "ndjson")
 			stdout, stderr, got := espalier("", "prune", "--crd", crd, in, "--diff")
 			if diff, ok := sections["diff"]; ok {
 				assert.Equal(t, diff, stdout)
@@ -68,7 +69,7 @@ func TestWriteCases(t *testing.T) {
 			if s, ok := sections["stderr"]; ok {
 				assert.Equal(t, s, stderr)
 			}
-			after, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "json")
+			after, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "ndjson")
 			assert.Equal(t, before, after, "the objects are the same")
 
 			stdout, _, got = espalier("", "prune", "--crd", crd, in, "--diff")
@@ -125,7 +126,7 @@ func TestWriteArguments(t *testing.T) {
 
 	_, stderr, code = espalier("", "prune", "--crd", writeCRD, "--write", "--validate=strict", "-f", a)
 	assert.Equal(t, exitFindings, code)
-	assert.Equal(t, a+`:3:1: error: unknown field "x"`+"\n", stderr)
+	assert.Equal(t, a+`:3:1: error: unknown field "x" (Tree) [unknown-field]`+"\n", stderr)
 	assert.Equal(t, tree, read(t, a), "findings do not keep the file from being written")
 	assert.Equal(t, tree+"x: 1\n", read(t, filepath.Join(dir, "c.txt")), "it was not named")
 
@@ -139,7 +140,7 @@ func TestWriteArguments(t *testing.T) {
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, "name the files, or redirect the output")
 	}
-	for _, args := range [][]string{{"--write", "--diff"}, {"--write", "-o", "json"}, {"--diff", "-o", "yaml"}} {
+	for _, args := range [][]string{{"--write", "--diff"}, {"--write", "-o", "ndjson"}, {"--diff", "-o", "yaml"}} {
 		_, _, code = espalier(tree, append([]string{"prune", "--crd", writeCRD, a}, args...)...)
 		assert.Equal(t, exitUsage, code, args)
 	}
@@ -239,20 +240,23 @@ func TestColors(t *testing.T) {
 	assert.Equal(t, "\x1b[1m--- a\x1b[m\n\x1b[1m+++ b\x1b[m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[m\n a\n\x1b[31m-b\x1b[m\r\n\x1b[32m+c\x1b[m\n\\ No newline at end of file\n",
 		string(colorDiff(diff, true)))
 
-	assert.False(t, wantsColor(new(strings.Builder)))
+	assert.False(t, wantsColor("auto", new(strings.Builder)))
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	require.NoError(t, err)
 	defer file.Close()
-	assert.False(t, wantsColor(file))
-	terminal, err := os.Open(os.DevNull) // a device with characters, too
+	assert.False(t, wantsColor("auto", file))
+	assert.True(t, wantsColor("always", file))
+	terminal, tty, err := pty.Open()
 	require.NoError(t, err)
 	defer terminal.Close()
+	defer tty.Close()
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
-	assert.True(t, wantsColor(terminal))
+	assert.True(t, wantsColor("auto", tty))
+	assert.False(t, wantsColor("never", tty))
 	t.Setenv("NO_COLOR", "1")
-	assert.False(t, wantsColor(terminal))
+	assert.False(t, wantsColor("auto", tty))
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "dumb")
-	assert.False(t, wantsColor(terminal))
+	assert.False(t, wantsColor("auto", tty))
 }

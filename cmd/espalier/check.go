@@ -1,0 +1,258 @@
+package main
+
+import (
+	"cmp"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const checkHelp = `Check says what the API server would drop, complain about or refuse, and on
+which line.
+
+It reports, each under the name of its rule:
+
+  unknown-field    a field that the schema does not declare
+  duplicate-field  a name that stands twice in one object
+  type-mismatch    a value of another type than the schema gives
+  dropped-null     a null that the API server drops (a warning)
+  missing-schema   an object for which there is no schema
+  missing-type     an object without apiVersion or kind
+  invalid-schema   a custom resource definition that the API server refuses
+  syntax, limit    a document that cannot be read
+
+Names that stand twice are found in any YAML or JSON file; with
+--ignore-missing-schemas that is all that is looked for where there is no schema.
+Values are not validated beyond their types: patterns, enumerations, required
+fields and rules in CEL are left to the server.
+
+Unknown and duplicate fields are errors, as in kubectl; with --validate=warn they
+are warnings, and with --validate=ignore nothing. --fail-on says from which
+severity on findings make the command fail.
+
+` + inputHelp + `
+
+Output in text has one finding a line, file:line:column: severity: message
+[rule], on a terminal with the line of the file. The other formats are json (with
+an apiVersion), sarif (2.1.0), github (annotations of a workflow), junit and tap.
+
+Exit codes: 0 if nothing was found that --fail-on names; 1 if something was; 2 if
+the arguments are wrong; 3 if something could not be read or written.`
+
+const inputHelp = `Input is JSON, one object or several after each other, or YAML, with any number
+of documents, compressed with gzip or not. A file whose name ends in .json,
+.ndjson or .jsonl is JSON, one that ends in .yaml or .yml is YAML, and any other
+is JSON if it starts with {. Folders are searched for such files, in the order of
+their names, without those that start with a dot. The items of a List are looked
+at one by one. What cannot be read is reported, and does not stop the rest.`
+
+const checkExamples = `  # What would the API server drop?
+  espalier check --crd crds/ manifests/
+
+  # In CI, with findings as annotations of the pull request.
+  espalier check --crd crds/ -o github manifests/
+
+  # For code scanning.
+  espalier check --crd crds/ -o sarif manifests/ >espalier.sarif
+
+  # Built-in kinds, too: fetch the cluster's schemas once.
+  kubectl get --raw /openapi/v3/apis/apps/v1 >apps.json
+  espalier check --openapi apps.json deployment.yaml
+
+  # What a chart makes, leaving alone what there is no schema for.
+  helm template . | espalier check --crd crds/ --ignore-missing-schemas
+
+  # Only names that stand twice, in any YAML or JSON.
+  espalier check --ignore-missing-schemas .`
+
+func newCheckCommand(p *process) *cobra.Command {
+	o := newOptions(p, "strict")
+	c := &checker{options: o}
+	output := choice{value: "text", values: []string{"text", "json", "sarif", "github", "junit", "tap"}}
+	failOn := choice{value: "error", values: []string{"never", "error", "warning"}}
+	cmd := &cobra.Command{
+		Use:                   "check [--crd FILE|DIR]... [FILE|DIR|-]...",
+		DisableFlagsInUseLine: true,
+		Short:                 "Report what the API server would drop or refuse, with lines",
+		Long:                  checkHelp,
+		Example:               checkExamples,
+		Args:                  cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.configure(cmd); err != nil {
+				return err
+			}
+			names, err := o.inputs(args)
+			if err != nil {
+				return err
+			}
+			c.format = output.value
+			c.threshold = map[string]severity{"never": failure + 1, "error": failure, "warning": warning}[failOn.value]
+			c.run(names)
+			return nil
+		},
+	}
+	o.addInputFlags(cmd)
+	o.addSchemaFlags(cmd)
+	o.addReportFlags(cmd)
+	addChoice(cmd, &output, "output", "o", "form of the findings")
+	addChoice(cmd, &failOn, "fail-on", "", "what makes the command fail: nothing, errors, or warnings, too")
+	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "do not say how much was checked")
+	return cmd
+}
+
+// A checker reports what is found in inputs.
+type checker struct {
+	*options
+	format    string
+	threshold severity
+	quiet     bool
+	summary   summary
+}
+
+func (c *checker) run(names []string) {
+	s, ok := c.load(schema.CheckTypes(true))
+	if !ok {
+		return
+	}
+	set := c.settings(s)
+	onTerminal := isTerminal(c.stdout)
+	set.checks, set.sources = true, c.format == "text" && onTerminal
+	set.names = c.format == "junit" || c.format == "tap"
+	r := newReporter(c.format, c.stdout, textPrinter{painter(wantsColor(c.color.value, c.stdout)), onTerminal})
+	if err := c.report(r, set, names); err != nil {
+		c.fail(fmt.Errorf("writing the output: %w", err))
+		return
+	}
+	if c.format == "text" && !c.quiet {
+		c.summarize(s.given)
+	}
+}
+
+func (c *checker) report(r reporter, set *settings, names []string) error {
+	if err := r.begin(); err != nil {
+		return err
+	}
+	examiners := c.examiners(set)
+	err := c.each(names, func(worker int, name string, emit func(*verdict) bool) {
+		e := examiners[worker]
+		e.read(name, c.stdin, func(o *object) bool {
+			e.checkDefinition(o)
+			if e.names && o.name == "" && o.namespace == "" {
+				o.namespace, o.name = peekName(o.doc.json)
+			}
+			slices.SortStableFunc(o.findings, func(a, b finding) int { return cmp.Compare(a.at.Offset, b.at.Offset) })
+			return emit(&o.verdict)
+		})
+	}, func(name string, v *verdict) error {
+		c.summary.add(v)
+		if v.worst() >= c.threshold {
+			c.code = max(c.code, exitFindings)
+		}
+		return r.verdict(displayName(name), v)
+	})
+	if err != nil {
+		return err
+	}
+	if c.summary.unreadable > 0 {
+		c.code = max(c.code, exitInput)
+	}
+	c.summary.files = len(names)
+	return r.end(&c.summary)
+}
+
+// summarize says how much was checked, so that nobody takes silence for proof.
+func (c *checker) summarize(given bool) {
+	s := &c.summary
+	text := fmt.Sprintf("%s in %s: %s", count(s.objects, "object"), count(s.files, "file"), foundText(s))
+	if s.skipped > 0 {
+		text += fmt.Sprintf(", %d without a schema passed", s.skipped)
+	}
+	fmt.Fprintln(c.stderr, text)
+	if s.missing > 0 && !given {
+		fmt.Fprintln(c.stderr, errNoSchemas.Error()+"; or let such objects pass with --ignore-missing-schemas")
+	}
+}
+
+func foundText(s *summary) string {
+	var parts []string
+	if s.errors > 0 {
+		parts = append(parts, count(s.errors, "error"))
+	}
+	if s.warnings > 0 {
+		parts = append(parts, count(s.warnings, "warning"))
+	}
+	if len(parts) == 0 {
+		return "nothing found"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func count(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
+}
+
+// examiners returns one for each worker.
+func (o *options) examiners(set *settings) []*examiner {
+	all := make([]*examiner, o.workers())
+	for i := range all {
+		all[i] = newExaminer(set)
+	}
+	return all
+}
+
+// workers returns how many inputs are worked on at the same time.
+func (o *options) workers() int { return min(max(o.jobs, 1), 256) }
+
+// each works on inputs and takes what comes of them in their order, with a progress
+// line where it takes long.
+func (o *options) each(names []string, work func(worker int, name string, emit func(*verdict) bool), take func(name string, v *verdict) error) error {
+	type result = *verdict
+	p := newProgress(o.stderr, len(names))
+	defer p.clear()
+	return inOrder(o.workers(), names, func(worker int, name string, emit func(result) bool) {
+		work(worker, name, emit)
+		emit(nil)
+	}, func(name string, r result) error {
+		if r == nil {
+			p.step()
+			return nil
+		}
+		if len(r.findings) > 0 || len(r.output) > 0 {
+			p.clear()
+		}
+		return take(name, r)
+	})
+}
+
+// read examines all documents of an input that is opened first.
+func (e *examiner) read(name string, stdin io.Reader, visit func(*object) bool) {
+	in, err := open(name, stdin)
+	if err != nil {
+		o := new(object)
+		e.refuse(o, readError(err), inFile)
+		visit(o)
+		return
+	}
+	defer in.Close()
+	e.input(name, in, visit)
+}
+
+// readError returns an error of the system without the name of the file, which is
+// said before it.
+func readError(err error) error {
+	var path *fs.PathError
+	if stderrors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	}
+	return err
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// defaultConfig is what the file is called that has defaults for flags.
+const defaultConfig = ".espalier.yaml"
+
+// maxConfigBytes bounds the file.
+const maxConfigBytes = 1 << 20
+
+// A setting is a member of the configuration: the default for a flag.
+type setting struct {
+	name, flag string
+	isPath     bool // relative to the file
+	schema     string
+}
+
+var configuration = []setting{
+	{"crd", "crd", true, "strings"},
+	{"openapi", "openapi", true, "strings"},
+	{"semantics", "semantics", false, "string"},
+	{"validate", "validate", false, "string"},
+	{"failOn", "fail-on", false, "string"},
+	{"ignoreMissingSchemas", "ignore-missing-schemas", false, "boolean"},
+	{"skipKind", "skip-kind", false, "strings"},
+	{"jobs", "jobs", false, "integer"},
+}
+
+// configSchema is the schema of the file: its faults are found as those of any
+// other object.
+func configSchema() *schema.Structural {
+	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{}}
+	for _, c := range configuration {
+		p := &schema.Structural{Type: c.schema}
+		if c.schema == "strings" {
+			p = &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: &schema.Structural{Type: "string"}}}
+		}
+		s.Properties[c.name] = p
+	}
+	return s
+}
+
+// findConfig returns the path of the configuration for a folder: in it, or in the
+// first of those above it that has one. It is empty where there is none.
+func findConfig(dir string) string {
+	for {
+		name := filepath.Join(dir, defaultConfig)
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			return name
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// configure sets the flags of a command that were not given to what the
+// configuration says. The error is that of an argument.
+func (o *options) configure(cmd *cobra.Command) error {
+	name := o.config
+	if !cmd.Flags().Changed("config") {
+		dir, err := os.Getwd()
+		if err != nil {
+			return err
+		}
+		if name = findConfig(dir); name == "" {
+			return nil
+		}
+		if below, err := filepath.Rel(dir, name); err == nil {
+			name = below
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	values, err := readConfig(name)
+	if err != nil {
+		return err
+	}
+	for _, c := range configuration {
+		flag := cmd.Flags().Lookup(c.flag)
+		value, isSet := values[c.name]
+		if !isSet || flag == nil || flag.Changed {
+			continue
+		}
+		if err := c.apply(flag, value, filepath.Dir(name)); err != nil {
+			return fmt.Errorf("%s: %s: %w", name, c.name, err)
+		}
+	}
+	return nil
+}
+
+// readConfig returns what a configuration says, by the names of its members.
+func readConfig(name string) (map[string]any, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxConfigBytes {
+		return nil, fmt.Errorf("%s: is longer than 1 MiB", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	program, err := schema.Compile(configSchema(), schema.ResourceRoot(false), schema.CheckTypes(true))
+	if err != nil {
+		return nil, err
+	}
+	d := decoder.New(program, decoder.FieldValidation(decoder.Strict))
+	js, err := d.AppendYAML(nil, text)
+	if found := d.Findings(); len(found) > 0 {
+		f := &found[0]
+		hint := ""
+		if f.Kind == errors.UnknownField {
+			hint = advice(program, f.Path, suggestion(program, f.Path))
+		}
+		return nil, fmt.Errorf("%s:%s: %s%s", name, f.Position, f.Error(), hint)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", name, err)
+	}
+	var values map[string]any
+	if err := json.Unmarshal(js, &values); err != nil {
+		return nil, fmt.Errorf("%s: must be a mapping", name)
+	}
+	return values, nil
+}
+
+// apply sets a flag to a value of the configuration, which is in dir.
+func (c *setting) apply(flag *pflag.Flag, value any, dir string) error {
+	values, isList := value.([]any)
+	if !isList {
+		values = []any{value}
+	}
+	for _, v := range values {
+		text := strings.TrimSuffix(fmt.Sprint(v), ".0")
+		if c.isPath && !filepath.IsAbs(text) {
+			text = filepath.Join(dir, text)
+		}
+		if err := flag.Value.Set(text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

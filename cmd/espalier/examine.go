@@ -1,0 +1,209 @@
+package main
+
+import (
+	stderrors "errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// settings say how objects are decoded, and what is reported of them. They are
+// shared by all workers.
+type settings struct {
+	*schemas
+	validation    decoder.Validation
+	ignoreMissing bool
+	skipKinds     []string // kinds, or apiVersion/kind
+	// checks says that findings are what is wanted, and no results: duplicates are
+	// reported of objects without a schema, too, and nulls that are dropped.
+	checks bool
+	// all says that findings are kept that are not reported, as many as there are.
+	all     bool
+	sources bool // findings have the lines that they are in
+	names   bool // objects have their names, also where nothing is found
+}
+
+// An examiner decodes objects. Each worker has one.
+type examiner struct {
+	*settings
+	reader   reader
+	decoders map[*schema.Program]*decoder.Decoder
+	out      []byte
+}
+
+func newExaminer(s *settings) *examiner {
+	return &examiner{settings: s, decoders: map[*schema.Program]*decoder.Decoder{}}
+}
+
+// An object is what came of one document, of an item of a List, or of what is
+// around the items of one.
+type object struct {
+	verdict
+	doc     document
+	decoder *decoder.Decoder // that has its findings
+	result  []byte           // valid until the next object; nil where there is none
+	items   []document       // of a List
+}
+
+// input examines all documents of an input. An error of the input itself becomes a
+// verdict. It ends where visit says no.
+func (e *examiner) input(name string, in io.Reader, visit func(*object) bool) {
+	for doc, err := range e.reader.documents(name, in) {
+		if err != nil {
+			o := &object{doc: doc}
+			o.document, o.start = doc.number, doc.start
+			e.refuse(o, err, inFile)
+			if !visit(o) {
+				return
+			}
+			continue
+		}
+		if !e.document(doc, true, visit) {
+			return
+		}
+	}
+}
+
+// document examines one document, or the items of a List where it may be one.
+func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bool) bool {
+	o := &object{doc: doc}
+	o.document, o.start = doc.number, doc.start
+	apiVersion, kind, err := decoder.PeekType(doc.json)
+	if err != nil {
+		e.refuse(o, err, doc.locate)
+		return visit(o)
+	}
+	o.apiVersion, o.kind = apiVersion, kind
+	if e.skips(apiVersion, kind) {
+		o.skipped = true
+		e.decode(o, e.anything)
+		return visit(o)
+	}
+	program, err := e.catalog.Lookup(apiVersion, kind)
+	if stderrors.As(err, new(*schema.NotFoundError)) {
+		if mayBeList && strings.HasSuffix(kind, "List") {
+			if items, ok := doc.items(); ok {
+				return e.list(o, items, visit)
+			}
+		}
+		e.withoutSchema(o, err)
+		return visit(o)
+	}
+	if err != nil {
+		e.refuse(o, err, doc.locate)
+	} else {
+		e.decode(o, program)
+	}
+	return visit(o)
+}
+
+// withoutSchema examines an object for which there is no schema.
+func (e *examiner) withoutSchema(o *object, notFound error) {
+	switch {
+	case e.checks && isDefinition(o.apiVersion, o.kind):
+		e.decode(o, e.anything)
+	case e.ignoreMissing:
+		o.skipped = true
+		e.decode(o, e.anything)
+	case e.checks:
+		if e.decode(o, e.anything); o.result != nil {
+			e.refuse(o, notFound, o.doc.locate)
+		}
+	default:
+		e.refuse(o, notFound, o.doc.locate)
+	}
+}
+
+// errMissingType is reported of what is no object of Kubernetes.
+var errMissingType = stderrors.New("object has no apiVersion or no kind")
+
+func (e *examiner) skips(apiVersion, kind string) bool {
+	return slices.Contains(e.skipKinds, kind) || slices.Contains(e.skipKinds, apiVersion+"/"+kind)
+}
+
+// decode decodes an object and notes what is found.
+func (e *examiner) decode(o *object, program *schema.Program) {
+	o.decoder = e.decoder(program)
+	var err error
+	e.out, err = o.decoder.AppendJSON(e.out[:0], o.doc.json)
+	switch {
+	case err == nil || stderrors.As(err, new(*errors.StrictError)):
+		o.result = e.out
+		e.note(o, program, o.decoder.Findings(), o.decoder.Omitted())
+	case e.checks && stderrors.As(err, new(*errors.TypeError)):
+		o.result = []byte{}
+		e.note(o, program, e.withinMismatches(o, o.decoder.Findings()), o.decoder.Omitted())
+	default:
+		e.refuse(o, err, o.doc.locate)
+	}
+}
+
+// withinMismatches returns what is found in an object with values of wrong types, in
+// these, too: pruning does not look at types.
+func (e *examiner) withinMismatches(o *object, typed errors.List) errors.List {
+	catalog, err := e.untyped()
+	if err != nil {
+		return typed
+	}
+	program, err := catalog.Lookup(o.apiVersion, o.kind)
+	if err != nil {
+		return typed
+	}
+	d := e.decoder(program)
+	if _, err := d.AppendJSON(nil, o.doc.json); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		return typed
+	}
+	all := slices.Clone(d.Findings())
+	for i := range typed {
+		if typed[i].Kind == errors.TypeMismatch {
+			all = append(all, typed[i])
+		}
+	}
+	return all
+}
+
+// list examines what is around the items of a List, and then these. That the whole
+// is JSON is known.
+func (e *examiner) list(o *object, items []document, visit func(*object) bool) bool {
+	o.isList, o.items = true, items
+	// Of the List itself, and not of its items, which are looked at one by one.
+	o.decoder = e.decoder(e.envelope)
+	if _, err := o.decoder.AppendJSON(nil, o.doc.json); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		e.refuse(o, err, o.doc.locate)
+		return visit(o)
+	}
+	found := slices.DeleteFunc(slices.Clone(o.decoder.Findings()), func(f errors.Finding) bool {
+		return f.Path.IsWithin(errors.Path{}.Child("items"))
+	})
+	e.note(o, e.envelope, found, 0)
+	if !visit(o) {
+		return false
+	}
+	for _, item := range items {
+		if !e.document(item, false, visit) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *examiner) decoder(program *schema.Program) *decoder.Decoder {
+	d := e.decoders[program]
+	if d == nil {
+		validation, limits := e.validation, decoder.Limits{}
+		if e.all {
+			// What is found is what is removed, whether it is reported or not.
+			limits.Findings, limits.FindingBytes = maxRemoved, maxRemovedBytes
+			if validation == decoder.Ignore {
+				validation = decoder.Warn
+			}
+		}
+		d = decoder.New(program, decoder.FieldValidation(validation), decoder.WithLimits(limits), decoder.Compact(true), decoder.ReportDroppedNulls(e.checks))
+		e.decoders[program] = d
+	}
+	return d
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	stderrors "errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// extensions are those of the files that are looked for in folders.
+var extensions = []string{".json", ".ndjson", ".jsonl", ".yaml", ".yml"}
+
+// expandAll returns the files that arguments stand for, each once, in their order.
+// What cannot be found is left out, and said in the errors.
+func expandAll(arguments []string, recursive bool) (names []string, errs []error) {
+	seen := map[string]bool{}
+	for _, argument := range arguments {
+		some, err := expand(argument, recursive)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		for _, name := range some {
+			if key := filepath.Clean(name); !seen[key] {
+				seen[key] = true
+				names = append(names, name)
+			}
+		}
+	}
+	return names, errs
+}
+
+// expand returns the files that an argument stands for: itself, those of a folder,
+// or those that match a pattern, if no file is called like it.
+func expand(name string, recursive bool) ([]string, error) {
+	if name == "-" {
+		return []string{name}, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return filesBelow(name, recursive)
+	case err == nil:
+		return []string{name}, nil
+	case !stderrors.Is(err, fs.ErrNotExist) || !isPattern(name):
+		return nil, err
+	}
+	matches, err := filepath.Glob(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(matches) == 0 {
+		return nil, fmt.Errorf("%s: no file matches the pattern", name)
+	}
+	var names []string
+	var errs []error
+	for _, match := range matches {
+		some, err := expand(match, recursive)
+		names = append(names, some...)
+		errs = append(errs, err)
+	}
+	return names, stderrors.Join(errs...)
+}
+
+func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// filesBelow returns the manifests of a folder in the order of their paths, without
+// those whose names, or folders' names, start with a dot.
+func filesBelow(dir string, recursive bool) (names []string, err error) {
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == dir:
+		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
+			return filepath.SkipDir
+		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
+		case slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
+			names = append(names, path)
+		}
+		return nil
+	})
+	return names, err
+}

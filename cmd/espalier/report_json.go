@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bufio"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// reportVersion is the apiVersion of the report in JSON. It changes where a reader of
+// the old one would be misled.
+const reportVersion = "report.espalier.dev/v1"
+
+// A jsonReporter writes one JSON object with all findings. Places count lines and
+// characters from 1; end is behind the last character.
+type jsonReporter struct {
+	to  *bufio.Writer
+	enc *jsontext.Encoder
+}
+
+type (
+	jsonPosition struct {
+		Line   int `json:"line"`
+		Column int `json:"column"`
+	}
+	jsonObject struct {
+		APIVersion string `json:"apiVersion,omitzero"`
+		Kind       string `json:"kind,omitzero"`
+		Namespace  string `json:"namespace,omitzero"`
+		Name       string `json:"name,omitzero"`
+	}
+	jsonFinding struct {
+		File       string        `json:"file"`
+		Document   int           `json:"document,omitzero"`
+		Start      *jsonPosition `json:"start,omitzero"`
+		End        *jsonPosition `json:"end,omitzero"`
+		Severity   string        `json:"severity"`
+		Rule       string        `json:"rule"`
+		Message    string        `json:"message"`
+		Path       string        `json:"path,omitzero"`
+		Pointer    string        `json:"pointer,omitzero"`
+		Suggestion string        `json:"suggestion,omitzero"`
+		First      *jsonPosition `json:"first,omitzero"`
+		Object     jsonObject    `json:"object,omitzero"`
+	}
+	jsonSummary struct {
+		Files    int `json:"files"`
+		Objects  int `json:"objects"`
+		Skipped  int `json:"skipped"`
+		Errors   int `json:"errors"`
+		Warnings int `json:"warnings"`
+	}
+)
+
+func place(p errors.Position) *jsonPosition {
+	if !p.IsValid() {
+		return nil
+	}
+	return &jsonPosition{p.Line, p.Column}
+}
+
+func newJSONReporter(to io.Writer) *jsonReporter {
+	w := bufio.NewWriter(to)
+	return &jsonReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))}
+}
+
+func (r *jsonReporter) begin() error {
+	return r.tokens(jsontext.BeginObject, jsontext.String("apiVersion"), jsontext.String(reportVersion),
+		jsontext.String("kind"), jsontext.String("Report"), jsontext.String("findings"), jsontext.BeginArray)
+}
+
+func (r *jsonReporter) tokens(tokens ...jsontext.Token) error {
+	for _, t := range tokens {
+		if err := r.enc.WriteToken(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *jsonReporter) verdict(file string, v *verdict) error {
+	for i := range v.findings {
+		f := &v.findings[i]
+		err := json.MarshalEncode(r.enc, jsonFinding{
+			File: file, Document: v.document, Start: place(f.at), End: place(f.end),
+			Severity: f.severity.String(), Rule: f.rule, Message: f.message, Path: f.path, Pointer: f.pointer,
+			Suggestion: f.suggestion, First: place(f.first),
+			Object: jsonObject{v.apiVersion, v.kind, v.namespace, v.name},
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *jsonReporter) end(s *summary) error {
+	if err := r.tokens(jsontext.EndArray, jsontext.String("summary")); err != nil {
+		return err
+	}
+	if err := json.MarshalEncode(r.enc, jsonSummary{s.files, s.objects, s.skipped, s.errors, s.warnings}); err != nil {
+		return err
+	}
+	if err := r.tokens(jsontext.EndObject); err != nil {
+		return err
+	}
+	return r.to.Flush()
+}

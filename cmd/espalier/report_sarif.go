@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/url"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A sarifReporter writes a log in the Static Analysis Results Interchange Format,
+// version 2.1.0 (OASIS, https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
+type sarifReporter struct {
+	to  *bufio.Writer
+	enc *jsontext.Encoder
+}
+
+const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+type (
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifRule struct {
+		ID               string    `json:"id"`
+		ShortDescription sarifText `json:"shortDescription"`
+	}
+	sarifDriver struct {
+		Name            string      `json:"name"`
+		SemanticVersion string      `json:"semanticVersion,omitzero"`
+		InformationURI  string      `json:"informationUri"`
+		Rules           []sarifRule `json:"rules"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn"`
+		EndLine     int `json:"endLine,omitzero"`
+		EndColumn   int `json:"endColumn,omitzero"`
+	}
+	sarifPhysical struct {
+		ArtifactLocation sarifArtifact `json:"artifactLocation"`
+		Region           *sarifRegion  `json:"region,omitzero"`
+	}
+	sarifLogical struct {
+		FullyQualifiedName string `json:"fullyQualifiedName"`
+		Kind               string `json:"kind"`
+	}
+	sarifLocation struct {
+		ID               int            `json:"id,omitzero"`
+		PhysicalLocation sarifPhysical  `json:"physicalLocation"`
+		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
+		Message          *sarifText     `json:"message,omitzero"`
+	}
+	sarifResult struct {
+		RuleID              string            `json:"ruleId"`
+		RuleIndex           int               `json:"ruleIndex"`
+		Level               string            `json:"level"`
+		Message             sarifText         `json:"message"`
+		Locations           []sarifLocation   `json:"locations"`
+		RelatedLocations    []sarifLocation   `json:"relatedLocations,omitempty"`
+		PartialFingerprints map[string]string `json:"partialFingerprints"`
+	}
+)
+
+func newSARIFReporter(to io.Writer) *sarifReporter {
+	w := bufio.NewWriter(to)
+	return &sarifReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))}
+}
+
+func (r *sarifReporter) begin() error {
+	driver := sarifDriver{Name: "espalier", InformationURI: "https://github.com/espalier-dev/espalier"}
+	if info, ok := debug.ReadBuildInfo(); ok && len(info.Main.Version) > 1 && info.Main.Version[0] == 'v' {
+		driver.SemanticVersion = info.Main.Version[1:]
+	}
+	for _, rule := range rules {
+		driver.Rules = append(driver.Rules, sarifRule{rule.id, sarifText{rule.about}})
+	}
+	if err := r.tokens(jsontext.BeginObject, jsontext.String("$schema"), jsontext.String(sarifSchema),
+		jsontext.String("version"), jsontext.String("2.1.0"), jsontext.String("runs"), jsontext.BeginArray,
+		jsontext.BeginObject, jsontext.String("tool")); err != nil {
+		return err
+	}
+	if err := json.MarshalEncode(r.enc, sarifTool{driver}); err != nil {
+		return err
+	}
+	return r.tokens(jsontext.String("columnKind"), jsontext.String("unicodeCodePoints"), jsontext.String("results"), jsontext.BeginArray)
+}
+
+func (r *sarifReporter) tokens(tokens ...jsontext.Token) error {
+	for _, t := range tokens {
+		if err := r.enc.WriteToken(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *sarifReporter) verdict(file string, v *verdict) error {
+	for i := range v.findings {
+		if err := json.MarshalEncode(r.enc, sarifResultOf(file, v, &v.findings[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sarifResultOf(file string, v *verdict, f *finding) sarifResult {
+	artifact := sarifArtifact{fileURI(file)}
+	at := sarifLocation{PhysicalLocation: sarifPhysical{artifact, region(f.at, f.end)}}
+	message := f.message
+	if of := v.identity.String(); of != "" {
+		message += " (" + of + ")"
+		at.LogicalLocations = []sarifLogical{{of, "object"}}
+		if f.path != "" {
+			at.LogicalLocations = append(at.LogicalLocations, sarifLogical{of + ": " + f.path, "member"})
+		}
+	}
+	result := sarifResult{
+		RuleID:    f.rule,
+		RuleIndex: slices.IndexFunc(rules, func(r struct{ id, about string }) bool { return r.id == f.rule }),
+		Level:     f.severity.String(),
+		Message:   sarifText{message},
+		Locations: []sarifLocation{at},
+		// What the finding is about, wherever in the file it has moved to.
+		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, f.pointer, f.message)},
+	}
+	if f.first.IsValid() {
+		result.RelatedLocations = []sarifLocation{{ID: 1,
+			PhysicalLocation: sarifPhysical{artifact, region(f.first, errors.Position{})}, Message: &sarifText{"first here"}}}
+		result.PartialFingerprints["finding/v1"] = fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, f.pointer)
+	}
+	return result
+}
+
+func region(at, end errors.Position) *sarifRegion {
+	if !at.IsValid() {
+		return nil
+	}
+	r := &sarifRegion{StartLine: at.Line, StartColumn: at.Column}
+	if end.IsValid() {
+		r.EndLine, r.EndColumn = end.Line, end.Column
+	}
+	return r
+}
+
+// fileURI returns the reference to a file: relative to the working folder, unless the
+// name is not.
+func fileURI(name string) string {
+	u := url.URL{Path: filepath.ToSlash(name)}
+	if filepath.IsAbs(name) {
+		u.Scheme = "file"
+	}
+	return u.String()
+}
+
+func fingerprint(parts ...string) string {
+	h := sha256.New()
+	for _, part := range parts {
+		io.WriteString(h, part)
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func (r *sarifReporter) end(*summary) error {
+	if err := r.tokens(jsontext.EndArray, jsontext.EndObject, jsontext.EndArray, jsontext.EndObject); err != nil {
+		return err
+	}
+	return r.to.Flush()
+}
