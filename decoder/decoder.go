@@ -308,16 +308,6 @@ func (w *walker) runWithoutLosers(dst, src []byte) status {
 	return w.run(src, true)
 }
 
-func (d *Decoder) strictError() error {
-	e := &errors.StrictError{Omitted: d.walker.omitted, Findings: make(errors.List, 0, len(d.walker.list))}
-	for _, f := range d.walker.list {
-		if f.Kind == errors.UnknownField || f.Kind == errors.DuplicateField {
-			e.Findings = append(e.Findings, f)
-		}
-	}
-	return e
-}
-
 func (d *Decoder) typeError() error {
 	e := new(errors.TypeError)
 	for _, f := range d.walker.list {

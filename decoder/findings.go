@@ -16,8 +16,7 @@ type record struct {
 	kind      errors.Kind
 	group     program.Group
 	at, first int // offsets in the text that is walked, or in the window
-	// On a stream, where these are, once that is known; at is then the offset in
-	// the document.
+	// Where these are. On a stream, at is the offset in the document once that is known.
 	position, firstPosition errors.Position
 	count                   int
 	path, end               int // the encoded path in findings.paths
@@ -32,9 +31,11 @@ type findings struct {
 	paths      []byte
 	textBytes  int // the length of the paths as text, at most
 	omitted    int
-	mismatches int // all of them, omitted ones too
-	strict     int // unknown and duplicate fields, omitted ones too
+	mismatches int     // all of them, omitted ones too
+	strict     int     // unknown and duplicate fields, omitted ones too
+	order      []int32 // of the records, as they are reported
 	list       errors.List
+	lastStrict *errors.StrictError
 	scratch    []byte
 	texts      []byte
 	lastPaths  string
@@ -137,29 +138,36 @@ func (d *Decoder) finish() {
 	if string(w.paths) != w.lastPaths {
 		w.lastPaths = string(w.paths)
 	}
+	if !w.streaming {
+		d.locateRecords()
+	}
 	w.sort()
 	if string(w.texts) != w.lastTexts {
 		w.lastTexts = string(w.texts)
 	}
 	w.mergeDuplicates()
-	w.list = slices.Grow(w.list, len(w.records))[:len(w.records)]
-	w.places = w.places[:0]
-	for i := range w.records {
-		r, f := &w.records[i], &w.list[i]
-		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Count: r.count}
+	w.list = slices.Grow(w.list, len(w.order))[:len(w.order)]
+	for i, at := range w.order {
+		r, f := &w.records[at], &w.list[i]
+		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Position: r.position, First: r.firstPosition, Count: r.count}
 		if r.text < r.textEnd {
 			f.SetFieldPath(w.lastTexts[r.text:r.textEnd])
 		}
 		if r.kind == errors.TypeMismatch {
 			f.Want, f.Got = r.want.String(), r.got.String()
 		}
-		if w.streaming {
-			f.Position, f.First = r.position, r.firstPosition
-			continue
-		}
-		w.places = append(w.places, place{r.at, &f.Position})
+	}
+}
+
+// locateRecords finds the positions of the records.
+func (d *Decoder) locateRecords() {
+	w := &d.walker
+	w.places = w.places[:0]
+	for i := range w.records {
+		r := &w.records[i]
+		w.places = append(w.places, place{r.at, &r.position})
 		if r.kind == errors.DuplicateField {
-			w.places = append(w.places, place{r.first, &f.First})
+			w.places = append(w.places, place{r.first, &r.firstPosition})
 		}
 	}
 	d.locate()
@@ -174,24 +182,80 @@ func (d *Decoder) locate() {
 	d.walker.places = d.walker.places[:0]
 }
 
+// strictError returns the error for what was found. Senders repeat themselves: if the last
+// one says the same, it serves again.
+func (d *Decoder) strictError() error {
+	w := &d.walker
+	if last := w.lastStrict; last != nil && last.Omitted == w.omitted && w.foundAgain(last.Findings) {
+		return last
+	}
+	e := &errors.StrictError{Omitted: w.omitted, Findings: make(errors.List, 0, len(w.list))}
+	for i := range w.list {
+		if isStrict(&w.list[i]) {
+			e.Findings = append(e.Findings, w.list[i])
+		}
+	}
+	w.lastStrict = e
+	return e
+}
+
+// foundAgain reports whether the list has what strict validation refuses now.
+func (f *findings) foundAgain(list errors.List) bool {
+	n := 0
+	for i := range f.list {
+		if f := &f.list[i]; isStrict(f) {
+			if n == len(list) || *f != list[n] {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(list)
+}
+
+func isStrict(f *errors.Finding) bool {
+	return f.Kind == errors.UnknownField || f.Kind == errors.DuplicateField
+}
+
 // mergeDuplicates makes one finding of duplicates with the same path, as the API
 // server does it: an object that is repeated may hold the same repetitions. The
-// records are sorted, duplicates first.
+// duplicates come first in the order.
 func (f *findings) mergeDuplicates() {
-	first := make(map[string]int)
-	kept := f.records[:0]
-	for _, r := range f.records {
-		if r.kind == errors.DuplicateField {
-			path := f.lastPaths[r.path:r.end]
-			if at, ok := first[path]; ok {
-				kept[at].count += r.count
-				continue
-			}
-			first[path] = len(kept)
-		}
-		kept = append(kept, r)
+	count := 0
+	for count < len(f.order) && f.records[f.order[count]].kind == errors.DuplicateField {
+		count++
 	}
-	f.records = kept
+	if count < 2 {
+		return
+	}
+	var byPath map[string]int32
+	if count > 4*maxPairwise {
+		byPath = make(map[string]int32, count)
+	}
+	kept := f.order[:0]
+	for _, at := range f.order[:count] {
+		r := &f.records[at]
+		path := f.lastPaths[r.path:r.end]
+		first, known := byPath[path]
+		if byPath == nil {
+			same := slices.IndexFunc(kept, func(at int32) bool {
+				other := &f.records[at]
+				return f.lastPaths[other.path:other.end] == path
+			})
+			if known = same >= 0; known {
+				first = kept[same]
+			}
+		}
+		if known {
+			f.records[first].count += r.count
+			continue
+		}
+		if byPath != nil {
+			byPath[path] = at
+		}
+		kept = append(kept, at)
+	}
+	f.order = append(kept, f.order[count:]...)
 }
 
 func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(f.lastPaths[r.path:r.end]) }
@@ -234,18 +298,26 @@ func (w *walker) sort() {
 		}
 		r.sortEnd, r.textEnd = len(w.scratch), len(w.texts)
 	}
-	slices.SortStableFunc(w.records, func(a, b record) int {
-		by := cmp.Compare(a.rank(), b.rank())
-		if by == 0 {
-			switch a.rank() {
-			case rankRootMetadata:
-				by = w.pathOf(&a).Compare(w.pathOf(&b))
-			case rankPruned, rankEmbedded:
-				by = bytes.Compare(w.scratch[a.sort:a.sortEnd], w.scratch[b.sort:b.sortEnd])
-			}
-		}
-		return cmp.Or(by, cmp.Compare(a.at, b.at))
-	})
+	w.order = w.order[:0]
+	for i := range w.records {
+		w.order = append(w.order, int32(i))
+	}
+	slices.SortFunc(w.order, func(x, y int32) int { return w.compare(&w.records[x], &w.records[y]) })
+}
+
+// compare says in which order two records are reported. No two are equal.
+func (w *walker) compare(a, b *record) int {
+	if by := cmp.Compare(a.rank(), b.rank()); by != 0 {
+		return by
+	}
+	by := 0
+	switch a.rank() {
+	case rankRootMetadata:
+		by = w.pathOf(a).Compare(w.pathOf(b))
+	case rankPruned, rankEmbedded:
+		by = bytes.Compare(w.scratch[a.sort:a.sortEnd], w.scratch[b.sort:b.sortEnd])
+	}
+	return cmp.Or(by, cmp.Compare(a.at, b.at), cmp.Compare(a.path, b.path))
 }
 
 // spell appends to scratch what the API server sorts the record by: the path, with

@@ -56,6 +56,7 @@ type tracked struct {
 // A group is what has one name in an object.
 type group struct {
 	name          name // the first
+	index         int  // of it
 	second, count int  // where it is repeated first, and how often it is
 	last          int  // the index of the last so far
 }
@@ -134,26 +135,40 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 	return false
 }
 
-// repeatsAmongMany puts the names into a table, by a hash whose seed no sender knows:
-// open addressing with linear probing, less than half full. An entry is the number of a
-// name, counted from 1, with as many of the upper bits of its hash as there is room for.
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
-	size := 1 << bits.Len(uint(2*len(names)))
-	t.table = slices.Grow(t.table[:0], size)[:size]
-	clear(t.table)
-	numbers := uint32(1)<<bits.Len(uint(len(names))) - 1
+	t.makeTable(len(names))
 	for i := range names {
-		n := &names[i]
-		n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
-		at := n.tag & uint32(size-1)
-		for ; t.table[at] != 0; at = (at + 1) & uint32(size-1) {
-			if x := t.table[at]; (x^n.tag)&^numbers == 0 && t.equal(b, n, &names[x&numbers-1]) {
-				return true
-			}
+		if t.enter(b, names, i) >= 0 {
+			return true
 		}
-		t.table[at] = n.tag&^numbers | uint32(i+1)
 	}
 	return false
+}
+
+// makeTable empties the table, for n names. An entry is the number of a name, counted
+// from 1, with as many of the upper bits of its hash as there is room for, in open
+// addressing with linear probing; at most half of them are in use.
+func (t *tracked) makeTable(n int) {
+	size := 1 << bits.Len(uint(2*n))
+	t.table = slices.Grow(t.table[:0], size)[:size]
+	clear(t.table)
+}
+
+// enter puts a name into the table, by a hash whose seed no sender knows. If one that is
+// equal is there, it returns the index of that instead.
+func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
+	mask := uint32(len(t.table) - 1)
+	number := mask >> 1 // no name has a larger one
+	n := &names[i]
+	n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
+	at := n.tag & mask
+	for ; t.table[at] != 0; at = (at + 1) & mask {
+		if x := t.table[at]; (x^n.tag)&^number == 0 && t.equal(b, n, &names[x&number-1]) {
+			return int(x&number) - 1
+		}
+	}
+	t.table[at] = n.tag&^number | uint32(i+1)
+	return -1
 }
 
 // forget drops the names from first on, and their texts.
@@ -285,25 +300,19 @@ func (w *walker) collect(first int) {
 	w.groups = w.groups[:0]
 	names := w.names[first:]
 	many := len(names) > maxPairwise
-	var byName map[string]int
 	if many {
-		// Not kept: clearing a map costs what the largest object has grown it to.
-		byName = make(map[string]int, len(names))
+		w.makeTable(len(names))
 	}
 	for i := range names {
 		n := &names[i]
 		g := -1
-		if many {
-			if at, ok := byName[string(w.text(w.b, n))]; ok {
-				g = at
-			} else {
-				byName[string(w.text(w.b, n))] = len(w.groups)
-			}
-		} else {
+		if !many {
 			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
+		} else if at := w.enter(w.b, names, i); at >= 0 {
+			g, _ = slices.BinarySearchFunc(w.groups, at, func(g group, at int) int { return cmp.Compare(g.index, at) })
 		}
 		if g < 0 {
-			w.groups = append(w.groups, group{name: *n, last: i})
+			w.groups = append(w.groups, group{name: *n, index: i, last: i})
 			continue
 		}
 		was := &w.groups[g]

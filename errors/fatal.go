@@ -12,7 +12,8 @@ import (
 // errors.As finds each *Finding in it.
 type StrictError struct {
 	// Findings are the unknown and duplicate fields, in the order of the API
-	// server. The list belongs to the error.
+	// server. A decoder that finds the same again returns the same error again, so
+	// the list must not be changed: clone it before it is sorted.
 	Findings List
 	// Omitted counts the findings beyond the limits that were not kept.
 	Omitted int

@@ -202,23 +202,43 @@ func MakePath(depth int, segment func(i int) (name []byte, index int)) Path {
 // one to dst, for [PathOf] to take, and returns a bound for the length of its
 // text besides.
 func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
-	cost := func(i int) int {
+	const gap = len("[... 10000 more ...]")
+	start := len(dst)
+	for i := range depth {
 		name, index := segment(i)
+		if text += textLen(name, index); text > MaxPathBytes-gap {
+			return appendElided(dst[:start], depth, segment, gap)
+		}
 		if name == nil {
-			return len("[]") + digits(index)
+			dst = appendTagged(dst, tagIndex, index)
+		} else {
+			dst = appendName(dst, name)
 		}
-		kept := len(name)
-		if head, tail := shorten(name); head < tail {
-			kept += head + len("...") - tail
-		}
-		if isPlain(name) {
-			return len(".") + kept
-		}
-		return len(`[""]`) + 6*kept
 	}
+	return dst, text
+}
+
+// textLen is a bound for the length of a segment's text.
+func textLen(name []byte, index int) int {
+	if name == nil {
+		return len("[]") + digits(index)
+	}
+	kept := len(name)
+	if head, tail := shorten(name); head < tail {
+		kept += head + len("...") - tail
+	}
+	if isPlain(name) {
+		return len(".") + kept
+	}
+	return len(`[""]`) + 6*kept
+}
+
+// appendElided is AppendPath for a path that is too long to be kept whole. The text of
+// the gap takes up to gap bytes.
+func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index int), gap int) (encoded []byte, text int) {
+	cost := func(i int) int { return textLen(segment(i)) }
 	// The leaf says the most: half of the room is for the end of the path, and
 	// what the end does not need is for its start.
-	const gap = len("[... 10000 more ...]")
 	room := MaxPathBytes - gap
 	half := room / 2
 	tail := depth
@@ -252,9 +272,6 @@ func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index i
 		} else {
 			dst = appendName(dst, name)
 		}
-	}
-	if head == tail {
-		room += gap
 	}
 	return dst, MaxPathBytes - room
 }
