@@ -188,7 +188,7 @@ name: // behind a comma
 	i += len(f.Key)
 	if len(f.Key) > 16 {
 		if len(f.Key) > 32 || i < 16 || i > len(b) ||
-			binary.LittleEndian.Uint64(b[i-16:i-8])^f.Last[0]|binary.LittleEndian.Uint64(b[i-8:i])^f.Last[1] != 0 {
+			binary.LittleEndian.Uint64(b[i-16:i-8]) != f.Last[0] || binary.LittleEndian.Uint64(b[i-8:i]) != f.Last[1] {
 			i = top.cur
 			goto find
 		}
