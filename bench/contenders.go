@@ -85,7 +85,7 @@ func Jobs() []*Job {
 		{"strict", "JSON to JSON, strict: as before, with paths of unknown and duplicate fields", false,
 			slices.Concat([]Contender{ours("Espalier AppendJSON, Strict", decoder.Strict)}, kubernetesStrict(), jsontextPruners(true))},
 		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false,
-			slices.Concat([]Contender{oursToMap()}, kubernetesMap(), peersToMap())},
+			slices.Concat([]Contender{oursToMap(), rebuilt()}, kubernetesMap(), peersToMap())},
 		{"skip", "Skipping an unknown subtree, all of its grammar validated", false,
 			slices.Concat([]Contender{oursSkipping()}, skippers())},
 		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true,

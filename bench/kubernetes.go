@@ -69,47 +69,39 @@ func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []strin
 }
 
 // decodeServer is all of what the server does between the body and admission: it looks
-// for kind and apiVersion first, and reads metadata through ObjectMeta. Findings are those
-// of a strict decoder, without those in metadata.
-func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, []string, error) {
+// for kind and apiVersion first, and reads metadata through ObjectMeta.
+func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, error) {
 	if _, err := serializer.DefaultMetaFactory.Interpret(src); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	m := map[string]any{}
-	var findings []string
 	if strict {
-		duplicates, err := kjson.UnmarshalStrict(src, &m)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, err := range duplicates {
-			findings = append(findings, err.Error())
+		if _, err := kjson.UnmarshalStrict(src, &m); err != nil {
+			return nil, err
 		}
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	meta, found, _, err := objectmeta.GetObjectMetaWithOptions(m, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: strict})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	for _, path := range pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict}) {
-		findings = append(findings, `unknown field "`+path+`"`)
-	}
+	pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})
 	defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
 	if err, _ := objectmeta.CoerceWithOptions(nil, m, s, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: strict}); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	u := unstructured.Unstructured{Object: m}
 	if u.GetKind() == "" {
-		return nil, nil, errors.New("no kind")
+		return nil, errors.New("no kind")
 	}
 	if found {
 		if err := objectmeta.SetObjectMeta(m, meta); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	defaulting.Default(m, s)
-	return m, findings, nil
+	return m, nil
 }
 
 func kubernetesBytes() []Contender {
@@ -130,7 +122,7 @@ func kubernetesBytes() []Contender {
 func server(name string, strict bool) Contender {
 	return Contender{name, Decoded, "", func(d *Document) Run {
 		return toBytes(d, func([]byte) ([]byte, error) {
-			m, _, err := decodeServer(d.Src, d.Structural, strict)
+			m, err := decodeServer(d.Src, d.Structural, strict)
 			if err != nil {
 				return nil, err
 			}
