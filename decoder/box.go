@@ -2,19 +2,65 @@
 
 package decoder
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
-// boxString returns *p as an interface value that points to p. That is what the compiler
-// makes of a conversion, but for an allocation of its own for each: an interface value is
-// a type and a pointer to what is never written again. The caller must not write to *p
-// any more.
-func boxString(p *string) any { return box(anyString, unsafe.Pointer(p)) }
+// boxes are memory for what interface values point to. An interface value is a type and a
+// pointer to what is never written again: the functions of this file return what the compiler
+// makes of a conversion, but for an allocation of its own for each.
+type boxes struct {
+	freeStrings []string // those up to the capacity were not used yet
+	freeWords   []uint64 // int64 or float64
+}
 
-// boxInt is boxString for an int64.
-func boxInt(p *int64) any { return box(anyInt, unsafe.Pointer(p)) }
+// boxString returns s as an interface value.
+func (c *chunks) boxString(s string) any {
+	if c.separate || len(s) >= longLength {
+		return s
+	}
+	n := len(c.freeStrings)
+	if n == cap(c.freeStrings) {
+		n = 0
+		c.freeStrings = make([]string, 0, min(c.strings, boxChunk))
+		c.strings -= cap(c.freeStrings)
+	}
+	c.freeStrings = c.freeStrings[:n+1]
+	c.freeStrings[n] = s
+	return box(anyString, unsafe.Pointer(&c.freeStrings[n]))
+}
 
-// boxFloat is boxString for a float64.
-func boxFloat(p *float64) any { return box(anyFloat, unsafe.Pointer(p)) }
+// boxInt returns x as an interface value.
+func (c *chunks) boxInt(x int64) any {
+	if c.separate || uint64(x) <= maxShared {
+		return x
+	}
+	p := c.word()
+	*p = uint64(x)
+	return box(anyInt, unsafe.Pointer(p))
+}
+
+// boxFloat returns x as an interface value.
+func (c *chunks) boxFloat(x float64) any {
+	if c.separate {
+		return x
+	}
+	p := c.word()
+	*p = math.Float64bits(x)
+	return box(anyFloat, unsafe.Pointer(p))
+}
+
+func (c *chunks) word() *uint64 {
+	n := len(c.freeWords)
+	if n == cap(c.freeWords) {
+		n = 0
+		c.freeWords = make([]uint64, 0, min(c.numbers, boxChunk))
+		c.numbers -= cap(c.freeWords)
+	}
+	c.freeWords = c.freeWords[:n+1]
+	return &c.freeWords[n]
+}
 
 var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
 

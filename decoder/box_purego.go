@@ -2,8 +2,10 @@
 
 package decoder
 
-func boxString(p *string) any { return *p }
+type boxes struct{}
 
-func boxInt(p *int64) any { return *p }
+func (c *chunks) boxString(s string) any { return s }
 
-func boxFloat(p *float64) any { return *p }
+func (c *chunks) boxInt(x int64) any { return x }
+
+func (c *chunks) boxFloat(x float64) any { return x }

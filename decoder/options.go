@@ -125,9 +125,10 @@ func Compact(does bool) Option { return func(d *Decoder) { d.compact = does } }
 func ReportDroppedNulls(does bool) Option { return func(d *Decoder) { d.nulls = does } }
 
 // SeparateStrings says whether [Decoder.Unmarshal] allocates each string and number by
-// itself. By default those of one object or array are allocated together, which
-// is faster; but then each of them keeps all of them in memory. Programs that keep a few strings of
-// large objects for long want it.
+// itself. By default those of up to 1 KiB are allocated together, up to 16 KiB of text and 250
+// values at a time, which is faster; but then each of them keeps the others in memory: a string
+// up to 16 KiB, and an interface value that holds one up to 250 strings. Programs that keep a few
+// strings of many objects for long want it.
 func SeparateStrings(does bool) Option { return func(d *Decoder) { d.separate = does } }
 
 // YAMLDialect says how [Decoder.AppendYAML] reads scalars and keys, and by which

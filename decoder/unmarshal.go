@@ -21,8 +21,8 @@ import (
 // float64, as sigs.k8s.io/json does it. An object that has no result in a
 // *map[string]any, as the document is no object, is an errors.TypeError; null makes it nil.
 // Nothing of the result is shared with src, with the schema's defaults or with other
-// results, but for names of fields. The strings of one object or array share their
-// memory, and so do its numbers: see [SeparateStrings].
+// results, but for names of fields. Strings of up to 1 KiB that are near each other share
+// memory, and so do numbers: see [SeparateStrings].
 //
 // Any other value is decoded by github.com/go-json-experiment/json, whose rules and errors are
 // those of encoding/json/v2: names are compared with regard to case, values are
@@ -112,6 +112,7 @@ func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
 func (d *Decoder) build(text []byte, root *program.Node) any {
 	d.builder.predicted = d.walker.predicted
 	d.builder.separate = d.separate
+	d.builder.program = d.walker.program
 	return d.builder.build(text, root)
 }
 

@@ -147,30 +147,74 @@ func TestUnmarshalDefaults(t *testing.T) {
 	require.Equal(t, map[string]any{"s": "dflt", "obj": map[string]any{"list": []any{int64(1), map[string]any{"a": "b"}}}}, second)
 }
 
-// TestSeparateStrings asserts that a string which is kept keeps the others of its object
-// unless they are separate.
+// TestSeparateStrings asserts that a string which is kept keeps no more than its chunk, and
+// nothing if it is separate.
 func TestSeparateStrings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures the heap")
 	}
 	p := compile(t, "type: object\nadditionalProperties: {type: string}", schema.ResourceRoot(false))
-	doc := []byte(`{"short":"kept","long":"` + strings.Repeat("x", 1<<20) + `"}`)
+	var doc []byte
+	for i := range 4000 {
+		doc = fmt.Appendf(doc, `,"k%d":"%0500d"`, i, i)
+	}
+	doc = append(append([]byte("{"), doc[1:]...), '}')
+	const results = 64
 	kept := func(opts ...decoder.Option) uint64 {
 		d := decoder.New(p, opts...)
-		var all [8]any
-		base := liveHeap()
+		var all [results]any
+		var base uint64
 		for i := range all {
 			var v map[string]any
 			require.NoError(t, d.Unmarshal(doc, &v))
-			all[i] = v["short"]
+			if i == 0 {
+				v = nil
+				base = liveHeap() // with the decoder's buffers
+				continue
+			}
+			all[i] = v["k2000"]
 		}
 		live := liveHeap()
 		runtime.KeepAlive(d)
-		require.Equal(t, "kept", all[0])
-		return live - min(base, live)
+		require.Equal(t, fmt.Sprintf("%0500d", 2000), all[1])
+		return (live - min(base, live)) / (results - 1)
 	}
-	require.Greater(t, kept(), uint64(8<<20))
-	require.Less(t, kept(decoder.SeparateStrings(true)), uint64(6<<20), "the decoder's buffers")
+	together := kept()
+	require.Greater(t, together, uint64(16<<10))
+	require.Less(t, together, uint64(256<<10), "of 2 MB")
+	require.Less(t, kept(decoder.SeparateStrings(true)), uint64(8<<10))
+}
+
+// TestUnmarshalChunks asserts that strings and numbers stay what they are where there are
+// more than one allocation holds, and about its length.
+func TestUnmarshalChunks(t *testing.T) {
+	p := compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false))
+	var texts []string
+	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 18, 31, 200, 1021, 1022, 1023, 1024, 1025, 5000, 20_000} {
+		x := strings.Repeat("x", n)
+		texts = append(texts, x, x+`"`, `\`+x, x+"\n"+x, x+"\u00e9", "\U0001f600"+x, x+"\x01")
+	}
+	var want []any
+	members := make(map[string]any)
+	for i := range 3000 {
+		text := texts[i*i%len(texts)]
+		if i%7 > 0 {
+			text = texts[i%20]
+		}
+		text = fmt.Sprint(i, text)
+		members[text] = text
+		want = append(want, text, int64(i), -int64(i), int64(i)<<40, float64(i)+0.5, i%2 == 0, nil, map[string]any{text: int64(i) + 1000})
+	}
+	want = append(want, members, []any{members})
+	doc, err := json.Marshal(want, json.Deterministic(true))
+	require.NoError(t, err)
+	for _, separate := range []bool{false, true} {
+		d := decoder.New(p, decoder.SeparateStrings(separate))
+		var first, second any
+		require.NoError(t, d.Unmarshal(doc, &first))
+		require.NoError(t, d.Unmarshal(bytes.ReplaceAll(doc, []byte("x"), []byte("y")), &second))
+		require.Equal(t, want, first, "as it was before the second call")
+	}
 }
 
 // TestConcurrently uses one program in many goroutines, in every way.

@@ -116,11 +116,12 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	*r = *e.r
 	r.Body, r.GetBody, r.ContentLength = body, nil, -1
 	r.Header = e.r.Header.Clone()
-	delete(r.Header, "Expect") // it is met when the body is read
-	delete(r.Header, "Content-Length")
+	r.Header.Del("Expect") // it is met when the body is read
+	r.Header.Del("Content-Length")
 	if changed {
-		for _, name := range []string{"Content-Encoding", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
-			delete(r.Header, name)
+		r.Header.Del("Content-Encoding")
+		for _, digest := range []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
+			r.Header.Del(digest)
 		}
 	}
 	return r

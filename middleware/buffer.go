@@ -84,6 +84,5 @@ func freeBuffer(b []byte) {
 	if smallestBuffer<<i > cap(b) {
 		i-- // it is for the sizes that it has room for
 	}
-	kept := b // so that only what is kept is allocated
-	buffers[i].Put(&kept)
+	buffers[i].Put(&b)
 }

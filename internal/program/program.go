@@ -86,11 +86,14 @@ func (n *Node) Index(f *Field) int { return int(f.Cell - n.Cell - 1) }
 
 // Name returns the name of the field.
 func (f *Field) Name() string {
-	text := f.Key[1 : len(f.Key)-2]
 	if f.escaped {
-		return string(jsonwire.AppendUnescaped(nil, []byte(text)))
+		return f.unescaped()
 	}
-	return text
+	return f.Key[1 : len(f.Key)-2]
+}
+
+func (f *Field) unescaped() string {
+	return string(jsonwire.AppendUnescaped(nil, []byte(f.Key[1:len(f.Key)-2])))
 }
 
 // is reports whether the field has the name.
