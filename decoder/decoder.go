@@ -51,6 +51,8 @@ type Decoder struct {
 	output []byte          // of a stream, that was not taken yet
 	uses   uint64          // documents that were begun, to tell streams apart
 	yaml   yamlbridge.Reader
+	// yamlHeld is what yaml has kept since it was used last.
+	yamlHeld int
 	// result is what Unmarshal makes values of.
 	result     []byte
 	builder    builder
@@ -142,6 +144,7 @@ func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 		}
 	}
 	d.yaml.Forget()
+	d.yamlHeld = d.yaml.Cap()
 	d.release(len(src))
 	return out, err
 }
@@ -333,7 +336,7 @@ func (d *Decoder) release(used int) {
 	held := cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + cap(w.names)*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		8*(cap(w.losers)+cap(w.seconds)+cap(w.places)) + 4*cap(w.table) + cap(w.groups)*groupSize +
-		cap(d.scratch) + cap(d.repaired.text) + d.yaml.Cap()
+		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
 	if held <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0
 		return
@@ -345,7 +348,7 @@ func (d *Decoder) release(used int) {
 	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
 	d.builder = builder{}
 	w.opened = nil
-	d.yaml = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}
+	d.yaml, d.yamlHeld = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}, 0
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}
 	w.places, w.scratch, w.texts = nil, nil, nil

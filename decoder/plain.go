@@ -18,9 +18,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// slack is how many bytes there are in the window behind the start of a name that plain
-// looks at, and more than it looks at.
-const slack = 64
+// slack is how many bytes there are in the window from where plain looks at a name or a
+// value: two words, and a number with what follows it.
+const slack = 24
 
 // A need is what plain ends for.
 type need uint8
@@ -204,7 +204,7 @@ field: // the value of a declared field
 	v = f.Node
 
 value: // a value that node v governs
-	if i < 0 || i > len(b)-24 {
+	if i < 0 || i > len(b)-slack {
 		goto leaveValue
 	}
 	c = b[i]
@@ -302,7 +302,7 @@ value: // a value that node v governs
 		w.st = atFirstElement
 		goto leave
 	}
-	if i < 0 || i > len(b)-24 {
+	if i < 0 || i > len(b)-slack {
 		goto leaveValue
 	}
 	if c-'0' <= 9 {
@@ -465,7 +465,7 @@ undeclared: // a name in an object that keeps what it does not declare
 			}
 			end += 16
 		}
-		if b[end] != '"' || end-from > w.limits.NameBytes || end < 0 || end > len(b)-24 || b[end+1] != ':' {
+		if b[end] != '"' || end-from > w.limits.NameBytes || end < 0 || end > len(b)-slack || b[end+1] != ':' {
 			goto leaveName
 		}
 		next := end + 2
