@@ -30,6 +30,10 @@ bench: ## compare with all peers, for some minutes; BENCH has flags: make bench 
 bench-smoke: ## compare in a minute; fails where a ratio has fallen far below what it must be
 	@cd bench && go run . -smoke -rounds 3
 
+.PHONY: bench-http
+bench-http: ## load servers on loopback, one with the middleware among them, for a minute or two
+	@cd bench && go run . -http $(BENCH)
+
 .PHONY: microbench
 microbench: ## run the benchmarks of go test
 	@$(call each,go test -run '^$$' -bench . -benchmem ./...)

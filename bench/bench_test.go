@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"testing"
@@ -160,5 +162,27 @@ func TestTables(t *testing.T) {
 	writeWorkload(&out, workloads[0], trials)
 	for _, line := range []string{"| AppendJSON, Ignore, over Kubernetes to bytes | **", "| Kubernetes, as its server | ", "accepts bad UTF-8", "### W1: "} {
 		assert.Contains(t, out.String(), line)
+	}
+}
+
+// TestServers holds that those that are loaded answer alike, with the same warnings where they
+// decode, and that what the middleware passes on is what the pipeline makes of it.
+func TestServers(t *testing.T) {
+	body := itemsDocument(2, 2, 5)
+	var want []string
+	for _, s := range Servers() {
+		w := httptest.NewRecorder()
+		s.New(MustSchema(resourceSchema(specSchema))).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body)))
+		require.Equal(t, http.StatusCreated, w.Code, "%s: %s", s.Name, w.Body)
+		got := w.Header().Values("Warning")
+		switch {
+		case want == nil:
+			require.NotEmpty(t, got)
+			want = got
+		case s.Less == "decodes nothing":
+			assert.Empty(t, got)
+		default:
+			assert.Equal(t, want, got, s.Name)
+		}
 	}
 }

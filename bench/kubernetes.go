@@ -69,39 +69,47 @@ func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []strin
 }
 
 // decodeServer is all of what the server does between the body and admission: it looks
-// for kind and apiVersion first, and reads metadata through ObjectMeta.
-func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, error) {
+// for kind and apiVersion first, and reads metadata through ObjectMeta. Findings are those
+// of a strict decoder, without those in metadata.
+func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, []string, error) {
 	if _, err := serializer.DefaultMetaFactory.Interpret(src); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	m := map[string]any{}
+	var findings []string
 	if strict {
-		if _, err := kjson.UnmarshalStrict(src, &m); err != nil {
-			return nil, err
+		duplicates, err := kjson.UnmarshalStrict(src, &m)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, err := range duplicates {
+			findings = append(findings, err.Error())
 		}
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	meta, found, _, err := objectmeta.GetObjectMetaWithOptions(m, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: strict})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})
+	for _, path := range pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict}) {
+		findings = append(findings, `unknown field "`+path+`"`)
+	}
 	defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
 	if err, _ := objectmeta.CoerceWithOptions(nil, m, s, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: strict}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	u := unstructured.Unstructured{Object: m}
 	if u.GetKind() == "" {
-		return nil, errors.New("no kind")
+		return nil, nil, errors.New("no kind")
 	}
 	if found {
 		if err := objectmeta.SetObjectMeta(m, meta); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	defaulting.Default(m, s)
-	return m, nil
+	return m, findings, nil
 }
 
 func kubernetesBytes() []Contender {
@@ -122,7 +130,7 @@ func kubernetesBytes() []Contender {
 func server(name string, strict bool) Contender {
 	return Contender{name, Decoded, "", func(d *Document) Run {
 		return toBytes(d, func([]byte) ([]byte, error) {
-			m, err := decodeServer(d.Src, d.Structural, strict)
+			m, _, err := decodeServer(d.Src, d.Structural, strict)
 			if err != nil {
 				return nil, err
 			}

@@ -3,12 +3,14 @@
 //
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   all, to results/ as well
 //	bench -smoke                                                 a gate for CI, below two minutes
+//	bench -http [-rounds 7] [-write=false]                       the middleware in a server, under load
 //
 // Before a contender is timed, its result is compared, as a value, with that of
 // Kubernetes for the same document. One that does less work says so in its row.
 //
 // workloads.go has the documents, contenders.go what is done to them, and a file for each
-// group of contenders how; paired.go measures, tables.go and scaling.go write.
+// group of contenders how; paired.go measures, tables.go and scaling.go write. http.go has the
+// servers, http_load.go what loads them.
 package main
 
 import (
@@ -31,6 +33,8 @@ var (
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
+	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
+	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -41,6 +45,10 @@ func main() {
 		switch {
 		case *smokeFlag:
 			err = smoke(os.Stdout, *roundsFlag)
+		case *serveFlag != "":
+			err = serveHTTP(*serveFlag)
+		case *httpFlag:
+			err = loadServers(*roundsFlag)
 		case *profileFlag != "":
 			err = profile(*profileFlag, only)
 		default:
@@ -90,7 +98,7 @@ func full(only *regexp.Regexp) error {
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *targetsFlag || *onlyFlag != "" {
 		return err
 	}
-	return write(tables.Bytes())
+	return write("", tables.Bytes())
 }
 
 func raceAll(jobs []*Job, workloads []*Workload, only *regexp.Regexp, rounds int) (trials []*Trial) {
@@ -122,9 +130,9 @@ func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, roun
 	}
 }
 
-// write writes a file of its own for each day, platform and build.
-func write(tables []byte) error {
-	name := fmt.Sprintf("%s-%s-%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH)
+// write writes a file of its own for each day, platform and build, and for what is measured.
+func write(what string, tables []byte) error {
+	name := fmt.Sprintf("%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, what)
 	if purego {
 		name += "-purego"
 	}

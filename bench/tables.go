@@ -13,6 +13,16 @@ import (
 // writeHead says what was measured, and where. left is how many resources of the corpus
 // were not, less than none if there is no corpus.
 func writeHead(w io.Writer, rounds, left int) {
+	writeMachine(w)
+	fmt.Fprintf(w, "- %d rounds; contenders take turns in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
+	if left >= 0 {
+		fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
+	}
+	fmt.Fprintf(w, "- Peers: %s\n\n", strings.Join(versions(), ", "))
+}
+
+// writeMachine says when and on what machine it was measured.
+func writeMachine(w io.Writer) {
 	build := "default"
 	if purego {
 		build = "purego"
@@ -20,11 +30,6 @@ func writeHead(w io.Writer, rounds, left int) {
 	fmt.Fprintf(w, "# Espalier and its peers, %s\n\n", time.Now().Format(time.DateOnly))
 	fmt.Fprintf(w, "- %s, %s/%s, GOMAXPROCS %d, build: %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), build)
 	fmt.Fprintf(w, "- %s\n", orUnknown(cpuInfo("model name")))
-	fmt.Fprintf(w, "- %d rounds; contenders take turns in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
-	if left >= 0 {
-		fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
-	}
-	fmt.Fprintf(w, "- Peers: %s\n\n", strings.Join(versions(), ", "))
 }
 
 func orUnknown(s string) string {

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -79,13 +80,22 @@ func TestNoAllocations(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	mostlyUnknown := []byte(`{"n":1,"zz":[` + strings.Repeat(`{"a":{"b":"c\\n","d":[1,2.5,null,true]},"e":"f"},`, 200) + `{}]}`)
 	yaml := compileYAML(t, benchSchema)
-	for _, v := range []Validation{Ignore, Warn} {
-		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown, []byte(benchDocument(20_000, false))} {
+	var wide strings.Builder // beyond the caps of findings
+	for i := range 150 {
+		fmt.Fprintf(&wide, `,"u%d":{"x":1,"y":2,"x":3},"u%d":%d`, i, i, i)
+	}
+	repeated := []byte(`{"n":1` + wide.String() + `,"n":2}`)
+	for _, v := range []Validation{Ignore, Warn, Strict} {
+		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown, []byte(benchDocument(20_000, false)), repeated} {
 			for _, p := range []*schema.Program{p, yaml} {
 				d := New(p, FieldValidation(v))
 				dst, err := d.AppendJSON(nil, doc)
-				require.NoError(t, err)
+				var strict *StrictError
+				require.Equal(t, v == Strict && len(d.Findings()) > 0, errors.As(err, &strict), "%v", err)
 				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendJSON(dst[:0], doc) }), "%v %.60s", v, doc)
+				dst, yamlErr := d.AppendYAML(dst[:0], doc)
+				require.Equal(t, err == nil, yamlErr == nil, "%v", yamlErr)
+				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendYAML(dst[:0], doc) }), "%v as YAML %.60s", v, doc)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,7 +73,13 @@ var places = []struct {
 	{"in a preserved field", `{"a":`, `}`, `{type: object, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}`, nil},
 	{"in a declared field", `{"a":`, `}`, `{type: object, properties: {a: {type: string}}}`, nil},
 	{"in a map", `{"a":{"b":`, `}}`, `{type: object, properties: {a: {type: object, additionalProperties: true}}}`, nil},
+	// Far enough from the end for the plain machine.
+	{"in a plain field", `{"b":0,"a":`, `,"c":0}` + blanks, `{type: object, properties: {b: {type: integer}, a: {type: object, properties: {a: {type: string}, asd: {type: string}}}, c: {type: integer}}}`, nil},
+	{"in a plain array", `{"a":[0,`, `,0]}` + blanks, `{type: object, properties: {a: {type: array, items: {type: object, properties: {a: {type: string}}}}}}`, nil},
+	{"in a plain map", `{"a":{"b":0,"c":`, `,"d":0}}` + blanks, `{type: object, properties: {a: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`, nil},
 }
+
+var blanks = strings.Repeat(" ", 2*slack)
 
 func TestJSONTestSuite(t *testing.T) {
 	for _, place := range places {

@@ -116,12 +116,11 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	*r = *e.r
 	r.Body, r.GetBody, r.ContentLength = body, nil, -1
 	r.Header = e.r.Header.Clone()
-	r.Header.Del("Expect") // it is met when the body is read
-	r.Header.Del("Content-Length")
+	delete(r.Header, "Expect") // it is met when the body is read
+	delete(r.Header, "Content-Length")
 	if changed {
-		r.Header.Del("Content-Encoding")
-		for _, digest := range []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
-			r.Header.Del(digest)
+		for _, name := range []string{"Content-Encoding", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
+			delete(r.Header, name)
 		}
 	}
 	return r

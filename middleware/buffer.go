@@ -84,5 +84,6 @@ func freeBuffer(b []byte) {
 	if smallestBuffer<<i > cap(b) {
 		i-- // it is for the sizes that it has room for
 	}
-	buffers[i].Put(&b)
+	kept := b // so that only what is kept is allocated
+	buffers[i].Put(&kept)
 }

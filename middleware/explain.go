@@ -137,7 +137,7 @@ func (e *exchange) strict(yamlDuplicates []string) *StatusError {
 		refused = invalid("", "", "", "patch", "FieldValueInvalid",
 			"Invalid value: "+strconv.Quote(string(patch))+": "+reason)
 	} else {
-		apiVersion, kind, _ := typeOf(e.result)
+		apiVersion, kind, _ := decoder.PeekType(e.result)
 		refused = e.cannotDecode(apiVersion, kind, reason)
 	}
 	refused.Err = &errors.StrictError{Findings: e.findings, Omitted: e.omitted}
@@ -150,7 +150,10 @@ func (e *exchange) checkType() *StatusError {
 	if e.form == mergePatch || want.APIVersion == "" && want.Kind == "" {
 		return nil
 	}
-	apiVersion, kind, err := typeOf(e.result)
+	if startsWithType(e.result, want.APIVersion, want.Kind) {
+		return nil
+	}
+	apiVersion, kind, err := decoder.PeekType(e.result)
 	switch {
 	case err != nil:
 		return e.explain(err)
@@ -166,42 +169,35 @@ func (e *exchange) checkType() *StatusError {
 	return nil
 }
 
-// typeOf returns the apiVersion and kind of a result, in which these stand first in most
-// cases.
-func typeOf(result []byte) (apiVersion, kind string, err error) {
+// startsWithType reports whether the first two members of a result are these, in either
+// order, as they are in most cases.
+func startsWithType(result []byte, apiVersion, kind string) bool {
 	i := jsonwire.Blanks(result, 0)
-	for n := 0; n < 2 && i < len(result) && (result[i] == '{' || result[i] == ','); n++ {
-		name, next := plainString(result, jsonwire.Blanks(result, i+1))
-		if next = jsonwire.Blanks(result, next); name == "" || jsonwire.At(result, next) != ':' {
-			break
+	for range 2 {
+		name, end := plainString(result, jsonwire.Blanks(result, i+1))
+		end = jsonwire.Blanks(result, end) // of the colon
+		value, end := plainString(result, jsonwire.Blanks(result, end+1))
+		isType := string(name) == "apiVersion" && string(value) == apiVersion ||
+			string(name) == "kind" && string(value) == kind
+		if !isType {
+			return false
 		}
-		value, end := plainString(result, jsonwire.Blanks(result, next+1))
-		switch i = jsonwire.Blanks(result, end); {
-		case value == "":
-			n = 2
-		case name == "apiVersion":
-			apiVersion = value
-		case name == "kind":
-			kind = value
-		}
+		i = jsonwire.Blanks(result, end)
 	}
-	if apiVersion != "" && kind != "" {
-		return apiVersion, kind, nil
-	}
-	return decoder.PeekType(result)
+	return true // no name stands twice in a result
 }
 
 // plainString returns the text of a string without escapes at an index, and the index behind
 // it; or nothing.
-func plainString(b []byte, at int) (string, int) {
+func plainString(b []byte, at int) ([]byte, int) {
 	if jsonwire.At(b, at) != '"' {
-		return "", at
+		return nil, at
 	}
 	end, escaped, st := jsonwire.ScanString(b, at+1)
 	if st != jsonwire.OK || escaped {
-		return "", at
+		return nil, at
 	}
-	return string(b[at+1 : end]), end + 1
+	return b[at+1 : end], end + 1
 }
 
 // nameOf returns the name of an object, if it has one.

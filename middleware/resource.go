@@ -83,7 +83,7 @@ func Always(res *Resource) Finder {
 // ByKind finds the resources of a catalog by the type of the object in the body. Bodies
 // without one that the catalog knows are refused, patches among them, which seldom have one.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	resources := newResources()
+	made := resources{made: map[resourceKey]*Resource{}}
 	return func(_ *http.Request, peek Peek) (*Resource, error) {
 		apiVersion, kind, err := peek()
 		if err != nil {
@@ -93,7 +93,7 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 		if err != nil {
 			return nil, err
 		}
-		return resources.of(apiVersion+" "+kind, func() (*Resource, error) {
+		return made.of(resourceKey{"", apiVersion, kind}, func() (*Resource, error) {
 			return &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}, nil
 		})
 	}
@@ -109,23 +109,23 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 // have among them. Paths that are not in their clean form, with empty elements or dots, are
 // refused, as the handler behind may take them for others.
 func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	entries := map[string]schema.Entry{}
+	entries := map[resourceKey]schema.Entry{}
 	for e := range catalog.All() {
 		if e.Version.Served {
-			entries[e.APIVersion+"/"+e.CRD.Plural] = e
+			entries[resourceKey{e.CRD.Group, e.Version.Name, e.CRD.Plural}] = e
 		}
 	}
-	resources := newResources()
+	made := resources{made: map[resourceKey]*Resource{}}
 	return func(r *http.Request, _ Peek) (*Resource, error) {
 		key, err := resourcePath(r.URL)
-		if err != nil || key == "" {
+		if err != nil {
 			return nil, err
 		}
 		e, ok := entries[key]
 		if !ok {
 			return nil, nil
 		}
-		return resources.of(key, func() (*Resource, error) { return FromEntry(e, opts...) })
+		return made.of(key, func() (*Resource, error) { return FromEntry(e, opts...) })
 	}
 }
 
@@ -147,39 +147,42 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts}, nil
 }
 
-// resourcePath returns GROUP/VERSION/PLURAL for the path of a resource whose bodies are
-// objects, or nothing.
-func resourcePath(u *url.URL) (string, error) {
-	clean := path.Clean("/" + u.Path)
-	if !strings.HasPrefix(clean, "/apis/") {
-		return "", nil
+// A resourceKey is what a resource is called in paths; the last is the plural, or the kind.
+type resourceKey struct{ group, version, name string }
+
+// resourcePath returns what the path of a resource whose bodies are objects says, or nothing.
+func resourcePath(u *url.URL) (key resourceKey, err error) {
+	given := u.Path
+	if !strings.HasPrefix(given, "/") {
+		given = "/" + given
+	}
+	clean := path.Clean(given)
+	rest, ok := strings.CutPrefix(clean, "/apis/")
+	if !ok {
+		return key, nil
 	}
 	if clean != strings.TrimSuffix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
-		return "", badRequest("the path of the request is not in its clean form")
+		return key, badRequest("the path of the request is not in its clean form")
 	}
-	parts := strings.Split(clean, "/")[2:]
-	if len(parts) < 3 {
-		return "", nil
+	key.group, rest, _ = strings.Cut(rest, "/")
+	key.version, rest, _ = strings.Cut(rest, "/")
+	if below, ok := strings.CutPrefix(rest, "namespaces/"); ok && strings.Contains(below, "/") {
+		_, rest, _ = strings.Cut(below, "/")
 	}
-	group, version, rest := parts[0], parts[1], parts[2:]
-	if rest[0] == "namespaces" && len(rest) > 2 {
-		rest = rest[2:]
+	key.name, rest, _ = strings.Cut(rest, "/")
+	if _, subresource, ok := strings.Cut(rest, "/"); ok && subresource != "status" {
+		return resourceKey{}, nil
 	}
-	if len(rest) > 3 || len(rest) == 3 && rest[2] != "status" {
-		return "", nil
-	}
-	return group + "/" + version + "/" + rest[0], nil
+	return key, nil
 }
 
 // resources are those that were made so far. There are as many as the catalog has.
 type resources struct {
 	mu   sync.RWMutex
-	made map[string]*Resource
+	made map[resourceKey]*Resource
 }
 
-func newResources() *resources { return &resources{made: map[string]*Resource{}} }
-
-func (r *resources) of(key string, create func() (*Resource, error)) (*Resource, error) {
+func (r *resources) of(key resourceKey, create func() (*Resource, error)) (*Resource, error) {
 	r.mu.RLock()
 	res := r.made[key]
 	r.mu.RUnlock()

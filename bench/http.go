@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"unicode/utf8"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/espalier-dev/espalier/middleware"
+)
+
+// A Server is what is put under load: it reads the body of a POST, does its work, and
+// answers 201.
+type Server struct {
+	Name, Less string // what it does less than the first, if anything
+	New        func(*Schema) http.Handler
+	ForMemory  bool // it differs from the first in nothing else
+}
+
+// Servers returns those that are measured. The first is what ratios are of.
+func Servers() []Server {
+	behind := func(opts middleware.Options, next http.HandlerFunc) func(*Schema) http.Handler {
+		return func(s *Schema) http.Handler {
+			find := middleware.Always(&middleware.Resource{APIVersion: "apps.example.com/v1", Kind: "Workload", Program: s.Program})
+			return middleware.New(find, opts)(next)
+		}
+	}
+	return []Server{
+		{"Espalier's middleware", "", behind(middleware.Options{}, copies), false},
+		{"the same, Stream", "holds no body", behind(middleware.Options{Stream: true}, discards), false},
+		{"the same, MaxHeldBytes 32 MiB", "", behind(middleware.Options{MaxHeldBytes: 32 << 20}, copies), true},
+		{"Kubernetes, as its server", "to a map", pipeline(false), false},
+		{"Kubernetes, as its server, to JSON", "", pipeline(true), false},
+		{"copies the body", "decodes nothing", func(*Schema) http.Handler { return http.HandlerFunc(copies) }, false},
+	}
+}
+
+var copied = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// copies is the handler behind the middleware, and without it the least that
+// a server can do.
+func copies(w http.ResponseWriter, r *http.Request) {
+	b := copied.Get().(*bytes.Buffer)
+	defer copied.Put(b)
+	b.Reset()
+	if _, err := b.ReadFrom(io.LimitReader(r.Body, middleware.DefaultMaxBytes+1)); err != nil || b.Len() > middleware.DefaultMaxBytes {
+		http.Error(w, "no", http.StatusRequestEntityTooLarge)
+		return
+	}
+	w.WriteHeader(http.StatusCreated)
+}
+
+// discards reads a body that it does not hold.
+func discards(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	w.WriteHeader(http.StatusCreated)
+}
+
+// pipeline does what the server does: it reads the body up to its limit, decodes it strictly,
+// and makes warnings of what it finds.
+func pipeline(toJSON bool) func(*Schema) http.Handler {
+	return func(s *Schema) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			limited := &io.LimitedReader{R: r.Body, N: middleware.DefaultMaxBytes + 1}
+			body, err := io.ReadAll(limited)
+			if err != nil || limited.N <= 0 {
+				http.Error(w, "no", http.StatusRequestEntityTooLarge)
+				return
+			}
+			m, findings, err := decodeServer(body, s.Structural, true)
+			if err == nil && toJSON {
+				_, err = json.Marshal(m)
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			warn(w.Header(), findings)
+			w.WriteHeader(http.StatusCreated)
+		})
+	}
+}
+
+// warn adds warnings up to the server's budget, but for those after it has begun to cut them.
+func warn(header http.Header, findings []string) {
+	runes := 0
+	for _, text := range findings {
+		if runes += utf8.RuneCountInString(text); runes > 4096 {
+			return
+		}
+		if value, err := utilnet.NewWarningHeader(299, "-", text); err == nil {
+			header.Add("Warning", value)
+		}
+	}
+}
+
+// serveHTTP is a process that serves until it is killed, on an address that it prints.
+func serveHTTP(name string) error {
+	for _, s := range Servers() {
+		if s.Name != name {
+			continue
+		}
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		fmt.Println(listener.Addr())
+		return http.Serve(listener, s.New(MustSchema(resourceSchema(specSchema))))
+	}
+	return fmt.Errorf("no server %q", name)
+}
