@@ -9,6 +9,7 @@ import (
 	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
 // A skipper is the state of walker.skip, and what it shares with run: the names
@@ -21,6 +22,7 @@ type skipper struct {
 	nameFrom int
 	nameEsc  bool
 
+	skimmer
 	tracked
 }
 
@@ -41,7 +43,12 @@ func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
 		s     jsonwire.Status
 		t     status
 		c     byte
+		ahead = maxInt // from where on skim is of use
+		first bool
 	)
+	if kernel.Available && w.limits.skimmable() {
+		ahead = i + skimFrom
+	}
 	switch w.skipAt {
 	case inString:
 		goto str
@@ -98,11 +105,19 @@ value:
 			if track {
 				w.openArray()
 			}
+			if kernel.Available && i >= ahead {
+				first = true
+				goto skim
+			}
 			goto firstElement
 		}
 		stack |= 1
 		if track {
 			w.openObject()
+		}
+		if kernel.Available && i >= ahead {
+			first = true
+			goto skim
 		}
 		goto firstName
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
@@ -159,6 +174,10 @@ after: // a value has ended
 	if depth == 0 {
 		w.skipAt, w.depth = atValue, 0
 		return i, done
+	}
+	if kernel.Available && i >= ahead {
+		first = false
+		goto skim
 	}
 	c = jsonwire.At(b, i)
 	if c <= ' ' {
@@ -290,6 +309,21 @@ pop:
 	}
 	goto after
 
+skim: // behind a value, or at the first one of a container
+	w.stack, w.depth = stack, depth
+	end, t = w.skim(b, i, base, first, track)
+	first = first && end == i
+	i, stack, depth, ahead = end, w.stack, w.depth, w.from
+	switch {
+	case t == repeated:
+		return i, repeated
+	case t == done || !first:
+		goto after
+	case stack&1 != 0:
+		goto firstName
+	}
+	goto firstElement
+
 stopped:
 	if t == cut {
 		goto suspend
@@ -311,6 +345,8 @@ suspend:
 	return i, cut
 }
 
+const maxShortInteger = 18
+
 // shortInteger returns the index behind the integer at i, which starts with a
 // digit but not with 0, if it is short, positive and whole; or else 0.
 func shortInteger(b []byte, i int) int {
@@ -318,7 +354,7 @@ func shortInteger(b []byte, i int) int {
 	for end < len(b) && b[end]-'0' <= 9 {
 		end++
 	}
-	if end-i <= 18 && end < len(b) && b[end] != '.' && b[end]|0x20 != 'e' {
+	if end-i <= maxShortInteger && end < len(b) && b[end] != '.' && b[end]|0x20 != 'e' {
 		return end
 	}
 	return 0

@@ -1,6 +1,6 @@
 // Package jsonwire holds the stateless byte work of JSON (RFC 8259): white
 // space, strings, numbers and literals, as functions from a slice and an index
-// to an index. It is a leaf.
+// to an index. It imports nothing but package kernel.
 //
 // A scanner named ScanX starts at an index within the slice and returns where
 // it stopped and why: [OK] behind what it scanned, [Cut] where the slice ended

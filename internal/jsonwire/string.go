@@ -5,7 +5,12 @@ import (
 	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
 )
+
+// shortString is up to how many bytes of a string are scanned without a kernel.
+const shortString = 32
 
 // ScanString scans the rest of a string from i, which is behind the opening
 // quote or anywhere within the string between characters. It returns the index
@@ -16,14 +21,27 @@ import (
 // half of a surrogate pair. With Cut the index is before an escape, a pair of
 // surrogates or a character that is not whole.
 func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
+	stop := len(b)
+	if kernel.Available {
+		stop = min(stop, i+shortString) // calls are not for short strings
+	}
 	for {
-		for i+8 <= len(b) {
+		for i+8 <= stop {
 			m := Special(binary.LittleEndian.Uint64(b[i:]))
 			if m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
 				break
 			}
 			i += 8
+		}
+		if i+8 > stop && stop < len(b) {
+			n, esc, closed := kernel.ScanString(b[i:])
+			i, escaped = i+n, escaped || esc
+			if closed {
+				return i, escaped, OK
+			}
+			stop = min(len(b), i+128) // what is not plain is in here
+			continue
 		}
 		switch c := At(b, i); {
 		case c == '"':

@@ -1,0 +1,188 @@
+//go:build amd64 && !purego
+
+package decoder
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// needKernels makes skim run wherever it can, until the test ends.
+func needKernels(t testing.TB) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	was := skimFrom
+	skimFrom = 0
+	t.Cleanup(func() { skimFrom = was })
+}
+
+// withKernels runs f with kernels and without them.
+func withKernels(f func() string) (with, without string) {
+	with = f()
+	kernel.Available = false
+	defer func() { kernel.Available = true }()
+	return with, f()
+}
+
+// A skimSubject decodes what it is given in several ways.
+type skimSubject struct {
+	before, after string
+	program       *schema.Program
+}
+
+// skimOptions are those of the decoders of a subject.
+var skimOptions = [][]Option{
+	{FieldValidation(Ignore)},
+	{FieldValidation(Strict)},
+	{FieldValidation(Warn), Kubernetes()},
+	{FieldValidation(Warn), WithLimits(Limits{Depth: 5, NumberBytes: 18, NameBytes: kernel.MaxBytes})},
+}
+
+func newSkimSubjects(t testing.TB) (all []skimSubject) {
+	for _, place := range places {
+		all = append(all, skimSubject{place.before, place.after, compileYAML(t, place.schema, place.opts...)})
+	}
+	return all
+}
+
+// check compares what becomes of a text with kernels and without them: as a slice, and as a
+// stream that is read by so many bytes.
+func (s *skimSubject) check(t *testing.T, text string, size int) {
+	src := []byte(s.before + text + s.after)
+	for i, opts := range skimOptions {
+		with, without := withKernels(func() string {
+			d := New(s.program, opts...)
+			out, err := d.AppendJSON(nil, src)
+			return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
+		})
+		require.Equal(t, without, with, "decoder %d: %q", i, src)
+		with, without = withKernels(func() string {
+			d := New(s.program, opts...)
+			out, err := io.ReadAll(d.NewReader(&slowReader{src, size}))
+			return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
+		})
+		require.Equal(t, without, with, "decoder %d, reading %d: %q", i, size, src)
+	}
+}
+
+// A slowReader reads up to n bytes at a time.
+type slowReader struct {
+	b []byte
+	n int
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	n := copy(p, r.b[:min(len(r.b), r.n)])
+	r.b = r.b[n:]
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// skimTexts are texts of all kinds, valid and not.
+func skimTexts(t testing.TB, r *rand.Rand, n int) (texts []string) {
+	s, err := schema.Parse([]byte(testSchema))
+	require.NoError(t, err)
+	for range n {
+		texts = append(texts, randomDocument(r, s))
+	}
+	if corpus.IsThere(t) {
+		for text := range corpus.JSONTestSuite(t) {
+			if len(text.Data) < 10_000 {
+				texts = append(texts, string(text.Data))
+			}
+		}
+	}
+	for depth := 60; depth < 70; depth++ {
+		texts = append(texts, strings.Repeat("[", depth)+strings.Repeat("]", depth),
+			strings.Repeat(`{"a":[`, depth/2)+strings.Repeat("]}", depth/2)+",",
+			strings.Repeat(`[[],`, depth)+"1"+strings.Repeat("]", depth),
+			strings.Repeat(`{"a":{},"b":`, depth)+"1"+strings.Repeat("}", depth))
+	}
+	long := strings.Repeat("text ", 1000)
+	texts = append(texts, `["`+long+`",{"`+long+`":1,"`+long+`":2}]`, "["+strings.Repeat("1,", 3000)+"2]", "["+strings.Repeat(" ", 5000)+"]",
+		`{"a":[`+strings.Repeat(`{"name":"a","value":[true,false,null,-0,1.5,1e400]},`, 100)+`{}]}`, benchDocument(5000, true))
+	return texts
+}
+
+// broken returns a text with a few bytes changed, left out or added.
+func broken(r *rand.Rand, text string) string {
+	b := []byte(text)
+	const some = `{}[]:,""\/u0123456789abcdefDtrue.-+E` + " \n\t\x00\x1f\x80\xc3\xe2\xff"
+	for range 1 + r.IntN(2) {
+		at := r.IntN(len(b) + 1)
+		c := some[r.IntN(len(some))]
+		switch {
+		case at == len(b) || r.IntN(3) == 0:
+			b = append(b[:at], append([]byte{c}, b[at:]...)...)
+		case r.IntN(2) == 0:
+			b[at] = c
+		default:
+			b = append(b[:at], b[at+1:]...)
+		}
+	}
+	return string(b)
+}
+
+func TestSkim(t *testing.T) {
+	needKernels(t)
+	r := rand.New(rand.NewPCG(1, 2))
+	subjects := newSkimSubjects(t)
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	for _, text := range skimTexts(t, r, 200*rounds) {
+		for round := range rounds {
+			padded := strings.Repeat(" ", r.IntN(70)) + text
+			if round > 0 {
+				padded = broken(r, padded)
+			}
+			s := &subjects[r.IntN(len(subjects))]
+			s.check(t, padded, 1+r.IntN(200))
+			s.check(t, `[0,`+padded+`]`, 64*(1+r.IntN(3)))
+		}
+	}
+}
+
+// TestSkimProgress asserts that skim gets to the last bracket.
+func TestSkimProgress(t *testing.T) {
+	needKernels(t)
+	w := &New(compileYAML(t, "type: object")).walker
+	src := []byte(benchDocument(100_000, true))
+	w.start(nil)
+	w.stack, w.depth = 1, 1
+	i, s := w.skim(src, 1, 0, true, false)
+	require.Equal(t, len(src)-1, i)
+	require.Equal(t, cut, s)
+	w.stack, w.depth = 1, 1
+	i, s = w.skim(append(src, '}'), 1, 0, true, false)
+	require.Equal(t, len(src), i)
+	require.Equal(t, done, s)
+}
+
+func FuzzSkim(f *testing.F) {
+	needKernels(f)
+	for _, text := range skimTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
+		f.Add([]byte(text), uint8(7))
+	}
+	subjects := newSkimSubjects(f)
+	f.Fuzz(func(t *testing.T, text []byte, size uint8) {
+		needKernels(t)
+		for i := range subjects {
+			subjects[i].check(t, string(bytes.Clone(text)), 1+int(size))
+		}
+	})
+}

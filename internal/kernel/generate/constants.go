@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/binary"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// table defines a read-only table of 64 bytes.
+func table(name string, at func(i int) byte) Mem {
+	var bytes [64]byte
+	for i := range bytes {
+		bytes[i] = at(i)
+	}
+	m := GLOBL(name, attr.RODATA|attr.NOPTR)
+	for i := 0; i < len(bytes); i += 8 {
+		DATA(i, U64(binary.LittleEndian.Uint64(bytes[i:])))
+	}
+	return m
+}
+
+// all is a table of one byte.
+func all(name string, c byte) Mem { return table(name, func(int) byte { return c }) }
+
+// byNibble is a table for VPSHUFB, which has one for each 16 bytes.
+func byNibble(name string, entries [16]byte) Mem {
+	return table(name, func(i int) byte { return entries[i&15] })
+}
+
+// Classes of ASCII characters that may follow a backslash.
+const (
+	simple   = 1 << iota // ends an escape
+	unicode              // starts one of four hexadecimal digits
+	hex                  // is such a digit
+	hexD                 // is D: a surrogate
+	highHalf             // and is one indeed, as the second digit is from 8 on
+)
+
+func classOf(c byte) (class byte) {
+	if strings.IndexByte(`"\/bfnrt`, c) >= 0 {
+		class |= simple
+	}
+	if c == 'u' {
+		class |= unicode
+	}
+	if strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 {
+		class |= hex
+		if c >= '8' {
+			class |= highHalf
+		}
+	}
+	if c|0x20 == 'd' {
+		class |= hexD
+	}
+	return class
+}
+
+// What is wrong with two bytes of UTF-8 in a row, after Keiser and Lemire, "Validating
+// UTF-8 in less than one instruction per byte" (2021): the bit is set in all three
+// tables.
+const (
+	tooShort     = 1 << iota // a lead byte without continuation
+	tooLong                  // a continuation of ASCII
+	overlong3                // E0 with less than A0
+	tooLarge                 // F4 with more than 8F, or more than F4
+	surrogate                // ED with more than 9F
+	overlong2                // C0, C1
+	tooLarge1000             // more than F4 with 80
+	twoConts                 // two continuations: right if a lead byte is before them
+	overlong4    = tooLarge1000
+	ofAnyLow     = tooShort | tooLong | twoConts
+)
+
+var (
+	firstHigh = [16]byte{
+		tooLong, tooLong, tooLong, tooLong, tooLong, tooLong, tooLong, tooLong,
+		twoConts, twoConts, twoConts, twoConts,
+		tooShort | overlong2, tooShort, tooShort | overlong3 | surrogate,
+		tooShort | tooLarge | tooLarge1000 | overlong4,
+	}
+	firstLow = [16]byte{
+		ofAnyLow | overlong2 | overlong3 | overlong4, ofAnyLow | overlong2, ofAnyLow, ofAnyLow,
+		ofAnyLow | tooLarge, ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000,
+		ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000,
+		ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000 | surrogate, ofAnyLow | tooLarge | tooLarge1000, ofAnyLow | tooLarge | tooLarge1000,
+	}
+	secondHigh = [16]byte{
+		tooShort, tooShort, tooShort, tooShort, tooShort, tooShort, tooShort, tooShort,
+		tooLong | overlong2 | twoConts | overlong3 | tooLarge1000 | overlong4,
+		tooLong | overlong2 | twoConts | overlong3 | tooLarge,
+		tooLong | overlong2 | twoConts | surrogate | tooLarge, tooLong | overlong2 | twoConts | surrogate | tooLarge,
+		tooShort, tooShort, tooShort, tooShort,
+	}
+)

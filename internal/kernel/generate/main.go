@@ -1,0 +1,84 @@
+// Generate writes the assembly of package kernel, kernel_amd64.s. The README of that
+// package explains what the kernels do; run it by go generate in that folder:
+//
+//	go -C generate run . -out ../kernel_amd64.s
+//
+// constants.go has the tables, strings.go what is checked within strings, for both
+// kernels, scan.go and tokens.go the kernels.
+//
+// NOTE: one instruction of legacy SSE encoding between those of AVX costs some 150 ns on
+// processors of the time of writing, and no test sees it: write VMOVQ, not MOVQ, to get
+// from a general register to a vector.
+package main
+
+import (
+	"flag"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("!purego")
+	scanString()
+	tokens()
+	Generate()
+}
+
+// copied returns a new register with the value of src.
+func copied(src Op) reg.GPVirtual {
+	r := GP64()
+	MOVQ(src, r)
+	return r
+}
+
+// fromMask returns a new register with the bits of a mask register.
+func fromMask(k reg.Register) reg.GPVirtual {
+	r := GP64()
+	KMOVQ(k, r)
+	return r
+}
+
+// spill stores registers in memory, for where there are too few, until restore.
+func spill(registers ...Op) (restore func()) {
+	slots := make([]Mem, len(registers))
+	for i, r := range registers {
+		slots[i] = AllocLocal(8)
+		MOVQ(r, slots[i])
+	}
+	return func() {
+		for i, r := range registers {
+			MOVQ(slots[i], r)
+		}
+	}
+}
+
+// equal returns which bytes of v equal those of c.
+func equal(v, c Op) reg.Register {
+	k := K()
+	VPCMPEQB(c, v, k)
+	return k
+}
+
+// test returns which bytes of v have a bit of c set.
+func test(v, c Op) reg.Register {
+	k := K()
+	VPTESTMB(c, v, k)
+	return k
+}
+
+// compress moves the bytes of src that mask k names to the front of dst, and clears the
+// rest. It is VBMI2, which avo does not have.
+func compress(src, k, dst reg.Register) {
+	Instruction(&ir.Instruction{
+		Opcode:   "VPCOMPRESSB",
+		Suffixes: []string{"Z"},
+		Operands: []Op{src, k, dst},
+		Inputs:   []Op{src, k},
+		Outputs:  []Op{dst},
+		ISA:      []string{"AVX512_VBMI2"},
+	})
+}

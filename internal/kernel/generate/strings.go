@@ -1,0 +1,235 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// checks emits what is checked of the content of strings, for blocks of 64 bytes one after
+// another. What it carries from block to block is in memory, as most blocks need none of it:
+// they have neither a backslash nor a byte that is not ASCII.
+type checks struct {
+	before reg.VecVirtual // the block before
+	open   reg.GPVirtual  // not zero: an escape goes on in the next block
+	short  Mem            // not zero: a character goes on in the next block
+
+	escape Mem // 1: the next block's first byte is escaped
+	digits Mem // which of the next block's bytes must be hexadecimal digits
+	second Mem // 1: the first of these is the second one of a \ud...
+}
+
+func newChecks() *checks {
+	c := &checks{before: ZMM(), open: GP64(), short: AllocLocal(8), escape: AllocLocal(8), digits: AllocLocal(8), second: AllocLocal(8)}
+	VPXORQ(c.before, c.before, c.before)
+	XORQ(c.open, c.open)
+	for _, m := range []Mem{c.short, c.escape, c.digits, c.second} {
+		MOVQ(c.open, m)
+	}
+	return c
+}
+
+// escapes takes block v with backslashes where the bits of slashes are, and notAscii where the bits
+// are set. It sets the bits of escaped where characters are escaped by a backslash, and those of bad
+// where these may not be, or may be surrogates. label is where to go on.
+func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPVirtual, label string) {
+	const odd = 0xaaaaaaaaaaaaaaaa
+	Comment("A run of backslashes escapes what follows if its length is odd: subtracting the",
+		"bits that may start an escape from the odd bits ripples through each run.")
+	first := copied(c.escape)
+	starts := GP64()
+	ANDNQ(slashes, first, starts)
+	ripple := GP64()
+	LEAQ(Mem{Base: starts, Index: starts, Scale: 1}, ripple)
+	odds := GP64()
+	MOVQ(U64(odd), odds)
+	ORQ(odds, ripple)
+	SUBQ(starts, ripple)
+	XORQ(odds, ripple)
+	MOVQ(slashes, escaped)
+	ORQ(first, escaped)
+	XORQ(ripple, escaped)
+	ANDQ(slashes, ripple)
+	SHRQ(Imm(63), ripple)
+	MOVQ(ripple, c.escape)
+	MOVQ(ripple, c.open)
+
+	Comment("Classes of what may be within escapes.")
+	ascii := K()
+	na := K()
+	KMOVQ(notAscii, na)
+	KNOTQ(na, ascii)
+	class := ZMM()
+	VMOVDQA64(v, class)
+	low := ZMM()
+	VMOVDQU64(c.table("classLow"), low)
+	VPERMI2B_Z(c.table("classHigh"), low, ascii, class)
+	wrong := GP64()
+	ANDNQ(escaped, fromMask(test(class, c.table("simpleOrUnicode"))), wrong)
+	ORQ(wrong, bad)
+
+	u := fromMask(test(class, c.table("unicode")))
+	ANDQ(escaped, u)
+	any := copied(u)
+	digits := copied(c.digits)
+	ORQ(digits, any)
+	ORQ(c.second, any)
+	JZ(LabelRef(label))
+
+	Comment("Four digits follow a u. D with 8 or more is a surrogate, which is left to others.")
+	firstDigit := copied(digits)
+	SHRQ(Imm(3), firstDigit) // the carry has its highest bit set if it starts at the first digit
+	must := digits
+	after := GP64()
+	XORQ(after, after)
+	t := copied(u)
+	for range 4 {
+		ADDQ(t, t)
+		ORQ(t, must)
+	}
+	for shift := 60; shift < 64; shift++ {
+		t = copied(u)
+		SHRQ(Imm(uint64(shift)), t)
+		ORQ(t, after)
+	}
+	MOVQ(after, c.digits)
+	ORQ(after, c.open)
+	ANDNQ(must, fromMask(test(class, c.table("hex"))), wrong)
+	ORQ(wrong, bad)
+	ADDQ(u, u)
+	ORQ(firstDigit, u)
+	ANDQ(fromMask(test(class, c.table("hexD"))), u)
+	second := copied(u)
+	ADDQ(second, second)
+	ORQ(c.second, second)
+	ANDQ(fromMask(test(class, c.table("highHalf"))), second)
+	ORQ(second, bad)
+	SHRQ(Imm(63), u)
+	MOVQ(u, c.second)
+	ORQ(u, c.open)
+	JMP(LabelRef(label))
+}
+
+// utf8 sets the bits of bad where block v is not UTF-8.
+func (c *checks) utf8(v reg.Register, bad reg.GPVirtual) {
+	Comment("The bytes before each byte.")
+	lanes := ZMM()
+	VALIGND(Imm(12), c.before, v, lanes)
+	back := func(n int) reg.VecVirtual {
+		z := ZMM()
+		VPALIGNR(Imm(uint64(16-n)), lanes, v, z)
+		return z
+	}
+	one, two, three := back(1), back(2), back(3)
+	nibble := ZMM()
+	VMOVDQU64(c.table("nibble"), nibble)
+	look := func(t string, z Op, high bool) reg.VecVirtual {
+		index := ZMM()
+		if high {
+			VPSRLW(Imm(4), z, index)
+			VPANDQ(nibble, index, index)
+		} else {
+			VPANDQ(nibble, z, index)
+		}
+		entries := ZMM()
+		VMOVDQU64(c.table(t), entries)
+		VPSHUFB(index, entries, index)
+		return index
+	}
+	Comment("What three nibbles of each two bytes in a row agree on is wrong with them, but for",
+		"a second continuation, which is right and needed two after E0 and three after F0.")
+	wrong := look("firstHigh", one, true)
+	VPANDQ(look("firstLow", one, false), wrong, wrong)
+	VPANDQ(look("secondHigh", v, true), wrong, wrong)
+	VPSUBUSB(c.table("third"), two, two)
+	VPSUBUSB(c.table("fourth"), three, three)
+	VPORQ(two, three, three)
+	VPANDQ(c.table("top"), three, three)
+	VPXORQ(three, wrong, wrong)
+	ORQ(fromMask(test(wrong, wrong)), bad)
+	rest := ZMM()
+	VPSUBUSB(c.table("mayEnd"), v, rest)
+	MOVQ(fromMask(test(rest, rest)), c.short)
+}
+
+var tables = map[string]Mem{}
+
+// table returns a table by its name, and defines it when it is first asked for.
+func (c *checks) table(name string) Mem {
+	m, ok := tables[name]
+	if ok {
+		return m
+	}
+	switch name {
+	case "classLow":
+		m = table(name, func(i int) byte { return classOf(byte(i)) })
+	case "classHigh":
+		m = table(name, func(i int) byte { return classOf(byte(64 + i)) })
+	case "simpleOrUnicode":
+		m = all(name, simple|unicode)
+	case "unicode":
+		m = all(name, unicode)
+	case "hex":
+		m = all(name, hex)
+	case "hexD":
+		m = all(name, hexD)
+	case "highHalf":
+		m = all(name, highHalf)
+	case "nibble":
+		m = all(name, 0x0f)
+	case "firstHigh":
+		m = byNibble(name, firstHigh)
+	case "firstLow":
+		m = byNibble(name, firstLow)
+	case "secondHigh":
+		m = byNibble(name, secondHigh)
+	case "third": // what is at least 80 less this is a lead byte of three or more
+		m = all(name, 0xe0-0x80)
+	case "fourth":
+		m = all(name, 0xf0-0x80)
+	case "top":
+		m = all(name, 0x80)
+	case "mayEnd": // the largest bytes that may be the last three
+		m = table(name, func(i int) byte {
+			switch i {
+			case 61:
+				return 0xf0 - 1
+			case 62:
+				return 0xe0 - 1
+			case 63:
+				return 0xc0 - 1
+			}
+			return 0xff
+		})
+	case "space":
+		m = all(name, ' ')
+	case "quote":
+		m = all(name, '"')
+	case "backslash":
+		m = all(name, '\\')
+	case "openObject": // and [, folded
+		m = all(name, '{')
+	case "closeObject":
+		m = all(name, '}')
+	case "openArray":
+		m = all(name, '[')
+	case "closeArray":
+		m = all(name, ']')
+	case "colon":
+		m = all(name, ':')
+	case "comma":
+		m = all(name, ',')
+	case "structural": // of those that end in the nibble, folded
+		m = byNibble(name, [16]byte{0xa: ':', 0xb: '{', 0xc: ',', 0xd: '}'})
+	case "blank":
+		m = byNibble(name, [16]byte{0: ' ', 9: '\t', 0xa: '\n', 0xd: '\r'})
+	case "index":
+		m = table(name, func(i int) byte { return byte(i) })
+	case "step":
+		m = table(name, func(i int) byte { return byte(64 * (1 - i&1)) })
+	default:
+		panic("no table " + name)
+	}
+	tables[name] = m
+	return m
+}

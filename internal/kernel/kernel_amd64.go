@@ -1,0 +1,41 @@
+//go:build !purego
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// Available says that there are kernels for this machine.
+var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI &&
+	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasPCLMULQDQ &&
+	cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
+
+// ScanString scans the rest of a string from the start of b, which is within it, between
+// characters. With closed, end is the index of the closing quote; else up to end, between
+// characters, all is well. It says whether there is an escape before end. Characters and escapes are
+// validated; surrogates in escapes are left to others.
+func ScanString(b []byte) (end int, escaped, closed bool) {
+	if len(b) < 64 {
+		return 0, false, false
+	}
+	end, slashes, closed := scanString(&b[0], len(b)/64)
+	return end, slashes != 0, closed
+}
+
+// Find finds the tokens in the first size bytes of b, which starts outside of strings, and
+// returns how many there are. It ends at the end of b, or behind [MaxBytes]; behind a block
+// of 64 bytes at whose end as many brackets more are closed than opened as depth says; and
+// before a block that has a character or escape in a string which is not valid, or a
+// surrogate in an escape. The last token may go on behind its end.
+func (t *Tokens) Find(b []byte, depth int) (count, size int) {
+	if len(b) == 0 {
+		return 0, 0
+	}
+	count, size = findTokens(t, &b[0], min(len(b), MaxBytes), depth)
+	return count, min(size, len(b))
+}
+
+//go:noescape
+func scanString(b *byte, blocks int) (end int, escaped uint64, closed bool)
+
+//go:noescape
+func findTokens(t *Tokens, b *byte, n, depth int) (count, size int)

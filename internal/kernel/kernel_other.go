@@ -1,0 +1,12 @@
+//go:build !amd64 || purego
+
+package kernel
+
+// Available says that there are kernels for this machine.
+const Available = false
+
+// ScanString must not be called.
+func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not available") }
+
+// Find must not be called.
+func (*Tokens) Find([]byte, int) (count, size int) { panic("kernel: not available") }

@@ -1,0 +1,341 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slowString does byte by byte what ScanString does: whether it is closed at end, or goes on
+// between characters there, or is wrong, or has a surrogate.
+func slowString(b []byte) (end int, escaped, closed, wrong bool) {
+	for i := 0; ; {
+		switch {
+		case i >= len(b):
+			return i, escaped, false, false
+		case b[i] == '"':
+			return i, escaped, true, false
+		case b[i] < ' ':
+			return i, escaped, false, true
+		case b[i] == '\\':
+			escaped = true
+			if i+1 >= len(b) {
+				return i, escaped, false, false
+			}
+			if strings.IndexByte(`"\/bfnrt`, b[i+1]) >= 0 {
+				i += 2
+				continue
+			}
+			if b[i+1] != 'u' {
+				return i, escaped, false, true
+			}
+			digits := b[i+2 : min(len(b), i+6)]
+			if len(bytes.Trim(digits, "0123456789abcdefABCDEF")) == 0 {
+				if len(digits) > 1 && digits[0]|0x20 == 'd' && digits[1] >= '8' {
+					return i, escaped, false, true
+				}
+				if len(digits) < 4 {
+					return i, escaped, false, false
+				}
+				i += 6
+				continue
+			}
+			return i, escaped, false, true
+		default:
+			if !utf8.FullRune(b[i:]) {
+				return i, escaped, false, false
+			}
+			r, n := utf8.DecodeRune(b[i:])
+			if r == utf8.RuneError && n == 1 {
+				return i, escaped, false, true
+			}
+			i += n
+		}
+	}
+}
+
+func checkString(t *testing.T, b []byte) {
+	end, escaped, closed := ScanString(b)
+	wantEnd, wantEscaped, wantClosed, wrong := slowString(b)
+	blocks := len(b) &^ 63
+	if wantClosed && wantEnd < blocks {
+		require.True(t, closed, "%q", b)
+	}
+	if closed {
+		require.True(t, wantClosed, "%q", b)
+		require.Equal(t, wantEnd, end, "%q", b)
+		require.Equal(t, wantEscaped, escaped, "%q", b)
+		return
+	}
+	// Where it is not closed, it ends between characters before what is wrong.
+	require.LessOrEqual(t, end, wantEnd, "%q", b)
+	at, wasEscaped, _, _ := slowString(b[:end])
+	require.Equal(t, end, at, "%q", b)
+	if wasEscaped {
+		require.True(t, escaped, "%q", b)
+	}
+	if escaped {
+		require.True(t, wantEscaped, "%q", b)
+	}
+	if !wrong && !wantClosed {
+		// It goes on to the last end of a block that is between characters.
+		for ; blocks > end; blocks -= 64 {
+			at, _, _, _ := slowString(b[:blocks])
+			require.NotEqual(t, blocks, at, "%q", b)
+		}
+	}
+}
+
+// pieces are what texts are made of: most of JSON, and what breaks it.
+var pieces = []string{
+	"a", "plain text ", "\"", "\"", `\"`, `\\`, `\n`, `\/`, `\u00fc`, `\uD83d\ude00`, `\ud7ff`, `\udc00`, `\u12`, `\u`, `\x`, `\`, `\\\`,
+	"ü", "€", "😀", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\x80", "\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xc0\x80", "\xff", "\xf8",
+	"\x1f", "\n", "\x00", "\x7f", " ", "\t", "{", "}", "[", "]", ":", ",", "12", "-1.5e3", "true", "null", "\x1a", "\x0c", "{\"name\":\"value\"},",
+}
+
+// text returns about n bytes of pieces, of fewer kinds the more plain it is to be.
+func text(r *rand.Rand, n int) []byte {
+	var b []byte
+	some := make([]string, 1+r.IntN(6))
+	for i := range some {
+		some[i] = pieces[r.IntN(len(pieces))]
+	}
+	plain := r.IntN(4) > 0
+	for len(b) < n {
+		if plain && r.IntN(3) > 0 {
+			b = append(b, pieces[r.IntN(2)]...)
+			continue
+		}
+		b = append(b, some[r.IntN(len(some))]...)
+	}
+	return b
+}
+
+func needKernels(t testing.TB) {
+	if !Available {
+		t.Skip("no kernels for this machine or build")
+	}
+}
+
+func rounds() int {
+	if testing.Short() {
+		return 20_000
+	}
+	return 300_000
+}
+
+func TestScanStringRandom(t *testing.T) {
+	needKernels(t)
+	r := rand.New(rand.NewPCG(1, 1))
+	for range rounds() {
+		b := text(r, r.IntN(4*64+2))
+		checkString(t, b)
+	}
+}
+
+// Each piece stands at each place of up to four blocks, alone and twice.
+func TestScanStringPlaces(t *testing.T) {
+	needKernels(t)
+	for _, p := range pieces {
+		for n := range 4*64 + 1 {
+			b := []byte(strings.Repeat("x", n) + p + p + strings.Repeat("y", 70) + "\"" + strings.Repeat("z", 64))
+			checkString(t, b)
+			for cut := n; cut < min(n+8, len(b)); cut++ {
+				checkString(t, b[:cut])
+			}
+		}
+	}
+}
+
+// slowTokens does byte by byte what Find does, but for the depth.
+func slowTokens(b []byte) (pos []int, size int) {
+	at := func(i int) byte {
+		if i < 0 {
+			return ' '
+		}
+		if i >= len(b) {
+			return ' ' // as if blanks followed
+		}
+		return b[i]
+	}
+	isCont := func(c byte) bool { return c&0xc0 == 0x80 }
+	inString, active, scalar := false, false, false
+	digits, surrogate := 0, false
+	for i := 0; i < (len(b)+63)&^63; i++ {
+		if i&63 == 0 {
+			size = i // the block before was right
+		}
+		c := at(i)
+		escaped := active
+		active = false
+		switch {
+		case digits > 0:
+			if strings.IndexByte("0123456789abcdefABCDEF", c) < 0 || digits == 3 && surrogate && c >= '8' {
+				return before(pos, size), size
+			}
+			surrogate = digits == 4 && c|0x20 == 'd'
+			digits--
+		case escaped && c == 'u':
+			digits = 4
+		case escaped && strings.IndexByte(`"\/bfnrt`, c) < 0:
+			return before(pos, size), size
+		}
+		if c == '\\' && !escaped {
+			active = true
+		}
+		p1, p2, p3 := at(i-1), at(i-2), at(i-3)
+		twice := isCont(p1) && isCont(c)
+		switch {
+		case p1 >= 0xc0 && !isCont(c), p1 < 0x80 && isCont(c), twice != (p2 >= 0xe0 || p3 >= 0xf0),
+			isCont(c) && (p1 == 0xc0 || p1 == 0xc1 || p1 == 0xe0 && c < 0xa0 || p1 == 0xed && c > 0x9f || p1 == 0xf0 && c < 0x90 || p1 == 0xf4 && c > 0x8f || p1 > 0xf4):
+			return before(pos, size), size
+		}
+		wasScalar := scalar
+		scalar = false
+		switch {
+		case c == '"' && !escaped:
+			if inString = !inString; inString {
+				pos = append(pos, i)
+			}
+		case inString:
+			if c < ' ' {
+				return before(pos, size), size
+			}
+		case strings.IndexByte("{}[]:,\x1a\x0c", c) >= 0: // the last two need not be numbers that go on
+			pos = append(pos, i)
+		case strings.IndexByte(" \t\r\n", c) >= 0:
+		default:
+			if scalar = true; !wasScalar {
+				pos = append(pos, i)
+			}
+		}
+	}
+	return pos, len(b)
+}
+
+func before(pos []int, size int) []int {
+	for len(pos) > 0 && pos[len(pos)-1] >= size {
+		pos = pos[:len(pos)-1]
+	}
+	return pos
+}
+
+func checkTokens(t *testing.T, b []byte) {
+	var tokens Tokens
+	for i := range tokens.first {
+		tokens.first[i] = '{' // it may hold anything from before
+	}
+	count, size := tokens.Find(b, len(b)+1)
+	want, wantSize := slowTokens(b)
+	require.Equal(t, wantSize, size, "%q", b)
+	require.Equal(t, len(want), count, "%q", b)
+	for i, at := range want {
+		require.Equal(t, at, tokens.Pos(i), "%q", b)
+		w := tokens.Word(i / 64)
+		got := ""
+		for k, m := range []uint64{w.OpenObject, w.CloseObject, w.OpenArray, w.CloseArray, w.Colon, w.Comma, w.String} {
+			if m>>(i%64)&1 != 0 {
+				got += `{}[]:,"`[k : k+1]
+			}
+		}
+		kind := ""
+		if strings.IndexByte(`{}[]:,"`, b[at]) >= 0 {
+			kind = string(b[at : at+1])
+		}
+		require.Equal(t, kind, got, "token %d of %q", i, b)
+	}
+}
+
+func TestTokensRandom(t *testing.T) {
+	needKernels(t)
+	r := rand.New(rand.NewPCG(2, 2))
+	for range rounds() {
+		checkTokens(t, text(r, r.IntN(4*64+2)))
+	}
+}
+
+// Each piece stands at each place of up to four blocks, outside of strings and in one.
+func TestTokensPlaces(t *testing.T) {
+	needKernels(t)
+	for _, p := range pieces {
+		for n := range 4*64 + 1 {
+			for _, fill := range []string{" ", ",", "1", "\"" + strings.Repeat("s", 64)} {
+				checkTokens(t, []byte(strings.Repeat(fill, n/len(fill))+p+p+`":[1,"`))
+			}
+		}
+	}
+}
+
+func TestTokensMany(t *testing.T) {
+	needKernels(t)
+	for _, n := range []int{63, 64, 65, 127, 128, 129, MaxBytes - 1, MaxBytes} {
+		checkTokens(t, bytes.Repeat([]byte("["), n))
+	}
+	var tokens Tokens
+	count, size := tokens.Find(bytes.Repeat([]byte("["), MaxBytes+1), 1)
+	require.Equal(t, MaxBytes, count)
+	require.Equal(t, MaxBytes, size)
+}
+
+// It ends with the block in which the last container closes.
+func TestTokensDepth(t *testing.T) {
+	needKernels(t)
+	var tokens Tokens
+	for n := range 300 {
+		count, size := tokens.Find([]byte(strings.Repeat(" ", n)+"]}"+strings.Repeat(" ", 300)), 2)
+		require.Equal(t, []int{2, (n+1)&^63 + 64}, []int{count, size})
+	}
+	count, size := tokens.Find([]byte(`{"a":1}`+strings.Repeat(" ", 600)), 0)
+	require.Equal(t, []int{5, 64}, []int{count, size})
+}
+
+func FuzzScanString(f *testing.F) {
+	needKernels(f)
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) { checkString(t, b) })
+}
+
+func FuzzTokens(f *testing.F) {
+	needKernels(f)
+	seed(f)
+	f.Fuzz(func(t *testing.T, b []byte) { checkTokens(t, b[:min(len(b), MaxBytes)]) })
+}
+
+func seed(f *testing.F) {
+	r := rand.New(rand.NewPCG(3, 3))
+	for range 200 {
+		f.Add(text(r, r.IntN(300)))
+	}
+}
+
+func BenchmarkScanString(b *testing.B) {
+	needKernels(b)
+	for _, s := range []string{"plain text of the sort that is common ", `a line with a line break\nand \"quotes\" `, "größer als erwartet, und überall ", `\u00fcberall, `} {
+		text := []byte(strings.Repeat(s, 2000/len(s)) + "\"" + strings.Repeat(" ", 64))
+		b.Run(fmt.Sprintf("%.12s", s), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				ScanString(text)
+			}
+		})
+	}
+}
+
+func BenchmarkTokens(b *testing.B) {
+	needKernels(b)
+	var tokens Tokens
+	for _, s := range []string{`{"name":"container-17","ports":[{"containerPort":8080},{"containerPort":9090}]},`, `{"text":"some \"escaped\" text of a length that is common","n":[1,2,3,4.5e1]},`, `{"text":"größer als erwartet, und überall"},`} {
+		text := []byte(strings.Repeat(s, MaxBytes/len(s)))
+		b.Run(fmt.Sprintf("%.12s", s), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				tokens.Find(text, 100)
+			}
+		})
+	}
+}
