@@ -85,7 +85,7 @@ func TestRealResources(t *testing.T) {
 func testRealResources(t *testing.T, newComparer maker) {
 	mutations := uint64(*mutationsFlag)
 	if testing.Short() {
-		mutations = 1
+		mutations = 0
 	}
 	comparers := realSchemas(t, newComparer)
 	objects, y := 0, newTally()
