@@ -3,6 +3,7 @@ package decoder
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"unicode/utf8"
 
@@ -31,9 +32,9 @@ type findings struct {
 	paths      []byte
 	textBytes  int // the length of the paths as text, at most
 	omitted    int
-	mismatches int     // all of them, omitted ones too
-	strict     int     // unknown and duplicate fields, omitted ones too
-	order      []int32 // of the records, as they are reported
+	mismatches int       // all of them, omitted ones too
+	strict     int       // unknown and duplicate fields, omitted ones too
+	order      []ordered // the records, as they are reported
 	list       errors.List
 	lastStrict *errors.StrictError
 	scratch    []byte
@@ -147,8 +148,8 @@ func (d *Decoder) finish() {
 	}
 	w.mergeDuplicates()
 	w.list = slices.Grow(w.list, len(w.order))[:len(w.order)]
-	for i, at := range w.order {
-		r, f := &w.records[at], &w.list[i]
+	for i := range w.order {
+		r, f := &w.records[w.order[i].at], &w.list[i]
 		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Position: r.position, First: r.firstPosition, Count: r.count}
 		if r.text < r.textEnd {
 			f.SetFieldPath(w.lastTexts[r.text:r.textEnd])
@@ -222,7 +223,7 @@ func isStrict(f *errors.Finding) bool {
 // duplicates come first in the order.
 func (f *findings) mergeDuplicates() {
 	count := 0
-	for count < len(f.order) && f.records[f.order[count]].kind == errors.DuplicateField {
+	for count < len(f.order) && f.order[count].rank == rankDuplicate {
 		count++
 	}
 	if count < 2 {
@@ -233,17 +234,17 @@ func (f *findings) mergeDuplicates() {
 		byPath = make(map[string]int32, count)
 	}
 	kept := f.order[:0]
-	for _, at := range f.order[:count] {
-		r := &f.records[at]
+	for _, e := range f.order[:count] {
+		r := &f.records[e.at]
 		path := f.lastPaths[r.path:r.end]
 		first, known := byPath[path]
 		if byPath == nil {
-			same := slices.IndexFunc(kept, func(at int32) bool {
-				other := &f.records[at]
+			same := slices.IndexFunc(kept, func(kept ordered) bool {
+				other := &f.records[kept.at]
 				return f.lastPaths[other.path:other.end] == path
 			})
 			if known = same >= 0; known {
-				first = kept[same]
+				first = kept[same].at
 			}
 		}
 		if known {
@@ -251,9 +252,9 @@ func (f *findings) mergeDuplicates() {
 			continue
 		}
 		if byPath != nil {
-			byPath[path] = at
+			byPath[path] = e.at
 		}
-		kept = append(kept, at)
+		kept = append(kept, e)
 	}
 	f.order = append(kept, f.order[count:]...)
 }
@@ -262,7 +263,7 @@ func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(f.lastPa
 
 // rank is the place of a finding among the groups in which the API server
 // reports. What it does not report comes last.
-func (r *record) rank() int {
+func (r *record) rank() rank {
 	switch {
 	case r.kind == errors.DuplicateField:
 		return rankDuplicate
@@ -276,12 +277,14 @@ func (r *record) rank() int {
 	return rankEmbedded
 }
 
+type rank uint8
+
 const (
-	rankDuplicate    = iota // in the order of the document
-	rankRootMetadata        // in the order of a walk with sorted names
-	rankPruned              // by the server's spelling of the path
-	rankEmbedded            // by another spelling of it
-	rankOther               // in the order of the document
+	rankDuplicate    rank = iota // in the order of the document
+	rankRootMetadata             // in the order of a walk with sorted names
+	rankPruned                   // by the server's spelling of the path
+	rankEmbedded                 // by another spelling of it
+	rankOther                    // in the order of the document
 )
 
 // sort puts the records into the order in which the API server reports them.
@@ -298,20 +301,73 @@ func (w *walker) sort() {
 		}
 		r.sortEnd, r.textEnd = len(w.scratch), len(w.texts)
 	}
+	common := w.commonStart()
 	w.order = w.order[:0]
 	for i := range w.records {
-		w.order = append(w.order, int32(i))
+		r := &w.records[i]
+		e := ordered{at: int32(i), rank: r.rank(), key: uint64(r.at)}
+		switch e.rank {
+		case rankRootMetadata:
+			e.key = 0
+		case rankPruned, rankEmbedded:
+			e.key = firstBytes(w.scratch[r.sort+common : r.sortEnd])
+		}
+		w.order = append(w.order, e)
 	}
-	slices.SortFunc(w.order, func(x, y int32) int { return w.compare(&w.records[x], &w.records[y]) })
+	slices.SortFunc(w.order, func(x, y ordered) int {
+		switch {
+		case x.rank != y.rank:
+			return int(x.rank) - int(y.rank)
+		case x.key != y.key:
+			return cmp.Compare(x.key, y.key)
+		}
+		return w.compare(x.rank, &w.records[x.at], &w.records[y.at])
+	})
 }
 
-// compare says in which order two records are reported. No two are equal.
-func (w *walker) compare(a, b *record) int {
-	if by := cmp.Compare(a.rank(), b.rank()); by != 0 {
-		return by
+// An ordered is the index of a record with what most records are put in order by.
+type ordered struct {
+	key  uint64
+	at   int32
+	rank rank
+}
+
+// firstBytes returns the first eight bytes of a text as a number that sorts like it.
+func firstBytes(text []byte) uint64 {
+	if len(text) >= 8 {
+		return binary.BigEndian.Uint64(text)
 	}
+	var b [8]byte
+	copy(b[:], text)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// commonStart returns how many bytes all texts that records are sorted by have in common.
+func (w *walker) commonStart() int {
+	first, common := -1, 0
+	for i := range w.records {
+		r := &w.records[i]
+		if rank := r.rank(); rank != rankPruned && rank != rankEmbedded {
+			continue
+		}
+		if first < 0 {
+			first, common = r.sort, r.sortEnd-r.sort
+			continue
+		}
+		common = min(common, r.sortEnd-r.sort)
+		n := 0
+		for n < common && w.scratch[first+n] == w.scratch[r.sort+n] {
+			n++
+		}
+		common = n
+	}
+	return common
+}
+
+// compare says in which order two records of a rank are reported. No two are equal.
+func (w *walker) compare(rank rank, a, b *record) int {
 	by := 0
-	switch a.rank() {
+	switch rank {
 	case rankRootMetadata:
 		by = w.pathOf(a).Compare(w.pathOf(b))
 	case rankPruned, rankEmbedded:
