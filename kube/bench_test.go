@@ -24,7 +24,7 @@ func body(n int) []byte {
 
 // The server's way is that of its own packages, as this package calls them to explain errors.
 func decodeAsServer(r *Resource, data []byte, how reading) (*unstructured.Unstructured, error) {
-	u, _, err := parseAsServer(data, how)
+	u, _, err := parseAsServer(data, nil, how)
 	if err != nil {
 		return nil, err
 	}

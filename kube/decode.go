@@ -69,12 +69,13 @@ func strictErrors(d *decoder.Decoder, yaml bool) []error {
 }
 
 // decode decodes an object of the resource, or of another kind: of that only metadata is
-// pruned. It tries a version first. The type is that of the object, also where there is
-// an error and it could be read.
-func (r *Resource) decode(data []byte, guess *version, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+// pruned. It tries the version that is expected first. The type is that of the object, also
+// where there is an error and it could be read.
+func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+	guess := r.guess(expected)
 	object, strict, err = guess.decode(data, how)
 	if err != nil {
-		return r.decodeRefused(data, guess, how, err)
+		return r.decodeRefused(data, guess, expected, how, err)
 	}
 	gvk = typeOf(object)
 	if actual := r.version(*gvk); actual != guess {
@@ -83,7 +84,7 @@ func (r *Resource) decode(data []byte, guess *version, how reading) (object map[
 		}
 		object, strict, err = actual.decode(data, how)
 		if err != nil {
-			return r.decodeRefused(data, actual, how, err)
+			return r.decodeRefused(data, actual, expected, how, err)
 		}
 	}
 	return object, gvk, strict, nil
@@ -91,11 +92,11 @@ func (r *Resource) decode(data []byte, guess *version, how reading) (object map[
 
 // decodeRefused decodes what a version has refused: by the right one if it was another, and
 // else it returns the server's error.
-func (r *Resource) decodeRefused(data []byte, tried *version, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+func (r *Resource) decodeRefused(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	if isLimit(refusal) {
 		return nil, nil, nil, refusal
 	}
-	u, gvk, err := parseAsServer(data, how)
+	u, gvk, err := parseAsServer(data, expected, how)
 	if err != nil {
 		return nil, gvk, nil, explained(err, refusal)
 	}
@@ -124,7 +125,7 @@ func (r *Resource) decodeRefused(data []byte, tried *version, how reading, refus
 // decodeForeign decodes a stored object of another kind, of which the server does not repair
 // the generation.
 func (r *Resource) decodeForeign(data []byte) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
-	u, gvk, err := parseAsServer(data, reading{stored: true})
+	u, gvk, err := parseAsServer(data, nil, reading{stored: true})
 	if err == nil {
 		_, err = r.coerce(u, true, false)
 	}

@@ -202,7 +202,7 @@ func TestFatalErrors(t *testing.T) {
 		} {
 			for _, strict := range []bool{false, true} {
 				how := reading{yaml: yaml, strict: strict}
-				u, gvk, server := parseAsServer([]byte(doc), how)
+				u, gvk, server := parseAsServer([]byte(doc), &trellisV1, how)
 				if server == nil {
 					_, server = r.coerce(u, false, true)
 				}

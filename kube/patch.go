@@ -65,7 +65,7 @@ func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.Pat
 		return nil, nil, err
 	}
 	gvk := current.GroupVersionKind()
-	object, _, strict, err := r.decode(text, r.guess(&gvk), reading{strict: v != decoder.Ignore})
+	object, _, strict, err := r.decode(text, &gvk, reading{strict: v != decoder.Ignore})
 	if isLimit(err) {
 		return nil, nil, err
 	}

@@ -203,7 +203,7 @@ func patchAsServer(t *testing.T, r *Resource, current *unstructured.Unstructured
 		warnings = append(warnings, e.Error())
 	}
 	u := &unstructured.Unstructured{Object: object}
-	_, _, err = parseAsServer(text, reading{strict: true})
+	_, _, err = parseAsServer(text, nil, reading{strict: true})
 	if err == nil {
 		var unknown []string
 		unknown, err = r.coerce(u, false, true)

@@ -106,10 +106,10 @@ func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.Gro
 			r = expected
 		}
 	}
-	object, gvk, strict, err := r.decode(data, r.guess(defaults), how)
+	object, gvk, strict, err := r.decode(data, defaults, how)
 	if err == nil && gvk.GroupKind() != r.groupKind {
 		if actual := s.resourceFor(gvk.GroupKind()); actual != nil {
-			object, gvk, strict, err = actual.decode(data, actual.guess(gvk), how)
+			object, gvk, strict, err = actual.decode(data, gvk, how)
 		}
 	}
 	if err != nil {

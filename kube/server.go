@@ -17,8 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// parseAsServer parses a document as the API server does before it looks at a schema.
-func parseAsServer(data []byte, how reading) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
+// parseAsServer parses a document as the API server does before it looks at a schema. The type
+// is completed by the one that is expected, where there is an error.
+func parseAsServer(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
 	u := new(unstructured.Unstructured)
 	if how.stored {
 		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
@@ -26,7 +27,7 @@ func parseAsServer(data []byte, how reading) (*unstructured.Unstructured, *runti
 	}
 	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
 		unstructuredscheme.NewUnstructuredObjectTyper(), json.SerializerOptions{Yaml: how.yaml, Strict: how.strict})
-	_, gvk, err := s.Decode(data, nil, u)
+	_, gvk, err := s.Decode(data, expected, u)
 	if runtime.IsStrictDecodingError(err) {
 		err = nil
 	}

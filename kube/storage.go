@@ -34,8 +34,8 @@ func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, 
 	} else if !ok {
 		return nil, nil, fmt.Errorf("kube: a StorageDecoder decodes into *unstructured.Unstructured, not %T", into)
 	}
-	guess := d.resource.guess(&runtimeschema.GroupVersionKind{Version: d.version})
-	object, gvk, _, err := d.resource.decode(data, guess, reading{stored: true})
+	expected := d.resource.groupKind.WithVersion(d.version)
+	object, gvk, _, err := d.resource.decode(data, &expected, reading{stored: true})
 	if err != nil {
 		return nil, gvk, err
 	}
