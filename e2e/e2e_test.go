@@ -1,0 +1,189 @@
+//go:build !race
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+)
+
+const crdFile = "testdata/crd.yaml"
+
+func TestServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	command := buildCommand(t)
+	config, ca := startServer(t)
+	crd := createCRD(t, config)
+	direct := newFront(t, "direct", config)
+
+	exact := rest.AnonymousClientConfig(config)
+	exact.TLSClientConfig = rest.TLSClientConfig{}
+	exact.BearerToken = config.BearerToken
+	exact.Host = startProxy(t, command, config, ca, crdFile, "--kubernetes", "--patches", "pass")
+
+	t.Run("proxy", func(t *testing.T) { compareFronts(t, direct, newFront(t, "proxied", exact)) })
+	hardened := rest.CopyConfig(exact)
+	hardened.Host = startProxy(t, command, config, ca, crdFile)
+	t.Run("hardened proxy", func(t *testing.T) {
+		compareHardened(t, newFront(t, "direct-too", config), newFront(t, "hardened", hardened))
+	})
+	t.Run("adapter", func(t *testing.T) { compareAdapter(t, newFront(t, "adapter", config), crd) })
+	t.Run("kubectl", func(t *testing.T) { compareKubectl(t, config, exact) })
+}
+
+// createCRD creates the definition and waits until it is served.
+func createCRD(t *testing.T, config *rest.Config) *apiextensionsv1.CustomResourceDefinition {
+	manifest, err := os.ReadFile(crdFile)
+	require.NoError(t, err)
+	crd := new(apiextensionsv1.CustomResourceDefinition)
+	require.NoError(t, yaml.UnmarshalStrict(manifest, crd))
+	client, err := clientset.NewForConfig(config)
+	require.NoError(t, err)
+	_, err = client.ApiextensionsV1().CustomResourceDefinitions().Create(context.Background(), crd, metav1.CreateOptions{})
+	require.NoError(t, err)
+	f := newFront(t, "waiting", config)
+	require.Eventually(t, func() bool {
+		_, err := f.client.Get().AbsPath(f.path("v1", "")).Do(context.Background()).Raw()
+		return err == nil
+	}, time.Minute, 20*time.Millisecond)
+	return crd
+}
+
+// differences are those between the server and the proxy in front of it, by what a body is.
+// Codes and what is stored are always the same.
+var differences = map[string]struct {
+	reason string
+	mask   func(*answer)
+}{
+	"metadata of the wrong type":  {"the proxy has its own words for metadata that cannot be read, with the place", maskMessage},
+	"embedded metadata":           {"the same", maskMessage},
+	"a number out of range":       {"its own words, with the place", maskMessage},
+	"malformed YAML":              {"its own words, with the place", maskMessage},
+	"apiVersion with three parts": {"its own words, with the place", maskMessage},
+	"no kind":                     {"under Ignore the server says more than elsewhere, the proxy the same", maskMessage},
+	"null":                        {"the same", maskMessage},
+	"YAML without a kind":         {"the same", maskMessage},
+	"another media type":          {"the server takes Protobuf besides", maskMessage},
+	"another kind":                {"refused before the object is looked at, in the name of the kind of the path", maskStatus},
+	"another version":             {"refused before the object is decoded by that version's schema", func(a *answer) { maskMessage(a); a.Warnings = nil }},
+}
+
+func maskMessage(a *answer) {
+	if a.Status != nil {
+		a.Status.Message = ""
+	}
+}
+
+func maskStatus(a *answer) {
+	if a.Status != nil {
+		a.Status.Message, a.Status.Details = "", nil
+	}
+}
+
+// compareFronts sends all requests through both fronts and compares the answers.
+func compareFronts(t *testing.T, a, b *front) {
+	codes := map[int]int{}
+	warnings, differ := 0, 0
+	for _, s := range scenarios() {
+		want, got := a.play(t, s), b.play(t, s)
+		codes[want.Code]++
+		warnings += len(want.Warnings)
+		if d, ok := differences[s.of]; ok && show(want) != show(got) {
+			differ++
+			d.mask(&want)
+			d.mask(&got)
+		}
+		assert.Equal(t, show(want), show(got), s.name)
+	}
+	t.Logf("codes: %v; %d warnings; %d answers that are meant to differ", codes, warnings, differ)
+	require.Greater(t, codes[http.StatusCreated], 30)
+	require.Greater(t, codes[http.StatusOK], 30)
+	require.Greater(t, codes[http.StatusBadRequest], 100)
+	require.Greater(t, codes[http.StatusUnprocessableEntity], 20)
+	require.Greater(t, warnings, 200)
+}
+
+// refusals are what a proxy without flags refuses, and the codes of its answers.
+var refusals = map[string]int{
+	"text":                       http.StatusBadRequest, // half of a surrogate pair, which the server replaces
+	"invalid UTF-8":              http.StatusBadRequest, // which the server replaces, too
+	"two YAML documents":         http.StatusBadRequest, // of which the server ignores the second
+	"merge with wrong metadata":  http.StatusBadRequest, // where the server has 422 for the result
+	"merge of an array":          http.StatusBadRequest, // the same, under Ignore
+	"JSON patch":                 http.StatusUnsupportedMediaType,
+	"JSON patch with findings":   http.StatusUnsupportedMediaType,
+	"JSON patch that fails":      http.StatusUnsupportedMediaType,
+	"JSON patch of a wrong type": http.StatusUnsupportedMediaType,
+	"JSON patch malformed":       http.StatusUnsupportedMediaType,
+}
+
+// compareHardened compares what is stored, codes and warnings, for a proxy that was not told to decide as
+// the server does.
+func compareHardened(t *testing.T, direct, proxied *front) {
+	for _, s := range scenarios() {
+		want, got := direct.play(t, s), proxied.play(t, s)
+		if code, ok := refusals[s.of]; ok {
+			assert.Equal(t, code, got.Code, s.name)
+			continue
+		}
+		switch s.of {
+		case "YAML with anchors": // to override what was merged is no duplicate
+			assert.Less(t, got.Code, 300, s.name)
+			assert.Empty(t, got.Warnings, s.name)
+			continue
+		case "YAML with findings": // duplicates have paths
+			assert.Len(t, got.Warnings, len(want.Warnings), s.name)
+			want.Warnings, got.Warnings = nil, nil
+		}
+		if d, ok := differences[s.of]; ok {
+			d.mask(&want)
+			d.mask(&got)
+		}
+		assert.Equal(t, want.Code, got.Code, s.name)
+		assert.Equal(t, want.Object, got.Object, s.name)
+		assert.Equal(t, want.Warnings, got.Warnings, s.name)
+	}
+}
+
+// play sends what a scenario needs, and its request.
+func (f *front) play(t *testing.T, s scenario) answer { return f.playing(t, s, func(request) {}) }
+
+func (f *front) playing(t *testing.T, s scenario, before func(request)) answer {
+	r := s.request
+	version := ""
+	if s.clean {
+		created := f.client.Post().AbsPath(f.path("v1", "")).SetHeader("User-Agent", "e2e").
+			Body([]byte(strings.ReplaceAll(strings.ReplaceAll(clean, "NAME", r.name), "VERSION", ""))).Do(context.Background())
+		raw, err := created.Raw()
+		require.NoError(t, err, "%s: %s", s.name, raw)
+		var object struct{ Metadata metav1.ObjectMeta }
+		require.NoError(t, json.Unmarshal(raw, &object))
+		version = object.Metadata.ResourceVersion
+	}
+	r.body = strings.ReplaceAll(r.body, "VERSION", version)
+	before(r)
+	return f.send(t, r)
+}
+
+func show(a answer) string {
+	js, err := json.MarshalIndent(a, "", " ")
+	if err != nil {
+		return err.Error()
+	}
+	return string(js)
+}
