@@ -20,9 +20,10 @@ type builder struct {
 	program   *program.Program
 	predicted []*program.Field // as in the walker
 
-	src       []byte
-	entries   []entry         // one for the text, and those of what is in it
-	open      []openContainer // all but the innermost one
+	src     []byte  // with readPadding bytes behind the text
+	entries []entry // one for the text, and those of what is in it
+	open    []openContainer
+	reading
 	unescaped []byte
 	chunks
 
@@ -30,7 +31,8 @@ type builder struct {
 	root    [1]any
 }
 
-// build returns the value that the text is, whose root a node governs. Nothing of
+// build returns the value that the text is, whose root a node governs. Behind the text stand
+// readPadding bytes that are 0. Nothing of
 // the result refers to the text, and nothing of the builder to the result.
 func (b *builder) build(src []byte, root *program.Node) any {
 	b.src = src
@@ -59,7 +61,7 @@ type parent struct {
 // make makes the value that was read.
 func (b *builder) make() any {
 	var (
-		entries = b.entries[1:]
+		entries = b.entries[1:b.reading.entries]
 		e       entry
 		name    string
 		v       any

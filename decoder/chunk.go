@@ -24,7 +24,7 @@ type chunks struct {
 }
 
 func (c *chunks) start() {
-	c.text, c.strings, c.numbers = c.text[:0], 0, 0
+	c.strings, c.numbers = 0, 0
 	c.cutFrom, c.cutTo = 0, 0
 }
 

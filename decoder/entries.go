@@ -1,22 +1,20 @@
 package decoder
 
+// NOTE: A result is read by builder.scan, which is made like walker.plain: it calls nothing,
+// so that what it knows stays in registers, and ends where it needs a call; read does that and
+// lets it go on. It judges nothing, as the text is known to be valid, and does not ask
+// whether the text ends, as zeros stand behind it.
+
 import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
-
-// An openContainer is one that was not read to its end.
-type openContainer struct {
-	node  *program.Node // nil below what the program knows
-	entry int
-	cell  int32 // as in the walker
-	array bool
-}
 
 // An entry is a name or a value that was read.
 type entry struct {
@@ -55,145 +53,334 @@ func (e entry) kind() entryKind { return entryKind(e.head >> kindShift) }
 // object's node plus one: 0 is below what the program knows.
 func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
 
+// An openContainer is one that was not read to its end.
+type openContainer struct {
+	node  *program.Node // nil below what the program knows
+	entry int
+	cell  int32 // as in the walker
+	array bool
+}
+
+// readPadding is how many bytes have to stand behind a text that is read.
+const readPadding = 24
+
+// A readNeed is what scan ends for.
+type readNeed uint8
+
+const (
+	readNothing readNeed = iota // the value is complete
+	readRoom                    // in entries or open, for the value at b.pos
+	readString                  // at b.pos
+	readNumber                  // at b.pos
+	readField                   // of the name at b.pos
+)
+
+// The places at which scan goes on.
+const (
+	readValue = iota
+	readAfterString
+	readAfter
+	readFieldValue
+)
+
+// A reading is where scan is.
+type reading struct {
+	pos     int
+	entries int // in use
+	texts   int // bytes in use
+	depth   int // containers that are open
+	cell    int32
+	node    *program.Node // of the value at pos
+	field   *program.Field
+}
+
 // read notes what is in the text, whose root node n governs.
 func (b *builder) read(n *program.Node) {
+	b.reading = reading{pos: jsonwire.Blanks(b.src, 0), entries: 1, node: n}
+	b.text = slices.Grow(b.text[:0], len(b.src))[:len(b.src)]
+	if len(b.open) == 0 {
+		b.open = make([]openContainer, 16)
+		b.entries = make([]entry, 64)
+	}
+	b.entries[0], b.open[0] = entry{}, openContainer{array: true} // whose element is the value
+	for place := readValue; ; {
+		switch b.scan(place) {
+		case readNothing:
+			b.text = b.text[:b.texts]
+			return
+		case readRoom:
+			if b.reading.entries+2 > len(b.entries) {
+				b.entries = append(b.entries, make([]entry, len(b.entries))...)
+			} else {
+				b.open = append(b.open, make([]openContainer, len(b.open))...)
+			}
+			place = readValue
+		case readString:
+			b.takeString()
+			place = readAfterString
+		case readNumber:
+			end, kind, number := scanNumber(b.src, b.pos)
+			if kind == entryFloat || number > maxShared {
+				b.numbers++
+			}
+			b.pos = end
+			b.note(kind, 0, number)
+			place = readAfter
+		case readField:
+			place = b.member()
+		}
+	}
+}
+
+func (b *builder) note(kind entryKind, low int, rest uint64) {
+	b.entries[b.reading.entries] = makeEntry(kind, low, rest)
+	b.reading.entries++
+}
+
+// takeString notes the string at b.pos, up to its closing quote, and copies it if it is short.
+func (b *builder) takeString() {
+	from := b.pos + 1
+	to, escaped, _ := jsonwire.ScanString(b.src, from)
+	b.pos = to
+	switch {
+	case to-from >= longLength && escaped:
+		b.note(entryEscaped, from, uint64(to))
+	case to-from >= longLength:
+		b.note(entryLong, from, uint64(to))
+	default:
+		at := b.texts
+		if escaped {
+			b.texts = len(jsonwire.AppendUnescaped(b.text[:at], b.src[from:to]))
+		} else {
+			b.texts += copy(b.text[at:], b.src[from:to])
+		}
+		b.note(entryText, at, uint64(b.texts))
+	}
+}
+
+// member reads the name of a member up to its value.
+func (b *builder) member() (place int) {
+	top := &b.open[b.depth]
+	from := b.pos + 1
+	end, escaped, _ := jsonwire.ScanString(b.src, from)
+	name := b.src[from:end]
+	if escaped {
+		b.unescaped = jsonwire.AppendUnescaped(b.unescaped[:0], name)
+		name = b.unescaped
+	}
+	if f := top.node.Find(name); f != nil {
+		b.predicted[b.cell] = f
+		b.pos, b.field = jsonwire.Blanks(b.src, end+1)+1, f
+		return readFieldValue
+	}
+	b.node = nil
+	if top.node.Unknown != nil {
+		b.node = top.node.Unknown.Node
+	}
+	b.takeString()
+	return readAfterString
+}
+
+// scan reads on from a place, up to what it needs somebody else for.
+//
+// NOTE: keep this function free of calls, as walker.plain.
+func (b *builder) scan(place int) readNeed {
 	var (
 		src     = b.src
-		i       int
-		from    int
-		escaped bool
-		kind    entryKind
-		number  uint64
-		x, y    uint64
-		to      []byte
-		c       byte
+		entries = b.entries
+		text    = b.text
+		i       = b.pos
+		at      = b.reading.entries
+		texts   = b.texts
+		cell    = b.cell
+		n       = b.node
+		top     = &b.open[b.depth]
 		f       *program.Field
-		o       *openContainer
-
-		// The innermost open container.
-		in    *program.Node // nil below what the program knows
-		at    int           // of its entry
-		cell  int32         // as in the walker
-		array bool
+		c       byte
 	)
-	b.entries, b.text = append(b.entries[:0], entry{}), b.text[:0]
+	switch place {
+	case readAfterString:
+		goto afterString
+	case readAfter:
+		goto after
+	case readFieldValue:
+		f = b.field
+		goto field
+	}
 
 value: // that node n governs
-	b.entries[at].rest++
+	if at+2 > len(entries) || b.depth+1 == len(b.open) {
+		b.leave(i, at, texts, cell, n)
+		return readRoom
+	}
+	entries[top.entry].rest++
 	c = src[i]
-	if c <= ' ' {
-		i = jsonwire.Blanks(src, i)
+	for c <= ' ' {
+		i = jsonwire.PastBlank(src, i)
 		c = src[i]
 	}
-	switch c {
-	case '"':
+	if c == '"' {
 		b.strings++
 		goto str
-	case '{', '[':
-		o = b.push()
-		o.node, o.entry, o.cell, o.array = in, at, cell, array
-		in, at, array = n, len(b.entries), c == '['
-		kind, number = entryObject, 0
-		if array {
-			kind = entryArray
-		} else if n != nil {
-			cell, number = n.Cell, uint64(n.ID)+1
+	}
+	if c == '{' || c == '[' {
+		top.cell = cell
+		b.depth++
+		top = &b.open[b.depth]
+		top.node, top.entry, top.array = n, at, c == '['
+		entries[at] = entry{head: uint64(entryArray) << kindShift}
+		if c == '{' {
+			head := uint64(entryObject) << kindShift
+			if n != nil {
+				cell = n.Cell
+				head += uint64(n.ID) + 1
+			}
+			entries[at].head = head
 		}
-		b.entries = append(b.entries, makeEntry(kind, int(number), 0))
+		at++
 		i++
 		c = src[i]
-		if c <= ' ' {
-			i = jsonwire.Blanks(src, i)
+		for c <= ' ' {
+			i = jsonwire.PastBlank(src, i)
 			c = src[i]
 		}
 		if c == '}' || c == ']' {
 			goto end
 		}
-		if array {
+		if top.array {
 			goto element
 		}
 		goto name
-	case 't':
-		kind, i = entryTrue, i+len("true")
-	case 'f':
-		kind, i = entryFalse, i+len("false")
-	case 'n':
-		kind, i = entryNull, i+len("null")
-	default:
-		i, kind, number = scanNumber(src, i)
-		if kind == entryFloat || number > maxShared {
+	}
+	if c-'0' <= 9 {
+		digits := jsonwire.Digits(binary.LittleEndian.Uint64(src[i : i+8]))
+		next := src[i+digits]
+		if digits > 7 || next == '.' || next|0x20 == 'e' {
+			goto number
+		}
+		x := uint64(0)
+		for _, c := range src[i : i+digits] {
+			x = x*10 + uint64(c-'0')
+		}
+		if x > maxShared {
 			b.numbers++
 		}
+		entries[at] = entry{uint64(entryInt) << kindShift, x}
+		i += digits
+	} else {
+		kind := entryNull
+		if c == 't' {
+			kind = entryTrue
+		} else if c == 'f' {
+			kind = entryFalse
+			i++
+		} else if c == '-' {
+			goto number
+		}
+		entries[at] = entry{head: uint64(kind) << kindShift}
+		i += len("true")
 	}
-	b.entries = append(b.entries, makeEntry(kind, 0, number))
+	at++
 
 after: // a value
-	c = jsonwire.At(src, i)
-	if c <= ' ' {
-		i = jsonwire.Blanks(src, i)
-		c = jsonwire.At(src, i)
+	if b.depth == 0 {
+		b.leave(i, at, texts, cell, nil)
+		return readNothing
+	}
+	c = src[i]
+	for c <= ' ' {
+		i = jsonwire.PastBlank(src, i)
+		c = src[i]
 	}
 	if c != ',' {
 		goto end
 	}
 	i++
-	if array {
+	if top.array {
 		goto element
 	}
-	if src[i] <= ' ' {
-		i = jsonwire.Blanks(src, i)
+	c = src[i]
+	for c <= ' ' {
+		i = jsonwire.PastBlank(src, i)
+		c = src[i]
 	}
 
 name:
-	n = nil
-	if in == nil {
+	if top.node == nil {
+		n = nil
+		goto str
+	}
+	if len(top.node.Fields) == 0 {
+		n = nil
+		if top.node.Unknown != nil {
+			n = top.node.Unknown.Node
+		}
 		goto str
 	}
 	f = b.predicted[cell]
-	if i+16 <= len(src) &&
-		(binary.LittleEndian.Uint64(src[i:])^f.Head[0])&f.Mask[0]|
-			(binary.LittleEndian.Uint64(src[i+8:])^f.Head[1])&f.Mask[1] == 0 &&
-		(len(f.Key) <= 16 || i+len(f.Key) <= len(src) && string(src[i+16:i+len(f.Key)]) == f.Key[16:]) {
-		i += len(f.Key)
-		goto field
+	if (binary.LittleEndian.Uint64(src[i:i+8])^f.Head[0])&f.Mask[0]|
+		(binary.LittleEndian.Uint64(src[i+8:i+16])^f.Head[1])&f.Mask[1] != 0 {
+		goto find
 	}
-	from, escaped, _ = jsonwire.ScanString(src, i+1)
-	if f = b.find(in, src[i+1:from], escaped); f != nil {
-		b.predicted[cell] = f
-		i = jsonwire.Blanks(src, from+1) + 1
-		goto field
-	}
-	if in.Unknown != nil {
-		n = in.Unknown.Node
-	}
-
-str: // a string, or a name that is not declared
-	i++
-	from = i
-	if i+16 <= len(src) && cap(b.text)-len(b.text) >= 16 {
-		// Most are shorter, and copied with what stands behind them. There is one bit for
-		// each byte, so that nothing branches on where the string ends.
-		to = b.text[len(b.text) : len(b.text)+16]
-		x, y = binary.LittleEndian.Uint64(src[i:]), binary.LittleEndian.Uint64(src[i+8:])
-		binary.LittleEndian.PutUint64(to, x)
-		binary.LittleEndian.PutUint64(to[8:], y)
-		x = jsonwire.Special(x)*gatherTops>>56 | jsonwire.Special(y)*gatherTops>>56<<8
-		i += bits.TrailingZeros64(x)
-		if x != 0 && src[i] == '"' {
-			b.entries = append(b.entries, entry{uint64(len(b.text)), uint64(len(b.text) + i - from)})
-			b.text = b.text[:len(b.text)+i-from]
-			goto gotString
+	if key := len(f.Key); key > 16 {
+		if key > 32 || i+key > len(src) ||
+			binary.LittleEndian.Uint64(src[i+key-16:i+key-8]) != f.Last[0] || binary.LittleEndian.Uint64(src[i+key-8:i+key]) != f.Last[1] {
+			goto find
 		}
 	}
-	i, escaped, _ = jsonwire.ScanString(src, from)
-	b.take(from, i, escaped)
+	i += len(f.Key)
 
-gotString:
+field: // the value of a declared field
+	entries[at] = entry{head: uint64(entryField)<<kindShift | uint64(top.node.Index(f))}
+	at++
+	cell, n = f.Cell, f.Node
+	goto value
+
+element:
+	n = nil
+	if top.node != nil {
+		n = top.node.Elements.Node
+	}
+	goto value
+
+str: // a string, or a name that is not declared, from its quote on
+	{
+		// It is copied on the way, with what stands behind it. There is one bit for each
+		// byte, so that nothing branches on where the string ends.
+		from, to := i+1, texts
+		for {
+			if from > len(src)-16 || to > len(text)-16 {
+				goto slowString
+			}
+			x, y := binary.LittleEndian.Uint64(src[from:from+8]), binary.LittleEndian.Uint64(src[from+8:from+16])
+			binary.LittleEndian.PutUint64(text[to:to+8], x)
+			binary.LittleEndian.PutUint64(text[to+8:to+16], y)
+			x = jsonwire.Special(x)*gatherTops>>56 | jsonwire.Special(y)*gatherTops>>56<<8
+			if x != 0 {
+				end := bits.TrailingZeros64(x)
+				from += end
+				to += end
+				break
+			}
+			from += 16
+			to += 16
+		}
+		if src[from] != '"' || to-texts >= longLength {
+			goto slowString
+		}
+		entries[at] = entry{uint64(texts), uint64(to)}
+		at++
+		i, texts = from, to
+	}
+
+afterString:
 	i++
-	c = jsonwire.At(src, i)
-	if c <= ' ' {
-		i = jsonwire.Blanks(src, i)
-		c = jsonwire.At(src, i)
+	c = src[i]
+	if c <= ' ' && b.depth > 0 {
+		for c <= ' ' {
+			i = jsonwire.PastBlank(src, i)
+			c = src[i]
+		}
 	}
 	if c != ':' {
 		goto after
@@ -201,69 +388,32 @@ gotString:
 	i++
 	goto value
 
-field:
-	b.entries = append(b.entries, makeEntry(entryField, in.Index(f), 0))
-	cell, n = f.Cell, f.Node
-	goto value
-
-element:
-	n = nil
-	if in != nil {
-		n = in.Elements.Node
-	}
-	goto value
-
 end: // of a container
-	if len(b.open) == 0 {
-		return
-	}
 	i++
-	o = &b.open[len(b.open)-1]
-	in, at, cell, array = o.node, o.entry, o.cell, o.array
-	b.open = b.open[:len(b.open)-1]
+	b.depth--
+	top = &b.open[b.depth]
+	cell = top.cell
 	goto after
-}
 
-// take notes a text of the source, and copies it if it is short.
-func (b *builder) take(from, to int, escaped bool) {
-	kind := entryText
-	switch {
-	case to-from >= longLength && escaped:
-		kind = entryEscaped
-	case to-from >= longLength:
-		kind = entryLong
-	default:
-		at := len(b.text)
-		if escaped {
-			b.text = jsonwire.AppendUnescaped(b.text, b.src[from:to])
-		} else {
-			b.text = append(b.text, b.src[from:to]...)
-		}
-		from, to = at, len(b.text)
-	}
-	b.entries = append(b.entries, makeEntry(kind, from, uint64(to)))
+slowString:
+	b.leave(i, at, texts, cell, n)
+	return readString
+
+number:
+	b.leave(i, at, texts, cell, n)
+	return readNumber
+
+find:
+	b.leave(i, at, texts, cell, n)
+	return readField
 }
 
 // gatherTops multiplies a word to have the top bits of its bytes in the top byte.
 const gatherTops = 0x0002040810204081
 
-// push makes room for a container on the stack. To fill a struct and copy it is slower, as
-// the processor waits for its parts.
-func (b *builder) push() *openContainer {
-	n := len(b.open)
-	if n == cap(b.open) {
-		b.open = append(b.open, openContainer{})
-	}
-	b.open = b.open[:n+1]
-	return &b.open[n]
-}
-
-func (b *builder) find(n *program.Node, name []byte, escaped bool) *program.Field {
-	if escaped {
-		b.unescaped = jsonwire.AppendUnescaped(b.unescaped[:0], name)
-		name = b.unescaped
-	}
-	return n.Find(name)
+// leave notes where scan is.
+func (b *builder) leave(i, entries, texts int, cell int32, n *program.Node) {
+	b.pos, b.reading.entries, b.texts, b.cell, b.node = i, entries, texts, cell, n
 }
 
 // scanNumber scans the number at i: an integer that fits int64 is one, and all else is a

@@ -66,10 +66,10 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 	}
 	switch to := v.(type) {
 	case *any:
-		*to = d.build(out, d.walker.program.Root)
+		*to = d.build(d.padded(out), d.walker.program.Root)
 		return err
 	case *map[string]any:
-		made := d.build(out, d.walker.program.Root)
+		made := d.build(d.padded(out), d.walker.program.Root)
 		object, isObject := made.(map[string]any)
 		if !isObject && made != nil {
 			return noObject(out, start())
@@ -103,12 +103,22 @@ func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
 	}
 	text, err := from.ReadValue()
 	if err == nil {
-		*v = d.build(text, nil)
+		d.scratch = append(append(d.scratch[:0], text...), zeros[:]...)
+		*v = d.build(d.scratch, nil)
 	}
 	return err
 }
 
-// build makes maps and slices of a result.
+var zeros [readPadding]byte
+
+// padded returns the result with what build needs behind it.
+func (d *Decoder) padded(out []byte) []byte {
+	out = append(out, zeros[:]...)
+	d.result = out
+	return out
+}
+
+// build makes maps and slices of a result, which has zeros behind it.
 func (d *Decoder) build(text []byte, root *program.Node) any {
 	d.builder.predicted = d.walker.predicted
 	d.builder.separate = d.separate
