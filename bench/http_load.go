@@ -73,7 +73,6 @@ func (p *process) peak() int {
 type load struct {
 	perSecond []float64 // a round
 	latencies []float64 // of all rounds, in seconds
-	peak      int
 }
 
 // loadServers puts all servers under load, in turns, and prints and writes the tables.
