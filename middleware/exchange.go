@@ -9,7 +9,6 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // An exchange is one request on its way through the middleware.
@@ -118,12 +117,9 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 	if refused := e.prepare(); refused != nil {
 		return "", "", refused
 	}
-	text := e.body
-	if e.form.isYAML() {
-		var bridge yamlbridge.Reader
-		if text, err = bridge.AppendJSON(nil, text); err != nil {
-			return "", "", e.explain(err)
-		}
+	text, err := e.json()
+	if err != nil {
+		return "", "", e.explain(err)
 	}
 	if apiVersion, kind, err = decoder.PeekType(text); err != nil {
 		return "", "", e.explain(err)

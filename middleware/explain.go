@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	stderrors "errors"
@@ -21,29 +22,42 @@ const maxEcho = 1 << 10
 // k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
 // encoding/json first, and so most of its texts are from there.
 func (e *exchange) explain(err error) *StatusError {
-	text := e.body
-	var yamlErr error
-	if e.form.isYAML() {
-		var bridge yamlbridge.Reader
-		text, yamlErr = bridge.AppendJSON(nil, text)
-	}
+	text, yamlErr := e.json()
 	var found struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
 	}
 	reason := err.Error()
-	if yamlErr == nil {
-		if sniffErr := json.Unmarshal(text, &found); sniffErr != nil {
-			reason, found.Kind = "couldn't get version/kind; json parse error: "+sniffErr.Error(), ""
-		} else if found.Kind == "" && e.resource != nil && e.resource.Kind != "" {
-			return e.kindless(err)
-		} else {
-			reason = reasonFor(err, text)
-		}
+	switch {
+	case yamlErr != nil:
+	case json.Unmarshal(text, &found) != nil:
+		reason = "couldn't get version/kind; json parse error: " + json.Unmarshal(text, &found).Error()
+		found.Kind = ""
+	case strings.Count(found.APIVersion, "/") > 1:
+		reason = noGroupVersion(found.APIVersion)
+		found.Kind = ""
+	case found.Kind == "" && e.resource != nil && e.resource.Kind != "":
+		return e.kindless(found.APIVersion, err)
+	default:
+		reason = reasonFor(err, text)
 	}
 	refused := e.cannotDecode(found.APIVersion, found.Kind, reason)
 	refused.Err = err
 	return refused
+}
+
+// noGroupVersion is the text of schema.ParseGroupVersion of k8s.io/apimachinery.
+func noGroupVersion(apiVersion string) string {
+	return "unexpected GroupVersion string: " + apiVersion
+}
+
+// json returns the body as JSON.
+func (e *exchange) json() ([]byte, error) {
+	if !e.form.isYAML() {
+		return e.body, nil
+	}
+	var bridge yamlbridge.Reader
+	return bridge.AppendJSON(nil, e.body)
 }
 
 // reasonFor is the server's text for an error of the decoder, or that of the error.
@@ -93,13 +107,19 @@ func (e *exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 	return badRequest(kind + " in version " + strconv.Quote(version) + " cannot be handled as a " + wanted + ": " + reason)
 }
 
-// kindless is the answer to an object without a kind where one must be.
-func (e *exchange) kindless(err error) *StatusError {
-	body := e.body
-	if len(body) > maxEcho {
-		body = body[:maxEcho]
+// kindless is the answer to an object without a kind where one must be. Under Ignore the
+// server finds out later, when it has put that of the path in its place.
+func (e *exchange) kindless(apiVersion string, err error) *StatusError {
+	body, kind := e.body, ""
+	if e.validation == decoder.Ignore {
+		text, _ := e.json() // which was decoded
+		body, kind = bytes.TrimSpace(text), e.resource.Kind
+		if apiVersion == "" {
+			apiVersion = e.resource.APIVersion
+		}
 	}
-	refused := e.cannotDecode("", "", "Object 'Kind' is missing in '"+string(body)+"'")
+	body = body[:min(len(body), maxEcho)]
+	refused := e.cannotDecode(apiVersion, kind, "Object 'Kind' is missing in '"+string(body)+"'")
 	refused.Err = err
 	return refused
 }
@@ -158,12 +178,14 @@ func (e *exchange) checkType() *StatusError {
 	case err != nil:
 		return e.explain(err)
 	case want.Kind != "" && kind == "":
-		return e.kindless(nil)
+		return e.kindless(apiVersion, nil)
+	case strings.Count(apiVersion, "/") > 1:
+		return e.cannotDecode("", "", noGroupVersion(apiVersion))
 	case want.APIVersion != "" && apiVersion != want.APIVersion:
 		return badRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
 	case want.Kind != "" && kind != want.Kind:
 		group, _ := splitAPIVersion(want.APIVersion)
-		return invalid(group, want.Kind, nameOf(e.result), "kind", "FieldValueInvalid",
+		return invalid(group, kind, nameOf(e.result), "kind", "FieldValueInvalid",
 			"Invalid value: "+strconv.Quote(kind)+": must be "+want.Kind)
 	}
 	return nil

@@ -96,6 +96,8 @@ func TestUndecodable(t *testing.T) {
 		{"trailing", "", foo("") + "x", unrecognized + `couldn't get version/kind; json parse error: invalid character 'x' after top-level value ({"apiVersion":"example.com/v1" ...)`},
 		{"no kind", "", `{"apiVersion":"example.com/v1"}`, unrecognized + `Object 'Kind' is missing in '{"apiVersion":"example.com/v1"}' ({"apiVersion":"example.com/v1" ...)`},
 		{"kind is a number", "", `{"kind":5}`, unrecognized + `couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})`},
+		{"apiVersion", "", `{"kind":"Foo","apiVersion":"a/b/c"}`, unrecognized + `unexpected GroupVersion string: a/b/c ({"kind":"Foo","apiVersion":"a/b ...)`},
+		{"null", "", `null`, unrecognized + `Object 'Kind' is missing in 'null' (6e756c6c)`},
 		{"YAML", "application/yaml", "a: [", unrecognized + "1:5: did not find the end of the collection"},
 		{"UTF-8", "", foo(`,"x":"` + "\xff" + `"`), `Foo in version "v1" cannot be handled as a Foo: 1:`},
 	} {
@@ -105,6 +107,15 @@ func TestUndecodable(t *testing.T) {
 			assert.True(t, strings.HasPrefix(s.Message, c.message), "%s\n%s", s.Message, c.message)
 			assert.Equal(t, "BadRequest", s.Reason)
 		})
+	}
+}
+
+// Under Ignore it is another step of the server that misses the kind.
+func TestKindlessUnderIgnore(t *testing.T) {
+	for body, text := range map[string]string{"null\n": "null", ` {"apiVersion":"example.com/v1"} `: `{"apiVersion":"example.com/v1"}`, "{}": "{}"} {
+		w, got := send(t, byPath(t), middleware.Options{}, post(foosPath+"?fieldValidation=Ignore", "", body))
+		s := refused(t, w, got, http.StatusBadRequest)
+		assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: Object 'Kind' is missing in '`+text+`'`, s.Message)
 	}
 }
 
@@ -145,7 +156,7 @@ func TestOtherType(t *testing.T) {
 	// The type may come last, and in escapes.
 	w, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"metadata":{"name":"n"},"k\u0069nd":"Bar","apiVersion":"example.com\/v1"}`))
 	s = refused(t, w, got, http.StatusUnprocessableEntity)
-	assert.Equal(t, `Foo.example.com "n" is invalid: kind: Invalid value: "Bar": must be Foo`, s.Message)
+	assert.Equal(t, `Bar.example.com "n" is invalid: kind: Invalid value: "Bar": must be Foo`, s.Message)
 	assert.Equal(t, "n", s.Details.Name)
 
 	_, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", ` { "metadata" : {} , "k\u0069nd" : "Foo" , "apiVersion" : "example.com\/v1" } `))
