@@ -15,8 +15,14 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// maxEcho bounds what an answer repeats of a body.
-const maxEcho = 1 << 10
+// maxEcho bounds what an answer repeats of a body at a time, and maxReason all of a text: the
+// findings that are kept have a limit of their own, which is below that.
+const (
+	maxEcho   = 1 << 10
+	maxReason = 128 << 10
+)
+
+func upTo(n int, text string) string { return text[:min(len(text), n)] }
 
 // explain is the answer to a body that cannot be decoded: transformDecodeError of
 // k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
@@ -48,7 +54,7 @@ func (e *exchange) explain(err error) *StatusError {
 
 // noGroupVersion is the text of schema.ParseGroupVersion of k8s.io/apimachinery.
 func noGroupVersion(apiVersion string) string {
-	return "unexpected GroupVersion string: " + apiVersion
+	return "unexpected GroupVersion string: " + upTo(maxEcho, apiVersion)
 }
 
 // json returns the body as JSON.
@@ -93,6 +99,7 @@ func metadataError(text []byte) error {
 
 // cannotDecode is the server's text for a body whose type is known, or not.
 func (e *exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
+	kind, reason = upTo(maxEcho, kind), upTo(maxReason, reason)
 	wanted := kind
 	if e.resource != nil && e.resource.Kind != "" {
 		wanted = e.resource.Kind
@@ -104,7 +111,7 @@ func (e *exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 		return badRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(e.body) + ")")
 	}
 	_, version := splitAPIVersion(apiVersion)
-	return badRequest(kind + " in version " + strconv.Quote(version) + " cannot be handled as a " + wanted + ": " + reason)
+	return badRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) + " cannot be handled as a " + wanted + ": " + reason)
 }
 
 // kindless is the answer to an object without a kind where one must be. Under Ignore the
@@ -174,6 +181,7 @@ func (e *exchange) checkType() *StatusError {
 		return nil
 	}
 	apiVersion, kind, err := decoder.PeekType(e.result)
+	apiVersion, kind = upTo(maxEcho, apiVersion), upTo(maxEcho, kind)
 	switch {
 	case err != nil:
 		return e.explain(err)
@@ -185,7 +193,7 @@ func (e *exchange) checkType() *StatusError {
 		return badRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
 	case want.Kind != "" && kind != want.Kind:
 		group, _ := splitAPIVersion(want.APIVersion)
-		return invalid(group, kind, nameOf(e.result), "kind", "FieldValueInvalid",
+		return invalid(group, kind, upTo(maxEcho, nameOf(e.result)), "kind", "FieldValueInvalid",
 			"Invalid value: "+strconv.Quote(kind)+": must be "+want.Kind)
 	}
 	return nil
