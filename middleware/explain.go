@@ -44,8 +44,15 @@ func (e *exchange) explain(err error) *StatusError {
 		found.Kind = ""
 	case found.Kind == "" && e.resource != nil && e.resource.Kind != "":
 		return e.kindless(found.APIVersion, err)
+	case metadataReason(err, text) != "":
+		reason = metadataReason(err, text)
 	default:
-		reason = reasonFor(err, text)
+		// Of another type than the path says, nothing but metadata is decoded.
+		_, isMismatch := stderrors.AsType[*errors.TypeError](err)
+		if other := e.otherType(found.APIVersion, found.Kind, text); other != nil && isMismatch {
+			other.Err = err
+			return other
+		}
 	}
 	refused := e.cannotDecode(found.APIVersion, found.Kind, reason)
 	refused.Err = err
@@ -66,8 +73,8 @@ func (e *exchange) json() ([]byte, error) {
 	return bridge.AppendJSON(nil, e.body)
 }
 
-// reasonFor is the server's text for an error of the decoder, or that of the error.
-func reasonFor(err error, text []byte) string {
+// metadataReason is the server's text for what is wrong with metadata, if that is it.
+func metadataReason(err error, text []byte) string {
 	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil {
 		return object.Err.Error()
 	}
@@ -76,7 +83,7 @@ func reasonFor(err error, text []byte) string {
 			return inMetadata.Error()
 		}
 	}
-	return err.Error()
+	return ""
 }
 
 // metadataError is the server's error about the metadata of an object, if it has one: it
@@ -171,20 +178,27 @@ func (e *exchange) strict(yamlDuplicates []string) *StatusError {
 	return refused
 }
 
-// checkType refuses objects of another type than the resource's.
+// checkType refuses results of another type than the resource's.
 func (e *exchange) checkType() *StatusError {
 	want := e.resource
-	if e.form == mergePatch || want.APIVersion == "" && want.Kind == "" {
-		return nil
-	}
-	if startsWithType(e.result, want.APIVersion, want.Kind) {
+	if e.form == mergePatch || want.APIVersion == "" && want.Kind == "" || startsWithType(e.result, want.APIVersion, want.Kind) {
 		return nil
 	}
 	apiVersion, kind, err := decoder.PeekType(e.result)
+	if err != nil {
+		return e.explain(err)
+	}
+	return e.otherType(apiVersion, kind, e.result)
+}
+
+// otherType refuses an object if its type is not the resource's.
+func (e *exchange) otherType(apiVersion, kind string, object []byte) *StatusError {
+	want := e.resource
+	if want == nil || e.form == mergePatch {
+		return nil
+	}
 	apiVersion, kind = upTo(maxEcho, apiVersion), upTo(maxEcho, kind)
 	switch {
-	case err != nil:
-		return e.explain(err)
 	case want.Kind != "" && kind == "":
 		return e.kindless(apiVersion, nil)
 	case strings.Count(apiVersion, "/") > 1:
@@ -193,7 +207,7 @@ func (e *exchange) checkType() *StatusError {
 		return badRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
 	case want.Kind != "" && kind != want.Kind:
 		group, _ := splitAPIVersion(want.APIVersion)
-		return invalid(group, kind, upTo(maxEcho, nameOf(e.result)), "kind", "FieldValueInvalid",
+		return invalid(group, kind, upTo(maxEcho, nameOf(object)), "kind", "FieldValueInvalid",
 			"Invalid value: "+strconv.Quote(kind)+": must be "+want.Kind)
 	}
 	return nil
