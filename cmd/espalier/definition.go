@@ -38,7 +38,7 @@ func (e *examiner) checkDefinition(o *object) {
 		var faults errors.SchemaErrors
 		if stderrors.As(crd.Validate(), &faults) {
 			for _, fault := range faults {
-				e.addFault(o, fault)
+				e.addFault(o, failure, fault)
 			}
 		}
 	}
@@ -46,8 +46,11 @@ func (e *examiner) checkDefinition(o *object) {
 
 // addFault adds a fault of a schema at the place that it is about, or the one
 // nearest to it that is there.
-func (e *examiner) addFault(o *object, fault *errors.SchemaError) {
+func (e *examiner) addFault(o *object, severity severity, fault *errors.SchemaError) {
 	steps := fieldSteps(fault.Field)
+	if len(steps) > 0 && steps[0] == "openAPIV3Schema" {
+		steps = steps[1:] // a schema that stands alone
+	}
 	at, depth := find(o.doc.json, steps)
 	if hoisted := len(steps) > 1 && steps[1] == "validation"; hoisted && depth < 2 {
 		// The server speaks of a schema that all versions share as if it stood here.
@@ -58,7 +61,7 @@ func (e *examiner) addFault(o *object, fault *errors.SchemaError) {
 		name = steps[len(steps)-1]
 	}
 	place := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-	e.add(o, finding{severity: failure, rule: ruleInvalidSchema, message: fault.Error(), at: place.position(at), path: fault.Field}, o.doc.locate, name)
+	e.add(o, finding{severity: severity, rule: ruleInvalidSchema, message: fault.Error(), at: place.position(at), path: fault.Field}, o.doc.locate, name)
 }
 
 // fieldSteps cuts the path of a schema error into the names and indices on the way:

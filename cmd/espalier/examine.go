@@ -44,6 +44,7 @@ func newExaminer(s *settings) *examiner {
 type object struct {
 	verdict
 	doc     document
+	program *schema.Program  // it was decoded with
 	decoder *decoder.Decoder // that has its findings
 	result  []byte           // valid until the next object; nil where there is none
 	items   []document       // of a List
@@ -127,7 +128,7 @@ func (e *examiner) skips(apiVersion, kind string) bool {
 
 // decode decodes an object and notes what is found.
 func (e *examiner) decode(o *object, program *schema.Program) {
-	o.decoder = e.decoder(program)
+	o.program, o.decoder = program, e.decoder(program)
 	var err error
 	e.out, err = o.decoder.AppendJSON(e.out[:0], o.doc.json)
 	switch {

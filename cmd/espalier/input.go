@@ -73,10 +73,7 @@ func displayName(name string) string {
 // is decompressed.
 func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error] {
 	if small, ok := r.small(in); ok {
-		if isJSON(name, bufio.NewReaderSize(bytes.NewReader(small), 16)) {
-			return jsonDocuments(bytes.NewReader(small))
-		}
-		return r.yamlDocuments(inMemory(small))
+		return r.texts(name, small)
 	}
 	if r.stream == nil {
 		r.stream = bufio.NewReaderSize(nil, 64<<10)
@@ -93,6 +90,14 @@ func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error]
 		return jsonDocuments(content)
 	}
 	return r.yamlDocuments(streamed(content))
+}
+
+// texts yields the documents of what is in memory.
+func (r *reader) texts(name string, content []byte) iter.Seq2[document, error] {
+	if isJSON(name, bufio.NewReaderSize(bytes.NewReader(content), 16)) {
+		return jsonDocuments(bytes.NewReader(content))
+	}
+	return r.yamlDocuments(inMemory(content))
 }
 
 func isGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }

@@ -31,7 +31,7 @@ defaults, and says where unknown and duplicate fields stand.`,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newVersionCommand())
+	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newExplainCommand(p), newSchemaCommand(p), newVersionCommand())
 	root.AddCommand(newProxyCommand(&p.code))
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A step leads from a value to one within it: to a member, or to an element.
+type step struct {
+	name  string
+	index int // -1 for a member
+}
+
+// parsePath reads a path: a JSON Pointer, or the spelling of the API server, such as
+// spec.containers[0].image. What stands in brackets and is no index is a name. In the
+// server's spelling names may have dots: those of the object decide, and fields are
+// called like what it has.
+func parsePath(text string, js []byte) ([]step, error) {
+	if strings.HasPrefix(text, "/") {
+		return parsePointer(text, js)
+	}
+	var steps []step
+	for rest := strings.TrimPrefix(text, "."); rest != ""; {
+		var s step
+		s, rest = nextStep(rest, namesAt(js, steps))
+		if s.name == "" && s.index < 0 {
+			return nil, fmt.Errorf("%q is no path: write it as spec.containers[0].image, or as a JSON Pointer", text)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// nextStep cuts the first step off a path. names are those of the object that it
+// starts at.
+func nextStep(path string, names []string) (s step, rest string) {
+	if inside, ok := strings.CutPrefix(path, "["); ok {
+		key, rest, _ := strings.Cut(inside, "]")
+		if unquoted, err := strconv.Unquote(key); err == nil {
+			key = unquoted
+		} else if n, err := strconv.Atoi(key); err == nil && n >= 0 && len(names) == 0 {
+			return step{index: n}, strings.TrimPrefix(rest, ".")
+		}
+		return step{key, -1}, strings.TrimPrefix(rest, ".")
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	for _, name := range names {
+		if len(name) > end && strings.HasPrefix(path, name) && (len(path) == len(name) || strings.IndexByte(".[", path[len(name)]) >= 0) {
+			end = len(name)
+		}
+	}
+	return step{path[:end], -1}, strings.TrimPrefix(path[end:], ".")
+}
+
+func parsePointer(text string, js []byte) ([]step, error) {
+	p := jsontext.Pointer(text)
+	if !p.IsValid() {
+		return nil, fmt.Errorf("%q is no JSON Pointer", text)
+	}
+	var steps []step
+	for token := range p.Tokens() {
+		s := step{token, -1}
+		value, _ := valueAt(js, steps)
+		if n, err := strconv.Atoi(token); err == nil && value.Kind() == '[' {
+			s = step{index: n}
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// keys returns the steps as names and indices, as find takes them.
+func keys(steps []step) []string {
+	all := make([]string, len(steps))
+	for i, s := range steps {
+		if all[i] = s.name; s.index >= 0 {
+			all[i] = strconv.Itoa(s.index)
+		}
+	}
+	return all
+}
+
+// spelled returns a path as the API server spells it.
+func spelled(steps []step) string {
+	var b strings.Builder
+	for i, s := range steps {
+		switch {
+		case s.index >= 0:
+			fmt.Fprintf(&b, "[%d]", s.index)
+		case i > 0:
+			b.WriteString("." + printable(s.name))
+		default:
+			b.WriteString(printable(s.name))
+		}
+	}
+	if len(steps) == 0 {
+		return "the root"
+	}
+	return b.String()
+}
+
+// valueAt returns the value that a path leads to, if there is one. Of names that stand
+// twice the last counts.
+func valueAt(js []byte, steps []step) (value jsontext.Value, ok bool) {
+	value = js
+	for _, s := range steps {
+		d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		found := false
+		index := 0
+		each(d, func(name string, v jsontext.Value) {
+			if s.index >= 0 && s.index == index || s.index < 0 && name == s.name && value.Kind() == '{' {
+				value, found = v.Clone(), true
+			}
+			index++
+		})
+		if !found {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// namesAt returns the names of the object that a path leads to.
+func namesAt(js []byte, steps []step) (names []string) {
+	value, _ := valueAt(js, steps)
+	if value.Kind() == '{' {
+		each(jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), func(name string, _ jsontext.Value) {
+			names = append(names, name)
+		})
+	}
+	return names
+}
+
+// each calls do for each member or element of the value that comes next. Values are
+// valid during the call.
+func each(d *jsontext.Decoder, do func(name string, value jsontext.Value)) {
+	kind := d.PeekKind()
+	if kind != '{' && kind != '[' {
+		return
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return
+	}
+	for d.PeekKind() != '}' && d.PeekKind() != ']' {
+		name := ""
+		if kind == '{' {
+			t, err := d.ReadToken()
+			if err != nil {
+				return
+			}
+			name = t.String()
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			return
+		}
+		do(name, v)
+	}
+}
