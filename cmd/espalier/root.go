@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -17,22 +20,29 @@ const (
 	exitInput    = 3 // something cannot be read, decoded or written
 )
 
+const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions,
+or of OpenAPI documents, as a kube-apiserver does, and without one: it says which
+fields are unknown or stand twice, and where, removes them, inserts defaults, and
+explains what it does.
+
+Flags can have defaults in a file ` + defaultConfig + `, which is looked for in the working
+folder and above it: crd, openapi, semantics, validate, failOn,
+ignoreMissingSchemas, skipKind and jobs, with paths relative to the file.`
+
+const rootExamples = `  # What would the API server drop from these manifests?
+  espalier check --crd crds/ manifests/
+
+  # Remove it, after a look at what that changes.
+  espalier prune --crd crds/ --diff manifests/
+  espalier prune --crd crds/ --write manifests/
+
+  # Why did a field vanish?
+  espalier explain --crd crds/ backupplan.yaml spec.retention.dayly`
+
 // run is the whole command: it is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := &cobra.Command{
-		Use:   "espalier",
-		Short: "Prune and default Kubernetes custom resources",
-		Long: `Espalier decodes JSON and YAML against the schemas of custom resource
-definitions, as a kube-apiserver does: it removes unknown fields, inserts
-defaults, and says where unknown and duplicate fields stand.`,
-		Args:          cobra.NoArgs,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newExplainCommand(p), newSchemaCommand(p), newVersionCommand())
-	root.AddCommand(newProxyCommand(&p.code))
+	root := newRootCommand(p, os.Args[0])
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -44,6 +54,50 @@ defaults, and says where unknown and duplicate fields stand.`,
 		return exitUsage
 	}
 	return p.code
+}
+
+// newRootCommand returns the command under the name that it was called by: as a plugin
+// it is a command of kubectl.
+func newRootCommand(p *process, calledAs string) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "espalier",
+		Short:         "Prune, default and check Kubernetes objects as the API server does",
+		Long:          rootHelp,
+		Example:       rootExamples,
+		Args:          noSuchCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
+		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
+	name := strings.TrimSuffix(filepath.Base(calledAs), ".exe")
+	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok && plugin == "espalier" {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl espalier"}
+		renameExamples(root)
+	}
+	return root
+}
+
+// noSuchCommand is what is wrong with the name of a command.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if known := cmd.SuggestionsFor(args[0]); len(known) > 0 {
+		text += ", did you mean " + strings.Join(known, " or ") + "?"
+	}
+	return errors.New(text)
+}
+
+// renameExamples makes the examples those of a plugin of kubectl.
+func renameExamples(cmd *cobra.Command) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, "espalier ", "kubectl espalier ")
+	for _, sub := range cmd.Commands() {
+		renameExamples(sub)
+	}
 }
 
 func newVersionCommand() *cobra.Command {

@@ -15,6 +15,9 @@ import (
 var updateFlag = flag.Bool("update", false, "write what commands print into the scripts")
 
 func TestMain(m *testing.M) {
+	if os.Getenv("ESPALIER_TEST_MAIN") != "" {
+		main() // for a test that has started itself
+	}
 	testscript.Main(m, map[string]func(){"espalier": main, "kubectl-espalier": main})
 }
 

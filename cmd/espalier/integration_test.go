@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+)
+
+// readYAML reads a file of the repository.
+func readYAML(t *testing.T, name string, v any) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	require.NoError(t, d.Decode(v))
+}
+
+// TestPreCommitHooks runs the hooks as pre-commit does: the entry with the files.
+func TestPreCommitHooks(t *testing.T) {
+	var hooks []struct {
+		ID, Name, Description, Language, Entry string
+		TypesOr                                []string `yaml:"types_or"`
+		RequireSerial                          bool     `yaml:"require_serial"`
+	}
+	readYAML(t, "../../.pre-commit-hooks.yaml", &hooks)
+	codes := map[string]int{"espalier-check": exitFindings, "espalier-prune": exitClean}
+	assert.Len(t, hooks, len(codes))
+	crd, err := filepath.Abs(crd)
+	require.NoError(t, err)
+	for _, h := range hooks {
+		assert.Equal(t, "golang", h.Language)
+		words := strings.Fields(h.Entry)
+		assert.Equal(t, "espalier", words[0])
+		t.Chdir(write(t, map[string]string{"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n", ".espalier.yaml": "crd: [" + crd + "]\n"}))
+		stdout, stderr, code := espalier("", append(words[1:], "plan.yaml")...)
+		want, ok := codes[h.ID]
+		assert.True(t, ok, h.ID)
+		assert.Equal(t, want, code, "%s: %s", h.ID, stderr)
+		assert.Contains(t, stdout, "plan.yaml", h.ID)
+	}
+}
+
+// TestAction runs the script of the action for GitHub with its defaults, and with all
+// inputs.
+func TestAction(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	var action struct {
+		Name, Description, Author string
+		Branding                  map[string]string
+		Inputs                    map[string]struct{ Description, Default string }
+		Runs                      struct {
+			Using string
+			Steps []struct {
+				Uses, Shell, Run string
+				With, Env        map[string]string
+			}
+		}
+	}
+	readYAML(t, "../../action.yml", &action)
+	step := action.Runs.Steps[len(action.Runs.Steps)-1]
+	temp := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(temp, "espalier"), 0o777))
+	build := exec.Command("go", "build", "-o", filepath.Join(temp, "espalier", "espalier"), ".")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	definition := read(t, crd)
+	dir := write(t, map[string]string{
+		"crds/crd.yaml": definition,
+		"plan.yaml":     "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n",
+		"secret.yaml":   "apiVersion: v1\nkind: Secret\n",
+	})
+	run := func(inputs map[string]string) (stdout string, err error) {
+		cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "RUNNER_TEMP="+temp)
+		for name, expression := range step.Env {
+			input := strings.TrimSuffix(strings.TrimPrefix(expression, "${{ inputs."), " }}")
+			declared, ok := action.Inputs[input]
+			require.True(t, ok, expression)
+			value := declared.Default
+			if given, ok := inputs[input]; ok {
+				value = given
+			}
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	stdout, err := run(map[string]string{"crd": "crds/*.yaml"})
+	assert.Error(t, err)
+	assert.Contains(t, stdout, `::error file=plan.yaml,line=3,col=1,endColumn=2,title=espalier%3A unknown-field::unknown field "a" (BackupPlan)`)
+	assert.Contains(t, stdout, "missing-schema")
+
+	stdout, err = run(map[string]string{"crd": "crds", "paths": "*.yaml crds", "fail-on": "never", "ignore-missing-schemas": "true", "output": "sarif", "output-file": "out.sarif"})
+	assert.NoError(t, err)
+	assert.Empty(t, stdout)
+	assert.Contains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "unknown-field"`)
+	assert.NotContains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "missing-schema"`)
+}
