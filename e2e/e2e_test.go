@@ -70,17 +70,11 @@ var differences = map[string]struct {
 	reason string
 	mask   func(*answer)
 }{
-	"metadata of the wrong type":  {"the proxy has its own words for metadata that cannot be read, with the place", maskMessage},
-	"embedded metadata":           {"the same", maskMessage},
-	"a number out of range":       {"its own words, with the place", maskMessage},
-	"malformed YAML":              {"its own words, with the place", maskMessage},
-	"apiVersion with three parts": {"its own words, with the place", maskMessage},
-	"no kind":                     {"under Ignore the server says more than elsewhere, the proxy the same", maskMessage},
-	"null":                        {"the same", maskMessage},
-	"YAML without a kind":         {"the same", maskMessage},
-	"another media type":          {"the server takes Protobuf besides", maskMessage},
-	"another kind":                {"refused before the object is looked at, in the name of the kind of the path", maskStatus},
-	"another version":             {"refused before the object is decoded by that version's schema", func(a *answer) { maskMessage(a); a.Warnings = nil }},
+	"embedded metadata":  {"the proxy has its own words for metadata in embedded resources, with the place", maskMessage},
+	"malformed YAML":     {"the proxy has its own words, with the place", maskMessage},
+	"another media type": {"the server takes Protobuf besides", maskMessage},
+	"another kind":       {"refused before anything else is validated", maskStatus},
+	"another version":    {"refused before the object is decoded by that version's schema", func(a *answer) { maskMessage(a); a.Warnings = nil }},
 }
 
 func maskMessage(a *answer) {

@@ -37,18 +37,18 @@
 //
 // # Bodies are not logged
 //
-// The package logs nothing. An [Observer] is told of each body, with what was found in it: paths
-// hold names from the body, values are in none of it. The server's texts for what cannot be
-// decoded have the first 30 bytes of the body, or, where it has no kind, up to 1 KiB of it; these
-// go to its sender only.
+// The package logs nothing. An [Observer] is told of each body, with what was found in it, in which
+// there are names from the body and no values. But the message of a [StatusError] repeats a part of
+// the body, as the server's texts do: its first 30 bytes, or up to 1 KiB where there is no kind.
+// It is meant for the sender; log its code and reason.
 //
 // # How it differs from a kube-apiserver
 //
 //   - What differs in decoding is said in package decoder, and most of it is taken back by
-//     decoder.Kubernetes. Texts about YAML that is malformed are Espalier's own, as are those
-//     for JSON that only Espalier refuses.
-//   - Findings are limited to 256 where nothing else is set; the server has no limit
-//     in Strict, and that of [Options] in headers in Warn.
+//     decoder.Kubernetes. Espalier has its own texts for YAML that is malformed, for
+//     the metadata of embedded resources, and for what only it refuses.
+//   - Findings are limited to 256 where nothing else is set. Under Strict the server has no
+//     limit for unknown fields; under Warn both cut warnings long before that.
 //   - Names that are not graphic are escaped in findings, so that warnings about them
 //     are sent. The server drops these.
 //   - Answers are in JSON whatever the client accepts.

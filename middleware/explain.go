@@ -44,8 +44,8 @@ func (e *exchange) explain(err error) *StatusError {
 		found.Kind = ""
 	case found.Kind == "" && e.resource != nil && e.resource.Kind != "":
 		return e.kindless(found.APIVersion, err)
-	case metadataReason(err, text) != "":
-		reason = metadataReason(err, text)
+	case serverReason(err, text) != "":
+		reason = serverReason(err, text)
 	default:
 		// Of another type than the path says, nothing but metadata is decoded.
 		_, isMismatch := stderrors.AsType[*errors.TypeError](err)
@@ -73,9 +73,11 @@ func (e *exchange) json() ([]byte, error) {
 	return bridge.AppendJSON(nil, e.body)
 }
 
-// metadataReason is the server's text for what is wrong with metadata, if that is it.
-func metadataReason(err error, text []byte) string {
-	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil {
+// serverReason is the server's text for what is wrong with a number or with the metadata of the
+// object, if that is it.
+func serverReason(err error, text []byte) string {
+	root := errors.Path{}.Child("metadata")
+	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil && object.Path == root {
 		return object.Err.Error()
 	}
 	if _, ok := stderrors.AsType[*errors.TypeError](err); ok {
@@ -83,7 +85,22 @@ func metadataReason(err error, text []byte) string {
 			return inMetadata.Error()
 		}
 	}
+	if syntax, ok := stderrors.AsType[*errors.SyntaxError](err); ok {
+		number := string(numberAt(text, int(syntax.Position.Offset)))
+		if _, err := strconv.ParseFloat(number, 64); stderrors.Is(err, strconv.ErrRange) {
+			return "json: cannot unmarshal number " + number + " into Go value of type float64"
+		}
+	}
 	return ""
+}
+
+// numberAt returns the number at an index, if there is one.
+func numberAt(text []byte, at int) []byte {
+	text = text[min(at, len(text)):]
+	if end := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.0123456789Ee", r) }); end >= 0 {
+		text = text[:end]
+	}
+	return text
 }
 
 // metadataError is the server's error about the metadata of an object, if it has one: it

@@ -38,6 +38,7 @@ spec:
               a: {type: string}
               size: {type: integer, default: 1}
               labels: {type: object, additionalProperties: {type: string}}
+              template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
               list: {type: array, items: {type: object, properties: {x: {type: integer, default: 7}}}}
   - name: v0
     served: false

@@ -96,6 +96,7 @@ func TestUndecodable(t *testing.T) {
 		{"trailing", "", foo("") + "x", unrecognized + `couldn't get version/kind; json parse error: invalid character 'x' after top-level value ({"apiVersion":"example.com/v1" ...)`},
 		{"no kind", "", `{"apiVersion":"example.com/v1"}`, unrecognized + `Object 'Kind' is missing in '{"apiVersion":"example.com/v1"}' ({"apiVersion":"example.com/v1" ...)`},
 		{"kind is a number", "", `{"kind":5}`, unrecognized + `couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .kind of type string ({"kind":5})`},
+		{"number", "", foo(`,"spec":{"size":-1e400}`), `Foo in version "v1" cannot be handled as a Foo: json: cannot unmarshal number -1e400 into Go value of type float64`},
 		{"apiVersion", "", `{"kind":"Foo","apiVersion":"a/b/c"}`, unrecognized + `unexpected GroupVersion string: a/b/c ({"kind":"Foo","apiVersion":"a/ ...)`},
 		{"null", "", `null`, unrecognized + `Object 'Kind' is missing in 'null' (6e756c6c)`},
 		{"YAML", "application/yaml", "a: [", unrecognized + "1:5: did not find the end of the collection"},
@@ -131,8 +132,12 @@ func TestMetadataTexts(t *testing.T) {
 			assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: `+reason, s.Message)
 		}
 	}
+	// In the metadata of embedded resources the place counts more than the server's text.
+	w, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":{"deletionTimestamp":"x"}}}`)))
+	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, `in "spec.template.metadata"`)
+
 	// Only Kubernetes reads times.
-	w, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"metadata":{"deletionTimestamp":"x"}`)))
+	w, got = send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"metadata":{"deletionTimestamp":"x"}`)))
 	s := refused(t, w, got, http.StatusBadRequest)
 	assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`, s.Message)
 }
