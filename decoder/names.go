@@ -42,8 +42,10 @@ type tracked struct {
 	left []errors.Position
 
 	// For objects with many names.
-	seed  maphash.Seed
-	table []uint32
+	seed   maphash.Seed
+	filter []uint64
+	shared []name
+	table  []uint32
 
 	// For collecting repetitions instead of stopping at the first.
 	collecting bool
@@ -135,14 +137,48 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 	return false
 }
 
+// repeatsAmongMany hashes the names, by a seed that no sender knows, into a bit of some 16 to
+// 32 for each name. Only those that share theirs with another one are looked at.
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
-	t.makeTable(len(names))
+	words := 1 << bits.Len(uint(len(names)/4))
+	t.filter = slices.Grow(t.filter[:0], words)[:words]
+	clear(t.filter)
+	t.shared = t.shared[:0]
 	for i := range names {
-		if t.enter(b, names, i) >= 0 {
+		n := &names[i]
+		n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
+		if word, bit := t.filtered(n); *word&bit != 0 {
+			t.shared = append(t.shared, *n)
+		} else {
+			*word |= bit
+		}
+	}
+	if len(t.shared) == 0 {
+		return false
+	}
+	clear(t.filter)
+	for i := range t.shared {
+		word, bit := t.filtered(&t.shared[i])
+		*word |= bit
+	}
+	t.shared = t.shared[:0]
+	for i := range names {
+		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
+			t.shared = append(t.shared, names[i])
+		}
+	}
+	t.makeTable(len(t.shared))
+	for i := range t.shared {
+		if t.enter(b, t.shared, i) >= 0 {
 			return true
 		}
 	}
 	return false
+}
+
+// filtered returns where in the filter the bit is that a name has by its hash.
+func (t *tracked) filtered(n *name) (word *uint64, bit uint64) {
+	return &t.filter[n.tag>>6&uint32(len(t.filter)-1)], 1 << (n.tag & 63)
 }
 
 // makeTable empties the table, for n names. An entry is the number of a name, counted
@@ -154,13 +190,12 @@ func (t *tracked) makeTable(n int) {
 	clear(t.table)
 }
 
-// enter puts a name into the table, by a hash whose seed no sender knows. If one that is
-// equal is there, it returns the index of that instead.
+// enter puts a name that was hashed into the table. If one that is equal is there, it returns
+// the index of that instead.
 func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
 	mask := uint32(len(t.table) - 1)
 	number := mask >> 1 // no name has a larger one
 	n := &names[i]
-	n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
 	at := n.tag & mask
 	for ; t.table[at] != 0; at = (at + 1) & mask {
 		if x := t.table[at]; (x^n.tag)&^number == 0 && t.equal(b, n, &names[x&number-1]) {
@@ -305,6 +340,9 @@ func (w *walker) collect(first int) {
 	}
 	for i := range names {
 		n := &names[i]
+		if many {
+			n.tag = uint32(maphash.Bytes(w.seed, w.text(w.b, n)))
+		}
 		g := -1
 		if !many {
 			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
