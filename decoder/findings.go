@@ -453,16 +453,17 @@ func newCounter(src []byte, notUTF8 bool, origin errors.Position) counter {
 	return c
 }
 
+var lineFeed = []byte{'\n'}
+
 func (c *counter) position(at int) errors.Position {
 	if c.hasCR {
 		c.countAnyBreaks(at)
 	} else {
-		for nl := 0; nl >= 0; {
-			if nl = bytes.IndexByte(c.src[c.at:at], '\n'); nl >= 0 {
-				c.line++
-				c.at += nl + 1
-				c.start, c.chars = c.at, 0
-			}
+		text := c.src[c.at:at]
+		if n := bytes.Count(text, lineFeed); n > 0 {
+			c.line += n
+			c.at += bytes.LastIndexByte(text, '\n') + 1
+			c.start, c.chars = c.at, 0
 		}
 	}
 	if c.notUTF8 {

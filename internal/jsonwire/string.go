@@ -213,10 +213,19 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 // CountChars returns the number of characters in b, which is UTF-8: of the bytes
 // that do not continue one.
 func CountChars(b []byte) int {
+	const top = 0x8080808080808080
 	n := len(b)
+	for ; len(b) >= 32; b = b[32:] {
+		v0, v1 := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
+		v2, v3 := binary.LittleEndian.Uint64(b[16:]), binary.LittleEndian.Uint64(b[24:])
+		if (v0|v1|v2|v3)&top != 0 {
+			n -= bits.OnesCount64(v0&^(v0<<1)&top) + bits.OnesCount64(v1&^(v1<<1)&top) +
+				bits.OnesCount64(v2&^(v2<<1)&top) + bits.OnesCount64(v3&^(v3<<1)&top)
+		}
+	}
 	for ; len(b) >= 8; b = b[8:] {
 		v := binary.LittleEndian.Uint64(b)
-		n -= bits.OnesCount64(v &^ (v << 1) & 0x8080808080808080)
+		n -= bits.OnesCount64(v &^ (v << 1) & top)
 	}
 	for _, c := range b {
 		if c&0xc0 == 0x80 {
