@@ -117,8 +117,6 @@ var refusals = map[string]int{
 	"text":                       http.StatusBadRequest, // half of a surrogate pair, which the server replaces
 	"invalid UTF-8":              http.StatusBadRequest, // which the server replaces, too
 	"two YAML documents":         http.StatusBadRequest, // of which the server ignores the second
-	"merge with wrong metadata":  http.StatusBadRequest, // where the server has 422 for the result
-	"merge of an array":          http.StatusBadRequest, // the same, under Ignore
 	"JSON patch":                 http.StatusUnsupportedMediaType,
 	"JSON patch with findings":   http.StatusUnsupportedMediaType,
 	"JSON patch that fails":      http.StatusUnsupportedMediaType,

@@ -28,6 +28,9 @@ func upTo(n int, text string) string { return text[:min(len(text), n)] }
 // k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
 // encoding/json first, and so most of its texts are from there.
 func (e *exchange) explain(err error) *StatusError {
+	if e.form == mergePatch {
+		return e.explainMerge(err)
+	}
 	text, yamlErr := e.json()
 	var found struct {
 		APIVersion string `json:"apiVersion,omitempty"`
@@ -184,9 +187,7 @@ func (e *exchange) strict(yamlDuplicates []string) *StatusError {
 	}
 	var refused *StatusError
 	if e.form == mergePatch {
-		patch := e.body[:min(len(e.body), maxEcho)]
-		refused = invalid("", "", "", "patch", "FieldValueInvalid",
-			"Invalid value: "+strconv.Quote(string(patch))+": "+reason)
+		refused = e.invalidPatch(reason)
 	} else {
 		apiVersion, kind, _ := decoder.PeekType(e.result)
 		refused = e.cannotDecode(apiVersion, kind, reason)
@@ -211,7 +212,7 @@ func (e *exchange) checkType() *StatusError {
 // otherType refuses an object if its type is not the resource's.
 func (e *exchange) otherType(apiVersion, kind string, object []byte) *StatusError {
 	want := e.resource
-	if want == nil || e.form == mergePatch {
+	if want == nil {
 		return nil
 	}
 	apiVersion, kind = upTo(maxEcho, apiVersion), upTo(maxEcho, kind)

@@ -2,7 +2,12 @@ package middleware
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
+	stderrors "errors"
+	"strconv"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
@@ -30,4 +35,34 @@ func isNull(body []byte, name int) bool {
 	}
 	at := jsonwire.Blanks(body, jsonwire.Blanks(body, end+1)+1) // behind the colon
 	return bytes.HasPrefix(body[at:], []byte("null"))
+}
+
+// explainMerge is the answer to a merge patch that cannot be decoded: k8s.io/apiserver,
+// pkg/endpoints/handlers/patch.go. Under Ignore the server decodes the result only, and what is
+// wrong with metadata shows there in any case.
+func (e *exchange) explainMerge(err error) *StatusError {
+	_, isMismatch := stderrors.AsType[*errors.TypeError](err)
+	var refused *StatusError
+	var object map[string]any
+	switch first := jsonwire.At(e.body, jsonwire.Blanks(e.body, 0)); {
+	case !json.Valid(e.body):
+		refused = badRequest("invalid JSON patch")
+	case first != '{' && first != '[' && (first == 'n' || e.validation == decoder.Ignore):
+		refused = badRequest("Invalid JSON Patch")
+	case first != '{' && e.validation != decoder.Ignore:
+		refused = badRequest("error decoding patch: " + json.Unmarshal(e.body, &object).Error())
+	case isMismatch:
+		refused = e.invalidPatch(cmp.Or(serverReason(err, e.body), err.Error()))
+	default:
+		refused = badRequest("error decoding patch: " + upTo(maxReason, cmp.Or(serverReason(err, e.body), err.Error())))
+	}
+	refused.Err = err
+	return refused
+}
+
+// invalidPatch is the server's answer where the result of a patch cannot be decoded, with the patch in
+// its place.
+func (e *exchange) invalidPatch(reason string) *StatusError {
+	patch := e.body[:min(len(e.body), maxEcho)]
+	return invalid("", "", "", "patch", "FieldValueInvalid", "Invalid value: "+strconv.Quote(string(patch))+": "+upTo(maxReason, reason))
 }

@@ -46,8 +46,24 @@ func TestMergePatch(t *testing.T) {
 		assert.Equal(t, c.warnings, w.Header().Values("Warning"))
 		assert.Equal(t, merge+";charset=utf-8", got.Header.Get("Content-Type"))
 	}
-	w, got := send(t, byPath(t), middleware.Options{}, patch("", merge, `[]`))
-	refused(t, w, got, http.StatusBadRequest)
+}
+
+func TestMergePatchUndecodable(t *testing.T) {
+	for _, c := range []struct {
+		query, patch, message string
+		code                  int
+	}{
+		{"", `{"spec":`, "invalid JSON patch", 400},
+		{"", `null`, "Invalid JSON Patch", 400},
+		{"", `[1]`, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}", 400},
+		{"?fieldValidation=Ignore", `[1]`, ` "" is invalid: patch: Invalid value: "[1]": the document must be an object, not an array`, 422},
+		{"?fieldValidation=Ignore", ` 7`, "Invalid JSON Patch", 400},
+		{"", `{"spec":{"size":1e999}}`, "error decoding patch: json: cannot unmarshal number 1e999 into Go value of type float64", 400},
+		{"", `{"metadata":{"labels":{"a":{}}}}`, ` "" is invalid: patch: Invalid value: "{\"metadata\":{\"labels\":{\"a\":{}}}}": json: cannot unmarshal object into Go struct field ObjectMeta.labels of type string`, 422},
+	} {
+		w, got := send(t, byPath(t), middleware.Options{}, patch(c.query, merge, c.patch))
+		assert.Equal(t, c.message, refused(t, w, got, c.code).Message, c.patch)
+	}
 }
 
 func TestMergePatchStrict(t *testing.T) {
