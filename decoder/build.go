@@ -99,6 +99,8 @@ func (b *builder) make() any {
 			array  []any
 		)
 		switch e.kind() {
+		case entryText:
+			v = b.boxString(b.cut(e.low(), int(e.rest)))
 		case entryObject:
 			object = make(map[string]any, e.rest)
 			v = object

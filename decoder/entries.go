@@ -318,6 +318,9 @@ name:
 		goto str
 	}
 	f = b.predicted[cell]
+	if i < 0 || i > len(src)-16 {
+		goto find
+	}
 	if (binary.LittleEndian.Uint64(src[i:i+8])^f.Head[0])&f.Mask[0]|
 		(binary.LittleEndian.Uint64(src[i+8:i+16])^f.Head[1])&f.Mask[1] != 0 {
 		goto find
@@ -345,19 +348,22 @@ element:
 
 str: // a string, or a name that is not declared, from its quote on
 	{
-		// It is copied on the way, with what stands behind it. There is one bit for each
-		// byte, so that nothing branches on where the string ends.
+		// It is copied on the way, with what stands behind it. Nothing branches on which of
+		// two words it ends in.
 		from, to := i+1, texts
 		for {
-			if from > len(src)-16 || to > len(text)-16 {
+			if from < 0 || from > len(src)-16 || to < 0 || to > len(text)-16 {
 				goto slowString
 			}
 			x, y := binary.LittleEndian.Uint64(src[from:from+8]), binary.LittleEndian.Uint64(src[from+8:from+16])
 			binary.LittleEndian.PutUint64(text[to:to+8], x)
 			binary.LittleEndian.PutUint64(text[to+8:to+16], y)
-			x = jsonwire.Special(x)*gatherTops>>56 | jsonwire.Special(y)*gatherTops>>56<<8
-			if x != 0 {
-				end := bits.TrailingZeros64(x)
+			x, y = jsonwire.Special(x), jsonwire.Special(y)
+			if x|y != 0 {
+				end := bits.TrailingZeros64(x) >> 3
+				if x == 0 {
+					end = 8 + bits.TrailingZeros64(y)>>3
+				}
 				from += end
 				to += end
 				break
@@ -407,9 +413,6 @@ find:
 	b.leave(i, at, texts, cell, n)
 	return readField
 }
-
-// gatherTops multiplies a word to have the top bits of its bytes in the top byte.
-const gatherTops = 0x0002040810204081
 
 // leave notes where scan is.
 func (b *builder) leave(i, entries, texts int, cell int32, n *program.Node) {
