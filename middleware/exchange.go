@@ -52,19 +52,17 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 		}
 		return e.request(e.body, e.gzip), nil
 	}
-	if e.h.opts.Stream && !e.prepared {
-		if refused := e.check(); refused != nil {
-			return nil, refused
-		}
-		if e.form == jsonObject && e.h.opts.Action == Rewrite {
-			return e.stream(w)
-		}
-	}
-	if refused := e.prepare(); refused != nil {
+	if refused := e.check(); refused != nil {
 		return nil, refused
 	}
 	if e.form.isPatch() && (e.form == otherPatch || e.resource.Patch == nil) {
 		return nil, unsupported(e.r.Method)
+	}
+	if e.h.opts.Stream && !e.prepared && e.form == jsonObject && e.h.opts.Action == Rewrite {
+		return e.stream(w)
+	}
+	if refused := e.prepare(); refused != nil {
+		return nil, refused
 	}
 	start := time.Now()
 	defer func() { e.decoding += time.Since(start) }()
@@ -82,22 +80,21 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 	return out, nil
 }
 
-// prepare makes all checks that need no schema, in the order of the API server but that the
-// body is read last, and reads the body.
+// prepare makes all checks that need no schema, and reads the body.
 func (e *exchange) prepare() *StatusError {
 	if e.prepared {
 		return e.refused
 	}
 	e.prepared = true
 	start := time.Now()
-	e.refused = e.check()
-	if e.refused == nil {
+	if e.refused = e.check(); e.refused == nil {
 		e.refused = e.read()
 	}
 	e.reading = time.Since(start)
 	return e.refused
 }
 
+// check makes the checks that need no body, in the order of the API server.
 func (e *exchange) check() (refused *StatusError) {
 	if e.form, refused = formOf(e.r); refused != nil {
 		return refused

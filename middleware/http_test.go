@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -95,24 +96,25 @@ func TestTrailers(t *testing.T) {
 // Who waits for 100 Continue is not asked for a body that would be refused.
 func TestExpectContinue(t *testing.T) {
 	server := serve(t, middleware.Options{})
-	head := "POST " + foosPath + "%s HTTP/1.1\nHost: x\nExpect: 100-continue\nContent-Length: %d\nContent-Type: %s\n\n"
+	head := " " + foosPath + "%s HTTP/1.1\nHost: x\nExpect: 100-continue\nContent-Length: %d\nContent-Type: %s\n\n"
 	for _, c := range []struct {
-		query       string
-		length      int
-		contentType string
-		code        int
+		method, query string
+		length        int
+		contentType   string
+		code          int
 	}{
-		{"", 3<<20 + 1, "application/json", http.StatusRequestEntityTooLarge},
-		{"", 10, "text/plain", http.StatusUnsupportedMediaType},
-		{"?fieldValidation=x", 10, "application/json", http.StatusUnprocessableEntity},
+		{"PATCH", "", 10, "application/json-patch+json", http.StatusUnsupportedMediaType},
+		{"", "", 3<<20 + 1, "application/json", http.StatusRequestEntityTooLarge},
+		{"", "", 10, "text/plain", http.StatusUnsupportedMediaType},
+		{"", "?fieldValidation=x", 10, "application/json", http.StatusUnprocessableEntity},
 	} {
-		_, r := dial(t, server, fmt.Sprintf(head, c.query, c.length, c.contentType))
+		_, r := dial(t, server, fmt.Sprintf(cmp.Or(c.method, "POST")+head, c.query, c.length, c.contentType))
 		response, _ := answer(t, r)
 		assert.Equal(t, c.code, response.StatusCode)
 	}
 
 	body := foo(`,"spec":{"b":1}`)
-	conn, r := dial(t, server, fmt.Sprintf(head, "", len(body), "application/json"))
+	conn, r := dial(t, server, fmt.Sprintf("POST"+head, "", len(body), "application/json"))
 	response, _ := answer(t, r)
 	require.Equal(t, http.StatusContinue, response.StatusCode)
 	_, err := io.WriteString(conn, body)

@@ -138,6 +138,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
+	if r.Body == nil { // which a server never has
+		r.Body = http.NoBody
+	}
 	e := &exchange{h: h, r: r, loan: loan{from: h.held}}
 	defer e.release()
 	out, refused := e.decode(w)

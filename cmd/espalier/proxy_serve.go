@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +10,6 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -126,37 +123,11 @@ func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handl
 	})
 }
 
-// servingTLS is nil where there is none.
-func (c *proxyConfig) servingTLS() (*tls.Config, error) {
-	if c.tlsCert == "" {
-		return nil, nil
-	}
-	certificate, err := tls.LoadX509KeyPair(c.tlsCert, c.tlsKey)
-	if err != nil {
-		return nil, fmt.Errorf("--tls-cert, --tls-key: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
-}
-
 // transport speaks HTTP/1.1, in which connections can be upgraded.
 func (c *proxyConfig) transport() (*http.Transport, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if c.upstreamCA != "" {
-		pem, err := os.ReadFile(c.upstreamCA)
-		if err != nil {
-			return nil, fmt.Errorf("--upstream-ca: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--upstream-ca: there is no certificate in %s", c.upstreamCA)
-		}
-	}
-	if c.upstreamCert != "" {
-		certificate, err := tls.LoadX509KeyPair(c.upstreamCert, c.upstreamKey)
-		if err != nil {
-			return nil, fmt.Errorf("--upstream-cert, --upstream-key: %w", err)
-		}
-		config.Certificates = []tls.Certificate{certificate}
+	config, err := c.upstreamTLS()
+	if err != nil {
+		return nil, err
 	}
 	return &http.Transport{
 		TLSClientConfig:     config,

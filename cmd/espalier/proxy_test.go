@@ -409,3 +409,30 @@ func TestProxyArguments(t *testing.T) {
 		assert.Contains(t, stderr.String(), want)
 	}
 }
+
+// A certificate is renewed file by file, and is that of the next connection.
+func TestProxyRenewedCertificate(t *testing.T) {
+	certFile, keyFile, _ := writeCertificate(t)
+	pair, err := newKeyPair(certFile, keyFile)
+	require.NoError(t, err)
+	first := pair.get()
+	assert.Same(t, first, pair.get())
+
+	newCert, newKey, _ := writeCertificate(t)
+	later := time.Now().Add(time.Minute)
+	replace := func(from, to string) {
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(to, text, 0o600))
+		require.NoError(t, os.Chtimes(to, later, later))
+	}
+	replace(newCert, certFile)
+	assert.Same(t, first, pair.get(), "the key is not that of the certificate")
+	replace(newKey, keyFile)
+	renewed := pair.get()
+	assert.NotEqual(t, first.Certificate, renewed.Certificate)
+	assert.Same(t, renewed, pair.get())
+
+	require.NoError(t, os.Remove(keyFile))
+	assert.Same(t, renewed, pair.get())
+}
