@@ -60,7 +60,7 @@ const spaces = 0x2020202020202020
 
 // IsBlank reports whether c is white space, for c up to ' '.
 func IsBlank(c byte) bool {
-	return 1<<(c&63)&(1<<' '|1<<'\n'|1<<'\t'|1<<'\r') != 0
+	return uint64(1)<<(c&63)&(1<<' '|1<<'\n'|1<<'\t'|1<<'\r') != 0
 }
 
 // PastBlank returns the index behind the white space at i and a run of spaces after
