@@ -113,6 +113,9 @@ func Decode(js []byte) (*ObjectMeta, error) {
 // metadata that is no object never fits. With repairGeneration, a generation of 0
 // becomes 1.
 func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
+	if isCanonical(b, repairGeneration) {
+		return append(dst, b...), nil
+	}
 	b = jsonwire.AppendServerNumbers(nil, b)
 	m, err := Decode(b)
 	if err != nil && dropInvalid {
