@@ -6,7 +6,7 @@
 //	s, err := kube.NewSerializer(nil, nil, options, r)                // a runtime.Serializer
 //	n, err := kube.NewNegotiatedSerializer(codecs, scheme, scheme, r) // a runtime.NegotiatedSerializer
 //	d := r.StorageDecoder("v1", nil)                                  // a runtime.Decoder for what is stored
-//	d, err := admission.NewDecoder(scheme, r)                         // for controller-runtime
+//	d, err := admission.NewDecoder(scheme, strict, r)                 // for controller-runtime, in a module of its own
 //
 // # What it replaces
 //

@@ -1,6 +1,3 @@
-//go:build !race
-
-// There is nothing concurrent here, and controller-runtime takes minutes to build for the race detector.
 package admission_test
 
 import (
