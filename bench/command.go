@@ -2,31 +2,50 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"sigs.k8s.io/yaml"
 )
 
-// kubeconform is installed when it is measured, as its dependencies are no concern of
-// this module.
-const kubeconform = "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0"
+// The peers are installed when they are measured, as their dependencies are no concern
+// of this module.
+const (
+	kubeconform     = "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0"
+	kubectlValidate = "sigs.k8s.io/kubectl-validate@v0.0.4"
+)
 
-// raceCommands measures the command on a folder of manifests, from the start of the
-// process to its end. Both may use all processors.
-func raceCommands(rounds int) (*Trial, error) {
+// commandJob is the work of the commands: all manifests of a folder, checked against a
+// definition, or for kubeconform against the schema in it.
+var commandJob = &Job{Name: "command", Title: "Manifests in YAML, 5 % unknown, wall time of a command", InYAML: true, Contenders: []Contender{
+	{Name: "espalier check", Output: Partial, Less: "reports unknown and duplicate fields and types, with lines; no value validation"},
+	{Name: "espalier prune", Output: Partial, Less: "writes the result, too; no value validation"},
+	{Name: "kubeconform -n 2", Output: Partial, Less: "validates values; unknown fields pass"},
+	{Name: "kubectl-validate", Output: Partial, Less: "validates values"},
+}}
+
+// A commandTrial is a trial of processes, with the peaks of their memory in bytes, for
+// each contender and round.
+type commandTrial struct {
+	*Trial
+	peaks [][]float64
+}
+
+// raceCommands measures the commands on folders with 1 000 and 10 000 manifests, from
+// the start of a process to its end. All may use all processors; they take turns. The
+// large folder is gone through once, as that takes the peers minutes.
+func raceCommands(rounds int) ([]*commandTrial, error) {
 	dir, err := os.MkdirTemp("", "espalier-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	w, err := writeManifests(dir, 1000)
-	if err != nil {
-		return nil, err
-	}
-	for _, build := range [][]string{{"go", "build", "-o", dir, "./cmd/espalier"}, {"go", "install", kubeconform}} {
+	for _, build := range [][]string{{"go", "build", "-o", dir, "./cmd/espalier"}, {"go", "install", kubeconform}, {"go", "install", kubectlValidate}} {
 		cmd := exec.Command(build[0], build[1:]...)
 		cmd.Dir = ".." // in the module of the command
 		cmd.Env = append(os.Environ(), "GOBIN="+dir)
@@ -34,21 +53,72 @@ func raceCommands(rounds int) (*Trial, error) {
 			return nil, fmt.Errorf("%s: %w: %s", strings.Join(build, " "), err, out)
 		}
 	}
-	manifests := filepath.Join(dir, "manifests")
-	job := &Job{Name: "command", Title: "1 000 manifests in YAML, 5 % unknown, wall time of a command", InYAML: true, Contenders: []Contender{
-		command("espalier prune", "writes the result; reports unknown fields; no value validation", filepath.Join(dir, "espalier"),
-			"prune", "--crd", filepath.Join(dir, "crd.yaml"), "-o", "ndjson", manifests),
-		command("kubeconform -n 2", "validates types; unknown fields pass", filepath.Join(dir, "kubeconform"),
-			"-n", "2", "-schema-location", filepath.Join(dir, "schema.json"), manifests),
-	}}
-	return Race(job, w, rounds), nil
+	var trials []*commandTrial
+	for _, size := range []struct {
+		name      string
+		manifests int
+		rounds    int
+	}{{"1 000 manifests", 1_000, rounds}, {"10 000 manifests", 10_000, 1}} {
+		t, err := raceCommandsOn(dir, size.name, size.manifests, size.rounds)
+		if err != nil {
+			return nil, err
+		}
+		trials = append(trials, t)
+	}
+	return trials, nil
 }
 
-// command is a contender that is a process. What it prints is read by nobody.
-func command(name, less, path string, args ...string) Contender {
-	return Contender{name, Partial, less, func(*Document) Run {
-		return Run{Do: func() error { return exec.Command(path, args...).Run() }}
-	}}
+func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, error) {
+	dir := filepath.Join(bin, strconv.Itoa(manifests))
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	w, err := writeManifests(dir, manifests)
+	if err != nil {
+		return nil, err
+	}
+	w.Name = name
+	input, crd := filepath.Join(dir, "manifests"), filepath.Join(dir, "crds", "crd.yaml")
+	commands := [][]string{
+		{"espalier", "check", "--config=", "--crd", crd, input},
+		{"espalier", "prune", "--config=", "--crd", crd, "-o", "ndjson", input},
+		{"kubeconform", "-n", "2", "-schema-location", filepath.Join(dir, "schema.json"), input},
+		{"kubectl-validate", "--local-crds", filepath.Join(dir, "crds"), input},
+	}
+	t := &commandTrial{Trial: &Trial{Job: commandJob, Workload: w}, peaks: make([][]float64, len(commands))}
+	for i := range commands {
+		t.Measures = append(t.Measures, &Measure{Contender: &commandJob.Contenders[i]})
+	}
+	for range rounds {
+		for i, command := range commands {
+			cmd := exec.Command(filepath.Join(bin, command[0]), command[1:]...)
+			start := time.Now()
+			_ = cmd.Run() // all of them find something, and say so with their exit code
+			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
+				return nil, fmt.Errorf("%s did not run", command[0])
+			}
+			t.Measures[i].NS = append(t.Measures[i].NS, float64(time.Since(start).Nanoseconds()))
+			t.peaks[i] = append(t.peaks[i], peakBytes(cmd.ProcessState))
+		}
+	}
+	return t, nil
+}
+
+// writeCommands writes the table of the commands: time and memory.
+func writeCommands(w io.Writer, trials []*commandTrial) {
+	if len(trials) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "## %s\n\nThe ratio of times is to that of the first, and so is that of the peaks of memory (resident set).\n\n", commandJob.Title)
+	fmt.Fprintf(w, "| workload | command | seconds | ratio | peak in MB | ratio | does |\n|---|---|--:|--:|--:|--:|---|\n")
+	for _, t := range trials {
+		for i, m := range t.Measures {
+			peak := FigureOf(t.peaks[i]).Median
+			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", t.Workload.Name, m.Contender.Name, short(FigureOf(m.NS).Median/1e9),
+				FigureOf(t.Ratios(m)), short(peak/1e6), short(peak/FigureOf(t.peaks[0]).Median), m.Contender.Less)
+		}
+	}
+	fmt.Fprintln(w)
 }
 
 // writeManifests writes manifests like W2, and what each side needs to know of their
@@ -80,5 +150,8 @@ func writeManifests(dir string, n int) (*Workload, error) {
 	crd := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"workloads.apps.example.com"},
 "spec":{"group":"apps.example.com","scope":"Namespaced","names":{"kind":"Workload","plural":"workloads"},
 "versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":` + string(s) + `}}]}}`
-	return w, os.WriteFile(filepath.Join(dir, "crd.yaml"), []byte(crd), 0o666)
+	if err := os.Mkdir(filepath.Join(dir, "crds"), 0o777); err != nil {
+		return nil, err
+	}
+	return w, os.WriteFile(filepath.Join(dir, "crds", "crd.yaml"), []byte(crd), 0o666)
 }

@@ -75,12 +75,15 @@ func full(only *regexp.Regexp) error {
 		}
 	}
 	trials := raceAll(jobs, workloads, only, *roundsFlag)
+	var commands []*commandTrial
 	if only.MatchString("command/manifests") {
-		trial, err := raceCommands(min(*roundsFlag, 3))
-		if err != nil {
+		var err error
+		if commands, err = raceCommands(min(*roundsFlag, 3)); err != nil {
 			return err
 		}
-		jobs, workloads, trials = append(jobs, trial.Job), append(workloads, trial.Workload), append(trials, trial)
+		for _, t := range commands {
+			trials = append(trials, t.Trial)
+		}
 	}
 	var tables bytes.Buffer
 	writeHead(&tables, *roundsFlag, left)
@@ -88,6 +91,7 @@ func full(only *regexp.Regexp) error {
 	for _, job := range jobs {
 		writeJob(&tables, job, trials)
 	}
+	writeCommands(&tables, commands)
 	fmt.Fprintf(&tables, "## Workloads\n\n")
 	for _, w := range workloads {
 		if slices.ContainsFunc(trials, func(t *Trial) bool { return t.Workload == w }) {

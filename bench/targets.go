@@ -33,7 +33,8 @@ func Targets() []Target {
 		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6, 5.5}, [2]float64{7, 7}},
 		{"AppendYAML, Strict, over Kubernetes strict from YAML", "yaml", "Kubernetes strict", allYAML, [2]float64{35, 35}, [2]float64{50, 50}},
 		{"yamlbridge over sigs.k8s.io/yaml YAMLToJSON", "yamlbridge", "sigs.k8s.io/yaml YAMLToJSON", allYAML, [2]float64{22, 22}, [2]float64{30, 30}},
-		{"the command on 1 000 manifests over kubeconform", "command", "kubeconform -n 2", []string{"manifests"}, [2]float64{12, 12}, [2]float64{25, 25}},
+		{"espalier check on 1 000 and 10 000 manifests over kubeconform", "command", "kubeconform -n 2", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{12, 12}, [2]float64{25, 25}},
+		{"the same over kubectl-validate", "command", "kubectl-validate", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{12, 12}, [2]float64{25, 25}},
 	}
 }
 

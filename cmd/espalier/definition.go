@@ -30,7 +30,7 @@ func (e *examiner) checkDefinition(o *object) {
 		at := *syntax
 		at.Position = errors.Position{}
 		f := finding{severity: failure, fatal: true, rule: ruleInvalidSchema, message: withoutPosition(at.Error()), at: syntax.Position}
-		f.path, f.pointer = syntax.Path.String(), syntax.Path.Pointer()
+		f.field = syntax.Path
 		e.add(o, f, o.doc.locate, "")
 		return
 	}
@@ -61,7 +61,7 @@ func (e *examiner) addFault(o *object, severity severity, fault *errors.SchemaEr
 		name = steps[len(steps)-1]
 	}
 	place := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-	e.add(o, finding{severity: severity, rule: ruleInvalidSchema, message: fault.Error(), at: place.position(at), path: fault.Field}, o.doc.locate, name)
+	e.add(o, finding{severity: severity, rule: ruleInvalidSchema, message: fault.Error(), at: place.position(at), schemaPath: fault.Field}, o.doc.locate, name)
 }
 
 // fieldSteps cuts the path of a schema error into the names and indices on the way:

@@ -32,11 +32,12 @@ type examiner struct {
 	*settings
 	reader   reader
 	decoders map[*schema.Program]*decoder.Decoder
+	advice   map[adviceKey]adviceText
 	out      []byte
 }
 
 func newExaminer(s *settings) *examiner {
-	return &examiner{settings: s, decoders: map[*schema.Program]*decoder.Decoder{}}
+	return &examiner{settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}}
 }
 
 // An object is what came of one document, of an item of a List, or of what is
@@ -203,7 +204,7 @@ func (e *examiner) decoder(program *schema.Program) *decoder.Decoder {
 				validation = decoder.Warn
 			}
 		}
-		d = decoder.New(program, decoder.FieldValidation(validation), decoder.WithLimits(limits), decoder.Compact(true), decoder.ReportDroppedNulls(e.checks))
+		d = decoder.New(program, decoder.FieldValidation(validation), decoder.WithLimits(limits), decoder.Compact(!e.checks), decoder.ReportDroppedNulls(e.checks))
 		e.decoders[program] = d
 	}
 	return d

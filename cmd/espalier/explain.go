@@ -124,7 +124,7 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) {
 	}
 	o.namespace, o.name = peekName(o.doc.json)
 	for i := range o.findings {
-		if f := &o.findings[i]; f.rule == ruleDuplicate && f.pointer == pathOf(steps).Pointer() {
+		if f := &o.findings[i]; f.rule == ruleDuplicate && f.field == pathOf(steps) {
 			fate.hint = "it stands twice, at " + f.first.String() + " and " + f.at.String() + ": the last value wins"
 		}
 	}

@@ -66,11 +66,21 @@ type finding struct {
 	at, end errors.Position
 	// first is where a name that is repeated stands first.
 	first errors.Position
-	// path and pointer lead to the field, for findings about one.
-	path, pointer string
-	suggestion    string // what the field was probably meant to be
-	source        string // the line that at is in
-	cut           int    // how many characters of that line are left out in front
+	// field leads to the field, for findings about one.
+	field      errors.Path
+	schemaPath string // leads to a place in a schema, as the API server spells it
+	suggestion string // what the field was probably meant to be
+	source     string // the line that at is in
+	cut        int    // how many characters of that line are left out in front
+}
+
+// path returns the place that a finding is about in the spelling of the API server, and
+// as a JSON Pointer if it is in the object.
+func (f *finding) path() (text, pointer string) {
+	if f.field.IsRoot() {
+		return f.schemaPath, ""
+	}
+	return f.field.String(), f.field.Pointer()
 }
 
 // An identity is what an object is called. It is empty where nothing is known.

@@ -7,17 +7,16 @@ import (
 )
 
 // peekName returns the namespace and the name in an object's metadata, as far as
-// they are strings and the object can be read. Of names that stand twice the last
-// counts.
+// they are strings and the object can be read up to there.
 func peekName(js []byte) (namespace, name string) {
-	members(jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), func(d *jsontext.Decoder, field string) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	members(d, func(field string) (more bool) {
 		if field != "metadata" {
-			return false
+			return d.SkipValue() == nil
 		}
-		namespace, name = "", ""
-		return members(d, func(d *jsontext.Decoder, field string) bool {
+		members(d, func(field string) bool {
 			if field != "name" && field != "namespace" || d.PeekKind() != '"' {
-				return false
+				return d.SkipValue() == nil
 			}
 			text, err := d.ReadToken()
 			if err == nil && field == "name" {
@@ -25,30 +24,26 @@ func peekName(js []byte) (namespace, name string) {
 			} else if err == nil {
 				namespace = text.String()
 			}
-			return true
+			return err == nil
 		})
+		return false
 	})
 	return namespace, name
 }
 
-// members goes through the members of the object that comes next, if one does, and
-// reports whether it has read it. Values that member does not read are skipped.
-func members(d *jsontext.Decoder, member func(d *jsontext.Decoder, name string) bool) bool {
+// members goes through the members of the object that comes next, if one does. member
+// reads the value, and returns whether to go on.
+func members(d *jsontext.Decoder, member func(name string) (more bool)) {
 	if d.PeekKind() != '{' {
-		return false
+		return
 	}
 	if _, err := d.ReadToken(); err != nil {
-		return true
+		return
 	}
 	for d.PeekKind() == '"' {
 		name, err := d.ReadToken()
-		if err != nil {
-			return true
-		}
-		if !member(d, name.String()) && d.SkipValue() != nil {
-			return true
+		if err != nil || !member(name.String()) {
+			return
 		}
 	}
-	_, _ = d.ReadToken()
-	return true
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	stderrors "errors"
 	"io"
 	"iter"
 	"os"
@@ -52,10 +51,6 @@ const smallFile = 1 << 20
 func open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(stdin), nil
-	}
-	info, err := os.Stat(name)
-	if err == nil && info.IsDir() {
-		return nil, stderrors.New("is a folder")
 	}
 	return os.Open(name)
 }
@@ -125,12 +120,23 @@ func (r *reader) small(in io.Reader) (content []byte, ok bool) {
 // inMemory yields the documents of a YAML stream.
 func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
 	return func(yield func(yamlbridge.Document, error) bool) {
+		if isOneDocument(text) {
+			yield(yamlbridge.Document{Bytes: text, Origin: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}, nil)
+			return
+		}
 		for doc := range yamlbridge.Documents(text) {
 			if !yield(doc, nil) {
 				return
 			}
 		}
 	}
+}
+
+// isOneDocument reports whether a YAML stream is one document, as far as that can be
+// seen at once: it starts with a key, and there are no markers.
+func isOneDocument(text []byte) bool {
+	return len(text) > 0 && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z' || text[0] == '{') &&
+		!bytes.Contains(text, []byte("---")) && !bytes.Contains(text, []byte("..."))
 }
 
 // streamed yields the documents of a YAML stream, one in memory at a time. An error

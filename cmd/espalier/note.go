@@ -32,7 +32,7 @@ func (e *examiner) note(o *object, program *schema.Program, found errors.List, o
 	reported := false
 	for i := range found {
 		f := &found[i]
-		n := finding{severity: strict, message: f.Error(), at: f.Position, path: f.Path.String(), pointer: f.Path.Pointer()}
+		n := finding{severity: strict, message: f.Error(), at: f.Position, field: f.Path}
 		switch f.Kind {
 		case errors.TypeMismatch:
 			n.severity, n.rule = failure, ruleType
@@ -49,8 +49,9 @@ func (e *examiner) note(o *object, program *schema.Program, found errors.List, o
 			}
 		default:
 			n.rule = ruleUnknown
-			n.suggestion = suggestion(program, f.Path)
-			n.message += advice(program, f.Path, n.suggestion)
+			a := e.advise(program, f.Path)
+			n.suggestion = a.suggestion
+			n.message += a.text
 		}
 		if e.validation == decoder.Ignore && n.severity == strict && n.rule != ruleNull {
 			continue
@@ -61,6 +62,41 @@ func (e *examiner) note(o *object, program *schema.Program, found errors.List, o
 	if omitted > 0 && (reported || e.validation != decoder.Ignore) {
 		e.add(o, finding{severity: strict, rule: ruleMore, message: fmt.Sprintf("%d more findings in this object", omitted), at: o.start}, inFile, "")
 	}
+}
+
+// An adviceKey is what advice depends on: a path without its indices.
+type adviceKey struct {
+	program *schema.Program
+	pattern string
+}
+
+type adviceText struct{ suggestion, text string }
+
+// maxAdvice is for how many places advice is kept: mistakes repeat themselves.
+const maxAdvice = 1 << 12
+
+// advise returns what may have been meant by an unknown field.
+func (e *examiner) advise(program *schema.Program, path errors.Path) adviceText {
+	var room [128]byte
+	pattern := room[:0]
+	for s := range path.Segments() {
+		if s.IsName {
+			pattern = append(append(pattern, s.Name...), 0)
+		} else {
+			pattern = append(pattern, 1)
+		}
+	}
+	key := adviceKey{program, string(pattern)}
+	a, ok := e.advice[key]
+	if !ok {
+		a.suggestion = suggestion(program, path)
+		a.text = advice(program, path, a.suggestion)
+		if len(e.advice) >= maxAdvice {
+			clear(e.advice)
+		}
+		e.advice[key] = a
+	}
+	return a
 }
 
 // isNoTime reports whether a path is that of metadata.creationTimestamp: tools that
@@ -95,7 +131,7 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 		for i := range mismatch.Findings {
 			m := &mismatch.Findings[i]
 			f.rule, f.message, f.at = ruleType, prefix+m.Error(), m.Position
-			f.path, f.pointer = m.Path.String(), m.Path.Pointer()
+			f.field = m.Path
 			e.add(o, f, locate, "")
 		}
 		if mismatch.Omitted > 0 {
@@ -106,7 +142,7 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 		cause := *syntax
 		cause.Position = errors.Position{}
 		f.rule, f.message, f.at = ruleSyntax, withoutPosition(cause.Error()), syntax.Position
-		f.path, f.pointer = syntax.Path.String(), syntax.Path.Pointer()
+		f.field = syntax.Path
 	case stderrors.As(err, &limit):
 		cause := *limit
 		cause.Position = errors.Position{}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -34,9 +36,24 @@ func TestREADME(t *testing.T) {
 		// A terminal shows both streams in the order in which they are written.
 		var terminal bytes.Buffer
 		code := run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
-		assert.Equal(t, exitClean, code, line)
+		if code != exitClean {
+			fmt.Fprintf(&terminal, "exit status %d\n", code) // as go run says
+		}
 		assert.Equal(t, want, terminal.String(), line)
 		commands++
 	}
-	assert.Positive(t, commands)
+	assert.Equal(t, 4, commands)
+}
+
+// TestREADMEConfiguration reads the configuration that the README shows.
+func TestREADMEConfiguration(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, text, ok := strings.Cut(string(readme), "```yaml\ncrd: ")
+	require.True(t, ok)
+	text, _, _ = strings.Cut(text, "```")
+	values, err := readConfig(filepath.Join(write(t, map[string]string{"config.yaml": "crd: " + text}), "config.yaml"))
+	require.NoError(t, err)
+	assert.Equal(t, []any{"crds/"}, values["crd"])
+	assert.Equal(t, true, values["ignoreMissingSchemas"])
 }

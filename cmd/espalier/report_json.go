@@ -84,9 +84,10 @@ func (r *jsonReporter) tokens(tokens ...jsontext.Token) error {
 func (r *jsonReporter) verdict(file string, v *verdict) error {
 	for i := range v.findings {
 		f := &v.findings[i]
+		path, pointer := f.path()
 		err := json.MarshalEncode(r.enc, jsonFinding{
 			File: file, Document: v.document, Start: place(f.at), End: place(f.end),
-			Severity: f.severity.String(), Rule: f.rule, Message: f.message, Path: f.path, Pointer: f.pointer,
+			Severity: f.severity.String(), Rule: f.rule, Message: f.message, Path: path, Pointer: pointer,
 			Suggestion: f.suggestion, First: place(f.first),
 			Object: jsonObject{v.apiVersion, v.kind, v.namespace, v.name},
 		})

@@ -121,12 +121,13 @@ func (r *sarifReporter) verdict(file string, v *verdict) error {
 func sarifResultOf(file string, v *verdict, f *finding) sarifResult {
 	artifact := sarifArtifact{fileURI(file)}
 	at := sarifLocation{PhysicalLocation: sarifPhysical{artifact, region(f.at, f.end)}}
+	path, pointer := f.path()
 	message := f.message
 	if of := v.identity.String(); of != "" {
 		message += " (" + of + ")"
 		at.LogicalLocations = []sarifLogical{{of, "object"}}
-		if f.path != "" {
-			at.LogicalLocations = append(at.LogicalLocations, sarifLogical{of + ": " + f.path, "member"})
+		if path != "" {
+			at.LogicalLocations = append(at.LogicalLocations, sarifLogical{of + ": " + path, "member"})
 		}
 	}
 	result := sarifResult{
@@ -136,12 +137,12 @@ func sarifResultOf(file string, v *verdict, f *finding) sarifResult {
 		Message:   sarifText{message},
 		Locations: []sarifLocation{at},
 		// What the finding is about, wherever in the file it has moved to.
-		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, f.pointer, f.message)},
+		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, pointer, f.message)},
 	}
 	if f.first.IsValid() {
 		result.RelatedLocations = []sarifLocation{{ID: 1,
 			PhysicalLocation: sarifPhysical{artifact, region(f.first, errors.Position{})}, Message: &sarifText{"first here"}}}
-		result.PartialFingerprints["finding/v1"] = fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, f.pointer)
+		result.PartialFingerprints["finding/v1"] = fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, pointer)
 	}
 	return result
 }
