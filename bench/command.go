@@ -125,8 +125,6 @@ func writeCommands(w io.Writer, trials []*commandTrial) {
 // schema.
 func writeManifests(dir string, n int) (*Workload, error) {
 	w := &Workload{Name: "manifests", What: fmt.Sprintf("%d manifests like W2", n)}
-	all := &Document{Schema: MustSchema(resourceSchema(specSchema))}
-	w.Docs = append(w.Docs, all)
 	if err := os.Mkdir(filepath.Join(dir, "manifests"), 0o777); err != nil {
 		return nil, err
 	}
@@ -135,7 +133,6 @@ func writeManifests(dir string, n int) (*Workload, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.YAML = append(all.YAML, text...)
 		if err := os.WriteFile(filepath.Join(dir, "manifests", fmt.Sprintf("%d.yaml", i)), text, 0o666); err != nil {
 			return nil, err
 		}

@@ -1,5 +1,5 @@
-// Package edit removes members from the text of YAML and JSON documents and
-// leaves the rest as it stands, byte for byte.
+// Package edit removes members from the text of YAML and JSON documents, or adds
+// some, and leaves the rest as it stands, byte for byte.
 //
 // # What goes with a member
 //
@@ -23,7 +23,8 @@
 // may itself come through an alias. So the result is read again, and is only
 // right if its JSON is that of the document without these members. If it is not,
 // [YAML] edits the tree of yaml.v3 instead and writes that, with its comments,
-// but in the style of yaml.v3. This is checked in the same way.
+// but in the style of yaml.v3. This is checked in the same way, and so is what is
+// added, for which there is no second way.
 package edit
 
 import (

@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -39,11 +40,14 @@ func insertNew(t *testing.T, text string, isYAML bool) (string, error) {
 		}
 	}
 	visit(root)
+	add := InsertJSON
 	if isYAML {
-		edits, err := InsertYAML([]byte(text), insertions)
-		return string(Apply([]byte(text), edits)), err
+		add = InsertYAML
 	}
-	edits, err := InsertJSON([]byte(text), insertions)
+	edits, err := add([]byte(text), insertions)
+	for _, e := range edits {
+		require.Contains(t, []string{"", "null", "Null", "NULL", "~"}, text[e.From:e.To], "nothing else is taken away")
+	}
 	return string(Apply([]byte(text), edits)), err
 }
 
@@ -97,4 +101,24 @@ func TestInsertJSON(t *testing.T) {
 		assert.Equal(t, want, got, in)
 		assert.True(t, jsontext.Value(got).IsValid())
 	}
+}
+
+// TestInsertGenerated adds to documents of all styles. That the result is right is made
+// sure by what is tested.
+func TestInsertGenerated(t *testing.T) {
+	documents := 0
+	for seed := range uint64(1_000) {
+		w := writer{Rand: rand.New(rand.NewPCG(seed, 1))}
+		b, _ := w.block("", 4, false)
+		lineBreak := w.one("\n", "\n", "\r\n")
+		// A block scalar that ends with the text would be another with a line break.
+		text := strings.Join(b.whole, lineBreak) + lineBreak
+		if _, err := yamlbridge.AppendJSON(nil, []byte(text)); err != nil {
+			continue
+		}
+		documents++
+		_, err := insertNew(t, text, true)
+		require.NoError(t, err, "seed %d\n%s", seed, text)
+	}
+	assert.Greater(t, documents, 900)
 }
