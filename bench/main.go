@@ -29,7 +29,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series and command/manifests")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, command/manifests and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -97,6 +97,9 @@ func full(only *regexp.Regexp) error {
 		if slices.ContainsFunc(trials, func(t *Trial) bool { return t.Workload == w }) {
 			writeWorkload(&tables, w, trials)
 		}
+	}
+	if only.MatchString("compile/corpus") {
+		writeCompile(&tables, *roundsFlag)
 	}
 	writeScalings(&tables, workloads, only, *roundsFlag)
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *targetsFlag || *onlyFlag != "" {

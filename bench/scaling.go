@@ -19,6 +19,16 @@ func scalingJob() *Job {
 	}}
 }
 
+// jobOfLarge is for documents of which Kubernetes would make gigabytes.
+func jobOfLarge() *Job {
+	job := scalingJob()
+	job.keep("Strict")
+	for i := range job.Contenders {
+		job.Contenders[i].Output = Partial // compared with nothing
+	}
+	return job
+}
+
 // A Series is a property of workloads with some values of it.
 type Series struct {
 	Name      string
@@ -35,14 +45,14 @@ func scalings() []Series {
 }
 
 func bySize() (list []*Workload) {
-	for _, items := range []int{1, 10, 100, 1000, 10_000} {
+	for _, items := range []int{1, 10, 100, 1000, 10_000, 100_000} {
 		list = append(list, newWorkload(sizeName(items), "", resourceSchema(specSchema), itemsDocument(10, items, 5)))
 	}
 	return list
 }
 
 func sizeName(items int) string {
-	return map[int]string{1: "1 kB", 10: "10 kB", 100: "100 kB", 1000: "1 MB", 10_000: "10 MB"}[items]
+	return map[int]string{1: "1 kB", 10: "10 kB", 100: "100 kB", 1000: "1 MB", 10_000: "10 MB", 100_000: "100 MB"}[items]
 }
 
 func byShare() (list []*Workload) {
@@ -90,11 +100,20 @@ func writeScaling(w io.Writer, s Series, rounds int) {
 	job := scalingJob()
 	fmt.Fprintf(w, "### %s\n\n| | Ignore MB/s | Strict MB/s | allocations | over Kubernetes | over jsontext |\n|---|--:|--:|--:|--:|--:|\n", s.Name)
 	for _, workload := range s.Workloads() {
+		job := job
+		if workload.Size(false) > 50_000_000 {
+			job = jobOfLarge()
+		}
 		t := Race(job, workload, rounds)
 		speed := func(i int) string {
 			return short(float64(workload.Size(false)) * 1e3 / FigureOf(t.Measures[i].NS).Median)
 		}
-		over := func(i int) string { return FigureOf(t.Ratios(t.Measures[i])).String() }
+		over := func(i int) string {
+			if i >= len(t.Measures) {
+				return "-"
+			}
+			return FigureOf(t.Ratios(t.Measures[i])).String()
+		}
 		fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s |\n", workload.Name, speed(0), speed(1), t.Measures[0].Allocs+t.Measures[1].Allocs, over(2), over(3))
 	}
 	fmt.Fprintln(w)

@@ -18,7 +18,11 @@ import (
 type Schema struct {
 	Program    *schema.Program
 	Structural *structural.Structural // with its defaults pruned
-	made       map[any]any
+	// Parsed and Internal are what these are made of.
+	Parsed   *schema.Structural
+	Internal *apiextensions.JSONSchemaProps
+
+	made map[any]any
 }
 
 // NewSchema reads a schema in YAML or JSON.
@@ -31,11 +35,18 @@ func NewSchema(openAPIV3Schema []byte) (*Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := toStructural(openAPIV3Schema)
+	internal, err := toInternal(openAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}
-	return &Schema{Program: p, Structural: theirs, made: make(map[any]any)}, nil
+	theirs, err := structural.NewStructural(internal)
+	if err != nil {
+		return nil, err
+	}
+	if err := defaulting.PruneDefaults(theirs); err != nil {
+		return nil, err
+	}
+	return &Schema{p, theirs, s, internal, make(map[any]any)}, nil
 }
 
 // MustSchema is NewSchema for schemas that are written here.
@@ -50,7 +61,9 @@ func MustSchema(openAPIV3Schema string) *Schema {
 // alone returns the schema without what others have made of it, for a goroutine of
 // its own.
 func (s *Schema) alone() *Schema {
-	return &Schema{s.Program, s.Structural, make(map[any]any)}
+	other := *s
+	other.made = make(map[any]any)
+	return &other
 }
 
 // made returns what make makes for the schema, the same each time for a key.
@@ -63,8 +76,8 @@ func made[T any](s *Schema, key any, make func() T) T {
 	return v
 }
 
-// toStructural does what a server does with the schema of a definition.
-func toStructural(openAPIV3Schema []byte) (*structural.Structural, error) {
+// toInternal does what a server does when it reads the schema of a definition.
+func toInternal(openAPIV3Schema []byte) (*apiextensions.JSONSchemaProps, error) {
 	js, err := yaml.YAMLToJSON(openAPIV3Schema)
 	if err != nil {
 		return nil, err
@@ -74,12 +87,5 @@ func toStructural(openAPIV3Schema []byte) (*structural.Structural, error) {
 		return nil, err
 	}
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &internal, nil); err != nil {
-		return nil, err
-	}
-	s, err := structural.NewStructural(&internal)
-	if err != nil {
-		return nil, err
-	}
-	return s, defaulting.PruneDefaults(s)
+	return &internal, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &internal, nil)
 }

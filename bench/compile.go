@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// compileJob is what a server does with the schema of a definition when it has read it.
+func compileJob() *Job {
+	return &Job{Name: "compile", Contenders: []Contender{
+		{"schema.Compile", Partial, "", func(d *Document) Run {
+			return verdict(func() error { _, err := schema.Compile(d.Parsed); return err })
+		}},
+		{"NewStructural and PruneDefaults", Partial, "", func(d *Document) Run {
+			return verdict(func() error {
+				s, err := structural.NewStructural(d.Internal)
+				if err != nil {
+					return err
+				}
+				return defaulting.PruneDefaults(s)
+			})
+		}},
+	}}
+}
+
+// writeCompile compares the compiling of all schemas of the corpus, and of each of them.
+func writeCompile(w io.Writer, rounds int) {
+	tb := outsideTests{}
+	if !corpus.IsThere(tb) {
+		return
+	}
+	all := &Workload{Name: "all"}
+	for _, s := range realSchemas(corpus.CRDs(tb)) {
+		if s != nil {
+			all.Docs = append(all.Docs, &Document{Schema: s})
+		}
+	}
+	job := compileJob()
+	t := Race(job, all, rounds)
+	ours, theirs := t.Measures[0], t.Measures[1]
+	fmt.Fprintf(w, "## Compiling the %d schemas of the corpus\n\n| | ms | allocations | bytes allocated | ratio |\n|---|--:|--:|--:|--:|\n", len(all.Docs))
+	for _, m := range []*Measure{ours, theirs} {
+		fmt.Fprintf(w, "| %s | %s | %.0f | %.0f | %s |\n", m.Contender.Name, short(FigureOf(m.NS).Median/1e6), m.Allocs, m.Bytes, FigureOf(t.Ratios(m)))
+	}
+	var each []float64
+	for _, d := range all.Docs {
+		t := Race(job, &Workload{Docs: []*Document{d}}, min(rounds, 3))
+		each = append(each, FigureOf(t.Ratios(t.Measures[1])).Median)
+	}
+	slices.Sort(each)
+	slower := 0
+	for slower < len(each) && each[slower] < 1 {
+		slower++
+	}
+	nodes, bytes := programSize(all)
+	fmt.Fprintf(w, "\nOne by one, Compile is %s times as fast (median; lowest %s, highest %s), and slower for %d of them. The programs have %d nodes and take %.0f bytes a node, their fields included.\n\n",
+		short(quantile(each, 0.5)), short(each[0]), short(each[len(each)-1]), slower, nodes, bytes)
+}
+
+// programSize compiles all schemas and returns how many nodes there are, and what they take.
+func programSize(all *Workload) (nodes int, bytesPerNode float64) {
+	var before, after runtime.MemStats
+	var programs []*schema.Program
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for _, d := range all.Docs {
+		p, err := schema.Compile(d.Parsed)
+		if err != nil {
+			panic(err) // they were compiled before
+		}
+		programs = append(programs, p)
+		nodes += len(p.Table().Nodes)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	bytesPerNode = float64(int64(after.HeapAlloc)-int64(before.HeapAlloc)) / float64(nodes)
+	runtime.KeepAlive(programs)
+	return nodes, bytesPerNode
+}
