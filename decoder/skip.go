@@ -43,11 +43,15 @@ func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
 		s     jsonwire.Status
 		t     status
 		c     byte
+		from  = i
 		ahead = maxInt // from where on skim is of use
 		first bool
 	)
 	if kernel.Available && w.limits.skimmable() {
-		ahead = i + skimFrom
+		ahead = i
+		if w.small {
+			ahead += smallValue
+		}
 	}
 	switch w.skipAt {
 	case inString:
@@ -173,6 +177,7 @@ str:
 after: // a value has ended
 	if depth == 0 {
 		w.skipAt, w.depth = atValue, 0
+		w.small = i-from < smallValue
 		return i, done
 	}
 	if kernel.Available && i >= ahead {
@@ -313,7 +318,7 @@ skim: // behind a value, or at the first one of a container
 	w.stack, w.depth = stack, depth
 	end, t = w.skim(b, i, base, first, track)
 	first = first && end == i
-	i, stack, depth, ahead = end, w.stack, w.depth, w.from
+	i, stack, depth, ahead = end, w.stack, w.depth, w.later
 	switch {
 	case t == repeated:
 		return i, repeated

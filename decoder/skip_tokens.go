@@ -23,12 +23,12 @@ import (
 // A skimmer is the state of walker.skim.
 type skimmer struct {
 	tokens *kernel.Tokens
-	from   int // skim is not of use before this index of the window
+	later  int  // skim is not of use before this index of the window
+	small  bool // the last value that was skipped was small: the next one will be, too
 }
 
-// skimFrom is how many bytes of a value are skipped before skim is called: it is not for
-// small ones.
-var skimFrom = 64 // a variable for tests
+// smallValue is up to how many bytes of a value skim is slower than skip.
+var smallValue = 64 // a variable for tests
 
 // A stretch is what skim looks at at a time.
 type stretch struct {
@@ -36,6 +36,8 @@ type stretch struct {
 	b     []byte // the window from where the stretch starts
 	count int
 	size  int // how many bytes were looked at
+	// slashes says that names may have escapes.
+	slashes bool
 }
 
 // skimmable reports whether the limits are such that skim need not count.
@@ -51,15 +53,15 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 		w.tokens = new(kernel.Tokens)
 	}
 	for {
-		c := stretch{Tokens: w.tokens, b: b[i:]}
-		c.count, c.size = c.Find(c.b, w.depth)
+		c := &stretch{Tokens: w.tokens, b: b[i:]}
+		c.count, c.size, c.slashes = c.Find(c.b, w.depth)
 		end, to, t := w.skimStretch(c, base, first)
 		if to < 0 {
-			w.from = i + end + 64
+			w.later = i + end + 64
 			return i, cut
 		}
 		if track {
-			if at, ok := w.trackStretch(c, to, t == done, i, b); !ok {
+			if at, ok := w.trackStretch(c, to, t == done, b, i); !ok {
 				return at, repeated
 			}
 		}
@@ -68,7 +70,7 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 			return i + 1, done
 		}
 		if end < kernel.MaxBytes || end-c.Pos(to) > kernel.MaxBytes/4 {
-			w.from = i - c.Pos(to) + end + 64
+			w.later = i - c.Pos(to) + end + 64
 			return i, cut
 		}
 		first = false
@@ -78,7 +80,7 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 // skimStretch checks the tokens of a stretch. It returns the last one, to, before which all is right and a
 // value ends; with done it closes the value that is skipped; or -1. Before end, in bytes, skim is not
 // of use again.
-func (w *walker) skimStretch(c stretch, base int, first bool) (end, to int, t status) {
+func (w *walker) skimStretch(c *stretch, base int, first bool) (end, to int, t status) {
 	n := c.misplaced(first, w.stack&1 != 0)
 	end = c.size
 	if n < c.count {
@@ -115,7 +117,7 @@ func behind(word, before uint64, n int) uint64 { return word<<n | before>>(64-n)
 // misplaced returns the first token that may not stand where it does, or how many there
 // are. But what follows a closing bracket may not be what belongs into its container, and
 // scalars may be anything.
-func (c stretch) misplaced(first, inObject bool) int {
+func (c *stretch) misplaced(first, inObject bool) int {
 	// What is before the stretch is taken for its first tokens.
 	var before kernel.Word
 	var scalarsBefore uint64
@@ -179,7 +181,7 @@ func lowest(n int) uint64 {
 
 // lastEnd returns the last of the first n tokens that is a comma or closing bracket behind a
 // value, or 0.
-func (c stretch) lastEnd(n int) int {
+func (c *stretch) lastEnd(n int) int {
 	for at := (n - 1) &^ 63; at >= 0; at -= 64 {
 		t := c.Word(at / 64)
 		opens := (t.OpenObject | t.OpenArray) << 1
@@ -198,7 +200,7 @@ func (c stretch) lastEnd(n int) int {
 // stops at the bracket that makes the depth low; and, or well before, where it is wrong, at a
 // bracket that does not close what is open, or is followed by what does not belong there, or
 // would make the depth more than high.
-func (c stretch) brackets(to int, stack uint64, depth, low, high int) (_ uint64, _, at int, wrong bool) {
+func (c *stretch) brackets(to int, stack uint64, depth, low, high int) (_ uint64, _, at int, wrong bool) {
 	for at := 0; at < to; at += 64 {
 		t, next := c.Word(at/64), c.Word(at/64+1)
 		opens, closes, objects := t.OpenObject|t.OpenArray, t.CloseObject|t.CloseArray, t.OpenObject|t.CloseObject
@@ -236,7 +238,7 @@ func (c stretch) brackets(to int, stack uint64, depth, low, high int) (_ uint64,
 
 // scalars validates what is neither a bracket nor a separator nor a string before token to, and
 // returns the first that it does not know to be right.
-func (c stretch) scalars(w *walker, to int) int {
+func (c *stretch) scalars(w *walker, to int) int {
 	b := c.b
 	for at := 0; at < to; at += 64 {
 		t := c.Word(at / 64)
@@ -311,46 +313,4 @@ func (w *walker) scalar(b []byte, i, next int) bool {
 	}
 	// Only blanks are between what is no token of its own and the next one.
 	return end == next || jsonwire.Blanks(b, end) == next
-}
-
-// trackStretch notes the names before token to, and opens and closes what their objects are, for a
-// stretch at i of b; with last, to is the bracket that closes the last one. It
-// returns false and the index of the bracket that closes an object with a name that
-// repeats.
-func (w *walker) trackStretch(c stretch, to int, last bool, i int, b []byte) (int, bool) {
-	if last {
-		to++
-	}
-	for at := 0; at < to; at += 64 {
-		t, next := c.Word(at/64), c.Word(at/64+1)
-		names := t.String & (t.Colon>>1 | next.Colon<<63)
-		all := names | t.OpenObject | t.CloseObject
-		if w.collecting {
-			elements := t.Comma &^ (t.Colon>>2 | next.Colon<<62)
-			all |= t.OpenArray | t.CloseArray | elements
-		}
-		all &= lowest(to - at)
-		for ; all != 0; all &= all - 1 {
-			k := bits.TrailingZeros64(all)
-			pos := i + c.Pos(at+k)
-			switch b[pos] {
-			case '"':
-				end, escaped, _ := jsonwire.ScanString(b, pos+1)
-				w.addName(b, pos+1, end, escaped)
-			case '{':
-				w.openObject()
-			case '}':
-				if w.closeObject() {
-					return pos, false
-				}
-			case '[':
-				w.openArray()
-			case ']':
-				w.closeArray()
-			case ',':
-				w.nextElement()
-			}
-		}
-	}
-	return 0, true
 }

@@ -22,9 +22,9 @@ func needKernels(t testing.TB) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
 	}
-	was := skimFrom
-	skimFrom = 0
-	t.Cleanup(func() { skimFrom = was })
+	was := smallValue
+	smallValue = 0
+	t.Cleanup(func() { smallValue = was })
 }
 
 // withKernels runs f with kernels and without them.

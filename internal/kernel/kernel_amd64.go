@@ -25,17 +25,18 @@ func ScanString(b []byte) (end int, escaped, closed bool) {
 // returns how many there are. It ends at the end of b, or behind [MaxBytes]; behind a block
 // of 64 bytes at whose end as many brackets more are closed than opened as depth says; and
 // before a block that has a character or escape in a string which is not valid, or a
-// surrogate in an escape. The last token may go on behind its end.
-func (t *Tokens) Find(b []byte, depth int) (count, size int) {
+// surrogate in an escape. The last token may go on behind its end. Without slashes, no string has
+// an escape.
+func (t *Tokens) Find(b []byte, depth int) (count, size int, slashes bool) {
 	if len(b) == 0 {
-		return 0, 0
+		return 0, 0, false
 	}
-	count, size = findTokens(t, &b[0], min(len(b), MaxBytes), depth)
-	return count, min(size, len(b))
+	count, size, slashes = findTokens(t, &b[0], min(len(b), MaxBytes), depth)
+	return count, min(size, len(b)), slashes
 }
 
 //go:noescape
 func scanString(b *byte, blocks int) (end int, escaped uint64, closed bool)
 
 //go:noescape
-func findTokens(t *Tokens, b *byte, n, depth int) (count, size int)
+func findTokens(t *Tokens, b *byte, n, depth int) (count, size int, slashes bool)

@@ -406,9 +406,9 @@ DATA mayEnd<>+48(SB)/8, $0xffffffffffffffff
 DATA mayEnd<>+56(SB)/8, $0xbfdfefffffffffff
 GLOBL mayEnd<>(SB), RODATA|NOPTR, $64
 
-// func findTokens(t *byte, b *byte, n int, depth int) (count int, size int)
+// func findTokens(t *byte, b *byte, n int, depth int) (count int, size int, slashes bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512_VBMI2, BMI, BMI2, PCLMULQDQ, POPCNT
-TEXT ·findTokens(SB), NOSPLIT, $96-48
+TEXT ·findTokens(SB), NOSPLIT, $96-49
 	MOVQ      t+0(FP), AX
 	MOVQ      b+8(FP), CX
 	MOVQ      n+16(FP), DX
@@ -422,6 +422,7 @@ TEXT ·findTokens(SB), NOSPLIT, $96-48
 	MOVQ      depth+24(FP), SI
 	MOVQ      SI, 40(SP)
 	MOVQ      BX, 48(SP)
+	MOVB      $0x00, slashes+48(FP)
 	VMOVDQU64 space<>+0(SB), Z1
 	VMOVDQU64 quote<>+0(SB), Z2
 	VMOVDQU64 backslash<>+0(SB), Z3
@@ -568,6 +569,7 @@ word:
 	RET
 
 slashes:
+	MOVB $0x01, slashes+48(FP)
 	MOVQ AX, 56(SP)
 	MOVQ CX, 64(SP)
 	MOVQ DX, 72(SP)

@@ -9,4 +9,4 @@ const Available = false
 func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not available") }
 
 // Find must not be called.
-func (*Tokens) Find([]byte, int) (count, size int) { panic("kernel: not available") }
+func (*Tokens) Find([]byte, int) (count, size int, slashes bool) { panic("kernel: not available") }

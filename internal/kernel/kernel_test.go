@@ -230,10 +230,13 @@ func checkTokens(t *testing.T, b []byte) {
 	for i := range tokens.first {
 		tokens.first[i] = '{' // it may hold anything from before
 	}
-	count, size := tokens.Find(b, len(b)+1)
+	count, size, slashes := tokens.Find(b, len(b)+1)
 	want, wantSize := slowTokens(b)
 	require.Equal(t, wantSize, size, "%q", b)
 	require.Equal(t, len(want), count, "%q", b)
+	if bytes.IndexByte(b[:wantSize], '\\') >= 0 {
+		require.True(t, slashes, "%q", b)
+	}
 	for i, at := range want {
 		require.Equal(t, at, tokens.Pos(i), "%q", b)
 		w := tokens.Word(i / 64)
@@ -277,7 +280,7 @@ func TestTokensMany(t *testing.T) {
 		checkTokens(t, bytes.Repeat([]byte("["), n))
 	}
 	var tokens Tokens
-	count, size := tokens.Find(bytes.Repeat([]byte("["), MaxBytes+1), 1)
+	count, size, _ := tokens.Find(bytes.Repeat([]byte("["), MaxBytes+1), 1)
 	require.Equal(t, MaxBytes, count)
 	require.Equal(t, MaxBytes, size)
 }
@@ -287,10 +290,10 @@ func TestTokensDepth(t *testing.T) {
 	needKernels(t)
 	var tokens Tokens
 	for n := range 300 {
-		count, size := tokens.Find([]byte(strings.Repeat(" ", n)+"]}"+strings.Repeat(" ", 300)), 2)
+		count, size, _ := tokens.Find([]byte(strings.Repeat(" ", n)+"]}"+strings.Repeat(" ", 300)), 2)
 		require.Equal(t, []int{2, (n+1)&^63 + 64}, []int{count, size})
 	}
-	count, size := tokens.Find([]byte(`{"a":1}`+strings.Repeat(" ", 600)), 0)
+	count, size, _ := tokens.Find([]byte(`{"a":1}`+strings.Repeat(" ", 600)), 0)
 	require.Equal(t, []int{5, 64}, []int{count, size})
 }
 

@@ -16,7 +16,7 @@ const (
 
 // tokens emits the kernel of [kernel.Tokens.Find].
 func tokens() {
-	TEXT("findTokens", NOSPLIT, "func(t, b *byte, n, depth int) (count, size int)")
+	TEXT("findTokens", NOSPLIT, "func(t, b *byte, n, depth int) (count, size int, slashes bool)")
 	dst := Load(Param("t"), GP64())
 	b := Load(Param("b"), GP64())
 	n := Load(Param("n"), GP64())
@@ -26,6 +26,7 @@ func tokens() {
 	depth, inScalar := AllocLocal(8), AllocLocal(8) // there are too few registers
 	MOVQ(Load(Param("depth"), GP64()), depth)
 	MOVQ(c.open, inScalar) // zero
+	MOVB(Imm(0), mustAddr(2))
 
 	space, quote, backslash, ones, index, base, step := ZMM(), ZMM(), ZMM(), XMM(), ZMM(), ZMM(), ZMM()
 	VMOVDQU64(c.table("space"), space)
@@ -167,6 +168,7 @@ func tokens() {
 	RET()
 
 	Label("slashes")
+	MOVB(Imm(1), mustAddr(2))
 	restore := spill(dst, b, n, count, inString)
 	c.escapes(v, slashes, notAscii, escaped, bad, "escaped")
 	Label("escaped")
