@@ -48,8 +48,8 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 			return i, escaped, OK
 		case c == '\\':
 			escaped = true
-			if next := At(b, i+1); next == '"' || next == '\\' || next == 'n' {
-				i += 2 // by far the most common
+			if isSimpleEscape[At(b, i+1)] {
+				i += 2
 				continue
 			}
 			n, s := scanEscape(b, i)
@@ -74,6 +74,9 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 	}
 }
 
+// isSimpleEscape has what may follow a backslash and ends the escape.
+var isSimpleEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
 // scanUTF8 scans a run of characters that are not ASCII.
 func scanUTF8(b []byte, i int) (end int, s Status) {
 	for i < len(b) && b[i] >= utf8.RuneSelf {
@@ -89,12 +92,9 @@ func scanUTF8(b []byte, i int) (end int, s Status) {
 	return i, OK
 }
 
-// scanEscape scans one escape, or two that are a surrogate pair.
+// scanEscape scans an escape that is not simple, or two that are a surrogate pair.
 func scanEscape(b []byte, i int) (end int, s Status) {
-	switch At(b, i+1) {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return i + 2, OK
-	case 'u':
+	if At(b, i+1) == 'u' {
 		r, s := hex4(b, i+2)
 		if s != OK || !utf16.IsSurrogate(rune(r)) {
 			return i + 6, s
