@@ -18,7 +18,8 @@ import (
 // A builder makes Go values of JSON texts.
 type builder struct {
 	program   *program.Program
-	predicted []*program.Field // as in the walker
+	predicted []*program.Field // as in the walker, to which they belong
+	nameBytes int              // the limit there
 
 	src     []byte  // with readPadding bytes behind the text
 	entries []entry // one for the text, and those of what is in it

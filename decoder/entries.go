@@ -169,7 +169,9 @@ func (b *builder) member() (place int) {
 		name = b.unescaped
 	}
 	if f := top.node.Find(name); f != nil {
-		b.predicted[b.cell] = f
+		if len(name) <= b.nameBytes {
+			b.predicted[b.cell] = f // a default may have names that no document may
+		}
 		b.pos, b.field = jsonwire.Blanks(b.src, end+1)+1, f
 		return readFieldValue
 	}

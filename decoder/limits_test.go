@@ -87,6 +87,20 @@ func TestLimits(t *testing.T) {
 
 // TestOutputLimit: the limit is on the result, which is not grown beyond it, and
 // a document that is no JSON is refused for that first.
+// TestNameLimitAfterDefaults asserts that a name which a default has brought into a result is
+// as long as before when it is sent.
+func TestNameLimitAfterDefaults(t *testing.T) {
+	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), WithLimits(Limits{NameBytes: 3}))
+	for range 2 {
+		var limit *LimitError
+		_, err := d.AppendJSON(nil, []byte(`{"long":"y"}`+blanks))
+		require.ErrorAs(t, err, &limit)
+		var v map[string]any
+		require.NoError(t, d.Unmarshal([]byte(`{}`), &v))
+		require.Equal(t, map[string]any{"long": "x"}, v)
+	}
+}
+
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
 	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)

@@ -120,7 +120,7 @@ func (d *Decoder) padded(out []byte) []byte {
 
 // build makes maps and slices of a result, which has zeros behind it.
 func (d *Decoder) build(text []byte, root *program.Node) any {
-	d.builder.predicted = d.walker.predicted
+	d.builder.predicted, d.builder.nameBytes = d.walker.predicted, d.walker.limits.NameBytes
 	d.builder.separate = d.separate
 	d.builder.program = d.walker.program
 	return d.builder.build(text, root)
