@@ -470,7 +470,7 @@ undeclared: // a name in an object that keeps what it does not declare
 		}
 		next := end + 2
 		c = b[next]
-		if c <= ' ' {
+		if c <= ' ' && jsonwire.IsBlank(c) {
 			next = jsonwire.PastBlank(b, next)
 			c = jsonwire.At(b, next)
 		}

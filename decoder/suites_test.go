@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -136,5 +137,37 @@ func TestJSONChecker(t *testing.T) {
 			assert.Equal(t, text.Verdict == corpus.Accept, err == nil, "%s %s: %v", text.Name, place.name, err)
 		}
 		assert.Equal(t, 34, n)
+	}
+}
+
+// TestEveryByteEverywhere puts each control and structural character, and a few others, at each
+// index of a text, in each place of a document, and holds what is accepted against jsontext. A
+// control character behind the colon of a name that is not declared was taken for white space.
+func TestEveryByteEverywhere(t *testing.T) {
+	text := `{"a": "b", "asd":1,"c":[2 ,{"d":true}], "longer than a word": {}, "e":-1.5}`
+	for _, place := range places {
+		d := New(compileYAML(t, place.schema, place.opts...), FieldValidation(Ignore))
+		check := func(text string) {
+			src := []byte(place.before + text + place.after)
+			out, err := d.AppendJSON(nil, src)
+			valid := jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true))
+			if valid != isJSON(err) {
+				require.Equal(t, valid, isJSON(err), "%s: %q: %v", place.name, src, err)
+			}
+			if err == nil && !jsontext.Value(out).IsValid() {
+				require.Fail(t, "the result is no JSON", "%s: %q: %q", place.name, src, out)
+			}
+		}
+		others := "09:[\\]{}eEnt\x7f\x80\xc3\xff"
+		for at := range text {
+			for c := range '0' {
+				check(text[:at] + string(c) + text[at:])
+				check(text[:at] + string(c) + text[at+1:])
+			}
+			for i := range len(others) {
+				check(text[:at] + others[i:i+1] + text[at:])
+				check(text[:at] + others[i:i+1] + text[at+1:])
+			}
+		}
 	}
 }
