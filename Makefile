@@ -1,9 +1,9 @@
 # The modules of this repository: the root, and those below it with a go.mod of
 # their own.
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
-# Those that link most of Kubernetes, which takes minutes to build for the race detector,
+# Those that link most of Kubernetes or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./e2e/ ./kube/admission/ ./examples/%
+RACELESS := ./bench/ ./e2e/ ./kube/admission/ ./examples/%
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Numbers of executions: go test fails now and then at the end of a duration, and
 # makes what is interesting small for up to a minute.
