@@ -43,12 +43,15 @@ type findings struct {
 	lastTexts  string
 	places     []place
 	located    int // records that have their positions, on a stream
+	// fatal says that the first record is not a finding but what an error is made of: the
+	// limits are not for it.
+	fatal bool
 }
 
 func (f *findings) reset() {
 	f.records, f.paths, f.located = f.records[:0], f.paths[:0], 0
 	f.textBytes, f.omitted, f.mismatches, f.strict = 0, 0, 0, 0
-	f.list = f.list[:0]
+	f.list, f.fatal = f.list[:0], false
 }
 
 func (w *walker) unknown(g program.Group) record {
@@ -105,14 +108,18 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 	case errors.UnknownField, errors.DuplicateField:
 		w.strict++
 	}
-	if len(w.records) >= w.limits.Findings || w.textBytes >= w.limits.FindingBytes {
+	full := len(w.records) >= w.limits.Findings || w.textBytes >= w.limits.FindingBytes
+	if w.fatal {
+		full = len(w.records) > 0
+	}
+	if full {
 		w.omitted++
 		return
 	}
 	var text int
 	r.path = len(w.paths)
 	w.paths, text = errors.AppendPath(w.paths, depth, segment)
-	if w.textBytes += text; w.textBytes > w.limits.FindingBytes {
+	if w.textBytes += text; w.textBytes > w.limits.FindingBytes && !w.fatal {
 		w.paths = w.paths[:r.path]
 		w.omitted++
 		return

@@ -238,6 +238,7 @@ func (w *walker) closeNames(n *program.Node) bool {
 func (w *walker) collectOnStream(first int, kept bool) {
 	if kept {
 		w.findings.reset()
+		w.fatal = true
 	}
 	w.collect(first)
 	if !kept && len(w.levels) == 0 {

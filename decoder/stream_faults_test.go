@@ -460,3 +460,19 @@ func TestFirstAtTheStartOfTheWindow(t *testing.T) {
 		require.Equal(t, int64(blanks+7), e.Position.Offset)
 	}
 }
+
+// TestDuplicateBeyondLimits asserts that the limits of findings are not for the error that says
+// which name stands twice. Without the room for a finding a stream panicked.
+func TestDuplicateBeyondLimits(t *testing.T) {
+	p := compile(t, "{type: object, properties: {declared: {type: string}, open: {x-kubernetes-preserve-unknown-fields: true}}}")
+	d := decoder.New(p, decoder.WithLimits(decoder.Limits{Findings: 1, FindingBytes: 1}))
+	for doc, want := range map[string]string{
+		`{"x":1,"x":2,"declared":"a","declared":"b"}`:  `1:29: duplicate field "declared": the first was sent already`,
+		`{"x":1,"open":{"ab":1,"cd":2,"cd":3,"ab":4}}`: `1:37: duplicate field "open.ab", first at 1:16: the first was sent already`,
+	} {
+		_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+		require.EqualError(t, err, want)
+		require.Empty(t, d.Findings())
+		require.Zero(t, d.Omitted())
+	}
+}

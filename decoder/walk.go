@@ -680,6 +680,7 @@ stopped: // as status t says
 repeatedField:
 	if w.streaming {
 		w.findings.reset()
+		w.fatal = true
 		w.note(cur, kind, cur, record{kind: errors.DuplicateField, first: -1, count: 1})
 	}
 
