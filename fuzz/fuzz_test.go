@@ -4,6 +4,36 @@ import (
 	"testing"
 )
 
+// FuzzKube does so for the decoders of package kube, with the texts of errors.
+func FuzzKube(f *testing.F) {
+	for seed := uint64(0); seed < 100*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
+		s, _ := NewSchema(seed)
+		doc, _ := NewDocument(seed, s)
+		if len(doc) < 4096 {
+			f.Add(seed/DocumentsPerSchema, doc)
+		}
+	}
+	pairs := make(map[uint64]*adapterPair)
+	f.Fuzz(func(t *testing.T, n uint64, doc []byte) {
+		p := pairs[n]
+		if p == nil {
+			_, js := NewSchema(n * DocumentsPerSchema)
+			var err error
+			if p, err = newAdapterPair(js); err != nil {
+				t.Fatalf("%v\n%s", err, js)
+			}
+			if len(pairs) < 3000 {
+				pairs[n] = p
+			}
+		}
+		for name, way := range p.ways() {
+			if what, detail := p.compare(doc, way.ours, way.theirs); what != "" {
+				t.Errorf("%s: %s\n%s", name, what, detail)
+			}
+		}
+	})
+}
+
 // FuzzParity compares documents that the fuzzer changes, under schemas that it
 // chooses by their seed: by default, as the server, and as it reads its storage.
 func FuzzParity(f *testing.F) {

@@ -50,6 +50,19 @@ func newAdapterPair(js []byte) (*adapterPair, error) {
 	return p, nil
 }
 
+// A way is a decoder of ours and of the server.
+type way struct {
+	ours   runtime.Decoder
+	theirs func([]byte) (*Answer, error)
+}
+
+func (p *adapterPair) ways() map[string]way {
+	return map[string]way{
+		"JSON": {p.json, p.server.Decode}, "YAML": {p.yaml, p.server.DecodeYAML},
+		"lenient": {p.lenient, p.server.Decode}, "stored": {p.stored, p.server.DecodeStored},
+	}
+}
+
 // compare decodes a document with both, and says what is different.
 func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]byte) (*Answer, error)) (what, detail string) {
 	gvk := testVersion.WithKind(testKind)
@@ -133,13 +146,7 @@ func TestKube(t *testing.T) {
 		require.NoError(t, err)
 		for seed := first; seed < first+DocumentsPerSchema; seed++ {
 			doc, _ := NewDocument(seed, s)
-			for name, way := range map[string]struct {
-				ours   runtime.Decoder
-				theirs func([]byte) (*Answer, error)
-			}{
-				"JSON": {p.json, p.server.Decode}, "YAML": {p.yaml, p.server.DecodeYAML},
-				"lenient": {p.lenient, p.server.Decode}, "stored": {p.stored, p.server.DecodeStored},
-			} {
+			for name, way := range p.ways() {
 				k := same
 				what, detail := p.compare(doc, way.ours, way.theirs)
 				if what != "" {

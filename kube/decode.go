@@ -92,10 +92,26 @@ func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind,
 
 // decodeRefused decodes what a version has refused: by the right one if it was another, and
 // else it returns the server's error.
-func (r *Resource) decodeRefused(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+func (r *Resource) decodeRefused(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if isLimit(refusal) {
 		return nil, nil, nil, refusal
 	}
+	if panicked := guard(func() { object, gvk, strict, err = r.explain(data, tried, expected, how, refusal) }); panicked {
+		return nil, nil, nil, refusal
+	}
+	return object, gvk, strict, err
+}
+
+// guard calls f and reports whether it panics. The server's reader of YAML has defects, and must
+// not stop a program because of a document that was refused.
+func guard(f func()) (panicked bool) {
+	defer func() { panicked = recover() != nil }()
+	f()
+	return false
+}
+
+// explain is decodeRefused, with the server's code.
+func (r *Resource) explain(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	u, gvk, err := parseAsServer(data, expected, how)
 	if err != nil {
 		return nil, gvk, nil, explained(err, refusal)

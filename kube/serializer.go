@@ -126,7 +126,7 @@ func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.Gro
 func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	gvk, err := s.typeOf(data, defaults, into)
 	if err != nil {
-		return s.delegate.Decode(data, defaults, into)
+		return s.decodeByDelegate(data, defaults, into, err)
 	}
 	if into == nil {
 		if obj, err := s.creater.New(*gvk); err == nil {
@@ -154,13 +154,23 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	return obj, gvk, nil
 }
 
+// decodeByDelegate decodes what is not known to be an object of a resource, as err says.
+func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, err error) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, _ error) {
+	refusal := err
+	if panicked := guard(func() { obj, gvk, err = s.delegate.Decode(data, defaults, into) }); panicked {
+		return nil, nil, refusal
+	}
+	return obj, gvk, err
+}
+
 // explain returns the server's error for a document that is refused, if it has one.
 func (s *Serializer) explain(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) error {
 	if isLimit(refusal) {
 		return refusal
 	}
-	_, _, err := s.delegate.Decode(data, defaults, into)
-	if err == nil || runtime.IsStrictDecodingError(err) {
+	var err error
+	panicked := guard(func() { _, _, err = s.delegate.Decode(data, defaults, into) })
+	if panicked || err == nil || runtime.IsStrictDecodingError(err) {
 		return refusal
 	}
 	return explained(err, refusal)

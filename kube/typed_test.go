@@ -150,3 +150,24 @@ func TestNegotiatedSerializer(t *testing.T) {
 	_, err = NewNegotiatedSerializer(codecs, scheme, scheme)
 	assert.Error(t, err)
 }
+
+// A broken serializer is what the server's reader of YAML is for a few documents.
+type broken struct{ runtime.Serializer }
+
+func (broken) Decode([]byte, *runtimeschema.GroupVersionKind, runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	panic("index out of range")
+}
+
+func TestPanicsOfTheDelegate(t *testing.T) {
+	scheme := trellisScheme(t)
+	s, err := NewSerializer(scheme, scheme, json.SerializerOptions{Yaml: true}, trellis(t))
+	require.NoError(t, err)
+	s.delegate = broken{s.delegate}
+	for _, doc := range []string{"a: [", "kind: Trellis\napiVersion: garden.example.com/v1\nspec: {rows: x}\n"} {
+		obj, _, err := s.Decode([]byte(doc), nil, nil)
+		assert.Error(t, err, doc)
+		assert.Nil(t, obj)
+	}
+	assert.True(t, guard(func() { panic(1) }))
+	assert.False(t, guard(func() {}))
+}
