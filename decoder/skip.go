@@ -382,7 +382,7 @@ func (w *walker) number(b []byte, i int) (end int, t status) {
 		return end, bad
 	}
 	w.oddNumber = w.oddNumber || jsonwire.IsOddNumber(b[i:end], kind)
-	if (kind == jsonwire.Fraction || end-i > 300) && !jsonwire.FitsFloat64(b[i:end]) {
+	if (kind == jsonwire.Exponent || end-i > 300) && !jsonwire.FitsFloat64(b[i:end]) {
 		w.outOfRange = true
 		return i, bad
 	}

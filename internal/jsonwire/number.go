@@ -8,8 +8,10 @@ type Number uint8
 const (
 	// Integer: a literal without fraction and exponent.
 	Integer Number = iota
-	// Fraction: a literal with a fraction or an exponent.
+	// Fraction: a literal with a fraction.
 	Fraction
+	// Exponent: a literal with an exponent.
+	Exponent
 )
 
 // ScanNumber scans the number that starts at i (RFC 8259 section 6). A literal
@@ -41,7 +43,7 @@ func ScanNumber(b []byte, i int) (end int, kind Number, whole bool, s Status) {
 		c = At(b, i)
 	}
 	if c|0x20 == 'e' {
-		kind = Fraction
+		kind = Exponent
 		i++
 		if c = At(b, i); c == '+' || c == '-' {
 			i++

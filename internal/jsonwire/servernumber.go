@@ -31,7 +31,7 @@ func AppendServerNumbers(dst, b []byte) []byte {
 
 // IsOddNumber reports whether the server may write a number otherwise.
 func IsOddNumber(lit []byte, kind Number) bool {
-	return kind == Fraction || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
+	return kind != Integer || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
 }
 
 func appendNumber(dst, lit []byte, kind Number) []byte {
