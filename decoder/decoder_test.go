@@ -240,6 +240,17 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
+// TestPeekWithinMismatch asserts that names within a value of the wrong type are not taken for those
+// of the object, when they were seen there.
+func TestPeekWithinMismatch(t *testing.T) {
+	for range 2 {
+		_, _, err := PeekType([]byte(`{"kind":{"kind":1,"other":2},"apiVersion":"a","apiVersion":"b"}`))
+		require.EqualError(t, err, `field "kind" must be a string, not an object`)
+		_, _, err = PeekType([]byte(`{"kind":"K","apiVersion":"v1"}` + blanks))
+		require.NoError(t, err)
+	}
+}
+
 func TestPeekType(t *testing.T) {
 	for _, c := range []struct{ src, apiVersion, kind, err string }{
 		{src: `{}`},

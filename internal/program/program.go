@@ -153,7 +153,8 @@ func (n *Node) DefaultMembers(from, to int) string {
 type Program struct {
 	Root  *Node
 	Nodes []*Node
-	// Cells is the size of the prediction table: one for each field and node.
+	// Cells is the size of the prediction table: one for each field and node, and cell 0
+	// for nodes that are in no program.
 	Cells int32
 }
 
@@ -176,7 +177,7 @@ func (f *Field) SetKey(key string) {
 // numbers them and builds their tables. The first nodes may be those of base,
 // which are finished and stay as they are.
 func Finish(root *Node, nodes []*Node, base *Program) Program {
-	p := Program{Root: root, Nodes: nodes}
+	p := Program{Root: root, Nodes: nodes, Cells: 1}
 	if base != nil {
 		p.Cells = base.Cells
 		nodes = nodes[len(base.Nodes):]
