@@ -25,7 +25,7 @@ func TestServer(t *testing.T) {
 		t.Skip("starts servers")
 	}
 	command := buildCommand(t)
-	config, ca := startServer(t)
+	config, ca, storage := startServer(t)
 	crd := createCRD(t, config)
 	direct := newFront(t, "direct", config)
 
@@ -34,13 +34,18 @@ func TestServer(t *testing.T) {
 	exact.BearerToken = config.BearerToken
 	exact.Host = startProxy(t, command, config, ca, crdFile, "--kubernetes", "--patches", "pass")
 
-	t.Run("proxy", func(t *testing.T) { compareFronts(t, direct, newFront(t, "proxied", exact)) })
+	t.Run("proxy", func(t *testing.T) { compareFronts(t, direct, newFront(t, "proxied", exact), differences) })
+	t.Run("handler", func(t *testing.T) {
+		ours := newFront(t, "our-handler", startHandler(t, crd, storage))
+		compareFronts(t, newFront(t, "direct-again", config), ours, nil)
+		compareLists(t, ours, newFront(t, "our-handler", config))
+	})
 	hardened := rest.CopyConfig(exact)
 	hardened.Host = startProxy(t, command, config, ca, crdFile)
 	t.Run("hardened proxy", func(t *testing.T) {
 		compareHardened(t, newFront(t, "direct-too", config), newFront(t, "hardened", hardened))
 	})
-	t.Run("adapter", func(t *testing.T) { compareAdapter(t, newFront(t, "adapter", config), crd) })
+	t.Run("patches", func(t *testing.T) { comparePatches(t, newFront(t, "patching", config), crd) })
 	t.Run("kubectl", func(t *testing.T) { compareKubectl(t, config, exact) })
 }
 
@@ -62,12 +67,15 @@ func createCRD(t *testing.T, config *rest.Config) *apiextensionsv1.CustomResourc
 	return crd
 }
 
-// differences are those between the server and the proxy in front of it, by what a body is.
-// Codes and what is stored are always the same.
-var differences = map[string]struct {
+// A difference is meant: why, and what takes it out of an answer.
+type difference struct {
 	reason string
 	mask   func(*answer)
-}{
+}
+
+// differences are those between the server and the proxy in front of it, by what a body is.
+// Codes and what is stored are always the same.
+var differences = map[string]difference{
 	"embedded metadata":  {"the proxy has its own words for metadata in embedded resources, with the place", maskMessage},
 	"malformed YAML":     {"the proxy has its own words, with the place", maskMessage},
 	"another media type": {"the server takes Protobuf besides", maskMessage},
@@ -88,7 +96,7 @@ func maskStatus(a *answer) {
 }
 
 // compareFronts sends all requests through both fronts and compares the answers.
-func compareFronts(t *testing.T, a, b *front) {
+func compareFronts(t *testing.T, a, b *front, differences map[string]difference) {
 	codes := map[int]int{}
 	warnings, differ := 0, 0
 	for _, s := range scenarios() {
@@ -108,6 +116,18 @@ func compareFronts(t *testing.T, a, b *front) {
 	require.Greater(t, codes[http.StatusBadRequest], 100)
 	require.Greater(t, codes[http.StatusUnprocessableEntity], 20)
 	require.Greater(t, warnings, 200)
+}
+
+// compareLists asserts that both see the same objects.
+func compareLists(t *testing.T, a, b *front) {
+	var lists [2]struct{ Items []map[string]any }
+	for i, f := range []*front{a, b} {
+		raw, err := f.client.Get().AbsPath(f.path("v1", "")).Do(context.Background()).Raw()
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, &lists[i]))
+	}
+	require.Greater(t, len(lists[0].Items), 100)
+	assert.Equal(t, lists[0], lists[1])
 }
 
 // refusals are what a proxy without flags refuses, and the codes of its answers.

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	servertesting "k8s.io/apiextensions-apiserver/pkg/cmd/server/testing"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/client-go/rest"
 )
 
@@ -47,8 +48,8 @@ type logger struct{ *testing.T }
 func (logger) Logf(string, ...any) {}
 
 // startServer starts an apiextensions-apiserver that needs no kube-apiserver. It returns what a
-// client needs, and a file with the certificate of the server.
-func startServer(t *testing.T) (config *rest.Config, ca string) {
+// client needs, a file with the certificate of the server, and its way to etcd.
+func startServer(t *testing.T) (config *rest.Config, ca string, storage generic.RESTOptionsGetter) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig") // of a kube-apiserver that is never asked
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(`
 apiVersion: v1
@@ -73,7 +74,7 @@ current-context: none
 	config = rest.CopyConfig(server.ClientConfig)
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	return config, filepath.Join(server.TmpDir, "apiserver.crt")
+	return config, filepath.Join(server.TmpDir, "apiserver.crt"), server.CompletedConfig.ExtraConfig.CRDRESTOptionsGetter
 }
 
 // admissionPlugins are those that are on by default; they ask a kube-apiserver.
