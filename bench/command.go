@@ -91,17 +91,41 @@ func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, err
 	}
 	for range rounds {
 		for i, command := range commands {
-			cmd := exec.Command(filepath.Join(bin, command[0]), command[1:]...)
-			start := time.Now()
-			_ = cmd.Run() // all of them find something, and say so with their exit code
-			if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
-				return nil, fmt.Errorf("%s did not run", command[0])
+			self, err := os.Executable()
+			if err != nil {
+				return nil, err
 			}
-			t.Measures[i].NS = append(t.Measures[i].NS, float64(time.Since(start).Nanoseconds()))
-			t.peaks[i] = append(t.peaks[i], peakBytes(cmd.ProcessState))
+			cmd := exec.Command(self, append([]string{measureArgument, filepath.Join(bin, command[0])}, command[1:]...)...)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.Output()
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", command[0], err)
+			}
+			var ns, peak float64
+			if _, err := fmt.Sscan(string(out), &ns, &peak); err != nil {
+				return nil, err
+			}
+			t.Measures[i].NS = append(t.Measures[i].NS, ns)
+			t.peaks[i] = append(t.peaks[i], peak)
 		}
 	}
 	return t, nil
+}
+
+// measureArgument makes the program measure one command and write its time in
+// nanoseconds and its peak in bytes: the peak of a process counts that of the one that
+// has started it, which must be small.
+const measureArgument = "-measure-command"
+
+func measureCommand(w io.Writer, command []string) error {
+	cmd := exec.Command(command[0], command[1:]...)
+	start := time.Now()
+	_ = cmd.Run() // all of them find something, and say so with their exit code
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
+		return fmt.Errorf("%s did not run", command[0])
+	}
+	_, err := fmt.Fprintf(w, "%d %.0f\n", time.Since(start).Nanoseconds(), peakBytes(cmd.ProcessState))
+	return err
 }
 
 // writeCommands writes the table of the commands: time and memory.

@@ -1,0 +1,97 @@
+package fuzz
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// jsonType is how the server says that a value has a wrong type. Where the schema has a
+// format, it names that instead, as it does for strings in a wrong format.
+var jsonType = regexp.MustCompile("must be of type (object|array|string|boolean|integer|number):")
+
+// TestTypes compares the types that CheckTypes finds wrong with those that the server
+// refuses when it validates: resources of the corpus with mistakes in them.
+func TestTypes(t *testing.T) {
+	validators := map[*comparer]validation.SchemaValidator{}
+	comparers := realSchemas(t, func(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
+		c, err := newComparer(s, js, append(opts, schema.CheckTypes(true))...)
+		if err != nil {
+			return nil, err
+		}
+		internal, err := toInternal(js)
+		if err != nil {
+			return nil, err
+		}
+		validators[c], _, err = validation.NewSchemaValidator(internal)
+		return c, err
+	})
+	objects, mismatches, mutants := 0, 0, 6
+	if testing.Short() {
+		mutants = 2
+	}
+	for file := range corpus.Samples(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
+			require.NoError(t, err, file.Name)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(t, err, file.Name)
+			c := comparers[apiVersion+" "+kind]
+			if c == nil {
+				continue
+			}
+			objects++
+			for n := range uint64(mutants) {
+				mutant := js
+				if n > 0 {
+					mutant = Mutate(js, rand.New(rand.NewPCG(uint64(objects), n)))
+				}
+				if bytes.Contains(mutant, []byte(`"":`)) {
+					continue // the server spells empty names otherwise
+				}
+				answer, err := c.server.Decode(mutant)
+				if err != nil {
+					continue
+				}
+				d := decoder.New(c.program)
+				_, err = d.AppendJSON(nil, mutant)
+				if err != nil && !errors.As(err, new(*ferrors.TypeError)) {
+					continue
+				}
+				got, want := map[string]bool{}, map[string]bool{}
+				for _, f := range d.Findings() {
+					if f.Kind == ferrors.TypeMismatch {
+						got[f.Path.String()] = true
+					}
+				}
+				for _, err := range validation.ValidateCustomResource(nil, answer.Object, validators[c]) {
+					switch {
+					// A null is no concern of decoding, nor are junctors.
+					case strings.HasSuffix(err.Detail, `"null"`), err.Field == "<nil>":
+					case jsonType.MatchString(err.Detail), strings.Contains(err.Detail, "must be of type") && got[err.Field]:
+						want[err.Field] = true
+					}
+				}
+				mismatches += len(want)
+				assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)), "%s\n%s", file.Name, mutant)
+			}
+		}
+	}
+	t.Logf("%d objects, %d values of wrong types", objects, mismatches)
+	assert.Greater(t, mismatches, 100)
+}
