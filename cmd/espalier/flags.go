@@ -95,24 +95,24 @@ func addChoice(cmd *cobra.Command, c pflag.Value, name, shorthand, usage string)
 func (o *options) addSchemaFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&o.crds, "crd", nil, "file, folder or pattern of custom resource definitions; may be repeated")
-	flags.StringArrayVar(&o.openAPI, "openapi", nil, "file, folder or pattern of OpenAPI v3 documents as the API server publishes them under /openapi/v3; may be repeated")
+	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder or a pattern; may be repeated")
+	flags.StringArrayVar(&o.openAPI, "openapi", nil, "`path` of OpenAPI v3 documents, as the API server publishes them under /openapi/v3; may be repeated")
 	addChoice(cmd, &o.semantics, "semantics", "", "that of a kube-apiserver, or that of KEP-2332 and KEP-575 where they differ")
-	flags.StringVar(&o.config, "config", defaultConfig, "file with defaults for flags; by default the first of this name in the working folder or one above it; empty for none")
+	flags.StringVar(&o.config, "config", defaultConfig, "`file` with defaults for flags; by default the first of this name in the working folder or one above it; empty for none")
 }
 
 func (o *options) addInputFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&o.names, "filename", "f", nil, "file, folder or pattern to read, or - for standard input (the default); may be repeated")
+	flags.StringArrayVarP(&o.names, "filename", "f", nil, "`path` to read: a file, a folder, a pattern, or - for standard input (the default); may be repeated")
 	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read the folders in folders, too")
-	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "how many files are worked on at the same time")
+	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files that are worked on at the same time")
 }
 
 func (o *options) addReportFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addChoice(cmd, &o.validate, "validate", "", "what unknown and duplicate fields are: errors, warnings or nothing; as in kubectl, true is strict and false is ignore")
 	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "let objects without a schema pass, and what is no object")
-	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "let objects of a kind pass: Kind or group/version/Kind; may be repeated")
+	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "let objects of a `kind` pass: Kind or group/version/Kind; may be repeated")
 	addChoice(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
 }
 

@@ -114,10 +114,11 @@ func roffFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		name = "\\fB" + roff("-"+f.Shorthand) + "\\fP, " + name
 	}
-	if kind := f.Value.Type(); kind != "bool" {
+	kind, usage := pflag.UnquoteUsage(f)
+	if kind != "" {
 		name += "=\\fI" + roff(kind) + "\\fP"
 	}
-	usage := roff(f.Usage)
+	usage = roff(usage)
 	if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" && f.Name != "jobs" {
 		usage += " (default " + roff(f.DefValue) + ")"
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	stderrors "errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -322,4 +323,29 @@ func TestVersion(t *testing.T) {
 	info.Main.Version = "(devel)"
 	info.Settings = []debug.BuildSetting{{Key: "-tags", Value: "purego"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
 	assert.Equal(t, "espalier (devel), go1.26.1, tags purego, revision abc, modified", versionText(info))
+}
+
+// TestParallel: however many files are worked on at the same time, the output is that
+// of one after the other.
+func TestParallel(t *testing.T) {
+	files := map[string]string{}
+	for i := range 200 {
+		text := strings.Repeat(planNamed(fmt.Sprint("plan-", i))+"\n", 1+i%40) + strings.Repeat(" ", i*100)
+		if i%3 == 0 {
+			text += `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","unknown":1}`
+		}
+		files[fmt.Sprintf("%d.json", i)] = text
+	}
+	dir := write(t, files)
+	for _, verb := range [][]string{{"prune", "-o", "yaml"}, {"check", "-o", "json"}, {"check", "-o", "junit"}, {"prune", "--diff"}} {
+		t.Setenv("SOURCE_DATE_EPOCH", "0")
+		args := append(verb, "--crd", crd, dir)
+		stdout, stderr, code := espalier("", append(args, "-j", "1")...)
+		for _, n := range []string{"2", "16"} {
+			stdout2, stderr2, code2 := espalier("", append(args, "-j", n)...)
+			assert.Equal(t, code, code2, verb)
+			assert.True(t, stdout == stdout2, "%s: stdout differs", verb)
+			assert.True(t, stderr == stderr2, "%s: stderr differs", verb)
+		}
+	}
 }
