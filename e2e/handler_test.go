@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -128,7 +131,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"create": func() http.HandlerFunc { return handlers.CreateResource(store, &h.scope, nil) },
 		"update": func() http.HandlerFunc { return handlers.UpdateResource(store, &h.scope, nil) },
 		"patch": func() http.HandlerFunc {
-			return handlers.PatchResource(store, &h.scope, nil, []string{jsonPatchType, mergePatchType, "application/apply-patch+yaml"})
+			return handlers.PatchResource(store, &h.scope, nil, []string{jsonPatchType, mergePatchType, applyType})
 		},
 		"delete": func() http.HandlerFunc { return handlers.DeleteResource(store, true, &h.scope, nil) },
 	}
@@ -179,4 +182,40 @@ func startHandler(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o
 	server := httptest.NewServer(apifilters.WithAuditInit(apifilters.WithRequestInfo(chain, resolver)))
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL, QPS: -1, WarningHandler: rest.NoWarnings{}}
+}
+
+// compareVersions asserts that objects that are stored in v1 are decoded to v2 as the server does it.
+func compareVersions(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceDefinition) {
+	crd = crd.DeepCopy()
+	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
+	converters, err := conversion.NewCRConverterFactory(nil, nil)
+	require.NoError(t, err)
+	safe, _, err := converters.NewConverter(crd)
+	require.NoError(t, err)
+	r, err := kube.ForCRD(crd)
+	require.NoError(t, err)
+	decode := r.StorageDecoder("v2", safe)
+
+	stored, served := f.list(t, "v1"), f.list(t, "v2")
+	require.Greater(t, len(stored), 50)
+	require.Len(t, served, len(stored))
+	for i := range stored {
+		js, err := json.Marshal(stored[i])
+		require.NoError(t, err)
+		obj, _, err := decode.Decode(js, nil, nil)
+		require.NoError(t, err)
+		got, err := json.Marshal(obj)
+		require.NoError(t, err)
+		want, err := json.Marshal(served[i])
+		require.NoError(t, err)
+		assert.JSONEq(t, string(want), string(got))
+	}
+}
+
+func (f *front) list(t *testing.T, version string) []map[string]any {
+	raw, err := f.client.Get().AbsPath(f.path(version, "")).Do(context.Background()).Raw()
+	require.NoError(t, err)
+	var list struct{ Items []map[string]any }
+	require.NoError(t, json.Unmarshal(raw, &list))
+	return list.Items
 }

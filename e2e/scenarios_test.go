@@ -11,6 +11,7 @@ const (
 	yamlType       = "application/yaml"
 	mergePatchType = "application/merge-patch+json"
 	jsonPatchType  = "application/json-patch+json"
+	applyType      = "application/apply-patch+yaml"
 )
 
 // In bodies, NAME is the name of the object and VERSION the resourceVersion that it has.
@@ -74,6 +75,9 @@ var patches = []body{
 	{"JSON patch that fails", jsonPatchType, `[{"op":"test","path":"/spec/rows","value":1}]`},
 	{"JSON patch of a wrong type", jsonPatchType, `[{"op":5}]`},
 	{"JSON patch malformed", jsonPatchType, `{}`},
+	{"apply", applyType, "apiVersion: garden.example.com/v1\nkind: Trellis\nmetadata: {name: NAME}\nspec:\n  rows: 6\n"},
+	{"apply with an unknown field", applyType, "apiVersion: garden.example.com/v1\nkind: Trellis\nmetadata: {name: NAME}\nspec:\n  q: 6\n"},
+	{"apply with a duplicate", applyType, "apiVersion: garden.example.com/v1\nkind: Trellis\nmetadata: {name: NAME}\nspec:\n  rows: 6\n  rows: 7\n"},
 	{"strategic merge", "application/strategic-merge-patch+json", `{}`},
 }
 
@@ -101,6 +105,9 @@ func scenarios() []scenario {
 	add := func(s scenario, mode string) {
 		if mode != "" {
 			s.query = "fieldValidation=" + mode
+		}
+		if s.contentType == applyType {
+			s.query += "&fieldManager=e2e&force=true"
 		}
 		_, s.of, _ = strings.Cut(s.name, ": ")
 		s.name += ", " + mode
