@@ -263,6 +263,12 @@ func TestSerializer(t *testing.T) {
 		assert.Equal(t, map[string]any{"height": 1.5, "rows": int64(2)}, obj.(*unstructured.Unstructured).Object["spec"])
 	}
 
+	list := new(unstructured.UnstructuredList)
+	_, _, err = s.Decode([]byte(`{"kind":"TrellisList","apiVersion":"garden.example.com/v1","items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","q":1}]}`), nil, list)
+	require.NoError(t, err)
+	require.Len(t, list.Items, 1)
+	assert.Contains(t, list.Items[0].Object, "q", "lists stay as they are")
+
 	unknown := new(runtime.Unknown)
 	_, gvk, err := s.Decode([]byte(`{"kind":"Trellis","apiVersion":"garden.example.com/v1","q":1}`), nil, unknown)
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // A Serializer is a runtime.Serializer for JSON or YAML that prunes and defaults what it
@@ -24,7 +25,7 @@ import (
 // It decodes into *unstructured.Unstructured objects of any kind: those of its resources by
 // their schemas; of others only metadata is pruned. And it decodes typed objects, of which
 // those of its resources are pruned and defaulted before they become Go values. Everything
-// else, and all encoding, is the delegate's: a serializer of k8s.io/apimachinery.
+// else, lists among it, and all encoding is the delegate's: a serializer of k8s.io/apimachinery.
 type Serializer struct {
 	delegate     runtime.Serializer
 	yaml, strict bool
@@ -79,10 +80,10 @@ func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 //
 // To find the text of an error the document is parsed again as the server parses it.
 func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
-	if u, ok := into.(*unstructured.Unstructured); ok {
-		return s.decodeUnstructured(data, defaults, u)
-	}
-	if _, ok := into.(*runtime.Unknown); ok {
+	switch to := into.(type) {
+	case *unstructured.Unstructured:
+		return s.decodeUnstructured(data, defaults, to)
+	case *runtime.Unknown, runtime.Unstructured: // and lists of objects
 		return s.delegate.Decode(data, defaults, into)
 	}
 	return s.decodeTyped(data, defaults, into)
@@ -198,7 +199,8 @@ func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKin
 func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) {
 	if s.yaml {
 		var err error
-		if data, err = yamlToJSON(data); err != nil {
+		yaml := yamlbridge.Reader{AsServer: true}
+		if data, err = yaml.AppendJSON(nil, data); err != nil {
 			return nil, err
 		}
 	}
