@@ -19,7 +19,7 @@ func FuzzKube(f *testing.F) {
 		if p == nil {
 			_, js := NewSchema(n * DocumentsPerSchema)
 			var err error
-			if p, err = newAdapterPair(js); err != nil {
+			if p, err = newAdapterPair(js, testVersion.WithKind(testKind)); err != nil {
 				t.Fatalf("%v\n%s", err, js)
 			}
 			if len(pairs) < 3000 {

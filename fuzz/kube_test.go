@@ -3,6 +3,7 @@ package fuzz
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,22 +14,27 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/kube"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // An adapterPair is the decoder of package kube and the server for one schema.
 type adapterPair struct {
 	server *Server
+	gvk    runtimeschema.GroupVersionKind
 	// json, yaml and lenient decode requests, stored what is stored.
 	json, yaml, lenient, stored runtime.Decoder
 }
 
-func newAdapterPair(js []byte) (*adapterPair, error) {
-	server, err := NewServer(js, testVersion, testKind)
+func newAdapterPair(js []byte, gvk runtimeschema.GroupVersionKind) (*adapterPair, error) {
+	server, err := NewServer(js, gvk.GroupVersion(), gvk.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +42,12 @@ func newAdapterPair(js []byte) (*adapterPair, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := kube.NewResource(testVersion.WithKind(testKind).GroupKind(), map[string]*structural.Structural{testVersion.Version: s},
+	r, err := kube.NewResource(gvk.GroupKind(), map[string]*structural.Structural{gvk.Version: s},
 		kube.Limits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
 	if err != nil {
 		return nil, err
 	}
-	p := &adapterPair{server: server, stored: r.StorageDecoder(testVersion.Version, nil)}
+	p := &adapterPair{server: server, gvk: gvk, stored: r.StorageDecoder(gvk.Version, nil)}
 	for to, options := range map[*runtime.Decoder]json.SerializerOptions{&p.json: {Strict: true}, &p.yaml: {Strict: true, Yaml: true}, &p.lenient: {}} {
 		if *to, err = kube.NewSerializer(nil, nil, options, r); err != nil {
 			return nil, err
@@ -65,14 +71,13 @@ func (p *adapterPair) ways() map[string]way {
 
 // compare decodes a document with both, and says what is different.
 func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]byte) (*Answer, error)) (what, detail string) {
-	gvk := testVersion.WithKind(testKind)
 	answer, refusal := theirs(doc)
 	var fault *StageError
 	if errors.As(refusal, &fault) && (fault.Stage == Capped || fault.Stage == Panic) {
 		return "", ""
 	}
 	u := new(unstructured.Unstructured)
-	obj, _, err := ours.Decode(doc, &gvk, u)
+	obj, _, err := ours.Decode(doc, &p.gvk, u)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
 	switch {
 	case ours == p.stored && err != nil && strings.Contains(err.Error(), "no converter"):
@@ -142,19 +147,76 @@ func TestKube(t *testing.T) {
 	y := newTally()
 	forSchemas(t, *pairsFlag/8, func(first uint64) {
 		s, js := NewSchema(first)
-		p, err := newAdapterPair(js)
+		p, err := newAdapterPair(js, testVersion.WithKind(testKind))
 		require.NoError(t, err)
 		for seed := first; seed < first+DocumentsPerSchema; seed++ {
 			doc, _ := NewDocument(seed, s)
-			for name, way := range p.ways() {
-				k := same
-				what, detail := p.compare(doc, way.ours, way.theirs)
-				if what != "" {
-					k, what = differs, name+": "+what
-				}
-				y.add(k, what, func() string { return fmt.Sprintf("seed %d: %s\n%s\n%q\n%s", seed, what, js, doc, detail) })
-			}
+			p.compareAll(fmt.Sprintf("seed %d\n%s", seed, js), doc, y)
 		}
 	})
 	y.log(t)
+}
+
+// compareAll compares a document in all ways.
+func (p *adapterPair) compareAll(name string, doc []byte, y *tally) {
+	for by, way := range p.ways() {
+		k := same
+		what, detail := p.compare(doc, way.ours, way.theirs)
+		if what != "" {
+			k, what = differs, by+": "+what
+		}
+		y.add(k, what, func() string { return fmt.Sprintf("%s: %s\n%.2000q\n%.2000s", name, what, doc, detail) })
+	}
+}
+
+// TestKubeRealResources compares the resources of the corpus, as they are and with mistakes in them.
+func TestKubeRealResources(t *testing.T) {
+	mutations := uint64(4)
+	if testing.Short() {
+		mutations = 0
+	}
+	pairs := realPairs(t)
+	objects, y := 0, newTally()
+	for file := range corpus.Samples(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
+			require.NoError(t, err, file.Name)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(t, err, file.Name)
+			p := pairs[runtimeschema.FromAPIVersionAndKind(apiVersion, kind)]
+			if p == nil {
+				continue
+			}
+			objects++
+			p.compareAll(file.Name, js, y)
+			for n := range mutations {
+				seed := uint64(objects)<<32 | n
+				p.compareAll(file.Name, Mutate(js, rand.New(rand.NewPCG(seed, 3))), y)
+			}
+		}
+	}
+	t.Logf("%d schemas, %d resources", len(pairs), objects)
+	y.log(t)
+	require.Greater(t, objects, 500)
+}
+
+// realPairs are the schemas of the corpus, for definitions of v1.
+func realPairs(t *testing.T) map[runtimeschema.GroupVersionKind]*adapterPair {
+	pairs := make(map[runtimeschema.GroupVersionKind]*adapterPair)
+	for file := range corpus.CRDs(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			var m manifest
+			require.NoError(t, yaml.Unmarshal(doc.Bytes, &m), file.Name)
+			for _, v := range m.Spec.Versions {
+				if v.Schema == nil || len(v.Schema.OpenAPIV3Schema) == 0 || m.Spec.PreserveUnknownFields != nil && *m.Spec.PreserveUnknownFields {
+					continue
+				}
+				gvk := runtimeschema.GroupVersionKind{Group: m.Spec.Group, Version: v.Name, Kind: m.Spec.Names.Kind}
+				p, err := newAdapterPair(v.Schema.OpenAPIV3Schema, gvk)
+				require.NoError(t, err, "%s: %s", file.Name, gvk)
+				pairs[gvk] = p
+			}
+		}
+	}
+	return pairs
 }
