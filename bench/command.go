@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -45,12 +44,20 @@ func raceCommands(rounds int) ([]*commandTrial, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	for _, build := range [][]string{{"go", "build", "-o", dir, "./cmd/espalier"}, {"go", "install", kubeconform}, {"go", "install", kubectlValidate}} {
-		cmd := exec.Command(build[0], build[1:]...)
-		cmd.Dir = ".." // in the module of the command
+	for _, build := range []struct {
+		in   string // which module
+		args []string
+	}{
+		{"..", []string{"build", "-o", dir, "./cmd/espalier"}},
+		{".", []string{"build", "-o", dir, "./peak"}},
+		{".", []string{"install", kubeconform}},
+		{".", []string{"install", kubectlValidate}},
+	} {
+		cmd := exec.Command("go", build.args...)
+		cmd.Dir = build.in
 		cmd.Env = append(os.Environ(), "GOBIN="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s: %w: %s", strings.Join(build, " "), err, out)
+			return nil, fmt.Errorf("go %s: %w: %s", strings.Join(build.args, " "), err, out)
 		}
 	}
 	var trials []*commandTrial
@@ -91,11 +98,7 @@ func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, err
 	}
 	for range rounds {
 		for i, command := range commands {
-			self, err := os.Executable()
-			if err != nil {
-				return nil, err
-			}
-			cmd := exec.Command(self, append([]string{measureArgument, filepath.Join(bin, command[0])}, command[1:]...)...)
+			cmd := exec.Command(filepath.Join(bin, "peak"), append([]string{filepath.Join(bin, command[0])}, command[1:]...)...)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.Output()
 			if err != nil {
@@ -110,22 +113,6 @@ func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, err
 		}
 	}
 	return t, nil
-}
-
-// measureArgument makes the program measure one command and write its time in
-// nanoseconds and its peak in bytes: the peak of a process counts that of the one that
-// has started it, which must be small.
-const measureArgument = "-measure-command"
-
-func measureCommand(w io.Writer, command []string) error {
-	cmd := exec.Command(command[0], command[1:]...)
-	start := time.Now()
-	_ = cmd.Run() // all of them find something, and say so with their exit code
-	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
-		return fmt.Errorf("%s did not run", command[0])
-	}
-	_, err := fmt.Fprintf(w, "%d %.0f\n", time.Since(start).Nanoseconds(), peakBytes(cmd.ProcessState))
-	return err
 }
 
 // writeCommands writes the table of the commands: time and memory.

@@ -39,13 +39,6 @@ var (
 )
 
 func main() {
-	if len(os.Args) > 2 && os.Args[1] == measureArgument {
-		if err := measureCommand(os.Stdout, os.Args[2:]); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
-	}
 	flag.Parse()
 	only, err := regexp.Compile(*onlyFlag)
 	if err == nil {
