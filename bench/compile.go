@@ -43,6 +43,7 @@ func writeCompile(w io.Writer, rounds int) {
 			all.Docs = append(all.Docs, &Document{Schema: s})
 		}
 	}
+	nodes, bytes := programSize(all)
 	job := compileJob()
 	t := Race(job, all, rounds)
 	ours, theirs := t.Measures[0], t.Measures[1]
@@ -60,7 +61,6 @@ func writeCompile(w io.Writer, rounds int) {
 	for slower < len(each) && each[slower] < 1 {
 		slower++
 	}
-	nodes, bytes := programSize(all)
 	fmt.Fprintf(w, "\nOne by one, Compile is %s times as fast (median; lowest %s, highest %s), and slower for %d of them. The programs have %d nodes and take %.0f bytes a node, their fields included.\n\n",
 		short(quantile(each, 0.5)), short(each[0]), short(each[len(each)-1]), slower, nodes, bytes)
 }
@@ -69,6 +69,7 @@ func writeCompile(w io.Writer, rounds int) {
 func programSize(all *Workload) (nodes int, bytesPerNode float64) {
 	var before, after runtime.MemStats
 	var programs []*schema.Program
+	runtime.GC() // twice, as pools keep things for one more
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for _, d := range all.Docs {
@@ -79,6 +80,7 @@ func programSize(all *Workload) (nodes int, bytesPerNode float64) {
 		programs = append(programs, p)
 		nodes += len(p.Table().Nodes)
 	}
+	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	bytesPerNode = float64(int64(after.HeapAlloc)-int64(before.HeapAlloc)) / float64(nodes)
