@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,6 +45,26 @@ func TestREADME(t *testing.T) {
 		commands++
 	}
 	assert.Equal(t, 4, commands)
+}
+
+// TestREADMEReport compares the names that the README has for the members of a finding
+// with those that there are.
+func TestREADMEReport(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, text, ok := strings.Cut(string(readme), "A finding in JSON has ")
+	require.True(t, ok)
+	text, _, _ = strings.Cut(text, ",\nas far as")
+	var listed, members []string
+	for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(text, -1) {
+		listed = append(listed, m[1])
+	}
+	for f := range reflect.TypeFor[jsonFinding]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		members = append(members, name)
+	}
+	assert.Equal(t, members, listed)
+	assert.Contains(t, string(readme), "`apiVersion: "+reportVersion+"`")
 }
 
 // TestREADMEConfiguration reads the configuration that the README shows.
