@@ -55,8 +55,33 @@ func (w *walker) closeWithDefaults(b []byte, i int, n *program.Node, seen uint64
 	for i > w.flushed && b[i-1] <= ' ' {
 		i--
 	}
+	if missing := n.Defaulted &^ seen; n.Defaults <= 64 && !w.defers(n) {
+		from := bits.TrailingZeros64(missing)
+		to := from + bits.TrailingZeros64(^(missing >> from))
+		if missing>>from>>(to-from) == 0 && w.writeBoth(b[w.flushed:i], n.DefaultMembers(from, to), comma) {
+			w.flushed = i
+			return false
+		}
+	}
 	w.flush(b, i)
 	return w.insertMissing(n, seen, comma)
+}
+
+// writeBoth writes a kept run and the members behind it, if there is room for both.
+func (w *walker) writeBoth(run []byte, members string, comma bool) bool {
+	if !comma {
+		members = members[1:]
+	}
+	at, middle := len(w.out), len(w.out)+len(run)
+	end := middle + len(members)
+	if end > cap(w.out) || end > w.most || len(members) > w.budget {
+		return false
+	}
+	w.budget -= len(members)
+	w.out = w.out[:end]
+	copy(w.out[at:middle], run)
+	copy(w.out[middle:], members)
+	return true
 }
 
 // insertMissing writes the defaults of the fields that were not seen, before the
