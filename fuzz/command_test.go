@@ -22,12 +22,16 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
+// commandDir is the folder that the command was built in, if it was.
+var commandDir string
+
 // buildCommand builds the command, once.
 var buildCommand = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "espalier-fuzz-")
 	if err != nil {
 		return "", err
 	}
+	commandDir = dir
 	name := filepath.Join(dir, "espalier")
 	build := exec.Command("go", "build", "-o", name, "./cmd/espalier")
 	build.Dir = ".." // in its own module
@@ -40,8 +44,8 @@ var buildCommand = sync.OnceValues(func() (string, error) {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if name, err := buildCommand(); err == nil {
-		os.RemoveAll(filepath.Dir(name))
+	if commandDir != "" {
+		os.RemoveAll(commandDir)
 	}
 	os.Exit(code)
 }
