@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	stderrors "errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -199,60 +196,4 @@ func count(n int, of string) string {
 		return "1 " + of
 	}
 	return fmt.Sprintf("%d %ss", n, of)
-}
-
-// examiners returns one for each worker.
-func (o *options) examiners(set *settings) []*examiner {
-	all := make([]*examiner, o.workers())
-	for i := range all {
-		all[i] = newExaminer(set)
-	}
-	return all
-}
-
-// workers returns how many inputs are worked on at the same time.
-func (o *options) workers() int { return min(max(o.jobs, 1), 256) }
-
-// each works on inputs and takes what comes of them in their order, with a progress
-// line where it takes long.
-func (o *options) each(names []string, work func(worker int, name string, emit func(*verdict) bool), take func(name string, v *verdict) error) error {
-	type result = *verdict
-	p := newProgress(o.stderr, len(names))
-	defer p.clear()
-	return inOrder(o.workers(), names, func(worker int, name string, emit func(result) bool) {
-		work(worker, name, emit)
-		emit(nil)
-	}, func(name string, r result) error {
-		if r == nil {
-			p.step()
-			return nil
-		}
-		if len(r.findings) > 0 || len(r.output) > 0 {
-			p.clear()
-		}
-		return take(name, r)
-	})
-}
-
-// read examines all documents of an input that is opened first.
-func (e *examiner) read(name string, stdin io.Reader, visit func(*object) bool) {
-	in, err := open(name, stdin)
-	if err != nil {
-		o := new(object)
-		e.refuse(o, readError(err), inFile)
-		visit(o)
-		return
-	}
-	defer in.Close()
-	e.input(name, in, visit)
-}
-
-// readError returns an error of the system without the name of the file, which is
-// said before it.
-func readError(err error) error {
-	var path *fs.PathError
-	if stderrors.As(err, &path) {
-		return fmt.Errorf("%s: %w", path.Op, path.Err)
-	}
-	return err
 }

@@ -1,0 +1,66 @@
+package main
+
+// This file takes a command over its inputs: workers with examiners, results in the
+// order of the files.
+
+import (
+	stderrors "errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// examiners returns one for each worker.
+func (o *options) examiners(set *settings) []*examiner {
+	all := make([]*examiner, o.workers())
+	for i := range all {
+		all[i] = newExaminer(set)
+	}
+	return all
+}
+
+// workers returns how many inputs are worked on at the same time.
+func (o *options) workers() int { return min(max(o.jobs, 1), 256) }
+
+// each works on inputs and takes what comes of them in their order, with a progress
+// line where it takes long.
+func (o *options) each(names []string, work func(worker int, name string, emit func(*verdict) bool), take func(name string, v *verdict) error) error {
+	p := newProgress(o.stderr, len(names))
+	defer p.clear()
+	return inOrder(o.workers(), names, func(worker int, name string, emit func(*verdict) bool) {
+		work(worker, name, emit)
+		emit(nil) // the input is done
+	}, func(name string, v *verdict) error {
+		if v == nil {
+			p.step()
+			return nil
+		}
+		if len(v.findings) > 0 || len(v.output) > 0 {
+			p.clear()
+		}
+		return take(name, v)
+	})
+}
+
+// read examines all documents of an input that is opened first.
+func (e *examiner) read(name string, stdin io.Reader, visit func(*object) bool) {
+	in, err := open(name, stdin)
+	if err != nil {
+		o := new(object)
+		e.refuse(o, readError(err), inFile)
+		visit(o)
+		return
+	}
+	defer in.Close()
+	e.input(name, in, visit)
+}
+
+// readError returns an error of the system without the name of the file, which is
+// said before it.
+func readError(err error) error {
+	var path *fs.PathError
+	if stderrors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	}
+	return err
+}
