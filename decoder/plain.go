@@ -228,10 +228,8 @@ value: // a value that node v governs
 			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i : i+8]))
 			next := jsonwire.Special(binary.LittleEndian.Uint64(b[i+8 : i+16]))
 			if m|next != 0 {
-				at := bits.TrailingZeros64(m) >> 3
-				if m == 0 {
-					at = 8 + bits.TrailingZeros64(next)>>3
-				}
+				at := bits.TrailingZeros64(m) >> 3 // 8 if it is not in the first word
+				at += bits.TrailingZeros64(next) >> 3 & -(at >> 3)
 				i += at
 				break
 			}
@@ -456,10 +454,8 @@ undeclared: // a name in an object that keeps what it does not declare
 			m := jsonwire.Special(binary.LittleEndian.Uint64(b[end : end+8]))
 			next := jsonwire.Special(binary.LittleEndian.Uint64(b[end+8 : end+16]))
 			if m|next != 0 {
-				at := bits.TrailingZeros64(m) >> 3
-				if m == 0 {
-					at = 8 + bits.TrailingZeros64(next)>>3
-				}
+				at := bits.TrailingZeros64(m) >> 3 // 8 if it is not in the first word
+				at += bits.TrailingZeros64(next) >> 3 & -(at >> 3)
 				end += at
 				break
 			}
