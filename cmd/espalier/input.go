@@ -81,7 +81,10 @@ func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error]
 		}
 		content = bufio.NewReaderSize(&r.gzip, 64<<10)
 	}
-	if isJSON(name, content) {
+	switch {
+	case isNDJSON(name):
+		return ndjsonDocuments(content)
+	case isJSON(name, content):
 		return jsonDocuments(content)
 	}
 	return r.yamlDocuments(streamed(content))
@@ -89,7 +92,10 @@ func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error]
 
 // texts yields the documents of what is in memory.
 func (r *reader) texts(name string, content []byte) iter.Seq2[document, error] {
-	if isJSON(name, bufio.NewReaderSize(bytes.NewReader(content), 16)) {
+	switch {
+	case isNDJSON(name):
+		return ndjsonDocuments(bufio.NewReader(bytes.NewReader(content)))
+	case isJSON(name, bufio.NewReaderSize(bytes.NewReader(content), 16)):
 		return jsonDocuments(bytes.NewReader(content))
 	}
 	return r.yamlDocuments(inMemory(content))
@@ -157,7 +163,7 @@ func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
 // JSON.
 func isJSON(name string, in *bufio.Reader) bool {
 	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
-	case ".json", ".ndjson", ".jsonl":
+	case ".json":
 		return true
 	case ".yaml", ".yml":
 		return false
