@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -10,7 +11,30 @@ import (
 // and patch -p1 find it.
 func diffNames(name string) (before, after string) {
 	name = strings.TrimPrefix(filepath.ToSlash(name), "/")
-	return "a/" + name, "b/" + name
+	return diffName("a/" + name), diffName("b/" + name)
+}
+
+// diffName writes a name as git does: one that holds control characters, quotes or
+// backslashes is quoted as in C, and a tab ends one with spaces.
+func diffName(name string) string {
+	quoted := []byte{'"'}
+	for _, b := range []byte(name) {
+		switch {
+		case b == '"' || b == '\\':
+			quoted = append(quoted, '\\', b)
+		case b < ' ' || b == 0x7f:
+			quoted = fmt.Appendf(quoted, "\\%03o", b)
+		default:
+			quoted = append(quoted, b)
+		}
+	}
+	switch {
+	case len(quoted) > len(name)+1:
+		return string(append(quoted, '"'))
+	case strings.Contains(name, " "):
+		return name + "\t"
+	}
+	return name
 }
 
 // colorDiff colors the lines of a unified diff as git does.

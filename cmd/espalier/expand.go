@@ -67,12 +67,14 @@ func expand(name string, recursive bool) ([]string, error) {
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // filesBelow returns the manifests of a folder in the order of their paths, without
-// those whose names, or folders' names, start with a dot.
+// those whose names, or folders' names, start with a dot. Folders that cannot be read
+// are left out, and said in the error.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
+	var errs []error
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			errs = append(errs, err)
 		case path == dir:
 		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
@@ -82,5 +84,5 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 		}
 		return nil
 	})
-	return names, err
+	return names, stderrors.Join(append(errs, err)...)
 }

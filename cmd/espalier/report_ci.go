@@ -97,7 +97,7 @@ func tapText(s string) string {
 
 // caseName says which object of a file a test is about.
 func caseName(file string, v *verdict) string {
-	name := file
+	name := printable(file)
 	if v.start.IsValid() {
 		name += ":" + strconv.Itoa(v.start.Line)
 	}
