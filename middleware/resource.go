@@ -107,7 +107,8 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 // and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. Other
 // paths pass untouched, those of other subresources and of resources that the catalog does not
 // have among them. Paths that are not in their clean form, with empty elements or dots, are
-// refused, as the handler behind may take them for others.
+// refused, as the handler behind may take them for others; so are request targets without a path
+// of their own, such as x:http://host/apis/...
 func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	entries := map[resourceKey]schema.Entry{}
 	for e := range catalog.All() {
@@ -152,6 +153,10 @@ type resourceKey struct{ group, version, name string }
 
 // resourcePath returns what the path of a resource whose bodies are objects says, or nothing.
 func resourcePath(u *url.URL) (key resourceKey, err error) {
+	notClean := badRequest("the path of the request is not in its clean form")
+	if u.Opaque != "" { // which has a path for whoever it is passed on to
+		return key, notClean
+	}
 	given := u.Path
 	if !strings.HasPrefix(given, "/") {
 		given = "/" + given
@@ -162,7 +167,7 @@ func resourcePath(u *url.URL) (key resourceKey, err error) {
 		return key, nil
 	}
 	if clean != strings.TrimSuffix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
-		return key, badRequest("the path of the request is not in its clean form")
+		return key, notClean
 	}
 	key.group, rest, _ = strings.Cut(rest, "/")
 	key.version, rest, _ = strings.Cut(rest, "/")
@@ -170,7 +175,9 @@ func resourcePath(u *url.URL) (key resourceKey, err error) {
 		_, rest, _ = strings.Cut(below, "/")
 	}
 	key.name, rest, _ = strings.Cut(rest, "/")
-	if _, subresource, ok := strings.Cut(rest, "/"); ok && subresource != "status" {
+	_, subresource, ok := strings.Cut(rest, "/")
+	subresource, _, _ = strings.Cut(subresource, "/") // what is below it the server does not look at
+	if ok && subresource != "status" {
 		return resourceKey{}, nil
 	}
 	return key, nil

@@ -25,7 +25,10 @@ func TestByPath(t *testing.T) {
 		"/apis/example.com/v1/namespaces/x/foos/n":           "Foo",
 		"/apis/example.com/v1/namespaces/foos/foos/n/status": "Foo",
 		"/apis/example.com/v1/namespaces/x/foos/n/scale":     "",
-		"/apis/example.com/v1/namespaces/x/foos/n/status/x":  "",
+		"/apis/example.com/v1/namespaces/x/foos/n/status/x":  "Foo", // as in the API server
+		"/apis/example.com/v1/namespaces/x/foos/n/scale/x":   "",
+		"x:http://host/apis/example.com/v1/foos":             "400",
+		"http://host/apis/example.com/v1/foos":               "Foo",
 		"/apis/example.com/v1/namespaces/foos":               "",
 		"/apis/example.com/v1/bars":                          "",
 		"/apis/example.com/v0/foos":                          "", // it is not served
