@@ -74,9 +74,7 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 	}
 	e.free(&e.body)
 	out := e.request(e.result, true)
-	if e.form == yamlObject {
-		out.Header.Set("Content-Type", typeJSON)
-	}
+	out.Header.Set("Content-Type", e.form.passedOnAs())
 	return out, nil
 }
 

@@ -20,6 +20,18 @@ const (
 func (f form) isPatch() bool { return f >= mergePatch }
 func (f form) isYAML() bool  { return f == yamlObject || f == applyPatch }
 
+// passedOnAs is the Content-Type of results. Parameters that were sent are not for these, such
+// as a charset in which they would mean something else.
+func (f form) passedOnAs() string {
+	switch f {
+	case mergePatch:
+		return typeMerge
+	case applyPatch:
+		return typeApply
+	}
+	return typeJSON
+}
+
 // The media types, with patches by their names in k8s.io/apimachinery/pkg/types.
 const (
 	typeJSON  = "application/json"

@@ -212,9 +212,13 @@ func TestMediaTypes(t *testing.T) {
 		assert.Equal(t, "the body of the request was in an unknown format - accepted media types include: "+accepted, s.Message)
 		assert.Equal(t, accepted, w.Header().Get("Accept"))
 	}
-	for _, contentType := range []string{"", "application/json", "APPLICATION/json;charset=latin1"} {
-		_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, contentType, foo("")))
-		assert.NotNil(t, got, contentType)
+	// A charset that is passed on makes of this another object: in UTF-7, +ACI- is a quotation mark.
+	for _, contentType := range []string{"", "application/json", "APPLICATION/json;charset=latin1", "application/json; charset=utf-7"} {
+		for _, stream := range []bool{false, true} {
+			_, got := send(t, byPath(t), middleware.Options{Stream: stream}, post(foosPath, contentType, foo(`,"spec":{"a":"+ACI-,+ACI-b+ACI-:+ACI-"}`)))
+			require.NotNil(t, got, contentType)
+			assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
+		}
 	}
 	// Who comes next might read the other one.
 	r := post(foosPath, "", foo(""))

@@ -44,7 +44,7 @@ func TestMergePatch(t *testing.T) {
 		require.NotNil(t, got, "%s", w.Body)
 		assert.Equal(t, c.want, got.body)
 		assert.Equal(t, c.warnings, w.Header().Values("Warning"))
-		assert.Equal(t, merge+";charset=utf-8", got.Header.Get("Content-Type"))
+		assert.Equal(t, merge, got.Header.Get("Content-Type"))
 	}
 }
 

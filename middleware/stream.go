@@ -53,6 +53,7 @@ func (e *exchange) stream(w http.ResponseWriter) (*http.Request, *StatusError) {
 	b.result.SetContext(e.r.Context())
 	e.streamed = b
 	b.out = e.passOn(b, true)
+	b.out.Header.Set("Content-Type", e.form.passedOnAs())
 	return b.out, nil
 }
 
