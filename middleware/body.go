@@ -27,7 +27,8 @@ func (e *exchange) read() *StatusError {
 		if !e.loan.charge(gzipBytes) {
 			return overloaded()
 		}
-		z, err := gzip.NewReader(src)
+		// What is compressed has the limit, too: empty blocks and members have no end.
+		z, err := gzip.NewReader(http.MaxBytesReader(nil, e.r.Body, most))
 		if err != nil {
 			return unreadable(err)
 		}

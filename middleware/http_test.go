@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -236,6 +237,36 @@ func TestContentEncodings(t *testing.T) {
 	w, got = send(t, byPath(t), opts, withEncoding("gzip", bomb))
 	refused(t, w, got, http.StatusRequestEntityTooLarge)
 }
+
+// What never has a byte in it has a limit, too.
+func TestEndlessGzip(t *testing.T) {
+	var empty bytes.Buffer
+	require.NoError(t, gzip.NewWriter(&empty).Close())
+	members := bytes.Repeat(empty.Bytes(), 100)
+	for _, stream := range []bool{false, true} {
+		sent := 0
+		endless := readerFunc(func(p []byte) (int, error) {
+			n := copy(p, members[sent%len(members):])
+			sent += n
+			if sent > 1<<20 {
+				return 0, errors.New("too much was read")
+			}
+			return n, nil
+		})
+		r := httptest.NewRequest(http.MethodPost, foosPath, endless)
+		r.Header.Set("Content-Encoding", "gzip")
+		w := httptest.NewRecorder()
+		opts := middleware.Options{Gzip: true, MaxBytes: 1 << 10, Stream: stream}
+		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) })
+		middleware.New(byPath(t), opts)(handler).ServeHTTP(w, r)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code, "%s", w.Body)
+		assert.LessOrEqual(t, sent, 64<<10)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 // What a digest was made of is not what is passed on.
 func TestDigests(t *testing.T) {

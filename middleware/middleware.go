@@ -53,7 +53,7 @@ const (
 type Options struct {
 	Action  Action
 	Patches Patches
-	// MaxBytes limits one body, after decompression: DefaultMaxBytes. Results may be
+	// MaxBytes limits one body, before and after decompression: DefaultMaxBytes. Results may be
 	// larger by what defaults insert: see decoder.Limits.
 	MaxBytes int64
 	// MaxHeldBytes limits the buffers of bodies and results over all requests:
