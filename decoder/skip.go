@@ -6,7 +6,6 @@ package decoder
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/kernel"
@@ -79,15 +78,9 @@ value:
 	switch c {
 	case '"':
 		i++
-		if i+17 <= len(b) {
-			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
-			if m == 0 {
-				i += 8
-				m = jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
-			}
-			if m == 0 {
-				i += 8
-			} else if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+		if i >= 0 && i <= len(b)-17 {
+			i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+			if b[i] == '"' {
 				i++
 				goto after
 			}
@@ -256,6 +249,13 @@ name:
 readName:
 	w.nameFrom, w.nameEsc = i, false
 	i++
+	if i >= 0 && i <= len(b)-17 {
+		i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+		if b[i] == '"' {
+			s = jsonwire.OK
+			goto endOfName
+		}
+	}
 
 restOfName:
 	{
@@ -263,6 +263,8 @@ restOfName:
 		i, esc, s = jsonwire.ScanString(b, i)
 		w.nameEsc = w.nameEsc || esc
 	}
+
+endOfName:
 	if i-w.nameFrom-1 > w.limits.NameBytes {
 		w.overflew = limitName
 		i, at, t = w.nameFrom, atName, overflow

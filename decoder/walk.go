@@ -18,7 +18,6 @@ package decoder
 
 import (
 	"encoding/binary"
-	"math/bits"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -244,15 +243,9 @@ value: // a value that node v governs
 	case '"':
 		i++
 		escaped = false
-		if i+17 <= len(b) {
-			m := jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
-			if m == 0 {
-				i += 8
-				m = jsonwire.Special(binary.LittleEndian.Uint64(b[i:]))
-			}
-			if m == 0 {
-				i += 8
-			} else if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+		if i >= 0 && i <= len(b)-17 {
+			i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+			if b[i] == '"' {
 				i++
 				goto after
 			}

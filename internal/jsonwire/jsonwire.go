@@ -112,3 +112,12 @@ func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
 	}
 	return i + len(lit), OK
 }
+
+// Simple returns how many bytes of a string are simple, as [Special] says, from two words of
+// it on: up to 16.
+//
+// NOTE: keep this function inlinable, and free of branches: none predicts how long strings are.
+func Simple(v, next uint64) int {
+	n := bits.TrailingZeros64(Special(v)) >> 3 // 8 if all of them are
+	return n + bits.TrailingZeros64(Special(next))>>3&-(n>>3)
+}

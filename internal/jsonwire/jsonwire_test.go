@@ -212,3 +212,18 @@ func TestCountChars(t *testing.T) {
 		}
 	}
 }
+
+// TestSimple has each byte at each place of two words.
+func TestSimple(t *testing.T) {
+	for at := range 16 {
+		for c := range 256 {
+			b := []byte("abcdefgh01234567")
+			b[at] = byte(c)
+			want := 16
+			if c < ' ' || c == '"' || c == '\\' || c >= 0x80 {
+				want = at
+			}
+			assert.Equal(t, want, Simple(binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])), "%q", b)
+		}
+	}
+}

@@ -26,15 +26,14 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 		stop = min(stop, i+shortString) // calls are not for short strings
 	}
 	for {
-		for i+8 <= stop {
-			m := Special(binary.LittleEndian.Uint64(b[i:]))
-			if m != 0 {
-				i += bits.TrailingZeros64(m) >> 3
-				break
+		for i >= 0 && i <= stop-16 && stop <= len(b) {
+			n := Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+			i += n
+			if n < 16 {
+				goto special
 			}
-			i += 8
 		}
-		if i+8 > stop && stop < len(b) {
+		if stop < len(b) {
 			n, esc, closed := kernel.ScanString(b[i:])
 			i, escaped = i+n, escaped || esc
 			if closed {
@@ -43,6 +42,7 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 			stop = min(len(b), i+128) // what is not plain is in here
 			continue
 		}
+	special:
 		switch c := At(b, i); {
 		case c == '"':
 			return i, escaped, OK
