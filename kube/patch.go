@@ -115,11 +115,22 @@ func applyJSONPatch(text, patch []byte, v decoder.Validation) (result []byte, fo
 		return nil, nil, apierrors.NewRequestEntityTooLargeError(
 			fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxJSONPatchOperations, n))
 	}
-	if result, err = operations.Apply(text); err != nil {
+	if result, err = apply(operations, text); err != nil {
 		status := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", runtimeschema.GroupResource{}, "", err.Error(), 0, false)
 		return nil, nil, &unappliedError{status, err}
 	}
 	return result, found, nil
+}
+
+var errBadValue = errors.New("an operation has no value, or one that the library for patches cannot use")
+
+// apply applies a JSON patch. The library panics where a value is missing or, in a test, where
+// a list has a null.
+func apply(operations jsonpatch.Patch, text []byte) (result []byte, err error) {
+	if panicked := guard(func() { result, err = operations.Apply(text) }); panicked {
+		return nil, errBadValue
+	}
+	return result, err
 }
 
 // An unappliedError is the server's for a JSON patch that cannot be applied, which does not
