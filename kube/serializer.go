@@ -195,7 +195,8 @@ func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKin
 	return gvk, nil
 }
 
-// peek reads kind and apiVersion.
+// peek reads kind and apiVersion: those of a resource as they are written, others as the API
+// server reads them, without regard to case. They may turn out to be those of a resource then.
 func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) {
 	if s.yaml {
 		var err error
@@ -204,16 +205,13 @@ func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) 
 			return nil, err
 		}
 	}
-	apiVersion, kind, err := decoder.PeekType(data)
-	if err != nil {
-		return json.DefaultMetaFactory.Interpret(data) // it may be no UTF-8
+	if apiVersion, kind, err := decoder.PeekType(data); err == nil {
+		gv, err := runtimeschema.ParseGroupVersion(apiVersion)
+		if gvk := gv.WithKind(kind); err == nil && s.resourceFor(gvk.GroupKind()) != nil {
+			return &gvk, nil
+		}
 	}
-	gv, err := runtimeschema.ParseGroupVersion(apiVersion)
-	if err != nil {
-		return nil, err
-	}
-	gvk := gv.WithKind(kind)
-	return &gvk, nil
+	return json.DefaultMetaFactory.Interpret(data)
 }
 
 // complete adds what is missing in a type, as gvkWithDefaults of the JSON serializer.

@@ -87,6 +87,34 @@ func TestDecodeTyped(t *testing.T) {
 	}
 }
 
+// TestTypedByAnyCase asserts that no spelling of kind and apiVersion gets an object past its schema: the
+// server takes the type from any.
+func TestTypedByAnyCase(t *testing.T) {
+	scheme := trellisScheme(t)
+	for _, yaml := range []bool{false, true} {
+		s, err := NewSerializer(scheme, scheme, json.SerializerOptions{Yaml: yaml}, trellis(t))
+		require.NoError(t, err)
+		for _, members := range []string{
+			`"Kind":"Trellis","apiVersion":"garden.example.com/v1"`,
+			`"kind":"Trellis","APIVERSION":"garden.example.com/v1"`,
+			`"kind":"DeleteOptions","apiVersion":"v1","kinD":"Trellis","apiversion":"garden.example.com/v1"`,
+			`"kind":"DeleteOptions","kind":"Trellis","apiVersion":"v1","apiVersion":"garden.example.com/v1"`,
+		} {
+			for _, defaults := range []*runtimeschema.GroupVersionKind{nil, &trellisV1} {
+				for _, into := range []runtime.Object{nil, new(Trellis)} {
+					obj, gvk, err := s.Decode([]byte(`{`+members+`,"spec":{"wires":3}}`), defaults, into)
+					if err != nil {
+						require.True(t, yaml, "%s: %v", members, err) // in which two spellings have no order
+						continue
+					}
+					require.Equal(t, trellisV1, *gvk, members)
+					assert.Equal(t, TrellisSpec{Height: 1.5, Rows: 2}, obj.(*Trellis).Spec, members)
+				}
+			}
+		}
+	}
+}
+
 func TestTypedErrors(t *testing.T) {
 	scheme := trellisScheme(t)
 	for _, yaml := range []bool{false, true} {
