@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	stderrors "errors"
 	"io"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -182,35 +184,54 @@ func isJSON(name string, in *bufio.Reader) bool {
 }
 
 // jsonDocuments yields the JSON texts that stand after each other. They are only
-// cut here: what is wrong with the last is for the decoder to say.
+// cut here: what is wrong with one is for the decoder to say. Behind a broken one it goes
+// on where that is a line of many, as in NDJSON.
 func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 	return func(yield func(document, error) bool) {
 		in := &tracker{r: r, most: yamlbridge.MaxDocumentBytes, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-		dec := jsontext.NewDecoder(in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		dec, from := newTextDecoder(in), int64(0)
 		for n := 1; ; n++ {
-			in.pass(dec.InputOffset())
+			in.pass(from + dec.InputOffset())
 			value, err := dec.ReadValue()
 			if err == io.EOF && n > 1 {
 				return
 			}
 			doc := document{json: value, number: n}
+			goesOn := err == nil
 			switch {
 			case err == nil:
-				in.pass(dec.InputOffset() - int64(len(value)))
+				in.pass(from + dec.InputOffset() - int64(len(value)))
 			case in.err != nil:
 				yield(doc, in.err)
 				return
 			default:
-				doc.json = in.rest()
+				doc.json, goesOn = in.broken(from + errorOffset(err))
 			}
 			doc.text = doc.json
 			doc.start, doc.origin = in.at, in.at
 			doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
-			if !yield(doc, nil) || err != nil {
+			if !yield(doc, nil) || !goesOn {
 				return
+			}
+			if err != nil {
+				in.pass(in.at.Offset + int64(len(doc.json)))
+				in.given = 0
+				dec, from = newTextDecoder(in), in.at.Offset
 			}
 		}
 	}
+}
+
+func newTextDecoder(r io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// errorOffset returns where what a jsontext.Decoder reads is broken.
+func errorOffset(err error) int64 {
+	if syntax := (*jsontext.SyntacticError)(nil); stderrors.As(err, &syntax) {
+		return syntax.ByteOffset
+	}
+	return math.MaxInt64
 }
 
 // yamlDocuments yields the documents of a YAML stream as JSON.
@@ -296,69 +317,4 @@ func shift(p, origin errors.Position) errors.Position {
 	}
 	p.Line += origin.Line - 1
 	return p
-}
-
-// A tracker passes on what it reads, and finds the lines and columns of offsets
-// that only grow. It keeps what comes behind the last one.
-type tracker struct {
-	r    io.Reader
-	most int // how long a document may be, but for what is read at a time
-	at   errors.Position
-	kept []byte // what was read from at on
-	err  error  // other than io.EOF
-}
-
-// Read reads no more of a document that is too long.
-func (t *tracker) Read(p []byte) (int, error) {
-	if len(t.kept) > t.most {
-		t.err = &errors.LimitError{Limit: "length of a document in bytes", Max: int64(t.most), Position: t.at}
-		return 0, t.err
-	}
-	n, err := t.r.Read(p)
-	t.kept = append(t.kept, p[:n]...)
-	if err != nil && err != io.EOF {
-		t.err = err
-	}
-	return n, err
-}
-
-// pass goes on to an offset that was read.
-func (t *tracker) pass(offset int64) {
-	n := int(offset - t.at.Offset)
-	c := counter{src: t.kept, at: t.at}
-	c.at.Offset = 0
-	t.at = c.position(n)
-	t.at.Offset = offset
-	t.kept = t.kept[n:]
-}
-
-// rest reads what there is but for white space at its start, as far as it is not
-// too long for a document: something is wrong with it.
-func (t *tracker) rest() []byte {
-	// Read keeps it.
-	_, _ = io.Copy(io.Discard, t)
-	t.pass(t.at.Offset + int64(len(t.kept)-len(bytes.TrimLeft(t.kept, " \t\r\n"))))
-	return t.kept
-}
-
-// A counter finds the lines and columns of offsets that only grow.
-type counter struct {
-	src []byte
-	at  errors.Position
-}
-
-func (c *counter) position(offset int) errors.Position {
-	for i := int(c.at.Offset); i < offset; i++ {
-		switch b := c.src[i]; {
-		case b == '\n', b == '\r' && (i+1 == len(c.src) || c.src[i+1] != '\n'):
-			c.at.Line, c.at.Column, c.at.ByteColumn = c.at.Line+1, 1, 1
-		default:
-			c.at.ByteColumn++
-			if b&0xC0 != 0x80 {
-				c.at.Column++
-			}
-		}
-	}
-	c.at.Offset = int64(offset)
-	return c.at
 }

@@ -50,6 +50,31 @@ func TestJSONDocuments(t *testing.T) {
 	}
 }
 
+// TestJSONDocumentsBroken: of NDJSON only the broken lines are lost, and of what else is
+// broken nothing is taken for a document of its own.
+func TestJSONDocumentsBroken(t *testing.T) {
+	for stream, want := range map[string][]string{
+		"{\"a\":}\n{\"b\":1}\n":             {`{"a":}`, `{"b":1}`},
+		" {\"a\":1\r\n\r\n {\"b\":1}}\n{}":  {"{\"a\":1\r", `{"b":1}`, "}", "{}"},
+		"{\"a\":\"\n{\"b\":\"\n{\"c\":1}":   {`{"a":"`, `{"b":"`, `{"c":1}`},
+		"{\"a\":}\n{\"b\":":                 {`{"a":}`, `{"b":`},
+		"{}\n{\"a\":}":                      {"{}", `{"a":}`},
+		"{\"a\":[\n{\"b\":1},\n{,}\n]}\n{}": {"{\"a\":[\n{\"b\":1},\n{,}\n]}\n{}"},
+		"{,\n\"a\": 1\n}\n{}":               {"{,\n\"a\": 1\n}\n{}"},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream)), iotest.DataErrReader(strings.NewReader(stream))} {
+			var got []string
+			for doc, err := range jsonDocuments(r) {
+				require.NoError(t, err)
+				assert.Equal(t, string(doc.json), stream[doc.start.Offset:][:len(doc.json)])
+				assert.Equal(t, 1+strings.Count(stream[:doc.start.Offset], "\n"), doc.start.Line)
+				got = append(got, string(doc.json))
+			}
+			assert.Equal(t, want, got)
+		}
+	}
+}
+
 // TestJSONDocumentsNone: nothing is not a document, which the decoder says.
 func TestJSONDocumentsNone(t *testing.T) {
 	for _, stream := range []string{"", " \r\n "} {
