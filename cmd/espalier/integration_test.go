@@ -107,4 +107,13 @@ func TestAction(t *testing.T) {
 	assert.Empty(t, stdout)
 	assert.Contains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "unknown-field"`)
 	assert.NotContains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "missing-schema"`)
+
+	// What is not said is what the repository says.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".espalier.yaml"), []byte("crd: [crds]\nfailOn: never\nignoreMissingSchemas: true\n"), 0o666))
+	stdout, err = run(nil)
+	assert.NoError(t, err)
+	assert.Contains(t, stdout, "unknown-field")
+	assert.NotContains(t, stdout, "missing-schema")
+	_, err = run(map[string]string{"fail-on": "error"})
+	assert.Error(t, err)
 }
