@@ -38,7 +38,7 @@ func TestTerminal(t *testing.T) {
 	long := `{"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "metadata": {"annotations": {"a": "` + strings.Repeat("x", 200) + `"}}, "wrong": "` + strings.Repeat("y", 200) + `"}`
 	dir := write(t, map[string]string{
 		"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\nmetadata: {name: a}\nspec:\n  shedule: x # why\n  suspend: 1\n" +
-			"  sources:\n  - {claim: \"日本\", 'pahts': []}\n",
+			"  sources:\n  - {claim: \"日本\", 'pahts': []}\n  日本: 1\n",
 		"long.json": long,
 		"none.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\n",
 	})
@@ -58,7 +58,10 @@ func TestTerminal(t *testing.T) {
 		"\x1b[1mplan.yaml:8:19:\x1b[m \x1b[31merror:\x1b[m unknown field \"spec.sources[0].pahts\", did you mean \"paths\"? (BackupPlan a) \x1b[36m[unknown-field]\x1b[m\n"+
 		"    8 |   - {claim: \"日本\", 'pahts': []}\n"+
 		"      |                     \x1b[31m^~~~~~~\x1b[m\n"+
-		"1 object in 1 file: 3 errors\n", screen)
+		"\x1b[1mplan.yaml:9:3:\x1b[m \x1b[31merror:\x1b[m unknown field \"spec.日本\" (BackupPlan a) \x1b[36m[unknown-field]\x1b[m\n"+
+		"    9 |   日本: 1\n"+
+		"      |   \x1b[31m^~~~\x1b[m\n"+
+		"1 object in 1 file: 4 errors\n", screen)
 
 	// Without colors if that is said.
 	for _, how := range [][]string{{"NO_COLOR=1"}, {"TERM=dumb"}, nil} {

@@ -43,17 +43,17 @@ func (p textPrinter) append(b []byte, file string, v *verdict) []byte {
 // appendSource appends the line that a finding is in, and a caret under its place.
 func (p textPrinter) appendSource(b []byte, f *finding, style string) []byte {
 	number := fmt.Sprintf("%5d", f.at.Line)
-	line, shift := visible(f.source), 0
-	if f.cut > 0 {
-		line, shift = "..."+line, len("...")
-	}
+	start := cells(f.source, f.at.Column-1-f.cut)
 	mark := "^"
-	if f.end.Line == f.at.Line && f.end.Column > f.at.Column+1 {
-		mark += strings.Repeat("~", min(f.end.Column-f.at.Column-1, maxExcerpt))
+	if f.end.Line == f.at.Line {
+		mark += strings.Repeat("~", max(cells(f.source, f.end.Column-1-f.cut)-start-1, 0))
 	}
-	before := cells(f.source, f.at.Column-1-f.cut) + shift
+	line := visible(f.source)
+	if f.cut > 0 {
+		line, start = "..."+line, start+len("...")
+	}
 	b = fmt.Appendf(b, "%s | %s\n", number, line)
-	return fmt.Appendf(b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", before), p.paint(style, mark))
+	return fmt.Appendf(b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", start), p.paint(style, mark))
 }
 
 // visible returns a line in which nothing moves or hides what is on a terminal.
