@@ -21,7 +21,7 @@ there: explain then says whether it has a default, and why that is not inserted.
 Where the file has several objects, each is explained that has a schema.
 
 Exit codes: 0 if something was explained; 1 if no object of the file has a schema;
-2 if the arguments are wrong; 3 if something could not be read or decoded.`
+2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
 
 const explainExamples = `  # Why has this field vanished?
   espalier explain --crd crds/ backupplan.yaml spec.retention.dayly
@@ -83,7 +83,10 @@ func (o *options) explain(s *schemas, file, path string) (usage error) {
 				usage = err
 				return false
 			}
-			x.object(obj, entry, steps)
+			if err := writeAll(o.stdout, x.object(obj, entry, steps)); err != nil {
+				o.fail(fmt.Errorf("writing the output: %w", err))
+				return false
+			}
 			explained++
 		}
 		return true
@@ -104,7 +107,7 @@ func (s *schemas) entry(apiVersion, kind string) (schema.Entry, bool) {
 	return schema.Entry{}, false
 }
 
-// An explainer writes why what stands in objects is kept or not.
+// An explainer says why what stands in objects is kept or not.
 type explainer struct {
 	*options
 	painter
@@ -113,7 +116,7 @@ type explainer struct {
 }
 
 // object explains what becomes of the value at a path of an object.
-func (x *explainer) object(o *object, entry schema.Entry, steps []step) {
+func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []byte) {
 	way := walkSchema(entry, x.dialect, steps)
 	fate := x.fate(o, way, steps)
 	place := printable(x.file)
@@ -132,17 +135,18 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) {
 	if fate.goes {
 		style = red
 	}
-	fmt.Fprintf(x.stdout, "%s %s of %s %s\n", x.paint(bold, place+":"), spelled(steps), o.identity, x.paint(style, fate.what))
-	fmt.Fprintf(x.stdout, "  because %s\n", fate.why)
+	text = fmt.Appendf(text, "%s %s of %s %s\n", x.paint(bold, place+":"), spelled(steps), o.identity, x.paint(style, fate.what))
+	text = fmt.Appendf(text, "  because %s\n", fate.why)
 	if fate.hint != "" {
-		fmt.Fprintf(x.stdout, "  %s\n", fate.hint)
+		text = fmt.Appendf(text, "  %s\n", fate.hint)
 	}
-	fmt.Fprintf(x.stdout, "  rule: %s\n", fate.rule)
-	fmt.Fprintf(x.stdout, "  schema: %s, kind %s, in %s\n", entry.APIVersion, entry.Kind, printable(entry.CRD.File))
+	text = fmt.Appendf(text, "  rule: %s\n", fate.rule)
+	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", entry.APIVersion, entry.Kind, printable(entry.CRD.File))
 	lines := schemaLines(entry, way)
 	for i, w := range way {
-		fmt.Fprintf(x.stdout, "    %s %s: %s\n", x.paint(bold, lines[i]), spelled(steps[:w.depth]), w.describe())
+		text = fmt.Appendf(text, "    %s %s: %s\n", x.paint(bold, lines[i]), spelled(steps[:w.depth]), w.describe())
 	}
+	return text
 }
 
 // A fate is what becomes of a value, and why.

@@ -39,13 +39,7 @@ func parsePath(text string, js []byte) ([]step, error) {
 // starts at.
 func nextStep(path string, names []string) (s step, rest string) {
 	if inside, ok := strings.CutPrefix(path, "["); ok {
-		key, rest, _ := strings.Cut(inside, "]")
-		if unquoted, err := strconv.Unquote(key); err == nil {
-			key = unquoted
-		} else if n, err := strconv.Atoi(key); err == nil && n >= 0 && len(names) == 0 {
-			return step{index: n}, strings.TrimPrefix(rest, ".")
-		}
-		return step{key, -1}, strings.TrimPrefix(rest, ".")
+		return nextKey(inside, len(names) == 0)
 	}
 	end := strings.IndexAny(path, ".[")
 	if end < 0 {
@@ -57,6 +51,26 @@ func nextStep(path string, names []string) (s step, rest string) {
 		}
 	}
 	return step{path[:end], -1}, strings.TrimPrefix(path[end:], ".")
+}
+
+// nextKey cuts a step in brackets off, of which the first is gone already: a name,
+// quoted or not, or an index where these may be. The step is none where the second is
+// missing.
+func nextKey(path string, mayBeIndex bool) (s step, rest string) {
+	if quoted, err := strconv.QuotedPrefix(path); err == nil {
+		if rest, ok := strings.CutPrefix(path[len(quoted):], "]"); ok {
+			key, _ := strconv.Unquote(quoted) // it is whole
+			return step{key, -1}, strings.TrimPrefix(rest, ".")
+		}
+	}
+	key, rest, ok := strings.Cut(path, "]")
+	switch n, err := strconv.Atoi(key); {
+	case !ok:
+		return step{"", -1}, ""
+	case err == nil && n >= 0 && mayBeIndex:
+		return step{index: n}, strings.TrimPrefix(rest, ".")
+	}
+	return step{key, -1}, strings.TrimPrefix(rest, ".")
 }
 
 func parsePointer(text string, js []byte) ([]step, error) {
@@ -89,21 +103,10 @@ func keys(steps []step) []string {
 
 // spelled returns a path as the API server spells it.
 func spelled(steps []step) string {
-	var b strings.Builder
-	for i, s := range steps {
-		switch {
-		case s.index >= 0:
-			fmt.Fprintf(&b, "[%d]", s.index)
-		case i > 0:
-			b.WriteString("." + printable(s.name))
-		default:
-			b.WriteString(printable(s.name))
-		}
-	}
 	if len(steps) == 0 {
 		return "the root"
 	}
-	return b.String()
+	return pathOf(steps).String()
 }
 
 // valueAt returns the value that a path leads to, if there is one. Of names that stand

@@ -301,6 +301,20 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
+// TestOutputFailsAll: no command takes what it could not write for written.
+func TestOutputFailsAll(t *testing.T) {
+	for _, args := range [][]string{
+		{"check"}, {"check", "-o", "json"}, {"check", "-o", "sarif"}, {"check", "-o", "github"}, {"check", "-o", "junit"}, {"check", "-o", "tap"},
+		{"default"}, {"prune", "--diff"}, {"explain", "-", "spec"}, {"schema", "list"}, {"schema", "show", "BackupPlan"},
+	} {
+		var stderr bytes.Buffer
+		in := strings.NewReader(strings.Replace(planNamed("a"), "{", `{"unknown":1,`, 1))
+		code := run(append(args, "--crd", crd), in, &brokenWriter{}, &stderr)
+		assert.Equal(t, exitInput, code, args)
+		assert.Contains(t, stderr.String(), "broken pipe", args)
+	}
+}
+
 func TestHelp(t *testing.T) {
 	stdout, stderr, code := espalier("", "prune", "--help")
 	assert.Equal(t, exitClean, code)
