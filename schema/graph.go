@@ -96,7 +96,7 @@ func newGraph(base *common) graph {
 // add returns a new node.
 func (g *graph) add(types program.Types) *program.Node {
 	if len(g.room) == 0 {
-		g.room = make([]program.Node, 32)
+		g.room = make([]program.Node, min(max(2, len(g.list)-len(g.common.Nodes)), 32))
 	}
 	n := &g.room[0]
 	g.room = g.room[1:]
