@@ -29,6 +29,7 @@ func TestPreCommitHooks(t *testing.T) {
 		ID, Name, Description, Language, Entry string
 		TypesOr                                []string `yaml:"types_or"`
 		RequireSerial                          bool     `yaml:"require_serial"`
+		Exclude                                string
 	}
 	readYAML(t, "../../.pre-commit-hooks.yaml", &hooks)
 	codes := map[string]int{"espalier-check": exitFindings, "espalier-prune": exitClean}
@@ -37,6 +38,11 @@ func TestPreCommitHooks(t *testing.T) {
 	require.NoError(t, err)
 	for _, h := range hooks {
 		assert.Equal(t, "golang", h.Language)
+		// As in folders, what starts with a dot is no manifest.
+		assert.NotRegexp(t, h.Exclude, "a/b.c.yaml")
+		for _, name := range []string{".espalier.yaml", ".github/workflows/ci.yaml", "a/.b/c.yaml"} {
+			assert.Regexp(t, h.Exclude, name)
+		}
 		words := strings.Fields(h.Entry)
 		assert.Equal(t, "espalier", words[0])
 		t.Chdir(write(t, map[string]string{"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n", ".espalier.yaml": "crd: [" + crd + "]\n"}))
