@@ -8,7 +8,8 @@ import (
 
 // replaceFile gives a file new content, all of it or nothing: it is written beside
 // the file and takes its place when it is safe on the disk. A link stays one, and
-// the file that it leads to is replaced.
+// the file that it leads to is replaced. A file that may not be written is not replaced
+// either, though its folder would allow that.
 func replaceFile(name string, content []byte) (err error) {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -21,6 +22,11 @@ func replaceFile(name string, content []byte) (err error) {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file: it cannot be edited in place", name)
 	}
+	old, err := os.OpenFile(target, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	old.Close()
 	dir := filepath.Dir(target)
 	f, err := os.CreateTemp(dir, ".espalier-*")
 	if err != nil {

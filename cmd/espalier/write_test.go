@@ -208,7 +208,12 @@ func TestReplaceFileFails(t *testing.T) {
 	assert.NoError(t, replaceFile(a, []byte("b")))
 	assert.Equal(t, "b", read(t, a))
 	if os.Getuid() > 0 {
+		require.NoError(t, os.Chmod(a, 0o400))
+		assert.ErrorIs(t, replaceFile(a, []byte("c")), os.ErrPermission)
+		assert.Equal(t, "b", read(t, a))
+		require.NoError(t, os.Chmod(a, 0o600))
 		require.NoError(t, os.Chmod(filepath.Dir(a), 0o500))
+		t.Cleanup(func() { assert.NoError(t, os.Chmod(filepath.Dir(a), 0o700)) })
 		assert.Error(t, replaceFile(a, []byte("c")))
 		assert.Equal(t, "b", read(t, a))
 	}
