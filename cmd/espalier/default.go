@@ -59,12 +59,8 @@ func newDefaultCommand(p *process) *cobra.Command {
 
 // A filling says what is to be inserted into a document.
 type filling struct {
-	verdict
-	doc        document // of which the texts are not valid any more
-	length     int      // of its text
+	target
 	insertions []edit.Insertion
-	results    []byte // what becomes of its objects, which must not change
-	err        error  // why it is left as it is
 }
 
 // defaulted returns the content of a file with its defaults, and the edits that lead
@@ -93,13 +89,6 @@ func (e *examiner) defaulted(name string, content []byte, report func(verdict)) 
 	return edited, edits
 }
 
-// refused says why a document is left as it is.
-func (f *filling) refused(why string) verdict {
-	v := f.verdict
-	v.findings = []finding{{severity: failure, fatal: true, rule: ruleEdit, message: why, at: v.start}}
-	return v
-}
-
 // edits returns the edits of a document, in the content of its file.
 func (f *filling) edits(content []byte) (edits []edit.Edit, err error) {
 	if f.err != nil || len(f.insertions) == 0 {
@@ -124,9 +113,7 @@ func (e *examiner) fillings(name string, content []byte, report func(verdict)) (
 	var f *filling
 	e.input(name, bytes.NewReader(content), func(o *object) bool {
 		if f == nil || f.doc.number != o.document {
-			f = &filling{doc: o.doc, length: len(o.doc.text)}
-			f.verdict = verdict{identity: o.identity, document: o.document, start: o.start}
-			f.namespace, f.name = peekName(o.doc.json)
+			f = &filling{target: targetOf(o)}
 			all = append(all, f)
 		}
 		if o.result != nil && !o.isList {
@@ -143,7 +130,7 @@ var errRepeated = stderrors.New("names stand twice in it, of which the last wins
 
 // object notes what is to be inserted into an object.
 func (f *filling) object(o *object) {
-	f.results = append(append(f.results, o.result...), '\n')
+	f.result(o.result)
 	before, err := readNode(jsontext.NewDecoder(bytes.NewReader(o.doc.json), jsontext.AllowDuplicateNames(true)), o.doc.json)
 	if err == nil {
 		var after *node

@@ -16,15 +16,37 @@ const (
 	maxRemovedBytes = 16 << 20
 )
 
-// A removal says what is to be removed from a document.
-type removal struct {
+// A target is a document that is edited in its file.
+type target struct {
 	verdict
 	doc     document // of which the texts are not valid any more
 	length  int      // of its text
-	names   []int    // where the members start that are to go, in its JSON
 	results []byte   // what becomes of its objects, which must not change
 	err     error    // why it is left as it is
-	edited  bool
+}
+
+// targetOf returns the document that an object is in, or that holds it in a List.
+func targetOf(o *object) target {
+	t := target{doc: o.doc, length: len(o.doc.text)}
+	t.verdict = verdict{identity: o.identity, document: o.document, start: o.start}
+	t.namespace, t.name = peekName(o.doc.json)
+	return t
+}
+
+func (t *target) result(object []byte) { t.results = append(append(t.results, object...), '\n') }
+
+// refused says why a document is left as it is.
+func (t *target) refused(why string) verdict {
+	v := t.verdict
+	v.findings = []finding{{severity: failure, fatal: true, rule: ruleEdit, message: why, at: v.start}}
+	return v
+}
+
+// A removal says what is to be removed from a document.
+type removal struct {
+	target
+	names  []int // where the members start that are to go, in its JSON
+	edited bool
 }
 
 // object notes what was found in an object.
@@ -68,15 +90,12 @@ func (m *removal) repeated(doc document, counts func(at int) bool) {
 	}
 }
 
-func (m *removal) result(object []byte) { m.results = append(append(m.results, object...), '\n') }
-
 // removals looks at all documents of a file. report is called for each object.
 func (e *examiner) removals(name string, content []byte, report func(verdict)) (all []*removal) {
 	var m *removal
 	e.input(name, bytes.NewReader(content), func(o *object) bool {
 		if m == nil || m.doc.number != o.document {
-			m = &removal{doc: o.doc, length: len(o.doc.text)}
-			m.verdict = verdict{identity: o.identity, document: o.document, start: o.start}
+			m = &removal{target: targetOf(o)}
 			all = append(all, m)
 		}
 		switch {
@@ -120,13 +139,6 @@ func (e *examiner) pruned(name string, content []byte, report func(verdict)) (ed
 		return content, nil
 	}
 	return edited, edits
-}
-
-// refused says why a document is left as it is.
-func (m *removal) refused(why string) verdict {
-	v := m.verdict
-	v.findings = []finding{{severity: failure, fatal: true, rule: ruleEdit, message: why, at: v.start}}
-	return v
 }
 
 // editDocuments returns the edits of all documents in the content of a file.
