@@ -67,7 +67,8 @@ func expand(name string, recursive bool) ([]string, error) {
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // filesBelow returns the manifests of a folder in the order of their paths, without
-// those whose names, or folders' names, start with a dot. Folders that cannot be read
+// those whose names, or folders' names, start with a dot, and without pipes, sockets and
+// devices. Folders that cannot be read
 // are left out, and said in the error.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
 	var errs []error
@@ -79,6 +80,7 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
+		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // nobody may ever write into a pipe
 		case slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
 			names = append(names, path)
 		}

@@ -84,8 +84,11 @@ func addEach(name string, add func(string) error) error {
 		return err
 	}
 	matches, bad := filepath.Glob(name)
-	if bad != nil || len(matches) == 0 {
+	if bad != nil {
 		return err
+	}
+	if len(matches) == 0 {
+		return fmt.Errorf("%s: no file matches the pattern", name)
 	}
 	var errs []error
 	for _, match := range matches {
