@@ -89,6 +89,9 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 	cmd.DisableFlagsInUseLine = true
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := excluded(cmd); err != nil {
+			return err
+		}
 		if err := t.configure(cmd); err != nil {
 			return err
 		}
@@ -112,9 +115,17 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&t.diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
 	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change, or does")
 	t.addReportFlags(cmd)
-	cmd.MarkFlagsMutuallyExclusive("write", "diff", "output")
-	cmd.MarkFlagsMutuallyExclusive("list-changed", "diff", "output")
 	return cmd
+}
+
+// excluded says which flags were given of which only one may be.
+func excluded(cmd *cobra.Command) error {
+	for _, pair := range [][2]string{{"write", "diff"}, {"write", "output"}, {"diff", "output"}, {"list-changed", "diff"}, {"list-changed", "output"}} {
+		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them", pair[0], pair[1])
+		}
+	}
+	return nil
 }
 
 func (t *transformer) run(names []string) {

@@ -71,6 +71,10 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 	}
 	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
 		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = noSuchCommand, root.RunE
+	}
 	name := strings.TrimSuffix(filepath.Base(calledAs), ".exe")
 	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok && plugin == "espalier" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl espalier"}
