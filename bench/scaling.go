@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -169,4 +171,31 @@ func twice(c Contender) func(d *Document) Run {
 			return err
 		}, Result: a.Result}
 	}
+}
+
+// busy does what many does on each processor at the same time, as a server under load does:
+// there, none is left to collect garbage meanwhile.
+func busy(contenders ...Contender) (list []Contender) {
+	for _, c := range contenders {
+		start := many(c)
+		c.Start = func(d *Document) Run {
+			runs := []Run{start(d)}
+			for len(runs) < runtime.GOMAXPROCS(0) {
+				other := *d
+				other.Schema = d.alone()
+				runs = append(runs, start(&other))
+			}
+			return Run{Do: func() error {
+				errs := make([]error, len(runs))
+				var wg sync.WaitGroup
+				for i := range runs {
+					wg.Go(func() { errs[i] = runs[i].Do() })
+				}
+				wg.Wait()
+				return errors.Join(errs...)
+			}, Result: runs[0].Result, Findings: runs[0].Findings}
+		}
+		list = append(list, c)
+	}
+	return list
 }

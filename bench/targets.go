@@ -28,6 +28,8 @@ func Targets() []Target {
 	return []Target{
 		{"AppendJSON, Ignore, over Kubernetes to bytes", "bytes", "Kubernetes", allJSON, [2]float64{55, 45}, [2]float64{75, 60}},
 		{"AppendJSON, Strict, over Kubernetes strict to bytes", "strict", "Kubernetes strict", allJSON, [2]float64{36, 32}, [2]float64{55, 45}},
+		{"the same, on all processors at the same time", "busy", "Kubernetes", allJSON, [2]float64{55, 45}, [2]float64{75, 60}},
+		{"AppendJSON, Strict, the same", "busystrict", "Kubernetes strict", allJSON, [2]float64{36, 32}, [2]float64{55, 45}},
 		{"AppendJSON over a pruner on jsontext tokens", "bytes", "jsontext tokens, duplicates allowed", allJSON, [2]float64{5, 4.5}, [2]float64{7, 6}},
 		{"skipping over jsontext SkipValue", "skip", "jsontext SkipValue", allJSON, [2]float64{3, 1.8}, [2]float64{3.5, 2}},
 		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6, 5.5}, [2]float64{7, 7}},
