@@ -75,6 +75,11 @@ func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bo
 	o := &object{doc: doc}
 	o.document, o.start = doc.number, doc.start
 	apiVersion, kind, err := decoder.PeekType(doc.json)
+	if e.ignoreMissing && stderrors.As(err, new(*errors.TypeError)) { // no object of Kubernetes
+		o.skipped = true
+		e.decode(o, e.anything)
+		return visit(o)
+	}
 	if err != nil {
 		e.refuse(o, err, doc.locate)
 		return visit(o)
