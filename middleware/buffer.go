@@ -3,6 +3,7 @@ package middleware
 import (
 	"math/bits"
 	"net/http"
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -39,6 +40,25 @@ func (l *loan) grown(n int) {
 func (l *loan) repay(n int) {
 	l.from.held.Add(-int64(n))
 	l.bytes -= int64(n)
+}
+
+// largeBody is the size from which on bodies are decoded in turn.
+const largeBody = 64 << 10
+
+// Turns bound how many large bodies are decoded at once: as many as there are processors, so that
+// nobody waits for less than they do. What finding and explaining mistakes allocates, which can be
+// many times the body, is not in the ledger.
+type turns chan struct{}
+
+func newTurns() turns { return make(turns, runtime.GOMAXPROCS(0)) }
+
+// take waits for a turn to decode a body of the size, until the function that it returns is called.
+func (t turns) take(size int) (give func()) {
+	if size < largeBody {
+		return func() {}
+	}
+	t <- struct{}{}
+	return func() { <-t }
 }
 
 func overloaded() *StatusError {

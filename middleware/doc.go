@@ -51,6 +51,7 @@
 //     limit for unknown fields; under Warn both cut warnings long before that.
 //   - Names that are not graphic are escaped in findings, so that warnings about them
 //     are sent. The server drops these.
+//   - A mistake in metadata of more than 256 KiB is told in Espalier's words.
 //   - Answers are in JSON whatever the client accepts.
 //   - A body that is of another type than the path says is refused for that first.
 //   - The body is judged before the handler behind knows who has sent it. Put authentication in front.

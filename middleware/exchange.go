@@ -112,6 +112,7 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 	if refused := e.prepare(); refused != nil {
 		return "", "", refused
 	}
+	defer e.h.turns.take(len(e.body))()
 	text, err := e.json()
 	if err != nil {
 		return "", "", e.explain(err)
@@ -141,6 +142,7 @@ func (e *exchange) unfound(err error) *StatusError {
 
 // run decodes the body.
 func (e *exchange) run() *StatusError {
+	defer e.h.turns.take(len(e.body))()
 	validation := e.validation
 	if e.form == applyPatch && validation == decoder.Ignore {
 		validation = decoder.Warn // unknown fields are refused whatever was asked for
@@ -175,7 +177,8 @@ func (e *exchange) run() *StatusError {
 	if refused := e.checkType(); refused != nil {
 		return refused
 	}
-	return e.judge(d.YAMLDuplicates())
+	duplicates := d.YAMLDuplicates()
+	return e.judge(duplicates[:min(len(duplicates), maxLines)])
 }
 
 // judge makes warnings or an answer of what was found.

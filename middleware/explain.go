@@ -20,6 +20,11 @@ import (
 const (
 	maxEcho   = 1 << 10
 	maxReason = 128 << 10
+	// maxLines of the server about names that stand twice are longer than maxReason.
+	maxLines = 4 << 10
+	// maxMetadata bounds the metadata that is decoded again for the server's text: that takes
+	// a hundred times as much memory.
+	maxMetadata = 256 << 10
 )
 
 func upTo(n int, text string) string { return text[:min(len(text), n)] }
@@ -110,7 +115,7 @@ func numberAt(text []byte, at int) []byte {
 // decodes the members in the order of their names.
 func metadataError(text []byte) error {
 	var object, metadata map[string]json.RawMessage
-	if json.Unmarshal(text, &object) != nil || object["metadata"] == nil {
+	if json.Unmarshal(text, &object) != nil || object["metadata"] == nil || len(object["metadata"]) > maxMetadata {
 		return nil
 	}
 	if json.Unmarshal(object["metadata"], &metadata) != nil {

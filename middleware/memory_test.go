@@ -176,3 +176,35 @@ func TestEmptyReads(t *testing.T) {
 type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, nil }
+
+// As many large bodies are decoded at once as there are processors: what an unlucky one costs
+// besides its buffers is not in the ledger. Small ones do not wait.
+func TestTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := New(anything(t), Options{})(http.NotFoundHandler()).(*handler)
+		for range cap(h.turns) {
+			h.turns <- struct{}{}
+		}
+		done := 0
+		send := func(size int) {
+			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(endless{}, int64(size))))
+			done++
+		}
+		send(largeBody - 1)
+		go send(largeBody)
+		synctest.Wait()
+		assert.Equal(t, 1, done)
+		<-h.turns
+		synctest.Wait()
+		assert.Equal(t, 2, done)
+		assert.Len(t, h.turns, cap(h.turns)-1)
+	})
+}
+
+// What a mistake in metadata is called by the server is not worth any amount of memory.
+func TestLargeMetadataIsNotExplained(t *testing.T) {
+	for n, isServers := range map[int]bool{1000: true, maxMetadata: false} {
+		text := `{"metadata":{"labels":{"a":"` + strings.Repeat("x", n) + `","b":5}}}`
+		assert.Equal(t, isServers, metadataError([]byte(text)) != nil, n)
+	}
+}

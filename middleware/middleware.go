@@ -118,17 +118,18 @@ func New(find Finder, opts Options) func(http.Handler) http.Handler {
 	if opts.MaxHeldBytes <= 0 {
 		opts.MaxHeldBytes = DefaultMaxHeldBytes
 	}
-	held := &ledger{most: opts.MaxHeldBytes}
+	held, turns := &ledger{most: opts.MaxHeldBytes}, newTurns()
 	return func(next http.Handler) http.Handler {
-		return &handler{next: next, find: find, opts: opts, held: held}
+		return &handler{next: next, find: find, opts: opts, held: held, turns: turns}
 	}
 }
 
 type handler struct {
-	next http.Handler
-	find Finder
-	opts Options
-	held *ledger
+	next  http.Handler
+	find  Finder
+	opts  Options
+	held  *ledger
+	turns turns
 }
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
