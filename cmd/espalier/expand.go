@@ -72,11 +72,12 @@ func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 // are left out, and said in the error.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
 	var errs []error
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	root := filepath.Clean(dir) + string(filepath.Separator) // where a link leads
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case path == dir:
+		case path == root:
 		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
