@@ -45,9 +45,9 @@ func (l *loan) repay(n int) {
 // largeBody is the size from which on bodies are decoded in turn.
 const largeBody = 64 << 10
 
-// Turns bound how many large bodies are decoded at once: as many as there are processors, so that
-// nobody waits for less than they do. What finding and explaining mistakes allocates, which can be
-// many times the body, is not in the ledger.
+// Turns bound how many large bodies are decoded at once, by the number of processors, which more
+// would not make faster. What it allocates to find and explain mistakes can be many times
+// the body, and is not in the ledger.
 type turns chan struct{}
 
 func newTurns() turns { return make(turns, runtime.GOMAXPROCS(0)) }

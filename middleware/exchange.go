@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // An exchange is one request on its way through the middleware.
@@ -114,8 +115,12 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 	}
 	defer e.h.turns.take(len(e.body))()
 	text, err := e.json()
-	if err != nil {
-		return "", "", e.explain(err)
+	if err != nil { // whether what only the server reads is read, the resource says
+		server := yamlbridge.Reader{AsServer: true}
+		var serverErr error
+		if text, serverErr = server.AppendJSON(nil, e.body); serverErr != nil {
+			return "", "", e.explain(err)
+		}
 	}
 	if apiVersion, kind, err = decoder.PeekType(text); err != nil {
 		return "", "", e.explain(err)

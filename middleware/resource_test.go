@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -105,6 +106,16 @@ func TestByKind(t *testing.T) {
 	refused(t, w, got, http.StatusBadRequest)
 	w, got = send(t, find, middleware.Options{}, post("/", "text/plain", ""))
 	refused(t, w, got, http.StatusUnsupportedMediaType)
+}
+
+// What only the server reads is read where the decoder is to do as the server does.
+func TestByKindLikeServer(t *testing.T) {
+	const documents = "kind: Foo\napiVersion: example.com/v1\n---\nkind: Bar\n"
+	_, got := send(t, middleware.ByKind(catalog(t), decoder.Kubernetes()), middleware.Options{}, post("/", "application/yaml", documents))
+	require.NotNil(t, got)
+	assert.JSONEq(t, foo(""), got.body)
+	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, post("/", "application/yaml", documents))
+	refused(t, w, got, http.StatusBadRequest)
 }
 
 // An error that is none of the client's is not told to it.
