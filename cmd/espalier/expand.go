@@ -68,8 +68,7 @@ func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // filesBelow returns the manifests of a folder in the order of their paths, without
 // those whose names, or folders' names, start with a dot, and without pipes, sockets and
-// devices. Folders that cannot be read
-// are left out, and said in the error.
+// devices. Folders that cannot be read are left out, and said in the error.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
 	var errs []error
 	root := filepath.Clean(dir) + string(filepath.Separator) // where a link leads
