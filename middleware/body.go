@@ -120,11 +120,25 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	delete(r.Header, "Expect") // it is met when the body is read
 	delete(r.Header, "Content-Length")
 	if changed {
-		for _, name := range []string{"Content-Encoding", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
-			delete(r.Header, name)
-		}
+		delete(r.Header, "Content-Encoding")
+		deleteDigests(r.Header)
+		r.Trailer = withoutDigests(r.Trailer)
 	}
 	return r
+}
+
+func deleteDigests(h http.Header) {
+	for _, name := range []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
+		delete(h, name)
+	}
+}
+
+// withoutDigests returns trailers but for those that are about what was sent: RFC 9530 section 2
+// and 3 have them there, too.
+func withoutDigests(trailer http.Header) http.Header {
+	trailer = trailer.Clone()
+	deleteDigests(trailer)
+	return trailer
 }
 
 // A replay is the body of a request that was read. Its text may be used by another

@@ -285,6 +285,14 @@ func TestDigests(t *testing.T) {
 		}
 		assert.Equal(t, fmt.Sprint(len(got.body)), got.Header.Get("Content-Length"))
 	}
+	for _, stream := range []bool{false, true} {
+		r := post(foosPath, "", foo(""))
+		r.Trailer = http.Header{"Content-Digest": {"x"}, "X-Other": {"y"}}
+		_, got := send(t, byPath(t), middleware.Options{Stream: stream}, r)
+		require.NotNil(t, got)
+		assert.Equal(t, http.Header{"X-Other": {"y"}}, got.Trailer)
+		assert.Len(t, r.Trailer, 2, "the request itself was changed")
+	}
 }
 
 // What a handler has kept of the body cannot be read when it has returned: the memory is
