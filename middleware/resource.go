@@ -171,9 +171,7 @@ func resourcePath(u *url.URL) (key resourceKey, err error) {
 	}
 	key.group, rest, _ = strings.Cut(rest, "/")
 	key.version, rest, _ = strings.Cut(rest, "/")
-	if below, ok := strings.CutPrefix(rest, "namespaces/"); ok && strings.Contains(below, "/") {
-		_, rest, _ = strings.Cut(below, "/")
-	}
+	rest = withoutNamespace(rest)
 	key.name, rest, _ = strings.Cut(rest, "/")
 	_, subresource, ok := strings.Cut(rest, "/")
 	subresource, _, _ = strings.Cut(subresource, "/") // what is below it the server does not look at
@@ -181,6 +179,18 @@ func resourcePath(u *url.URL) (key resourceKey, err error) {
 		return resourceKey{}, nil
 	}
 	return key, nil
+}
+
+// withoutNamespace returns what of a path is about a resource, as the API server does it: what seems to
+// be a resource status or finalize is a subresource of one that is called namespaces.
+func withoutNamespace(rest string) string {
+	below, ok := strings.CutPrefix(rest, "namespaces/")
+	_, below, isWithin := strings.Cut(below, "/")
+	name, _, _ := strings.Cut(below, "/")
+	if !ok || !isWithin || name == "status" || name == "finalize" {
+		return rest
+	}
+	return below
 }
 
 // resources are those that were made so far. There are as many as the catalog has.

@@ -62,6 +62,22 @@ func TestByPath(t *testing.T) {
 	}
 }
 
+// A resource may be called namespaces.
+func TestByPathNamespaces(t *testing.T) {
+	crds, err := schema.ParseCRD([]byte(strings.ReplaceAll(fooCRD, "foos", "namespaces")))
+	require.NoError(t, err)
+	c := schema.NewCatalog()
+	require.NoError(t, c.Add(crds...))
+	for path, isFound := range map[string]bool{
+		"namespaces": true, "namespaces/n": true, "namespaces/n/status": true, "namespaces/n/finalize": false,
+		"namespaces/x/namespaces": true, "namespaces/x/namespaces/n": true, "namespaces/x/namespaces/n/status": true, "namespaces/x/bars": false,
+	} {
+		res, err := middleware.ByPath(c)(httptest.NewRequest(http.MethodPut, "/apis/example.com/v1/"+path, nil), nil)
+		require.NoError(t, err)
+		assert.Equal(t, isFound, res != nil, path)
+	}
+}
+
 // What no resource was found for passes as it is, whatever it is.
 func TestNoResource(t *testing.T) {
 	r := post("/apis/example.com/v1/bars?fieldValidation=x", "text/plain", "{")
