@@ -3,7 +3,7 @@
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./bench/ ./e2e/ ./kube/admission/ ./examples/%
+RACELESS := ./bench/ ./e2e/ ./fuzz/ ./kube/admission/ ./examples/%
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Numbers of executions: go test fails now and then at the end of a duration, and
 # makes what is interesting small for up to a minute.
