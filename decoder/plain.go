@@ -219,6 +219,7 @@ value: // a value that node v governs
 		goto leaveValue
 	}
 	if c == '"' {
+		// As jsonwire.Simple, but that the branch is taken before the place is known.
 		i++
 		for {
 			if i < 0 || i > len(b)-16 {
