@@ -334,8 +334,8 @@ func (d *Decoder) release(used int) {
 	w := &d.walker
 	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
 	held := cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
-		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.shared))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		8*(cap(w.losers)+cap(w.seconds)+cap(w.places)+cap(w.filter)) + 4*cap(w.table) + cap(w.groups)*groupSize +
+		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+		8*(cap(w.losers)+cap(w.seconds)+cap(w.places)+cap(w.filter)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
 	if held <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0

@@ -26,7 +26,13 @@ type name struct {
 type level struct {
 	names int // where its names start
 	index int // of the element that is read, for an array; or -1
+	// tags has a bit for each of its names, by the upper bits of their tags, and twice those that
+	// stand for two names: where there are none, no name repeats.
+	tags, twice uint64
 }
+
+// tagBit is the bit that a name with this tag has in a level's tags.
+func tagBit(tag uint32) uint64 { return 1 << (tag >> 26) }
 
 // tracked holds the names of all open objects back to back, those of the
 // innermost object last. An object's names are checked when it closes: most
@@ -44,7 +50,8 @@ type tracked struct {
 	// For objects with many names.
 	seed   maphash.Seed
 	filter []uint64
-	shared []name
+	shared []int32 // indices of names
+	few    []name
 	table  []uint32
 
 	// For collecting repetitions instead of stopping at the first.
@@ -83,6 +90,15 @@ func (t *tracked) addName(b []byte, from, to int, escaped bool) {
 	}
 	n.tag = tagOf(text)
 	t.names = append(t.names, n)
+}
+
+// addMember is addName for an object that is open in skip.
+func (t *tracked) addMember(b []byte, from, to int, escaped bool) {
+	t.addName(b, from, to, escaped)
+	l := &t.levels[len(t.levels)-1]
+	bit := tagBit(t.names[len(t.names)-1].tag)
+	l.twice |= l.tags & bit
+	l.tags |= bit
 }
 
 // tagOf is a cheap hash: two names with different tags differ. What an attacker
@@ -137,46 +153,70 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 	return false
 }
 
-// repeatsAmongMany hashes the names, by a seed that no sender knows, into a bit of some 16 to
-// 32 for each name. Only those that share theirs with another one are looked at.
+// repeatsAmongMany looks only at names that share a bit of a filter with others, of some 16
+// to 32 for each name. The bit is by the tag; or where many tags are alike, which may be meant,
+// by a hash with a seed that no sender knows, as those in the table always are.
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
-	words := 1 << bits.Len(uint(len(names)/4))
-	t.filter = slices.Grow(t.filter[:0], words)[:words]
-	clear(t.filter)
-	t.shared = t.shared[:0]
-	for i := range names {
-		n := &names[i]
-		n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
-		if word, bit := t.filtered(n); *word&bit != 0 {
-			t.shared = append(t.shared, *n)
-		} else {
-			*word |= bit
+	t.share(names)
+	if len(t.shared) > len(names)/4 {
+		for i := range names {
+			t.hash(b, &names[i])
 		}
+		t.share(names)
 	}
 	if len(t.shared) == 0 {
 		return false
 	}
-	clear(t.filter)
-	for i := range t.shared {
-		word, bit := t.filtered(&t.shared[i])
-		*word |= bit
-	}
-	t.shared = t.shared[:0]
-	for i := range names {
-		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
-			t.shared = append(t.shared, names[i])
+	if len(t.shared) <= len(names)/4 {
+		t.few = t.few[:0]
+		for _, i := range t.shared {
+			t.few = append(t.few, names[i])
 		}
+		names = t.few
 	}
-	t.makeTable(len(t.shared))
-	for i := range t.shared {
-		if t.enter(b, t.shared, i) >= 0 {
+	t.makeTable(len(names))
+	for i := range names {
+		t.hash(b, &names[i])
+		if t.enter(b, names, i) >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// filtered returns where in the filter the bit is that a name has by its hash.
+// hash makes the tag of a name one that no sender can foresee.
+func (t *tracked) hash(b []byte, n *name) { n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n))) }
+
+// share finds the names that share a bit of the filter.
+func (t *tracked) share(names []name) {
+	words := 1 << bits.Len(uint(len(names)/4))
+	t.filter = slices.Grow(t.filter[:0], words)[:words]
+	clear(t.filter)
+	t.shared = t.shared[:0]
+	for i := range names {
+		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
+			t.shared = append(t.shared, int32(i))
+		} else {
+			*word |= bit
+		}
+	}
+	if len(t.shared) == 0 {
+		return
+	}
+	clear(t.filter)
+	for _, i := range t.shared {
+		word, bit := t.filtered(&names[i])
+		*word |= bit
+	}
+	t.shared = t.shared[:0]
+	for i := range names {
+		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
+			t.shared = append(t.shared, int32(i))
+		}
+	}
+}
+
+// filtered returns where in the filter the bit is that a name has by its tag.
 func (t *tracked) filtered(n *name) (word *uint64, bit uint64) {
 	return &t.filter[n.tag>>6&uint32(len(t.filter)-1)], 1 << (n.tag & 63)
 }
@@ -314,7 +354,7 @@ func (w *walker) closeObject() bool {
 	last := len(w.levels) - 1
 	first := w.levels[last].names
 	repeats := false
-	if len(w.names)-first > 1 && w.repeats(w.b, w.names[first:]) {
+	if w.levels[last].twice != 0 && w.repeats(w.b, w.names[first:]) {
 		switch {
 		case w.streaming:
 			repeats = !w.dropping

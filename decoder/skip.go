@@ -278,7 +278,7 @@ endOfName:
 		goto suspend
 	}
 	if track {
-		w.addName(b, w.nameFrom+1, i, w.nameEsc)
+		w.addMember(b, w.nameFrom+1, i, w.nameEsc)
 	}
 	i++
 
