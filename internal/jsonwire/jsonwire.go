@@ -99,18 +99,15 @@ func Digits(v uint64) int {
 
 // ScanLiteral scans the literal lit, which starts at i with its first byte.
 func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
-	if i+len(lit) <= len(b) && string(b[i:i+len(lit)]) == lit {
-		return i + len(lit), OK
+	if end := i + len(lit); end <= len(b) && string(b[i:end]) == lit {
+		return end, OK
 	}
-	for j := range len(lit) {
-		if i+j >= len(b) {
-			return i + j, Cut
-		}
-		if b[i+j] != lit[j] {
-			return i + j, Bad
+	for j := i; j < len(b); j++ {
+		if b[j] != lit[j-i] {
+			return j, Bad
 		}
 	}
-	return i + len(lit), OK
+	return len(b), Cut
 }
 
 // Simple returns how many bytes of a string are simple, as [Special] says, from two words of

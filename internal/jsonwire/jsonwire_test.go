@@ -25,6 +25,48 @@ func TestBlanks(t *testing.T) {
 	}
 }
 
+// TestPastBlank has every length of a run of spaces before every length of what
+// follows it.
+func TestPastBlank(t *testing.T) {
+	for run := range 25 {
+		for rest := range 12 {
+			b := []byte("\n" + strings.Repeat(" ", run) + "x23456789012"[:rest])
+			want := 1 + run
+			if word := 1 + run/8*8; word+8 > len(b) {
+				want = word // less than a word is left there, which is not read
+			}
+			assert.Equal(t, want, PastBlank(b, 0), "%q", b)
+		}
+	}
+}
+
+func TestIsBlank(t *testing.T) {
+	for c := range byte(' ' + 1) {
+		assert.Equal(t, strings.IndexByte(" \t\n\r", c) >= 0, IsBlank(c), "%q", c)
+	}
+}
+
+// TestDigits has each byte at each place of a word of digits, below each kind of byte.
+func TestDigits(t *testing.T) {
+	for at := range 9 {
+		for c := range 256 {
+			if c >= '0' && c <= '9' {
+				continue
+			}
+			for _, above := range []byte{'0', '9', 0, 'a', 0xff} {
+				b := []byte("0918273645"[:8])
+				if at < 8 {
+					b[at] = byte(c)
+				}
+				if at < 7 {
+					b[at+1] = above
+				}
+				assert.Equal(t, at, Digits(binary.LittleEndian.Uint64(b)), "%q", b)
+			}
+		}
+	}
+}
+
 // TestSpecial puts each byte into each place of a word of harmless ones, and
 // before each other byte.
 func TestSpecial(t *testing.T) {
@@ -60,7 +102,8 @@ func TestSpecial(t *testing.T) {
 var stringTexts = []string{
 	``, `a`, `abcdefgh`, `abcdefghi`, `日本語`, `🌳`, `a\"b`, `\\`, `\/\b\f\n\r\t`, `\u0041\u00e9`, `\ud83c\udf33`, "\x7f",
 	"seven b\x80", "\xc3\xa9", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf0\x9f\x8c", "\xff", "\x01", "\n", "\x00",
-	`\q`, `\u12`, `\u12g4`, `\ud800`, `\ud800x`, `\ud800\n`, `\ud800\u0041`, `\udc00`, `\uD83C\uDF33`, `\`, `\u`, `\ud83c\`, `\ud83c\u`, `\ud83c\udf3`,
+	`x y z`, `\uabcd\uABCD\u0fF9`, "\u007f\u0080", `\ud800\udc00`, `\udbff\udfff`, `\ud800\ue000`, `\ud800\udbff`, `\udc00\udc00`, `\udbff`, `\ue000`, `\u`, `\u00`,
+	`\u00/0`, `\u00:0`, "\\u00`0", `\u00g0`, `\u00@0`, `\u00G0`, `\q`, `\u12`, `\u12g4`, `\ud800`, `\ud800x`, `\ud800\n`, `\ud800\u0041`, `\udc00`, `\uD83C\uDF33`, `\`, `\u`, `\ud83c\`, `\ud83c\u`, `\ud83c\udf3`,
 }
 
 func TestScanString(t *testing.T) {
@@ -78,11 +121,15 @@ func FuzzScanString(f *testing.F) {
 	f.Fuzz(checkString)
 }
 
-// checkString holds ScanString against jsontext, and its scan in two parts
-// against that in one.
+// checkString holds ScanString against jsontext, its scan in two parts against
+// that in one, and that of a slice which goes on behind the string.
 func checkString(t *testing.T, text string) {
 	quoted := []byte(`"` + text + `"`)
 	end, escaped, s := ScanString(quoted, 1)
+	if s != Cut {
+		n, esc, status := ScanString([]byte(string(quoted)+`, "next": [true, false, null]}`), 1)
+		require.Equal(t, []any{end, escaped, s}, []any{n, esc, status}, "%q", quoted)
+	}
 	if i := indexQuote(text); i >= 0 {
 		quoted = quoted[:i+2] // the string ends earlier
 	}
@@ -119,20 +166,26 @@ func indexQuote(text string) int {
 }
 
 func TestAppendQuoted(t *testing.T) {
-	for _, text := range []string{"", "a", `"\`, "\x00\x1f\b\f\n\r\t", "é🌳\u2028", "<>&"} {
+	for _, text := range []string{"", "a", `"\`, "\x00\x1f\b\f\n\r\t", "é🌳\u2028", "<>&", `\`, "a b", "\x7f", "a\x1f "} {
 		quoted := AppendQuoted(nil, text)
 		var got string
 		require.NoError(t, json.Unmarshal(quoted, &got))
 		assert.Equal(t, text, got)
 		assert.Equal(t, quoted, AppendQuoted(nil, []byte(text)))
 	}
-	assert.Equal(t, "\"\ufffd\"", string(AppendQuoted(nil, "\xff")))
+	assert.Equal(t, `"\u001f \n \" \\ é"`, string(AppendQuoted(nil, "\x1f \n \" \\ é")), "no more is escaped than must be")
+	for _, invalid := range []string{"\xff", "\x80"} {
+		assert.Equal(t, "\"\ufffd\"", string(AppendQuoted(nil, invalid)))
+	}
 }
 
 var numberTexts = []string{
 	"0", "-0", "7", "-1", "10", "123456789012345678901234567890", "0.5", "-0.0", "1e3", "1E+3", "1e-3", "0.1e1",
 	"01", "-", "+1", ".5", "1.", "1.e3", "1e", "1e+", "0x10", "--1", "1_000", "1e309", "1e308", "17976931348623157e292",
 	"17976931348623159e292", "0e999", "-0.0e99999999999", "1e-400", "1e99999999999999999999", "1e-99999999999999999999", "0.00001e310", "9223372036854775807", "9223372036854775808",
+	"-9223372036854775808", "-9223372036854775809", "-9223372036854775808.0", "-9223372036854775808e0", "9223372036854775808.0", "9223372036854775807.0", "1.5", "-17976931348623159e292",
+	"-1e308", "10e308", "999999999999999999", "9999999999999999999", "0.17976931348623157e309", "0.17976931348623159e309", "179769313486231579.9e291",
+	"1e9223372036854775807", "-1e9223372036854775807", "1e-9223372036854775808", "1.0E0", "9.9e9", "1:", "1/", "-:", "-/", "0:", "1.:", "1./", "1e:", "1e/", "1ea",
 }
 
 func TestScanNumber(t *testing.T) {
@@ -189,17 +242,81 @@ func checkNumber(t *testing.T, text string) {
 	require.Equal(t, isInt, IsInt64([]byte(text), kind), text)
 }
 
+// TestScanNumberStops has where a literal that is no number, or not yet one, stops, and why.
+func TestScanNumberStops(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		end   int
+		kind  Number
+		whole bool
+		s     Status
+	}{
+		{"-", 1, Integer, false, Cut}, {"-a", 1, Integer, false, Bad}, {"--", 1, Integer, false, Bad}, {"-.", 1, Integer, false, Bad},
+		{"0", 1, Integer, true, Cut}, {"00", 1, Integer, true, OK}, {"12", 2, Integer, true, Cut}, {"12 ", 2, Integer, true, OK},
+		{"1.", 2, Fraction, false, Cut}, {"1..", 2, Fraction, false, Bad}, {"1.e1", 2, Fraction, false, Bad}, {"1.5", 3, Fraction, true, Cut},
+		{"1e", 2, Exponent, false, Cut}, {"1ee", 2, Exponent, false, Bad}, {"1.0E", 4, Exponent, false, Cut}, {"1E5}", 3, Exponent, true, OK},
+		{"1e+", 3, Exponent, false, Cut}, {"1e-x", 3, Exponent, false, Bad}, {"1e+-", 3, Exponent, false, Bad}, {"1e-1", 4, Exponent, true, Cut},
+	} {
+		end, kind, whole, s := ScanNumber([]byte(c.text), 0)
+		assert.Equal(t, []any{c.end, c.kind, c.whole, c.s}, []any{end, kind, whole, s}, c.text)
+	}
+}
+
+// TestFitsFloat64Allocates has long literals whose digits and exponent say enough:
+// strconv would need them as strings.
+func TestFitsFloat64Allocates(t *testing.T) {
+	zeros := strings.Repeat("0", 40)
+	for _, text := range []string{
+		"1" + zeros, "-1." + zeros, strings.Repeat("9", 308), "-" + strings.Repeat("9", 308), "1." + zeros + "e307", "-1" + zeros + "e267",
+		"1." + zeros + "e-307", "0." + zeros + "1e307", zeros[:1] + "." + zeros + "e-1000001",
+	} {
+		lit := []byte(text)
+		assert.Zero(t, testing.AllocsPerRun(10, func() {
+			if !FitsFloat64(lit) {
+				t.Error("too large:", text)
+			}
+		}), text)
+	}
+}
+
+// TestAppendServerNumbers has what the server writes for numbers that it has read.
+func TestAppendServerNumbers(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{`0`, `0`}, {`-0`, `0`}, {`-1`, `-1`}, {`9`, `9`}, {`10`, `10`},
+		{`1.0`, `1`}, {`0.50`, `0.5`}, {`9.90`, `9.9`}, {`-0.0`, `-0`}, {`1e3`, `1000`}, {`1E+2`, `100`}, {`1e21`, `1e+21`}, {`1e-7`, `1e-7`},
+		{`9223372036854775807`, `9223372036854775807`}, {`-9223372036854775808`, `-9223372036854775808`},
+		{`9223372036854775808`, `9223372036854776000`}, {`9999999999999999999`, `10000000000000000000`}, {`12345678901234567890123`, `1.2345678901234568e+22`},
+		{`{"1.0":[1.0, "1.0", "\"1.0", -0,2.5], "a":{}}`, `{"1.0":[1, "1.0", "\"1.0", 0,2.5], "a":{}}`},
+		{` [true,null,1.0,1.0]`, ` [true,null,1,1]`},
+	} {
+		assert.Equal(t, "x"+c.want, string(AppendServerNumbers([]byte("x"), []byte(c.in))), c.in)
+	}
+}
+
+// TestIsOddNumber has the literals at which what the server writes may begin to differ.
+func TestIsOddNumber(t *testing.T) {
+	for lit, want := range map[string]bool{
+		"0": false, "-0": true, "-1": false, "10": false, "-10": false, "999999999999999999": false, "9999999999999999999": true,
+	} {
+		assert.Equal(t, want, IsOddNumber([]byte(lit), Integer), lit)
+	}
+	assert.True(t, IsOddNumber([]byte("1.5"), Fraction))
+	assert.True(t, IsOddNumber([]byte("1e3"), Exponent))
+}
+
 func TestScanLiteral(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		end  int
 		s    Status
 	}{
-		{"null", 4, OK}, {"null,", 4, OK}, {"nullx", 4, OK}, {"nul", 3, Cut}, {"n", 1, Cut}, {"nulx", 3, Bad}, {"nx", 1, Bad},
+		{"null", 4, OK}, {"null,", 4, OK}, {"nullx", 4, OK}, {"nul", 3, Cut}, {"n", 1, Cut}, {"nulx", 3, Bad}, {"nx", 1, Bad}, {"nulx,", 3, Bad},
 	} {
-		end, s := ScanLiteral([]byte(c.text), 0, "null")
-		assert.Equal(t, c.end, end, c.text)
-		assert.Equal(t, c.s, s, c.text)
+		for _, before := range []string{"", "[", "[null, "} {
+			end, s := ScanLiteral([]byte(before+c.text), len(before), "null")
+			assert.Equal(t, len(before)+c.end, end, before+c.text)
+			assert.Equal(t, c.s, s, before+c.text)
+		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package jsonwire
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // A Number says what kind of number a literal is.
 type Number uint8
@@ -77,31 +80,25 @@ func cutOrBad(b []byte, i int) Status {
 // FitsFloat64 reports whether the magnitude of a valid number literal is within
 // the range of float64; too small a one is, as it reads as zero.
 func FitsFloat64(lit []byte) bool {
-	// The literal is at most 10 to the power of its integer digits plus its
+	// The literal is less than 10 to the power of its integer digits plus its
 	// exponent, which decides nearly always.
-	i, power := 0, 0
+	i := 0
 	if lit[0] == '-' {
 		i = 1
 	}
-	for ; i < len(lit) && lit[i]-'0' <= 9; i++ {
-		power++
+	power := digits(lit, i) - i
+	for i < len(lit) && lit[i]|0x20 != 'e' {
+		i++
 	}
-	for ; i < len(lit); i++ {
-		if lit[i]|0x20 == 'e' {
-			exp, err := strconv.Atoi(string(lit[i+1:]))
-			if err != nil || exp > 1e6 || exp < -1e6 {
-				break // beyond any literal's digits: let strconv say
-			}
-			if power += exp; power <= 308 {
-				return true
-			}
-			break
-		}
+	var exp int
+	var err error
+	if i < len(lit) {
+		exp, err = strconv.Atoi(string(lit[i+1:]))
 	}
-	if i == len(lit) && power <= 308 {
+	if err == nil && exp <= 308-power {
 		return true
 	}
-	_, err := strconv.ParseFloat(string(lit), 64)
+	_, err = strconv.ParseFloat(string(lit), 64)
 	return err == nil
 }
 
@@ -116,5 +113,5 @@ func IsInt64(lit []byte, kind Number) bool {
 		return err == nil
 	}
 	f, err := strconv.ParseFloat(string(lit), 64)
-	return err == nil && f == float64(int64(f)) && f >= -1<<63 && f < 1<<63
+	return err == nil && f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
 }
