@@ -1,0 +1,139 @@
+package decoder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	kjson "sigs.k8s.io/json"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/torture"
+)
+
+// A tortured place is one of places, with decoders that have all machines, and with those that
+// have only that of walk.go and that of skip.go.
+type torturedPlace struct {
+	before, after string
+	all, alone    []*Decoder
+}
+
+// Two of the decoders of a place.
+const compacting, exactly = 2, 3
+
+func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
+	for _, place := range places {
+		p := compileYAML(t, place.schema, place.opts...)
+		slow := withoutPlain(p.Table())
+		made = append(made, torturedPlace{before: place.before, after: place.after})
+		for _, opts := range [][]Option{
+			{FieldValidation(Ignore)}, {FieldValidation(Strict)}, {FieldValidation(Ignore), Compact(true)}, {FieldValidation(Warn), Kubernetes(), AllowMissingKind(true)},
+		} {
+			at := &made[len(made)-1]
+			at.all = append(at.all, New(p, opts...))
+			at.alone = append(at.alone, newDecoder(slow, opts...))
+		}
+	}
+	return made
+}
+
+// A verdict is what became of a document.
+type verdict struct {
+	out      []byte
+	err      error
+	findings int
+}
+
+func (v verdict) String() string { return fmt.Sprintf("%q, %v, %d findings", v.out, v.err, v.findings) }
+
+func (v verdict) equal(w verdict) bool {
+	if (v.err == nil) != (w.err == nil) || v.err != nil && v.err.Error() != w.err.Error() {
+		return false
+	}
+	return bytes.Equal(v.out, w.out) && v.findings == w.findings
+}
+
+func decode(d *Decoder, to []byte, doc []byte) verdict {
+	out, err := d.AppendJSON(to[:0], doc)
+	return verdict{out, err, len(d.Findings())}
+}
+
+// TestTortureMachines holds the verdict on random documents against other readers of JSON,
+// and the results of plain machines and kernels against those of the machines that
+// can do all; now and then as a stream in parts.
+func TestTortureMachines(t *testing.T) {
+	defer SetFirstWindow(16)()
+	defer func(was int, available bool) { smallValue, kernel.Available = was, available }(smallValue, kernel.Available)
+	available := kernel.Available
+	at := newTorturedPlaces(t)
+	var doc, bufAll, bufAlone []byte
+	torture.Run(t, torture.JSON, func(t *testing.T, r *rand.Rand, text []byte) bool {
+		place := &at[r.IntN(len(at))]
+		doc = append(append(append(doc[:0], place.before...), text...), place.after...)
+		how := r.IntN(len(place.all))
+		smallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
+		all := decode(place.all[how], bufAll, doc)
+		kernel.Available = false
+		alone := decode(place.alone[how], bufAlone, doc)
+		kernel.Available = available
+		if !all.equal(alone) {
+			t.Fatalf("%q, decoder %d:\n%v\n%v by one machine", doc, how, all, alone)
+		}
+		bufAll, bufAlone = append(bufAll[:0], all.out...), append(bufAlone[:0], alone.out...)
+		want := isTaken(doc, how == exactly)
+		if want != isJSON(all.err) && !isStrictError(all.err) {
+			t.Fatalf("%q, decoder %d: it is JSON: %v; %v", doc, how, want, all)
+		}
+		if want && how == compacting && place == &at[0] && jsontext.Value(doc).IsValid() {
+			kept := jsontext.Value(bytes.Clone(doc))
+			if err := kept.Compact(); err != nil || !bytes.Equal(kept, all.out) {
+				t.Fatalf("%q: nothing is to be dropped, and %q is left", doc, all.out)
+			}
+		}
+		if how != exactly && r.IntN(16) == 0 {
+			checkStream(t, r, place.all[how], doc, verdict{bufAll, all.err, all.findings})
+		}
+		return want
+	})
+}
+
+// isTaken reports whether other readers take a document: jsontext, which is as strict as
+// the default, and that of the server, which minds the range of numbers.
+func isTaken(doc []byte, asServer bool) bool {
+	if asServer && !json.Valid(doc) || !asServer && !jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) {
+		return false
+	}
+	if !bytes.ContainsAny(doc, "eE") {
+		return true // no number is out of range
+	}
+	var v any
+	return kjson.UnmarshalCaseSensitivePreserveInts(doc, &v) == nil
+}
+
+func isStrictError(err error) bool {
+	_, is := err.(*StrictError)
+	return is
+}
+
+// checkStream holds what becomes of a document that is read in parts against what became of it
+// as a slice. A stream cannot take back what is there again.
+func checkStream(t *testing.T, r *rand.Rand, d *Decoder, doc []byte, whole verdict) {
+	out, err := io.ReadAll(d.NewReader(&partsReader{bytes.Clone(doc), r, 1 + r.IntN(1+len(doc))}))
+	var twice *ferrors.DuplicateError
+	if errors.As(err, &twice) && whole.findings+len(whole.out) > 0 {
+		return
+	}
+	isWhole := err == nil || isStrictError(err)
+	if isWhole != (whole.err == nil || isStrictError(whole.err)) {
+		t.Fatalf("%q: as a stream it ends with %v, and else with %v", doc, err, whole.err)
+	}
+	if isWhole && !bytes.Equal((&compactor{}).compact(out, 0), (&compactor{}).compact(whole.out, 0)) {
+		t.Fatalf("%q: as a stream it becomes %q, and else %q", doc, out, whole.out)
+	}
+}
