@@ -16,7 +16,7 @@ const stored = `{"name":"n","namespace":"ns","uid":"u","resourceVersion":"12","g
 		"fieldsV1":{"f:a":{".":{},"k:{\"b\":1}":{}}},"subresource":"status"},{}]}`
 
 func TestCanonical(t *testing.T) {
-	for _, in := range []string{`{}`, ` { } `, stored, `{"generation":-1}`, `{"generation":10}`, `{"name":"a"}`} {
+	for _, in := range []string{`{}`, ` { } `, stored, `{"generation":-1}`, `{"generation":10}`, `{"generation":9}`, `{"name":"a"}`} {
 		assert.True(t, isCanonical([]byte(in), false), in)
 	}
 	assert.True(t, isCanonical([]byte(stored), true))
@@ -29,7 +29,7 @@ func TestCanonical(t *testing.T) {
 		`{"labels":{}}`, `{"labels":{"a":null}}`, `{"labels":{"a":1}}`, `{"labels":[]}`, `{"finalizers":[]}`, `{"finalizers":[null]}`, `{"finalizers":{}}`,
 		`{"ownerReferences":[{}]}`, `{"ownerReferences":[{"apiVersion":"","kind":"","name":"","uid":"","x":1}]}`,
 		`{"ownerReferences":[{"apiVersion":"","kind":"","name":"","uid":"","controller":null}]}`,
-		`{"managedFields":[null]}`, `{"managedFields":[{"manager":""}]}`, `{"managedFields":[{"fieldsV1":null}]}`, `{"managedFields":[{"fieldsV1":{"a":[1.0]}}]}`, `{"managedFields":[{"fieldsV1":"x"}]}`,
+		`{"managedFields":[null]}`, `{"managedFields":[{"x":"y"}]}`, `{"managedFields":[{"manager":""}]}`, `{"managedFields":[{"fieldsV1":null}]}`, `{"managedFields":[{"fieldsV1":{"a":[1.0]}}]}`, `{"managedFields":[{"fieldsV1":{"a":0e0}}]}`, `{"managedFields":[{"fieldsV1":{"a":9e9}}]}`, `{"managedFields":[{"fieldsV1":"x"}]}`,
 	} {
 		assert.False(t, isCanonical([]byte(in), false), in)
 	}

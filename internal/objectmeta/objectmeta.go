@@ -130,10 +130,8 @@ func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(m); err != nil {
-		return dst, err
-	}
-	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...), nil
+	err = enc.Encode(m)
+	return append(dst, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...), err
 }
 
 // fittingMembers decodes those members of metadata that fit, each for itself.
@@ -145,11 +143,8 @@ func fittingMembers(b []byte) (*ObjectMeta, error) {
 	m := new(ObjectMeta)
 	for name, value := range members {
 		one := append(append(append(jsonwire.AppendQuoted([]byte{'{'}, name), ':'), value...), '}')
-		if _, err := Decode(one); err != nil {
-			continue
-		}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts(one, m); err != nil {
-			return nil, err
+		if _, err := Decode(one); err == nil {
+			_ = kjson.UnmarshalCaseSensitivePreserveInts(one, m) // it fits, as was just seen
 		}
 	}
 	return m, nil
