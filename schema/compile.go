@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -51,6 +52,9 @@ type options struct {
 	resource bool
 	preserve bool
 	typed    bool
+
+	perDocument int     // the most that defaults may add
+	perByte     float64 // and for each byte of a document
 }
 
 // Semantics chooses the dialect. The default is [Kubernetes].
@@ -80,25 +84,36 @@ func CheckTypes(does bool) Option { return func(o *options) { o.typed = does } }
 // (defaulting.PruneDefaults).
 //
 // Compile fails with errors.SchemaErrors where a schema has more than about a
-// million properties, where defaults within defaults grow
-// beyond [MaxDefaultBytes], or where, under [KEP], a default is not of the type
-// of its schema. The schema is not changed, and nothing of it is kept.
+// million properties in one place, where it is deeper than [MaxDepth], where
+// defaults within defaults grow beyond [MaxDefaultBytes], where defaults may add
+// more to documents than [MaxExpansion] allows, or where, under [KEP], a default
+// is not of the type of its schema. The schema is not changed, and nothing of it
+// is kept. Time and memory are linear in the size of the schema and of its
+// defaults as they are rendered.
 func Compile(s *Structural, opts ...Option) (*Program, error) {
 	o := options{resource: true}
 	for _, opt := range opts {
 		opt(&o)
 	}
-	c := newCompiler(o)
+	c := newCompiler(o, s)
 	defer c.release()
 	root := c.root(s)
-	if c.tooMany != nil {
-		return nil, c.tooMany
+	if c.failed != nil {
+		return nil, c.failed
 	}
 	if err := c.renderDefaults(); err != nil {
 		return nil, err
 	}
-	return &Program{program.Finish(root, c.list, &base.Program)}, nil
+	p := &Program{program.Finish(root, c.list, &base.Program)}
+	if err := c.checkExpansion(p); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
+
+// MaxDepth is how deep schemas may be nested for [Compile] and [ParseOpenAPI]: as
+// deep as documents. Those that are nested in text are half as deep at most.
+const MaxDepth = 10_000
 
 // A mode says whether unknown fields are kept.
 type mode uint8
@@ -135,9 +150,11 @@ type compiler struct {
 	graph
 	defaults
 	*scratch
-	meta map[metaKey]*program.Node // within metadata
-	// tooMany is set where a schema has more fields than a node can have.
-	tooMany error
+	source *Structural
+	meta   map[metaKey]*program.Node // within metadata
+	depth  int                       // of the schema that is being compiled
+	// failed is set where a schema is too deep, or has more fields than a node can.
+	failed error
 }
 
 // A scratch is what compiling needs and a program does not keep. It is used
@@ -186,9 +203,10 @@ func prefix(name string) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-func newCompiler(o options) *compiler {
+func newCompiler(o options, source *Structural) *compiler {
 	return &compiler{
 		options:  o,
+		source:   source,
 		graph:    newGraph(base),
 		defaults: newDefaults(),
 		scratch:  newScratch(),
@@ -273,6 +291,11 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 		}
 		return c.made[at].node
 	}
+	if c.depth == MaxDepth {
+		c.fail(s, "must not be nested more than 10000 deep")
+		return c.none
+	}
+	c.depth++
 	p := proto{types: program.Any, first: len(c.edges), resource: r != plain}
 	switch {
 	case r == root:
@@ -283,8 +306,16 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	c.fields(&p, s, key.mode, r)
 	c.unknown(&p, s, key.mode)
 	c.elements(s, key.mode)
+	c.depth--
 	c.made[at].node = c.finish(p, c.made[at].node)
 	return c.made[at].node
+}
+
+// fail notes what is wrong with the schema s, if nothing is yet.
+func (c *compiler) fail(s *Structural, msg string) {
+	if c.failed == nil {
+		c.failed = errors.SchemaErrors{{Kind: errors.Forbidden, Field: c.source.fieldOf(s), Msg: msg}}
+	}
 }
 
 // checksTypes reports whether types are checked in mode m.
@@ -341,7 +372,7 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 		}
 	}
 	if len(s.Properties) > program.MaxFields-len(reserved) {
-		c.tooMany = schemaError(&rawDefault{path: slices.Clone(c.path)}, "must not have more than 1048570 properties")
+		c.fail(s, "must not have more than 1048570 properties")
 		return
 	}
 	first := len(c.props)
@@ -359,9 +390,7 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	})
 	for i := first; i < last; i++ {
 		prop := c.props[i]
-		c.path = append(c.path, pathStep{"properties", prop.name})
 		to := c.node(prop.schema, c.below(prop.schema, m))
-		c.path = c.path[:len(c.path)-1]
 		c.edge(prop.name, to, c.null(prop.schema, program.DropNull), prop.schema)
 		p.fields++
 	}
@@ -374,9 +403,7 @@ func (c *compiler) unknown(p *proto, s *Structural, m mode) {
 	switch {
 	case s.AdditionalProperties != nil:
 		value := s.value()
-		c.path = append(c.path, pathStep{keyword: "additionalProperties"})
 		to := c.node(value, c.below(value, m))
-		c.path = c.path[:len(c.path)-1]
 		c.edge("", to, c.null(value, program.DropNull), value)
 		p.unknown = true
 	case m == keep:
@@ -392,9 +419,7 @@ func (c *compiler) elements(s *Structural, m mode) {
 	if c.dialect == KEP {
 		m = c.below(items, m)
 	}
-	c.path = append(c.path, pathStep{keyword: "items"})
 	to := c.node(items, m)
-	c.path = c.path[:len(c.path)-1]
 	c.edge("", to, c.null(items, program.KeepNull), items)
 }
 

@@ -35,8 +35,7 @@ const (
 
 // A rawDefault is a default as the schema has it, and once it is rendered.
 type rawDefault struct {
-	value    jsontext.Value
-	path     []pathStep // where the schema has it
+	schema   *Structural // that has it
 	state    renderState
 	rendered string // empty: nothing of it is left
 }
@@ -49,9 +48,6 @@ const (
 	rendered
 )
 
-// A pathStep is a keyword on the way to a schema, and the name under it.
-type pathStep struct{ keyword, name string }
-
 // defaults collects the defaults of a program.
 type defaults struct {
 	raw   map[edgeKey]*rawDefault
@@ -59,7 +55,6 @@ type defaults struct {
 	// fieldsOf are, for each node, its fields with a default.
 	fieldsOf map[*program.Node][]int
 	budget   int
-	path     []pathStep // the way to the schema that is being compiled
 	// unsorted are the nodes of resources, and those whose fields have defaults.
 	unsorted []*program.Node
 
@@ -75,13 +70,12 @@ func newDefaults() defaults {
 	}
 }
 
-// note remembers the default of s, if s is not nil, as that of an edge, which
-// the last step leads to.
-func (d *defaults) note(key edgeKey, s *Structural, last pathStep) {
+// note remembers the default of s, if s is not nil, as that of an edge.
+func (d *defaults) note(key edgeKey, s *Structural) {
 	if s == nil {
 		return
 	}
-	d.raw[key] = &rawDefault{value: s.Default, path: slices.Concat(d.path, []pathStep{last})}
+	d.raw[key] = &rawDefault{schema: s}
 	d.order = append(d.order, key)
 	if key.edge >= 0 {
 		d.fieldsOf[key.node] = append(d.fieldsOf[key.node], key.edge)
@@ -95,7 +89,7 @@ func (d *defaults) hasDefault(key edgeKey, s *Structural) bool {
 	if raw == nil || s == nil {
 		return raw == nil && s == nil
 	}
-	return bytes.Equal(raw.value, s.Default)
+	return bytes.Equal(raw.schema.Default, s.Default)
 }
 
 // renderDefaults renders the defaults of all edges and puts the fields that
@@ -159,11 +153,11 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	case d.state == rendered:
 		return d.rendered, nil
 	case d.state == rendering:
-		return "", schemaError(d, "must not contain itself")
+		return "", c.defaultError(d, "must not contain itself")
 	}
 	d.state = rendering
 	n := key.of().Node
-	value, ok := c.normalise(key, d.value)
+	value, ok := c.normalise(key, d.schema.Default)
 	if !ok {
 		d.state = rendered
 		return "", nil
@@ -174,34 +168,24 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 		d.rendered = string(out)
 	case errMismatch:
 		if c.dialect == KEP && n.Group == program.Pruned && n != c.text {
-			return "", schemaError(d, "must be of type "+n.Types.String())
+			return "", c.defaultError(d, "must be of type "+n.Types.String())
 		}
+	case errTooLarge:
+		return "", c.defaultError(d, "defaults within defaults must not grow beyond 16 MiB")
 	default:
 		return "", err
-	}
-	if c.budget -= len(d.rendered); c.budget < 0 {
-		return "", schemaError(d, "defaults within defaults must not grow beyond 16 MiB")
 	}
 	d.state = rendered
 	return d.rendered, nil
 }
 
-func schemaError(d *rawDefault, msg string) error {
-	value := string(d.value)
+// defaultError says what is wrong with a default, and where it is.
+func (c *compiler) defaultError(d *rawDefault, msg string) error {
+	value := string(d.schema.Default)
 	if len(value) > 64 {
 		value = value[:64] + "..."
 	}
-	field := "openAPIV3Schema"
-	for _, step := range d.path {
-		field += "." + step.keyword
-		if step.keyword == "properties" {
-			field += "[" + step.name + "]"
-		}
-	}
-	if d.value == nil {
-		return errors.SchemaErrors{{Kind: errors.Forbidden, Field: field, Msg: msg}}
-	}
-	return errors.SchemaErrors{{Kind: errors.Invalid, Field: field + ".default", Value: value, Msg: msg}}
+	return errors.SchemaErrors{{Kind: errors.Invalid, Field: c.source.fieldOf(d.schema) + ".default", Value: value, Msg: msg}}
 }
 
 // of returns the edge that is named.
@@ -215,18 +199,29 @@ func (k edgeKey) of() *program.Edge {
 	return &k.node.Fields[k.edge].Edge
 }
 
-// errMismatch says that a value has a type that its node does not allow.
-const errMismatch = mismatch("mismatch")
+// A renderError is why a default is not rendered.
+type renderError string
 
-type mismatch string
+func (e renderError) Error() string { return string(e) }
 
-func (m mismatch) Error() string { return string(m) }
+const (
+	// errMismatch says that a value has a type that its node does not allow.
+	errMismatch = renderError("mismatch")
+	// errTooLarge says that the budget for all defaults is spent.
+	errTooLarge = renderError("too large")
+)
+
+// put appends a part of a default, which counts at once: others may be rendered
+// before this one is complete.
+func put[T ~string | ~[]byte](c *compiler, dst []byte, part T) ([]byte, error) {
+	if c.budget -= len(part); c.budget < 0 {
+		return dst, errTooLarge
+	}
+	return append(dst, part...), nil
+}
 
 // render appends the next value of dec as the node n leaves it.
 func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
-	if c.budget < len(dst) {
-		return dst, schemaError(&rawDefault{}, "defaults within defaults must not grow beyond 16 MiB")
-	}
 	k := dec.PeekKind()
 	if k == '{' && !n.KeepObject && n.Types&program.Object != 0 {
 		return c.renderObject(dst, dec, n)
@@ -245,7 +240,7 @@ func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([
 	if err := v.Compact(); err != nil {
 		return dst, err
 	}
-	return append(dst, v...), nil
+	return put(c, dst, v)
 }
 
 func typeOf(v jsontext.Value) program.Types {
@@ -271,40 +266,56 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}
-	dst = append(dst, '{')
+	dst, err := put(c, dst, "{")
 	start := len(dst)
 	seen := make(map[string]bool)
-	for dec.PeekKind() == '"' {
-		token, err := dec.ReadToken()
-		if err != nil {
-			return dst, err
+	for err == nil && dec.PeekKind() == '"' {
+		var token jsontext.Token
+		if token, err = dec.ReadToken(); err != nil {
+			break
 		}
 		name := token.String()
 		key, known := edgeNamed(n, name)
 		if !known {
-			if err := dec.SkipValue(); err != nil {
-				return dst, err
-			}
+			err = dec.SkipValue()
 			continue
 		}
 		before := len(dst)
-		if before > start {
-			dst = append(dst, ',')
-		}
-		dst = append(jsonwire.AppendQuoted(dst, name), ':')
-		dst, err = c.renderMember(dst, dec, key)
-		switch {
-		case err == errMismatch && c.dropsMismatch(n, key):
-			dst = dst[:before]
+		dst, err = c.renderNamed(dst, dec, key, name, before > start)
+		if err == errMismatch && c.dropsMismatch(n, key) {
+			dst, err = dst[:before], nil
 			continue
-		case err != nil:
-			return dst, err
 		}
 		seen[name] = true
+	}
+	if err != nil {
+		return dst, err
 	}
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}
+	if dst, err = c.renderAbsent(dst, n, seen, len(dst) > start); err != nil {
+		return dst, err
+	}
+	return put(c, dst, "}")
+}
+
+// renderNamed appends a member: its name, and the next value as the edge leaves it.
+func (c *compiler) renderNamed(dst []byte, dec *jsontext.Decoder, key edgeKey, name string, comma bool) ([]byte, error) {
+	var room [64]byte
+	text := room[:0]
+	if comma {
+		text = append(text, ',')
+	}
+	dst, err := put(c, dst, append(jsonwire.AppendQuoted(text, name), ':'))
+	if err != nil {
+		return dst, err
+	}
+	return c.renderMember(dst, dec, key)
+}
+
+// renderAbsent appends the defaults of the fields that were not seen in an object.
+func (c *compiler) renderAbsent(dst []byte, n *program.Node, seen map[string]bool, comma bool) ([]byte, error) {
 	for _, i := range c.fieldsOf[n] {
 		f := &n.Fields[i]
 		if seen[f.Name()] {
@@ -314,11 +325,21 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 		if err != nil {
 			return dst, err
 		}
-		if d != "" {
-			dst = appendMember(dst, len(dst) > start, f.Key, d)
+		if d == "" {
+			// Looking at it counts, as there may be many objects with many of these.
+			if c.budget--; c.budget < 0 {
+				return dst, errTooLarge
+			}
+			continue
 		}
+		before := len(dst)
+		dst = appendMember(dst, comma, f.Key, d)
+		if c.budget -= len(dst) - before; c.budget < 0 {
+			return dst, errTooLarge
+		}
+		comma = true
 	}
-	return append(dst, '}'), nil
+	return dst, nil
 }
 
 // edgeNamed returns the edge that the name leads along. The node's table is
@@ -380,7 +401,10 @@ func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) 
 		d, err := c.nullDefault(key)
 		if d != "" || err != nil {
 			dec.SkipValue()
-			return append(dst, d...), err
+			if err != nil {
+				return dst, err
+			}
+			return put(c, dst, d)
 		}
 	}
 	n := key.of().Node
@@ -409,16 +433,20 @@ func (c *compiler) renderArray(dst []byte, dec *jsontext.Decoder, n *program.Nod
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}
-	dst = append(dst, '[')
-	for first := true; dec.PeekKind() != ']'; first = false {
+	dst, err := put(c, dst, "[")
+	for first := true; err == nil && dec.PeekKind() != ']'; first = false {
 		if !first {
-			dst = append(dst, ',')
+			if dst, err = put(c, dst, ","); err != nil {
+				break
+			}
 		}
-		var err error
-		if dst, err = c.renderMember(dst, dec, edgeKey{n, edgeElements}); err != nil {
-			return dst, err
-		}
+		dst, err = c.renderMember(dst, dec, edgeKey{n, edgeElements})
 	}
-	_, err := dec.ReadToken()
-	return append(dst, ']'), err
+	if err != nil {
+		return dst, err
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return dst, err
+	}
+	return put(c, dst, "]")
 }

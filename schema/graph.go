@@ -143,7 +143,7 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 		for i := range n.Fields {
 			e := &edges[i]
 			unsorted = unsorted || e.schema != nil
-			c.note(edgeKey{n, i}, e.schema, pathStep{"properties", e.name})
+			c.note(edgeKey{n, i}, e.schema)
 			f := &n.Fields[i]
 			f.Node, f.Null = e.to, e.null
 			f.SetKey(c.key(e.name))
@@ -156,12 +156,12 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 		e := &edges[p.fields]
 		if n.Unknown = c.pass; e.to != c.any || e.null != program.KeepNull {
 			n.Unknown = &program.Edge{Node: e.to, Null: e.null}
-			c.note(edgeKey{n, edgeUnknown}, e.schema, pathStep{keyword: "additionalProperties"})
+			c.note(edgeKey{n, edgeUnknown}, e.schema)
 		}
 	}
 	e := &edges[len(edges)-1]
 	n.Elements = program.Edge{Node: e.to, Null: e.null}
-	c.note(edgeKey{n, edgeElements}, e.schema, pathStep{keyword: "items"})
+	c.note(edgeKey{n, edgeElements}, e.schema)
 	n.KeepObject = p.fields == 0 && n.Unknown == c.pass
 	n.KeepArray = n.Elements == *c.pass
 	return n

@@ -84,9 +84,7 @@ func (c *compiler) reserved(name string, s *Structural, r role) {
 		if r == root {
 			group = program.RootMetadata
 		}
-		c.path = append(c.path, pathStep{"properties", name})
 		to = c.metadata(objectMeta, s, group)
-		c.path = c.path[:len(c.path)-1]
 	}
 	null := c.null(s, program.DropNull)
 	if null == program.DefaultNull {

@@ -85,7 +85,8 @@ func newSchemaShowCommand(p *process) *cobra.Command {
 		Short:                 "Show the program that a schema is compiled to",
 		Long: `Show writes the program that a schema is compiled to, as a listing: for each node,
 the types that its values may have, and for each name, * for those that are not
-declared and [] for elements, the node that it leads to and what happens to a null.`,
+declared and [] for elements, the node that it leads to and what happens to a null.
+Before it stands how much defaults add to documents at most.`,
 		Example: `  espalier schema show --crd crds/ BackupPlan
   espalier schema show --crd crds/ backup.example.com/v1 BackupPlan`,
 		Args: cobra.RangeArgs(1, 2),
@@ -123,7 +124,7 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 			o.fail(err)
 			continue
 		}
-		if _, err := fmt.Fprintf(o.stdout, "# %s, kind %s, from %s\n%s", e.APIVersion, e.Kind, printable(e.CRD.File), program); err != nil {
+		if _, err := fmt.Fprintf(o.stdout, "# %s, kind %s, from %s\n# %s\n%s", e.APIVersion, e.Kind, printable(e.CRD.File), expansion(program), program); err != nil {
 			o.fail(fmt.Errorf("writing the output: %w", err))
 			return nil
 		}
@@ -132,4 +133,14 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 		return fmt.Errorf("no schema is called %s: see espalier schema list", strings.Join(args, " "))
 	}
 	return nil
+}
+
+// expansion says how much the defaults of a program add to documents.
+func expansion(p *schema.Program) string {
+	e := p.Expansion()
+	text := fmt.Sprintf("defaults add %d bytes to a document at most", e.PerDocument)
+	if e.PerByte > 0 {
+		text += fmt.Sprintf(", and %.3g for each byte of it: the most below %s", e.PerByte, printable(e.Field))
+	}
+	return text
 }

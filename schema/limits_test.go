@@ -1,0 +1,144 @@
+package schema
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// allocated returns how many bytes are allocated while do runs.
+func allocated(do func()) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc - before.TotalAlloc)
+}
+
+// TestMaxDefaultBytes has defaults of exactly as many bytes as there may be, and of one
+// more.
+func TestMaxDefaultBytes(t *testing.T) {
+	for past := range 2 {
+		s := &Structural{Type: "object", Properties: map[string]*Structural{
+			"a": {Type: "string", Default: jsontext.Value(`"` + strings.Repeat("x", MaxDefaultBytes-len(`""`)-len(`{}`)+past) + `"`)},
+			"b": {Type: "object", Default: jsontext.Value(`{}`)},
+		}}
+		_, err := Compile(s)
+		if past == 0 {
+			require.NoError(t, err)
+			continue
+		}
+		var errs errors.SchemaErrors
+		require.ErrorAs(t, err, &errs)
+		assert.Equal(t, "openAPIV3Schema.properties[b].default: Invalid value: {}: defaults within defaults must not grow beyond 16 MiB", err.Error())
+	}
+}
+
+// TestDefaultsWithinDefaults has schemas whose defaults would grow to many gigabytes, and
+// asserts that no more than the limit is made of them.
+func TestDefaultsWithinDefaults(t *testing.T) {
+	long := `"` + strings.Repeat("x", 1<<19) + `"`
+	list := func(part string, n int) string { return "[" + strings.Repeat(part+",", n-1) + part + "]" }
+	const levels = 500
+	filled := `{"type":"string"}`
+	for range levels {
+		// The first elements have what is below, and fill the list; the last one asks for it.
+		filled = `{"type":"array","default":` + list(`{"n":[]}`, 4000) + `,"items":{"type":"object","properties":{"a":{"type":"string","default":"` +
+			strings.Repeat("x", 1<<12) + `"},"n":` + filled + `}}}`
+	}
+	for name, text := range map[string]string{
+		"nulls among elements": `{"type":"array","default":` + list("null", 10_000) + `,"items":{"type":"string","default":` + long + `}}`,
+		"nulls in a map":       `{"type":"object","default":{` + manyMembers("null", 10_000) + `},"additionalProperties":{"type":"string","default":` + long + `}}`,
+		"objects":              `{"type":"array","default":` + list("{}", 10_000) + `,"items":{"type":"object","properties":{"a":{"type":"string","default":` + long + `}}}}`,
+		"one within the other": strings.ReplaceAll(filled, `{"n":[]}]`, `{}]`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := parseText(t, `{"type":"object","properties":{"p":`+text+`}}`)
+			var err error
+			used := allocated(func() { _, err = Compile(s) })
+			assert.ErrorContains(t, err, "must not grow beyond 16 MiB")
+			assert.Less(t, used, 32*MaxDefaultBytes)
+		})
+	}
+}
+
+func manyMembers(value string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"k%d":%s`, i, value)
+	}
+	return b.String()[1:]
+}
+
+// TestMaxDepth has a schema that is as deep as it may be, and one that is deeper.
+func TestMaxDepth(t *testing.T) {
+	for past := range 2 {
+		s := &Structural{Type: "object", Properties: map[string]*Structural{"leaf": {Type: "string"}}}
+		for range MaxDepth - 1 + past {
+			s = &Structural{Type: "object", Properties: map[string]*Structural{"a": s}}
+		}
+		_, err := Compile(s)
+		if past == 0 {
+			require.NoError(t, err)
+			continue
+		}
+		var errs errors.SchemaErrors
+		require.ErrorAs(t, err, &errs)
+		assert.Equal(t, "openAPIV3Schema"+strings.Repeat(".properties[a]", MaxDepth)+": Forbidden: must not be nested more than 10000 deep", err.Error())
+	}
+}
+
+// TestCompileMemory asserts that a schema of four times the size takes little more than
+// four times as much memory, though it is four times as deep and each default stands at the
+// bottom.
+func TestCompileMemory(t *testing.T) {
+	compile := func(n int) int {
+		s := parseText(t, strings.Repeat(`{"properties":{"a":`, n)+`{"properties":{`+manyMembers(`{"default":1}`, n)+`}}`+strings.Repeat("}}", n))
+		return allocated(func() {
+			_, err := Compile(s)
+			require.NoError(t, err)
+		})
+	}
+	compile(4000) // for what is kept in a pool
+	once, fourTimes := compile(1000), compile(4000)
+	assert.Less(t, float64(fourTimes), 6*float64(once))
+}
+
+func TestMaxExpansion(t *testing.T) {
+	s := parseText(t, `{type: object, properties: {
+		spec: {type: object, default: {}, properties: {class: {type: string, default: standard}}},
+		l: {type: array, items: {type: object, properties: {d: {type: string, default: "12345678"}}}}}}`)
+	p, err := Compile(s)
+	require.NoError(t, err)
+	e := p.Expansion()
+	once := len(`,"spec":{"class":"standard"}`)
+	assert.Equal(t, Expansion{once, 14.0 / 3, "openAPIV3Schema.properties[l].items"}, e)
+
+	for _, c := range []struct {
+		perDocument int
+		perByte     float64
+		want        string
+	}{
+		{0, 0, ""},
+		{once, 14.0 / 3, ""},
+		{once - 1, 5, `openAPIV3Schema: Invalid value: 28: is how many bytes defaults add to a document of any length, more than the bound of 27: remove or shorten defaults outside of items and additionalProperties`},
+		{once, 4.6, `openAPIV3Schema.properties[l].items: Invalid value: 4.7: is how many bytes defaults add here for each byte of a document, more than the bound of 4.6: remove or shorten defaults here and below`},
+		{0, 4.6, `openAPIV3Schema.properties[l].items: Invalid value: 4.7: is how many bytes defaults add here for each byte of a document, more than the bound of 4.6: remove or shorten defaults here and below`},
+	} {
+		_, err := Compile(s, MaxExpansion(c.perDocument, c.perByte))
+		if c.want == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		var errs errors.SchemaErrors
+		require.ErrorAs(t, err, &errs)
+		assert.Equal(t, c.want, err.Error())
+	}
+}
