@@ -38,7 +38,8 @@ func TestPath(t *testing.T) {
 		assert.Equal(t, c.pointer, c.path.Pointer())
 	}
 	assert.True(t, root.IsRoot())
-	assert.Equal(t, root.Child("a").Element(1), root.Child("a").Element(1), "paths are comparable")
+	one, same := root.Child("a").Element(1), root.Child("a").Element(1)
+	assert.Equal(t, one, same, "paths are comparable")
 	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
 }
 

@@ -116,7 +116,7 @@ func numberAt(text []byte, at int) []byte {
 func metadataError(text []byte) error {
 	var object, metadata map[string]json.RawMessage
 	if json.Unmarshal(text, &object) != nil || object["metadata"] == nil || len(object["metadata"]) > maxMetadata {
-		return nil
+		return nil //nolint:nilerr // what cannot be read is explained by others
 	}
 	if json.Unmarshal(object["metadata"], &metadata) != nil {
 		_, err := objectmeta.Decode(object["metadata"])

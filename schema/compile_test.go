@@ -67,7 +67,7 @@ properties:
 	require.NoError(t, err)
 	e := p.Table().Root.Find([]byte("e"))
 	require.NotNil(t, e)
-	assert.JSONEq(t, `{"apiVersion":"v1","metadata":{"name":"test","labels":{"a":"b"},"namespace":"ns"},"other":{"x":1}}`, string(e.Default))
+	assert.JSONEq(t, `{"apiVersion":"v1","metadata":{"name":"test","labels":{"a":"b"},"namespace":"ns"},"other":{"x":1}}`, e.Default)
 }
 
 func TestCompileErrors(t *testing.T) {

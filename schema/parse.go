@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -287,7 +288,7 @@ func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
 	}
 	// The decoder is behind the last token that it read.
 	offset := int(d.InputOffset())
-	for offset < len(js)-1 && bytes.IndexByte([]byte(" \t\r\n:,"), js[offset]) >= 0 {
+	for offset < len(js)-1 && strings.IndexByte(" \t\r\n:,", js[offset]) >= 0 {
 		offset++
 	}
 	return errors.MakePath(len(segments), func(i int) ([]byte, int) {

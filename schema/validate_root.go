@@ -156,12 +156,12 @@ func inMemory(s *Structural) *memorySchema {
 	}
 	for _, v := range s.XValidations {
 		var rule celRule
-		json.Unmarshal(v, &rule)
+		_ = json.Unmarshal(v, &rule) // what does not fit stays unset, here and below
 		m.XValidations = append(m.XValidations, memoryRule(rule))
 	}
 	if s.ExternalDocs.Kind() == '{' {
 		m.ExternalDocs = new(memoryDocs)
-		json.Unmarshal(s.ExternalDocs, m.ExternalDocs)
+		_ = json.Unmarshal(s.ExternalDocs, m.ExternalDocs)
 	}
 	if s.Dependencies != nil {
 		m.Dependencies = make(map[string]memoryDependency)
@@ -174,7 +174,7 @@ func inMemory(s *Structural) *memorySchema {
 				d.Schema = inMemory(sub)
 			}
 		case '[':
-			json.Unmarshal(v, &d.Property)
+			_ = json.Unmarshal(v, &d.Property)
 		}
 		m.Dependencies[name] = d
 	}

@@ -148,7 +148,7 @@ again:
 		goto nextLine
 	case mapColon:
 		if col == int(f.column) && text[i] == ':' && endsWord(text[i+1]) {
-			canOpen, fresh = true, true
+			canOpen = true
 			i++
 			goto value
 		}

@@ -101,7 +101,7 @@ func (d *DocumentReader) fill() {
 // stream, also where errors.Is finds it: a cause that says so is not wrapped.
 func (d *DocumentReader) readError(cause error) error {
 	if stderrors.Is(cause, io.EOF) {
-		cause = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, cause)
+		cause = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, cause) //nolint:errorlint // see above
 	}
 	return fmt.Errorf("reading line %d: %w", d.cut.line, cause)
 }

@@ -121,7 +121,7 @@ var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 func sample(name string, value any, labels ...string) string {
 	var b strings.Builder
 	b.WriteString(name)
-	for i := 0; i < len(labels); i += 2 {
+	for i := 0; i+1 < len(labels); i += 2 {
 		b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
 		b.WriteString(labels[i] + `="` + labelEscapes.Replace(labels[i+1]) + `"`)
 	}

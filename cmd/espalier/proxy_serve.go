@@ -75,7 +75,7 @@ func (c *proxyConfig) run(ctx context.Context, upstream *url.URL, stderr io.Writ
 		logger.Printf("requests were cut off: %v", err)
 		server.Close()
 	}
-	<-ended
+	<-ended //nolint:errcheck // it is http.ErrServerClosed
 	return nil
 }
 

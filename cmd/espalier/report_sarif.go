@@ -171,7 +171,7 @@ func fileURI(name string) string {
 func fingerprint(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {
-		io.WriteString(h, part)
+		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
