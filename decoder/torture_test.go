@@ -69,8 +69,7 @@ func decode(d *Decoder, to []byte, doc []byte) verdict {
 // can do all; now and then as a stream in parts.
 func TestTortureMachines(t *testing.T) {
 	defer SetFirstWindow(16)()
-	defer func(was int, available bool) { smallValue, kernel.Available = was, available }(smallValue, kernel.Available)
-	available := kernel.Available
+	defer func(was int) { smallValue = was }(smallValue)
 	at := newTorturedPlaces(t)
 	var doc, bufAll, bufAlone []byte
 	torture.Run(t, torture.JSON, func(t *testing.T, r *rand.Rand, text []byte) bool {
@@ -79,9 +78,8 @@ func TestTortureMachines(t *testing.T) {
 		how := r.IntN(len(place.all))
 		smallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
 		all := decode(place.all[how], bufAll, doc)
-		kernel.Available = false
-		alone := decode(place.alone[how], bufAlone, doc)
-		kernel.Available = available
+		var alone verdict
+		kernel.Without(func() { alone = decode(place.alone[how], bufAlone, doc) })
 		if !all.equal(alone) {
 			t.Fatalf("%q, decoder %d:\n%v\n%v by one machine", doc, how, all, alone)
 		}

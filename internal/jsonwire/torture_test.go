@@ -17,19 +17,16 @@ import (
 // TestTortureStrings holds what is said of strings against jsontext, which is as strict,
 // encoding/json, which is not, and scans with kernels against those without, and in two parts.
 func TestTortureStrings(t *testing.T) {
-	defer func(was bool) { kernel.Available = was }(kernel.Available)
-	available := kernel.Available
 	make := func(r *rand.Rand, b []byte) []byte { return append(torture.String(r, b), `","next":"`...) }
 	var quoted, want, got []byte
 	torture.Run(t, make, func(t *testing.T, r *rand.Rand, text []byte) bool {
 		quoted = append(append(quoted[:0], '"'), text...)
-		kernel.Available = false
 		end, escaped, s := ScanString(quoted, 1)
-		if kernel.Available = available; available {
+		kernel.Without(func() {
 			if e, esc, st := ScanString(quoted, 1); st != s || s != Bad && (e != end || esc != escaped) {
-				t.Fatalf("%q: %d %v %v without kernels, and %d %v %v with", quoted, end, escaped, s, e, esc, st)
+				t.Fatalf("%q: %d %v %v, and %d %v %v without kernels", quoted, end, escaped, s, e, esc, st)
 			}
-		}
+		})
 		if stop := stringEnd(quoted); stop > 0 {
 			quoted = quoted[:stop]
 		}

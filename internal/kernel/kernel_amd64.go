@@ -9,6 +9,15 @@ var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasPCLMULQDQ &&
 	cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
+// Without calls f as on a machine that has no kernels. It is for tests, and not for
+// concurrent use.
+func Without(f func()) {
+	was := Available
+	Available = false
+	f()
+	Available = was
+}
+
 // ScanString scans the rest of a string from the start of b, which is within it, between
 // characters. With closed, end is the index of the closing quote; else up to end, between
 // characters, all is well. It says whether there is an escape before end. Characters and escapes are
