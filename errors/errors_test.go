@@ -153,6 +153,12 @@ func TestMessages(t *testing.T) {
 			`field "spec" must be an object, not a string`, `1:1: field "spec" must be an object, not a string`},
 		{Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
 			`the document must be an object, not null`, `-: the document must be an object, not null`},
+		{Finding{Kind: TypeMismatch, Path: spec, Want: "", Got: "array"},
+			`field "spec" must be anything, not an array`, `-: field "spec" must be anything, not an array`},
+		{Finding{Kind: TypeMismatch, Path: spec, Want: "integer or string", Got: "number"},
+			`field "spec" must be an integer or string, not a number`, `-: field "spec" must be an integer or string, not a number`},
+		{Finding{Kind: TypeMismatch, Path: spec, Want: "integer", Got: "boolean"},
+			`field "spec" must be an integer, not a boolean`, `-: field "spec" must be an integer, not a boolean`},
 		{Finding{Kind: DroppedNull, Path: spec.Element(1)},
 			`dropped null field "spec[1]"`, `-: dropped null field "spec[1]"`},
 	} {
@@ -164,6 +170,16 @@ func TestMessages(t *testing.T) {
 	assert.Equal(t, "items[0].spec", f.FieldPath())
 	assert.Equal(t, `unknown field "items[0].spec"`, f.Error())
 	assert.Equal(t, "spec", f.Path.String())
+	f.SetFieldPath("")
+	assert.Equal(t, `unknown field ""`, f.Error())
+}
+
+func TestKindNames(t *testing.T) {
+	for kind, name := range map[Kind]string{
+		UnknownField: "unknown field", DuplicateField: "duplicate field", TypeMismatch: "type mismatch", DroppedNull: "dropped null", 9: "finding(9)",
+	} {
+		assert.Equal(t, name, kind.String())
+	}
 }
 
 func TestErrorsAs(t *testing.T) {
@@ -181,6 +197,20 @@ func TestErrorsAs(t *testing.T) {
 	assert.EqualError(t, syntax, `2:5: bad in "x"`)
 	assert.ErrorIs(t, syntax, cause)
 	assert.EqualError(t, &LimitError{Limit: "depth", Max: 7, Position: Position{Line: 1, Column: 9}}, `1:9: depth exceeds the limit of 7`)
+
+	mismatch := Finding{Kind: TypeMismatch, Path: Path{}.Child("a"), Want: "object", Got: "null"}
+	assert.EqualError(t, &TypeError{Findings: List{mismatch, mismatch}}, `field "a" must be an object, not null, field "a" must be an object, not null`)
+	duplicate := &DuplicateError{Path: Path{}.Child("a"), Position: Position{Line: 2, Column: 5}}
+	assert.EqualError(t, duplicate, `2:5: duplicate field "a": the first was sent already`)
+	duplicate.First = Position{Line: 1, Column: 2}
+	assert.EqualError(t, duplicate, `2:5: duplicate field "a", first at 1:2: the first was sent already`)
+	io := &IOError{Op: "read", Offset: 12, Err: cause}
+	assert.EqualError(t, io, "read at offset 12: cause")
+	assert.ErrorIs(t, io, cause)
+	object := &ObjectError{Msg: "bad", Position: Position{Line: 2, Column: 5}, Path: Path{}.Child("x"), Err: cause}
+	assert.EqualError(t, object, `2:5: bad in "x"`)
+	assert.ErrorIs(t, object, cause)
+	assert.EqualError(t, &ObjectError{Msg: "bad"}, "-: bad")
 
 	schema := SchemaErrors{
 		{Kind: Required, Field: "a.type", Msg: "must not be empty"},

@@ -57,9 +57,9 @@ func (r *Reader) openAnchor(seq bool) (int32, error) {
 
 // anchorKey adds the anchor of a key, if it has one. What aliases of it stand for
 // differs from its name, so that it is written aside.
-func (r *Reader) anchorKey(v *value) error {
+func (r *Reader) anchorKey(v *value) {
 	if !r.props.anchored() {
-		return nil
+		return
 	}
 	start := len(r.side)
 	r.aside.marks = append(r.aside.marks, mark{uint32(start), uint32(r.props.at)})
@@ -73,7 +73,6 @@ func (r *Reader) anchorKey(v *value) error {
 		name: r.props.anchor, span: span{start, len(r.side)}, inSide: true, isFloat: v.kind == floatValue,
 		minus: isMinusZero(v),
 	})
-	return nil
 }
 
 // dereference returns what the alias in the span of the text, "*" included, refers

@@ -24,6 +24,13 @@ func TestAliases(t *testing.T) {
 		"{&k 1.50: x, v: *k, *k : z}":       `{"1.5":"x","v":1.5,"1.5":"z"}`,
 		"{&k yes: x, v: [*k, *k], *k : z}":  `{"true":"x","v":[true,true],"true":"z"}`,
 		"{&k 1e100: x, v: *k, w: *k}":       `{".inf":"x","v":1e+100,"w":1e+100}`,
+		"{&k .inf: x, *k : z}":              `{".inf":"x",".inf":"z"}`,
+		"{&k -.inf: x, *k : z}":             `{"-.inf":"x","-.inf":"z"}`,
+		"{&k .nan: x, *k : z}":              `{".nan":"x",".nan":"z"}`,
+		"[&k -5, {*k : x}]":                 `[-5,{"-5":"x"}]`,
+		"[&k no, {*k : x}]":                 `[false,{"false":"x"}]`,
+		"[&k 1_000.0, {*k : x}]":            `[1000,{"1000":"x"}]`,
+		"[&k 1.0e30, {*k : x}]":             `[1e+30,{"1e+30":"x"}]`,
 		"{a: &k 0x10, *k : z}":              `{"a":16,"16":"z"}`,
 		"{x: {}, &k '': *k}":                `{"x":{},"":""}`,
 		"{&m <<: {a: 1}, b: *m, *m : 2}":    `{"b":"<<","<<":2,"a":1}`,
@@ -141,6 +148,19 @@ func TestAliasLimit(t *testing.T) {
 	require.NoError(t, err)
 	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", "alias bytes", 2)
 
+	// What aliases are names of, and what is merged into a list that has an anchor.
+	text := strings.Repeat("x", 60_000)
+	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), "alias bytes", 179)
+	requireLimit(t, "a: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", "alias bytes", 176)
+	// Each merge key looks at all copies in it.
+	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), "alias bytes", 2)
+	// As on the server they are copied at once.
+	server := yamlbridge.Reader{AsServer: true}
+	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}"+strings.Repeat("\n- {<<: *a}", 200)))
+	require.ErrorContains(t, err, "alias bytes")
+	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}\n- [<<: [["+strings.Repeat("*a, ", 200)+"]]]"))
+	require.ErrorContains(t, err, "alias bytes")
+
 	_, err = convert("- &a x\n- *a\n#" + strings.Repeat("-", 3<<20))
 	require.NoError(t, err)
 
@@ -207,8 +227,11 @@ func TestKeyLimit(t *testing.T) {
 	}{
 		{"%s: 1", "", 0, false},
 		{"a:\n- b\n- %s: 1", "a[1]", 0, false},
+		{"a: 1\n%s: 1", "", 0, false},
 		{"'%s': 1", "", 2, false},
+		{"a: 1\n'%s': 1", "", 2, false},
 		{"!t %s: 1", "", 3, false},
+		{"a: 1\n&b %s: 1", "", 3, false},
 		{"a: [x, %s: 1]", "a[1]", 0, false},
 		{"a: [x, '%s': 1]", "a[1]", 2, false},
 		{"a: [x, \"%s\": 1]", "a[1]", 2, false},

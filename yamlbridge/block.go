@@ -152,10 +152,7 @@ again:
 			i++
 			goto value
 		}
-		r.emptyAt = i
-		if err = r.empty(); err != nil {
-			return i, err
-		}
+		r.null(i)
 		goto again
 	case documentValue:
 		canOpen, fresh = true, true
@@ -517,13 +514,8 @@ func (r *Reader) rest(i int) (int, error) {
 	return at, r.failAt(at, "did not find the end of the line, or a comment")
 }
 
-// nextLine returns where the next line starts, or where the text ends.
-func (r *Reader) nextLine(i int) int {
-	if r.text[i] == 0 {
-		return i
-	}
-	return lineEnd(r.text, i) + 1
-}
+// nextLine returns where the next line starts.
+func (r *Reader) nextLine(i int) int { return lineEnd(r.text, i) + 1 }
 
 // tabbed is for a line with a tab before its first byte at i. It returns the
 // start of the next line if this one is empty, or else where its content starts.

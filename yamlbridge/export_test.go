@@ -7,3 +7,10 @@ func SetMaxJSONBytes(n int) (restore func()) {
 	maxJSONBytes = n
 	return func() { maxJSONBytes = was }
 }
+
+// SetMaxSourceBytes is the same for the document.
+func SetMaxSourceBytes(n int) (restore func()) {
+	was := maxSourceBytes
+	maxSourceBytes = n
+	return func() { maxSourceBytes = was }
+}

@@ -14,9 +14,6 @@ func (r *Reader) flow(i int) (int, error) {
 	core := r.Dialect == Core
 	base := len(r.stack)
 	column := int(r.stack[base-1].column) // of the block collection that it is in
-	if column == flowColumn {
-		column = -1
-	}
 	var (
 		f       *frame
 		content []byte
@@ -67,23 +64,14 @@ dispatch:
 			goto value
 		}
 		// A key alone.
-		r.emptyAt = i
-		if err = r.empty(); err != nil {
-			return i, err
-		}
+		r.null(i)
 		goto dispatch
 	case flowAlone:
-		r.emptyAt = i
-		if err = r.empty(); err != nil {
-			return i, err
-		}
+		r.null(i)
 		goto dispatch
 	case flowValue:
 		if c == ',' || c == '}' || c == ']' {
-			r.emptyAt = i
-			if err = r.empty(); err != nil {
-				return i, err
-			}
+			r.null(i)
 			goto dispatch
 		}
 		goto node
@@ -204,7 +192,6 @@ key: // a key of the mapping f without a question mark, or a key alone
 
 value: // i is behind a colon
 	f.state = flowValue
-	r.emptyAt = i
 	if text[i] == ' ' {
 		i++
 	}
@@ -257,16 +244,15 @@ node: // a value of f starts at i
 		i = stop
 		goto advance
 	case '-', '?', ':':
-		if c == ':' && own && f.seq {
+		switch {
+		case r.startsPlain(i):
+		case c == ':' && own && f.seq:
 			goto pair // of a key with properties only
-		}
-		if !r.startsPlain(i) {
+		default:
 			return i, r.fail(i, "did not find expected node content")
 		}
 	case ',', ']', '}', '|', '>', '%', '@', '`', '#', '&', '!':
 		return i, r.fail(i, "did not find expected node content")
-	case 0:
-		return i, r.failAtEnd(i, "did not find expected node content: the text ends within brackets")
 	}
 	stop, special = scanFlowPlain(text, i, core)
 	if text[stop] == ':' && f.seq {
@@ -301,11 +287,9 @@ pair: // a mapping without brackets starts at i, or with r.props before it
 	if i, err = r.flowKeyNode(i, column, false); err != nil {
 		return i, err
 	}
-	if f = &r.stack[len(r.stack)-1]; f.state == flowColon {
-		f.state = f.next
-		goto value
-	}
-	goto advance
+	f = &r.stack[len(r.stack)-1]
+	f.state = f.next
+	goto value
 }
 
 // pairColumn is that of a mapping with a single member and no brackets, in a
@@ -504,7 +488,7 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 	case c == '*':
 		key.kind, key.end = aliasFlowKey, scanName(text, i+1, core)
 		return key, nil
-	case r.props.set && (c == ':' || c == ',' || c == '}' || c == ']'):
+	case r.props.set && (c == ':' && !r.startsPlain(i) || c == ',' || c == '}' || c == ']'):
 		return key, nil
 	case (c == '-' || c == '?' || c == ':') && !r.startsPlain(i), is(c, isIndicator):
 		return key, r.failAt(i, "did not find expected node content")

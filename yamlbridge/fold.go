@@ -302,7 +302,8 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 	}
 }
 
-// appendEscape appends what the escape at i stands for (section 5.7).
+// appendEscape appends what the escape at i stands for (section 5.7), which is none
+// that JSON has, too: those are content as they are.
 func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	text := r.text
 	var c rune
@@ -312,22 +313,14 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 		c = 0
 	case 'a':
 		c = 7
-	case 'b':
-		c = 8
-	case 't', '\t':
+	case '\t':
 		c = 9
-	case 'n':
-		c = 10
 	case 'v':
 		c = 11
-	case 'f':
-		c = 12
-	case 'r':
-		c = 13
 	case 'e':
 		c = 27
-	case ' ', '"', '\\':
-		c = rune(text[i+1])
+	case ' ':
+		c = ' '
 	case '/':
 		if r.server {
 			return dst, i, r.fail(i, "found unknown escape character")

@@ -54,12 +54,8 @@ func (r *Reader) isMerge(text []byte, plain bool) bool {
 }
 
 // mergeKey writes a merge key.
-func (r *Reader) mergeKey(at int) error {
-	if r.props.anchored() {
-		if err := r.anchorKey(&value{kind: stringValue, text: []byte(mergeName)}); err != nil {
-			return err
-		}
-	}
+func (r *Reader) mergeKey(at int) {
+	r.anchorKey(&value{kind: stringValue, text: []byte(mergeName)})
 	r.props = properties{}
 	r.merges = append(r.merges, merging{
 		at: len(r.out) - r.base, marks: len(r.main.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.main.copies),
@@ -73,7 +69,6 @@ func (r *Reader) mergeKey(at int) error {
 	} else {
 		f.next = mapMerged
 	}
-	return nil
 }
 
 // isMergeSource reports whether a mapping that is written next is to be merged: if
@@ -380,8 +375,7 @@ func members(json []byte, at span) func(yield func(string, span) bool) {
 
 // skipJSON returns the end of the value in compact, valid JSON that starts at i.
 func skipJSON(json []byte, i int) int {
-	depth := 0
-	for ; i < len(json); i++ {
+	for depth := 0; ; i++ {
 		switch json[i] {
 		case '"':
 			for i++; json[i] != '"'; i++ {
@@ -393,14 +387,8 @@ func skipJSON(json []byte, i int) int {
 			depth++
 			continue
 		case '}', ']':
-			if depth == 0 {
-				return i
-			}
 			depth--
 		case ',', ':':
-			if depth == 0 {
-				return i
-			}
 			continue
 		default:
 			for i+1 < len(json) && !is(json[i+1], isFlowIndicator) && json[i+1] != ':' {
@@ -411,5 +399,4 @@ func skipJSON(json []byte, i int) int {
 			return i + 1
 		}
 	}
-	return i
 }

@@ -155,9 +155,6 @@ func appendLines(lines []int, text []byte) []int {
 
 // path leads to the member or element that is being written.
 func (r *Reader) path() errors.Path {
-	if r.base > len(r.out) {
-		return errors.Path{}
-	}
 	type step struct {
 		name    []byte
 		index   int

@@ -24,14 +24,16 @@ const (
 	// before its colon, unless there is a "?" before it (YAML 1.2 section 7.4), or
 	// it is in braces and the dialect Core.
 	MaxKeyChars = 1_024
-	// maxSourceBytes is how long a document may be: offsets are kept in 32 bits.
-	maxSourceBytes = 1<<31 - 1 - 1<<10
 )
 
-// maxJSONBytes is how long the JSON of a document may be: offsets in it are kept in
-// 32 bits, too. Escapes make it several times as long as the text. It is a variable
-// for tests.
-var maxJSONBytes = 1<<31 - 1
+// They are variables for tests.
+var (
+	// maxSourceBytes is how long a document may be: offsets are kept in 32 bits.
+	maxSourceBytes = 1<<31 - 1 - 1<<10
+	// maxJSONBytes is how long the JSON of a document may be: offsets in it are kept
+	// in 32 bits, too. Escapes make it several times as long as the text.
+	maxJSONBytes = 1<<31 - 1
+)
 
 // A Dialect says how scalars and keys are read, and by which grammar.
 type Dialect uint8
@@ -171,7 +173,7 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
 		r.source, r.lead = src, 0
-		return dst, r.limit("document bytes", maxSourceBytes, 0)
+		return dst, r.limit("document bytes", int64(maxSourceBytes), 0)
 	}
 	r.allowed = int(min(MaxAliasBytes, 64<<10+int64(len(src))*MaxAliasFactor))
 	r.budget = r.allowed
@@ -299,8 +301,7 @@ func (r *Reader) pop() error {
 	f := &r.stack[len(r.stack)-1]
 	switch f.state {
 	case mapColon:
-		r.emptyAt = r.behindKey(f)
-		fallthrough
+		r.null(r.behindKey(f))
 	case mapValue, seqValue:
 		if err := r.empty(); err != nil {
 			return err
@@ -309,10 +310,7 @@ func (r *Reader) pop() error {
 		if err := r.noKey(); err != nil {
 			return err
 		}
-		r.emptyAt = r.behindKey(f)
-		if err := r.empty(); err != nil {
-			return err
-		}
+		r.null(r.behindKey(f))
 	}
 	if f.state == mapMerged || f.state == flowMerged {
 		if err := r.merge(); err != nil {
@@ -370,17 +368,24 @@ func (r *Reader) mark(off int) {
 	r.main.marks = append(r.main.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
 }
 
-// empty writes the node that is not there.
+// empty writes the node that is not there, but for its properties.
 func (r *Reader) empty() error {
+	if !r.props.set {
+		r.null(r.emptyAt)
+		return nil
+	}
 	f := &r.stack[len(r.stack)-1]
 	f.state = f.next
-	if r.props.set {
-		return r.emptyWithProperties()
-	}
+	return r.emptyWithProperties()
+}
+
+// null writes the node that is not there, and has no properties.
+func (r *Reader) null(at int) {
+	f := &r.stack[len(r.stack)-1]
+	f.state = f.next
 	r.comma()
-	r.mark(r.emptyAt)
+	r.mark(at)
 	r.out = append(r.out, "null"...)
-	return nil
 }
 
 func (r *Reader) fail(off int, msg string) error {

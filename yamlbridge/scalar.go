@@ -109,16 +109,15 @@ func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
 		at = r.props.at
 	}
 	if r.isMerge(text, plain) {
-		return r.mergeKey(at)
+		r.mergeKey(at)
+		return nil
 	}
 	v, err := r.tagged(text, plain)
 	if err != nil {
 		return r.locate(err, at)
 	}
 	if r.props.set {
-		if err := r.anchorKey(&v); err != nil {
-			return r.locate(err, at)
-		}
+		r.anchorKey(&v)
 		r.props = properties{}
 	}
 	return r.writeKey(at, &v)

@@ -103,6 +103,7 @@ func TestServerDuplicates(t *testing.T) {
 		{"1: a\n0x1: b\nyes: a\non: b\n1.5: a\n15e-1: b", []string{
 			"line 2: key 1 already set in map", "line 4: key true already set in map", "line 6: key 1.5 already set in map"}},
 		{".nan: a\n.nan: b", nil},
+		{"0.0: a\n-0.0: b\n0: c", []string{"line 2: key -0 already set in map"}},
 		{"\"a\\n\": 1\n\"a\\x0a\": 2", []string{`line 2: key "a\n" already set in map`}},
 		// What a merge key overwrites is a duplicate, on the line where it was defined.
 		{"x: &x\n  a: 1\ny:\n  a: 2\n  <<: *x", []string{`line 2: key "a" already set in map`}},
