@@ -398,10 +398,10 @@ func (w *walker) collect(first int) {
 		if was.count++; was.count == 1 {
 			was.second = n.at
 		}
-		if w.streaming {
-			names[was.last].n = lost
-		} else {
+		if !w.streaming {
 			w.losers = append(w.losers, names[was.last].at)
+		} else if was.last != was.index { // the first is compared with those that follow
+			names[was.last].n = lost
 		}
 		was.last = i
 	}
@@ -414,6 +414,7 @@ func (w *walker) collect(first int) {
 			continue
 		}
 		if w.streaming {
+			names[g.index].n = lost
 			w.addDuplicate(g)
 			continue
 		}
