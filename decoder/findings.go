@@ -197,11 +197,9 @@ func (d *Decoder) strictError() error {
 	if last := w.lastStrict; last != nil && last.Omitted == w.omitted && w.foundAgain(last.Findings) {
 		return last
 	}
-	e := &errors.StrictError{Omitted: w.omitted, Findings: make(errors.List, 0, len(w.list))}
-	for i := range w.list {
-		if isStrict(&w.list[i]) {
-			e.Findings = append(e.Findings, w.list[i])
-		}
+	e := &errors.StrictError{Omitted: w.omitted, Findings: slices.Clone(w.list)}
+	if w.strict-w.omitted < len(w.list) {
+		e.Findings = slices.DeleteFunc(e.Findings, func(f errors.Finding) bool { return !isStrict(&f) })
 	}
 	w.lastStrict = e
 	return e
@@ -445,14 +443,13 @@ type counter struct {
 	line  int
 	start int // of the line
 	chars int // in the line before at
-	hasCR bool
 	// notUTF8 says that bytes which are not UTF-8 are to be counted one by one.
 	notUTF8 bool
 }
 
 // newCounter returns a counter for src, which starts at origin.
 func newCounter(src []byte, notUTF8 bool, origin errors.Position) counter {
-	c := counter{src: src, line: 1, hasCR: bytes.IndexByte(src, '\r') >= 0, notUTF8: notUTF8}
+	c := counter{src: src, line: 1, notUTF8: notUTF8}
 	if origin.IsValid() {
 		c.base, c.line = origin.Offset, origin.Line
 		c.start, c.chars = 1-origin.ByteColumn, origin.Column-1
@@ -462,24 +459,44 @@ func newCounter(src []byte, notUTF8 bool, origin errors.Position) counter {
 
 var lineFeed = []byte{'\n'}
 
+// position counts up to at: over what is plain in long steps, over what is not in steps that
+// grow as long as all is.
 func (c *counter) position(at int) errors.Position {
-	if c.hasCR {
-		c.countAnyBreaks(at)
-	} else {
-		text := c.src[c.at:at]
-		if n := bytes.Count(text, lineFeed); n > 0 {
-			c.line += n
-			c.at += bytes.LastIndexByte(text, '\n') + 1
-			c.start, c.chars = c.at, 0
+	for step := 64; c.at < at; {
+		plain := jsonwire.PlainRun(c.src[c.at:at])
+		c.at += plain
+		c.chars += plain
+		if plain > step {
+			step = 64
+		}
+		if c.at < at {
+			c.count(min(at, c.at+step), at)
+			step *= 4
 		}
 	}
-	if c.notUTF8 {
-		c.chars += utf8.RuneCount(c.src[c.at:at])
-	} else {
-		c.chars += jsonwire.CountChars(c.src[c.at:at])
-	}
-	c.at = at
 	return errors.Position{Offset: c.base + int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
+}
+
+// count counts up to to, and beyond that the rest of a character which ends before at.
+func (c *counter) count(to, at int) {
+	text := c.src[c.at:to]
+	if bytes.IndexByte(text, '\r') >= 0 {
+		c.countAnyBreaks(to)
+	} else if n := bytes.Count(text, lineFeed); n > 0 {
+		c.line += n
+		c.at += bytes.LastIndexByte(text, '\n') + 1
+		c.start, c.chars = c.at, 0
+	}
+	if c.notUTF8 {
+		for c.at < to {
+			_, n := utf8.DecodeRune(c.src[c.at:at])
+			c.at += n
+			c.chars++
+		}
+		return
+	}
+	c.chars += jsonwire.CountChars(c.src[c.at:to])
+	c.at = to
 }
 
 // countAnyBreaks counts lines that end in LF, CRLF or CR.

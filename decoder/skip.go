@@ -45,6 +45,7 @@ func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
 		from  = i
 		ahead = maxInt // from where on skim is of use
 		first bool
+		most  = w.plainSkippable(base)
 	)
 	if kernel.Available && w.limits.skimmable() {
 		ahead = i
@@ -52,6 +53,11 @@ func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
 			ahead += smallValue
 		}
 	}
+	if w.skipAt == atValue && most > 0 && i < ahead {
+		goto plain
+	}
+
+resume:
 	switch w.skipAt {
 	case inString:
 		goto str
@@ -66,7 +72,7 @@ func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
 	case atColon:
 		goto colon
 	case afterMember, afterElement:
-		goto after
+		goto behind
 	}
 
 value:
@@ -177,6 +183,12 @@ after: // a value has ended
 		first = false
 		goto skim
 	}
+	if depth < most {
+		w.skipAt = afterElement
+		goto plain
+	}
+
+behind:
 	c = jsonwire.At(b, i)
 	if c <= ' ' {
 		i = jsonwire.Blanks(b, i)
@@ -315,6 +327,19 @@ pop:
 		w.outer = w.outer[:len(w.outer)-1]
 	}
 	goto after
+
+plain: // at a value, or behind one
+	w.stack, w.depth = stack, depth
+	i = w.plainSkip(b, i, most, ahead, track)
+	stack, depth = w.stack, w.depth
+	if depth == 0 && w.skipAt == afterElement {
+		goto after
+	}
+	if kernel.Available && i >= ahead && (w.skipAt == afterElement || w.skipAt == afterMember) {
+		first = false
+		goto skim
+	}
+	goto resume
 
 skim: // behind a value, or at the first one of a container
 	w.stack, w.depth = stack, depth

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"context"
 	"io"
 
@@ -63,7 +62,6 @@ func (s *source) fill(keep int) (moved int, err error) {
 		s.filled = n == cap(s.buf)-len(s.buf)
 		s.buf = s.buf[:len(s.buf)+n]
 		s.lines.src = s.buf
-		s.lines.hasCR = s.lines.hasCR || bytes.IndexByte(s.buf[len(s.buf)-n:], '\r') >= 0
 		if s.eof = err == io.EOF; !s.eof {
 			s.failed = err
 		}

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"context"
 	stderrors "errors"
 	"io"
@@ -263,5 +262,4 @@ func trimBlanks(b []byte, end int) int {
 // look turns the counter of lines to the window.
 func (d *Decoder) look() {
 	d.lines.src = d.walker.b
-	d.lines.hasCR = bytes.IndexByte(d.lines.src, '\r') >= 0
 }

@@ -234,3 +234,26 @@ func CountChars(b []byte) int {
 	}
 	return n
 }
+
+// PlainRun returns how many bytes at the start of b, in steps of eight, are ASCII and no
+// control characters, as far as that is seen fast.
+func PlainRun(b []byte) int {
+	const (
+		ones = 0x0101010101010101
+		top  = 0x80 * ones
+	)
+	i := 0
+	for ; i <= len(b)-32; i += 32 {
+		v0, v1 := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
+		v2, v3 := binary.LittleEndian.Uint64(b[i+16:]), binary.LittleEndian.Uint64(b[i+24:])
+		if (v0|(v0-' '*ones)|v1|(v1-' '*ones)|v2|(v2-' '*ones)|v3|(v3-' '*ones))&top != 0 {
+			break
+		}
+	}
+	for ; i <= len(b)-8; i += 8 {
+		if v := binary.LittleEndian.Uint64(b[i:]); (v|(v-' '*ones))&top != 0 {
+			break
+		}
+	}
+	return i
+}
