@@ -42,7 +42,9 @@ type findings struct {
 	lastPaths  string
 	lastTexts  string
 	places     []place
-	located    int // records that have their positions, on a stream
+	steps      []pathStep // of the last path that the frames were
+	stepsAt    int        // where it starts in paths
+	located    int        // records that have their positions, on a stream
 	// fatal says that the first record is not a finding but what an error is made of: the
 	// limits are not for it.
 	fatal bool
@@ -51,7 +53,15 @@ type findings struct {
 func (f *findings) reset() {
 	f.records, f.paths, f.located = f.records[:0], f.paths[:0], 0
 	f.textBytes, f.omitted, f.mismatches, f.strict = 0, 0, 0, 0
-	f.list, f.fatal = f.list[:0], false
+	f.list, f.fatal, f.steps = f.list[:0], false, f.steps[:0]
+}
+
+// A pathStep is a segment of the last path that the frames were.
+type pathStep struct {
+	kind uint8
+	cur  int // of the frame
+	end  int // of the segment in that path
+	text int // the bound for the text up to there
 }
 
 func (w *walker) unknown(g program.Group) record {
@@ -74,7 +84,45 @@ func (w *walker) here(kind uint8, cur int) {
 func (w *walker) note(at int, kind uint8, cur int, r record) {
 	r.at = at
 	w.here(kind, cur)
-	w.add(r, w.sp, w.frameSegment)
+	if w.isFull(r.kind) {
+		return
+	}
+	from := len(w.paths)
+	if w.streaming {
+		text := 0
+		w.paths, text = errors.AppendPath(w.paths, w.sp, w.frameSegment)
+		w.keep(r, from, text)
+		return
+	}
+	w.keep(r, from, w.appendFrames())
+}
+
+// appendFrames appends the path that the frames are, and returns the bound for its text. Most
+// findings are near the one before: what their paths have in common is copied.
+func (w *walker) appendFrames() (text int) {
+	from, same := len(w.paths), 0
+	for same < min(len(w.steps), w.sp) && w.steps[same].cur == w.frames[same+1].cur && w.steps[same].kind == w.frames[same+1].kind {
+		same++
+	}
+	if same > 0 {
+		last := w.steps[same-1]
+		w.paths = append(w.paths, w.paths[w.stepsAt:w.stepsAt+last.end]...)
+		text = last.text
+	}
+	w.steps, w.stepsAt = w.steps[:same], from
+	for i := same; i < w.sp; i++ {
+		name, index := w.frameSegment(i)
+		var more int
+		w.paths, more = errors.AppendSegment(w.paths, name, index)
+		if text += more; text > errors.WholePathBytes {
+			w.steps = w.steps[:0]
+			w.paths, text = errors.AppendPath(w.paths[:from], w.sp, w.frameSegment)
+			return text
+		}
+		f := &w.frames[i+1]
+		w.steps = append(w.steps, pathStep{f.kind, f.cur, len(w.paths) - from, text})
+	}
+	return text
 }
 
 // frameSegment returns the segments of the path that the frames are.
@@ -100,9 +148,19 @@ func (w *walker) unescape(raw []byte) []byte {
 	return w.scratch
 }
 
-// add keeps a finding, or only counts it when there are enough.
+// add adds a finding at another path.
 func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
-	switch r.kind {
+	if w.isFull(r.kind) {
+		return
+	}
+	from, text := len(w.paths), 0
+	w.paths, text = errors.AppendPath(w.paths, depth, segment)
+	w.keep(r, from, text)
+}
+
+// isFull counts a finding, and reports whether that is all that becomes of it, as there are enough.
+func (w *walker) isFull(kind errors.Kind) bool {
+	switch kind {
 	case errors.TypeMismatch:
 		w.mismatches++
 	case errors.UnknownField, errors.DuplicateField:
@@ -114,17 +172,18 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 	}
 	if full {
 		w.omitted++
-		return
 	}
-	var text int
-	r.path = len(w.paths)
-	w.paths, text = errors.AppendPath(w.paths, depth, segment)
+	return full
+}
+
+// keep keeps a finding whose path starts at from in paths, if there is room for its text.
+func (w *walker) keep(r record, from, text int) {
 	if w.textBytes += text; w.textBytes > w.limits.FindingBytes && !w.fatal {
-		w.paths = w.paths[:r.path]
+		w.paths, w.steps = w.paths[:from], w.steps[:0]
 		w.omitted++
 		return
 	}
-	r.end = len(w.paths)
+	r.path, r.end = from, len(w.paths)
 	w.records = append(w.records, r)
 }
 

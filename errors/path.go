@@ -202,20 +202,33 @@ func MakePath(depth int, segment func(i int) (name []byte, index int)) Path {
 // one to dst, for [PathOf] to take, and returns a bound for the length of its
 // text besides.
 func AppendPath(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
-	const gap = len("[... 10000 more ...]")
 	start := len(dst)
 	for i := range depth {
+		var more int
 		name, index := segment(i)
-		if text += textLen(name, index); text > MaxPathBytes-gap {
-			return appendElided(dst[:start], depth, segment, gap)
-		}
-		if name == nil {
-			dst = appendTagged(dst, tagIndex, index)
-		} else {
-			dst = appendName(dst, name)
+		dst, more = AppendSegment(dst, name, index)
+		if text += more; text > WholePathBytes {
+			return appendElided(dst[:start], depth, segment)
 		}
 	}
 	return dst, text
+}
+
+// gap is how long the text of an elided segment is at most.
+const gap = len("[... 10000 more ...]")
+
+// WholePathBytes is the largest bound for the text of a path whose middle is not
+// elided.
+const WholePathBytes = MaxPathBytes - gap
+
+// AppendSegment appends the encoded form of one segment, as segment(i) of [AppendPath], and
+// returns a bound for the length of its text. The segments of a path one after the other are
+// what AppendPath appends, if the sum of their bounds is at most [WholePathBytes].
+func AppendSegment(dst, name []byte, index int) (encoded []byte, text int) {
+	if name == nil {
+		return appendTagged(dst, tagIndex, index), textLen(name, index)
+	}
+	return appendName(dst, name), textLen(name, index)
 }
 
 // textLen is a bound for the length of a segment's text.
@@ -233,13 +246,12 @@ func textLen(name []byte, index int) int {
 	return len(`[""]`) + 6*kept
 }
 
-// appendElided is AppendPath for a path that is too long to be kept whole. The text of
-// the gap takes up to gap bytes.
-func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index int), gap int) (encoded []byte, text int) {
+// appendElided is AppendPath for a path that is too long to be kept whole.
+func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
 	cost := func(i int) int { return textLen(segment(i)) }
 	// The leaf says the most: half of the room is for the end of the path, and
 	// what the end does not need is for its start.
-	room := MaxPathBytes - gap
+	room := WholePathBytes
 	half := room / 2
 	tail := depth
 	for tail > 0 {
@@ -267,11 +279,7 @@ func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index
 			continue
 		}
 		name, index := segment(i)
-		if name == nil {
-			dst = appendTagged(dst, tagIndex, index)
-		} else {
-			dst = appendName(dst, name)
-		}
+		dst, _ = AppendSegment(dst, name, index)
 	}
 	return dst, MaxPathBytes - room
 }
