@@ -44,7 +44,7 @@ func (r *Reader) addAnchor(a anchor) int {
 // returns the index of its anchor, or -1.
 func (r *Reader) openAnchor(seq bool) (int32, error) {
 	if err := r.checkCollectionTag(seq); err != nil {
-		return -1, err
+		return 0, err
 	}
 	index := -1
 	if r.props.anchored() {
@@ -88,9 +88,10 @@ func (r *Reader) dereference(alias span) (int, error) {
 			found = i
 		}
 	} else {
-		for i := len(r.anchors) - 1; i >= 0 && found < 0; i-- {
+		for i := len(r.anchors) - 1; i >= 0; i-- {
 			if a := &r.anchors[i]; bytes.Equal(r.text[a.name.start:a.name.end], name) {
 				found = i
+				break
 			}
 		}
 	}
@@ -134,9 +135,7 @@ func (r *Reader) alias(alias span) error {
 	r.comma()
 	r.mark(alias.start)
 	r.copy(a.span, a.inSide)
-	if a.height > 0 {
-		r.contain(a.height)
-	}
+	r.contain(a.height)
 	return nil
 }
 

@@ -75,6 +75,8 @@ func TestMergeKeys(t *testing.T) {
 		"&r {a: {<<: {b: 1}}, <<: {c: {<<: {d: 1}}}}":           `{"a":{"b":1},"c":{"d":1}}`,
 		// Mappings with merge keys within others that have some.
 		"{e: &e {a: 1}, b: {<<: *e, b: {<<: *e, c: {a: 2, <<: *e}, a: [{<<: *e}]}, d: {a: 5}}}": `{"e":{"a":1},"b":{"b":{"c":{"a":2},"a":[{"a":1}]},"d":{"a":5},"a":1}}`,
+		"{<<: {b: {<<: {a: 1}}}, aaaaaaa: 1, x: 2, <<: {x: 3}}":                                 `{"aaaaaaa":1,"x":2,"b":{"a":1}}`,
+		"{<<: &l [&m {a: 1}, *m ], b: *l }":                                                     `{"b":[{"a":1},{"a":1}],"a":1}`,
 		"{<<: {b: {<<: {a: 1}}}, c: {<<: {a: 2}, d: {<<: {b: 3}}}, a: 4}":                       `{"c":{"d":{"b":3},"a":2},"a":4,"b":{"a":1}}`,
 		"{x: &x {a: 1}, <<: [{b: 1}, *x, {}, *x, {c: 3}], b: 2}":                                `{"x":{"a":1},"b":2,"a":1,"c":3}`,
 		// What is a merge key.
@@ -112,6 +114,14 @@ func TestDepthLimit(t *testing.T) {
 		"alias": func(n int) string {
 			return "- &a " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "\n- " +
 				strings.Repeat("[", n-9_001) + "*a" + strings.Repeat("]", n-9_001)
+		},
+		"alias of what is merged": func(n int) string {
+			return "- &a {b: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}\n- &b {<<: *a}\n- " +
+				strings.Repeat("[", n-9_002) + "*b" + strings.Repeat("]", n-9_002)
+		},
+		"alias of an alias": func(n int) string {
+			return "- &a " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "\n- &b [*a]\n- " +
+				strings.Repeat("[", n-9_002) + "*b" + strings.Repeat("]", n-9_002)
 		},
 		"merge": func(n int) string {
 			return "- &a {b: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}\n- " +
@@ -213,13 +223,20 @@ func TestNumberLimit(t *testing.T) {
 	requireLimit(t, "a: "+strings.Repeat("1", 1001), "number bytes", 1)
 	requireLimit(t, "a: 0x"+strings.Repeat("0", 1001), "number bytes", 1)
 	requireLimit(t, "'a': 0\n? 0."+digits+"1\n: x", "number bytes", 2)
+	requireJSON(t, "["+digits+"111e]", `["`+digits+`111e"]`)
 	hash := "1" + strings.Repeat("a", 2000)
 	requireJSON(t, "["+hash+"]", `["`+hash+`"]`)
 }
 
 // TestKeyLimit holds that all keys have one limit, but for those in braces in Core.
 func TestKeyLimit(t *testing.T) {
-	fits, tooLong := strings.Repeat("é", yamlbridge.MaxKeyChars), strings.Repeat("é", yamlbridge.MaxKeyChars+1)
+	for _, char := range []string{"é", "x"} {
+		checkKeyLimit(t, char)
+	}
+}
+
+func checkKeyLimit(t *testing.T, char string) {
+	fits, tooLong := strings.Repeat(char, yamlbridge.MaxKeyChars), strings.Repeat(char, yamlbridge.MaxKeyChars+1)
 	for _, c := range []struct {
 		format, path string
 		quotes       int // the characters that the format adds to the key
@@ -243,9 +260,9 @@ func TestKeyLimit(t *testing.T) {
 	} {
 		c.format = strings.Replace(c.format, "!t", "! ", 1)
 		for kind, r := range readers() {
-			_, err := r.AppendJSON(nil, fmt.Appendf(nil, c.format, fits[2*c.quotes:]))
+			_, err := r.AppendJSON(nil, fmt.Appendf(nil, c.format, fits[len(char)*c.quotes:]))
 			require.NoError(t, err, "%s, %s", kind, c.format)
-			_, err = r.AppendJSON(nil, fmt.Appendf(nil, c.format, tooLong[2*c.quotes:]))
+			_, err = r.AppendJSON(nil, fmt.Appendf(nil, c.format, tooLong[len(char)*c.quotes:]))
 			if c.braces && r.Dialect == yamlbridge.Core {
 				require.NoError(t, err, "%s, %s", kind, c.format)
 				continue
@@ -258,4 +275,21 @@ func TestKeyLimit(t *testing.T) {
 	}
 	requireJSON(t, "{? "+tooLong+" : 1}", `{"`+tooLong+`":1}`)
 	requireJSON(t, "["+tooLong+", {"+tooLong+"}]", `["`+tooLong+`",{"`+tooLong+`":null}]`)
+}
+
+// TestManyAnchors holds that anchors are found before they are looked up by a table, and after.
+func TestManyAnchors(t *testing.T) {
+	for n := 1; n < 40; n++ {
+		var src, want strings.Builder
+		for i := range n {
+			fmt.Fprintf(&src, "- &a%d %d\n- *a%d\n- *a0\n", i, i, i)
+			fmt.Fprintf(&want, "%d,%d,0,", i, i)
+		}
+		fmt.Fprintf(&src, "- &a0 x\n- *a0\n- *a%d", n)
+		_, err := convert(src.String())
+		require.ErrorContains(t, err, "unknown anchor", n)
+		got, err := convert(strings.TrimSuffix(src.String(), fmt.Sprintf("\n- *a%d", n)))
+		require.NoError(t, err)
+		assert.Equal(t, "["+want.String()+`"x","x"]`, got)
+	}
 }

@@ -34,6 +34,10 @@ func TestCoreScalars(t *testing.T) {
 		"!!int '5'":                              "5",
 		"!!float 5":                              "5",
 		"2001-01-01":                             `"2001-01-01"`,
+		"!!timestamp 2001-13-01":                 `"2001-13-01"`,
+		"!!null ~":                               "null",
+		"[0o, 0x, 0]":                            `["0o","0x",0]`,
+		"{.inf: a, -.inf: b, .nan: c, 1e39: d}":  `{".inf":"a","-.inf":"b",".nan":"c","1e+39":"d"}`,
 	} {
 		got, err := core(src)
 		if want == "" {
@@ -44,7 +48,7 @@ func TestCoreScalars(t *testing.T) {
 		assert.Equal(t, want, got, src)
 	}
 	for src, text := range map[string]string{
-		".inf": "no JSON values", "1e400": "beyond a float64", "~: a": "null is no key", "!!bool yes": "cannot decode", "!!int 5.0": "cannot decode",
+		".inf": "no JSON values", "1e400": "beyond a float64", "~: a": "null is no key", "!!bool yes": "cannot decode", "!!int 5.0": "cannot decode", "!!null a": "cannot decode",
 	} {
 		_, err := core(src)
 		require.ErrorContains(t, err, text, src)

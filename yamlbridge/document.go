@@ -42,7 +42,7 @@ func (r *Reader) document() error {
 		// The empty document is left out.
 		r.out = r.out[:r.base]
 		r.main.reset()
-		r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
+		r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
 		r.tags = nil
 	}
 }
@@ -98,7 +98,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			continue
 		case isMarker(text, i) && c == '-':
 			at = skipBlanks(text, i+3)
-			if c := text[at]; c == '#' && at > i+3 || is(c, isBreakByte) {
+			if c := text[at]; c == '#' || is(c, isBreakByte) {
 				return r.nextLine(at), false, nil
 			}
 			return at, true, nil
@@ -184,7 +184,7 @@ func isDigits(s string) bool {
 }
 
 func isHandle(s string) bool {
-	return s == "!" || len(s) > 1 && s[0] == '!' && s[len(s)-1] == '!' && !strings.Contains(s[1:len(s)-1], "!")
+	return s == "!" || strings.HasPrefix(s, "!") && strings.Index(s[1:], "!") == len(s)-2
 }
 
 // markerEnd reads the line of the marker ... at i.

@@ -276,3 +276,12 @@ func FuzzDocumentReader(f *testing.F) {
 		}
 	})
 }
+
+// TestDocumentReaderLimitInvalid holds that the error for what is too long is in its line, also where that starts within a
+// character.
+func TestDocumentReaderLimitInvalid(t *testing.T) {
+	_, err := readStream(t, strings.NewReader("a\n\x80bcdef"), 2)
+	var limit *errors.LimitError
+	require.ErrorAs(t, err, &limit)
+	assert.Equal(t, errors.Position{Offset: 2, Line: 2, Column: 1, ByteColumn: 1}, limit.Position)
+}

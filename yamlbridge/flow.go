@@ -29,19 +29,12 @@ advance: // i is behind a token: what follows is decided by the state
 		return i, r.tooLong(i)
 	}
 	f = &r.stack[len(r.stack)-1]
-	for {
-		for is(text[i], isBlankByte) {
-			i++
-		}
-		c := text[i]
-		if c > ' ' && c != '#' {
-			break
-		}
+	for is(text[i], isBlankByte) {
+		i++
+	}
+	if c := text[i]; c < ' ' || c == '#' {
 		if i, err = r.flowSpace(i, column); err != nil {
 			return i, err
-		}
-		if text[i] > ' ' && text[i] != '#' {
-			break
 		}
 	}
 dispatch:
@@ -58,8 +51,9 @@ dispatch:
 			goto explicit
 		}
 		goto key
-	case flowColon:
-		if c == ':' && (!core || r.endsIndicator(i+1)) {
+	case flowColon, flowAdjacent:
+		// 1.2: behind quotes the colon needs nothing behind it (section 7.4.2, rule [147]).
+		if c == ':' && (!core || f.state == flowAdjacent || r.endsIndicator(i+1)) {
 			i++
 			goto value
 		}
@@ -431,7 +425,10 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 		return i, err
 	}
 	next, then := key.end, flowColon
-	if !explicit {
+	switch {
+	case explicit && key.kind == quotedFlowKey:
+		then = flowAdjacent
+	case !explicit:
 		colon, err := r.flowKeyColon(start, &key, column)
 		if err != nil {
 			return i, err
@@ -516,7 +513,7 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 			return -1, nil
 		}
 		if r.line > start {
-			return -1, r.fail(start, oneLine)
+			return 0, r.fail(start, oneLine)
 		}
 		return colon, r.checkKey(start, colon)
 	}
@@ -525,7 +522,7 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 	if !inSequence {
 		var err error
 		if colon, err = r.flowSpace(key.end, column); err != nil {
-			return -1, err
+			return 0, err
 		}
 	}
 	if text[colon] != ':' || key.kind != quotedFlowKey && !r.endsIndicator(colon+1) {
@@ -535,7 +532,7 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 		return colon, nil
 	}
 	if r.line > start {
-		return -1, r.fail(start, oneLine)
+		return 0, r.fail(start, oneLine)
 	}
 	return colon, r.checkKey(start, colon)
 }

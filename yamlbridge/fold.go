@@ -273,10 +273,10 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 		switch c := text[stop]; {
 		case c == '"':
 			return append(dst, text[i:stop]...), stop + 1, nil
-		case c == '\\' && is(text[stop+1], isBreakByte) && text[stop+1] != 0:
+		case c == '\\' && is(text[stop+1], isBreakByte):
 			// An escaped line break, and the white space behind it, is nothing.
 			dst = append(dst, text[i:stop]...)
-			if i, err = r.continueQuoted(start, stop+1, column); err != nil {
+			if i, err = r.continueQuoted(start, stop, column); err != nil {
 				return dst, i, err
 			}
 			for _, kind := range r.breaks[1:] {
@@ -371,21 +371,14 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	return appendContent(dst, buf[:utf8.EncodeRune(buf[:], c)]), next, nil
 }
 
-// hex reads n hexadecimal digits. What is beyond Unicode is returned as -1.
+// hex reads n hexadecimal digits, eight at most. What it returns may be no character.
 func hex(b []byte, n int) (c rune, ok bool) {
 	for i := range n {
 		d := hexValue(b[i])
 		if d < 0 {
 			return 0, false
 		}
-		if c > utf8.MaxRune {
-			c = utf8.MaxRune + 1
-			continue
-		}
 		c = c<<4 | rune(d)
-	}
-	if c > utf8.MaxRune {
-		c = -1
 	}
 	return c, true
 }
@@ -450,9 +443,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 		if text[at] != 0 {
 			end, escapes = scanLine(text, at)
 		}
-		switch {
-		case text[at] == 0, at-i < indent && text[at] == '\t':
-		case is(text[at], isBreakByte):
+		if text[at] != 0 && is(text[at], isBreakByte) {
 			pending = append(pending, r.breakKind(at))
 			i = end + 1
 			if end == lastBreak {
@@ -461,7 +452,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			continue
 		}
 		if at-i < indent || text[at] == 0 || i == at && isMarker(text, at) {
-			if text[at] == '\t' && at-i < indent {
+			if text[at] == '\t' {
 				return dst, i, r.fail(at, "found a tab character where an indentation space is expected")
 			}
 			break

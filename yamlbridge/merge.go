@@ -96,7 +96,7 @@ func (r *Reader) mergeAlias(at, index int) error {
 		return nil
 	}
 	r.mark(at)
-	r.sources = append(r.sources, source{anchor: index, offset: len(r.out) - r.base, at: at, height: a.height, depth: -1})
+	r.sources = append(r.sources, source{anchor: index, offset: len(r.out) - r.base, at: at, height: a.height})
 	r.out = append(r.out, "{}"...)
 	return nil
 }
@@ -265,9 +265,7 @@ func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 	}
 	r.copy(members, inSide)
 	r.leadOn(&r.main.copies[len(r.main.copies)-1])
-	if s.height > 0 {
-		r.contain(s.height - 1)
-	}
+	r.contain(s.height - 1)
 	return nil
 }
 
@@ -391,7 +389,7 @@ func skipJSON(json []byte, i int) int {
 		case ',', ':':
 			continue
 		default:
-			for i+1 < len(json) && !is(json[i+1], isFlowIndicator) && json[i+1] != ':' {
+			for i+1 < len(json) && !is(json[i+1], isFlowIndicator) {
 				i++
 			}
 		}

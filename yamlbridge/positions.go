@@ -121,7 +121,7 @@ func (r *Reader) at(off int) errors.Position {
 	from, column := start, 1
 	if last := r.counted; start <= last.start && last.start <= off {
 		from, column = last.start, last.end
-	} else if start == 0 && r.lead > 0 {
+	} else if start == 0 {
 		from = min(r.lead, off)
 	}
 	column += utf8.RuneCount(r.source[from:off])

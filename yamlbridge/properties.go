@@ -231,8 +231,9 @@ func (r *Reader) unescapeTag(dst []byte, i, end int) ([]byte, error) {
 			dst = append(dst, c)
 			continue
 		}
-		high, low := hexValue(r.text[j+1]), hexValue(r.text[min(j+2, end)])
-		if high < 0 || low < 0 || j+2 >= end {
+		// What follows a tag is no hexadecimal digit.
+		high, low := hexValue(r.text[j+1]), hexValue(r.text[j+2])
+		if high < 0 || low < 0 {
 			return dst, r.fail(j, "did not find URI escaped octet")
 		}
 		dst = append(dst, byte(high<<4|low))

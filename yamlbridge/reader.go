@@ -146,6 +146,7 @@ const (
 
 	flowKey        // a key, or the end
 	flowColon      // behind an explicit key
+	flowAdjacent   // behind one in quotes
 	flowValue      // behind a colon
 	flowAlone      // behind a key that has none
 	flowAfter      // behind a member
@@ -204,7 +205,7 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 func (r *Reader) reset(dst []byte) {
 	r.server = r.AsServer && r.Dialect == Kubernetes
 	r.out, r.base = dst, len(dst)
-	r.stack = append(r.stack[:0], frame{column: -1, anchor: -1, next: documentDone})
+	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
 	r.main.reset()
 	r.aside.reset()
 	r.lines = r.lines[:0]

@@ -65,7 +65,7 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 		return value{kind: stringValue, text: text}, nil
 	case kind == strTag, kind == nonSpecificTag:
 		return value{kind: stringValue, text: text}, nil
-	case kind > nullTag && r.Dialect == Core:
+	case kind >= timestampTag && r.Dialect == Core:
 		// Not in the core schema.
 		return value{kind: stringValue, text: text}, nil
 	case kind == binaryTag:
@@ -75,9 +75,9 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 			return value{}, nodeError("cannot decode " + excerpt(string(text)) + " as !!timestamp")
 		}
 		return value{kind: stringValue, text: text}, nil
-	case kind > binaryTag && r.server:
+	case kind >= mergeTag && r.server:
 		return value{kind: stringValue, text: text}, nil
-	case kind > binaryTag:
+	case kind >= mergeTag:
 		return value{}, nodeError("unknown tag " + r.tagText())
 	}
 	// A tag asks for what the text would be if it were plain: !!int '5' is 5.
@@ -268,18 +268,16 @@ func resolveInteger(text []byte) (value, bool) {
 	base := uint64(10)
 	if len(rest) > 1 && rest[0] == '0' {
 		base, rest = 8, rest[1:]
-		if len(rest) > 1 {
-			switch rest[0] | 0x20 {
-			case 'x':
-				base, rest = 16, rest[1:]
-			case 'o':
-				rest = rest[1:]
-			case 'b':
-				upper := rest[0] == 'B'
-				base, rest = 2, rest[1:]
-				if sign == 0 && !upper {
-					takeSign() // the server takes one behind 0b, too
-				}
+		switch rest[0] | 0x20 {
+		case 'x':
+			base, rest = 16, rest[1:]
+		case 'o':
+			rest = rest[1:]
+		case 'b':
+			upper := rest[0] == 'B'
+			base, rest = 2, rest[1:]
+			if sign == 0 && !upper {
+				takeSign() // the server takes one behind 0b, too
 			}
 		}
 	}
@@ -303,7 +301,7 @@ func integer(text []byte, base uint64, sign byte) (value, bool) {
 // resolveCoreInteger reads text as [-+]?[0-9]+, 0o[0-7]+ or 0x[0-9a-fA-F]+ (YAML
 // 1.2 section 10.3.2).
 func resolveCoreInteger(text []byte) (value, bool) {
-	if len(text) > 2 && text[0] == '0' {
+	if len(text) > 1 && text[0] == '0' {
 		switch text[1] {
 		case 'o':
 			return integer(text[2:], 8, 0)
@@ -419,18 +417,21 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 	case intValue:
 		return strconv.AppendInt(dst, v.i, 10), nil
 	case floatValue:
-		switch f := v.f; {
-		case f > math.MaxFloat32 && d == Kubernetes && float32(f) > math.MaxFloat32, math.IsInf(f, 1):
+		f := v.f
+		if d == Kubernetes {
+			f = float64(float32(f))
+		}
+		switch {
+		case math.IsInf(f, +1):
 			return append(dst, ".inf"...), nil
-		case f < -math.MaxFloat32 && d == Kubernetes && float32(f) < -math.MaxFloat32, math.IsInf(f, -1):
+		case math.IsInf(f, -1):
 			return append(dst, "-.inf"...), nil
-		case f != f:
+		case math.IsNaN(f):
 			return append(dst, ".nan"...), nil
 		case d == Core:
 			return appendFloat(dst, f), nil
-		default:
-			return strconv.AppendFloat(dst, f, 'g', -1, 32), nil
 		}
+		return strconv.AppendFloat(dst, f, 'g', -1, 32), nil
 	}
 	return append(dst, v.asUTF8()...), nil
 }
@@ -446,7 +447,7 @@ func appendFloat(dst []byte, f float64) []byte {
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
 	// An exponent of one digit has no leading zero there: e-09 is e-9.
-	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-2] == '0' {
+	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]
 	}

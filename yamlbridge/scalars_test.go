@@ -13,8 +13,9 @@ import (
 
 // convert returns the JSON of src, or the empty string with an error.
 func convert(src string) (string, error) {
-	b, err := yamlbridge.AppendJSON(nil, []byte(src))
-	return string(b), err
+	const before = "[{"
+	b, err := yamlbridge.AppendJSON([]byte(before), []byte(src))
+	return strings.TrimPrefix(string(b), before), err
 }
 
 // requireSyntaxError asserts that src is refused at a line and column with a
@@ -39,6 +40,9 @@ func TestPlainScalars(t *testing.T) {
 		"-31":                      "-31 -0x1F -0b11111 -037 -3_1",
 		"8":                        "08 8. 8.0 8e0 +8 0_8",
 		"1000":                     "1e3 1E3 1e+3 1000 1_000 1_000.0 10000e-1",
+		"10":                       "10 0xa 0xA 0b1010 1__0 10_",
+		"10.5":                     "10.5 1__0.5 10.5_ 1_0_.5",
+		"0.000001":                 "1e-6 0.000001 1.0e-06",
 		"1.5":                      "1.5 1.50 +1.5 15e-1 0.15E1",
 		"0.5":                      ".5 .50 +.5 5e-1 .5_0",
 		"0":                        "0 -0 +0 0.0 -0.0 -0e5 0x0",
@@ -46,7 +50,7 @@ func TestPlainScalars(t *testing.T) {
 		"1e-7":                     "0.0000001 1e-7 1e-07",
 		"1e+21":                    "1e21 1000000000000000000000",
 		"100000000000000000000":    "1e20 100000000000000000000",
-		"9223372036854775807":      "9223372036854775807 0x7fffffffffffffff",
+		"9223372036854775807":      "9223372036854775807 +9223372036854775807 0x7fffffffffffffff",
 		"-9223372036854775808":     "-9223372036854775808",
 		"9223372036854775808":      "9223372036854775808",
 		"18446744073709551615":     "18446744073709551615 0xffffffffffffffff",
@@ -60,7 +64,7 @@ func TestPlainScalars(t *testing.T) {
 			assert.Equal(t, "["+want+"]", got, spelling)
 		}
 	}
-	for s := range strings.FieldsSeq(`yEs tRUE oN nuLL nULL _1 1__a 0x 0b2 0o8 0xG 1e 1e+ .e1 . .. + -+ +. 1.2.3 1-2 0x1p3 0x1.8 .Inf1
+	for s := range strings.FieldsSeq(`yEs tRUE oN nuLL nULL _1 1__a ._5 .5_ .5__0 0x 0o 0b 0b2 0o8 0xG 1e 1e+ .e1 . .. + -+ +. 1.2.3 1-2 0x1p3 0x1.8 .Inf1
 		190:20:30 1:30 2001-01-01 2001-1-1 2001-12-14t21:59:43.10-05:00 2001-02-30 << = 10Gi 100m 1.2.3.4 1e5x infinity NaN inf`) {
 		got, err := convert("- " + s + "\n")
 		require.NoError(t, err, s)
@@ -126,6 +130,7 @@ func TestTags(t *testing.T) {
 		"!!binary YQ==":              `"a"`,
 		"!!binary |\n Y\n Q==\n":     `"a"`,
 		"!!timestamp 2001-01-01":     `"2001-01-01"`,
+		"!!timestamp 2001-1-1":       `"2001-1-1"`,
 		"!!seq [a]":                  `["a"]`,
 		"!!map {a: b}":               `{"a":"b"}`,
 		"!!set {x, z}":               `{"x":null,"z":null}`,
@@ -188,6 +193,10 @@ func TestKeys(t *testing.T) {
 		"'1.50'":                  "1.50",
 		"!!int '7'":               "7",
 		"-9223372036854775808":    "-9223372036854775808",
+		"9223372036854775807":     "9223372036854775807",
+		"3.4028234663852886e38":   "3.4028235e+38",
+		"3.4028235677973366e38":   ".inf",
+		"-3.4028235677973366e38":  "-.inf",
 		"!!timestamp 2001-01-01":  "2001-01-01",
 		`"a\"\n"`:                 "a\"\n",
 		"''":                      "",

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -25,6 +26,7 @@ func TestAsServer(t *testing.T) {
 		{"[a] b", `["a"]`},
 		{"[a]\n]", `["a"]`},
 		{"a\n: b", `"a"`},
+		{"a\nb\n: c", `"a b"`},
 		{"  a: 'b\n'c", `{"a":"b "}`},
 		{"---\n---\na: 1", "null"},
 		{"a: 1\n%YAML 1.2\n---\nb", `{"a":1}`},
@@ -48,6 +50,7 @@ func TestAsServer(t *testing.T) {
 		// UTF-16.
 		{"\xff\xfea\x00:\x00 \x00\x3d\xd8\x00\xde", `{"a":"😀"}`},
 		{"\xfe\xff\x00a\x00:\x00 \x00b", `{"a":"b"}`},
+		{"\xff\xfe", "null"},
 	} {
 		got, err := asServer(c.src)
 		require.NoError(t, err, "%q", c.src)
@@ -60,6 +63,10 @@ func TestAsServer(t *testing.T) {
 		"...":                     "node content",
 		"a: 1\n%FOO\n":            "unknown directive name",
 		"\xff\xfe\x00\xd8a\x00":   "invalid UTF-8",
+		"\xff\xfea\x00\x00\xd8":   "invalid UTF-8",
+		"a\n\x01":                 "control character",
+		"k: a\n b\n : c":          "did not find expected key",
+		"- a\n  b\n  : c":         "did not find expected '-' indicator",
 		"\xff\xfea\x00:\x00 ":     "invalid UTF-8",
 		"{a: 1, <<: 5}":           "map merge requires",
 		"{x: &x [], y: {<<: *x}}": "map merge requires",
@@ -103,6 +110,7 @@ func TestServerDuplicates(t *testing.T) {
 		{"1: a\n0x1: b\nyes: a\non: b\n1.5: a\n15e-1: b", []string{
 			"line 2: key 1 already set in map", "line 4: key true already set in map", "line 6: key 1.5 already set in map"}},
 		{".nan: a\n.nan: b", nil},
+		{"1.5: a\n1.53125: b", nil},
 		{"0.0: a\n-0.0: b\n0: c", []string{"line 2: key -0 already set in map"}},
 		{"\"a\\n\": 1\n\"a\\x0a\": 2", []string{`line 2: key "a\n" already set in map`}},
 		// What a merge key overwrites is a duplicate, on the line where it was defined.
@@ -122,6 +130,8 @@ func TestServerDuplicates(t *testing.T) {
 		{"- &x {a: [b], c: {d: 1, d: 2}}\n- &y\n  <<: *x\n- &z {q: 1,\n <<: *y}\n- {a: 1,\n <<: *z}", []string{
 			`line 1: key "d" already set in map`, `line 1: key "d" already set in map`, `line 1: key "d" already set in map`,
 			`line 1: key "a" already set in map`, `line 1: key "d" already set in map`}},
+		{"- &x {a: 1}\n- &y\n  <<: *x\n  c: 3\n- c: 1\n  <<: *y", []string{`line 4: key "c" already set in map`}},
+		{"- &a {x: 1}\n- <<:\n    <<:\n      <<:\n        p: *a\n        k: 1\n        k: 2", []string{`line 7: key "k" already set in map`}},
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
@@ -130,6 +140,10 @@ func TestServerDuplicates(t *testing.T) {
 		require.NoError(t, err, "%q", c.src)
 		assert.Equal(t, c.want, r.ServerDuplicates(out[len("before"):]), "%q", c.src)
 	}
+	r := yamlbridge.Reader{AsServer: true, Origin: errors.Position{Line: 10}}
+	out, err := r.AppendJSON(nil, []byte("a: 1\na: 2"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`line 11: key "a" already set in map`}, r.ServerDuplicates(out))
 }
 
 func TestDefinition(t *testing.T) {
@@ -159,4 +173,25 @@ func TestDefinition(t *testing.T) {
 	h, d = at(len(out) - len("1.5}"))
 	assert.Equal(t, []string{"*k", "&k 1.5: *k"}, []string{h, d})
 	assert.False(t, (&yamlbridge.Reader{}).Definition(0).IsValid())
+}
+
+// TestDefinitionAtEdges asks for what is next to what was copied.
+func TestDefinitionAtEdges(t *testing.T) {
+	for _, c := range []struct {
+		src, json string
+		lines     []int // for each byte of the JSON
+	}{
+		{"- &a x\n- *a\n- b", `["x","x","b"]`, []int{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3}},
+		{"{<<: &m {\na: 1},\nb: *m }", `{"b":{"a":1},"a":1}`, []int{1, 3, 3, 3, 3, 1, 2, 2, 2, 2, 2, 2, 3, 2, 2, 2, 2, 2, 2}},
+	} {
+		var r yamlbridge.Reader
+		out, err := r.AppendJSON(nil, []byte(c.src))
+		require.NoError(t, err)
+		require.Equal(t, c.json, string(out))
+		var lines []int
+		for i := range out {
+			lines = append(lines, r.Definition(i).Line)
+		}
+		assert.Equal(t, c.lines, lines, c.src)
+	}
 }
