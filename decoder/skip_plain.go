@@ -12,13 +12,16 @@ import (
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
+// plainDepth is the number of containers whose kinds fit into a word beside one more.
+var plainDepth = 63 // a variable for tests
+
 // plainSkippable returns up to how many open containers plainSkip does its work at base, and 0
 // if it must not: where limits are such that more has to be looked at, or names.
 func (w *walker) plainSkippable(base int) int {
 	if !w.limits.skimmable() || w.collecting || len(w.left) > 0 {
 		return 0
 	}
-	return min(63, w.limits.Depth-base)
+	return min(plainDepth, w.limits.Depth-base)
 }
 
 // plainSkip runs ahead of skip from i, where w.skipAt says, up to a value that ends at until or

@@ -27,12 +27,16 @@ func needKernels(t testing.TB) {
 	t.Cleanup(func() { smallValue = was })
 }
 
-// withKernels runs f with kernels and without them.
-func withKernels(f func() string) (with, without string) {
-	with = f()
+// requireSame requires that f returns the same with kernels, without them, and without plainSkip,
+// so that skip does all.
+func requireSame(t *testing.T, f func() string, message string, args ...any) {
+	with := f()
 	kernel.Available = false
 	defer func() { kernel.Available = true }()
-	return with, f()
+	require.Equal(t, f(), with, append([]any{message + ", with kernels"}, args...)...)
+	defer func(most int) { plainDepth = most }(plainDepth)
+	plainDepth = 0
+	require.Equal(t, f(), with, append([]any{message + ", with plainSkip"}, args...)...)
 }
 
 // A skimSubject decodes what it is given in several ways.
@@ -61,18 +65,16 @@ func newSkimSubjects(t testing.TB) (all []skimSubject) {
 func (s *skimSubject) check(t *testing.T, text string, size int) {
 	src := []byte(s.before + text + s.after)
 	for i, opts := range skimOptions {
-		with, without := withKernels(func() string {
+		requireSame(t, func() string {
 			d := New(s.program, opts...)
 			out, err := d.AppendJSON(nil, src)
 			return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
-		})
-		require.Equal(t, without, with, "decoder %d: %q", i, src)
-		with, without = withKernels(func() string {
+		}, "decoder %d: %q", i, src)
+		requireSame(t, func() string {
 			d := New(s.program, opts...)
 			out, err := io.ReadAll(d.NewReader(&slowReader{src, size}))
 			return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
-		})
-		require.Equal(t, without, with, "decoder %d, reading %d: %q", i, size, src)
+		}, "decoder %d, reading %d: %q", i, size, src)
 	}
 }
 
