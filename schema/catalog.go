@@ -158,11 +158,7 @@ func (c *Catalog) AddPath(name string) error {
 // readPath calls read for a file, or for each of those below a folder that AddPath
 // reads, and joins the errors.
 func readPath(name string, read func(name string, content []byte) error) error {
-	info, err := os.Stat(name)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return readFS(os.DirFS(name), func(below string, content []byte) error {
 			return read(filepath.Join(name, filepath.FromSlash(below)), content)
 		})
@@ -210,9 +206,7 @@ func readFS(fsys fs.FS, read func(name string, content []byte) error) error {
 		}
 		return nil
 	}
-	if err := fs.WalkDir(fsys, ".", walk); err != nil {
-		errs = append(errs, err)
-	}
+	_ = fs.WalkDir(fsys, ".", walk) // which returns none
 	return stderrors.Join(errs...)
 }
 

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -181,6 +182,53 @@ spec:
 	err := schema.NewCatalog().AddFS(fstest.MapFS{"a.yaml": {Data: []byte("a: b: c")}, "b.json": {Data: []byte("[")}})
 	require.ErrorContains(t, err, "a.yaml: document 1: ")
 	require.ErrorContains(t, err, "\nb.json: document 1: ")
+}
+
+// TestCatalogFaults has files and folders that cannot be read, and a schema that
+// cannot be compiled.
+func TestCatalogFaults(t *testing.T) {
+	file := &fstest.MapFile{Data: []byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
+  spec: {group: example.com, names: {kind: A, plural: as}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, default: 5}}}}}]}}`)}
+	c := schema.NewCatalog(schema.Semantics(schema.KEP))
+	require.NoError(t, c.AddFS(fstest.MapFS{"dir/a.yaml": file, "dir/notes.txt": {Data: []byte("a: b: c")}, ".a.yaml": {Data: []byte("a: b: c")}}))
+	_, err := c.Lookup("example.com/v1", "A")
+	require.EqualError(t, err, "dir/a.yaml: example.com/v1, kind A: openAPIV3Schema.properties[a].default: Invalid value: 5: must be of type string")
+
+	for _, name := range []string{".", "dir", "dir/a.yaml"} {
+		err := schema.NewCatalog().AddFS(faultyFS{fstest.MapFS{"dir/a.yaml": file, "dir/b.yaml": file}, name})
+		require.ErrorIs(t, err, fs.ErrPermission, name)
+		require.EqualError(t, err, "open "+name+": permission denied")
+	}
+}
+
+// A faultyFS does not open one of its files or folders.
+type faultyFS struct {
+	fs.FS
+	name string
+}
+
+func (f faultyFS) Open(name string) (fs.File, error) {
+	if name == f.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return f.FS.Open(name)
+}
+
+func TestNotFoundError(t *testing.T) {
+	for _, c := range []struct {
+		err  schema.NotFoundError
+		want string
+	}{
+		{schema.NotFoundError{}, ""},
+		{schema.NotFoundError{Versions: []string{"v1"}}, ": the kind has v1"},
+		{schema.NotFoundError{Versions: []string{"v1", "v2"}}, ": the kind has v1, v2"},
+		{schema.NotFoundError{NotServed: true}, ": the version is not served"},
+		{schema.NotFoundError{NotServed: true, Versions: []string{"v1"}}, ": the version is not served, v1 is"},
+		{schema.NotFoundError{NotServed: true, Versions: []string{"v1", "v2"}}, ": the version is not served, v1, v2 are"},
+	} {
+		c.err.APIVersion, c.err.Kind = "g/v3", "K"
+		require.EqualError(t, &c.err, `no matches for kind "K" in version "g/v3"`+c.want)
+	}
 }
 
 func TestCatalogConcurrently(t *testing.T) {

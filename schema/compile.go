@@ -9,6 +9,7 @@ package schema
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -195,9 +196,6 @@ type property struct {
 }
 
 func prefix(name string) uint64 {
-	if len(name) >= 8 {
-		return binary.BigEndian.Uint64([]byte(name[:8]))
-	}
 	var b [8]byte
 	copy(b[:], name)
 	return binary.BigEndian.Uint64(b[:])
@@ -363,6 +361,9 @@ func (c *compiler) below(s *Structural, m mode) mode {
 	return prune
 }
 
+// maxProperties leaves room for the fields of a resource.
+const maxProperties = program.MaxFields - 3
+
 // fields adds the declared fields of an object.
 func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	if r != plain {
@@ -371,8 +372,8 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 			p.fields++
 		}
 	}
-	if len(s.Properties) > program.MaxFields-len(reserved) {
-		c.fail(s, "must not have more than 1048570 properties")
+	if len(s.Properties) > maxProperties {
+		c.fail(s, fmt.Sprintf("must not have more than %d properties", maxProperties))
 		return
 	}
 	first := len(c.props)

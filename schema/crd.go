@@ -160,15 +160,14 @@ func (t *text) items() []*text {
 	}
 	d.ReadToken()
 	var items []*text
-	for d.PeekKind() != ']' {
+	for {
 		v, err := d.ReadValue()
-		if err != nil {
+		if err != nil { // at the end of the array
 			return items
 		}
 		end := start + int(d.InputOffset())
 		items = append(items, t.part(t.json[end-len(v):end], end-len(v)))
 	}
-	return items
 }
 
 // The part of a definition that is read, in the spelling of both versions.

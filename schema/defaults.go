@@ -6,6 +6,7 @@ package schema
 
 import (
 	"bytes"
+	stderrors "errors"
 	"slices"
 	"strings"
 
@@ -144,15 +145,14 @@ func appendMember(dst []byte, comma bool, key, value string) []byte {
 	return append(append(dst, key...), value...)
 }
 
-// defaultOf returns the rendered default of an edge, or "".
+// defaultOf returns the rendered default of an edge that has one, or "" where
+// nothing of it is left.
 func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	d := c.raw[key]
-	switch {
-	case d == nil:
-		return "", nil
-	case d.state == rendered:
+	switch d.state {
+	case rendered:
 		return d.rendered, nil
-	case d.state == rendering:
+	case rendering:
 		return "", c.defaultError(d, "must not contain itself")
 	}
 	d.state = rendering
@@ -163,17 +163,20 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 		return "", nil
 	}
 	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(value)), n)
-	switch err {
-	case nil:
+	var within errors.SchemaErrors
+	switch {
+	case err == nil:
 		d.rendered = string(out)
-	case errMismatch:
+	case err == errTooLarge:
+		return "", c.defaultError(d, "defaults within defaults must not grow beyond 16 MiB")
+	case err == errMismatch:
 		if c.dialect == KEP && n.Group == program.Pruned && n != c.text {
 			return "", c.defaultError(d, "must be of type "+n.Types.String())
 		}
-	case errTooLarge:
-		return "", c.defaultError(d, "defaults within defaults must not grow beyond 16 MiB")
-	default:
+	case stderrors.As(err, &within):
 		return "", err
+	default:
+		return "", c.defaultError(d, "must be JSON: "+err.Error())
 	}
 	d.state = rendered
 	return d.rendered, nil
@@ -199,16 +202,11 @@ func (k edgeKey) of() *program.Edge {
 	return &k.node.Fields[k.edge].Edge
 }
 
-// A renderError is why a default is not rendered.
-type renderError string
-
-func (e renderError) Error() string { return string(e) }
-
-const (
+var (
 	// errMismatch says that a value has a type that its node does not allow.
-	errMismatch = renderError("mismatch")
+	errMismatch = stderrors.New("mismatch")
 	// errTooLarge says that the budget for all defaults is spent.
-	errTooLarge = renderError("too large")
+	errTooLarge = stderrors.New("too large")
 )
 
 // put appends a part of a default, which counts at once: others may be rendered
@@ -237,9 +235,7 @@ func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([
 		return dst, errMismatch
 	}
 	v = v.Clone()
-	if err := v.Compact(); err != nil {
-		return dst, err
-	}
+	_ = v.Compact() // which it can be, as it was read
 	return put(c, dst, v)
 }
 
@@ -388,7 +384,7 @@ func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value,
 	}
 	key2 := key.node.Fields[key.edge].Key
 	whole, err := objectmeta.Append(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false)
-	if err != nil || len(whole) <= len(key2)+len("{}") {
+	if err != nil || string(whole) == "{}" {
 		return nil, false
 	}
 	return whole[len("{")+len(key2) : len(whole)-len("}")], true
@@ -408,16 +404,14 @@ func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) 
 		}
 	}
 	n := key.of().Node
-	if n != c.text && !c.isMetadata(n) {
+	if !c.isMetadata(n) {
 		return c.render(dst, dec, n)
 	}
 	v, err := dec.ReadValue()
 	if err != nil {
 		return dst, err
 	}
-	if n != c.text {
-		v, _ = c.normalise(key, v)
-	}
+	v, _ = c.normalise(key, v)
 	return c.render(dst, jsontext.NewDecoder(bytes.NewReader(v)), n)
 }
 

@@ -163,9 +163,6 @@ func (r *resolver) component(name string) (*Structural, error) {
 
 // resolve returns what a schema within a component becomes.
 func (r *resolver) resolve(s *Structural, within *component) (*Structural, error) {
-	if s == nil {
-		return nil, nil
-	}
 	if done, ok := r.done[s]; ok {
 		if done == nil {
 			return nil, fmt.Errorf("components.schemas[%s] refers to nothing but itself", within.name)

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/fstest"
 
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
 )
 
 // openAPI is a document like those of an API server, with what is special in them:
@@ -31,6 +34,11 @@ components:
         metadata: {$ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"}
         items: {type: array, items: {$ref: "#/components/schemas/io.k8s.api.example.v1.Tree"}}
       x-kubernetes-group-version-kind: [{group: example.k8s.io, kind: TreeList, version: v1}]
+    io.k8s.api.example.v1.ShrubList:
+      type: object
+      properties:
+        metadata: {allOf: [{$ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta"}], default: {}}
+      x-kubernetes-group-version-kind: [{group: example.k8s.io, kind: ShrubList, version: v1}]
     io.k8s.api.example.v1.Node:
       type: object
       properties:
@@ -81,6 +89,13 @@ func TestOpenAPI(t *testing.T) {
 	}
 	assert.NotContains(t, tree.String(), "default", "those of Go types are none")
 	assert.Contains(t, tree.String(), "integer or string")
+	node := kinds[2].Versions[0].Schema.Properties["spec"].Properties
+	for name, want := range map[string]program.Types{
+		"name": program.String, "port": program.Integer | program.String, "old": program.Integer | program.String,
+		"any": program.Object, "raw": program.Any, "children": program.Array, "byName": program.Object,
+	} {
+		assert.Equal(t, want|program.Null, types(node[name]), name)
+	}
 
 	custom, err := c.Lookup("v2", "Custom")
 	require.NoError(t, err, "of the core group")
@@ -103,10 +118,37 @@ func TestOpenAPIErrors(t *testing.T) {
 		"outside":  {`{"components": {"schemas": {"a": {"properties": {"metadata": {"$ref": "other.json"}}` + kind + `}}}}`, `the reference "other.json" does not lead to`},
 		"circular": {`{"components": {"schemas": {"a": {"properties": {"metadata": {}, "b": {"$ref": "#/components/schemas/b"}}` + kind + `}, "b": {"$ref": "#/components/schemas/b"}}}}`, "refers to nothing but itself"},
 		"syntax":   {`{"components": `, "1:"},
+		"no map":   {`{"components": 5}`, `1:16: must be an object, not a number in "components"`},
+		"no kinds": {`{"components": {"schemas": {"a": {"x-kubernetes-group-version-kind": 5}}}}`, "1:70: must be an array, not a number in "},
+		"items":    {`{"components": {"schemas": {"a": {"properties": {"metadata": {"items": {"$ref": "#/components/schemas/b"}}}` + kind + `}}}}`, `has no "b"`},
+		"values":   {`{"components": {"schemas": {"a": {"properties": {"metadata": {"additionalProperties": {"$ref": "#/components/schemas/b"}}}` + kind + `}}}}`, `has no "b"`},
+		"allOf":    {`{"components": {"schemas": {"a": {"properties": {"metadata": {"allOf": [{"$ref": "#/components/schemas/b"}]}}` + kind + `}}}}`, `has no "b"`},
 	} {
 		_, err := ParseOpenAPI([]byte(test.text))
 		assert.ErrorContains(t, err, test.want, name)
 	}
+}
+
+// TestOpenAPIPath reads the documents of a folder, with a schema that says nothing.
+func TestOpenAPIPath(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	write("a.json", `{"components": {"schemas": {"a~/b": {"properties": {"metadata": {"$ref": "#/components/schemas/c~0~1d"}}, "x-kubernetes-group-version-kind": [{"group": "a", "version": "v1", "kind": "A"}]}, "c~/d": null}}}`)
+	write("b.yaml", openAPI)
+	c := NewCatalog()
+	require.NoError(t, c.AddOpenAPIPath(dir))
+	var files []string
+	for e := range c.All() {
+		files = append(files, e.Kind+" "+filepath.Base(e.CRD.File))
+	}
+	assert.Equal(t, []string{"Custom b.yaml", "A a.json", "Custom b.yaml", "Tree b.yaml"}, files)
+
+	write("c.json", `{"components": {}}`)
+	err := NewCatalog().AddOpenAPIPath(dir)
+	assert.ErrorContains(t, err, filepath.Join(dir, "c.json")+": 1:1: there are no components.schemas")
+	assert.ErrorIs(t, NewCatalog().AddOpenAPIPath(filepath.Join(dir, "none")), os.ErrNotExist)
 }
 
 // TestOpenAPIBesideDefinitions: a definition goes before a document, in any order.
@@ -122,6 +164,40 @@ func TestOpenAPIBesideDefinitions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, p.FieldNames(errors.Path{}), "mine")
 	assert.NoError(t, kinds[0].Validate())
+}
+
+// TestOpenAPIGoTypes: in types of Go an object of which nothing is said, or what has no
+// type, holds anything; defaults in them are none.
+func TestOpenAPIGoTypes(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, `{type: object, default: {}}`: true, `{type: string, default: ""}`: false, `{type: array}`: false, `{x-kubernetes-map-type: atomic}`: true,
+		`{properties: {a: {}}}`: false, `{additionalProperties: true}`: false, `{items: {}}`: false, `{allOf: [{}]}`: false,
+	} {
+		s := parseText(t, text)
+		s.asGoType()
+		assert.Equal(t, want, s.preserves(), text)
+		assert.Nil(t, s.Default)
+	}
+}
+
+// TestOpenAPITake: what a schema says itself goes before what it takes, and only the
+// flags are true where one says so.
+func TestOpenAPITake(t *testing.T) {
+	const one = `{type: object, properties: {a: {type: string}, b: {type: string}}, additionalProperties: true, items: {type: string},
+		x-kubernetes-preserve-unknown-fields: true, default: 1}`
+	const other = `{type: array, properties: {b: {type: integer}, c: {type: integer}}, additionalProperties: false, items: {type: integer},
+		x-kubernetes-preserve-unknown-fields: false, x-kubernetes-embedded-resource: true, nullable: true, default: 2}`
+	const both = `{type: object, properties: {a: {type: string}, b: {type: string}, c: {type: integer}}, additionalProperties: true, items: {type: string},
+		x-kubernetes-preserve-unknown-fields: true, x-kubernetes-embedded-resource: true, nullable: true, default: 1}`
+	for _, c := range []struct{ s, from, want string }{
+		{`{}`, one, one}, {`{}`, other, other}, {one, `{}`, one}, {one, other, both},
+		{`{x-kubernetes-int-or-string: true}`, `{type: string}`, `{x-kubernetes-int-or-string: true}`},
+		{`{type: string}`, `{x-kubernetes-int-or-string: true}`, `{type: string, x-kubernetes-int-or-string: true}`},
+	} {
+		s := parseText(t, c.s)
+		s.take(parseText(t, c.from))
+		assert.Equal(t, parseText(t, c.want), s)
+	}
 }
 
 // TestOpenAPIRecursion compiles schemas that hold themselves in all ways, under both

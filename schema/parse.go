@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -133,14 +132,14 @@ func (f *jsonFile) position(offset int) errors.Position {
 		p = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
 	}
 	passed := f.src[p.Offset:offset]
-	start := -1
+	start := 0 // behind the last line break
 	for i, c := range passed {
 		if c == '\n' || c == '\r' && !bytes.HasPrefix(f.src[int(p.Offset)+i+1:], []byte("\n")) {
 			p.Line++
 			start = i + 1
 		}
 	}
-	if start >= 0 {
+	if start > 0 {
 		p.Column, p.ByteColumn = 1, 1
 		passed = passed[start:]
 	}
@@ -170,9 +169,8 @@ func (t *text) schema() (*Structural, error) {
 // unmarshal decodes the text into v, with errors that say where in the document
 // the text comes from.
 func (t *text) unmarshal(v any) error {
-	switch err := json.Unmarshal(t.json, v).(type) {
-	case nil:
-		return nil
+	err := json.Unmarshal(t.json, v)
+	switch err := err.(type) {
 	case *json.SemanticError:
 		path, offset := locate(t.json, err.JSONPointer)
 		return &errors.SyntaxError{
@@ -183,9 +181,8 @@ func (t *text) unmarshal(v any) error {
 		}
 	case *jsontext.SyntacticError:
 		return t.syntaxError(err)
-	default:
-		return err
 	}
+	return err
 }
 
 // syntaxError says where a text is not JSON, or has a name twice.
@@ -250,15 +247,13 @@ func kindName(k jsontext.Kind) string {
 		return "a number"
 	case '{':
 		return "an object"
-	case '[':
-		return "an array"
 	}
-	return "nothing"
+	return "an array"
 }
 
 // locate returns the path that a pointer stands for, and the offset of the
 // value that it leads to. Only the text tells an index from a name that is a
-// number. It is for errors, so the text may end or fail on the way.
+// number.
 func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
 	type segment struct {
 		name  []byte // nil for an element
@@ -271,26 +266,23 @@ func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
 			index, _ := strconv.Atoi(token)
 			d.ReadToken()
 			for range index {
-				if d.SkipValue() != nil {
-					break
-				}
+				d.SkipValue()
 			}
 			segments = append(segments, segment{index: index})
 			continue
 		}
 		d.ReadToken()
 		for d.PeekKind() == '"' {
-			if name, err := d.ReadToken(); err != nil || name.String() == token || d.SkipValue() != nil {
+			if name, _ := d.ReadToken(); name.String() == token {
 				break
 			}
+			d.SkipValue()
 		}
 		segments = append(segments, segment{name: append([]byte{}, token...)})
 	}
 	// The decoder is behind the last token that it read.
 	offset := int(d.InputOffset())
-	for offset < len(js)-1 && strings.IndexByte(" \t\r\n:,", js[offset]) >= 0 {
-		offset++
-	}
+	offset = len(js) - len(bytes.TrimLeft(js[offset:], " \t\r\n:,"))
 	return errors.MakePath(len(segments), func(i int) ([]byte, int) {
 		return segments[i].name, segments[i].index
 	}), offset

@@ -175,8 +175,10 @@ func TestSkeletonErrors(t *testing.T) {
 	var syntax *errors.SyntaxError
 	require.ErrorAs(t, err, &syntax)
 	require.Equal(t, `2:6: must be an object, not a number in "properties.a"`, err.Error())
-	_, err = schema.Skeleton(nil)
-	require.ErrorAs(t, err, &syntax)
+	for _, in := range []string{"", "{", "a: b: c"} {
+		_, err = schema.Skeleton([]byte(in))
+		require.ErrorAs(t, err, &syntax, in)
+	}
 
 	// What is reported is bounded.
 	bad := `{"properties": {"a": {}}, "additionalProperties": true}`

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/espalier-dev/espalier/errors"
 )
 
@@ -91,11 +93,10 @@ func render(v any) string {
 		return strconv.Quote(v)
 	case int64, float64, bool:
 		return fmt.Sprint(v)
+	case jsontext.Value:
+		return string(v)
 	}
-	js, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Sprintf("%#v", v)
-	}
+	js, _ := json.Marshal(v)
 	return string(js)
 }
 
@@ -116,9 +117,6 @@ func (p *place) property(name string) *place {
 }
 
 func (p *place) String() string {
-	if p == nil {
-		return "<nil>"
-	}
 	var steps []*place
 	for ; p != nil; p = p.up {
 		steps = append(steps, p)

@@ -130,10 +130,8 @@ func (c checker) inRange(x any, what string) *verdict {
 		}
 		_, err = strconv.ParseInt(literal, 10, bits)
 	case "number":
-		if c.Format == "float" || c.Format == "double" {
+		if c.Format == "float" {
 			format = c.Format
-		}
-		if format == "float" {
 			_, err = strconv.ParseFloat(literal, 32)
 		}
 	}

@@ -151,7 +151,7 @@ func isIntOrString(anyOf []*Structural) bool {
 // list of items are none.
 func isBlank(s *Structural) bool {
 	for _, v := range []jsontext.Value{s.Default, s.Example, s.ExternalDocs} {
-		if len(v) > 0 && v.Kind() != 'n' {
+		if len(v) > 0 {
 			return false
 		}
 	}

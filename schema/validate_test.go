@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -103,6 +104,51 @@ P.properties[metadata].type: Required value: must not be empty for specified obj
 	compareLines(t, s.validateAt("P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
 }
 
+// What no parser lets through is refused all the same.
+func TestValidateHandmadeValues(t *testing.T) {
+	s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "string", Default: []byte(`{`)}}}
+	compareLines(t, s.validateAt("P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
+	s.Properties = nil
+	s.XValidations = []jsontext.Value{[]byte(`"x"`)}
+	if errs := s.validateAt("P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
+		t.Error(errs)
+	}
+}
+
+// TestValidateMetadataLimits has names and texts in metadata that are as long as they
+// may be, and one byte longer.
+func TestValidateMetadataLimits(t *testing.T) {
+	for _, c := range []struct {
+		resource, field string
+		limit           int
+		want            string
+	}{
+		{`{"apiVersion": "v1", "kind": "%"}`, "kind", 63, "must be no more than 63 characters"},
+		{`{"metadata": {"namespace": "%"}}`, "metadata.namespace", 63, "must be no more than 63 characters"},
+		{`{"metadata": {"labels": {"a": "%"}}}`, "metadata.labels", 63, "must be no more than 63 bytes"},
+		{`{"metadata": {"labels": {"%": ""}}}`, "metadata.labels", 63, "name part must be no more than 63 bytes"},
+		{`{"metadata": {"labels": {"%/a": ""}}}`, "metadata.labels", 253, "prefix part must be no more than 253 bytes"},
+		{`{"metadata": {"annotations": {"ab": "%"}}}`, "metadata.annotations", 256<<10 - 2, "may not be more than 262144 bytes"},
+		{`{"metadata": {"managedFields": [{"operation": "Apply", "manager": "%"}]}}`, "metadata.managedFields[0].manager", 128, "may not be more than 128 bytes"},
+		{`{"metadata": {"managedFields": [{"operation": "Update", "subresource": "%"}]}}`, "metadata.managedFields[0].subresource", 256, "may not be more than 256 bytes"},
+	} {
+		for more, want := range []string{"", c.want} {
+			resource := decodeRaw([]byte(strings.ReplaceAll(c.resource, "%", strings.Repeat("a", c.limit+more)))).(map[string]any)
+			resource["apiVersion"] = "v1"
+			if resource["kind"] == nil {
+				resource["kind"] = "K"
+			}
+			errs := metaErrors(&place{name: "P"}, resource, &Structural{XEmbeddedResource: true})
+			if want == "" && len(errs) == 0 {
+				continue
+			}
+			if len(errs) != 1 || errs[0].Field != "P."+c.field || !strings.HasSuffix(errs[0].Error(), want) || want == "" {
+				t.Errorf("%s with %d bytes: %.300v", c.field, c.limit+more, errs)
+			}
+		}
+	}
+}
+
 // Two elements with the same JSON are the same only if their types are.
 func TestUniqueItems(t *testing.T) {
 	for _, test := range []struct {
@@ -125,6 +171,8 @@ func TestEnumEqual(t *testing.T) {
 		want           bool
 	}{
 		{`1`, `1`, true}, {`1.5`, `1`, true}, {`1`, `1.0`, true}, {`65`, `"A"`, true}, {`-1`, `"\ufffd"`, true},
+		{`0`, `"\u0000"`, true}, {`1114111`, `"\udbff\udfff"`, true}, {`1114112`, `"\ufffd"`, true},
+		{`-9223372036854775808.0`, `-9223372036854775808`, true}, {`9223372036854775808`, `9223372036854775807`, false},
 		{`"A"`, `65`, false}, {`65.0`, `"A"`, false}, {`null`, `null`, false}, {`{"a":1}`, `{"a":1}`, true}, {`{"a":1}`, `{"a":1.0}`, false},
 	} {
 		if got := enumEqual(decodeRaw([]byte(test.value)), decodeRaw([]byte(test.allowed))); got != test.want {

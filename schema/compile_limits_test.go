@@ -1,0 +1,184 @@
+package schema
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+func TestCompileNothing(t *testing.T) {
+	for _, resource := range []bool{true, false} {
+		none, err := Compile(nil, ResourceRoot(resource))
+		require.NoError(t, err)
+		empty, err := Compile(new(Structural), ResourceRoot(resource))
+		require.NoError(t, err)
+		assert.Equal(t, empty.String(), none.String())
+	}
+	assert.Equal(t, []string{"Kubernetes", "KEP"}, []string{Kubernetes.String(), KEP.String()})
+}
+
+// textOf returns the JSON text of a string that is n bytes long with its quotes.
+func textOf(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
+
+// TestCompileErrorValues: a default is shown in messages up to a length.
+func TestCompileErrorValues(t *testing.T) {
+	for n, want := range map[int]string{64: textOf(64), 65: textOf(65)[:64] + "..."} {
+		s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "integer", Default: jsontext.Value(textOf(n))}}}
+		_, err := Compile(s, Semantics(KEP))
+		assert.EqualError(t, err, "openAPIV3Schema.properties[a].default: Invalid value: "+want+": must be of type integer")
+	}
+}
+
+// TestCompileBrokenDefaults has defaults that no parser lets through, in trees that
+// were made by hand.
+func TestCompileBrokenDefaults(t *testing.T) {
+	var errs errors.SchemaErrors
+	for _, broken := range []string{
+		`{`, `{"s"`, `{"s":`, `{"s":tru}`, `{"s":"1"`, `{"s":"1","s":"2"}`, `{"x":}`, `{"x":1`, `{"l":[`, `{"l":[1`, `{"l":[1}`, `{"l":[{]}`, `tru`,
+		`{"l":[{"e":{"kind":tru}}]}`, `{"l":[{"e":{"metadata":{]}}]}`, `{"l":[{"e":{"metadata":nul`, `{"d":{}}`,
+	} {
+		s := parseText(t, `
+type: object
+properties:
+  a:
+    type: object
+    properties:
+      s: {type: string}
+      d: {type: object, properties: {within: {type: string}}}
+      l: {type: array, items: {type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, properties: {s: {type: string}}}}}}
+`)
+		a := s.Properties["a"]
+		a.Default = jsontext.Value(broken)
+		if broken == `{"d":{}}` {
+			a.Properties["d"].Properties["within"].Default = jsontext.Value(`[`)
+		}
+		_, err := Compile(s)
+		require.ErrorAs(t, err, &errs, broken)
+		assert.Contains(t, err.Error(), ".default: Invalid value: ", broken)
+		assert.Contains(t, err.Error(), ": must be JSON: ", broken)
+	}
+}
+
+// TestCompileDeepDefault has a default that is deeper than JSON may be, in a schema
+// that holds itself.
+func TestCompileDeepDefault(t *testing.T) {
+	array, object := &Structural{Type: "array"}, &Structural{Type: "object"}
+	array.Items = &SchemaOrArray{Schema: array}
+	object.Properties = map[string]*Structural{"a": object}
+	for _, c := range []struct {
+		s           *Structural
+		open, close string
+	}{{array, `[`, `]`}, {object, `{"a":`, `}`}} {
+		for depth, fits := range map[int]bool{9_000: true, 10_001: false} {
+			field := *c.s
+			field.Default = jsontext.Value(strings.Repeat(c.open, depth) + "null" + strings.Repeat(c.close, depth))
+			_, err := Compile(&Structural{Type: "object", Properties: map[string]*Structural{"f": &field}})
+			if fits {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, "must be JSON: ")
+			}
+		}
+	}
+}
+
+// TestCompileWidest compiles a schema with as many properties as one may have.
+func TestCompileWidest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	s := &Structural{Type: "object", Properties: make(map[string]*Structural, maxProperties+1)}
+	for i := range maxProperties {
+		s.Properties[strconv.Itoa(i)] = nil
+	}
+	p, err := Compile(s)
+	require.NoError(t, err)
+	assert.NotNil(t, p.Table().Root.Find([]byte(strconv.Itoa(maxProperties-1))))
+	s.Properties["one more"] = nil
+	_, err = Compile(s)
+	assert.EqualError(t, err, fmt.Sprintf("openAPIV3Schema: Forbidden: must not have more than %d properties", maxProperties))
+}
+
+// TestFieldNamesElided has a path of which not all is known.
+func TestFieldNamesElided(t *testing.T) {
+	s := &Structural{Type: "object"}
+	s.Properties = map[string]*Structural{"name": s}
+	p, err := Compile(s, ResourceRoot(false))
+	require.NoError(t, err)
+	path := func(depth int) errors.Path {
+		return errors.MakePath(depth, func(int) ([]byte, int) { return []byte("name"), 0 })
+	}
+	assert.Equal(t, []string{"name"}, p.FieldNames(path(3)))
+	assert.Nil(t, p.FieldNames(path(errors.MaxPathBytes)))
+}
+
+// TestHashed has entries with equal hashes, hashes that fall into one slot, and more
+// than the table had room for.
+func TestHashed(t *testing.T) {
+	var table hashed
+	find := func(hash uint64) (all []int32) {
+		for at, probe, ok := table.next(hash, 0); ok; at, probe, ok = table.next(hash, probe) {
+			all = append(all, at)
+		}
+		return all
+	}
+	for range 3 {
+		table.reset()
+		for i := range int32(500) {
+			assert.Empty(t, find(uint64(i)<<32|1), "of the last time")
+			table.add(uint64(i)<<32|1, i)
+			table.add(uint64(i%2)<<63|2, 1000+i)
+			assert.LessOrEqual(t, 2*table.used, len(table.slots), "half of the slots are free")
+		}
+		for i := range int32(500) {
+			assert.Equal(t, []int32{i}, find(uint64(i)<<32|1))
+		}
+		assert.Len(t, find(2), 250)
+		assert.Len(t, find(1<<63|2), 250)
+		assert.Empty(t, find(3))
+		assert.Len(t, table.slots, 2048)
+	}
+	table.now = 1<<32 - 1
+	table.add(7, 7)
+	table.reset()
+	assert.Empty(t, find(7), "the count of times begins anew")
+	assert.Len(t, table.slots, 64)
+}
+
+// TestSays compares a node with what differs from it in one thing: hashes that are
+// equal must not make one node of two.
+func TestSays(t *testing.T) {
+	c := newCompiler(options{}, nil)
+	defer c.release()
+	edges := func() []protoEdge {
+		return []protoEdge{{"a", c.any, program.DropNull, nil}, {"", c.none, program.KeepNull, nil}, {"", c.none, program.KeepNull, nil}}
+	}
+	p := proto{types: program.Object, group: program.Pruned, fields: 1, unknown: true}
+	c.scratch.edges = edges()
+	n := c.finish(p, nil)
+	assert.True(t, c.says(n, p, edges()))
+	for name, change := range map[string]func(p *proto, e []protoEdge){
+		"types":    func(p *proto, _ []protoEdge) { p.types = program.Array },
+		"group":    func(p *proto, _ []protoEdge) { p.group = program.RootMetadata },
+		"fields":   func(p *proto, _ []protoEdge) { p.fields = 2 },
+		"unknown":  func(p *proto, _ []protoEdge) { p.unknown = false },
+		"name":     func(_ *proto, e []protoEdge) { e[0].name = "b" },
+		"to":       func(_ *proto, e []protoEdge) { e[0].to = c.none },
+		"null":     func(_ *proto, e []protoEdge) { e[0].null = program.KeepNull },
+		"default":  func(_ *proto, e []protoEdge) { e[0].schema = &Structural{Default: jsontext.Value("1")} },
+		"others":   func(_ *proto, e []protoEdge) { e[1].to = c.any },
+		"elements": func(_ *proto, e []protoEdge) { e[2].to = c.any },
+	} {
+		p, e := p, edges()
+		change(&p, e)
+		assert.False(t, c.says(n, p, e), name)
+	}
+}
