@@ -329,21 +329,26 @@ const (
 	keptIdle    = 16
 )
 
+// held is how many bytes the decoder keeps.
+func (d *Decoder) held() int {
+	w := &d.walker
+	const nameSize, frameSize, groupSize, positionSize, placeSize = 32, 48, 64, 32, 16
+	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
+		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
+		cap(w.places)*placeSize + 8*(cap(w.losers)+cap(w.seconds)+cap(w.filter)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
+		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
+}
+
 // release lets go of buffers that a few large documents have grown.
 func (d *Decoder) release(used int) {
-	w := &d.walker
-	const nameSize, frameSize, groupSize, positionSize = 32, 64, 56, 32
-	held := cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
-		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		8*(cap(w.losers)+cap(w.seconds)+cap(w.places)+cap(w.filter)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
-		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
-	if held <= largeBuffer || used >= largeBuffer/4 {
+	if d.held() <= largeBuffer || used >= largeBuffer/4 {
 		d.idle = 0
 		return
 	}
 	if d.idle++; d.idle < keptIdle {
 		return
 	}
+	w := &d.walker
 	d.idle = 0
 	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
 	d.builder = builder{}

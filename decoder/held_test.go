@@ -1,0 +1,106 @@
+package decoder
+
+import (
+	"io"
+	"math/bits"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// hold gives a slice another capacity, and returns by how many bytes it has grown.
+func hold[T any](s *[]T) int {
+	was := cap(*s)
+	*s = make([]T, 0, 1<<12)
+	return (cap(*s) - was) * int(unsafe.Sizeof(*new(T)))
+}
+
+// TestHeld holds that all that a decoder keeps is counted.
+func TestHeld(t *testing.T) {
+	if bits.UintSize != 64 {
+		t.Skip("the sizes are those of 64 bits")
+	}
+	p := compileYAML(t, testSchema)
+	for name, grow := range map[string]func(d *Decoder) int{
+		"json": func(d *Decoder) int { return hold(&d.json) }, "stream": func(d *Decoder) int { return hold(&d.stream) },
+		"output": func(d *Decoder) int { return hold(&d.output) }, "result": func(d *Decoder) int { return hold(&d.result) },
+		"scratch": func(d *Decoder) int { return hold(&d.scratch) }, "repaired": func(d *Decoder) int { return hold(&d.repaired.text) },
+		"yaml":    func(d *Decoder) int { d.yamlHeld = 1234; return 1234 },
+		"entries": func(d *Decoder) int { return hold(&d.builder.entries) }, "open": func(d *Decoder) int { return hold(&d.builder.open) },
+		"parents": func(d *Decoder) int { return hold(&d.builder.parents) }, "unescaped": func(d *Decoder) int { return hold(&d.builder.unescaped) },
+		"text": func(d *Decoder) int { return hold(&d.builder.text) }, "opened": func(d *Decoder) int { return hold(&d.walker.opened) },
+		"left": func(d *Decoder) int { return hold(&d.walker.left) }, "names": func(d *Decoder) int { return hold(&d.walker.names) },
+		"few": func(d *Decoder) int { return hold(&d.walker.few) }, "arena": func(d *Decoder) int { return hold(&d.walker.arena) },
+		"frames": func(d *Decoder) int { return hold(&d.walker.frames) }, "losers": func(d *Decoder) int { return hold(&d.walker.losers) },
+		"seconds": func(d *Decoder) int { return hold(&d.walker.seconds) }, "places": func(d *Decoder) int { return hold(&d.walker.places) },
+		"filter": func(d *Decoder) int { return hold(&d.walker.filter) }, "table": func(d *Decoder) int { return hold(&d.walker.table) },
+		"shared": func(d *Decoder) int { return hold(&d.walker.shared) }, "groups": func(d *Decoder) int { return hold(&d.walker.groups) },
+	} {
+		d := New(p)
+		before := d.held()
+		assert.Equal(t, grow(d), d.held()-before, name)
+	}
+}
+
+// TestUseEndsStreams holds that any other use of a decoder ends the streams that it was on.
+func TestUseEndsStreams(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	var v any
+	for name, use := range map[string]func(){
+		"AppendJSON":    func() { _, _ = d.AppendJSON(nil, []byte("{}")) },
+		"AppendYAML":    func() { _, _ = d.AppendYAML(nil, []byte("{}")) },
+		"invalid YAML":  func() { _, _ = d.AppendYAML(nil, []byte("}")) },
+		"Unmarshal":     func() { _ = d.Unmarshal([]byte("{}"), &v) },
+		"UnmarshalYAML": func() { _ = d.UnmarshalYAML([]byte("{}"), &v) },
+		"NewReader":     func() { d.NewReader(strings.NewReader("{}")) },
+		"NewWriter":     func() { d.NewWriter(io.Discard) },
+	} {
+		r := d.NewReader(strings.NewReader(`{"s":"a"}`))
+		use()
+		_, err := io.ReadAll(r)
+		require.ErrorContains(t, err, "decoder", name)
+
+		w := d.NewWriter(io.Discard)
+		_, err = io.WriteString(w, `{"s":"a"`)
+		require.NoError(t, err, name)
+		use()
+		require.Error(t, w.Flush(), name)
+		_, err = io.WriteString(w, "}")
+		require.Error(t, err, name)
+		require.Error(t, w.Close(), name)
+	}
+}
+
+// TestResultBehindOthers holds that what is in dst already does not count as result.
+func TestResultBehindOthers(t *testing.T) {
+	before := []byte(strings.Repeat("x", 100))
+	for _, compact := range []bool{false, true} {
+		d := New(compileYAML(t, testSchema), Compact(compact), WithLimits(Limits{OutputBytes: len(`{"s":"","obj":null}`)}))
+		out, err := d.AppendJSON(before, []byte(`{"s":"","obj":{"a":"","b":1}}`))
+		require.Error(t, err)
+		require.Equal(t, before, out)
+		out, err = d.AppendJSON(before, []byte(`{"s":"","n":1,"u":{}}`))
+		require.Error(t, err, "with the default of obj")
+		require.Equal(t, before, out)
+	}
+	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`), WithLimits(Limits{OutputBytes: len(`{"a":1}`)}))
+	out, err := d.AppendJSON(before, []byte(`{"a":1}`))
+	require.NoError(t, err)
+	require.Equal(t, string(before)+`{"a":1}`, string(out))
+	_, err = d.AppendJSON(before, []byte(`{"a":10}`))
+	require.Error(t, err)
+}
+
+// TestOnlyDuplicates has nothing else to be found.
+func TestOnlyDuplicates(t *testing.T) {
+	d := New(compileYAML(t, testSchema), Kubernetes())
+	_, err := d.AppendYAML(nil, []byte("kind: K\ns: a\ns: b\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`line 3: key "s" already set in map`}, d.YAMLDuplicates())
+	_, err = d.AppendYAML(nil, []byte("kind: K\nunknown: a\n"))
+	require.NoError(t, err)
+	assert.Empty(t, d.YAMLDuplicates())
+}

@@ -1,0 +1,93 @@
+package decoder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+)
+
+// TestManyFields has more fields than a word has bits, every other of them with a default. Those
+// with defaults have the lower bits.
+func TestManyFields(t *testing.T) {
+	const fields = 300
+	var s strings.Builder
+	s.WriteString("type: object\nproperties:\n")
+	for i := range fields {
+		fmt.Fprintf(&s, "  f%03d: {type: integer", i)
+		if i%2 == 0 {
+			fmt.Fprintf(&s, ", default: %d", i)
+		}
+		s.WriteString("}\n")
+	}
+	p := compileYAML(t, s.String())
+	d := New(p, Compact(true))
+	for _, every := range []int{1, 2, 3, 5, 7, 64, 65, 1000} { // field is there
+		var src, want []string
+		for i := 0; i < fields; i += every {
+			src = append(src, fmt.Sprintf(`"f%03d":1%d`, i, i))
+		}
+		want = append(want, src...)
+		for i := 0; i < fields; i += 2 {
+			if i%every != 0 {
+				want = append(want, fmt.Sprintf(`"f%03d":%d`, i, i))
+			}
+		}
+		out, err := d.AppendJSON(nil, []byte("{"+strings.Join(src, ",")+"}"))
+		require.NoError(t, err)
+		require.Equal(t, "{"+strings.Join(want, ",")+"}", string(out), "every %d", every)
+		require.Empty(t, d.Findings())
+
+		// One repetition of each, and then each field alone: what was seen in one object is not seen in the next.
+		for i := 0; i < fields; i += every {
+			name := fmt.Sprintf("f%03d", i)
+			_, err = d.AppendJSON(nil, fmt.Appendf(nil, `{%s,"%s":1}`, strings.Join(src, ","), name))
+			require.NoError(t, err)
+			require.Len(t, d.Findings(), 1, name)
+			require.Equal(t, `duplicate field "`+name+`"`, d.Findings()[0].Error())
+		}
+	}
+
+	// The limit is reached at whichever default does not fit.
+	all, err := d.AppendJSON(nil, []byte("{}"))
+	require.NoError(t, err)
+	size := len(all) - len("{}") + len(",")
+	for _, room := range []int{size, size - 1, size / 2, 30 * len(`,"f000":1`), 1} {
+		d := New(p, WithLimits(Limits{DefaultBytes: room}))
+		_, err := d.AppendJSON(nil, []byte(`{"f001":1}`))
+		if room == size {
+			require.NoError(t, err)
+			continue
+		}
+		var limit *ferrors.LimitError
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, "size of inserted defaults in bytes", limit.Limit)
+	}
+}
+
+// TestManyRepeatedObjects holds that objects which are repeated, with the same repetitions in each, give one finding for each
+// path, as on the server, however many there are.
+func TestManyRepeatedObjects(t *testing.T) {
+	d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 10_000, FindingBytes: 1 << 20}))
+	for _, n := range []int{1, 2, 31, 33, 127, 128, 129, 400} {
+		var members []string
+		for i := range n {
+			members = append(members, fmt.Sprintf(`"k%d":1,"k%d":2`, i, i))
+		}
+		object := `"raw":{` + strings.Join(members, ",") + `}`
+		_, err := d.AppendJSON(nil, []byte("{"+object+","+object+","+object+"}"))
+		require.NoError(t, err)
+		found := d.Findings()
+		require.Len(t, found, n+1)
+		for i, f := range found[:n] {
+			require.Equal(t, fmt.Sprintf("raw.k%d", i), f.Path.String())
+			require.Equal(t, 3, f.Count)
+		}
+		require.Equal(t, "raw", found[n].Path.String())
+		require.Equal(t, 2, found[n].Count)
+	}
+}
