@@ -95,7 +95,7 @@ func (w *walker) trackPlainWord(c *stretch, at int, names, all uint64, b []byte,
 			n := end - from
 			first, last := binary.LittleEndian.Uint64(b[from:from+8]), binary.LittleEndian.Uint64(b[end-8:end])
 			first &= ^uint64(0) >> uint(8*max(8-n, 0)&63)
-			last &= uint64((7 - n) >> 63)
+			last &= uint64(int64(7-n) >> 63)
 			if c.slashes && (n > 16 || hasSlash(first)|hasSlash(last) != 0) {
 				goto leave
 			}
