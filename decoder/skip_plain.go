@@ -224,7 +224,7 @@ name: // i is at its quote
 			}
 			first, last := binary.LittleEndian.Uint64(b[from:from+8]), binary.LittleEndian.Uint64(b[end-8:end])
 			first &= ^uint64(0) >> uint(8*max(8-n, 0)&63)
-			last &= uint64((7 - n) >> 63)
+			last &= uint64(int64(7-n) >> 63)
 			w.names = w.names[:own+1]
 			name := &w.names[own]
 			name.at, name.text, name.n, name.tag = i, from, n, tagOfWords(first, last, n)
