@@ -85,8 +85,8 @@ func checkRefusal(t *testing.T, text []byte, err error) {
 // otherwise returns a text that means the same, or nil if the text is not JSON, of
 // which this can be said.
 func otherwise(t *testing.T, text []byte, seed uint64) []byte {
-	if !jsontext.Value(text).IsValid() {
-		return nil
+	if v := jsontext.Value(text); v.Kind() != '{' || !v.IsValid() {
+		return nil // only objects are read as JSON: elsewhere a tab is not white space
 	}
 	return laws.Respell(t, text, seed)
 }
@@ -131,6 +131,7 @@ func FuzzParse(f *testing.F) {
 
 // FuzzSkeleton asserts what holds for all skeletons.
 func FuzzSkeleton(f *testing.F) {
+	f.Add([]byte(strings.Repeat("1", 1001)), uint64(201)) // too long a number in YAML, and no YAML with tabs before it
 	seedSchemas(f, func(text []byte) { f.Add(text, uint64(len(text))) })
 	f.Fuzz(func(t *testing.T, source []byte, seed uint64) {
 		if len(source) > maxSeed {
