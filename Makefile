@@ -5,10 +5,13 @@ MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # and have little of their own that could race.
 RACELESS := ./bench/ ./e2e/ ./fuzz/ ./kube/admission/ ./examples/%
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Numbers of executions: go test fails now and then at the end of a duration, and
-# makes what is interesting small for up to a minute.
+GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+MUTATED := internal/jsonwire schema decoder yamlbridge
 FUZZTIME := 20000x
 FUZZMINIMIZE := 100x
+TORTURE := 100
 
 # each runs a command in every module, or in those that are given, and stops at the first that fails.
 each = set -e; for m in $(or $(2),$(MODULES)); do echo "== $$m"; (cd $$m && $(1)); done
@@ -42,12 +45,24 @@ microbench: ## run the benchmarks of go test
 	@$(call each,go test -run '^$$' -bench . -benchmem ./...)
 
 .PHONY: fuzz
-fuzz: ## run each fuzz target for FUZZTIME (20000x) executions
-	@$(call each,for p in $$(go list ./...); do \
-		for f in $$(go test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-			echo "$$p $$f"; go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime $(FUZZMINIMIZE) $$p; \
-		done; \
-	done)
+fuzz: ## run each fuzz target for FUZZTIME (20000x; or a duration, as 5m), those that FUZZ matches
+	@FUZZTIME=$(FUZZTIME) FUZZMINIMIZE=$(FUZZMINIMIZE) .ci/fuzz
+
+.PHONY: torture
+torture: ## the long run: TORTURE (100) percent of about four hours; SEED for other texts
+	@TORTURE=$(TORTURE) .ci/torture
+
+.PHONY: mutation
+mutation: ## change the code of MUTATED in small ways and see whether tests fail, for hours
+	@set -e; for p in $(MUTATED); do echo "== $$p"; GOFLAGS="-short -failfast" go run $(GREMLINS) unleash ./$$p; done
+
+.PHONY: cover
+cover: ## fail where tests do not cover the core packages and testdata/coverage does not say why
+	@.ci/cover
+
+.PHONY: ports
+ports: ## build and vet for other machines, and run what there is an emulator for
+	@.ci/ports
 
 .PHONY: fmt
 fmt: ## format the code
@@ -58,9 +73,11 @@ vet: ## run go vet
 	@$(call each,go vet ./...)
 
 .PHONY: lint
-lint: vet ## check the format, run go vet and staticcheck
+lint: vet ## check the format, run go vet, staticcheck, golangci-lint and actionlint
 	@test -z "$$(gofmt -s -l .)" || { echo "not formatted:"; gofmt -s -l .; exit 1; }
 	@$(call each,go run $(STATICCHECK) ./...)
+	@$(call each,go run $(GOLANGCI) run ./...)
+	@go run $(ACTIONLINT) .github/workflows/*.yml
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum say what the code imports
