@@ -63,14 +63,17 @@ func TestUseEndsStreams(t *testing.T) {
 		_, err := io.ReadAll(r)
 		require.ErrorContains(t, err, "decoder", name)
 
-		w := d.NewWriter(io.Discard)
-		_, err = io.WriteString(w, `{"s":"a"`)
-		require.NoError(t, err, name)
-		use()
-		require.Error(t, w.Flush(), name)
-		_, err = io.WriteString(w, "}")
-		require.Error(t, err, name)
-		require.Error(t, w.Close(), name)
+		for next, call := range map[string]func(w *Writer) error{
+			"Flush": (*Writer).Flush, "Close": (*Writer).Close,
+			"Write": func(w *Writer) error { _, err := io.WriteString(w, "}"); return err },
+		} {
+			w := d.NewWriter(io.Discard)
+			_, err = io.WriteString(w, `{"s":"a","n":1`)
+			require.NoError(t, err, name)
+			use()
+			require.ErrorContains(t, call(w), "decoder", "%s after %s", next, name)
+			require.Error(t, w.Close(), name)
+		}
 	}
 }
 
@@ -103,4 +106,32 @@ func TestOnlyDuplicates(t *testing.T) {
 	_, err = d.AppendYAML(nil, []byte("kind: K\nunknown: a\n"))
 	require.NoError(t, err)
 	assert.Empty(t, d.YAMLDuplicates())
+}
+
+// TestTotalOverflows has read as much as an int can count.
+func TestTotalOverflows(t *testing.T) {
+	r := New(compileYAML(t, testSchema)).NewReader(strings.NewReader(`{"s":"a"}`))
+	r.total = int64(maxInt) - 3
+	_, err := io.ReadAll(r)
+	require.ErrorContains(t, err, "length of a stream in bytes exceeds the limit of ")
+}
+
+// TestStrictLeavesOutDroppedNulls: nulls that are dropped are no fault.
+func TestStrictLeavesOutDroppedNulls(t *testing.T) {
+	d := New(compileYAML(t, testSchema), FieldValidation(Strict), ReportDroppedNulls(true))
+	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
+	var strict *StrictError
+	require.ErrorAs(t, err, &strict)
+	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings))
+	assert.Len(t, d.Findings(), 3)
+	_, err = d.AppendJSON(nil, []byte(`{"drop":null}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`1:9: dropped null field "drop"`}, details(d.Findings()))
+}
+
+// TestLimitBehindRepetitions reaches a limit only in the walk that leaves out what is repeated.
+func TestLimitBehindRepetitions(t *testing.T) {
+	d := New(compileYAML(t, testSchema), WithLimits(Limits{DefaultBytes: 100}))
+	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+`{}],"x":1,"x":2}`))
+	require.ErrorContains(t, err, "size of inserted defaults in bytes exceeds the limit of 100")
 }

@@ -179,7 +179,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 			}
 			from = end
 			if d.metadataDefaults && !d.withoutDefaults {
-				if out, err = d.defaultMetadata(out, before, span.node); err != nil {
+				if out, err = d.defaultMetadata(out, before, &span, src); err != nil {
 					return out, err
 				}
 			}
@@ -218,9 +218,21 @@ func (w *walker) defers(n *program.Node) bool {
 
 // defaultMetadata inserts defaults into the metadata that is out from start on: the
 // server defaults after the round trip, in which members may have gone.
-func (d *Decoder) defaultMetadata(out []byte, start int, node *program.Node) ([]byte, error) {
-	p := program.Program{Root: node, Cells: d.walker.program.Cells}
-	return newDecoder(&p, FieldValidation(Ignore)).AppendJSON(out[:start], slices.Clone(out[start:]))
+func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src []byte) ([]byte, error) {
+	w := &d.walker
+	limits := w.limits
+	limits.DefaultBytes = max(w.budget, 1)
+	limits.NameBytes, limits.NumberBytes, limits.OutputBytes = maxInt32, maxInt32, maxInt-len(out) // are looked at elsewhere
+	p := program.Program{Root: span.node, Cells: w.program.Cells}
+	second := newDecoder(&p, FieldValidation(Ignore), WithLimits(limits))
+	out, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
+	if err != nil {
+		w.overflew, w.pos = limitDefaults, span.source
+		w.findings.reset()
+		return out, d.fatal(src, overflow)
+	}
+	w.budget = second.walker.budget
+	return out, nil
 }
 
 // checkType checks the type of the object at the root: runtime.NewMissingKindErr

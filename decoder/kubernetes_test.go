@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -159,4 +160,45 @@ func TestAllowMissingKind(t *testing.T) {
 	assert.Equal(t, `{"n":1,"metadata":{"labels":{"a":""}}}`, string(out))
 	_, err = d.AppendJSON(nil, []byte(`{"apiVersion":"a/b/c"}`))
 	assert.ErrorContains(t, err, `unexpected GroupVersion string: "a/b/c"`)
+}
+
+// TestMetadataDefaults holds that defaults within metadata come after its round trip, and that names there may be as long as
+// they may be on the server.
+func TestMetadataDefaults(t *testing.T) {
+	const embedded = `
+type: object
+properties:
+  e: &e
+    type: object
+    x-kubernetes-embedded-resource: true
+    x-kubernetes-preserve-unknown-fields: true
+    properties:
+      apiVersion: {type: string}
+      kind: {type: string}
+      metadata: {type: object, properties: {name: {type: string, default: given}}}
+  f: *e
+`
+	d := New(compileYAML(t, embedded), Kubernetes())
+	long := strings.Repeat("x", DefaultNameBytes+1)
+	for in, want := range map[string]string{
+		`{}`:                             `{"name":"given"}`,
+		`{"name":null}`:                  `{"name":"given"}`,
+		`{"name":"a"}`:                   `{"name":"a"}`,
+		`{"name":""}`:                    `{"name":"given"}`,
+		`{"labels":null}`:                `{"name":"given"}`,
+		`{"labels":{"` + long + `":""}}`: `{"labels":{"` + long + `":""},"name":"given"}`,
+	} {
+		out, err := d.AppendJSON(nil, []byte(`{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+in+`}}`))
+		require.NoError(t, err, "%.50s", in)
+		assert.Equal(t, `{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+want+`}}`, string(out))
+	}
+
+	// They count as all others do, over the whole document.
+	d = New(compileYAML(t, embedded), Kubernetes(), WithLimits(Limits{DefaultBytes: len(`"name":"given"`)}))
+	const one = `{"apiVersion":"v1","kind":"E","metadata":{}}`
+	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`}`))
+	require.NoError(t, err)
+	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`,"f":`+one+`}`))
+	require.EqualError(t, err, `1:113: size of inserted defaults in bytes exceeds the limit of 14 in "f.metadata"`)
+	assert.Empty(t, d.Findings())
 }

@@ -518,3 +518,22 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 	require.Greater(t, located, 500)
 	require.Positive(t, omitted)
 }
+
+// TestYAMLSequenceErrorPlaces holds that errors are where they are in the stream.
+func TestYAMLSequenceErrorPlaces(t *testing.T) {
+	const stream = "a: b\n---\n# c\nkind: [1]\n---\nkind: A\nlonger-than-ten: 1\n"
+	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup, decoder.WithLimits(decoder.Limits{NameBytes: 10}))
+	require.NoError(t, s.Next())
+	_, _, err := s.Type()
+	require.NoError(t, err)
+	require.NoError(t, s.Next())
+	_, _, err = s.Type()
+	require.ErrorContains(t, err, `field "kind" must be a string, not an array`)
+	var mismatch *errors.TypeError
+	require.ErrorAs(t, err, &mismatch)
+	require.Equal(t, errors.Position{Offset: 19, Line: 4, Column: 7, ByteColumn: 7}, mismatch.Findings[0].Position)
+	require.NoError(t, s.Next())
+	_, _, err = s.Type()
+	require.ErrorContains(t, err, "7:1: length of a name in bytes exceeds the limit of 10")
+	require.Equal(t, io.EOF, s.Next())
+}

@@ -246,3 +246,22 @@ func TestConcurrently(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestUnmarshalNoObject has something else where a map is wanted: the error says where that starts.
+func TestUnmarshalNoObject(t *testing.T) {
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	var v map[string]any
+	for _, c := range []struct {
+		unmarshal func([]byte, any) error
+		src, want string
+	}{
+		{d.Unmarshal, "\n [1]", "2:2: the document must be an object, not an array"},
+		{d.UnmarshalYAML, "\n- 1", "1:1: the document must be an object, not an array"},
+	} {
+		var mismatch *ferrors.TypeError
+		require.ErrorAs(t, c.unmarshal([]byte(c.src), &v), &mismatch)
+		require.Equal(t, c.want, details(mismatch.Findings))
+	}
+	require.NoError(t, d.UnmarshalYAML([]byte("~"), &v))
+	require.Nil(t, v)
+}
