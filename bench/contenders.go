@@ -99,8 +99,9 @@ func Jobs() []*Job {
 	}
 }
 
-// allFindings keeps what the default limits would only count, as Kubernetes keeps it.
-var allFindings = decoder.WithLimits(decoder.Limits{Findings: 1 << 24, FindingBytes: 1 << 30})
+// allFindings keeps what the default limits would only count, as Kubernetes keeps it, and lets
+// documents of 100 MB have their defaults.
+var allFindings = decoder.WithLimits(decoder.Limits{Findings: 1 << 24, FindingBytes: 1 << 30, DefaultBytes: 1 << 30})
 
 // decoderOf returns the decoder of a schema for a mode. Documents of one schema share
 // it, as they do in a server.
