@@ -1,0 +1,202 @@
+package middleware_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Problem details say where each kind of error is.
+func TestFaultsOfProblems(t *testing.T) {
+	at := ferrors.Position{Offset: 7, Line: 2, Column: 3, ByteColumn: 3}
+	path := ferrors.Path{}.Child("spec").Child("a/b")
+	finding := ferrors.Finding{Kind: ferrors.TypeMismatch, Path: path, Position: at, Want: "string", Got: "number"}
+	for name, c := range map[string]struct {
+		err    error
+		detail string
+	}{
+		"types":  {&ferrors.TypeError{Findings: ferrors.List{finding}}, finding.Error()},
+		"object": {&ferrors.ObjectError{Msg: "kind is missing", Path: path, Position: at}, "kind is missing"},
+		"limit":  {&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}, (&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}).Error()},
+	} {
+		w := httptest.NewRecorder()
+		(&middleware.StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: "no", Err: c.err}).Answer(w, true)
+		var problem struct {
+			Errors []struct {
+				Detail, Pointer string
+				Line, Column    int
+			}
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &problem))
+		require.Len(t, problem.Errors, 1, name)
+		got := problem.Errors[0]
+		assert.Equal(t, []any{c.detail, "/spec/a~1b", 2, 3}, []any{got.Detail, got.Pointer, got.Line, got.Column}, name)
+	}
+}
+
+// Where there is no room left for what a body takes, the answer is 503: for a decompressor,
+// and for the result.
+func TestNoRoom(t *testing.T) {
+	body := foo(`,"spec":{"a":"` + strings.Repeat("x", 20<<10) + `"}`)
+	opts := middleware.Options{Gzip: true, MaxHeldBytes: 40 << 10}
+	w, got := send(t, byPath(t), opts, post(foosPath, "", body))
+	refused(t, w, got, http.StatusServiceUnavailable)
+
+	var small bytes.Buffer
+	z := gzip.NewWriter(&small)
+	_, err := z.Write([]byte(foo("")))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	r := post(foosPath, "", small.String())
+	r.Header.Set("Content-Encoding", "gzip")
+	w, got = send(t, byPath(t), opts, r)
+	refused(t, w, got, http.StatusServiceUnavailable)
+}
+
+// A finder may pass on what it cannot peek into; the body is refused all the same if it cannot be read.
+func TestFinderIgnoresPeek(t *testing.T) {
+	find := func(_ *http.Request, peek middleware.Peek) (*middleware.Resource, error) {
+		_, _, _ = peek()
+		return nil, nil
+	}
+	w, got := send(t, find, middleware.Options{MaxBytes: 10}, post("/", "", foo("")))
+	refused(t, w, got, http.StatusRequestEntityTooLarge)
+	_, got = send(t, find, middleware.Options{}, post("/", "", "{"))
+	require.NotNil(t, got)
+	assert.Equal(t, "{", got.body)
+}
+
+// fixed finds the same resource for all requests.
+func fixed(t *testing.T, text string, opts ...schema.Option) middleware.Finder {
+	s, err := schema.Parse([]byte(text))
+	require.NoError(t, err)
+	p, err := schema.Compile(s, opts...)
+	require.NoError(t, err)
+	limits := decoder.WithLimits(decoder.Limits{Findings: 1})
+	return middleware.Always(&middleware.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: p, Decoder: []decoder.Option{limits}})
+}
+
+// Of an object of another type than the path says it is not the values that are wrong.
+func TestOtherTypeBeforeTypesOfValues(t *testing.T) {
+	find := fixed(t, "{type: object, properties: {spec: {type: object}}}", schema.CheckTypes(true))
+	w, got := send(t, find, middleware.Options{}, post("/", "", `{"apiVersion":"example.com/v1","kind":"Bar","spec":5}`))
+	s := refused(t, w, got, http.StatusUnprocessableEntity)
+	assert.Contains(t, s.Message, "must be Foo")
+	w, got = send(t, find, middleware.Options{}, post("/", "", foo(`,"spec":5`)))
+	s = refused(t, w, got, http.StatusBadRequest)
+	assert.Contains(t, s.Message, "spec")
+}
+
+// Findings beyond the limit are counted in the answer.
+func TestOmittedFindings(t *testing.T) {
+	w, got := send(t, fixed(t, "{type: object}"), middleware.Options{}, post("/?fieldValidation=Strict", "", foo(`,"a":1,"b":2,"c":3`)))
+	s := refused(t, w, got, http.StatusBadRequest)
+	assert.True(t, strings.HasSuffix(s.Message, `unknown field "a" and 2 more`), s.Message)
+}
+
+// The type of an object is compared as it is meant, however it is spelled.
+func TestTypeWithEscapes(t *testing.T) {
+	body := `{"apiVersion":"example.com\/v1","kind":"\u0046oo"}`
+	_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", body))
+	require.NotNil(t, got)
+	assert.Equal(t, body, got.body)
+	w, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", strings.Replace(body, "oo", "o", 1)))
+	assert.Contains(t, refused(t, w, got, http.StatusUnprocessableEntity).Message, "must be Foo")
+}
+
+// What only encoding/json takes is refused where the finder peeks, with our reason.
+func TestPeekRefusesSurrogates(t *testing.T) {
+	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, post("/", "", foo(`,"x":"\ud800"`)))
+	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "surrogate")
+}
+
+// Requests that no server has read.
+func TestRequestsByHand(t *testing.T) {
+	r := post(foosPath, "", "")
+	r.Body = nil
+	w, got := send(t, byPath(t), middleware.Options{}, r)
+	refused(t, w, got, http.StatusBadRequest)
+
+	r = post("/", "", foo(""))
+	r.URL = &url.URL{Path: strings.TrimPrefix(foosPath, "/")}
+	w, got = send(t, byPath(t), middleware.Options{}, r)
+	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "clean form")
+}
+
+func TestFromEntry(t *testing.T) {
+	multiplied := "{type: object}"
+	for range 7 { // 20 to the power of that
+		multiplied = "{type: object, properties: {a: {type: array, default: [" + strings.Repeat("{}, ", 20) + "], items: " + multiplied + "}}}"
+	}
+	assert.Nil(t, middleware.PatchSchema(nil))
+	crd := func(schema string) []byte {
+		return []byte(strings.Replace(fooCRD, "    schema: {openAPIV3Schema: {type: object}}", schema, 1))
+	}
+	for name, c := range map[string]struct {
+		schema string
+		fault  string
+	}{
+		"without a schema":       {"", ""},
+		"with too many defaults": {"    schema: {openAPIV3Schema: " + multiplied + "}", "must not grow"},
+	} {
+		crds, err := schema.ParseCRD(crd(c.schema))
+		require.NoError(t, err)
+		catalog := schema.NewCatalog()
+		require.NoError(t, catalog.Add(crds...))
+		for e := range catalog.All() {
+			if e.APIVersion != "example.com/v0" {
+				continue
+			}
+			resource, err := middleware.FromEntry(e)
+			if c.fault == "" {
+				require.NoError(t, err, name)
+				assert.NotNil(t, resource.Patch, name)
+			} else {
+				require.ErrorContains(t, err, c.fault, name)
+			}
+		}
+	}
+}
+
+// A handler in front of a stream has all of a http.ResponseWriter.
+func TestStreamWriter(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		code int
+	}{
+		"right": {foo(`,"spec":{}`), http.StatusAccepted},
+		"wrong": {foo(`,"spec":{"b":1}`), http.StatusBadRequest},
+	} {
+		server := httptest.NewServer(middleware.New(byPath(t), stream)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			control := http.NewResponseController(w)
+			assert.NoError(t, control.SetWriteDeadline(time.Now().Add(time.Minute)), "the writer is not unwrapped")
+			var text bytes.Buffer
+			_, _ = text.ReadFrom(r.Body)
+			w.Header().Set("Link", "</style.css>")
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusAccepted)
+			w.WriteHeader(http.StatusTeapot) // which is too late
+			w.(http.Flusher).Flush()
+			assert.NoError(t, control.Flush())
+		})))
+		response, err := server.Client().Post(server.URL+foosPath+"?fieldValidation=Strict", "application/json", strings.NewReader(c.body))
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		assert.Equal(t, c.code, response.StatusCode, name)
+		server.Close()
+	}
+}
