@@ -75,7 +75,7 @@ func TestMergeKeys(t *testing.T) {
 		"&r {a: {<<: {b: 1}}, <<: {c: {<<: {d: 1}}}}":           `{"a":{"b":1},"c":{"d":1}}`,
 		// Mappings with merge keys within others that have some.
 		"{e: &e {a: 1}, b: {<<: *e, b: {<<: *e, c: {a: 2, <<: *e}, a: [{<<: *e}]}, d: {a: 5}}}": `{"e":{"a":1},"b":{"b":{"c":{"a":2},"a":[{"a":1}]},"d":{"a":5},"a":1}}`,
-		"{<<: {b: {<<: {a: 1}}}, aaaaaaa: 1, x: 2, <<: {x: 3}}":                                 `{"aaaaaaa":1,"x":2,"b":{"a":1}}`,
+		"{<<: {b: {<<: {a: 1}}, x: 3}, aaaaaaa: 1, x: 2}":                                       `{"aaaaaaa":1,"x":2,"b":{"a":1}}`,
 		"{<<: &l [&m {a: 1}, *m ], b: *l }":                                                     `{"b":[{"a":1},{"a":1}],"a":1}`,
 		"{<<: {b: {<<: {a: 1}}}, c: {<<: {a: 2}, d: {<<: {b: 3}}}, a: 4}":                       `{"c":{"d":{"b":3},"a":2},"a":4,"b":{"a":1}}`,
 		"{x: &x {a: 1}, <<: [{b: 1}, *x, {}, *x, {c: 3}], b: 2}":                                `{"x":{"a":1},"b":2,"a":1,"c":3}`,
@@ -161,9 +161,12 @@ func TestAliasLimit(t *testing.T) {
 	// What aliases are names of, and what is merged into a list that has an anchor.
 	text := strings.Repeat("x", 60_000)
 	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), "alias bytes", 179)
-	requireLimit(t, "a: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", "alias bytes", 176)
+	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", "alias bytes", 177)
 	// Each merge key looks at all copies in it.
 	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), "alias bytes", 2)
+	_, err = convert("a: &a 1\nc: {<<: {d: [" + strings.Repeat("*a,", 2000) + "]}}\nb: " +
+		strings.Repeat("{<<: ", 1500) + "{a: [" + strings.Repeat("*a,", 4000) + "]}" + strings.Repeat(", a: 1}", 1500))
+	require.NoError(t, err)
 	// As on the server they are copied at once.
 	server := yamlbridge.Reader{AsServer: true}
 	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}"+strings.Repeat("\n- {<<: *a}", 200)))

@@ -554,7 +554,7 @@ func (r *Reader) blockIndent(i, least int) (int, error) {
 		at := skipSpaces(text, i)
 		most = max(most, at-i)
 		switch c := text[at]; {
-		case c == '\t' && (r.Dialect == Kubernetes || at-i < least):
+		case c == '\t' && r.Dialect == Kubernetes:
 			return 0, r.fail(at, "found a tab character where an indentation space is expected")
 		case c != 0 && is(c, isBreakByte) && !(at == r.end):
 			i = lineEnd(text, at) + 1

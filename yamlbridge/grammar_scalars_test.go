@@ -153,6 +153,8 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"a: |\n  b\n \tc", "! 3:2 " + noSpace, ""},
 		{"a: |\n  b\n  \tc\n", `{"a":"b\n\tc\n"}`, ""},
 		{"a: |\n   \n  b\n", "! 3:3 did not find expected key", "! 3:3 an empty line at the start of a block scalar has more spaces"},
+		{"a: |\n   \n b\n", "! 3:2 did not find expected key", "! 3:2 an empty line at the start of a block scalar has more spaces"},
+		{"--- |\n \n---\n", `""`, ""},
 		{"a: |\n  \n  b\n", `{"a":"\nb\n"}`, ""},
 		{"a: |\n    \nb: c", `{"a":"","b":"c"}`, ""},
 		{"--- |\na\n", "! 2:1 nothing may follow the document", `"a\n"`},

@@ -173,3 +173,14 @@ func requireSyntaxPath(t *testing.T, src, path string) {
 	require.ErrorAs(t, err, &syntax, src)
 	assert.Equal(t, path, syntax.Path.String(), "%q: %v", src, err)
 }
+
+// TestPositionsOfMerged: what comes from an alias in a list stands there.
+func TestPositionsOfMerged(t *testing.T) {
+	var r yamlbridge.Reader
+	out, err := r.AppendJSON(nil, []byte("- &x {a: 1}\n- &y {b: 2}\n- <<: [*x,\n  *y,\n  {c: 3}]"))
+	require.NoError(t, err)
+	require.Equal(t, `[{"a":1},{"b":2},{"a":1,"b":2,"c":3}]`, string(out))
+	for name, line := range map[string]int{"a": 3, "b": 4, "c": 5} {
+		assert.Equal(t, line, r.Position(strings.LastIndex(string(out), `"`+name+`"`)).Line, name)
+	}
+}
