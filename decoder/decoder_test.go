@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -273,32 +272,4 @@ func TestPeekType(t *testing.T) {
 			assert.EqualError(t, err, c.err)
 		}
 	}
-}
-
-// TestConcurrentUse runs one program in many goroutines, with documents of all
-// sorts, and looks for anything that leaks from one call to the next.
-func TestConcurrentUse(t *testing.T) {
-	p := compileYAML(t, testSchema)
-	docs := []string{docWithAll, `{}`, `{"n":1,"n":2}`, `{"kind":1}`, `{"x":[`, `{"zz":{"a":1,"a":2}}`}
-	want := make([]string, len(docs))
-	result := func(d *Decoder, doc string) string {
-		out, err := d.AppendJSON(nil, []byte(doc))
-		return fmt.Sprint(string(out), err, details(d.Findings()), d.Omitted())
-	}
-	for i, doc := range docs {
-		want[i] = result(New(p), doc)
-	}
-	var wg sync.WaitGroup
-	for g := range 16 {
-		wg.Go(func() {
-			d := New(p)
-			for i := range 200 {
-				k := (i*7 + g) % len(docs)
-				if got := result(d, docs[k]); got != want[k] {
-					t.Errorf("%s: got %s, want %s", docs[k], got, want[k])
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

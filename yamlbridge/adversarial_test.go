@@ -56,7 +56,8 @@ func bomb(levels int) string {
 	return b.String()
 }
 
-// The numbers are those of the project's table of hostile inputs.
+// TestAdversarial has what a Reader makes of the hostile inputs with these numbers. What becomes
+// of it then, and all others, are in the test of that name in package decoder.
 func TestAdversarial(t *testing.T) {
 	row := func(n int, f func(t *testing.T)) { t.Run(fmt.Sprint("row", n), f) }
 	row(68, func(t *testing.T) {

@@ -21,7 +21,8 @@
 //	               is not checked
 //	findings.yaml  the same for in.yaml
 //	error          for documents without a result: a line "kind: syntax" (or
-//	               limit, type or object) and lines that the message must contain
+//	               limit, type or object), one "at: 1:7" for its line and column, and
+//	               lines that the message must contain
 //
 // A section for one semantics only has it before the extension, or at the end:
 // want.kubernetes.json, want.kep.json, findings.kep, error.kep. Where both
@@ -30,9 +31,13 @@
 // The options are "semantics: both" (the default, kubernetes and kep) or those
 // that the case is for: kubernetes, kep, server (that of Kubernetes under
 // decoder.Kubernetes) and storage (under decoder.FromStorage); "root: resource"
-// (the default) or value; "yaml: no" for documents that are JSON only; "again: no"
+// (the default) or value; "kind: optional" for objects that have none under server
+// or storage; "yaml: no" for documents that are JSON only; "again: no"
 // where the result is not accepted itself; "total: N" for the number of findings
 // with those beyond the limits.
+//
+// Cases in the folder "hostile" start with their numbers in the project's table of
+// hostile inputs, such as "50-51-fields": see [Case.Rows].
 //
 // Several documents can share a schema: sections in a folder, such as
 // "null/in.json", are a case of their own that takes what it lacks from the
@@ -86,6 +91,8 @@ type Case struct {
 	ValueRoot bool
 	// JSON and YAML are the forms of the document; nil where there is none.
 	JSON, YAML []byte
+	// KindOptional says that the object may have no kind where others must.
+	KindOptional bool
 	// JSONOnly says that JSON is not to be read as YAML.
 	JSONOnly bool
 	// Once says that the result is not to be decoded again.
@@ -99,6 +106,7 @@ type Case struct {
 // A Failure is what is known about the error for a document without a result.
 type Failure struct {
 	Kind     string   // "syntax", "limit", "type", "object", or "" where it may be any
+	At       string   // line and column, such as "1:7", or "" where they may be any
 	Contains []string // parts of the message
 }
 
@@ -129,11 +137,25 @@ func (c *Case) Failure(semantics string) *Failure {
 	for _, line := range lines(text) {
 		if kind, ok := strings.CutPrefix(line, "kind: "); ok {
 			f.Kind = kind
+		} else if at, ok := strings.CutPrefix(line, "at: "); ok {
+			f.At = at
 		} else {
 			f.Contains = append(f.Contains, line)
 		}
 	}
 	return f
+}
+
+// Rows returns the numbers that the last element of the name starts with.
+func (c *Case) Rows() (rows []int) {
+	for part := range strings.SplitSeq(path.Base(c.Name), "-") {
+		row, err := strconv.Atoi(part)
+		if err != nil {
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 func (c *Case) section(names ...string) ([]byte, bool) {
@@ -273,6 +295,8 @@ func (c *Case) complete() error {
 			}
 		case line == "root: value":
 			c.ValueRoot = true
+		case line == "kind: optional":
+			c.KindOptional = true
 		case line == "yaml: no":
 			c.JSONOnly = true
 		case line == "again: no":

@@ -28,7 +28,8 @@ semantics: kubernetes
 yaml: no
 -- two/error --
 kind: syntax
-1:1
+at: 1:1
+a part of it
 `
 
 func TestParse(t *testing.T) {
@@ -56,7 +57,7 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, []string{Kubernetes}, two.Semantics)
 	assert.True(t, two.JSONOnly)
 	assert.Equal(t, "\xff[[[0,1,", string(two.JSON))
-	assert.Equal(t, &Failure{Kind: "syntax", Contains: []string{"1:1"}}, two.Failure(Kubernetes))
+	assert.Equal(t, &Failure{Kind: "syntax", At: "1:1", Contains: []string{"a part of it"}}, two.Failure(Kubernetes))
 }
 
 func TestParseSpecialSections(t *testing.T) {
@@ -83,6 +84,7 @@ func TestParseSemantics(t *testing.T) {
 type: object
 -- options --
 semantics: kubernetes server
+kind: optional
 -- in.json --
 {"a": null}
 -- want.json --
@@ -93,8 +95,18 @@ kind: object
 	require.NoError(t, err)
 	require.Len(t, cases, 1)
 	assert.Equal(t, []string{Kubernetes, Server}, cases[0].Semantics)
+	assert.True(t, cases[0].KindOptional)
 	assert.Nil(t, cases[0].Failure(Kubernetes))
 	assert.Equal(t, "object", cases[0].Failure(Server).Kind)
+}
+
+func TestRows(t *testing.T) {
+	for name, want := range map[string][]int{
+		"hostile/50-53-nulls/50-51-fields": {50, 51}, "hostile/13-normal-forms": {13}, "prune/arrays": nil, "hostile/9": {9},
+	} {
+		c := Case{Name: name}
+		assert.Equal(t, want, c.Rows(), name)
+	}
 }
 
 func TestParseRefuses(t *testing.T) {

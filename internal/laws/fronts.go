@@ -5,7 +5,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
-
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -215,7 +214,6 @@ func (s *Subject) CheckValues(t testing.TB, src []byte) {
 	c := checker{TB: t, Subject: s, src: src}
 	want := c.decode(c.decoder(decoder.Compact(true)), src)
 	c.checkTokens(want)
-	c.checkYAML()
 	for _, separate := range []bool{false, true} {
 		d := c.decoder(decoder.SeparateStrings(separate))
 		var first, second any
@@ -304,26 +302,4 @@ func (c *checker) checkTokens(want outcome) {
 	require.NoError(c, tokens.Err())
 	require.Equal(c, want.out, string(bytes.TrimSpace(out.Bytes())))
 	require.Equal(c, want.findings, slices.Clone(tokens.Findings()))
-}
-
-// checkYAML asserts of the document as YAML that all ways of reading it agree.
-func (c *checker) checkYAML() {
-	c.Helper()
-	d := c.decoder(decoder.FieldValidation(decoder.Strict))
-	out, err := d.AppendYAML(nil, c.src)
-	want := outcome{string(out), err, slices.Clone(d.Findings()), d.Omitted()}
-
-	r := d.NewYAMLReader(&Chunks{Text: c.src, Cuts: []int{len(c.src) / 2}})
-	out, err = io.ReadAll(r)
-	if err == nil {
-		require.Equal(c, want, outcome{string(out), want.err, slices.Clone(r.Findings()), d.Omitted()})
-	}
-	require.Equal(c, want.err, err)
-
-	var v, expected any
-	require.Equal(c, want.err, d.UnmarshalYAML(c.src, &v))
-	if !want.isFatal() {
-		require.NoError(c, kjson.UnmarshalCaseSensitivePreserveInts([]byte(want.out), &expected))
-	}
-	require.Equal(c, expected, v)
 }

@@ -50,13 +50,23 @@ type Subject struct {
 	// the server inserts defaults as they are, with what it drops or refuses when it
 	// reads it. Validation sees to it that none is so, but for those of maps.
 	settles bool
+	options []decoder.Option // beyond those of the reading
 }
 
 // New returns a subject, or the error of schema.Compile. resource says whether the
 // root is one.
 func New(s *schema.Structural, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
 	p, err := schema.Compile(s, append(opts, schema.ResourceRoot(resource))...)
-	return &Subject{p, reading, resource, hasOddDefault(s, false) || hasOddDefault(s, true) && s.Validate() != nil}, err
+	return &Subject{
+		program: p, reading: reading, resource: resource,
+		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && s.Validate() != nil,
+	}, err
+}
+
+// With makes all decoders with more options, and returns s.
+func (s *Subject) With(opts ...decoder.Option) *Subject {
+	s.options = append(s.options, opts...)
+	return s
 }
 
 // hasOddDefault reports whether there is a default with a null, or what is not of
@@ -128,14 +138,19 @@ type checker struct {
 
 // decoder returns a new decoder: the seed of its hashes is its own.
 func (c *checker) decoder(opts ...decoder.Option) *decoder.Decoder {
-	opts = append([]decoder.Option{decoder.WithLimits(limits)}, opts...)
-	switch c.reading {
+	return decoder.New(c.program, c.with(opts...)...)
+}
+
+// with returns the options of all decoders, and more.
+func (s *Subject) with(opts ...decoder.Option) []decoder.Option {
+	opts = slices.Concat([]decoder.Option{decoder.WithLimits(limits)}, s.options, opts)
+	switch s.reading {
 	case Kubernetes:
 		opts = append(opts, decoder.Kubernetes())
 	case FromStorage:
 		opts = append(opts, decoder.FromStorage())
 	}
-	return decoder.New(c.program, opts...)
+	return opts
 }
 
 // An outcome is all that a call leaves.

@@ -1,0 +1,115 @@
+package decoder_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/laws"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// hostileRows is how many hostile inputs there are in the project's table of them.
+const hostileRows = 104
+
+// TestAdversarial has the hostile inputs by their numbers. Most are data: the cases under
+// testdata/hostile whose names start with the number. rowTests has what needs code, and
+// rowCases what is shown by cases of other topics. All cases go through all ways in and out.
+func TestAdversarial(t *testing.T) {
+	byRow := make(map[int][]corpus.Case)
+	for _, c := range corpus.Load(t, "hostile/*") {
+		require.NotEmpty(t, c.Rows(), "%s: the name must start with the number of its row", c.Name)
+		for _, row := range c.Rows() {
+			byRow[row] = append(byRow[row], c)
+		}
+	}
+	for row, names := range rowCases {
+		byRow[row] = append(byRow[row], corpus.Load(t, names...)...)
+	}
+	for row := 1; row <= hostileRows; row++ {
+		t.Run(fmt.Sprintf("%03d", row), func(t *testing.T) {
+			cases, test := byRow[row], rowTests[row]
+			require.True(t, len(cases) > 0 || test != nil, "nothing shows hostile input %d", row)
+			for _, c := range cases {
+				checkCase(t, &c)
+				t.Run(c.Name+"/fronts", func(t *testing.T) { checkFronts(t, &c) })
+			}
+			if test != nil {
+				t.Run("code", test)
+			}
+		})
+		delete(byRow, row)
+	}
+	require.Empty(t, byRow, "rows that the table does not have")
+}
+
+// rowCases are the cases of other topics that show hostile inputs.
+var rowCases = map[int][]string{
+	55: {"kep-2332/07-json-and-properties", "kep-2332/09-json-and-additional-properties"},
+	56: {"prune/preserved-array", "prune/preserved-array-items"},
+	57: {"prune/additional-properties-true", "prune/additional-properties-false"},
+}
+
+// longDocument is from where on a document is long: it goes through the fronts once, and
+// not at all where tests are to be short.
+const longDocument = 64 << 10
+
+// checkFronts asserts that all ways in and out say of a case what AppendJSON or AppendYAML
+// says, which checkCase has looked at: whole, and one byte at a time.
+func checkFronts(t *testing.T, c *corpus.Case) {
+	isLong := max(len(c.JSON), len(c.YAML)) > longDocument
+	if isLong && testing.Short() {
+		t.Skip("a long document")
+	}
+	s, err := schema.Parse(c.Schema)
+	require.NoError(t, err)
+	for _, semantics := range c.Semantics {
+		reading := laws.Hardened
+		switch semantics {
+		case corpus.Server:
+			reading = laws.Kubernetes
+		case corpus.Storage:
+			reading = laws.FromStorage
+		}
+		subject, err := laws.New(s, reading, !c.ValueRoot, schema.Semantics(dialectOf(semantics)))
+		require.NoError(t, err)
+		subject.With(decoder.WithLimits(decoder.Limits{}), decoder.AllowMissingKind(c.KindOptional))
+		if c.JSON != nil {
+			subject.CheckValues(t, c.JSON)
+			fronts := subject.Fronts(t, c.JSON)
+			for _, cuts := range allCuts(c.JSON) {
+				fronts.Check(t, cuts...)
+				subject.CheckSequence(t, c.JSON, cuts...)
+			}
+		}
+		for _, src := range [][]byte{c.JSON, c.YAML} {
+			if src == nil || isLong && c.JSONOnly {
+				continue
+			}
+			for _, cuts := range allCuts(src) {
+				subject.CheckYAML(t, src, cuts...)
+				subject.CheckYAMLSequence(t, src, cuts...)
+			}
+		}
+	}
+}
+
+// allCuts returns the ways to cut a document: not at all and at every byte, or, if it is long,
+// into parts that go through the window of a stream many times.
+func allCuts(src []byte) [][]int {
+	step := 1
+	if len(src) > longDocument {
+		step = 4093
+	}
+	var cuts []int
+	for at := 0; at < len(src); at += step {
+		cuts = append(cuts, at)
+	}
+	if step > 1 {
+		return [][]int{cuts}
+	}
+	return [][]int{nil, cuts}
+}
