@@ -142,8 +142,11 @@ func (w *walker) frameSegment(i int) (name []byte, index int) {
 	return b[at:end], 0
 }
 
-// unescape returns the text of a name, until the next call.
+// unescape returns the text of a name, until the next call. It is not nil, which is an index.
 func (w *walker) unescape(raw []byte) []byte {
+	if w.scratch == nil {
+		w.scratch = make([]byte, 0, 64)
+	}
 	w.scratch = jsonwire.AppendUnescaped(w.scratch[:0], raw)
 	return w.scratch
 }
