@@ -67,6 +67,9 @@ func checkFronts(t *testing.T, c *corpus.Case) {
 	s, err := schema.Parse(c.Schema)
 	require.NoError(t, err)
 	for _, semantics := range c.Semantics {
+		if isLong && semantics == corpus.KEP {
+			continue // little is different
+		}
 		reading := laws.Hardened
 		switch semantics {
 		case corpus.Server:
