@@ -162,6 +162,7 @@ func TestAliasLimit(t *testing.T) {
 	text := strings.Repeat("x", 60_000)
 	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), "alias bytes", 179)
 	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", "alias bytes", 177)
+	requireLimit(t, "- &a {b: "+text+"}\n- ["+strings.Repeat("<<: *a,\n ", 200)+"]", "alias bytes", 176)
 	// Each merge key looks at all copies in it.
 	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), "alias bytes", 2)
 	_, err = convert("a: &a 1\nc: {<<: {d: [" + strings.Repeat("*a,", 2000) + "]}}\nb: " +
@@ -214,6 +215,9 @@ func TestJSONLimit(t *testing.T) {
 	fits := "[" + strings.Repeat("1,", most/2-2) + "12]" // [1,1,12]
 	requireJSON(t, fits, fits)
 	requireLimit(t, strings.Replace(fits, "12]", "123]", 1), "JSON bytes", 1)
+	yamlbridge.SetMaxJSONBytes(1000)
+	requireLimit(t, `"`+strings.Repeat(`\0`, 200)+`": []`, "JSON bytes", 1)
+	yamlbridge.SetMaxJSONBytes(most)
 	got, err := yamlbridge.AppendJSON(make([]byte, most), []byte("[a]"))
 	require.NoError(t, err)
 	assert.Len(t, got, most+len(`["a"]`))

@@ -166,14 +166,12 @@ again:
 	}
 
 tabbedNode:
-	for {
-		f = &r.stack[len(r.stack)-1]
-		if col >= int(f.column) {
-			break
-		}
+	f = &r.stack[len(r.stack)-1]
+	if col < int(f.column) {
 		if err = r.pop(); err != nil {
 			return i, err
 		}
+		goto tabbedNode
 	}
 	if (f.state != mapValue && f.state != seqValue && f.state != documentValue) || col <= int(f.column) {
 		return i, r.fail(i, "a tab is no indentation")

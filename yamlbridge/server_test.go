@@ -103,6 +103,9 @@ func TestServerDuplicates(t *testing.T) {
 		// Without a colon, it is that of what follows.
 		{"? a\n? a\n", []string{`line 3: key "a" already set in map`}},
 		{"    ? a\n    ? a\n ", []string{`line 3: key "a" already set in map`}},
+		{"    ? a\n    ? a\n   ", []string{`line 3: key "a" already set in map`}},
+		{"    ? a\n    ? a\n    ", []string{`line 4: key "a" already set in map`}},
+		{"    ? a\n    ? a\n     ", []string{`line 4: key "a" already set in map`}},
 		// Nested ones come first.
 		{"a: 1\na:\n  b: 1\n  b: 2", []string{`line 4: key "b" already set in map`, `line 3: key "a" already set in map`}},
 		// Keys that are equal as strings only are two.
