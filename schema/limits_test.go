@@ -108,7 +108,7 @@ func TestCompileMemory(t *testing.T) {
 	}
 	compile(4000) // for what is kept in a pool
 	once, fourTimes := compile(1000), compile(4000)
-	assert.Less(t, float64(fourTimes), 6*float64(once))
+	assert.Less(t, float64(fourTimes), 8*float64(once), "the pool may have been emptied; a square would be 16 times as much")
 }
 
 func TestMaxExpansion(t *testing.T) {
