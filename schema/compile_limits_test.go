@@ -36,6 +36,41 @@ func TestCompileErrorValues(t *testing.T) {
 	}
 }
 
+// TestDefaultBudget renders defaults with every budget up to the one that they need:
+// each byte counts, and so does each default of which nothing is left.
+func TestDefaultBudget(t *testing.T) {
+	s := parseText(t, `
+type: object
+properties:
+  a: {type: object, default: {b: 1, c: [null, {}, null], x: null, unknown: 1}, properties: {
+    b: {type: integer}, c: {type: array, items: {type: string, default: de}}, d: {type: string, default: f}, x: {type: string, default: yz}}}
+  e: {type: object, x-kubernetes-embedded-resource: true, properties: {
+    metadata: {type: object, default: {name: given}, properties: {labels: {type: object, default: 5}, namespace: {type: string, default: ns}}}}}
+`)
+	render := func(budget int) (left int, err error) {
+		c := newCompiler(options{}, s)
+		defer c.release()
+		c.budget = budget
+		c.root(s)
+		err = c.renderDefaults()
+		return c.budget, err
+	}
+	needed := 0
+	for _, part := range []string{
+		`"de"`, `"f"`, `"yz"`, `"ns"`, // once each, to be taken wherever they are wanted
+		`{"b":1,"c":["de",{},"de"],"x":"yz","d":"f"}`, `{"name":"given","namespace":"ns"}`, `?`,
+	} {
+		needed += len(part)
+	}
+	left, err := render(needed)
+	require.NoError(t, err)
+	assert.Zero(t, left)
+	for budget := range needed {
+		_, err := render(budget)
+		require.ErrorContains(t, err, "defaults within defaults must not grow beyond 16 MiB", "%d bytes", budget)
+	}
+}
+
 // TestCompileBrokenDefaults has defaults that no parser lets through, in trees that
 // were made by hand.
 func TestCompileBrokenDefaults(t *testing.T) {
@@ -89,22 +124,22 @@ func TestCompileDeepDefault(t *testing.T) {
 	}
 }
 
-// TestCompileWidest compiles a schema with as many properties as one may have.
+// TestCompileWidest compiles a schema with as many properties as one may have, which
+// takes seconds, and one with one more.
 func TestCompileWidest(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
 	const most = 1_048_571
 	widest := &Structural{Type: "object", Properties: make(map[string]*Structural, most+1)}
 	for i := range most {
 		widest.Properties[strconv.Itoa(i)] = nil
 	}
 	s := &Structural{Type: "object", Properties: map[string]*Structural{"a": widest}}
-	p, err := Compile(s)
-	require.NoError(t, err)
-	assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), most)
+	if !testing.Short() {
+		p, err := Compile(s)
+		require.NoError(t, err)
+		assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), most)
+	}
 	widest.Properties["one more"] = nil
-	_, err = Compile(s)
+	_, err := Compile(s)
 	assert.EqualError(t, err, "openAPIV3Schema.properties[a]: Forbidden: must not have more than 1048571 properties")
 }
 

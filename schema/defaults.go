@@ -439,8 +439,6 @@ func (c *compiler) renderArray(dst []byte, dec *jsontext.Decoder, n *program.Nod
 	if err != nil {
 		return dst, err
 	}
-	if _, err := dec.ReadToken(); err != nil {
-		return dst, err
-	}
+	dec.ReadToken() // the bracket
 	return put(c, dst, "]")
 }
