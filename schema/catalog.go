@@ -302,12 +302,12 @@ func (e *NotFoundError) Error() string {
 	b := errors.AppendQuoted([]byte("no matches for kind "), e.Kind)
 	b = errors.AppendQuoted(append(b, " in version "...), e.APIVersion)
 	switch {
+	case e.NotServed && len(e.Versions) == 0:
+		b = append(b, ": the version is not served"...)
 	case e.NotServed && len(e.Versions) == 1:
 		b = append(b, ": the version is not served, "+e.Versions[0]+" is"...)
-	case e.NotServed && len(e.Versions) > 1:
-		b = append(b, ": the version is not served, "+strings.Join(e.Versions, ", ")+" are"...)
 	case e.NotServed:
-		b = append(b, ": the version is not served"...)
+		b = append(b, ": the version is not served, "+strings.Join(e.Versions, ", ")+" are"...)
 	case len(e.Versions) > 0:
 		b = append(b, ": the kind has "+strings.Join(e.Versions, ", ")...)
 	}

@@ -99,9 +99,12 @@ func TestCompileErrors(t *testing.T) {
 	// A tree that is no tree: a default that holds itself.
 	s := parseText(t, `{type: object, properties: {a: {type: object, default: {}}}}`)
 	s.Properties["a"].Properties = map[string]*Structural{"a": s.Properties["a"]}
-	_, err = Compile(s)
-	require.ErrorAs(t, err, &errs)
-	assert.ErrorContains(t, err, "must not contain itself")
+	for _, value := range []string{`{}`, `{"a":null}`} {
+		s.Properties["a"].Default = jsontext.Value(value)
+		_, err = Compile(s)
+		require.ErrorAs(t, err, &errs)
+		assert.ErrorContains(t, err, "must not contain itself")
+	}
 }
 
 // TestCompileWide has a default that names each of many fields, and fields whose
@@ -114,7 +117,7 @@ func TestCompileWide(t *testing.T) {
 	value := []byte{'{'}
 	for i := range fields {
 		name := fmt.Sprintf("prefix00-%05d-suffix00", i)
-		wide.Properties[name] = &Structural{Type: "string", Default: jsontext.Value(`"x"`)}
+		wide.Properties[name] = &Structural{Type: "string", Default: jsontext.Value(`"absent"`)}
 		value = fmt.Appendf(value, "%q:\"y\",", name)
 	}
 	wide.Default = jsontext.Value(append(value[:len(value)-1], '}'))

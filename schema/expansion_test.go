@@ -24,6 +24,8 @@ func TestExpansionFigures(t *testing.T) {
 		{"elements, and a default beside them", `{type: object, properties: {d: {type: string, default: ""}, l: {type: array, items: ` + item + `}}}`,
 			Expansion{len(`,"d":""`), of(`{},`), l}},
 		{"elements of elements", `{type: object, properties: {l: {type: array, items: {type: array, items: ` + item + `}}}}`, Expansion{0, of(`{},`), l + ".items"}},
+		{"as much in two places: the first", `{type: object, properties: {b: {type: array, items: ` + item + `}, a: {type: array, items: {type: object, properties: {d: {type: string, default: "abcdefgh"}}}}}}`,
+			Expansion{0, of(`{},`), "openAPIV3Schema.properties[a].items"}},
 		{"nulls", `{type: object, properties: {l: {type: array, items: {type: string, default: "12345678"}}}}`, Expansion{0, 10.0 / float64(len(`null,`)), l}},
 		{"a map, in which one has no name", `{type: object, properties: {m: {type: object, additionalProperties: ` + item + `}}}`, Expansion{int(gets), of(`"x":{},`), m}},
 		{"a field of elements", `{type: object, properties: {l: {type: array, items: {type: object, properties: {a: ` + item + `}}}}}`, Expansion{0, of(`{"a":{}},`), l}},
@@ -50,6 +52,16 @@ func TestExpansionFigures(t *testing.T) {
 				assert.Equal(t, c.want, got)
 			}
 		})
+	}
+}
+
+// TestExpansionOfText has fields with defaults in what must be text under the KEP.
+func TestExpansionOfText(t *testing.T) {
+	const text = `{type: string, properties: {d: {type: string, default: x}}}`
+	for _, s := range []string{text, `{type: object, properties: {l: {type: array, items: ` + text + `}}}`} {
+		p, err := Compile(parseText(t, s), ResourceRoot(false), Semantics(KEP))
+		require.NoError(t, err)
+		assert.Zero(t, p.Expansion(), s)
 	}
 }
 

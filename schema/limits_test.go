@@ -95,6 +95,17 @@ func TestMaxDepth(t *testing.T) {
 	}
 }
 
+// TestMaxDepthOfSiblings has more objects beside each other than there may be one within
+// the other.
+func TestMaxDepthOfSiblings(t *testing.T) {
+	s := &Structural{Type: "object", Properties: map[string]*Structural{}}
+	for i := range MaxDepth {
+		s.Properties[fmt.Sprint(i)] = &Structural{Type: "object", Properties: map[string]*Structural{"a": nil}}
+	}
+	_, err := Compile(s)
+	assert.NoError(t, err)
+}
+
 // TestCompileMemory asserts that a schema of four times the size takes little more than
 // four times as much memory, though it is four times as deep and each default stands at the
 // bottom.
@@ -130,6 +141,9 @@ func TestMaxExpansion(t *testing.T) {
 		{once, 14.0 / 3, ""},
 		{once - 1, 5, `openAPIV3Schema: Invalid value: 28: is how many bytes defaults add to a document of any length, more than the bound of 27: remove or shorten defaults outside of items and additionalProperties`},
 		{once, 4.6, `openAPIV3Schema.properties[l].items: Invalid value: 4.7: is how many bytes defaults add here for each byte of a document, more than the bound of 4.6: remove or shorten defaults here and below`},
+		{once, 0, ""},
+		{0, 14.0 / 3, ""},
+		{once - 1, 0, `openAPIV3Schema: Invalid value: 28: is how many bytes defaults add to a document of any length, more than the bound of 27: remove or shorten defaults outside of items and additionalProperties`},
 		{0, 4.6, `openAPIV3Schema.properties[l].items: Invalid value: 4.7: is how many bytes defaults add here for each byte of a document, more than the bound of 4.6: remove or shorten defaults here and below`},
 	} {
 		_, err := Compile(s, MaxExpansion(c.perDocument, c.perByte))
