@@ -65,22 +65,20 @@ func (e Entry) Program() (*Program, error) { return e.compile() }
 func (c *Catalog) Add(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kinds := maps.Clone(c.kinds)
+	a := newAdder(c.kinds)
 	var errs []error
 	for _, crd := range crds {
-		key := groupKind{crd.Group, crd.Kind}
-		if (key.group == "" || key.kind == "") && !crd.openAPI {
+		if (crd.Group == "" || crd.Kind == "") && !crd.openAPI {
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
 			continue
 		}
 		for i := range crd.Versions {
 			e := c.entry(crd, &crd.Versions[i])
-			known := kinds[key]
-			switch other := findVersion(known, e.Version.Name); {
+			switch other := a.find(e); {
 			case e.Version.Name == "":
 				errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
 			case other == nil:
-				kinds[key] = append(slices.Clip(known), e)
+				a.add(e)
 			case !crd.openAPI && !other.CRD.openAPI && !other.same(e):
 				errs = append(errs, fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
 					e.APIVersion, e.Kind, other.CRD.source(), crd.source()))
@@ -90,8 +88,45 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	if len(errs) > 0 {
 		return stderrors.Join(errs...)
 	}
-	c.kinds = kinds
+	c.kinds = a.kinds
 	return nil
+}
+
+// An adder adds entries to a copy of the kinds of a catalog.
+type adder struct {
+	kinds map[groupKind][]Entry
+	// versions are those of the kinds that were looked at: where they are in kinds. These
+	// have lists of their own.
+	versions map[groupKind]map[string]int
+}
+
+func newAdder(kinds map[groupKind][]Entry) adder {
+	return adder{maps.Clone(kinds), make(map[groupKind]map[string]int)}
+}
+
+// find returns the entry that is there for the version of e, or nil.
+func (a *adder) find(e Entry) *Entry {
+	key := groupKind{e.CRD.Group, e.CRD.Kind}
+	versions := a.versions[key]
+	if versions == nil {
+		versions = make(map[string]int)
+		a.versions[key] = versions
+		a.kinds[key] = slices.Clone(a.kinds[key])
+		for i, known := range a.kinds[key] {
+			versions[known.Version.Name] = i
+		}
+	}
+	if i, ok := versions[e.Version.Name]; ok {
+		return &a.kinds[key][i]
+	}
+	return nil
+}
+
+// add adds an entry that find has not found.
+func (a *adder) add(e Entry) {
+	key := groupKind{e.CRD.Group, e.CRD.Kind}
+	a.versions[key][e.Version.Name] = len(a.kinds[key])
+	a.kinds[key] = append(a.kinds[key], e)
 }
 
 func (c *Catalog) entry(crd *CRD, v *Version) Entry {

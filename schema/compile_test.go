@@ -85,6 +85,21 @@ func TestCompileErrors(t *testing.T) {
 	require.ErrorAs(t, err, &errs)
 	assert.EqualError(t, err, `openAPIV3Schema.properties[a].properties[b].default: Invalid value: 5: must be of type string`)
 
+	// What no API server reads, and no decoder lets through.
+	for _, c := range []struct{ value, msg string }{
+		{`1e400`, "must not hold a number beyond the range of float64"},
+		{`{"metadata":{"name":"a","finalizers":[1e400]}}`, "must not hold a number beyond the range of float64"},
+		{strings.Repeat("9", 400), "must not hold a number beyond the range of float64"},
+		{`{"a":`, "must be JSON: "},
+	} {
+		_, err = Compile(&Structural{Type: "object", Properties: map[string]*Structural{
+			"a": {Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: new(true), Default: jsontext.Value(c.value)},
+		}})
+		require.ErrorAs(t, err, &errs)
+		assert.ErrorContains(t, err, "openAPIV3Schema.properties[a].default: Invalid value: ")
+		assert.ErrorContains(t, err, c.msg)
+	}
+
 	// Defaults within defaults multiply: three levels of a thousand each.
 	var b strings.Builder
 	thousand := "[" + strings.Repeat("{},", 999) + "{}]"

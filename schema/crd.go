@@ -419,7 +419,12 @@ func sameSchema(a, b *Structural) bool {
 // hasSchemaWith reports whether a schema of the definition has a node, in the
 // core or elsewhere, of which has is true.
 func (c *CRD) hasSchemaWith(has func(*Structural) bool) bool {
+	var last *Structural // which those of v1beta1 share
 	return slices.ContainsFunc(c.Versions, func(v Version) bool {
+		if v.Schema == last {
+			return false
+		}
+		last = v.Schema
 		return v.Schema != nil && v.Schema.anyNode(has)
 	})
 }

@@ -156,6 +156,11 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 		return "", c.defaultError(d, "must not contain itself")
 	}
 	d.state = rendering
+	if mayOverflow(d.schema.Default) {
+		if _, err := decodeValue(d.schema.Default); err != nil {
+			return "", c.defaultError(d, "must not hold a number beyond the range of float64")
+		}
+	}
 	n := key.of().Node
 	value, ok := c.normalise(key, d.schema.Default)
 	if !ok {
@@ -180,6 +185,25 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	}
 	d.state = rendered
 	return d.rendered, nil
+}
+
+// mayOverflow reports whether a value may hold a number beyond float64, which the API server
+// does not read: there is an exponent of three digits, or there are 300 digits in a row.
+func mayOverflow(value []byte) bool {
+	digits, exponent := 0, false
+	for i, c := range value {
+		switch {
+		case '0' <= c && c <= '9':
+			if digits++; digits == 300 || exponent && digits == 3 {
+				return true
+			}
+		case c == '+' && exponent && digits == 0:
+		default:
+			exponent = c|0x20 == 'e' && i > 0 && '0' <= value[i-1] && value[i-1] <= '9'
+			digits = 0
+		}
+	}
+	return false
 }
 
 // defaultError says what is wrong with a default, and where it is.

@@ -156,3 +156,69 @@ func TestMaxExpansion(t *testing.T) {
 		assert.Equal(t, c.want, err.Error())
 	}
 }
+
+// TestMaxErrorBytes has schemas with as many faults as are listed, and with one more.
+func TestMaxErrorBytes(t *testing.T) {
+	list := func(faults int) errors.SchemaErrors {
+		s := &Structural{Type: "object", Properties: map[string]*Structural{}}
+		for i := range faults {
+			s.Properties[fmt.Sprintf("%07d", i)] = new(Structural)
+		}
+		return s.Validate().(errors.SchemaErrors)
+	}
+	one := list(1)[0]
+	most := (MaxErrorBytes-1)/len(one.Field+one.Value+one.Msg) + 1 // the last one may go beyond
+	assert.Len(t, list(most), most)
+	past := list(most + 3)
+	require.Len(t, past, most+1)
+	assert.EqualError(t, past[most], "openAPIV3Schema: Too many: 3: more faults are not listed: the text of those above is longer than 1 MiB")
+}
+
+// TestMaxDefaultSteps has a default whose parts are compared with many values each.
+func TestMaxDefaultSteps(t *testing.T) {
+	const enum = 1 << 12
+	validate := func(elements int) error {
+		return parseText(t, `{"type":"object","properties":{"l":{"type":"array","default":[`+strings.Repeat(fmt.Sprint(enum-1)+",", elements-1)+`0],
+			"items":{"type":"integer","enum":[`+manyNumbers(enum)+`]}}}}`).Validate()
+	}
+	// Each takes a step for itself and one for each value.
+	assert.NoError(t, validate(MaxDefaultSteps/(enum+1)-1))
+	assert.EqualError(t, validate(MaxDefaultSteps/(enum+1)+2), "openAPIV3Schema: Too many: 1048576: is how many steps there are for the validation of defaults: what is left of them is not validated")
+}
+
+func manyNumbers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, ",%d", i)
+	}
+	return b.String()[1:]
+}
+
+// TestOpenAPILimits has chains of references as long as they may be, and references under
+// allOf that repeat as much as they may, and one more.
+func TestOpenAPILimits(t *testing.T) {
+	const kind = `"x-kubernetes-group-version-kind":[{"group":"g","kind":"K","version":"v1"}],"type":"object","properties":{"metadata":{}`
+	chain := func(n int) error {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"c%d":{"items":{"$ref":"#/components/schemas/c%d"}},`, i, i+1)
+		}
+		_, err := ParseOpenAPI([]byte(`{"components":{"schemas":{` + b.String() + fmt.Sprintf(`"c%d":{}`, n) + `,"k":{` + kind + `,"c":{"$ref":"#/components/schemas/c0"}}}}}}`))
+		return err
+	}
+	const around = 3 // the kind, the reference to c0, and the last one
+	assert.NoError(t, chain(MaxDepth/2-around/2-1))
+	assert.ErrorContains(t, chain(MaxDepth/2), "is nested more than 10000 deep, with what it refers to and what refers to it")
+
+	const fields = 1 << 10
+	repeat := func(n int) error {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"f%d":{"nullable":true,"allOf":[{"$ref":"#/components/schemas/c"}]}`, i)
+		}
+		_, err := ParseOpenAPI([]byte(`{"components":{"schemas":{"c":{"properties":{` + manyMembers(`{}`, fields) + `}},"k":{` + kind + b.String() + `}}}}}`))
+		return err
+	}
+	assert.NoError(t, repeat(maxMerged/fields))
+	assert.EqualError(t, repeat(maxMerged/fields+1), "components.schemas[k]: references under allOf repeat more than 1048576 properties")
+}

@@ -42,7 +42,7 @@ const builtIn = "io.k8s."
 // x-kubernetes-int-or-string.
 //
 // The error is a *errors.SyntaxError or *errors.LimitError, or says which reference
-// leads nowhere.
+// leads nowhere or in circles, or which schema is deeper than [MaxDepth].
 func ParseOpenAPI(document []byte) ([]*CRD, error) {
 	t, err := readText(document)
 	if err != nil {
@@ -92,8 +92,15 @@ type groupVersionKind struct {
 type resolver struct {
 	components map[string]*component
 	// done has what became of each schema; those on the way are in it, too.
-	done map[*Structural]*Structural
+	done  map[*Structural]*Structural
+	depth int // of the schema that is being resolved
+	// merged is how many properties were taken into schemas from others.
+	merged int
 }
+
+// maxMerged is how many properties a document may repeat by references under allOf, beside
+// which something is said: a list of such references is a product of two sizes.
+const maxMerged = 1 << 20
 
 func newResolver(t *text) (*resolver, error) {
 	r := &resolver{components: map[string]*component{}, done: map[*Structural]*Structural{}}
@@ -169,6 +176,11 @@ func (r *resolver) resolve(s *Structural, within *component) (*Structural, error
 		}
 		return done, nil
 	}
+	if r.depth == MaxDepth {
+		return nil, fmt.Errorf("components.schemas[%s] is nested more than 10000 deep, with what it refers to and what refers to it", within.name)
+	}
+	r.depth++
+	defer func() { r.depth-- }()
 	if s.Ref != nil {
 		r.done[s] = nil // until it is known
 		to, err := r.refer(*s.Ref, within)
@@ -182,8 +194,10 @@ func (r *resolver) resolve(s *Structural, within *component) (*Structural, error
 	if s.Format == "int-or-string" {
 		s.XIntOrString, s.Type = true, ""
 	}
-	if err := r.merge(s, within); err != nil {
-		return nil, err
+	whole, err := r.merge(s, within)
+	if whole != nil || err != nil {
+		r.done[s] = whole
+		return whole, err
 	}
 	for name, child := range s.Properties {
 		to, err := r.resolve(child, within)
@@ -246,21 +260,34 @@ func (r *resolver) refer(ref string, within *component) (*Structural, error) {
 }
 
 // merge takes into a schema what those under allOf say that are references. What it
-// says itself goes before.
-func (r *resolver) merge(s *Structural, within *component) error {
+// says itself goes before. If it says nothing, the one that it refers to is the whole of it.
+func (r *resolver) merge(s *Structural, within *component) (whole *Structural, err error) {
 	if !slices.ContainsFunc(s.AllOf, func(a *Structural) bool { return a.Ref != nil }) {
-		return nil
+		return nil, nil
 	}
 	parts := s.AllOf
 	s.AllOf = nil
+	silent := len(parts) == 1 && s.saysNothing()
 	for _, part := range parts {
 		from, err := r.resolve(part, within)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s.take(from)
+		s.take(from) // in any case: who refers to s may have it by now
+		if silent {
+			return from, nil
+		}
+		if r.merged += len(from.Properties); r.merged > maxMerged {
+			return nil, fmt.Errorf("components.schemas[%s]: references under allOf repeat more than %d properties", within.name, maxMerged)
+		}
 	}
-	return nil
+	return nil, nil
+}
+
+// saysNothing reports whether s has nothing that [Structural.take] would add to.
+func (s *Structural) saysNothing() bool {
+	return s.Properties == nil && s.AdditionalProperties == nil && s.Items == nil && s.XPreserveUnknownFields == nil &&
+		s.Type == "" && !s.XIntOrString && !s.XEmbeddedResource && !s.Nullable && s.Default == nil
 }
 
 // take adds what another schema says of the same place.
@@ -302,16 +329,15 @@ func (s *Structural) take(from *Structural) {
 func (c *Catalog) AddOpenAPI(kinds ...*CRD) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := maps.Clone(c.kinds)
+	a := newAdder(c.kinds)
 	for _, kind := range kinds {
-		key := groupKind{kind.Group, kind.Kind}
 		for i := range kind.Versions {
-			if findVersion(all[key], kind.Versions[i].Name) == nil {
-				all[key] = append(slices.Clip(all[key]), c.entry(kind, &kind.Versions[i]))
+			if e := c.entry(kind, &kind.Versions[i]); a.find(e) == nil {
+				a.add(e)
 			}
 		}
 	}
-	c.kinds = all
+	c.kinds = a.kinds
 }
 
 // AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see [ParseOpenAPI].

@@ -20,7 +20,9 @@ import (
 //
 // Where the server goes through a Go map, and its order is random, Validate
 // goes by name. Its recursion follows s, which must be a tree; a schema that
-// was parsed is at most 10 000 deep, which a Go stack holds.
+// was parsed is at most 10 000 deep, which a Go stack holds. Beyond
+// [MaxErrorBytes] errors are only counted, and beyond [MaxDefaultSteps] defaults
+// are not validated further; both are errors themselves, of the kind TooMany.
 func (s *Structural) Validate() error {
 	if errs := s.validateAt("openAPIV3Schema", false); len(errs) > 0 {
 		return errs
@@ -47,35 +49,86 @@ func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors
 	}
 	unsupported := unsupportedKeyword(s)
 	if unsupported == "" {
-		errs := structuralErrors(s, p)
-		if len(errs) == 0 {
-			errs = defaultErrors(s, p)
+		more := structuralErrors(s, p)
+		if len(more.list) == 0 {
+			more = defaultErrors(s, p)
 		}
-		r.list = append(r.list, errs...)
+		r.take(more.list)
+		r.omitted += more.omitted
 	}
 	r.definition(s, p, true, metaContext{})
 	if len(r.list) == 0 && unsupported != "" {
 		r.invalid(p, "", unsupported)
 	}
-	return r.list
+	return r.errors(p)
 }
+
+// MaxErrorBytes is how much text [Structural.Validate] and [Structural.Warnings]
+// return: a schema may have as many faults as it has nodes, each with a path as long
+// as the schema is deep.
+const MaxErrorBytes = 1 << 20
 
 // A report collects errors. Its methods have the names of the constructors in
 // k8s.io/apimachinery/pkg/util/validation/field.
-type report struct{ list errors.SchemaErrors }
+type report struct {
+	list    errors.SchemaErrors
+	bytes   int // in list
+	omitted int // errors for which there was no room
+}
+
+// hasRoom reports whether there is room for another error. If not, it is counted.
+func (r *report) hasRoom() bool {
+	if r.bytes >= MaxErrorBytes {
+		r.omitted++
+		return false
+	}
+	return true
+}
 
 func (r *report) add(kind errors.SchemaErrorKind, p *place, value, msg string) {
-	r.list = append(r.list, &errors.SchemaError{Kind: kind, Field: p.String(), Value: value, Msg: msg})
+	if r.hasRoom() {
+		r.keep(&errors.SchemaError{Kind: kind, Field: p.String(), Value: value, Msg: msg})
+	}
+}
+
+func (r *report) keep(e *errors.SchemaError) {
+	r.list = append(r.list, e)
+	r.bytes += len(e.Field) + len(e.Value) + len(e.Msg)
+}
+
+// take adds errors of another report.
+func (r *report) take(errs errors.SchemaErrors) {
+	for _, e := range errs {
+		if r.hasRoom() {
+			r.keep(e)
+		}
+	}
+}
+
+// errors returns all errors, and how many there are beyond these.
+func (r *report) errors(root *place) errors.SchemaErrors {
+	if r.omitted == 0 {
+		return r.list
+	}
+	return append(r.list, &errors.SchemaError{
+		Kind: errors.TooMany, Field: root.String(), Value: strconv.Itoa(r.omitted),
+		Msg: "more faults are not listed: the text of those above is longer than 1 MiB",
+	})
 }
 
 func (r *report) required(p *place, msg string)  { r.add(errors.Required, p, "", msg) }
 func (r *report) forbidden(p *place, msg string) { r.add(errors.Forbidden, p, "", msg) }
+
 func (r *report) invalid(p *place, value any, msg string) {
-	r.add(errors.Invalid, p, render(value), msg)
+	if r.hasRoom() {
+		r.keep(&errors.SchemaError{Kind: errors.Invalid, Field: p.String(), Value: render(value), Msg: msg})
+	}
 }
 
 func (r *report) unsupported(p *place, value any, supported []string) {
-	r.add(errors.Unsupported, p, render(value), supportedValues(supported))
+	if r.hasRoom() {
+		r.keep(&errors.SchemaError{Kind: errors.Unsupported, Field: p.String(), Value: render(value), Msg: supportedValues(supported)})
+	}
 }
 
 func supportedValues(values []string) string {

@@ -121,7 +121,8 @@ func (r *report) below(s *Structural, p *place, isRoot bool, c metaContext) {
 		r.definitions(s.Items.Schemas, p.child("items"), c)
 	}
 	for _, name := range sortedKeys(s.Dependencies) {
-		if v := s.Dependencies[name]; v.Kind() == '{' {
+		// Each holds those within it as text that is read again.
+		if v := s.Dependencies[name]; v.Kind() == '{' && r.hasRoom() {
 			dependency := new(Structural)
 			if json.Unmarshal(v, dependency) == nil {
 				r.definition(dependency, p.child("dependencies").at(name), false, c)
@@ -242,9 +243,13 @@ func (r *report) listItems(s *Structural, p *place) {
 	if *s.XListType == "set" {
 		return
 	}
+	required := make(map[string]bool)
+	for _, name := range item.Required {
+		required[name] = true
+	}
 	for _, k := range s.XListMapKeys {
 		prop, ok := item.property(k)
-		if ok && !slices.Contains(item.Required, k) && !prop.hasDefault() {
+		if ok && !required[k] && !prop.hasDefault() {
 			r.required(items.property(k).child("default"),
 				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")
 		}

@@ -3,6 +3,7 @@ package schema
 import (
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -15,12 +16,26 @@ import (
 
 // defaultErrors validates the defaults in the schema of a resource. The rules of
 // [structuralErrors] hold for it.
-func defaultErrors(s *Structural, p *place) errors.SchemaErrors {
-	var r report
+func defaultErrors(s *Structural, p *place) report {
+	r := defaultReport{steps: MaxDefaultSteps}
 	root := *s
 	root.XEmbeddedResource = true
 	r.defaults(&root, p, nil)
-	return r.list
+	if r.steps < 0 {
+		r.add(errors.TooMany, p, strconv.Itoa(MaxDefaultSteps), "is how many steps there are for the validation of defaults: what is left of them is not validated")
+	}
+	return r.report
+}
+
+// MaxDefaultSteps is how many steps the validation of the defaults of a schema takes, such
+// as the comparison with a value of an enum, or the byte of a message: each part of a default
+// is held against each alternative for it, which is a product of two sizes.
+const MaxDefaultSteps = 1 << 20
+
+// A defaultReport is about defaults.
+type defaultReport struct {
+	report
+	steps int // that are left
 }
 
 // A metaField leads from a resource to a schema within its apiVersion, kind or
@@ -45,7 +60,7 @@ func (f *metaField) around(x any) map[string]any {
 	return resource
 }
 
-func (r *report) defaults(s *Structural, p *place, meta *metaField) {
+func (r *defaultReport) defaults(s *Structural, p *place, meta *metaField) {
 	if s.XEmbeddedResource {
 		meta = nil
 	}
@@ -69,7 +84,7 @@ func (r *report) defaults(s *Structural, p *place, meta *metaField) {
 	}
 }
 
-func (r *report) checkDefault(s *Structural, p *place, meta *metaField) {
+func (r *defaultReport) checkDefault(s *Structural, p *place, meta *metaField) {
 	x, err := decodeValue(s.Default)
 	if err != nil { // the server refuses the definition before
 		r.invalid(p, s.Default, err.Error())
@@ -89,11 +104,11 @@ func (r *report) checkDefault(s *Structural, p *place, meta *metaField) {
 			r.invalid(p, x, "must not have unknown fields") // x as it has become
 		}
 		if len(errs) > 0 {
-			r.list = append(r.list, errs...)
+			r.take(errs)
 			return
 		}
 	}
-	for _, e := range s.checkValue(x) {
+	for _, e := range s.checkValue(x, &r.steps) {
 		at := p
 		if e.name != "" && e.name != "." {
 			at = p.child(strings.TrimPrefix(e.name, "."))

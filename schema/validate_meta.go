@@ -125,7 +125,7 @@ func (r *report) resource(p *place, x map[string]any) {
 		meta, _ := decodeMeta(v) // of which coerceMeta has made what can be decoded
 		var sub report
 		sub.metadata(at, meta)
-		r.list = append(r.list, distinct(sub.list)...)
+		r.take(distinct(sub.list))
 	}
 }
 

@@ -19,16 +19,18 @@ import (
 // validations, which may restrict the core and not add to it.
 
 // structuralErrors returns the errors sorted by their text.
-func structuralErrors(s *Structural, p *place) errors.SchemaErrors {
+func structuralErrors(s *Structural, p *place) report {
 	var r report
 	r.core(s, p, "at the root")
 	incomplete(s, s, p, p, func(missing, defined *place) {
-		r.required(missing, "because it is defined in "+defined.String())
+		if r.hasRoom() {
+			r.required(missing, "because it is defined in "+defined.String())
+		}
 	})
 	slices.SortFunc(r.list, func(a, b *errors.SchemaError) int {
 		return strings.Compare(a.Error(), b.Error())
 	})
-	return r.list
+	return r
 }
 
 // core checks a node of the core and what is below it (validateStructuralInvariants).
@@ -40,8 +42,8 @@ func (r *report) core(s *Structural, p *place, level string) {
 	} else if s.Type == "array" {
 		r.required(p.child("items"), "must be specified")
 	}
-	for name, prop := range s.Properties {
-		r.core(prop.orEmpty(), p.property(name), "for specified object fields")
+	for _, name := range sortedKeys(s.Properties) {
+		r.core(s.Properties[name].orEmpty(), p.property(name), "for specified object fields")
 	}
 	if s.AdditionalProperties != nil {
 		if isRoot {
@@ -193,8 +195,8 @@ func (r *report) nested(v *Structural, p *place, skipAnyOf bool) {
 	if item := v.element(); item != nil {
 		r.nested(item, p.child("items"), false)
 	}
-	for name, prop := range v.Properties {
-		r.nested(prop.orEmpty(), p.property(name), false)
+	for _, name := range sortedKeys(v.Properties) {
+		r.nested(v.Properties[name].orEmpty(), p.property(name), false)
 	}
 	if _, ok := v.Properties["metadata"]; ok {
 		r.forbidden(p.property("metadata"), "must not be specified in a nested context")
@@ -254,12 +256,12 @@ func incompleteNested(v, s *Structural, at, named *place, emit func(missing, nam
 			incompleteNested(item, s.element(), at, named, emit)
 		}
 	}
-	for name, prop := range v.Properties {
+	for _, name := range sortedKeys(v.Properties) {
 		at, named := at.property(name), named.property(name)
 		if declared, ok := s.property(name); !ok {
 			emit(at, named)
 		} else {
-			incompleteNested(prop.orEmpty(), declared, at, named, emit)
+			incompleteNested(v.Properties[name].orEmpty(), declared, at, named, emit)
 		}
 	}
 }

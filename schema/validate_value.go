@@ -118,6 +118,7 @@ type checker struct {
 	nested bool
 	at     *trail
 	made   map[*Structural]*prepared
+	steps  *int // that are left
 }
 
 // prepared is what is made of a schema once for all values.
@@ -126,8 +127,16 @@ type prepared struct {
 	enum    []any
 }
 
-func (s *Structural) checkValue(x any) []valueError {
-	return checker{s, false, nil, make(map[*Structural]*prepared)}.check(x).errs
+// checkValue validates x in as many steps as there are left. If these do not suffice, the
+// count becomes negative, and messages may be missing.
+func (s *Structural) checkValue(x any, steps *int) []valueError {
+	return checker{s, false, nil, make(map[*Structural]*prepared), steps}.check(x).errs
+}
+
+// spend takes n steps. It reports whether there were as many.
+func (c checker) spend(n int) bool {
+	*c.steps -= n
+	return *c.steps >= 0
 }
 
 // with returns a checker for another schema, at another place.
@@ -152,6 +161,9 @@ func (c checker) prepared() *prepared {
 // check validates x (SchemaValidator.Validate).
 func (c checker) check(x any) *verdict {
 	v := new(verdict)
+	if !c.spend(1) {
+		return v
+	}
 	if x == nil {
 		v.merge(c.checkType(x))
 		v.merge(c.checkEnum(x))
@@ -182,6 +194,9 @@ func (c checker) check(x any) *verdict {
 		v.matches++
 	}
 	v.matches++
+	for _, e := range v.errs { // which are taken along from within
+		c.spend(len(e.name) + len(e.value) + len(e.text))
+	}
 	return v
 }
 
@@ -242,7 +257,7 @@ func typeOfValue(x any) (typ, format string) {
 
 // checkEnum looks for x among the values that are allowed (basicCommonValidator).
 func (c checker) checkEnum(x any) *verdict {
-	if len(c.Enum) == 0 {
+	if len(c.Enum) == 0 || !c.spend(len(c.Enum)) {
 		return nil
 	}
 	names := make([]string, len(c.Enum))
@@ -301,7 +316,7 @@ func (c checker) checkString(x any) *verdict {
 		v.failShort(errors.TooLong, c.at, "", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
 	case c.MinLength != nil && n < *c.MinLength:
 		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
-	case c.Pattern != "":
+	case c.Pattern != "" && c.spend(len(s)):
 		if re := c.prepared().pattern; re != nil && !re.MatchString(s) {
 			v.fail(c.at, s, "should match '%s'", c.Pattern)
 		}
@@ -351,7 +366,7 @@ func (c checker) checkArray(x any) *verdict {
 	if c.MaxItems != nil && n > *c.MaxItems {
 		v.failShort(errors.TooMany, c.at, render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
-	if c.UniqueItems && hasEqual(list) {
+	if c.UniqueItems && c.hasEqual(list) {
 		v.fail(c.at, "", "shouldn't contain duplicates")
 	}
 	v.matches++
@@ -360,10 +375,11 @@ func (c checker) checkArray(x any) *verdict {
 
 // hasEqual reports whether two elements are equal; 1 and 1.0 are not. Their JSON
 // tells most of them apart, so that it is not quadratic.
-func hasEqual(list []any) bool {
+func (c checker) hasEqual(list []any) bool {
 	seen := make(map[string][]any)
 	for _, e := range list {
 		js, _ := json.Marshal(e)
+		c.spend(len(js))
 		for _, other := range seen[string(js)] {
 			if reflect.DeepEqual(e, other) {
 				return true
@@ -399,6 +415,9 @@ func (c checker) checkObject(x any) *verdict {
 				v.add(valueError{name: place, kind: errors.Invalid, value: render(name), detail: text, text: text})
 			}
 		}
+	}
+	if !c.spend(len(c.Properties) + len(c.Required)) {
+		return v
 	}
 	for _, name := range sortedKeys(c.Properties) {
 		if e, ok := object[name]; ok {

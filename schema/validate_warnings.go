@@ -1,10 +1,6 @@
 package schema
 
-import (
-	"strconv"
-
-	"github.com/espalier-dev/espalier/errors"
-)
+import "github.com/espalier-dev/espalier/errors"
 
 // This file has the rules that the announcement of structural schemas states
 // ("Future of CRDs: Structural Schemas", Kubernetes blog, 2019-06-20) and that
@@ -15,8 +11,9 @@ import (
 // Each says what to do about it. The order is that of the schema, by name.
 func (s *Structural) Warnings() errors.SchemaErrors {
 	var r report
-	r.warnings(s.orEmpty(), &place{name: "openAPIV3Schema"}, true)
-	return r.list
+	root := &place{name: "openAPIV3Schema"}
+	r.warnings(s.orEmpty(), root, true)
+	return r.errors(root)
 }
 
 // warnings goes through the core.
@@ -25,8 +22,10 @@ func (r *report) warnings(s *Structural, p *place, isRoot bool) {
 	r.intOrString(s, p)
 	if !isRoot { // Validate reports those at the root
 		incomplete(s, s, p, p, func(missing, named *place) {
-			r.required(missing, "it is restricted in "+named.String()+" and not declared, so that pruning removes it "+
-				"before it is validated: declare it here, or remove the restriction")
+			if r.hasRoom() {
+				r.required(missing, "it is restricted in "+named.String()+" and not declared, so that pruning removes it "+
+					"before it is validated: declare it here, or remove the restriction")
+			}
 		})
 	}
 	if item := s.element(); item != nil {
@@ -34,13 +33,8 @@ func (r *report) warnings(s *Structural, p *place, isRoot bool) {
 	}
 	for _, name := range sortedKeys(s.Properties) {
 		if name == "true" || name == "false" {
-			r.list = append(r.list, &errors.SchemaError{
-				Kind:  errors.Invalid,
-				Field: p.property(name).String(),
-				Value: strconv.Quote(name),
-				Msg: "this may have been y, n, yes, no, on or off in YAML, which Kubernetes reads as a boolean: " +
-					"quote the name if it was meant as it stands",
-			})
+			r.invalid(p.property(name), name, "this may have been y, n, yes, no, on or off in YAML, which Kubernetes reads as a boolean: "+
+				"quote the name if it was meant as it stands")
 		}
 		r.warnings(s.Properties[name].orEmpty(), p.property(name), false)
 	}
