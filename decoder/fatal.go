@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // fatal returns the error for how a walk over src ended.
@@ -102,6 +103,7 @@ func (r *reader) skipValue() int {
 
 // token reads one token and says what may follow it.
 func (r *reader) token(expect expectation) (next expectation, fault string) {
+	steps.Add(1)
 	c := jsonwire.At(r.b, r.at)
 	in := len(r.steps) - 1
 	isObject := in >= 0 && r.steps[in].index < 0

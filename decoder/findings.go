@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A record is a finding while the walk goes on: offsets instead of positions.
@@ -101,6 +102,7 @@ func (w *walker) note(at int, kind uint8, cur int, r record) {
 // findings are near the one before: what their paths have in common is copied.
 func (w *walker) appendFrames() (text int) {
 	from, same := len(w.paths), 0
+	steps.Add(w.sp)
 	for same < min(len(w.steps), w.sp) && w.steps[same].cur == w.frames[same+1].cur && w.steps[same].kind == w.frames[same+1].kind {
 		same++
 	}
@@ -136,6 +138,7 @@ func (w *walker) frameSegment(i int) (name []byte, index int) {
 		b, at = w.opened, ^f.cur+1
 	}
 	end, escaped, _ := jsonwire.ScanString(b, at)
+	steps.Add(end - at)
 	if escaped {
 		return w.unescape(b[at:end]), 0
 	}
@@ -158,6 +161,7 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 	}
 	from, text := len(w.paths), 0
 	w.paths, text = errors.AppendPath(w.paths, depth, segment)
+	steps.Add(len(w.paths) - from)
 	w.keep(r, from, text)
 }
 
@@ -524,6 +528,7 @@ var lineFeed = []byte{'\n'}
 // position counts up to at: over what is plain in long steps, over what is not in steps that
 // grow as long as all is.
 func (c *counter) position(at int) errors.Position {
+	steps.Add(1 + at - c.at)
 	for step := 64; c.at < at; {
 		plain := jsonwire.PlainRun(c.src[c.at:at])
 		c.at += plain

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -250,4 +251,28 @@ func TestBuffersAreLetGo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
+}
+
+// TestManyDuplicatesOnStream: of what is dropped, a stream finds how often a name stands in an
+// object with many, and where first.
+func TestManyDuplicatesOnStream(t *testing.T) {
+	for _, distinct := range []int{10, 40} { // names in pairs, and in a table
+		var names strings.Builder
+		for i := range distinct {
+			fmt.Fprintf(&names, `"k%d":1,`, i)
+		}
+		for _, src := range []string{
+			`{"zz":{"a":1,"a":2,` + names.String() + `"a":3,"a":4},"s":""}`,
+			`{"obj":{"u":1,"u":2,` + names.String() + `"u":3,"v":1,"v":2,"v":3}}`,
+		} {
+			d := New(compileYAML(t, testSchema))
+			_, err := d.AppendJSON(nil, []byte(src))
+			require.NoError(t, err)
+			want := details(d.Findings())
+			_, err = io.Copy(io.Discard, d.NewReader(strings.NewReader(src)))
+			require.NoError(t, err)
+			require.Equal(t, want, details(d.Findings()), src)
+			require.Equal(t, ferrors.DuplicateField, d.Findings()[0].Kind)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A name is the name of a member of an open object.
@@ -19,6 +20,9 @@ type name struct {
 	text int // where its text starts in the window, or the complement of where it does in the arena
 	n    int // the length of the text
 	tag  uint32
+	// group is the index plus one of the name's group, or 0 if it does not repeat. It is right
+	// between collect and the next one.
+	group int32
 }
 
 // A level is an object that is open in skip, or, where repetitions are
@@ -62,12 +66,11 @@ type tracked struct {
 	groups     []group
 }
 
-// A group is what has one name in an object.
+// A group is what has one name in an object, more than once.
 type group struct {
-	name          name // the first
-	index         int  // of it
-	second, count int  // where it is repeated first, and how often it is
-	last          int  // the index of the last so far
+	first         int // the index of the first
+	second, count int // where it is repeated first, and how often it is
+	last          int // the index of the last so far
 }
 
 func (t *tracked) start() {
@@ -89,8 +92,20 @@ func (t *tracked) addName(b []byte, from, to int, escaped bool) {
 		n.text, n.n = ^start, len(text)
 	}
 	n.tag = tagOf(text)
-	t.names = append(t.names, n)
+	t.names = append(roomier(t.names), n)
 }
+
+// roomier returns the list with room for one more. Where it has none it gets twice as much: append
+// is sparing with large lists, and copies them so often that it takes five times their size.
+func roomier[T any](list []T) []T {
+	if len(list) == cap(list) {
+		return doubled(list)
+	}
+	return list
+}
+
+//go:noinline
+func doubled[T any](list []T) []T { return slices.Grow(list, max(16, len(list))) }
 
 // addMember is addName for an object that is open in skip.
 func (t *tracked) addMember(b []byte, from, to int, escaped bool) {
@@ -135,6 +150,10 @@ func (t *tracked) text(b []byte, n *name) []byte {
 }
 
 func (t *tracked) equal(b []byte, x, y *name) bool {
+	steps.Add(1)
+	if steps.On && x.tag == y.tag && x.n == y.n {
+		steps.Add(x.n)
+	}
 	return x.tag == y.tag && x.n == y.n && bytes.Equal(t.text(b, x), t.text(b, y))
 }
 
@@ -144,6 +163,7 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 		return t.repeatsAmongMany(b, names)
 	}
 	for i := 1; i < len(names); i++ {
+		steps.Add(i)
 		for j := range i {
 			if names[i].tag == names[j].tag && t.equal(b, &names[i], &names[j]) {
 				return true
@@ -159,6 +179,9 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
 	t.share(names)
 	if len(t.shared) > len(names)/4 {
+		if t.repeats(b, names[:maxPairwise]) {
+			return true // as they do where that is all that is sent
+		}
 		for i := range names {
 			t.hash(b, &names[i])
 		}
@@ -185,10 +208,14 @@ func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
 }
 
 // hash makes the tag of a name one that no sender can foresee.
-func (t *tracked) hash(b []byte, n *name) { n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n))) }
+func (t *tracked) hash(b []byte, n *name) {
+	steps.Add(1 + n.n)
+	n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
+}
 
 // share finds the names that share a bit of the filter.
 func (t *tracked) share(names []name) {
+	steps.Add(2 * len(names))
 	words := 1 << bits.Len(uint(len(names)/4))
 	t.filter = slices.Grow(t.filter[:0], words)[:words]
 	clear(t.filter)
@@ -227,6 +254,7 @@ func (t *tracked) filtered(n *name) (word *uint64, bit uint64) {
 func (t *tracked) makeTable(n int) {
 	size := 1 << bits.Len(uint(2*n))
 	t.table = slices.Grow(t.table[:0], size)[:size]
+	steps.Add(size)
 	clear(t.table)
 }
 
@@ -238,6 +266,7 @@ func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
 	n := &names[i]
 	at := n.tag & mask
 	for ; t.table[at] != 0; at = (at + 1) & mask {
+		steps.Add(1)
 		if x := t.table[at]; (x^n.tag)&^number == 0 && t.equal(b, n, &names[x&number-1]) {
 			return int(x&number) - 1
 		}
@@ -250,6 +279,7 @@ func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
 func (t *tracked) forget(first int) {
 	if len(t.arena) > 0 {
 		for i := first; i < len(t.names); i++ {
+			steps.Add(1)
 			if text := t.names[i].text; text < 0 {
 				t.arena = t.arena[:^text]
 				break
@@ -286,17 +316,20 @@ func (w *walker) collectOnStream(first int, kept bool) {
 	}
 }
 
-// lost is the length of a name that a later one replaces, when these were collected.
-const lost = -1
-
 // forgetLosers takes back that names of the open object are unknown which later ones
-// replace.
+// replace. What was found before the object is not looked at.
 func (w *walker) forgetLosers(names []name) {
-	kept, located := w.records[:0], 0
-	for i, r := range w.records {
+	first := len(w.records)
+	for first > 0 && w.compareToName(names[0], &w.records[first-1]) <= 0 {
+		first--
+	}
+	steps.Add((len(w.records) - first) * bits.Len(uint(len(names))))
+	kept, located := w.records[:first], min(first, w.located)
+	for i := first; i < len(w.records); i++ {
+		r := &w.records[i]
 		if r.kind == errors.UnknownField {
-			at, found := slices.BinarySearchFunc(names, &r, w.compareToName)
-			if found && names[at].n == lost {
+			at, found := slices.BinarySearchFunc(names, r, w.compareToName)
+			if found && names[at].group != 0 && w.groups[names[at].group-1].last != at {
 				w.strict--
 				continue
 			}
@@ -304,7 +337,7 @@ func (w *walker) forgetLosers(names []name) {
 		if i < w.located {
 			located++
 		}
-		kept = append(kept, r)
+		kept = append(kept, *r)
 	}
 	w.records, w.located = kept, located
 }
@@ -381,49 +414,49 @@ func (w *walker) collect(first int) {
 	}
 	for i := range names {
 		n := &names[i]
+		n.group = 0
+		var equal int
 		if many {
-			n.tag = uint32(maphash.Bytes(w.seed, w.text(w.b, n)))
+			w.hash(w.b, n)
+			equal = w.enter(w.b, names, i)
+		} else {
+			equal = slices.IndexFunc(names[:i], func(m name) bool { return w.equal(w.b, &m, n) })
 		}
-		g := -1
-		if !many {
-			g = slices.IndexFunc(w.groups, func(g group) bool { return w.equal(w.b, &g.name, n) })
-		} else if at := w.enter(w.b, names, i); at >= 0 {
-			g, _ = slices.BinarySearchFunc(w.groups, at, func(g group, at int) int { return cmp.Compare(g.index, at) })
+		if equal >= 0 {
+			w.repeat(names, equal, i)
 		}
-		if g < 0 {
-			w.groups = append(w.groups, group{name: *n, index: i, last: i})
-			continue
-		}
-		was := &w.groups[g]
-		if was.count++; was.count == 1 {
-			was.second = n.at
-		}
-		if !w.streaming {
-			w.losers = append(w.losers, names[was.last].at)
-		} else if was.last != was.index { // the first is compared with those that follow
-			names[was.last].n = lost
-		}
-		was.last = i
 	}
 	if !w.report && !w.streaming {
 		return
 	}
 	for i := range w.groups {
 		g := &w.groups[i]
-		if g.count == 0 {
-			continue
-		}
+		n := &names[g.first]
 		if w.streaming {
-			names[g.index].n = lost
-			w.addDuplicate(g)
+			w.addDuplicate(n, g)
 			continue
 		}
-		w.seconds = append(w.seconds, g.second)
+		w.seconds = append(roomier(w.seconds), g.second)
 		if g.second <= w.lastSecond {
-			w.add(record{kind: errors.DuplicateField, at: g.second, first: g.name.at, count: g.count},
-				len(w.levels), w.levelSegment(&g.name))
+			w.add(record{kind: errors.DuplicateField, at: g.second, first: n.at, count: g.count},
+				len(w.levels), w.levelSegment(n))
 		}
 	}
+}
+
+// repeat notes that the name with the index i is that of the group whose first has the other.
+func (w *walker) repeat(names []name, first, i int) {
+	if names[first].group == 0 {
+		w.groups = append(roomier(w.groups), group{first: first, second: names[i].at, last: first})
+		names[first].group = int32(len(w.groups))
+	}
+	names[i].group = names[first].group
+	g := &w.groups[names[i].group-1]
+	g.count++
+	if !w.streaming {
+		w.losers = append(roomier(w.losers), names[g.last].at)
+	}
+	g.last = i
 }
 
 // levelSegment returns the segments of the path to a name of the innermost

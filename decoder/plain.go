@@ -16,6 +16,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // slack is how many bytes there are in the window from where plain looks at a name or a
@@ -49,6 +50,7 @@ const (
 // how the walk has ended.
 func (w *walker) walkPlain(b []byte, place int) status {
 	for {
+		steps.Add(1)
 		switch w.plain(b, place) {
 		case needMachine:
 			return handedOver

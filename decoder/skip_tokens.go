@@ -18,6 +18,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A skimmer is the state of walker.skim.
@@ -55,9 +56,10 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 	for {
 		c := &stretch{Tokens: w.tokens, b: b[i:]}
 		c.count, c.size, c.slashes = c.Find(c.b, w.depth)
+		steps.Add(c.size)
 		end, to, t := w.skimStretch(c, base, first)
 		if to < 0 {
-			w.later = i + end + 64
+			w.later = i + end + c.pause(end)
 			return i, cut
 		}
 		if track {
@@ -70,12 +72,16 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 			return i + 1, done
 		}
 		if end < kernel.MaxBytes || end-c.Pos(to) > kernel.MaxBytes/4 {
-			w.later = i - c.Pos(to) + end + 64
+			w.later = i - c.Pos(to) + end + c.pause(end)
 			return i, cut
 		}
 		first = false
 	}
 }
+
+// pause returns for how many bytes from end on, where skim was not of use any more, it is not to be
+// tried: the more of them, the more of the stretch was looked at in vain.
+func (c *stretch) pause(end int) int { return 64 + (c.size-end)/8 }
 
 // skimStretch checks the tokens of a stretch. It returns the last one, to, before which all is right and a
 // value ends; with done it closes the value that is skipped; or -1. Before end, in bytes, skim is not

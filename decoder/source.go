@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A source cuts a stream into JSON values, for a [Sequence]: it validates their grammar,
@@ -50,6 +51,7 @@ func (s *source) fill(keep int) (moved int, err error) {
 			keep-- // see stream.leave
 		}
 		s.lines.leave(keep)
+		steps.Add(len(s.buf) - keep)
 		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
 		s.at -= keep
 		moved = keep
@@ -102,6 +104,7 @@ func (s *source) value(limit limit) ([]byte, error) {
 	for {
 		w.b, w.eof = s.buf, s.eof
 		end, st := w.skip(s.buf, i, 0, false)
+		steps.Add(1)
 		known := end // up to where it is known to be one
 		if st == cut {
 			known = len(s.buf)

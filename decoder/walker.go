@@ -1,6 +1,9 @@
 package decoder
 
-import "github.com/espalier-dev/espalier/internal/program"
+import (
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/steps"
+)
 
 // A state is a label of walker.machine at which it can go on.
 type state uint8
@@ -124,11 +127,13 @@ func (w *walker) start(dst []byte) {
 // go of. eof says that nothing comes after it.
 func (w *walker) run(b []byte, eof bool) status {
 	st := handedOver
+	steps.Add(1)
 	if w.st == atValue && w.sp == 0 && len(b) > slack {
 		w.b, w.eof = b, eof
 		st = w.walkPlain(b, plainRoot)
 	}
 	for st == handedOver {
+		steps.Add(1)
 		if st = w.machine(b, eof); st != handedOver {
 			break
 		}

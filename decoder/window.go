@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A window is what a walker keeps of the part of the document it has left.
@@ -47,6 +48,7 @@ func (w *walker) decided() (to, from int) {
 // have any more.
 func (d *Decoder) leave(n int) {
 	w := &d.walker
+	steps.Add(len(w.b)) // the rest moves
 	d.locateBefore(n)
 	w.saveNames(n)
 	w.saveOpened(n)
@@ -82,6 +84,7 @@ func (d *Decoder) locateBefore(n int) {
 	}
 	known, last := len(w.left), len(w.left)
 	for last < len(w.names) && w.names[last].at < n {
+		steps.Add(1)
 		last++
 	}
 	w.left = slices.Grow(w.left, last-known)[:last]
@@ -103,11 +106,14 @@ func (d *Decoder) locateBefore(n int) {
 func (w *walker) saveNames(n int) {
 	first := len(w.names)
 	for first > 0 && w.names[first-1].at >= 0 {
+		steps.Add(1)
 		first--
 	}
 	names := w.names[first:]
 	for i := range names {
+		steps.Add(1)
 		if text := names[i].text; text < 0 {
+			steps.Add(len(w.arena) - ^text)
 			w.scratch = append(w.scratch[:0], w.arena[^text:]...)
 			w.arena = w.arena[:^text]
 			break
@@ -137,6 +143,7 @@ func (w *walker) saveNames(n int) {
 func (w *walker) saveOpened(n int) {
 	first := w.sp
 	for first > 0 && !w.frames[first].isSaved() {
+		steps.Add(1)
 		first--
 	}
 	end := 0
@@ -155,6 +162,7 @@ func (w *walker) saveOpened(n int) {
 		default:
 			to, _, _ := jsonwire.ScanString(w.b, f.cur+1)
 			at := len(w.opened)
+			steps.Add(to - f.cur)
 			w.opened = append(w.opened, w.b[f.cur:to+1]...)
 			f.cur = ^at
 		}
@@ -172,11 +180,11 @@ func (w *walker) heldBytes() int {
 
 // addDuplicate adds a finding about names of an object that is dropped, or are
 // dropped themselves.
-func (w *walker) addDuplicate(g *group) {
+func (w *walker) addDuplicate(first *name, g *group) {
 	depth := w.sp
 	var segment func(i int) ([]byte, int)
 	if within := len(w.levels); within > 0 {
-		level := w.levelSegment(&g.name)
+		level := w.levelSegment(first)
 		depth += within
 		segment = func(i int) ([]byte, int) {
 			if i < w.sp {
@@ -189,10 +197,10 @@ func (w *walker) addDuplicate(g *group) {
 			if i < w.sp-1 {
 				return w.frameSegment(i)
 			}
-			return w.text(w.b, &g.name), 0
+			return w.text(w.b, first), 0
 		}
 	}
-	r := record{kind: errors.DuplicateField, at: g.second, first: g.name.at, count: g.count}
+	r := record{kind: errors.DuplicateField, at: g.second, first: first.at, count: g.count}
 	if r.first < 0 {
 		r.firstPosition = w.left[^r.first]
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
+
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is
@@ -89,6 +91,7 @@ func (r *Reader) dereference(alias span) (int, error) {
 		}
 	} else {
 		for i := len(r.anchors) - 1; i >= 0; i-- {
+			steps.Add(1)
 			if a := &r.anchors[i]; bytes.Equal(r.text[a.name.start:a.name.end], name) {
 				found = i
 				break
@@ -142,6 +145,7 @@ func (r *Reader) alias(alias span) error {
 // copy appends a part of the output, or of the side buffer, to the output.
 func (r *Reader) copy(s span, inSide bool) {
 	at := len(r.out) - r.base
+	steps.Add(s.end - s.start)
 	r.main.copies = append(r.main.copies, copied{at, at + s.end - s.start, s.start, inSide})
 	if inSide {
 		r.out = append(r.out, r.side[s.start:s.end]...)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // This file reads merge keys (yaml.org/type/merge.html). The value of a merge key
@@ -185,12 +186,14 @@ func (r *Reader) merge() error {
 // anchors in it, and returns how far. The key goes, too.
 func (r *Reader) moveAside(m merging) (moved int) {
 	moved = len(r.side) - m.value
+	steps.Add(len(r.out) - r.base - m.value + len(r.main.marks) - m.marks + len(r.main.copies) - m.copies + len(r.aside.copies) - m.aside)
 	r.side = append(r.side, r.out[r.base+m.value:]...)
 	r.out = r.out[:r.base+m.at]
 	for n := len(r.merged); n > 0 && r.merged[n-1].start >= m.at; n-- {
 		r.merged = r.merged[:n-1]
 	}
 	for i := m.anchors; i < len(r.anchors); {
+		steps.Add(1)
 		a := &r.anchors[i]
 		if a.moved > i {
 			i = a.moved // with a merge key in this one
@@ -258,6 +261,7 @@ func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 		r.mark(s.at)
 	} else {
 		for i := r.aside.markAt(members.start); i < len(r.aside.marks) && int(r.aside.marks[i].json) < members.end; i++ {
+			steps.Add(1)
 			k := r.aside.marks[i]
 			k.json = uint32(max(int(k.json)-members.start, 0) + start)
 			r.main.marks = append(r.main.marks, k)
@@ -276,6 +280,7 @@ func (r *Reader) mergeSources() error {
 	depth := len(r.stack)
 	first := len(r.sources)
 	for first > 0 && r.sources[first-1].depth == depth {
+		steps.Add(1)
 		first--
 	}
 	sources := slices.Clone(r.sources[first:])
@@ -326,6 +331,7 @@ func (r *Reader) ownNames(start int) nameSet {
 	json := r.out[r.base:]
 	depth := 0
 	for i := start + 1; i < len(json); {
+		steps.Add(1)
 		switch c := json[i]; {
 		case len(within) > 0 && within[0].start == i:
 			i = within[0].end
@@ -373,6 +379,7 @@ func members(json []byte, at span) func(yield func(string, span) bool) {
 
 // skipJSON returns the end of the value in compact, valid JSON that starts at i.
 func skipJSON(json []byte, i int) int {
+	start := i
 	for depth := 0; ; i++ {
 		switch json[i] {
 		case '"':
@@ -394,6 +401,7 @@ func skipJSON(json []byte, i int) int {
 			}
 		}
 		if depth == 0 {
+			steps.Add(i + 1 - start)
 			return i + 1
 		}
 	}

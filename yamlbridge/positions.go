@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
 )
 
 // A mark says that what starts at an offset of the JSON stands at one of the text.
@@ -124,6 +125,7 @@ func (r *Reader) at(off int) errors.Position {
 	} else if start == 0 {
 		from = min(r.lead, off)
 	}
+	steps.Add(off - from)
 	column += utf8.RuneCount(r.source[from:off])
 	r.counted = span{off, column}
 	p := errors.Position{
@@ -144,6 +146,7 @@ func (r *Reader) at(off int) errors.Position {
 // and CR (YAML 1.2 section 5.4).
 func appendLines(lines []int, text []byte) []int {
 	lines = append(lines, 0)
+	steps.Add(len(text))
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n', c == '\r' && (i+1 == len(text) || text[i+1] != '\n'):
