@@ -122,8 +122,10 @@ func (f *Fronts) Check(t testing.TB, cuts ...int) {
 }
 
 func (c *checker) readAll(d *decoder.Decoder, cuts []int) outcome {
+	costs := startCosts()
 	r := d.NewReader(&Chunks{Text: c.src, Cuts: cuts})
 	out, err := io.ReadAll(r)
+	costs.check(c, len(c.src)+len(out)+len(cuts), d, err)
 	_, again := r.Read(make([]byte, 1))
 	if err == nil {
 		require.Equal(c, io.EOF, again)

@@ -9,6 +9,8 @@
 //   - A result is its document without what was found and but for nulls; all else
 //     in it are defaults, which come last.
 //   - White space, the order of members and the spelling of strings mean nothing.
+//   - Where the build counts steps, a document costs no more of them, and no more memory, than
+//     in proportion to what it says and what is said of it.
 //   - Duplicates are those that a slow reader finds. Positions and paths are those
 //     of what a finding is about, and findings are in the order that is documented.
 package laws
@@ -164,7 +166,9 @@ type outcome struct {
 func (c *checker) decode(d *decoder.Decoder, src []byte) outcome {
 	c.Helper()
 	text := bytes.Clone(src)
+	costs := startCosts()
 	out, err := d.AppendJSON([]byte("before"), text)
+	costs.check(c, len(src)+len(out), d, err)
 	require.Equal(c, src, text, "the document was changed")
 	out, ok := bytes.CutPrefix(out, []byte("before"))
 	require.True(c, ok, "what was in dst was changed")

@@ -1,0 +1,82 @@
+package decoder_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/hostile"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+func hostileProgram(t testing.TB) *schema.Program {
+	s, err := schema.Parse([]byte(hostile.Schema))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	return p
+}
+
+// TestFindingsDeepDown asserts that of 3 MB in which every member is a finding, 9000 levels deep,
+// few are kept, and little text: the rest is counted. How long that takes is measured in bench.
+func TestFindingsDeepDown(t *testing.T) {
+	p := hostileProgram(t)
+	for _, f := range hostile.Families() {
+		if !strings.Contains(f.Name, "deep down") && !strings.Contains(f.Name, "every level") {
+			continue
+		}
+		src := f.Make(3_000_000)
+		d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+		_, err := d.AppendJSON(nil, src)
+		text := 0
+		for _, found := range d.Findings() {
+			text += len(found.Path.String())
+		}
+		require.LessOrEqual(t, len(d.Findings()), decoder.DefaultFindings, f.Name)
+		require.LessOrEqual(t, text, decoder.DefaultFindingBytes, f.Name)
+		if len(d.Findings()) > 0 {
+			require.Error(t, err, f.Name)
+			require.Less(t, len(err.Error()), 2*decoder.DefaultFindingBytes, f.Name)
+		}
+	}
+}
+
+// TestDuplicatesOfOneName asserts that all repetitions of a name are one finding.
+func TestDuplicatesOfOneName(t *testing.T) {
+	const times = 500_000
+	depth := decoder.DefaultDepth - 1
+	src := `{"zz":` + strings.Repeat(`{"a":`, depth-1) + `{` + strings.Repeat(`"":1,`, times-1) + `"":1}` + strings.Repeat("}", depth)
+	d := decoder.New(hostileProgram(t))
+	_, err := d.AppendJSON(nil, []byte(src))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 2)
+	require.Equal(t, times-1, d.Findings()[0].Count)
+	require.Less(t, len(d.Findings()[0].Path.String()), 1024)
+}
+
+// TestDefaultBudget asserts the budget of defaults at its limit and one byte past it, where
+// defaults stand in for members that are absent, and for nulls.
+func TestDefaultBudget(t *testing.T) {
+	p := hostileProgram(t)
+	absent := len(`,"a":"some","o":{"p":1,"q":[1,2]}`) - 1
+	null := len(`"some"`) + len(`{"p":1,"q":[1,2]}`)
+	for _, c := range []struct {
+		item string
+		size int // of what is inserted into each
+	}{{`{}`, absent}, {`{"a":null,"o":null}`, null}} {
+		src := []byte(`{"list":[` + strings.Repeat(c.item+",", 999) + c.item + `]}`)
+		for _, compact := range []bool{false, true} {
+			of := func(budget int) *decoder.Decoder {
+				return decoder.New(p, decoder.Compact(compact), decoder.WithLimits(decoder.Limits{DefaultBytes: budget}))
+			}
+			_, err := of(1000*c.size).AppendJSON(nil, src)
+			require.NoError(t, err, c.item)
+			_, err = of(1000*c.size-1).AppendJSON(nil, src)
+			var limit *decoder.LimitError
+			require.ErrorAs(t, err, &limit, c.item)
+			require.Equal(t, "size of inserted defaults in bytes", limit.Limit)
+		}
+	}
+}

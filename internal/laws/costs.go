@@ -1,0 +1,55 @@
+package laws
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/steps"
+)
+
+// What a document may cost for each byte of it and of what came of it: result, paths of findings,
+// and the text of the error. A decoder that was not used before makes its buffers.
+const (
+	fewSteps  = 256
+	mostSteps = 32
+	fewBytes  = 32 << 10 // for the tokens of a kernel, most of it, and under FromStorage for those of a second decoder
+	mostBytes = 64
+)
+
+// costs are those of one call. They are known where the build counts steps.
+type costs struct{ allocated uint64 }
+
+func startCosts() costs {
+	if !steps.On {
+		return costs{}
+	}
+	steps.Take()
+	return costs{allocated()}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// check asserts the costs of a call of the decoder that has read and written n bytes.
+func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error) {
+	t.Helper()
+	if !steps.On {
+		return
+	}
+	taken, bytes := steps.Take(), int(allocated()-before.allocated)
+	list := d.Findings()
+	for i := range list {
+		n += len(list[i].Path.String())
+	}
+	if err != nil {
+		n += len(err.Error())
+	}
+	require.LessOrEqual(t, taken, fewSteps+mostSteps*n, "steps for %d bytes", n)
+	require.LessOrEqual(t, bytes, fewBytes+mostBytes*n, "bytes allocated for %d bytes", n)
+}
