@@ -232,6 +232,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 func (d *Decoder) prepare() {
 	w := &d.walker
 	d.uses++
+	d.poison()
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
 	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults

@@ -21,4 +21,8 @@ func (p *Pool) Get() *Decoder { return p.decoders.Get().(*Decoder) }
 
 // Put gives back a decoder, which must come from Get. The caller must not use it, its readers or
 // writers any more, nor the list that Findings has returned.
-func (p *Pool) Put(d *Decoder) { p.decoders.Put(d) }
+func (p *Pool) Put(d *Decoder) {
+	d.poison()
+	d.poisonTexts()
+	p.decoders.Put(d)
+}

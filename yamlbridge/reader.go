@@ -203,6 +203,7 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 }
 
 func (r *Reader) reset(dst []byte) {
+	r.poison()
 	r.server = r.AsServer && r.Dialect == Kubernetes
 	r.out, r.base = dst, len(dst)
 	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
