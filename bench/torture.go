@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/hostile"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const (
+	mostFactor   = 2.1       // what twice the document may cost
+	smallestSize = 256 << 10 // of a document
+	largestSize  = 4 << 20
+	tortureTries = 5 // as long as a factor is too large
+)
+
+// torture measures what twice the document costs, for each family of hostile documents and
+// each way of decoding it that only matches, and fails where it is more than it may be.
+func torture(w io.Writer, only *regexp.Regexp) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it runs between what is timed
+	s, err := schema.Parse([]byte(hostile.Schema))
+	if err != nil {
+		return err
+	}
+	p, err := schema.Compile(s)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "## Hostile documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the largest of the factors, and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20)
+	var failed []string
+	columns := ""
+	for _, f := range hostile.Families() {
+		if !slices.ContainsFunc(f.Ways(), func(way hostile.Way) bool { return only.MatchString(f.Name + "/" + way.Name) }) {
+			continue
+		}
+		var head, row []string
+		for _, way := range f.Ways() {
+			head = append(head, way.Name)
+			if name := f.Name + "/" + way.Name; only.MatchString(name) {
+				series := tortureSeries(&f, way.Start(p))
+				factor := series.worst()
+				if factor > mostFactor {
+					failed = append(failed, fmt.Sprintf("%s: %.2f", name, factor))
+				}
+				row = append(row, fmt.Sprintf("%.2f (%s)", factor, short(series.speed())))
+			} else {
+				row = append(row, "-")
+			}
+		}
+		if c := strings.Join(head, " | "); c != columns {
+			columns = c
+			fmt.Fprintf(w, "\n| | %s |\n|---|%s\n", columns, strings.Repeat("--:|", len(head)))
+		}
+		fmt.Fprintf(w, "| %s | %s |\n", f.Name, strings.Join(row, " | "))
+	}
+	failed = append(failed, tortureFindings(w, p, only)...)
+	if len(failed) > 0 {
+		return fmt.Errorf("hostile documents cost too much:\n%s", strings.Join(failed, "\n"))
+	}
+	return nil
+}
+
+// A costSeries is what documents of one family cost, each about twice as large as the one before.
+type costSeries struct {
+	docs [][]byte
+	best []time.Duration
+}
+
+func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries {
+	s := &costSeries{}
+	for n := smallestSize; n <= largestSize; n *= 2 {
+		s.docs = append(s.docs, f.Make(n))
+		s.best = append(s.best, 1<<62)
+	}
+	_, _ = run(s.docs[len(s.docs)-1]) // so that its buffers have grown
+	for try := 0; try < tortureTries && (try == 0 || s.worst() > mostFactor); try++ {
+		s.measure(run)
+	}
+	return s
+}
+
+// measure lets the documents take turns, so that slow minutes are those of all.
+func (s *costSeries) measure(run func([]byte) (int, error)) {
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
+	for i, doc := range s.docs {
+		for range len(s.docs) - i {
+			runtime.GC()
+			start := threadTime()
+			_, _ = run(doc)
+			s.best[i] = min(s.best[i], threadTime()-start)
+		}
+	}
+}
+
+// worst returns the largest factor, for documents exactly twice as large.
+func (s *costSeries) worst() float64 {
+	var factors []float64
+	for i := range len(s.docs) - 1 {
+		cost := float64(s.best[i+1]) / float64(s.best[i])
+		factors = append(factors, 2*cost*float64(len(s.docs[i]))/float64(len(s.docs[i+1])))
+	}
+	return slices.Max(factors)
+}
+
+// speed returns the MB/s for the largest document.
+func (s *costSeries) speed() float64 {
+	last := len(s.docs) - 1
+	return float64(len(s.docs[last])) * 1e3 / float64(s.best[last])
+}
+
+// mostOverCopy is how many times as long as a copy it may take to find duplicates deep down.
+const mostOverCopy = 100
+
+// tortureFindings compares 3 MB of duplicates at a depth of 10 000 with copying them.
+func tortureFindings(w io.Writer, p *schema.Program, only *regexp.Regexp) (failed []string) {
+	const name = "duplicates at a depth of 10000"
+	if !only.MatchString(name) {
+		return nil
+	}
+	depth := decoder.DefaultDepth - 1
+	src := []byte(`{"zz":` + strings.Repeat(`{"a":`, depth-1) + `{` + strings.Repeat(`"":1,`, 3_000_000/5) + `"":1}` + strings.Repeat("}", depth))
+	d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+	to := make([]byte, len(src))
+	best := [2]time.Duration{1 << 62, 1 << 62}
+	for range 10 {
+		for i, do := range []func(){func() { _, _ = d.AppendJSON(nil, src) }, func() { copy(to, src) }} {
+			start := threadTime()
+			do()
+			best[i] = min(best[i], threadTime()-start)
+		}
+	}
+	ratio := float64(best[0]) / float64(best[1])
+	fmt.Fprintf(w, "\n3 MB of %s: %.1f times as long as a copy of them (%v), with %d findings.\n", name, ratio, best[1], len(d.Findings()))
+	if ratio > mostOverCopy || !bytes.Equal(to, src) {
+		failed = append(failed, fmt.Sprintf("%s: %.0f times a copy", name, ratio))
+	}
+	return failed
+}
