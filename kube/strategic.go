@@ -43,7 +43,7 @@ func NewStrategicPatchChecker(s *schema.Structural) (*StrategicPatchChecker, err
 	}
 	s = middleware.PatchSchema(s)
 	s.XEmbeddedResource = true
-	addDirectives(s)
+	addDirectives(s, map[*schema.Structural]bool{})
 	program, err := schema.Compile(s, schema.ResourceRoot(false))
 	if err != nil {
 		return nil, err
@@ -106,8 +106,13 @@ var metadata = sync.OnceValue(func() *schema.Structural {
 })
 
 // addDirectives declares the directives wherever they may stand in a patch of a schema, and
-// what is implicit in resources, so that they may stand there, too.
-func addDirectives(s *schema.Structural) {
+// what is implicit in resources, so that they may stand there, too. done are the schemas
+// that have them: one may hold itself.
+func addDirectives(s *schema.Structural, done map[*schema.Structural]bool) {
+	if s == anything || done[s] {
+		return
+	}
+	done[s] = true
 	if s.XEmbeddedResource {
 		s.XEmbeddedResource = false
 		if s.Properties == nil {
@@ -123,17 +128,17 @@ func addDirectives(s *schema.Structural) {
 			s.Properties[orderDirective+name] = anything
 			s.Properties[deletionDirective+name] = anything
 		}
-		addDirectives(property)
+		addDirectives(property, done)
 	}
 	if len(s.Properties) > 0 {
 		s.Properties[patchDirective] = anything
 		s.Properties[retainDirective] = anything
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		addDirectives(s.Items.Schema)
+		addDirectives(s.Items.Schema, done)
 	}
 	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		addDirectives(s.AdditionalProperties.Schema)
+		addDirectives(s.AdditionalProperties.Schema, done)
 	}
 }
 

@@ -138,3 +138,17 @@ func TestStrategicDirectives(t *testing.T) {
 	_, err := NewStrategicPatchChecker(nil)
 	assert.NoError(t, err)
 }
+
+// TestStrategicPatchesOfCircles has a schema that holds itself, as there are in OpenAPI documents.
+func TestStrategicPatchesOfCircles(t *testing.T) {
+	s, err := schema.Parse([]byte(`{"type": "object", "properties": {"name": {"type": "string"}}}`))
+	require.NoError(t, err)
+	s.Properties["below"] = &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"name": {Type: "string"}}}
+	s.Properties["below"].Properties["below"] = s.Properties["below"]
+	c, err := NewStrategicPatchChecker(s)
+	require.NoError(t, err)
+	found, err := c.Check([]byte(`{"below": {"$patch": "replace", "below": {"$patch": "delete", "junk": 1}}}`))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	assert.Equal(t, "below.below.junk", found[0].Path.String())
+}

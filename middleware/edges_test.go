@@ -137,6 +137,23 @@ func TestRequestsByHand(t *testing.T) {
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "clean form")
 }
 
+// TestFromEntryOfCircle has a schema that holds itself, as there are in OpenAPI documents.
+func TestFromEntryOfCircle(t *testing.T) {
+	catalog := schema.NewCatalog()
+	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}],
+		"properties": {"metadata": {"type": "object"}, "below": {"$ref": "#/components/schemas/k"}, "list": {"type": "array", "items": {"$ref": "#/components/schemas/k"}},
+			"map": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/k"}}, "name": {"type": "string", "default": "x"}}}}}}`))
+	require.NoError(t, err)
+	catalog.AddOpenAPI(kinds...)
+	for e := range catalog.All() {
+		resource, err := middleware.FromEntry(e)
+		require.NoError(t, err)
+		out, err := decoder.New(resource.Patch).AppendJSON(nil, []byte(`{"below":{"list":[{"map":{"a":{"name":null,"junk":1}}}]}}`))
+		require.NoError(t, err)
+		assert.Equal(t, `{"below":{"list":[{"map":{"a":{"name":null}}}]}}`, string(out))
+	}
+}
+
 func TestFromEntry(t *testing.T) {
 	multiplied := "{type: object}"
 	for range 7 { // 20 to the power of that

@@ -220,26 +220,33 @@ func (r *resources) of(key resourceKey, create func() (*Resource, error)) (*Reso
 
 // PatchSchema returns the schema by which a merge patch (RFC 7386) for objects of
 // another schema is decoded: nothing is defaulted, and every field may be null, as that removes
-// it. The schema that it is made of is not changed.
+// it. The schema that it is made of is not changed, and may hold itself.
 func PatchSchema(s *schema.Structural) *schema.Structural {
-	if s == nil {
-		return nil
+	return patchSchemas{}.of(s)
+}
+
+// patchSchemas are those that were made so far, or are on the way, by what they are made of.
+type patchSchemas map[*schema.Structural]*schema.Structural
+
+func (made patchSchemas) of(s *schema.Structural) *schema.Structural {
+	if s == nil || made[s] != nil {
+		return made[s]
 	}
-	p := *s
+	p := new(*s)
+	made[s] = p
 	p.Default, p.Nullable = nil, true
 	if s.Properties != nil {
 		p.Properties = make(map[string]*schema.Structural, len(s.Properties))
 		for name, property := range s.Properties {
-			p.Properties[name] = PatchSchema(property)
+			p.Properties[name] = made.of(property)
 		}
 	}
 	if s.AdditionalProperties != nil {
-		values := *s.AdditionalProperties
-		values.Schema = PatchSchema(values.Schema)
-		p.AdditionalProperties = &values
+		p.AdditionalProperties = new(*s.AdditionalProperties)
+		p.AdditionalProperties.Schema = made.of(s.AdditionalProperties.Schema)
 	}
 	if s.Items != nil && s.Items.Schema != nil {
-		p.Items = &schema.SchemaOrArray{Schema: PatchSchema(s.Items.Schema)}
+		p.Items = &schema.SchemaOrArray{Schema: made.of(s.Items.Schema)}
 	}
-	return &p
+	return p
 }

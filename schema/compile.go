@@ -178,8 +178,15 @@ func newScratch() *scratch {
 	return s
 }
 
+// largestScratch is for how many edges a scratch is kept: forgetting costs as much as the
+// largest schema needed.
+const largestScratch = 1 << 16
+
 // release forgets what was compiled.
 func (s *scratch) release() {
+	if cap(s.edges)+cap(s.made)+cap(s.props) > largestScratch {
+		return
+	}
 	clear(s.leaves)
 	clear(s.made)
 	clear(s.edges[:cap(s.edges)])
