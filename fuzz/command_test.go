@@ -149,7 +149,8 @@ func TestCommandFindsWhatTheServerFinds(t *testing.T) {
 	}
 	assert.Equal(t, want, texts)
 	for _, f := range got {
-		assert.Equal(t, places[f.file][f.pointer], [2]int{f.line, f.column}, "%s %s", f.file, f.pointer)
+		want := places[f.file][f.pointer]
+		assert.Equal(t, want, [2]int{f.line, f.column}, "%s %s", f.file, f.pointer)
 	}
 }
 

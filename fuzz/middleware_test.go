@@ -30,7 +30,7 @@ import (
 )
 
 // The recorder of warnings logs each time that it begins to cut them.
-func init() { utilruntime.ErrorHandlers = nil }
+func init() { utilruntime.ErrorHandlers = nil } //nolint:reassign // which is how it is turned off
 
 // A reply is what becomes of a request: what is passed on, or the answer.
 type reply struct {
