@@ -20,7 +20,10 @@ import (
 // apart like others. That they are in linear time is left to the time limit of tests, which
 // comparing all pairs would pass.
 func testCollidingNames(t *testing.T) {
-	const count = 50_000
+	count := 50_000
+	if testing.Short() {
+		count /= 5
+	}
 	p := compile(t, openSchema)
 	for hash, names := range map[string][]string{
 		"FNV-1a": fnvNames(count), "CRC-32": crcNames(count), "xxh64": xxhNames(count / 10),
