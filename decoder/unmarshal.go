@@ -44,12 +44,7 @@ func (d *Decoder) Unmarshal(src []byte, v any) error {
 // [Decoder.AppendYAML].
 func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
 	out, err := d.AppendYAML(d.result[:0], src)
-	return d.unmarshal(out, v, err, func() errors.Position {
-		if d.yaml.Origin.IsValid() {
-			return d.yaml.Origin
-		}
-		return errors.Position{Line: 1, Column: 1, ByteColumn: 1}
-	})
+	return d.unmarshal(out, v, err, func() errors.Position { return errors.Position{Line: 1, Column: 1, ByteColumn: 1} })
 }
 
 var errNilPointer = stderrors.New("decoder: Unmarshal needs a pointer that is not nil")

@@ -1,0 +1,125 @@
+package decoder
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestDefaultsBeforeWhiteSpace holds that defaults come behind the last member that is there, and not behind the white
+// space that their object ends with.
+func TestDefaultsBeforeWhiteSpace(t *testing.T) {
+	for _, defaults := range []int{1, 2, 70} { // one text, two with something between them, and more than a word has bits
+		var s strings.Builder
+		var all []string
+		s.WriteString("type: object\nproperties:\n  o:\n    type: object\n    properties:\n      a0: {type: integer}\n      a1x: {type: integer}\n")
+		for i := range defaults {
+			fmt.Fprintf(&s, "      a%dd: {type: integer, default: %d}\n", i, i)
+			all = append(all, fmt.Sprintf(`"a%dd":%d`, i, i))
+		}
+		p := compileYAML(t, s.String())
+		inserted := map[int]string{1: `"a0d":0`, 2: `"a0d":0,"a1d":1`}[defaults]
+		if inserted == "" {
+			out, err := New(p).AppendJSON(nil, []byte(`{"o":{}}`))
+			require.NoError(t, err)
+			inserted = strings.TrimSuffix(strings.TrimPrefix(string(out), `{"o":{`), "}}")
+			require.ElementsMatch(t, all, strings.Split(inserted, ","))
+		}
+		for src, want := range map[string]string{
+			`{"o":{}}`:                        `{"o":{$}}`,
+			`{"o":{ }}`:                       `{"o":{$ }}`,
+			"{\"o\":{\n\t}\n}":                "{\"o\":{$\n\t}\n}",
+			`{"o":{"a0":1}}`:                  `{"o":{"a0":1,$}}`,
+			"{\"o\":{\"a0\":1 \r\n}}":         "{\"o\":{\"a0\":1,$ \r\n}}",
+			`{"o":{"a0":1,"u":2}}`:            `{"o":{"a0":1,$}}`,
+			`{"o":{ "u":2 }}`:                 `{"o":{$ }}`,
+			`{"o":{ "u":2 , "a0":1 }, "u":3}`: `{"o":{ "a0":1,$ }}`,
+		} {
+			want = strings.Replace(want, "$", inserted, 1)
+			out, err := New(p).AppendJSON(nil, []byte(src))
+			require.NoError(t, err)
+			assert.Equal(t, want, string(out), "%d, %q", defaults, src)
+			// Where there is no room for all of it at once.
+			out, err = New(p).AppendJSON(make([]byte, 3, 4), []byte(src))
+			require.NoError(t, err)
+			assert.Equal(t, want, string(out[3:]), "%d, %q", defaults, src)
+			// Within what defaults may be, and one byte more.
+			for room := len(inserted) - 1; room < len(inserted)+3; room++ {
+				fits := len(inserted) + 1 // with the comma
+				if !strings.Contains(want, ","+inserted) {
+					fits--
+				}
+				_, err = New(p, WithLimits(Limits{DefaultBytes: room})).AppendJSON(nil, []byte(src))
+				assert.Equal(t, room < fits, err != nil, "%d, %q, room for %d: %v", defaults, src, room, err)
+			}
+		}
+	}
+}
+
+// TestDefaultsOfAbsentFields has each subset of the fields.
+func TestDefaultsOfAbsentFields(t *testing.T) {
+	const fields = 6
+	var s strings.Builder
+	for i := range fields {
+		fmt.Fprintf(&s, "f%d: {type: integer, default: %d}, ", i, i)
+	}
+	d := New(compileYAML(t, "{type: object, properties: {"+s.String()+"}}"))
+	for there := range 1 << fields {
+		var present, all []string
+		for i := range fields {
+			if there>>i&1 != 0 {
+				present = append(present, fmt.Sprintf(`"f%d":1%d`, i, i))
+			}
+		}
+		all = append(all, present...)
+		for i := range fields {
+			if there>>i&1 == 0 {
+				all = append(all, fmt.Sprintf(`"f%d":%d`, i, i))
+			}
+		}
+		out, err := d.AppendJSON(make([]byte, 0, 100), []byte("{"+strings.Join(present, ",")+"}"))
+		require.NoError(t, err)
+		require.Equal(t, "{"+strings.Join(all, ",")+"}", string(out))
+	}
+}
+
+// TestDigits holds that numbers may start with each.
+func TestDigits(t *testing.T) {
+	d := New(compileYAML(t, testSchema, schema.Semantics(schema.KEP)))
+	for c := '0'; c <= '9'; c++ {
+		for _, sign := range []string{"", "-"} {
+			_, err := d.AppendJSON(nil, fmt.Appendf(nil, `{"n":%s%c}`, sign, c))
+			require.NoError(t, err)
+			_, err = d.AppendJSON(nil, fmt.Appendf(nil, `{"s":%s%c}`, sign, c))
+			require.ErrorContains(t, err, "must be a string, not a number")
+		}
+	}
+}
+
+// TestOutputLimitBoundsMemory holds that no more of a result is made than may be.
+func TestOutputLimitBoundsMemory(t *testing.T) {
+	const size = 1 << 20
+	p := compileYAML(t, testSchema)
+	long := `"` + strings.Repeat("x", size) + `"`
+	for name, src := range map[string]string{
+		"kept whole": `{"raw":{"a":` + long + `},"u":1,"s":""}`, "kept": `{"s":` + long + `,"u":1,"n":1}`,
+		"defaults": `{"list":[` + strings.Repeat("{},", size/3) + `{}]}`,
+	} {
+		d := New(p, WithLimits(Limits{OutputBytes: 100}))
+		doc := []byte(src)
+		_, err := d.AppendJSON(nil, doc) // grows what is kept
+		require.ErrorContains(t, err, "size of the result", name)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = d.AppendJSON(nil, doc)
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, "size of the result", name)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(size/8), name)
+	}
+}
