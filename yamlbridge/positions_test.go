@@ -181,6 +181,8 @@ func TestPositionsOfMerged(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, `[{"a":1},{"b":2},{"a":1,"b":2,"c":3}]`, string(out))
 	for name, line := range map[string]int{"a": 3, "b": 4, "c": 5} {
-		assert.Equal(t, line, r.Position(strings.LastIndex(string(out), `"`+name+`"`)).Line, name)
+		at := strings.LastIndex(string(out), `"`+name+`":`)
+		assert.Equal(t, line, r.Position(at).Line, name)
+		assert.Equal(t, line, r.Position(at+len(`"a":`)).Line, "the value of "+name)
 	}
 }
