@@ -296,7 +296,7 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 		}
 		return c.made[at].node
 	}
-	if c.depth == MaxDepth {
+	if c.depth >= MaxDepth {
 		c.fail(s, "must not be nested more than 10000 deep")
 		return c.none
 	}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSurvivors: what testdata/mutation lists is in the code, in the function that is
+// named.
+func TestSurvivors(t *testing.T) {
+	root := filepath.Join("..", "..")
+	lists, err := filepath.Glob(filepath.Join(root, "testdata/mutation/*.txt"))
+	require.NoError(t, err)
+	require.NotEmpty(t, lists)
+	for _, list := range lists {
+		listed, err := readList(list)
+		require.NoError(t, err)
+		for key := range listed {
+			part := strings.SplitN(key, ": ", 3)
+			name, function, expression := filepath.Join(root, part[0]), part[1], part[2]
+			end := strings.LastIndex(expression, ": ")
+			require.Positive(t, end, "%s: want file: function: expression: mutation", key)
+			_, err := os.Stat(name)
+			require.NoError(t, err, key)
+			s, err := readSource(name)
+			require.NoError(t, err)
+			assert.Contains(t, s.body(function), expression[:end], "%s", key)
+		}
+	}
+}
+
+// body returns the text of the functions with a name, with single spaces for all white space.
+func (s *source) body(name string) string {
+	var text []string
+	for _, f := range s.functions {
+		if f.name == name {
+			text = append(text, s.lines[f.start.Line-1:f.end.Line]...)
+		}
+	}
+	return strings.Join(strings.Fields(strings.Join(text, "\n")), " ")
+}
