@@ -41,7 +41,8 @@ type Decoder struct {
 	unfitDefaults           bool     // there may be some that are not decoded as they are
 	repaired                repaired // the text that is walked, if it needed repair
 	isRepaired              bool
-	original                []byte // what it was before
+	original                []byte   // what it was before
+	ofMetadata              *Decoder // inserts defaults into metadata
 	scratch                 []byte
 
 	origin errors.Position // where the text starts in a Sequence

@@ -223,8 +223,11 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src
 	limits := w.limits
 	limits.DefaultBytes = max(w.budget, 1)
 	limits.NameBytes, limits.NumberBytes, limits.OutputBytes = maxInt32, maxInt32, maxInt-len(out) // are looked at elsewhere
-	p := program.Program{Root: span.node, Cells: w.program.Cells}
-	second := newDecoder(&p, FieldValidation(Ignore), WithLimits(limits))
+	if d.ofMetadata == nil {
+		d.ofMetadata = newDecoder(&program.Program{Cells: w.program.Cells}, FieldValidation(Ignore))
+	}
+	second := d.ofMetadata
+	second.walker.program.Root, second.walker.limits = span.node, limits
 	out, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
 	if err != nil {
 		w.overflew, w.pos = limitDefaults, span.source
