@@ -19,7 +19,8 @@ import (
 
 const (
 	mostFactor   = 2.1       // what twice the document may cost, in the mean over all sizes
-	mostStep     = 2.6       // and from one size to the next: a table that does not fit a cache any more costs more once
+	mostOfTables = 2.6       // the same where there are tables that outgrow the caches
+	overMean     = 0.5       // by how much one step may cost more
 	smallestSize = 256 << 10 // of a document
 	largestSize  = 4 << 20
 	tortureTries = 5 // as long as a factor is too large
@@ -72,12 +73,16 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 
 // A costSeries is what documents of one family cost, each about twice as large as the one before.
 type costSeries struct {
+	most float64
 	docs [][]byte
 	best []time.Duration
 }
 
 func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries {
-	s := &costSeries{}
+	s := &costSeries{most: mostFactor}
+	if f.Tables {
+		s.most = mostOfTables
+	}
 	for n := smallestSize; n <= largestSize; n *= 2 {
 		s.docs = append(s.docs, f.Make(n))
 		s.best = append(s.best, 1<<62)
@@ -122,7 +127,7 @@ func (s *costSeries) mean() float64 {
 }
 
 func (s *costSeries) isTooDear() bool {
-	return s.mean() > mostFactor || slices.Max(s.factors()) > mostStep
+	return s.mean() > s.most || slices.Max(s.factors()) > s.most+overMean
 }
 
 // speed returns the MB/s for the largest document.

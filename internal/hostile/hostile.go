@@ -40,6 +40,10 @@ type Family struct {
 	YAML bool
 	// Fatal says that the documents are refused, at their end.
 	Fatal bool
+	// Tables says that names, or what was found of them, are looked up in tables: these outgrow the
+	// caches of the processor as documents become larger, so that each byte takes more time, though
+	// not more work.
+	Tables bool
 	// Make returns a document of about n bytes.
 	Make func(n int) []byte
 }
@@ -47,7 +51,13 @@ type Family struct {
 // Families are all of them.
 func Families() []Family {
 	var all []Family
-	for _, list := range [][]Family{nested(), objects(), collisions(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
+	for _, list := range [][]Family{objects(), collisions()} {
+		for _, f := range list {
+			f.Tables = true
+			all = append(all, f)
+		}
+	}
+	for _, list := range [][]Family{nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
 		all = append(all, list...)
 	}
 	return all

@@ -15,12 +15,6 @@ func nested() []Family {
 	list = append(list, fields("deep objects", func(before, after string) func(int) []byte {
 		return fill(before+"[", "0]"+after, same(nest(`{"":`, "0", "}", deep)+","))
 	})...)
-	list = append(list, fields("unknown fields, deep down", func(before, after string) func(int) []byte {
-		return fill(before+nest(`{"a":`, "{", "", deep), `"":0`+nest("", "}", "}", deep)+after, func(i int) string { return fmt.Sprintf(`"u%d":0,`, i) })
-	})...)
-	list = append(list, fields("one name, deep down", func(before, after string) func(int) []byte {
-		return fill(before+nest(`{"a":`, "{", "", deep), `"":0`+nest("", "}", "}", deep)+after, same(`"":0,`))
-	})...)
 	list = append(list, fields("duplicates at every level", func(before, after string) func(int) []byte {
 		return fill(before+"[", "0]"+after, same(nest(`{"a":1,"a":`, "0", "}", deep)+","))
 	})...)
@@ -34,6 +28,12 @@ func objects() []Family {
 	list := fields("one name", func(before, after string) func(int) []byte {
 		return fill(before+"{", `"":""}`+after, same(`"":"",`))
 	})
+	list = append(list, fields("unknown fields, deep down", func(before, after string) func(int) []byte {
+		return fill(before+nest(`{"a":`, "{", "", deep), `"":0`+nest("", "}", "}", deep)+after, func(i int) string { return fmt.Sprintf(`"u%d":0,`, i) })
+	})...)
+	list = append(list, fields("one name, deep down", func(before, after string) func(int) []byte {
+		return fill(before+nest(`{"a":`, "{", "", deep), `"":0`+nest("", "}", "}", deep)+after, same(`"":0,`))
+	})...)
 	list = append(list, fields("distinct names", func(before, after string) func(int) []byte {
 		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"%x":"",`, i) })
 	})...)
