@@ -22,7 +22,7 @@ func TestProgramsOfCases(t *testing.T) {
 			t.Run(c.Name+"/"+semantics, func(t *testing.T) {
 				s, err := schema.Parse(c.Schema)
 				require.NoError(t, err)
-				dialect, opts := schema.Kubernetes, []decoder.Option{}
+				dialect, opts := schema.Kubernetes, []decoder.Option{decoder.AllowMissingKind(c.KindOptional)}
 				switch semantics {
 				case corpus.KEP:
 					dialect = schema.KEP
