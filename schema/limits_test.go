@@ -186,6 +186,17 @@ func TestMaxDefaultSteps(t *testing.T) {
 	assert.EqualError(t, validate(MaxDefaultSteps/(enum+1)+2), "openAPIV3Schema: Too many: 1048576: is how many steps there are for the validation of defaults: what is left of them is not validated")
 }
 
+// TestMaxDefaultStepsOfObjects has a default with many objects that lack many fields.
+func TestMaxDefaultStepsOfObjects(t *testing.T) {
+	const fields = 1 << 10
+	validate := func(objects int) error {
+		return parseText(t, `{"type":"object","properties":{"l":{"type":"array","default":[`+strings.Repeat(`{},`, objects-1)+`{}],
+			"items":{"type":"object","properties":{`+manyMembers(`{"type":"string"}`, fields)+`}}}}}`).Validate()
+	}
+	assert.NoError(t, validate(MaxDefaultSteps/fields-2))
+	assert.ErrorContains(t, validate(MaxDefaultSteps/fields+1), "is not validated")
+}
+
 func manyNumbers(n int) string {
 	var b strings.Builder
 	for i := range n {

@@ -31,6 +31,9 @@ func TestProgramsOfCases(t *testing.T) {
 				case corpus.Storage:
 					opts = append(opts, decoder.FromStorage())
 				}
+				if c.KindOptional {
+					opts = append(opts, decoder.AllowMissingKind(true))
+				}
 				p, err := schema.Compile(s, schema.Semantics(dialect), schema.ResourceRoot(!c.ValueRoot))
 				require.NoError(t, err)
 				out, err := decoder.New(p, opts...).AppendJSON(nil, c.JSON)
