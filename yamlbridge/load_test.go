@@ -40,8 +40,9 @@ func TestCharacters(t *testing.T) {
 func TestEscapesAtEachPlace(t *testing.T) {
 	for _, c := range []string{`"`, `\`, "\t", `'`, "!", "[", "]", "#", "\u00a0", "\ud7ff"} {
 		for at := range 20 {
-			for rest := range 10 {
-				content := "x" + strings.Repeat("~", at) + c + strings.Repeat("y", rest) + "z"
+			for rest := range 20 {
+				fill := []string{"~", "A"}[rest%2]
+				content := fill + strings.Repeat(fill, at) + c + strings.Repeat(fill, rest/2) + fill
 				quoted := strings.ReplaceAll(content, `'`, `''`)
 				escaped := strings.NewReplacer(`\`, `\x5c`, `"`, `\x22`, "\t", `\x09`).Replace(content)
 				for _, src := range []string{"- " + content, "- '" + quoted + "'", "- |-\n  " + content, "- |-\n  " + content + "\n", `- "` + escaped + `"`} {

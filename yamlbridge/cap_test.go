@@ -1,0 +1,31 @@
+package yamlbridge
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// hold gives a slice room, and returns how many bytes that takes.
+func hold[T any](s *[]T) int {
+	*s = make([]T, 0, 1<<10)
+	return cap(*s) * int(unsafe.Sizeof(*new(T)))
+}
+
+// TestCapCounts holds that all that a reader keeps counts.
+func TestCapCounts(t *testing.T) {
+	for name, grow := range map[string]func(r *Reader) int{
+		"lines": func(r *Reader) int { return hold(&r.lines) }, "text": func(r *Reader) int { return hold(&r.text) },
+		"stack": func(r *Reader) int { return hold(&r.stack) }, "marks": func(r *Reader) int { return hold(&r.main.marks) },
+		"copies": func(r *Reader) int { return hold(&r.main.copies) }, "scratch": func(r *Reader) int { return hold(&r.scratch) },
+		"unescaped": func(r *Reader) int { return hold(&r.unescaped) }, "breaks": func(r *Reader) int { return hold(&r.breaks) },
+		"anchors": func(r *Reader) int { return hold(&r.anchors) }, "side": func(r *Reader) int { return hold(&r.side) },
+		"marks aside": func(r *Reader) int { return hold(&r.aside.marks) }, "copies aside": func(r *Reader) int { return hold(&r.aside.copies) },
+		"typed": func(r *Reader) int { return hold(&r.typed) }, "merges": func(r *Reader) int { return hold(&r.merges) },
+		"sources": func(r *Reader) int { return hold(&r.sources) }, "merged": func(r *Reader) int { return hold(&r.merged) },
+	} {
+		var r Reader
+		assert.Equal(t, grow(&r), r.Cap(), name)
+	}
+}
