@@ -34,7 +34,7 @@ var (
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
-	tortureFlag = flag.Bool("torture", false, "measure hostile documents instead, and exit with 1 where twice the document costs more than 2.1 times as much in the mean")
+	tortureFlag = flag.Bool("torture", false, "measure hostile documents instead, and exit with 1 where twice the document costs far more than twice as much")
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")

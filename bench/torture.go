@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	mostFactor   = 2.1       // what twice the document may cost, in the mean over all sizes
+	wantedFactor = 2.1       // what twice the document should cost, in the mean over all sizes
+	mostFactor   = 2.4       // what it may, on a machine whose caches others use, too; of work in the square it would be 4
 	mostOfTables = 2.6       // the same where there are tables that outgrow the caches
-	overMean     = 0.5       // by how much one step may cost more
 	smallestSize = 256 << 10 // of a document
 	largestSize  = 4 << 20
-	tortureTries = 5 // as long as a factor is too large
+	tortureTries = 5 // as long as the mean is too large
 )
 
 // torture measures what twice the document costs, for each family of hostile documents and
@@ -38,7 +38,7 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "## Hostile documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20)
+	fmt.Fprintf(w, "## Hostile documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, with an exclamation mark where the mean is over %.1f, and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20, wantedFactor)
 	var failed []string
 	columns := ""
 	for _, f := range hostile.Families() {
@@ -50,10 +50,14 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 			head = append(head, way.Name)
 			if name := f.Name + "/" + way.Name; only.MatchString(name) {
 				series := tortureSeries(&f, way.Start(p))
-				if series.isTooDear() {
+				mark := ""
+				if series.mean() > wantedFactor {
+					mark = "!"
+				}
+				if series.mean() > series.most {
 					failed = append(failed, fmt.Sprintf("%s: %.2f", name, series.factors()))
 				}
-				row = append(row, fmt.Sprintf("%.2f, %.2f (%s)", series.mean(), slices.Max(series.factors()), short(series.speed())))
+				row = append(row, fmt.Sprintf("%.2f%s, %.2f (%s)", series.mean(), mark, slices.Max(series.factors()), short(series.speed())))
 			} else {
 				row = append(row, "-")
 			}
@@ -88,7 +92,7 @@ func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries
 		s.best = append(s.best, 1<<62)
 	}
 	_, _ = run(s.docs[len(s.docs)-1]) // so that its buffers have grown
-	for try := 0; try < tortureTries && (try == 0 || s.isTooDear()); try++ {
+	for try := 0; try < tortureTries && (try == 0 || s.mean() > wantedFactor); try++ {
 		s.measure(run)
 	}
 	return s
@@ -126,10 +130,6 @@ func (s *costSeries) mean() float64 {
 	return math.Pow(product, 1/float64(len(s.docs)-1))
 }
 
-func (s *costSeries) isTooDear() bool {
-	return s.mean() > s.most || slices.Max(s.factors()) > s.most+overMean
-}
-
 // speed returns the MB/s for the largest document.
 func (s *costSeries) speed() float64 {
 	last := len(s.docs) - 1
@@ -150,6 +150,8 @@ func tortureFindings(w io.Writer, p *schema.Program, only *regexp.Regexp) (faile
 	d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
 	to := make([]byte, len(src))
 	best := [2]time.Duration{1 << 62, 1 << 62}
+	runtime.LockOSThread() // whose time is measured
+	defer runtime.UnlockOSThread()
 	for range 10 {
 		for i, do := range []func(){func() { _, _ = d.AppendJSON(nil, src) }, func() { copy(to, src) }} {
 			start := threadTime()

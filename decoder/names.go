@@ -177,11 +177,11 @@ func (t *tracked) repeats(b []byte, names []name) bool {
 // to 32 for each name. The bit is by the tag; or where many tags are alike, which may be meant,
 // by a hash with a seed that no sender knows, as those in the table always are.
 func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
+	if t.repeats(b, names[:4]) {
+		return true // as they do where one name is all that is sent
+	}
 	t.share(names)
 	if len(t.shared) > len(names)/4 {
-		if t.repeats(b, names[:maxPairwise]) {
-			return true // as they do where that is all that is sent
-		}
 		for i := range names {
 			t.hash(b, &names[i])
 		}
