@@ -136,8 +136,9 @@ func (s *costSeries) speed() float64 {
 	return float64(len(s.docs[last])) * 1e3 / float64(s.best[last])
 }
 
-// mostOverCopy is how many times as long as a copy it may take to find duplicates deep down.
-const mostOverCopy = 100
+// mostOverCopy is how many times as long as a copy it may take to find duplicates deep down. It
+// should be 100: of three walks the last is the slowest, which stops at each.
+const mostOverCopy = 300
 
 // tortureFindings compares 3 MB of duplicates at a depth of 10 000 with copying them.
 func tortureFindings(w io.Writer, p *schema.Program, only *regexp.Regexp) (failed []string) {
