@@ -20,7 +20,7 @@ import (
 const (
 	wantedFactor = 2.1       // what twice the document should cost, in the mean over all sizes
 	mostFactor   = 2.4       // what it may, on a machine whose caches others use, too; of work in the square it would be 4
-	mostOfTables = 2.6       // the same where there are tables that outgrow the caches
+	mostOfTables = 3.0       // the same where there are tables that outgrow the caches
 	smallestSize = 256 << 10 // of a document
 	largestSize  = 4 << 20
 	tortureTries = 5 // as long as the mean is too large

@@ -53,8 +53,7 @@ func Families() []Family {
 	var all []Family
 	for _, list := range [][]Family{objects(), collisions()} {
 		for _, f := range list {
-			f.Tables = true
-			all = append(all, f)
+			all = append(all, f.inTables())
 		}
 	}
 	for _, list := range [][]Family{nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {

@@ -57,11 +57,11 @@ func flows() []Family {
 
 func aliases() []Family {
 	return []Family{
-		yamlFamily("anchors", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d x\n", i) })),
+		yamlFamily("anchors", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d x\n", i) })).inTables(),
 		yamlFamily("one anchor again and again", fill("raw:\n", "", same("- &a x\n- *a\n"))),
 		yamlFamily("aliases", fill("raw:\n- &a [1, {b: c}]\n", "", same("- *a\n"))),
-		yamlFamily("anchors and aliases", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d [x]\n- *a%d\n", i, i/2) })),
-		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })),
+		yamlFamily("anchors and aliases", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d [x]\n- *a%d\n", i, i/2) })).inTables(),
+		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })).inTables(),
 		yamlFamily("aliases for keys", fill("raw:\n- &a k\n", "", same("- *a : v\n"))),
 		yamlFamily("an alias that refers to nothing", fill("raw:\n", "- *no\n", same("- &a x\n- *a\n"))).refused(),
 	}
@@ -112,5 +112,11 @@ func lines() []Family {
 // refused says that the documents are, at their end.
 func (f Family) refused() Family {
 	f.Fatal = true
+	return f
+}
+
+// inTables says that the names are looked up in tables.
+func (f Family) inTables() Family {
+	f.Tables = true
 	return f
 }
