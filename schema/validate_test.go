@@ -3,6 +3,7 @@ package schema
 import (
 	stderrors "errors"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -177,6 +178,28 @@ func TestEnumEqual(t *testing.T) {
 	} {
 		if got := enumEqual(decodeRaw([]byte(test.value)), decodeRaw([]byte(test.allowed))); got != test.want {
 			t.Errorf("%s and %s: got %v", test.value, test.allowed, got)
+		}
+	}
+}
+
+// TestCheckSteps validates a value in as many steps as it takes, and in fewer: then the
+// count says so, wherever the steps are used up.
+func TestCheckSteps(t *testing.T) {
+	s := parseText(t, `{type: object, required: [s, gone], properties: {s: {type: string, pattern: ^a, enum: [b, c]}, l: {type: array, uniqueItems: true, items: {minimum: 2}}},
+		additionalProperties: {type: integer}, anyOf: [{required: [gone]}, {properties: {s: {maxLength: 0}}}]}`)
+	x := decodeRaw([]byte(`{"s": "b", "l": [1, 1, 3], "more": "x"}`))
+	const enough = 1 << 20
+	left := enough
+	all := s.checkValue(x, &left)
+	needed := enough - left
+	if len(all) < 7 || needed < 50 {
+		t.Fatalf("%d errors in %d steps", len(all), needed)
+	}
+	for steps := range needed + 1 {
+		left := steps
+		errs := s.checkValue(x, &left)
+		if (left < 0) != (steps < needed) || left >= 0 && !reflect.DeepEqual(errs, all) {
+			t.Errorf("with %d steps of %d, %d are left and there are %d errors of %d", steps, needed, left, len(errs), len(all))
 		}
 	}
 }
