@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // TestManyFields has more fields than a word has bits, every other of them with a default. Those
@@ -89,5 +90,29 @@ func TestManyRepeatedObjects(t *testing.T) {
 		}
 		require.Equal(t, "raw", found[n].Path.String())
 		require.Equal(t, 2, found[n].Count)
+	}
+}
+
+// TestOrderOfLongPaths holds that findings are sorted by their paths also where these are too long to be kept whole.
+func TestOrderOfLongPaths(t *testing.T) {
+	const depth = 40
+	name := strings.Repeat("x", 60)
+	for inner, c := range map[string]struct{ doc, path string }{
+		"{type: object}": {`{"b":1,"c":2,"a":3}`, name + "."},
+		"{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}": {
+			`{"apiVersion":"v1","kind":"K","metadata":{"b":1,"c":2,"a":3}}`, name + ".metadata."},
+	} {
+		p := compileYAML(t, strings.Repeat("{type: object, additionalProperties: ", depth)+inner+strings.Repeat("}", depth), schema.ResourceRoot(false))
+		for _, d := range []*Decoder{New(p), New(p, Kubernetes())} {
+			_, err := d.AppendJSON(nil, []byte(strings.Repeat(`{"`+name+`":`, depth)+c.doc+strings.Repeat("}", depth)))
+			require.NoError(t, err)
+			found := d.Findings()
+			require.Len(t, found, 3)
+			for i, last := range []string{"a", "b", "c"} {
+				path := found[i].Path.String()
+				assert.Less(t, len(path), depth*len(name), "it is not whole")
+				assert.True(t, strings.HasSuffix(path, c.path+last), path)
+			}
+		}
 	}
 }
