@@ -110,8 +110,12 @@ func doubled[T any](list []T) []T { return slices.Grow(list, max(16, len(list)))
 // addMember is addName for an object that is open in skip.
 func (t *tracked) addMember(b []byte, from, to int, escaped bool) {
 	t.addName(b, from, to, escaped)
-	l := &t.levels[len(t.levels)-1]
-	bit := tagBit(t.names[len(t.names)-1].tag)
+	t.levels[len(t.levels)-1].note(t.names[len(t.names)-1].tag)
+}
+
+// note notes that one of its names has this tag.
+func (l *level) note(tag uint32) {
+	bit := tagBit(tag)
 	l.twice |= l.tags & bit
 	l.tags |= bit
 }

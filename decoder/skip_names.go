@@ -2,9 +2,31 @@ package decoder
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
 )
+
+// NOTE: most objects open and close within a stretch, and most names differ by their tags. So what
+// is noted of a stretch is noted in a sketch, where a name is one word: a kernel makes it. Only
+// names of objects that are open at the end, or have two names with one tag, get to tracked.
+
+// A sketch is what was noted of a stretch and is not in tracked.
+type sketch struct {
+	// found has the names of the stretch: those from next on are still to come, and before them, up to
+	// kept, are those of open objects.
+	found      []kernel.Name
+	kept, next int
+	// objects are those that are open: the one that was so before, and depth more.
+	objects [65]object
+	depth   int
+}
+
+// An object is one of a sketch.
+type object struct {
+	names int    // where its names start
+	tags  uint64 // as in level
+}
 
 // trackStretch notes the names before token to, and opens and closes what their objects
 // are, for a stretch at i of b. With last, to is the bracket that closes the last object. It
@@ -14,25 +36,146 @@ func (w *walker) trackStretch(c *stretch, to int, last bool, b []byte, i int) (i
 	if last {
 		to++
 	}
-	for at := 0; at < to; at += 64 {
-		t, next := c.Word(at/64), c.Word(at/64+1)
-		names := t.String & (t.Colon>>1 | next.Colon<<63) & lowest(to-at)
-		var pos int
-		ok := true
-		if w.collecting || len(w.left) > 0 {
-			elements := t.Comma &^ (t.Colon>>2 | next.Colon<<62)
-			all := names | (t.OpenObject|t.CloseObject|t.OpenArray|t.CloseArray|elements)&lowest(to-at)
-			pos, ok = w.trackWord(c, at, names, all, b, i)
-		} else {
-			all := names | (t.OpenObject|t.CloseObject)&lowest(to-at)
-			for all != 0 && ok {
-				if all = w.trackPlainWord(c, at, names, all, b, i); all != 0 { // what is not plain
-					pos, ok = w.trackWord(c, at, names, all&-all, b, i)
-					all &= all - 1
+	if w.collecting || len(w.left) > 0 {
+		return w.trackTokens(c, 0, to, b, i)
+	}
+	s := w.sketch
+	s.found, s.next = c.Names(c.b, to, c.slashes), 0
+	for k := 0; ; k++ {
+		s.kept, s.depth, s.objects[0] = 0, 0, object{}
+		k = s.track(c, k, to)
+		if k < to && w.closesWhole(c, k) {
+			w.levels = w.levels[:len(w.levels)-1]
+			continue
+		}
+		w.takeSketch(i)
+		if k == to {
+			return 0, true
+		}
+		if c.Word(k/64).String>>(k%64)&1 != 0 {
+			s.next++
+		}
+		if pos, ok := w.trackTokens(c, k, k+1, b, i); !ok {
+			return pos, false
+		}
+	}
+}
+
+// closesWhole reports whether token k closes an object all of whose names are in the sketch, and
+// are distinct.
+func (w *walker) closesWhole(c *stretch, k int) bool {
+	s := w.sketch
+	return c.Word(k/64).CloseObject>>(k%64)&1 != 0 && s.depth == 0 &&
+		w.levels[len(w.levels)-1].names == len(w.names) && distinct(s.found[:s.kept])
+}
+
+// track sketches the tokens from k on up to, but without, the one that it returns, which is
+// to, or needs more than that: a name of which nothing is known, or the end of an object that was open
+// before, or has two names with one tag. It calls nothing.
+func (s *sketch) track(c *stretch, k, to int) int {
+	var (
+		found      = s.found
+		kept, next = s.kept, s.next
+		depth      = s.depth
+		tags       = s.objects[0].tags
+		all        uint64
+	)
+	at := k &^ 63
+	for ; at < to; at += 64 {
+		t := c.Word(at / 64)
+		names, open := c.names(at), t.OpenObject
+		for all = (names | open | t.CloseObject) & lowest(to-at) &^ lowest(max(k-at, 0)); all != 0; all &= all - 1 {
+			switch one := all & -all; {
+			case names&one != 0:
+				if next >= len(found) || found[next] == 0 || kept >= len(found) {
+					goto leave
 				}
+				_, _, tag := found[next].Split()
+				tags |= tagBit(tag)
+				found[kept] = found[next]
+				kept++
+				next++
+			case open&one != 0:
+				if depth < 0 || depth >= len(s.objects)-1 {
+					goto leave
+				}
+				s.objects[depth].tags = tags
+				depth++
+				s.objects[depth].names = kept
+				tags = 0
+			default:
+				if depth <= 0 || depth >= len(s.objects) {
+					goto leave
+				}
+				first := s.objects[depth].names
+				if bits.OnesCount64(tags) != kept-first && !distinct(found[first:kept]) {
+					goto leave
+				}
+				kept = first
+				depth--
+				tags = s.objects[depth].tags
 			}
 		}
-		if !ok {
+	}
+	s.kept, s.next, s.depth = kept, next, depth
+	return to
+
+leave:
+	s.kept, s.next, s.depth = kept, next, depth
+	return at + bits.TrailingZeros64(all)
+}
+
+// distinct reports whether no two of the names have one tag. If they are many, it does not look.
+func distinct(names []kernel.Name) bool {
+	if len(names) > maxPairwise {
+		return false
+	}
+	for i := range names {
+		for j := range i {
+			if names[i]>>32 == names[j]>>32 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// takeSketch moves what is in the sketch of a stretch at i to tracked.
+func (w *walker) takeSketch(i int) {
+	s := w.sketch
+	for d := 0; d <= s.depth; d++ {
+		end := s.kept
+		if d < s.depth {
+			end = s.objects[d+1].names
+		}
+		if d > 0 {
+			w.openObject()
+		}
+		for _, x := range s.found[s.objects[d].names:end] {
+			from, n, tag := x.Split()
+			w.names = append(w.names, name{at: i + from - 1, text: i + from, n: n, tag: tag})
+			w.levels[len(w.levels)-1].note(tag)
+		}
+	}
+}
+
+// names returns which of the 64 tokens from at on are names.
+func (c *stretch) names(at int) uint64 {
+	t, next := c.Word(at/64), c.Word(at/64+1)
+	return t.String & (t.Colon>>1 | next.Colon<<63)
+}
+
+// trackTokens is trackStretch for the tokens from k to to, whatever they are, without a sketch.
+func (w *walker) trackTokens(c *stretch, k, to int, b []byte, i int) (int, bool) {
+	for at := k &^ 63; at < to; at += 64 {
+		t, next := c.Word(at/64), c.Word(at/64+1)
+		names := c.names(at)
+		all := names | t.OpenObject | t.CloseObject
+		if w.collecting {
+			elements := t.Comma &^ (t.Colon>>2 | next.Colon<<62)
+			all |= t.OpenArray | t.CloseArray | elements
+		}
+		if pos, ok := w.trackWord(c, at, names, all&lowest(to-at)&^lowest(max(k-at, 0)), b, i); !ok {
 			return pos, false
 		}
 	}
@@ -69,72 +212,4 @@ func (w *walker) trackWord(c *stretch, at int, names, all uint64, b []byte, i in
 		}
 	}
 	return 0, true
-}
-
-// trackPlainWord is trackWord where repetitions are not collected and no name has left the
-// window. It calls nothing, and returns the tokens from the first on that need that.
-func (w *walker) trackPlainWord(c *stretch, at int, names, all uint64, b []byte, i int) uint64 {
-	var (
-		own    = w.names
-		levels = w.levels
-		level  level // the last one
-	)
-	if len(levels) > 0 {
-		level = levels[len(levels)-1]
-	}
-	for ; all != 0; all &= all - 1 {
-		k := at + bits.TrailingZeros64(all)
-		from := i + c.Pos(k)
-		switch one := all & -all; {
-		case names&one != 0:
-			from++
-			end := i + c.Pos(k+1) - 1
-			if uint(end) >= uint(len(b)) || b[end] != '"' || from < 0 || from > len(b)-8 || end < 8 || end == from || len(own) == cap(own) {
-				goto leave
-			}
-			n := end - from
-			first, last := binary.LittleEndian.Uint64(b[from:from+8]), binary.LittleEndian.Uint64(b[end-8:end])
-			first &= ^uint64(0) >> uint(8*max(8-n, 0)&63)
-			last &= uint64(int64(7-n) >> 63)
-			if c.slashes && (n > 16 || hasSlash(first)|hasSlash(last) != 0) {
-				goto leave
-			}
-			own = own[:len(own)+1]
-			name := &own[len(own)-1]
-			name.at, name.text, name.n, name.tag = from-1, from, n, tagOfWords(first, last, n)
-			bit := tagBit(name.tag)
-			level.twice |= level.tags & bit
-			level.tags |= bit
-		case b[from] == '{':
-			if len(levels) == cap(levels) {
-				goto leave
-			}
-			if len(levels) > 0 {
-				levels[len(levels)-1] = level
-			}
-			level.names, level.index, level.tags, level.twice = len(own), -1, 0, 0
-			levels = levels[:len(levels)+1]
-			levels[len(levels)-1] = level
-		default:
-			if level.twice != 0 || len(w.arena) > 0 || len(levels) < 2 || level.names < 0 || level.names > len(own) {
-				goto leave
-			}
-			own = own[:level.names]
-			levels = levels[:len(levels)-1]
-			level = levels[len(levels)-1]
-		}
-	}
-
-leave:
-	if len(levels) > 0 {
-		levels[len(levels)-1] = level
-	}
-	w.names, w.levels = own, levels
-	return all
-}
-
-// hasSlash returns not 0 if a byte of x is a backslash.
-func hasSlash(x uint64) uint64 {
-	x ^= 0x5c5c5c5c5c5c5c5c
-	return (x - 0x0101010101010101) &^ x & 0x8080808080808080
 }

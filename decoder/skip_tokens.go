@@ -13,7 +13,6 @@ package decoder
 // a stack of bits, is all that is left.
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -26,6 +25,8 @@ type skimmer struct {
 	tokens *kernel.Tokens
 	later  int  // skim is not of use before this index of the window
 	small  bool // the last value that was skipped was small: the next one will be, too
+
+	sketch *sketch
 }
 
 // smallValue is up to how many bytes of a value skim is slower than skip.
@@ -51,7 +52,7 @@ func (l *Limits) skimmable() bool {
 // value in it with cut, or nowhere, at i. With repeated, it is as in skip.
 func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 	if w.tokens == nil {
-		w.tokens = new(kernel.Tokens)
+		w.tokens, w.sketch = new(kernel.Tokens), new(sketch)
 	}
 	for {
 		c := &stretch{Tokens: w.tokens, b: b[i:]}
@@ -245,6 +246,11 @@ func (c *stretch) brackets(to int, stack uint64, depth, low, high int) (_ uint64
 // scalars validates what is neither a bracket nor a separator nor a string before token to, and
 // returns the first that it does not know to be right.
 func (c *stretch) scalars(w *walker, to int) int {
+	// What is odd behind to, too, does no harm.
+	if plain, odd := c.Scalars(); plain {
+		w.oddNumber = w.oddNumber || odd
+		return to
+	}
 	b := c.b
 	for at := 0; at < to; at += 64 {
 		t := c.Word(at / 64)
@@ -252,48 +258,12 @@ func (c *stretch) scalars(w *walker, to int) int {
 		for ; all != 0; all &= all - 1 {
 			k := at + bits.TrailingZeros64(all)
 			i := c.Pos(k)
-			if n := c.Pos(k+1) - i; n <= 8 && i+8 <= len(b) {
-				if ok, odd := shortScalar(binary.LittleEndian.Uint64(b[i:]), n); ok {
-					w.oddNumber = w.oddNumber || odd
-					continue
-				}
-			}
 			if !w.scalar(b, i, c.Pos(k+1)) {
 				return k
 			}
 		}
 	}
 	return to
-}
-
-// shortScalar reports whether the lowest n of the bytes of x are a literal or a number without
-// exponent, and whether it is an odd number, as jsonwire.IsOddNumber says.
-func shortScalar(x uint64, n int) (ok, odd bool) {
-	const (
-		ones   = 0x0101010101010101
-		top    = 0x80 * ones
-		zeros  = '0' * ones
-		isTrue = 't' | 'r'<<8 | 'u'<<16 | 'e'<<24
-		isNull = 'n' | 'u'<<8 | 'l'<<16 | 'l'<<24
-		isFals = 'f' | 'a'<<8 | 'l'<<16 | 's'<<24
-	)
-	x &= ^uint64(0) >> (64 - 8*n)
-	if x&0x40 != 0 {
-		return n == 4 && (x == isTrue || x == isNull) || n == 5 && x == isFals|'e'<<32, false
-	}
-	negative := byte(x) == '-'
-	if negative {
-		x >>= 8
-		n--
-	}
-	y := x ^ zeros
-	other := (y&^top + 0x76*ones | y) & top & (^uint64(0) >> (64 - 8*n)) // what is no digit
-	if other == 0 {
-		zero := byte(x) == '0'
-		return n > 0 && (!zero || n == 1), zero && negative
-	}
-	dot := bits.TrailingZeros64(other) >> 3
-	return other&(other-1) == 0 && byte(x>>(8*dot)) == '.' && dot > 0 && dot < n-1 && (byte(x) != '0' || dot == 1), true
 }
 
 // scalar reports whether the scalar at i is right. The next token is at next.

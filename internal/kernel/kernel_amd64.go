@@ -44,6 +44,32 @@ func (t *Tokens) Find(b []byte, depth int) (count, size int, slashes bool) {
 	return count, min(size, len(b)), slashes
 }
 
+// Scalars reports whether all numbers and literals among the tokens that [Tokens.Find] has
+// found, but for one that may go on behind them, are known to be right: they have less than 19
+// bytes, and numbers no exponent. With odd, there is a fraction or -0.
+func (t *Tokens) Scalars() (plain, odd bool) {
+	if t.size < 0 {
+		return false, false
+	}
+	return checkScalars(&t.scalars[0], t.size)
+}
+
+// Names returns the names among the first count tokens of b, which [Tokens.Find] has found. Of
+// those of 0 bytes, those with blanks before the colon, and some that are near the end of b, nothing is
+// known; with slashes, neither of those with a backslash or more than 16 bytes.
+func (t *Tokens) Names(b []byte, count int, slashes bool) []Name {
+	if count == 0 {
+		return nil
+	}
+	return t.names[:findNames(t, &b[0], len(b), count, slashes)]
+}
+
+//go:noescape
+func findNames(t *Tokens, b *byte, n, count int, slashes bool) (names int)
+
+//go:noescape
+func checkScalars(text *byte, n int) (plain, odd bool)
+
 //go:noescape
 func scanString(b *byte, blocks int) (end int, escaped uint64, closed bool)
 

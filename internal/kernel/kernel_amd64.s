@@ -408,7 +408,7 @@ GLOBL mayEnd<>(SB), RODATA|NOPTR, $64
 
 // func findTokens(t *byte, b *byte, n int, depth int) (count int, size int, slashes bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512_VBMI2, BMI, BMI2, PCLMULQDQ, POPCNT
-TEXT ·findTokens(SB), NOSPLIT, $96-49
+TEXT ·findTokens(SB), NOSPLIT, $104-49
 	MOVQ      t+0(FP), AX
 	MOVQ      b+8(FP), CX
 	MOVQ      n+16(FP), DX
@@ -422,10 +422,12 @@ TEXT ·findTokens(SB), NOSPLIT, $96-49
 	MOVQ      depth+24(FP), SI
 	MOVQ      SI, 40(SP)
 	MOVQ      BX, 48(SP)
+	MOVQ      BX, 56(SP)
 	MOVB      $0x00, slashes+48(FP)
 	VMOVDQU64 space<>+0(SB), Z1
 	VMOVDQU64 quote<>+0(SB), Z2
 	VMOVDQU64 backslash<>+0(SB), Z3
+	VMOVDQU64 comma<>+0(SB), Z10
 	VMOVDQU64 structural<>+0(SB), Z8
 	VMOVDQU64 blank<>+0(SB), Z9
 	VMOVDQU64 index<>+0(SB), Z5
@@ -438,14 +440,14 @@ TEXT ·findTokens(SB), NOSPLIT, $96-49
 block:
 	CMPQ      DX, $0x40
 	JL        last
-	VMOVDQU64 (CX), Z10
+	VMOVDQU64 (CX), Z11
 
 loaded:
-	VPCMPEQB Z3, Z10, K1
+	VPCMPEQB Z3, Z11, K1
 	KMOVQ    K1, R10
-	VPCMPEQB Z2, Z10, K1
+	VPCMPEQB Z2, Z11, K1
 	KMOVQ    K1, R11
-	VPMOVB2M Z10, K1
+	VPMOVB2M Z11, K1
 	KMOVQ    K1, R12
 	XORQ     R8, R8
 	MOVQ     R10, R9
@@ -454,13 +456,13 @@ loaded:
 
 unescaped:
 	// The prefix sum of exclusive ors of the quotes is what is in strings.
-	VMOVQ      R11, X11
-	VPCLMULQDQ $0x00, X4, X11, X11
-	VMOVQ      X11, R10
+	VMOVQ      R11, X12
+	VPCLMULQDQ $0x00, X4, X12, X12
+	VMOVQ      X12, R10
 	XORQ       DI, R10
 	MOVQ       R10, DI
 	SARQ       $0x3f, DI
-	VPCMPUB    $0x01, Z1, Z10, K1
+	VPCMPUB    $0x01, Z1, Z11, K1
 	KMOVQ      K1, R9
 	ANDQ       R10, R9
 	ORQ        R9, R8
@@ -469,38 +471,50 @@ unescaped:
 	JNZ        utf8
 
 ascii:
-	VMOVDQA64 Z10, Z0
+	VMOVDQA64 Z11, Z0
 	TESTQ     R8, R8
 	JNZ       end
 
 	// What is structural, blank, or else part of a number or literal.
-	VPORQ    Z1, Z10, Z11
-	VPSHUFB  Z10, Z8, Z12
-	VPCMPEQB Z12, Z11, K1
+	VPORQ    Z1, Z11, Z12
+	VPSHUFB  Z11, Z8, Z13
+	VPCMPEQB Z13, Z12, K1
 	KMOVQ    K1, R8
-	VPSHUFB  Z10, Z9, Z12
-	VPCMPEQB Z12, Z10, K1
-	KMOVQ    K1, R9
-	MOVQ     R10, R12
-	ANDQ     R11, R12
+	VPSHUFB  Z11, Z9, Z13
+	VPCMPEQB Z13, Z11, K1
+	KMOVQ    K1, R12
+	MOVQ     R10, R13
+	ANDQ     R11, R13
 	ORQ      R10, R11
-	ORQ      R8, R9
+	ORQ      R8, R12
 	ANDNQ    R8, R11, R8
-	ORQ      R11, R9
-	NOTQ     R9
-	MOVQ     R9, R10
+	ORQ      R11, R12
+	NOTQ     R12
+	MOVQ     R12, R10
 	ADDQ     R10, R10
 	ORQ      48(SP), R10
-	ANDNQ    R9, R10, R10
-	ORQ      R8, R10
-	ORQ      R12, R10
-	SHRQ     $0x3f, R9
-	MOVQ     R9, 48(SP)
+
+	// The text of numbers and literals, and a comma behind each.
+	MOVQ          R10, R11
+	KMOVQ         R12, K1
+	ORQ           R12, R11
+	KMOVQ         R11, K2
+	VPBLENDMB     Z11, Z10, K1, Z13
+	VPCOMPRESSB.Z Z13, K2, Z13
+	MOVQ          56(SP), R9
+	VMOVDQU64     Z13, 8312(AX)(R9*1)
+	POPCNTQ       R11, R11
+	ADDQ          R11, 56(SP)
+	ANDNQ         R12, R10, R10
+	ORQ           R8, R10
+	ORQ           R13, R10
+	SHRQ          $0x3f, R12
+	MOVQ          R12, 48(SP)
 
 	// How deep the end of the block is.
-	VPCMPEQB openObject<>+0(SB), Z11, K1
+	VPCMPEQB openObject<>+0(SB), Z12, K1
 	KMOVQ    K1, R9
-	VPCMPEQB closeObject<>+0(SB), Z11, K1
+	VPCMPEQB closeObject<>+0(SB), Z12, K1
 	KMOVQ    K1, R11
 	ANDQ     R8, R9
 	ANDQ     R8, R11
@@ -511,19 +525,19 @@ ascii:
 
 	// First bytes and positions of the tokens.
 	KMOVQ         R10, K1
-	VPCOMPRESSB.Z Z10, K1, Z10
-	VMOVDQU64     Z10, 4224(AX)(SI*1)
-	VPCOMPRESSB.Z Z5, K1, Z10
-	VPMOVZXBW     Y10, Z11
-	VPADDW        Z6, Z11, Z11
-	VMOVDQU64     Z11, (AX)(SI*2)
+	VPCOMPRESSB.Z Z11, K1, Z11
+	VMOVDQU64     Z11, 4224(AX)(SI*1)
+	VPCOMPRESSB.Z Z5, K1, Z11
+	VPMOVZXBW     Y11, Z12
+	VPADDW        Z6, Z12, Z12
+	VMOVDQU64     Z12, (AX)(SI*2)
 	POPCNTQ       R10, R10
 	CMPQ          R10, $0x20
 	JLE           few
-	VEXTRACTI64X4 $0x01, Z10, Y10
-	VPMOVZXBW     Y10, Z11
-	VPADDW        Z6, Z11, Z11
-	VMOVDQU64     Z11, 64(AX)(SI*2)
+	VEXTRACTI64X4 $0x01, Z11, Y11
+	VPMOVZXBW     Y11, Z12
+	VPADDW        Z6, Z12, Z12
+	VMOVDQU64     Z12, 64(AX)(SI*2)
 
 few:
 	VPADDW Z7, Z6, Z6
@@ -535,46 +549,58 @@ few:
 	JG     block
 
 end:
-	// Which tokens are what: 64 of them at a time.
-	VPXORQ    Z12, Z12, Z12
-	VMOVDQU64 Z12, 4224(AX)(SI*1)
-	VMOVDQU64 Z12, 4288(AX)(SI*1)
-	LEAQ      6464(AX), DX
+	// Which tokens are what: 64 of them at a time. Where one is a control character, the
+	// scalars are not known.
+	VMOVDQU64 Z1, 4224(AX)(SI*1)
+	VMOVDQU64 Z1, 4288(AX)(SI*1)
+	MOVQ      56(SP), R9
+	MOVQ      R9, 10488(AX)
+	MOVQ      AX, DX
+	LEAQ      6464(AX), BX
 	MOVQ      SI, R9
 
 word:
-	VMOVDQU64 4224(AX), Z10
-	VPCMPEQB  openObject<>+0(SB), Z10, K1
-	KMOVQ     K1, (DX)
-	VPCMPEQB  closeObject<>+0(SB), Z10, K1
-	KMOVQ     K1, 8(DX)
-	VPCMPEQB  openArray<>+0(SB), Z10, K1
-	KMOVQ     K1, 16(DX)
-	VPCMPEQB  closeArray<>+0(SB), Z10, K1
-	KMOVQ     K1, 24(DX)
-	VPCMPEQB  colon<>+0(SB), Z10, K1
-	KMOVQ     K1, 32(DX)
-	VPCMPEQB  comma<>+0(SB), Z10, K1
-	KMOVQ     K1, 40(DX)
-	VPCMPEQB  quote<>+0(SB), Z10, K1
-	KMOVQ     K1, 48(DX)
-	ADDQ      $0x40, AX
-	ADDQ      $0x38, DX
-	SUBQ      $0x40, R9
-	JGE       word
+	VMOVDQU64 4224(DX), Z11
+	VPCMPEQB  openObject<>+0(SB), Z11, K1
+	KMOVQ     K1, (BX)
+	VPCMPEQB  closeObject<>+0(SB), Z11, K1
+	KMOVQ     K1, 8(BX)
+	VPCMPEQB  openArray<>+0(SB), Z11, K1
+	KMOVQ     K1, 16(BX)
+	VPCMPEQB  closeArray<>+0(SB), Z11, K1
+	KMOVQ     K1, 24(BX)
+	VPCMPEQB  colon<>+0(SB), Z11, K1
+	KMOVQ     K1, 32(BX)
+	VPCMPEQB  comma<>+0(SB), Z11, K1
+	KMOVQ     K1, 40(BX)
+	VPCMPEQB  quote<>+0(SB), Z11, K1
+	KMOVQ     K1, 48(BX)
+	VPCMPUB   $0x01, Z1, Z11, K1
+	KORTESTQ  K1, K1
+	JNZ       junk
+
+sane:
+	ADDQ $0x40, DX
+	ADDQ $0x38, BX
+	SUBQ $0x40, R9
+	JGE  word
 	VZEROUPPER
-	MOVQ      SI, count+32(FP)
-	SUBQ      32(SP), CX
-	MOVQ      CX, size+40(FP)
+	MOVQ SI, count+32(FP)
+	SUBQ 32(SP), CX
+	MOVQ CX, size+40(FP)
 	RET
+
+junk:
+	MOVQ $-1, 10488(AX)
+	JMP  sane
 
 slashes:
 	MOVB $0x01, slashes+48(FP)
-	MOVQ AX, 56(SP)
-	MOVQ CX, 64(SP)
-	MOVQ DX, 72(SP)
-	MOVQ SI, 80(SP)
-	MOVQ DI, 88(SP)
+	MOVQ AX, 64(SP)
+	MOVQ CX, 72(SP)
+	MOVQ DX, 80(SP)
+	MOVQ SI, 88(SP)
+	MOVQ DI, 96(SP)
 
 	// A run of backslashes escapes what follows if its length is odd: subtracting the
 	// bits that may start an escape from the odd bits ripples through each run.
@@ -596,14 +622,14 @@ slashes:
 	// Classes of what may be within escapes.
 	KMOVQ      R12, K1
 	KNOTQ      K1, K1
-	VMOVDQA64  Z10, Z11
+	VMOVDQA64  Z11, Z12
 	VMOVDQU64  classLow<>+0(SB), Z13
-	VPERMI2B.Z classHigh<>+0(SB), Z13, K1, Z11
-	VPTESTMB   simpleOrUnicode<>+0(SB), Z11, K1
+	VPERMI2B.Z classHigh<>+0(SB), Z13, K1, Z12
+	VPTESTMB   simpleOrUnicode<>+0(SB), Z12, K1
 	KMOVQ      K1, AX
 	ANDNQ      R9, AX, AX
 	ORQ        AX, R8
-	VPTESTMB   unicode<>+0(SB), Z11, K1
+	VPTESTMB   unicode<>+0(SB), Z12, K1
 	KMOVQ      K1, CX
 	ANDQ       R9, CX
 	MOVQ       CX, DX
@@ -639,19 +665,19 @@ slashes:
 	ORQ      DI, SI
 	MOVQ     SI, 16(SP)
 	ORQ      SI, BX
-	VPTESTMB hex<>+0(SB), Z11, K1
+	VPTESTMB hex<>+0(SB), Z12, K1
 	KMOVQ    K1, SI
 	ANDNQ    AX, SI, AX
 	ORQ      AX, R8
 	ADDQ     CX, CX
 	ORQ      DX, CX
-	VPTESTMB hexD<>+0(SB), Z11, K1
+	VPTESTMB hexD<>+0(SB), Z12, K1
 	KMOVQ    K1, AX
 	ANDQ     AX, CX
 	MOVQ     CX, AX
 	ADDQ     AX, AX
 	ORQ      24(SP), AX
-	VPTESTMB highHalf<>+0(SB), Z11, K1
+	VPTESTMB highHalf<>+0(SB), Z12, K1
 	KMOVQ    K1, DX
 	ANDQ     DX, AX
 	ORQ      AX, R8
@@ -660,37 +686,37 @@ slashes:
 	ORQ      CX, BX
 
 escaped:
-	MOVQ  56(SP), AX
-	MOVQ  64(SP), CX
-	MOVQ  72(SP), DX
-	MOVQ  80(SP), SI
-	MOVQ  88(SP), DI
+	MOVQ  64(SP), AX
+	MOVQ  72(SP), CX
+	MOVQ  80(SP), DX
+	MOVQ  88(SP), SI
+	MOVQ  96(SP), DI
 	ANDNQ R11, R9, R11
 	JMP   unescaped
 
 utf8:
 	// The bytes before each byte.
-	VALIGND   $0x0c, Z0, Z10, Z0
-	VPALIGNR  $0x0f, Z0, Z10, Z11
-	VPALIGNR  $0x0e, Z0, Z10, Z13
-	VPALIGNR  $0x0d, Z0, Z10, Z0
+	VALIGND   $0x0c, Z0, Z11, Z0
+	VPALIGNR  $0x0f, Z0, Z11, Z12
+	VPALIGNR  $0x0e, Z0, Z11, Z13
+	VPALIGNR  $0x0d, Z0, Z11, Z0
 	VMOVDQU64 nibble<>+0(SB), Z14
 
 	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
 	// a second continuation, which is right and needed two after E0 and three after F0.
-	VPSRLW    $0x04, Z11, Z15
+	VPSRLW    $0x04, Z12, Z15
 	VPANDQ    Z14, Z15, Z15
 	VMOVDQU64 firstHigh<>+0(SB), Z16
 	VPSHUFB   Z15, Z16, Z15
-	VPANDQ    Z14, Z11, Z11
+	VPANDQ    Z14, Z12, Z12
 	VMOVDQU64 firstLow<>+0(SB), Z16
-	VPSHUFB   Z11, Z16, Z11
-	VPANDQ    Z11, Z15, Z15
-	VPSRLW    $0x04, Z10, Z11
-	VPANDQ    Z14, Z11, Z11
+	VPSHUFB   Z12, Z16, Z12
+	VPANDQ    Z12, Z15, Z15
+	VPSRLW    $0x04, Z11, Z12
+	VPANDQ    Z14, Z12, Z12
 	VMOVDQU64 secondHigh<>+0(SB), Z14
-	VPSHUFB   Z11, Z14, Z11
-	VPANDQ    Z11, Z15, Z15
+	VPSHUFB   Z12, Z14, Z12
+	VPANDQ    Z12, Z15, Z15
 	VPSUBUSB  third<>+0(SB), Z13, Z13
 	VPSUBUSB  fourth<>+0(SB), Z0, Z0
 	VPORQ     Z13, Z0, Z0
@@ -699,7 +725,7 @@ utf8:
 	VPTESTMB  Z15, Z15, K1
 	KMOVQ     K1, R9
 	ORQ       R9, R8
-	VPSUBUSB  mayEnd<>+0(SB), Z10, Z0
+	VPSUBUSB  mayEnd<>+0(SB), Z11, Z0
 	VPTESTMB  Z0, Z0, K1
 	KMOVQ     K1, R9
 	MOVQ      R9, (SP)
@@ -710,9 +736,19 @@ last:
 	MOVQ      $-1, R8
 	BZHIQ     DX, R8, R8
 	KMOVQ     R8, K1
-	VMOVDQA64 Z1, Z10
-	VMOVDQU8  (CX), K1, Z10
+	VMOVDQA64 Z1, Z11
+	VMOVDQU8  (CX), K1, Z11
 	JMP       loaded
+
+DATA comma<>+0(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+8(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+16(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+24(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+32(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+40(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+48(SB)/8, $0x2c2c2c2c2c2c2c2c
+DATA comma<>+56(SB)/8, $0x2c2c2c2c2c2c2c2c
+GLOBL comma<>(SB), RODATA|NOPTR, $64
 
 DATA structural<>+0(SB)/8, $0x0000000000000000
 DATA structural<>+8(SB)/8, $0x00007d2c7b3a0000
@@ -804,12 +840,478 @@ DATA colon<>+48(SB)/8, $0x3a3a3a3a3a3a3a3a
 DATA colon<>+56(SB)/8, $0x3a3a3a3a3a3a3a3a
 GLOBL colon<>(SB), RODATA|NOPTR, $64
 
-DATA comma<>+0(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+8(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+16(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+24(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+32(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+40(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+48(SB)/8, $0x2c2c2c2c2c2c2c2c
-DATA comma<>+56(SB)/8, $0x2c2c2c2c2c2c2c2c
-GLOBL comma<>(SB), RODATA|NOPTR, $64
+// func checkScalars(text *byte, n int) (plain bool, odd bool)
+// Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, AVX512_VBMI2
+TEXT ·checkScalars(SB), NOSPLIT, $576-18
+	MOVQ   text+0(FP), AX
+	MOVQ   n+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	MOVB   $0x00, plain+16(FP)
+	MOVB   $0x00, odd+17(FP)
+	TESTQ  CX, CX
+	JLE    plain
+
+text:
+	// Masks of up to eight blocks.
+	VMOVDQU64 three0<>+0(SB), Z2
+	VMOVDQU64 three1<>+0(SB), Z3
+	VMOVDQU64 three2<>+0(SB), Z4
+	XORQ      DX, DX
+	LEAQ      (SP), BX
+
+block:
+	VMOVDQU64 (AX)(DX*1), Z5
+	VPCMPUB   $0x04, comma<>+0(SB), Z5, K1
+	KMOVQ     K1, (BX)
+	VPSUBB    zero<>+0(SB), Z5, Z6
+	VPCMPUB   $0x02, nine<>+0(SB), Z6, K1
+	KMOVQ     K1, 64(BX)
+	VPCMPEQB  dot<>+0(SB), Z5, K1
+	KMOVQ     K1, 128(BX)
+	VPCMPEQB  minus<>+0(SB), Z5, K1
+	KMOVQ     K1, 192(BX)
+	VPCMPEQB  zero<>+0(SB), Z5, K1
+	KMOVQ     K1, 256(BX)
+	VPCMPGTB  beforeLetters<>+0(SB), Z5, K1
+	KMOVQ     K1, 320(BX)
+
+	// Three letters in a row: what all three agree on.
+	VPERMB    Z4, Z5, Z5
+	VMOVDQU64 -2(AX)(DX*1), Z6
+	VPERMB    Z2, Z6, Z6
+	VPANDQ    Z6, Z5, Z5
+	VMOVDQU64 -1(AX)(DX*1), Z6
+	VPERMB    Z3, Z6, Z6
+	VPANDQ    Z6, Z5, Z5
+	VPTESTMB  thirds<>+0(SB), Z5, K1
+	KMOVQ     K1, 384(BX)
+	VPTESTMB  lasts<>+0(SB), Z5, K1
+	KMOVQ     K1, 448(BX)
+	VPTESTMB  fourths<>+0(SB), Z5, K1
+	KMOVQ     K1, 512(BX)
+	ADDQ      $0x40, DX
+	ADDQ      $0x08, BX
+	CMPQ      DX, $+512
+	JGE       grammar
+	CMPQ      DX, CX
+	JL        block
+
+grammar:
+	VMOVDQU64 (SP), Z2
+	VMOVDQU64 64(SP), Z3
+	VMOVDQU64 128(SP), Z4
+	VMOVDQU64 192(SP), Z5
+	VPXORQ    Z7, Z7, Z7
+	VALIGNQ   $0x07, Z0, Z2, Z6
+	VPSHLDQ   $0x01, Z6, Z2, Z6
+	VPANDNQ   Z2, Z6, Z6
+
+	// A minus starts a scalar, a digit follows it, and a dot is between digits.
+	VPANDNQ Z5, Z6, Z9
+	VPORQ   Z9, Z7, Z7
+	VALIGNQ $0x07, Z0, Z5, Z9
+	VPSHLDQ $0x01, Z9, Z5, Z9
+	VALIGNQ $0x07, Z0, Z4, Z10
+	VPSHLDQ $0x01, Z10, Z4, Z10
+	VPORQ   Z9, Z10, Z11
+	VPANDNQ Z11, Z3, Z11
+	VPORQ   Z11, Z7, Z7
+	VALIGNQ $0x07, Z0, Z3, Z11
+	VPSHLDQ $0x01, Z11, Z3, Z11
+	VPANDNQ Z4, Z11, Z11
+	VPORQ   Z11, Z7, Z7
+
+	// No digit is behind a zero at the start.
+	VMOVDQU64 256(SP), Z11
+	VPORQ     Z6, Z9, Z12
+	VPANDQ    Z11, Z12, Z12
+	VALIGNQ   $0x07, Z0, Z12, Z13
+	VPSHLDQ   $0x01, Z13, Z12, Z13
+	VPANDQ    Z13, Z3, Z12
+	VPORQ     Z12, Z7, Z7
+
+	// No dot is behind the digits of a fraction: adding their first bit ripples through them.
+	VPANDQ   Z10, Z3, Z10
+	VPADDQ   Z3, Z10, Z10
+	VPCMPUQ  $0x01, Z3, Z10, K1
+	KSHIFTLB $0x01, K1, K1
+	VPSUBQ   ones<>+0(SB), Z10, K1, Z10
+	VPANDNQ  Z10, Z3, Z10
+	VPANDQ   Z10, Z4, Z10
+	VPORQ    Z10, Z7, Z7
+
+	// Literals have the right three letters from the third on.
+	VMOVDQU64 320(SP), Z10
+	VPANDQ    Z6, Z10, Z6
+	VALIGNQ   $0x07, Z0, Z6, Z12
+	VPSHLDQ   $0x01, Z12, Z6, Z12
+	VALIGNQ   $0x07, Z0, Z12, Z13
+	VPSHLDQ   $0x01, Z13, Z12, Z13
+	VALIGNQ   $0x07, Z0, Z13, Z14
+	VPSHLDQ   $0x01, Z14, Z13, Z14
+	VMOVDQU64 512(SP), Z15
+	VPANDQ    Z14, Z15, Z15
+	VALIGNQ   $0x07, Z0, Z15, Z16
+	VPSHLDQ   $0x01, Z16, Z15, Z16
+	VMOVDQU64 448(SP), Z17
+	VMOVDQU64 384(SP), Z18
+	VPANDNQ   Z13, Z18, Z18
+	VPORQ     Z18, Z7, Z7
+	VPORQ     Z17, Z15, Z18
+	VPANDNQ   Z14, Z18, Z18
+	VPORQ     Z18, Z7, Z7
+	VPANDNQ   Z16, Z17, Z17
+	VPORQ     Z17, Z7, Z7
+	VPANDNQ   Z14, Z15, Z15
+	VPORQ     Z15, Z16, Z15
+	VALIGNQ   $0x07, Z0, Z15, Z17
+	VPSHLDQ   $0x01, Z17, Z15, Z17
+	VPANDQ    Z17, Z2, Z15
+	VPORQ     Z15, Z7, Z7
+	VPORQ     Z6, Z12, Z6
+	VPORQ     Z13, Z14, Z12
+	VPORQ     Z6, Z12, Z6
+	VPORQ     Z6, Z16, Z6
+	VPXORQ    Z10, Z6, Z6
+	VPORQ     Z6, Z7, Z7
+	VPORQ     Z3, Z4, Z3
+	VPORQ     Z5, Z10, Z5
+	VPORQ     Z3, Z5, Z3
+	VPANDNQ   Z2, Z3, Z3
+	VPORQ     Z3, Z7, Z7
+
+	// None has 19 bytes or more.
+	VALIGNQ $0x07, Z0, Z2, Z3
+	VPSHLDQ $0x01, Z3, Z2, Z3
+	VPANDQ  Z2, Z3, Z2
+	VALIGNQ $0x07, Z0, Z2, Z3
+	VPSHLDQ $0x02, Z3, Z2, Z3
+	VPANDQ  Z2, Z3, Z2
+	VALIGNQ $0x07, Z0, Z2, Z3
+	VPSHLDQ $0x04, Z3, Z2, Z3
+	VPANDQ  Z2, Z3, Z2
+	VALIGNQ $0x07, Z0, Z2, Z3
+	VPSHLDQ $0x08, Z3, Z2, Z3
+	VPANDQ  Z2, Z3, Z2
+	VALIGNQ $0x07, Z0, Z2, Z3
+	VPSHLDQ $0x03, Z3, Z2, Z3
+	VPANDQ  Z2, Z3, Z2
+	VPORQ   Z2, Z7, Z7
+
+	// What is behind the text does not count.
+	VPBROADCASTQ CX, Z2
+	VPSUBQ       bits<>+0(SB), Z2, Z2
+	VPMAXSQ      Z0, Z2, Z2
+	VPTERNLOGQ   $0xff, Z8, Z8, Z8
+	VPSLLVQ      Z2, Z8, Z2
+	VPANDNQ      Z7, Z2, Z7
+	VPTESTMQ     Z7, Z7, K1
+	KORTESTB     K1, K1
+	JNZ          done
+	VPANDQ       Z9, Z11, Z3
+	VPORQ        Z4, Z3, Z3
+	VPANDNQ      Z3, Z2, Z3
+	VPORQ        Z3, Z1, Z1
+
+	// The next blocks start behind the last scalar that ends in these.
+	SUBQ  $+512, CX
+	JLE   plain
+	MOVQ  56(SP), DX
+	NOTQ  DX
+	TESTQ DX, DX
+	JZ    done
+	BSRQ  DX, DX
+	SUBQ  DX, CX
+	ADDQ  $0x3f, CX
+	LEAQ  449(AX)(DX*1), AX
+	JMP   text
+
+plain:
+	MOVB     $0x01, plain+16(FP)
+	VPTESTMQ Z1, Z1, K1
+	KORTESTB K1, K1
+	SETNE    odd+17(FP)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA three0<>+0(SB)/8, $0x0000000000000000
+DATA three0<>+8(SB)/8, $0x0000000000000000
+DATA three0<>+16(SB)/8, $0x0000000000000000
+DATA three0<>+24(SB)/8, $0x0000000000000000
+DATA three0<>+32(SB)/8, $0x0004000000004000
+DATA three0<>+40(SB)/8, $0x0002002000000000
+DATA three0<>+48(SB)/8, $0x0000100100080000
+DATA three0<>+56(SB)/8, $0x0000000000000000
+GLOBL three0<>(SB), RODATA|NOPTR, $64
+
+DATA three1<>+0(SB)/8, $0x0000000000000000
+DATA three1<>+8(SB)/8, $0x0000000000000000
+DATA three1<>+16(SB)/8, $0x0000000000000000
+DATA three1<>+24(SB)/8, $0x0000000000000000
+DATA three1<>+32(SB)/8, $0x0000000000000400
+DATA three1<>+40(SB)/8, $0x0000005000000000
+DATA three1<>+48(SB)/8, $0x00000a0020010000
+DATA three1<>+56(SB)/8, $0x0000000000000000
+GLOBL three1<>(SB), RODATA|NOPTR, $64
+
+DATA three2<>+0(SB)/8, $0x0000000000000000
+DATA three2<>+8(SB)/8, $0x0000000000000000
+DATA three2<>+16(SB)/8, $0x0000000000000000
+DATA three2<>+24(SB)/8, $0x0000000000000000
+DATA three2<>+32(SB)/8, $0x0000280000000000
+DATA three2<>+40(SB)/8, $0x0000001600000000
+DATA three2<>+48(SB)/8, $0x0000010040000000
+DATA three2<>+56(SB)/8, $0x0000000000000000
+GLOBL three2<>(SB), RODATA|NOPTR, $64
+
+DATA zero<>+0(SB)/8, $0x3030303030303030
+DATA zero<>+8(SB)/8, $0x3030303030303030
+DATA zero<>+16(SB)/8, $0x3030303030303030
+DATA zero<>+24(SB)/8, $0x3030303030303030
+DATA zero<>+32(SB)/8, $0x3030303030303030
+DATA zero<>+40(SB)/8, $0x3030303030303030
+DATA zero<>+48(SB)/8, $0x3030303030303030
+DATA zero<>+56(SB)/8, $0x3030303030303030
+GLOBL zero<>(SB), RODATA|NOPTR, $64
+
+DATA nine<>+0(SB)/8, $0x0909090909090909
+DATA nine<>+8(SB)/8, $0x0909090909090909
+DATA nine<>+16(SB)/8, $0x0909090909090909
+DATA nine<>+24(SB)/8, $0x0909090909090909
+DATA nine<>+32(SB)/8, $0x0909090909090909
+DATA nine<>+40(SB)/8, $0x0909090909090909
+DATA nine<>+48(SB)/8, $0x0909090909090909
+DATA nine<>+56(SB)/8, $0x0909090909090909
+GLOBL nine<>(SB), RODATA|NOPTR, $64
+
+DATA dot<>+0(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+8(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+16(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+24(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+32(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+40(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+48(SB)/8, $0x2e2e2e2e2e2e2e2e
+DATA dot<>+56(SB)/8, $0x2e2e2e2e2e2e2e2e
+GLOBL dot<>(SB), RODATA|NOPTR, $64
+
+DATA minus<>+0(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+8(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+16(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+24(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+32(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+40(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+48(SB)/8, $0x2d2d2d2d2d2d2d2d
+DATA minus<>+56(SB)/8, $0x2d2d2d2d2d2d2d2d
+GLOBL minus<>(SB), RODATA|NOPTR, $64
+
+DATA beforeLetters<>+0(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+8(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+16(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+24(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+32(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+40(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+48(SB)/8, $0x3f3f3f3f3f3f3f3f
+DATA beforeLetters<>+56(SB)/8, $0x3f3f3f3f3f3f3f3f
+GLOBL beforeLetters<>(SB), RODATA|NOPTR, $64
+
+DATA thirds<>+0(SB)/8, $0x0707070707070707
+DATA thirds<>+8(SB)/8, $0x0707070707070707
+DATA thirds<>+16(SB)/8, $0x0707070707070707
+DATA thirds<>+24(SB)/8, $0x0707070707070707
+DATA thirds<>+32(SB)/8, $0x0707070707070707
+DATA thirds<>+40(SB)/8, $0x0707070707070707
+DATA thirds<>+48(SB)/8, $0x0707070707070707
+DATA thirds<>+56(SB)/8, $0x0707070707070707
+GLOBL thirds<>(SB), RODATA|NOPTR, $64
+
+DATA lasts<>+0(SB)/8, $0x3838383838383838
+DATA lasts<>+8(SB)/8, $0x3838383838383838
+DATA lasts<>+16(SB)/8, $0x3838383838383838
+DATA lasts<>+24(SB)/8, $0x3838383838383838
+DATA lasts<>+32(SB)/8, $0x3838383838383838
+DATA lasts<>+40(SB)/8, $0x3838383838383838
+DATA lasts<>+48(SB)/8, $0x3838383838383838
+DATA lasts<>+56(SB)/8, $0x3838383838383838
+GLOBL lasts<>(SB), RODATA|NOPTR, $64
+
+DATA fourths<>+0(SB)/8, $0x4040404040404040
+DATA fourths<>+8(SB)/8, $0x4040404040404040
+DATA fourths<>+16(SB)/8, $0x4040404040404040
+DATA fourths<>+24(SB)/8, $0x4040404040404040
+DATA fourths<>+32(SB)/8, $0x4040404040404040
+DATA fourths<>+40(SB)/8, $0x4040404040404040
+DATA fourths<>+48(SB)/8, $0x4040404040404040
+DATA fourths<>+56(SB)/8, $0x4040404040404040
+GLOBL fourths<>(SB), RODATA|NOPTR, $64
+
+DATA ones<>+0(SB)/8, $0xffffffffffffffff
+DATA ones<>+8(SB)/8, $0xffffffffffffffff
+DATA ones<>+16(SB)/8, $0xffffffffffffffff
+DATA ones<>+24(SB)/8, $0xffffffffffffffff
+DATA ones<>+32(SB)/8, $0xffffffffffffffff
+DATA ones<>+40(SB)/8, $0xffffffffffffffff
+DATA ones<>+48(SB)/8, $0xffffffffffffffff
+DATA ones<>+56(SB)/8, $0xffffffffffffffff
+GLOBL ones<>(SB), RODATA|NOPTR, $64
+
+DATA bits<>+0(SB)/8, $0x0000000000000000
+DATA bits<>+8(SB)/8, $0x0000000000000040
+DATA bits<>+16(SB)/8, $0x0000000000000080
+DATA bits<>+24(SB)/8, $0x00000000000000c0
+DATA bits<>+32(SB)/8, $0x0000000000000100
+DATA bits<>+40(SB)/8, $0x0000000000000140
+DATA bits<>+48(SB)/8, $0x0000000000000180
+DATA bits<>+56(SB)/8, $0x00000000000001c0
+GLOBL bits<>(SB), RODATA|NOPTR, $64
+
+// func findNames(t *byte, b *byte, n int, count int, slashes bool) (names int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512_VBMI2, POPCNT
+TEXT ·findNames(SB), NOSPLIT, $0-48
+	MOVQ t+0(FP), AX
+	MOVQ b+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ count+24(FP), BX
+
+	// Where names start, and the colons behind them.
+	MOVQ AX, SI
+	MOVQ AX, DI
+	XORQ R8, R8
+
+tokens:
+	MOVQ          6496(SI), R9
+	MOVQ          6552(SI), R10
+	SHRQ          $0x01, R9
+	SHLQ          $0x3f, R10
+	ORQ           R10, R9
+	ANDQ          6512(SI), R9
+	KMOVD         R9, K1
+	VMOVDQU64     (DI), Z0
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU64     Z0, 16464(AX)(R8*2)
+	VMOVDQU64     2(DI), Z0
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU64     Z0, 17956(AX)(R8*2)
+	POPCNTL       R9, R10
+	ADDQ          R10, R8
+	SHRQ          $0x20, R9
+	KMOVD         R9, K1
+	VMOVDQU64     64(DI), Z0
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU64     Z0, 16464(AX)(R8*2)
+	VMOVDQU64     66(DI), Z0
+	VPCOMPRESSW.Z Z0, K1, Z0
+	VMOVDQU64     Z0, 17956(AX)(R8*2)
+	POPCNTL       R9, R10
+	ADDQ          R10, R8
+	ADDQ          $+56, SI
+	ADDQ          $+128, DI
+	SUBQ          $0x40, BX
+	JG            tokens
+	MOVQ          R8, names+40(FP)
+
+	// Those behind the last one have no length.
+	VPXORQ       Z1, Z1, Z1
+	VMOVDQU64    X1, 16464(AX)(R8*2)
+	VMOVDQU64    X1, 17956(AX)(R8*2)
+	VPTERNLOGQ   $0xff, Z2, Z2, Z2
+	VPBROADCASTQ seven<>+0(SB), Z0
+	VPBROADCASTQ eight<>+0(SB), Z5
+	VPBROADCASTQ sixtyFour<>+0(SB), Z6
+	VPBROADCASTQ upper<>+0(SB), Z7
+	VPBROADCASTQ factor<>+0(SB), Z8
+	VPBROADCASTD quoted<>+0(SB), Y9
+	VPBROADCASTD lowest<>+0(SB), Y10
+	SUBQ         $0x08, DX
+	VPBROADCASTQ DX, Z11
+	MOVB         slashes+32(FP), DL
+	XORQ         BX, BX
+	JMP          any
+
+names:
+	VPMOVZXWQ  16464(AX)(BX*2), Z12
+	VPMOVZXWQ  17956(AX)(BX*2), Z13
+	VPSUBQ     Z2, Z12, Z12
+	VPADDQ     Z2, Z13, Z13
+	VPSUBQ     Z12, Z13, Z14
+	VPCMPQ     $0x02, Z11, Z13, K1
+	VPCMPQ     $0x06, Z1, Z14, K1, K1
+	VPCMPQ     $0x06, Z0, Z14, K1, K2
+	VPXOR      Y15, Y15, Y15
+	KMOVB      K1, K3
+	VPGATHERQD (CX)(Z13*1), K3, Y15
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	KMOVB      K1, K3
+	VPGATHERQQ (CX)(Z12*1), K3, Z3
+	VPGATHERQQ -8(CX)(Z13*1), K2, Z4
+	VPANDD     Y10, Y15, Y15
+	VPCMPEQD   Y9, Y15, K1, K1
+	VPMINUQ    Z5, Z14, Z13
+	VPSLLQ     $0x03, Z13, Z13
+	VPSUBQ     Z13, Z6, Z13
+	VPSRLVQ    Z13, Z2, Z13
+	VPANDQ     Z13, Z3, Z3
+	TESTB      DL, DL
+	JNZ        slashes
+
+hash:
+	VPROLQ     $0x1d, Z4, Z4
+	VPSLLQ     $0x39, Z14, Z13
+	VPTERNLOGQ $0x96, Z3, Z4, Z13
+
+	// Half a vector at a time: a product of whole ones slows down what runs next.
+	VEXTRACTI64X4 $0x01, Z13, Y15
+	VPMULLQ       Y8, Y13, Y13
+	VPMULLQ       Y8, Y15, Y15
+	VINSERTI64X4  $0x01, Y15, Z13, Z13
+	VPANDQ        Z7, Z13, Z13
+	VPSLLQ        $0x10, Z14, Z14
+	VPTERNLOGQ    $0xfe, Z12, Z14, Z13
+	VMOVDQA64.Z   Z13, K1, Z13
+	VMOVDQU64     Z13, 10496(AX)(BX*8)
+	ADDQ          $0x08, BX
+
+any:
+	CMPQ BX, R8
+	JL   names
+	VZEROUPPER
+	RET
+
+slashes:
+	// What may have an escape is left to others.
+	VPBROADCASTQ sixteen<>+0(SB), Z13
+	VPCMPUQ      $0x02, Z13, Z14, K1, K1
+	VPCMPEQB     backslash<>+0(SB), Z3, K2
+	VPMOVM2B     K2, Z13
+	VPTESTNMQ    Z13, Z13, K1, K1
+	VPCMPEQB     backslash<>+0(SB), Z4, K2
+	VPMOVM2B     K2, Z13
+	VPTESTNMQ    Z13, Z13, K1, K1
+	JMP          hash
+
+DATA seven<>+0(SB)/8, $0x0000000000000007
+GLOBL seven<>(SB), RODATA|NOPTR, $8
+
+DATA eight<>+0(SB)/8, $0x0000000000000008
+GLOBL eight<>(SB), RODATA|NOPTR, $8
+
+DATA sixtyFour<>+0(SB)/8, $0x0000000000000040
+GLOBL sixtyFour<>(SB), RODATA|NOPTR, $8
+
+DATA upper<>+0(SB)/8, $0xffffffff00000000
+GLOBL upper<>(SB), RODATA|NOPTR, $8
+
+DATA factor<>+0(SB)/8, $0x9fb21c651e98df25
+GLOBL factor<>(SB), RODATA|NOPTR, $8
+
+DATA quoted<>+0(SB)/8, $0x0000000000000022
+GLOBL quoted<>(SB), RODATA|NOPTR, $8
+
+DATA lowest<>+0(SB)/8, $0x00000000000000ff
+GLOBL lowest<>(SB), RODATA|NOPTR, $8
+
+DATA sixteen<>+0(SB)/8, $0x0000000000000010
+GLOBL sixteen<>(SB), RODATA|NOPTR, $8

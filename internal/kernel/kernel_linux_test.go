@@ -13,7 +13,7 @@ func TestGuarded(t *testing.T) {
 	needKernels(t)
 	memory := torture.Guarded(t, 2)
 	var tokens Tokens
-	for _, fill := range []string{"a", `\n`, "é", `{"a":1},`, " "} {
+	for _, fill := range []string{"a", `\n`, "é", `{"a":1},`, `{"some-name":true,`, " "} {
 		copy(memory, bytes.Repeat([]byte(fill), len(memory)/len(fill)))
 		for n := range 5*64 + 1 {
 			for _, b := range [][]byte{memory[:n:n], memory[len(memory)-n:]} {

@@ -13,3 +13,9 @@ func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not ava
 
 // Find must not be called.
 func (*Tokens) Find([]byte, int) (count, size int, slashes bool) { panic("kernel: not available") }
+
+// Scalars must not be called.
+func (*Tokens) Scalars() (plain, odd bool) { panic("kernel: not available") }
+
+// Names must not be called.
+func (*Tokens) Names([]byte, int, bool) []Name { panic("kernel: not available") }

@@ -3,7 +3,9 @@ package kernel
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -95,6 +97,7 @@ func checkString(t *testing.T, b []byte) {
 var pieces = []string{
 	"a", "plain text ", "\"", "\"", `\"`, `\\`, `\n`, `\/`, `\u00fc`, `\uD83d\ude00`, `\ud7ff`, `\udc00`, `\u12`, `\u`, `\x`, `\`, `\\\`,
 	"ü", "€", "😀", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\x80", "\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xc0\x80", "\xff", "\xf8",
+	`"name":`, "false", "0.5", "-0",
 	"\x1f", "\n", "\x00", "\x7f", " ", "\t", "{", "}", "[", "]", ":", ",", "12", "-1.5e3", "true", "null", "\x1a", "\x0c", "{\"name\":\"value\"},",
 }
 
@@ -225,11 +228,28 @@ func before(pos []int, size int) []int {
 	return pos
 }
 
-func checkTokens(t *testing.T, b []byte) {
-	var tokens Tokens
-	for i := range tokens.first {
-		tokens.first[i] = '{' // it may hold anything from before
+// used is what was used before: it may hold anything.
+var used = func() (t Tokens) {
+	for i := range t.first {
+		t.first[i] = '{'
 	}
+	for i := range t.pos {
+		t.pos[i] = 0xffff
+	}
+	for i := range t.words {
+		t.words[i].String, t.words[i].Colon = 1<<64-1, 1<<64-1
+	}
+	for i := range t.scalars {
+		t.scalars[i] = 'x'
+	}
+	for i := range t.from {
+		t.from[i], t.colons[i] = 0xfff0, 0xffff
+	}
+	return t
+}()
+
+func checkTokens(t *testing.T, b []byte) {
+	tokens := used
 	count, size, slashes := tokens.Find(b, len(b)+1)
 	want, wantSize := slowTokens(b)
 	require.Equal(t, wantSize, size, "%q", b)
@@ -252,6 +272,139 @@ func checkTokens(t *testing.T, b []byte) {
 		}
 		require.Equal(t, kind, got, "token %d of %q", i, b)
 	}
+	checkTokensScalars(t, &tokens, b, count, size)
+	for _, first := range []int{count, count / 2} {
+		checkTokensNames(t, &tokens, b, first, count, slashes)
+		checkTokensNames(t, &tokens, b, first, count, true)
+	}
+}
+
+var (
+	plainScalar  = regexp.MustCompile(`^(true|false|null|-?(0|[1-9][0-9]*)(\.[0-9]+)?)$`)
+	startOfPlain = regexp.MustCompile(`^(t(ru?)?|f(a(ls?)?)?|n(ul?)?|-?((0|[1-9][0-9]*)\.?)?)$`)
+)
+
+// checkTokensScalars compares Scalars with a regular expression.
+func checkTokensScalars(t *testing.T, tokens *Tokens, b []byte, count, size int) {
+	wantPlain, wantOdd, either := true, false, false
+	for i := range count {
+		at := tokens.Pos(i)
+		if strings.IndexByte(`{}[]:,"`, b[at]) >= 0 {
+			continue
+		}
+		text := b[at:size]
+		if n := bytes.IndexAny(text[1:], " \t\r\n{}[]:,\"\x1a\x0c"); n >= 0 {
+			text = text[:n+1]
+		}
+		if at+len(text) == size && size%64 == 0 && !plainScalar.Match(text) && !startOfPlain.Match(text) {
+			either = true // it goes on and will be wrong
+			continue
+		}
+		whole := at+len(text) < size || size%64 != 0
+		wantPlain = wantPlain && len(text) < 19 && (plainScalar.Match(text) || !whole && startOfPlain.Match(text))
+		wantOdd = wantOdd || bytes.IndexByte(text, '.') > 0 || bytes.HasPrefix(text, []byte("-0"))
+	}
+	plain, odd := tokens.Scalars()
+	if plain || !either {
+		require.Equal(t, wantPlain, plain, "%q", b[:size])
+	}
+	if plain && !either {
+		require.Equal(t, wantOdd, odd, "%q", b[:size])
+	}
+}
+
+// checkTokensNames compares Names with what is known of the tokens.
+func checkTokensNames(t *testing.T, tokens *Tokens, b []byte, first, count int, slashes bool) {
+	names := tokens.Names(b, first, slashes)
+	for i := range first {
+		at := tokens.Pos(i)
+		if b[at] != '"' || i+1 == count || b[tokens.Pos(i+1)] != ':' {
+			continue
+		}
+		require.NotEmpty(t, names, "%q", b)
+		end := tokens.Pos(i+1) - 1
+		text := b[at+1 : max(end, at+1)]
+		known := len(text) > 0 && b[end] == '"' && end+8 <= len(b) && (!slashes || len(text) <= 16 && bytes.IndexByte(text, '\\') < 0)
+		from, size, tag := names[0].Split()
+		require.Equal(t, known, names[0] != 0, "%q in %q", text, b)
+		if known {
+			require.Equal(t, at+1, from)
+			require.Equal(t, len(text), size)
+			require.Equal(t, slowTag(text), tag, "%q", text)
+		}
+		names = names[1:]
+	}
+	if first == count {
+		require.Empty(t, names, "%q", b)
+	}
+}
+
+// slowTag is the hash of names.
+func slowTag(text []byte) uint32 {
+	var first, last uint64
+	for i, c := range text[:min(8, len(text))] {
+		first |= uint64(c) << (8 * i)
+	}
+	if len(text) >= 8 {
+		for i, c := range text[len(text)-8:] {
+			last |= uint64(c) << (8 * i)
+		}
+	}
+	return uint32((first ^ bits.RotateLeft64(last, 29) ^ uint64(len(text))<<57) * 0x9fb21c651e98df25 >> 32)
+}
+
+// TestScalars has scalars of all kinds at all places of the words of masks, up to the most that there may be,
+// and what is wrong with them.
+func TestScalars(t *testing.T) {
+	needKernels(t)
+	r := rand.New(rand.NewPCG(5, 5))
+	const some = "0123456789012-.eE+truefalsn\x00\x80\xb1\xf2!"
+	right := []string{"true", "false", "null", "0", "-0", "7", "-1.5", "0.25", "120", "-123456789012345678", "123456789012345678", "0.0123456789012345"}
+	scalar := func() string {
+		text := []byte(right[r.IntN(len(right))])
+		switch r.IntN(40) {
+		case 0:
+			text[r.IntN(len(text))] = some[r.IntN(len(some))]
+		case 1:
+			text = append(text, some[r.IntN(len(some))])
+		case 2:
+			text = text[:1+r.IntN(len(text))]
+		}
+		return string(text)
+	}
+	for range rounds() / 100 {
+		var b []byte
+		for n := r.IntN(MaxBytes); len(b) < n; {
+			b = append(b, scalar()...)
+			b = append(b, ", ]\n\":{\""[r.IntN(5)])
+		}
+		checkTokens(t, b[:min(len(b), MaxBytes)])
+	}
+	for range rounds() {
+		checkTokens(t, []byte(scalar()+","+scalar()+"]"))
+	}
+	// Each scalar ends at each place, as the only one that is wrong.
+	for _, wrong := range []string{"1.2.3", "01", "-", "1.", ".5", "tru", "truee", "nulse", "true1", "1true", "-01", "1-", "falsetrue", "1234567890123456789", "--1"} {
+		for n := range 9 * 64 {
+			checkTokens(t, []byte(strings.Repeat("1", n%17+1)+","+strings.Repeat("2,", n/2)+wrong+","+strings.Repeat("3,", 70)))
+		}
+	}
+}
+
+// TestNames has names of all lengths at all distances from the end.
+func TestNames(t *testing.T) {
+	needKernels(t)
+	for n := range 100 {
+		for _, name := range []string{strings.Repeat("n", n), strings.Repeat("é", n), strings.Repeat("n", n) + `\n`, `\"` + strings.Repeat("n", n)} {
+			for _, colon := range []string{":", " :", "\n\t: "} {
+				for end := range 20 {
+					checkTokens(t, []byte(`{"`+name+`"`+colon+strings.Repeat("1", end)))
+				}
+			}
+		}
+	}
+	checkTokens(t, bytes.Repeat([]byte(`"":`), MaxBytes/3))
+	checkTokens(t, bytes.Repeat([]byte(`"a":`), MaxBytes/4))
 }
 
 func TestTokensRandom(t *testing.T) {
@@ -340,5 +493,27 @@ func BenchmarkTokens(b *testing.B) {
 				tokens.Find(text, 100)
 			}
 		})
+	}
+}
+
+func BenchmarkScalars(b *testing.B) {
+	needKernels(b)
+	var tokens Tokens
+	text := bytes.Repeat([]byte(`{"run":"sleep 4","after":[8,270.5,null]},`), MaxBytes/41)
+	tokens.Find(text, 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		tokens.Scalars()
+	}
+}
+
+func BenchmarkNames(b *testing.B) {
+	needKernels(b)
+	var tokens Tokens
+	text := bytes.Repeat([]byte(`{"name":"container-17","ports":[{"containerPort":8080}]},`), MaxBytes/57)
+	count, _, _ := tokens.Find(text, 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		tokens.Names(text, count, false)
 	}
 }

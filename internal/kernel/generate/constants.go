@@ -95,3 +95,107 @@ var (
 		tooShort, tooShort, tooShort, tooShort,
 	}
 )
+
+var tables = map[string]Mem{}
+
+// constant returns a table by its name, and defines it when it is first asked for.
+func constant(name string) Mem {
+	m, ok := tables[name]
+	if ok {
+		return m
+	}
+	switch name {
+	case "classLow":
+		m = table(name, func(i int) byte { return classOf(byte(i)) })
+	case "classHigh":
+		m = table(name, func(i int) byte { return classOf(byte(64 + i)) })
+	case "simpleOrUnicode":
+		m = all(name, simple|unicode)
+	case "unicode":
+		m = all(name, unicode)
+	case "hex":
+		m = all(name, hex)
+	case "hexD":
+		m = all(name, hexD)
+	case "highHalf":
+		m = all(name, highHalf)
+	case "nibble":
+		m = all(name, 0x0f)
+	case "firstHigh":
+		m = byNibble(name, firstHigh)
+	case "firstLow":
+		m = byNibble(name, firstLow)
+	case "secondHigh":
+		m = byNibble(name, secondHigh)
+	case "third": // what is at least 80 less this is a lead byte of three or more
+		m = all(name, 0xe0-0x80)
+	case "fourth":
+		m = all(name, 0xf0-0x80)
+	case "top":
+		m = all(name, 0x80)
+	case "mayEnd": // the largest bytes that may be the last three
+		m = table(name, func(i int) byte {
+			switch i {
+			case 61:
+				return 0xf0 - 1
+			case 62:
+				return 0xe0 - 1
+			case 63:
+				return 0xc0 - 1
+			}
+			return 0xff
+		})
+	case "space":
+		m = all(name, ' ')
+	case "quote":
+		m = all(name, '"')
+	case "backslash":
+		m = all(name, '\\')
+	case "openObject": // and [, folded
+		m = all(name, '{')
+	case "closeObject":
+		m = all(name, '}')
+	case "openArray":
+		m = all(name, '[')
+	case "closeArray":
+		m = all(name, ']')
+	case "colon":
+		m = all(name, ':')
+	case "comma":
+		m = all(name, ',')
+	case "structural": // of those that end in the nibble, folded
+		m = byNibble(name, [16]byte{0xa: ':', 0xb: '{', 0xc: ',', 0xd: '}'})
+	case "blank":
+		m = byNibble(name, [16]byte{0: ' ', 9: '\t', 0xa: '\n', 0xd: '\r'})
+	case "index":
+		m = table(name, func(i int) byte { return byte(i) })
+	case "step":
+		m = table(name, func(i int) byte { return byte(64 * (1 - i&1)) })
+	case "zero":
+		m = all(name, '0')
+	case "nine":
+		m = all(name, 9)
+	case "dot":
+		m = all(name, '.')
+	case "minus":
+		m = all(name, '-')
+	case "beforeLetters": // all ASCII from 0x40 on
+		m = all(name, 0x3f)
+	case "three0", "three1", "three2": // by the lower six bits
+		m = table(name, func(i int) byte { return inThree(int(name[5]-'0'), byte(0x40|i)) })
+	case "thirds":
+		m = all(name, tru|nul|fal)
+	case "lasts":
+		m = all(name, rue|ull|lse)
+	case "fourths":
+		m = all(name, als)
+	case "ones":
+		m = all(name, 0xff)
+	case "bits": // before each of eight words
+		m = table(name, func(i int) byte { return byte(i / 8 * 64 >> (i % 8 * 8)) })
+	default:
+		panic("no table " + name)
+	}
+	tables[name] = m
+	return m
+}

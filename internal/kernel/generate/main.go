@@ -3,8 +3,8 @@
 //
 //	go -C generate run . -out ../kernel_amd64.s
 //
-// constants.go has the tables, strings.go what is checked within strings, for both
-// kernels, scan.go and tokens.go the kernels.
+// constants.go has the tables, strings.go what is checked within strings, for the first two
+// kernels, and scan.go, tokens.go, scalars.go and names.go the kernels.
 //
 // NOTE: one instruction of legacy SSE encoding between those of AVX costs some 150 ns on
 // processors of the time of writing, and no test sees it: write VMOVQ, not MOVQ, to get
@@ -25,6 +25,8 @@ func main() {
 	ConstraintExpr("!purego")
 	scanString()
 	tokens()
+	scalars()
+	names()
 	Generate()
 }
 
@@ -70,11 +72,28 @@ func test(v, c Op) reg.Register {
 	return k
 }
 
+// shiftDouble shifts the words of high to the left by n bits, and the upper bits of those of low into
+// them. It is VBMI2, which avo does not have.
+func shiftDouble(n uint64, low, high, dst reg.Register) {
+	Instruction(&ir.Instruction{
+		Opcode:   "VPSHLDQ",
+		Operands: []Op{Imm(n), low, high, dst},
+		Inputs:   []Op{low, high},
+		Outputs:  []Op{dst},
+		ISA:      []string{"AVX512_VBMI2"},
+	})
+}
+
 // compress moves the bytes of src that mask k names to the front of dst, and clears the
 // rest. It is VBMI2, which avo does not have.
-func compress(src, k, dst reg.Register) {
+func compress(src, k, dst reg.Register) { compressAs("VPCOMPRESSB", src, k, dst) }
+
+// compressWords does it with words of 16 bits.
+func compressWords(src, k, dst reg.Register) { compressAs("VPCOMPRESSW", src, k, dst) }
+
+func compressAs(opcode string, src, k, dst reg.Register) {
 	Instruction(&ir.Instruction{
-		Opcode:   "VPCOMPRESSB",
+		Opcode:   opcode,
 		Suffixes: []string{"Z"},
 		Operands: []Op{src, k, dst},
 		Inputs:   []Op{src, k},

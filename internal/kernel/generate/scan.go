@@ -12,9 +12,9 @@ func scanString() {
 	blocks := Load(Param("blocks"), GP64())
 	c := newChecks()
 	space, quote, backslash := ZMM(), ZMM(), ZMM()
-	VMOVDQU64(c.table("space"), space)
-	VMOVDQU64(c.table("quote"), quote)
-	VMOVDQU64(c.table("backslash"), backslash)
+	VMOVDQU64(constant("space"), space)
+	VMOVDQU64(constant("quote"), quote)
+	VMOVDQU64(constant("backslash"), backslash)
 
 	at, clean, seen, bad, escaped, slashes, quotes, notAscii := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	XORQ(at, at)

@@ -62,13 +62,13 @@ func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPV
 	class := ZMM()
 	VMOVDQA64(v, class)
 	low := ZMM()
-	VMOVDQU64(c.table("classLow"), low)
-	VPERMI2B_Z(c.table("classHigh"), low, ascii, class)
+	VMOVDQU64(constant("classLow"), low)
+	VPERMI2B_Z(constant("classHigh"), low, ascii, class)
 	wrong := GP64()
-	ANDNQ(escaped, fromMask(test(class, c.table("simpleOrUnicode"))), wrong)
+	ANDNQ(escaped, fromMask(test(class, constant("simpleOrUnicode"))), wrong)
 	ORQ(wrong, bad)
 
-	u := fromMask(test(class, c.table("unicode")))
+	u := fromMask(test(class, constant("unicode")))
 	ANDQ(escaped, u)
 	any := copied(u)
 	digits := copied(c.digits)
@@ -94,15 +94,15 @@ func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPV
 	}
 	MOVQ(after, c.digits)
 	ORQ(after, c.open)
-	ANDNQ(must, fromMask(test(class, c.table("hex"))), wrong)
+	ANDNQ(must, fromMask(test(class, constant("hex"))), wrong)
 	ORQ(wrong, bad)
 	ADDQ(u, u)
 	ORQ(firstDigit, u)
-	ANDQ(fromMask(test(class, c.table("hexD"))), u)
+	ANDQ(fromMask(test(class, constant("hexD"))), u)
 	second := copied(u)
 	ADDQ(second, second)
 	ORQ(c.second, second)
-	ANDQ(fromMask(test(class, c.table("highHalf"))), second)
+	ANDQ(fromMask(test(class, constant("highHalf"))), second)
 	ORQ(second, bad)
 	SHRQ(Imm(63), u)
 	MOVQ(u, c.second)
@@ -122,7 +122,7 @@ func (c *checks) utf8(v reg.Register, bad reg.GPVirtual) {
 	}
 	one, two, three := back(1), back(2), back(3)
 	nibble := ZMM()
-	VMOVDQU64(c.table("nibble"), nibble)
+	VMOVDQU64(constant("nibble"), nibble)
 	look := func(t string, z Op, high bool) reg.VecVirtual {
 		index := ZMM()
 		if high {
@@ -132,7 +132,7 @@ func (c *checks) utf8(v reg.Register, bad reg.GPVirtual) {
 			VPANDQ(nibble, z, index)
 		}
 		entries := ZMM()
-		VMOVDQU64(c.table(t), entries)
+		VMOVDQU64(constant(t), entries)
 		VPSHUFB(index, entries, index)
 		return index
 	}
@@ -141,95 +141,13 @@ func (c *checks) utf8(v reg.Register, bad reg.GPVirtual) {
 	wrong := look("firstHigh", one, true)
 	VPANDQ(look("firstLow", one, false), wrong, wrong)
 	VPANDQ(look("secondHigh", v, true), wrong, wrong)
-	VPSUBUSB(c.table("third"), two, two)
-	VPSUBUSB(c.table("fourth"), three, three)
+	VPSUBUSB(constant("third"), two, two)
+	VPSUBUSB(constant("fourth"), three, three)
 	VPORQ(two, three, three)
-	VPANDQ(c.table("top"), three, three)
+	VPANDQ(constant("top"), three, three)
 	VPXORQ(three, wrong, wrong)
 	ORQ(fromMask(test(wrong, wrong)), bad)
 	rest := ZMM()
-	VPSUBUSB(c.table("mayEnd"), v, rest)
+	VPSUBUSB(constant("mayEnd"), v, rest)
 	MOVQ(fromMask(test(rest, rest)), c.short)
-}
-
-var tables = map[string]Mem{}
-
-// table returns a table by its name, and defines it when it is first asked for.
-func (c *checks) table(name string) Mem {
-	m, ok := tables[name]
-	if ok {
-		return m
-	}
-	switch name {
-	case "classLow":
-		m = table(name, func(i int) byte { return classOf(byte(i)) })
-	case "classHigh":
-		m = table(name, func(i int) byte { return classOf(byte(64 + i)) })
-	case "simpleOrUnicode":
-		m = all(name, simple|unicode)
-	case "unicode":
-		m = all(name, unicode)
-	case "hex":
-		m = all(name, hex)
-	case "hexD":
-		m = all(name, hexD)
-	case "highHalf":
-		m = all(name, highHalf)
-	case "nibble":
-		m = all(name, 0x0f)
-	case "firstHigh":
-		m = byNibble(name, firstHigh)
-	case "firstLow":
-		m = byNibble(name, firstLow)
-	case "secondHigh":
-		m = byNibble(name, secondHigh)
-	case "third": // what is at least 80 less this is a lead byte of three or more
-		m = all(name, 0xe0-0x80)
-	case "fourth":
-		m = all(name, 0xf0-0x80)
-	case "top":
-		m = all(name, 0x80)
-	case "mayEnd": // the largest bytes that may be the last three
-		m = table(name, func(i int) byte {
-			switch i {
-			case 61:
-				return 0xf0 - 1
-			case 62:
-				return 0xe0 - 1
-			case 63:
-				return 0xc0 - 1
-			}
-			return 0xff
-		})
-	case "space":
-		m = all(name, ' ')
-	case "quote":
-		m = all(name, '"')
-	case "backslash":
-		m = all(name, '\\')
-	case "openObject": // and [, folded
-		m = all(name, '{')
-	case "closeObject":
-		m = all(name, '}')
-	case "openArray":
-		m = all(name, '[')
-	case "closeArray":
-		m = all(name, ']')
-	case "colon":
-		m = all(name, ':')
-	case "comma":
-		m = all(name, ',')
-	case "structural": // of those that end in the nibble, folded
-		m = byNibble(name, [16]byte{0xa: ':', 0xb: '{', 0xc: ',', 0xd: '}'})
-	case "blank":
-		m = byNibble(name, [16]byte{0: ' ', 9: '\t', 0xa: '\n', 0xd: '\r'})
-	case "index":
-		m = table(name, func(i int) byte { return byte(i) })
-	case "step":
-		m = table(name, func(i int) byte { return byte(64 * (1 - i&1)) })
-	default:
-		panic("no table " + name)
-	}
-	tables[name] = m
-	return m
 }

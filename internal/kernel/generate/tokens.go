@@ -8,10 +8,19 @@ import (
 // The layout of kernel.Tokens.
 const (
 	maxTokens = 2048 + 64 // kernel.MaxBytes, and what a store may write behind
+	maxNames  = 2048/3 + 64
+
 	posAt     = 0
 	firstAt   = posAt + 2*maxTokens
 	wordsAt   = firstAt + maxTokens + 128
 	wordSize  = 7 * 8
+	colonAt   = 4 * 8 // within a word
+	stringAt  = 6 * 8
+	scalarsAt = wordsAt + (2048/64+1)*wordSize
+	sizeAt    = scalarsAt + maxTokens + 64
+	namesAt   = sizeAt + 8
+	fromAt    = namesAt + 8*maxNames
+	colonsAt  = fromAt + 2*maxNames
 )
 
 // tokens emits the kernel of [kernel.Tokens.Find].
@@ -25,18 +34,21 @@ func tokens() {
 	MOVQ(b, from)
 	depth, inScalar := AllocLocal(8), AllocLocal(8) // there are too few registers
 	MOVQ(Load(Param("depth"), GP64()), depth)
+	scalars := AllocLocal(8)
 	MOVQ(c.open, inScalar) // zero
+	MOVQ(c.open, scalars)
 	MOVB(Imm(0), mustAddr(2))
 
 	space, quote, backslash, ones, index, base, step := ZMM(), ZMM(), ZMM(), XMM(), ZMM(), ZMM(), ZMM()
-	VMOVDQU64(c.table("space"), space)
-	VMOVDQU64(c.table("quote"), quote)
-	VMOVDQU64(c.table("backslash"), backslash)
-	structural, blank := ZMM(), ZMM()
-	VMOVDQU64(c.table("structural"), structural)
-	VMOVDQU64(c.table("blank"), blank)
-	VMOVDQU64(c.table("index"), index)
-	VMOVDQU64(c.table("step"), step)
+	VMOVDQU64(constant("space"), space)
+	VMOVDQU64(constant("quote"), quote)
+	VMOVDQU64(constant("backslash"), backslash)
+	structural, blank, comma := ZMM(), ZMM(), ZMM()
+	VMOVDQU64(constant("comma"), comma)
+	VMOVDQU64(constant("structural"), structural)
+	VMOVDQU64(constant("blank"), blank)
+	VMOVDQU64(constant("index"), index)
+	VMOVDQU64(constant("step"), step)
 	VPCMPEQB(ones, ones, ones)
 	VPXORQ(base, base, base)
 
@@ -102,6 +114,17 @@ func tokens() {
 	start := copied(rest)
 	ADDQ(start, start)
 	ORQ(inScalar, start)
+	Comment("The text of numbers and literals, and a comma behind each.")
+	scalar, kr, ks := copied(start), K(), K()
+	KMOVQ(rest, kr)
+	ORQ(rest, scalar)
+	KMOVQ(scalar, ks)
+	VPBLENDMB(v, comma, kr, z)
+	compress(z, ks, z)
+	MOVQ(scalars, t)
+	VMOVDQU64(z, Mem{Base: dst, Index: t, Scale: 1, Disp: scalarsAt})
+	POPCNTQ(scalar, scalar)
+	ADDQ(scalar, scalars)
 	ANDNQ(rest, start, start)
 	ORQ(op, start)
 	ORQ(opening, start)
@@ -109,7 +132,7 @@ func tokens() {
 	MOVQ(rest, inScalar)
 
 	Comment("How deep the end of the block is.")
-	deeper, higher := fromMask(equal(folded, c.table("openObject"))), fromMask(equal(folded, c.table("closeObject")))
+	deeper, higher := fromMask(equal(folded, constant("openObject"))), fromMask(equal(folded, constant("closeObject")))
 	ANDQ(op, deeper)
 	ANDQ(op, higher)
 	POPCNTQ(deeper, deeper)
@@ -145,18 +168,25 @@ func tokens() {
 	JG(LabelRef("block"))
 
 	Label("end")
-	Comment("Which tokens are what: 64 of them at a time.")
-	VPXORQ(z, z, z)
-	VMOVDQU64(z, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt})
-	VMOVDQU64(z, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt + 64})
-	first, word := dst, GP64()
+	Comment("Which tokens are what: 64 of them at a time. Where one is a control character, the",
+		"scalars are not known.")
+	VMOVDQU64(space, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt})
+	VMOVDQU64(space, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt + 64})
+	MOVQ(scalars, t)
+	MOVQ(t, Mem{Base: dst, Disp: sizeAt})
+	first, word := copied(dst), GP64()
 	LEAQ(Mem{Base: dst, Disp: wordsAt}, word)
 	MOVQ(count, t)
 	Label("word")
 	VMOVDQU64(Mem{Base: first, Disp: firstAt}, v)
 	for i, name := range []string{"openObject", "closeObject", "openArray", "closeArray", "colon", "comma", "quote"} {
-		KMOVQ(equal(v, c.table(name)), Mem{Base: word, Disp: 8 * i})
+		KMOVQ(equal(v, constant(name)), Mem{Base: word, Disp: 8 * i})
 	}
+	kj := K()
+	VPCMPUB(Imm(1), space, v, kj)
+	KORTESTQ(kj, kj)
+	JNZ(LabelRef("junk"))
+	Label("sane")
 	ADDQ(Imm(64), first)
 	ADDQ(Imm(wordSize), word)
 	SUBQ(Imm(64), t)
@@ -166,6 +196,10 @@ func tokens() {
 	SUBQ(from, b)
 	Store(b, ReturnIndex(1))
 	RET()
+
+	Label("junk")
+	MOVQ(I32(-1), Mem{Base: dst, Disp: sizeAt})
+	JMP(LabelRef("sane"))
 
 	Label("slashes")
 	MOVB(Imm(1), mustAddr(2))
