@@ -46,7 +46,7 @@ func objects() []Family {
 		}
 	})...)
 	list = append(list, fields("escaped names", func(before, after string) func(int) []byte {
-		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"\u0061\u%04x":"",`, 32+i%40_000) })
+		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"\u0061%x\u0062":"",`, i) })
 	})...)
 	list = append(list, fields("objects just too large for pairs", func(before, after string) func(int) []byte {
 		var names strings.Builder

@@ -74,10 +74,10 @@ func merges() []Family {
 		yamlFamily("nested merge keys", fill("raw:\n", "", same("- "+nest("{<<: ", "{a: b}", ", c: d}", 40)+"\n"))),
 		yamlFamily("deep merge keys", fill("zz: &a {b: c}\nraw:\n", "", same("- "+nest("{<<: *a, x: ", "0", "}", 2000)+"\n"))),
 		yamlFamily("merge keys in one mapping", fill("zz: &a {b: c}\nraw:\n", "", same(" <<: *a\n"))),
-		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })),
+		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })).inTables(),
 		yamlFamily("a wide mapping that is merged", func(n int) []byte {
 			return append(fill("zz: &a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })(n), "raw:\n <<: *a\n k1: w\n"...)
-		}),
+		}).inTables(),
 	}
 }
 
