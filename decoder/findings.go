@@ -264,7 +264,7 @@ func (d *Decoder) strictError() error {
 		return last
 	}
 	e := &errors.StrictError{Omitted: w.omitted, Findings: slices.Clone(w.list)}
-	if w.strict-w.omitted < len(w.list) {
+	if w.nulls {
 		e.Findings = slices.DeleteFunc(e.Findings, func(f errors.Finding) bool { return !isStrict(&f) })
 	}
 	w.lastStrict = e
