@@ -33,6 +33,7 @@ const (
 	needNumber               // the number at w.pos
 	needKept                 // the value at w.pos, which is kept whole
 	needDefaults             // for the object that ends at w.pos
+	needMembers              // of a large map, from the name at w.pos on
 )
 
 // The places at which plain goes on.
@@ -85,6 +86,11 @@ func (w *walker) walkPlain(b []byte, place int) status {
 				return handedOver
 			}
 			place = plainAfter
+		case needMembers:
+			if !w.stringMembers(b) {
+				return handedOver
+			}
+			place = plainName
 		case needDefaults:
 			top := &w.frames[w.sp]
 			w.closeWithDefaults(b, w.pos, top.node, top.seen, w.kept)
@@ -477,6 +483,12 @@ undeclared: // a name in an object that keeps what it does not declare
 			goto leaveName
 		}
 		at := len(w.names)
+		if at&(largeMap-1) == largeMap-1 && at-top.names >= largeMap {
+			w.st = atName
+			w.leavePlain(top, seen, cell, i)
+			top.cur = noName
+			return needMembers
+		}
 		w.names = w.names[:at+1]
 		name := &w.names[at]
 		name.at, name.text, name.n = i, from, end-from

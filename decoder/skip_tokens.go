@@ -51,9 +51,7 @@ func (l *Limits) skimmable() bool {
 // opens a container. It returns where it got to: behind the whole value with done, behind a
 // value in it with cut, or nowhere, at i. With repeated, it is as in skip.
 func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
-	if w.tokens == nil {
-		w.tokens, w.sketch = new(kernel.Tokens), new(sketch)
-	}
+	w.makeTokens()
 	for {
 		c := &stretch{Tokens: w.tokens, b: b[i:]}
 		c.count, c.size, c.slashes = c.Find(c.b, w.depth)
@@ -77,6 +75,13 @@ func (w *walker) skim(b []byte, i, base int, first, track bool) (int, status) {
 			return i, cut
 		}
 		first = false
+	}
+}
+
+// makeTokens makes what kernels need, where nothing has needed it before.
+func (w *skimmer) makeTokens() {
+	if w.tokens == nil {
+		w.tokens, w.sketch = new(kernel.Tokens), new(sketch)
 	}
 }
 

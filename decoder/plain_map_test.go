@@ -1,0 +1,108 @@
+//go:build amd64 && !purego
+
+package decoder
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// mapSchemas are of objects with a large map in the field data.
+var mapSchemas = []struct {
+	schema string
+	opts   []schema.Option
+}{
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`, nil},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string, nullable: true}}}}`, nil},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: object, properties: {a: {type: string, default: b}}}}}}`, nil},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`, []schema.Option{schema.Semantics(schema.KEP)}},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: integer}}}}`, []schema.Option{schema.Semantics(schema.KEP)}},
+}
+
+// randomMap writes a map of n members, nearly all of which are strings, with something else at
+// a few random places.
+func randomMap(r *rand.Rand, n, odd int) string {
+	others := []string{`:null`, `: "blank"`, `:"a\n"`, `:"ü"`, `:7`, `:{"a":"b"}`, `:{}`, `:["a"]`, `:"` + strings.Repeat("long ", 600) + `"`,
+		`:"` + "\x01" + `"`, `::`, `:"a""b"`, `:`, `"a"`, `:"a"}`, `:"a"]`, `:nul`, `:"a",`}
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name := fmt.Sprintf("key-%d-%s", i, strings.Repeat("x", r.IntN(30)))
+		value := fmt.Sprintf(`:"value %d"`, r.IntN(1e6))
+		if r.IntN(n) < odd {
+			switch r.IntN(5) {
+			case 0:
+				name = fmt.Sprintf(`key-0-\u0078%d`, r.IntN(3))
+			case 1:
+				name = ""
+			case 2:
+				b.WriteString(strings.Repeat(" ", r.IntN(20)) + "\n")
+			default:
+				value = others[r.IntN(len(others))]
+			}
+		}
+		fmt.Fprintf(&b, `"%s"%s`, name, value)
+	}
+	return b.String()
+}
+
+// TestLargeMaps holds that large maps are the same with kernels, which walk many of their members at a
+// time, as without.
+func TestLargeMaps(t *testing.T) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	rounds := 400
+	if testing.Short() {
+		rounds = 60
+	}
+	r := rand.New(rand.NewPCG(9, 1))
+	for i, s := range mapSchemas {
+		p := compileYAML(t, s.schema, s.opts...)
+		for round := range rounds {
+			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` + strings.Repeat(" ", r.IntN(40)))
+			size := 1 + r.IntN(3000)
+			for _, opts := range skimOptions {
+				requireSame(t, func() string {
+					d := New(p, opts...)
+					out, err := d.AppendJSON(nil, src)
+					return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
+				}, "schema %d: %q", i, src)
+				requireSame(t, func() string {
+					d := New(p, opts...)
+					out, err := io.ReadAll(d.NewReader(&slowReader{src, size}))
+					return fmt.Sprintf("%s\n%v\n%q", out, err, details(d.Findings()))
+				}, "schema %d, reading %d: %q", i, size, src)
+			}
+		}
+	}
+}
+
+// TestStringMembersProgress asserts that the members of a large map are walked by tokens up to its
+// end.
+func TestStringMembersProgress(t *testing.T) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	d := New(compileYAML(t, mapSchemas[0].schema))
+	src := []byte(`{` + randomMap(rand.New(rand.NewPCG(1, 1)), 5000, 0) + `}`)
+	w := &d.walker
+	w.start(nil)
+	w.sp = 1
+	w.frames[1] = frame{node: w.program.Root.Fields[0].Node, kind: inObject}
+	w.pos = 1
+	require.True(t, w.stringMembers(src))
+	require.Greater(t, len(w.names), 4990)
+	require.Equal(t, byte(','), src[w.member])
+	require.Equal(t, w.member+1, w.pos)
+}
