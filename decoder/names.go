@@ -30,9 +30,9 @@ type name struct {
 type level struct {
 	names int // where its names start
 	index int // of the element that is read, for an array; or -1
-	// tags has a bit for each of its names, by the upper bits of their tags, and twice those that
-	// stand for two names: where there are none, no name repeats.
-	tags, twice uint64
+	// tags has a bit for each of its names, by the upper bits of their tags: where there are as many bits as
+	// names, no name repeats.
+	tags uint64
 }
 
 // tagBit is the bit that a name with this tag has in a level's tags.
@@ -114,11 +114,7 @@ func (t *tracked) addMember(b []byte, from, to int, escaped bool) {
 }
 
 // note notes that one of its names has this tag.
-func (l *level) note(tag uint32) {
-	bit := tagBit(tag)
-	l.twice |= l.tags & bit
-	l.tags |= bit
-}
+func (l *level) note(tag uint32) { l.tags |= tagBit(tag) }
 
 // tagOf is a cheap hash: two names with different tags differ. What an attacker
 // makes collide costs a comparison of texts among at most maxPairwise names.
@@ -391,7 +387,7 @@ func (w *walker) closeObject() bool {
 	last := len(w.levels) - 1
 	first := w.levels[last].names
 	repeats := false
-	if w.levels[last].twice != 0 && w.repeats(w.b, w.names[first:]) {
+	if bits.OnesCount64(w.levels[last].tags) != len(w.names)-first && w.repeats(w.b, w.names[first:]) {
 		switch {
 		case w.streaming:
 			repeats = !w.dropping

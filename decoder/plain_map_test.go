@@ -31,7 +31,7 @@ var mapSchemas = []struct {
 // a few random places.
 func randomMap(r *rand.Rand, n, odd int) string {
 	others := []string{`:null`, `: "blank"`, `:"a\n"`, `:"ü"`, `:7`, `:{"a":"b"}`, `:{}`, `:["a"]`, `:"` + strings.Repeat("long ", 600) + `"`,
-		`:"` + "\x01" + `"`, `::`, `:"a""b"`, `:`, `"a"`, `:"a"}`, `:"a"]`, `:nul`, `:"a",`}
+		`:"` + "\x01" + `"`, `::`, `:"a""b"`, `:`, `"a"`, `:"a"}`, `:"a"]`, `:nul`, `:"a",`, `["a"`, `{"a"`, `7"a"`, `,"a"`}
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
@@ -46,6 +46,7 @@ func randomMap(r *rand.Rand, n, odd int) string {
 			case 1:
 				name = ""
 			case 2:
+				b.WriteString(`7:"a",`[:6*r.IntN(2)])
 				b.WriteString(strings.Repeat(" ", r.IntN(20)) + "\n")
 			default:
 				value = others[r.IntN(len(others))]

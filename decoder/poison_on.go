@@ -30,7 +30,7 @@ func (d *Decoder) poison() {
 	fill(w.outer, math.MaxUint64)
 	fill(w.names, name{at: number, text: number, n: number, tag: number & math.MaxUint32, group: number})
 	fill(w.few, name{at: number, text: number, n: number})
-	fill(w.levels, level{names: number, index: number, tags: math.MaxUint64, twice: math.MaxUint64})
+	fill(w.levels, level{names: number, index: number, tags: math.MaxUint64})
 	fill(w.left, errors.Position{Line: number})
 	fill(w.filter, math.MaxUint64)
 	fill(w.shared, number)

@@ -7,6 +7,7 @@ package decoder
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/kernel"
@@ -228,10 +229,7 @@ name: // i is at its quote
 			w.names = w.names[:own+1]
 			name := &w.names[own]
 			name.at, name.text, name.n, name.tag = i, from, n, tagOfWords(first, last, n)
-			level := &w.levels[len(w.levels)-1]
-			bit := tagBit(name.tag)
-			level.twice |= level.tags & bit
-			level.tags |= bit
+			w.levels[len(w.levels)-1].tags |= tagBit(name.tag)
 		}
 		i = end + 2
 	}
@@ -240,13 +238,16 @@ name: // i is at its quote
 closeObject:
 	if track {
 		open := len(w.levels) - 1
-		if open < 0 || w.levels[open].twice != 0 || len(w.arena) > 0 {
+		if open < 0 || len(w.arena) > 0 {
 			at = afterMember
 			goto leave
 		}
-		if names := w.levels[open].names; names >= 0 && names <= len(w.names) {
-			w.names = w.names[:names]
+		names := w.levels[open].names
+		if names < 0 || names > len(w.names) || bits.OnesCount64(w.levels[open].tags) != len(w.names)-names {
+			at = afterMember
+			goto leave
 		}
+		w.names = w.names[:names]
 		w.levels = w.levels[:open]
 	}
 

@@ -174,7 +174,7 @@ func (f *frame) isSaved() bool { return f.kind == inObject && f.cur < 0 && f.cur
 
 // heldBytes is how much is held besides the window.
 func (w *walker) heldBytes() int {
-	const perName, perFrame, perLevel = 64, 64, 32 // a name has a position
+	const perName, perFrame, perLevel = 64, 64, 24 // a name has a position
 	return len(w.opened) + len(w.arena) + perName*len(w.names) + perFrame*w.sp + perLevel*len(w.levels)
 }
 
