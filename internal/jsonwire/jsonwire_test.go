@@ -1,6 +1,7 @@
 package jsonwire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"strconv"
@@ -341,6 +342,27 @@ func TestSimple(t *testing.T) {
 				want = at
 			}
 			assert.Equal(t, want, Simple(binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])), "%q", b)
+		}
+	}
+}
+
+// TestPlainRun has each byte at each place of texts around the steps in which PlainRun goes.
+func TestPlainRun(t *testing.T) {
+	for size := range 80 {
+		b := bytes.Repeat([]byte("a"), size)
+		assert.Equal(t, size&^7, PlainRun(b))
+		for at := range b {
+			for c := range 256 {
+				b[at] = byte(c)
+				want := size &^ 7
+				if c < ' ' || c >= 0x80 {
+					want = min(want, at&^7)
+				}
+				if got := PlainRun(b); got != want {
+					assert.Equal(t, want, got, "%d bytes, %#x at %d", size, c, at)
+				}
+			}
+			b[at] = 'a'
 		}
 	}
 }
