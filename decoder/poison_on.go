@@ -9,6 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
+// poisoned is a node that nothing may be found in.
+var poisoned = &program.Node{}
+
 // poison overwrites all that is left of the document before in the decoder's buffers. Under the
 // build tag of its name it is called before each document and by Pool.Put, so that tests see what
 // would leak from one document to another. Texts that may be what is read next are left to
@@ -25,7 +28,7 @@ func (d *Decoder) poison() {
 	fill(w.paths, text)
 	fill(w.texts, text)
 
-	fill(w.frames, frame{node: &program.Node{}, seen: math.MaxUint64, words: number, names: number, cur: number, cell: number, kind: text})
+	fill(w.frames, frame{node: poisoned, seen: math.MaxUint64, words: number, names: number, cur: number, cell: number, kind: text})
 	fill(w.words, math.MaxUint64)
 	fill(w.outer, math.MaxUint64)
 	fill(w.names, name{at: number, text: number, n: number, tag: number & math.MaxUint32, group: number})
