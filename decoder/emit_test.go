@@ -45,10 +45,12 @@ func TestDefaultsBeforeWhiteSpace(t *testing.T) {
 			out, err := New(p).AppendJSON(nil, []byte(src))
 			require.NoError(t, err)
 			assert.Equal(t, want, string(out), "%d, %q", defaults, src)
-			// Where there is no room for all of it at once.
-			out, err = New(p).AppendJSON(make([]byte, 3, 4), []byte(src))
-			require.NoError(t, err)
-			assert.Equal(t, want, string(out[3:]), "%d, %q", defaults, src)
+			// Where there is no room for all of it at once, and where there is.
+			for _, room := range []int{4, 4096} {
+				out, err = New(p).AppendJSON(make([]byte, 3, room), []byte(src))
+				require.NoError(t, err)
+				assert.Equal(t, want, string(out[3:]), "%d, %q", defaults, src)
+			}
 			// Within what defaults may be, and one byte more.
 			for room := len(inserted) - 1; room < len(inserted)+3; room++ {
 				fits := len(inserted) + 1 // with the comma
@@ -105,11 +107,11 @@ func TestDigits(t *testing.T) {
 // TestOutputLimitBoundsMemory holds that no more of a result is made than may be.
 func TestOutputLimitBoundsMemory(t *testing.T) {
 	const size = 1 << 20
-	p := compileYAML(t, testSchema)
+	p := compileYAML(t, testSchema+"  large: {type: object, properties: {a: {default: "+strings.Repeat("x", size)+"}}}\n")
 	long := `"` + strings.Repeat("x", size) + `"`
 	for name, src := range map[string]string{
 		"kept whole": `{"raw":{"a":` + long + `},"u":1,"s":""}`, "kept": `{"s":` + long + `,"u":1,"n":1}`,
-		"defaults": `{"list":[` + strings.Repeat("{},", size/3) + `{}]}`,
+		"defaults": `{"list":[` + strings.Repeat("{},", size/3) + `{}]}`, "a default": `{"large":{}}`,
 	} {
 		d := New(p, WithLimits(Limits{OutputBytes: 100}))
 		doc := []byte(src)

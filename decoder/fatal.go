@@ -5,6 +5,7 @@ package decoder
 // up to there.
 
 import (
+	"bytes"
 	"io"
 	"strconv"
 	"unicode/utf8"
@@ -50,7 +51,7 @@ func newReader(b []byte, at int, kind uint8) reader {
 	r := reader{b: b, at: at}
 	switch kind {
 	case inObject:
-		r.steps = []step{{name: -1, index: -1}}
+		r.steps = []step{{index: -1}}
 	case inArray:
 		r.steps = []step{{}}
 	}
@@ -59,7 +60,7 @@ func newReader(b []byte, at int, kind uint8) reader {
 
 // A step is a container that is open.
 type step struct {
-	name  int // where the name of the member that is read starts, or -1
+	name  int // where the name of the member that is read starts, or -1; 0 in an array
 	index int // of the element that is read, or -1 in an object
 }
 
@@ -205,7 +206,7 @@ func (r *reader) string() (fault string) {
 }
 
 func (r *reader) unexpected(expect expectation) string {
-	if len(r.steps) == 0 && r.at == 0 && len(r.b) > 2 && string(r.b[:3]) == "\ufeff" {
+	if len(r.steps) == 0 && r.at == 0 && bytes.HasPrefix(r.b, []byte("\ufeff")) {
 		return "byte order mark, which JSON must not start with"
 	}
 	return "invalid character " + character(r.b[r.at:]) + ", where " + r.expected(expect) + " is expected"
@@ -237,7 +238,7 @@ func (r *reader) expected(expect expectation) string {
 // path returns the way to what is read.
 func (r *reader) path() errors.Path {
 	depth := len(r.steps)
-	if depth > 0 && r.steps[depth-1].index < 0 && r.steps[depth-1].name < 0 {
+	if depth > 0 && r.steps[depth-1].name < 0 {
 		depth-- // no member yet
 	}
 	return errors.MakePath(depth, func(i int) ([]byte, int) {
@@ -246,7 +247,7 @@ func (r *reader) path() errors.Path {
 		}
 		from := r.steps[i].name + 1
 		end, _, _ := jsonwire.ScanString(r.b, from)
-		return jsonwire.AppendUnescaped(make([]byte, 0, end-from), r.b[from:end]), 0
+		return jsonwire.AppendUnescaped([]byte{}, r.b[from:end]), 0
 	})
 }
 

@@ -2,7 +2,9 @@ package decoder
 
 import (
 	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,6 +26,9 @@ func TestFaults(t *testing.T) {
 		{"\xef\xbb", `1:1: invalid character "\xef", where a value is expected`, false},
 		{" \ufeff", `1:2: invalid character '\ufeff', where a value is expected`, false},
 		{"{} x", `1:4: something follows the document: "x"`, false},
+		{"{} 345678901234567890123456789012", `1:4: something follows the document: "345678901234567890123456789012"`, false},
+		{"{}34567890123456789012345678901234", `1:3: something follows the document: "34567890123456789012345678901234"`, false},
+		{"{}345678901234567890123456789012345", `1:3: something follows the document: "34567890123456789012345678901234"...`, false},
 		{"{}}", `1:3: something follows the document: "}"`, false},
 		{"[", `1:2: unexpected end of input, where a value or ']' is expected in "[0]"`, true},
 		{"{", `1:2: unexpected end of input, where a name in double quotes or '}' is expected`, true},
@@ -70,6 +75,13 @@ func TestFaults(t *testing.T) {
 		{"{\"s\":\xff}", `1:6: invalid character "\xff", where a value is expected in "s"`, false},
 		{"{\"s\":\x7f}", `1:6: invalid character '\x7f', where a value is expected in "s"`, false},
 		{"{\"é\":{\"a\\u0062\":[1,{\"c\":}]}}", `1:25: invalid character '}', where a value is expected in "é.ab[1].c"`, false},
+		{"{\"raw\":{\"a\":[1 2]}}", `1:16: invalid character '2', where ',' or ']' is expected in "raw.a[0]"`, false},
+		{"{\"raw\":[{\"a\":1 2}]}", `1:16: invalid character '2', where ',' or '}' is expected in "raw[0].a"`, false},
+		{"{\"x\":{\"a\":[9 2]}}", `1:14: invalid character '2', where ',' or ']' is expected in "x.a[0]"`, false},
+		{"{\"x\":[{\"a\":1 2}]}", `1:14: invalid character '2', where ',' or '}' is expected in "x[0].a"`, false},
+		{"{\"n\":9.x}", `1:8: invalid character 'x' in a number, where a digit is expected in "n"`, false},
+		{"{\"list\":[x]}", `1:10: invalid character 'x', where a value or ']' is expected in "list[0]"`, false},
+		{"{\"list\":[{},x]}", `1:13: invalid character 'x', where a value is expected in "list[1]"`, false},
 		{"{\"s\":\ufffd}", "1:6: invalid character '\ufffd', where a value is expected in \"s\"", false},
 	} {
 		_, err := d.AppendJSON(nil, []byte(c.src))
@@ -79,5 +91,12 @@ func TestFaults(t *testing.T) {
 		} else {
 			assert.NotErrorIs(t, err, io.ErrUnexpectedEOF, "%q", c.src)
 		}
+		_, err = io.ReadAll(d.NewReader(strings.NewReader(c.src)))
+		assert.EqualError(t, err, c.want, "%q", c.src)
+		// Of single bytes less is shown, but the place and what is expected are the same.
+		_, err = io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(c.src))))
+		position, _, _ := strings.Cut(c.want, " ")
+		_, expected, _ := strings.Cut(c.want, ", where ")
+		assert.True(t, strings.HasPrefix(err.Error(), position+" ") && strings.HasSuffix(err.Error(), expected), "%q: %v", c.src, err)
 	}
 }

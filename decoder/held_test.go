@@ -114,6 +114,11 @@ func TestTotalOverflows(t *testing.T) {
 	r.total = int64(maxInt) - 3
 	_, err := io.ReadAll(r)
 	require.ErrorContains(t, err, "length of a stream in bytes exceeds the limit of ")
+
+	r.Reset(strings.NewReader(`{"s":"a"}`))
+	r.total = int64(maxInt - len(`{"s":"a"}`))
+	_, err = io.ReadAll(r)
+	require.NoError(t, err, "just as much")
 }
 
 // TestStrictLeavesOutDroppedNulls: nulls that are dropped are no fault.

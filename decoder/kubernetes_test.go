@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +62,9 @@ func TestKubernetesVerdicts(t *testing.T) {
 		{`{"Kind":"K"}`, `1:1: Object 'Kind' is missing`},
 		{`{"kind":"K","apiVersion":"a/b/c"}`, `1:26: unexpected GroupVersion string: "a/b/c" in "apiVersion"`},
 		{`{"kind":"\ud800`, `1:16: unexpected end of input within a string in "kind"`},
+		{`{"kind":"\udc00`, `1:16: unexpected end of input within a string in "kind"`},
+		{"{\"kind\":\"\xff", `1:11: unexpected end of input within a string in "kind"`},
+		{"{\"kind\":\"\xff\",\xff}", `1:13: invalid character "\xff", where a name in double quotes is expected`},
 		{`{"kind":"\u1`, `1:13: unexpected end of input within a string in "kind"`},
 		{`{"kind":"\ud83c\udf`, `1:20: unexpected end of input within a string in "kind"`},
 		{`{"kind":"\ud83c\udf33`, `1:22: unexpected end of input within a string in "kind"`},
@@ -74,11 +78,11 @@ func TestKubernetesVerdicts(t *testing.T) {
 		{`{"kind":"K","e":{"kind":1}}`, `field "e.kind" must be a string, not a number`},
 		{"{\"kind\":\"K\",\"x\":\"\xff\",}", `1:21: invalid character '}', where a name in double quotes is expected`},
 	} {
-		out, err := d.AppendJSON(nil, []byte(c.in))
+		out, err := d.AppendJSON(nil, slices.Clip([]byte(c.in)))
 		assert.EqualError(t, err, c.err, c.in)
 		assert.Nil(t, out)
 	}
-	for _, fine := range []string{`{"kind":"K"}`, `{"kind":"K","apiVersion":"/"}`, `{"apiVersion":"g/v1","kind":"No","\u006bind":"K"}`} {
+	for _, fine := range []string{`{"kind":"K"}`, `{"a/b/c":1,"kind":"K"}`, `{"kind":"K","apiVersion":"/"}`, `{"apiVersion":"g/v1","kind":"No","\u006bind":"K"}`} {
 		_, err := d.AppendJSON(nil, []byte(fine))
 		assert.NoError(t, err, fine)
 	}
@@ -103,6 +107,16 @@ func TestFromStorage(t *testing.T) {
 	}
 	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","metadata":"x"}`))
 	assert.EqualError(t, err, `field "metadata" must be an object, not a string`)
+	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","apiVersion":1}`))
+	assert.EqualError(t, err, `field "apiVersion" must be a string, not a number`, "at the root")
+}
+
+// TestNumbersOfDefaults has a default that the server writes otherwise, as the only such number.
+func TestNumbersOfDefaults(t *testing.T) {
+	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`), Kubernetes())
+	out, err := d.AppendJSON(nil, []byte(`{"kind":"K"}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"kind":"K","f":1}`, string(out))
 }
 
 // TestStoredDefaults has defaults for which the result is decoded again: they may have

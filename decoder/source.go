@@ -19,7 +19,6 @@ type source struct {
 	at     int // where buf was read up to
 	eof    bool
 	failed error // of the source, with which its last bytes came
-	filled bool  // by the last read
 	total  int64 // of bytes that were read
 	lines  counter
 }
@@ -55,13 +54,12 @@ func (s *source) fill(keep int) (moved int, err error) {
 		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
 		s.at -= keep
 		moved = keep
-		if len(s.buf) > cap(s.buf)/2 || cap(s.buf) == 0 || s.filled && cap(s.buf) < largeWindow {
+		if len(s.buf) > cap(s.buf)/2 || cap(s.buf) < largeWindow {
 			s.buf = append(make([]byte, 0, max(firstWindow, 2*cap(s.buf))), s.buf...)
 		}
 	}
 	for range maxEmptyReads {
 		n, err := s.Read(s.buf[len(s.buf):cap(s.buf)])
-		s.filled = n == cap(s.buf)-len(s.buf)
 		s.buf = s.buf[:len(s.buf)+n]
 		s.lines.src = s.buf
 		if s.eof = err == io.EOF; !s.eof {

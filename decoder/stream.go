@@ -253,7 +253,7 @@ func (s *stream) cancelled() error {
 
 // trimBlanks returns the index behind the last byte before end that is no white space.
 func trimBlanks(b []byte, end int) int {
-	for end > 0 && b[end-1] <= ' ' {
+	for b[end-1] <= ' ' {
 		end--
 	}
 	return end

@@ -228,7 +228,7 @@ func TestStreamEnds(t *testing.T) {
 // one itself before its end.
 func TestStreamRootScalars(t *testing.T) {
 	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
-	for _, doc := range []string{`123`, `-1.5e3`, `"abc"`, `true`, `null`, `[1]`, `{}`} {
+	for _, doc := range []string{`123`, `-1.5e3`, `19`, `"abc"`, `true`, `null`, `[1]`, `{}`} {
 		var out bytes.Buffer
 		w := d.NewWriter(&out)
 		for i := range doc {

@@ -70,7 +70,7 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 		took := copy(room, p[n:])
 		w.put(took, false)
 		n += took
-		if w.failed = w.stream.err; w.failed == nil && len(w.out)-w.taken >= flushAt {
+		if w.failed = w.stream.err; w.failed == nil && len(w.out) >= flushAt {
 			w.flush()
 		}
 	}

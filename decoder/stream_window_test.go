@@ -1,0 +1,131 @@
+package decoder
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestWindows holds how large the windows of streams become: as large as is read well where there
+// is much, and larger only for a value that does not fit. That of a Reader stays small where its
+// source has little at a time.
+func TestWindows(t *testing.T) {
+	p := compileYAML(t, testSchema)
+	lookup := func(apiVersion, kind string) (*schema.Program, error) { return p, nil }
+	reader := func(src io.Reader) int {
+		d := New(p)
+		_, err := io.Copy(io.Discard, d.NewReader(src))
+		require.NoError(t, err)
+		return cap(d.stream)
+	}
+	sequence := func(src io.Reader) int {
+		s := NewListSequence(src, lookup)
+		err := s.Next()
+		for ; err == nil; err = s.Next() {
+		}
+		require.Equal(t, io.EOF, err)
+		return cap(s.source.buf)
+	}
+	many := `{"items":[` + strings.Repeat(`{"name":"x"},`, 20_000) + `{}]}`
+	long := `{"items":[{"` + strings.Repeat("x", 40_000) + `":1}]}`
+	for name, window := range map[string]func(io.Reader) int{"reader": reader, "sequence": sequence} {
+		assert.Equal(t, largeWindow, window(strings.NewReader(many)), name)
+		assert.Equal(t, 2*largeWindow, window(strings.NewReader(long)), name)
+	}
+	assert.Equal(t, firstWindow, reader(iotest.OneByteReader(strings.NewReader(many))))
+}
+
+// TestLineBreakBetweenWindows lets the window end between the two bytes of a line break.
+func TestLineBreakBetweenWindows(t *testing.T) {
+	defer SetFirstWindow(16)()
+	p := compileYAML(t, testSchema)
+	for n := range 40 {
+		d := New(p) // with a window that has not grown
+		src := `{"n":1` + strings.Repeat(" ", n) + "\r\n,\r\"u\":1}"
+		_, err := io.Copy(io.Discard, d.NewReader(iotest.OneByteReader(strings.NewReader(src))))
+		require.NoError(t, err)
+		require.Equal(t, []string{`3:1: unknown field "u"`}, details(d.Findings()), "%q", src)
+	}
+}
+
+// TestBuffersAreKeptWithinStream holds that buffers are let go between streams, not within one.
+func TestBuffersAreKeptWithinStream(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	d.result = make([]byte, 0, 2*largeBuffer)
+	var out bytes.Buffer
+	w := d.NewWriter(&out)
+	src := `{"list":[` + strings.Repeat(`{"name":"a"},`, keptIdle) + `{"x":1}]}`
+	for i := range src {
+		_, err := w.Write([]byte(src[i : i+1]))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	want, err := New(compileYAML(t, testSchema)).AppendJSON(nil, []byte(src))
+	require.NoError(t, err)
+	require.Equal(t, string(want), out.String())
+	require.GreaterOrEqual(t, d.held(), 2*largeBuffer)
+	for range keptIdle {
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(`{}`)))
+		require.NoError(t, err)
+	}
+	assert.Less(t, d.held(), largeBuffer)
+}
+
+// TestWriterWritesMuchAtOnce: before Close, a Writer writes as soon as there is much, and not each byte.
+func TestWriterWritesMuchAtOnce(t *testing.T) {
+	var writes []int
+	w := New(compileYAML(t, testSchema)).NewWriter(countWrites(func(n int) { writes = append(writes, n) }))
+	const items = 20_000
+	_, err := io.WriteString(w, `{"raw":[`)
+	require.NoError(t, err)
+	for range items {
+		_, err = io.WriteString(w, `"abcdefg",`)
+		require.NoError(t, err)
+	}
+	require.Len(t, writes, items*len(`"abcdefg",`)/flushAt)
+	for _, n := range writes {
+		require.Less(t, n, flushAt+100)
+	}
+}
+
+type countWrites func(n int)
+
+func (f countWrites) Write(p []byte) (int, error) { f(len(p)); return len(p), nil }
+
+// TestDocumentInTwoParts has parts that are large enough for the quick walk, which starts with documents only.
+func TestDocumentInTwoParts(t *testing.T) {
+	for _, c := range []struct{ schema, src string }{
+		{testSchema, `{"s":"some text, and more","list":[{"name":"a","d":false},{"d":null}],"zz":null,"obj":{"a":"x"}}`},
+		{"x-kubernetes-preserve-unknown-fields: true", `{"s":"some text, and more","list":[{"name":"a"},{"d":null}],"obj":{"a":"x"}}`},
+	} {
+		d := New(compileYAML(t, c.schema, schema.ResourceRoot(false)))
+		blanks := strings.Repeat(" ", slack)
+		src := blanks + c.src + blanks
+		want, err := d.AppendJSON(nil, []byte(src))
+		require.NoError(t, err)
+		found := details(d.Findings())
+		for at := range src {
+			var out bytes.Buffer
+			w := d.NewWriter(&out)
+			for _, part := range []string{src[:at], src[at:]} {
+				_, err := io.WriteString(w, part)
+				require.NoError(t, err, "%d", at)
+			}
+			require.NoError(t, w.Close(), "%d", at)
+			require.Equal(t, strings.TrimSpace(string(want)), strings.TrimSpace(out.String()), "%d", at)
+			require.Equal(t, found, details(d.Findings()), "%d", at)
+		}
+	}
+	w := New(compileYAML(t, testSchema)).NewWriter(io.Discard)
+	_, err := io.WriteString(w, `{}`)
+	require.NoError(t, err)
+	_, err = io.WriteString(w, `{"s":"another document"}`)
+	require.ErrorContains(t, err, "1:3: something follows the document")
+}
