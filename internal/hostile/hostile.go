@@ -40,10 +40,6 @@ type Family struct {
 	YAML bool
 	// Fatal says that the documents are refused, at their end.
 	Fatal bool
-	// Tables says that names, or what was found of them, are looked up in tables: these outgrow the
-	// caches of the processor as documents become larger, so that each byte takes more time, though
-	// not more work.
-	Tables bool
 	// Make returns a document of about n bytes.
 	Make func(n int) []byte
 }
@@ -51,12 +47,7 @@ type Family struct {
 // Families are all of them.
 func Families() []Family {
 	var all []Family
-	for _, list := range [][]Family{objects(), collisions()} {
-		for _, f := range list {
-			all = append(all, f.inTables())
-		}
-	}
-	for _, list := range [][]Family{nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
+	for _, list := range [][]Family{objects(), collisions(), nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
 		all = append(all, list...)
 	}
 	return all

@@ -57,11 +57,11 @@ func flows() []Family {
 
 func aliases() []Family {
 	return []Family{
-		yamlFamily("anchors", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d x\n", i) })).inTables(),
+		yamlFamily("anchors", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d x\n", i) })),
 		yamlFamily("one anchor again and again", fill("raw:\n", "", same("- &a x\n- *a\n"))),
 		yamlFamily("aliases", fill("raw:\n- &a [1, {b: c}]\n", "", same("- *a\n"))),
-		yamlFamily("anchors and aliases", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d [x]\n- *a%d\n", i, i/2) })).inTables(),
-		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })).inTables(),
+		yamlFamily("anchors and aliases", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d [x]\n- *a%d\n", i, i/2) })),
+		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })),
 		yamlFamily("aliases for keys", fill("raw:\n- &a k\n", "", same("- *a : v\n"))),
 		yamlFamily("an alias that refers to nothing", fill("raw:\n", "- *no\n", same("- &a x\n- *a\n"))).refused(),
 	}
@@ -74,10 +74,10 @@ func merges() []Family {
 		yamlFamily("nested merge keys", fill("raw:\n", "", same("- "+nest("{<<: ", "{a: b}", ", c: d}", 40)+"\n"))),
 		yamlFamily("deep merge keys", fill("zz: &a {b: c}\nraw:\n", "", same("- "+nest("{<<: *a, x: ", "0", "}", 2000)+"\n"))),
 		yamlFamily("merge keys in one mapping", fill("zz: &a {b: c}\nraw:\n", "", same(" <<: *a\n"))),
-		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })).inTables(),
+		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })),
 		yamlFamily("a wide mapping that is merged", func(n int) []byte {
 			return append(fill("zz: &a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })(n), "raw:\n <<: *a\n k1: w\n"...)
-		}).inTables(),
+		}),
 	}
 }
 
@@ -112,11 +112,5 @@ func lines() []Family {
 // refused says that the documents are, at their end.
 func (f Family) refused() Family {
 	f.Fatal = true
-	return f
-}
-
-// inTables says that the names are looked up in tables.
-func (f Family) inTables() Family {
-	f.Tables = true
 	return f
 }
