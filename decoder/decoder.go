@@ -334,10 +334,11 @@ const (
 // held is how many bytes the decoder keeps.
 func (d *Decoder) held() int {
 	w := &d.walker
-	const nameSize, frameSize, groupSize, positionSize, placeSize = 32, 48, 32, 32, 16
+	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, spanSize = 32, 24, 48, 32, 32, 16, 48
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		cap(w.places)*placeSize + 8*(cap(w.losers)+cap(w.seconds)+cap(w.filter)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
+		cap(w.places)*placeSize + 8*(cap(w.losers)+cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
+		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
 }
 
@@ -354,7 +355,7 @@ func (d *Decoder) release(used int) {
 	d.idle = 0
 	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
 	d.builder = builder{}
-	w.opened = nil
+	w.opened, w.words, w.metadata = nil, nil, nil
 	d.yaml, d.yamlHeld = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}, 0
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed}

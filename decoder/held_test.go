@@ -37,11 +37,35 @@ func TestHeld(t *testing.T) {
 		"frames": func(d *Decoder) int { return hold(&d.walker.frames) }, "losers": func(d *Decoder) int { return hold(&d.walker.losers) },
 		"seconds": func(d *Decoder) int { return hold(&d.walker.seconds) }, "places": func(d *Decoder) int { return hold(&d.walker.places) },
 		"filter": func(d *Decoder) int { return hold(&d.walker.filter) }, "table": func(d *Decoder) int { return hold(&d.walker.table) },
-		"shared": func(d *Decoder) int { return hold(&d.walker.shared) }, "groups": func(d *Decoder) int { return hold(&d.walker.groups) },
+		"words": func(d *Decoder) int { return hold(&d.walker.words) }, "levels": func(d *Decoder) int { return hold(&d.walker.levels) },
+		"metadata": func(d *Decoder) int { return hold(&d.walker.metadata) },
+		"shared":   func(d *Decoder) int { return hold(&d.walker.shared) }, "groups": func(d *Decoder) int { return hold(&d.walker.groups) },
 	} {
 		d := New(p)
 		before := d.held()
 		assert.Equal(t, grow(d), d.held()-before, name)
+	}
+}
+
+// TestRelease holds that more than largeBuffer is let go after keptIdle calls in a row that needed less than a quarter of it.
+func TestRelease(t *testing.T) {
+	p := compileYAML(t, testSchema)
+	for _, c := range []struct {
+		held, used, calls int
+		kept              bool
+	}{
+		{largeBuffer, 0, 2 * keptIdle, true},
+		{largeBuffer + 1, 0, keptIdle - 1, true},
+		{largeBuffer + 1, 0, keptIdle, false},
+		{largeBuffer + 1, largeBuffer/4 - 1, keptIdle, false},
+		{largeBuffer + 1, largeBuffer / 4, 2 * keptIdle, true},
+	} {
+		d := New(p)
+		d.json = make([]byte, 0, c.held-d.held())
+		for range c.calls {
+			d.release(c.used)
+		}
+		assert.Equal(t, c.kept, d.json != nil, "%+v", c)
 	}
 }
 

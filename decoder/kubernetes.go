@@ -93,6 +93,7 @@ type metadataSpan struct {
 
 func (m *met) start() {
 	m.kindAt, m.apiVersionAt = -1, -1
+	clear(m.metadata) // lets go of the paths
 	m.metadata = m.metadata[:0]
 	m.oddNumber = false
 }

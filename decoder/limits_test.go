@@ -47,6 +47,8 @@ func TestLimits(t *testing.T) {
 			nil, DefaultNameBytes, "length of a name in bytes"},
 		{"name preserved", func(n int) string { return `{"raw":{"` + strings.Repeat("x", n) + `":1}}` },
 			nil, DefaultNameBytes, "length of a name in bytes"},
+		{"name with an escape", func(n int) string { return `{"\u0078` + strings.Repeat("x", n-len(`\u0078`)) + `":1}` },
+			nil, DefaultNameBytes, "length of a name in bytes"},
 		{"short number", func(n int) string { return `{"n":` + strings.Repeat("1", n) + `}` },
 			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
 		{"short number skipped", func(n int) string { return `{"zz":-` + strings.Repeat("1", n-1) + `}` },
@@ -86,8 +88,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestOutputLimit: the limit is on the result, which is not grown beyond it, and
-// a document that is no JSON is refused for that first.
 // TestNameLimitAfterDefaults asserts that a name which a default has brought into a result is
 // as long as before when it is sent.
 func TestNameLimitAfterDefaults(t *testing.T) {
@@ -102,6 +102,8 @@ func TestNameLimitAfterDefaults(t *testing.T) {
 	}
 }
 
+// TestOutputLimit: the limit is on the result, which is not grown beyond it, and
+// a document that is no JSON is refused for that first.
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
 	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)
@@ -251,6 +253,17 @@ func TestBuffersAreLetGo(t *testing.T) {
 		require.NoError(t, err)
 	}
 	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
+
+	resources := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"),
+		Kubernetes(), AllowMissingKind(true))
+	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
+	require.NoError(t, err)
+	require.Greater(t, resources.held(), largeBuffer)
+	for range 2 * keptIdle {
+		_, err = resources.AppendJSON(nil, []byte(`{}`))
+		require.NoError(t, err)
+	}
+	assert.Zero(t, cap(resources.walker.metadata))
 }
 
 // TestManyDuplicatesOnStream: of what is dropped, a stream finds how often a name stands in an
