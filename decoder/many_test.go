@@ -70,6 +70,19 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
+// TestManyFieldsOfMany holds that what was seen of an object with many fields is forgotten when the object ends.
+func TestManyFieldsOfMany(t *testing.T) {
+	var fields strings.Builder
+	for i := range 65 {
+		fmt.Fprintf(&fields, "f%d: {type: integer}, ", i)
+	}
+	d := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {"+fields.String()+"}}}}}"))
+	_, err := d.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"f64":1},`, 1000)+`{}]}`))
+	require.NoError(t, err)
+	assert.Empty(t, d.Findings())
+	assert.Less(t, cap(d.walker.words), 10)
+}
+
 // TestManyRepeatedObjects holds that objects which are repeated, with the same repetitions in each, give one finding for each
 // path, as on the server, however many there are.
 func TestManyRepeatedObjects(t *testing.T) {

@@ -1,0 +1,81 @@
+package decoder
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func paths(d *Decoder) []string {
+	var paths []string
+	for _, f := range d.Findings() {
+		paths = append(paths, f.Path.String())
+	}
+	return paths
+}
+
+// TestOrderOfFindings holds that unknown fields come in the order of their paths, whichever start these have in common, and those
+// in metadata of embedded resources behind the others.
+func TestOrderOfFindings(t *testing.T) {
+	const (
+		embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"
+		resource = `{"apiVersion":"v1","kind":"K","metadata":{"%s":1}}`
+	)
+	s := "{type: object, properties: {"
+	for _, name := range []string{"", "A", "a", "a1", "ab", "ba"} {
+		s += fmt.Sprintf("%q: %s, ", name, embedded)
+	}
+	d := New(compileYAML(t, s+"}}"))
+	resources := func(members ...string) string {
+		for i, name := range members {
+			members[i] = fmt.Sprintf(`"%s":`+resource, name, strings.Repeat("x", i+1))
+		}
+		return strings.Join(members, ",")
+	}
+	for doc, want := range map[string][]string{
+		// One is the start of the other, or all there is.
+		`"xx":1,"x":1`:                  {"x", "xx"},
+		`"x":1,"xx":1,"xxx":1`:          {"x", "xx", "xxx"},
+		`"xxxxxxxx":1,"xxxxxxxxx":1`:    {"xxxxxxxx", "xxxxxxxxx"},
+		`"x":1`:                         {"x"},
+		`"xb01b":1,"xa9":1`:             {"xa9", "xb01b"}, // the first ends as it starts behind the x
+		`"common1b":1,"common2a":1`:     {"common1b", "common2a"},
+		`"common-start-b":1,"common":1`: {"common", "common-start-b"},
+		`"b":1,"x":1,"a0":1`:            {"a0", "b", "x"},
+		// What ordinary fields have in common is not that of the others.
+		`"u1":1,"u0":1,` + resources("ba", "ab"):       {"u0", "u1", "ab.metadata.xx", "ba.metadata.x"},
+		`"unknown1":1,"unknown0":1,` + resources("ab"): {"unknown0", "unknown1", "ab.metadata.x"},
+		resources("ba") + `,"u1":1,` + resources("ab"): {"u1", "ab.metadata.x", "ba.metadata.x"},
+		resources("a1", "a"):                           {"a.metadata.xx", "a1.metadata.x"},                     // the dot is before the 1
+		resources("a", "A", ""):                        {"A.metadata.xx", `[""].metadata.xxx`, "a.metadata.x"}, // of the server: [].metadata
+	} {
+		_, err := d.AppendJSON(nil, []byte("{"+doc+"}"))
+		require.NoError(t, err)
+		assert.Equal(t, want, paths(d), doc)
+	}
+}
+
+// TestFindingBytes has findings whose paths take just the room that there is, and one byte more. A name takes one byte besides.
+func TestFindingBytes(t *testing.T) {
+	for _, c := range []struct {
+		doc     string
+		room    int
+		want    []string
+		omitted int
+	}{
+		{`{"a":1,"b":1}`, 4, []string{`1:2: unknown field "a"`, `1:8: unknown field "b"`}, 0},
+		{`{"a":1,"b":1}`, 3, []string{`1:2: unknown field "a"`}, 1},
+		{`{"long":1,"b":1}`, 4, nil, 2},
+		// Both objects are read before it is known that there are two.
+		{`{"raw":{"a":1,"a":2},"raw":{"a":3,"a":4}}`, len(".raw.a.raw.a"), []string{`1:15: duplicate field "raw.a", first at 1:9, repeated 2 times`}, 1},
+	} {
+		d := New(compileYAML(t, testSchema), WithLimits(Limits{FindingBytes: c.room}))
+		_, err := d.AppendJSON(nil, []byte(c.doc))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, details(d.Findings()), c.doc)
+		assert.Equal(t, c.omitted, d.Omitted(), c.doc)
+	}
+}
