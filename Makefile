@@ -11,6 +11,7 @@ GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 MUTATED := internal/jsonwire schema decoder yamlbridge
 # What measures memory, and what takes minutes with the race detector and starts no goroutine.
 UNRACED := ^(TestAllocations|TestHostileSchemas|TestExpansionHolds|TestLargeMaps|TestSketch)$$|^TestAdversarial$$/^(009|034|096|101)$$
+TESTFLAGS :=
 FUZZTIME := 20000x
 FUZZMINIMIZE := 100x
 TORTURE := 100
@@ -23,8 +24,8 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: test
-test: ## run all tests of all modules
-	@$(call each,go test ./...)
+test: ## run all tests of all modules; TESTFLAGS are for go test
+	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
 race: ## run them with the race detector, on fewer generated documents

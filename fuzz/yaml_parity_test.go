@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -159,8 +158,13 @@ func TestYAMLMutations(t *testing.T) {
 	require.Greater(t, y.classes[bothRefuse], 0)
 }
 
-// TestYAMLCorpus compares all files, as they are.
+// TestYAMLCorpus compares all files, as they are and cut into the pieces where mutations start from.
 func TestYAMLCorpus(t *testing.T) {
+	y, texts := newTally(), yamlTexts(t)
+	inShards(uint64(len(texts)), func(i uint64) { compareYAML(y, fmt.Sprint("text ", i), texts[i], nil) })
+	y.log(t)
+	require.Greater(t, y.classes[same], len(texts)/2)
+
 	documents := 0
 	for _, files := range []func(testing.TB) iter.Seq[corpus.File]{corpus.CRDs, corpus.Samples} {
 		for file := range files(t) {
@@ -183,10 +187,9 @@ func FuzzYAMLParity(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(NewYAML(seed).Source)
 	}
-	if _, err := os.Stat("../../shared/corpus"); err == nil || os.Getenv("ESPALIER_CORPUS") != "" {
-		// Where it is not, yamlTexts would skip the target.
-		for _, text := range yamlTexts(f) {
-			f.Add(text)
+	if corpus.IsThere(f) {
+		for test := range corpus.YAMLTestSuite(f) {
+			f.Add(test.YAML)
 		}
 	}
 	for _, c := range corpus.Load(f, "*/*") {

@@ -145,11 +145,12 @@ func checkString(t *testing.T, text string) {
 	require.Equal(t, want, string(AppendUnescaped(nil, quoted[1:end])))
 	for at := 1; at <= end; at++ {
 		first, _, s := ScanString(quoted[:at], 1)
-		require.Equal(t, Cut, s, "%q cut at %d", quoted, at)
-		require.LessOrEqual(t, first, at)
-		second, _, s := ScanString(quoted, first)
-		require.Equal(t, OK, s)
-		require.Equal(t, end, second)
+		if s != Cut || first > at {
+			t.Fatalf("%q cut at %d: %v at %d", quoted, at, s, first)
+		}
+		if second, _, s := ScanString(quoted, first); s != OK || second != end {
+			t.Fatalf("%q cut at %d and read from %d on: %v at %d, not %d", quoted, at, first, s, second, end)
+		}
 	}
 }
 
