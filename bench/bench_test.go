@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,7 +118,9 @@ func TestStatistics(t *testing.T) {
 
 // TestRace holds what a race is without looking at a clock: everybody does each document in
 // each round, and ratios are those of the same round.
-func TestRace(t *testing.T) {
+func TestRace(t *testing.T) { synctest.Test(t, testRace) } // it sleeps
+
+func testRace(t *testing.T) {
 	w := Generated()[0]
 	counts := make([]int, 2)
 	var contenders []Contender

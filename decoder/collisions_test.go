@@ -74,24 +74,25 @@ func sameEnds(n int) []string {
 // that lead from one state to the same other (Joux, Multicollisions in iterated hash functions,
 // 2004).
 func fnvNames(n int) []string {
+	const hexDigits = "0123456789abcdef"
 	names := []string{""}
 	state := uint32(2166136261)
 	for len(names) < n {
-		seen := make(map[uint32]string)
+		seen := make(map[uint32]int, 1<<17)
 		for i := 0; ; i++ {
-			text, next := fmt.Sprintf("%04x", i), state
-			for _, c := range []byte(text) {
-				next = (next ^ uint32(c)) * 16777619
+			next := state
+			for shift := 16; shift >= 0; shift -= 4 {
+				next = (next ^ uint32(hexDigits[i>>shift&15])) * 16777619
 			}
 			if other, ok := seen[next]; ok {
 				longer := make([]string, 0, 2*len(names))
 				for _, name := range names {
-					longer = append(longer, name+text, name+other)
+					longer = append(longer, fmt.Sprintf("%s%05x", name, i), fmt.Sprintf("%s%05x", name, other))
 				}
 				names, state = longer, next
 				break
 			}
-			seen[next] = text
+			seen[next] = i
 		}
 	}
 	return oneHash(names[:n], func(name string) uint64 {

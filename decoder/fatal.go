@@ -205,8 +205,11 @@ func (r *reader) string() (fault string) {
 	return "control character " + character(rest) + " in a string, where it must be escaped"
 }
 
+// byteOrderMark is what some programs write in front of what they write.
+const byteOrderMark = "\ufeff"
+
 func (r *reader) unexpected(expect expectation) string {
-	if len(r.steps) == 0 && r.at == 0 && bytes.HasPrefix(r.b, []byte("\ufeff")) {
+	if len(r.steps) == 0 && r.at == 0 && bytes.HasPrefix(r.b, []byte(byteOrderMark)) {
 		return "byte order mark, which JSON must not start with"
 	}
 	return "invalid character " + character(r.b[r.at:]) + ", where " + r.expected(expect) + " is expected"

@@ -52,7 +52,7 @@ func peekType(src []byte, origin errors.Position, limits Limits) (apiVersion, ki
 		}
 		return text, end + 1
 	}
-	for i := 1; out[i] != '}'; {
+	for i := 1; i < len(out) && out[i] != '}'; {
 		name, end := next(i)
 		value, end := next(end + 1)
 		if string(name) == "kind" {
@@ -60,9 +60,7 @@ func peekType(src []byte, origin errors.Position, limits Limits) (apiVersion, ki
 		} else {
 			apiVersion = string(value)
 		}
-		if i = end; out[i] == ',' {
-			i++
-		}
+		i = end + 1 // behind the comma or the brace
 	}
 	return apiVersion, kind, nil
 }

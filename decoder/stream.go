@@ -4,6 +4,7 @@ import (
 	"context"
 	stderrors "errors"
 	"io"
+	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -131,6 +132,9 @@ func (s *stream) put(n int, eof bool) {
 		}
 		return
 	}
+	if !eof && s.total < int64(len(byteOrderMark)) && strings.HasPrefix(byteOrderMark, string(d.stream)) {
+		return // to be refused by its name it has to be whole
+	}
 	if s.taken == len(s.out) {
 		s.out, s.taken = s.out[:0], 0
 	}
@@ -253,7 +257,7 @@ func (s *stream) cancelled() error {
 
 // trimBlanks returns the index behind the last byte before end that is no white space.
 func trimBlanks(b []byte, end int) int {
-	for b[end-1] <= ' ' {
+	for end > 0 && b[end-1] <= ' ' {
 		end--
 	}
 	return end

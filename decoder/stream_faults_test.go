@@ -480,3 +480,26 @@ func TestDuplicateBeyondLimits(t *testing.T) {
 		require.Zero(t, d.Omitted())
 	}
 }
+
+// TestByteOrderMarkInParts asserts that a byte order mark is refused by its name, also where it comes
+// byte by byte, and that what only starts like one is refused for what it is.
+func TestByteOrderMarkInParts(t *testing.T) {
+	d := decoder.New(compile(t, openSchema))
+	for text, want := range map[string]string{
+		"\ufeff{}":    "1:1: byte order mark, which JSON must not start with",
+		"\ufeff":      "1:1: byte order mark, which JSON must not start with",
+		"\xef\xbb{}":  `1:1: invalid character "\xef", where a value is expected`,
+		"\xef\xbb":    `1:1: invalid character "\xef", where a value is expected`,
+		" \xef\xbb{}": `1:2: invalid character "\xef", where a value is expected`,
+	} {
+		_, err := io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(text))))
+		require.EqualError(t, err, want, "%q", text)
+		w := d.NewWriter(io.Discard)
+		for i := range len(text) {
+			if _, err = w.Write([]byte(text[i : i+1])); err != nil {
+				break
+			}
+		}
+		require.EqualError(t, w.Close(), want, "%q", text)
+	}
+}
