@@ -40,7 +40,7 @@ func startServer(t *testing.T) *rest.Config {
 		}
 		_ = response.Body.Close()
 		return response.StatusCode == http.StatusOK
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	return config
 }
 
