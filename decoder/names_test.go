@@ -1,0 +1,115 @@
+package decoder
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRoomier(t *testing.T) {
+	for _, c := range []struct{ length, room, least int }{{0, 0, 16}, {1, 0, 17}, {16, 0, 32}, {1000, 0, 2000}, {1000, 1, 1001}} {
+		list := make([]uint64, c.length, c.length+c.room)
+		got := roomier(list)
+		assert.Len(t, got, c.length)
+		assert.GreaterOrEqual(t, cap(got), c.least)
+		assert.LessOrEqual(t, cap(got), c.least*3/2, "sizes are rounded up")
+	}
+}
+
+// TestShare: of names that differ in a bit of the filter, which has 16 to 32 for each, nothing more is to be looked at.
+func TestShare(t *testing.T) {
+	for count := maxPairwise + 1; count < 500; count++ {
+		names := make([]name, count)
+		for i := range names {
+			names[i].tag = uint32(i)
+		}
+		var tr tracked
+		tr.share(names)
+		assert.Empty(t, tr.shared)
+		bits := uint32(64 * len(tr.filter))
+		assert.Greater(t, bits, uint32(16*count))
+		assert.LessOrEqual(t, bits, uint32(32*count))
+
+		names[count-2].tag = bits + 7 // the bit of 7, once around
+		tr.share(names)
+		assert.Equal(t, []int32{7, int32(count - 2)}, tr.shared)
+	}
+}
+
+// TestForget asserts that the texts of names go with them.
+func TestForget(t *testing.T) {
+	b := []byte(`{"plain":1,"\u0061b":2,"next":3,"\u0063":4}`)
+	for first, arena := range []string{"", "", "ab", "ab", "abc"} {
+		var tr tracked
+		tr.start()
+		for _, text := range []string{"plain", `\u0061b`, "next", `\u0063`} {
+			at := strings.Index(string(b), text)
+			tr.addName(b, at, at+len(text), text[0] == '\\')
+		}
+		require.Equal(t, "abc", string(tr.arena))
+		tr.forget(first)
+		assert.Len(t, tr.names, first)
+		assert.Equal(t, arena, string(tr.arena))
+	}
+}
+
+// TestEscapedNamesAreLetGo asserts that names with escapes take room only as long as their object is open.
+func TestEscapedNamesAreLetGo(t *testing.T) {
+	object := `{"` + strings.Repeat(`\u0061`, 20) + `":1,"` + strings.Repeat(`\u0062`, 20) + `":2},`
+	doc := `{"raw":[` + strings.Repeat(object, 1000) + `{}],"map":` + strings.Repeat(object, 1)[:len(object)-1] + `}`
+	d := New(compileYAML(t, testSchema))
+	_, err := d.AppendJSON(nil, []byte(doc))
+	require.NoError(t, err)
+	assert.Empty(t, d.walker.arena)
+	assert.Less(t, cap(d.walker.arena), 1000)
+}
+
+// TestFirstDuplicatesAreKept: where there are more than are kept, those stay which come first in the document, and not those whose
+// objects close first.
+func TestFirstDuplicatesAreKept(t *testing.T) {
+	doc := `{"raw":{"a":1,"b":1,"b":2,"in":{"x":1,"y":2,"y":3,"x":4},"a":2},"zz":{"c":1,"c":2}}`
+	inOrder := []string{`raw.b`, `raw.in.y`, `raw.in.x`, `raw.a`, `zz.c`}
+	for kept := 1; kept <= len(inOrder); kept++ {
+		d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: kept}))
+		_, err := d.AppendJSON(nil, []byte(doc))
+		require.NoError(t, err)
+		var paths []string
+		for _, f := range d.Findings() {
+			if f.Kind.String() == "duplicate field" {
+				paths = append(paths, f.Path.String())
+			}
+		}
+		assert.Equal(t, inOrder[:kept], paths)
+		assert.Equal(t, len(inOrder)+1-kept, d.Omitted(), "zz is unknown, too")
+	}
+}
+
+// TestNamesThatHaveLeft holds that repetitions are the same findings where names have left the window of a stream, and findings about
+// them, too, or not.
+func TestNamesThatHaveLeft(t *testing.T) {
+	defer SetFirstWindow(64)()
+	for _, gap := range []int{0, 50, 200, 1000} {
+		long := `"` + strings.Repeat("long", gap/4) + `"`
+		for _, doc := range []string{
+			`{"zz":{"":1,"b":` + long + `,"":2}}`,
+			`{"zz":{"a":1,"b":` + long + `,"a":2,"c":3,"c":` + long + `,"b":4,"a":5}}`,
+			`{"u":` + long + `,"v":1,"v":2,"w":` + long + `,"v":3,"u":` + long + `,"w":4,"x":5,"x":6}`,
+			`{"obj":{"u":` + long + `,"v":1,"v":2},"u":1,"n":` + `2,"w":` + long + `,"u":3,"u":` + long + `,"u":5}`,
+		} {
+			for _, size := range []int{1, 40, 1 << 20} {
+				p := compileYAML(t, testSchema)
+				d := New(p)
+				_, err := d.AppendJSON(nil, []byte(doc))
+				require.NoError(t, err)
+				stream := New(p)
+				_, err = io.Copy(io.Discard, stream.NewReader(&partsReader{[]byte(doc), nil, size}))
+				require.NoError(t, err, doc)
+				require.Equal(t, details(d.Findings()), details(stream.Findings()), fmt.Sprint(size, doc))
+			}
+		}
+	}
+}
