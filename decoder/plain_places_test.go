@@ -16,6 +16,7 @@ const plainSchema = `
 type: object
 properties:
   s: {type: string}
+  a-name-of-twenty-four-by: {type: string}
   "n": {type: integer}
   b: {type: boolean}
   o: {type: object, properties: {s: {type: string}, "n": {type: integer}}}
@@ -217,6 +218,8 @@ func TestPlainAtEnd(t *testing.T) {
 	}{
 		{plainCase{`{^"s":"a"}`, needMachine, atName}, slack - 1},
 		{plainCase{`{"s":^"a"}`, needMachine, atField}, slack - 1},
+		{plainCase{`{"s":^"a"}`, needMachine, atField}, slack - len(`"s":`)},
+		{plainCase{`{"a-name-of-twenty-four-by":^`, needMachine, atField}, 0},
 		{plainCase{`{"s":"a",   ^"n":1}`, needMachine, atName}, slack - 1},
 		{plainCase{`{"s":   ^1}`, needMachine, atField}, slack - 1},
 		{plainCase{`{"n":1}^`, needMachine, atEnd}, slack - len(`1}`)},

@@ -49,3 +49,39 @@ func TestSketch(t *testing.T) {
 		}
 	}
 }
+
+// TestSketchPlaces says up to where a sketch of the names in an object gets, up to ^: before a name of which nothing is known, and
+// before what closes an object with two names of one tag, or with many that may be, or one that was open before.
+func TestSketchPlaces(t *testing.T) {
+	needKernels(t)
+	members := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"name%d":%d`, i, i)
+		}
+		return b.String()
+	}
+	for _, text := range []string{
+		`"a":1,"b":{"c":2,"d":{}},"e":[{"f":3},{"f":4}],"g":{"h":{"i":5^`, `"a":{"b":1},"c":2^}`, `"a":1,"b":{"c":2},^"d" :3,`, `"a":{^"":1},`,
+		`"a":{"member":1,"next":2,"member":3^},"b":4,`, `"a":{"member":1,"next":2},"member":{"member":3},"b":4^`,
+		`"a":{"first":1` + members(maxPairwise-1) + `},"b":1^`, // some have a bit in common
+		`"a":{"first":1` + members(maxPairwise) + `^},"b":1`, `"a":1` + members(maxPairwise) + `,"b":2^`, `"a":{"b":{"member":1,"member":2^}}`,
+	} {
+		for shift := range 64 {
+			before, after, _ := strings.Cut(skimPrefix('{', shift)+text, "^")
+			b := []byte(before + after + strings.Repeat(" ", 16))
+			c := &stretch{Tokens: new(kernel.Tokens), b: b}
+			c.count, c.size, c.slashes = c.Find(b, 2)
+			s := new(sketch)
+			s.found = append(s.found, c.Names(b, c.count, c.slashes)...)
+			stopped := s.track(c, 0, c.count)
+			end := len(b) - 16
+			if stopped < c.count {
+				end = c.Pos(stopped)
+			}
+			require.Equal(t, before, string(b[:end]), "%d %s", shift, text)
+			require.Equal(t, strings.Count(before, "{")-strings.Count(before, "}"), s.depth)
+			require.Equal(t, strings.Count(before, `":`), s.next, text)
+		}
+	}
+}

@@ -175,6 +175,75 @@ func TestSkimProgress(t *testing.T) {
 	require.Equal(t, done, s)
 }
 
+// TestSkimPlaces says how far skim gets in a text, up to ^, wherever its tokens are in their words: behind the last value before
+// what is wrong. What is left is for skip, which makes the same of it as of the whole.
+func TestSkimPlaces(t *testing.T) {
+	needKernels(t)
+	w := &New(compileYAML(t, "type: object"), WithLimits(Limits{Depth: 200})).walker
+	for _, text := range []string{
+		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
+		`[1,"a" ^]`, `{"a":[ ]^}`, `{"a":[],"b":{"c":[2^]`,
+		`{"b":4,"c":"d" , "e" : {"f":null , "x":{}},"g":[true,[false]],"h":{"i":{}},"j":[]}^}`,
+		// What follows an opening bracket, a separator, or a value.
+		`[1^,{1:2}]`, `[1^,{[]}]`, `[1^,{,}]`, `[1^,{:1}]`, `[1^,{{}:1}]`, `[1^,{]`, `[1^,[,]]`, `[1^,[:1]]`, `[1^,[}`,
+		`[1^,,2]`, `[1^,]`, `{"a":1^,"b"::2}`, `{"a":1^,"b":,"c":2}`, `{"a":1^,"b":}`, `{"a":1^,}`, `[1^,}`, `{"a":1^,]`,
+		`[1^,"a""b"]`, `[1^,"a"[]]`, `[1^,"a"2]`, `[1^,"a"{}]`, `[1^,2"b"]`, `[1^,2[]]`, `[1^,2{}]`, `[1^,2:3]`, `[1^,[]4]`, `[1^,{}"a"]`,
+		`[1^,[][]]`, `[1^,{}{}]`, `[1^,[]:2]`, `[1^,{}:2]`, `[1,[2^][]]`, `{"a":1^,2:3}`, `{"a":1^,"b"2}`, `{"a":1^,"b"[]}`,
+		// What is in an object, and what in an array.
+		`[1^,"a":2]`, `[1^,["a":2]]`, `{"a":1^,"b":"c":2}`, `[1^,{"a",2}]`, `[1^,{"a"}]`, `[1^,{"a":2]`, `[1^,[2}`, `{"a":[1^,2}`, `{"a":1^,"b"}`,
+		`{"a":1^,"b","c":2}`, `{"a":1^,2}`, `{"a":1^,[]}`, `{"a":1^,{}}`, `[1,{"a":2^,"b"]`, `[1,{"a":2^,3}]`, `{"a":["b"^,"c":2]}`, `[1,"b"^,"c":2]`,
+		`{"a":1,"b":"c"^,"d"}`, `{"a":1,"b":"c"^,"d"]`,
+		// What follows a closing bracket.
+		`[1,[]^,"a":2]`, `[1^,[],"a":2,3]`, `[1,{}^,"a":2]`, `[1^,{},"a":2,3]`, `{"a":1,"b":[]^,2}`, `{"a":1^,"b":[],2,"c":3}`, `{"a":1,"b":{}^,"c"}`,
+		`{"a":1^,"b":{},"c","d":2}`, `{"a":1^,"b":[],[]}`, `[1,[[2]^}`, `[1,[[2^]},3]`, `[1,[{"a":2}^}`, `[1,[{"a":2^}},3]`, `{"a":1,"b":{"c":2}^]`,
+		`{"a":1,"b":[{"c":2^}},"d":3}`, `[1,[2]^,"a":2]`, `[1^,[2],"a":2,3]`, `{"a":1,"b":[2]^,3}`, `{"a":1^,"b":[2],3,"c":4}`,
+		// Scalars.
+		`[1^,x]`, `[1^,01]`, `[1^,-]`, `[1^,-01]`, `[1^,1.]`, `[1^,.5]`, `[1^,1e]`, `[1^,1e400]`, `[1^,truex]`, `[1^,nul]`, `[1^,fals]`, `[1^,tru e]`, `[1^,2 3]`,
+		`[1^,+1]`, `[1^,True]`, `[1^,nulll]`, "[1^,2\x01]", "[1^,2\v]",
+	} {
+		for shift := range 70 {
+			before, after, _ := strings.Cut(text[:1]+skimPrefix(text[0], shift)+text[1:], "^")
+			src := []byte(before + after)
+			stack, depth := opened(before)
+			if depth == 0 && (len(before)-1)%64 == 0 {
+				continue // the token behind is in a block of its own, which is not looked at
+			}
+			for _, track := range []bool{false, true} {
+				w.start(nil)
+				w.b, w.findings.fatal = src, false
+				if w.stack, w.depth = opened(text[:1]); track && text[0] == '{' {
+					w.openObject()
+				}
+				i, st := w.skim(src, 1, 0, true, track)
+				require.Equal(t, before, string(src[:i]), "%d %s", shift, text)
+				require.Equal(t, depth == 0, st == done, "%d %s", shift, text)
+				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{w.stack, uint64(w.depth)}, "%d %s", shift, text)
+				if track {
+					checkTracked(t, w, src)
+				}
+			}
+		}
+	}
+}
+
+// skimPrefix returns about so many tokens that may stand behind the bracket.
+func skimPrefix(bracket byte, tokens int) string {
+	var b strings.Builder
+	if bracket == '[' {
+		b.WriteString(strings.Repeat("[],", tokens%2))
+		b.WriteString(strings.Repeat("0,", tokens/2))
+		return b.String()
+	}
+	for i := range tokens / 4 {
+		value := "0"
+		if i < tokens%4 {
+			value = "[]"
+		}
+		fmt.Fprintf(&b, `"p%d":%s,`, i, value)
+	}
+	return b.String()
+}
+
 func FuzzSkim(f *testing.F) {
 	needKernels(f)
 	for _, text := range skimTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
