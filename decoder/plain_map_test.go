@@ -107,3 +107,25 @@ func TestStringMembersProgress(t *testing.T) {
 	require.Equal(t, byte(','), src[w.member])
 	require.Equal(t, w.member+1, w.pos)
 }
+
+// TestStringMembers asserts how many tokens are members whose values are strings, whatever stands behind them, and is left of
+// another text behind the last.
+func TestStringMembers(t *testing.T) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	const member = `"k":"v",`
+	c := &stretch{Tokens: new(kernel.Tokens)}
+	find := func(text string) int {
+		c.b = []byte(text)
+		c.count, c.size, c.slashes = c.Find(c.b, 1)
+		return c.stringMembers()
+	}
+	for n := range 100 {
+		for _, after := range []string{``, `"k"`, `"k":`, `"k":"v"`, `"k":1,`, `"k":"v"}`, `"k","v",`, `"k":"v":`, `1:"v",`, `"k":[],`, `,,,,`, `"k":"v","k":"v"`} {
+			require.Equal(t, 200*4, find(strings.Repeat(member, 200)))
+			want := 4 * (n + strings.Count(after, member))
+			require.Equal(t, want, find(strings.Repeat(member, n)+after), "%d %s", n, after)
+		}
+	}
+}

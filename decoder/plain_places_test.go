@@ -258,3 +258,23 @@ func TestWalkPlain(t *testing.T) {
 		assert.Equal(t, c.at, w.st, c.doc)
 	}
 }
+
+// TestPlainLargeMaps asserts at which of the names in a map it is asked whether the next members are strings: the last of every
+// 64 names that are open, if 64 of the map's own are before it.
+func TestPlainLargeMaps(t *testing.T) {
+	members := func(n int, value string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"name-%d":%s,`, i, value)
+		}
+		return b.String()
+	}
+	maps := strings.Repeat("{type: object, additionalProperties: ", 2) + "{type: string}}}"
+	for outer, own := range map[int]int{1: 126, 2: 125, 62: 65, 63: 64, 64: 127, 65: 126} {
+		d := New(compileYAML(t, maps, schema.ResourceRoot(false)))
+		d.walker.names = make([]name, 0, 300)
+		doc := `{` + members(outer-1, "{}") + `"last":{` + members(own, `"some"`) + `^"name-x":"some"}}`
+		checkPlain(t, d, plainCase{doc, needMembers, atName})
+		assert.Len(t, d.walker.names, outer+own)
+	}
+}

@@ -213,6 +213,8 @@ func TestPlainSkipAtEnd(t *testing.T) {
 		{plainSkipCase{`["a",^`, atValue}, slack - 1},
 		{plainSkipCase{`["a","b"]^`, afterElement}, slack - len(`"b"]`)},
 		{plainSkipCase{`{"member":^`, atValue}, slack - 1},
+		{plainSkipCase{`{"member":^1}`, atValue}, slack - len(`member":`)}, // as near as a name is read
+		{plainSkipCase{`{^"member":1}`, atName}, slack},
 		{plainSkipCase{`{"member":1}^`, afterElement}, slack - len(`1}`)},
 		{plainSkipCase{`[1,` + text(" ") + `^`, atValue}, slack - 1},
 		{plainSkipCase{`[1,` + text(" ") + `1]^`, afterElement}, slack - len(`1]`)},

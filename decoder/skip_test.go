@@ -1,0 +1,73 @@
+package decoder
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/kernel"
+)
+
+// TestNumbersWrittenOut has integers and fractions around the largest float64, and in the digits that many tell it by. These are
+// in range by their size, without an exponent.
+func TestNumbersWrittenOut(t *testing.T) {
+	largest := strconv.FormatFloat(math.MaxFloat64, 'f', -1, 64)
+	require.Len(t, largest, 309)
+	d := New(compileYAML(t, testSchema))
+	for number, fits := range map[string]bool{
+		largest: true, "-" + largest: true, largest + ".5": true, "0." + largest: true,
+		"18" + largest[2:]: false, "-18" + largest[2:]: false, largest + "0": false, "9" + strings.Repeat("0", 308) + ".5": false,
+	} {
+		for _, field := range []string{"n", "zz", "raw"} {
+			for _, doc := range []string{`{"` + field + `":` + number + `}`, `{"raw":{"` + field + `":[` + number + `,1]}}`} {
+				_, err := d.AppendJSON(nil, []byte(doc+blanks))
+				if fits {
+					require.NoError(t, err, doc)
+					continue
+				}
+				var syntax *errors.SyntaxError
+				require.ErrorAs(t, err, &syntax, doc)
+				assert.Equal(t, int64(strings.Index(doc, number)), syntax.Position.Offset)
+			}
+		}
+	}
+}
+
+func TestShortInteger(t *testing.T) {
+	for text, end := range map[string]int{
+		"1,": 1, "12]": 2, "123456789012345678}": 18, "1234567890123456789,": 0, "1": 0, "12": 0, "1.5,": 0, "1e5,": 0, "1E5,": 0, "12 ": 2, "1x": 1,
+	} {
+		for _, before := range []string{"", strings.Repeat("7", 30) + ","} {
+			want := end
+			if end > 0 {
+				want += len(before)
+			}
+			assert.Equal(t, want, shortInteger([]byte(before+text), len(before)), text)
+		}
+	}
+}
+
+// TestPlainSkippable asserts where plainSkip may run: not where skip has more to look at than it does.
+func TestPlainSkippable(t *testing.T) {
+	p := compileYAML(t, "type: object")
+	for _, c := range []struct {
+		limits     Limits
+		base, want int
+	}{
+		{Limits{}, 0, 63}, {Limits{}, DefaultDepth - 63, 63}, {Limits{}, DefaultDepth - 1, 1}, {Limits{}, DefaultDepth, 0}, {Limits{Depth: 10}, 4, 6},
+		{Limits{NameBytes: kernel.MaxBytes}, 0, 63}, {Limits{NameBytes: kernel.MaxBytes - 1}, 0, 0},
+		{Limits{NumberBytes: maxShortInteger}, 0, 63}, {Limits{NumberBytes: maxShortInteger - 1}, 0, 0},
+	} {
+		w := &New(p, WithLimits(c.limits)).walker
+		assert.Equal(t, c.want, w.plainSkippable(c.base), "%+v", c)
+		w.collecting = true
+		assert.Zero(t, w.plainSkippable(c.base))
+		w.collecting, w.left = false, make([]errors.Position, 1)
+		assert.Zero(t, w.plainSkippable(c.base))
+	}
+}
