@@ -16,11 +16,11 @@ func compact(b []byte, start int) []byte {
 				end += bytes.IndexByte(b[end:], '"') + 1
 				// The quote ends the string if an even number of backslashes
 				// stands before it.
-				n := end - 1
-				for b[n-1] == '\\' {
-					n--
+				escaped := false
+				for n := end - 2; b[n] == '\\'; n-- {
+					escaped = !escaped
 				}
-				if (end-1-n)%2 == 0 {
+				if !escaped {
 					break
 				}
 			}

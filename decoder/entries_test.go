@@ -93,6 +93,7 @@ properties:
   a: {type: object, additionalProperties: {type: object, properties: {b: {type: integer}, longer-than-sixteen-bytes: {type: integer}}}}
   list: {type: array, items: {type: object, properties: {b: {type: integer}, c: {type: array, items: {type: object, properties: {b: {type: integer}}}}}}}
   open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: integer}}}
+  both: {type: object, properties: {b: {type: integer}}, additionalProperties: {type: object, properties: {c: {type: integer}}}}
   longer-than-thirty-two-bytes-with-quotes: {type: integer}
 `, schema.ResourceRoot(false)))
 	declared := make(map[string]map[*byte]bool)
@@ -124,14 +125,14 @@ properties:
 		return names
 	}
 	for _, doc := range []string{
-		`{"a":{"k":{"b":1},"l":{"b":2,"longer-than-sixteen-bytes":3}},"list":[{"b":1,"c":[{"b":2},{"b":3}]}],"open":{"b":1},"longer-than-thirty-two-bytes-with-quotes":4}`,
-		`{"\u0061":{"k":{"\u0062":1},"l":{"b" :2, "longer-than-sixteen-bytes" : 3}},"list" :[ { "b" :1,"c":[{"b":2},{"b":3}]}], "o\u0070en":{"\u0062":1},"longer-than-thirty-two-bytes-with-quotes":4}`,
-		`{"longer-than-thirty-two-bytes-with-quotes":4,"open":{"b":1},"list":[{"c":[{"b":2},{"b":3}],"b":1}],"a":{"k":{"b":1},"l":{"longer-than-sixteen-bytes":3,"b":2}}}`,
+		`{"a":{"k":{"b":1},"l":{"b":2,"longer-than-sixteen-bytes":3}},"list":[{"b":1,"c":[{"b":2},{"b":3}]}],"open":{"b":1},"both":{"b":1,"k":{"c":1}},"longer-than-thirty-two-bytes-with-quotes":4}`,
+		`{"\u0061":{"k":{"\u0062":1},"l":{"b" :2, "longer-than-sixteen-bytes" : 3}},"list" :[ { "b" :1,"c":[{"b":2},{"b":3}]}], "o\u0070en":{"\u0062":1},"both":{"b":1,"k":{"c":1}},"longer-than-thirty-two-bytes-with-quotes":4}`,
+		`{"longer-than-thirty-two-bytes-with-quotes":4,"open":{"b":1},"list":[{"c":[{"b":2},{"b":3}],"b":1}],"a":{"k":{"b":1},"l":{"longer-than-sixteen-bytes":3,"b":2}},"both":{"k":{"c":1},"b":1}}`,
 	} {
 		for range 2 {
 			var v any
 			require.NoError(t, d.Unmarshal([]byte(doc), &v))
-			require.Equal(t, 12, check(v), doc)
+			require.Equal(t, 15, check(v), doc)
 		}
 	}
 }

@@ -57,9 +57,9 @@ func (f *findings) reset() {
 	f.list, f.fatal, f.steps = f.list[:0], false, f.steps[:0]
 }
 
-// A pathStep is a segment of the last path that the frames were.
+// A pathStep is a segment of the last path that the frames were. Paths that start with the same steps lead into the
+// same container.
 type pathStep struct {
-	kind uint8
 	cur  int // of the frame
 	end  int // of the segment in that path
 	text int // the bound for the text up to there
@@ -103,7 +103,7 @@ func (w *walker) note(at int, kind uint8, cur int, r record) {
 func (w *walker) appendFrames() (text int) {
 	from, same := len(w.paths), 0
 	steps.Add(w.sp)
-	for same < min(len(w.steps), w.sp) && w.steps[same].cur == w.frames[same+1].cur && w.steps[same].kind == w.frames[same+1].kind {
+	for same < min(len(w.steps), w.sp) && w.steps[same].cur == w.frames[same+1].cur {
 		same++
 	}
 	if same > 0 {
@@ -121,8 +121,7 @@ func (w *walker) appendFrames() (text int) {
 			w.paths, text = errors.AppendPath(w.paths[:from], w.sp, w.frameSegment)
 			return text
 		}
-		f := &w.frames[i+1]
-		w.steps = append(w.steps, pathStep{f.kind, f.cur, len(w.paths) - from, text})
+		w.steps = append(w.steps, pathStep{w.frames[i+1].cur, len(w.paths) - from, text})
 	}
 	return text
 }

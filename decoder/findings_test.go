@@ -79,3 +79,13 @@ func TestFindingBytes(t *testing.T) {
 		assert.Equal(t, c.omitted, d.Omitted(), c.doc)
 	}
 }
+
+// TestPathsShareTheirStart holds that what a path has in common with the one before is known, up to the length from which on
+// paths are not kept whole.
+func TestPathsShareTheirStart(t *testing.T) {
+	d := New(compileYAML(t, "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: object}}}}}}"))
+	_, err := d.AppendJSON(nil, []byte(`{"a":[{"b":{"u":1,"v":1}},{"w":1,"b":{"x":1}}]}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a[0].b.u", "a[0].b.v", "a[1].b.x", "a[1].w"}, paths(d))
+	require.Len(t, d.walker.steps, len([]string{"a", "[1]", "b", "x"}))
+}

@@ -45,7 +45,7 @@ func (d *Decoder) poison() {
 	fill(w.order, ordered{key: math.MaxUint64, at: number, rank: text})
 	fill(w.places, place{at: number})
 	fill(w.list, errors.Finding{Kind: text})
-	fill(w.steps, pathStep{text, number, number, number})
+	fill(w.steps, pathStep{number, number, number})
 
 	fill(w.metadata, metadataSpan{at: number, source: number})
 

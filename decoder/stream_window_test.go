@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -52,6 +53,25 @@ func TestLineBreakBetweenWindows(t *testing.T) {
 		_, err := io.Copy(io.Discard, d.NewReader(iotest.OneByteReader(strings.NewReader(src))))
 		require.NoError(t, err)
 		require.Equal(t, []string{`3:1: unknown field "u"`}, details(d.Findings()), "%q", src)
+	}
+}
+
+// TestNullAtEndOfWindow lets the window end within a null that is dropped: its name stays in the window when others leave it,
+// and where it is must be known when it comes again.
+func TestNullAtEndOfWindow(t *testing.T) {
+	defer SetFirstWindow(64)()
+	p := compileYAML(t, testSchema)
+	for blanks := range 100 {
+		src := `{"map":{"a":"1",` + strings.Repeat(" ", blanks)
+		first := int64(len(src))
+		src += `"b":null,"c":"` + strings.Repeat("x", 64) + `",`
+		second := int64(len(src))
+		src += `"b":"2"}}`
+		_, err := io.Copy(io.Discard, New(p).NewReader(iotest.OneByteReader(strings.NewReader(src))))
+		var duplicate *ferrors.DuplicateError
+		require.ErrorAs(t, err, &duplicate)
+		require.Equal(t, first, duplicate.First.Offset, "%d blanks", blanks)
+		require.Equal(t, second, duplicate.Position.Offset, "%d blanks", blanks)
 	}
 }
 

@@ -272,7 +272,6 @@ readName:
 		(binary.LittleEndian.Uint64(b[i:])^f.Head[0])&f.Mask[0]|
 			(binary.LittleEndian.Uint64(b[i+8:])^f.Head[1])&f.Mask[1] == 0 &&
 		(len(f.Key) <= 16 || i+len(f.Key) <= len(b) && string(b[i+16:i+len(f.Key)]) == f.Key[16:]) {
-		end = i + len(f.Key) - len(`":`)
 		i += len(f.Key)
 		goto field
 	}

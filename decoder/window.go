@@ -121,17 +121,18 @@ func (w *walker) saveNames(n int) {
 	}
 	moved := w.scratch // of no use where no name has escapes
 	for i := range names {
-		name := &names[i]
-		if name.text < 0 {
+		name, leaves := &names[i], first+i < len(w.left)
+		switch {
+		case name.text < 0:
 			w.arena, moved = append(w.arena, moved[:name.n]...), moved[name.n:]
 			name.text = ^(len(w.arena) - name.n)
-		} else if first+i < len(w.left) {
+		case leaves:
 			w.arena = append(w.arena, w.b[name.text:name.text+name.n]...)
 			name.text = ^(len(w.arena) - name.n)
-		} else {
+		default:
 			name.text -= n
 		}
-		if first+i < len(w.left) {
+		if leaves {
 			name.at = ^(first + i)
 		} else {
 			name.at -= n
