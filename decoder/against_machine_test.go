@@ -172,3 +172,19 @@ func (p *partsReader) Read(to []byte) (int, error) {
 	}
 	return n, nil
 }
+
+// TestHandOver holds that the machine hands over to plain behind a comma, if there is room for a name or a value.
+func TestHandOver(t *testing.T) {
+	d := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {x: {type: integer}}}}}}", schema.ResourceRoot(false)))
+	for _, start := range []string{`{"list":[],`, `{"list":[{},`} {
+		for rest := range 2 * slack {
+			d.prepare()
+			d.walker.start(nil)
+			want := cut
+			if rest >= slack {
+				want = handedOver
+			}
+			require.Equal(t, want, d.walker.machine([]byte(start+strings.Repeat(" ", rest)), false), "%s and %d bytes", start, rest)
+		}
+	}
+}

@@ -404,29 +404,22 @@ type ordered struct {
 
 // firstBytes returns the first eight bytes of a text as a number that sorts like it.
 func firstBytes(text []byte) uint64 {
-	if len(text) >= 8 {
-		return binary.BigEndian.Uint64(text)
-	}
 	var b [8]byte
 	copy(b[:], text)
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// commonStart returns how many bytes all texts that records are sorted by have in common.
+// commonStart returns how many bytes all texts that records are sorted by have in common. The first of them is where
+// scratch starts.
 func (w *walker) commonStart() int {
-	first, common := -1, 0
+	common := len(w.scratch)
 	for i := range w.records {
 		r := &w.records[i]
 		if rank := r.rank(); rank != rankPruned && rank != rankEmbedded {
 			continue
 		}
-		if first < 0 {
-			first, common = r.sort, r.sortEnd-r.sort
-			continue
-		}
-		common = min(common, r.sortEnd-r.sort)
-		n := 0
-		for n < common && w.scratch[first+n] == w.scratch[r.sort+n] {
+		text, n := w.scratch[r.sort:r.sortEnd], 0
+		for n < min(common, len(text)) && w.scratch[n] == text[n] {
 			n++
 		}
 		common = n

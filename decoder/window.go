@@ -91,9 +91,7 @@ func (d *Decoder) locateBefore(n int) {
 	for i := known; i < last; i++ {
 		w.places = append(w.places, place{w.names[i].at, &w.left[i]})
 	}
-	if len(w.places) > 0 {
-		d.locate()
-	}
+	d.locate()
 	for ; w.located < len(w.records); w.located++ {
 		r := &w.records[w.located]
 		r.at = int(r.position.Offset)
