@@ -334,7 +334,7 @@ const (
 // held is how many bytes the decoder keeps.
 func (d *Decoder) held() int {
 	w := &d.walker
-	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, spanSize = 32, 24, 48, 32, 32, 16, 48
+	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, spanSize = 32, 24, 48, 32, 32, 16, 32
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		cap(w.places)*placeSize + 8*(cap(w.losers)+cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +

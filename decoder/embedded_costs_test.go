@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 // TestMetadataDefaultsOfMany asserts that embedded resources whose metadata has defaults cost
@@ -38,4 +39,30 @@ func TestMetadataDefaultsOfMany(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, items, strings.Count(string(out), `{"name":"some"}`))
 	require.Less(t, int(after.TotalAlloc-before.TotalAlloc), 64*len(src))
+}
+
+// TestMetadataDeepDown asserts that embedded resources cost what they are long, not what their paths are.
+func TestMetadataDeepDown(t *testing.T) {
+	const depth, items = 4, 20_000
+	name := strings.Repeat("n", 240)
+	text := "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"
+	for range depth {
+		text = "{type: object, properties: {" + name + ": " + text + "}}"
+	}
+	document := func(last string) []byte {
+		return []byte(strings.Repeat(`{"`+name+`":`, depth) + `{"list":[` + strings.Repeat(`{"metadata":{}},`, items) + last + `]}` + strings.Repeat("}", depth))
+	}
+	d := decoder.New(compile(t, text), decoder.Kubernetes(), decoder.AllowMissingKind(true), decoder.FieldValidation(decoder.Ignore))
+	src := document("{}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, err := d.AppendJSON(nil, src)
+	runtime.ReadMemStats(&after)
+	require.NoError(t, err)
+	require.Less(t, int(after.TotalAlloc-before.TotalAlloc), 16<<10+8*(len(src)+len(out)))
+
+	_, err = d.AppendJSON(nil, document(`{"metadata":{"creationTimestamp":"x"}}`))
+	var e *ferrors.ObjectError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, fmt.Sprintf("%s.list[%d].metadata", strings.Join([]string{name, name, name, name}, "."), items), e.Path.String())
 }

@@ -88,12 +88,10 @@ type metadataSpan struct {
 	source int // where it starts in the text
 	root   bool
 	node   *program.Node
-	path   string // encoded
 }
 
 func (m *met) start() {
 	m.kindAt, m.apiVersionAt = -1, -1
-	clear(m.metadata) // lets go of the paths
 	m.metadata = m.metadata[:0]
 	m.oddNumber = false
 }
@@ -137,13 +135,12 @@ func (w *walker) tolerates(v, parent *program.Node) bool {
 func (w *walker) meet(b []byte, i int, v *program.Node, cur int) {
 	w.here(inObject, cur)
 	if v.Group != program.Pruned {
-		path, _ := errors.AppendPath(nil, w.sp, w.frameSegment)
 		w.flush(b, i)
-		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, v, string(path)}
+		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, v}
 		if n := len(w.metadata); n > 0 && w.metadata[n-1].source == i {
 			w.metadata = w.metadata[:n-1] // the walk was cut here
 		}
-		w.metadata = append(w.metadata, span)
+		w.metadata = append(roomier(w.metadata), span)
 		return
 	}
 	if v.Types != program.String || w.sp > 1 {
@@ -176,7 +173,9 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 			before := len(out)
 			out, err = objectmeta.Append(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root)
 			if err != nil {
-				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.source), Path: errors.PathOf(span.path), Err: err}
+				way := reader{b: src}
+				way.read(span.source)
+				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.source), Path: way.path(), Err: err}
 			}
 			from = end
 			if d.metadataDefaults && !d.withoutDefaults {
