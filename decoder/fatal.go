@@ -19,7 +19,7 @@ import (
 func (d *Decoder) fatal(src []byte, st status) error {
 	w := &d.walker
 	at := min(w.pos, len(src))
-	r := reader{b: src}
+	r := reader{b: src, steps: make([]step, 0, w.sp+w.depth+1)} // as deep as the walk was
 	d.lines = newCounter(d.lines.src, true, d.origin) // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)

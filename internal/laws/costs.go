@@ -13,12 +13,21 @@ import (
 )
 
 // What a document may cost for each byte of it and of what came of it: result, paths of findings,
-// and the text of the error. A decoder that was not used before makes its buffers.
+// and the text of the error.
 const (
 	fewSteps  = 256
 	mostSteps = 32
-	fewBytes  = 32 << 10 // for the tokens of a kernel, most of it, and under FromStorage for those of a second decoder
-	mostBytes = 64
+)
+
+// An allowance is how many bytes may be allocated.
+type allowance struct{ few, most int }
+
+var (
+	// A decoder that was not used before makes its buffers: for the tokens of a kernel, most of the
+	// few, and under FromStorage for those of a second decoder.
+	fresh = allowance{32 << 10, 64}
+	// One that has read the document before has them.
+	used = allowance{16 << 10, 8}
 )
 
 // costs are those of one call. They are known where the build counts steps.
@@ -39,7 +48,7 @@ func allocated() uint64 {
 }
 
 // check asserts the costs of a call of the decoder that has read and written n bytes.
-func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error) {
+func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error, may allowance) {
 	t.Helper()
 	if !steps.On {
 		return
@@ -57,5 +66,5 @@ func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error) {
 		n += 2 * decoder.DefaultDepth // all that is open has a frame, which takes more than the one byte that opens it
 	}
 	require.LessOrEqual(t, taken, fewSteps+mostSteps*n, "steps for %d bytes", n)
-	require.LessOrEqual(t, bytes, fewBytes+mostBytes*n, "bytes allocated for %d bytes", n)
+	require.LessOrEqual(t, bytes, may.few+may.most*n, "bytes allocated for %d bytes", n)
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/steps"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -168,7 +169,13 @@ func (c *checker) decode(d *decoder.Decoder, src []byte) outcome {
 	text := bytes.Clone(src)
 	costs := startCosts()
 	out, err := d.AppendJSON([]byte("before"), text)
-	costs.check(c, len(src)+len(out), d, err)
+	costs.check(c, len(src)+len(out), d, err, fresh)
+	if steps.On {
+		room := make([]byte, 0, len(src)+len(out))
+		costs = startCosts()
+		out, err = d.AppendJSON(append(room, "before"...), text)
+		costs.check(c, len(src)+len(out), d, err, used)
+	}
 	require.Equal(c, src, text, "the document was changed")
 	out, ok := bytes.CutPrefix(out, []byte("before"))
 	require.True(c, ok, "what was in dst was changed")
