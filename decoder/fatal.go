@@ -20,7 +20,7 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	w := &d.walker
 	at := min(w.pos, len(src))
 	r := reader{b: src, steps: make([]step, 0, w.sp+w.depth+1)} // as deep as the walk was
-	d.lines = newCounter(d.lines.src, true, d.origin) // what ends in a string may end in a character
+	d.lines = newCounter(d.lines.src, true, d.origin)           // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)
 		name, max := w.limits.of(w.overflew)
@@ -250,7 +250,7 @@ func (r *reader) path() errors.Path {
 		}
 		from := r.steps[i].name + 1
 		end, _, _ := jsonwire.ScanString(r.b, from)
-		return jsonwire.AppendUnescaped([]byte{}, r.b[from:end]), 0
+		return jsonwire.AppendUnescaped(make([]byte, 0, end-from), r.b[from:end]), 0
 	})
 }
 

@@ -2,6 +2,7 @@ package decoder_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -133,6 +134,7 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 // FuzzAppendJSON asserts what holds for every schema and every document.
 func FuzzAppendJSON(f *testing.F) {
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
+	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // had a hundred bytes allocated for each
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {
 			subject.Check(t, seed, src)

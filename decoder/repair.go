@@ -6,6 +6,7 @@ package decoder
 // the repaired text instead.
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"unicode/utf16"
@@ -27,14 +28,29 @@ type repairMark struct{ at, more int }
 // repair repairs the strings of src, which need not be JSON. It reports whether
 // there was anything to repair.
 func (r *repaired) repair(src []byte) bool {
-	r.text, r.marks = r.text[:0], r.marks[:0]
-	inString := false
+	count := 0
+	eachFault(src, func(int, int) { count++ })
+	// Nothing grows on the way: all of src may be faults.
+	r.text = slices.Grow(r.text[:0], len(src)+count*(len("\ufffd")-1))
+	r.marks = slices.Grow(r.marks[:0], count)
 	from := 0
-	put := func(at, n int, with string) {
+	eachFault(src, func(at, n int) {
+		with := "\ufffd"
+		if n > 1 {
+			with = `\ufffd` // of an escape
+		}
 		r.text = append(append(r.text, src[from:at]...), with...)
 		from = at + n
 		r.marks = append(r.marks, repairMark{len(r.text), len(r.text) - from})
-	}
+	})
+	r.text = append(r.text, src[from:]...)
+	return count > 0
+}
+
+// eachFault calls f for what is to be repaired: n bytes, which are one that is not UTF-8 or an
+// escape.
+func eachFault(src []byte, f func(at, n int)) {
+	inString := false
 	for i := 0; i < len(src); {
 		c := src[i]
 		switch {
@@ -45,37 +61,39 @@ func (r *repaired) repair(src []byte) bool {
 			inString = false
 			i++
 		case c == '\\':
-			i = r.escape(src, i, put)
+			n, half := escapeAt(src, i)
+			if half {
+				f(i, n)
+			}
+			i += n
 		case c < utf8.RuneSelf:
 			i++
 		default:
 			rune, n := utf8.DecodeRune(src[i:])
 			if rune == utf8.RuneError && n == 1 {
-				put(i, 1, "\ufffd")
+				f(i, 1)
 			}
 			i += n
 		}
 	}
-	r.text = append(r.text, src[from:]...)
-	return len(r.marks) > 0
 }
 
-// escape passes one escape, or two that are a pair, and returns the index behind.
-func (r *repaired) escape(src []byte, i int, put func(at, n int, with string)) int {
+// escapeAt returns how long the escape at i is, or the two that are a pair, and whether it is half
+// of a pair.
+func escapeAt(src []byte, i int) (n int, half bool) {
 	if jsonwire.At(src, i+1) != 'u' || len(src) < i+6 {
-		return i + 2
+		return 2, false
 	}
 	switch r, err := strconv.ParseUint(string(src[i+2:i+6]), 16, 16); {
 	case err != nil || !utf16.IsSurrogate(rune(r)):
-		return i + 2
+		return 2, false
 	case r < 0xdc00 && len(src) >= i+12 && src[i+6] == '\\' && src[i+7] == 'u':
 		low, err := strconv.ParseUint(string(src[i+8:i+12]), 16, 16)
 		if err == nil && low >= 0xdc00 && low <= 0xdfff {
-			return i + 12
+			return 12, false
 		}
 	}
-	put(i, 6, `\ufffd`)
-	return i + 6
+	return 6, true
 }
 
 // original returns where an offset in the text is in the original.

@@ -348,26 +348,22 @@ func uvarint(s string) (v, n int) {
 
 // isPlain reports whether a name can stand in a message as it is.
 func isPlain[S string | []byte](name S) bool {
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
-			return isPlainUnicode(string(name))
-		}
-	}
-	return len(name) > 0
-}
-
-func isPlainUnicode(name string) bool {
-	for i, r := range name {
-		switch {
-		case r == '"' || r == '\\' || !isGraphic(r):
-			return false
-		case r == utf8.RuneError:
-			if _, n := utf8.DecodeRuneInString(name[i:]); n == 1 {
+	for i := 0; i < len(name); {
+		if c := name[i]; c < utf8.RuneSelf {
+			if c < ' ' || c > '~' || c == '"' || c == '\\' {
 				return false
 			}
+			i++
+			continue
 		}
+		// Of a slice, no more than a character is copied.
+		r, n := utf8.DecodeRuneInString(string(name[i:min(i+utf8.UTFMax, len(name))]))
+		if r == utf8.RuneError && n == 1 || !isGraphic(r) {
+			return false
+		}
+		i += n
 	}
-	return true
+	return len(name) > 0
 }
 
 // isGraphic reports whether r is seen as itself: neither a control nor a
