@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"hash/maphash"
-	"slices"
 
 	"github.com/go-json-experiment/json"
 
@@ -262,57 +261,6 @@ func (d *Decoder) position(at int) errors.Position {
 	return d.lines.position(at)
 }
 
-// collectRepeats notes where names repeat in src, and which members lose.
-func (w *walker) collectRepeats(src []byte) (at int, st status) {
-	w.losers, w.seconds = w.losers[:0], w.seconds[:0]
-	w.collecting = true
-	at, st = w.skip(src, 0, 0, true)
-	w.collecting = false
-	return at, st
-}
-
-// runWithoutLosers walks a document in which names repeat.
-func (w *walker) runWithoutLosers(dst, src []byte) status {
-	// Findings about the members that stay come from the last walk; those about
-	// repetitions are found everywhere, in members that go as well.
-	w.findings.reset()
-	w.start(dst)
-	w.b, w.eof = src, true
-	w.lastSecond = len(src)
-	at, st := w.collectRepeats(src)
-	if st != done {
-		w.pos = at
-		return st
-	}
-	if most := w.limits.Findings; len(w.seconds) > most {
-		// Objects close from the inside out. Those findings are kept that come
-		// first in the document, which are known by now.
-		slices.Sort(w.seconds)
-		w.lastSecond = w.seconds[most-1]
-		omitted := len(w.seconds) - most
-		w.findings.reset()
-		w.start(dst)
-		w.collectRepeats(src)
-		w.omitted += omitted
-		w.strict += omitted
-	}
-	slices.Sort(w.losers)
-	w.start(dst)
-	w.cutting = true
-	for _, at := range w.losers {
-		// The machine stops where the window ends: before the member that is to go,
-		// unless that is within something that is dropped anyway.
-		st := w.run(src[:at], false)
-		if st != cut {
-			return st
-		}
-		if w.pos == at && (w.st == atName || w.st == atFirstName) {
-			w.st = atRepeated
-		}
-	}
-	return w.run(src, true)
-}
-
 func (d *Decoder) typeError() error {
 	e := new(errors.TypeError)
 	for _, f := range d.walker.list {
@@ -334,10 +282,10 @@ const (
 // held is how many bytes the decoder keeps.
 func (d *Decoder) held() int {
 	w := &d.walker
-	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, spanSize = 32, 24, 48, 32, 32, 16, 32
+	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, loserSize, spanSize = 32, 24, 48, 32, 32, 16, 16, 32
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		cap(w.places)*placeSize + 8*(cap(w.losers)+cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
+		cap(w.places)*placeSize + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
 		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
 }

@@ -54,13 +54,13 @@ type tracked struct {
 	// For objects with many names.
 	seed   maphash.Seed
 	filter []uint64
-	shared []int32 // indices of names
+	shared []int32 // indices of names: of those that share a bit, and then of those in the table
 	few    []name
 	table  []uint32
 
 	// For collecting repetitions instead of stopping at the first.
 	collecting bool
-	losers     []int // where members start that a later one replaces
+	losers     []loser
 	seconds    []int // where names are repeated first
 	lastSecond int   // up to where these are reported
 	groups     []group
@@ -83,16 +83,20 @@ func (t *tracked) start() {
 
 // addName notes the name whose text, with its escapes, is b[from:to].
 func (t *tracked) addName(b []byte, from, to int, escaped bool) {
-	n := name{at: from - 1, text: from, n: to - from}
-	text := b[from:to]
+	text, at := b[from:to], from
 	if escaped {
-		start := len(t.arena)
+		at = ^len(t.arena)
 		t.arena = jsonwire.AppendUnescaped(t.arena, text)
-		text = t.arena[start:]
-		n.text, n.n = ^start, len(text)
+		text = t.arena[^at:]
 	}
-	n.tag = tagOf(text)
-	t.names = append(roomier(t.names), n)
+	t.addTagged(from-1, at, len(text), tagOf(text))
+}
+
+func (t *tracked) addTagged(at, text, size int, tag uint32) {
+	last := len(t.names)
+	t.names = roomier(t.names)[:last+1]
+	n := &t.names[last] // one field after the other, as in push
+	n.at, n.text, n.n, n.tag, n.group = at, text, size, tag, 0
 }
 
 // roomier returns the list with room for one more. Where it has none it gets twice as much: append
@@ -213,15 +217,20 @@ func (t *tracked) hash(b []byte, n *name) {
 	n.tag = uint32(maphash.Bytes(t.seed, t.text(b, n)))
 }
 
-// share finds the names that share a bit of the filter.
+// share finds the names that share a bit of the filter. Their tags are gone through twice, and by then they
+// are together: many names are not in a cache any more. The table is not in use yet.
 func (t *tracked) share(names []name) {
 	steps.Add(2 * len(names))
 	words := 1 << bits.Len(uint(len(names)/4))
 	t.filter = slices.Grow(t.filter[:0], words)[:words]
 	clear(t.filter)
 	t.shared = t.shared[:0]
+	tags := slices.Grow(t.table[:0], len(names))[:len(names)]
+	t.table = tags
 	for i := range names {
-		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
+		tag := names[i].tag
+		tags[i] = tag
+		if word, bit := t.filtered(tag); *word&bit != 0 {
 			t.shared = append(t.shared, int32(i))
 		} else {
 			*word |= bit
@@ -232,47 +241,70 @@ func (t *tracked) share(names []name) {
 	}
 	clear(t.filter)
 	for _, i := range t.shared {
-		word, bit := t.filtered(&names[i])
+		word, bit := t.filtered(tags[i])
 		*word |= bit
 	}
 	t.shared = t.shared[:0]
-	for i := range names {
-		if word, bit := t.filtered(&names[i]); *word&bit != 0 {
+	for i, tag := range tags {
+		if word, bit := t.filtered(tag); *word&bit != 0 {
 			t.shared = append(t.shared, int32(i))
 		}
 	}
 }
 
-// filtered returns where in the filter the bit is that a name has by its tag.
-func (t *tracked) filtered(n *name) (word *uint64, bit uint64) {
-	return &t.filter[n.tag>>6&uint32(len(t.filter)-1)], 1 << (n.tag & 63)
+// filtered returns where in the filter the bit is that names with a tag have.
+func (t *tracked) filtered(tag uint32) (word *uint64, bit uint64) {
+	return &t.filter[tag>>6&uint32(len(t.filter)-1)], 1 << (tag & 63)
 }
 
-// makeTable empties the table, for n names. An entry is the number of a name, counted
-// from 1, with as many of the upper bits of its hash as there is room for, in open
-// addressing with linear probing; at most half of them are in use.
+// makeTable empties the table, and makes room for n names.
 func (t *tracked) makeTable(n int) {
 	size := 1 << bits.Len(uint(2*n))
 	t.table = slices.Grow(t.table[:0], size)[:size]
 	steps.Add(size)
 	clear(t.table)
+	t.shared = t.shared[:0]
 }
 
 // enter puts a name that was hashed into the table. If one that is equal is there, it returns
-// the index of that instead.
+// the index of that instead. An entry of the table is the number of a name among those that were entered, counted
+// from 1, with as many of the upper bits of its hash as there is room for, in open
+// addressing with linear probing; less than half of them are in use.
 func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
+	if len(t.shared)+1 >= len(t.table)/2 {
+		t.growTable(names)
+	}
 	mask := uint32(len(t.table) - 1)
 	number := mask >> 1 // no name has a larger one
 	n := &names[i]
 	at := n.tag & mask
 	for ; t.table[at] != 0; at = (at + 1) & mask {
 		steps.Add(1)
-		if x := t.table[at]; (x^n.tag)&^number == 0 && t.equal(b, n, &names[x&number-1]) {
-			return int(x&number) - 1
+		if x := t.table[at]; (x^n.tag)&^number == 0 {
+			if m := int(t.shared[x&number-1]); t.equal(b, n, &names[m]) {
+				return m
+			}
 		}
 	}
-	t.table[at] = n.tag&^number | uint32(i+1)
+	t.shared = append(roomier(t.shared), int32(i))
+	t.table[at] = n.tag&^number | uint32(len(t.shared))
 	return -1
+}
+
+// growTable makes a table twice as large of the names that are in it.
+func (t *tracked) growTable(names []name) {
+	entered := t.shared
+	t.makeTable(len(t.table))
+	t.shared = entered
+	mask := uint32(len(t.table) - 1)
+	for k, i := range entered {
+		tag := names[i].tag
+		at := tag & mask
+		for ; t.table[at] != 0; at = (at + 1) & mask {
+			steps.Add(1)
+		}
+		t.table[at] = tag&^(mask>>1) | uint32(k+1)
+	}
 }
 
 // forget drops the names from first on, and their texts.
@@ -410,16 +442,22 @@ func (w *walker) collect(first int) {
 	names := w.names[first:]
 	many := len(names) > maxPairwise
 	if many {
-		w.makeTable(len(names))
+		w.makeTable(maxPairwise) // few of them may be distinct
 	}
+	tag := uint32(0) // of the name before
 	for i := range names {
 		n := &names[i]
 		n.group = 0
-		var equal int
-		if many {
+		equal := -1
+		switch {
+		case i > 0 && n.tag == tag && n.n == names[i-1].n && bytes.Equal(w.text(w.b, n), w.text(w.b, &names[i-1])):
+			equal = w.firstEqual(names, i-1) // senders who repeat names like one best
+		case many:
+			tag = n.tag
 			w.hash(w.b, n)
 			equal = w.enter(w.b, names, i)
-		} else {
+		default:
+			tag = n.tag
 			equal = slices.IndexFunc(names[:i], func(m name) bool { return w.equal(w.b, &m, n) })
 		}
 		if equal >= 0 {
@@ -444,6 +482,14 @@ func (w *walker) collect(first int) {
 	}
 }
 
+// firstEqual returns the index of the first name that is equal to the one with the index i.
+func (t *tracked) firstEqual(names []name, i int) int {
+	if g := names[i].group; g > 0 {
+		return t.groups[g-1].first
+	}
+	return i
+}
+
 // repeat notes that the name with the index i is that of the group whose first has the other.
 func (w *walker) repeat(names []name, first, i int) {
 	if names[first].group == 0 {
@@ -454,7 +500,7 @@ func (w *walker) repeat(names []name, first, i int) {
 	g := &w.groups[names[i].group-1]
 	g.count++
 	if !w.streaming {
-		w.losers = append(roomier(w.losers), names[g.last].at)
+		w.lose(names[g.last].at, names[g.last+1].at)
 	}
 	g.last = i
 }

@@ -38,7 +38,7 @@ func (d *Decoder) poison() {
 	fill(w.filter, math.MaxUint64)
 	fill(w.shared, number)
 	fill(w.table, math.MaxUint32)
-	fill(w.losers, number)
+	fill(w.losers, loser{number, number})
 	fill(w.seconds, number)
 	fill(w.groups, group{number, number, number, number})
 	fill(w.records, record{kind: text, at: number, path: number, end: number, sort: number, text: number})

@@ -3,6 +3,7 @@ package decoder
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
@@ -17,6 +18,7 @@ type sketch struct {
 	// kept, are those of open objects.
 	found      []kernel.Name
 	kept, next int
+	empties    bool // names of 0 bytes are known
 	// objects are those that are open: the one that was so before, and depth more.
 	objects [65]object
 	depth   int
@@ -36,14 +38,18 @@ func (w *walker) trackStretch(c *stretch, to int, last bool, b []byte, i int) (i
 	if last {
 		to++
 	}
+	s := w.sketch
+	s.found, s.next, s.empties = c.Names(c.b, to, c.slashes), 0, false
 	if w.collecting || len(w.left) > 0 {
 		return w.trackTokens(c, 0, to, b, i)
 	}
-	s := w.sketch
-	s.found, s.next = c.Names(c.b, to, c.slashes), 0
 	for k := 0; ; k++ {
 		s.kept, s.depth, s.objects[0] = 0, 0, object{}
 		k = s.track(c, k, to)
+		if k < to && !s.empties && c.Word(k/64).String>>(k%64)&1 != 0 {
+			s.findEmpty(c, k, to)
+			k = s.track(c, k, to)
+		}
 		if k < to && w.closesWhole(c, k) {
 			w.levels = w.levels[:len(w.levels)-1]
 			continue
@@ -51,9 +57,6 @@ func (w *walker) trackStretch(c *stretch, to int, last bool, b []byte, i int) (i
 		w.takeSketch(i)
 		if k == to {
 			return 0, true
-		}
-		if c.Word(k/64).String>>(k%64)&1 != 0 {
-			s.next++
 		}
 		if pos, ok := w.trackTokens(c, k, k+1, b, i); !ok {
 			return pos, false
@@ -77,7 +80,7 @@ func (s *sketch) track(c *stretch, k, to int) int {
 		found      = s.found
 		kept, next = s.kept, s.next
 		depth      = s.depth
-		tags       = s.objects[0].tags
+		tags       = s.objects[s.depth].tags
 		all        uint64
 	)
 	at := k &^ 63
@@ -122,7 +125,42 @@ func (s *sketch) track(c *stretch, k, to int) int {
 
 leave:
 	s.kept, s.next, s.depth = kept, next, depth
+	s.objects[depth].tags = tags
 	return at + bits.TrailingZeros64(all)
+}
+
+// findEmpty makes the names of 0 bytes known that are among the tokens from k on up to to.
+func (s *sketch) findEmpty(c *stretch, k, to int) {
+	s.empties = true
+	next := s.next
+	for at := k &^ 63; at < to; at += 64 {
+		for all := c.names(at) & lowest(to-at) &^ lowest(max(k-at, 0)); all != 0 && next < len(s.found); all &= all - 1 {
+			if s.found[next] == 0 {
+				s.found[next] = c.emptyName(at + bits.TrailingZeros64(all))
+			}
+			next++
+		}
+	}
+}
+
+// nextName returns the name that token k is, which is the next one, or 0 if nothing is known of it.
+func (s *sketch) nextName(c *stretch, k int) (x kernel.Name) {
+	if s.next < len(s.found) {
+		x = s.found[s.next]
+	}
+	s.next++
+	if x == 0 {
+		x = c.emptyName(k)
+	}
+	return x
+}
+
+// emptyName returns the name that token k is if it has 0 bytes, or else 0. Its tag is 0.
+func (c *stretch) emptyName(k int) kernel.Name {
+	if text := c.Pos(k) + 1; c.b[text] == '"' {
+		return kernel.Name(text)
+	}
+	return 0
 }
 
 // distinct reports whether no two of the names have one tag. If they are many, it does not look.
@@ -151,12 +189,26 @@ func (w *walker) takeSketch(i int) {
 		if d > 0 {
 			w.openObject()
 		}
-		for _, x := range s.found[s.objects[d].names:end] {
-			from, n, tag := x.Split()
-			w.names = append(w.names, name{at: i + from - 1, text: i + from, n: n, tag: tag})
-			w.levels[len(w.levels)-1].note(tag)
+		found, own := s.found[s.objects[d].names:end], len(w.names)
+		if len(found) == 0 {
+			continue
+		}
+		w.names = slices.Grow(w.names, len(found))[:own+len(found)]
+		l := &w.levels[len(w.levels)-1]
+		for k, x := range found {
+			from, size, tag := x.Split()
+			n := &w.names[own+k]
+			n.at, n.text, n.n, n.tag, n.group = i+from-1, i+from, size, tag, 0
+			l.note(tag)
 		}
 	}
+}
+
+// takeName is addMember for a name of a stretch at i.
+func (w *walker) takeName(i int, x kernel.Name) {
+	from, n, tag := x.Split()
+	w.addTagged(i+from-1, i+from, n, tag)
+	w.levels[len(w.levels)-1].note(tag)
 }
 
 // names returns which of the 64 tokens from at on are names.
@@ -188,6 +240,10 @@ func (w *walker) trackWord(c *stretch, at int, names, all uint64, b []byte, i in
 		k := at + bits.TrailingZeros64(all)
 		pos := i + c.Pos(k)
 		if names&-all&all != 0 {
+			if x := w.sketch.nextName(c, k); x != 0 {
+				w.takeName(i, x)
+				continue
+			}
 			end := i + c.Pos(k+1) - 1
 			for b[end] != '"' { // blanks before the colon
 				end--

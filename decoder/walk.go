@@ -77,8 +77,6 @@ func (w *walker) machine(b []byte, eof bool) status {
 		goto afterMember
 	case afterElement:
 		goto afterElement
-	case atRepeated:
-		goto repeatedName
 	}
 	goto end
 
@@ -495,14 +493,6 @@ pop: // behind the last byte of a container
 	n, seen, cur, cell, kind = top.node, top.seen, top.cur, top.cell, top.kind
 	w.firstName, w.firstWord = top.names, top.words
 	goto after
-
-repeatedName: // a member that a later one of the same name replaces
-	w.flush(b, member)
-	cur = i
-	i, _, _ = jsonwire.ScanString(b, i+1)
-	i = jsonwire.Blanks(b, i+1)
-	i = jsonwire.Blanks(b, i+1)
-	goto droppedTree
 
 end: // behind the document
 	i = jsonwire.Blanks(b, i)

@@ -24,7 +24,6 @@ const (
 	inDropped
 	afterMember
 	afterElement
-	atRepeated // set by the driver: drop the member whose name starts here
 	atEnd
 )
 

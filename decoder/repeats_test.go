@@ -1,0 +1,65 @@
+package decoder
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// TestLosers holds what is left of objects in which names repeat: of two members the last, at its
+// place, with the white space before the comma behind the first.
+func TestLosers(t *testing.T) {
+	d := New(compileYAML(t, `
+type: object
+properties:
+  keep: {x-kubernetes-preserve-unknown-fields: true}
+  walk: {type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}
+  spec: {type: object}
+`), FieldValidation(Warn))
+	for _, c := range []struct{ in, want string }{
+		{`{"a": 1 , "a": 2 }`, `{ "a": 2 }`},
+		{`{ "b":0 , "a":1 , "a":2 }`, `{ "b":0  , "a":2 }`},
+		{`{"b":0,"a":1,"a":2,"a":3,"c":4}`, `{"b":0,"a":3,"c":4}`},
+		{`{"b":1,"a":1,"b":2,"a":2}`, `{"b":2,"a":2}`},
+		{`{"a":1,"b":1,"a":2,"c":3,"b":2}`, `{"a":2,"c":3,"b":2}`},
+		{`{"a":{"b":1,"b":2},"a":{"b":3,"b":4}}`, `{"a":{"b":4}}`},
+		{`{"a":[{"b":1,"b":2} ] ,"a":[{"b":3,"b":4},{"b":5,"b":6}],"c":1,"c":2}`, `{"a":[{"b":4},{"b":6}],"c":2}`},
+		{`{"a":"x\"","\u0061":"y","a" : "" }`, `{"a" : "" }`},
+		{`{"":0,"":1,"":2}`, `{"":2}`},
+	} {
+		got, err := d.AppendJSON(nil, []byte(`{"keep":`+c.in+`,"walk":`+c.in+`,"drop":`+c.in+`,"spec":{"drop":`+c.in+`}}`))
+		require.NoError(t, err, c.in)
+		assert.Equal(t, `{"keep":`+c.want+`,"walk":`+c.want+`,"spec":{}}`, string(got), c.in)
+	}
+}
+
+// TestFirstDuplicates holds that of more duplicates than are kept, those are that come first in the
+// document, in whatever order their objects close.
+func TestFirstDuplicates(t *testing.T) {
+	d := New(compileYAML(t, "type: object"), FieldValidation(Strict), WithLimits(Limits{Findings: 2}))
+	for _, c := range []struct {
+		in          string
+		first, then string // what stands where the names are repeated first
+		omitted     int
+	}{
+		{`{"a":1,"a":2,"a":3,"b":4,"b":5,"c":6,"c":7}`, `"a":2`, `"b":5`, 1},
+		{`{"a":1,"a":2,"b":[{"c":3,"c":4,"d":5,"d":6},{"e":7,"e":8}]}`, `"a":2`, `"c":4`, 2},
+		{`{"a":{"b":1,"b":2,"c":3,"c":4},"a":5}`, `"b":2`, `"c":4`, 1},
+		{`{"a":[{"b":1,"b":2}],"a":[{"b":3,"b":4}],"c":[{"d":5,"d":6}]}`, `"b":2`, `"a":[{"b":3`, 2},
+	} {
+		_, err := d.AppendJSON(nil, []byte(`{"x":`+c.in+`}`))
+		var strict *errors.StrictError
+		require.ErrorAs(t, err, &strict, c.in)
+		require.Len(t, d.Findings(), 2, c.in)
+		for i, want := range []string{c.first, c.then} {
+			f := d.Findings()[i]
+			require.Equal(t, errors.DuplicateField, f.Kind, c.in)
+			assert.Equal(t, strings.Index(c.in, want)+len(`{"x":`), int(f.Position.Offset), c.in)
+		}
+		assert.Equal(t, c.omitted+1, d.Omitted(), "%s: and that x is unknown", c.in)
+	}
+}
