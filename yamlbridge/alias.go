@@ -1,7 +1,6 @@
 package yamlbridge
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 
@@ -18,28 +17,15 @@ type anchor struct {
 	isFloat bool  // as a key it has another form than an integer
 	minus   bool  // it is -0.0, whose JSON is 0
 	height  int32 // how deeply it nests
-	moved   int   // the anchors from this one to that are in the side buffer, or 0
+	moved   int32 // the anchors from this one to that are in the side buffer, or 0
+	hash    uint32
 }
-
-// manyAnchors is how many there are when they are looked up by a table.
-const manyAnchors = 16
 
 // addAnchor adds an anchor, and returns its index. It hides others of its name.
 func (r *Reader) addAnchor(a anchor) int {
-	n := len(r.anchors)
+	a.hash = r.byName.hash(r.text[a.name.start:a.name.end])
 	r.anchors = append(r.anchors, a)
-	if n == manyAnchors {
-		if r.byName == nil {
-			r.byName = make(map[string]int)
-		}
-		for i, a := range r.anchors[:n] {
-			r.byName[string(r.text[a.name.start:a.name.end])] = i
-		}
-	}
-	if n >= manyAnchors {
-		r.byName[string(r.text[a.name.start:a.name.end])] = n
-	}
-	return n
+	return len(r.anchors) - 1
 }
 
 // openAnchor takes the properties of a collection that is being opened, and
@@ -84,20 +70,7 @@ func (r *Reader) dereference(alias span) (int, error) {
 	if len(name) == 0 || !r.endsName(alias.end) {
 		return 0, r.failAt(alias.start, "did not find expected alphabetic or numeric character of an alias")
 	}
-	found := -1
-	if len(r.anchors) > manyAnchors {
-		if i, ok := r.byName[string(name)]; ok {
-			found = i
-		}
-	} else {
-		for i := len(r.anchors) - 1; i >= 0; i-- {
-			steps.Add(1)
-			if a := &r.anchors[i]; bytes.Equal(r.text[a.name.start:a.name.end], name) {
-				found = i
-				break
-			}
-		}
-	}
+	found := r.findAnchor(name)
 	switch {
 	case found < 0:
 		return 0, r.fail(alias.start, "unknown anchor "+excerpt(string(name)))

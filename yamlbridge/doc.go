@@ -2,7 +2,7 @@
 // and value stood. It reads bytes and writes bytes: there are no tokens, events or
 // nodes between them, and a [Reader] that has grown allocates nothing for what is
 // common. What does allocate are merge keys, !!binary and !!timestamp, %TAG, keys that
-// are the float 0, UTF-16, and more than 16 anchors in a document.
+// are the float 0, and UTF-16.
 //
 // All of YAML is read that can be turned into JSON: block and flow collections (so
 // KYAML, and JSON), all styles of scalars, comments, directives, anchors, aliases,

@@ -195,8 +195,8 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	for i := m.anchors; i < len(r.anchors); {
 		steps.Add(1)
 		a := &r.anchors[i]
-		if a.moved > i {
-			i = a.moved // with a merge key in this one
+		if int(a.moved) > i {
+			i = int(a.moved) // with a merge key in this one
 			continue
 		}
 		if !a.inSide && a.span.start >= m.value {
@@ -205,7 +205,7 @@ func (r *Reader) moveAside(m merging) (moved int) {
 		i++
 	}
 	if m.anchors < len(r.anchors) {
-		r.anchors[m.anchors].moved = len(r.anchors)
+		r.anchors[m.anchors].moved = int32(len(r.anchors))
 	}
 	for _, k := range r.main.marks[m.marks:] {
 		if int(k.json) >= m.value {

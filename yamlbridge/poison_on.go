@@ -22,6 +22,7 @@ func (r *Reader) poison() {
 		fill(t.copies, copied{number, number, number, true})
 	}
 	fill(r.anchors, anchor{name: bad, span: bad, open: true, height: number})
+	fill(r.byName.slots, math.MaxUint64)
 	fill(r.typed, typedKey{at: number})
 	fill(r.merges, merging{at: number, value: number})
 	fill(r.sources, source{span: bad, anchor: number, depth: number})

@@ -98,7 +98,7 @@ func (r *Reader) properties(i int, p *properties) (int, error) {
 		var err error
 		switch c := r.text[i]; {
 		case c == '&' && !p.anchored():
-			i, err = r.anchorName(i, p)
+			i, err = r.readAnchor(i, p)
 		case c == '!' && !p.tagged():
 			i, err = r.tag(i, p)
 		default:
@@ -111,8 +111,8 @@ func (r *Reader) properties(i int, p *properties) (int, error) {
 	}
 }
 
-// anchorName reads an anchor.
-func (r *Reader) anchorName(i int, p *properties) (int, error) {
+// readAnchor reads an anchor.
+func (r *Reader) readAnchor(i int, p *properties) (int, error) {
 	end := scanName(r.text, i+1, r.Dialect == Core)
 	if end == i+1 || !r.endsName(end) {
 		return i, r.failAt(i, "did not find expected alphabetic or numeric character of an anchor")

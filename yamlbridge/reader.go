@@ -96,9 +96,9 @@ type Reader struct {
 	tags      map[string]string
 
 	anchors []anchor
-	byName  map[string]int // anchors, if there are many
-	side    []byte         // JSON that is referred to, but not in out
-	aside   trail          // of side
+	byName  anchorTable
+	side    []byte // JSON that is referred to, but not in out
+	aside   trail  // of side
 	typed   []typedKey
 	merges  []merging
 	sources []source
@@ -216,7 +216,7 @@ func (r *Reader) reset(dst []byte) {
 	r.merges, r.sources = r.merges[:0], r.sources[:0]
 	r.merged = r.merged[:0]
 	r.typed = r.typed[:0]
-	r.forgetNames()
+	r.byName.count = 0
 	r.line, r.zeroKeys, r.trailing = 0, false, false
 }
 
@@ -231,25 +231,14 @@ func (r *Reader) Forget() {
 	r.main.reset()
 	r.lines = r.lines[:0]
 	r.tags = nil
-	r.forgetNames()
-}
-
-// forgetNames empties the table of anchors. A large one goes: to clear it for each
-// document costs as much as its size.
-func (r *Reader) forgetNames() {
-	const kept = 1024
-	if len(r.byName) > kept {
-		r.byName = nil
-	}
-	clear(r.byName)
 }
 
 // Cap returns how many bytes of memory the reader holds for use, but for what the
-// names of anchors and tags take until it is used again, or [Reader.Forget].
+// names of tags take until it is used again, or [Reader.Forget].
 func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
-		held(r.anchors) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
+		held(r.anchors) + held(r.byName.slots) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.merged)
 }
 

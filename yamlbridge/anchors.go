@@ -1,0 +1,85 @@
+package yamlbridge
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math/bits"
+	"slices"
+
+	"github.com/espalier-dev/espalier/internal/steps"
+)
+
+// An anchorTable finds anchors by their names, where there are many. A slot in use has the hash of a name
+// in its upper half and, in its lower, the index plus one of the last anchor that has it, in open
+// addressing with linear probing; at most half of the slots are in use. Anchors get into it when an alias is
+// looked up: all since the last time together, so that the processor need not wait for one
+// slot before it asks for the next.
+type anchorTable struct {
+	seed  maphash.Seed // no sender knows it
+	slots []uint64
+	count int // how many of the anchors are in it
+}
+
+// hash returns that of the name of an anchor.
+func (t *anchorTable) hash(name []byte) uint32 {
+	if t.seed == (maphash.Seed{}) {
+		t.seed = maphash.MakeSeed()
+	}
+	steps.Add(len(name))
+	return uint32(maphash.Bytes(t.seed, name))
+}
+
+// manyAnchors is how many there are when they are looked up by a table.
+const manyAnchors = 16
+
+// findAnchor returns the index of the last anchor with the name, or -1.
+func (r *Reader) findAnchor(name []byte) int {
+	if len(r.anchors) <= manyAnchors {
+		for i := len(r.anchors) - 1; i >= 0; i-- {
+			steps.Add(1)
+			if bytes.Equal(r.anchorName(i), name) {
+				return i
+			}
+		}
+		return -1
+	}
+	r.enterAnchors()
+	slot := r.slotOf(r.byName.hash(name), name)
+	return int(uint32(*slot)) - 1
+}
+
+// anchorName returns the name of the anchor with the index i.
+func (r *Reader) anchorName(i int) []byte {
+	name := r.anchors[i].name
+	return r.text[name.start:name.end]
+}
+
+// slotOf returns the slot of the anchors with the name, which may be empty.
+func (r *Reader) slotOf(hash uint32, name []byte) *uint64 {
+	slots := r.byName.slots
+	mask := len(slots) - 1
+	for at := int(hash) & mask; ; at = (at + 1) & mask {
+		steps.Add(1)
+		slot := &slots[at]
+		if *slot == 0 || uint32(*slot>>32) == hash && bytes.Equal(r.anchorName(int(uint32(*slot))-1), name) {
+			return slot
+		}
+	}
+}
+
+// enterAnchors enters those that are not in the table yet.
+func (r *Reader) enterAnchors() {
+	t := &r.byName
+	if t.count == 0 || 2*len(r.anchors) > len(t.slots) {
+		size := 1 << bits.Len(uint(2*len(r.anchors)))
+		steps.Add(size)
+		t.slots = slices.Grow(t.slots[:0], size)[:size]
+		clear(t.slots)
+		t.count = 0
+	}
+	for i := t.count; i < len(r.anchors); i++ {
+		hash := r.anchors[i].hash
+		*r.slotOf(hash, r.anchorName(i)) = uint64(hash)<<32 | uint64(i+1)
+	}
+	t.count = len(r.anchors)
+}
