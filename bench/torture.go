@@ -21,7 +21,8 @@ const (
 	mostFactor   = 2.1       // what twice the document may cost, in the mean over all sizes
 	smallestSize = 256 << 10 // of a document
 	largestSize  = 4 << 20
-	tortureTries = 5 // as long as the mean is too large
+	cacheSize    = 64 << 20 // more than a core has of its own
+	tortureTries = 5        // as long as the mean is too large
 )
 
 // torture measures what twice the document costs, for each family of hostile documents and
@@ -73,12 +74,13 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 
 // A costSeries is what documents of one family cost, each about twice as large as the one before.
 type costSeries struct {
-	docs [][]byte
-	best []time.Duration
+	docs  [][]byte
+	best  []time.Duration
+	other []byte // as large as caches are, or larger
 }
 
 func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries {
-	s := new(costSeries)
+	s := &costSeries{other: make([]byte, cacheSize)}
 	for n := smallestSize; n <= largestSize; n *= 2 {
 		s.docs = append(s.docs, f.Make(n))
 		s.best = append(s.best, 1<<62)
@@ -90,17 +92,28 @@ func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries
 	return s
 }
 
-// measure lets the documents take turns, so that slow minutes are those of all.
+// measure lets the documents take turns, so that slow minutes are those of all. Each run starts with
+// cold caches: a small document would be in one from the run before, and a large one would not,
+// so that the machine would be measured, not the code. What the code looks up again within a run is
+// in a cache if there is little of it: that is part of what is measured.
 func (s *costSeries) measure(run func([]byte) (int, error)) {
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
 	for i, doc := range s.docs {
 		for range len(s.docs) - i {
 			runtime.GC()
+			s.evict()
 			start := threadTime()
 			_, _ = run(doc)
 			s.best[i] = min(s.best[i], threadTime()-start)
 		}
+	}
+}
+
+// evict fills the caches with what nobody reads.
+func (s *costSeries) evict() {
+	for i := 0; i < len(s.other); i += 64 {
+		s.other[i]++
 	}
 }
 

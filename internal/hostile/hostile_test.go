@@ -155,9 +155,6 @@ const (
 // and metadata is decoded to Go values and encoded again.
 var mostOf = map[string]struct{ first, again int }{
 	"map":                                  {mostFirst, 40},
-	"sequence":                             {mostFirst, mostFirst}, // is made for each document
-	"YAML: anchors":                        {mostFirst, 16},
-	"YAML: anchors and aliases":            {mostFirst, 16},
 	"YAML: merge keys":                     {mostFirst, 40},
 	"YAML: merge keys of lists":            {mostFirst, 40},
 	"YAML: nested merge keys":              {100, 60},

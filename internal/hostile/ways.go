@@ -75,15 +75,21 @@ func stream(p *schema.Program) func(src []byte) (int, error) {
 	}
 }
 
+// sequence reads documents that follow each other in one stream, up to one that breaks it.
 func sequence(p *schema.Program) func(src []byte) (int, error) {
 	lookup := func(string, string) (*schema.Program, error) { return p, nil }
-	var out []byte
+	var (
+		from = new(bytes.Reader)
+		s    = decoder.NewSequence(from, lookup)
+		out  []byte
+	)
 	return func(src []byte) (int, error) {
-		s := decoder.NewSequence(bytes.NewReader(src), lookup)
-		if err := s.Next(); err != nil {
+		from.Reset(src)
+		err := s.Next()
+		if err != nil {
+			s = decoder.NewSequence(from, lookup)
 			return 0, err
 		}
-		var err error
 		out, err = s.AppendJSON(out[:0])
 		return len(out), err
 	}
