@@ -51,6 +51,12 @@ func TestLimits(t *testing.T) {
 			nil, DefaultNameBytes, "length of a name in bytes"},
 		{"short number", func(n int) string { return `{"n":` + strings.Repeat("1", n) + `}` },
 			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+		{"short integer skipped", func(n int) string { return `{"zz":` + strings.Repeat("1", n) + `}` },
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+		{"short integer in an array", func(n int) string { return `{"zz":[` + strings.Repeat("1", n) + `]}` },
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+		{"short integer in an object", func(n int) string { return `{"raw":{"a":` + strings.Repeat("1", n) + `}}` },
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
 		{"short number skipped", func(n int) string { return `{"zz":-` + strings.Repeat("1", n-1) + `}` },
 			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
 		// `"d":true` is inserted for each element, but for what the root gets.

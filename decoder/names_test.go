@@ -95,6 +95,7 @@ func TestNamesThatHaveLeft(t *testing.T) {
 	for _, gap := range []int{0, 50, 200, 1000} {
 		long := `"` + strings.Repeat("long", gap/4) + `"`
 		for _, doc := range []string{
+			`{"":` + long + `,"":2}`,
 			`{"zz":{"":1,"b":` + long + `,"":2}}`,
 			`{"zz":{"a":1,"b":` + long + `,"a":2,"c":3,"c":` + long + `,"b":4,"a":5}}`,
 			`{"u":` + long + `,"v":1,"v":2,"w":` + long + `,"v":3,"u":` + long + `,"w":4,"x":5,"x":6}`,

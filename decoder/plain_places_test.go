@@ -24,6 +24,7 @@ properties:
   strings: {type: array, items: {type: string}}
   defaulted: {type: array, items: {type: string, default: none}}
   map: {type: object, additionalProperties: {type: string}}
+  maps: {type: object, additionalProperties: {type: object, additionalProperties: {type: string}}}
   objects: {type: object, additionalProperties: {type: object, properties: {s: {type: string}}}}
   half: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {s: {type: string}}}
   raw: {x-kubernetes-preserve-unknown-fields: true}
@@ -113,6 +114,7 @@ func TestPlain(t *testing.T) {
 		{`{"map":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8}}^`, needMachine, atEnd},
 		{`{"map":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9^}}`, needMachine, afterMember},
 		{`{"map":{"first":^-1}}`, needNumber, atValue},
+		{`{"maps":{"a":{"1":1,"2":2,"3":3,"4":4,"5":5},"b":{"1":1,"2":2,"3":3,"4":4,"5":5},"c":{}}}^`, needMachine, atEnd},
 	} {
 		checkPlain(t, d, c)
 	}
@@ -226,6 +228,7 @@ func TestPlainAtEnd(t *testing.T) {
 		{plainCase{`{"s":"` + long + `^`, needMachine, inString}, 15},
 		{plainCase{`{"s":"` + long + `"}^`, needMachine, atEnd}, 16 - len(`"}`)},
 		{plainCase{`{"map":{^"` + long + `":1}`, needMachine, atName}, 1 + len(long) + slack - 1},
+		{plainCase{`{"map":{"` + long + `":^1}`, needMachine, atValue}, slack - len(`":`)},
 		{plainCase{`{"map":{^"` + long, needMachine, atName}, 1 + len(long) + 15},
 	} {
 		w, b, before := plainWalker(d, c.doc)
@@ -276,5 +279,22 @@ func TestPlainLargeMaps(t *testing.T) {
 		doc := `{` + members(outer-1, "{}") + `"last":{` + members(own, `"some"`) + `^"name-x":"some"}}`
 		checkPlain(t, d, plainCase{doc, needMembers, atName})
 		assert.Len(t, d.walker.names, outer+own)
+	}
+}
+
+// TestBlanksBeforeNull has nulls that do not stay behind any number of blanks, near to the end of the window and far from it.
+func TestBlanksBeforeNull(t *testing.T) {
+	d := New(compileYAML(t, plainSchema), Compact(true))
+	for n := range 60 {
+		for _, after := range []string{"", blanks} {
+			for _, blank := range []string{strings.Repeat(" ", n), "\n" + strings.Repeat(" ", n), strings.Repeat("\t", n)} {
+				out, err := d.AppendJSON(nil, []byte(`{"map":{"a":`+blank+`null,"b":`+blank+`null},"defaulted":[`+blank+`null],"s":`+blank+`null}`+after))
+				require.NoError(t, err)
+				require.Equal(t, `{"map":{},"defaulted":["none"]}`, string(out))
+				out, err = d.AppendJSON(nil, []byte(`{"map":{"a":`+blank+`null}}`+after))
+				require.NoError(t, err)
+				require.Equal(t, `{"map":{}}`, string(out), "%d", n)
+			}
+		}
 	}
 }

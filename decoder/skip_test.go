@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -70,4 +71,24 @@ func TestPlainSkippable(t *testing.T) {
 		w.collecting, w.left = false, make([]errors.Position, 1)
 		assert.Zero(t, w.plainSkippable(c.base))
 	}
+}
+
+// TestOuterContainers asserts that of containers that are skipped, and closed, nothing is kept.
+func TestOuterContainers(t *testing.T) {
+	defer func(was int) { plainDepth = was }(plainDepth)
+	plainDepth = 0
+	w := &New(compileYAML(t, "type: object")).walker
+	kernel.Without(func() {
+		for _, depth := range []int{1, 64, 65, 128, 129, 200} {
+			b := []byte(strings.Repeat(`[{"a":`, depth/2) + strings.Repeat("[", depth%2) + "null" + strings.Repeat("]", depth%2) + strings.Repeat("}]", depth/2))
+			w.start(nil)
+			end, st := w.skip(b, 0, 0, false)
+			assert.Equal(t, done, st)
+			assert.Equal(t, len(b), end)
+			assert.Empty(t, w.outer)
+			_, st = w.skip(b[:bytes.Index(b, []byte("null"))], 0, 0, false)
+			assert.Equal(t, cut, st)
+			assert.Len(t, w.outer, (depth-1)/64, "%d", depth)
+		}
+	})
 }
