@@ -106,6 +106,39 @@ func TestStringMembersProgress(t *testing.T) {
 	require.Greater(t, len(w.names), 4990)
 	require.Equal(t, byte(','), src[w.member])
 	require.Equal(t, w.member+1, w.pos)
+	for _, n := range w.names {
+		text := w.text(src, &n)
+		require.Equal(t, `"`+string(text)+`":`, string(src[n.at:n.at+n.n+3]))
+		require.Equal(t, tagOf(text), n.tag)
+	}
+}
+
+// TestStringMembersTypes holds that members are walked by tokens only where there is nothing to be found about strings.
+func TestStringMembersTypes(t *testing.T) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	const strs, integers = `{type: object, additionalProperties: {type: string}}`, `{type: object, additionalProperties: {type: integer}}`
+	checked := []schema.Option{schema.CheckTypes(true)}
+	for _, c := range []struct {
+		schema string
+		opts   []schema.Option
+		server bool
+		limits Limits
+		doc    string
+		want   bool
+	}{
+		{strs, nil, false, Limits{}, `{"a":"b","c":"d",`, true}, {strs, nil, false, Limits{}, `{"a":1,"c":"d",`, false},
+		{strs, checked, false, Limits{}, `{"a":"b","c":"d",`, true}, {integers, checked, false, Limits{}, `{"a":"b","c":"d",`, false},
+		{strs, checked, true, Limits{}, `{"a":"b","c":"d",`, false}, {strs, nil, false, Limits{NameBytes: 5}, `{"a":"b","c":"d",`, false},
+	} {
+		d := New(compileYAML(t, c.schema, append(c.opts, schema.ResourceRoot(false))...), WithLimits(c.limits))
+		w := &d.walker
+		w.start(nil)
+		w.sp, w.pos, w.kubernetes = 1, 1, c.server
+		w.frames[1] = frame{node: w.program.Root, kind: inObject}
+		require.Equal(t, c.want, w.stringMembers([]byte(c.doc+blanks)), "%+v", c)
+	}
 }
 
 // TestStringMembers asserts how many tokens are members whose values are strings, whatever stands behind them, and is left of
@@ -123,7 +156,7 @@ func TestStringMembers(t *testing.T) {
 	}
 	for n := range 100 {
 		for _, after := range []string{``, `"k"`, `"k":`, `"k":"v"`, `"k":1,`, `"k":"v"}`, `"k","v",`, `"k":"v":`, `1:"v",`, `"k":[],`, `,,,,`, `"k":"v","k":"v"`} {
-			require.Equal(t, 200*4, find(strings.Repeat(member, 200)))
+			require.Equal(t, 4*(n+3), find(strings.Repeat(member, n+3)+strings.Repeat("1,", 80)))
 			want := 4 * (n + strings.Count(after, member))
 			require.Equal(t, want, find(strings.Repeat(member, n)+after), "%d %s", n, after)
 		}
