@@ -92,3 +92,17 @@ func TestOuterContainers(t *testing.T) {
 		}
 	})
 }
+
+// TestSmallValues asserts which values are noted as small: the next one is skipped accordingly.
+func TestSmallValues(t *testing.T) {
+	w := &New(compileYAML(t, "type: object")).walker
+	for _, from := range []int{0, 500} {
+		for size, small := range map[int]bool{2: true, smallValue - 1: true, smallValue: false, 10 * smallValue: false} {
+			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` + blanks)
+			w.start(nil)
+			end, st := w.skip(b, from, 0, false)
+			require.Equal(t, []int{from + size, int(done)}, []int{end, int(st)})
+			assert.Equal(t, small, w.small, "%d bytes from %d on", size, from)
+		}
+	}
+}

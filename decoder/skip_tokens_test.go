@@ -245,6 +245,26 @@ func skimPrefix(bracket byte, tokens int) string {
 	return b.String()
 }
 
+// TestSkimLater asserts that skim is not to be tried again but behind what it has left, and behind an eighth of what it has looked at
+// in vain.
+func TestSkimLater(t *testing.T) {
+	needKernels(t)
+	w := &New(compileYAML(t, "type: object")).walker
+	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300), strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
+		for _, behind := range []int{0, 8, 800, 3000} {
+			src := []byte(before + ":" + strings.Repeat(" ", behind))
+			start := strings.IndexByte(before, '[') + 1
+			w.start(nil)
+			w.stack, w.depth = 0, 1
+			_, st := w.skim(src, start, 0, true, false)
+			require.Equal(t, cut, st)
+			size := min(len(src)-start, kernel.MaxBytes)
+			left := len(before)
+			require.Equal(t, left+64+(size-(left-start))/8, w.later, "%d, %d", left, behind)
+		}
+	}
+}
+
 func FuzzSkim(f *testing.F) {
 	needKernels(f)
 	for _, text := range skimTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
