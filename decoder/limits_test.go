@@ -214,6 +214,7 @@ func TestHostileShapes(t *testing.T) {
 	for _, in := range []string{"zz", "raw", "map"} {
 		for name, src := range map[string]string{
 			"distinct names":  `{"` + in + `":{` + distinct.String() + `"last":1}}`,
+			"all but one":     `{"` + in + `":{` + distinct.String() + `"k0":1}}`,
 			"many after one":  `{"` + in + `":{"a":1,"a":2,"big":{` + distinct.String() + `"last":1},"list":[` + manySmall + `{}]}}`,
 			"one name":        `{"` + in + `":{` + same.String() + `"last":1}}`,
 			"nested repeats":  `{"` + in + `":` + nestedRepeats.String() + `1` + strings.Repeat("}", 5_000) + `}`,

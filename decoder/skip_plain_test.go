@@ -66,10 +66,13 @@ func opened(text string) (stack uint64, depth int) {
 	return stack, depth
 }
 
-// checkTracked asserts that names stand where they say, and that they and their objects have the tags of
+// checkTracked asserts that names stand where they say, in their order, and that they and their objects have the tags of
 // their texts.
 func checkTracked(t *testing.T, w *walker, b []byte) {
 	t.Helper()
+	for i := 1; i < len(w.names); i++ {
+		assert.Less(t, w.names[i-1].at, w.names[i].at)
+	}
 	for i, l := range w.levels {
 		end := len(w.names)
 		if i+1 < len(w.levels) {

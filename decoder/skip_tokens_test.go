@@ -182,7 +182,7 @@ func TestSkimPlaces(t *testing.T) {
 	w := &New(compileYAML(t, "type: object"), WithLimits(Limits{Depth: 200})).walker
 	for _, text := range []string{
 		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
-		`{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known
+		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known
 		`[1,"a" ^]`, `{"a":[ ]^}`, `{"a":[],"b":{"c":[2^]`,
 		`{"b":4,"c":"d" , "e" : {"f":null , "x":{}},"g":[true,[false]],"h":{"i":{}},"j":[]}^}`,
 		// What follows an opening bracket, a separator, or a value.
