@@ -115,6 +115,22 @@ func TestScanString(t *testing.T) {
 	}
 }
 
+// All strings of two bytes, at the end of the window and far from it, are valid if encoding/json and
+// unicode/utf8 say so.
+func TestScanStringPairs(t *testing.T) {
+	for pair := range 1 << 16 {
+		text := []byte{byte(pair >> 8), byte(pair)}
+		quoted := append(append([]byte{'"'}, text...), '"')
+		valid := json.Valid(quoted) && utf8.Valid(text)
+		for _, behind := range []string{"", "                "} {
+			end, escaped, s := ScanString(append(quoted[:4:4], behind...), 1)
+			if ok := s == OK && end == 3; ok != valid || ok && escaped != (text[0] == '\\') {
+				t.Fatalf("%q: index %d, escaped %t, status %d, want valid %t", text, end, escaped, s, valid)
+			}
+		}
+	}
+}
+
 func FuzzScanString(f *testing.F) {
 	for _, text := range stringTexts {
 		f.Add(text)

@@ -21,61 +21,96 @@ const shortString = 32
 // half of a surrogate pair. With Cut the index is before an escape, a pair of
 // surrogates or a character that is not whole.
 func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
+	end, seen, s := scanString(b, i)
+	return end, seen&escapePair != 0, s
+}
+
+// scanString is ScanString, and returns what pairs it has seen.
+func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 	stop := len(b)
 	if kernel.Available {
 		stop = min(stop, i+shortString) // calls are not for short strings
 	}
 	for {
-		for i >= 0 && i <= stop-16 && stop <= len(b) {
-			n := Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
-			i += n
-			if n < 16 {
+		// One word at a time, with a branch on it: in strings that have escapes the next one is near, and
+		// as far as the branch is predicted, nothing waits for where the one before was.
+		for i >= 0 && i <= stop-8 && stop <= len(b) {
+			if m := Special(binary.LittleEndian.Uint64(b[i : i+8])); m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
 				goto special
 			}
+			i += 8
 		}
 		if stop < len(b) {
 			n, esc, closed := kernel.ScanString(b[i:])
-			i, escaped = i+n, escaped || esc
+			i += n
+			if esc {
+				seen |= escapePair
+			}
 			if closed {
-				return i, escaped, OK
+				return i, seen, OK
 			}
 			stop = min(len(b), i+128) // what is not plain is in here
 			continue
 		}
 	special:
-		switch c := At(b, i); {
-		case c == '"':
-			return i, escaped, OK
+		c := At(b, i)
+		if c == '"' {
+			return i, seen, OK
+		}
+		if p := pairs[c] & (pairs[At(b, i+1)] >> secondOfPair); p != 0 {
+			seen |= p
+			i += 2
+			continue
+		}
+		switch {
 		case c == '\\':
-			escaped = true
-			if isSimpleEscape[At(b, i+1)] {
-				i += 2
-				continue
-			}
+			seen |= escapePair
 			n, s := scanEscape(b, i)
 			if s != OK {
-				return i, escaped, s
+				return i, seen, s
 			}
 			i = n
 		case c >= utf8.RuneSelf:
 			n, s := scanUTF8(b, i)
 			if s != OK {
-				return n, escaped, s
+				return n, seen, s
 			}
 			i = n
 		case c < ' ':
 			if i >= len(b) {
-				return i, escaped, Cut
+				return i, seen, Cut
 			}
-			return i, escaped, Bad
+			return i, seen, Bad
 		default:
 			i++
 		}
 	}
 }
 
-// isSimpleEscape has what may follow a backslash and ends the escape.
-var isSimpleEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+// What ends the plain part of a string is mostly two bytes that are right together: a simple escape, or
+// a character of two bytes. pairs has what a byte may be the first of, and, shifted by
+// secondOfPair, the second.
+const (
+	escapePair = 1 << iota
+	utf8Pair
+
+	secondOfPair = 2
+)
+
+var pairs = func() (t [256]uint8) {
+	t['\\'] = escapePair
+	for _, c := range `"\/bfnrt` {
+		t[c] |= escapePair << secondOfPair
+	}
+	for c := 0xc2; c < 0xe0; c++ {
+		t[c] = utf8Pair
+	}
+	for c := 0x80; c < 0xc0; c++ {
+		t[c] = utf8Pair << secondOfPair
+	}
+	return t
+}()
 
 // scanUTF8 scans a run of characters that are not ASCII.
 func scanUTF8(b []byte, i int) (end int, s Status) {
