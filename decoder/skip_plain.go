@@ -57,16 +57,23 @@ value:
 	}
 	if c == '"' {
 		i++
+		// Three words: most values end there, and no branch predicts where.
 		for {
-			if i < 0 || i > len(b)-16 {
+			if i < 0 || i > len(b)-slack {
 				at = inString
 				goto leave
 			}
-			n := jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
-			i += n
-			if n < 16 {
+			m0 := jsonwire.Special(binary.LittleEndian.Uint64(b[i : i+8]))
+			m1 := jsonwire.Special(binary.LittleEndian.Uint64(b[i+8 : i+16]))
+			m2 := jsonwire.Special(binary.LittleEndian.Uint64(b[i+16 : i+24]))
+			if m0|m1|m2 != 0 {
+				n := bits.TrailingZeros64(m0) >> 3 // 8 if it is not in the first word
+				n += bits.TrailingZeros64(m1) >> 3 & -(n >> 3)
+				n += bits.TrailingZeros64(m2) >> 3 & -(n >> 4)
+				i += n
 				break
 			}
+			i += 24
 		}
 		if b[i] != '"' {
 			at = inString
@@ -203,16 +210,17 @@ name: // i is at its quote
 	at = atName
 	from = i + 1
 	{
+		// One word: names come again, and a branch that is predicted does not wait for where they end.
 		end := from
 		for {
 			if end < 0 || end > len(b)-slack {
 				goto leave
 			}
-			n := jsonwire.Simple(binary.LittleEndian.Uint64(b[end:end+8]), binary.LittleEndian.Uint64(b[end+8:end+16]))
-			end += n
-			if n < 16 {
+			if m := jsonwire.Special(binary.LittleEndian.Uint64(b[end : end+8])); m != 0 {
+				end += bits.TrailingZeros64(m) >> 3
 				break
 			}
+			end += 8
 		}
 		n := end - from
 		if b[end] != '"' || b[end+1] != ':' || n >= kernel.MaxBytes {
