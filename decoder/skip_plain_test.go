@@ -214,15 +214,15 @@ func TestPlainSkipAtEnd(t *testing.T) {
 		behind int // bytes of the window behind ^
 	}{
 		{plainSkipCase{`["a",^`, atValue}, slack - 1},
-		{plainSkipCase{`["a","b"]^`, afterElement}, slack - len(`"b"]`)},
+		{plainSkipCase{`["a","b"]^`, afterElement}, slack - len(`b"]`)},
 		{plainSkipCase{`{"member":^`, atValue}, slack - 1},
 		{plainSkipCase{`{"member":^1}`, atValue}, slack - len(`member":`)}, // as near as a name is read
 		{plainSkipCase{`{^"member":1}`, atName}, slack},
 		{plainSkipCase{`{"member":1}^`, afterElement}, slack - len(`1}`)},
 		{plainSkipCase{`[1,` + text(" ") + `^`, atValue}, slack - 1},
 		{plainSkipCase{`[1,` + text(" ") + `1]^`, afterElement}, slack - len(`1]`)},
-		{plainSkipCase{`["` + text("abcd") + `^`, inString}, 15},
-		{plainSkipCase{`["` + text("abcd") + `"]^`, afterElement}, 16 - len(`"]`)},
+		{plainSkipCase{`["` + text("abcdef") + `^`, inString}, slack - 1}, // steps of 24
+		{plainSkipCase{`["` + text("abcdef") + `"]^`, afterElement}, slack - len(`"]`)},
 		{plainSkipCase{`{^"` + text("abcd"), atName}, len(text("abcd")) + slack},
 	} {
 		t.Run(fmt.Sprint(c.text, c.behind), func(t *testing.T) {
