@@ -31,6 +31,12 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 	if kernel.Available {
 		stop = min(stop, i+shortString) // calls are not for short strings
 	}
+	if i >= 0 && i <= len(b)-16 { // no branch predicts where short strings end
+		i += Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+		if At(b, i) == '"' {
+			return i, 0, OK
+		}
+	}
 	for {
 		// One word at a time, with a branch on it: in strings that have escapes the next one is near, and
 		// as far as the branch is predicted, nothing waits for where the one before was.
