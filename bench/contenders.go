@@ -229,11 +229,12 @@ type answer struct {
 	findings []string
 }
 
+type answerKey struct {
+	*Document
+	Output
+}
+
 func wanted(output Output, d *Document) (*answer, error) {
-	type key struct {
-		*Document
-		Output
-	}
 	var err error
 	answerOf := func() *answer {
 		var a answer
@@ -249,8 +250,16 @@ func wanted(output Output, d *Document) (*answer, error) {
 	if output != Decoded && output != Parsed {
 		return nil, nil
 	}
-	a := made(d.Schema, key{d, output}, answerOf)
+	a := made(d.Schema, answerKey{d, output}, answerOf)
 	return a, err
+}
+
+// forgetAnswers lets go of what results are compared with: the garbage collector would look through
+// it, or run less often for it, while contenders are timed, whichever jobs came before.
+func (d *Document) forgetAnswers() {
+	for _, output := range []Output{Decoded, Parsed} {
+		delete(d.made, answerKey{d, output})
+	}
 }
 
 func valueOf(js []byte) (v any, err error) {

@@ -56,6 +56,9 @@ func Race(job *Job, w *Workload, rounds int) *Trial {
 			racers = append(racers, r)
 		}
 	}
+	for _, d := range w.Docs {
+		d.forgetAnswers()
+	}
 	for range rounds {
 		runtime.GC() // no round pays for another one's garbage
 		for range maxSlices {
