@@ -448,7 +448,7 @@ func (w *walker) collect(first int) {
 	for i := range names {
 		n := &names[i]
 		n.group = 0
-		equal := -1
+		var equal int // or -1
 		switch {
 		case i > 0 && n.tag == tag && n.n == names[i-1].n && bytes.Equal(w.text(w.b, n), w.text(w.b, &names[i-1])):
 			equal = w.firstEqual(names, i-1) // senders who repeat names like one best
