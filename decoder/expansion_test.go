@@ -211,11 +211,8 @@ func parsed(text string) *schema.Structural {
 // TestExpansionHolds measures random documents, which lean towards what gets much for
 // little, under random schemas.
 func TestExpansionHolds(t *testing.T) {
-	compiled, above, schemas := uint64(0), 0.0, uint64(600)
-	if testing.Short() {
-		schemas = 200
-	}
-	for seed := range schemas {
+	compiled, above := 0, 0.0
+	for seed := range uint64(600) {
 		k := &sketcher{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
 		s := new(schema.Structural)
 		k.object(s, 4)
@@ -241,7 +238,7 @@ func TestExpansionHolds(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, compiled, schemas*2/3)
+	require.Greater(t, compiled, 400)
 	require.Greater(t, above, 0.4, "the documents come near")
 }
 
