@@ -180,7 +180,7 @@ func TestSeparateStrings(t *testing.T) {
 		return (live - min(base, live)) / (results - 1)
 	}
 	together := kept()
-	require.Greater(t, together, uint64(16<<10))
+	require.Greater(t, together, uint64(15<<10), "a chunk of text is 16 KiB")
 	require.Less(t, together, uint64(256<<10), "of 2 MB")
 	require.Less(t, kept(decoder.SeparateStrings(true)), uint64(8<<10))
 }
