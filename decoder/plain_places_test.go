@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -256,9 +258,44 @@ func TestWalkPlain(t *testing.T) {
 	} {
 		d := New(compileYAML(t, plainSchema), WithLimits(c.limits))
 		w, b, before := plainWalker(d, c.doc)
-		assert.Equal(t, c.st, w.walkPlain(b, plainRoot), c.doc)
+		assert.Equal(t, c.st, w.walkPlain(b, b, plainRoot), c.doc)
 		assert.Equal(t, before, string(b[:w.pos]), c.doc)
 		assert.Equal(t, c.at, w.st, c.doc)
+	}
+}
+
+// TestSmallDocuments asserts that plain walks a small document up to its end, and that the result is that of the
+// same document behind so many blanks that it is not small.
+func TestSmallDocuments(t *testing.T) {
+	d := New(compileYAML(t, plainSchema), WithLimits(Limits{NumberBytes: 9}))
+	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
+	w, _, _ := plainWalker(d, doc)
+	b := []byte(strings.Replace(doc, `,"b":false`, "", 1))
+	require.Equal(t, handedOver, w.walkPlain(b, w.withSlack(b), plainRoot))
+	require.Equal(t, atEnd, w.st)
+	require.Equal(t, len(b), w.pos)
+
+	before := strings.Repeat(" ", smallDocument)
+	both := func(doc string) {
+		out, err := d.AppendJSON(nil, []byte(doc))
+		want, wantErr := d.AppendJSON(nil, []byte(before+doc))
+		if err == nil || wantErr == nil {
+			require.NoError(t, err, "%q", doc)
+			require.NoError(t, wantErr, "%q", doc)
+			require.Equal(t, strings.TrimLeft(string(want), " "), string(out), "%q", doc)
+			return
+		}
+		require.IsType(t, wantErr, err, "%q", doc)
+		var got, same *ferrors.SyntaxError
+		if errors.As(err, &got) && errors.As(wantErr, &same) {
+			require.Equal(t, same.Msg, got.Msg, "%q", doc)
+			require.Equal(t, same.Position.Column-len(before), got.Position.Column, "%q", doc)
+		}
+	}
+	for i := range len(doc) + 1 {
+		for _, end := range []string{"", " ", "\x00", "\"", "0", "1234567", "}", "]", ",", ",\"s\":", "\\", "e1}", "\xff", "}}", "]}}"} {
+			both(doc[:i] + end)
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ func (d *Decoder) poison() {
 	fill(d.output, text)
 	fill(d.scratch, text)
 	fill(w.opened, text)
+	fill(w.roomy, text)
 	fill(w.arena, text)
 	fill(w.findings.scratch, text)
 	fill(w.paths, text)

@@ -78,6 +78,7 @@ type walker struct {
 	cutting bool // members are being cut out at repeated names: no name repeats
 
 	b      []byte // the window, for reading names out of it
+	roomy  []byte // a copy of a small document
 	eof    bool
 	out    []byte
 	budget int // of default bytes
@@ -127,9 +128,13 @@ func (w *walker) start(dst []byte) {
 func (w *walker) run(b []byte, eof bool) status {
 	st := handedOver
 	steps.Add(1)
+	roomy := b
+	if eof && len(b) <= smallDocument {
+		roomy = w.withSlack(b)
+	}
 	if w.st == atValue && w.sp == 0 && len(b) > slack {
 		w.b, w.eof = b, eof
-		st = w.walkPlain(b, plainRoot)
+		st = w.walkPlain(b, roomy, plainRoot)
 	}
 	for st == handedOver {
 		steps.Add(1)
@@ -137,9 +142,9 @@ func (w *walker) run(b []byte, eof bool) status {
 			break
 		}
 		if w.frames[w.sp].kind == inArray {
-			st = w.walkPlain(b, plainElement)
+			st = w.walkPlain(b, roomy, plainElement)
 		} else {
-			st = w.walkPlain(b, plainName)
+			st = w.walkPlain(b, roomy, plainName)
 		}
 	}
 	return st
