@@ -68,9 +68,11 @@ func TestLargeMaps(t *testing.T) {
 		rounds = 60
 	}
 	r := rand.New(rand.NewPCG(9, 1))
+	defer func(long int) { longRun = long }(longRun)
 	for i, s := range mapSchemas {
 		p := compileYAML(t, s.schema, s.opts...)
 		for round := range rounds {
+			longRun = 1 << (5 + r.IntN(10)) // of maps of up to 20 kB
 			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` + strings.Repeat(" ", r.IntN(40)))
 			size := 1 + r.IntN(3000)
 			for _, opts := range skimOptions {
