@@ -23,6 +23,7 @@ const (
 	largestSize  = 4 << 20
 	cacheSize    = 64 << 20 // more than a core has of its own
 	tortureTries = 5        // as long as the mean is too large
+	runsOfTry    = 3        // of each document
 )
 
 // torture measures what twice the document costs, for each family of hostile documents and
@@ -38,6 +39,9 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 		return err
 	}
 	fmt.Fprintf(w, "## Hostile documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, with an exclamation mark where the mean is over %.1f, and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20, mostFactor)
+	if only.MatchString("copy") {
+		tortureCopy(w)
+	}
 	var failed []string
 	columns := ""
 	for _, f := range hostile.Families() {
@@ -99,8 +103,8 @@ func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries
 func (s *costSeries) measure(run func([]byte) (int, error)) {
 	runtime.LockOSThread() // whose time is measured
 	defer runtime.UnlockOSThread()
-	for i, doc := range s.docs {
-		for range len(s.docs) - i {
+	for range runsOfTry {
+		for i, doc := range s.docs {
 			runtime.GC()
 			s.evict()
 			start := threadTime()
@@ -139,6 +143,14 @@ func (s *costSeries) mean() float64 {
 func (s *costSeries) speed() float64 {
 	last := len(s.docs) - 1
 	return float64(len(s.docs[last])) * 1e3 / float64(s.best[last])
+}
+
+// tortureCopy says what twice the document costs if it is but copied: what is more than that is not due to the memory.
+func tortureCopy(w io.Writer) {
+	to := make([]byte, largestSize)
+	f := hostile.Family{Make: func(n int) []byte { return bytes.Repeat([]byte("copy"), n/4) }}
+	s := tortureSeries(&f, func(doc []byte) (int, error) { return copy(to, doc), nil })
+	fmt.Fprintf(w, "A copy: %.2f, %.2f (%s).\n", s.mean(), slices.Max(s.factors()), short(s.speed()))
 }
 
 // mostOverCopy is how many times as long as a copy it may take to find duplicates deep down.

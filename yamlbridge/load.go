@@ -3,6 +3,7 @@ package yamlbridge
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -42,14 +43,14 @@ func (r *Reader) load(src []byte) {
 	if len(src) >= len(bom) && string(src[:len(bom)]) == bom {
 		r.lead = len(bom)
 	}
-	text := append(r.text[:0], src[r.lead:]...)
+	src = src[r.lead:]
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
 		// A UTF-32 little-endian mark starts with the one of UTF-16.
-		if len(text) >= len(mark) && string(text[:len(mark)]) == mark {
-			text, r.unreadable = text[:0], "UTF-16 or UTF-32; only UTF-8 is read"
+		if len(src) >= len(mark) && string(src[:len(mark)]) == mark {
+			src, r.unreadable = nil, "UTF-16 or UTF-32; only UTF-8 is read"
 		}
 	}
-	text = r.check(text)
+	text := r.copyChecked(src)
 	r.end = len(text)
 	r.ownBreak = r.end == 0 || text[r.end-1] != '\n'
 	if r.ownBreak {
@@ -59,21 +60,43 @@ func (r *Reader) load(src []byte) {
 	r.text = append(text, zeros[:]...)
 }
 
-// check returns the text up to the first character that may not stand there,
-// and notes what that is.
-func (r *Reader) check(text []byte) []byte {
-	for i := 0; ; {
-		for i+32 <= len(text) {
+// checkedTogether is how many bytes are copied before they are checked, in a cache.
+const checkedTogether = 32 << 10
+
+// copyChecked copies src into the reader's text, up to the first character that may not stand
+// there, and notes what that is.
+func (r *Reader) copyChecked(src []byte) []byte {
+	text := slices.Grow(r.text[:0], len(src)+len("\n")+padding)
+	for i := 0; len(src) > 0; {
+		n := min(len(src), checkedTogether)
+		text = append(text, src[:n]...)
+		src = src[n:]
+		to := len(text)
+		if len(src) > 0 {
+			to -= utf8.UTFMax // a character, or a CR LF, may not be whole
+		}
+		if i = r.check(text, i, to); r.unreadable != "" {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// check looks at the characters that start from i on and before to. It returns where the last one
+// ends, or where one starts that may not stand there, and notes what that is.
+func (r *Reader) check(text []byte, i, to int) int {
+	for i < to {
+		for i+32 <= to {
 			b := text[i : i+32]
 			if (odd(b)|odd(b[8:])|odd(b[16:])|odd(b[24:]))&highs != 0 {
 				break
 			}
 			i += 32
 		}
-		for i+8 <= len(text) && odd(text[i:])&highs == 0 {
+		for i+8 <= to && odd(text[i:])&highs == 0 {
 			i += 8
 		}
-		stop := min(i+8, len(text))
+		stop := min(i+8, to)
 		for i < stop {
 			switch c := text[i]; {
 			case c >= ' ' && c < 0x7F, c == '\n', c == '\t':
@@ -87,18 +110,16 @@ func (r *Reader) check(text []byte) []byte {
 				size, what := r.checkRune(text[i:])
 				if what != "" {
 					r.unreadable = what
-					return text[:i]
+					return i
 				}
 				i += size
 			default:
 				r.unreadable = fmt.Sprintf("control character U+%04X", c)
-				return text[:i]
+				return i
 			}
 		}
-		if i >= len(text) {
-			return text
-		}
 	}
+	return i
 }
 
 // odd sets the highest bit of each of the first eight bytes that is below 0x20 but not LF, is

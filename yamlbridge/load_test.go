@@ -36,6 +36,35 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
+// TestCharactersBetweenParts holds that a character is read as a whole where it is in two of the parts of
+// 32 KiB that are copied together: with as many characters before it, the result is that of a small document.
+func TestCharactersBetweenParts(t *testing.T) {
+	for _, c := range []string{"\r", "\r\n", "\r\r", "\n", "\u0085", "\u00e9", "\u2028", "\u2029", "\u20ac", "\U0001f600", "\ufffd", "\ufffe", "\ufeff",
+		"\x00", "\x7f", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80"} {
+		for at := 32<<10 - 6; at <= 32<<10+2; at++ {
+			for _, behind := range []string{"", "\nb: 1\n", strings.Repeat("y", 100)} {
+				small, wantErr := convert("a: x" + c + behind)
+				want := strings.Replace(string(small), "x", strings.Repeat("x", at-len("a: ")), 1)
+				large, err := convert("a: " + strings.Repeat("x", at-len("a: ")) + c + behind)
+				if wantErr != nil {
+					var line, column int
+					_, faulty := fmt.Sscanf(wantErr.Error(), "%d:%d:", &line, &column)
+					require.NoError(t, faulty)
+					place := fmt.Sprintf("%d:%d:", line, column)
+					if line == 1 {
+						column += at - len("a: x")
+					}
+					want := strings.Replace(wantErr.Error(), place, fmt.Sprintf("%d:%d:", line, column), 1)
+					require.EqualError(t, err, want, "%q at %d", c, at)
+					continue
+				}
+				require.NoError(t, err, "%q at %d", c, at)
+				require.True(t, want == string(large), "%q at %d", c, at)
+			}
+		}
+	}
+}
+
 // TestEscapesAtEachPlace holds that what JSON escapes is found at each place in the words that are looked at together.
 func TestEscapesAtEachPlace(t *testing.T) {
 	for _, c := range []string{`"`, `\`, "\t", `'`, "!", "[", "]", "#", "\u00a0", "\ud7ff"} {
