@@ -3,7 +3,6 @@ package yamlbridge
 import (
 	"slices"
 
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -288,7 +287,21 @@ func (r *Reader) mergeSources() error {
 	// Of several merge keys the later wins, of one list the earlier.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
 
-	taken := r.ownNames(int(f.start))
+	// Whichever has fewer names has them looked up: those of the mapping itself, or of the sources.
+	r.names.reset()
+	size := 0
+	for i := range sources {
+		json, _, _ := r.resolved(&sources[i])
+		size += len(json)
+	}
+	own := len(r.out) - r.base - int(f.start)
+	for i := 0; size < own && i < len(sources); i++ {
+		json, at, inSide := r.resolved(&sources[i])
+		for _, m := range members(json, at) {
+			r.enterName(m.start, inSide)
+		}
+	}
+	r.takeOwn(int(f.start), size < own)
 	for i := range sources {
 		s := &sources[i]
 		// What is overridden costs as much to look at as the rest to copy.
@@ -296,30 +309,42 @@ func (r *Reader) mergeSources() error {
 		if err := r.charge(len(json), s.at); err != nil {
 			return err
 		}
-		var added []string
+		start := len(r.out) - r.base
 		for name, m := range members(json, at) {
-			if taken.has(name) {
+			if r.isTaken(name) {
 				continue
 			}
 			if err := r.mergeMembers(s, m, inSide); err != nil {
 				return err
 			}
-			// Names that stand twice in one source do so here, too.
-			added = append(added, name)
 		}
-		for _, name := range added {
-			taken.add(name)
+		// Names that stand twice in one source do so here, too.
+		if i+1 < len(sources) {
+			r.takeAdded(start)
 		}
 	}
 	r.merged = append(r.merged, span{int(f.start), len(r.out) - r.base + len("}")})
 	return nil
 }
 
-// ownNames returns the names of the members of the innermost mapping, which starts
-// at start in the output and is not closed. It steps over the mappings within that
-// have been through here, and forgets them for this one, so that each byte is looked
-// at once, however deep.
-func (r *Reader) ownNames(start int) nameSet {
+// takeAdded takes the names of the members of the innermost mapping that start at start in the output,
+// with a comma, or with none if they are the first.
+func (r *Reader) takeAdded(start int) {
+	json := r.out[r.base:]
+	for i := start; i < len(json); {
+		if json[i] == ',' {
+			i++
+		}
+		r.takeName(i, false)
+		i = skipJSON(json, skipJSON(json, i)+len(":"))
+	}
+}
+
+// takeOwn takes the names of the members of the innermost mapping, which starts
+// at start in the output and is not closed; with onlyOf, those that the set has. It steps over
+// the mappings within that have been through here, and forgets them for this one, so that each
+// byte is looked at once, however deep.
+func (r *Reader) takeOwn(start int, onlyOf bool) {
 	first := len(r.merged)
 	for first > 0 && r.merged[first-1].start > start {
 		first--
@@ -327,7 +352,6 @@ func (r *Reader) ownNames(start int) nameSet {
 	within := r.merged[first:]
 	r.merged = r.merged[:first]
 
-	names := make(nameSet)
 	json := r.out[r.base:]
 	depth := 0
 	for i := start + 1; i < len(json); {
@@ -348,24 +372,23 @@ func (r *Reader) ownNames(start int) nameSet {
 			end := skipJSON(json, i)
 			if end < len(json) && json[end] == ':' {
 				if depth == 0 {
-					names.add(string(jsonwire.AppendUnescaped(nil, json[i+1:end-1])))
+					r.takeName(i, onlyOf)
 				}
 				end++
 			}
 			i = end
 		}
 	}
-	return names
 }
 
-// members ranges over the members of a JSON object: their names, unescaped, and
+// members ranges over the members of a JSON object: their names, with quotes, and
 // where they start and end, counted from where the object is at.
-func members(json []byte, at span) func(yield func(string, span) bool) {
-	return func(yield func(string, span) bool) {
+func members(json []byte, at span) func(yield func([]byte, span) bool) {
+	return func(yield func([]byte, span) bool) {
 		for i := 1; json[i] != '}'; {
 			start := i
 			i = skipJSON(json, i)
-			name := string(jsonwire.AppendUnescaped(nil, json[start+1:i-1]))
+			name := json[start:i]
 			i = skipJSON(json, i+1)
 			if !yield(name, span{start + at.start, i + at.start}) {
 				return

@@ -43,23 +43,6 @@ func zeroName(name string) (string, bool) {
 	return name, false
 }
 
-// A nameSet has the names of members. A key that is a zero is in it if either is, or
-// another of its name.
-type nameSet map[string]bool
-
-func (s nameSet) add(name string) {
-	name, isZero := zeroName(name)
-	s[name] = true
-	if isZero {
-		s[plusZero] = true
-	}
-}
-
-func (s nameSet) has(name string) bool {
-	name, isZero := zeroName(name)
-	return s[name] || isZero && s[plusZero]
-}
-
 // nameZeros replaces the placeholders in the output by names.
 func (r *Reader) nameZeros() {
 	json := r.out[r.base:]
