@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Contenders take turns in one process, each for a slice of a few milliseconds (or one
-// run, where that takes longer), and what counts is the ratio within a round: the speed
-// of a machine changes by a factor of two from one minute to the next, and with it that
-// of all contenders.
-const (
-	slice      = 5 * time.Millisecond
-	maxSlices  = 6                      // of a contender in a round
-	roundShare = 120 * time.Millisecond // that a slow contender need not exceed
-)
+// slice is how long a contender works in a round (or one run, where that takes longer). Contenders
+// take turns in one process, and what counts is the ratio within a round: the speed of a machine
+// changes by a factor of two from one minute to the next, and with it that of all contenders.
+//
+// It is longer than Go's collector takes to collect the garbage of a contender, so that each pays for
+// its own: in slices of 5 ms, one that makes a gigabyte in a second had it collected while
+// the next one was timed, on another processor if that was idle, and a contender that takes 10 ms for a run did each
+// with cold caches.
+const slice = 100 * time.Millisecond
 
 // A Measure is what was measured of a contender on a workload.
 type Measure struct {
@@ -38,10 +38,8 @@ type Trial struct {
 // A racer is a contender with its runs.
 type racer struct {
 	*Measure
-	runs  []Run
-	last  time.Duration // of a run before the first round
-	spent time.Duration
-	done  int
+	runs []Run
+	last time.Duration // of a run before the first round
 }
 
 // Race measures the contenders of a job on a workload.
@@ -61,14 +59,8 @@ func Race(job *Job, w *Workload, rounds int) *Trial {
 	}
 	for range rounds {
 		runtime.GC() // no round pays for another one's garbage
-		for range maxSlices {
-			for _, r := range racers {
-				r.slice()
-			}
-		}
 		for _, r := range racers {
-			r.NS = append(r.NS, float64(r.spent.Nanoseconds())/float64(r.done))
-			r.spent, r.done = 0, 0
+			r.NS = append(r.NS, r.slice())
 		}
 	}
 	return t
@@ -87,7 +79,7 @@ func prepare(c *Contender, w *Workload) *racer {
 		}
 		r.runs = append(r.runs, c.Start(d))
 	}
-	for start, i := time.Now(), 0; i < 3 && time.Since(start) < roundShare; i++ {
+	for start, i := time.Now(), 0; i < 3 && time.Since(start) < slice; i++ {
 		before := time.Now()
 		r.run() // buffers grow to what they need
 		r.last = time.Since(before) + 1
@@ -102,17 +94,13 @@ func (r *racer) run() {
 	}
 }
 
-func (r *racer) slice() {
-	if r.done > 0 && r.spent > roundShare {
-		return
-	}
+// slice returns how many nanoseconds a run takes.
+func (r *racer) slice() float64 {
 	start := time.Now()
-	for {
+	for done := 1; ; done++ {
 		r.run()
-		r.done++
 		if d := time.Since(start); d >= slice {
-			r.spent += d
-			return
+			return float64(d.Nanoseconds()) / float64(done)
 		}
 	}
 }
