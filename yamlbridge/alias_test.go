@@ -1,14 +1,21 @@
 package yamlbridge_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/yamlbridge"
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 func TestAliases(t *testing.T) {
@@ -298,5 +305,91 @@ func TestManyAnchors(t *testing.T) {
 		got, err := convert(strings.TrimSuffix(src.String(), fmt.Sprintf("\n- *a%d", n)))
 		require.NoError(t, err)
 		assert.Equal(t, "["+want.String()+`"x","x"]`, got)
+	}
+}
+
+// TestMergedNames compares which members merge keys bring into a mapping with what their rules say: for few and many, in the
+// mapping itself and in what is merged, with names that are spelled in several ways.
+func TestMergedNames(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	names := []string{"0", "-0", "a", "tab\t", "\b", "back\\", "quo\"te", "é", "\x01", strings.Repeat("long ", 30)}
+	for i := range 200 {
+		names = append(names, fmt.Sprintf("name-%d", i))
+	}
+	spelled := func(name string) string {
+		quoted, err := json.Marshal(name)
+		require.NoError(t, err)
+		return []string{"", "!!str ", "!!str ", "? "}[r.IntN(4)] + string(quoted)
+	}
+	type member struct{ name, value string }
+	some := func(most, kinds int) (list []member) {
+		for range r.IntN(most) {
+			list = append(list, member{names[r.IntN(min(kinds, len(names)))], fmt.Sprint(r.IntN(1000))})
+		}
+		return list
+	}
+	flow := func(list []member) string {
+		var b strings.Builder
+		for i, m := range list {
+			fmt.Fprintf(&b, "%s%s: %s", ", "[:2*min(i, 1)], spelled(m.name), m.value)
+		}
+		return "{" + b.String() + "}"
+	}
+	for range 2000 {
+		kinds := 1 + r.IntN(len(names))
+		own := some(1<<r.IntN(8), kinds)
+		var before, in strings.Builder
+		var sources [][]member // those that win first
+		for key := range 1 + r.IntN(3) {
+			var list []string
+			var listed [][]member
+			for i := range 1 + r.IntN(3) {
+				s := some(1<<r.IntN(8), kinds)
+				listed = append(listed, s)
+				text := flow(s)
+				if r.IntN(2) == 0 {
+					fmt.Fprintf(&before, "- &s%d-%d %s\n", key, i, text)
+					text = fmt.Sprintf("*s%d-%d ", key, i)
+				}
+				list = append(list, text)
+			}
+			fmt.Fprintf(&in, "<<: [%s], ", strings.Join(list, ", "))
+			sources = append(listed, sources...)
+		}
+		src := before.String() + "- {" + in.String() + strings.TrimPrefix(flow(own), "{") + "\n"
+
+		want := slices.Clone(own)
+		taken := make(map[string]bool)
+		for _, m := range own {
+			taken[m.name] = true
+		}
+		for _, s := range sources {
+			for _, m := range s {
+				if !taken[m.name] {
+					want = append(want, m)
+				}
+			}
+			for _, m := range s {
+				taken[m.name] = true
+			}
+		}
+		out, err := convert(src)
+		require.NoError(t, err, src)
+		var all []jsontext.Value
+		require.NoError(t, jsonv2.Unmarshal([]byte(out), &all, jsontext.AllowDuplicateNames(true)), src)
+		var got []member
+		dec := jsontext.NewDecoder(bytes.NewReader(all[len(all)-1]), jsontext.AllowDuplicateNames(true))
+		_, err = dec.ReadToken()
+		require.NoError(t, err)
+		for dec.PeekKind() == '"' {
+			name, err := dec.ReadToken()
+			require.NoError(t, err)
+			m := member{name: name.String()}
+			value, err := dec.ReadToken()
+			require.NoError(t, err)
+			m.value = value.String()
+			got = append(got, m)
+		}
+		require.Equal(t, want, got, src)
 	}
 }

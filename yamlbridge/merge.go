@@ -116,10 +116,10 @@ func (r *Reader) merge() error {
 	r.merges = r.merges[:len(r.merges)-1]
 
 	// Where the mappings are, and that there is nothing else.
-	listed := slices.Clone(r.sources[m.sources:])
+	listed := r.sources[m.sources:]
 	r.sources = r.sources[:m.sources]
 	json := r.out[r.base+m.value:]
-	var found []source
+	found := r.found[:0]
 	add := func(s span) error {
 		s.start, s.end = s.start+m.value, s.end+m.value
 		at := r.main.at(s.start)
@@ -149,6 +149,7 @@ func (r *Reader) merge() error {
 	} else if err := add(span{0, len(json)}); err != nil {
 		return err
 	}
+	r.found = found
 
 	// Merge keys within have copies in the side buffer, each of which is looked at.
 	if err := r.charge(len(r.aside.copies)-m.aside, int(r.main.marks[m.marks].text)); err != nil {
@@ -282,7 +283,7 @@ func (r *Reader) mergeSources() error {
 		steps.Add(1)
 		first--
 	}
-	sources := slices.Clone(r.sources[first:])
+	sources := r.sources[first:]
 	r.sources = r.sources[:first]
 	// Of several merge keys the later wins, of one list the earlier.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })

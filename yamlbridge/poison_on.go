@@ -30,6 +30,7 @@ func (r *Reader) poison() {
 	fill(r.typed, typedKey{at: number})
 	fill(r.merges, merging{at: number, value: number})
 	fill(r.sources, source{span: bad, anchor: number, depth: number})
+	fill(r.found, source{span: bad, anchor: number, depth: number})
 	fill(r.merged, bad)
 }
 

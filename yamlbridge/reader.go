@@ -103,9 +103,10 @@ type Reader struct {
 	typed   []typedKey
 	merges  []merging
 	sources []source
-	merged  []span // mappings in out that have merge keys and are closed, but none within another
-	allowed int    // what aliases may add
-	budget  int    // what is left of that
+	found   []source // of the merge key that ends
+	merged  []span   // mappings in out that have merge keys and are closed, but none within another
+	allowed int      // what aliases may add
+	budget  int      // what is left of that
 
 	zeroKeys bool // there are placeholders for 0.0 and -0.0
 	trailing bool // something follows the document that was read
@@ -240,7 +241,7 @@ func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
 		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.names.one) + held(r.names.other) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
-		held(r.typed) + held(r.merges) + held(r.sources) + held(r.merged)
+		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
 }
 
 // held returns how many bytes a slice holds.
