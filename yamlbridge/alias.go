@@ -10,8 +10,8 @@ import (
 // An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is
 // the JSON of the node, in the reader's output or in its side buffer.
 type anchor struct {
-	name    span // in the text
-	span    span
+	name    packedSpan // in the text
+	at      packedSpan
 	inSide  bool
 	open    bool  // the node is still being read
 	isFloat bool  // as a key it has another form than an integer
@@ -20,6 +20,13 @@ type anchor struct {
 	moved   int32 // the anchors from this one to that are in the side buffer, or 0
 	hash    uint32
 }
+
+// A packedSpan is a span in half of the memory: an anchor does not take more than half of a cache line.
+type packedSpan struct{ start, end uint32 }
+
+func (s span) packed() packedSpan { return packedSpan{uint32(s.start), uint32(s.end)} }
+
+func (s packedSpan) span() span { return span{int(s.start), int(s.end)} }
 
 // addAnchor adds an anchor, and returns its index. It hides others of its name.
 func (r *Reader) addAnchor(a anchor) int {
@@ -37,7 +44,7 @@ func (r *Reader) openAnchor(seq bool) (int32, error) {
 	index := -1
 	if r.props.anchored() {
 		start := len(r.out) - r.base
-		index = r.addAnchor(anchor{name: r.props.anchor, span: span{start, start}, open: true})
+		index = r.addAnchor(anchor{name: r.props.anchor.packed(), at: span{start, start}.packed(), open: true})
 	}
 	r.props = properties{}
 	return int32(index), nil
@@ -58,7 +65,7 @@ func (r *Reader) anchorKey(v *value) {
 	}
 	r.side = side
 	r.addAnchor(anchor{
-		name: r.props.anchor, span: span{start, len(r.side)}, inSide: true, isFloat: v.kind == floatValue,
+		name: r.props.anchor.packed(), at: span{start, len(r.side)}.packed(), inSide: true, isFloat: v.kind == floatValue,
 		minus: isMinusZero(v),
 	})
 }
@@ -83,9 +90,9 @@ func (r *Reader) dereference(alias span) (int, error) {
 // json returns the JSON of an anchor.
 func (r *Reader) json(a *anchor) []byte {
 	if a.inSide {
-		return r.side[a.span.start:a.span.end]
+		return r.side[a.at.start:a.at.end]
 	}
-	return r.out[r.base+a.span.start : r.base+a.span.end]
+	return r.out[r.base+int(a.at.start) : r.base+int(a.at.end)]
 }
 
 // alias writes the value of an alias.
@@ -110,7 +117,7 @@ func (r *Reader) alias(alias span) error {
 	}
 	r.comma()
 	r.mark(alias.start)
-	r.copy(a.span, a.inSide)
+	r.copy(a.at.span(), a.inSide)
 	r.contain(a.height)
 	return nil
 }
@@ -161,7 +168,7 @@ func (r *Reader) aliasKey(alias span) error {
 	}
 	// What leads to the definition of a copy leads to that of the name, too.
 	start := int(r.main.marks[len(r.main.marks)-1].json)
-	r.main.copies = append(r.main.copies, copied{start, len(r.out) - r.base - len(":"), a.span.start, a.inSide})
+	r.main.copies = append(r.main.copies, copied{start, len(r.out) - r.base - len(":"), int(a.at.start), a.inSide})
 	return nil
 }
 

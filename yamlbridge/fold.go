@@ -583,7 +583,7 @@ func (r *Reader) endString(start int) {
 	r.out = append(r.out, '"')
 	if r.props.set {
 		if r.props.anchored() {
-			r.addAnchor(anchor{name: r.props.anchor, span: span{start - r.base, len(r.out) - r.base}})
+			r.addAnchor(anchor{name: r.props.anchor.packed(), at: span{start - r.base, len(r.out) - r.base}.packed()})
 		}
 		r.props = properties{}
 	}

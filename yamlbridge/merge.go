@@ -87,11 +87,11 @@ func (r *Reader) mergeAlias(at, index int) error {
 	}
 	r.comma()
 	if f := &r.stack[len(r.stack)-1]; f.mergeList && f.anchor >= 0 {
-		if err := r.charge(a.span.end-a.span.start, at); err != nil {
+		if err := r.charge(int(a.at.end-a.at.start), at); err != nil {
 			return err
 		}
 		r.mark(at)
-		r.copy(a.span, a.inSide)
+		r.copy(a.at.span(), a.inSide)
 		r.contain(a.height)
 		return nil
 	}
@@ -199,8 +199,8 @@ func (r *Reader) moveAside(m merging) (moved int) {
 			i = int(a.moved) // with a merge key in this one
 			continue
 		}
-		if !a.inSide && a.span.start >= m.value {
-			a.span.start, a.span.end, a.inSide = a.span.start+moved, a.span.end+moved, true
+		if at := a.at.span(); !a.inSide && at.start >= m.value {
+			a.at, a.inSide = span{at.start + moved, at.end + moved}.packed(), true
 		}
 		i++
 	}
@@ -230,7 +230,7 @@ func (r *Reader) moveAside(m merging) (moved int) {
 func (r *Reader) resolved(s *source) (json []byte, at span, inSide bool) {
 	at, inSide = s.span, s.inSide
 	if s.anchor >= 0 {
-		at, inSide = r.anchors[s.anchor].span, r.anchors[s.anchor].inSide
+		at, inSide = r.anchors[s.anchor].at.span(), r.anchors[s.anchor].inSide
 	}
 	if inSide {
 		return r.side[at.start:at.end], at, true

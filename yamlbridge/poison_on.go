@@ -21,7 +21,7 @@ func (r *Reader) poison() {
 		fill(t.marks, mark{math.MaxUint32, math.MaxUint32})
 		fill(t.copies, copied{number, number, number, true})
 	}
-	fill(r.anchors, anchor{name: bad, span: bad, open: true, height: number})
+	fill(r.anchors, anchor{name: bad.packed(), at: bad.packed(), open: true, height: number})
 	fill(r.byName.slots, math.MaxUint64)
 	fill(r.names.slots, math.MaxUint64)
 	fill(r.names.spare, math.MaxUint64)

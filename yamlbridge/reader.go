@@ -322,7 +322,7 @@ func (r *Reader) pop() error {
 	r.out = append(r.out, bracket)
 	if f.anchor >= 0 {
 		a := &r.anchors[f.anchor]
-		a.span.end, a.open, a.height = len(r.out)-r.base, false, f.height
+		a.at.end, a.open, a.height = uint32(len(r.out)-r.base), false, f.height
 	}
 	r.stack = r.stack[:len(r.stack)-1]
 	r.contain(f.height)

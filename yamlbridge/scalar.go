@@ -201,7 +201,7 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 	}
 	if r.props.anchored() {
 		r.addAnchor(anchor{
-			name: r.props.anchor, span: span{start - r.base, len(r.out) - r.base}, isFloat: v.kind == floatValue,
+			name: r.props.anchor.packed(), at: span{start - r.base, len(r.out) - r.base}.packed(), isFloat: v.kind == floatValue,
 			minus: isMinusZero(&v),
 		})
 	}
