@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math"
 	"regexp"
@@ -56,8 +57,11 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 					mark = "+"
 				}
 				limit := machine.memory
-				if way.Name == "map" {
+				switch {
+				case way.Name == "map":
 					limit = machine.maps
+				case f.Lookups:
+					limit = machine.tables
 				}
 				if series.mean() > limit {
 					mark = "!"
@@ -150,10 +154,13 @@ func (s *costSeries) speed() float64 {
 	return float64(len(s.docs[last])) * 1e3 / float64(s.best[last])
 }
 
-// tortureMachine returns what twice the document may cost at most: mostFactor, or more by as much as plain
-// work on memory costs more than twice on this machine, where it is farther away the more of it there is.
-// For maps that is making one of the document's words in Go; for all else, copying the document and reading the copy.
-func tortureMachine(w io.Writer) (most struct{ memory, maps float64 }) {
+// The most that twice the document may cost: mostFactor, or more by as much as plain work on memory costs
+// more than twice on this machine, where it is farther away the more of it there is.
+type tortureLimits struct{ memory, tables, maps float64 }
+
+// tortureMachine measures plain work on the words of a document.
+func tortureMachine(w io.Writer) tortureLimits {
+	const word = 10
 	words := hostile.Family{Make: func(n int) []byte {
 		var b []byte
 		for i := 0; len(b) < n; i++ {
@@ -161,22 +168,48 @@ func tortureMachine(w io.Writer) (most struct{ memory, maps float64 }) {
 		}
 		return b
 	}}
-	to := make([]byte, largestSize+16) // the last word is whole
-	memory := tortureSeries(&words, func(doc []byte) (int, error) {
+	to := make([]byte, largestSize+word)
+	copied := func(doc []byte) (int, error) {
 		return bytes.IndexByte(to[:copy(to, doc)], 0), nil // which is not there
-	})
-	maps := tortureSeries(&words, func(doc []byte) (int, error) {
-		m := make(map[string]any, len(doc)/10)
-		for len(doc) >= 10 {
-			m[string(doc[:9])] = string(doc[1:9])
-			doc = doc[10:]
+	}
+	slots, seed := make([]uint32, 2*len(to)/word), maphash.MakeSeed()
+	entered := func(doc []byte) (found int, err error) {
+		n := len(doc) / word
+		slots := slots[:2*n]
+		clear(slots)
+		slot := func(i int) *uint32 {
+			at := maphash.Bytes(seed, doc[word*i:][:word]) % uint64(len(slots))
+			for slots[at] != 0 && !bytes.Equal(doc[word*i:][:word], doc[word*(int(slots[at])-1):][:word]) {
+				at = (at + 1) % uint64(len(slots))
+			}
+			return &slots[at]
+		}
+		for i := range n {
+			*slot(i) = uint32(i + 1)
+			found += int(*slot(i * 7919 % (i + 1)))
+		}
+		return found, nil
+	}
+	made := func(doc []byte) (int, error) {
+		m := make(map[string]any, len(doc)/word)
+		for ; len(doc) >= word; doc = doc[word:] {
+			m[string(doc[:word])] = string(doc[1:word])
 		}
 		return len(m), nil
-	})
-	most.memory, most.maps = mostFactor*max(1, memory.mean()/2), mostFactor*max(1, maps.mean()/2)
-	fmt.Fprintf(w, "What twice as much costs the machine: copying a document and reading the copy %.2f, %.2f (%s), making a map of its words %.2f, %.2f (%s). So a document may cost %.2f times as much, a map %.2f.\n",
-		memory.mean(), slices.Max(memory.factors()), short(memory.speed()), maps.mean(), slices.Max(maps.factors()), short(maps.speed()), most.memory, most.maps)
-	return most
+	}
+	fmt.Fprint(w, "What twice as much costs the machine, and what it may cost here therefore:")
+	limit := func(name string, run func([]byte) (int, error)) float64 {
+		s := tortureSeries(&words, run)
+		most := mostFactor * max(1, s.mean()/2)
+		fmt.Fprintf(w, " %s %.2f, %.2f (%s): %.2f.", name, s.mean(), slices.Max(s.factors()), short(s.speed()), most)
+		return most
+	}
+	defer fmt.Fprintln(w)
+	return tortureLimits{
+		memory: limit("to copy a document and read the copy", copied),
+		tables: limit("to enter its words in a table and look others up", entered),
+		maps:   limit("to make a Go map of them", made),
+	}
 }
 
 // mostOverCopy is how many times as long as a copy it may take to find duplicates deep down.

@@ -1,7 +1,7 @@
 // Package yamlbridge turns YAML documents into JSON, and remembers where each name
 // and value stood. It reads bytes and writes bytes: there are no tokens, events or
 // nodes between them, and a [Reader] that has grown allocates nothing for what is
-// common. What does allocate are merge keys, !!binary and !!timestamp, %TAG, keys that
+// common. What does allocate are !!binary and !!timestamp, %TAG, keys that
 // are the float 0, and UTF-16.
 //
 // All of YAML is read that can be turned into JSON: block and flow collections (so

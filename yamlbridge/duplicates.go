@@ -36,6 +36,8 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 		f      = &open{}
 		breaks = appendLineFeeds(nil, r.text)
 		tracer = newTracer(r)
+
+		name, id []byte
 	)
 	for i := 0; i < len(json); {
 		switch json[i] {
@@ -58,14 +60,17 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 		default:
 			end := skipJSON(json, i)
 			if f.keys != nil && f.key == i {
-				id, shown := r.keyOf(i, jsonwire.AppendUnescaped(nil, json[i+1:end-1]), &tracer)
+				name = jsonwire.AppendUnescaped(name[:0], json[i+1:end-1])
+				v := r.typedKey(i, &tracer)
+				id = appendKeyID(id[:0], name, v, i)
 				end++ // with the colon
-				if f.keys[id] {
+				if f.keys[string(id)] {
 					at, _ := tracer.lead(end)
 					line := 1 + sort.SearchInts(breaks, at) + max(r.Origin.Line-1, 0)
-					f.report = fmt.Sprintf("line %d: key %s already set in map", line, shown)
+					f.report = fmt.Sprintf("line %d: key %s already set in map", line, shownKey(name, v))
+				} else {
+					f.keys[string(id)] = true
 				}
-				f.keys[id] = true
 			}
 			i = end
 		}
@@ -76,32 +81,52 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 	return list
 }
 
-// keyOf returns what tells the name at an offset of the JSON from others as a key,
-// and how the server shows it.
-func (r *Reader) keyOf(offset int, name []byte, t *tracer) (id, shown string) {
-	var v *value
-	if len(r.typed) > 0 {
-		here, there := t.lead(offset)
-		if v = r.typedAt(here); v == nil { // an alias is noted where it stands
-			v = r.typedAt(there)
-		}
+// typedKey returns what the key whose name is at an offset of the JSON stands for, or nil if that
+// is a string.
+func (r *Reader) typedKey(offset int, t *tracer) *value {
+	if len(r.typed) == 0 {
+		return nil
 	}
+	here, there := t.lead(offset)
+	if v := r.typedAt(here); v != nil { // an alias is noted where it stands
+		return v
+	}
+	return r.typedAt(there)
+}
+
+// appendKeyID appends what tells a key from others: its name, or the value v that it stands for.
+func appendKeyID(id, name []byte, v *value, offset int) []byte {
 	switch {
 	case v == nil:
-		return "s" + string(name), strconv.Quote(string(name))
+		return append(append(id, 's'), name...)
 	case v.kind == bytesValue: // equal as the server mangles it, but not before
-		return "s" + string(v.text), strconv.Quote(string(v.text))
+		return append(append(id, 's'), v.text...)
 	case v.kind == floatValue:
 		if v.f != v.f {
-			return "f" + strconv.Itoa(offset), "NaN" // is equal to nothing
+			return strconv.AppendInt(append(id, 'f'), int64(offset), 10) // equal to nothing
 		}
-		shown = fmt.Sprintf("%#v", v.f)
 		if v.f == 0 {
-			return "f0", shown // 0.0 and -0.0 are equal
+			return append(id, "f0"...) // 0.0 and -0.0 are equal
 		}
-		return "f" + strconv.FormatFloat(v.f, 'x', -1, 64), shown
+		return strconv.AppendFloat(append(id, 'f'), v.f, 'x', -1, 64)
 	}
-	return "t" + string(name), string(name)
+	return append(append(id, 't'), name...)
+}
+
+// shownKey returns a key as the server shows it.
+func shownKey(name []byte, v *value) string {
+	switch {
+	case v == nil:
+		return strconv.Quote(string(name))
+	case v.kind == bytesValue:
+		return strconv.Quote(string(v.text))
+	case v.kind == floatValue:
+		if v.f != v.f {
+			return "NaN"
+		}
+		return fmt.Sprintf("%#v", v.f)
+	}
+	return string(name)
 }
 
 // A tracer leads from offsets of the JSON, each beyond the last, to the text, as

@@ -55,6 +55,7 @@ func TestNoAllocationsForProperties(t *testing.T) {
 	for _, src := range []string{
 		`a: &x "q"`, `a: &x 'q''r'`, "a: !!str x", "a: !!int '5'", `{!!str "k\n": &x !!str x, b: *x}`, "!<tag:yaml.org,2002:str> a", "! a: !!float 5",
 		"a: !!map {b: &x !!seq [*y]}", "&a a: &b b\n*a : *b", "? &x |\n k\n: !!str\n  b\n  c", "a: &x |\n b", "{1.5: a, on: &x ~, 0.5: *x}",
+		"- &x {a: 1, b: &y [2]}\n- {<<: *x, a: 3, \"\\b\": *y}\n- {<<: [{c: 1}, *x], !!str \"\\b\": 2, <<: {\"\\b\": 1}}",
 	} {
 		src = strings.Replace(src, "*y", "&y 1, *y", 1)
 		for kind, r := range readers() {

@@ -40,6 +40,8 @@ type Family struct {
 	YAML bool
 	// Fatal says that the documents are refused, at their end.
 	Fatal bool
+	// Lookups says that a part of the documents refers to any other.
+	Lookups bool
 	// Make returns a document of about n bytes.
 	Make func(n int) []byte
 }

@@ -40,11 +40,13 @@ func objects() []Family {
 	list = append(list, fields("each name twice", func(before, after string) func(int) []byte {
 		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"%x":"",`, i/2) })
 	})...)
-	list = append(list, fields("names that come again far behind", func(before, after string) func(int) []byte {
+	for _, f := range fields("names that come again far behind", func(before, after string) func(int) []byte {
 		return func(n int) []byte {
 			return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"%x":"",`, i%(n/20)) })(n)
 		}
-	})...)
+	}) {
+		list = append(list, f.lookups())
+	}
 	list = append(list, fields("escaped names", func(before, after string) func(int) []byte {
 		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"\u0061%x\u0062":"",`, i) })
 	})...)

@@ -25,7 +25,7 @@ func blocks() []Family {
 		yamlFamily("deep blocks of mappings", fill("raw:\n", "", func(i int) string { return " " + strings.TrimPrefix(mapping(i), " ") })),
 		yamlFamily("deep blocks of sequences", fill("raw:\n", "", same(level("-")))),
 		yamlFamily("deep sequences on one line", fill("raw:\n", "", same(strings.Repeat("- ", deep)+"0\n"))),
-		yamlFamily("a wide mapping", fill("map:\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })),
+		yamlFamily("a wide mapping", fill("map:\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })).lookups(),
 		yamlFamily("a wide sequence", fill("strings:\n", "", same("- v\n"))),
 		yamlFamily("one key", fill("zz:\n", "", same(" k: v\n"))),
 		yamlFamily("keys of other types", fill("raw:\n", "", func(i int) string { return fmt.Sprintf(" %d: 1\n %d.5: 2\n 0x%x: 3\n", i, i, i) })),
@@ -61,7 +61,7 @@ func aliases() []Family {
 		yamlFamily("one anchor again and again", fill("raw:\n", "", same("- &a x\n- *a\n"))),
 		yamlFamily("aliases", fill("raw:\n- &a [1, {b: c}]\n", "", same("- *a\n"))),
 		yamlFamily("anchors and aliases", fill("raw:\n", "", func(i int) string { return fmt.Sprintf("- &a%d [x]\n- *a%d\n", i, i/2) })),
-		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })),
+		yamlFamily("aliases of aliases", fill("raw:\n- &a0 x\n", "", func(i int) string { return fmt.Sprintf("- &a%d [*a%d]\n- &b%d y\n", i+1, i*i%97*i/97, i) })).lookups(),
 		yamlFamily("aliases for keys", fill("raw:\n- &a k\n", "", same("- *a : v\n"))),
 		yamlFamily("an alias that refers to nothing", fill("raw:\n", "- *no\n", same("- &a x\n- *a\n"))).refused(),
 	}
@@ -74,10 +74,10 @@ func merges() []Family {
 		yamlFamily("nested merge keys", fill("raw:\n", "", same("- "+nest("{<<: ", "{a: b}", ", c: d}", 40)+"\n"))),
 		yamlFamily("deep merge keys", fill("zz: &a {b: c}\nraw:\n", "", same("- "+nest("{<<: *a, x: ", "0", "}", 2000)+"\n"))),
 		yamlFamily("merge keys in one mapping", fill("zz: &a {b: c}\nraw:\n", "", same(" <<: *a\n"))),
-		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })),
+		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })).lookups(),
 		yamlFamily("a wide mapping that is merged", func(n int) []byte {
 			return append(fill("zz: &a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })(n), "raw:\n <<: *a\n k1: w\n"...)
-		}),
+		}).lookups(),
 	}
 }
 
@@ -107,6 +107,12 @@ func lines() []Family {
 		yamlFamily("not ASCII", fill("raw:\n", "", same("- é日😀: ü\n"))),
 		yamlFamily("ends of documents", fill("s: a\n", "", same("...\n# comment\n"))),
 	)
+}
+
+// lookups says that a part of the documents refers to any other.
+func (f Family) lookups() Family {
+	f.Lookups = true
+	return f
 }
 
 // refused says that the documents are, at their end.
