@@ -238,7 +238,7 @@ func (d *Decoder) prepare() {
 	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
 	w.cutting, w.collecting, w.outOfRange = false, false, false
 	w.losers = w.losers[:0]
-	w.tooLarge, w.most = false, maxInt
+	w.most = maxInt
 	w.streaming = false
 	w.findings.reset()
 }

@@ -296,3 +296,23 @@ func TestManyDuplicatesOnStream(t *testing.T) {
 		}
 	}
 }
+
+// TestOutputOfRepeated asserts that a result which is within its limit is not refused for what a member wrote that
+// goes, as its name comes again.
+func TestOutputOfRepeated(t *testing.T) {
+	d := New(compileYAML(t, "type: object\nproperties: {map: {type: object, additionalProperties: {type: string}}}"),
+		WithLimits(Limits{OutputBytes: 100}))
+	for _, members := range []int{10, 20_000} { // few are written when something is dropped, many in parts
+		var large strings.Builder
+		for i := range members {
+			fmt.Fprintf(&large, `"key-%d":"some text",`, i)
+		}
+		dst := make([]byte, 0, 1<<20)
+		out, err := d.AppendJSON(dst, []byte(`{"map":{`+large.String()+`"a":"b"},"zz":1,"map":{"a":"b"}}`))
+		require.NoError(t, err)
+		require.Equal(t, `{"map":{"a":"b"}}`, string(out))
+		_, err = d.AppendJSON(dst, []byte(`{"map":{`+large.String()+`"a":"b"}}`))
+		var limit *ferrors.LimitError
+		require.ErrorAs(t, err, &limit)
+	}
+}

@@ -15,7 +15,8 @@ import (
 // the next ones are to be walked by their tokens; a power of 2.
 const largeMap = 64
 
-// longRun is how many bytes of a map are copied to the result at a time, while they are in a cache.
+// longRun is how many bytes of a map are copied to the result at a time, while they are in a cache: if the result has room
+// for them, as it would grow in many steps, and not on a stream, whose window is small.
 var longRun = 128 << 10 // a variable for tests
 
 // stringMembers goes on behind members of the object that is read, from the name at w.pos
@@ -51,7 +52,7 @@ func (w *walker) stringMembers(b []byte) bool {
 		top.cur = w.names[len(w.names)-1].at
 		w.member, w.kept = w.pos+c.Pos(4*members-1), true
 		w.pos = w.member + 1
-		if w.member-w.flushed >= longRun && !w.streaming {
+		if w.member-w.flushed >= longRun && !w.streaming && cap(w.out)-len(w.out) >= len(b)-w.flushed {
 			w.flush(b, w.member)
 		}
 		whole = 4*members == to && c.size == kernel.MaxBytes && c.count-to < 4

@@ -164,3 +164,14 @@ func TestStringMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeMapAtOnce asserts that a result which has to be allocated is so once, as no part of it is written before.
+func TestLargeMapAtOnce(t *testing.T) {
+	src := []byte(`{"data":{` + randomMap(rand.New(rand.NewPCG(3, 1)), 20_000, 0) + `}}`)
+	require.Greater(t, len(src), 4*longRun)
+	d := New(compileYAML(t, mapSchemas[0].schema), FieldValidation(Ignore))
+	require.LessOrEqual(t, testing.AllocsPerRun(5, func() { _, _ = d.AppendJSON(nil, src) }), 1.0)
+	dst, err := d.AppendJSON(nil, src)
+	require.NoError(t, err)
+	require.Zero(t, testing.AllocsPerRun(5, func() { dst, _ = d.AppendJSON(dst[:0], src) }))
+}

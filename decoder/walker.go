@@ -113,7 +113,7 @@ type walker struct {
 // start prepares for a document whose output is appended to dst.
 func (w *walker) start(dst []byte) {
 	w.out = dst
-	w.budget = w.limits.DefaultBytes
+	w.budget, w.tooLarge = w.limits.DefaultBytes, false
 	w.words = w.words[:0]
 	w.st, w.sp, w.pos, w.flushed, w.kept = atValue, 0, 0, 0, false
 	w.frames[0] = frame{kind: inRoot}

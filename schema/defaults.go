@@ -397,9 +397,9 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 // normalise returns a default on an edge, or a part of one, after what the server
 // does to metadata in defaults before it uses them (defaulting.PruneDefaults): a
 // round trip through ObjectMeta without what does not fit there. ok says whether
-// anything is left. Metadata that is no object stays.
+// anything is left. Metadata that is no object stays, and by the KEP null does, too.
 func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value, ok bool) {
-	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n') {
+	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.dialect != KEP) {
 		out, err := objectmeta.Append(nil, v, true, false)
 		return out, err == nil
 	}

@@ -216,6 +216,10 @@ func TestJSONLimit(t *testing.T) {
 		strings.Repeat("- a\n", most):                                              2_502,
 		"[" + strings.Repeat("a,\n", most) + "]":                                   2_501,
 		"- &a " + strings.Repeat("x", most/4) + "\n" + strings.Repeat("- *a\n", 5): 5,
+		// Before the names in a mapping are looked at, after each source, and aside.
+		"x: &x {a: 1}\nm:\n <<:\n - *x\n k: \"" + nuls + "\"":                                                                 4,
+		"x: &x {a: \"" + nuls[:most/6] + "\"}\nm:\n <<:\n - *x\n -\n  {a: \"" + nuls[:most/10] + "\",\n  c: 1}\n -\n  {b: 1}": 4,
+		"<<: {a: \"" + nuls[:most/6] + "\"}\n<<: {a: \"" + nuls[:most/6] + "\"}\na: 1\nd: 2":                                  4,
 	} {
 		requireLimit(t, src, "JSON bytes", line)
 	}

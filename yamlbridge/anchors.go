@@ -20,7 +20,7 @@ type anchorTable struct {
 	count int // how many of the anchors are in it
 }
 
-// hash returns that of the name of an anchor.
+// hash returns that of a name: of an anchor, or of a member in a nameSet.
 func (t *anchorTable) hash(name []byte) uint32 {
 	if t.seed == (maphash.Seed{}) {
 		t.seed = maphash.MakeSeed()

@@ -288,6 +288,9 @@ func (r *Reader) mergeSources() error {
 	// Of several merge keys the later wins, of one list the earlier.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
 
+	if r.isTooLong() && len(sources) > 0 {
+		return r.tooLong(sources[0].at)
+	}
 	// Whichever has fewer names has them looked up: those of the mapping itself, or of the sources.
 	r.names.reset()
 	size := 0
@@ -321,6 +324,9 @@ func (r *Reader) mergeSources() error {
 		}
 		// Names that stand twice in one source do so here, too.
 		if i+1 < len(sources) {
+			if r.isTooLong() {
+				return r.tooLong(s.at)
+			}
 			r.takeAdded(start)
 		}
 	}

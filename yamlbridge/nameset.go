@@ -12,8 +12,8 @@ import (
 // taken. A key that is a zero is taken if either is, or another of its name.
 //
 // A slot in use has the upper 31 bits of a name's hash, whether it is taken, in which buffer it is,
-// and where it starts there, plus one: in open addressing with linear probing, where at most half of
-// the slots are in use.
+// and where it starts there, plus one, in 31 bits (see [Reader.isTooLong]): in open addressing with linear
+// probing, where at most half of the slots are in use.
 type nameSet struct {
 	slots, spare []uint64
 	count        int

@@ -389,9 +389,10 @@ func (r *Reader) limit(name string, most int64, off int) error {
 	return &errors.LimitError{Limit: name, Max: most, Position: r.at(off), Path: r.path()}
 }
 
-// isTooLong reports whether the JSON is longer than it may be. Whoever writes any asks
-// before the next line, or token in brackets; a token or two more do no harm.
-func (r *Reader) isTooLong() bool { return len(r.out)-r.base > maxJSONBytes }
+// isTooLong reports whether the JSON, or what is written aside, is longer than it may be. Whoever writes any
+// asks before the next line, or token in brackets; a token or two more do no harm. Who relies on offsets of
+// 31 bits asks before.
+func (r *Reader) isTooLong() bool { return max(len(r.out)-r.base, len(r.side)) > maxJSONBytes }
 
 func (r *Reader) tooLong(off int) error { return r.limit("JSON bytes", int64(maxJSONBytes), off) }
 
