@@ -13,9 +13,9 @@ import (
 // changes by a factor of two from one minute to the next, and with it that of all contenders.
 //
 // It is longer than Go's collector takes to collect the garbage of a contender, so that each pays for
-// its own: in slices of 5 ms, one that makes a gigabyte in a second had it collected while
-// the next one was timed, on another processor if that was idle, and a contender that takes 10 ms for a run did each
-// with cold caches.
+// nearly all of its own, but for what an idle processor does: in slices of 5 ms, one that makes a gigabyte in a
+// second had much of it collected while the next one was timed, and a contender that takes 10 ms for a run did
+// each with cold caches.
 const slice = 100 * time.Millisecond
 
 // A Measure is what was measured of a contender on a workload.

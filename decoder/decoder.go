@@ -283,7 +283,7 @@ const (
 func (d *Decoder) held() int {
 	w := &d.walker
 	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, loserSize, spanSize = 32, 24, 48, 32, 32, 16, 16, 32
-	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.builder.held() +
+	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + cap(w.roomy) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		cap(w.places)*placeSize + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
 		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +

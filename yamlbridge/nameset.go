@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -20,8 +19,6 @@ type nameSet struct {
 
 	// Of the zeros, which are their names or stand for them: the strings, and either float.
 	zero, minus, float bool
-
-	one, other []byte // names without escapes
 }
 
 const (
@@ -111,29 +108,11 @@ func (r *Reader) nameAt(at int, inSide bool) []byte {
 	return json[at:skipJSON(json, at)]
 }
 
-// hashName returns the hash of a name, with its quotes.
-func (r *Reader) hashName(name []byte) uint32 {
-	if s := &r.names; bytes.IndexByte(name, '\\') >= 0 {
-		s.one = jsonwire.AppendUnescaped(s.one[:0], name)
-		name = s.one
-	}
-	return r.byName.hash(name)
-}
-
-// sameName reports whether two names with quotes are the same, which may be written with other
-// escapes.
-func (s *nameSet) sameName(a, b []byte) bool {
-	if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
-		return bytes.Equal(a, b)
-	}
-	s.one, s.other = jsonwire.AppendUnescaped(s.one[:0], a), jsonwire.AppendUnescaped(s.other[:0], b)
-	return bytes.Equal(s.one, s.other)
-}
-
-// findName returns the slot of a name, which may be empty, and the name's hash.
+// findName returns the slot of a name, which may be empty, and the name's hash. Names are the same if their JSON
+// is: appendContent and what passes for it have one way to write each character.
 func (r *Reader) findName(name []byte) (slot *uint64, hash uint32) {
 	s := &r.names
-	hash = r.hashName(name)
+	hash = r.byName.hash(name)
 	mask := len(s.slots) - 1
 	for at := int(hash>>1) & mask; ; at = (at + 1) & mask {
 		steps.Add(1)
@@ -141,7 +120,7 @@ func (r *Reader) findName(name []byte) (slot *uint64, hash uint32) {
 		if *slot == 0 {
 			return slot, hash
 		}
-		if (*slot^uint64(hash)<<32)&slotHash == 0 && s.sameName(r.nameAt(int(*slot&slotAt)-1, *slot&slotSide != 0), name) {
+		if (*slot^uint64(hash)<<32)&slotHash == 0 && bytes.Equal(r.nameAt(int(*slot&slotAt)-1, *slot&slotSide != 0), name) {
 			return slot, hash
 		}
 	}

@@ -25,8 +25,6 @@ func (r *Reader) poison() {
 	fill(r.byName.slots, math.MaxUint64)
 	fill(r.names.slots, math.MaxUint64)
 	fill(r.names.spare, math.MaxUint64)
-	fill(r.names.one, text)
-	fill(r.names.other, text)
 	fill(r.typed, typedKey{at: number})
 	fill(r.merges, merging{at: number, value: number})
 	fill(r.sources, source{span: bad, anchor: number, depth: number})

@@ -240,7 +240,7 @@ func (r *Reader) Forget() {
 func (r *Reader) Cap() int {
 	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
-		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.names.one) + held(r.names.other) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
+		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
 }
 

@@ -1,9 +1,11 @@
 package yamlbridge_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -237,4 +239,53 @@ func TestErrorPath(t *testing.T) {
 	assert.Equal(t, "a.<<", err.Path.String())
 	err = requireSyntaxError(t, "'': !x 1", 1, 5, "unknown tag")
 	assert.Equal(t, `[""]`, err.Path.String())
+}
+
+// TestOneSpelling asserts that a name is written in one way, however YAML spells it: names are compared as JSON.
+func TestOneSpelling(t *testing.T) {
+	short := map[rune]string{0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", ' ': " ", '"': "\"", '/': "/", '\\': "\\",
+		0x85: "N", 0xA0: "_", 0x2028: "L", 0x2029: "P"}
+	for _, c := range append([]rune{0x2027, 0x2028, 0x2029, 0xfeff, 0xfffd, 0x1f600, 0x10ffff}, allBytes()...) {
+		spelled := []string{fmt.Sprintf(`"x\U%08x"`, c)}
+		if c < 256 {
+			spelled = append(spelled, fmt.Sprintf(`"x\x%02x"`, c))
+		}
+		if c < 1<<16 {
+			spelled = append(spelled, fmt.Sprintf(`"x\u%04x"`, c))
+		}
+		if s, ok := short[c]; ok {
+			spelled = append(spelled, `"x\`+s+`"`)
+		}
+		if c >= ' ' && c < 0x7f || c == 0xe9 || c == 0x2027 || c == 0xfffd || c >= 0x1f600 {
+			spelled = append(spelled, "'x"+strings.Replace(string(c), "'", "''", 1)+"'")
+			if c != '"' && c != '\\' {
+				spelled = append(spelled, `"x`+string(c)+`"`)
+			}
+			if unicode.IsLetter(c) {
+				spelled = append(spelled, "x"+string(c), "!!str x"+string(c))
+			}
+		}
+		want, err := convert("{" + spelled[0] + ": 1}")
+		require.NoError(t, err, spelled[0])
+		for _, s := range spelled {
+			for _, src := range []string{"{" + s + ": 1}", s + ": 1", "? " + s + "\n: 1", "? &a " + s + "\n: 1", "{!!str " + s + ": 1}"} {
+				if strings.Contains(src, "!!str !!str") {
+					continue
+				}
+				out, err := convert(src)
+				require.NoError(t, err, src)
+				require.Equal(t, want, out, src)
+			}
+			out, err := convert("[&a " + s + ", {*a : 1}]")
+			require.NoError(t, err, s)
+			require.Contains(t, out, want, s)
+		}
+	}
+}
+
+func allBytes() (all []rune) {
+	for c := range rune(256) {
+		all = append(all, c)
+	}
+	return all
 }
