@@ -77,7 +77,7 @@ func checkFronts(t *testing.T, c *corpus.Case) {
 		case corpus.Storage:
 			reading = laws.FromStorage
 		}
-		subject, err := laws.New(s, reading, !c.ValueRoot, schema.Semantics(dialectOf(semantics)))
+		subject, err := laws.New(s, dialectOf(semantics), reading, !c.ValueRoot)
 		require.NoError(t, err)
 		subject.With(decoder.WithLimits(decoder.Limits{}), decoder.AllowMissingKind(c.KindOptional))
 		if c.JSON != nil {

@@ -27,13 +27,9 @@ func (c choice) reading() laws.Reading { return laws.Reading(c % 24 / 8) }
 
 func (c choice) resource() bool { return c&2 == 0 }
 
-func (c choice) options() []schema.Option {
-	opts := []schema.Option{schema.ResourceRoot(c.resource()), schema.PreserveUnknownFields(c&4 != 0)}
-	if c&1 != 0 {
-		opts = append(opts, schema.Semantics(schema.KEP))
-	}
-	return opts
-}
+func (c choice) dialect() schema.Dialect { return schema.Dialect(c & 1) }
+
+func (c choice) preserve() schema.Option { return schema.PreserveUnknownFields(c&4 != 0) }
 
 // seedPairs adds schemas, in JSON, with documents: those of testdata and, where
 // they are there, small real ones, and the texts of JSONTestSuite.
@@ -122,7 +118,7 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 	if s == nil {
 		return nil
 	}
-	subject, err := laws.New(s, c.reading(), c.resource(), c.options()...)
+	subject, err := laws.New(s, c.dialect(), c.reading(), c.resource(), c.preserve())
 	if err != nil {
 		var faults ferrors.SchemaErrors
 		require.ErrorAs(t, err, &faults)
@@ -200,17 +196,17 @@ func textOf(v any) any {
 func FuzzAppendYAML(f *testing.F) {
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%256)) })
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8) {
-		s := parseSmall(schemaText)
+		s, c := parseSmall(schemaText), choice(of)
 		if s == nil || len(src) > 4096 {
 			return
 		}
-		p, err := schema.Compile(s, choice(of).options()...)
+		p, err := schema.Compile(s, schema.Semantics(c.dialect()), schema.ResourceRoot(c.resource()), c.preserve())
 		if err != nil {
 			return
 		}
 		opts := []decoder.Option{decoder.WithLimits(decoder.Limits{DefaultBytes: 1 << 16})}
 		var r yamlbridge.Reader
-		switch choice(of).reading() {
+		switch c.reading() {
 		case laws.Kubernetes:
 			opts = append(opts, decoder.Kubernetes())
 			r.AsServer = true

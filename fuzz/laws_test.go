@@ -19,7 +19,7 @@ import (
 func subjects(t *testing.T, s *schema.Structural, n uint64) []*laws.Subject {
 	var all []*laws.Subject
 	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
-		subject, err := laws.New(s, laws.Reading(n%uint64(laws.Readings)), true, schema.Semantics(dialect))
+		subject, err := laws.New(s, dialect, laws.Reading(n%uint64(laws.Readings)), true)
 		if err == nil {
 			all = append(all, subject)
 		} else {

@@ -62,8 +62,13 @@ func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error, ma
 		n += len(err.Error())
 	}
 	var limit *errors.LimitError
-	if stderrors.As(err, &limit) && limit.Max == decoder.DefaultDepth {
-		n += 2 * decoder.DefaultDepth // all that is open has a frame, which takes more than the one byte that opens it
+	if stderrors.As(err, &limit) {
+		switch limit.Max {
+		case decoder.DefaultDepth:
+			n += 2 * decoder.DefaultDepth // all that is open has a frame, which takes more than the one byte that opens it
+		case decoder.DefaultDefaultBytes:
+			n += decoder.DefaultDefaultBytes // which were written before there were too many
+		}
 	}
 	require.LessOrEqual(t, taken, fewSteps+mostSteps*n, "steps for %d bytes", n)
 	require.LessOrEqual(t, bytes, may.few+may.most*n, "bytes allocated for %d bytes", n)

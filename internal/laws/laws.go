@@ -58,11 +58,12 @@ type Subject struct {
 
 // New returns a subject, or the error of schema.Compile. resource says whether the
 // root is one.
-func New(s *schema.Structural, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
-	p, err := schema.Compile(s, append(opts, schema.ResourceRoot(resource))...)
+func New(s *schema.Structural, dialect schema.Dialect, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
+	p, err := schema.Compile(s, append(opts, schema.Semantics(dialect), schema.ResourceRoot(resource))...)
 	return &Subject{
 		program: p, reading: reading, resource: resource,
-		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && s.Validate() != nil,
+		// By the KEP a null stays in metadata of a default, and a server makes it {}.
+		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && (s.Validate() != nil || dialect == schema.KEP && reading != Hardened),
 	}, err
 }
 
