@@ -12,9 +12,9 @@ MUTATED := internal/jsonwire schema decoder yamlbridge
 # What measures memory, and what takes minutes with the race detector and starts no goroutine.
 UNRACED := ^(TestAllocations|TestHostileSchemas|TestExpansionHolds|TestLargeMaps|TestSketch)$$|^TestAdversarial$$/^(009|034|096|101)$$
 TESTFLAGS :=
-FUZZTIME := 20000x
-FUZZMINIMIZE := 100x
-TORTURE := 100
+FUZZTIME ?= 20000x
+FUZZMINIMIZE ?= 100x
+TORTURE ?= 100
 
 # each runs a command in every module, or in those that are given, and stops at the first that fails.
 each = set -e; for m in $(or $(2),$(MODULES)); do echo "== $$m"; (cd $$m && $(1)); done
