@@ -44,7 +44,7 @@ func TestCharactersBetweenParts(t *testing.T) {
 		for at := 32<<10 - 6; at <= 32<<10+2; at++ {
 			for _, behind := range []string{"", "\nb: 1\n", strings.Repeat("y", 100)} {
 				small, wantErr := convert("a: x" + c + behind)
-				want := strings.Replace(string(small), "x", strings.Repeat("x", at-len("a: ")), 1)
+				want := strings.Replace(small, "x", strings.Repeat("x", at-len("a: ")), 1)
 				large, err := convert("a: " + strings.Repeat("x", at-len("a: ")) + c + behind)
 				if wantErr != nil {
 					var line, column int
@@ -59,7 +59,7 @@ func TestCharactersBetweenParts(t *testing.T) {
 					continue
 				}
 				require.NoError(t, err, "%q at %d", c, at)
-				require.True(t, want == string(large), "%q at %d", c, at)
+				require.True(t, want == large, "%q at %d", c, at)
 			}
 		}
 	}
