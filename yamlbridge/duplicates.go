@@ -121,10 +121,7 @@ func shownKey(name []byte, v *value) string {
 	case v.kind == bytesValue:
 		return strconv.Quote(string(v.text))
 	case v.kind == floatValue:
-		if v.f != v.f {
-			return "NaN"
-		}
-		return fmt.Sprintf("%#v", v.f)
+		return fmt.Sprintf("%#v", v.f) // NaN is equal to nothing, and not shown
 	}
 	return string(name)
 }
