@@ -79,7 +79,11 @@ func TestTortureMachines(t *testing.T) {
 		smallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
 		all := decode(place.all[how], bufAll, doc)
 		var alone verdict
-		kernel.Without(func() { alone = decode(place.alone[how], bufAlone, doc) })
+		less := kernel.Without
+		if r.IntN(4) == 0 {
+			less = kernel.OnAVX2
+		}
+		less(func() { alone = decode(place.alone[how], bufAlone, doc) })
 		if !all.equal(alone) {
 			t.Fatalf("%q, decoder %d:\n%v\n%v by one machine", doc, how, all, alone)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestScanStringPlaced scans strings of each length up to four blocks, and some more, at each
-// alignment and at the end of what may be read, with kernels and without: ones that go on, that end
+// alignment and at the end of what may be read, with each kernel and without: ones that go on, that end
 // there, or are wrong there.
 func TestScanStringPlaced(t *testing.T) {
 	memory := torture.Guarded(t, 1)
@@ -23,10 +23,12 @@ func TestScanStringPlaced(t *testing.T) {
 						end, escaped, s := ScanString(b, 0)
 						return fmt.Sprint(end, escaped, s)
 					}
-					with, without := scan(), ""
-					kernel.Without(func() { without = scan() })
-					if with != without {
-						t.Fatalf("%q: %s, and %s without kernels", b, with, without)
+					with := scan()
+					for _, on := range []func(func()){kernel.Without, kernel.OnAVX2} {
+						var other string
+						if on(func() { other = scan() }); with != other {
+							t.Fatalf("%q: %s, and %s with less kernels", b, with, other)
+						}
 					}
 				})
 			}

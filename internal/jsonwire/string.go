@@ -28,7 +28,7 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 // scanString is ScanString, and returns what pairs it has seen.
 func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 	stop := len(b)
-	if kernel.Available {
+	if kernel.Strings {
 		stop = min(stop, i+shortString) // calls are not for short strings
 	}
 	if i >= 0 && i <= len(b)-16 { // no branch predicts where short strings end

@@ -15,18 +15,20 @@ import (
 )
 
 // TestTortureStrings holds what is said of strings against jsontext, which is as strict,
-// encoding/json, which is not, and scans with kernels against those without, and in two parts.
+// encoding/json, which is not, and scans with each kernel against those without, and in two parts.
 func TestTortureStrings(t *testing.T) {
 	make := func(r *rand.Rand, b []byte) []byte { return append(torture.String(r, b), `","next":"`...) }
 	var quoted, want, got []byte
 	torture.Run(t, make, func(t *testing.T, r *rand.Rand, text []byte) bool {
 		quoted = append(append(quoted[:0], '"'), text...)
 		end, escaped, s := ScanString(quoted, 1)
-		kernel.Without(func() {
-			if e, esc, st := ScanString(quoted, 1); st != s || s != Bad && (e != end || esc != escaped) {
-				t.Fatalf("%q: %d %v %v, and %d %v %v without kernels", quoted, end, escaped, s, e, esc, st)
-			}
-		})
+		for _, on := range []func(func()){kernel.Without, kernel.OnAVX2} {
+			on(func() {
+				if e, esc, st := ScanString(quoted, 1); st != s || s != Bad && (e != end || esc != escaped) {
+					t.Fatalf("%q: %d %v %v, and %d %v %v with less kernels", quoted, end, escaped, s, e, esc, st)
+				}
+			})
+		}
 		if stop := stringEnd(quoted); stop > 0 {
 			quoted = quoted[:stop]
 		}

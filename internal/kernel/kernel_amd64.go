@@ -4,18 +4,26 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// Available says that there are kernels for this machine.
+// Available says that there are all kernels for this machine.
 var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VBMI &&
 	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasPCLMULQDQ &&
 	cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
+// Strings says that there is [ScanString], which needs no more than AVX2.
+var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1
+
 // Without calls f as on a machine that has no kernels. It is for tests, and not for
 // concurrent use.
-func Without(f func()) {
-	was := Available
-	Available = false
+func Without(f func()) { as(false, false, f) }
+
+// OnAVX2 calls f as on a machine that has no AVX-512, as [Without] does.
+func OnAVX2(f func()) { as(false, Strings, f) }
+
+func as(available, strings bool, f func()) {
+	wasAvailable, hadStrings := Available, Strings
+	Available, Strings = available, strings
 	f()
-	Available = was
+	Available, Strings = wasAvailable, hadStrings
 }
 
 // ScanString scans the rest of a string from the start of b, which is within it, between
@@ -26,7 +34,12 @@ func ScanString(b []byte) (end int, escaped, closed bool) {
 	if len(b) < 64 {
 		return 0, false, false
 	}
-	end, slashes, closed := scanString(&b[0], len(b)/64)
+	var slashes uint64
+	if Available {
+		end, slashes, closed = scanString512(&b[0], len(b)/64)
+	} else {
+		end, slashes, closed = scanString256(&b[0], len(b)/64)
+	}
 	return end, slashes != 0, closed
 }
 
@@ -71,7 +84,10 @@ func findNames(t *Tokens, b *byte, n, count int, slashes bool) (names int)
 func checkScalars(text *byte, n int) (plain, odd bool)
 
 //go:noescape
-func scanString(b *byte, blocks int) (end int, escaped uint64, closed bool)
+func scanString256(b *byte, blocks int) (end int, escaped uint64, closed bool)
+
+//go:noescape
+func scanString512(b *byte, blocks int) (end int, escaped uint64, closed bool)
 
 //go:noescape
 func findTokens(t *Tokens, b *byte, n, depth int) (count, size int, slashes bool)

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func scanString(b *byte, blocks int) (end int, escaped uint64, closed bool)
+// func scanString512(b *byte, blocks int) (end int, escaped uint64, closed bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, BMI
-TEXT ·scanString(SB), NOSPLIT, $80-33
+TEXT ·scanString512(SB), NOSPLIT, $80-33
 	MOVQ      b+0(FP), AX
 	MOVQ      blocks+8(FP), CX
 	VPXORQ    Z0, Z0, Z0
@@ -156,33 +156,32 @@ plain:
 	JZ  ascii
 
 	// The bytes before each byte.
-	VALIGND   $0x0c, Z0, Z4, Z0
-	VPALIGNR  $0x0f, Z0, Z4, Z5
-	VPALIGNR  $0x0e, Z0, Z4, Z6
-	VPALIGNR  $0x0d, Z0, Z4, Z0
-	VMOVDQU64 nibble<>+0(SB), Z7
+	VALIGND  $0x0c, Z0, Z4, Z6
+	VPALIGNR $0x0f, Z6, Z4, Z0
+	VPALIGNR $0x0e, Z6, Z4, Z5
+	VPALIGNR $0x0d, Z6, Z4, Z6
 
 	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
 	// a second continuation, which is right and needed two after E0 and three after F0.
-	VPSRLW    $0x04, Z5, Z8
-	VPANDQ    Z7, Z8, Z8
-	VMOVDQU64 firstHigh<>+0(SB), Z9
-	VPSHUFB   Z8, Z9, Z8
-	VPANDQ    Z7, Z5, Z5
-	VMOVDQU64 firstLow<>+0(SB), Z9
-	VPSHUFB   Z5, Z9, Z5
-	VPANDQ    Z5, Z8, Z8
-	VPSRLW    $0x04, Z4, Z5
-	VPANDQ    Z7, Z5, Z5
-	VMOVDQU64 secondHigh<>+0(SB), Z7
-	VPSHUFB   Z5, Z7, Z5
-	VPANDQ    Z5, Z8, Z8
-	VPSUBUSB  third<>+0(SB), Z6, Z6
-	VPSUBUSB  fourth<>+0(SB), Z0, Z0
-	VPORQ     Z6, Z0, Z0
-	VPANDQ    top<>+0(SB), Z0, Z0
-	VPXORQ    Z0, Z8, Z8
-	VPTESTMB  Z8, Z8, K1
+	VPSRLW    $0x04, Z0, Z7
+	VPANDQ    nibble<>+0(SB), Z7, Z7
+	VMOVDQU64 firstHigh<>+0(SB), Z8
+	VPSHUFB   Z7, Z8, Z7
+	VPANDQ    nibble<>+0(SB), Z0, Z0
+	VMOVDQU64 firstLow<>+0(SB), Z8
+	VPSHUFB   Z0, Z8, Z0
+	VPANDQ    Z7, Z0, Z0
+	VPSRLW    $0x04, Z4, Z7
+	VPANDQ    nibble<>+0(SB), Z7, Z7
+	VMOVDQU64 secondHigh<>+0(SB), Z8
+	VPSHUFB   Z7, Z8, Z7
+	VPANDQ    Z7, Z0, Z0
+	VPSUBUSB  third<>+0(SB), Z5, Z5
+	VPSUBUSB  fourth<>+0(SB), Z6, Z6
+	VPORQ     Z5, Z6, Z6
+	VPANDQ    top<>+0(SB), Z6, Z6
+	VPXORQ    Z6, Z0, Z0
+	VPTESTMB  Z0, Z0, K1
 	KMOVQ     K1, R12
 	ORQ       R12, R8
 	VPSUBUSB  mayEnd<>+0(SB), Z4, Z0
@@ -405,6 +404,426 @@ DATA mayEnd<>+40(SB)/8, $0xffffffffffffffff
 DATA mayEnd<>+48(SB)/8, $0xffffffffffffffff
 DATA mayEnd<>+56(SB)/8, $0xbfdfefffffffffff
 GLOBL mayEnd<>(SB), RODATA|NOPTR, $64
+
+// func scanString256(b *byte, blocks int) (end int, escaped uint64, closed bool)
+// Requires: AVX, AVX2, BMI
+TEXT ·scanString256(SB), NOSPLIT, $80-33
+	MOVQ    b+0(FP), AX
+	MOVQ    blocks+8(FP), CX
+	VPXOR   Y0, Y0, Y0
+	XORQ    DX, DX
+	MOVQ    DX, (SP)
+	MOVQ    DX, 8(SP)
+	MOVQ    DX, 16(SP)
+	MOVQ    DX, 24(SP)
+	VMOVDQU beforeSpace<>+0(SB), Y1
+	VMOVDQU quote<>+0(SB), Y2
+	VMOVDQU backslash<>+0(SB), Y3
+	XORQ    BX, BX
+	XORQ    SI, SI
+	XORQ    DI, DI
+
+block:
+	VMOVDQU (AX)(BX*1), Y4
+	VMOVDQU 32(AX)(BX*1), Y5
+
+	// As signed bytes, what is not ASCII is less than a blank, too.
+	VPCMPGTB  Y1, Y4, Y6
+	VPCMPEQB  Y2, Y4, Y7
+	VPCMPEQB  Y3, Y4, Y8
+	VPOR      Y7, Y8, Y7
+	VPANDN    Y6, Y7, Y6
+	VPCMPGTB  Y1, Y5, Y7
+	VPCMPEQB  Y2, Y5, Y8
+	VPCMPEQB  Y3, Y5, Y9
+	VPOR      Y8, Y9, Y8
+	VPANDN    Y7, Y8, Y7
+	VPAND     Y6, Y7, Y6
+	VPMOVMSKB Y6, R8
+	NOTL      R8
+	ORQ       DX, R8
+	ORQ       (SP), R8
+	JNZ       look
+
+next:
+	VMOVDQA Y5, Y0
+	ADDQ    $0x40, BX
+	MOVQ    BX, SI
+	DECQ    CX
+	JNZ     block
+	JMP     open
+
+look:
+	VPCMPEQB  Y2, Y4, Y6
+	VPCMPEQB  Y2, Y5, Y7
+	VPMOVMSKB Y6, R8
+	VPMOVMSKB Y7, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, R8
+	MOVQ      R8, R11
+	VPCMPEQB  Y3, Y4, Y6
+	VPCMPEQB  Y3, Y5, Y7
+	VPMOVMSKB Y6, R8
+	VPMOVMSKB Y7, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, R8
+	MOVQ      R8, R10
+	VPMOVMSKB Y4, R8
+	VPMOVMSKB Y5, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, R8
+	MOVQ      R8, R12
+	VPCMPGTB  Y1, Y4, Y6
+	VPCMPGTB  Y1, Y5, Y7
+	VPMOVMSKB Y6, R8
+	VPMOVMSKB Y7, R9
+	SHLQ      $0x20, R9
+	ORQ       R9, R8
+	ORQ       R12, R8
+	NOTQ      R8
+	XORQ      R9, R9
+	MOVQ      R10, R13
+	ORQ       DX, R13
+	JZ        plain
+	MOVQ      AX, 32(SP)
+	MOVQ      CX, 40(SP)
+	MOVQ      BX, 48(SP)
+	MOVQ      SI, 56(SP)
+	MOVQ      DI, 64(SP)
+	MOVQ      R11, 72(SP)
+
+	// A run of backslashes escapes what follows if its length is odd: subtracting the
+	// bits that may start an escape from the odd bits ripples through each run.
+	MOVQ  8(SP), AX
+	ANDNQ R10, AX, DX
+	LEAQ  (DX)(DX*1), CX
+	MOVQ  $0xaaaaaaaaaaaaaaaa, BX
+	ORQ   BX, CX
+	SUBQ  DX, CX
+	XORQ  BX, CX
+	MOVQ  R10, R9
+	ORQ   AX, R9
+	XORQ  CX, R9
+	ANDQ  R10, CX
+	SHRQ  $0x3f, CX
+	MOVQ  CX, 8(SP)
+	MOVQ  CX, DX
+
+	// Classes of what may be within escapes.
+	VPSRLW    $0x04, Y4, Y7
+	VPAND     nibble<>+0(SB), Y7, Y7
+	VMOVDQU   classOfHigh<>+0(SB), Y6
+	VPSHUFB   Y7, Y6, Y7
+	VMOVDQU   classOfLow<>+0(SB), Y6
+	VPSHUFB   Y4, Y6, Y6
+	VPAND     Y7, Y6, Y6
+	VPSRLW    $0x04, Y5, Y8
+	VPAND     nibble<>+0(SB), Y8, Y8
+	VMOVDQU   classOfHigh<>+0(SB), Y7
+	VPSHUFB   Y8, Y7, Y8
+	VMOVDQU   classOfLow<>+0(SB), Y7
+	VPSHUFB   Y5, Y7, Y7
+	VPAND     Y8, Y7, Y7
+	VPAND     simpleOrUnicode256<>+0(SB), Y6, Y8
+	VPAND     simpleOrUnicode256<>+0(SB), Y7, Y9
+	VPXOR     Y10, Y10, Y10
+	VPCMPEQB  Y10, Y8, Y8
+	VPCMPEQB  Y10, Y9, Y9
+	VPMOVMSKB Y8, AX
+	VPMOVMSKB Y9, CX
+	SHLQ      $0x20, CX
+	ORQ       CX, AX
+	NOTQ      AX
+	ANDNQ     R9, AX, AX
+	ORQ       AX, R8
+	VPAND     unicode256<>+0(SB), Y6, Y8
+	VPAND     unicode256<>+0(SB), Y7, Y9
+	VPXOR     Y10, Y10, Y10
+	VPCMPEQB  Y10, Y8, Y8
+	VPCMPEQB  Y10, Y9, Y9
+	VPMOVMSKB Y8, CX
+	VPMOVMSKB Y9, AX
+	SHLQ      $0x20, AX
+	ORQ       AX, CX
+	NOTQ      CX
+	ANDQ      R9, CX
+	MOVQ      CX, BX
+	MOVQ      16(SP), AX
+	ORQ       AX, BX
+	ORQ       24(SP), BX
+	JZ        escaped
+
+	// Four digits follow a u. D with 8 or more is a surrogate, which is left to others.
+	MOVQ      AX, BX
+	SHRQ      $0x03, BX
+	XORQ      SI, SI
+	MOVQ      CX, DI
+	ADDQ      DI, DI
+	ORQ       DI, AX
+	ADDQ      DI, DI
+	ORQ       DI, AX
+	ADDQ      DI, DI
+	ORQ       DI, AX
+	ADDQ      DI, DI
+	ORQ       DI, AX
+	MOVQ      CX, DI
+	SHRQ      $0x3c, DI
+	ORQ       DI, SI
+	MOVQ      CX, DI
+	SHRQ      $0x3d, DI
+	ORQ       DI, SI
+	MOVQ      CX, DI
+	SHRQ      $0x3e, DI
+	ORQ       DI, SI
+	MOVQ      CX, DI
+	SHRQ      $0x3f, DI
+	ORQ       DI, SI
+	MOVQ      SI, 16(SP)
+	ORQ       SI, DX
+	VPAND     hex256<>+0(SB), Y6, Y8
+	VPAND     hex256<>+0(SB), Y7, Y9
+	VPXOR     Y10, Y10, Y10
+	VPCMPEQB  Y10, Y8, Y8
+	VPCMPEQB  Y10, Y9, Y9
+	VPMOVMSKB Y8, SI
+	VPMOVMSKB Y9, DI
+	SHLQ      $0x20, DI
+	ORQ       DI, SI
+	NOTQ      SI
+	ANDNQ     AX, SI, AX
+	ORQ       AX, R8
+	ADDQ      CX, CX
+	ORQ       BX, CX
+	VPAND     hexD256<>+0(SB), Y6, Y8
+	VPAND     hexD256<>+0(SB), Y7, Y9
+	VPXOR     Y10, Y10, Y10
+	VPCMPEQB  Y10, Y8, Y8
+	VPCMPEQB  Y10, Y9, Y9
+	VPMOVMSKB Y8, AX
+	VPMOVMSKB Y9, BX
+	SHLQ      $0x20, BX
+	ORQ       BX, AX
+	NOTQ      AX
+	ANDQ      AX, CX
+	MOVQ      CX, AX
+	ADDQ      AX, AX
+	ORQ       24(SP), AX
+	VPAND     highHalf256<>+0(SB), Y6, Y6
+	VPAND     highHalf256<>+0(SB), Y7, Y7
+	VPXOR     Y8, Y8, Y8
+	VPCMPEQB  Y8, Y6, Y6
+	VPCMPEQB  Y8, Y7, Y7
+	VPMOVMSKB Y6, BX
+	VPMOVMSKB Y7, SI
+	SHLQ      $0x20, SI
+	ORQ       SI, BX
+	NOTQ      BX
+	ANDQ      BX, AX
+	ORQ       AX, R8
+	SHRQ      $0x3f, CX
+	MOVQ      CX, 24(SP)
+	ORQ       CX, DX
+
+escaped:
+	MOVQ 32(SP), AX
+	MOVQ 40(SP), CX
+	MOVQ 48(SP), BX
+	MOVQ 56(SP), SI
+	MOVQ 64(SP), DI
+	MOVQ 72(SP), R11
+
+plain:
+	ORQ (SP), R12
+	JZ  ascii
+
+	// The bytes before each byte.
+	VPERM2I128 $0x21, Y4, Y0, Y7
+	VPALIGNR   $0x0f, Y7, Y4, Y0
+	VPALIGNR   $0x0e, Y7, Y4, Y6
+	VPALIGNR   $0x0d, Y7, Y4, Y7
+
+	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// a second continuation, which is right and needed two after E0 and three after F0.
+	VPSRLW   $0x04, Y0, Y8
+	VPAND    nibble<>+0(SB), Y8, Y8
+	VMOVDQU  firstHigh<>+0(SB), Y9
+	VPSHUFB  Y8, Y9, Y8
+	VPAND    nibble<>+0(SB), Y0, Y0
+	VMOVDQU  firstLow<>+0(SB), Y9
+	VPSHUFB  Y0, Y9, Y0
+	VPAND    Y8, Y0, Y0
+	VPSRLW   $0x04, Y4, Y8
+	VPAND    nibble<>+0(SB), Y8, Y8
+	VMOVDQU  secondHigh<>+0(SB), Y9
+	VPSHUFB  Y8, Y9, Y8
+	VPAND    Y8, Y0, Y0
+	VPSUBUSB third<>+0(SB), Y6, Y6
+	VPSUBUSB fourth<>+0(SB), Y7, Y7
+	VPOR     Y6, Y7, Y7
+	VPAND    top<>+0(SB), Y7, Y7
+	VPXOR    Y7, Y0, Y0
+
+	// The bytes before each byte.
+	VPERM2I128 $0x21, Y5, Y4, Y7
+	VPALIGNR   $0x0f, Y7, Y5, Y4
+	VPALIGNR   $0x0e, Y7, Y5, Y6
+	VPALIGNR   $0x0d, Y7, Y5, Y7
+
+	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// a second continuation, which is right and needed two after E0 and three after F0.
+	VPSRLW    $0x04, Y4, Y8
+	VPAND     nibble<>+0(SB), Y8, Y8
+	VMOVDQU   firstHigh<>+0(SB), Y9
+	VPSHUFB   Y8, Y9, Y8
+	VPAND     nibble<>+0(SB), Y4, Y4
+	VMOVDQU   firstLow<>+0(SB), Y9
+	VPSHUFB   Y4, Y9, Y4
+	VPAND     Y8, Y4, Y4
+	VPSRLW    $0x04, Y5, Y8
+	VPAND     nibble<>+0(SB), Y8, Y8
+	VMOVDQU   secondHigh<>+0(SB), Y9
+	VPSHUFB   Y8, Y9, Y8
+	VPAND     Y8, Y4, Y4
+	VPSUBUSB  third<>+0(SB), Y6, Y6
+	VPSUBUSB  fourth<>+0(SB), Y7, Y7
+	VPOR      Y6, Y7, Y7
+	VPAND     top<>+0(SB), Y7, Y7
+	VPXOR     Y7, Y4, Y4
+	VPXOR     Y6, Y6, Y6
+	VPCMPEQB  Y6, Y0, Y0
+	VPCMPEQB  Y6, Y4, Y4
+	VPMOVMSKB Y0, R12
+	VPMOVMSKB Y4, R13
+	SHLQ      $0x20, R13
+	ORQ       R13, R12
+	NOTQ      R12
+	ORQ       R12, R8
+	VPSUBUSB  mayEnd<>+32(SB), Y5, Y0
+	VPXOR     Y4, Y4, Y4
+	VPCMPEQB  Y4, Y0, Y6
+	VPCMPEQB  Y4, Y0, Y0
+	VPMOVMSKB Y6, R12
+	VPMOVMSKB Y0, R13
+	SHLQ      $0x20, R13
+	ORQ       R13, R12
+	NOTQ      R12
+	MOVQ      R12, (SP)
+
+ascii:
+	ANDNQ   R11, R9, R11
+	JNZ     quote
+	TESTQ   R8, R8
+	JNZ     open
+	ORQ     R10, DI
+	MOVQ    DX, R9
+	ORQ     (SP), R9
+	JZ      next
+	VMOVDQA Y5, Y0
+	ADDQ    $0x40, BX
+	DECQ    CX
+	JNZ     block
+
+open:
+	VZEROUPPER
+	MOVQ SI, end+16(FP)
+	MOVQ DI, escaped+24(FP)
+	MOVB $0x00, closed+32(FP)
+	RET
+
+quote:
+	// What is behind the quote does not count.
+	BLSMSKQ R11, R9
+	TESTQ   R9, R8
+	JNZ     open
+	ANDQ    R9, R10
+	ORQ     R10, DI
+	TZCNTQ  R11, R11
+	ADDQ    R11, BX
+	VZEROUPPER
+	MOVQ    BX, end+16(FP)
+	MOVQ    DI, escaped+24(FP)
+	MOVB    $0x01, closed+32(FP)
+	RET
+
+DATA beforeSpace<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+16(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+24(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+32(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+40(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+48(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA beforeSpace<>+56(SB)/8, $0x1f1f1f1f1f1f1f1f
+GLOBL beforeSpace<>(SB), RODATA|NOPTR, $64
+
+DATA classOfHigh<>+0(SB)/8, $0x18c402c020010000
+DATA classOfHigh<>+8(SB)/8, $0x0000000000000000
+DATA classOfHigh<>+16(SB)/8, $0x18c402c020010000
+DATA classOfHigh<>+24(SB)/8, $0x0000000000000000
+DATA classOfHigh<>+32(SB)/8, $0x18c402c020010000
+DATA classOfHigh<>+40(SB)/8, $0x0000000000000000
+DATA classOfHigh<>+48(SB)/8, $0x18c402c020010000
+DATA classOfHigh<>+56(SB)/8, $0x0000000000000000
+GLOBL classOfHigh<>(SB), RODATA|NOPTR, $64
+
+DATA classOfLow<>+0(SB)/8, $0x206470e8606d6020
+DATA classOfLow<>+8(SB)/8, $0x0104000200002020
+DATA classOfLow<>+16(SB)/8, $0x206470e8606d6020
+DATA classOfLow<>+24(SB)/8, $0x0104000200002020
+DATA classOfLow<>+32(SB)/8, $0x206470e8606d6020
+DATA classOfLow<>+40(SB)/8, $0x0104000200002020
+DATA classOfLow<>+48(SB)/8, $0x206470e8606d6020
+DATA classOfLow<>+56(SB)/8, $0x0104000200002020
+GLOBL classOfLow<>(SB), RODATA|NOPTR, $64
+
+DATA simpleOrUnicode256<>+0(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+8(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+16(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+24(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+32(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+40(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+48(SB)/8, $0x1f1f1f1f1f1f1f1f
+DATA simpleOrUnicode256<>+56(SB)/8, $0x1f1f1f1f1f1f1f1f
+GLOBL simpleOrUnicode256<>(SB), RODATA|NOPTR, $64
+
+DATA unicode256<>+0(SB)/8, $0x1010101010101010
+DATA unicode256<>+8(SB)/8, $0x1010101010101010
+DATA unicode256<>+16(SB)/8, $0x1010101010101010
+DATA unicode256<>+24(SB)/8, $0x1010101010101010
+DATA unicode256<>+32(SB)/8, $0x1010101010101010
+DATA unicode256<>+40(SB)/8, $0x1010101010101010
+DATA unicode256<>+48(SB)/8, $0x1010101010101010
+DATA unicode256<>+56(SB)/8, $0x1010101010101010
+GLOBL unicode256<>(SB), RODATA|NOPTR, $64
+
+DATA hex256<>+0(SB)/8, $0x6060606060606060
+DATA hex256<>+8(SB)/8, $0x6060606060606060
+DATA hex256<>+16(SB)/8, $0x6060606060606060
+DATA hex256<>+24(SB)/8, $0x6060606060606060
+DATA hex256<>+32(SB)/8, $0x6060606060606060
+DATA hex256<>+40(SB)/8, $0x6060606060606060
+DATA hex256<>+48(SB)/8, $0x6060606060606060
+DATA hex256<>+56(SB)/8, $0x6060606060606060
+GLOBL hex256<>(SB), RODATA|NOPTR, $64
+
+DATA hexD256<>+0(SB)/8, $0x8080808080808080
+DATA hexD256<>+8(SB)/8, $0x8080808080808080
+DATA hexD256<>+16(SB)/8, $0x8080808080808080
+DATA hexD256<>+24(SB)/8, $0x8080808080808080
+DATA hexD256<>+32(SB)/8, $0x8080808080808080
+DATA hexD256<>+40(SB)/8, $0x8080808080808080
+DATA hexD256<>+48(SB)/8, $0x8080808080808080
+DATA hexD256<>+56(SB)/8, $0x8080808080808080
+GLOBL hexD256<>(SB), RODATA|NOPTR, $64
+
+DATA highHalf256<>+0(SB)/8, $0x6060606060606060
+DATA highHalf256<>+8(SB)/8, $0x6060606060606060
+DATA highHalf256<>+16(SB)/8, $0x6060606060606060
+DATA highHalf256<>+24(SB)/8, $0x6060606060606060
+DATA highHalf256<>+32(SB)/8, $0x6060606060606060
+DATA highHalf256<>+40(SB)/8, $0x6060606060606060
+DATA highHalf256<>+48(SB)/8, $0x6060606060606060
+DATA highHalf256<>+56(SB)/8, $0x6060606060606060
+GLOBL highHalf256<>(SB), RODATA|NOPTR, $64
 
 // func findTokens(t *byte, b *byte, n int, depth int) (count int, size int, slashes bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512_VBMI2, BMI, BMI2, PCLMULQDQ, POPCNT
@@ -696,33 +1115,32 @@ escaped:
 
 utf8:
 	// The bytes before each byte.
-	VALIGND   $0x0c, Z0, Z11, Z0
-	VPALIGNR  $0x0f, Z0, Z11, Z12
-	VPALIGNR  $0x0e, Z0, Z11, Z13
-	VPALIGNR  $0x0d, Z0, Z11, Z0
-	VMOVDQU64 nibble<>+0(SB), Z14
+	VALIGND  $0x0c, Z0, Z11, Z13
+	VPALIGNR $0x0f, Z13, Z11, Z0
+	VPALIGNR $0x0e, Z13, Z11, Z12
+	VPALIGNR $0x0d, Z13, Z11, Z13
 
 	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
 	// a second continuation, which is right and needed two after E0 and three after F0.
-	VPSRLW    $0x04, Z12, Z15
-	VPANDQ    Z14, Z15, Z15
-	VMOVDQU64 firstHigh<>+0(SB), Z16
-	VPSHUFB   Z15, Z16, Z15
-	VPANDQ    Z14, Z12, Z12
-	VMOVDQU64 firstLow<>+0(SB), Z16
-	VPSHUFB   Z12, Z16, Z12
-	VPANDQ    Z12, Z15, Z15
-	VPSRLW    $0x04, Z11, Z12
-	VPANDQ    Z14, Z12, Z12
-	VMOVDQU64 secondHigh<>+0(SB), Z14
-	VPSHUFB   Z12, Z14, Z12
-	VPANDQ    Z12, Z15, Z15
-	VPSUBUSB  third<>+0(SB), Z13, Z13
-	VPSUBUSB  fourth<>+0(SB), Z0, Z0
-	VPORQ     Z13, Z0, Z0
-	VPANDQ    top<>+0(SB), Z0, Z0
-	VPXORQ    Z0, Z15, Z15
-	VPTESTMB  Z15, Z15, K1
+	VPSRLW    $0x04, Z0, Z14
+	VPANDQ    nibble<>+0(SB), Z14, Z14
+	VMOVDQU64 firstHigh<>+0(SB), Z15
+	VPSHUFB   Z14, Z15, Z14
+	VPANDQ    nibble<>+0(SB), Z0, Z0
+	VMOVDQU64 firstLow<>+0(SB), Z15
+	VPSHUFB   Z0, Z15, Z0
+	VPANDQ    Z14, Z0, Z0
+	VPSRLW    $0x04, Z11, Z14
+	VPANDQ    nibble<>+0(SB), Z14, Z14
+	VMOVDQU64 secondHigh<>+0(SB), Z15
+	VPSHUFB   Z14, Z15, Z14
+	VPANDQ    Z14, Z0, Z0
+	VPSUBUSB  third<>+0(SB), Z12, Z12
+	VPSUBUSB  fourth<>+0(SB), Z13, Z13
+	VPORQ     Z12, Z13, Z13
+	VPANDQ    top<>+0(SB), Z13, Z13
+	VPXORQ    Z13, Z0, Z0
+	VPTESTMB  Z0, Z0, K1
 	KMOVQ     K1, R9
 	ORQ       R9, R8
 	VPSUBUSB  mayEnd<>+0(SB), Z11, Z0

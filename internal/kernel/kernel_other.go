@@ -5,8 +5,14 @@ package kernel
 // Available says that there are kernels for this machine.
 const Available = false
 
+// Strings says that there is ScanString.
+const Strings = false
+
 // Without calls f.
 func Without(f func()) { f() }
+
+// OnAVX2 calls f.
+func OnAVX2(f func()) { f() }
 
 // ScanString must not be called.
 func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not available") }

@@ -96,6 +96,28 @@ var (
 	}
 )
 
+// Classes of ASCII characters for AVX2, which looks them up by each nibble and takes what both agree
+// on. So each has all characters of some high nibbles with some low ones, and there is none
+// for surrogates: all of \ud... are taken for those.
+const (
+	simple2  = 1 << iota // quote and slash
+	simple5              // backslash
+	simple6              // b, f, n
+	simple7              // r, t
+	unicode7             // u
+	digit3               // 0 to 9
+	digit46              // a to f
+	d46                  // d
+)
+
+var (
+	classOfHigh = [16]byte{2: simple2, 3: digit3, 4: digit46 | d46, 5: simple5, 6: simple6 | digit46 | d46, 7: simple7 | unicode7}
+	classOfLow  = [16]byte{
+		digit3, digit3 | digit46, digit3 | digit46 | simple2 | simple6 | simple7, digit3 | digit46, digit3 | digit46 | simple7 | d46,
+		digit3 | digit46 | unicode7, digit3 | digit46 | simple6, digit3, digit3, digit3, 0, 0, simple5, 0, simple6, simple2,
+	}
+)
+
 var tables = map[string]Mem{}
 
 // constant returns a table by its name, and defines it when it is first asked for.
@@ -119,6 +141,18 @@ func constant(name string) Mem {
 		m = all(name, hexD)
 	case "highHalf":
 		m = all(name, highHalf)
+	case "simpleOrUnicode256":
+		m = all(name, simple2|simple5|simple6|simple7|unicode7)
+	case "unicode256":
+		m = all(name, unicode7)
+	case "hex256", "highHalf256":
+		m = all(name, digit3|digit46)
+	case "hexD256":
+		m = all(name, d46)
+	case "classOfHigh":
+		m = byNibble(name, classOfHigh)
+	case "classOfLow":
+		m = byNibble(name, classOfLow)
 	case "nibble":
 		m = all(name, 0x0f)
 	case "firstHigh":
@@ -147,6 +181,8 @@ func constant(name string) Mem {
 		})
 	case "space":
 		m = all(name, ' ')
+	case "beforeSpace":
+		m = all(name, ' '-1)
 	case "quote":
 		m = all(name, '"')
 	case "backslash":

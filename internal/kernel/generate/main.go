@@ -23,7 +23,8 @@ import (
 func main() {
 	flag.Parse()
 	ConstraintExpr("!purego")
-	scanString()
+	scanString("scanString512", avx512)
+	scanString("scanString256", avx2)
 	tokens()
 	scalars()
 	names()

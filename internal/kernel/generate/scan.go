@@ -3,18 +3,16 @@ package main
 import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
-// scanString emits the kernel of [kernel.ScanString].
-func scanString() {
-	TEXT("scanString", NOSPLIT, "func(b *byte, blocks int) (end int, escaped uint64, closed bool)")
+// scanString emits a kernel of [kernel.ScanString].
+func scanString(name string, m machine) {
+	TEXT(name, NOSPLIT, "func(b *byte, blocks int) (end int, escaped uint64, closed bool)")
 	b := Load(Param("b"), GP64())
 	blocks := Load(Param("blocks"), GP64())
-	c := newChecks()
-	space, quote, backslash := ZMM(), ZMM(), ZMM()
-	VMOVDQU64(constant("space"), space)
-	VMOVDQU64(constant("quote"), quote)
-	VMOVDQU64(constant("backslash"), backslash)
+	c := newChecks(m)
+	s := newSpecials(m)
 
 	at, clean, seen, bad, escaped, slashes, quotes, notAscii := GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64(), GP64()
 	XORQ(at, at)
@@ -22,21 +20,14 @@ func scanString() {
 	XORQ(seen, seen)
 
 	Label("block")
-	v := ZMM()
-	VMOVDQU64(Mem{Base: b, Index: at, Scale: 1}, v)
-	kq, ks, kn, kc := equal(v, quote), equal(v, backslash), K(), K()
-	VPMOVB2M(v, kn)
-	VPCMPUB(Imm(1), space, v, kc)
-	special := K()
-	KORQ(kq, ks, special)
-	KORQ(kn, special, special)
-	KORQ(kc, special, special)
-	KMOVQ(special, bad)
+	v := c.block()
+	c.load(Mem{Base: b, Index: at, Scale: 1}, v...)
+	s.find(v, bad)
 	ORQ(c.open, bad)
 	ORQ(c.short, bad)
 	JNZ(LabelRef("look"))
 	Label("next")
-	VMOVDQA64(v, c.before)
+	c.move(v.last(), c.before)
 	ADDQ(Imm(64), at)
 	MOVQ(at, clean)
 	DECQ(blocks)
@@ -44,10 +35,7 @@ func scanString() {
 	JMP(LabelRef("open"))
 
 	Label("look")
-	KMOVQ(kc, bad)
-	KMOVQ(kq, quotes)
-	KMOVQ(kn, notAscii)
-	KMOVQ(ks, slashes)
+	s.split(v, bad, quotes, notAscii, slashes)
 	XORQ(escaped, escaped)
 	t := copied(slashes)
 	ORQ(c.open, t)
@@ -70,7 +58,7 @@ func scanString() {
 	t = copied(c.open)
 	ORQ(c.short, t)
 	JZ(LabelRef("next"))
-	VMOVDQA64(v, c.before)
+	c.move(v.last(), c.before)
 	ADDQ(Imm(64), at)
 	DECQ(blocks)
 	JNZ(LabelRef("block"))
@@ -96,6 +84,80 @@ func scanString() {
 	Store(seen, ReturnIndex(1))
 	MOVB(Imm(1), mustAddr(2))
 	RET()
+}
+
+// specials are what ends the plain part of a string: quotes, backslashes, control characters and what is
+// not ASCII.
+type specials interface {
+	// find sets some to something else than 0 if there are any in a block.
+	find(v block, some reg.GPVirtual)
+	// split returns the masks of each, for the block that find has had last.
+	split(v block, control, quotes, notAscii, slashes reg.GPVirtual)
+}
+
+func newSpecials(m machine) specials {
+	of := func(table string) reg.VecVirtual { return m.loaded(table) }
+	if m.wide {
+		return &specials512{space: of("space"), quote: of("quote"), backslash: of("backslash")}
+	}
+	return &specials256{beforeSpace: of("beforeSpace"), quote: of("quote"), backslash: of("backslash")}
+}
+
+type specials512 struct {
+	space, quote, backslash            reg.VecVirtual
+	quotes, slashes, notAscii, control reg.Register
+}
+
+func (s *specials512) find(v block, some reg.GPVirtual) {
+	s.quotes, s.slashes, s.notAscii, s.control = equal(v[0], s.quote), equal(v[0], s.backslash), K(), K()
+	VPMOVB2M(v[0], s.notAscii)
+	VPCMPUB(Imm(1), s.space, v[0], s.control)
+	special := K()
+	KORQ(s.quotes, s.slashes, special)
+	KORQ(s.notAscii, special, special)
+	KORQ(s.control, special, special)
+	KMOVQ(special, some)
+}
+
+func (s *specials512) split(_ block, control, quotes, notAscii, slashes reg.GPVirtual) {
+	KMOVQ(s.control, control)
+	KMOVQ(s.quotes, quotes)
+	KMOVQ(s.notAscii, notAscii)
+	KMOVQ(s.slashes, slashes)
+}
+
+type specials256 struct{ beforeSpace, quote, backslash reg.VecVirtual }
+
+func (s *specials256) find(v block, some reg.GPVirtual) {
+	Comment("As signed bytes, what is not ASCII is less than a blank, too.")
+	var plain block
+	for _, part := range v {
+		p, q, b := YMM(), YMM(), YMM()
+		VPCMPGTB(s.beforeSpace, part, p)
+		VPCMPEQB(s.quote, part, q)
+		VPCMPEQB(s.backslash, part, b)
+		VPOR(q, b, q)
+		VPANDN(p, q, p)
+		plain = append(plain, p)
+	}
+	VPAND(plain[0], plain[1], plain[0])
+	VPMOVMSKB(plain[0], some.As32())
+	NOTL(some.As32())
+}
+
+func (s *specials256) split(v block, control, quotes, notAscii, slashes reg.GPVirtual) {
+	mask := func(dst reg.GPVirtual, compare func(v, z Op)) {
+		low, high := YMM(), YMM()
+		compare(v[0], low)
+		compare(v[1], high)
+		MOVQ(tops(low, high), dst)
+	}
+	mask(quotes, func(v, z Op) { VPCMPEQB(s.quote, v, z) })
+	mask(slashes, func(v, z Op) { VPCMPEQB(s.backslash, v, z) })
+	MOVQ(tops(v[0], v[1]), notAscii)
+	mask(control, func(v, z Op) { VPCMPGTB(s.beforeSpace, v, z) })
+	ORQ(notAscii, control)
+	NOTQ(control)
 }
 
 // mustAddr returns where the i-th result is.

@@ -10,7 +10,8 @@ import (
 // another. What it carries from block to block is in memory, as most blocks need none of it:
 // they have neither a backslash nor a byte that is not ASCII.
 type checks struct {
-	before reg.VecVirtual // the block before
+	machine
+	before reg.VecVirtual // the vector before
 	open   reg.GPVirtual  // not zero: an escape goes on in the next block
 	short  Mem            // not zero: a character goes on in the next block
 
@@ -19,9 +20,9 @@ type checks struct {
 	second Mem // 1: the first of these is the second one of a \ud...
 }
 
-func newChecks() *checks {
-	c := &checks{before: ZMM(), open: GP64(), short: AllocLocal(8), escape: AllocLocal(8), digits: AllocLocal(8), second: AllocLocal(8)}
-	VPXORQ(c.before, c.before, c.before)
+func newChecks(m machine) *checks {
+	c := &checks{machine: m, before: m.vector(), open: GP64(), short: AllocLocal(8), escape: AllocLocal(8), digits: AllocLocal(8), second: AllocLocal(8)}
+	c.xor(c.before, c.before, c.before)
 	XORQ(c.open, c.open)
 	for _, m := range []Mem{c.short, c.escape, c.digits, c.second} {
 		MOVQ(c.open, m)
@@ -32,7 +33,7 @@ func newChecks() *checks {
 // escapes takes block v with backslashes where the bits of slashes are, and notAscii where the bits
 // are set. It sets the bits of escaped where characters are escaped by a backslash, and those of bad
 // where these may not be, or may be surrogates. label is where to go on.
-func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPVirtual, label string) {
+func (c *checks) escapes(v block, slashes, notAscii, escaped, bad reg.GPVirtual, label string) {
 	const odd = 0xaaaaaaaaaaaaaaaa
 	Comment("A run of backslashes escapes what follows if its length is odd: subtracting the",
 		"bits that may start an escape from the odd bits ripples through each run.")
@@ -55,20 +56,12 @@ func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPV
 	MOVQ(ripple, c.open)
 
 	Comment("Classes of what may be within escapes.")
-	ascii := K()
-	na := K()
-	KMOVQ(notAscii, na)
-	KNOTQ(na, ascii)
-	class := ZMM()
-	VMOVDQA64(v, class)
-	low := ZMM()
-	VMOVDQU64(constant("classLow"), low)
-	VPERMI2B_Z(constant("classHigh"), low, ascii, class)
+	class := c.classes(v, notAscii)
 	wrong := GP64()
-	ANDNQ(escaped, fromMask(test(class, constant("simpleOrUnicode"))), wrong)
+	ANDNQ(escaped, c.having(class, "simpleOrUnicode"), wrong)
 	ORQ(wrong, bad)
 
-	u := fromMask(test(class, constant("unicode")))
+	u := c.having(class, "unicode")
 	ANDQ(escaped, u)
 	any := copied(u)
 	digits := copied(c.digits)
@@ -94,15 +87,15 @@ func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPV
 	}
 	MOVQ(after, c.digits)
 	ORQ(after, c.open)
-	ANDNQ(must, fromMask(test(class, constant("hex"))), wrong)
+	ANDNQ(must, c.having(class, "hex"), wrong)
 	ORQ(wrong, bad)
 	ADDQ(u, u)
 	ORQ(firstDigit, u)
-	ANDQ(fromMask(test(class, constant("hexD"))), u)
+	ANDQ(c.having(class, "hexD"), u)
 	second := copied(u)
 	ADDQ(second, second)
 	ORQ(c.second, second)
-	ANDQ(fromMask(test(class, constant("highHalf"))), second)
+	ANDQ(c.having(class, "highHalf"), second)
 	ORQ(second, bad)
 	SHRQ(Imm(63), u)
 	MOVQ(u, c.second)
@@ -111,43 +104,36 @@ func (c *checks) escapes(v reg.Register, slashes, notAscii, escaped, bad reg.GPV
 }
 
 // utf8 sets the bits of bad where block v is not UTF-8.
-func (c *checks) utf8(v reg.Register, bad reg.GPVirtual) {
-	Comment("The bytes before each byte.")
-	lanes := ZMM()
-	VALIGND(Imm(12), c.before, v, lanes)
-	back := func(n int) reg.VecVirtual {
-		z := ZMM()
-		VPALIGNR(Imm(uint64(16-n)), lanes, v, z)
-		return z
+func (c *checks) utf8(v block, bad reg.GPVirtual) {
+	before := c.before
+	wrong := c.block()
+	for i, part := range v {
+		c.wrongPairs(before, part, wrong[i])
+		before = part
 	}
+	ORQ(c.nonzero(wrong), bad)
+	rest := c.vector()
+	VPSUBUSB(constant("mayEnd").Offset(64-64/len(v)), v.last(), rest)
+	MOVQ(c.nonzero(block{rest, rest}), c.short)
+}
+
+// wrongPairs sets wrong to what is not UTF-8 in vector v, which follows before.
+func (c *checks) wrongPairs(before, v, wrong reg.VecVirtual) {
+	Comment("The bytes before each byte.")
+	back := c.back(before, v)
 	one, two, three := back(1), back(2), back(3)
-	nibble := ZMM()
-	VMOVDQU64(constant("nibble"), nibble)
 	look := func(t string, z Op, high bool) reg.VecVirtual {
-		index := ZMM()
-		if high {
-			VPSRLW(Imm(4), z, index)
-			VPANDQ(nibble, index, index)
-		} else {
-			VPANDQ(nibble, z, index)
-		}
-		entries := ZMM()
-		VMOVDQU64(constant(t), entries)
-		VPSHUFB(index, entries, index)
+		index := c.nibbles(z, high)
+		VPSHUFB(index, c.loaded(t), index)
 		return index
 	}
 	Comment("What three nibbles of each two bytes in a row agree on is wrong with them, but for",
 		"a second continuation, which is right and needed two after E0 and three after F0.")
-	wrong := look("firstHigh", one, true)
-	VPANDQ(look("firstLow", one, false), wrong, wrong)
-	VPANDQ(look("secondHigh", v, true), wrong, wrong)
+	c.and(look("firstHigh", one, true), look("firstLow", one, false), wrong)
+	c.and(look("secondHigh", v, true), wrong, wrong)
 	VPSUBUSB(constant("third"), two, two)
 	VPSUBUSB(constant("fourth"), three, three)
-	VPORQ(two, three, three)
-	VPANDQ(constant("top"), three, three)
-	VPXORQ(three, wrong, wrong)
-	ORQ(fromMask(test(wrong, wrong)), bad)
-	rest := ZMM()
-	VPSUBUSB(constant("mayEnd"), v, rest)
-	MOVQ(fromMask(test(rest, rest)), c.short)
+	c.or(two, three, three)
+	c.and(constant("top"), three, three)
+	c.xor(three, wrong, wrong)
 }

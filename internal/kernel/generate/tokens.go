@@ -29,7 +29,7 @@ func tokens() {
 	dst := Load(Param("t"), GP64())
 	b := Load(Param("b"), GP64())
 	n := Load(Param("n"), GP64())
-	c := newChecks()
+	c := newChecks(avx512)
 	from := AllocLocal(8)
 	MOVQ(b, from)
 	depth, inScalar := AllocLocal(8), AllocLocal(8) // there are too few registers
@@ -204,14 +204,14 @@ func tokens() {
 	Label("slashes")
 	MOVB(Imm(1), mustAddr(2))
 	restore := spill(dst, b, n, count, inString)
-	c.escapes(v, slashes, notAscii, escaped, bad, "escaped")
+	c.escapes(block{v}, slashes, notAscii, escaped, bad, "escaped")
 	Label("escaped")
 	restore()
 	ANDNQ(quotes, escaped, quotes)
 	JMP(LabelRef("unescaped"))
 
 	Label("utf8")
-	c.utf8(v, bad)
+	c.utf8(block{v}, bad)
 	JMP(LabelRef("ascii"))
 
 	Label("last")
