@@ -107,6 +107,10 @@ func (r *Reader) check(text []byte, i, to int) int {
 				}
 				i++
 			case c >= utf8.RuneSelf:
+				if n := plainRunes(text[i:to]); n > 0 {
+					i += n
+					continue
+				}
 				size, what := r.checkRune(text[i:])
 				if what != "" {
 					r.unreadable = what
@@ -129,6 +133,31 @@ func odd(b []byte) uint64 {
 	low := w &^ highs
 	// No sum carries over into the next byte.
 	return ^(low+0x60*ones)&((low^0x0A*ones)+0x7F*ones) | (low + ones) | w
+}
+
+// plainRunes returns how many bytes at the start of b are characters that may stand anywhere: those
+// beyond U+00BF, as far as that is seen fast, and single ones of ASCII between them.
+func plainRunes(b []byte) int {
+	// E0 may start what is not UTF-8, as ED with A0 and more does; E2 a line break; EF a byte order mark or
+	// no character.
+	const leads = 0xffff &^ (1<<0 | 1<<2 | 1<<0xF)
+	i := 0
+	for i+4 <= len(b) {
+		w := binary.LittleEndian.Uint32(b[i : i+4])
+		switch {
+		case w&0xC0E0 == 0x80C0 && w&0x1F > 2:
+			i += 2
+		case w&0xC0C0F0 == 0x8080E0 && leads>>(w&0xF)&1 != 0 && w&0x200F != 0x200D:
+			i += 3
+		case w&0xC0C0C0FF == 0x808080F0 && w&0x3000 != 0:
+			i += 4
+		case w&0x8080 == 0x8000 && w&0x7F >= ' ' && w&0x7F != 0x7F:
+			i++
+		default:
+			return i
+		}
+	}
+	return i
 }
 
 // checkRune looks at the character that b starts with, which is not ASCII.

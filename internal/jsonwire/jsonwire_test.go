@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
 func TestBlanks(t *testing.T) {
@@ -127,6 +130,37 @@ func TestScanStringPairs(t *testing.T) {
 			if ok := s == OK && end == 3; ok != valid || ok && escaped != (text[0] == '\\') {
 				t.Fatalf("%q: index %d, escaped %t, status %d, want valid %t", text, end, escaped, s, valid)
 			}
+		}
+	}
+}
+
+// TestScanUTF8 holds scanUTF8 against unicode/utf8, on all texts of three bytes and on where it has to stop.
+func TestScanUTF8(t *testing.T) {
+	check := func(b []byte, stop int) {
+		end, s := scanUTF8(b, 0, stop)
+		want, wantStatus := 0, OK
+		for want < stop && b[want] >= utf8.RuneSelf && wantStatus == OK {
+			r, n := utf8.DecodeRune(b[want:])
+			switch {
+			case r != utf8.RuneError || n > 1:
+				want += n
+			case utf8.FullRune(b[want:]):
+				wantStatus = Bad
+			default:
+				wantStatus = Cut
+			}
+		}
+		if end != want || s != wantStatus {
+			t.Fatalf("%q up to %d: index %d, status %d, want %d and %d", b, stop, end, s, want, wantStatus)
+		}
+	}
+	for c := range 1 << 24 {
+		b := [4]byte{byte(c >> 16), byte(c >> 8), byte(c), 'x'}
+		check(b[:], 4)
+	}
+	for _, text := range []string{"日本語x", "é日😀é", "\xe3\x81\x82\xe3\x81", "日本\xed\xa0\x80日"} {
+		for stop := range len(text) + 1 {
+			check([]byte(text), stop)
 		}
 	}
 }
@@ -380,6 +414,28 @@ func TestPlainRun(t *testing.T) {
 				}
 			}
 			b[at] = 'a'
+		}
+	}
+}
+
+// BenchmarkScanString scans strings of each script, with each kernel and without.
+func BenchmarkScanString(b *testing.B) {
+	for _, s := range []string{"plain text of the sort that is common ", `a few\n `, "größer als erwartet ", "Привет мир, ", "日本語テキスト", "😀 "} {
+		for _, n := range []int{40, 300, 2000} {
+			text := []byte(strings.Repeat(s, n/len(s)) + "\"" + strings.Repeat(" ", 64))
+			for _, on := range []struct {
+				kernels string
+				do      func(func())
+			}{{"portable", kernel.Without}, {"AVX2", kernel.OnAVX2}, {"all", func(f func()) { f() }}} {
+				b.Run(fmt.Sprintf("%.6s/%d/%s", s, n, on.kernels), func(b *testing.B) {
+					b.SetBytes(int64(len(text) - 64))
+					on.do(func() {
+						for b.Loop() {
+							ScanString(text, 0)
+						}
+					})
+				})
+			}
 		}
 	}
 }

@@ -67,6 +67,11 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 		if p := pairs[c] & (pairs[At(b, i+1)] >> secondOfPair); p != 0 {
 			seen |= p
 			i += 2
+			if p == utf8Pair { // others follow, and nothing has to wait for where the one before was
+				for i < stop && pairs[At(b, i)]&(pairs[At(b, i+1)]>>secondOfPair)&utf8Pair != 0 {
+					i += 2
+				}
+			}
 			continue
 		}
 		switch {
@@ -78,7 +83,7 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 			}
 			i = n
 		case c >= utf8.RuneSelf:
-			n, s := scanUTF8(b, i)
+			n, s := scanUTF8(b, i, stop)
 			if s != OK {
 				return n, seen, s
 			}
@@ -118,9 +123,17 @@ var pairs = func() (t [256]uint8) {
 	return t
 }()
 
-// scanUTF8 scans a run of characters that are not ASCII.
-func scanUTF8(b []byte, i int) (end int, s Status) {
-	for i < len(b) && b[i] >= utf8.RuneSelf {
+// scanUTF8 scans a run of characters that are not ASCII, of which the last one starts before stop.
+func scanUTF8(b []byte, i, stop int) (end int, s Status) {
+	for i < stop && b[i] >= utf8.RuneSelf {
+		if i >= 0 && i <= len(b)-4 {
+			// Three bytes, but for E0 with less than A0 and ED with more than 9F, which are wrong.
+			w := binary.LittleEndian.Uint32(b[i : i+4])
+			if odd := w & 0x200f; w&0xc0c0f0 == 0x8080e0 && odd != 0 && odd != 0x200d {
+				i += 3
+				continue
+			}
+		}
 		r, n := utf8.DecodeRune(b[i:])
 		if r == utf8.RuneError && n == 1 {
 			if !utf8.FullRune(b[i:]) {
