@@ -32,9 +32,17 @@ type DocumentReader struct {
 
 // NewDocumentReader returns a reader for the documents in r.
 func NewDocumentReader(r io.Reader) *DocumentReader {
-	d := &DocumentReader{r: r, cut: newCutter(nil)}
-	d.cut.eof = false
+	d := new(DocumentReader)
+	d.Reset(r)
 	return d
+}
+
+// Reset makes the reader read another stream from its start, with the same Limit. It keeps its buffer,
+// which is as long as the longest document has needed; the Bytes of documents are not valid any more.
+func (d *DocumentReader) Reset(r io.Reader) {
+	d.r, d.at, d.err = r, 0, nil
+	d.cut = newCutter(d.cut.src[:0])
+	d.cut.eof = false
 }
 
 // Next returns the next document. Its Bytes are valid until the next call.

@@ -67,6 +67,58 @@ var streams = []string{
 	"a\n...\n\uFEFFb\n\uFEFF---\nc", "...\n...\na", "a\n... junk\nb", "%YAML 1.2\n", "a\n...\n%YAML 1.2\n...\nb", "ä: 'é\r\n\r\n---\r\rß'\n...\r", "\r", "---\r", "-", "a\n..",
 }
 
+// TestDocumentReaderReset asserts that nothing is left of a stream, wherever it was left, but the buffer.
+func TestDocumentReaderReset(t *testing.T) {
+	d := yamlbridge.NewDocumentReader(iotest.ErrReader(io.ErrUnexpectedEOF))
+	_, err := d.Next()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	for _, before := range streams {
+		for read := range 4 {
+			for _, stream := range streams {
+				d.Reset(strings.NewReader(before))
+				for range read {
+					d.Next()
+				}
+				d.Reset(strings.NewReader(stream))
+				var docs []string
+				var err error
+				for err == nil {
+					var doc yamlbridge.Document
+					if doc, err = d.Next(); err == nil {
+						docs = append(docs, text(doc))
+					}
+				}
+				require.Equal(t, io.EOF, err)
+				require.Equal(t, wholeStream([]byte(stream)), docs, "%q after %d of %q", stream, read, before)
+			}
+		}
+	}
+
+	d.Limit = 10
+	d.Reset(strings.NewReader("a: 1\n---\nb: 12345678\n"))
+	_, err = d.Next()
+	require.NoError(t, err)
+	var limit *errors.LimitError
+	_, err = d.Next()
+	require.ErrorAs(t, err, &limit)
+	d.Reset(strings.NewReader("a: 1\n"))
+	_, err = d.Next()
+	require.NoError(t, err)
+
+	long := "# " + strings.Repeat("x", 1<<20)
+	from := new(strings.Reader)
+	d.Limit = 0
+	require.Zero(t, testing.AllocsPerRun(3, func() {
+		from.Reset(long)
+		d.Reset(from)
+		for {
+			if _, err := d.Next(); err != nil {
+				break
+			}
+		}
+	}))
+}
+
 func TestDocumentReader(t *testing.T) {
 	for _, stream := range append(streams, strings.Join(streams, "\n...\n"), strings.Join(streams, "\r\n--- \r\n")) {
 		src := []byte(stream)

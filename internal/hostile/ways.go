@@ -109,11 +109,12 @@ func documents(*schema.Program) func(src []byte) (int, error) {
 	var (
 		reader yamlbridge.Reader
 		from   = new(bytes.Reader)
+		stream = yamlbridge.NewDocumentReader(from)
 		out    []byte
 	)
 	return func(src []byte) (written int, err error) {
 		from.Reset(src)
-		stream := yamlbridge.NewDocumentReader(from)
+		stream.Reset(from)
 		for {
 			doc, err := stream.Next()
 			if err == io.EOF {

@@ -10,19 +10,22 @@ import (
 // TestGuarded puts texts of all lengths right behind, and right before, what must not be
 // read: a byte too many would be a fault.
 func TestGuarded(t *testing.T) {
-	needKernels(t)
+	needStrings(t)
 	memory := torture.Guarded(t, 2)
 	var tokens Tokens
 	for _, fill := range []string{"a", `\n`, "é", `{"a":1},`, `{"some-name":true,`, " "} {
 		copy(memory, bytes.Repeat([]byte(fill), len(memory)/len(fill)))
 		for n := range 5*64 + 1 {
 			for _, b := range [][]byte{memory[:n:n], memory[len(memory)-n:]} {
-				ScanString(b)
-				tokens.Find(b, 1)
 				checkString(t, b)
-				checkTokens(t, b)
+				if Available {
+					tokens.Find(b, 1)
+					checkTokens(t, b)
+				}
 			}
 		}
-		tokens.Find(memory[len(memory)-MaxBytes:], 1<<20)
+		if Available {
+			tokens.Find(memory[len(memory)-MaxBytes:], 1<<20)
+		}
 	}
 }
