@@ -86,6 +86,11 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 		if fault.Stage == Sniff {
 			return "", "" // onlyTheyRefuse has these
 		}
+		if fault.Stage == YAML {
+			if k, _, _ := asServer.compare(doc, nil); k == yamlTail || k == yamlMark || k == yamlAliasing {
+				return "", "" // and yamlMode.onlyTheyRefuse these
+			}
+		}
 		return "verdict", fmt.Sprintf("they: %v", refusal)
 	case refusal != nil:
 		return compareErrors(fault, err)
