@@ -3,14 +3,13 @@ package yamlbridge_test
 import (
 	"fmt"
 	"maps"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/steps"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -122,11 +121,11 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestLinearTime holds that the time for a byte, read and written, does not grow
-// with the length of a document. What is quadratic has eight times the time.
-func TestLinearTime(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow")
+// TestLinearSteps asserts, where steps are counted, that those for a byte, read and written, do not grow with the
+// length of a document. What they take is measured in bench, for families of internal/hostile.
+func TestLinearSteps(t *testing.T) {
+	if !steps.On {
+		t.Skip("built without the tag steps")
 	}
 	families := maps.Clone(families)
 	// What these copy within merge keys is not linear, but bounded by MaxAliasBytes.
@@ -155,32 +154,24 @@ func TestLinearTime(t *testing.T) {
 	for name, family := range families {
 		for kind, r := range readers() {
 			small, large := []byte(family(500)), []byte(family(4_000))
-			buf, err := r.AppendJSON(nil, large)
-			if err != nil {
+			if _, err := r.AppendJSON(nil, large); err != nil {
 				require.NotEqual(t, "as the server", kind, "%s: %v", name, err)
 				continue
 			}
-			// Whatever else the machine does can only add to the least time.
-			const most = 5
-			growth, least := math.Inf(1), [2]float64{math.Inf(1), math.Inf(1)}
-			for start := time.Now(); growth > most && time.Since(start) < 5*time.Second; {
-				least[0] = min(least[0], timePerByte(t, r, buf, small))
-				least[1] = min(least[1], timePerByte(t, r, buf, large))
-				growth = least[1] / least[0]
-			}
-			assert.LessOrEqual(t, growth, float64(most), "%s, %s: %.1f and %.1f ns for each byte", name, kind, least[0], least[1])
+			few, many := stepsPerByte(t, r, small), stepsPerByte(t, r, large)
+			assert.LessOrEqual(t, many, 1.5*few+1, "%s, %s: %.1f and %.1f steps for each byte", name, kind, few, many)
 		}
 	}
 }
 
-func timePerByte(t *testing.T, r *yamlbridge.Reader, buf, src []byte) float64 {
-	start := time.Now()
-	out, err := r.AppendJSON(buf[:0], src)
+func stepsPerByte(t *testing.T, r *yamlbridge.Reader, src []byte) float64 {
+	steps.Take()
+	out, err := r.AppendJSON(nil, src)
 	require.NoError(t, err)
 	if r.AsServer {
 		r.ServerDuplicates(out)
 	}
-	return float64(time.Since(start).Nanoseconds()) / float64(len(src)+len(out))
+	return float64(steps.Take()) / float64(len(src)+len(out))
 }
 
 // TestNoAllocations holds that a reader which has grown allocates nothing.

@@ -35,6 +35,14 @@ func blocks() []Family {
 		yamlFamily("keys of 1000 characters", fill("raw:\n", "", func(i int) string { return fmt.Sprintf(" %s%d: v\n", strings.Repeat("k", 1000), i) })),
 		yamlFamily("keys without values", fill("raw:\n", "", func(i int) string { return fmt.Sprintf(" k%d:\n", i) })),
 		yamlFamily("tags", fill("raw:\n", "", same("- !!str 1\n- !!int \"2\"\n- !<tag:yaml.org,2002:str> x\n"))),
+		yamlFamily("directives of tags", func(n int) []byte {
+			head := fill("", "---\n", func(i int) string { return fmt.Sprintf("%%TAG !h%d! tag:yaml.org,2002:\n", i) })(n / 2)
+			return append(head, fill("raw:\n", "", same("- !h0!str 1\n"))(n/2)...)
+		}),
+		yamlFamily("a long prefix of tags", func(n int) []byte {
+			head := fill("%TAG !h! tag:", "\n---\n", same("x"))(n / 2)
+			return append(head, fill("raw:\n", "", same("- !h!x 1\n"))(n/2)...)
+		}).refused(),
 		yamlFamily("numbers", fill("numbers:\n", "", same("- 1_000\n- 0x1f\n- 0b11\n- 1e3\n- .5\n- 190:20:30\n"))),
 		yamlFamily("long numbers", fill("numbers:\n", "", same("- "+strings.Repeat("9", 300)+"\n"))),
 		yamlFamily("defaults in items", fill("list:\n", "", same("- {}\n"))),
@@ -73,6 +81,11 @@ func merges() []Family {
 		yamlFamily("merge keys of lists", fill("zz: [&a {b: c}, &b {b: d, e: f}]\nraw:\n", "", same("- <<: [*a, *b]\n  b: x\n"))),
 		yamlFamily("nested merge keys", fill("raw:\n", "", same("- "+nest("{<<: ", "{a: b}", ", c: d}", 40)+"\n"))),
 		yamlFamily("deep merge keys", fill("zz: &a {b: c}\nraw:\n", "", same("- "+nest("{<<: *a, x: ", "0", "}", 2000)+"\n"))),
+		yamlFamily("merge keys of what has one", fill("raw:\n- &a0 {b: c}\n", "", func(i int) string { return fmt.Sprintf("- &a%d {<<: *a%d}\n", i+1, i) })),
+		yamlFamily("merge keys around anchors", fill("raw:\n", "", func(i int) string {
+			return "- " + nest("{<<: ", fmt.Sprintf("{a: 1, <<: {a: [&a%d 1, &b%d 2]}}", i, i), "}", 40) + "\n"
+		})),
+		yamlFamily("a list to merge of mappings and aliases", fill("zz: &a {}\nraw:\n <<: [", "*a]\n", same("{},  *a, \n  "))),
 		yamlFamily("merge keys in one mapping", fill("zz: &a {b: c}\nraw:\n", "", same(" <<: *a\n"))),
 		yamlFamily("a wide mapping that is merged into", fill("zz: &a {k1: c, x: d}\nraw:\n <<: *a\n", "", func(i int) string { return fmt.Sprintf(" k%d: v\n", i) })),
 		yamlFamily("a wide mapping that is merged", func(n int) []byte {
