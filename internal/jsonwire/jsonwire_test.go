@@ -400,20 +400,22 @@ func TestSimple(t *testing.T) {
 // TestPlainRun has each byte at each place of texts around the steps in which PlainRun goes.
 func TestPlainRun(t *testing.T) {
 	for size := range 80 {
-		b := bytes.Repeat([]byte("a"), size)
-		assert.Equal(t, size&^7, PlainRun(b))
-		for at := range b {
-			for c := range 256 {
-				b[at] = byte(c)
-				want := size &^ 7
-				if c < ' ' || c >= 0x80 {
-					want = min(want, at&^7)
+		for _, fill := range []byte("aA") { // with and without the bit of 0x20
+			b := bytes.Repeat([]byte{fill}, size)
+			assert.Equal(t, size&^7, PlainRun(b))
+			for at := range b {
+				for c := range 256 {
+					b[at] = byte(c)
+					want := size &^ 7
+					if c < ' ' || c >= 0x80 {
+						want = min(want, at&^7)
+					}
+					if got := PlainRun(b); got != want {
+						assert.Equal(t, want, got, "%d bytes, %#x at %d", size, c, at)
+					}
 				}
-				if got := PlainRun(b); got != want {
-					assert.Equal(t, want, got, "%d bytes, %#x at %d", size, c, at)
-				}
+				b[at] = fill
 			}
-			b[at] = 'a'
 		}
 	}
 }

@@ -109,7 +109,9 @@ const (
 	secondOfPair = 2
 )
 
-var pairs = func() (t [256]uint8) {
+var pairs = pairTable()
+
+func pairTable() (t [256]uint8) {
 	t['\\'] = escapePair
 	for _, c := range `"\/bfnrt` {
 		t[c] |= escapePair << secondOfPair
@@ -121,7 +123,7 @@ var pairs = func() (t [256]uint8) {
 		t[c] = utf8Pair << secondOfPair
 	}
 	return t
-}()
+}
 
 // scanUTF8 scans a run of characters that are not ASCII, of which the last one starts before stop.
 func scanUTF8(b []byte, i, stop int) (end int, s Status) {
