@@ -15,6 +15,10 @@ package kernel
 // MaxBytes is how many bytes [Tokens.Find] looks at.
 const MaxBytes = 2048
 
+// InVain is how many bytes ScanString looks at behind the last end of 64 bytes that is between characters. Its
+// caller goes on there, so that without a limit texts in which there are no such ends would be looked at again and again.
+const InVain = 1024
+
 // Tokens are the first tokens of a text: brackets, colons, commas, strings, and what else
 // stands between blanks and those, which are numbers and literals in valid JSON.
 type Tokens struct {

@@ -28,8 +28,9 @@ func as(available, strings bool, f func()) {
 
 // ScanString scans the rest of a string from the start of b, which is within it, between
 // characters. With closed, end is the index of the closing quote; else up to end, between
-// characters, all is well. It says whether there is an escape before end. Characters and escapes are
-// validated; surrogates in escapes are left to others.
+// characters, all is well, and it may go on behind. It says whether there is an escape before end, or, if
+// it is not closed, soon behind it. Characters and escapes are validated; surrogates in escapes are left to
+// others, and with AVX2 all that start as those do.
 func ScanString(b []byte) (end int, escaped, closed bool) {
 	if len(b) < 64 {
 		return 0, false, false

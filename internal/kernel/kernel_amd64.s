@@ -200,8 +200,14 @@ ascii:
 	JZ        next
 	VMOVDQA64 Z4, Z0
 	ADDQ      $0x40, BX
-	DECQ      CX
-	JNZ       block
+
+	// What is looked at in vain is limited, as it is looked at again.
+	MOVQ BX, R9
+	SUBQ SI, R9
+	CMPQ R9, $0x00000400
+	JAE  open
+	DECQ CX
+	JNZ  block
 
 open:
 	VZEROUPPER
@@ -720,8 +726,14 @@ ascii:
 	JZ      next
 	VMOVDQA Y5, Y0
 	ADDQ    $0x40, BX
-	DECQ    CX
-	JNZ     block
+
+	// What is looked at in vain is limited, as it is looked at again.
+	MOVQ BX, R9
+	SUBQ SI, R9
+	CMPQ R9, $0x00000400
+	JAE  open
+	DECQ CX
+	JNZ  block
 
 open:
 	VZEROUPPER

@@ -6,6 +6,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// inVain is how many bytes are scanned behind the last end of a block that is between characters: kernel.InVain.
+const inVain = 1024
+
 // scanString emits a kernel of [kernel.ScanString].
 func scanString(name string, m machine) {
 	TEXT(name, NOSPLIT, "func(b *byte, blocks int) (end int, escaped uint64, closed bool)")
@@ -60,6 +63,11 @@ func scanString(name string, m machine) {
 	JZ(LabelRef("next"))
 	c.move(v.last(), c.before)
 	ADDQ(Imm(64), at)
+	Comment("What is looked at in vain is limited, as it is looked at again.")
+	MOVQ(at, t)
+	SUBQ(clean, t)
+	CMPQ(t, U32(inVain))
+	JAE(LabelRef("open"))
 	DECQ(blocks)
 	JNZ(LabelRef("block"))
 

@@ -114,7 +114,7 @@ func (c *checks) utf8(v block, bad reg.GPVirtual) {
 	ORQ(c.nonzero(wrong), bad)
 	rest := c.vector()
 	VPSUBUSB(constant("mayEnd").Offset(64-64/len(v)), v.last(), rest)
-	MOVQ(c.nonzero(block{rest, rest}), c.short)
+	MOVQ(c.nonzero(block{rest, rest}), c.short) // which bits are set does not matter
 }
 
 // wrongPairs sets wrong to what is not UTF-8 in vector v, which follows before.
