@@ -53,6 +53,9 @@ func Corpus() (w *Workload, left int) {
 			}
 		}
 	}
+	for _, d := range w.Docs {
+		d.Among = len(w.Docs)
+	}
 	w.What = fmt.Sprintf("%d real resources of %d kinds", len(w.Docs), kinds(w.Docs))
 	return w, left
 }

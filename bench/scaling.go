@@ -141,12 +141,12 @@ func writeGoroutines(w io.Writer, workloads []*Workload, rounds int) {
 	fmt.Fprintln(w)
 }
 
-// many does the work of a contender so often that it takes some milliseconds: beside
+// many does the work of a contender so often that a workload takes some milliseconds: beside
 // that, starting a goroutine does not count.
 func many(c Contender) func(d *Document) Run {
 	return func(d *Document) Run {
 		r := c.Start(d)
-		n, do := max(1, 5_000_000/len(d.Src)), r.Do
+		n, do := max(1, 5_000_000/max(1, d.Among)/len(d.Src)), r.Do
 		r.Do = func() (err error) {
 			for range n {
 				err = do()

@@ -16,6 +16,8 @@ type Document struct {
 	*Schema
 	Src  []byte // JSON
 	YAML []byte // the same in YAML, where the workload has it
+	// Among is how many documents the workload has, if these are many.
+	Among int
 }
 
 // A Workload is what is measured at a time: one document, or the many of the
