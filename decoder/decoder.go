@@ -75,8 +75,9 @@ func New(p *schema.Program, opts ...Option) *Decoder {
 
 func newDecoder(p *program.Program, opts ...Option) *Decoder {
 	d := &Decoder{walker: walker{
-		program:   p,
-		predicted: make([]*program.Field, p.Cells),
+		program: p,
+		// Whole lines of the cache, so that no decoder of another goroutine writes to one of them, too.
+		predicted: make([]*program.Field, p.Cells, (p.Cells+15)&^15),
 		limits:    Limits{}.withDefaults(),
 		frames:    make([]frame, 16),
 	}}
