@@ -104,11 +104,10 @@ type specials interface {
 }
 
 func newSpecials(m machine) specials {
-	of := func(table string) reg.VecVirtual { return m.loaded(table) }
 	if m.wide {
-		return &specials512{space: of("space"), quote: of("quote"), backslash: of("backslash")}
+		return &specials512{space: m.loaded("space"), quote: m.loaded("quote"), backslash: m.loaded("backslash")}
 	}
-	return &specials256{beforeSpace: of("beforeSpace"), quote: of("quote"), backslash: of("backslash")}
+	return &specials256{beforeSpace: m.loaded("beforeSpace"), quote: m.loaded("quote"), backslash: m.loaded("backslash")}
 }
 
 type specials512 struct {
