@@ -116,27 +116,30 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestRace holds what a race is without looking at a clock: everybody does each document in
-// each round, and ratios are those of the same round.
+// TestRace holds what a race is without looking at a clock: each contender does each document in
+// each round, in turns with the first one, and with no other one beside it; and ratios are those of the same round.
 func TestRace(t *testing.T) { synctest.Test(t, testRace) } // it sleeps
 
 func testRace(t *testing.T) {
 	w := Generated()[0]
-	counts := make([]int, 2)
+	var order []int
+	takes := []time.Duration{slice, 2 * slice, 3 * slice}
 	var contenders []Contender
-	for i := range counts {
+	for i := range takes {
 		contenders = append(contenders, Contender{"counts", Partial, "", func(*Document) Run {
-			return Run{Do: func() error { counts[i]++; time.Sleep(slice); return nil }}
+			return Run{Do: func() error { order = append(order, i); time.Sleep(takes[i]); return nil }}
 		}})
 	}
 	trial := Race(&Job{Contenders: contenders}, w, 3)
+	assert.Len(t, trial.Measures[0].NS, 6, "in each round of each other one")
 	for i, m := range trial.Measures {
-		assert.Len(t, m.NS, 3)
-		assert.Greater(t, counts[i], 3, "once in each round, and before")
-		assert.Equal(t, counts[0], counts[i])
+		assert.InDeltaSlice(t, slices.Repeat([]float64{float64(i + 1)}, 3), m.Ratios, 1e-6)
+		assert.InDelta(t, takes[i], m.NS[0], 1)
 	}
-	trial.Measures[0].NS, trial.Measures[1].NS = []float64{1, 2, 4}, []float64{10, 40, 40}
-	assert.Equal(t, []float64{10, 20, 10}, trial.Ratios(trial.Measures[1]))
+	turns := []int{0, 1, 0, 1, 0, 1}
+	assert.Equal(t, turns, order[len(order)-14:len(order)-8])
+	assert.Equal(t, []int{2, 2}, order[len(order)-8:len(order)-6], "as it is prepared, and its allocations are counted")
+	assert.Equal(t, []int{0, 2, 0, 2, 0, 2}, order[len(order)-6:])
 }
 
 // TestTargets holds that each row of the first table names what there is.

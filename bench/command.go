@@ -108,7 +108,9 @@ func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, err
 			if _, err := fmt.Sscan(string(out), &ns, &peak); err != nil {
 				return nil, err
 			}
-			t.Measures[i].NS = append(t.Measures[i].NS, ns)
+			m, first := t.Measures[i], t.Measures[0]
+			m.NS = append(m.NS, ns)
+			m.Ratios = append(m.Ratios, ns/first.NS[len(first.NS)-1])
 			t.peaks[i] = append(t.peaks[i], peak)
 		}
 	}
@@ -126,7 +128,7 @@ func writeCommands(w io.Writer, trials []*commandTrial) {
 		for i, m := range t.Measures {
 			peak := FigureOf(t.peaks[i]).Median
 			fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", t.Workload.Name, m.Contender.Name, short(FigureOf(m.NS).Median/1e9),
-				FigureOf(t.Ratios(m)), short(peak/1e6), short(peak/FigureOf(t.peaks[0]).Median), m.Contender.Less)
+				FigureOf(m.Ratios), short(peak/1e6), short(peak/FigureOf(t.peaks[0]).Median), m.Contender.Less)
 		}
 	}
 	fmt.Fprintln(w)

@@ -49,12 +49,12 @@ func writeCompile(w io.Writer, rounds int) {
 	ours, theirs := t.Measures[0], t.Measures[1]
 	fmt.Fprintf(w, "## Compiling the %d schemas of the corpus\n\n| | ms | allocations | bytes allocated | ratio |\n|---|--:|--:|--:|--:|\n", len(all.Docs))
 	for _, m := range []*Measure{ours, theirs} {
-		fmt.Fprintf(w, "| %s | %s | %.0f | %.0f | %s |\n", m.Contender.Name, short(FigureOf(m.NS).Median/1e6), m.Allocs, m.Bytes, FigureOf(t.Ratios(m)))
+		fmt.Fprintf(w, "| %s | %s | %.0f | %.0f | %s |\n", m.Contender.Name, short(FigureOf(m.NS).Median/1e6), m.Allocs, m.Bytes, FigureOf(m.Ratios))
 	}
 	var each []float64
 	for _, d := range all.Docs {
 		t := Race(job, &Workload{Docs: []*Document{d}}, min(rounds, 3))
-		each = append(each, FigureOf(t.Ratios(t.Measures[1])).Median)
+		each = append(each, FigureOf(t.Measures[1].Ratios).Median)
 	}
 	slices.Sort(each)
 	slower := 0

@@ -47,7 +47,13 @@ type Run struct {
 // toBytes is a run that makes JSON in a buffer that it keeps. Documents of a schema share
 // it, as in a server: with one for each of the corpus, caches would be what is measured.
 func toBytes(d *Document, do func(dst []byte) ([]byte, error)) Run {
-	dst := made(d.Schema, "buffer", func() *[]byte { return new([]byte) })
+	// It has lines of the cache to itself, as goroutines would else wait for each other's.
+	type buffer struct {
+		_     [64]byte
+		bytes []byte
+		_     [64]byte
+	}
+	dst := &made(d.Schema, "buffer", func() *buffer { return new(buffer) }).bytes
 	return Run{
 		Do: func() (err error) {
 			*dst, err = do((*dst)[:0])
@@ -252,14 +258,6 @@ func wanted(output Output, d *Document) (*answer, error) {
 	}
 	a := made(d.Schema, answerKey{d, output}, answerOf)
 	return a, err
-}
-
-// forgetAnswers lets go of what results are compared with: the garbage collector would look through
-// it, or run less often for it, while contenders are timed, whichever jobs came before.
-func (d *Document) forgetAnswers() {
-	for _, output := range []Output{Decoded, Parsed} {
-		delete(d.made, answerKey{d, output})
-	}
 }
 
 func valueOf(js []byte) (v any, err error) {

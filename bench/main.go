@@ -211,7 +211,7 @@ func profile(name string, only *regexp.Regexp) error {
 	for _, w := range workloads {
 		for _, job := range Jobs() {
 			if (!job.InYAML || w.Docs[0].YAML != nil) && only.MatchString(job.Name+"/"+w.Name) {
-				racers = append(racers, prepare(&job.Contenders[0], w))
+				racers = append(racers, prepare(&Measure{Contender: &job.Contenders[0]}, w))
 			}
 		}
 	}

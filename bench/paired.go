@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// slice is how long a contender works in a round (or one run, where that takes longer). Contenders
-// take turns in one process, and what counts is the ratio within a round: the speed of a machine
-// changes by a factor of two from one minute to the next, and with it that of all contenders.
+// slice is how long a contender works in a round (or one run, where that takes longer). Two
+// contenders take turns in one process, and what counts is the ratio within a round: the speed of a machine
+// changes by a factor of two from one minute to the next, and with it that of both.
 //
 // It is longer than Go's collector takes to collect the garbage of a contender, so that each pays for
 // nearly all of its own, but for what an idle processor does: in slices of 5 ms, one that makes a gigabyte in a
-// second had much of it collected while the next one was timed, and a contender that takes 10 ms for a run did
+// second had much of it collected while the other one was timed, and a contender that takes 10 ms for a run did
 // each with cold caches.
 const slice = 100 * time.Millisecond
 
@@ -22,10 +22,11 @@ const slice = 100 * time.Millisecond
 type Measure struct {
 	Contender *Contender
 	Err       error     // it could not do the work
+	Wrong     int       // documents of which the result is another than that of Kubernetes
 	NS        []float64 // a run of the workload, for each round
+	Ratios    []float64 // how many times the first contender was as fast, for each round
 	Allocs    float64   // of a run
 	Bytes     float64   // that they take
-	Wrong     int       // documents of which the result is another than that of Kubernetes
 }
 
 // A Trial is a workload as a job's contenders did it.
@@ -42,42 +43,60 @@ type racer struct {
 	last time.Duration // of a run before the first round
 }
 
-// Race measures the contenders of a job on a workload.
+// Race measures the contenders of a job on a workload, each in turns with the first one alone. With all of
+// them at a time, what some keep in memory lets the collector run less often, and so changes how fast others are that
+// make garbage.
 func Race(job *Job, w *Workload, rounds int) *Trial {
 	t := &Trial{Job: job, Workload: w}
-	var racers []*racer
 	for i := range job.Contenders {
-		r := prepare(&job.Contenders[i], w)
-		t.Measures = append(t.Measures, r.Measure)
-		if r.Err == nil {
-			r.countAllocations()
-			racers = append(racers, r)
-		}
+		t.Measures = append(t.Measures, compare(&job.Contenders[i], w))
 	}
-	for _, d := range w.Docs {
-		d.forgetAnswers()
+	w.forget()
+	if t.Measures[0].Err != nil {
+		return t
+	}
+	first := prepare(t.Measures[0], w)
+	first.countAllocations()
+	for _, m := range t.Measures[1:] {
+		if m.Err != nil {
+			continue
+		}
+		w.forget()
+		other := prepare(m, w)
+		other.countAllocations()
+		for range rounds {
+			runtime.GC() // no round pays for another one's garbage
+			first.NS = append(first.NS, first.slice())
+			other.NS = append(other.NS, other.slice())
+			other.Ratios = append(other.Ratios, other.NS[len(other.NS)-1]/first.NS[len(first.NS)-1])
+		}
 	}
 	for range rounds {
-		runtime.GC() // no round pays for another one's garbage
-		for _, r := range racers {
-			r.NS = append(r.NS, r.slice())
-		}
+		first.Ratios = append(first.Ratios, 1)
 	}
 	return t
 }
 
-// prepare compares the contender's results, and starts it on each document.
-func prepare(c *Contender, w *Workload) *racer {
-	r := &racer{Measure: &Measure{Contender: c}}
+// compare compares a contender's results with those of Kubernetes.
+func compare(c *Contender, w *Workload) *Measure {
+	m := &Measure{Contender: c}
 	for _, d := range w.Docs {
 		if err := Compare(c, d); err != nil {
 			if len(w.Docs) == 1 {
-				r.Err = err
-				return r
+				m.Err = err
+				return m
 			}
-			r.Wrong++
+			m.Wrong++
 		}
-		r.runs = append(r.runs, c.Start(d))
+	}
+	return m
+}
+
+// prepare starts a contender on each document.
+func prepare(m *Measure, w *Workload) *racer {
+	r := &racer{Measure: m}
+	for _, d := range w.Docs {
+		r.runs = append(r.runs, m.Contender.Start(d))
 	}
 	for start, i := time.Now(), 0; i < 3 && time.Since(start) < slice; i++ {
 		before := time.Now()
@@ -87,7 +106,7 @@ func prepare(c *Contender, w *Workload) *racer {
 	return r
 }
 
-// run does the workload once. What fails was counted by prepare.
+// run does the workload once. What fails was counted by compare.
 func (r *racer) run() {
 	for i := range r.runs {
 		_ = r.runs[i].Do()
@@ -117,17 +136,6 @@ func (r *racer) countAllocations() {
 	runtime.ReadMemStats(&after)
 	r.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n))
 	r.Bytes = math.Floor(float64(after.TotalAlloc-before.TotalAlloc) / float64(n))
-}
-
-// Ratios returns how many times the first contender is as fast as this one, for each
-// round.
-func (t *Trial) Ratios(m *Measure) []float64 {
-	first := t.Measures[0]
-	var ratios []float64
-	for i := range min(len(m.NS), len(first.NS)) {
-		ratios = append(ratios, m.NS[i]/first.NS[i])
-	}
-	return ratios
 }
 
 // A Figure is a median with its spread: the quartiles.

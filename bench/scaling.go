@@ -114,7 +114,7 @@ func writeScaling(w io.Writer, s Series, rounds int) {
 			if i >= len(t.Measures) {
 				return "-"
 			}
-			return FigureOf(t.Ratios(t.Measures[i])).String()
+			return FigureOf(t.Measures[i].Ratios).String()
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %.0f | %s | %s |\n", workload.Name, speed(0), speed(1), t.Measures[0].Allocs+t.Measures[1].Allocs, over(2), over(3))
 	}
@@ -130,7 +130,7 @@ func writeGoroutines(w io.Writer, workloads []*Workload, rounds int) {
 			both := []Contender{c, c}
 			both[0].Start, both[1].Start = many(c), twice(c)
 			t := Race(&Job{Name: "goroutines", Contenders: both}, workload, rounds)
-			ratios := t.Ratios(t.Measures[1])
+			ratios := t.Measures[1].Ratios
 			for i := range ratios {
 				ratios[i] = 2 / ratios[i]
 			}

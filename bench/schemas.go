@@ -66,6 +66,14 @@ func (s *Schema) alone() *Schema {
 	return &other
 }
 
+// forget lets go of what was made of the schemas of all documents: answers, and what contenders keep for the next
+// document. The garbage collector would look through it, and run less often for it, while another is timed.
+func (w *Workload) forget() {
+	for _, d := range w.Docs {
+		clear(d.made)
+	}
+}
+
 // made returns what make makes for the schema, the same each time for a key.
 func made[T any](s *Schema, key any, make func() T) T {
 	v, ok := s.made[key].(T)

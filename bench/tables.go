@@ -14,7 +14,7 @@ import (
 // were not, less than none if there is no corpus.
 func writeHead(w io.Writer, rounds, left int) {
 	writeMachine(w)
-	fmt.Fprintf(w, "- %d rounds; contenders take turns in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
+	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
 	if left >= 0 {
 		fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
 	}
@@ -106,10 +106,9 @@ func writeContender(w io.Writer, c *Contender, trials []*Trial, i int) {
 	}
 	for _, t := range trials {
 		m := t.Measures[i]
-		ratios := t.Ratios(m)
-		fmt.Fprintf(w, " %s |", short(FigureOf(ratios).Median))
-		if len(ratios) > 0 {
-			all = append(all, ratios)
+		fmt.Fprintf(w, " %s |", short(FigureOf(m.Ratios).Median))
+		if len(m.Ratios) > 0 {
+			all = append(all, m.Ratios)
 		}
 		if m.Err != nil {
 			notes = append(notes, fmt.Sprintf("%s: %.200v", t.Workload.Name, m.Err))
@@ -136,7 +135,7 @@ func writeWorkload(w io.Writer, workload *Workload, trials []*Trial) {
 		size := float64(workload.Size(t.Job.InYAML))
 		for _, m := range t.Measures {
 			if m.Err == nil {
-				fmt.Fprintf(w, "| %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/FigureOf(m.NS).Median), m.Allocs, m.Bytes, FigureOf(t.Ratios(m)))
+				fmt.Fprintf(w, "| %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/FigureOf(m.NS).Median), m.Allocs, m.Bytes, FigureOf(m.Ratios))
 			}
 		}
 	}

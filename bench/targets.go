@@ -71,10 +71,9 @@ func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) 
 			if m.Contender.Name != t.Over || m.Err != nil {
 				continue
 			}
-			ratios := trial.Ratios(m)
-			each[trial.Workload.Name] = FigureOf(ratios)
+			each[trial.Workload.Name] = FigureOf(m.Ratios)
 			if slices.Contains(t.Workloads, trial.Workload.Name) {
-				all = append(all, ratios)
+				all = append(all, m.Ratios)
 			}
 		}
 	}
