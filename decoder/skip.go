@@ -20,6 +20,7 @@ type skipper struct {
 	outer    []uint64 // the others
 	nameFrom int
 	nameEsc  bool
+	long     bool // the last string that was skipped was long: the next one will be, too
 
 	skimmer
 	tracked
@@ -30,10 +31,20 @@ func (w *skipper) start() {
 	w.tracked.start()
 }
 
+// longString is from how many bytes on a string is scanned by a kernel at once, and not only behind its first bytes.
+const longString = 64
+
 // skip validates the value at i, or the rest of it after a cut, and returns the
 // index behind it. base is how many containers are open around it. With track,
 // names that repeat within one of its objects are found.
 func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
+	if kernel.Strings && w.long && w.skipAt == atValue && w.depth == 0 && jsonwire.At(b, i) == '"' {
+		if n, _, closed := kernel.ScanString(b[i+1:]); closed {
+			n += len(`""`)
+			w.long = n > longString
+			return i + n, done
+		}
+	}
 	var (
 		stack = w.stack
 		depth = w.depth
@@ -177,6 +188,9 @@ after: // a value has ended
 	if depth == 0 {
 		w.skipAt, w.depth = atValue, 0
 		w.small = i-from < smallValue
+		if b[from] == '"' {
+			w.long = i-from > longString
+		}
 		return i, done
 	}
 	if kernel.Available && i >= ahead {

@@ -106,3 +106,47 @@ func TestSmallValues(t *testing.T) {
 		}
 	}
 }
+
+// TestLongStrings asserts which strings are noted as long, and that one which is taken for long is read as any other, whole,
+// cut, or with what is wrong in it anywhere.
+func TestLongStrings(t *testing.T) {
+	w := &New(compileYAML(t, "type: object")).walker
+	type result struct {
+		end int
+		st  status
+	}
+	skip := func(text string, long bool) result {
+		w.start(nil)
+		w.skipAt, w.long = atValue, long
+		end, st := w.skip([]byte(text), 0, 0, false)
+		return result{end, st}
+	}
+	for _, size := range []int{0, 1, 30, 61, 62, 63, 64, 65, 127, 128, 700, 3000} {
+		for _, odd := range []string{"", `\n`, `\"`, `\u00e9`, `\ud83d\ude00`, "ü", "😀", "\x00", "\xff", `\x`, `\ud83d`} {
+			for _, before := range []int{0, size / 2, size} {
+				text := `"` + strings.Repeat("x", before) + odd + strings.Repeat("x", size-before) + `"`
+				for _, behind := range []string{"", ",", blanks, blanks + blanks + blanks} {
+					want := skip(text+behind, false)
+					if want.st == done {
+						require.Equal(t, len(text), want.end)
+						require.Equal(t, len(text) > longString, w.long)
+					}
+					require.Equal(t, want, skip(text+behind, true), text)
+					if want.st == done {
+						require.Equal(t, len(text) > longString, w.long)
+					}
+				}
+				require.Equal(t, skip(text[:len(text)-1], false), skip(text[:len(text)-1], true))
+				if w.skipAt == inString {
+					end, st := w.skip([]byte(`", "`+strings.Repeat("x", 100)+`"`), 0, 0, false)
+					require.Equal(t, result{1, done}, result{end, st}, "its closing quote opens no other")
+				}
+			}
+		}
+	}
+	skip(`"`+strings.Repeat("x", 100)+`"`, false)
+	skip(`["x"]`, w.long)
+	assert.True(t, w.long, "it is about the last string")
+	skip(`"x"`+blanks+blanks, w.long)
+	assert.False(t, w.long)
+}
