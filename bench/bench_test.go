@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"net/http"
 	"net/http/httptest"
@@ -117,29 +118,50 @@ func TestStatistics(t *testing.T) {
 }
 
 // TestRace holds what a race is without looking at a clock: each contender does each document in
-// each round, in turns with the first one, and with no other one beside it; and ratios are those of the same round.
+// each round, in turns with the first one, with nothing in memory that others have made; and ratios are those of the same round.
 func TestRace(t *testing.T) { synctest.Test(t, testRace) } // it sleeps
 
 func testRace(t *testing.T) {
 	w := Generated()[0]
-	var order []int
-	takes := []time.Duration{slice, 2 * slice, 3 * slice}
-	var contenders []Contender
-	for i := range takes {
-		contenders = append(contenders, Contender{"counts", Partial, "", func(*Document) Run {
-			return Run{Do: func() error { order = append(order, i); time.Sleep(takes[i]); return nil }}
+	var order, held []int
+	job := &Job{Contenders: []Contender{
+		{"fails", Decoded, "", func(*Document) Run { return verdict(func() error { return errors.New("no") }) }},
+	}}
+	for i := range 3 {
+		job.Contenders = append(job.Contenders, Contender{"sleeps", Partial, "", func(d *Document) Run {
+			held = append(held, len(d.made))
+			made(d.Schema, i, func() int { return i })
+			runs := 0
+			return Run{Do: func() error {
+				order = append(order, i)
+				runs++ // the first one becomes slower and slower
+				time.Sleep(slice * time.Duration([]int{runs, 2, 3}[i]))
+				return nil
+			}}
 		}})
 	}
-	trial := Race(&Job{Contenders: contenders}, w, 3)
-	assert.Len(t, trial.Measures[0].NS, 6, "in each round of each other one")
-	for i, m := range trial.Measures {
-		assert.InDeltaSlice(t, slices.Repeat([]float64{float64(i + 1)}, 3), m.Ratios, 1e-6)
-		assert.InDelta(t, takes[i], m.NS[0], 1)
-	}
+	assert.Empty(t, Race(job, w, 3).Measures[1].NS, "there is nothing to compare with")
+	order = nil
+	job.Contenders[0], job.Contenders[1] = job.Contenders[1], job.Contenders[0]
+	trial := Race(job, w, 3)
+	assert.Equal(t, []int{0, 0, 0}, held[len(held)-3:], "what was made before is gone")
+	assert.Empty(t, w.Docs[0].made)
+	assert.ErrorContains(t, trial.Measures[1].Err, "no")
+	assert.Empty(t, trial.Measures[1].NS)
+
 	turns := []int{0, 1, 0, 1, 0, 1}
-	assert.Equal(t, turns, order[len(order)-14:len(order)-8])
-	assert.Equal(t, []int{2, 2}, order[len(order)-8:len(order)-6], "as it is prepared, and its allocations are counted")
-	assert.Equal(t, []int{0, 2, 0, 2, 0, 2}, order[len(order)-6:])
+	all := slices.Concat([]int{0, 0}, []int{1, 1}, turns, []int{2, 2}, []int{0, 2, 0, 2, 0, 2}) // two runs to prepare
+	assert.Equal(t, all, order[len(order)-len(all):])
+	first := trial.Measures[0]
+	require.Len(t, first.NS, 6, "in each round of each other one")
+	assert.Equal(t, []float64{1, 1, 1}, first.Ratios)
+	for i, m := range trial.Measures[2:] {
+		for round, ratio := range m.Ratios {
+			assert.InDelta(t, first.NS[0]+float64(slice)*float64(3*i+round), first.NS[3*i+round], 1e-3, "one run a round")
+			assert.InDelta(t, m.NS[round]/first.NS[3*i+round], ratio, 1e-9)
+		}
+		assert.InDelta(t, float64(slice)*float64(i+2), m.NS[0], 1e-3)
+	}
 }
 
 // TestTargets holds that each row of the first table names what there is.

@@ -80,27 +80,28 @@ func verdict(do func() error) Run { return Run{Do: do} }
 type Job struct {
 	Name, Title string
 	InYAML      bool // the documents are read as YAML
+	Many        bool // a run does each document many times, so that only ratios say something
 	Contenders  []Contender
 }
 
 // Jobs returns all jobs.
 func Jobs() []*Job {
 	return []*Job{
-		{"bytes", "JSON to JSON: decode, prune, drop nulls, default, marshal", false,
+		{"bytes", "JSON to JSON: decode, prune, drop nulls, default, marshal", false, false,
 			slices.Concat([]Contender{ours("Espalier AppendJSON, Ignore", decoder.Ignore)}, kubernetesBytes(), jsontextPruners(false), peersToBytes())},
-		{"strict", "JSON to JSON, strict: as before, with paths of unknown and duplicate fields", false,
+		{"strict", "JSON to JSON, strict: as before, with paths of unknown and duplicate fields", false, false,
 			slices.Concat([]Contender{ours("Espalier AppendJSON, Strict", decoder.Strict)}, kubernetesStrict(), jsontextPruners(true))},
-		{"busy", "JSON to JSON on all processors at the same time", false,
+		{"busy", "JSON to JSON on all processors at the same time", false, true,
 			busy(ours("Espalier AppendJSON, Ignore", decoder.Ignore), kubernetesBytes()[0])},
-		{"busystrict", "JSON to JSON, strict, on all processors at the same time", false,
+		{"busystrict", "JSON to JSON, strict, on all processors at the same time", false, true,
 			busy(ours("Espalier AppendJSON, Strict", decoder.Strict), kubernetesStrict()[0])},
-		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false,
+		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false, false,
 			slices.Concat([]Contender{oursToMap(), rebuilt()}, kubernetesMap(), peersToMap())},
-		{"skip", "Skipping an unknown subtree, all of its grammar validated", false,
+		{"skip", "Skipping an unknown subtree, all of its grammar validated", false, false,
 			slices.Concat([]Contender{oursSkipping()}, skippers())},
-		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true,
+		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true, false,
 			slices.Concat([]Contender{oursFromYAML()}, kubernetesYAML())},
-		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true,
+		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false,
 			slices.Concat([]Contender{oursYAMLOnly()}, peersYAML())},
 	}
 }

@@ -23,7 +23,7 @@ type Measure struct {
 	Contender *Contender
 	Err       error     // it could not do the work
 	Wrong     int       // documents of which the result is another than that of Kubernetes
-	NS        []float64 // a run of the workload, for each round
+	NS        []float64 // a run of the workload, for each round; of the first contender, for each of all others
 	Ratios    []float64 // how many times the first contender was as fast, for each round
 	Allocs    float64   // of a run
 	Bytes     float64   // that they take
@@ -52,6 +52,7 @@ func Race(job *Job, w *Workload, rounds int) *Trial {
 		t.Measures = append(t.Measures, compare(&job.Contenders[i], w))
 	}
 	w.forget()
+	defer w.forget()
 	if t.Measures[0].Err != nil {
 		return t
 	}

@@ -173,6 +173,9 @@ func twice(c Contender) func(d *Document) Run {
 	}
 }
 
+// A processor is the key of what a schema is for its goroutine.
+type processor int
+
 // busy does what many does on each processor at the same time, as a server under load does:
 // there, none is left to collect garbage meanwhile.
 func busy(contenders ...Contender) (list []Contender) {
@@ -182,7 +185,8 @@ func busy(contenders ...Contender) (list []Contender) {
 			runs := []Run{start(d)}
 			for len(runs) < runtime.GOMAXPROCS(0) {
 				other := *d
-				other.Schema = d.alone()
+				// Documents of a schema share a decoder and a buffer for each processor, as with one goroutine.
+				other.Schema = made(d.Schema, processor(len(runs)), d.alone)
 				runs = append(runs, start(&other))
 			}
 			return Run{Do: func() error {

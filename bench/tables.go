@@ -14,7 +14,7 @@ import (
 // were not, less than none if there is no corpus.
 func writeHead(w io.Writer, rounds, left int) {
 	writeMachine(w)
-	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of %v in one process. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
+	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of %v in one process, which holds all documents. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
 	if left >= 0 {
 		fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
 	}
@@ -134,7 +134,11 @@ func writeWorkload(w io.Writer, workload *Workload, trials []*Trial) {
 		}
 		size := float64(workload.Size(t.Job.InYAML))
 		for _, m := range t.Measures {
-			if m.Err == nil {
+			switch {
+			case m.Err != nil:
+			case t.Job.Many:
+				fmt.Fprintf(w, "| %s | %s | | | | %s |\n", t.Job.Name, m.Contender.Name, FigureOf(m.Ratios))
+			default:
 				fmt.Fprintf(w, "| %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/FigureOf(m.NS).Median), m.Allocs, m.Bytes, FigureOf(m.Ratios))
 			}
 		}

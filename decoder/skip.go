@@ -20,7 +20,7 @@ type skipper struct {
 	outer    []uint64 // the others
 	nameFrom int
 	nameEsc  bool
-	long     bool // the last string that was skipped was long: the next one will be, too
+	long     bool // the last string that was skipped, or what the window had of it, was long: the next one will be, too
 
 	skimmer
 	tracked
@@ -34,15 +34,32 @@ func (w *skipper) start() {
 // longString is from how many bytes on a string is scanned by a kernel at once, and not only behind its first bytes.
 const longString = 64
 
+// skipLong is skip for a value that is taken for a long string. If that is not closed as far as the kernel gets, it
+// goes on in skip.
+func (w *walker) skipLong(b []byte, i int) (end int, closed bool) {
+	if jsonwire.At(b, i) <= ' ' {
+		i = jsonwire.Blanks(b, i)
+	}
+	if jsonwire.At(b, i) != '"' {
+		return i, false
+	}
+	end, _, closed = kernel.ScanString(b[i+1:])
+	w.long = end+len(`""`) > longString
+	if closed {
+		return i + end + len(`""`), true
+	}
+	w.skipAt = inString
+	return i + 1 + end, false
+}
+
 // skip validates the value at i, or the rest of it after a cut, and returns the
 // index behind it. base is how many containers are open around it. With track,
 // names that repeat within one of its objects are found.
 func (w *walker) skip(b []byte, i, base int, track bool) (int, status) {
-	if kernel.Strings && w.long && w.skipAt == atValue && w.depth == 0 && jsonwire.At(b, i) == '"' {
-		if n, _, closed := kernel.ScanString(b[i+1:]); closed {
-			n += len(`""`)
-			w.long = n > longString
-			return i + n, done
+	if w.long && w.skipAt == atValue && w.depth == 0 && kernel.Strings {
+		var closed bool
+		if i, closed = w.skipLong(b, i); closed {
+			return i, done
 		}
 	}
 	var (
@@ -188,6 +205,9 @@ after: // a value has ended
 	if depth == 0 {
 		w.skipAt, w.depth = atValue, 0
 		w.small = i-from < smallValue
+		if b[from] <= ' ' {
+			from = jsonwire.Blanks(b, from)
+		}
 		if b[from] == '"' {
 			w.long = i-from > longString
 		}

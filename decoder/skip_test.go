@@ -126,15 +126,17 @@ func TestLongStrings(t *testing.T) {
 			for _, before := range []int{0, size / 2, size} {
 				text := `"` + strings.Repeat("x", before) + odd + strings.Repeat("x", size-before) + `"`
 				for _, behind := range []string{"", ",", blanks, blanks + blanks + blanks} {
-					want := skip(text+behind, false)
-					if want.st == done {
-						require.Equal(t, len(text), want.end)
+					as := skip(text+behind, false)
+					if as.st == done {
+						require.Equal(t, len(text), as.end)
 						require.Equal(t, len(text) > longString, w.long)
 					}
-					require.Equal(t, want, skip(text+behind, true), text)
-					if want.st == done {
+					require.Equal(t, as, skip(text+behind, true), text)
+					if odd == "" && len(behind) > longString || w.long {
 						require.Equal(t, len(text) > longString, w.long)
 					}
+					as.end++ // or where the fault is
+					require.Equal(t, as, skip(" "+text+behind, true), text)
 				}
 				require.Equal(t, skip(text[:len(text)-1], false), skip(text[:len(text)-1], true))
 				if w.skipAt == inString {
@@ -149,4 +151,6 @@ func TestLongStrings(t *testing.T) {
 	assert.True(t, w.long, "it is about the last string")
 	skip(`"x"`+blanks+blanks, w.long)
 	assert.False(t, w.long)
+	skip(` "`+strings.Repeat("x", 100)+`"`, w.long)
+	assert.True(t, w.long)
 }

@@ -72,7 +72,7 @@ func (s *stream) room() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if cap(d.stream)-len(d.stream) < cap(d.stream)/4 {
+	if cap(d.stream)-len(d.stream) < max(1, cap(d.stream)/4) {
 		s.leave()
 		if err := s.grow(); err != nil {
 			return nil, err

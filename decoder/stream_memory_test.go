@@ -160,6 +160,15 @@ func TestHeldBytes(t *testing.T) {
 	_, err := io.Copy(io.Discard, small.NewReader(strings.NewReader(deep)))
 	require.ErrorAs(t, err, &e, "open containers count")
 
+	for most := 1; most < 10; most++ {
+		tiny := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: most}))
+		_, err := io.Copy(io.Discard, tiny.NewReader(strings.NewReader(`{"a":{"bcdef":1}}`)))
+		require.ErrorAs(t, err, &e, "%d bytes, read", most)
+		n, err := tiny.NewWriter(io.Discard).Write([]byte(`{"a":{"bcdef":1}}`))
+		require.ErrorAs(t, err, &e, "%d bytes, written", most)
+		require.LessOrEqual(t, n, most+len(`{"a":{`))
+	}
+
 	yaml := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: held}))
 	_, err = io.Copy(io.Discard, yaml.NewYAMLReader(strings.NewReader("a: {}\n"+strings.Repeat("# comment\n", held/5))))
 	require.ErrorAs(t, err, &e, "YAML is held")
