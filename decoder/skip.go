@@ -44,9 +44,11 @@ func (w *walker) skipLong(b []byte, i int) (end int, closed bool) {
 		return i, false
 	}
 	end, _, closed = kernel.ScanString(b[i+1:])
-	w.long = end+len(`""`) > longString
+	size := end + len(`""`)
+	w.long = size > longString
 	if closed {
-		return i + end + len(`""`), true
+		w.small = size < smallValue
+		return i + size, true
 	}
 	w.skipAt = inString
 	return i + 1 + end, false

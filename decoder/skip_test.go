@@ -98,11 +98,14 @@ func TestSmallValues(t *testing.T) {
 	w := &New(compileYAML(t, "type: object")).walker
 	for _, from := range []int{0, 500} {
 		for size, small := range map[int]bool{2: true, smallValue - 1: true, smallValue: false, 10 * smallValue: false} {
-			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` + blanks)
-			w.start(nil)
-			end, st := w.skip(b, from, 0, false)
-			require.Equal(t, []int{from + size, int(done)}, []int{end, int(st)})
-			assert.Equal(t, small, w.small, "%d bytes from %d on", size, from)
+			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` + blanks + blanks)
+			for _, long := range []bool{false, true} {
+				w.start(nil)
+				w.long = long
+				end, st := w.skip(b, from, 0, false)
+				require.Equal(t, []int{from + size, int(done)}, []int{end, int(st)})
+				assert.Equal(t, small, w.small, "%d bytes from %d on", size, from)
+			}
 		}
 	}
 }
