@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,8 +56,9 @@ func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv run
 }
 
 // DecoderToVersion returns a decoder that converts typed objects as that of inner does it, and
-// lets it insert the defaults of Go types. Unstructured objects are not converted: what is
-// sent for a version of a custom resource is kept in that version until it is stored.
+// lets it insert the defaults of Go types. What is found stays in the error, whatever inner
+// makes of errors. Objects that are decoded into *unstructured.Unstructured are not converted: what
+// is sent for a version of a custom resource is kept in that version until it is stored.
 func (n *NegotiatedSerializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
 	if s, ok := decoder.(*Serializer); ok {
 		return &versioned{n.inner, s, gv}
@@ -72,19 +75,40 @@ type versioned struct {
 
 func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	obj, gvk, err := v.serializer.Decode(data, defaults, into)
-	if u, ok := obj.(*unstructured.Unstructured); ok {
+	if u, ok := obj.(*unstructured.Unstructured); ok && into != nil {
 		return u, gvk, err
 	}
-	return v.inner.DecoderToVersion(decoded{obj, gvk, err}, v.gv).Decode(data, defaults, into)
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if obj == nil || err != nil && !isStrict {
+		return nil, gvk, err
+	}
+	// Decoders of inner keep strict errors only of the serializers that they know.
+	obj, gvk, err = v.inner.DecoderToVersion(decoded{obj, gvk}, v.gv).Decode(data, defaults, into)
+	if isStrict {
+		err = joinStrict(strict.Errors(), err)
+	}
+	return obj, gvk, err
+}
+
+// joinStrict returns the strict decoding error that has what was found before err, or err where
+// that is another one.
+func joinStrict(found []error, err error) error {
+	more, isStrict := runtime.AsStrictDecodingError(err)
+	switch {
+	case isStrict:
+		found = append(slices.Clip(found), more.Errors()...)
+	case err != nil:
+		return err
+	}
+	return runtime.NewStrictDecodingError(found)
 }
 
 // A decoded is a decoder that has decoded already.
 type decoded struct {
 	obj runtime.Object
 	gvk *runtimeschema.GroupVersionKind
-	err error
 }
 
 func (d decoded) Decode([]byte, *runtimeschema.GroupVersionKind, runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
-	return d.obj, d.gvk, d.err
+	return d.obj, d.gvk, nil
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -177,6 +178,57 @@ func TestNegotiatedSerializer(t *testing.T) {
 
 	_, err = NewNegotiatedSerializer(codecs, scheme, scheme)
 	assert.Error(t, err)
+}
+
+// A forgetful serializer has decoders that drop strict errors of all but the serializer of
+// k8s.io/apimachinery, as those of the handler of custom resources.
+type forgetful struct{ runtime.NegotiatedSerializer }
+
+func (f forgetful) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	s, ok := d.(*json.Serializer)
+	return dropping{f.NegotiatedSerializer.DecoderToVersion(d, gv), !ok || !s.IsStrict()}
+}
+
+type dropping struct {
+	runtime.Decoder
+	strict bool
+}
+
+func (d dropping) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	obj, gvk, err := d.Decoder.Decode(data, defaults, into)
+	if obj != nil && d.strict && runtime.IsStrictDecodingError(err) {
+		err = nil
+	}
+	return obj, gvk, err
+}
+
+// TestStrictErrorsOfTypedObjects asserts that no decoder around the serializer drops what it finds.
+func TestStrictErrorsOfTypedObjects(t *testing.T) {
+	scheme := trellisScheme(t)
+	codecs := forgetful{serializer.NewCodecFactory(scheme)}
+	n, err := NewNegotiatedSerializer(codecs, scheme, scheme, trellis(t))
+	require.NoError(t, err)
+	hub := runtimeschema.GroupVersion{Version: "v1"}
+	for at, info := range n.SupportedMediaTypes()[:2] {
+		theirs := codecs.SupportedMediaTypes()[at]
+		for _, into := range []func() runtime.Object{func() runtime.Object { return nil }, func() runtime.Object { return new(metav1.DeleteOptions) }} {
+			doc := []byte(`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5,"bogus":1}`)
+			want, gvk, refusal := codecs.DecoderToVersion(theirs.StrictSerializer, hub).Decode(doc, nil, into())
+			require.EqualError(t, refusal, `strict decoding error: unknown field "bogus"`)
+			obj, got, err := n.DecoderToVersion(info.StrictSerializer, hub).Decode(doc, nil, into())
+			assert.EqualError(t, err, refusal.Error())
+			assert.True(t, runtime.IsStrictDecodingError(err))
+			assert.Equal(t, want, obj)
+			assert.Equal(t, gvk, got)
+
+			_, _, err = n.DecoderToVersion(info.Serializer, hub).Decode(doc, nil, into())
+			assert.NoError(t, err)
+		}
+	}
+	one, two := errors.New("1"), errors.New("2")
+	assert.EqualError(t, joinStrict([]error{one}, nil), "strict decoding error: 1")
+	assert.EqualError(t, joinStrict([]error{one}, runtime.NewStrictDecodingError([]error{two})), "strict decoding error: 1, 2")
+	assert.Same(t, two, joinStrict([]error{one}, two))
 }
 
 // A broken serializer is what the server's reader of YAML is for a few documents.
