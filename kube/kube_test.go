@@ -288,43 +288,6 @@ func TestSerializerOfSeveralResources(t *testing.T) {
 	assert.Equal(t, object(t, `{apiVersion: garden.example.com/v1, kind: Gate, metadata: {}, open: true}`), u.Object)
 }
 
-func TestStorageDecoder(t *testing.T) {
-	r := trellis(t)
-	const stored = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a","labels":5,"junk":1},"spec":{"rows":7,"wires":1}}`
-	u := new(unstructured.Unstructured)
-	obj, gvk, err := r.StorageDecoder("v1", nil).Decode([]byte(stored), nil, u)
-	require.NoError(t, err)
-	assert.Same(t, u, obj)
-	assert.Equal(t, trellisV1, *gvk)
-	assert.Equal(t, object(t, `{apiVersion: garden.example.com/v1, kind: Trellis, metadata: {name: a, generation: 1}, spec: {rows: 7, height: 1.5}}`), u.Object)
-
-	_, _, err = r.StorageDecoder("v2", nil).Decode([]byte(stored), nil, nil)
-	assert.ErrorContains(t, err, "there is no converter")
-	obj, gvk, err = r.StorageDecoder("v2", renamer{}).Decode([]byte(stored), nil, nil)
-	require.NoError(t, err)
-	assert.Equal(t, "v2", gvk.Version)
-	// As on the server: what v1 does not have is gone before, and defaults of v2 are not inserted.
-	assert.Equal(t, object(t, `{apiVersion: garden.example.com/v2, kind: Trellis, metadata: {name: a, generation: 1}, spec: {rows: 7}}`), obj.(*unstructured.Unstructured).Object)
-
-	_, _, err = r.StorageDecoder("v1", nil).Decode([]byte(`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":"x"}`), nil, nil)
-	assert.ErrorContains(t, err, "invalid metadata: expected object, got string")
-	_, _, err = r.StorageDecoder("v1", nil).Decode([]byte(stored), nil, new(runtime.Unknown))
-	assert.ErrorContains(t, err, "*runtime.Unknown")
-	obj, _, err = r.StorageDecoder("v1", nil).Decode([]byte(`{"apiVersion":"v1","kind":"Gate","metadata":{"name":"a","q":1},"a":null}`), nil, nil)
-	require.NoError(t, err)
-	assert.Equal(t, object(t, `{apiVersion: v1, kind: Gate, metadata: {name: a}, a: null}`), obj.(*unstructured.Unstructured).Object)
-}
-
-// A renamer is the converter None of the API server.
-type renamer struct{ runtime.ObjectConvertor }
-
-func (renamer) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
-	u := in.(*unstructured.Unstructured)
-	to, _ := gv.KindForGroupVersionKinds([]runtimeschema.GroupVersionKind{u.GroupVersionKind()})
-	u.SetGroupVersionKind(to)
-	return u, nil
-}
-
 func TestPruneAndDefault(t *testing.T) {
 	r := trellis(t)
 	u := &unstructured.Unstructured{Object: object(t, `

@@ -105,6 +105,11 @@ func (r *Resource) version(gvk runtimeschema.GroupVersionKind) *version {
 	return r.unversioned
 }
 
+// has reports whether the resource has the version.
+func (r *Resource) has(gv runtimeschema.GroupVersion) bool {
+	return gv.Group == r.groupKind.Group && r.versions[gv.Version] != nil
+}
+
 // guess returns the version to try first.
 func (r *Resource) guess(gvk *runtimeschema.GroupVersionKind) *version {
 	if gvk != nil {

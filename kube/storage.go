@@ -6,62 +6,81 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // A StorageDecoder decodes unstructured objects in JSON that the API server has stored, as
 // the server decodes them: members of metadata that cannot be read are dropped instead of
-// being refused, and defaults of the stored version are inserted.
+// being refused, defaults of the stored version are inserted, and what is of another version is
+// converted.
 type StorageDecoder struct {
 	resource  *Resource
 	version   string
 	converter runtime.ObjectConvertor
 }
 
+var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
+
 // StorageDecoder returns a decoder to a version of the resource. Objects that are stored in
-// another version are converted by the converter, and then pruned by the schema of this
-// one; without a converter they are an error.
+// another group or version, or in one that the resource does not have, are given to the converter,
+// and what that returns is pruned by the schema of its version. The API server's converter
+// refuses other groups and versions that there are none of. Without a converter all of these are an error.
 func (r *Resource) StorageDecoder(version string, converter runtime.ObjectConvertor) *StorageDecoder {
 	return &StorageDecoder{r, version, converter}
 }
 
+// RecognizesData recognizes what starts like a JSON object; all else is not known to be none. So the
+// decoder can stand beside others in a recognizer, and has the last word on what none of them knows.
+func (d *StorageDecoder) RecognizesData(data []byte) (ok, unknown bool, err error) {
+	ok = utilyaml.IsJSONBuffer(data)
+	return ok, !ok, nil
+}
+
 // Decode decodes an object; defaults are not used. into is nil or a
-// *unstructured.Unstructured, which is overwritten. The type is that of the object that is
-// returned. Unlike the API server, it decodes objects without metadata.
+// *unstructured.Unstructured, which is overwritten; if it has an apiVersion, the object is
+// converted to that. The type that is returned is the one that was stored.
+//
+// Unlike the API server, it decodes objects without metadata, converts to the decoder's version also
+// where into has no apiVersion, and makes no list of an object with items where into is nil.
 func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	u, ok := into.(*unstructured.Unstructured)
-	if into == nil {
-		u = new(unstructured.Unstructured)
-	} else if !ok {
+	if !ok && into != nil {
 		return nil, nil, fmt.Errorf("kube: a StorageDecoder decodes into *unstructured.Unstructured, not %T", into)
 	}
 	expected := d.resource.groupKind.WithVersion(d.version)
+	target := expected.GroupVersion()
+	if u == nil {
+		u = new(unstructured.Unstructured)
+	} else if wanted := u.GroupVersionKind().GroupVersion(); !wanted.Empty() {
+		target = wanted
+	}
 	object, gvk, _, err := d.resource.decode(data, &expected, reading{stored: true})
 	if err != nil {
 		return nil, gvk, err
 	}
-	if gvk.GroupKind() != d.resource.groupKind || gvk.Version == d.version {
-		u.Object = object
-		return u, gvk, nil
+	if gvk.GroupVersion() != target || !d.resource.has(target) {
+		if object, err = d.convert(object, gvk, target); err != nil {
+			return nil, gvk, err
+		}
 	}
-	return d.convert(&unstructured.Unstructured{Object: object}, gvk, u)
+	u.Object = object
+	return u, gvk, nil
 }
 
-// convert converts an object to the decoder's version.
-func (d *StorageDecoder) convert(from *unstructured.Unstructured, gvk *runtimeschema.GroupVersionKind, to *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+// convert converts an object to a version.
+func (d *StorageDecoder) convert(object map[string]any, gvk *runtimeschema.GroupVersionKind, target runtimeschema.GroupVersion) (map[string]any, error) {
 	if d.converter == nil {
-		return nil, gvk, fmt.Errorf("kube: an object of %s is stored in version %q, and there is no converter to %q", gvk.GroupKind(), gvk.Version, d.version)
+		return nil, fmt.Errorf("kube: an object of kind %q is stored in %q, and there is no converter to %q: give one to StorageDecoder", gvk.Kind, gvk.GroupVersion(), target)
 	}
-	out, err := d.converter.ConvertToVersion(from, runtimeschema.GroupVersion{Group: gvk.Group, Version: d.version})
+	out, err := d.converter.ConvertToVersion(&unstructured.Unstructured{Object: object}, target)
 	if err != nil {
-		return nil, gvk, err
+		return nil, err
 	}
 	converted, ok := out.(*unstructured.Unstructured)
 	if !ok {
-		return nil, gvk, fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", out)
+		return nil, fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", out)
 	}
-	if _, err := d.resource.coerce(converted, false, false); err != nil {
-		return nil, gvk, err
-	}
-	to.Object = converted.Object
-	return to, typeOf(to.Object), nil
+	_, err = d.resource.coerce(converted, false, false)
+	return converted.Object, err
 }
