@@ -38,6 +38,7 @@ type Decoder struct {
 	oddDefaults             bool     // of the program: there are numbers to be rewritten
 	metadataDefaults        bool     // there are some within metadata
 	unfitDefaults           bool     // there may be some that are not decoded as they are
+	foldedFields            bool     // the server may take one for kind or apiVersion
 	repaired                repaired // the text that is walked, if it needed repair
 	isRepaired              bool
 	original                []byte   // what it was before
@@ -90,6 +91,7 @@ func newDecoder(p *program.Program, opts ...Option) *Decoder {
 	}
 	if d.kubernetes {
 		d.lookAtDefaults(p)
+		d.foldedFields = hasFoldedFields(p.Root)
 	}
 	return d
 }

@@ -66,11 +66,11 @@
 //   - Paths have one spelling, in which all names follow a dot. For what is unknown
 //     in the metadata of an embedded resource, the server writes the keys of maps
 //     on the way there in brackets.
+//   - The server reads apiVersion and kind a first time without regard to case, and fails if
+//     one of them is no string, also where a later one replaces it.
 //
 // These hold in both:
 //
 //   - Names that are empty or not graphic are quoted and escaped in paths.
 //   - Findings are limited to 100, and nulls that are dropped can be reported.
-//   - The server reads apiVersion and kind a first time without regard to case,
-//     and fails if that goes wrong; a Decoder never does.
 package decoder

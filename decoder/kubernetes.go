@@ -25,7 +25,9 @@ import (
 //   - Metadata is as after a round trip through ObjectMeta: empty members and
 //     nulls are gone, nulls in maps and lists of strings are empty strings, times
 //     are in UTC and seconds.
-//   - An object must have a kind, and an apiVersion of at most two parts.
+//   - An object must have a kind, and an apiVersion of at most two parts. Both must be strings or null
+//     in any case of their letters, and also where a later one replaces them: the server
+//     reads them a first time with encoding/json.
 //   - Names and numbers may be of any length.
 //   - YAML is read as yamlbridge.Reader.AsServer says; see [Decoder.YAMLDuplicates].
 //     With [YAMLDialect] it may be another YAML than the server's: AsServer says
@@ -80,6 +82,7 @@ type met struct {
 	kindAt, apiVersionAt int // where their values are in the text, or -1
 	metadata             []metadataSpan
 	oddNumber            bool // there is a number that the server may write otherwise
+	oddType              bool // a name of the root may be one that the server takes for kind or apiVersion
 }
 
 // A metadataSpan is metadata in the result.
@@ -93,7 +96,7 @@ type metadataSpan struct {
 func (m *met) start() {
 	m.kindAt, m.apiVersionAt = -1, -1
 	m.metadata = m.metadata[:0]
-	m.oddNumber = false
+	m.oddNumber, m.oddType = false, false
 }
 
 // check looks at the value at i, whose node v takes some types only. parent is
@@ -245,24 +248,16 @@ func (d *Decoder) checkType(src []byte) error {
 	if w.program.Root.Types != program.Object {
 		return nil // the root is no resource
 	}
-	text := func(at int) string {
-		if at < 0 {
-			return ""
-		}
-		end, _, _ := jsonwire.ScanString(src, at+1)
-		return string(jsonwire.AppendUnescaped(nil, src[at+1:end]))
+	if err := d.checkFirstReading(src); err != nil {
+		return err
 	}
-	if !d.missingKind && text(w.kindAt) == "" {
+	if !d.missingKind && (w.kindAt < 0 || textAt(src, w.kindAt) == "") {
 		return &errors.ObjectError{Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0))}
 	}
-	if v := text(w.apiVersionAt); strings.Count(v, "/") > 1 {
-		return &errors.ObjectError{
-			Msg:      string(errors.AppendQuoted([]byte("unexpected GroupVersion string: "), v)),
-			Position: d.position(w.apiVersionAt),
-			Path:     errors.Path{}.Child("apiVersion"),
-		}
+	if w.apiVersionAt < 0 {
+		return nil
 	}
-	return nil
+	return d.checkVersion(src, w.apiVersionAt)
 }
 
 // lookAtDefaults notes whether a default has a number that the server may write

@@ -146,7 +146,7 @@ func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 		return c.bothRefuse(doc, ours)
 	case c.exact && ours != nil:
 		return differs, "verdict: only we refuse", ours.Error()
-	case c.exact && theirs != nil && fault.Stage != Sniff:
+	case c.exact && theirs != nil:
 		return differs, "verdict: only they refuse", theirs.Error()
 	case ours != nil:
 		return c.onlyWeRefuse(doc, ours)

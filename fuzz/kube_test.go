@@ -83,9 +83,6 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 	case ours == p.stored && err != nil && strings.Contains(err.Error(), "no converter"):
 		return "", ""
 	case refusal != nil && (err == nil || isStrict):
-		if fault.Stage == Sniff {
-			return "", "" // onlyTheyRefuse has these
-		}
 		if fault.Stage == YAML {
 			if k, _, _ := asServer.compare(doc, nil); k == yamlTail || k == yamlMark || k == yamlAliasing {
 				return "", "" // and yamlMode.onlyTheyRefuse these

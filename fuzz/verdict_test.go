@@ -135,7 +135,7 @@ func samePlace(theirs, ours []Fault, doc []byte) bool {
 		})
 	case TypeMetaFault:
 		return !oneIs(func(f Fault) bool {
-			return !slices.ContainsFunc(theirs, func(they Fault) bool { return they.Field == f.Field })
+			return !slices.ContainsFunc(theirs, func(they Fault) bool { return strings.EqualFold(they.Field, f.Field) })
 		})
 	case MetadataFault:
 		if isTime(they) {

@@ -39,8 +39,6 @@
 //   - The limits of package decoder hold: of findings 100 are kept, and the rest are counted
 //     in a last entry; defaults that insert more than 16 MiB are an error.
 //   - Names in paths are escaped where they could forge a line.
-//   - The server reads apiVersion and kind a first time without regard to case, and fails if
-//     that goes wrong ({"KIND": 5}); where all else is well, it does not fail here.
 //   - A stored object without metadata is decoded; the server panics.
 //
 // # Concurrency

@@ -198,6 +198,7 @@ func TestFatalErrors(t *testing.T) {
 			`{"kind":5}`, `{"apiVersion":{},"kind":"Trellis"}`, `{"apiVersion":"a/b/c","kind":"Trellis"}`,
 			head + `"metadata":5}`, head + `"metadata":{"labels":{"a":5}}}`, head + `"metadata":{"creationTimestamp":"x"}}`,
 			head + `"spec":{"template":{"apiVersion":5}}}`, head + `"spec":{"template":{"metadata":{"name":{}}}}}`,
+			head + `"KIND":5}`, head + `"apiversion":"a/b/c","Kind":[]}`, `{"kind":"Trellis","APIVERSION":{}}`,
 			head + `"spec":` + strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + `}`,
 		} {
 			for _, strict := range []bool{false, true} {
