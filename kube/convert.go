@@ -99,12 +99,15 @@ func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structur
 	return structuralschema.NewStructural(&internal)
 }
 
-// withPrunedDefaults returns a copy of s in which defaults hold nothing that the schema
-// does not have; s may be nil.
-func withPrunedDefaults(s *structuralschema.Structural) (*structuralschema.Structural, error) {
+// ownSchema returns a copy of s, which may be nil. Where the resource is pruned, defaults in it hold
+// nothing that the schema does not have.
+func (r *Resource) ownSchema(s *structuralschema.Structural) (*structuralschema.Structural, error) {
 	if s == nil {
 		return nil, nil
 	}
 	s = s.DeepCopy()
+	if r.preserve {
+		return s, nil
+	}
 	return s, defaulting.PruneDefaults(s)
 }

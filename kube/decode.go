@@ -63,15 +63,23 @@ func strictErrors(d *decoder.Decoder, yaml bool) []error {
 		list = append(list, &f)
 	}
 	if n := d.Omitted(); n > 0 {
-		list = append(list, fmt.Errorf("and %d more", n))
+		list = append(list, omitted(n))
 	}
 	return list
 }
+
+// omitted is the last entry of a list: how many findings are not in it.
+type omitted int
+
+func (n omitted) Error() string { return fmt.Sprintf("and %d more", int(n)) }
 
 // decode decodes an object of the resource, or of another kind: of that only metadata is
 // pruned. It tries the version that is expected first. The type is that of the object, also
 // where there is an error and it could be read.
 func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+	if err := r.check(); err != nil {
+		return nil, nil, nil, err
+	}
 	guess := r.guess(expected)
 	object, strict, err = guess.decode(data, how)
 	if err != nil {
@@ -165,10 +173,13 @@ func isLimit(err error) bool {
 }
 
 // An Error says why a document is refused, in the words of the API server, as they stand in
-// its answers. Err says it in ours, and where: it is one of the errors of package decoder.
+// its answers. Err says it in ours, and where: it is one of the errors of package decoder. errors.As and
+// errors.Is find the server's own error, too, such as a *json.UnmarshalTypeError.
 type Error struct {
 	Text string
 	Err  error
+
+	server error
 }
 
 // Error returns the text.
@@ -177,11 +188,17 @@ func (e *Error) Error() string { return e.Text }
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
+// As looks for a target in the server's error.
+func (e *Error) As(target any) bool { return e.server != nil && errors.As(e.server, target) }
+
+// Is looks for a target in the server's error.
+func (e *Error) Is(target error) bool { return e.server != nil && errors.Is(e.server, target) }
+
 // explained returns the server's error for a document together with ours. What others
 // tell by its type stays as it is.
 func explained(server, ours error) error {
-	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) {
+	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) || runtime.IsNotRegisteredError(server) {
 		return server
 	}
-	return &Error{Text: server.Error(), Err: ours}
+	return &Error{Text: server.Error(), Err: ours, server: server}
 }

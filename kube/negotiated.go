@@ -1,10 +1,10 @@
 package kube
 
 import (
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
@@ -23,11 +23,12 @@ var _ runtime.NegotiatedSerializer = (*NegotiatedSerializer)(nil)
 // NewNegotiatedSerializer puts serializers for the resources into inner. creater and typer are
 // those of [NewSerializer].
 func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources ...*Resource) (*NegotiatedSerializer, error) {
-	if len(resources) == 0 {
-		return nil, errNoResource
+	if inner == nil {
+		return nil, errors.New("kube: the NegotiatedSerializer that is to be wrapped is nil")
 	}
-	if creater == nil || typer == nil {
-		creater, typer = unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()
+	creater, typer, err := checkArguments(creater, typer, resources)
+	if err != nil {
+		return nil, err
 	}
 	n := &NegotiatedSerializer{inner: inner}
 	for _, info := range inner.SupportedMediaTypes() {

@@ -44,6 +44,9 @@ const (
 // 400, 413, 415 and 422 and the server's texts, or a *errors.LimitError. What the server does
 // besides is left to the caller: admission, managed fields, validation.
 func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.Validation) (patched *unstructured.Unstructured, warnings []error, err error) {
+	if err := r.check(); err != nil {
+		return nil, nil, err
+	}
 	if !stdjson.Valid(patch) {
 		return nil, nil, apierrors.NewBadRequest("invalid JSON patch")
 	}

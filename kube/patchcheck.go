@@ -75,7 +75,7 @@ func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err err
 			return nil, err
 		}
 		text := strings.NewReplacer("kube.operation", "handlers.jsonPatchOp", "operation.", "jsonPatchOp.").Replace(server.Error())
-		return nil, &Error{Text: text, Err: err}
+		return nil, &Error{Text: text, Err: err, server: server}
 	}
 	list := withoutUnknown(d.Findings())
 	list.SortByPosition()
@@ -83,7 +83,7 @@ func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err err
 		found = append(found, &list[i])
 	}
 	if n := d.Omitted(); n > 0 {
-		found = append(found, fmt.Errorf("and %d more", n))
+		found = append(found, omitted(n))
 	}
 	return found, nil
 }
@@ -117,6 +117,9 @@ func isUnknown(list ferrors.List, path ferrors.Path) bool {
 // *errors.StrictError, too. Other errors are those of decoder.Decoder.AppendJSON; metadata that is
 // of the wrong type is one.
 func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Validation) ([]byte, ferrors.List, error) {
+	if err := r.check(); err != nil {
+		return nil, nil, err
+	}
 	of := r.versions[version]
 	if of == nil {
 		of = r.unversioned

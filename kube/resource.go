@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,8 @@ import (
 )
 
 // A Resource is a kind of custom resource with a schema for each of its versions: what
-// decodes its objects. It is immutable and for any number of goroutines.
+// decodes its objects. It is immutable and for any number of goroutines. It is made by [NewResource]
+// or [ForCRD]: a zero Resource is refused by all that takes one, and decodes nothing.
 type Resource struct {
 	groupKind runtimeschema.GroupKind
 	preserve  bool
@@ -39,17 +41,19 @@ func PreserveUnknownFields(does bool) Option { return func(r *Resource) { r.pres
 
 // NewResource returns the resource of a group and kind with the schemas of its versions. A
 // version whose schema is nil has all fields but apiVersion, kind and metadata pruned, as
-// in the API server. Defaults are pruned by their schemas; nothing is validated.
+// in the API server, and so has one that is missing in versions. Defaults are pruned by their
+// schemas, but for definitions that preserve unknown fields; nothing is validated. The map and the schemas
+// are not changed, and nothing of them is kept.
 func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural, opts ...Option) (*Resource, error) {
-	if len(versions) == 0 {
-		return nil, errors.New("kube: a resource needs at least one version")
+	if groupKind.Kind == "" {
+		return nil, errors.New("kube: a resource needs a kind")
 	}
 	r := &Resource{groupKind: groupKind, versions: make(map[string]*version, len(versions))}
 	for _, opt := range opts {
 		opt(r)
 	}
 	for name, s := range versions {
-		s, err := withPrunedDefaults(s)
+		s, err := r.ownSchema(s)
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", name, err)
 		}
@@ -70,24 +74,32 @@ func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structu
 	if r.unversioned, err = r.newVersion("", nil, new(schema.Structural)); err != nil {
 		return nil, err
 	}
+	if r.first == nil {
+		r.first = r.unversioned
+	}
 	keep := true
 	r.foreign, err = r.newVersion("", nil, &schema.Structural{XPreserveUnknownFields: &keep})
 	return r, err
 }
 
 // ForCRD returns the resource that a CustomResourceDefinition defines, with all of its versions,
-// served or not. Its objects are pruned unless spec.preserveUnknownFields is set.
+// served or not. Its kind is status.acceptedNames.kind, which is what the API server serves, or
+// spec.names.kind where there is none yet. Its objects are pruned unless spec.preserveUnknownFields
+// is set; then a schema that is not structural is none, as on the server.
 func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Resource, error) {
+	if crd == nil {
+		return nil, errors.New("kube: the CustomResourceDefinition is nil")
+	}
 	versions := make(map[string]*structuralschema.Structural, len(crd.Spec.Versions))
 	for i := range crd.Spec.Versions {
 		v := &crd.Spec.Versions[i]
 		s, err := structuralOf(v)
-		if err != nil {
+		if err != nil && !crd.Spec.PreserveUnknownFields {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
 		versions[v.Name] = s
 	}
-	groupKind := runtimeschema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind}
+	groupKind := runtimeschema.GroupKind{Group: crd.Spec.Group, Kind: cmp.Or(crd.Status.AcceptedNames.Kind, crd.Spec.Names.Kind)}
 	return NewResource(groupKind, versions, append([]Option{PreserveUnknownFields(crd.Spec.PreserveUnknownFields)}, opts...)...)
 }
 
@@ -103,6 +115,17 @@ func (r *Resource) version(gvk runtimeschema.GroupVersionKind) *version {
 		return v
 	}
 	return r.unversioned
+}
+
+// errNotMade is for a zero Resource or a nil one, which has no schema to prune by.
+var errNotMade = errors.New("kube: the resource was not made by NewResource or ForCRD")
+
+// check returns an error for a resource that was not made.
+func (r *Resource) check() error {
+	if r == nil || r.foreign == nil {
+		return errNotMade
+	}
+	return nil
 }
 
 // has reports whether the resource has the version.

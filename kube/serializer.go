@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -38,21 +39,46 @@ var _ recognizer.RecognizingDecoder = (*Serializer)(nil)
 var _ runtime.Serializer = (*Serializer)(nil)
 
 // NewSerializer returns a serializer for the resources, of which there is at least one. creater
-// and typer are for typed objects, a *runtime.Scheme is both; where they are nil, there are
+// and typer are for typed objects, a *runtime.Scheme is both; where both are nil, there are
 // unstructured ones only. If options.Strict is set, Decode returns a
 // runtime.NewStrictDecodingError together with the object where there are findings.
 func NewSerializer(creater runtime.ObjectCreater, typer runtime.ObjectTyper, options json.SerializerOptions, resources ...*Resource) (*Serializer, error) {
-	if len(resources) == 0 {
-		return nil, errNoResource
-	}
-	if creater == nil || typer == nil {
-		creater, typer = unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()
+	creater, typer, err := checkArguments(creater, typer, resources)
+	if err != nil {
+		return nil, err
 	}
 	delegate := json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, options)
 	return &Serializer{delegate, options.Yaml, options.Strict, typer, creater, resources}, nil
 }
 
-var errNoResource = errors.New("kube: a serializer needs at least one resource")
+var (
+	errNoResource = errors.New("kube: a serializer needs at least one resource")
+	errPanicked   = errors.New("kube: the serializer of k8s.io/apimachinery panics for this document")
+	errOneOfTwo   = errors.New("kube: creater and typer are both nil, for unstructured objects, or none of them is")
+)
+
+// checkArguments returns what makes objects, and an error for what would fail with the first document.
+func checkArguments(creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources []*Resource) (runtime.ObjectCreater, runtime.ObjectTyper, error) {
+	if len(resources) == 0 {
+		return nil, nil, errNoResource
+	}
+	for i, r := range resources {
+		if err := r.check(); err != nil {
+			return nil, nil, fmt.Errorf("%w: number %d", err, i+1)
+		}
+	}
+	scheme, isScheme := creater.(*runtime.Scheme)
+	hasCreater := creater != nil && (!isScheme || scheme != nil)
+	scheme, isScheme = typer.(*runtime.Scheme)
+	hasTyper := typer != nil && (!isScheme || scheme != nil)
+	switch {
+	case hasCreater != hasTyper:
+		return nil, nil, errOneOfTwo
+	case !hasCreater:
+		return unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper(), nil
+	}
+	return creater, typer, nil
+}
 
 // Encode is the delegate's.
 func (s *Serializer) Encode(obj runtime.Object, w io.Writer) error { return s.delegate.Encode(obj, w) }
@@ -80,11 +106,14 @@ func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 //
 // To find the text of an error the document is parsed again as the server parses it.
 func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	if len(s.resources) == 0 {
+		return nil, nil, errNoResource
+	}
 	switch to := into.(type) {
 	case *unstructured.Unstructured:
 		return s.decodeUnstructured(data, defaults, to)
 	case *runtime.Unknown, runtime.Unstructured: // and lists of objects
-		return s.delegate.Decode(data, defaults, into)
+		return s.decodeByDelegate(data, defaults, into, nil)
 	}
 	return s.decodeTyped(data, defaults, into)
 }
@@ -155,13 +184,25 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	return obj, gvk, nil
 }
 
-// decodeByDelegate decodes what is not known to be an object of a resource, as err says.
-func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, err error) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, _ error) {
-	refusal := err
-	if panicked := guard(func() { obj, gvk, err = s.delegate.Decode(data, defaults, into) }); panicked {
-		return nil, nil, refusal
+// decodeByDelegate decodes what is not known to be an object of a resource, as refusal says, if
+// that is known.
+func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
+	panicked := guard(func() { obj, gvk, err = s.delegate.Decode(data, defaults, into) })
+	if !panicked && (err == nil || runtime.IsStrictDecodingError(err)) {
+		return obj, gvk, err
 	}
-	return obj, gvk, err
+	if refusal == nil {
+		if _, refusal = s.peek(data); refusal == nil {
+			refusal = err
+		}
+	}
+	switch {
+	case !panicked:
+		return nil, gvk, explained(err, refusal)
+	case refusal == nil:
+		refusal = errPanicked
+	}
+	return nil, nil, refusal
 }
 
 // explain returns the server's error for a document that is refused, if it has one.
@@ -205,13 +246,18 @@ func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) 
 			return nil, err
 		}
 	}
-	if apiVersion, kind, err := decoder.PeekType(data); err == nil {
+	apiVersion, kind, refusal := decoder.PeekType(data)
+	if refusal == nil {
 		gv, err := runtimeschema.ParseGroupVersion(apiVersion)
 		if gvk := gv.WithKind(kind); err == nil && s.resourceFor(gvk.GroupKind()) != nil {
 			return &gvk, nil
 		}
 	}
-	return json.DefaultMetaFactory.Interpret(data)
+	gvk, err := json.DefaultMetaFactory.Interpret(data)
+	if err != nil && refusal != nil {
+		err = refusal // which knows where
+	}
+	return gvk, err
 }
 
 // complete adds what is missing in a type, as gvkWithDefaults of the JSON serializer.

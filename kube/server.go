@@ -92,6 +92,9 @@ func (r *Resource) coerce(u *unstructured.Unstructured, stored, track bool) (unk
 // An error says that metadata, apiVersion or kind cannot be read; the object may then be pruned
 // in part.
 func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	return r.coerce(u, false, true)
 }
 
@@ -100,7 +103,7 @@ func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err er
 // runtime.ObjectDefaulter for unstructured objects, and works in place.
 func (r *Resource) Default(in runtime.Object) {
 	u, ok := in.(*unstructured.Unstructured)
-	if !ok {
+	if !ok || r.check() != nil {
 		return
 	}
 	if v := r.version(u.GroupVersionKind()); v != r.foreign {

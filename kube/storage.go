@@ -26,7 +26,12 @@ var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
 // another group or version, or in one that the resource does not have, are given to the converter,
 // and what that returns is pruned by the schema of its version. The API server's converter
 // refuses other groups and versions that there are none of. Without a converter all of these are an error.
+//
+// It panics if the resource was not made by [NewResource] or [ForCRD].
 func (r *Resource) StorageDecoder(version string, converter runtime.ObjectConvertor) *StorageDecoder {
+	if err := r.check(); err != nil {
+		panic(err)
+	}
 	return &StorageDecoder{r, version, converter}
 }
 
@@ -48,6 +53,9 @@ func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, 
 	if !ok && into != nil {
 		return nil, nil, fmt.Errorf("kube: a StorageDecoder decodes into *unstructured.Unstructured, not %T", into)
 	}
+	if err := d.resource.check(); err != nil {
+		return nil, nil, err
+	}
 	expected := d.resource.groupKind.WithVersion(d.version)
 	target := expected.GroupVersion()
 	if u == nil {
@@ -59,7 +67,7 @@ func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, 
 	if err != nil {
 		return nil, gvk, err
 	}
-	if gvk.GroupVersion() != target || !d.resource.has(target) {
+	if gvk.GroupVersion() != target || d.converter != nil && !d.resource.has(target) {
 		if object, err = d.convert(object, gvk, target); err != nil {
 			return nil, gvk, err
 		}

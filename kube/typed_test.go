@@ -2,6 +2,8 @@ package kube
 
 import (
 	"errors"
+	"io"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +14,8 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+
+	"github.com/espalier-dev/espalier/decoder"
 )
 
 // A Trellis is the Go type for v1, and also what the server works with.
@@ -138,7 +142,47 @@ func TestTypedErrors(t *testing.T) {
 			assert.Equal(t, gvk, got, doc)
 			assert.Equal(t, runtime.IsMissingKind(want), runtime.IsMissingKind(err))
 			assert.Equal(t, runtime.IsNotRegisteredError(want), runtime.IsNotRegisteredError(err))
+			assertOneOfOurs(t, err, want)
 		}
+	}
+}
+
+// assertOneOfOurs asserts that an error is one of those that Decode documents: the server's where its type
+// tells something, or an Error in which both are found, the server's and ours.
+func assertOneOfOurs(t *testing.T, err, server error) {
+	t.Helper()
+	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) || runtime.IsNotRegisteredError(server) {
+		assert.IsType(t, server, err)
+		return
+	}
+	var e *Error
+	if !assert.ErrorAs(t, err, &e, "%T: %v", err, err) {
+		return
+	}
+	assert.Equal(t, server.Error(), e.Text)
+	assert.Error(t, e.Err)
+	assert.ErrorIs(t, e, e.server)
+	as := reflect.New(reflect.TypeOf(server))
+	assert.True(t, errors.As(err, as.Interface()), "as %T", server)
+}
+
+// TestErrorsByType asserts that documents are refused with the same errors, whatever they are decoded into.
+func TestErrorsByType(t *testing.T) {
+	scheme := trellisScheme(t)
+	for _, into := range []runtime.Object{nil, new(Trellis), new(unstructured.Unstructured), new(unstructured.UnstructuredList)} {
+		s, err := NewSerializer(scheme, scheme, json.SerializerOptions{}, trellis(t))
+		require.NoError(t, err)
+		if into == nil {
+			s = newSerializer(t, json.SerializerOptions{}, trellis(t))
+		}
+		_, _, err = s.Decode([]byte("{\n\"kind\":"), nil, into)
+		var e *Error
+		require.ErrorAs(t, err, &e, "%T: %T", into, err)
+		assert.Equal(t, "couldn't get version/kind; json parse error: unexpected end of JSON input", e.Text)
+		var syntax *decoder.SyntaxError
+		require.ErrorAs(t, err, &syntax, "%T", into)
+		assert.Equal(t, "2:8", syntax.Position.String())
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	}
 }
 

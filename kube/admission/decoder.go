@@ -29,6 +29,9 @@ var _ admission.Decoder = (*Decoder)(nil)
 // unstructured ones, which is pruned. If strict is set, unknown and duplicate fields
 // are an error that runtime.IsStrictDecodingError knows, and the object is complete.
 func NewDecoder(scheme *runtime.Scheme, strict bool, resources ...*kube.Resource) (*Decoder, error) {
+	if scheme == nil {
+		return nil, errors.New("admission: the scheme is nil: give the one of the manager")
+	}
 	s, err := kube.NewSerializer(scheme, scheme, json.SerializerOptions{Strict: strict}, resources...)
 	if err != nil {
 		return nil, err
@@ -42,10 +45,16 @@ func (d *Decoder) Decode(req admission.Request, into runtime.Object) error {
 	return d.DecodeRaw(req.Object, into)
 }
 
-var errNoContent = errors.New("there is no content to decode")
+var (
+	errNoContent = errors.New("there is no content to decode")
+	errNotMade   = errors.New("admission: the decoder was not made by NewDecoder")
+)
 
 // DecodeRaw decodes any object of a request, such as OldObject.
 func (d *Decoder) DecodeRaw(raw runtime.RawExtension, into runtime.Object) error {
+	if d.serializer == nil {
+		return errNotMade
+	}
 	if len(raw.Raw) == 0 {
 		return errNoContent
 	}

@@ -67,3 +67,14 @@ func TestDecoder(t *testing.T) {
 	_, err = admission.NewDecoder(scheme, false)
 	assert.Error(t, err)
 }
+
+func TestNotMade(t *testing.T) {
+	scheme, r := gates(t)
+	_, err := admission.NewDecoder(nil, true, r)
+	assert.ErrorContains(t, err, "the scheme is nil")
+	_, err = admission.NewDecoder(scheme, true)
+	assert.Error(t, err)
+	_, err = admission.NewDecoder(scheme, true, nil)
+	assert.Error(t, err)
+	assert.Error(t, new(admission.Decoder).Decode(request(`{}`), new(unstructured.Unstructured)))
+}
