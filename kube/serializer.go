@@ -24,9 +24,10 @@ import (
 // resources does behind that.
 //
 // It decodes into *unstructured.Unstructured objects of any kind: those of its resources by
-// their schemas; of others only metadata is pruned. And it decodes typed objects, of which
+// their schemas; of others only metadata is pruned. Items of its resources in unstructured lists are
+// decoded as if each were sent by itself. And it decodes typed objects, of which
 // those of its resources are pruned and defaulted before they become Go values. Everything
-// else, lists among it, and all encoding is the delegate's: a serializer of k8s.io/apimachinery.
+// else, lists of Go types among it, and all encoding is the delegate's: a serializer of k8s.io/apimachinery.
 type Serializer struct {
 	delegate     runtime.Serializer
 	yaml, strict bool
@@ -113,7 +114,7 @@ func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKin
 	case *unstructured.Unstructured:
 		return s.decodeUnstructured(data, defaults, to)
 	case *runtime.Unknown, runtime.Unstructured: // and lists of objects
-		return s.decodeByDelegate(data, defaults, into, nil)
+		return s.decodeList(data, defaults, into)
 	}
 	return s.decodeTyped(data, defaults, into)
 }
@@ -140,6 +141,8 @@ func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.Gro
 	if err == nil && gvk.GroupKind() != r.groupKind {
 		if actual := s.resourceFor(gvk.GroupKind()); actual != nil {
 			object, gvk, strict, err = actual.decode(data, gvk, how)
+		} else {
+			strict, err = s.pruneItems(object, gvk, strict)
 		}
 	}
 	if err != nil {
