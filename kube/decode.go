@@ -15,6 +15,7 @@ import (
 // A reading says how a document is decoded.
 type reading struct {
 	yaml, strict, stored bool
+	item                 bool // of a list: what is found has no place of its own
 }
 
 func (v *version) pool(how reading) *decoder.Pool {
@@ -74,12 +75,20 @@ type omitted int
 func (n omitted) Error() string { return fmt.Sprintf("and %d more", int(n)) }
 
 // decode decodes an object of the resource, or of another kind: of that only metadata is
-// pruned. It tries the version that is expected first. The type is that of the object, also
-// where there is an error and it could be read.
+// pruned. The type is that of the object, also where there is an error and it could be read.
 func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, nil, err
 	}
+	object, gvk, strict, err = r.decodeFast(data, expected, how)
+	if err == nil && r.serverTexts && how.strict && !how.item {
+		strict = r.asServer(data, how, strict)
+	}
+	return object, gvk, strict, err
+}
+
+// decodeFast is decode with texts of ours. It tries the version that is expected first.
+func (r *Resource) decodeFast(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	guess := r.guess(expected)
 	object, strict, err = guess.decode(data, how)
 	if err != nil {

@@ -123,7 +123,7 @@ func (s *Serializer) pruneItem(p *itemPruner, i int, object map[string]any, list
 	if err != nil {
 		return nil, err
 	}
-	pruned, _, strict, err := r.decode(text, &gvk, reading{strict: s.strict})
+	pruned, _, strict, err := r.decode(text, &gvk, reading{strict: s.strict, item: true})
 	if err != nil {
 		return nil, fmt.Errorf("items[%d]: %w", i, err)
 	}

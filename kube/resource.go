@@ -20,7 +20,10 @@ type Resource struct {
 	groupKind runtimeschema.GroupKind
 	preserve  bool
 	limits    decoder.Limits
-	versions  map[string]*version
+	// serverTexts says that strict errors have the server's texts, and embeddedRoot that the schema of a
+	// version has an embedded resource for its root.
+	serverTexts, embeddedRoot bool
+	versions                  map[string]*version
 	// first is the version that is tried first where nothing says which it is.
 	first *version
 	// unversioned decodes objects of versions that there are none of, and foreign
@@ -66,6 +69,7 @@ func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structu
 			return nil, fmt.Errorf("version %s: %w", name, err)
 		}
 		r.versions[name] = v
+		r.embeddedRoot = r.embeddedRoot || s != nil && s.XEmbeddedResource
 		if r.first == nil || name < r.first.name {
 			r.first = v
 		}

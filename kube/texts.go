@@ -1,0 +1,158 @@
+package kube
+
+import (
+	"bytes"
+	stdjson "encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// ServerTexts says whether strict errors of unstructured objects, and of the results of patches, are those
+// of the API server byte for byte: names are not escaped, an empty one is nothing, all unknown fields are
+// listed and the first hundred duplicates. Names can then forge other fields or lines of a log.
+//
+// Where that may differ from what a [Resource] says by itself, for names that are not plain and from a
+// hundred findings on, the document is parsed once more by the server's packages, and those entries whose
+// text is new are not *errors.Finding. That takes memory in proportion to the document: it is left out,
+// and the texts are as without the option, where the paths of all members of the document together have
+// more than 64 times its bytes and 1 MiB.
+func ServerTexts(does bool) Option { return func(r *Resource) { r.serverTexts = does } }
+
+// The bound for the paths of all members: for each byte of JSON, and besides.
+const (
+	pathBytesPerByte = 64
+	pathBytes        = 1 << 20
+)
+
+// serverLimit is up to how many duplicates, and unknown fields of root metadata, the server lists.
+const serverLimit = 100
+
+// asServer returns what was found in a document as the server lists it.
+func (r *Resource) asServer(data []byte, how reading, found []error) []error {
+	if len(found) == 0 || r.saysTheSame(found) {
+		return found
+	}
+	js, err := data, error(nil)
+	if how.yaml {
+		yaml := yamlbridge.Reader{AsServer: true}
+		js, err = yaml.AppendJSON(nil, data)
+	}
+	if err != nil || !pathsWithin(js, pathBytesPerByte*len(js)+pathBytes) {
+		return found
+	}
+	var list []error
+	if panicked := guard(func() { list, err = r.serverList(data, how) }); panicked || err != nil {
+		return found
+	}
+	byText := make(map[string]error, len(found))
+	for _, err := range found {
+		byText[err.Error()] = err
+	}
+	for i := range list {
+		if ours := byText[list[i].Error()]; ours != nil {
+			list[i] = ours
+		}
+	}
+	return list
+}
+
+// serverList decodes a document with the server's packages, and returns what they find.
+func (r *Resource) serverList(data []byte, how reading) ([]error, error) {
+	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
+		unstructuredscheme.NewUnstructuredObjectTyper(), json.SerializerOptions{Yaml: how.yaml, Strict: true})
+	u := new(unstructured.Unstructured)
+	_, _, err := s.Decode(data, nil, u)
+	var list []error
+	if strict, ok := runtime.AsStrictDecodingError(err); ok {
+		list = strict.Errors()
+	} else if err != nil {
+		return nil, err
+	}
+	unknown, err := r.coerce(u, false, true)
+	for _, path := range unknown {
+		list = append(list, errors.New(`unknown field "`+path+`"`))
+	}
+	return list, err
+}
+
+// saysTheSame reports whether the server says the same for certain: fewer findings than it has limits for, whose
+// paths are plain and different.
+func (r *Resource) saysTheSame(found []error) bool {
+	if len(found) >= serverLimit || r.embeddedRoot { // of which it says some twice
+		return false
+	}
+	seen := make(map[string]bool, len(found))
+	for _, err := range found {
+		f, ok := err.(*ferrors.Finding)
+		if !ok || seen[f.Error()] || !isPlain(f.FieldPath()) {
+			return false
+		}
+		seen[f.Error()] = true
+	}
+	return true
+}
+
+// isPlain reports whether a path has nothing that is escaped or shortened.
+func isPlain(path string) bool {
+	for i := range len(path) {
+		if c := path[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return !strings.Contains(path, "...")
+}
+
+// pathsWithin reports whether the paths of all members of a JSON document together have no more than most
+// bytes. What is unknown or stands twice is among these members, and its text is as long as its path.
+func pathsWithin(js []byte, most int) bool {
+	const indexBytes = len("[1000000000]")
+	type container struct {
+		length         int // of its path
+		isObject       bool
+		nameIsExpected bool
+	}
+	var (
+		open   []container
+		length = 0 // of the path of the value that is read
+	)
+	for d := stdjson.NewDecoder(bytes.NewReader(js)); ; {
+		token, err := d.Token()
+		if err != nil {
+			return err == io.EOF && len(open) == 0
+		}
+		last := len(open) - 1
+		delimiter, isDelimiter := token.(stdjson.Delim)
+		switch {
+		case isDelimiter && (delimiter == '}' || delimiter == ']'):
+			open = open[:last]
+			last--
+		case isDelimiter:
+			if delimiter == '[' {
+				length += indexBytes
+			}
+			open = append(open, container{length, delimiter == '{', delimiter == '{'})
+			continue
+		case last >= 0 && open[last].nameIsExpected:
+			length = open[last].length + len(".") + len(token.(string))
+			if most -= length; most < 0 {
+				return false
+			}
+			open[last].nameIsExpected = false
+			continue
+		}
+		// A value has ended.
+		if last >= 0 {
+			length = open[last].length
+			open[last].nameIsExpected = open[last].isObject
+		}
+	}
+}
