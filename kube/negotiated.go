@@ -76,8 +76,8 @@ type versioned struct {
 
 func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	obj, gvk, err := v.serializer.Decode(data, defaults, into)
-	if u, ok := obj.(*unstructured.Unstructured); ok && into != nil {
-		return u, gvk, err
+	if _, ok := into.(*unstructured.Unstructured); ok {
+		return obj, gvk, err
 	}
 	strict, isStrict := runtime.AsStrictDecodingError(err)
 	if obj == nil || err != nil && !isStrict {

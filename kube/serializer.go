@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -161,21 +163,19 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	if err != nil {
 		return s.decodeByDelegate(data, defaults, into, err)
 	}
-	if into == nil {
-		if obj, err := s.creater.New(*gvk); err == nil {
-			into = obj
-		}
-	}
-	if u, ok := into.(*unstructured.Unstructured); ok {
-		return s.decodeUnstructured(data, gvk, u)
-	}
-	r := s.resourceFor(gvk.GroupKind())
-	if r == nil || r.versions[gvk.Version] == nil {
-		return s.delegate.Decode(data, defaults, into)
+	if into == nil && (gvk.Kind == "" || gvk.Version == "") {
+		return s.decodeByDelegate(data, defaults, into, nil) // which says so
 	}
 	obj, err := runtime.UseOrCreateObject(s.typer, s.creater, *gvk, into)
 	if err != nil {
-		return nil, gvk, err
+		return s.decodeByDelegate(data, defaults, into, nil) // which has the same error
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok { // as into is nothing, or of another type
+		return s.decodeCreated(data, gvk, u)
+	}
+	r := s.resourceFor(gvk.GroupKind())
+	if r == nil || r.versions[gvk.Version] == nil {
+		return s.decodeByDelegate(data, defaults, into, nil)
 	}
 	strict, err := r.versions[gvk.Version].decodeTyped(data, obj, reading{yaml: s.yaml, strict: s.strict})
 	if err != nil {
@@ -185,6 +185,17 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 		return obj, gvk, runtime.NewStrictDecodingError(strict)
 	}
 	return obj, gvk, nil
+}
+
+// decodeCreated decodes into an unstructured object that the creater has made. The type that is returned is
+// the completed one, as by the serializer of k8s.io/apimachinery.
+func (s *Serializer) decodeCreated(data []byte, gvk *runtimeschema.GroupVersionKind, u *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	completed := *gvk
+	obj, read, err := s.decodeUnstructured(data, gvk, u)
+	if read == nil { // it could not be read
+		return nil, nil, err
+	}
+	return obj, &completed, err
 }
 
 // decodeByDelegate decodes what is not known to be an object of a resource, as refusal says, if
@@ -241,22 +252,27 @@ func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKin
 
 // peek reads kind and apiVersion: those of a resource as they are written, others as the API
 // server reads them, without regard to case. They may turn out to be those of a resource then.
-func (s *Serializer) peek(data []byte) (*runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err error) {
+	js := data
 	if s.yaml {
-		var err error
-		yaml := yamlbridge.Reader{AsServer: true}
-		if data, err = yaml.AppendJSON(nil, data); err != nil {
+		reader := yamlbridge.Reader{AsServer: true}
+		if js, err = reader.AppendJSON(nil, data); err != nil {
 			return nil, err
 		}
 	}
-	apiVersion, kind, refusal := decoder.PeekType(data)
+	apiVersion, kind, refusal := decoder.PeekType(js)
 	if refusal == nil {
 		gv, err := runtimeschema.ParseGroupVersion(apiVersion)
 		if gvk := gv.WithKind(kind); err == nil && s.resourceFor(gvk.GroupKind()) != nil {
 			return &gvk, nil
 		}
 	}
-	gvk, err := json.DefaultMetaFactory.Interpret(data)
+	if s.yaml { // of two spellings of a name the last one counts, in the order of the server's map
+		if panicked := guard(func() { js, err = yaml.YAMLToJSON(data) }); panicked || err != nil {
+			return nil, cmp.Or(err, errPanicked)
+		}
+	}
+	gvk, err = json.DefaultMetaFactory.Interpret(js)
 	if err != nil && refusal != nil {
 		err = refusal // which knows where
 	}
