@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
-	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/kube"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -42,8 +41,7 @@ func newAdapterPair(js []byte, gvk runtimeschema.GroupVersionKind) (*adapterPair
 	if err != nil {
 		return nil, err
 	}
-	r, err := kube.NewResource(gvk.GroupKind(), map[string]*structural.Structural{gvk.Version: s},
-		kube.Limits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+	r, err := kube.NewResource(gvk.GroupKind(), map[string]*structural.Structural{gvk.Version: s}, kube.ServerTexts(true))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +98,7 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 	if isStrict {
 		list = strict.Errors()
 	}
-	return compareStrict(answer, list, ours == p.lenient || ours == p.stored, p.server.schema.XEmbeddedResource)
+	return compareStrict(answer, list, ours == p.lenient || ours == p.stored)
 }
 
 // mapOrder is for messages that name one of several by chance.
@@ -120,12 +118,8 @@ func compareErrors(fault *StageError, err error) (what, detail string) {
 	return "text of an error", fmt.Sprintf("they: %s\nwe:   %s", theirs, err)
 }
 
-// compareStrict compares the entries of strict errors, unless a name needs escapes, paths are
-// spelled alike, or the server reports no more than a hundred.
-func compareStrict(a *Answer, list []error, lenient, embeddedRoot bool) (what, detail string) {
-	if embeddedRoot { // see compareFindings
-		a.UnknownInEmbedded = slices.DeleteFunc(a.UnknownInEmbedded, func(path string) bool { return slices.Contains(a.UnknownInMetadata, path) })
-	}
+// compareStrict compares the entries of strict errors.
+func compareStrict(a *Answer, list []error, lenient bool) (what, detail string) {
 	theirs := a.Strict()
 	if lenient {
 		theirs = nil
@@ -133,9 +127,6 @@ func compareStrict(a *Answer, list []error, lenient, embeddedRoot bool) (what, d
 	ours := make([]string, len(list))
 	for i, err := range list {
 		ours[i] = err.Error()
-		if f, ok := err.(*ferrors.Finding); ok && !isPlain(f.Path) || slices.Contains(ours[:i], ours[i]) || i >= maxStrict {
-			return "", ""
-		}
 	}
 	if !slices.Equal(ours, theirs) {
 		return "strict errors", fmt.Sprintf("they: %q\nwe:   %q", theirs, ours)
