@@ -87,7 +87,7 @@ func handMade() []string {
 	return []string{
 		``, ` `, `null`, `5`, `"x"`, `[]`, `{}`, `{`, `{"kind":`, `{"kind":"Trellis"`, head, head + `}x`, head + `,}`, "\xff", "{\"kind\":\"\xff\"}", "\ufeff" + head + `}`,
 		head + `,"spec":{"rows":1e999}}`, head + `,"spec":` + strings.Repeat(`[`, 10_001) + strings.Repeat(`]`, 10_001) + `}`,
-		`{"kind":"DeleteOptions","apiVersion":"garden.example.com/v1","bogus":1}`, `{"kind":"DeleteOptions","apiVersion":"v1","bogus":1,"gracePeriodSeconds":1,"gracePeriodSeconds":2}`,
+		`{"kind":"DeleteOptions","apiVersion":"garden.example.com/v1","bogus":1}`, `{"kind":null,"apiVersion":"other.example.com/"}`, `{"kind":"DeleteOptions","apiVersion":"v1","bogus":1,"gracePeriodSeconds":1,"gracePeriodSeconds":2}`,
 		`{"kind":"TrellisList","apiVersion":"garden.example.com/v1","metadata":{},"items":[` + head + `,"spec":{"bad":1}}]}`,
 		`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"},"items":[{"kind":"Trellis"}]}`,
 		`{"apiVersion":"garden.example.com/v1","kind":"Trellis"}`, `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"labels":{"a":1,"b":2},"name":3}}`,

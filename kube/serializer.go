@@ -163,7 +163,7 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	if err != nil {
 		return s.decodeByDelegate(data, defaults, into, err)
 	}
-	if into == nil && (gvk.Kind == "" || gvk.Version == "") {
+	if gvk.Kind == "" || gvk.Version == "" {
 		return s.decodeByDelegate(data, defaults, into, nil) // which says so
 	}
 	obj, err := runtime.UseOrCreateObject(s.typer, s.creater, *gvk, into)
