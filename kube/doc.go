@@ -32,14 +32,37 @@
 // Which schema an object is decoded by, its apiVersion says. The one that is expected, by the
 // defaults that Decode is given, is tried first, and nearly always right. Objects of a version
 // that the resource does not have lose all but apiVersion, kind and metadata; of objects of
-// other kinds only metadata is pruned.
+// other kinds only metadata is pruned. What is stored in another version is converted by
+// the converter that [Resource.StorageDecoder] is given, which is the server's.
+//
+// # Lists
+//
+// Items of the resources in unstructured lists are decoded as if each were sent by itself: their
+// findings have paths like items[0].spec.x, and no places. Of all items together no
+// more findings are kept than of one object; the limit for defaults is for each. Lists of Go types are decoded by
+// k8s.io/apimachinery alone.
+//
+// # Errors
+//
+// A document that is refused has an [Error] with the server's text and ours, or, where the server's own type
+// tells something, the server's error: for a missing kind or version, and types that are not registered. What
+// a [Serializer] finds is a runtime.NewStrictDecodingError, and stays one through a [NegotiatedSerializer].
 //
 // # Differences from the API server
 //
+// TestDecoders of module e2e compares with the server's packages and has each of these.
+//
 //   - The limits of package decoder hold: of findings 100 are kept, and the rest are counted
 //     in a last entry; defaults that insert more than 16 MiB are an error.
-//   - Names in paths are escaped where they could forge a line.
-//   - A stored object without metadata is decoded; the server panics.
+//   - Names in paths are escaped where they could forge a line. [ServerTexts] takes back both for the texts of
+//     strict errors.
+//   - Items of lists are pruned; the server knows no schema for them.
+//   - A stored object without metadata is decoded; the server panics. One with items stays an object, where
+//     the server makes a list of it that it does not prune. It is converted also where into has no
+//     apiVersion.
+//   - Where an object is decoded into nothing, or into a Go type that it is not of, one without a kind is
+//     refused at once, and the type that is returned is what kind and apiVersion say: KIND does not
+//     count.
 //
 // # Concurrency
 //
