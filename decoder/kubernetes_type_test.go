@@ -94,6 +94,12 @@ func TestFirstReadingPositions(t *testing.T) {
 	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","apiversion":"a/b/c"}`))
 	assert.EqualError(t, err, `1:26: unexpected GroupVersion string: "a/b/c" in "apiVersion"`)
 
+	folded := New(compileYAML(t, `{type: object, properties: {Kind: {}}}`), Kubernetes())
+	for _, empty := range []string{`{}`, " { \n } "} {
+		_, err = folded.AppendJSON(nil, []byte(empty))
+		assert.ErrorContains(t, err, "Object 'Kind' is missing")
+	}
+
 	hardened := New(compileYAML(t, serverSchema))
 	_, err = hardened.AppendJSON(nil, []byte(`{"kind":5,"KIND":5,"kind":"K"}`))
 	require.NoError(t, err, "kind is what the name says")
