@@ -42,6 +42,7 @@ const (
 	yamlHuge     class = "refused: a number beyond float64, a string to the server"
 	yamlUTF16    class = "refused: UTF-16"
 	yamlMark     class = "refused: a byte order mark inside the document"
+	yamlBreaks   class = "refused: a line break that only YAML 1.1 has, outside quotes, in a name or escaped"
 	yamlLimit    class = "refused: a limit"
 	yamlReplaced class = "refused: .inf and the like, in a value that another of its name replaces on the server"
 
@@ -153,6 +154,8 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlHuge
 	case markInside(src):
 		return yamlMark
+	case bytes.ContainsAny(src, "\u0085\u2028\u2029") && regexp.MustCompile(`U\+(0085|2028|2029) (outside quotes|in a name|ends a line)`).MatchString(text):
+		return yamlBreaks
 	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
 	case isReplaced(src, a, text):

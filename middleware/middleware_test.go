@@ -48,6 +48,18 @@ func TestReport(t *testing.T) {
 	refused(t, w, got, http.StatusBadRequest)
 }
 
+// TestOldLineBreaks: a body that readers of YAML 1.1 and 1.2 read in two ways is refused in both actions. What passes
+// on under Report is the body itself.
+func TestOldLineBreaks(t *testing.T) {
+	const body = "apiVersion: example.com/v1\nkind: Foo\nspec: # \u2028 {a: \"\nEVIL: 1\n#\"}\n"
+	for _, action := range []middleware.Action{middleware.Rewrite, middleware.Report} {
+		w, got := send(t, byPath(t), middleware.Options{Action: action}, post(foosPath, "application/yaml", body))
+		refused(t, w, got, http.StatusBadRequest)
+		assert.Contains(t, w.Body.String(), "3:9")
+		assert.Contains(t, w.Body.String(), "U+2028 outside quotes")
+	}
+}
+
 func TestFieldValidation(t *testing.T) {
 	body := foo(`,"spec":{"a":"x","a":"y","b":1}`)
 	warned := []string{`299 - "duplicate field \"spec.a\""`, `299 - "unknown field \"spec.b\""`}

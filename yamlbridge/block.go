@@ -459,6 +459,9 @@ finish: // of the document
 	if text[i] == '%' && !r.server {
 		return i, r.fail(i, "a directive stands before a document, and ... before it")
 	}
+	if i >= r.end && !r.trailing && r.unreadable != "" {
+		return i, r.fail(r.end, r.unreadable) // and not what is missing then
+	}
 	for len(r.stack) > 1 {
 		if err = r.pop(); err != nil {
 			return i, err

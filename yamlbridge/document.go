@@ -19,9 +19,6 @@ func (r *Reader) document() error {
 		if err != nil {
 			return err
 		}
-		if end >= r.end && !r.trailing && r.unreadable != "" {
-			return r.fail(r.end, r.unreadable)
-		}
 		if r.server {
 			if r.text[end] == '%' && !r.trailing {
 				_, err = r.directive(end, true)

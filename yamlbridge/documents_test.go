@@ -113,7 +113,7 @@ func TestDocumentsLines(t *testing.T) {
 	docs := slices.Collect(yamlbridge.Documents([]byte(src)))
 	require.Len(t, docs, 1)
 	_, err := convert(string(docs[0].Bytes))
-	require.ErrorContains(t, err, "second document")
+	require.ErrorContains(t, err, "1:5: U+0085 outside quotes")
 	r := yamlbridge.Reader{AsServer: true}
 	out, err := r.AppendJSON(nil, docs[0].Bytes)
 	require.NoError(t, err)

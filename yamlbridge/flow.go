@@ -169,7 +169,7 @@ key: // a key of the mapping f without a question mark, or a key alone
 		}
 	} else if c == '"' {
 		stop = scanDouble(text, i+1)
-		if text[stop] == '"' && text[stop+1] == ':' && stop+1-i <= MaxKeyChars && !r.props.set {
+		if text[stop] == '"' && text[stop+1] == ':' && stop+1-i <= MaxKeyChars && !r.props.set && stop < r.oldBreak {
 			r.writeString(i, text[i+1:stop], true)
 			i = stop + 2
 			goto value
@@ -480,7 +480,7 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 		return key, r.fail(i, "a mapping or sequence is no key")
 	case c == '"' || c == '\'':
 		key.kind = quotedFlowKey
-		key.content, key.end, err = r.quoted(i, column)
+		key.content, key.end, err = r.quotedName(i, column)
 		return key, err
 	case c == '*':
 		key.kind, key.end = aliasFlowKey, scanName(text, i+1, core)

@@ -207,17 +207,18 @@ func (r *Reader) quoted(i, column int) (content []byte, next int, err error) {
 	text := r.text
 	if text[i] == '"' {
 		stop := scanDouble(text, i+1)
-		if text[stop] == '"' {
+		if text[stop] == '"' && stop < r.oldBreak {
 			return text[i+1 : stop], stop + 1, nil
 		}
 		r.scratch, next, err = r.appendDouble(r.scratch[:0], i, column)
-		return r.scratch, next, err
+	} else {
+		stop, special := scanSingle(text, i+1)
+		if text[stop] == '\'' && text[stop+1] != '\'' && !special && stop < r.oldBreak {
+			return text[i+1 : stop], stop + 1, nil
+		}
+		r.scratch, next, err = r.appendSingle(r.scratch[:0], i, column)
 	}
-	stop, special := scanSingle(text, i+1)
-	if text[stop] == '\'' && text[stop+1] != '\'' && !special {
-		return text[i+1 : stop], stop + 1, nil
-	}
-	r.scratch, next, err = r.appendSingle(r.scratch[:0], i, column)
+	r.passQuoted(i, next, err)
 	return r.scratch, next, err
 }
 
@@ -275,6 +276,9 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 			return append(dst, text[i:stop]...), stop + 1, nil
 		case c == '\\' && is(text[stop+1], isBreakByte):
 			// An escaped line break, and the white space behind it, is nothing.
+			if r.escapesOldBreak(stop) {
+				return dst, stop, r.fail(stop, "found unknown escape character: "+r.oldBreakAt(stop+1)+" ends a line in YAML 1.1 only")
+			}
 			dst = append(dst, text[i:stop]...)
 			if i, err = r.continueQuoted(start, stop, column); err != nil {
 				return dst, i, err

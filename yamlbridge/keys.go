@@ -123,7 +123,7 @@ func (r *Reader) explicitKey(i int) (int, error) {
 	case c == '[' || c == '{' || (c == '-' || c == '?') && endsWord(text[i+1]):
 		return i, r.fail(i, "a mapping or sequence is no key")
 	case c == '"' || c == '\'':
-		_, end, err := r.quoted(i, column)
+		_, end, err := r.quotedName(i, column)
 		if err != nil {
 			return i, err
 		}

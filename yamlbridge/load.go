@@ -33,8 +33,9 @@ const (
 // feed at its end, and zeros behind that. A lone CR is a LF in it.
 //
 // Characters that may not stand in a YAML stream (YAML 1.2 section 5.1) end
-// the text: they are an error when, and only if, the reader gets there.
-func (r *Reader) load(src []byte) {
+// the text: they are an error when, and only if, the reader gets there. So does
+// the line break at cut, if that is not noBreak.
+func (r *Reader) load(src []byte, cut int) {
 	if r.server {
 		src = r.fromUTF16(src)
 	}
@@ -50,7 +51,13 @@ func (r *Reader) load(src []byte) {
 			src, r.unreadable = nil, "UTF-16 or UTF-32; only UTF-8 is read"
 		}
 	}
-	text := r.copyChecked(src)
+	text := r.copyChecked(src[:min(len(src), cut)])
+	switch {
+	case cut != noBreak:
+		r.unreadable, r.oldBreak = r.outsideQuotes(cut), noBreak
+	case r.oldBreak != noBreak:
+		r.oldBreak = r.nextOldBreak(0)
+	}
 	r.end = len(text)
 	r.ownBreak = r.end == 0 || text[r.end-1] != '\n'
 	if r.ownBreak {
@@ -171,15 +178,27 @@ func (r *Reader) checkRune(b []byte) (size int, what string) {
 		return 0, fmt.Sprintf("control character %U", c)
 	case c == 0xFEFF && !r.server:
 		return 0, "byte order mark inside the document"
-	case r.Dialect != Kubernetes:
-	case c == 0x85:
-		b[0], b[1] = '\r', '\n'
-	case c == 0x2028:
-		b[0], b[1], b[2] = lineSeparator, '\r', '\n'
-	case c == 0x2029:
-		b[0], b[1], b[2] = paragraphSeparator, '\r', '\n'
+	case isOldBreak(c):
+		if !r.server {
+			r.oldBreak = 0 // there is one
+		}
+		if r.Dialect == Kubernetes {
+			replaceBreak(b, c)
+		}
 	}
 	return size, ""
+}
+
+// replaceBreak writes what stands for c in the text.
+func replaceBreak(b []byte, c rune) {
+	switch c {
+	case 0x85:
+		b[0], b[1] = '\r', '\n'
+	case 0x2028:
+		b[0], b[1], b[2] = lineSeparator, '\r', '\n'
+	case 0x2029:
+		b[0], b[1], b[2] = paragraphSeparator, '\r', '\n'
+	}
 }
 
 // fromUTF16 returns src as UTF-8 where it starts with a byte order mark of

@@ -12,6 +12,10 @@ import (
 
 func TestPositions(t *testing.T) {
 	const nel, ls, ps = "\u0085", "\u2028", "\u2029"
+	server := yamlbridge.Reader{AsServer: true}
+	_, err := server.AppendJSON(nil, []byte("# x"+ps+"\nb: 2"))
+	require.NoError(t, err)
+	assert.Equal(t, errors.Position{Offset: 7, Line: 2, Column: 1, ByteColumn: 1}, server.Position(len("{")), "PS in a comment")
 	for _, test := range []struct {
 		name, src string
 		json      string          // what is looked up, in the output
@@ -31,7 +35,7 @@ func TestPositions(t *testing.T) {
 		{"BOM next line", "\uFEFFa: 1\nb: 2", `"b"`, errors.Position{Offset: 8, Line: 2, Column: 1, ByteColumn: 1}},
 		{"NEL", "a: 'x" + nel + " y'\nb: 2", `"b"`, errors.Position{Offset: 11, Line: 2, Column: 1, ByteColumn: 1}},
 		{"LS", "a: 'x" + ls + " y'\nb: 2", `"b"`, errors.Position{Offset: 12, Line: 2, Column: 1, ByteColumn: 1}},
-		{"PS in a comment", "# x" + ps + "\nb: 2", `"b"`, errors.Position{Offset: 7, Line: 2, Column: 1, ByteColumn: 1}},
+		{"PS", "a: 'x" + ps + " y'\nb: 2", `"b"`, errors.Position{Offset: 12, Line: 2, Column: 1, ByteColumn: 1}},
 		{"after NEL in line", "[a, 'x" + nel + " y', 7]", `7`, errors.Position{Offset: 13, Line: 1, Column: 13, ByteColumn: 14}},
 		{"element", "- a\n-   b\n", `"b"`, errors.Position{Offset: 8, Line: 2, Column: 5, ByteColumn: 5}},
 		{"mapping in sequence", "- a\n- b: 2\n", `{"b"`, errors.Position{Offset: 6, Line: 2, Column: 3, ByteColumn: 3}},

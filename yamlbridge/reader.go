@@ -81,6 +81,7 @@ type Reader struct {
 	lines      []int  // where the lines of source start, once somebody has asked
 	counted    span   // the offset of the place that was asked for last, and its column
 	unreadable string // what is wrong with what follows end, if anything
+	oldBreak   int    // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
 	line       int    // where the line starts that is read
 
 	out   []byte
@@ -173,6 +174,16 @@ const (
 // [Reader.Forget]. What dst has between its length and its capacity is written to,
 // also behind what is returned.
 func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
+	out, err := r.read(dst, src, noBreak)
+	if r.oldBreak != noBreak {
+		return r.read(dst, src, r.oldBreak)
+	}
+	return out, err
+}
+
+// read is AppendJSON, but line breaks of YAML 1.1 may stand anywhere. cut is where the text ends with one of
+// them, or noBreak.
+func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
 		r.source, r.lead = src, 0
@@ -180,7 +191,7 @@ func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	}
 	r.allowed = int(min(MaxAliasBytes, 64<<10+int64(len(src))*MaxAliasFactor))
 	r.budget = r.allowed
-	r.load(src)
+	r.load(src, cut)
 	err := r.document()
 	if err == nil && r.zeroKeys {
 		r.nameZeros()
@@ -220,6 +231,7 @@ func (r *Reader) reset(dst []byte) {
 	r.typed = r.typed[:0]
 	r.byName.count = 0
 	r.line, r.zeroKeys, r.trailing = 0, false, false
+	r.oldBreak = noBreak
 }
 
 // Trailing reports whether something follows the document that was read last, or its

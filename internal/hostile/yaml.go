@@ -96,8 +96,13 @@ func merges() []Family {
 
 func lines() []Family {
 	var list []Family
-	for _, end := range [][2]string{{"LF", "\n"}, {"CRLF", "\r\n"}, {"CR", "\r"}, {"NEL", "\u0085"}, {"LS", "\u2028"}} {
+	for _, end := range [][2]string{{"LF", "\n"}, {"CRLF", "\r\n"}, {"CR", "\r"}} {
 		list = append(list, yamlFamily("lines that end in "+end[0], fill("raw:"+end[1], "", same("- \"a"+end[1]+"  b\""+end[1]))))
+	}
+	for _, end := range [][2]string{{"NEL", "\u0085"}, {"LS", "\u2028"}} {
+		list = append(list,
+			yamlFamily(end[0]+" in quotes", fill("raw:\n", "", same("- \"a"+end[1]+"  b\"\n- 'a"+end[1]+"'\n"))),
+			yamlFamily(end[0]+" in one scalar", fill(`s: "`, "\"\n", same("a"+end[1]))))
 	}
 	return append(list,
 		yamlFamily("comments", fill("s: a\n", "", same("# a comment\n  # another\n"))),
