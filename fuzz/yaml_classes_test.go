@@ -43,6 +43,7 @@ const (
 	yamlUTF16    class = "refused: UTF-16"
 	yamlMark     class = "refused: a byte order mark inside the document"
 	yamlBreaks   class = "refused: a line break that only YAML 1.1 has, outside quotes, in a name or escaped"
+	yamlSplit    class = "refused: an indicator within brackets that is none in YAML 1.2, or the other way round; a name that is another there"
 	yamlLimit    class = "refused: a limit"
 	yamlReplaced class = "refused: .inf and the like, in a value that another of its name replaces on the server"
 
@@ -156,6 +157,8 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlMark
 	case bytes.ContainsAny(src, "\u0085\u2028\u2029") && regexp.MustCompile(`U\+(0085|2028|2029) (outside quotes|in a name|ends a line)`).MatchString(text):
 		return yamlBreaks
+	case strings.Contains(text, "YAML 1.1 and 1.2 do not agree") && bytes.ContainsAny(src, "[{|>"):
+		return yamlSplit
 	case hasMore(src): // whatever it is that is found wrong first
 		return yamlSecond
 	case isReplaced(src, a, text):

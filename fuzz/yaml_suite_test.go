@@ -18,6 +18,7 @@ var suiteDifferences = map[yamlMode]map[class][]string{
 		yamlVersion: {"27NA", "DK95/07", "RTP8"},
 		yamlEscapes: {"3UYS"},
 		yamlLoneEnd: {"HWV9", "QT73"},
+		yamlSplit:   {"4ABK", "652Z", "HM87/01"},
 	},
 	asServer: {},
 }

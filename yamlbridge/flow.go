@@ -45,6 +45,9 @@ dispatch:
 			goto closing
 		case c == '?' && (!core || r.endsIndicator(i+1)):
 			// An explicit key.
+			if err = r.checkIndicator(i); err != nil {
+				return i, err
+			}
 			i++
 			f.state = flowColon
 			r.emptyAt = i
@@ -54,6 +57,11 @@ dispatch:
 	case flowColon, flowAdjacent:
 		// 1.2: behind quotes the colon needs nothing behind it (section 7.4.2, rule [147]).
 		if c == ':' && (!core || f.state == flowAdjacent || r.endsIndicator(i+1)) {
+			if f.state == flowColon {
+				if err = r.checkIndicator(i); err != nil {
+					return i, err
+				}
+			}
 			i++
 			goto value
 		}
@@ -98,6 +106,9 @@ dispatch:
 		case c == ']':
 			goto closing
 		case c == '?' && (!core || r.endsIndicator(i+1)):
+			if err = r.checkIndicator(i); err != nil {
+				return i, err
+			}
 			if err = r.pair(i); err != nil {
 				return i, err
 			}
@@ -240,8 +251,11 @@ node: // a value of f starts at i
 	case '-', '?', ':':
 		switch {
 		case r.startsPlain(i):
-		case c == ':' && own && f.seq:
-			goto pair // of a key with properties only
+		case c == ':' && own && f.seq: // a key with properties only
+			if err = r.checkIndicator(i); err != nil {
+				return i, err
+			}
+			goto pair
 		default:
 			return i, r.fail(i, "did not find expected node content")
 		}
@@ -251,6 +265,9 @@ node: // a value of f starts at i
 	stop, special = scanFlowPlain(text, i, core)
 	if text[stop] == ':' && f.seq {
 		goto pair
+	}
+	if err = r.checkLastColon(stop); err != nil {
+		return i, err
 	}
 	f.state = f.next
 	if c := text[stop]; c != '#' && is(c, isBreakByte) {
@@ -315,6 +332,26 @@ func (r *Reader) endsIndicator(i int) bool {
 	c := r.text[i]
 	return endsWord(c) || is(c, isFlowIndicator)
 }
+
+// checkIndicator refuses ? and : at i where libyaml takes them for indicators, and YAML 1.2 for the start of a plain
+// scalar: to one reader, {?#, b: 1 is a key with a comment, and to the other two members.
+func (r *Reader) checkIndicator(i int) error {
+	if r.server || r.endsIndicator(i+1) {
+		return nil
+	}
+	return r.fail(i, twoReadings+"a space belongs behind it, or quotes around the scalar")
+}
+
+// checkLastColon refuses a plain scalar up to stop that ends with a colon: that is part of it to libyaml, and in YAML
+// 1.2 the colon of a key, where a bracket or comma follows.
+func (r *Reader) checkLastColon(stop int) error {
+	if r.text[stop-1] != ':' || r.server || r.Dialect == Core || !is(r.text[stop], isFlowIndicator) {
+		return nil
+	}
+	return r.fail(stop-1, twoReadings+"a space belongs before what follows, or quotes around the scalar")
+}
+
+const twoReadings = "readers of YAML 1.1 and 1.2 do not agree on this character within brackets: "
 
 // startsPlain reports whether a plain scalar may start with - ? or : at i.
 func (r *Reader) startsPlain(i int) bool {
@@ -485,12 +522,17 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 	case c == '*':
 		key.kind, key.end = aliasFlowKey, scanName(text, i+1, core)
 		return key, nil
-	case r.props.set && (c == ':' && !r.startsPlain(i) || c == ',' || c == '}' || c == ']'):
+	case r.props.set && c == ':' && !r.startsPlain(i):
+		return key, r.checkIndicator(i)
+	case r.props.set && (c == ',' || c == '}' || c == ']'):
 		return key, nil
 	case (c == '-' || c == '?' || c == ':') && !r.startsPlain(i), is(c, isIndicator):
 		return key, r.failAt(i, "did not find expected node content")
 	}
 	stop, _ := scanFlowPlain(text, i, core)
+	if err = r.checkLastColon(stop); err != nil {
+		return key, err
+	}
 	key.kind, key.end = plainFlowKey, trimEnd(text, i, stop)
 	if c := text[stop]; c != '#' && is(c, isBreakByte) {
 		r.scratch, key.end, err = r.appendPlain(r.scratch[:0], key.span, column, true)

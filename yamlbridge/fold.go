@@ -133,6 +133,9 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		var stop int
 		if flow {
 			stop, _ = scanFlowPlain(text, i, r.Dialect == Core)
+			if err := r.checkLastColon(stop); err != nil {
+				return dst, i, err
+			}
 		} else {
 			stop, _ = scanPlain(text, i)
 		}
@@ -408,6 +411,10 @@ func (r *Reader) blockKey(i, column int) (next int, err error) {
 	r.scratch, next, err = r.appendBlock(r.scratch[:0], i, column)
 	if err != nil {
 		return next, err
+	}
+	if next > r.end && r.ownBreak && r.Dialect == Kubernetes && !r.server {
+		// In YAML 1.2 the end of the text ends its line, and the name ends with a line feed.
+		return next, r.failAt(i, "readers of YAML 1.1 and 1.2 do not agree on this name: a line feed belongs at the end of the text")
 	}
 	return next, r.contentKey(i, r.scratch)
 }

@@ -77,7 +77,7 @@ var edited = []struct{ name, text, want string }{
 	{"brackets, all", "a: {x: {}, x2: []} # c\n", "a: {} # c\n"},
 	{"brackets, comma at the end", "a: { b: 1, x: 2, }\n", "a: { b: 1, }\n"},
 	{"brackets, text", "a: {b: it's, x: \"}\", c: a \"b, 'd,': 'it''s}', x2: !<tag:yaml.org,2002:str> e, f: &a a#b, x3: *a}\n", "a: {b: it's, c: a \"b, 'd,': 'it''s}', f: &a a#b}\n"},
-	{"brackets, no values", "a: {b, x, \"c\":d, ? x2 : e, f: , x3:, g}\n", "a: {b, \"c\":d, f: , g}\n"},
+	{"brackets, no values", "a: {b, x, \"c\":d, ? x2 : e, f: , x3: , g}\n", "a: {b, \"c\":d, f: , g}\n"},
 	{"brackets, line by line", "{\n  a: 1, # c\n  # about x\n  x: {\n    b: c },\n\n  d: e,\n}\n", "{\n  a: 1, # c\n\n  d: e,\n}\n"},
 	{"brackets, line by line, last", "{\n  a: 1, # c\n  # about x\n  x: {\n    b: c } # d\n}\n", "{\n  a: 1 # c\n}\n"},
 	{"brackets, some lines", "a: {b: 1, x1: 2,\n  c: 3, x2: 4, # c\n  x3: 5, d: 6, x4: 7\n}\n", "a: {b: 1,\n  c: 3, # c\n  d: 6\n}\n"},
