@@ -131,6 +131,9 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 func FuzzAppendJSON(f *testing.F) {
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
 	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // had a hundred bytes allocated for each
+	for n := range uint64(20) {                                                            // the white space between these was that of the mode
+		f.Add([]byte(`{"properties":{"a":{}}}`), []byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`), uint8(n%choices), n)
+	}
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {
 			subject.Check(t, seed, src)

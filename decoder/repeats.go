@@ -6,19 +6,21 @@ import (
 )
 
 // A loser is a member that a later one of the same name replaces, or some that follow each other
-// in one object.
+// in one object with no white space before their commas: that stays, whichever way a member goes.
 type loser struct {
 	at   int // where the name starts
 	next int // where the name of the member behind it does: there is one
 }
 
 // lose notes that the member is replaced whose name starts at at.
-func (t *tracked) lose(at, next int) {
-	if last := len(t.losers) - 1; last >= 0 && t.losers[last].next == at {
-		t.losers[last].next = next
-		return
+func (w *walker) lose(at, next int) {
+	if last := len(w.losers) - 1; last >= 0 && w.losers[last].next == at {
+		if comma := blanksBefore(w.b, at) - 1; w.b[comma-1] > ' ' {
+			w.losers[last].next = next
+			return
+		}
 	}
-	t.losers = append(roomier(t.losers), loser{at, next})
+	w.losers = append(roomier(w.losers), loser{at, next})
 }
 
 // collectRepeats notes where names repeat in src, and which members lose.

@@ -30,10 +30,28 @@ properties:
 		{`{"a":[{"b":1,"b":2} ] ,"a":[{"b":3,"b":4},{"b":5,"b":6}],"c":1,"c":2}`, `{"a":[{"b":4},{"b":6}],"c":2}`},
 		{`{"a":"x\"","\u0061":"y","a" : "" }`, `{"a" : "" }`},
 		{`{"":0,"":1,"":2}`, `{"":2}`},
+		{"{\"b\":0 ,\"a\":1\n,\"a\":2\t, \"a\":3}", "{\"b\":0 \n\t, \"a\":3}"},
 	} {
 		got, err := d.AppendJSON(nil, []byte(`{"keep":`+c.in+`,"walk":`+c.in+`,"drop":`+c.in+`,"spec":{"drop":`+c.in+`}}`))
 		require.NoError(t, err, c.in)
 		assert.Equal(t, `{"keep":`+c.want+`,"walk":`+c.want+`,"spec":{}}`, string(got), c.in)
+	}
+}
+
+// TestWhiteSpaceOfModes: of members that go, the white space before their commas stays, whether they go as they
+// are unknown or as others replace them.
+func TestWhiteSpaceOfModes(t *testing.T) {
+	p := compileYAML(t, "type: object\nproperties: {a: {type: integer}}")
+	for in, want := range map[string]string{
+		"{\"a\":1 ,\"X\":1\n,\"X\":2\t, \"X\":3\r}":           "{\"a\":1 \n\t\r}",
+		"{\"a\":1,\n\"X\":1,\n\"X\":2,\n\"X\":3\n}":           "{\"a\":1\n}",
+		"{ \"X\":1\n,\"X\":2\t, \"X\":3 , \"a\":1 }":          "{ \"a\":1 }",
+		"{\"a\":1 ,\"X\":1\n,\"Y\":2\t, \"X\":3\r,\"Y\":4\n}": "{\"a\":1 \n\t\r\n}",
+	} {
+		for _, v := range []Validation{Warn, Strict, Ignore} {
+			got, _ := New(p, FieldValidation(v)).AppendJSON(nil, []byte(in))
+			assert.Equal(t, want, string(got), "%s of %q", v, in)
+		}
 	}
 }
 
