@@ -21,7 +21,8 @@ import (
 //   - Invalid UTF-8 and surrogates without a partner become U+FFFD. Names are
 //     compared after that.
 //   - Numbers are written as they are after decoding: 1e3 as 1000, integers beyond
-//     int64 as their float64.
+//     int64 as their float64. The float -0.0 is written as -0, which the server, and
+//     this decoder, reads as the integer 0: only there the result of a result differs.
 //   - Metadata is as after a round trip through ObjectMeta: empty members and
 //     nulls are gone, nulls in maps and lists of strings are empty strings, times
 //     are in UTC and seconds.

@@ -1,0 +1,78 @@
+package fuzz
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/decoder"
+)
+
+// numberLiterals are where the server turns numbers into others, and where it is about to.
+var numberLiterals = []string{
+	"0", "-0", "-0.0", "-0e0", "-0E+5", "-0.000e-9", "-1e-400", "1e-400", "0.0", "0e9", "1.0", "10.0", "1e0", "1E2", "1e3", "-1e3", "1.50", "1e20", "1e21", "-1e21",
+	"123456789012345678901234567890", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "9223372036854775807.0", "9.223372036854775807e18",
+	"18446744073709551615", "18446744073709551616", "9007199254740993", "9007199254740993.0", "0.1", "1e-6", "1e-7", "0.000001", "0.0000001", "5e-324", "2e-324", "1.7976931348623157e308", "1e308",
+}
+
+// serverNumber is what the server writes for a number that it has decoded.
+func serverNumber(t *testing.T, literal string) string {
+	t.Helper()
+	var value any
+	err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(literal), &value)
+	require.NoError(t, err, literal)
+	return show(value)
+}
+
+// TestNumbersTwice: under Kubernetes() a number is written as the server writes it, and so is what was written. That is
+// the same from then on, but for one number: the float64 -0.0 is written as -0, which the next reader takes for the
+// integer 0. A result is that of the server, and so it is not a fixed point where the server's is none.
+func TestNumbersTwice(t *testing.T) {
+	c := pair(t, anything, newExactComparer)
+	literals := numberLiterals
+	r := rand.New(rand.NewPCG(14, 14))
+	for range 20_000 {
+		literals = append(literals, randomNumber(r))
+	}
+	const before, behind = `{"kind":"A","a":`, `}`
+	for _, literal := range literals {
+		first, err := c.decoder.AppendJSON(nil, []byte(before+literal+behind))
+		require.NoError(t, err, literal)
+		second, err := c.decoder.AppendJSON(nil, first)
+		require.NoError(t, err, literal)
+		want := serverNumber(t, literal)
+		wantAgain := serverNumber(t, want)
+		assert.Equal(t, before+want+behind, string(first), literal)
+		assert.Equal(t, before+wantAgain+behind, string(second), literal)
+		if want != wantAgain {
+			assert.Equal(t, []string{"-0", "0"}, []string{want, wantAgain}, literal)
+		}
+	}
+	// Whoever keeps numbers as they were sent keeps this one, too.
+	kept := decoder.New(c.program, decoder.Kubernetes(), decoder.NumbersAsSent(true))
+	out, err := kept.AppendJSON(nil, []byte(before+"-0.0"+behind))
+	require.NoError(t, err)
+	assert.Equal(t, before+"-0.0"+behind, string(out))
+}
+
+func randomNumber(r *rand.Rand) string {
+	switch r.IntN(4) {
+	case 0:
+		if f := math.Float64frombits(r.Uint64()); !math.IsNaN(f) && !math.IsInf(f, 0) {
+			return strconv.FormatFloat(f, "eEfg"[r.IntN(4)], -1, 64)
+		}
+		return "1.0"
+	case 1:
+		return fmt.Sprint(int64(r.Uint64()) >> r.IntN(64))
+	case 2:
+		return strings.TrimSuffix(fmt.Sprintf("%d.%0*d", int64(r.Uint64())>>r.IntN(64), r.IntN(9), r.IntN(3)), ".")
+	}
+	return fmt.Sprintf("%s%d.%de%d", one(r, "", "-"), r.IntN(12), r.IntN(20), r.IntN(640)-340)
+}
