@@ -134,8 +134,8 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 			return yamlMark
 		case pathOf(err) == "" && hasMore(src) && hasPrefixOf(src, a.Value):
 			return yamlRoot
-		case isReplaced(src, a, text):
-			return yamlReplaced
+		case strings.Contains(text, "no JSON values") && namesMeet(src):
+			return yamlRandom // the other of them is left
 		}
 		return differs
 	}
@@ -214,6 +214,31 @@ func hasMangledKeys(src []byte) bool {
 	return has(object)
 }
 
+// namesMeet reports whether a mapping has keys that are equal only as strings.
+func namesMeet(src []byte) bool {
+	var object any
+	if goyaml.Unmarshal(src, &object) != nil {
+		return false
+	}
+	var meet func(x any) bool
+	meet = func(x any) bool {
+		switch x := x.(type) {
+		case []any:
+			return slices.ContainsFunc(x, meet)
+		case map[any]any:
+			names := make(map[string]bool)
+			for key, value := range x {
+				if name := keyName(key); names[name] || meet(value) {
+					return true
+				}
+				names[keyName(key)] = true
+			}
+		}
+		return false
+	}
+	return meet(object)
+}
+
 // pathOf returns the path of an error.
 func pathOf(err error) string {
 	var syntax *ferrors.SyntaxError
@@ -235,6 +260,8 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 		switch {
 		case strings.Contains(err.Error(), "excessive aliasing"):
 			return yamlAliasing
+		case strings.Contains(err.Error(), "unsupported value") && namesMeet(src):
+			return yamlRandom
 		case r.trailing && hasPrefixOf(src, ours):
 			return yamlTail
 		case markInside(src):

@@ -107,7 +107,10 @@ func (r *Reader) alias(alias span) error {
 	a := &r.anchors[index]
 	json := r.json(a)
 	if isInfinite(json) {
-		return r.fail(alias.start, "infinity and NaN are no JSON values")
+		if !r.server {
+			return r.fail(alias.start, "infinity and NaN are no JSON values")
+		}
+		r.unfit = true
 	}
 	if err := r.charge(len(json), alias.start); err != nil {
 		return err

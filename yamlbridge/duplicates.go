@@ -118,6 +118,10 @@ func shownKey(name []byte, v *value) string {
 	switch {
 	case v == nil:
 		return strconv.Quote(string(name))
+	case v.kind == nullValue:
+		return "<nil>"
+	case v.kind == bigValue:
+		return fmt.Sprintf("%#v", v.u)
 	case v.kind == bytesValue:
 		return strconv.Quote(string(v.text))
 	case v.kind == floatValue:

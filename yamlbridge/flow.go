@@ -161,7 +161,11 @@ explicit: // i is behind a question mark
 		return i, err
 	}
 	if c := text[i]; c == ',' || c == '}' || c == ']' || c == ':' && (!core || r.endsIndicator(i+1)) {
-		return i, r.fail(r.emptyAt, "null is no key")
+		if err = r.noKey(); err != nil {
+			return i, err
+		}
+		f.state = flowColon
+		goto advance
 	}
 	if i, err = r.flowKeyNode(i, column, true); err != nil {
 		return i, err

@@ -67,13 +67,17 @@ func (r *Reader) key(key span, special bool) error {
 	return r.plainKey(key.start, key.end, special)
 }
 
-// noKey is for an explicit key that is empty but for properties.
+// noKey is for an explicit key that is empty but for properties: null, which only the server looks at later.
 func (r *Reader) noKey() error {
-	if !r.props.set {
-		return r.fail(r.emptyAt, "null is no key")
+	at := r.emptyAt
+	switch {
+	case r.props.set:
+		at = r.props.at
+	case !r.server:
+		return r.fail(at, "null is no key")
 	}
 	r.stack[len(r.stack)-1].state = mapColon
-	return r.emptyKey(r.props.at)
+	return r.emptyKey(at)
 }
 
 // questionMark reads an explicit key (section 8.2.2) from its question mark, up

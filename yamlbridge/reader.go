@@ -110,6 +110,7 @@ type Reader struct {
 	budget  int      // what is left of that
 
 	zeroKeys bool // there are placeholders for 0.0 and -0.0
+	unfit    bool // there is what JSON cannot have: see unfit.go
 	trailing bool // something follows the document that was read
 }
 
@@ -193,6 +194,9 @@ func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	r.budget = r.allowed
 	r.load(src, cut)
 	err := r.document()
+	if err == nil && r.unfit {
+		err = r.checkUnfit()
+	}
 	if err == nil && r.zeroKeys {
 		r.nameZeros()
 	}
@@ -230,7 +234,7 @@ func (r *Reader) reset(dst []byte) {
 	r.merged = r.merged[:0]
 	r.typed = r.typed[:0]
 	r.byName.count = 0
-	r.line, r.zeroKeys, r.trailing = 0, false, false
+	r.line, r.zeroKeys, r.trailing, r.unfit = 0, false, false, false
 	r.oldBreak = noBreak
 }
 

@@ -127,7 +127,11 @@ func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
 func (r *Reader) writeKey(at int, v *value) error {
 	name, err := v.appendName(r.scratch[:0], r.Dialect)
 	if err != nil {
-		return r.locate(err, at)
+		if !r.server {
+			return r.locate(err, at)
+		}
+		r.unfit = true
+		name = appendUnfitName(r.scratch[:0], v)
 	}
 	if v.kind != stringValue && r.AsServer {
 		r.typed = append(r.typed, typedKey{at, *v})
@@ -148,12 +152,22 @@ func (r *Reader) writeKey(at int, v *value) error {
 func (r *Reader) write(at int, v *value) error {
 	r.comma()
 	r.mark(at)
-	out, err := v.appendJSON(r.out)
+	out, err := r.appendValue(r.out, v)
 	if err != nil {
 		return r.locate(err, at)
 	}
 	r.out = out
 	return nil
+}
+
+// appendValue appends v as JSON, or to the server what is looked at when the document is whole.
+func (r *Reader) appendValue(dst []byte, v *value) ([]byte, error) {
+	out, err := v.appendJSON(dst)
+	if err == nil || !r.server {
+		return out, err
+	}
+	r.unfit = true
+	return v.appendName(dst, r.Dialect)
 }
 
 // quotedValue writes a quoted scalar that starts at i; content is JSON.
@@ -196,7 +210,7 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 	r.comma()
 	start := len(r.out)
 	r.mark(at)
-	if r.out, err = v.appendJSON(r.out); err != nil {
+	if r.out, err = r.appendValue(r.out, &v); err != nil {
 		return r.locate(err, at)
 	}
 	if r.props.anchored() {

@@ -1,0 +1,152 @@
+package yamlbridge
+
+import "math"
+
+// This file is for what JSON cannot have, as the server meets it: infinity and NaN as values, null and integers beyond
+// int64 as keys. It looks for these in what is left when all names are read, so that a value which a later one of
+// the same name replaces may have them. The default refuses them where they stand.
+//
+// They are written as what JSON is not, so that copies and merges keep it: .inf, -.inf or .nan for a value, and
+// a byte that UTF-8 does not have at the start of a name. When the document is whole it is looked through for what is
+// left; what is not becomes JSON that nobody looks at.
+
+// unfitName marks a key that has no name.
+const unfitName = "\xFC"
+
+// An unfitPair is where the first infinity or NaN is, and the first key that has no name, or noUnfit. The server looks
+// for such keys before it makes names of keys, and for the others after that.
+type unfitPair struct{ value, key int }
+
+const noUnfit = math.MaxInt
+
+func (p unfitPair) before(q unfitPair) unfitPair {
+	return unfitPair{min(p.value, q.value), min(p.key, q.key)}
+}
+
+// An unfitObject is an object or array that is open.
+type unfitObject struct {
+	values, keys map[string]int // of an object, by name and by what the key stands for: of the value that is left
+	name, id     []byte         // of the key whose value is read
+	rest         unfitPair      // of an array, and of the keys themselves
+}
+
+// note notes what the value of the current member, or an element, has.
+func (o *unfitObject) note(p unfitPair) {
+	if o.values == nil {
+		o.rest = o.rest.before(p)
+		return
+	}
+	o.values[string(o.name)], o.keys[string(o.id)] = p.value, p.key
+}
+
+// left returns what is left in it.
+func (o *unfitObject) left() unfitPair {
+	p := o.rest
+	for _, at := range o.values {
+		p.value = min(p.value, at)
+	}
+	for _, at := range o.keys {
+		p.key = min(p.key, at)
+	}
+	return p
+}
+
+// checkUnfit returns an error for the first thing that JSON cannot have in what is left, and makes JSON of the rest.
+func (r *Reader) checkUnfit() error {
+	json := r.out[r.base:]
+	if at := r.findUnfit(json); at != noUnfit {
+		msg := "infinity and NaN are no JSON values"
+		if json[at] == '"' {
+			msg = "null is no key"
+			if json[at+2] != 'u' {
+				msg = "integer beyond int64 as a key"
+			}
+		}
+		here := r.main.at(at)
+		r.out = r.out[:r.base+at] // which leads to the path
+		return r.fail(here, msg)
+	}
+	for i := 0; i < len(json); i++ {
+		switch c := json[i]; {
+		case c == '"':
+			if json[i+1] == unfitName[0] {
+				json[i+1] = firstOfUnfit(json[i+1:])
+			}
+			i = skipJSON(json, i) - 1
+		case c == '-' && json[i+1] == '.':
+			i += copy(json[i:], "false") - 1
+		case c == '.' && (i == 0 || !isDigit(json[i-1])):
+			i += copy(json[i:], "null") - 1
+		}
+	}
+	return nil
+}
+
+// findUnfit returns where the first of them is that is left, or noUnfit.
+func (r *Reader) findUnfit(json []byte) int {
+	tracer := newTracer(r)
+	none := unfitPair{noUnfit, noUnfit}
+	stack := []unfitObject{{rest: none}}
+	f := &stack[0]
+	for i := 0; i < len(json); {
+		switch c := json[i]; {
+		case c == '{' || c == '[':
+			o := unfitObject{rest: none}
+			if c == '{' {
+				o.values, o.keys = make(map[string]int), make(map[string]int)
+			}
+			stack = append(stack, o)
+			f = &stack[len(stack)-1]
+			i++
+		case c == '}' || c == ']':
+			left := f.left()
+			stack = stack[:len(stack)-1]
+			f = &stack[len(stack)-1]
+			f.note(left)
+			i++
+		case c == ',':
+			i++
+		default:
+			end := skipJSON(json, i)
+			switch {
+			case end < len(json) && json[end] == ':':
+				f.name = append(f.name[:0], json[i+1:end-1]...)
+				f.id = appendKeyID(f.id[:0], f.name, r.typedKey(i, &tracer), i)
+				if _, isZero := zeroName(string(f.name)); isZero {
+					f.name = append(f.name[:0], plusZero...) // 0.0 and -0.0 are one
+				}
+				if json[i+1] == unfitName[0] {
+					f.rest.key = min(f.rest.key, i)
+				}
+				end++
+			case isInfinite(json[i:]):
+				f.note(unfitPair{i, noUnfit})
+			default:
+				f.note(none)
+			}
+			i = end
+		}
+	}
+	return min(stack[0].rest.value, stack[0].rest.key)
+}
+
+// appendUnfitName appends the name of a key that has none: null, or an integer beyond int64.
+func appendUnfitName(dst []byte, v *value) []byte {
+	start := len(dst)
+	dst, _ = v.appendJSON(dst)
+	dst[start] = unfitName[0]
+	return dst
+}
+
+// firstOfUnfit returns what stood where the mark of such a name is.
+func firstOfUnfit(name []byte) byte {
+	switch {
+	case name[1] == 'u':
+		return 'n'
+	case name[len("9223372036854775808")] == '"':
+		return '9'
+	}
+	return '1'
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
