@@ -94,7 +94,7 @@ func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
 	switch reflect.ValueOf(*v).Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Struct:
-		return stderrors.ErrUnsupported // it is merged into what is there
+		return errSkip // it is merged into what is there
 	}
 	text, err := from.ReadValue()
 	if err == nil {
