@@ -122,7 +122,7 @@ func TestAgainstMachine(t *testing.T) {
 			p, err := schema.Compile(s, how...)
 			require.NoError(t, err)
 			slow := withoutPlain(p.Table())
-			all, alone := New(p, opts...), newDecoder(slow, opts...)
+			all, alone := New(p, opts...), newDecoder(slow, optionsOf(opts))
 			for k := range rounds {
 				doc := randomDocument(r, s) + blanks[:r.IntN(len(blanks))]
 				if k%3 == 0 {

@@ -26,24 +26,18 @@ type (
 // they have grown. It is not for use by several goroutines at a time; the
 // program is.
 type Decoder struct {
-	walker     walker
-	validation Validation
-	compact    bool
-	nulls      bool
-
-	kubernetes, fromStorage bool
-	withoutDefaults         bool
-	missingKind             bool     // is no error
-	numbersAsSent           bool     // under Kubernetes, too
-	oddDefaults             bool     // of the program: there are numbers to be rewritten
-	metadataDefaults        bool     // there are some within metadata
-	unfitDefaults           bool     // there may be some that are not decoded as they are
-	foldedFields            bool     // the server may take one for kind or apiVersion
-	repaired                repaired // the text that is walked, if it needed repair
-	isRepaired              bool
-	original                []byte   // what it was before
-	ofMetadata              *Decoder // inserts defaults into metadata
-	scratch                 []byte
+	walker walker
+	options
+	withoutDefaults  bool
+	oddDefaults      bool     // of the program: there are numbers to be rewritten
+	metadataDefaults bool     // there are some within metadata
+	unfitDefaults    bool     // there may be some that are not decoded as they are
+	foldedFields     bool     // the server may take one for kind or apiVersion
+	repaired         repaired // the text that is walked, if it needed repair
+	isRepaired       bool
+	original         []byte   // what it was before
+	ofMetadata       *Decoder // inserts defaults into metadata
+	scratch          []byte
 
 	origin errors.Position // where the text starts in a Sequence
 	lines  counter         // for positions in the text that is walked
@@ -57,7 +51,6 @@ type Decoder struct {
 	// result is what Unmarshal makes values of.
 	result     []byte
 	builder    builder
-	separate   bool
 	interfaces json.Options
 
 	// duplicates are those of a YAML document in the server's words.
@@ -70,25 +63,33 @@ type Decoder struct {
 //
 // A decoder takes memory in proportion to the fields of the schema, eight bytes
 // each, and keeps what its largest documents needed for a while.
+//
+// New panics where p is nil or the zero Program, and where an option makes no sense: see [Option].
 func New(p *schema.Program, opts ...Option) *Decoder {
-	return newDecoder(p.Table(), opts...)
+	return newDecoder(tableOf(p), optionsOf(opts))
 }
 
-func newDecoder(p *program.Program, opts ...Option) *Decoder {
-	d := &Decoder{walker: walker{
+// tableOf returns what a decoder runs. It panics where that is nothing.
+func tableOf(p *schema.Program) *program.Program {
+	if p == nil || p.Table().Root == nil {
+		panic("decoder: the program is nil, or was not made by schema.Compile")
+	}
+	return p.Table()
+}
+
+func newDecoder(p *program.Program, o options) *Decoder {
+	d := &Decoder{options: o, walker: walker{
 		program: p,
 		// Whole lines of the cache, so that no decoder of another goroutine writes to one of them, too.
 		predicted: make([]*program.Field, p.Cells, (p.Cells+15)&^15),
-		limits:    Limits{}.withDefaults(),
+		limits:    o.limits.withDefaults(),
 		frames:    make([]frame, 16),
 	}}
 	for i := range d.walker.predicted {
 		d.walker.predicted[i] = program.NoField
 	}
 	d.walker.seed = maphash.MakeSeed()
-	for _, opt := range opts {
-		opt(d)
-	}
+	d.yaml.Dialect, d.yaml.AsServer = o.dialect, o.kubernetes
 	if d.kubernetes {
 		d.lookAtDefaults(p)
 		d.foldedFields = hasFoldedFields(p.Root)

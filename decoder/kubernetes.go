@@ -29,7 +29,7 @@ import (
 //   - An object must have a kind, and an apiVersion of at most two parts. Both must be strings or null
 //     in any case of their letters, and also where a later one replaces them: the server
 //     reads them a first time with encoding/json.
-//   - Names and numbers may be of any length.
+//   - Names and numbers may be of any length, where [WithLimits] says nothing else.
 //   - YAML is read as yamlbridge.Reader.AsServer says; see [Decoder.YAMLDuplicates].
 //     With [YAMLDialect] it may be another YAML than the server's: AsServer says
 //     nothing about that.
@@ -39,22 +39,18 @@ import (
 // Findings are limited, and names in their paths escaped, as in any decoder. The
 // program is taken to be that of the object's group and kind.
 func Kubernetes() Option {
-	return func(d *Decoder) {
-		d.kubernetes = true
-		d.yaml.AsServer = true
-		d.walker.limits.NameBytes, d.walker.limits.NumberBytes = maxInt32, maxInt32
-	}
+	return func(o *options) { o.kubernetes = true }
 }
 
 // AllowMissingKind says whether a decoder made with [Kubernetes] takes objects without a
 // kind, which it refuses by default. The API server takes them where it knows the kind
 // from the request: for types that are compiled into it, not for custom resources.
-func AllowMissingKind(does bool) Option { return func(d *Decoder) { d.missingKind = does } }
+func AllowMissingKind(does bool) Option { return func(o *options) { o.missingKind = does } }
 
 // NumbersAsSent says whether numbers keep their text under [Kubernetes], as they do without
 // it. For Decoder.Unmarshal that is closer to the API server: what it decodes 1.0 to is a
 // float64, and only becomes 1 when it is written.
-func NumbersAsSent(does bool) Option { return func(d *Decoder) { d.numbersAsSent = does } }
+func NumbersAsSent(does bool) Option { return func(o *options) { o.numbersAsSent = does } }
 
 const (
 	maxInt32 = 1<<31 - 1
@@ -70,10 +66,7 @@ const (
 //
 // A server that reads an object without metadata panics. It is decoded here.
 func FromStorage() Option {
-	return func(d *Decoder) {
-		Kubernetes()(d)
-		d.fromStorage = true
-	}
+	return func(o *options) { o.fromStorage = true }
 }
 
 // met is what the walker notes for the server's rules.
@@ -204,8 +197,8 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 // defaults: the API server does so to what comes from storage, as part of its
 // conversion between versions. Only what came out of defaults can change.
 func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
-	second := newDecoder(d.walker.program, Kubernetes(), FieldValidation(Ignore), WithLimits(d.walker.limits))
-	second.withoutDefaults, second.numbersAsSent = true, d.numbersAsSent
+	second := newDecoder(d.walker.program, options{validation: Ignore, limits: d.limits, kubernetes: true, numbersAsSent: d.numbersAsSent})
+	second.withoutDefaults = true
 	done, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
 	if err != nil {
 		// Its positions are none in the document, and nothing in that is wrong.
@@ -228,7 +221,7 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src
 	limits.DefaultBytes = max(w.budget, 1)
 	limits.NameBytes, limits.NumberBytes, limits.OutputBytes = maxInt32, maxInt32, maxInt-len(out) // are looked at elsewhere
 	if d.ofMetadata == nil {
-		d.ofMetadata = newDecoder(&program.Program{Cells: w.program.Cells}, FieldValidation(Ignore))
+		d.ofMetadata = newDecoder(&program.Program{Cells: w.program.Cells}, options{validation: Ignore})
 	}
 	second := d.ofMetadata
 	second.walker.program.Root, second.walker.limits = span.node, limits

@@ -19,7 +19,7 @@ var peekers = sync.Pool{New: func() any {
 		root.Fields[i].SetKey(`"` + name + `":`)
 	}
 	p := program.Finish(root, []*program.Node{root, text}, nil)
-	return newDecoder(&p, FieldValidation(Ignore), Compact(true))
+	return newDecoder(&p, options{validation: Ignore, compact: true})
 }}
 
 // PeekType returns the apiVersion and kind of the object that the JSON document

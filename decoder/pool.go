@@ -11,9 +11,10 @@ import (
 // some microseconds and a kilobyte, and eight bytes for each field of the program.
 type Pool struct{ decoders sync.Pool }
 
-// NewPool returns a pool of decoders as New makes them.
+// NewPool returns a pool of decoders as New makes them. It panics where New does.
 func NewPool(p *schema.Program, opts ...Option) *Pool {
-	return &Pool{sync.Pool{New: func() any { return New(p, opts...) }}}
+	table, o := tableOf(p), optionsOf(opts)
+	return &Pool{sync.Pool{New: func() any { return newDecoder(table, o) }}}
 }
 
 // Get returns a decoder that nobody else uses.

@@ -39,7 +39,8 @@ type Reader struct {
 }
 
 // NewReader returns a reader of the result for the JSON document in r. Any other use of
-// the decoder ends what came before: a decoder works on one document at a time.
+// the decoder ends what came before: a decoder works on one document at a time. Where r is nil, Reset has to
+// come before Read.
 func (d *Decoder) NewReader(r io.Reader) *Reader {
 	reader := &Reader{src: r}
 	reader.start(d)
@@ -122,10 +123,16 @@ func (r *Reader) WriteTo(w io.Writer) (written int64, err error) {
 // maxEmptyReads is how many reads in a row may return nothing.
 const maxEmptyReads = 100
 
+var errNoSource = stderrors.New("decoder: a Reader has nothing to read from before Reset")
+
 var errInvalidCount = stderrors.New("it returned an invalid count")
 
 // fill reads once from the source and walks on.
 func (r *Reader) fill() {
+	if r.src == nil {
+		r.err = errNoSource
+		return
+	}
 	room, err := r.room()
 	if err != nil {
 		r.err = err

@@ -30,7 +30,7 @@ import (
 type Sequence struct {
 	source   source
 	lookup   Lookup
-	opts     []Option
+	options  options
 	decoders map[*schema.Program]*Decoder
 	scan     func() error // finds the next object
 	object   []byte
@@ -46,12 +46,13 @@ type Sequence struct {
 	items     errors.Position // where these were found in the list
 }
 
-// A Lookup finds the program for objects of an apiVersion and kind. The method
+// A Lookup finds the program for objects of an apiVersion and kind, or says why there is none. The method
 // Lookup of schema.Catalog is one.
 type Lookup func(apiVersion, kind string) (*schema.Program, error)
 
 // NewSequence returns a sequence of the JSON values in r, with white space, line breaks
-// (NDJSON) or nothing between them. The options are those of the decoders.
+// (NDJSON) or nothing between them. The options are those of the decoders. It panics without a
+// reader or a lookup, and where [New] does.
 func NewSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.scan = s.nextValue
@@ -79,8 +80,11 @@ func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 }
 
 func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
-	s := &Sequence{lookup: lookup, opts: opts, decoders: make(map[*schema.Program]*Decoder)}
-	d := newDecoder(&program.Program{Root: anyNode}, opts...) // for what the options say
+	if r == nil || lookup == nil {
+		panic("decoder: a Sequence needs a reader and a lookup")
+	}
+	s := &Sequence{lookup: lookup, options: optionsOf(opts), decoders: make(map[*schema.Program]*Decoder)}
+	d := newDecoder(&program.Program{Root: anyNode}, s.options) // for what the options say
 	s.bridge = d.yaml
 	s.source = source{src: r, walker: &d.walker, lines: counter{line: 1}}
 	return s
@@ -206,15 +210,24 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p == nil || p.Table().Root == nil {
+			return nil, noProgram(apiVersion, kind)
+		}
 		d := s.decoders[p]
 		if d == nil {
-			d = New(p, s.opts...)
+			d = newDecoder(tableOf(p), s.options)
 			s.decoders[p] = d
 		}
 		s.current = d
 	}
 	s.current.origin, s.current.yaml.Origin = s.origin, s.origin
 	return s.current, nil
+}
+
+// noProgram is for a lookup that has found nothing, and has not said so.
+func noProgram(apiVersion, kind string) error {
+	text := errors.AppendQuoted([]byte("decoder: the lookup has returned no program for kind "), kind)
+	return stderrors.New(string(errors.AppendQuoted(append(text, " in version "...), apiVersion)) + ", and no error")
 }
 
 // nextDocument finds the next YAML document that is not empty.

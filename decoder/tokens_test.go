@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // TestTokens goes through a document, as jsontext.Decoder would through its result.
@@ -98,7 +99,7 @@ func TestInvalidCounts(t *testing.T) {
 	for _, n := range []miscounter{-1, 1 << 30} {
 		_, err := io.ReadAll(d.NewReader(n))
 		require.ErrorContains(t, err, "read at offset 0: it returned an invalid count")
-		objects := decoder.NewSequence(n, nil)
+		objects := decoder.NewSequence(n, func(string, string) (*schema.Program, error) { return nil, nil })
 		require.ErrorContains(t, objects.Next(), "read at offset 0: it returned an invalid count")
 		w := d.NewWriter(n)
 		_, err = io.WriteString(w, "{}")

@@ -37,7 +37,7 @@ func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 		} {
 			at := &made[len(made)-1]
 			at.all = append(at.all, New(p, opts...))
-			at.alone = append(at.alone, newDecoder(slow, opts...))
+			at.alone = append(at.alone, newDecoder(slow, optionsOf(opts)))
 		}
 	}
 	return made

@@ -22,7 +22,7 @@ type Writer struct {
 
 // NewWriter returns a writer that writes the result for the JSON document that is
 // written to it to w. Close must be called at the end. Any other use of the decoder ends
-// what came before.
+// what came before. Where w is nil, Reset has to come before Write.
 func (d *Decoder) NewWriter(w io.Writer) *Writer {
 	writer := new(Writer)
 	writer.start(d)
@@ -50,6 +50,8 @@ func (w *Writer) Omitted() int { return w.d.Omitted() }
 
 // flushAt is how much output is kept back for a larger write.
 const flushAt = 32 << 10
+
+var errNoTarget = stderrors.New("decoder: a Writer has nothing to write to before Reset")
 
 var errClosed = stderrors.New("decoder: write to a Writer that is closed")
 
@@ -87,6 +89,10 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) flush() {
+	if w.dst == nil {
+		w.failed = errNoTarget
+		return
+	}
 	n, err := w.writeTo(w.dst, w.written)
 	w.written += int64(n)
 	w.failed = err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -106,6 +107,33 @@ func TestOmittedFindings(t *testing.T) {
 	w, got := send(t, fixed(t, "{type: object}"), middleware.Options{}, post("/?fieldValidation=Strict", "", foo(`,"a":1,"b":2,"c":3`)))
 	s := refused(t, w, got, http.StatusBadRequest)
 	assert.True(t, strings.HasSuffix(s.Message, `unknown field "a" and 2 more`), s.Message)
+}
+
+// A limit that a resource sets takes nothing from those that are the middleware's own.
+func TestLimitsOfResourcesMerge(t *testing.T) {
+	for _, opts := range [][]decoder.Option{
+		{decoder.WithLimits(decoder.Limits{Depth: 500}), decoder.Kubernetes()},
+		{decoder.Kubernetes(), decoder.WithLimits(decoder.Limits{Depth: 500})},
+	} {
+		var kept []int
+		seen := observer(func(_ *http.Request, o middleware.Observation) { kept = append(kept, len(o.Findings)) })
+		many := ""
+		for i := range 300 {
+			many += fmt.Sprintf(`,"x%d":1`, i)
+		}
+		_, got := send(t, byPath(t, opts...), middleware.Options{Observer: seen}, post(foosPath, "", foo(many)))
+		require.NotNil(t, got)
+		assert.Equal(t, []int{256}, kept, "findings of 300")
+
+		b := new(backend)
+		w := httptest.NewRecorder()
+		long := foo(`,"spec":{"a":"` + strings.Repeat("a", 2<<20) + `"}`)
+		middleware.New(byPath(t, opts...), middleware.Options{Stream: true})(b).ServeHTTP(w, post(foosPath, "", long))
+		require.Len(t, b.arrivals, 1)
+		var e *decoder.LimitError
+		require.ErrorAs(t, b.arrivals[0].bodyErr, &e, "what a stream holds")
+		assert.Equal(t, int64(1<<20), e.Max)
+	}
 }
 
 // The type of an object is compared as it is meant, however it is spelled.

@@ -1,0 +1,90 @@
+package decoder
+
+// Limits bound what one document may cost. A field that is zero says nothing: see [WithLimits]. Where nothing
+// is said, its default holds, which is the constant beside it.
+type Limits struct {
+	Depth        int // open objects and arrays, DefaultDepth
+	Findings     int // that are kept; more are counted only; DefaultFindings
+	FindingBytes int // of paths, over all findings that are kept, DefaultFindingBytes
+	NumberBytes  int // of one number literal, DefaultNumberBytes
+	NameBytes    int // of one name as it is written, DefaultNameBytes
+	DefaultBytes int // that defaults insert into one document, DefaultDefaultBytes
+	OutputBytes  int // of one result, DefaultOutputBytes; streams have no such limit
+	HeldBytes    int // that a stream holds at a time (see Reader), DefaultHeldBytes
+}
+
+// The limits that hold where [Limits] says nothing else.
+const (
+	// DefaultDepth is that of the API server (sigs.k8s.io/json).
+	DefaultDepth = 10_000
+	// DefaultFindings is the API server's for duplicate fields.
+	DefaultFindings     = 100
+	DefaultFindingBytes = 64 << 10
+	// DefaultNumberBytes leaves room for any float64 written out in full.
+	DefaultNumberBytes  = 1000
+	DefaultNameBytes    = 50_000
+	DefaultDefaultBytes = 16 << 20
+	DefaultOutputBytes  = 1 << 30
+	DefaultHeldBytes    = 64 << 20
+)
+
+// fields returns where the limits are.
+func (l *Limits) fields() [8]*int {
+	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes}
+}
+
+// with returns the limits, with those of other in place of them that are not zero there.
+func (l Limits) with(other Limits) Limits {
+	to := l.fields()
+	for i, from := range other.fields() {
+		if *from != 0 {
+			*to[i] = *from
+		}
+	}
+	return l
+}
+
+// withDefaults returns the limits with defaults in place of what is zero.
+func (l Limits) withDefaults() Limits {
+	return Limits{
+		Depth:        DefaultDepth,
+		Findings:     DefaultFindings,
+		FindingBytes: DefaultFindingBytes,
+		NumberBytes:  DefaultNumberBytes,
+		NameBytes:    DefaultNameBytes,
+		DefaultBytes: DefaultDefaultBytes,
+		OutputBytes:  DefaultOutputBytes,
+		HeldBytes:    DefaultHeldBytes,
+	}.with(l)
+}
+
+// A limit is one of the limits, in errors.
+type limit uint8
+
+const (
+	limitDepth limit = iota + 1
+	limitNumber
+	limitName
+	limitDefaults
+	limitOutput
+	limitHeld
+	limitLength
+)
+
+func (l Limits) of(which limit) (name string, max int) {
+	switch which {
+	case limitDepth:
+		return "depth of nesting", l.Depth
+	case limitNumber:
+		return "length of a number in bytes", l.NumberBytes
+	case limitName:
+		return "length of a name in bytes", l.NameBytes
+	case limitDefaults:
+		return "size of inserted defaults in bytes", l.DefaultBytes
+	case limitHeld:
+		return "size of what a stream must hold in bytes", l.HeldBytes
+	case limitLength:
+		return "length of a stream in bytes", maxInt // which matters where int has 32 bits
+	}
+	return "size of the result in bytes", l.OutputBytes
+}

@@ -1,0 +1,151 @@
+package decoder
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// allOptions are one of each, and limits of each field.
+func allOptions() map[string]Option {
+	all := map[string]Option{
+		"FieldValidation": FieldValidation(Strict), "Kubernetes": Kubernetes(), "FromStorage": FromStorage(),
+		"AllowMissingKind": AllowMissingKind(true), "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
+		"ReportDroppedNulls": ReportDroppedNulls(true), "SeparateStrings": SeparateStrings(true), "YAMLDialect": YAMLDialect(yamlbridge.Core),
+	}
+	limits := reflect.TypeFor[Limits]()
+	for i := range limits.NumField() {
+		var l Limits
+		reflect.ValueOf(&l).Elem().Field(i).SetInt(int64(1000 + i))
+		all[limits.Field(i).Name] = WithLimits(l)
+	}
+	return all
+}
+
+// made returns what a decoder has of options.
+func made(opts ...Option) *Decoder {
+	return newDecoder(&program.Program{Root: anyNode}, optionsOf(opts))
+}
+
+// TestOptionsMerge holds of each pair of options that their order does not matter, and that each
+// has the effect that it has alone.
+func TestOptionsMerge(t *testing.T) {
+	settings := func(opts ...Option) map[string]any {
+		d := made(opts...)
+		all := map[string]any{"dialect": d.yaml.Dialect, "asServer": d.yaml.AsServer}
+		for _, of := range []reflect.Value{reflect.ValueOf(d.options), reflect.ValueOf(d.walker.limits)} {
+			for i := range of.NumField() {
+				if name := of.Type().Field(i).Name; name != "limits" {
+					all[name] = fmt.Sprint(of.Field(i))
+				}
+			}
+		}
+		return all
+	}
+	none := settings()
+	for a, optA := range allOptions() {
+		alone := settings(optA)
+		assert.NotEqual(t, none, alone, "%s does something", a)
+		for b, optB := range allOptions() {
+			both := settings(optA, optB)
+			assert.Equal(t, both, settings(optB, optA), "%s and %s", a, b)
+			for name, is := range alone {
+				isServers := (name == "NameBytes" || name == "NumberBytes") && (a == "Kubernetes" || a == "FromStorage")
+				if is != none[name] && !(isServers && name == b) {
+					assert.Equal(t, is, both[name], "%s of %s, with %s", name, a, b)
+				}
+			}
+		}
+	}
+}
+
+// TestLimitsMerge holds that each limit that was set holds, whatever was set besides.
+func TestLimitsMerge(t *testing.T) {
+	depth, number := WithLimits(Limits{Depth: 2}), WithLimits(Limits{NumberBytes: 3})
+	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, Kubernetes(), number}, {Kubernetes(), AllowMissingKind(true), number, depth}} {
+		d := made(opts...)
+		var e *LimitError
+		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "depth of nesting", e.Limit)
+		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":1234}`))
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, "length of a number in bytes", e.Limit)
+		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":123}}`))
+		require.NoError(t, err)
+	}
+	assert.Equal(t, Limits{}.withDefaults(), made(WithLimits(Limits{})).walker.limits)
+	limits := made(WithLimits(Limits{Depth: 2}), WithLimits(Limits{Depth: 3})).walker.limits
+	assert.Equal(t, 3, limits.Depth, "the last one holds")
+	assert.Equal(t, reflect.TypeFor[Limits]().NumField(), len(limits.fields()))
+}
+
+// TestRefusedAtConstruction holds that what can only fail later is refused where it is given.
+func TestRefusedAtConstruction(t *testing.T) {
+	p, err := schema.Compile(&schema.Structural{Type: "object"})
+	require.NoError(t, err)
+	lookup := func(string, string) (*schema.Program, error) { return p, nil }
+	for text, do := range map[string]func(){
+		"the program is nil, or was not made by schema.Compile":           func() { New(nil) },
+		"decoder: the program is nil, or was not made by schema.Compile":  func() { NewPool(nil) },
+		"program is nil, or was not made by schema.Compile":               func() { New(new(schema.Program)) },
+		"decoder: option 2 of 2 is nil":                                   func() { New(p, Kubernetes(), nil) },
+		"option 1 of 1 is nil":                                            func() { NewPool(p, nil) },
+		"FieldValidation: there is no Validation(9)":                      func() { New(p, FieldValidation(9)) },
+		"YAMLDialect: there is no yamlbridge.Dialect(9)":                  func() { New(p, YAMLDialect(9)) },
+		"WithLimits: no limit can be less than 0: {Depth:-1 Findings:0 F": func() { NewPool(p, WithLimits(Limits{Depth: -1})) },
+		"a Sequence needs a reader and a lookup":                          func() { NewSequence(strings.NewReader(""), nil) },
+		"decoder: a Sequence needs a reader and a lookup":                 func() { NewYAMLSequence(nil, lookup) },
+		"there is no Validation(3)":                                       func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
+	} {
+		func() {
+			defer func() { assert.Contains(t, fmt.Sprint(recover()), text) }()
+			do()
+		}()
+	}
+}
+
+// TestBeforeReset holds that readers and writers without anything below say so.
+func TestBeforeReset(t *testing.T) {
+	d := made()
+	for _, r := range []*Reader{d.NewReader(nil), d.NewYAMLReader(nil)} {
+		r.Reset(nil)
+		_, err := r.Read(make([]byte, 1))
+		require.EqualError(t, err, "decoder: a Reader has nothing to read from before Reset")
+		r.Reset(strings.NewReader(`{}`))
+		out, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.Equal(t, "{}", string(out))
+	}
+	_, err := d.Tokens(nil).ReadToken()
+	require.Equal(t, errNoSource, err)
+	w := d.NewWriter(nil)
+	_, err = io.WriteString(w, "{}")
+	require.NoError(t, err, "nothing is written yet")
+	require.EqualError(t, w.Close(), "decoder: a Writer has nothing to write to before Reset")
+	w.Reset(io.Discard)
+	_, err = io.WriteString(w, "{}")
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+}
+
+// TestNoProgram holds that a lookup which finds nothing, and does not say so, is an error.
+func TestNoProgram(t *testing.T) {
+	for _, none := range []*schema.Program{nil, {}} {
+		s := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`), func(string, string) (*schema.Program, error) { return none, nil })
+		require.NoError(t, s.Next())
+		out, err := s.AppendJSON([]byte("before"))
+		require.EqualError(t, err, `decoder: the lookup has returned no program for kind "K" in version "v1", and no error`)
+		require.Equal(t, "before", string(out))
+		require.Equal(t, io.EOF, s.Next())
+	}
+}
