@@ -37,7 +37,6 @@ type findings struct {
 	strict     int       // unknown and duplicate fields, omitted ones too
 	order      []ordered // the records, as they are reported
 	list       errors.List
-	lastStrict *errors.StrictError
 	scratch    []byte
 	texts      []byte
 	lastPaths  string
@@ -255,33 +254,18 @@ func (d *Decoder) locate() {
 	d.walker.places = d.walker.places[:0]
 }
 
-// strictError returns the error for what was found. Senders repeat themselves: if the last
-// one says the same, it serves again.
+// strictError returns the error for what was found. It is a new one each time, with findings of its own:
+// whoever has it may keep and change it, by errors.Finding.SetFieldPath for one, while the decoder
+// works for somebody else.
 func (d *Decoder) strictError() error {
 	w := &d.walker
-	if last := w.lastStrict; last != nil && last.Omitted == w.omitted && w.foundAgain(last.Findings) {
-		return last
-	}
-	e := &errors.StrictError{Omitted: w.omitted, Findings: slices.Clone(w.list)}
-	if w.nulls {
-		e.Findings = slices.DeleteFunc(e.Findings, func(f errors.Finding) bool { return !isStrict(&f) })
-	}
-	w.lastStrict = e
-	return e
-}
-
-// foundAgain reports whether the list has what strict validation refuses now.
-func (f *findings) foundAgain(list errors.List) bool {
-	n := 0
-	for i := range f.list {
-		if f := &f.list[i]; isStrict(f) {
-			if n == len(list) || *f != list[n] {
-				return false
-			}
-			n++
+	e := &errors.StrictError{Omitted: w.omitted, Findings: make(errors.List, 0, len(w.list))}
+	for i := range w.list {
+		if f := &w.list[i]; isStrict(f) {
+			e.Findings = append(e.Findings, *f)
 		}
 	}
-	return n == len(list)
+	return e
 }
 
 func isStrict(f *errors.Finding) bool {

@@ -3,11 +3,50 @@ package decoder
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
+
+// TestErrorsAreTheCallers holds that what is done to a strict error, or to a finding, is seen nowhere
+// else: not by who has got the error before, and not by who decodes the same document next.
+func TestErrorsAreTheCallers(t *testing.T) {
+	const text = `strict decoding error: duplicate field "m", unknown field "a", unknown field "b"`
+	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), FieldValidation(Strict), ReportDroppedNulls(true))
+	pool := sync.Pool{New: func() any { return d }}
+	strict := func() error {
+		d := pool.Get().(*Decoder)
+		defer pool.Put(d)
+		_, err := d.AppendJSON(nil, []byte(`{"b":1,"a":2,"m":1,"m":2}`))
+		return err
+	}
+	first, second := strict(), strict()
+	var f *Finding
+	require.ErrorAs(t, first, &f)
+	f.SetFieldPath("items[0].n")
+	first.(*StrictError).Findings.SortByPosition()
+	first.(*StrictError).Findings[0].Count = 7
+	require.EqualError(t, second, text)
+	require.EqualError(t, strict(), text)
+
+	list := d.Findings()
+	list[0].SetFieldPath("x")
+	list[1].Path = list[0].Path
+	require.EqualError(t, strict(), text)
+
+	var all sync.WaitGroup // for the race detector: one works on an error, one on the decoder
+	all.Go(func() {
+		for range 100 {
+			f.SetFieldPath("y")
+		}
+	})
+	for range 100 {
+		require.EqualError(t, strict(), text)
+	}
+	all.Wait()
+}
 
 func paths(d *Decoder) []string {
 	var paths []string

@@ -12,8 +12,7 @@ import (
 // errors.As finds each *Finding in it.
 type StrictError struct {
 	// Findings are the unknown and duplicate fields, in the order of the API
-	// server. A decoder that finds the same again returns the same error again, so
-	// the list must not be changed: clone it before it is sorted.
+	// server. The list belongs to the error, and the error to who has got it.
 	Findings List
 	// Omitted counts the findings beyond the limits that were not kept.
 	Omitted int
