@@ -26,7 +26,9 @@ import (
 // error where the result would have it, in every mode: errors.DuplicateError. Where it is
 // dropped it is a finding, as ever. The last byte of the result is not returned
 // before everything is known to be well: no result that is complete is followed
-// by an error, but for errors.StrictError, with which it is meant to be complete.
+// by an error, but for errors.StrictError, with which it is meant to be complete. That is seen only by who reads
+// to the end, as io.ReadAll and json.UnmarshalRead do: a decoder on top of a Reader that stops where its value ends, as that of
+// encoding/json, does not see it. See [Decoder.Tokens] for one that does.
 //
 // Where [Kubernetes] or [FromStorage] was given, or the document is YAML, nothing is
 // decided before the end, so that the whole document is held, up to Limits.HeldBytes.
@@ -48,7 +50,7 @@ func (d *Decoder) NewReader(r io.Reader) *Reader {
 }
 
 // NewYAMLReader is NewReader for a document in YAML: see [Decoder.AppendYAML]. It
-// holds the whole document. For its tokens, put a jsontext.Decoder on top of it; for
+// holds the whole document. For its tokens, put a jsontext.Decoder on top of it, and read up to io.EOF; for
 // streams of documents see [NewYAMLSequence].
 func (d *Decoder) NewYAMLReader(r io.Reader) *Reader {
 	reader := &Reader{src: r}

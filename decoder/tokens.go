@@ -17,9 +17,11 @@ import (
 //
 // Errors are those of [Reader.Read]. That all is well with a document is known when
 // io.EOF comes, behind its last token; until then the document may turn out to be none,
-// or an object to have a name twice.
+// or an object to have a name twice. An errors.StrictError comes after the last token, too, but through
+// [TokenReader.Decoder] in its place.
 type TokenReader struct {
 	reader *Reader
+	source tokenSource
 	tokens *jsontext.Decoder
 }
 
@@ -27,7 +29,9 @@ type TokenReader struct {
 // use of the decoder ends what came before.
 func (d *Decoder) Tokens(r io.Reader) *TokenReader {
 	reader := d.NewReader(r)
-	return &TokenReader{reader, jsontext.NewDecoder(reader, ofResult)}
+	t := &TokenReader{reader: reader, source: tokenSource{reader: reader}}
+	t.tokens = jsontext.NewDecoder(&t.source, ofResult)
+	return t
 }
 
 // ofResult says that the result has been validated.
@@ -36,7 +40,8 @@ var ofResult = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.All
 // Reset makes the reader read another document, with the same decoder. The context stays.
 func (t *TokenReader) Reset(r io.Reader) {
 	t.reader.Reset(r)
-	t.tokens.Reset(t.reader, ofResult)
+	t.source = tokenSource{reader: t.reader}
+	t.tokens.Reset(&t.source, ofResult)
 }
 
 // SetContext is [Reader.SetContext].
@@ -49,7 +54,9 @@ func (t *TokenReader) Findings() errors.List { return t.reader.Findings() }
 func (t *TokenReader) Omitted() int { return t.reader.Omitted() }
 
 // Decoder returns the decoder that the tokens come from, to hand it to
-// json.UnmarshalDecode. Err then says why that has failed.
+// json.UnmarshalDecode. Err then says why that has failed. Under [Strict], of a document that has
+// findings the last token cannot be read through it: the errors.StrictError comes in its place, so that nobody
+// takes the value who does not ask for io.EOF.
 func (t *TokenReader) Decoder() *jsontext.Decoder { return t.tokens }
 
 // Err returns the error that has ended the reading, or nil: after errors of what
@@ -64,6 +71,9 @@ func (t *TokenReader) Err() error {
 // ReadToken reads the next token; see jsontext.Decoder.ReadToken.
 func (t *TokenReader) ReadToken() (jsontext.Token, error) {
 	token, err := t.tokens.ReadToken()
+	if err != nil && t.source.release() {
+		token, err = t.tokens.ReadToken()
+	}
 	return token, t.cause(err)
 }
 
@@ -71,14 +81,34 @@ func (t *TokenReader) ReadToken() (jsontext.Token, error) {
 // jsontext.Decoder.ReadValue.
 func (t *TokenReader) ReadValue() (jsontext.Value, error) {
 	value, err := t.tokens.ReadValue()
+	if err != nil && t.source.release() {
+		value, err = t.tokens.ReadValue()
+	}
 	return value, t.cause(err)
 }
 
 // SkipValue skips the next value; see jsontext.Decoder.SkipValue.
-func (t *TokenReader) SkipValue() error { return t.cause(t.tokens.SkipValue()) }
+func (t *TokenReader) SkipValue() error {
+	depth := t.tokens.StackDepth()
+	err := t.tokens.SkipValue()
+	switch {
+	case err == nil || !t.source.release():
+	case t.tokens.StackDepth() > depth: // all of it was skipped but for its end
+		_, err = t.tokens.ReadToken()
+	default:
+		err = t.tokens.SkipValue()
+	}
+	return t.cause(err)
+}
 
 // PeekKind returns the kind of the next token; see jsontext.Decoder.PeekKind.
-func (t *TokenReader) PeekKind() jsontext.Kind { return t.tokens.PeekKind() }
+func (t *TokenReader) PeekKind() jsontext.Kind {
+	kind := t.tokens.PeekKind()
+	if kind == jsontext.KindInvalid && t.source.release() {
+		kind = t.tokens.PeekKind()
+	}
+	return kind
+}
 
 // InputOffset returns the offset in the result, behind the last token or value; see
 // jsontext.Decoder.InputOffset.
@@ -102,4 +132,59 @@ func (t *TokenReader) cause(err error) error {
 		return t.Err()
 	}
 	return err
+}
+
+// A tokenSource is what a jsontext.Decoder reads the result from. Of one that comes with an errors.StrictError it
+// holds the last byte back: who reads a value need not read on to the end, and would never see the
+// error. Without that byte the document is not complete.
+type tokenSource struct {
+	reader *Reader
+	last   byte
+	state  sourceState
+}
+
+type sourceState uint8
+
+const (
+	passing  sourceState = iota
+	holding              // the last byte
+	released             // it may go
+	passed               // it has gone
+)
+
+// Read is [Reader.Read], up to that byte.
+func (s *tokenSource) Read(p []byte) (int, error) {
+	switch s.state {
+	case passing:
+		n, err := s.reader.Read(p)
+		if n == 0 || !s.reader.isStrictEnd() {
+			return n, err
+		}
+		s.last, s.state = p[n-1], holding
+		if n > 1 {
+			return n - 1, nil
+		}
+	case released:
+		if len(p) > 0 {
+			p[0], s.state = s.last, passed
+			return 1, nil
+		}
+		return 0, nil
+	}
+	return 0, s.reader.err
+}
+
+// release lets the last byte go, for who is going to see the error after it, and reports whether it was held.
+func (s *tokenSource) release() bool {
+	if s.state != holding {
+		return false
+	}
+	s.state = released
+	return true
+}
+
+// isStrictEnd reports whether all of a result was read that comes with an errors.StrictError.
+func (s *stream) isStrictEnd() bool {
+	_, isStrict := s.err.(*errors.StrictError)
+	return isStrict && s.taken == len(s.out)
 }

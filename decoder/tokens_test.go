@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -112,5 +113,85 @@ func TestInvalidCounts(t *testing.T) {
 func TestValidationNames(t *testing.T) {
 	for v, name := range map[decoder.Validation]string{decoder.Warn: "Warn", decoder.Strict: "Strict", decoder.Ignore: "Ignore"} {
 		assert.Equal(t, name, v.String())
+	}
+}
+
+// TestTokensStrict holds that whoever reads a document to its last token sees that it is refused, whatever it is
+// read with; and that the methods of a TokenReader give it whole before they say so.
+func TestTokensStrict(t *testing.T) {
+	p := compile(t, "{type: object, properties: {a: {}, o: {type: object, properties: {b: {type: integer}}}}}")
+	list := compile(t, "{type: array, items: {type: object, properties: {b: {type: integer}}}}", schema.ResourceRoot(false))
+	for _, c := range []struct {
+		p           *schema.Program
+		doc, result string
+	}{
+		{p, `{"x":1}`, `{}`}, {p, `{"a":12,"x":1}`, `{"a":12}`}, {p, `{"x":1,"a":12}`, `{"a":12}`},
+		{p, `{"o":{"b":1,"x":2}}`, `{"o":{"b":1}}`}, {p, `{"a":"` + strings.Repeat("long", 1<<14) + `","x":1}`, `{"a":"` + strings.Repeat("long", 1<<14) + `"}`},
+		{list, `[{"b":1,"x":1}]`, `[{"b":1}]`},
+	} {
+		for _, opts := range [][]decoder.Option{{}, {decoder.Compact(true)}, {decoder.Kubernetes(), decoder.AllowMissingKind(true)}} {
+			d := decoder.New(c.p, append(opts, decoder.FieldValidation(decoder.Strict))...)
+			tokens := d.Tokens(strings.NewReader(`{"`))
+			restart := func() *decoder.TokenReader { tokens.Reset(strings.NewReader(c.doc)); return tokens }
+			var strict *decoder.StrictError
+
+			for name, read := range map[string]func(from *jsontext.Decoder) error{
+				"json.UnmarshalDecode": func(from *jsontext.Decoder) error { var v any; return json.UnmarshalDecode(from, &v) },
+				"a struct": func(from *jsontext.Decoder) error {
+					var v struct{ A, O any }
+					var all []struct{ B int }
+					if from.PeekKind() == '[' {
+						return json.UnmarshalDecode(from, &all)
+					}
+					return json.UnmarshalDecode(from, &v)
+				},
+				"ReadValue": func(from *jsontext.Decoder) error { _, err := from.ReadValue(); return err },
+				"SkipValue": func(from *jsontext.Decoder) error { return from.SkipValue() },
+				"ReadToken": func(from *jsontext.Decoder) error {
+					for {
+						if _, err := from.ReadToken(); err != nil || from.StackDepth() == 0 {
+							return err
+						}
+					}
+				},
+			} {
+				require.ErrorAs(t, read(restart().Decoder()), &strict, "%s of %.30s", name, c.doc)
+				require.Equal(t, strict, tokens.Err())
+			}
+
+			// The methods of the reader.
+			value, err := restart().ReadValue()
+			require.NoError(t, err)
+			require.Equal(t, c.result, string(value))
+			_, err = tokens.ReadToken()
+			require.Equal(t, tokens.Err(), err)
+			require.ErrorAs(t, err, &strict)
+			require.NoError(t, restart().SkipValue())
+			require.ErrorAs(t, tokens.SkipValue(), &strict)
+
+			var text strings.Builder
+			for restart(); ; {
+				kind := tokens.PeekKind()
+				token, err := tokens.ReadToken()
+				if err != nil {
+					require.ErrorAs(t, err, &strict)
+					require.Equal(t, jsontext.KindInvalid, kind)
+					break
+				}
+				require.Equal(t, token.Kind(), kind)
+				text.WriteString(token.String())
+				if tokens.StackDepth() == 1 && kind == '{' && c.p == p {
+					for tokens.PeekKind() == '"' { // as others go over the members of an object
+						name, err := tokens.ReadToken()
+						require.NoError(t, err)
+						text.WriteString(name.String())
+						require.NoError(t, tokens.SkipValue())
+					}
+					require.Equal(t, jsontext.KindEndObject, tokens.PeekKind())
+				}
+			}
+			require.Contains(t, []string{"{}", "{a}", "{o}", "[{b1}]"}, text.String())
+			require.Equal(t, strict, tokens.Err())
+		}
 	}
 }
