@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"hash/maphash"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
@@ -28,6 +29,7 @@ type (
 type Decoder struct {
 	walker walker
 	options
+	atWork           atomic.Bool
 	withoutDefaults  bool
 	oddDefaults      bool     // of the program: there are numbers to be rewritten
 	metadataDefaults bool     // there are some within metadata
@@ -111,9 +113,18 @@ func newDecoder(p *program.Program, o options) *Decoder {
 // errors.TypeError. Everything is validated, what is dropped as well: grammar
 // (RFC 8259), UTF-8, surrogates, the range of numbers (that of float64).
 //
-// src is not changed, and nothing keeps a reference to it; it must not overlap
-// with the free capacity of dst.
+// src is not changed, and nothing keeps a reference to it. Where it overlaps with the free capacity of
+// dst, it is copied first, and then overwritten by the result.
+//
+// AppendJSON panics where the decoder is at work already: in another goroutine, or in a method of a
+// value that Unmarshal calls.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
+	d.begin()
+	defer d.end()
+	return d.appendJSON(dst, apart(dst, src))
+}
+
+func (d *Decoder) appendJSON(dst, src []byte) ([]byte, error) {
 	d.fromYAML = false
 	d.isRepaired = false
 	d.duplicates = nil
@@ -134,6 +145,12 @@ func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 // its rules, and [YAMLDialect]); positions in findings and errors are those of the
 // YAML.
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
+	d.begin()
+	defer d.end()
+	return d.appendYAML(dst, apart(dst, src))
+}
+
+func (d *Decoder) appendYAML(dst, src []byte) ([]byte, error) {
 	var err error
 	d.walker.findings.reset()
 	d.duplicates = nil

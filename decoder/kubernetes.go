@@ -199,7 +199,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 	second := newDecoder(d.walker.program, options{validation: Ignore, limits: d.limits, kubernetes: true, numbersAsSent: d.numbersAsSent})
 	second.withoutDefaults = true
-	done, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
+	done, err := second.appendJSON(out[:start], slices.Clone(out[start:]))
 	if err != nil {
 		// Its positions are none in the document, and nothing in that is wrong.
 		err = &errors.ObjectError{Msg: "with defaults, " + err.Error(), Position: d.position(jsonwire.Blanks(src, 0))}
@@ -225,7 +225,7 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src
 	}
 	second := d.ofMetadata
 	second.walker.program.Root, second.walker.limits = span.node, limits
-	out, err := second.AppendJSON(out[:start], slices.Clone(out[start:]))
+	out, err := second.appendJSON(out[:start], slices.Clone(out[start:]))
 	if err != nil {
 		w.overflew, w.pos = limitDefaults, span.source
 		w.findings.reset()

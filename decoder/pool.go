@@ -23,6 +23,9 @@ func (p *Pool) Get() *Decoder { return p.decoders.Get().(*Decoder) }
 // Put gives back a decoder, which must come from Get. The caller must not use it, its readers or
 // writers any more, nor the list that Findings has returned.
 func (p *Pool) Put(d *Decoder) {
+	if d == nil {
+		panic("decoder: Pool.Put: the decoder is nil")
+	}
 	d.poison()
 	d.poisonTexts()
 	p.decoders.Put(d)

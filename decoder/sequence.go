@@ -4,6 +4,7 @@ import (
 	"context"
 	stderrors "errors"
 	"io"
+	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -109,7 +110,7 @@ func (s *Sequence) Next() error {
 	return s.err
 }
 
-// Raw returns the text of the object, until the next call of Next.
+// Raw returns the text of the object, until the next call of Next. It must not be changed.
 func (s *Sequence) Raw() []byte { return s.object }
 
 // Position returns where the text of the object starts in the stream.
@@ -259,6 +260,7 @@ func (s *Sequence) nextValue() error {
 func (s *Sequence) take() (err error) {
 	s.origin = s.source.position(s.source.at)
 	s.object, err = s.source.value(limitHeld)
+	s.object = slices.Clip(s.object) // so that no result is appended to it over what follows
 	return err
 }
 

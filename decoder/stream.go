@@ -115,6 +115,8 @@ func (s *stream) grow() error {
 // more.
 func (s *stream) put(n int, eof bool) {
 	d, w := s.d, &s.d.walker
+	d.begin()
+	defer d.end()
 	if s.check() != nil {
 		return // the source has used the decoder
 	}
@@ -204,9 +206,9 @@ func (s *stream) finish() error {
 func (s *stream) decodeWhole() {
 	text := s.d.stream
 	if s.yaml {
-		s.out, s.err = s.d.AppendYAML(s.out[:0], text)
+		s.out, s.err = s.d.appendYAML(s.out[:0], text)
 	} else {
-		s.out, s.err = s.d.AppendJSON(s.out[:0], text)
+		s.out, s.err = s.d.appendJSON(s.out[:0], text)
 	}
 	s.d.output, s.use = s.out, s.d.uses
 	if s.err == nil {

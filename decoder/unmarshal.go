@@ -33,7 +33,9 @@ import (
 // value is complete; with any other a map or an any is as it was, and any other value may be
 // written in part, where it was its decoding that has failed.
 func (d *Decoder) Unmarshal(src []byte, v any) error {
-	out, err := d.AppendJSON(d.result[:0], src)
+	d.begin()
+	defer d.end()
+	out, err := d.appendJSON(d.result[:0], src)
 	return d.unmarshal(out, v, err, func() errors.Position {
 		c := newCounter(src, false, d.origin)
 		return c.position(jsonwire.Blanks(src, 0))
@@ -43,7 +45,9 @@ func (d *Decoder) Unmarshal(src []byte, v any) error {
 // UnmarshalYAML is Unmarshal for the one YAML document in src: see
 // [Decoder.AppendYAML].
 func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
-	out, err := d.AppendYAML(d.result[:0], src)
+	d.begin()
+	defer d.end()
+	out, err := d.appendYAML(d.result[:0], src)
 	return d.unmarshal(out, v, err, func() errors.Position { return errors.Position{Line: 1, Column: 1, ByteColumn: 1} })
 }
 
