@@ -29,17 +29,13 @@ type (
 type Decoder struct {
 	walker walker
 	options
-	atWork           atomic.Bool
-	withoutDefaults  bool
-	oddDefaults      bool     // of the program: there are numbers to be rewritten
-	metadataDefaults bool     // there are some within metadata
-	unfitDefaults    bool     // there may be some that are not decoded as they are
-	foldedFields     bool     // the server may take one for kind or apiVersion
-	repaired         repaired // the text that is walked, if it needed repair
-	isRepaired       bool
-	original         []byte   // what it was before
-	ofMetadata       *Decoder // inserts defaults into metadata
-	scratch          []byte
+	*tuning
+	atWork          atomic.Bool
+	withoutDefaults bool
+	repaired        repaired // the text that is walked, if it needed repair
+	isRepaired      bool
+	original        []byte // what it was before
+	scratch         []byte
 
 	origin errors.Position // where the text starts in a Sequence
 	lines  counter         // for positions in the text that is walked
@@ -81,21 +77,12 @@ func tableOf(p *schema.Program) *program.Program {
 
 func newDecoder(p *program.Program, o options) *Decoder {
 	d := &Decoder{options: o, walker: walker{
-		program: p,
-		// Whole lines of the cache, so that no decoder of another goroutine writes to one of them, too.
-		predicted: make([]*program.Field, p.Cells, (p.Cells+15)&^15),
-		limits:    o.limits.withDefaults(),
-		frames:    make([]frame, 16),
+		limits: o.limits.withDefaults(),
+		frames: make([]frame, 16),
 	}}
-	for i := range d.walker.predicted {
-		d.walker.predicted[i] = program.NoField
-	}
+	d.tune(newTuning(p, o.kubernetes))
 	d.walker.seed = maphash.MakeSeed()
 	d.yaml.Dialect, d.yaml.AsServer = o.dialect, o.kubernetes
-	if d.kubernetes {
-		d.lookAtDefaults(p)
-		d.foldedFields = hasFoldedFields(p.Root)
-	}
 	return d
 }
 

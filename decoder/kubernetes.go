@@ -257,16 +257,16 @@ func (d *Decoder) checkType(src []byte) error {
 // lookAtDefaults notes whether a default has a number that the server may write
 // otherwise, whether there are defaults within metadata, and whether a default may
 // have what is not accepted if it is sent, or not kept: nulls, or metadata.
-func (d *Decoder) lookAtDefaults(p *program.Program) {
+func (t *tuning) lookAtDefaults() {
 	look := func(n *program.Node, e *program.Edge) {
 		if e == nil || e.Default == "" {
 			return
 		}
-		d.oddDefaults = d.oddDefaults || string(jsonwire.AppendServerNumbers(nil, []byte(e.Default))) != e.Default
-		d.metadataDefaults = d.metadataDefaults || n.Group != program.Pruned
-		d.unfitDefaults = d.unfitDefaults || strings.Contains(e.Default, "null") || strings.Contains(e.Default, `"metadata":`)
+		t.oddDefaults = t.oddDefaults || string(jsonwire.AppendServerNumbers(nil, []byte(e.Default))) != e.Default
+		t.metadataDefaults = t.metadataDefaults || n.Group != program.Pruned
+		t.unfitDefaults = t.unfitDefaults || strings.Contains(e.Default, "null") || strings.Contains(e.Default, `"metadata":`)
 	}
-	for _, n := range p.Nodes {
+	for _, n := range t.program.Nodes {
 		for i := range n.Fields {
 			look(n, &n.Fields[i].Edge)
 		}

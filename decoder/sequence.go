@@ -15,7 +15,7 @@ import (
 
 // A Sequence decodes the objects of a stream one after the other, each against the
 // program for its apiVersion and kind. It holds one object at a time, up to
-// [Limits].HeldBytes, and what its decoders keep.
+// [Limits].HeldBytes, and what a decoder keeps, with eight bytes for each field of up to 64 programs.
 //
 //	for {
 //		if err := objects.Next(); err == io.EOF {
@@ -29,15 +29,15 @@ import (
 //
 // A Sequence is not for use by several goroutines at a time.
 type Sequence struct {
-	source   source
-	lookup   Lookup
-	options  options
-	decoders map[*schema.Program]*Decoder
-	scan     func() error // finds the next object
-	object   []byte
-	origin   errors.Position
-	err      error
-	current  *Decoder
+	source  source
+	lookup  Lookup
+	tunings tunings
+	decode  *Decoder     // all objects
+	isTuned bool         // for this one
+	scan    func() error // finds the next object
+	object  []byte
+	origin  errors.Position
+	err     error
 
 	documents *yamlbridge.DocumentReader
 	bridge    yamlbridge.Reader
@@ -84,8 +84,9 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	if r == nil || lookup == nil {
 		panic("decoder: a Sequence needs a reader and a lookup")
 	}
-	s := &Sequence{lookup: lookup, options: optionsOf(opts), decoders: make(map[*schema.Program]*Decoder)}
-	d := newDecoder(&program.Program{Root: anyNode}, s.options) // for what the options say
+	o := optionsOf(opts)
+	d := newDecoder(&program.Program{Root: anyNode}, o) // which finds where objects end
+	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: anyNode}, o)}
 	s.bridge = d.yaml
 	s.source = source{src: r, walker: &d.walker, lines: counter{line: 1}}
 	return s
@@ -103,7 +104,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 // Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
 // What [Kubernetes] would repair in JSON, invalid UTF-8 and lone surrogates, is an errors.SyntaxError.
 func (s *Sequence) Next() error {
-	s.current, s.object = nil, nil
+	s.isTuned, s.object = false, nil
 	if s.err == nil {
 		s.err = s.scan()
 	}
@@ -183,18 +184,18 @@ func (s *Sequence) Unmarshal(v any) error {
 // Findings returns what was found in the object when it was decoded last; see
 // [Decoder.Findings].
 func (s *Sequence) Findings() errors.List {
-	if s.current == nil {
+	if !s.isTuned {
 		return nil
 	}
-	return s.current.Findings()
+	return s.decode.Findings()
 }
 
 // Omitted returns how many findings of the object are not kept; see [Decoder.Omitted].
 func (s *Sequence) Omitted() int {
-	if s.current == nil {
+	if !s.isTuned {
 		return 0
 	}
-	return s.current.Omitted()
+	return s.decode.Omitted()
 }
 
 // decoder returns the decoder for the object.
@@ -202,7 +203,8 @@ func (s *Sequence) decoder() (*Decoder, error) {
 	if s.object == nil {
 		return nil, s.noObject()
 	}
-	if s.current == nil {
+	d := s.decode
+	if !s.isTuned {
 		apiVersion, kind, err := s.Type()
 		if err != nil {
 			return nil, err
@@ -214,15 +216,12 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if p == nil || p.Table().Root == nil {
 			return nil, noProgram(apiVersion, kind)
 		}
-		d := s.decoders[p]
-		if d == nil {
-			d = newDecoder(tableOf(p), s.options)
-			s.decoders[p] = d
-		}
-		s.current = d
+		d.walker.findings.reset() // those of the object before
+		d.tune(s.tunings.of(p, d.kubernetes))
+		s.isTuned = true
 	}
-	s.current.origin, s.current.yaml.Origin = s.origin, s.origin
-	return s.current, nil
+	d.origin, d.yaml.Origin = s.origin, s.origin
+	return d, nil
 }
 
 // noProgram is for a lookup that has found nothing, and has not said so.

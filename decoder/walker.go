@@ -67,10 +67,8 @@ type frame struct {
 
 // A walker runs a program over a JSON text.
 type walker struct {
-	program *program.Program
-	// predicted holds for each field, and for each node, the field that came
-	// next when it was last seen. Producers write fields in a steady order.
-	predicted []*program.Field
+	program   *program.Program
+	predicted []*program.Field // of the tuning
 	limits    Limits
 
 	report  bool // collect findings

@@ -1,0 +1,60 @@
+package decoder
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestSequenceOfManyKinds holds that objects of many kinds in any order are decoded as by a decoder of their own, and
+// that what a Sequence keeps for kinds does not grow with them.
+func TestSequenceOfManyKinds(t *testing.T) {
+	const kinds = 4 * maxTunings
+	var programs [kinds]*schema.Program
+	for i := range programs {
+		programs[i] = compileYAML(t, fmt.Sprintf(`{type: object, properties: {
+			f%d: {type: integer, default: %d}, odd: {type: number, default: 1e%d}, gone: {type: string, default: null},
+			metadata: {type: object, properties: {name: {type: string, default: "n%d"}}}, common: {type: array, items: {type: object, properties: {g%d: {type: string}}}}}}`, i, i, i%3, i, i))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	var text strings.Builder
+	var order []int
+	for i := range 4 * kinds {
+		kind := r.IntN(kinds)
+		if i >= 2*kinds {
+			kind = i % kinds // none is there that was used before
+		}
+		order = append(order, kind)
+		fmt.Fprintf(&text, `{"apiVersion":"v1","kind":"%d","metadata":{},"f%d":%d,"common":[{"g%d":"x","g0":"y"}],"gone":null,"x%d":1}`, kind, r.IntN(kinds), i, kind, i)
+		text.WriteByte('\n')
+	}
+	lookup := func(_, kind string) (*schema.Program, error) {
+		var i int
+		_, err := fmt.Sscan(kind, &i)
+		return programs[i], err
+	}
+	for _, opts := range [][]Option{{}, {FieldValidation(Strict), Compact(true)}, {Kubernetes()}, {FromStorage()}} {
+		s := NewSequence(strings.NewReader(text.String()), lookup, opts...)
+		for _, kind := range order {
+			require.NoError(t, s.Next())
+			require.Empty(t, s.Findings())
+			out, err := s.AppendJSON(nil)
+			alone := New(programs[kind], opts...)
+			want, wantErr := alone.AppendJSON(nil, s.Raw())
+			require.Equal(t, string(want), string(out))
+			require.Equal(t, fmt.Sprint(wantErr), fmt.Sprint(err))
+			require.Equal(t, len(alone.Findings()), len(s.Findings()))
+			for i, f := range s.Findings() {
+				require.Equal(t, alone.Findings()[i].Path, f.Path)
+			}
+			require.LessOrEqual(t, len(s.tunings.last)+len(s.tunings.before), 2*maxTunings)
+		}
+		assert.Len(t, s.tunings.before, maxTunings)
+	}
+}
