@@ -3,7 +3,6 @@ package schema
 import (
 	"bytes"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -84,47 +83,11 @@ type SchemaOrBool struct {
 	Schema *Structural // nil for true and false
 }
 
-// MarshalJSONTo writes the schema or the boolean.
-func (s *SchemaOrBool) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if s.Schema != nil {
-		return json.MarshalEncode(enc, s.Schema)
-	}
-	return enc.WriteToken(jsontext.Bool(s.Allows))
-}
-
-// UnmarshalJSONFrom reads a schema or a boolean.
-func (s *SchemaOrBool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if k := dec.PeekKind(); k == 't' || k == 'f' {
-		*s = SchemaOrBool{}
-		return json.UnmarshalDecode(dec, &s.Allows)
-	}
-	*s = SchemaOrBool{Allows: true, Schema: new(Structural)}
-	return json.UnmarshalDecode(dec, s.Schema)
-}
-
 // A SchemaOrArray is the value of items: one schema for all elements, or, which
 // is not structural, a schema for each position.
 type SchemaOrArray struct {
 	Schema  *Structural
 	Schemas []*Structural // where Schema is nil
-}
-
-// MarshalJSONTo writes the schema or the array of schemas.
-func (s *SchemaOrArray) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if s.Schema != nil {
-		return json.MarshalEncode(enc, s.Schema)
-	}
-	return json.MarshalEncode(enc, s.Schemas)
-}
-
-// UnmarshalJSONFrom reads a schema or an array of schemas.
-func (s *SchemaOrArray) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*s = SchemaOrArray{}
-	if dec.PeekKind() == '[' {
-		return json.UnmarshalDecode(dec, &s.Schemas)
-	}
-	s.Schema = new(Structural)
-	return json.UnmarshalDecode(dec, s.Schema)
 }
 
 // preserves reports whether unknown fields of values of s are kept.
