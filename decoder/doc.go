@@ -2,7 +2,7 @@
 // prunes unknown fields, inserts defaults, and reports unknown and duplicate
 // fields with their paths and positions, in one walk over the bytes.
 //
-//	p, err := schema.Compile(s)
+//	p, err := crd.Program("v1") // of schema.ParseCRD, or schema.Compile
 //	d := decoder.New(p)
 //	out, err := d.AppendJSON(nil, body)
 //	for _, f := range d.Findings() { ... }

@@ -14,7 +14,7 @@ func prune(manifest, object []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := schema.Compile(crds[0].Versions[0].Schema)
+	program, err := crds[0].Program("v1")
 	if err != nil {
 		return nil, err
 	}

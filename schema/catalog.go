@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A Catalog has the programs for custom resources by their apiVersion and kind.
+// A Catalog has the programs for custom resources by their apiVersion and kind. The zero Catalog is empty.
 //
 // A program is compiled when it is asked for the first time, so that a folder
 // with hundreds of definitions costs no more than reading it. All methods may be
@@ -34,8 +34,12 @@ type Catalog struct {
 type groupKind struct{ group, kind string }
 
 // NewCatalog returns an empty catalog. Its programs are compiled with the
-// options, and with [PreserveUnknownFields] where a definition says so.
+// options, and with [PreserveUnknownFields] where a definition says so. It panics where [Compile] fails for an
+// option that is nil or has no meaning.
 func NewCatalog(opts ...Option) *Catalog {
+	if _, err := optionsOf(opts); err != nil {
+		panic(err.Error())
+	}
 	return &Catalog{opts: slices.Clone(opts), kinds: map[groupKind][]Entry{}}
 }
 
@@ -53,7 +57,12 @@ type Entry struct {
 // Errors are those of [Compile]. A version without a schema has a program that
 // prunes everything but apiVersion, kind and metadata, as the API server does.
 // Unlike [Catalog.Lookup], Program does not ask whether the version is served.
-func (e Entry) Program() (*Program, error) { return e.compile() }
+func (e Entry) Program() (*Program, error) {
+	if e.compile == nil {
+		return nil, stderrors.New("schema: an Entry that is of no Catalog has no program")
+	}
+	return e.compile()
+}
 
 // Add adds all versions of the definitions, which then belong to the catalog and
 // must not be changed.
@@ -67,7 +76,11 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	defer c.mu.Unlock()
 	a := newAdder(c.kinds)
 	var errs []error
-	for _, crd := range crds {
+	for i, crd := range crds {
+		if crd == nil {
+			errs = append(errs, fmt.Errorf("schema: Catalog.Add: definition %d of %d is nil", i+1, len(crds)))
+			continue
+		}
 		if (crd.Group == "" || crd.Kind == "") && !crd.openAPI {
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
 			continue
@@ -101,7 +114,11 @@ type adder struct {
 }
 
 func newAdder(kinds map[groupKind][]Entry) adder {
-	return adder{maps.Clone(kinds), make(map[groupKind]map[string]int)}
+	kinds = maps.Clone(kinds)
+	if kinds == nil { // of the zero Catalog
+		kinds = make(map[groupKind][]Entry)
+	}
+	return adder{kinds, make(map[groupKind]map[string]int)}
 }
 
 // find returns the entry that is there for the version of e, or nil.
@@ -130,24 +147,44 @@ func (a *adder) add(e Entry) {
 }
 
 func (c *Catalog) entry(crd *CRD, v *Version) Entry {
-	e := Entry{APIVersion: strings.TrimPrefix(crd.Group+"/"+v.Name, "/"), Kind: crd.Kind, CRD: crd, Version: v}
-	e.compile = sync.OnceValues(func() (*Program, error) {
-		s := v.Schema
-		if s == nil {
-			s = &Structural{Type: "object"}
-		}
-		opts := c.opts
-		if crd.PreserveUnknownFields {
-			opts = append(slices.Clip(opts), PreserveUnknownFields(true))
-		}
-		p, err := Compile(s, opts...)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s, kind %s: %w", crd.source(), e.APIVersion, e.Kind, err)
-		}
-		return p, nil
-	})
+	e := Entry{APIVersion: crd.apiVersion(v.Name), Kind: crd.Kind, CRD: crd, Version: v}
+	e.compile = sync.OnceValues(func() (*Program, error) { return crd.compile(v, c.opts) })
 	return e
 }
+
+// Program compiles the schema of a version, served or not, with the options, and with [PreserveUnknownFields] where
+// the definition says so. A version without a schema has a program that prunes everything but apiVersion,
+// kind and metadata, as the API server does.
+//
+// The error is a *NotFoundError where there is no such version; its Versions are all that there are. Other
+// errors are those of [Compile].
+func (c *CRD) Program(version string, opts ...Option) (*Program, error) {
+	names := make([]string, len(c.Versions))
+	for i := range c.Versions {
+		if names[i] = c.Versions[i].Name; names[i] == version {
+			return c.compile(&c.Versions[i], opts)
+		}
+	}
+	slices.Sort(names)
+	return nil, &NotFoundError{APIVersion: c.apiVersion(version), Kind: c.Kind, Versions: names}
+}
+
+func (c *CRD) compile(v *Version, opts []Option) (*Program, error) {
+	s := v.Schema
+	if s == nil {
+		s = &Structural{Type: "object"}
+	}
+	if c.PreserveUnknownFields {
+		opts = append(slices.Clip(opts), PreserveUnknownFields(true))
+	}
+	p, err := Compile(s, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s, kind %s: %w", c.source(), c.apiVersion(v.Name), c.Kind, err)
+	}
+	return p, nil
+}
+
+func (c *CRD) apiVersion(version string) string { return strings.TrimPrefix(c.Group+"/"+version, "/") }
 
 // same reports whether it makes no difference which of two entries of one
 // version is in the catalog.
@@ -324,8 +361,8 @@ func (c *Catalog) All() iter.Seq[Entry] {
 type NotFoundError struct {
 	APIVersion string
 	Kind       string
-	// Versions are the served versions of the kind in this group, sorted. There
-	// are none where the kind is not known.
+	// Versions are the served versions of the kind in this group, sorted; of [CRD.Program] those that are not served,
+	// too. There are none where the kind is not known.
 	Versions []string
 	// NotServed says that the version is known, but not served.
 	NotServed bool

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -39,10 +40,13 @@ const (
 
 // String returns the name of the constant.
 func (d Dialect) String() string {
-	if d == KEP {
+	switch d {
+	case Kubernetes:
+		return "Kubernetes"
+	case KEP:
 		return "KEP"
 	}
-	return "Kubernetes"
+	return "Dialect(" + strconv.Itoa(int(d)) + ")"
 }
 
 // An Option changes how [Compile] reads a schema.
@@ -88,13 +92,14 @@ func CheckTypes(does bool) Option { return func(o *options) { o.typed = does } }
 // million properties in one place, where it is deeper than [MaxDepth], where
 // defaults within defaults grow beyond [MaxDefaultBytes], where defaults may add
 // more to documents than [MaxExpansion] allows, or where, under [KEP], a default
-// is not of the type of its schema. The schema is not changed, and nothing of it
+// is not of the type of its schema. It fails with another error where an option is nil or has
+// no meaning. A nil schema is the empty one. The schema is not changed, and nothing of it
 // is kept. Time and memory are linear in the size of the schema and of its
 // defaults as they are rendered.
 func Compile(s *Structural, opts ...Option) (*Program, error) {
-	o := options{resource: true}
-	for _, opt := range opts {
-		opt(&o)
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
 	}
 	c := newCompiler(o, s)
 	defer c.release()
@@ -110,6 +115,24 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// optionsOf returns what the options say together.
+func optionsOf(opts []Option) (options, error) {
+	o := options{resource: true}
+	for i, opt := range opts {
+		if opt == nil {
+			return o, fmt.Errorf("schema: option %d of %d is nil", i+1, len(opts))
+		}
+		opt(&o)
+	}
+	if o.dialect > KEP {
+		return o, fmt.Errorf("schema: Semantics: there is no %s", o.dialect)
+	}
+	if o.perDocument < 0 || !(o.perByte >= 0) {
+		return o, fmt.Errorf("schema: MaxExpansion: %d and %v are no bounds: they are at least 0", o.perDocument, o.perByte)
+	}
+	return o, nil
 }
 
 // MaxDepth is how deep schemas may be nested for [Compile] and [ParseOpenAPI]: as

@@ -6,7 +6,7 @@
 //	err = s.Validate()                        // is it structural?
 //	p, err := schema.Compile(s)               // tree to program
 //
-// [ParseCRD] reads the schemas out of CustomResourceDefinitions, and a [Catalog]
+// [ParseCRD] reads the schemas out of CustomResourceDefinitions, [CRD.Program] compiles one, and a [Catalog]
 // does all of this for whole folders of them. [Skeleton] makes a schema for
 // pruning out of one that is not structural.
 //
