@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -24,6 +25,9 @@ import (
 // called concurrently.
 type Catalog struct {
 	opts []Option
+
+	// generation is written under mu, with kinds.
+	generation atomic.Uint64
 
 	mu sync.RWMutex
 	// kinds has the versions of each kind in the order they were added. Map and
@@ -101,9 +105,20 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	if len(errs) > 0 {
 		return stderrors.Join(errs...)
 	}
-	c.kinds = a.kinds
+	c.change(a.kinds)
 	return nil
 }
+
+// change puts other kinds in place of those that are there. It is called with c.mu.
+func (c *Catalog) change(kinds map[groupKind][]Entry) {
+	c.kinds = kinds
+	c.generation.Add(1)
+}
+
+// Generation counts the changes of the catalog. Who keeps something that was made of [Catalog.All]
+// asks for it first, and makes it anew when the number is another one: it never comes
+// again.
+func (c *Catalog) Generation() uint64 { return c.generation.Load() }
 
 // An adder adds entries to a copy of the kinds of a catalog.
 type adder struct {

@@ -294,3 +294,23 @@ func ExampleCatalog() {
 	// Tree garden.example.com/v1alpha1 false
 	// Tree garden.example.com/v1beta1 true
 }
+
+// TestCatalogGeneration: what was made of a catalog is out of date once something was added, and
+// only then.
+func TestCatalogGeneration(t *testing.T) {
+	c := schema.NewCatalog()
+	before := c.Generation()
+	require.Equal(t, before, c.Generation())
+	require.NoError(t, c.AddPath(garden))
+	added := c.Generation()
+	require.NotEqual(t, before, added)
+
+	require.Error(t, c.Add(&schema.CRD{}), "without a group")
+	require.Equal(t, added, c.Generation())
+
+	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object",
+		"x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}], "properties": {"metadata": {"type": "object"}}}}}}`))
+	require.NoError(t, err)
+	c.AddOpenAPI(kinds...)
+	require.NotContains(t, []uint64{before, added}, c.Generation())
+}

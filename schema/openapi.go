@@ -337,7 +337,7 @@ func (c *Catalog) AddOpenAPI(kinds ...*CRD) {
 			}
 		}
 	}
-	c.kinds = a.kinds
+	c.change(a.kinds)
 }
 
 // AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see [ParseOpenAPI].
