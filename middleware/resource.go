@@ -2,8 +2,6 @@ package middleware
 
 import (
 	"net/http"
-	"net/url"
-	"path"
 	"strings"
 	"sync"
 
@@ -68,8 +66,9 @@ func splitAPIVersion(apiVersion string) (group, version string) {
 type Peek func() (apiVersion, kind string, err error)
 
 // A Finder returns the resource that a request is about, or nil if the request is to pass
-// untouched. It is asked for requests with the methods POST, PUT and PATCH, by any number
-// of goroutines. An error is the answer to the request: a *[StatusError] as it is,
+// untouched. It is asked for requests with the methods POST, PUT and PATCH, and for those with GET that
+// want to switch protocols, which pass only where there is neither a resource nor an error. It is asked by any
+// number of goroutines. An error is the answer to the request: a *[StatusError] as it is,
 // a *schema.NotFoundError and errors of peek as 400, any other as 500.
 //
 // It must not read the body of the request; peek does.
@@ -83,7 +82,7 @@ func Always(res *Resource) Finder {
 // ByKind finds the resources of a catalog by the type of the object in the body. Bodies
 // without one that the catalog knows are refused, patches among them, which seldom have one.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	made := resources{made: map[resourceKey]*Resource{}}
+	made := kinds{made: map[[2]string]*Resource{}}
 	return func(_ *http.Request, peek Peek) (*Resource, error) {
 		apiVersion, kind, err := peek()
 		if err != nil {
@@ -93,40 +92,7 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 		if err != nil {
 			return nil, err
 		}
-		return made.of(resourceKey{"", apiVersion, kind}, func() (*Resource, error) {
-			return &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}, nil
-		})
-	}
-}
-
-// ByPath finds the served versions of a catalog, as it is now, by the paths of the Kubernetes API:
-//
-//	/apis/GROUP/VERSION/PLURAL
-//	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
-//
-// and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. Other
-// paths pass untouched, those of other subresources and of resources that the catalog does not
-// have among them. Paths that are not in their clean form, with empty elements or dots, are
-// refused, as the handler behind may take them for others; so are request targets without a path
-// of their own, such as x:http://host/apis/...
-func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	entries := map[resourceKey]schema.Entry{}
-	for e := range catalog.All() {
-		if e.Version.Served {
-			entries[resourceKey{e.CRD.Group, e.Version.Name, e.CRD.Plural}] = e
-		}
-	}
-	made := resources{made: map[resourceKey]*Resource{}}
-	return func(r *http.Request, _ Peek) (*Resource, error) {
-		key, err := resourcePath(r.URL)
-		if err != nil {
-			return nil, err
-		}
-		e, ok := entries[key]
-		if !ok {
-			return nil, nil
-		}
-		return made.of(key, func() (*Resource, error) { return FromEntry(e, opts...) })
+		return made.of(program, apiVersion, kind, opts), nil
 	}
 }
 
@@ -148,74 +114,28 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts}, nil
 }
 
-// A resourceKey is what a resource is called in paths; the last is the plural, or the kind.
-type resourceKey struct{ group, version, name string }
-
-// resourcePath returns what the path of a resource whose bodies are objects says, or nothing.
-func resourcePath(u *url.URL) (key resourceKey, err error) {
-	notClean := badRequest("the path of the request is not in its clean form")
-	if u.Opaque != "" { // which has a path for whoever it is passed on to
-		return key, notClean
-	}
-	given := u.Path
-	if !strings.HasPrefix(given, "/") {
-		given = "/" + given
-	}
-	clean := path.Clean(given)
-	rest, ok := strings.CutPrefix(clean, "/apis/")
-	if !ok {
-		return key, nil
-	}
-	if clean != strings.TrimSuffix(u.Path, "/") || strings.Contains(strings.ToLower(u.RawPath), "%2f") {
-		return key, notClean
-	}
-	key.group, rest, _ = strings.Cut(rest, "/")
-	key.version, rest, _ = strings.Cut(rest, "/")
-	rest = withoutNamespace(rest)
-	key.name, rest, _ = strings.Cut(rest, "/")
-	_, subresource, ok := strings.Cut(rest, "/")
-	subresource, _, _ = strings.Cut(subresource, "/") // what is below it the server does not look at
-	if ok && subresource != "status" {
-		return resourceKey{}, nil
-	}
-	return key, nil
-}
-
-// withoutNamespace returns what of a path is about a resource, as the API server does it: what seems to
-// be a resource status or finalize is a subresource of one that is called namespaces.
-func withoutNamespace(rest string) string {
-	below, ok := strings.CutPrefix(rest, "namespaces/")
-	_, below, isWithin := strings.Cut(below, "/")
-	name, _, _ := strings.Cut(below, "/")
-	if !ok || !isWithin || name == "status" || name == "finalize" {
-		return rest
-	}
-	return below
-}
-
-// resources are those that were made so far. There are as many as the catalog has.
-type resources struct {
+// kinds are the resources that were made so far, by their types. There are as many as the catalog has.
+type kinds struct {
 	mu   sync.RWMutex
-	made map[resourceKey]*Resource
+	made map[[2]string]*Resource
 }
 
-func (r *resources) of(key resourceKey, create func() (*Resource, error)) (*Resource, error) {
-	r.mu.RLock()
-	res := r.made[key]
-	r.mu.RUnlock()
-	if res != nil {
-		return res, nil
+// of returns the resource of a type, which is made anew where the program is another one.
+func (k *kinds) of(program *schema.Program, apiVersion, kind string, opts []decoder.Option) *Resource {
+	key := [2]string{apiVersion, kind}
+	k.mu.RLock()
+	res := k.made[key]
+	k.mu.RUnlock()
+	if res != nil && res.Program == program {
+		return res
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if res = r.made[key]; res != nil {
-		return res, nil
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if res = k.made[key]; res == nil || res.Program != program {
+		res = &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}
+		k.made[key] = res
 	}
-	res, err := create()
-	if err == nil {
-		r.made[key] = res
-	}
-	return res, err
+	return res
 }
 
 // PatchSchema returns the schema by which a merge patch (RFC 7386) for objects of

@@ -1,0 +1,192 @@
+package middleware
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Unknown says which writes pass untouched by the paths of the Kubernetes API though a catalog has no schema
+// for them.
+type Unknown uint8
+
+const (
+	// PassUnknown lets all of them pass.
+	PassUnknown Unknown = iota
+	// PassUnknownGroups lets those pass that are for groups of which the catalog has no definition, for
+	// /api and for paths outside of the API. Where it has one, versions, resources and
+	// subresources that it does not declare are refused with 403; the subresource scale is declared
+	// by every resource.
+	PassUnknownGroups
+	// PassNothing refuses all with 403.
+	PassNothing
+)
+
+// Paths finds resources by the paths of the Kubernetes API, as [ByPath] does.
+type Paths struct {
+	// Catalog has the definitions. What is added to it later is found, too.
+	Catalog *schema.Catalog
+	// Unknown says which writes pass for which there is no definition.
+	Unknown Unknown
+	// Decoder has options for [Resource].
+	Decoder []decoder.Option
+}
+
+// ByPath finds the served versions of a catalog by the paths of the Kubernetes API:
+//
+//	/apis/GROUP/VERSION/PLURAL
+//	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
+//
+// and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. What is added to the
+// catalog later is found, too. Other paths pass untouched, those of other subresources and of
+// resources that the catalog does not have among them, unless [Paths] says otherwise.
+//
+// Paths are refused that a handler could take for those of a resource though they are not: an element ..
+// however it is spelled, and below /api and /apis empty elements, characters other than ASCII letters, digits
+// and -._~:@, escapes of escapes, and what is a known group, version, plural or subresource after folding
+// case or without a suffix. Below the subresource proxy all but .. may stand. Request targets without a
+// path of their own are refused, such as x:http://host/apis/...
+func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
+	return Paths{Catalog: catalog, Decoder: opts}.Finder()
+}
+
+// Finder returns the finder. It panics without a catalog.
+func (p Paths) Finder() Finder {
+	f := &pathFinder{Paths: p}
+	f.index()
+	return f.find
+}
+
+// A pathFinder has an index of a catalog, which is made anew when that has changed.
+type pathFinder struct {
+	Paths
+	mu      sync.Mutex
+	current atomic.Pointer[pathIndex]
+}
+
+func (f *pathFinder) find(r *http.Request, _ Peek) (*Resource, error) {
+	t, refused := parsePath(r.URL)
+	if refused != nil {
+		return nil, refused
+	}
+	index := f.index()
+	if index.isFolded(t) {
+		return nil, notClean()
+	}
+	e := index.entries[t.resourceKey]
+	switch {
+	case e != nil && (t.subresource == "" || t.subresource == "status"):
+		return e.resource()
+	case f.Unknown == PassNothing, f.Unknown == PassUnknownGroups && index.refuses(t, e):
+		return nil, undeclared(t)
+	}
+	return nil, nil
+}
+
+// undeclared is the answer to writes that nothing is declared for.
+func undeclared(t target) *StatusError {
+	what := "this path"
+	if t.isGroup {
+		what = "resource " + strconv.Quote(t.name)
+		if t.subresource != "" {
+			what += ", subresource " + strconv.Quote(t.subresource) + ","
+		}
+		what += " in " + strconv.Quote(t.group+"/"+t.version)
+	}
+	return &StatusError{Code: http.StatusForbidden, Reason: "Forbidden",
+		Message: "there is no definition for " + what + " here, and what has none is not passed on"}
+}
+
+// A pathIndex is what the paths of a catalog are. It is not changed.
+type pathIndex struct {
+	generation uint64
+	entries    map[resourceKey]*pathEntry
+	// declared has groups, their versions, and plurals, with nothing in the place of what is below;
+	// folded has the same after folding the last that is there.
+	declared, folded map[resourceKey]bool
+}
+
+// index returns that of the catalog as it is now.
+func (f *pathFinder) index() *pathIndex {
+	if last := f.current.Load(); last != nil && last.generation == f.Catalog.Generation() {
+		return last
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// The number is asked for before the entries are: these are of that generation, or of a later one.
+	index := newPathIndex(f.Catalog.Generation(), f.Catalog, f.Decoder, f.current.Load())
+	f.current.Store(index)
+	return index
+}
+
+// newPathIndex makes an index. What has not changed since the last one keeps its decoders.
+func newPathIndex(generation uint64, catalog *schema.Catalog, opts []decoder.Option, last *pathIndex) *pathIndex {
+	index := &pathIndex{generation, map[resourceKey]*pathEntry{}, map[resourceKey]bool{}, map[resourceKey]bool{}}
+	for e := range catalog.All() {
+		g, v, n := e.CRD.Group, e.Version.Name, e.CRD.Plural
+		if n == "" { // of an OpenAPI document, which does not say what is in paths
+			continue
+		}
+		for _, key := range []resourceKey{{g, "", ""}, {g, v, ""}, {g, v, n}} {
+			index.declared[key] = true
+			index.folded[key.fold()] = true
+		}
+		if !e.Version.Served {
+			continue
+		}
+		key := resourceKey{g, v, n}
+		if last != nil && last.entries[key] != nil && last.entries[key].isOf(e) {
+			index.entries[key] = last.entries[key]
+			continue
+		}
+		index.entries[key] = &pathEntry{e, sync.OnceValues(func() (*Resource, error) { return FromEntry(e, opts...) })}
+	}
+	return index
+}
+
+// fold folds the last part that is there.
+func (k resourceKey) fold() resourceKey {
+	switch {
+	case k.name != "":
+		k.name = foldLabel(k.name)
+	case k.version != "":
+		k.version = foldLabel(k.version)
+	default:
+		k.group = foldGroup(k.group)
+	}
+	return k
+}
+
+// isFolded reports whether a path is one of the index only for who folds it.
+func (x *pathIndex) isFolded(t target) bool {
+	if !t.isGroup {
+		return false
+	}
+	for _, key := range []resourceKey{{t.group, "", ""}, {t.group, t.version, ""}, t.resourceKey} {
+		if !x.declared[key] {
+			return x.folded[key.fold()] ||
+				key.name != "" && key.name != "namespaces" && foldLabel(key.name) == "namespaces"
+		}
+	}
+	return t.subresource != "status" && foldLabel(t.subresource) == "status"
+}
+
+// refuses reports whether nothing is declared for a path in a group of which something is. e is that of the
+// resource, if there is one.
+func (x *pathIndex) refuses(t target, e *pathEntry) bool {
+	return t.isGroup && x.declared[resourceKey{group: t.group}] && (e == nil || t.subresource != "scale")
+}
+
+// A pathEntry is an entry of a catalog, with what makes the resource of it once there is a request.
+type pathEntry struct {
+	entry    schema.Entry
+	resource func() (*Resource, error)
+}
+
+func (e *pathEntry) isOf(entry schema.Entry) bool {
+	return e.entry.CRD == entry.CRD && e.entry.Version == entry.Version
+}

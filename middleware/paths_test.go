@@ -1,0 +1,210 @@
+package middleware_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// verdict is what a finder says of a path: a kind, a code, or nothing where it passes.
+func verdict(t *testing.T, find middleware.Finder, path string) string {
+	res, err := find(httptest.NewRequest(http.MethodPut, path, nil), nil)
+	if err != nil {
+		refused, ok := err.(*middleware.StatusError)
+		require.True(t, ok, "%s: %v", path, err)
+		return fmt.Sprint(refused.Code)
+	}
+	if res == nil {
+		return ""
+	}
+	return res.Kind
+}
+
+// What clients of an API server send passes, and below the subresource proxy nearly everything does.
+func TestPathsOfOthers(t *testing.T) {
+	find := middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder()
+	for _, path := range []string{
+		"/api/v1/namespaces/prod/pods/web-0/exec?command=sh&stdin=true", "/api/v1/namespaces/prod/pods/web-0/attach", "/api/v1/namespaces/prod/pods/web-0/portforward",
+		"/api/v1/namespaces/prod/pods/web-0/eviction", "/api/v1/namespaces/prod/serviceaccounts/default/token", "/api/v1/namespaces/my.ns/configmaps/kube-root-ca.crt",
+		"/api/v1/nodes/n1/proxy/logs/", "/api/v1/nodes/n1:10250/proxy/run/ns/pod/container?cmd=ls", "/api/v1/nodes/n1/proxy//a/./b",
+		"/api/v1/namespaces/x/services/https:web:8443/proxy/api/queues/%2F/a%20b;c=d/%C3%A9t%C3%A9/100%25/a+b/日本/%F0%9F%98%80/...x/..a/a../[1]/{2}", "/api/v1/namespaces/x/pods/p/proxy/a\\b", "/api/v1/nodes/n/proxy",
+		"/apis/apps/v1/namespaces/prod/deployments/web/scale", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:node", "/apis/rbac.authorization.k8s.io/v1/clusterroles/system%3Anode",
+		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/oidc:someone@example.com", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com", "/apis/cluster.other.io/v1/clusters/c/proxy/api/v1/a%20b", "/apis/subresources.kubevirt.io/v1/namespaces/x/virtualmachineinstances/y/portforward/22/tcp",
+		"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/n1", "/apis/events.k8s.io/v1/namespaces/x/events/web.17d_8~a",
+		"/apis/example.com/v1/namespaces/x/foos/n/scale", "/api", "/api/", "/apis", "/apis/", "/openapi/v3/apis/example.com/v1", "/version", "/healthz/", "/.well-known/openid-configuration",
+		"/logs/a%20b", "/apis-docs", "/apiserver", "/v1/apis/example.com/v1/foos", "/\u0430pis/example.com/v1/foos", "/\u00fcber/apis", "/",
+	} {
+		assert.Equal(t, "", verdict(t, find, path), path)
+	}
+}
+
+// TestPathsRefused has a path for each rule.
+func TestPathsRefused(t *testing.T) {
+	for _, find := range []middleware.Finder{byPath(t), middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder()} {
+		for _, path := range []string{
+			"/APIS/example.com/v1/foos", "/Api/v1/pods", "/apis/Example.com/v1/foos", "/apis/example.com./v1/foos", "/apis/example.com:443/v1/foos", "/apis/example.com/V1/foos", "/apis/example.com/v1.json/foos",
+			"/apis/example.com/v1/Foos", "/apis/example.com/v1/foos.json", "/apis/example.com/v1/foos:create", "/apis/example.com/v1/Namespaces/x/foos", "/apis/example.com/v1/foos/n/Status", "/apis/example.com/v1/foos/n/status.json",
+			"/apis/example.com/v1/foos;x", "/apis;x/example.com/v1/foos", "/apis%20/example.com/v1/foos", "/%20apis/example.com/v1/foos", "/apis%5cexample.com/v1/foos", "/apis%2fexample.com/v1/foos", "/apis/example.com/v1%2ffoos", "/apis/example.com/v1/%2566oos",
+			"/x/..;/apis/example.com/v1/foos", "/x/..%5capis/example.com/v1/foos", "/x/%252e%252e/apis/example.com/v1/foos", "/x/..", "/x/.../y", "/x/%00", "/x/%c0%ae%c0%ae/y", "/x/%ef%bc%8e%ef%bc%8e/y", "/x/%25u002e%25u002e/y",
+			"/%EF%BD%81%EF%BD%90%EF%BD%89%EF%BD%93/example.com/v1/foos", "/api%C5%BF/example.com/v1/foos", "/ap%C4%B1s/x", "/%E2%93%90pi/x", "//x/y", "/%5cx/y", "/apis//x", "/apis/other.com/v1/a%20b", "/apis/other.com/v1/x/n/log/a%20b",
+			"/api/v1/nodes/n/proxy/../x", "/api/v1/nodes/n/proxy/a/..;x/b", "/api/v1/nodes/n;x/proxy/a", "/api/v1/namespaces/proxy/proxy/a%20b", "/api/v1/namespaces/a/b/proxy/a%20b",
+		} {
+			assert.Equal(t, "400", verdict(t, find, path), path)
+		}
+	}
+}
+
+// TestPathsUndeclared: what is refused in groups of the catalog, and everywhere.
+func TestPathsUndeclared(t *testing.T) {
+	finder := func(unknown middleware.Unknown) middleware.Finder {
+		return middleware.Paths{Catalog: catalog(t), Unknown: unknown}.Finder()
+	}
+	for path, want := range map[string][3]string{
+		"/apis/example.com/v1/foos":                         {"Foo", "Foo", "Foo"},
+		"/apis/example.com/v1/namespaces/x/foos/n/status":   {"Foo", "Foo", "Foo"},
+		"/apis/example.com/v1/namespaces/x/foos/n/status/x": {"Foo", "Foo", "Foo"},
+		"/apis/example.com/v1/foos/n/scale":                 {"", "", "403"},
+		"/apis/example.com/v1/foos/n/scale/x":               {"", "", "403"},
+		"/apis/example.com/v1/foos/n/exec":                  {"", "403", "403"},
+		"/apis/example.com/v1/foos/n/proxy/a%20b":           {"", "403", "403"},
+		"/apis/example.com/v1/bars":                         {"", "403", "403"},
+		"/apis/example.com/v1/watch/foos":                   {"", "403", "403"},
+		"/apis/example.com/v1/namespaces/a/b/c/foos":        {"", "403", "403"},
+		"/apis/example.com/v1/namespaces/foos":              {"", "403", "403"},
+		"/apis/example.com/v0/foos":                         {"", "403", "403"}, // it is not served
+		"/apis/example.com/v2/foos":                         {"", "403", "403"},
+		"/apis/example.com/v1":                              {"", "403", "403"},
+		"/apis/example.com":                                 {"", "403", "403"},
+		"/apis/other.com/v1/foos":                           {"", "", "403"},
+		"/api/v1/namespaces/x/pods":                         {"", "", "403"},
+		"/hook":                                             {"", "", "403"},
+	} {
+		for i, unknown := range []middleware.Unknown{middleware.PassUnknown, middleware.PassUnknownGroups, middleware.PassNothing} {
+			assert.Equal(t, want[i], verdict(t, finder(unknown), path), "%s, %d", path, unknown)
+		}
+	}
+	for path, message := range map[string]string{
+		"/apis/example.com/v1/bars":       `there is no definition for resource "bars" in "example.com/v1" here, and what has none is not passed on`,
+		"/apis/example.com/v1/foos/n/log": `there is no definition for resource "foos", subresource "log", in "example.com/v1" here, and what has none is not passed on`,
+		"/hook":                           `there is no definition for this path here, and what has none is not passed on`,
+	} {
+		w, got := send(t, finder(middleware.PassNothing), middleware.Options{}, post(path, "", foo("")))
+		s := refused(t, w, got, http.StatusForbidden)
+		assert.Equal(t, message, s.Message)
+		assert.Equal(t, "Forbidden", s.Reason)
+	}
+}
+
+func parse(t *testing.T, crd string) []*schema.CRD {
+	crds, err := schema.ParseCRD([]byte(crd))
+	require.NoError(t, err)
+	return crds
+}
+
+// TestByPathIsLive: what is added to the catalog is found from then on, and what was there stays as it is.
+func TestByPathIsLive(t *testing.T) {
+	c := schema.NewCatalog()
+	find, strict := middleware.ByPath(c), middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	assert.Equal(t, "", verdict(t, find, foosPath))
+	require.NoError(t, c.Add(parse(t, fooCRD)...))
+	assert.Equal(t, "Foo", verdict(t, find, foosPath))
+	assert.Equal(t, "400", verdict(t, find, strings.ToUpper(foosPath)))
+	before, err := find(post(foosPath, "", ""), nil)
+	require.NoError(t, err)
+
+	bars := strings.ReplaceAll(foosPath, "foos", "bars")
+	assert.Equal(t, "403", verdict(t, strict, bars))
+	require.NoError(t, c.Add(parse(t, strings.NewReplacer("foos", "bars", "Foo", "Bar").Replace(fooCRD))...))
+	assert.Equal(t, "Bar", verdict(t, strict, bars))
+	assert.Equal(t, "Bar", verdict(t, find, bars))
+	after, err := find(post(foosPath, "", ""), nil)
+	require.NoError(t, err)
+	assert.Same(t, before, after, "its decoders are in use")
+
+	byKind := middleware.ByKind(c)
+	bazs := strings.NewReplacer("foos", "bazs", "Foo", "Baz").Replace(fooCRD)
+	body := strings.Replace(foo(`,"spec":{"x":1}`), "Foo", "Baz", 1)
+	w, got := send(t, byKind, middleware.Options{}, post("/", "", body))
+	refused(t, w, got, http.StatusBadRequest)
+	require.NoError(t, c.Add(parse(t, bazs)...))
+	_, got = send(t, byKind, middleware.Options{}, post("/", "", body))
+	require.NotNil(t, got)
+}
+
+// A catalog may be added to while requests look into it.
+func TestByPathConcurrently(t *testing.T) {
+	c := schema.NewCatalog()
+	find := middleware.ByPath(c)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 10 {
+				plural := fmt.Sprintf("f%dx%ds", g, i)
+				crds := parse(t, strings.NewReplacer("foos", plural, "kind: Foo", "kind: "+strings.ToUpper(plural)).Replace(fooCRD))
+				assert.NoError(t, c.Add(crds...))
+				assert.Equal(t, strings.ToUpper(plural), verdict(t, find, strings.ReplaceAll(foosPath, "foos", plural)))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// Kinds of OpenAPI documents have no plural, and say nothing about paths.
+func TestByPathWithoutPlural(t *testing.T) {
+	c := catalog(t)
+	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object",
+		"x-kubernetes-group-version-kind": [{"group": "apps", "version": "v1", "kind": "Deployment"}], "properties": {"metadata": {"type": "object"}}}}}}`))
+	require.NoError(t, err)
+	c.AddOpenAPI(kinds...)
+	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	for _, path := range []string{"/apis/apps/v1", "/apis/apps/v1/deployments"} {
+		assert.Equal(t, "", verdict(t, find, path), path)
+	}
+}
+
+// A schema that does not compile is an error with each request.
+func TestByPathDoesNotCompile(t *testing.T) {
+	deep := "{type: object}"
+	for range 7 {
+		deep = "{type: object, properties: {a: {type: array, default: [" + strings.Repeat("{}, ", 20) + "], items: " + deep + "}}}"
+	}
+	c := schema.NewCatalog()
+	require.NoError(t, c.Add(parse(t, strings.Replace(fooCRD, "served: false\n    storage: false\n    schema: {openAPIV3Schema: {type: object}}", "served: true\n    storage: false\n    schema: {openAPIV3Schema: "+deep+"}", 1))...))
+	find := middleware.ByPath(c)
+	for range 2 {
+		w, got := send(t, find, middleware.Options{}, post(strings.Replace(foosPath, "v1", "v0", 1), "", foo("")))
+		refused(t, w, got, http.StatusInternalServerError)
+	}
+}
+
+// Reading a path is linear in it: this would take hours otherwise.
+func TestLongPaths(t *testing.T) {
+	find := byPath(t)
+	for path, want := range map[string][2]string{
+		"%" + strings.Repeat("25", 2_000_000): {"", "400"},
+		strings.Repeat("a//", 1_000_000):      {"", "400"},
+		strings.Repeat("a/", 1_000_000):       {"", ""},
+		strings.Repeat("%2e/", 500_000):       {"", "400"},
+		strings.Repeat(";", 2_000_000):        {"", "400"},
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		for i, prefix := range []string{"/", "/apis/"} {
+			u, err := url.Parse(prefix + path)
+			require.NoError(t, err)
+			r.URL = u
+			_, err = find(r, nil)
+			assert.Equal(t, want[i] == "400", err != nil, "%s%.20s", prefix, path)
+		}
+	}
+}
