@@ -119,27 +119,18 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	r.Header = e.r.Header.Clone()
 	delete(r.Header, "Expect") // it is met when the body is read
 	delete(r.Header, "Content-Length")
+	dropUpgrade(r.Header)
 	if changed {
-		delete(r.Header, "Content-Encoding")
-		deleteDigests(r.Header)
-		r.Trailer = withoutDigests(r.Trailer)
+		for _, name := range append([]string{"Content-Encoding"}, digests...) {
+			delete(r.Header, name)
+		}
 	}
+	r.Trailer = safeTrailers(e.r.Trailer, e.trailers, changed)
 	return r
 }
 
-func deleteDigests(h http.Header) {
-	for _, name := range []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"} {
-		delete(h, name)
-	}
-}
-
-// withoutDigests returns trailers but for those that are about what was sent: RFC 9530 section 2
-// and 3 have them there, too.
-func withoutDigests(trailer http.Header) http.Header {
-	trailer = trailer.Clone()
-	deleteDigests(trailer)
-	return trailer
-}
+// digests are of what was sent.
+var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
 
 // A replay is the body of a request that was read. Its text may be used by another
 // request as soon as it is closed: a transport may still want to read it then.

@@ -17,6 +17,8 @@ type exchange struct {
 	h    *handler
 	r    *http.Request
 	loan loan
+	// trailers are those that were announced: reading the body adds others.
+	trailers []string
 
 	prepared   bool
 	refused    *StatusError // by prepare
@@ -71,7 +73,9 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 		return nil, refused
 	}
 	if e.h.opts.Action == Report {
-		return e.request(e.body, e.gzip), nil
+		out := e.request(e.body, e.gzip)
+		out.Header.Set("Content-Type", e.form.readAs())
+		return out, nil
 	}
 	e.free(&e.body)
 	out := e.request(e.result, true)
@@ -97,6 +101,9 @@ func (e *exchange) prepare() *StatusError {
 func (e *exchange) check() (refused *StatusError) {
 	if e.form, refused = formOf(e.r); refused != nil {
 		return refused
+	}
+	if e.h.opts.Action == Report && !isInUTF8(e.r) {
+		return unsupported(e.r.Method)
 	}
 	if e.gzip, refused = isGzip(e.r, e.h.opts.Gzip); refused != nil {
 		return refused

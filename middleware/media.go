@@ -32,6 +32,27 @@ func (f form) passedOnAs() string {
 	return typeJSON
 }
 
+// readAs is the Content-Type of bodies that pass as they were sent: the type as which they were read, without
+// parameters.
+func (f form) readAs() string {
+	if f == yamlObject {
+		return typeYAML
+	}
+	return f.passedOnAs()
+}
+
+// isInUTF8 reports whether the parameters of the Content-Type let a body be read as UTF-8, as it is
+// here. Who passes it on as it was sent cannot know what else others make of it.
+func isInUTF8(r *http.Request) bool {
+	value := r.Header.Get("Content-Type")
+	if value == "" {
+		return true
+	}
+	_, parameters, err := mime.ParseMediaType(value)
+	charset := strings.ToLower(parameters["charset"])
+	return err == nil && (charset == "" || charset == "utf-8" || charset == "utf8")
+}
+
 // The media types, with patches by their names in k8s.io/apimachinery/pkg/types.
 const (
 	typeJSON  = "application/json"

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -134,17 +135,20 @@ type handler struct {
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, r.Method) ||
-		r.Method == http.MethodPatch && h.opts.Patches == PassPatches {
+	r, refused := h.guard(r)
+	if refused == nil && (!isWrite(r.Method) || r.Method == http.MethodPatch && h.opts.Patches == PassPatches) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
 	if r.Body == nil { // which a server never has
 		r.Body = http.NoBody
 	}
-	e := &exchange{h: h, r: r, loan: loan{from: h.held}}
+	e := &exchange{h: h, r: r, loan: loan{from: h.held}, trailers: slices.Collect(maps.Keys(r.Trailer))}
 	defer e.release()
-	out, refused := e.decode(w)
+	var out *http.Request
+	if refused == nil {
+		out, refused = e.decode(w)
+	}
 	if e.streamed != nil {
 		e.serveStream(w, out)
 		return

@@ -111,7 +111,7 @@ func (b *streamBody) end(err error) {
 	b.e.findings, b.e.omitted = slices.Clone(b.d.Findings()), b.d.Omitted()
 	b.refused = b.refusal(err)
 	if b.refused == nil {
-		b.out.Trailer = withoutDigests(b.e.r.Trailer)
+		b.out.Trailer = safeTrailers(b.e.r.Trailer, b.e.trailers, true)
 		if b.e.validation == decoder.Warn {
 			b.e.warnings = b.e.texts(nil)
 		}
