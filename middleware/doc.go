@@ -8,9 +8,8 @@
 //
 // # What becomes of a request
 //
-// Bodies of POST, PUT and PATCH are decoded; other methods pass untouched, whatever body
-// they have. A [Finder] says by which schema, from the path of the request or from the type of
-// the object. The handler behind gets the pruned and defaulted object, as JSON, with a
+// Bodies of POST, PUT and PATCH are decoded. A [Finder] says by which schema, from the path of the request
+// or from the type of the object. The handler behind gets the pruned and defaulted object, as JSON, with a
 // Content-Length that is right, or the body as it was sent with the action [Report]. What
 // is not decoded does not get there: the middleware fails closed.
 //
@@ -23,14 +22,39 @@
 //	of another apiVersion, of another kind   400, 422
 //	beyond Options.MaxBytes                  413
 //	neither JSON nor YAML                    415
+//	a charset other than UTF-8, with Report  415
 //	a content encoding                       415, but for gzip with Options.Gzip
 //	a patch that cannot be checked           415, but with [PassPatches]
 //	more than Options.MaxHeldBytes at once   503
 //	a body that does not come in time        408
 //	no schema for it, by kind                400
-//	a path that is not in its clean form     400
+//	a path that others may read otherwise    400: see [ByPath]
+//	no schema for it, by path                403 where [Paths] says so
+//	a method that is not on the list below   405
+//	what overrides the method                400
+//	Connection names a header of the body    400
 //
 // Answers are metav1.Status in JSON, or problem details (RFC 9457).
+//
+// # What passes untouched
+//
+// A handler must not be able to take for a write of a resource what passes without having been looked at:
+//
+//   - GET, HEAD, DELETE and OPTIONS pass, whatever body they have; no other method does. Methods have case.
+//     The headers X-HTTP-Method-Override, X-HTTP-Method and X-Method-Override and the parameter _method, by which
+//     frameworks take a request for one with another method, are refused with all methods.
+//   - What the finder finds nothing for passes. By path that is what is said at [ByPath] and [Unknown]; by kind there is no such thing.
+//   - Connections are switched to websocket (GET) and SPDY/3.1 (GET, POST) only, and only where the finder finds nothing
+//     and has no error, without looking into a body. In h2c there are requests, which nobody would see: Upgrade and
+//     HTTP2-Settings are dropped otherwise, and the request passes as one that does not ask for it.
+//   - Of POST, PUT and PATCH the headers are dropped by which handlers and gateways take a request for one with another path:
+//     X-Original-URL, X-Original-URI, X-Rewrite-URL, X-Script-Name, and X-Forwarded- with Prefix, Path and Uri.
+//   - Headers with underscores that are Content-Type, Content-Encoding, Content-Length, Transfer-Encoding or Trailer for who
+//     takes these for hyphens are dropped.
+//   - Of what is decoded those trailers pass that were announced, and that say nothing about framing,
+//     routing, authentication, conditions or the content (RFC 9110 section 6.5.1).
+//
+// A handler that obeys other headers of this sort needs somebody in front who drops them.
 //
 // With Options.Stream the handler reads while the body is decoded: what is different then is said
 // there.

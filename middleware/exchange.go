@@ -83,6 +83,14 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 	return out, nil
 }
 
+// passPatch returns the request as it is, unless it is refused by more than its body.
+func (e *exchange) passPatch() (*http.Request, *StatusError) {
+	if _, err := e.h.find(e.r, noPeek); err != nil && !stderrors.Is(err, errUnseen) {
+		return nil, e.unfound(err)
+	}
+	return e.r, nil
+}
+
 // prepare makes all checks that need no schema, and reads the body.
 func (e *exchange) prepare() *StatusError {
 	if e.prepared {

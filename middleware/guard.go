@@ -127,11 +127,14 @@ func (h *handler) isUpgrade(r *http.Request) bool {
 	if r.Method == http.MethodPost {
 		return true
 	}
-	res, err := h.find(r, func() (string, string, error) { return "", "", errNoBody })
+	res, err := h.find(r, noPeek)
 	return res == nil && err == nil
 }
 
-var errNoBody = errors.New("a request with GET has no body that says what it is for")
+// noPeek is the [Peek] of requests whose body is not looked into.
+func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
+
+var errUnseen = errors.New("what this request is for does not depend on its body")
 
 // dropUpgrade makes a request one that does not switch protocols.
 func dropUpgrade(h http.Header) {

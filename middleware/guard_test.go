@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -156,4 +157,32 @@ func TestGuardIsObserved(t *testing.T) {
 	require.Len(t, seen, 1)
 	assert.Equal(t, http.StatusMethodNotAllowed, seen[0].Refused.Code)
 	assert.Nil(t, seen[0].Resource)
+}
+
+// TestPassedPatches: what is refused for its path is refused also where patches pass.
+func TestPassedPatches(t *testing.T) {
+	opts := middleware.Options{Patches: middleware.PassPatches}
+	fails := func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, errors.New("x") }
+	for _, c := range []struct {
+		find middleware.Finder
+		path string
+		code int
+	}{
+		{byPath(t), foosPath + "/n", 0},
+		{byPath(t), "/api/v1/nodes/n", 0},
+		{byPath(t), "/APIS/example.com/v1/foos/n", 400},
+		{middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassNothing}.Finder(), "/api/v1/nodes/n", 403},
+		{middleware.ByKind(catalog(t)), "/x", 0},
+		{fails, "/x", 500},
+	} {
+		r := post(c.path, "application/json-patch+json", "[]")
+		r.Method = http.MethodPatch
+		w, got := send(t, c.find, opts, r)
+		if c.code != 0 {
+			refused(t, w, got, c.code)
+			continue
+		}
+		require.NotNil(t, got, c.path)
+		assert.Same(t, r, got.Request)
+	}
 }

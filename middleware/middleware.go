@@ -45,8 +45,8 @@ const (
 	// An apply patch with an unknown field is refused whatever fieldValidation says, as in the API
 	// server, but with 400 instead of its 500. Others are passed on as JSON, which is YAML.
 	CheckPatches Patches = iota
-	// PassPatches passes all patches on untouched. It is for handlers that prune the
-	// patched object, as an API server does.
+	// PassPatches passes all patches on untouched, but for those that the [Finder] refuses without looking
+	// into them. It is for handlers that prune the patched object, as an API server does.
 	PassPatches
 )
 
@@ -136,7 +136,7 @@ type handler struct {
 // ServeHTTP decodes the body of the request, and passes it on or answers.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r, refused := h.guard(r)
-	if refused == nil && (!isWrite(r.Method) || r.Method == http.MethodPatch && h.opts.Patches == PassPatches) {
+	if refused == nil && !isWrite(r.Method) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
@@ -146,7 +146,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e := &exchange{h: h, r: r, loan: loan{from: h.held}, trailers: slices.Collect(maps.Keys(r.Trailer))}
 	defer e.release()
 	var out *http.Request
-	if refused == nil {
+	switch {
+	case refused != nil:
+	case r.Method == http.MethodPatch && h.opts.Patches == PassPatches:
+		out, refused = e.passPatch()
+	default:
 		out, refused = e.decode(w)
 	}
 	if e.streamed != nil {
