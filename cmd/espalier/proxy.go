@@ -24,8 +24,23 @@ are removed, defaults are inserted, and findings are warnings or, with
 
 The schema for a request is found by its path, /apis/GROUP/VERSION/..., among the
 custom resource definitions that --crd names, or with --find kind by the type of the
-object in the body. By path, what is for other resources passes untouched, and so do
-other methods. What cannot be decoded does not get to the server.
+object in the body. What cannot be decoded does not get to the server.
+
+What passes untouched, by path:
+  GET, HEAD, DELETE, OPTIONS    with whatever body; other methods are refused, post as well as MERGE
+  /apis/GROUP, /api, others     where --crd has no definition of the group, or with --pass-unknown all
+  .../NAME/scale                of resources that are known
+Of a group that --crd has a definition of, versions, resources and subresources that are
+not declared are refused, so that nothing passes which was forgotten. --pass-unknown none
+refuses all writes that no definition is known for. Paths are refused if the server could take
+them for those of a known resource: with an element .. in any spelling, with characters
+other than ASCII letters, digits and -._~:@ below /api and /apis (but not behind .../proxy/), with
+names that are known only in another case.
+
+Connections are switched to websocket and SPDY/3.1 only, for what passes untouched and only
+by path; h2c, in which there are requests, is not passed on. Headers by which frameworks override
+the method are refused, those by which they override the path are dropped from writes. Of
+trailers those are dropped that were not announced, or that a request is read by.
 
 JSON patches cannot be checked without the object that they are for, and are refused
 unless --patches is pass, which passes all patches untouched: use it where the server
@@ -60,7 +75,7 @@ type proxyConfig struct {
 	listen, tlsCert, tlsKey               string
 	adminListen                           string
 	crds                                  []string
-	find, action, patches                 choice
+	find, action, patches, passUnknown    choice
 	kubernetes                            bool
 	options                               middleware.Options
 	headerBytes                           int
@@ -70,9 +85,10 @@ type proxyConfig struct {
 
 func newProxyConfig() *proxyConfig {
 	return &proxyConfig{
-		find:    choice{"path", []string{"path", "kind"}},
-		action:  choice{"rewrite", []string{"rewrite", "report"}},
-		patches: choice{"check", []string{"check", "pass"}},
+		find:        choice{"path", []string{"path", "kind"}},
+		action:      choice{"rewrite", []string{"rewrite", "report"}},
+		patches:     choice{"check", []string{"check", "pass"}},
+		passUnknown: choice{"groups", []string{"none", "groups", "all"}},
 	}
 }
 
@@ -113,6 +129,7 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.Var(&c.find, "find", "what says which schema a request is for: its path, or the kind of the object")
 	flags.Var(&c.action, "action", "pass on what was decoded, or only report and pass on the body as it was sent")
 	flags.Var(&c.patches, "patches", "check what can be checked and refuse the rest, or pass all untouched")
+	flags.Var(&c.passUnknown, "pass-unknown", "which writes pass untouched that no definition is known for, by path: none, those for groups of which nothing is known and outside of /apis, or all")
 	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode as a kube-apiserver does to the letter, and refuse no more than it does")
 	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
 	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
@@ -125,10 +142,10 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&c.upstreamKey, "upstream-key", "", "file with its key")
 	flags.IntVar(&c.headerBytes, "max-header-bytes", 64<<10, "limit for the headers of a request")
 	flags.DurationVar(&c.headerTimeout, "header-timeout", 10*time.Second, "how long the headers of a request may take")
-	flags.DurationVar(&c.bodyTimeout, "body-timeout", time.Minute, "how long a body that is decoded may take")
+	flags.DurationVar(&c.bodyTimeout, "body-timeout", time.Minute, "how long a body that is decoded may take; others may stop for so long, and must have 1 KiB/s on average after it")
 	flags.DurationVar(&c.idleTimeout, "idle-timeout", 2*time.Minute, "how long a connection may wait for its next request")
 	flags.DurationVar(&c.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long requests may take to end at a shutdown")
-	for name, of := range map[string]*choice{"find": &c.find, "action": &c.action, "patches": &c.patches} {
+	for name, of := range map[string]*choice{"find": &c.find, "action": &c.action, "patches": &c.patches, "pass-unknown": &c.passUnknown} {
 		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of.values, cobra.ShellCompDirectiveNoFileComp)))
 	}
 	must(cmd.MarkFlagRequired("upstream"))
@@ -173,5 +190,6 @@ func (c *proxyConfig) finder() (middleware.Finder, error) {
 	if c.find.value == "kind" {
 		return middleware.ByKind(catalog, opts...), nil
 	}
-	return middleware.ByPath(catalog, opts...), nil
+	unknown := map[string]middleware.Unknown{"none": middleware.PassNothing, "groups": middleware.PassUnknownGroups, "all": middleware.PassUnknown}
+	return middleware.Paths{Catalog: catalog, Unknown: unknown[c.passUnknown.value], Decoder: opts}.Finder(), nil
 }

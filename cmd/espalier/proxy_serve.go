@@ -89,12 +89,16 @@ func (c *proxyConfig) handler(find middleware.Finder, upstream *url.URL, transpo
 		Transport: transport,
 		ErrorLog:  logger,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			if r.Context().Err() == nil {
+			answer := &middleware.StatusError{Code: http.StatusBadGateway, Reason: "InternalError", Message: "the upstream server did not answer"}
+			body, passes := r.Context().Value(passingBody{}).(*timedBody)
+			switch {
+			case passes && body.isLate():
+				answer = &middleware.StatusError{Code: http.StatusRequestTimeout, Reason: "Timeout", Message: "the body of the request did not come in time"}
+			case r.Context().Err() == nil:
 				logger.Printf("%s %q: %v", r.Method, r.URL.Path, err)
 				seen.upstreamFailed()
 			}
-			unreachable := &middleware.StatusError{Code: http.StatusBadGateway, Reason: "InternalError", Message: "the upstream server did not answer"}
-			unreachable.Answer(w, c.options.ProblemDetails)
+			answer.Answer(w, c.options.ProblemDetails)
 		},
 	}
 	opts := c.options
@@ -106,21 +110,6 @@ func (c *proxyConfig) handler(find middleware.Finder, upstream *url.URL, transpo
 		opts.Patches = middleware.PassPatches
 	}
 	return withBodyTimeout(c.bodyTimeout, middleware.New(find, opts), proxy)
-}
-
-// withBodyTimeout puts a middleware in front of a handler, and limits how long it may wait for
-// bodies. A timeout of the server would hold for the handler, too, and end
-// requests that watch.
-func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handler, next http.Handler) http.Handler {
-	decoding := decode(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-		next.ServeHTTP(w, r)
-	}))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// Both are supported by the writers of net/http.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(timeout))
-		decoding.ServeHTTP(w, r)
-	})
 }
 
 // transport speaks HTTP/1.1, in which connections can be upgraded.
