@@ -46,10 +46,12 @@ func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handl
 		b := &timedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout, start: time.Now()}
 		defer b.end()
 		b.setDeadline(b.start.Add(timeout))
+		timed := new(http.Request) // the server decides by the body of its own whether the connection can go on
+		*timed = *r
 		if r.Body != http.NoBody {
-			r.Body = b
+			timed.Body = b
 		}
-		decoding.ServeHTTP(w, r)
+		decoding.ServeHTTP(w, timed)
 	})
 }
 

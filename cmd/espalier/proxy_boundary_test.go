@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -326,4 +327,26 @@ func TestProxyTricklingStream(t *testing.T) {
 	// The others of the connection are none the worse for it.
 	response, _ = do(t, &http.Client{Transport: transport}, "POST", p.url+"/api/v1/namespaces/x/secrets", "application/json", "{}")
 	assert.Equal(t, http.StatusOK, response.StatusCode)
+}
+
+// What is refused before its body has come is answered at once, and the connection ends: what follows may be
+// the body or the next request.
+func TestProxyRefusesBeforeTheBody(t *testing.T) {
+	p := startProxy(t, echoing(t).URL)
+	for headers, code := range map[string]int{
+		"Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 30\r\n": http.StatusUnsupportedMediaType,
+		"Content-Type: application/json\r\nContent-Length: 99999999\r\n":             http.StatusRequestEntityTooLarge,
+	} {
+		conn, r, response := onConnection(t, p.url, "POST "+plansPath+" HTTP/1.1\r\nHost: h\r\n"+headers+"\r\n")
+		require.NoError(t, conn.SetDeadline(time.Now().Add(20*time.Second))) // less than a body may take
+		assert.Equal(t, code, response.StatusCode)
+		_, err := io.Copy(io.Discard, response.Body)
+		require.NoError(t, err)
+		_, err = io.WriteString(conn, "GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
+		if err == nil {
+			_, err = r.ReadByte()
+		}
+		assert.Error(t, err, "the connection goes on")
+		assert.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	}
 }
