@@ -52,7 +52,8 @@ func parsePath(u *url.URL) (t target, refused *StatusError) {
 }
 
 func notClean() *StatusError {
-	return badRequest("the path of the request is not in its clean form, and others may read another one in it")
+	return badRequest("the path of the request is not in its clean form, and others may read another one in it: " +
+		"send it without empty elements, dots, and escapes of what is no part of a name")
 }
 
 // parseElements reads the elements of a path, of which the first is api or apis. What is below the

@@ -75,7 +75,7 @@ func (f *pathFinder) find(r *http.Request, _ Peek) (*Resource, error) {
 	}
 	index := f.index()
 	if index.isFolded(t) {
-		return nil, notClean()
+		return nil, badRequest("the path of the request differs in case or by a suffix from one that is known here, and others may take it for that")
 	}
 	e := index.entries[t.resourceKey]
 	switch {

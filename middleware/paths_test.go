@@ -106,6 +106,17 @@ func TestPathsUndeclared(t *testing.T) {
 	}
 }
 
+// The answers say what is wrong with a path.
+func TestPathsAreExplained(t *testing.T) {
+	for path, message := range map[string]string{
+		"/apis//v1/foos":            "is not in its clean form",
+		"/apis/example.com/v1/Foos": "differs in case or by a suffix from one that is known",
+	} {
+		w, got := send(t, byPath(t), middleware.Options{}, post(path, "", foo("")))
+		assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, message)
+	}
+}
+
 func parse(t *testing.T, crd string) []*schema.CRD {
 	crds, err := schema.ParseCRD([]byte(crd))
 	require.NoError(t, err)

@@ -60,6 +60,7 @@ func onConnection(t *testing.T, url, text string) (net.Conn, *bufio.Reader, *htt
 	r := bufio.NewReader(conn)
 	response, err := http.ReadResponse(r, nil)
 	require.NoError(t, err, text)
+	t.Cleanup(func() { response.Body.Close() })
 	return conn, r, response
 }
 
