@@ -164,8 +164,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.Answer(w, h.opts.ProblemDetails)
 		return
 	}
+	if len(e.warnings) == 0 {
+		h.next.ServeHTTP(w, out)
+		return
+	}
 	addWarnings(w.Header(), e.warnings)
-	h.next.ServeHTTP(w, out)
+	warned := &warningWriter{ResponseWriter: w, warnings: slices.Clone(w.Header()["Warning"])}
+	h.next.ServeHTTP(warned, out)
+	warned.restore()
 }
 
 // serveStream has the body decoded while the handler reads it.

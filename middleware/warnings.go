@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -85,4 +86,51 @@ func warning(text string) string {
 		b = append(b, text[i])
 	}
 	return string(append(b, '"'))
+}
+
+// A warningWriter has the warnings in the answer that a handler may have taken out of the headers. A
+// httputil.ReverseProxy clears all that is there when the upstream sends a provisional answer, such as
+// 103 Early Hints.
+type warningWriter struct {
+	http.ResponseWriter
+	warnings []string
+	wrote    bool // the status
+}
+
+// Unwrap is for http.ResponseController.
+func (w *warningWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// WriteHeader answers.
+func (w *warningWriter) WriteHeader(code int) {
+	if code >= 200 || code == http.StatusSwitchingProtocols {
+		w.restore()
+	}
+	w.ResponseWriter.WriteHeader(code)
+}
+
+// Write writes the body of the answer.
+func (w *warningWriter) Write(p []byte) (int, error) {
+	w.restore()
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError is for http.ResponseController.
+func (w *warningWriter) FlushError() error {
+	w.restore()
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Flush is for handlers that ask for an http.Flusher.
+func (w *warningWriter) Flush() { _ = w.FlushError() }
+
+// restore puts the warnings in front of those of the handler, unless they are there.
+func (w *warningWriter) restore() {
+	if w.wrote {
+		return
+	}
+	w.wrote = true
+	header := w.Header()
+	if have := header["Warning"]; len(have) < len(w.warnings) || !slices.Equal(have[:len(w.warnings)], w.warnings) {
+		header["Warning"] = slices.Concat(w.warnings, have)
+	}
 }
