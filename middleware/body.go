@@ -121,7 +121,8 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	delete(r.Header, "Content-Length")
 	dropUpgrade(r.Header)
 	if changed {
-		for _, name := range append([]string{"Content-Encoding"}, digests...) {
+		delete(r.Header, "Content-Encoding")
+		for _, name := range digests {
 			delete(r.Header, name)
 		}
 	}

@@ -165,15 +165,15 @@ func notAllowed() *StatusError {
 // safeTrailers returns of trailers those that were announced, and that nobody reads a request by (RFC 9110
 // section 6.5.1). Digests are of what was sent: RFC 9530 sections 2 and 3 have them there, too.
 func safeTrailers(trailers http.Header, announced []string, changed bool) http.Header {
-	safe := http.Header{}
+	var safe http.Header
 	for _, name := range announced {
 		plain := withoutUnderscores(name)
 		if isDigest := slices.Contains(digests, plain); isDigest && !changed || !isDigest && !isUnsafe(plain) {
+			if safe == nil {
+				safe = http.Header{}
+			}
 			safe[name] = slices.Clone(trailers[name])
 		}
-	}
-	if len(safe) == 0 {
-		return nil
 	}
 	return safe
 }
