@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -76,9 +77,14 @@ func TestAction(t *testing.T) {
 	readYAML(t, "../../action.yml", &action)
 	step := action.Runs.Steps[len(action.Runs.Steps)-1]
 	temp := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(temp, "espalier"), 0o777))
-	build := exec.Command("go", "build", "-o", filepath.Join(temp, "espalier", "espalier"), ".")
-	out, err := build.CombinedOutput()
+	// Without a version the action is compiled from its own files.
+	assert.Empty(t, action.Inputs["version"].Default)
+	install := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", action.Runs.Steps[len(action.Runs.Steps)-2].Run)
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	install.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "VERSION=", "ACTION="+root)
+	install.Dir = temp
+	out, err := install.CombinedOutput()
 	require.NoError(t, err, string(out))
 	definition := read(t, crd)
 	dir := write(t, map[string]string{
@@ -122,4 +128,20 @@ func TestAction(t *testing.T) {
 	assert.NotContains(t, stdout, "missing-schema")
 	_, err = run(map[string]string{"fail-on": "error"})
 	assert.Error(t, err)
+}
+
+// TestPinnedActions wants each action that a workflow or our action runs to be named by
+// its commit: a tag can be moved by whoever owns it, or has stolen it.
+func TestPinnedActions(t *testing.T) {
+	files, err := filepath.Glob("../../.github/workflows/*.yml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	pinned := regexp.MustCompile(`uses: (\./\S*|[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+)\s*$`)
+	for _, file := range append(files, "../../action.yml") {
+		for line := range strings.Lines(read(t, file)) {
+			if strings.Contains(line, "uses:") {
+				assert.Regexp(t, pinned, line, file)
+			}
+		}
+	}
 }
