@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 // diffNames returns what a file is called in a diff, before and after: git apply
@@ -14,15 +15,16 @@ func diffNames(name string) (before, after string) {
 	return diffName("a/" + name), diffName("b/" + name)
 }
 
-// diffName writes a name as git does: one that holds control characters, quotes or
-// backslashes is quoted as in C, and a tab ends one with spaces.
+// diffName writes a name as git does: one that holds quotes, backslashes or what is not
+// safe is quoted as in C, and a tab ends one with spaces.
 func diffName(name string) string {
+	unsafe := firstUnsafe(name) >= 0
 	quoted := []byte{'"'}
 	for _, b := range []byte(name) {
 		switch {
 		case b == '"' || b == '\\':
 			quoted = append(quoted, '\\', b)
-		case b < ' ' || b == 0x7f:
+		case b < ' ' || b == 0x7f || b >= utf8.RuneSelf && unsafe:
 			quoted = fmt.Appendf(quoted, "\\%03o", b)
 		default:
 			quoted = append(quoted, b)
@@ -35,6 +37,17 @@ func diffName(name string) string {
 		return name + "\t"
 	}
 	return name
+}
+
+// shownDiff makes the lines of a diff safe for somebody to look at. For a program they stay
+// as they are: it applies them.
+func shownDiff(diff []byte) []byte {
+	var out []byte
+	for line := range bytes.SplitAfterSeq(diff, []byte("\n")) {
+		text := bytes.TrimRight(line, "\r\n")
+		out = append(append(out, visible(string(text))...), line[len(text):]...)
+	}
+	return out
 }
 
 // colorDiff colors the lines of a unified diff as git does.

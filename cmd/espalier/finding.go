@@ -100,14 +100,6 @@ func (id identity) String() string {
 	return strings.TrimSpace(text)
 }
 
-// printable returns a text as it is if it is safe in a line, and else quoted.
-func printable(s string) string {
-	if quoted := errors.AppendQuoted(nil, s); len(quoted) != len(s)+2 {
-		return string(quoted)
-	}
-	return s
-}
-
 // A verdict is all that is to be said about one object, or about a file.
 type verdict struct {
 	identity

@@ -51,13 +51,10 @@ type process struct {
 	code           int // so far
 }
 
-// fail reports what is no fault of a single document, and sets the exit code. What the
-// system says has the names of files as they are.
+// fail reports what is no fault of a single document, and sets the exit code.
 func (p *process) fail(err error) {
 	p.code = max(p.code, exitInput)
-	for line := range strings.SplitSeq(err.Error(), "\n") {
-		fmt.Fprintf(p.stderr, "error: %s\n", visible(line))
-	}
+	writeErrors(p.stderr, err)
 }
 
 // options are the flags that several commands have.

@@ -109,7 +109,7 @@ func newProxyCommand(code *int) *cobra.Command {
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
 			if err := c.run(ctx, upstream, cmd.ErrOrStderr()); err != nil {
-				fmt.Fprintf(cmd.ErrOrStderr(), "error: %v\n", err)
+				writeErrors(cmd.ErrOrStderr(), err)
 				*code = exitInput
 			}
 			return nil

@@ -234,7 +234,11 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 	v := verdict{}
 	if t.diff {
 		before, after := diffNames(displayName(name))
-		v.output = colorDiff(edit.Unified(before, after, content, edits), colors)
+		v.output = edit.Unified(before, after, content, edits)
+		if colors || isTerminal(t.stdout) {
+			v.output = shownDiff(v.output)
+		}
+		v.output = colorDiff(v.output, colors)
 	}
 	if t.write {
 		if err := replaceFile(name, edited); err != nil {

@@ -29,7 +29,7 @@ func (r *githubReporter) verdict(file string, v *verdict) error {
 	of := v.identity.String()
 	for i := range v.findings {
 		f := &v.findings[i]
-		b = fmt.Appendf(b, "::%s file=%s", f.severity, escapeProperty.Replace(file))
+		b = fmt.Appendf(b, "::%s file=%s", f.severity, escapeProperty.Replace(safe(file)))
 		if f.at.IsValid() {
 			b = fmt.Appendf(b, ",line=%d,col=%d", f.at.Line, f.at.Column)
 		}
@@ -40,7 +40,7 @@ func (r *githubReporter) verdict(file string, v *verdict) error {
 		if of != "" {
 			message += " (" + of + ")"
 		}
-		b = fmt.Appendf(b, ",title=%s::%s\n", escapeProperty.Replace("espalier: "+f.rule), escapeMessage.Replace(message))
+		b = fmt.Appendf(b, ",title=%s::%s\n", escapeProperty.Replace("espalier: "+f.rule), escapeMessage.Replace(safe(message)))
 	}
 	if len(b) == 0 {
 		return nil

@@ -64,7 +64,7 @@ func place(p errors.Position) *jsonPosition {
 
 func newJSONReporter(to io.Writer) *jsonReporter {
 	w := bufio.NewWriter(to)
-	return &jsonReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))}
+	return &jsonReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))}
 }
 
 func (r *jsonReporter) begin() error {
@@ -85,12 +85,15 @@ func (r *jsonReporter) verdict(file string, v *verdict) error {
 	for i := range v.findings {
 		f := &v.findings[i]
 		path, pointer := f.path()
-		err := json.MarshalEncode(r.enc, jsonFinding{
+		one, err := safeJSON(jsonFinding{
 			File: file, Document: v.document, Start: place(f.at), End: place(f.end),
-			Severity: f.severity.String(), Rule: f.rule, Message: f.message, Path: path, Pointer: pointer,
+			Severity: f.severity.String(), Rule: f.rule, Message: safe(f.message), Path: path, Pointer: pointer,
 			Suggestion: f.suggestion, First: place(f.first),
 			Object: jsonObject{v.apiVersion, v.kind, v.namespace, v.name},
 		})
+		if err == nil {
+			err = r.enc.WriteValue(one)
+		}
 		if err != nil {
 			return err
 		}

@@ -80,7 +80,7 @@ func (r *junitReporter) verdict(file string, v *verdict) error {
 	if v.isList && len(v.findings) == 0 {
 		return nil
 	}
-	file = xmlText(file)
+	file = xmlText(safe(file))
 	if r.suite == nil || r.suite.Name != file {
 		if err := r.flush(); err != nil {
 			return err
@@ -95,9 +95,9 @@ func (r *junitReporter) verdict(file string, v *verdict) error {
 }
 
 func (s *junitSuite) add(file string, v *verdict) {
-	c := junitCase{Name: xmlText(caseName(file, v)), Classname: xmlText(v.kind), Time: "0"}
-	if c.Classname == "" {
-		c.Classname = "document"
+	c := junitCase{Name: xmlText(caseName(file, v)), Classname: "document", Time: "0"}
+	if v.kind != "" {
+		c.Classname = xmlText(printable(v.kind))
 	}
 	s.Tests++
 	problem := &junitProblem{}
@@ -106,7 +106,7 @@ func (s *junitSuite) add(file string, v *verdict) {
 		f := &v.findings[i]
 		text = textPrinter{}.append(text, file, &verdict{identity: v.identity, findings: v.findings[i : i+1]})
 		if f.severity == failure && problem.Type == "" {
-			problem.Type, problem.Message = f.rule, xmlText(f.message)
+			problem.Type, problem.Message = f.rule, xmlText(safe(f.message))
 		}
 	}
 	problem.Text = xmlText(string(text))

@@ -78,7 +78,7 @@ type (
 
 func newSARIFReporter(to io.Writer) *sarifReporter {
 	w := bufio.NewWriter(to)
-	return &sarifReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))}
+	return &sarifReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))}
 }
 
 func (r *sarifReporter) begin() error {
@@ -111,7 +111,11 @@ func (r *sarifReporter) tokens(tokens ...jsontext.Token) error {
 
 func (r *sarifReporter) verdict(file string, v *verdict) error {
 	for i := range v.findings {
-		if err := json.MarshalEncode(r.enc, sarifResultOf(file, v, &v.findings[i])); err != nil {
+		result, err := safeJSON(sarifResultOf(file, v, &v.findings[i]))
+		if err == nil {
+			err = r.enc.WriteValue(result)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -134,7 +138,7 @@ func sarifResultOf(file string, v *verdict, f *finding) sarifResult {
 		RuleID:    f.rule,
 		RuleIndex: slices.IndexFunc(rules, func(r struct{ id, about string }) bool { return r.id == f.rule }),
 		Level:     f.severity.String(),
-		Message:   sarifText{message},
+		Message:   sarifText{safe(message)},
 		Locations: []sarifLocation{at},
 		// What the finding is about, wherever in the file it has moved to.
 		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.rule, v.apiVersion, v.kind, v.namespace, v.name, pointer, f.message)},

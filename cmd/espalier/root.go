@@ -50,7 +50,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// The commands report what goes wrong with the input and set the code
 	// themselves: what comes back is about the arguments.
 	if cmd, err := root.ExecuteC(); err != nil {
-		fmt.Fprintf(stderr, "error: %v\nSee '%s --help'.\n", err, cmd.CommandPath())
+		writeErrors(stderr, err)
+		fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())
 		return exitUsage
 	}
 	return p.code

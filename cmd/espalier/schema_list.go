@@ -7,8 +7,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/schema"
@@ -66,7 +64,7 @@ func listSchemas(to io.Writer, catalog *schema.Catalog, asJSON bool) error {
 				strconv.FormatBool(l.Served), strconv.FormatBool(l.Stored), printable(l.File))
 			continue
 		}
-		line, err := json.Marshal(l, jsontext.AllowInvalidUTF8(true))
+		line, err := safeJSON(l)
 		if err != nil {
 			return err
 		}
@@ -124,7 +122,7 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 			o.fail(err)
 			continue
 		}
-		if _, err := fmt.Fprintf(o.stdout, "# %s, kind %s, from %s\n# %s\n%s", e.APIVersion, e.Kind, printable(e.CRD.File), expansion(program), program); err != nil {
+		if _, err := fmt.Fprintf(o.stdout, "# %s, kind %s, from %s\n# %s\n%s", printable(e.APIVersion), printable(e.Kind), printable(e.CRD.File), expansion(program), safeLines(program.String())); err != nil {
 			o.fail(fmt.Errorf("writing the output: %w", err))
 			return nil
 		}

@@ -49,13 +49,17 @@ func loadSchemas(crds, openAPI []string, opts ...schema.Option) (*schemas, error
 	}
 	var errs []error
 	for _, name := range crds {
-		if err := addEach(name, s.catalog.AddPath); err != nil {
-			errs = append(errs, fmt.Errorf("reading definitions: %w", err))
+		for _, err := range unjoined(addEach(name, s.catalog.AddPath)) {
+			if err != nil {
+				errs = append(errs, fmt.Errorf("reading definitions: %w", err))
+			}
 		}
 	}
 	for _, name := range openAPI {
-		if err := addEach(name, s.catalog.AddOpenAPIPath); err != nil {
-			errs = append(errs, fmt.Errorf("reading OpenAPI documents: %w", err))
+		for _, err := range unjoined(addEach(name, s.catalog.AddOpenAPIPath)) {
+			if err != nil {
+				errs = append(errs, fmt.Errorf("reading OpenAPI documents: %w", err))
+			}
 		}
 	}
 	return s, stderrors.Join(errs...)

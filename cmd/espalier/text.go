@@ -28,7 +28,7 @@ func (p textPrinter) append(b []byte, file string, v *verdict) []byte {
 		if f.severity == failure {
 			style = red
 		}
-		b = fmt.Appendf(b, "%s %s %s", p.paint(bold, place), p.paint(style, f.severity.String()+":"), f.message)
+		b = fmt.Appendf(b, "%s %s %s", p.paint(bold, place), p.paint(style, f.severity.String()+":"), safe(f.message))
 		if of != "" {
 			b = fmt.Appendf(b, " (%s)", of)
 		}
@@ -56,13 +56,14 @@ func (p textPrinter) appendSource(b []byte, f *finding, style string) []byte {
 	return fmt.Appendf(b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", start), p.paint(style, mark))
 }
 
-// visible returns a line in which nothing moves or hides what is on a terminal.
+// visible is safe for a line of a file: each character keeps its place, so that what is
+// written below it points at the right one.
 func visible(line string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
 			return ' '
-		case r == utf8.RuneError || !unicode.IsGraphic(r):
+		case r == utf8.RuneError || !isSafe(r):
 			return '·'
 		}
 		return r

@@ -32,7 +32,7 @@ func yamlDocument(js []byte) ([]byte, error) {
 	if err := enc.Close(); err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return safeYAML(b.Bytes()), nil
 }
 
 func yamlNode(dec *jsontext.Decoder, depth int) (*yaml.Node, error) {
@@ -95,9 +95,7 @@ var otherNumbers = regexp.MustCompile(`^([-+]?(0b[01_]+|0x[0-9a-fA-F_]+|([0-9][0
 // isPlainText reports whether no reader takes s for anything but a string, as
 // far as this is not for yaml.v3 to know.
 func isPlainText(s string) bool {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool {
-		return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff
-	}) {
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !isSafe(r) }) {
 		return false
 	}
 	if len(s) <= len("false") && slices.Contains(otherWords, strings.ToLower(s)) {
@@ -118,9 +116,7 @@ func isPlainText(s string) bool {
 // read back from a literal block.
 func isBlockText(s string) bool {
 	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
-		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool {
-			return r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff
-		}) {
+		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool { return !isSafe(r) && r != '\t' }) {
 			return false
 		}
 	}

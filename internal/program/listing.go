@@ -2,6 +2,7 @@ package program
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func (l *lister) node(n *Node) {
 	}
 	l.text.WriteByte('\n')
 	for i := range n.Fields {
-		l.edge(n.Fields[i].Name(), &n.Fields[i].Edge)
+		l.edge(spelled(n.Fields[i].Name()), &n.Fields[i].Edge)
 	}
 	if n.Unknown == nil {
 		l.text.WriteString("\t* prune\n")
@@ -51,6 +52,15 @@ func (l *lister) node(n *Node) {
 		l.edge("*", n.Unknown)
 	}
 	l.edge("[]", &n.Elements)
+}
+
+// spelled returns a name as it is if it can stand in a listing, and else quoted: one with a
+// line end must not look like another line.
+func spelled(name string) string {
+	if quoted := strconv.Quote(name); len(quoted) != len(name)+2 || name == "" {
+		return quoted
+	}
+	return name
 }
 
 func (l *lister) edge(name string, e *Edge) {

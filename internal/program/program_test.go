@@ -156,7 +156,7 @@ func TestListing(t *testing.T) {
 	p := Finish(root, []*Node{root, items, keep}, nil)
 	assert.Equal(t, `0: object, root metadata
 	a -> 1, null is defaulted, default 1
-	b" -> 2, null is dropped
+	"b\"" -> 2, null is dropped
 	* prune
 	[] -> 2
 1: integer or string, embedded metadata
