@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/bounded"
 )
 
 // A Catalog has the programs for custom resources by their apiVersion and kind. The zero Catalog is empty.
@@ -227,6 +228,9 @@ func findVersion(entries []Entry, name string) *Entry {
 // dot are left out, links to folders are not followed, and documents of other
 // kinds are skipped, as [ParseCRD] does it.
 //
+// Files must be regular, or links to such, and no longer than [MaxFileBytes]: a folder of
+// somebody else may link to a device that has no end.
+//
 // The error has one line for each file that cannot be read. If there is one,
 // nothing is added.
 func (c *Catalog) AddPath(name string) error {
@@ -242,6 +246,10 @@ func (c *Catalog) AddPath(name string) error {
 	return c.Add(all...)
 }
 
+// MaxFileBytes is how long a file may be that [Catalog.AddPath], [Catalog.AddFS] and
+// [Catalog.AddOpenAPIPath] read.
+const MaxFileBytes = 64 << 20
+
 // readPath calls read for a file, or for each of those below a folder that AddPath
 // reads, and joins the errors.
 func readPath(name string, read func(name string, content []byte) error) error {
@@ -250,7 +258,7 @@ func readPath(name string, read func(name string, content []byte) error) error {
 			return read(filepath.Join(name, filepath.FromSlash(below)), content)
 		})
 	}
-	content, err := os.ReadFile(name)
+	content, err := bounded.ReadFile(name, MaxFileBytes)
 	if err != nil {
 		return err
 	}
@@ -284,7 +292,7 @@ func readFS(fsys fs.FS, read func(name string, content []byte) error) error {
 			}
 		case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name)):
 			var content []byte
-			if content, err = fs.ReadFile(fsys, name); err == nil {
+			if content, err = bounded.ReadFS(fsys, name, MaxFileBytes); err == nil {
 				err = read(name, content)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -107,14 +108,7 @@ func (o *options) configure(cmd *cobra.Command) error {
 
 // readConfig returns what a configuration says, by the names of its members.
 func readConfig(name string) (map[string]any, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxConfigBytes {
-		return nil, fmt.Errorf("%s: is longer than 1 MiB", name)
-	}
-	text, err := os.ReadFile(name)
+	text, err := bounded.ReadFile(name, maxConfigBytes)
 	if err != nil {
 		return nil, err
 	}

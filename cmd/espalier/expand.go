@@ -66,9 +66,17 @@ func expand(name string, recursive bool) ([]string, error) {
 
 func isPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
+// isFileOrMissing reports whether a link may be opened: where it leads nowhere, that is
+// said when it is.
+func isFileOrMissing(link string) bool {
+	info, err := os.Stat(link)
+	return err != nil || info.Mode().IsRegular()
+}
+
 // filesBelow returns the manifests of a folder in the order of their paths, without
 // those whose names, or folders' names, start with a dot, and without pipes, sockets and
-// devices. Folders that cannot be read are left out, and said in the error.
+// devices. Folders that cannot be read are left out, and said in the error, and so are
+// links to what is no file: who sends a repository chooses where they lead.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
 	var errs []error
 	root := filepath.Clean(dir) + string(filepath.Separator) // where a link leads
@@ -81,7 +89,10 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 			return filepath.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
 		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // nobody may ever write into a pipe
-		case slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
+		case !slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
+		case d.Type() == fs.ModeSymlink && !isFileOrMissing(path):
+			errs = append(errs, fmt.Errorf("%s: links to what is no regular file, and is not read", path))
+		default:
 			names = append(names, path)
 		}
 		return nil

@@ -78,10 +78,12 @@ func (r *reader) documents(name string, in io.Reader) iter.Seq2[document, error]
 	r.stream.Reset(in)
 	content := r.stream
 	if head, _ := content.Peek(2); isGzip(head) {
-		if err := r.gzip.Reset(content); err != nil {
+		packed := &inflater{from: content}
+		if err := r.gzip.Reset(packed); err != nil {
 			return func(yield func(document, error) bool) { yield(document{}, err) }
 		}
-		content = bufio.NewReaderSize(&r.gzip, 64<<10)
+		packed.gzip = &r.gzip
+		content = bufio.NewReaderSize(inflated{packed}, 64<<10)
 	}
 	switch {
 	case isNDJSON(name):

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -139,7 +139,7 @@ func schemaLines(entry schema.Entry, way []waypoint) []string {
 	for i := range lines {
 		lines[i] = printable(entry.CRD.File) + ":"
 	}
-	content, err := os.ReadFile(entry.CRD.File)
+	content, err := bounded.ReadFile(entry.CRD.File, schema.MaxFileBytes)
 	if err != nil {
 		return lines
 	}

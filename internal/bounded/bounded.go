@@ -1,0 +1,59 @@
+// Package bounded reads files that somebody else may have put there: no more of them than a
+// limit, and only regular ones, as devices and pipes may have no end.
+package bounded
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// ReadFile returns the content of a regular file, or of what a link to one leads to. The
+// error names the file and, where it is longer than that, the limit in bytes.
+func ReadFile(name string, most int64) ([]byte, error) {
+	return read(name, most, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
+}
+
+// ReadFS is ReadFile for a file of a file system.
+func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
+	return read(name, most, func(name string) (fs.FileInfo, error) { return fs.Stat(fsys, name) }, fsys.Open)
+}
+
+func read(name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error)) ([]byte, error) {
+	info, err := stat(name) // before it is opened, which may wait for whoever writes into a pipe
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: is %s and no regular file, and is not read", name, kind(info.Mode()))
+	}
+	f, err := open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var b bytes.Buffer
+	b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
+	// Its size is not believed: it may grow, and some systems have files of size 0 that have content.
+	if _, err := b.ReadFrom(io.LimitReader(f, most+1)); err != nil {
+		return nil, err
+	}
+	if int64(b.Len()) > most {
+		return nil, fmt.Errorf("%s: is longer than the limit of %d bytes", name, most)
+	}
+	return b.Bytes(), nil
+}
+
+func kind(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeDevice != 0:
+		return "a device"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	}
+	return "something else"
+}
