@@ -27,6 +27,8 @@ It reports, each under the name of its rule:
 
 Names that stand twice are found in any YAML or JSON file; with
 --ignore-missing-schemas that is all that is looked for where there is no schema.
+An object is still reported then whose group has schemas, and not for this kind or
+version, or differs from such a group in the case of letters or lacks the version.
 Values are not validated beyond their types: patterns, enumerations, required
 fields and rules in CEL are left to the server.
 

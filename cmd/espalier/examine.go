@@ -113,7 +113,7 @@ func (e *examiner) withoutSchema(o *object, notFound error) {
 	switch {
 	case e.checks && isDefinition(o.apiVersion, o.kind):
 		e.decode(o, e.anything)
-	case e.ignoreMissing:
+	case e.ignoreMissing && !e.nearMiss(o.apiVersion, o.kind).known:
 		o.skipped = true
 		e.decode(o, e.anything)
 	case e.checks:

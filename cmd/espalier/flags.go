@@ -109,7 +109,7 @@ func (o *options) addInputFlags(cmd *cobra.Command) {
 func (o *options) addReportFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	addChoice(cmd, &o.validate, "validate", "", "what unknown and duplicate fields are: errors, warnings or nothing; as in kubectl, true is strict and false is ignore")
-	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "let objects without a schema pass, and what is no object")
+	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "let objects pass of whose group nothing is known, and what is no object")
 	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "let objects of a `kind` pass: Kind or group/version/Kind; may be repeated")
 	addChoice(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
 }
@@ -137,11 +137,18 @@ func (o *options) load(opts ...schema.Option) (*schemas, bool) {
 		opts = append(opts, schema.Semantics(schema.KEP))
 	}
 	s, err := loadSchemas(o.crds, o.openAPI, opts...)
-	if err != nil {
-		o.fail(err)
-		return nil, false
+	if err == nil {
+		return s, true
 	}
-	return s, true
+	of := exitUsage
+	for _, one := range unjoined(err) {
+		if !stderrors.As(one, new(*nothingFoundError)) {
+			of = exitInput
+		}
+	}
+	writeErrors(o.stderr, err)
+	o.code = max(o.code, of)
+	return nil, false
 }
 
 // settings returns how objects are decoded.

@@ -148,7 +148,7 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 		cause.Position = errors.Position{}
 		f.rule, f.message, f.at = ruleLimit, withoutPosition(cause.Error()), limit.Position
 	case stderrors.As(err, &notFound):
-		f.rule, f.message, f.at, locate = ruleMissingSchema, err.Error(), o.start, inFile
+		f.rule, f.message, f.at, locate = ruleMissingSchema, err.Error()+e.nearMiss(o.apiVersion, o.kind).hint, o.start, inFile
 		if o.apiVersion == "" || o.kind == "" {
 			f.rule, f.message = ruleMissingType, errMissingType.Error()
 			if o.document > 1 {

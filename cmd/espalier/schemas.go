@@ -18,6 +18,9 @@ type schemas struct {
 	anything *schema.Program // what objects without a schema are decoded with
 	envelope *schema.Program // what is around the items of a List
 	frame    *schema.Program // that, with items in which nothing is left
+	// groups are those that have a schema, and kinds are theirs.
+	groups map[string]bool
+	kinds  map[string][]string
 	// untyped has the same schemas as catalog, without a look at types: what is within a
 	// value of a wrong type is looked at, too.
 	untyped func() (*schema.Catalog, error)
@@ -49,36 +52,82 @@ func loadSchemas(crds, openAPI []string, opts ...schema.Option) (*schemas, error
 	}
 	var errs []error
 	for _, name := range crds {
-		for _, err := range unjoined(addEach(name, s.catalog.AddPath)) {
-			if err != nil {
-				errs = append(errs, fmt.Errorf("reading definitions: %w", err))
-			}
-		}
+		errs = append(errs, s.add("reading definitions", name, source{"crd", "custom resource definitions", (*schema.Catalog).AddPath})...)
 	}
 	for _, name := range openAPI {
-		for _, err := range unjoined(addEach(name, s.catalog.AddOpenAPIPath)) {
-			if err != nil {
-				errs = append(errs, fmt.Errorf("reading OpenAPI documents: %w", err))
-			}
+		errs = append(errs, s.add("reading OpenAPI documents", name, source{"openapi", "kinds in OpenAPI documents", (*schema.Catalog).AddOpenAPIPath})...)
+	}
+	s.groups, s.kinds = map[string]bool{}, map[string][]string{}
+	for e := range s.catalog.All() {
+		group := e.CRD.Group
+		s.groups[group] = true
+		if kinds := s.kinds[group]; len(kinds) == 0 || kinds[len(kinds)-1] != e.Kind { // they are sorted
+			s.kinds[group] = append(kinds, e.Kind)
 		}
 	}
 	return s, stderrors.Join(errs...)
 }
 
+// A source is a flag that says where schemas are.
+type source struct {
+	flag, of string
+	add      func(*schema.Catalog, string) error
+}
+
+// add adds what an argument of a flag stands for, or says why it cannot be read, or that
+// there is nothing: with a wrong path everything would pass.
+func (s *schemas) add(doing, name string, from source) (errs []error) {
+	// In a catalog of its own what is found can be counted, if others have it, too.
+	found := schema.NewCatalog()
+	if err := addEach(name, func(name string) error { return from.add(found, name) }); err != nil {
+		for _, one := range unjoined(err) {
+			errs = append(errs, fmt.Errorf("%s: %w", doing, one))
+		}
+		return errs
+	}
+	crds := definitionsOf(found)
+	if len(crds) == 0 {
+		return []error{&nothingFoundError{from, name}}
+	}
+	if from.flag == "openapi" {
+		s.catalog.AddOpenAPI(crds...)
+		return nil
+	}
+	for _, err := range unjoined(s.catalog.Add(crds...)) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", doing, err))
+		}
+	}
+	return errs
+}
+
+// A nothingFoundError is for an argument of --crd or --openapi that leads to no schema. It
+// is an error of use.
+type nothingFoundError struct {
+	source
+	name string
+}
+
+func (e *nothingFoundError) Error() string {
+	return fmt.Sprintf("--%s %s: there are no %s; of folders, files are read whose names end in .yaml, .yml or .json", e.flag, e.name, e.of)
+}
+
+// definitionsOf returns the definitions that a catalog has entries of, each once.
+func definitionsOf(c *schema.Catalog) (crds []*schema.CRD) {
+	seen := map[*schema.CRD]bool{}
+	for e := range c.All() {
+		if !seen[e.CRD] {
+			seen[e.CRD] = true
+			crds = append(crds, e.CRD)
+		}
+	}
+	return crds
+}
+
 // copyCatalog returns a catalog with the same definitions, compiled in another way.
 func copyCatalog(of *schema.Catalog, opts []schema.Option) (*schema.Catalog, error) {
 	c := schema.NewCatalog(opts...)
-	seen := map[*schema.CRD]bool{}
-	for e := range of.All() {
-		if seen[e.CRD] {
-			continue
-		}
-		seen[e.CRD] = true
-		if err := c.Add(e.CRD); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
+	return c, c.Add(definitionsOf(of)...)
 }
 
 // addEach adds what a name or a pattern stands for.
