@@ -55,6 +55,11 @@ type CRD struct {
 	// with one schema for all versions share it.
 	Versions []Version
 
+	// GoType says that this is a kind of an OpenAPI document whose objects the server
+	// decodes into a Go type of its own, and not by a schema: formats are then a part of
+	// decoding.
+	GoType bool
+
 	// openAPI says that this is a kind of an OpenAPI document.
 	openAPI bool
 }

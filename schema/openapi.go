@@ -20,9 +20,28 @@ import (
 // refPrefix is what references within a document start with.
 const refPrefix = "#/components/schemas/"
 
-// builtIn is what the names of the components start with that are Go types of
-// Kubernetes itself.
-const builtIn = "io.k8s."
+// isGoType reports whether a component with a name is made from a Go type of Kubernetes
+// itself, k8s.io/api/... or k8s.io/MODULE/pkg/.... Those of custom resources whose group
+// ends in k8s.io are called io.k8s., too.
+func isGoType(name string) bool {
+	return strings.HasPrefix(name, "io.k8s.api.") || strings.HasPrefix(name, "io.k8s.") && strings.Contains(name, ".pkg.")
+}
+
+// goFormats are the formats of Go types that decode themselves from strings, where their
+// schemas do not tell them from others.
+var goFormats = map[string]string{
+	"io.k8s.apimachinery.pkg.api.resource.Quantity":  FormatQuantity,
+	"io.k8s.apimachinery.pkg.apis.meta.v1.Duration":  FormatDuration,
+	"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": FormatMicroTime,
+}
+
+// The formats that [ParseOpenAPI] gives to resource.Quantity, metav1.Duration and
+// metav1.MicroTime of k8s.io/apimachinery.
+const (
+	FormatQuantity  = "quantity"
+	FormatDuration  = "duration"
+	FormatMicroTime = "micro-date-time"
+)
 
 // ParseOpenAPI reads the kinds of an OpenAPI v3 document, in JSON or YAML, as an API
 // server publishes it for each group and version under /openapi/v3: the schemas in
@@ -36,10 +55,12 @@ const builtIn = "io.k8s."
 // and [CRD.Validate] has nothing to say about it. allOf with a reference, in which the
 // server wraps those that have a description, is merged into its place.
 //
-// Schemas of Kubernetes' own Go types, those called io.k8s., are read as they are
-// meant: the server applies none of the defaults in them, and they are left out; an
-// object of which nothing is said holds anything; format int-or-string is
-// x-kubernetes-int-or-string.
+// Schemas of Kubernetes' own Go types, those called io.k8s.api. or io.k8s. with a pkg
+// in the name, are read as they are meant: the server applies none of the defaults in them,
+// and they are left out; an object of which nothing is said holds anything; format
+// int-or-string is x-kubernetes-int-or-string; types that decode themselves have one of the
+// formats [FormatQuantity], [FormatDuration] and [FormatMicroTime]. Kinds whose schema is
+// of such a type have [CRD.GoType].
 //
 // The error is a *errors.SyntaxError or *errors.LimitError, or says which reference
 // leads nowhere or in circles, or which schema is deeper than [MaxDepth].
@@ -140,6 +161,7 @@ func (r *resolver) kinds() (kinds []*CRD, err error) {
 			kinds = append(kinds, &CRD{
 				Name: name, Group: k.Group, Kind: k.Kind, ListKind: k.Kind + "List",
 				Versions: []Version{{Name: k.Version, Schema: s, Served: true}},
+				GoType:   isGoType(name),
 				openAPI:  true,
 			})
 		}
@@ -188,8 +210,11 @@ func (r *resolver) resolve(s *Structural, within *component) (*Structural, error
 		return to, err
 	}
 	r.done[s] = s
-	if strings.HasPrefix(within.name, builtIn) {
+	if isGoType(within.name) {
 		s.asGoType()
+		if format := goFormats[within.name]; format != "" && s == within.schema {
+			s.Format = format
+		}
 	}
 	if s.Format == "int-or-string" {
 		s.XIntOrString, s.Type = true, ""
@@ -309,6 +334,9 @@ func (s *Structural) take(from *Structural) {
 	}
 	if s.Items == nil {
 		s.Items = from.Items
+	}
+	if s.Format == "" {
+		s.Format = from.Format
 	}
 	if s.XPreserveUnknownFields == nil {
 		s.XPreserveUnknownFields = from.XPreserveUnknownFields

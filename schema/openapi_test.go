@@ -218,3 +218,38 @@ func TestOpenAPIRecursion(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenAPIOfGoTypes tells kinds that are Go types of the server from custom resources, also
+// from those whose group ends in k8s.io: what these default counts, and their formats do not.
+func TestOpenAPIOfGoTypes(t *testing.T) {
+	kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {
+		"io.k8s.api.core.v1.Thing": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Thing"}], "properties": {
+			"metadata": {"type": "object"},
+			"a": {"type": "string", "default": "x"},
+			"q": {"allOf": [{"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}]},
+			"r": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity"}]},
+			"t": {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime"},
+			"d": {"$ref": "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.Duration"}}},
+		"io.k8s.apimachinery.pkg.api.resource.Quantity": {"oneOf": [{"type": "string"}, {"type": "number"}]},
+		"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": {"type": "string", "format": "date-time"},
+		"io.k8s.apimachinery.pkg.apis.meta.v1.Duration": {"type": "string"},
+		"io.k8s.networking.gateway.v1.Gateway": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "gateway.networking.k8s.io", "version": "v1", "kind": "Gateway"}], "properties": {
+			"metadata": {"type": "object"},
+			"o": {"type": "object"},
+			"a": {"type": "string", "default": "x"}}}
+	}}}`))
+	require.NoError(t, err)
+	require.Len(t, kinds, 2)
+	thing, gateway := kinds[0], kinds[1]
+	assert.True(t, thing.GoType)
+	p := thing.Versions[0].Schema.Properties
+	assert.Nil(t, p["a"].Default)
+	assert.Equal(t, FormatQuantity, p["q"].Format)
+	assert.Equal(t, FormatQuantity, p["r"].Format)
+	assert.Equal(t, FormatMicroTime, p["t"].Format)
+	assert.Equal(t, FormatDuration, p["d"].Format)
+	assert.False(t, gateway.GoType)
+	p = gateway.Versions[0].Schema.Properties
+	assert.Equal(t, `"x"`, string(p["a"].Default))
+	assert.Nil(t, p["o"].XPreserveUnknownFields)
+}

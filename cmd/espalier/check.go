@@ -19,6 +19,8 @@ It reports, each under the name of its rule:
   unknown-field    a field that the schema does not declare
   duplicate-field  a name that stands twice in one object
   type-mismatch    a value of another type than the schema gives
+  invalid-format   a time in metadata, or in a built-in kind a time, a quantity, a
+                   number of 32 bits or base64, that cannot be decoded
   dropped-null     a null that the API server drops (a warning)
   missing-schema   an object for which there is no schema
   missing-type     an object without apiVersion or kind
@@ -29,8 +31,9 @@ Names that stand twice are found in any YAML or JSON file; with
 --ignore-missing-schemas that is all that is looked for where there is no schema.
 An object is still reported then whose group has schemas, and not for this kind or
 version, or differs from such a group in the case of letters or lacks the version.
-Values are not validated beyond their types: patterns, enumerations, required
-fields and rules in CEL are left to the server.
+Values are not validated beyond what decoding takes: patterns, enumerations,
+required fields and rules in CEL are left to the server, and so are the formats in
+the schemas of custom resources.
 
 Unknown and duplicate fields are errors, as in kubectl; with --validate=warn they
 are warnings, and with --validate=ignore nothing. --fail-on says from which

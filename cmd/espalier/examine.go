@@ -33,11 +33,12 @@ type examiner struct {
 	reader   reader
 	decoders map[*schema.Program]*decoder.Decoder
 	advice   map[adviceKey]adviceText
+	formats  map[*schema.Program]*schema.Structural
 	out      []byte
 }
 
 func newExaminer(s *settings) *examiner {
-	return &examiner{settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}}
+	return &examiner{settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}, formats: map[*schema.Program]*schema.Structural{}}
 }
 
 // An object is what came of one document, of an item of a List, or of what is
@@ -141,9 +142,11 @@ func (e *examiner) decode(o *object, program *schema.Program) {
 	case err == nil || stderrors.As(err, new(*errors.StrictError)):
 		o.result = e.out
 		e.note(o, program, o.decoder.Findings(), o.decoder.Omitted())
+		e.checkFormats(o)
 	case e.checks && stderrors.As(err, new(*errors.TypeError)):
 		o.result = []byte{}
 		e.note(o, program, e.withinMismatches(o, o.decoder.Findings()), o.decoder.Omitted())
+		e.checkFormats(o)
 	default:
 		e.refuse(o, err, o.doc.locate)
 	}

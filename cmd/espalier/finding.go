@@ -12,6 +12,7 @@ const (
 	ruleUnknown       = "unknown-field"
 	ruleDuplicate     = "duplicate-field"
 	ruleType          = "type-mismatch"
+	ruleFormat        = "invalid-format"
 	ruleNull          = "dropped-null"
 	ruleMore          = "more-findings"
 	ruleSyntax        = "syntax"
@@ -28,6 +29,7 @@ var rules = []struct{ id, about string }{
 	{ruleUnknown, "A field that the schema does not declare: the API server drops it."},
 	{ruleDuplicate, "A name that stands twice in one object: the last value wins."},
 	{ruleType, "A value of another JSON type than the schema gives: the API server refuses the object."},
+	{ruleFormat, "A time, quantity, number or text in base64 that the API server cannot decode: it refuses the object."},
 	{ruleNull, "A null that the API server drops, as its field is neither nullable nor has a default."},
 	{ruleMore, "Findings of an object beyond those that are listed."},
 	{ruleSyntax, "A document that is not JSON or YAML, or that programs read differently."},

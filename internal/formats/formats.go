@@ -1,0 +1,259 @@
+// Package formats finds values of the right type that the API server cannot decode: it decodes
+// metadata into a metav1.ObjectMeta, and objects of built-in kinds into Go types. What the
+// schema of a custom resource says of formats is no part of decoding.
+package formats
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// metadata is what decodes itself in a metav1.ObjectMeta.
+var metadata = func() *schema.Structural {
+	object := func(properties map[string]*schema.Structural) *schema.Structural {
+		return &schema.Structural{Type: "object", Properties: properties}
+	}
+	time := &schema.Structural{Type: "string", Format: "date-time"}
+	entries := &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: object(map[string]*schema.Structural{"time": time})}}
+	return object(map[string]*schema.Structural{"creationTimestamp": time, "deletionTimestamp": time, "managedFields": entries})
+}()
+
+// Of returns a schema of which the formats are those that decoding takes: that of a kind
+// which is decoded into a Go type itself, and of a custom resource what leads to metadata.
+func Of(s *schema.Structural, isGoType bool) *schema.Structural {
+	if isGoType {
+		return s
+	}
+	return toMetadata(s, true, map[metadataKey]*schema.Structural{})
+}
+
+// A metadataKey is what a schema that leads to metadata is made of.
+type metadataKey struct {
+	s          *schema.Structural
+	isResource bool
+}
+
+// toMetadata returns what of a schema leads to the metadata of resources, or nil.
+func toMetadata(s *schema.Structural, isResource bool, done map[metadataKey]*schema.Structural) *schema.Structural {
+	key := metadataKey{s, isResource}
+	if known, ok := done[key]; ok {
+		return known
+	}
+	to := &schema.Structural{}
+	done[key] = to // it may hold itself
+	leads := isResource
+	if isResource {
+		to.Properties = map[string]*schema.Structural{"metadata": metadata}
+	}
+	within := func(child *schema.Structural) *schema.Structural {
+		if child == nil {
+			return nil
+		}
+		child = toMetadata(child, child.XEmbeddedResource, done)
+		leads = leads || child != nil
+		return child
+	}
+	if s != nil {
+		for name, p := range s.Properties {
+			if isResource && name == "metadata" {
+				continue
+			}
+			if child := within(p); child != nil {
+				if to.Properties == nil {
+					to.Properties = map[string]*schema.Structural{}
+				}
+				to.Properties[name] = child
+			}
+		}
+		if s.AdditionalProperties != nil {
+			if child := within(s.AdditionalProperties.Schema); child != nil {
+				to.AdditionalProperties = &schema.SchemaOrBool{Allows: true, Schema: child}
+			}
+		}
+		if s.Items != nil {
+			if child := within(s.Items.Schema); child != nil {
+				to.Items = &schema.SchemaOrArray{Schema: child}
+			}
+		}
+	}
+	if !leads {
+		done[key] = nil
+		return nil
+	}
+	return to
+}
+
+// A Bad is a value that cannot be decoded.
+type Bad struct {
+	Offset int // in the JSON, of the value
+	Path   errors.Path
+	Must   string // what it must be, such as "a quantity"; nothing of the value is in it
+}
+
+// Find returns the values of a JSON document that cannot be decoded, in their order, up to
+// a number, and how many there are beyond it. The document must be valid JSON. isYAML says
+// that it was made from YAML: the API server writes numbers anew when it does so.
+func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, more int) {
+	w := walker{
+		d:      jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		isYAML: isYAML,
+		most:   most,
+	}
+	w.value(s)
+	return w.found, w.more
+}
+
+// A walker reads an object beside a schema.
+type walker struct {
+	d      *jsontext.Decoder
+	isYAML bool
+	way    []step
+	found  []Bad
+	more   int
+	most   int
+}
+
+// A step leads to a member, or to the element with an index.
+type step struct {
+	name  string
+	index int // -1 for a member
+}
+
+// value reads the next value, of which s, if it is not nil, has the formats.
+func (w *walker) value(s *schema.Structural) bool {
+	kind := w.d.PeekKind()
+	switch {
+	case s == nil:
+		return w.d.SkipValue() == nil
+	case s.Format == schema.FormatQuantity || kind != '{' && kind != '[':
+		value, err := w.d.ReadValue()
+		if err != nil {
+			return false
+		}
+		if must := w.mustBe(s, value); must != "" {
+			w.add(Bad{Offset: int(w.d.InputOffset()) - len(value), Must: must})
+		}
+		return true
+	case kind == '{' && len(s.Properties) == 0 && s.AdditionalProperties == nil, kind == '[' && (s.Items == nil || s.Items.Schema == nil):
+		return w.d.SkipValue() == nil
+	}
+	if _, err := w.d.ReadToken(); err != nil {
+		return false
+	}
+	w.way = append(w.way, step{index: -1})
+	at := &w.way[len(w.way)-1]
+	for n := 0; w.d.PeekKind() != '}' && w.d.PeekKind() != ']'; n++ {
+		child := (*schema.Structural)(nil)
+		if kind == '[' {
+			*at = step{index: n}
+			child = s.Items.Schema
+		} else {
+			name, err := w.d.ReadToken()
+			if err != nil {
+				return false
+			}
+			*at = step{name.String(), -1}
+			if child = s.Properties[at.name]; child == nil && s.AdditionalProperties != nil {
+				child = s.AdditionalProperties.Schema
+			}
+		}
+		if !w.value(child) {
+			return false
+		}
+		at = &w.way[len(w.way)-1] // it may have moved
+	}
+	w.way = w.way[:len(w.way)-1]
+	_, err := w.d.ReadToken()
+	return err == nil
+}
+
+func (w *walker) add(bad Bad) {
+	if len(w.found) == w.most {
+		w.more++
+		return
+	}
+	bad.Path = errors.MakePath(len(w.way), func(i int) ([]byte, int) {
+		if s := w.way[i]; s.index < 0 {
+			return []byte(s.name), 0
+		}
+		return nil, w.way[i].index
+	})
+	w.found = append(w.found, bad)
+}
+
+// mustBe says what a value must be to be decoded, or nothing where it is.
+func (w *walker) mustBe(s *schema.Structural, value jsontext.Value) string {
+	kind := value.Kind()
+	switch {
+	case s.Format == schema.FormatQuantity:
+		// It reads what is between the quotes as it is written.
+		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(string(value), `"`), `"`))
+		if kind != 'n' && !IsQuantity(text) {
+			return "a quantity, such as 500m, 2 or 1.5Gi"
+		}
+	case kind == '0' && s.XIntOrString:
+		if !w.isInteger(value, 32) {
+			return "a string or an integer of 32 bits"
+		}
+	case kind == '0' && s.Type == "integer" && s.Format == "int32":
+		if !w.isInteger(value, 32) {
+			return "an integer of 32 bits"
+		}
+	case kind == '0' && s.Type == "integer":
+		if !w.isInteger(value, 64) {
+			return "an integer of 64 bits, written without a point and an exponent"
+		}
+	case kind == '"':
+		text, err := jsontext.AppendUnquote(nil, value)
+		if err == nil {
+			return textMustBe(s.Format, string(text))
+		}
+	case kind == 'n' && s.Format == schema.FormatDuration:
+		return textMustBe(s.Format, "")
+	}
+	return ""
+}
+
+// isInteger reports whether a number is decoded into an integer. Those of YAML are written
+// as JSON before.
+func (w *walker) isInteger(value jsontext.Value, bits int) bool {
+	if w.isYAML {
+		value = jsonwire.AppendServerNumbers(nil, value)
+	}
+	_, err := strconv.ParseInt(string(value), 10, bits)
+	return err == nil
+}
+
+// textMustBe says what a string with a format must be. The text is not in it: it may be
+// secret.
+func textMustBe(format, text string) string {
+	var err error
+	must := ""
+	switch format {
+	case "date-time":
+		_, err = time.Parse(time.RFC3339, text)
+		must = "a time as in RFC 3339, such as 2026-01-02T15:04:05Z"
+	case schema.FormatMicroTime:
+		_, err = time.Parse("2006-01-02T15:04:05.000000Z07:00", text)
+		must = "a time with six digits behind the second, such as 2026-01-02T15:04:05.000000Z"
+	case schema.FormatDuration:
+		_, err = time.ParseDuration(text)
+		must = "a duration, such as 1h30m or 500ms"
+	case "byte":
+		_, err = base64.StdEncoding.DecodeString(text)
+		must = "base64, with padding (RFC 4648, section 4)"
+	}
+	if err == nil {
+		return ""
+	}
+	return must
+}
