@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	stderrors "errors"
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
@@ -22,9 +25,11 @@ type settings struct {
 	// reported of objects without a schema, too, and nulls that are dropped.
 	checks bool
 	// all says that findings are kept that are not reported, as many as there are.
-	all     bool
-	sources bool // findings have the lines that they are in
-	names   bool // objects have their names, also where nothing is found
+	all bool
+	// explains says that values of wrong types do not keep an object from having a result.
+	explains bool
+	sources  bool // findings have the lines that they are in
+	names    bool // objects have their names, also where nothing is found
 }
 
 // An examiner decodes objects. Each worker has one.
@@ -50,6 +55,8 @@ type object struct {
 	decoder *decoder.Decoder // that has its findings
 	result  []byte           // valid until the next object; nil where there is none
 	items   []document       // of a List
+	// mismatches are the values of wrong types of an object that is explained.
+	mismatches errors.List
 }
 
 // input examines all documents of an input. An error of the input itself becomes a
@@ -147,9 +154,58 @@ func (e *examiner) decode(o *object, program *schema.Program) {
 		o.result = []byte{}
 		e.note(o, program, e.withinMismatches(o, o.decoder.Findings()), o.decoder.Omitted())
 		e.checkFormats(o)
+	case e.explains && stderrors.As(err, new(*errors.TypeError)):
+		e.decodeAnyTypes(o, slices.Clone(o.decoder.Findings()), err)
 	default:
 		e.refuse(o, err, o.doc.locate)
 	}
+}
+
+// decodeAnyTypes makes a result of an object with values of wrong types: as if nobody looked
+// at types, and, where they are looked at in any case, with nulls in the place of the values.
+func (e *examiner) decodeAnyTypes(o *object, typed errors.List, refusal error) {
+	catalog, err := e.untyped()
+	if err == nil {
+		o.program, err = catalog.Lookup(o.apiVersion, o.kind)
+	}
+	if err != nil {
+		e.refuse(o, err, o.doc.locate)
+		return
+	}
+	o.decoder = e.decoder(o.program)
+	e.out, err = o.decoder.AppendJSON(e.out[:0], o.doc.json)
+	var mismatch *errors.TypeError
+	if stderrors.As(err, &mismatch) {
+		e.out, err = o.decoder.AppendJSON(e.out[:0], withNulls(o.doc.json, mismatch.Findings))
+	}
+	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		e.refuse(o, refusal, o.doc.locate)
+		return
+	}
+	o.result = e.out
+	o.mismatches = slices.DeleteFunc(typed, func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
+	if mismatch == nil { // positions are those in the document
+		e.note(o, o.program, o.decoder.Findings(), o.decoder.Omitted())
+	}
+}
+
+// withNulls returns a JSON text with nulls in the place of the values that are of wrong types.
+func withNulls(js []byte, wrong errors.List) []byte {
+	var out []byte
+	from := 0
+	for i := range wrong {
+		at := int(wrong[i].Position.Offset)
+		if at < from {
+			continue // it is within the one before
+		}
+		d := jsontext.NewDecoder(bytes.NewReader(js[at:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		if d.SkipValue() != nil {
+			continue
+		}
+		out = append(append(out, js[from:at]...), "null"...)
+		from = at + int(d.InputOffset())
+	}
+	return append(out, js[from:]...)
 }
 
 // withinMismatches returns what is found in an object with values of wrong types, in

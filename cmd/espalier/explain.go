@@ -3,7 +3,9 @@ package main
 import (
 	stderrors "errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,12 +18,14 @@ const explainHelp = `Explain says why a field stays, goes or was defaulted: what
 way to it, in which file and line, and the rule that decides.
 
 The path is written as in the messages of the API server, spec.containers[0].image,
-or as a JSON Pointer, /spec/containers/0/image. It may lead to a field that is not
-there: explain then says whether it has a default, and why that is not inserted.
-Where the file has several objects, each is explained that has a schema.
+with a $ before it or not, or as a JSON Pointer, /spec/containers/0/image. It may
+lead to a field that is not there: explain then says whether it has a default, and
+why that is not inserted. Where the file has several objects, each is explained that
+has a schema. The items of a List are objects of their own: items[0].spec.image is
+spec.image of the first.
 
-Exit codes: 0 if something was explained; 1 if no object of the file has a schema;
-2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
+Exit codes: 0 if something was explained; 1 if no object of the file has a schema, or
+none has the field and no schema declares it; 2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
 
 const explainExamples = `  # Why has this field vanished?
   espalier explain --crd crds/ backupplan.yaml spec.retention.dayly
@@ -50,7 +54,7 @@ func newExplainCommand(p *process) *cobra.Command {
 			if len(o.crds)+len(o.openAPI) == 0 {
 				return errNoSchemas
 			}
-			if s, ok := o.load(); ok {
+			if s, ok := o.load(schema.CheckTypes(true)); ok {
 				return o.explain(s, args[0], args[1])
 			}
 			return nil
@@ -64,29 +68,39 @@ func newExplainCommand(p *process) *cobra.Command {
 // explain explains a path in all objects of a file.
 func (o *options) explain(s *schemas, file, path string) (usage error) {
 	set := o.settings(s)
-	set.all, set.sources = true, true
+	set.all, set.sources, set.explains = true, true, true
 	e := newExaminer(set)
 	x := explainer{options: o, painter: painter(wantsColor(o.color.value, o.stdout)), file: displayName(file)}
 	if o.semantics.value == "kep" {
 		x.dialect = schema.KEP
 	}
 	explained := 0
+	var list listPath
 	e.read(file, o.stdin, func(obj *object) bool {
 		switch {
 		case obj.isFatal():
 			o.code = max(o.code, exitInput)
 			_, _ = o.stderr.Write(textPrinter{painter: x.painter}.append(nil, x.file, &obj.verdict))
-		case !obj.isList:
-			entry, _ := s.entry(obj.apiVersion, obj.kind)
-			steps, err := parsePath(path, obj.doc.json)
-			if err != nil {
-				usage = err
-				return false
-			}
-			if err := writeAll(o.stdout, x.object(obj, entry, steps)); err != nil {
-				o.fail(fmt.Errorf("writing the output: %w", err))
-				return false
-			}
+		case obj.isList:
+			list, usage = newListPath(path, len(obj.items))
+			return usage == nil
+		}
+		within, isMeant := list.next(path)
+		if obj.isFatal() || !isMeant {
+			return true
+		}
+		entry, _ := s.entry(obj.apiVersion, obj.kind)
+		steps, err := parsePath(within, obj.doc.json)
+		if err != nil {
+			usage = err
+			return false
+		}
+		text, isKnown := x.object(obj, entry, steps)
+		if err := writeAll(o.stdout, text); err != nil {
+			o.fail(fmt.Errorf("writing the output: %w", err))
+			return false
+		}
+		if isKnown {
 			explained++
 		}
 		return true
@@ -95,6 +109,46 @@ func (o *options) explain(s *schemas, file, path string) (usage error) {
 		o.code = max(o.code, exitFindings)
 	}
 	return usage
+}
+
+// A listPath says which of the items of a List are meant by a path, and by what of it.
+type listPath struct {
+	left   int // how many items are still to come
+	at     int // the index of the next one
+	only   int // the index of the one that the path names, or -1
+	within string
+}
+
+// itemPath is a path that starts at a List.
+var itemPath = regexp.MustCompile(`^(?:\$?\.?items\[(\d+)\](?:\.|$)?|/items/(\d+)(?:$|/))(.*)$`)
+
+// newListPath returns the part of a path that is for the items of a List: items[0].spec.a is
+// spec.a of the first, and spec.a is that of all of them.
+func newListPath(path string, items int) (listPath, error) {
+	l := listPath{left: items, only: -1, within: path}
+	m := itemPath.FindStringSubmatch(path)
+	if m == nil {
+		return l, nil
+	}
+	n, err := strconv.Atoi(m[1] + m[2])
+	if err != nil || n >= items {
+		return l, fmt.Errorf("the List has %s, and no items[%s]", count(items, "item"), m[1]+m[2])
+	}
+	l.only, l.within = n, m[3]
+	if m[2] != "" && m[3] != "" {
+		l.within = "/" + m[3]
+	}
+	return l, nil
+}
+
+// next returns the path for the next object, and whether it is meant.
+func (l *listPath) next(path string) (within string, isMeant bool) {
+	if l.left == 0 {
+		return path, true // it is no item
+	}
+	l.left--
+	l.at++
+	return l.within, l.only < 0 || l.at-1 == l.only
 }
 
 // entry returns what the catalog has for a kind.
@@ -115,10 +169,11 @@ type explainer struct {
 	file    string
 }
 
-// object explains what becomes of the value at a path of an object.
-func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []byte) {
+// object explains what becomes of the value at a path of an object. It is not known where
+// neither the object nor the schema has it.
+func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []byte, isKnown bool) {
 	way := walkSchema(entry, x.dialect, steps)
-	fate := x.fate(o, way, steps)
+	fate := fateOf(o, way, steps)
 	place := printable(x.file)
 	at, depth := find(o.doc.json, keys(steps))
 	if depth == len(steps) && depth > 0 {
@@ -135,134 +190,21 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 	if fate.goes {
 		style = red
 	}
-	text = fmt.Appendf(text, "%s %s of %s %s\n", x.paint(bold, place+":"), spelled(steps), o.identity, x.paint(style, fate.what))
-	text = fmt.Appendf(text, "  because %s\n", fate.why)
+	text = fmt.Appendf(text, "%s %s of %s %s\n", x.paint(bold, place+":"), spelled(steps), o.identity, x.paint(style, safe(fate.what)))
+	text = fmt.Appendf(text, "  because %s\n", safe(fate.why))
 	if fate.hint != "" {
-		text = fmt.Appendf(text, "  %s\n", fate.hint)
+		text = fmt.Appendf(text, "  %s\n", safe(fate.hint))
+	}
+	if n := len(o.mismatches); n > 0 && fate.rule != ruleTyped {
+		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", safe(o.mismatches[0].Error()), map[bool]string{true: ", and more"}[n > 1])
 	}
 	text = fmt.Appendf(text, "  rule: %s\n", fate.rule)
-	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", entry.APIVersion, entry.Kind, printable(entry.CRD.File))
+	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", printable(entry.APIVersion), printable(entry.Kind), printable(entry.CRD.File))
 	lines := schemaLines(entry, way)
 	for i, w := range way {
-		text = fmt.Appendf(text, "    %s %s: %s\n", x.paint(bold, lines[i]), spelled(steps[:w.depth]), w.describe())
+		text = fmt.Appendf(text, "    %s %s: %s\n", x.paint(bold, lines[i]), spelled(steps[:w.depth]), safe(w.describe()))
 	}
-	return text
-}
-
-// A fate is what becomes of a value, and why.
-type fate struct {
-	goes                  bool
-	what, why, hint, rule string
-}
-
-// The rules, with where they are written down.
-const (
-	rulePrune      = "unknown fields are pruned (KEP-2332, Custom Resource Definitions: Field pruning)"
-	rulePreserve   = "what is below x-kubernetes-preserve-unknown-fields: true stays, but fields that are specified there are pruned (KEP-2332)"
-	ruleImplicit   = "apiVersion, kind and metadata are specified implicitly, and metadata has the fields of ObjectMeta (KEP-2332, proposal 4)"
-	ruleDeclared   = "what the schema specifies stays"
-	ruleMap        = "additionalProperties specifies all names"
-	ruleDefault    = "a default is inserted where the field is absent from an object that is there (KEP-575)"
-	ruleNullGone   = "a null is dropped where the field is not nullable and has no default"
-	ruleNullFilled = "a null is replaced by the default where the field is not nullable"
-)
-
-// fate compares the object with its result.
-func (x *explainer) fate(o *object, way []waypoint, steps []step) fate {
-	before, was := valueAt(o.doc.json, steps)
-	after, is := valueAt(o.result, steps)
-	last := way[len(way)-1]
-	switch {
-	case was && is && before.Kind() == 'n' && after.Kind() != 'n':
-		return fate{what: "was null and becomes " + brief(after), why: "the schema has a default for it and does not say nullable", rule: ruleNullFilled}
-	case was && is:
-		return stays(last, steps)
-	case is:
-		return defaulted(way, o.doc.json, steps, brief(after))
-	case was:
-		return goes(o, way, steps, before.Kind() == 'n')
-	}
-	return absent(way, o.doc.json, steps)
-}
-
-func stays(last waypoint, steps []step) fate {
-	f := fate{what: "stays", rule: ruleDeclared, why: "the schema specifies it"}
-	switch {
-	case last.implicit:
-		f.why, f.rule = "every resource has it", ruleImplicit
-	case last.depth < len(steps) || last.via == viaPreserve:
-		f.why, f.rule = "unknown fields are preserved within "+spelled(steps[:last.preservedAt]), rulePreserve
-	case last.via == viaMap:
-		f.why, f.rule = "the object that it is in is a map", ruleMap
-	}
-	return f
-}
-
-func goes(o *object, way []waypoint, steps []step, isNull bool) fate {
-	for n := 1; n < len(steps); n++ {
-		if _, kept := valueAt(o.result, steps[:n]); !kept {
-			above := goes(o, way, steps[:n], false)
-			above.why = spelled(steps[:n]) + " goes, with all that is in it: " + above.why
-			return above
-		}
-	}
-	f := fate{goes: true, what: "goes", rule: rulePrune}
-	last := way[len(way)-1]
-	program := o.program
-	path := pathOf(steps)
-	switch {
-	case last.depth >= len(steps) && isNull && !last.undeclared:
-		f.why, f.rule = "it is null, and the schema neither says nullable nor has a default", ruleNullGone
-	case last.inMetadata:
-		f.why, f.rule = "metadata has no such field", ruleImplicit
-	case !last.undeclared:
-		f.why = "the schema specifies nothing at this place"
-	default:
-		f.why = "the schema does not declare it"
-		if names := program.FieldNames(pathOf(steps[:len(steps)-1])); len(names) > 0 {
-			f.hint = "declared there: " + listed(names)
-		}
-	}
-	if hint := advice(program, path, suggestion(program, path)); hint != "" {
-		f.why += hint
-	}
-	return f
-}
-
-func defaulted(way []waypoint, js []byte, steps []step, value string) fate {
-	f := fate{what: "was absent and becomes " + value, rule: ruleDefault}
-	for n := 1; n <= len(steps); n++ {
-		if _, was := valueAt(js, steps[:n]); was {
-			continue
-		}
-		w := way[min(n, len(way)-1)]
-		f.why = "the schema has the default " + brief(w.node.Default) + " for " + spelled(steps[:n])
-		if n < len(steps) {
-			f.why += ", which is itself completed by the defaults within it"
-		}
-		break
-	}
-	return f
-}
-
-func absent(way []waypoint, js []byte, steps []step) fate {
-	f := fate{what: "is absent, and stays so", rule: ruleDefault}
-	last := way[len(way)-1]
-	switch {
-	case last.undeclared:
-		f.why, f.rule = "the schema does not declare it: it would be pruned", rulePrune
-	case last.node == nil || len(last.node.Default) == 0:
-		f.why = "the schema has no default for it"
-	default:
-		f.why = "the schema has a default for it"
-		for n := 1; n < len(steps); n++ {
-			if _, was := valueAt(js, steps[:n]); !was {
-				f.why += ", but " + spelled(steps[:n]) + ", which it is in, is absent and has none"
-				break
-			}
-		}
-	}
-	return f
+	return text, !fate.unknown
 }
 
 // pathOf returns the steps as a path of the library.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,15 +25,28 @@ func parsePath(text string, js []byte) ([]step, error) {
 		return parsePointer(text, js)
 	}
 	var steps []step
-	for rest := strings.TrimPrefix(text, "."); rest != ""; {
+	for rest := withoutRoot(text, namesAt(js, nil)); rest != ""; {
 		var s step
-		s, rest = nextStep(rest, namesAt(js, steps))
+		names := namesAt(js, steps)
+		s, rest = nextStep(rest, names)
+		if s.index < 0 && s.name == "*" && !slices.Contains(names, "*") {
+			return nil, fmt.Errorf("%q leads to several values: name one, as in spec.containers[0].image", text)
+		}
 		if s.name == "" && s.index < 0 {
 			return nil, fmt.Errorf("%q is no path: write it as spec.containers[0].image, or as a JSON Pointer", text)
 		}
 		steps = append(steps, s)
 	}
 	return steps, nil
+}
+
+// withoutRoot returns a path without the sign for the root that it may start with: a dot, or
+// that of JSONPath, unless the object has such a name.
+func withoutRoot(path string, names []string) string {
+	if below, ok := strings.CutPrefix(path, "$"); ok && (below == "" || below[0] == '.' || below[0] == '[') && !slices.Contains(names, "$") {
+		path = below
+	}
+	return strings.TrimPrefix(path, ".")
 }
 
 // nextStep cuts the first step off a path. names are those of the object that it
