@@ -208,8 +208,8 @@ func withNulls(js []byte, wrong errors.List) []byte {
 	return append(out, js[from:]...)
 }
 
-// withinMismatches returns what is found in an object with values of wrong types, in
-// these, too: pruning does not look at types.
+// withinMismatches returns what is found in an object with values of wrong types: pruning
+// does not look at types.
 func (e *examiner) withinMismatches(o *object, typed errors.List) errors.List {
 	catalog, err := e.untyped()
 	if err != nil {
@@ -223,13 +223,32 @@ func (e *examiner) withinMismatches(o *object, typed errors.List) errors.List {
 	if _, err := d.AppendJSON(nil, o.doc.json); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
 		return typed
 	}
-	all := slices.Clone(d.Findings())
-	for i := range typed {
-		if typed[i].Kind == errors.TypeMismatch {
-			all = append(all, typed[i])
+	all := slices.DeleteFunc(slices.Clone(typed), func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
+	wrong := map[errors.Path]bool{}
+	for i := range all {
+		wrong[all[i].Path] = true
+	}
+	for _, f := range d.Findings() {
+		// What a value of the wrong type holds is not declared, and no mistake of its own.
+		if f.Kind != errors.UnknownField || len(wrong) == 0 || !isBelow(f.Path, wrong) {
+			all = append(all, f)
 		}
 	}
 	return all
+}
+
+// isBelow reports whether a path leads into one of others.
+func isBelow(path errors.Path, others map[errors.Path]bool) bool {
+	var at errors.Path
+	for s := range path.Segments() {
+		if s.Elided {
+			return false
+		}
+		if at = below(at, s); others[at] && at != path {
+			return true
+		}
+	}
+	return false
 }
 
 // list examines what is around the items of a List, and then these. That the whole

@@ -141,12 +141,12 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 	case stderrors.As(err, &syntax):
 		cause := *syntax
 		cause.Position = errors.Position{}
-		f.rule, f.message, f.at = ruleSyntax, withoutPosition(cause.Error()), syntax.Position
+		f.rule, f.message, f.at = ruleSyntax, shortened(withoutPosition(cause.Error()), maxPlace), syntax.Position
 		f.field = syntax.Path
 	case stderrors.As(err, &limit):
 		cause := *limit
 		cause.Position = errors.Position{}
-		f.rule, f.message, f.at = ruleLimit, withoutPosition(cause.Error()), limit.Position
+		f.rule, f.message, f.at = ruleLimit, shortened(withoutPosition(cause.Error()), maxPlace), limit.Position
 	case stderrors.As(err, &notFound):
 		f.rule, f.message, f.at, locate = ruleMissingSchema, err.Error()+e.nearMiss(o.apiVersion, o.kind).hint, o.start, inFile
 		if o.apiVersion == "" || o.kind == "" {
@@ -170,12 +170,35 @@ func withoutPosition(message string) string {
 	return strings.TrimPrefix(message, errors.Position{}.String()+": ")
 }
 
+// How long a message may be, and one that is about a place which line and column say, too.
+const (
+	maxMessage = 2000
+	maxPlace   = 300
+)
+
+// shortened returns a text of which the middle is left out where it is long: the path to what
+// is deep may be as long as the document.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := most*2/3, len(text)-most/3
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s[... %d bytes ...]%s", text[:head], tail-head, text[tail:])
+}
+
 // add adds a finding whose place is that in the document. name is what stands there,
 // if it is a name.
 func (e *examiner) add(o *object, f finding, locate func(errors.Position) errors.Position, name string) {
 	if f.at.IsValid() {
 		f.at = locate(f.at)
 	}
+	f.message = shortened(f.message, maxMessage)
 	if len(o.findings) == 0 && o.namespace == "" && o.name == "" {
 		o.namespace, o.name = peekName(o.doc.json)
 	}

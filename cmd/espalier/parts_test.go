@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -121,4 +123,27 @@ func TestYAMLOrder(t *testing.T) {
 	text, err := yamlDocument([]byte(`{"z":1,"a":{"y":"no","b":[1,"2"]},"m":"x\ny\n"}`))
 	require.NoError(t, err)
 	assert.Equal(t, "z: 1\na:\n  \"y\": \"no\"\n  b:\n    - 1\n    - \"2\"\nm: |\n  x\n  y\n", string(text))
+}
+
+// TestShortened wants the middle of long messages left out, between characters.
+func TestShortened(t *testing.T) {
+	assert.Equal(t, "abc", shortened("abc", 3))
+	assert.Equal(t, "abcd[... 91 bytes ...]vw", shortened("abcd"+strings.Repeat("x", 91)+"vw", 6))
+	for most := 6; most < 12; most++ {
+		text := shortened(strings.Repeat("ä", 100), most)
+		assert.True(t, utf8.ValidString(text), text)
+		assert.Less(t, len(text), 40)
+	}
+	// What is deep has a path as long as the document.
+	deep := []byte(`{"apiVersion":"v1","kind":"Deep","a":` + strings.Repeat(`{"a":`, 20_000))
+	s, err := loadSchemas(nil, nil)
+	require.NoError(t, err)
+	e := newExaminer(newOptions(&process{}, "strict").settings(s))
+	e.ignoreMissing = true
+	e.input("deep.json", bytes.NewReader(deep), func(o *object) bool {
+		require.Len(t, o.findings, 1)
+		assert.Equal(t, ruleLimit, o.findings[0].rule)
+		assert.Less(t, len(o.findings[0].message), 400)
+		return true
+	})
 }

@@ -4,6 +4,7 @@ package main
 // order of the files.
 
 import (
+	"bytes"
 	stderrors "errors"
 	"fmt"
 	"io"
@@ -52,8 +53,39 @@ func (e *examiner) read(name string, stdin io.Reader, visit func(*object) bool) 
 		return
 	}
 	defer in.Close()
-	e.input(name, in, visit)
+	if name != "-" {
+		e.input(name, in, visit)
+		return
+	}
+	// What was to write there has probably failed.
+	piped := &notedReader{r: in}
+	e.input(name, piped, visit)
+	if piped.blank() {
+		o := new(object)
+		e.refuse(o, errEmptyInput, inFile)
+		visit(o)
+	}
 }
+
+// errEmptyInput is for standard input of which nothing comes.
+var errEmptyInput = stderrors.New("is empty: has the command that writes to it failed?")
+
+// A notedReader notes whether anything was read but white space.
+type notedReader struct {
+	r     io.Reader
+	ended bool
+	seen  bool
+}
+
+func (n *notedReader) Read(p []byte) (int, error) {
+	got, err := n.r.Read(p)
+	n.seen = n.seen || len(bytes.TrimSpace(p[:got])) > 0
+	n.ended = n.ended || err == io.EOF
+	return got, err
+}
+
+// blank reports whether all was read, and was white space.
+func (n *notedReader) blank() bool { return n.ended && !n.seen }
 
 // readError returns an error of the system without the name of the file, which is
 // said before it.
