@@ -55,7 +55,7 @@ metadata:
   labels:
     app.kubernetes.io/part-of: billing
 spec:
-  schedule: 0 2 * * *
+  schedule: "0 2 * * *"
   retention:
     daily: 7
     monthly: 12

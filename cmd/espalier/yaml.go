@@ -3,13 +3,12 @@ package main
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
-
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // blockDepth is the depth from which on YAML is written in flow style: the
@@ -59,60 +58,80 @@ func yamlNode(dec *jsontext.Decoder, depth int) (*yaml.Node, error) {
 		_, err := dec.ReadToken()
 		return n, err
 	case '"':
-		return yamlString(t.String()), nil
+		return yamlString(t.String(), depth > blockDepth), nil
 	default:
-		return &yaml.Node{Kind: yaml.ScalarNode, Value: t.String()}, nil
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: yamlNumber(t.String())}, nil
 	}
 }
 
-// yamlString returns a string in the style in which it is read as the same
-// string everywhere. What yaml.v3 would leave plain is not always one for the
-// Kubernetes API server: yes, 0o7, 1_000.
-func yamlString(s string) *yaml.Node {
+// yamlNumber returns a number of JSON, or a word, as all readers of YAML take it for one:
+// by YAML 1.1 what has an exponent has a point and a sign in it, too.
+func yamlNumber(s string) string {
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(s), "e")
+	if c := s[len(s)-1]; !ok || c < '0' || c > '9' {
+		return s
+	}
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	if exponent[0] != '-' && exponent[0] != '+' {
+		exponent = "+" + exponent
+	}
+	return mantissa + "e" + exponent
+}
+
+// yamlString returns a string in the style in which it is read as the same string
+// everywhere: by readers of YAML 1.1 and of 1.2, and by those that go by neither.
+func yamlString(s string, inFlow bool) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
-	case strings.Contains(s, "\n"):
+	case inFlow:
+		n.Style = yaml.DoubleQuotedStyle
+	case isBlockText(s):
 		n.Style = yaml.LiteralStyle
-		if !isBlockText(s) {
-			n.Style = yaml.DoubleQuotedStyle
-		}
 	case !isPlainText(s):
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
 }
 
-// otherWords are the words that some reader of YAML takes for a boolean, null, a
-// merge key or a default value (yaml.org/type).
-var otherWords = []string{"y", "n", "yes", "no", "on", "off", "true", "false", "null", "<<", "="}
+// otherWords are those that some reader takes for a boolean, null or a number, in some
+// spelling (yaml.org/type, YAML 1.2.2 section 10.3): also e5, which has no digits in
+// front.
+var otherWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nil|nan|inf|infinity|e[-+]?[0-9]+)$`)
 
-// otherNumbers are what readers of YAML 1.1 take for numbers and times, and the API
-// server does not: to the base of 60, with commas, with underscores anywhere, and
-// times with spaces.
-var otherNumbers = regexp.MustCompile(`^([-+]?(0b[01_]+|0x[0-9a-fA-F_]+|([0-9][0-9_,]*(:[0-5]?[0-9])*(\.[0-9_]*)?|\.[0-9_]+)([eE][-+]?[0-9]+)?)` +
-	`|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt]|[ \t]+)[0-9:.]+[ \t]*(Z|[-+][0-9:]+)?)$`)
+// quantity is what starts with a digit and is no number to anybody: of bytes, of
+// processors, of time.
+var quantity = regexp.MustCompile(`^[0-9]+([KMGTPE]i|m|s|h)$`)
 
-// isPlainText reports whether no reader takes s for anything but a string, as
-// far as this is not for yaml.v3 to know.
+// isPlainText reports whether a string is written without quotes. Readers differ in what
+// they take for a number, a time or a symbol, and change with their versions; so it is
+// not what they know that is quoted, but all that does not look like a word, a path or
+// a sentence.
 func isPlainText(s string) bool {
-	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return !isSafe(r) }) {
+	if quantity.MatchString(s) {
+		return true
+	}
+	if first, _ := utf8.DecodeRuneInString(s); !isLetter(first) && first != '/' || otherWords.MatchString(s) {
 		return false
 	}
-	if len(s) <= len("false") && slices.Contains(otherWords, strings.ToLower(s)) {
-		return false
-	}
-	if strings.ContainsRune("0123456789+-.~", rune(s[0])) {
-		js, err := yamlbridge.AppendJSON(nil, []byte(s))
-		if err != nil || len(js) == 0 || js[0] != '"' || otherNumbers.MatchString(s) {
+	last := rune(0)
+	for _, r := range s {
+		switch {
+		case last == ':' && r == ' ', unicode.IsControl(r):
+			return false
+		case isLetter(r), '0' <= r && r <= '9', r >= 0x80 && unicode.Is(unicode.M, r):
+		case !strings.ContainsRune(" _-./@+=~()'!?&*%^$;:,", r):
 			return false
 		}
-		text, err := jsontext.AppendUnquote(nil, js)
-		return err == nil && string(text) == s
+		last = r
 	}
-	return true
+	return last != ' ' && last != ':'
 }
 
-// isBlockText reports whether a text of several lines is the same when it is
+func isLetter(r rune) bool { return unicode.IsLetter(r) && r != utf8.RuneError }
+
+// isBlockText reports whether a text has several lines, and is the same when it is
 // read back from a literal block.
 func isBlockText(s string) bool {
 	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
@@ -120,5 +139,5 @@ func isBlockText(s string) bool {
 			return false
 		}
 	}
-	return !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\t") && !strings.HasPrefix(s, "\n")
+	return strings.Contains(s, "\n") && !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\t") && !strings.HasPrefix(s, "\n")
 }
