@@ -25,6 +25,8 @@ It reports, each under the name of its rule:
   missing-schema   an object for which there is no schema
   missing-type     an object without apiVersion or kind
   invalid-schema   a custom resource definition that the API server refuses
+  missing-separator
+                   two objects in one document: a --- is missing
   syntax, limit    a document that cannot be read
 
 Names that stand twice are found in any YAML or JSON file; with

@@ -83,7 +83,12 @@ func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bo
 	o := &object{doc: doc}
 	o.document, o.start = doc.number, doc.start
 	apiVersion, kind, err := decoder.PeekType(doc.json)
-	if e.ignoreMissing && stderrors.As(err, new(*errors.TypeError)) { // no object of Kubernetes
+	o.apiVersion, o.kind = apiVersion, kind
+	isNone := stderrors.As(err, new(*errors.TypeError)) // no object of Kubernetes
+	if (err == nil || isNone) && e.refuseSecond(o) {
+		return visit(o)
+	}
+	if e.ignoreMissing && isNone {
 		o.skipped = true
 		e.decode(o, e.anything)
 		return visit(o)
@@ -92,7 +97,6 @@ func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bo
 		e.refuse(o, err, doc.locate)
 		return visit(o)
 	}
-	o.apiVersion, o.kind = apiVersion, kind
 	if e.skips(apiVersion, kind) {
 		o.skipped = true
 		e.decode(o, e.anything)

@@ -15,6 +15,7 @@ const (
 	ruleFormat        = "invalid-format"
 	ruleNull          = "dropped-null"
 	ruleMore          = "more-findings"
+	ruleSeparator     = "missing-separator"
 	ruleSyntax        = "syntax"
 	ruleLimit         = "limit"
 	ruleMissingSchema = "missing-schema"
@@ -22,6 +23,7 @@ const (
 	ruleInvalidSchema = "invalid-schema"
 	ruleEdit          = "edit"
 	ruleUnreadable    = "unreadable"
+	ruleUnwritable    = "unwritable"
 )
 
 // rules says what each rule is about, in the order in which they are listed.
@@ -32,6 +34,7 @@ var rules = []struct{ id, about string }{
 	{ruleFormat, "A time, quantity, number or text in base64 that the API server cannot decode: it refuses the object."},
 	{ruleNull, "A null that the API server drops, as its field is neither nullable nor has a default."},
 	{ruleMore, "Findings of an object beyond those that are listed."},
+	{ruleSeparator, "Two objects in one document, of which only the last would be left: a --- is missing."},
 	{ruleSyntax, "A document that is not JSON or YAML, or that programs read differently."},
 	{ruleLimit, "A document that is too large, too deep or too costly."},
 	{ruleMissingSchema, "An object of a kind that no schema is known for."},
@@ -39,6 +42,7 @@ var rules = []struct{ id, about string }{
 	{ruleInvalidSchema, "A custom resource definition whose schema the API server refuses."},
 	{ruleEdit, "A document that cannot be edited in place, or only as a whole."},
 	{ruleUnreadable, "A file that cannot be read."},
+	{ruleUnwritable, "A file that cannot be written, or that somebody else changed meanwhile."},
 }
 
 // A severity says how much a finding matters.

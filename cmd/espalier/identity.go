@@ -7,27 +7,42 @@ import (
 )
 
 // peekName returns the namespace and the name in an object's metadata, as far as
-// they are strings and the object can be read up to there.
+// they are strings and the object can be read. Of metadata that repeats the last counts,
+// as it is what the object keeps.
 func peekName(js []byte) (namespace, name string) {
-	d := jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := newTextDecoder(bytes.NewReader(js))
 	members(d, func(field string) (more bool) {
 		if field != "metadata" {
 			return d.SkipValue() == nil
 		}
-		members(d, func(field string) bool {
-			if field != "name" && field != "namespace" || d.PeekKind() != '"' {
-				return d.SkipValue() == nil
-			}
-			text, err := d.ReadToken()
-			if err == nil && field == "name" {
-				name = text.String()
-			} else if err == nil {
-				namespace = text.String()
-			}
-			return err == nil
-		})
-		return false
+		depth := d.StackDepth()
+		namespace, name = nameIn(d)
+		return d.StackDepth() == depth
 	})
+	return namespace, name
+}
+
+// nameIn returns the namespace and the name in metadata, which comes next.
+func nameIn(d *jsontext.Decoder) (namespace, name string) {
+	if d.PeekKind() != '{' {
+		_ = d.SkipValue()
+		return "", ""
+	}
+	members(d, func(field string) bool {
+		if field != "name" && field != "namespace" || d.PeekKind() != '"' {
+			return d.SkipValue() == nil
+		}
+		text, err := d.ReadToken()
+		if err == nil && field == "name" {
+			name = text.String()
+		} else if err == nil {
+			namespace = text.String()
+		}
+		return err == nil
+	})
+	if d.PeekKind() == '}' {
+		_, _ = d.ReadToken()
+	}
 	return namespace, name
 }
 
