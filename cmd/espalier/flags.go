@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -51,8 +52,13 @@ type process struct {
 	code           int // so far
 }
 
-// fail reports what is no fault of a single document, and sets the exit code.
+// fail reports what is no fault of a single document, and sets the exit code. Whoever closes a
+// pipe knows.
 func (p *process) fail(err error) {
+	if stderrors.Is(err, syscall.EPIPE) {
+		p.code = exitPipe
+		return
+	}
 	p.code = max(p.code, exitInput)
 	writeErrors(p.stderr, err)
 }

@@ -9,7 +9,11 @@ import (
 )
 
 func main() {
-	// A reader that goes away is an error like any other: exit code 3.
+	// What is written where nobody reads is an error first, so that files are in order
+	// before the process ends of it. The proxy goes on without its log.
 	signal.Ignore(syscall.SIGPIPE)
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	// After an error, other files may still be worked on.
+	unfinished.removeAll()
+	os.Exit(code)
 }

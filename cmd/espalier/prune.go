@@ -3,7 +3,6 @@ package main
 import (
 	stderrors "errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -139,6 +138,9 @@ func (t *transformer) run(names []string) {
 	text := textPrinter{painter(wantsColor(t.color.value, t.stderr)), set.sources}
 	colors := wantsColor(t.color.value, t.stdout)
 	examiners := t.examiners(set)
+	if t.write {
+		defer removeOnSignal()()
+	}
 	err := t.each(names, func(worker int, name string, emit func(*verdict) bool) {
 		if inPlace {
 			t.file(examiners[worker], name, colors, emit)
@@ -206,27 +208,24 @@ func (t *transformer) print(text []byte) error {
 // file changes a file, or shows what that would change.
 func (t *transformer) file(e *examiner, name string, colors bool, emit func(*verdict) bool) {
 	report := func(v verdict) { emit(&v) }
-	unreadable := func(err error) {
-		report(verdict{findings: []finding{{severity: failure, fatal: true, rule: ruleUnreadable, message: readError(err).Error()}}})
+	fail := func(rule string, err error) {
+		report(verdict{findings: []finding{{severity: failure, fatal: true, rule: rule, message: readError(err).Error()}}})
 	}
-	in, err := open(name, t.stdin)
+	file := new(original)
+	var err error
+	if name == "-" {
+		file.content, err = readLimited(t.stdin)
+	} else {
+		file, err = readOriginal(name)
+	}
+	if err == nil && isGzip(file.content) {
+		err = stderrors.New("is compressed, and is not edited: decompress it first")
+	}
 	if err != nil {
-		unreadable(err)
+		fail(ruleUnreadable, err)
 		return
 	}
-	content, err := io.ReadAll(io.LimitReader(in, maxEdited+1))
-	in.Close()
-	switch {
-	case err != nil:
-		unreadable(err)
-		return
-	case len(content) > maxEdited:
-		unreadable(stderrors.New("is longer than 1 GiB, and is not edited"))
-		return
-	case isGzip(content):
-		unreadable(stderrors.New("is compressed, and is not edited: decompress it first"))
-		return
-	}
+	content := file.content
 	edited, edits := t.edit(e, name, content, report)
 	if len(edits) == 0 {
 		return
@@ -241,8 +240,8 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 		v.output = colorDiff(v.output, colors)
 	}
 	if t.write {
-		if err := replaceFile(name, edited); err != nil {
-			unreadable(err)
+		if err := file.replace(edited); err != nil {
+			fail(ruleUnwritable, err)
 			return
 		}
 	}

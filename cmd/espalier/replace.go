@@ -1,48 +1,90 @@
 package main
 
 import (
+	"bytes"
+	stderrors "errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// replaceFile gives a file new content, all of it or nothing: it is written beside
-// the file and takes its place when it is safe on the disk. A link stays one, and
-// the file that it leads to is replaced. A file that may not be written is not replaced
-// either, though its folder would allow that.
-func replaceFile(name string, content []byte) (err error) {
-	target, err := filepath.EvalSymlinks(name)
+// An original is a file as it was read to be edited.
+type original struct {
+	path    string // with links resolved: what is replaced is what was read
+	info    os.FileInfo
+	content []byte
+}
+
+var (
+	errChanged   = stderrors.New("it was changed by somebody else meanwhile, and is left as they made it: run the command again")
+	errIrregular = stderrors.New("is no regular file: it cannot be edited in place")
+	errLong      = stderrors.New("is longer than 1 GiB, and is not edited")
+)
+
+// readOriginal reads a file, or what its links lead to.
+func readOriginal(name string) (*original, error) {
+	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	info, err := os.Stat(target)
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: it cannot be edited in place", name)
+	defer f.Close()
+	o := &original{path: path}
+	if o.info, err = f.Stat(); err != nil {
+		return nil, err
 	}
-	old, err := os.OpenFile(target, os.O_WRONLY, 0)
+	o.content, err = readLimited(f)
+	return o, err
+}
+
+func readLimited(r io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxEdited+1))
+	if err == nil && len(content) > maxEdited {
+		return nil, errLong
+	}
+	return content, err
+}
+
+// replace gives the file new content, all of it or nothing: it is written beside the
+// file and takes its place when it is safe on the disk. A file that may not be written is
+// not replaced either, though its folder would allow that; nor one of several names, or
+// whose owner, group, mode or attributes the new one could not have.
+//
+// If the file is not any more what was read, it stays, and that is an error. Others that
+// edit it with this command wait until it is replaced, and then find it changed, where the
+// system has flock. What is left is a window of microseconds between the last look and
+// the rename, in which a program that takes no such lock can write what is lost.
+func (o *original) replace(content []byte) (err error) {
+	if !o.info.Mode().IsRegular() {
+		return errIrregular
+	}
+	if n := links(o.info); n > 1 {
+		return fmt.Errorf("the file has %d names (hard links), of which all but one would keep the old content: make it a copy of its own first", n)
+	}
+	current, err := os.OpenFile(o.path, os.O_RDWR, 0)
 	if err != nil {
-		return err
+		return o.ifGone(err)
 	}
-	old.Close()
-	dir := filepath.Dir(target)
-	f, err := os.CreateTemp(dir, ".espalier-*")
+	defer current.Close()
+	f, err := unfinished.create(filepath.Dir(o.path))
 	if err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
 			f.Close()
-			os.Remove(f.Name())
+			unfinished.end(f.Name(), os.Remove)
 		}
 	}()
 	if _, err := f.Write(content); err != nil {
 		return err
 	}
-	keepOwner(f, info) // which may clear bits of the mode
-	if err := f.Chmod(info.Mode()); err != nil {
+	if err := keepAttributes(f, current, o.info); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {
@@ -51,13 +93,67 @@ func replaceFile(name string, content []byte) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), target); err != nil {
+	if err := hold(current); err != nil {
+		return err
+	}
+	if err := o.isCurrent(); err != nil {
+		return err
+	}
+	if err := unfinished.end(f.Name(), func(name string) error { return os.Rename(name, o.path) }); err != nil {
 		return err
 	}
 	// That the name is safe, too. Not every system has this for folders.
-	if d, err := os.Open(dir); err == nil {
+	if d, err := os.Open(filepath.Dir(o.path)); err == nil {
 		_ = d.Sync()
 		d.Close()
 	}
 	return nil
+}
+
+// isCurrent looks whether the file is still what was read: the same one, with the same
+// content, and not written since.
+func (o *original) isCurrent() error {
+	f, err := os.Open(o.path)
+	if err != nil {
+		return o.ifGone(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(o.info, info) {
+		return errChanged
+	}
+	rest, part := o.content, make([]byte, 64<<10)
+	for {
+		n, err := f.Read(part)
+		if !bytes.HasPrefix(rest, part[:n]) {
+			return errChanged
+		}
+		rest = rest[n:]
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// Last, as reading takes time.
+	info, err = os.Stat(o.path)
+	if err != nil {
+		return o.ifGone(err)
+	}
+	if len(rest) > 0 || !os.SameFile(o.info, info) || info.Size() != int64(len(o.content)) || !info.ModTime().Equal(o.info.ModTime()) {
+		return errChanged
+	}
+	return nil
+}
+
+// ifGone is what is wrong where a file cannot be opened that could be read before.
+func (o *original) ifGone(err error) error {
+	if stderrors.Is(err, fs.ErrNotExist) {
+		return errChanged
+	}
+	return err
 }

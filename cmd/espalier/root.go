@@ -18,6 +18,10 @@ const (
 	exitFindings = 1 // there are findings, and they are errors
 	exitUsage    = 2
 	exitInput    = 3 // something cannot be read, decoded or written
+
+	// exitPipe is for an output that nobody reads any more: nothing is said of it, and the
+	// code is what shells have for SIGPIPE.
+	exitPipe = 128 + 13
 )
 
 const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions,

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,44 +177,6 @@ func TestWriteFiles(t *testing.T) {
 		left, err := os.ReadDir(filepath.Join(dir, folder))
 		assert.NoError(t, err)
 		assert.Len(t, left, 2, "nothing is left behind")
-	}
-}
-
-func TestReplaceFileOwner(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("skipped: only root can give files away")
-	}
-	a := filepath.Join(write(t, map[string]string{"a": "a"}), "a")
-	require.NoError(t, os.Chown(a, 12, 34))
-	require.NoError(t, os.Chmod(a, 0o755|os.ModeSetgid))
-	before, err := os.Stat(a)
-	require.NoError(t, err)
-	require.NoError(t, replaceFile(a, []byte("b")))
-	after, err := os.Stat(a)
-	require.NoError(t, err)
-	assert.Equal(t, before.Mode(), after.Mode())
-	// The owner is in what the system says, with times and sizes.
-	for _, name := range []string{"Uid", "Gid"} {
-		assert.Equal(t, reflect.ValueOf(before.Sys()).Elem().FieldByName(name).Uint(), reflect.ValueOf(after.Sys()).Elem().FieldByName(name).Uint(), name)
-	}
-}
-
-func TestReplaceFileFails(t *testing.T) {
-	dir := t.TempDir()
-	assert.Error(t, replaceFile(filepath.Join(dir, "none"), nil))
-	assert.ErrorContains(t, replaceFile(dir, nil), "no regular file")
-	a := filepath.Join(write(t, map[string]string{"a": "a"}), "a")
-	assert.NoError(t, replaceFile(a, []byte("b")))
-	assert.Equal(t, "b", read(t, a))
-	if os.Getuid() > 0 {
-		require.NoError(t, os.Chmod(a, 0o400))
-		assert.ErrorIs(t, replaceFile(a, []byte("c")), os.ErrPermission)
-		assert.Equal(t, "b", read(t, a))
-		require.NoError(t, os.Chmod(a, 0o600))
-		require.NoError(t, os.Chmod(filepath.Dir(a), 0o500))
-		t.Cleanup(func() { assert.NoError(t, os.Chmod(filepath.Dir(a), 0o700)) })
-		assert.Error(t, replaceFile(a, []byte("c")))
-		assert.Equal(t, "b", read(t, a))
 	}
 }
 

@@ -1,0 +1,18 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+var endSignals = []os.Signal{os.Interrupt}
+
+func die(os.Signal) { os.Exit(exitInput) }
+
+// links is not told apart here: what has several names is split.
+func links(os.FileInfo) int { return 1 }
+
+// isStrangers does not know: who owns what is not in the mode of a file here.
+func isStrangers(os.FileInfo) bool { return false }
+
+// keepAttributes keeps the mode: the folder says whose its files are.
+func keepAttributes(f, _ *os.File, info os.FileInfo) error { return f.Chmod(info.Mode()) }
