@@ -25,9 +25,10 @@ defaults.
 With --write nothing goes there. Instead, defaults are inserted into the files, behind
 the last member of the object that they belong to, and everything else stays as it
 stands, comments and style too. A file is replaced as a whole, and only after it was
-read again and had everything that it should; otherwise it is left as it is, and
-that is an error: where anchors, aliases or merge keys are in the way, or names
-that stand twice. --diff shows what --write would do, and does nothing;
+read again and had everything that it should; otherwise it is left as it is, with all of
+its documents, and that is an error: where anchors, aliases or merge keys are in the
+way, or names that stand twice, or where a document cannot be read or has no schema. A
+link in a folder that leads out of it is not followed. --diff shows what --write would do, and does nothing;
 --list-changed lists the files that would change, or with --write those that have.
 
 ` + inputHelp + `

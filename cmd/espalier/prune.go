@@ -26,7 +26,9 @@ directly above it, or below it and indented deeper. A mapping of which nothing i
 left becomes {}. Defaults are not written: the API server inserts them, or see
 espalier default. A file is replaced as a whole, and only after it was read again,
 gave the same objects as before and nothing more to remove; otherwise it is left
-as it is, and that is an error. Where anchors or merge keys are in the way of
+as it is, with all of its documents, and that is an error, as it is where one of them
+cannot be read or has no schema. A link in a folder that leads out of it is not followed.
+Where anchors or merge keys are in the way of
 removing lines, the document is written anew, with its comments, and a warning
 says so. --diff shows what --write would do, and does nothing; --list-changed
 lists the files that would change, or with --write those that have.
@@ -207,7 +209,11 @@ func (t *transformer) print(text []byte) error {
 
 // file changes a file, or shows what that would change.
 func (t *transformer) file(e *examiner, name string, colors bool, emit func(*verdict) bool) {
-	report := func(v verdict) { emit(&v) }
+	whole := true
+	report := func(v verdict) {
+		whole = whole && !v.isFatal()
+		emit(&v)
+	}
 	fail := func(rule string, err error) {
 		report(verdict{findings: []finding{{severity: failure, fatal: true, rule: rule, message: readError(err).Error()}}})
 	}
@@ -228,6 +234,11 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 	content := file.content
 	edited, edits := t.edit(e, name, content, report)
 	if len(edits) == 0 {
+		return
+	}
+	if !whole {
+		// Half of it would be something that nobody has asked for.
+		fail(ruleEdit, errNotWhole)
 		return
 	}
 	v := verdict{}
@@ -251,6 +262,9 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 	v.changes = !t.write
 	emit(&v)
 }
+
+// errNotWhole is why nothing is written into a file.
+var errNotWhole = stderrors.New("the file is left as it is, with all of its documents: not all can be handled, see the errors in it")
 
 // maxEdited is how long a file may be that is edited.
 const maxEdited = 1 << 30
