@@ -54,17 +54,23 @@ func configSchema() *schema.Structural {
 	return s
 }
 
-// findConfig returns the path of the configuration for a folder: in it, or in the
-// first of those above it that has one. It is empty where there is none.
-func findConfig(dir string) string {
+// findConfig returns the path of the configuration for a folder: in it, or in the first
+// of those above it that has one, up to the root of the repository, where .git is. It is
+// empty where there is none. One that belongs to somebody else is an error, as with Git:
+// in a folder that others write to, it would say what is pruned.
+func findConfig(dir string) (string, error) {
 	for {
 		name := filepath.Join(dir, defaultConfig)
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-			return name
+			link, err := os.Lstat(name)
+			if err != nil || isStrangers(info) || isStrangers(link) {
+				return "", fmt.Errorf("%s belongs to another user, and is not read: name it with --config if you trust it, or do without with --config=", name)
+			}
+			return name, nil
 		}
 		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || parent == dir {
+			return "", nil
 		}
 		dir = parent
 	}
@@ -79,8 +85,8 @@ func (o *options) configure(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		if name = findConfig(dir); name == "" {
-			return nil
+		if name, err = findConfig(dir); name == "" {
+			return err
 		}
 		if below, err := filepath.Rel(dir, name); err == nil {
 			name = below

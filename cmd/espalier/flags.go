@@ -102,7 +102,7 @@ func (o *options) addSchemaFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder or a pattern; may be repeated")
 	flags.StringArrayVar(&o.openAPI, "openapi", nil, "`path` of OpenAPI v3 documents, as the API server publishes them under /openapi/v3; may be repeated")
 	addChoice(cmd, &o.semantics, "semantics", "", "that of a kube-apiserver, or that of KEP-2332 and KEP-575 where they differ")
-	flags.StringVar(&o.config, "config", defaultConfig, "`file` with defaults for flags; by default the first of this name in the working folder or one above it; empty for none")
+	flags.StringVar(&o.config, "config", defaultConfig, "`file` with defaults for flags; by default the first of this name in the working folder or one above it in the repository; empty for none")
 }
 
 func (o *options) addInputFlags(cmd *cobra.Command) {

@@ -106,6 +106,9 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if t.write {
+			names = t.writable(append(slices.Clip(t.names), args...), names)
+		}
 		t.run(names)
 		return nil
 	}

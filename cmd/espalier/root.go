@@ -30,8 +30,9 @@ fields are unknown or stand twice, and where, removes them, inserts defaults, an
 explains what it does.
 
 Flags can have defaults in a file ` + defaultConfig + `, which is looked for in the working
-folder and above it: crd, openapi, semantics, validate, failOn,
-ignoreMissingSchemas, skipKind and jobs, with paths relative to the file.`
+folder and above it, up to the root of the repository: crd, openapi, semantics,
+validate, failOn, ignoreMissingSchemas, skipKind and jobs, with paths relative to the
+file. One that belongs to another user than you or root is refused.`
 
 const rootExamples = `  # What would the API server drop from these manifests?
   espalier check --crd crds/ manifests/

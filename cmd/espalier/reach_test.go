@@ -1,0 +1,106 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWriteReach: --write edits what its arguments name or hold, and nothing that a link
+// in them leads to.
+func TestWriteReach(t *testing.T) {
+	crd, err := filepath.Abs(writeCRD)
+	require.NoError(t, err)
+	const unpruned = tree + "x: 1\n"
+	make := func(t *testing.T) {
+		dir := write(t, map[string]string{"repo/a.yaml": unpruned, "repo/sub/b.yaml": unpruned, "out/secret.yaml": unpruned, "repository/c.yaml": unpruned})
+		t.Chdir(dir)
+		require.NoError(t, os.Symlink("../out/secret.yaml", "repo/link.yaml"))
+		require.NoError(t, os.Symlink("../repository/c.yaml", "repo/prefix.yaml"))
+		require.NoError(t, os.Symlink("sub/b.yaml", "repo/inner.yaml"))
+		require.NoError(t, os.Symlink("../../out", "repo/sub/out"))
+		require.NoError(t, os.Symlink("repo", "alias"))
+	}
+	outside := []string{"out/secret.yaml", "repository/c.yaml"}
+	for argument, want := range map[string][]string{
+		"repo":            {"repo/a.yaml", "repo/sub/b.yaml"},
+		"alias":           {"repo/a.yaml", "repo/sub/b.yaml"},
+		"repo/":           {"repo/a.yaml", "repo/sub/b.yaml"},
+		"repo/*.yaml":     {"repo/a.yaml", "repo/sub/b.yaml"},
+		"repo/*/*.yaml":   {"repo/sub/b.yaml"},
+		"repo/sub/*/*":    {},
+		"repo/link.yaml":  {"out/secret.yaml"},
+		"repo/sub/out/":   {"out/secret.yaml"},
+		"./repo/../repo/": {"repo/a.yaml", "repo/sub/b.yaml"},
+	} {
+		t.Run(argument, func(t *testing.T) {
+			make(t)
+			_, stderr, _ := espalier("", "prune", "--crd", crd, "--validate", "ignore", "--write", argument)
+			for _, name := range append([]string{"repo/a.yaml", "repo/sub/b.yaml"}, outside...) {
+				content := unpruned
+				for _, w := range want {
+					if w == name {
+						content = tree
+					}
+				}
+				assert.Equal(t, content, read(t, name), "%s\n%s", name, stderr)
+			}
+		})
+	}
+	make(t)
+	_, stderr, code := espalier("", "prune", "--crd", crd, "--validate", "ignore", "--write", "repo")
+	assert.Equal(t, exitClean, code)
+	target, err := filepath.EvalSymlinks("out/secret.yaml")
+	require.NoError(t, err)
+	assert.Contains(t, stderr, filepath.Join("repo", "link.yaml")+": warning: leads out of the folder to "+target+", and is not edited: name it to have it edited [edit]\n")
+	assert.NotContains(t, stderr, "inner")
+}
+
+// TestConfigReach: the search for the configuration ends at the root of the repository.
+func TestConfigReach(t *testing.T) {
+	dir := write(t, map[string]string{defaultConfig: "validate: strict\n", "repo/a/b/keep": "", "repo/.git/keep": "", "tree/a/keep": "", "tree/.git": "gitdir: x\n"})
+	for folder, want := range map[string]string{"": defaultConfig, "repo/a/b": "", "repo": "", "tree/a": ""} {
+		name, err := findConfig(filepath.Join(dir, folder))
+		assert.NoError(t, err)
+		if want != "" {
+			want = filepath.Join(dir, want)
+		}
+		assert.Equal(t, want, name, folder)
+	}
+	inRoot := filepath.Join(dir, "repo", defaultConfig)
+	writeFile(t, inRoot, "")
+	name, err := findConfig(filepath.Join(dir, "repo/a/b"))
+	assert.NoError(t, err)
+	assert.Equal(t, inRoot, name, "it may be in the root itself")
+}
+
+// TestConfigOwner: what somebody else wrote says nothing, unless it is named.
+func TestConfigOwner(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Getuid() != 0 {
+		t.Skip("skipped: only root can give files away")
+	}
+	dir := write(t, map[string]string{defaultConfig: "validate: strict\n", "mine/a": "", "a.yaml": planNamed("a")})
+	crd, err := filepath.Abs(crd)
+	require.NoError(t, err)
+	name := filepath.Join(dir, defaultConfig)
+	require.NoError(t, os.Chown(name, 1234, 1234))
+	t.Chdir(dir)
+	_, stderr, code := espalier("", "check", "--crd", crd, "a.yaml")
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr, defaultConfig+" belongs to another user, and is not read: name it with --config if you trust it, or do without with --config=")
+	for _, args := range [][]string{{"--config", defaultConfig}, {"--config="}} {
+		_, stderr, code = espalier("", append([]string{"check", "--crd", crd, "a.yaml"}, args...)...)
+		assert.Equal(t, exitClean, code, stderr)
+	}
+	// A link of somebody else is no better.
+	require.NoError(t, os.Chown(name, 0, 0))
+	link := filepath.Join(dir, "mine", defaultConfig)
+	require.NoError(t, os.Symlink(name, link))
+	require.NoError(t, os.Lchown(link, 1234, 1234))
+	_, err = findConfig(filepath.Join(dir, "mine"))
+	assert.ErrorContains(t, err, "belongs to another user")
+}
