@@ -143,6 +143,7 @@ func (e *examiner) pruned(name string, content []byte, report func(verdict)) (ed
 
 // editDocuments returns the edits of all documents in the content of a file.
 func (e *examiner) editDocuments(content []byte, removals []*removal, report func(verdict)) (edits []edit.Edit) {
+	count := counter{src: content, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
 	for _, m := range removals {
 		if m.err == nil && len(m.names) == 0 {
 			continue
@@ -150,12 +151,12 @@ func (e *examiner) editDocuments(content []byte, removals []*removal, report fun
 		start := int(m.doc.start.Offset)
 		text := content[start : start+m.length]
 		var some []edit.Edit
-		var rewritten bool
+		var kept []int
 		err := m.err
 		switch {
 		case err != nil:
 		case m.doc.isYAML:
-			some, rewritten, err = edit.YAML(text, m.names)
+			some, kept, err = edit.YAML(text, m.names)
 		default:
 			some, err = edit.JSON(text, m.names)
 		}
@@ -163,10 +164,11 @@ func (e *examiner) editDocuments(content []byte, removals []*removal, report fun
 			report(m.refused(err.Error()))
 			continue
 		}
-		if rewritten {
+		if len(kept) > 0 {
 			v := m.verdict
-			v.findings = []finding{{severity: warning, rule: ruleEdit, at: v.start,
-				message: "the document is written anew, with its comments: anchors, aliases or merge keys are in the way of removing lines"}}
+			for _, at := range kept {
+				v.findings = append(v.findings, finding{severity: warning, rule: ruleEdit, at: count.position(start + at), message: keptComment})
+			}
 			report(v)
 		}
 		for _, e := range some {
@@ -176,6 +178,9 @@ func (e *examiner) editDocuments(content []byte, removals []*removal, report fun
 	}
 	return edits
 }
+
+// keptComment is said of comments that are not about a field alone.
+const keptComment = "the comment stays, though the field that it stood by goes: it looks like code of a template, or like a directive; see whether it is still right"
 
 // changed returns the first document of which the objects in an edited file are not
 // the same as before, or that still has something to be removed though it was edited;

@@ -28,9 +28,10 @@ espalier default. A file is replaced as a whole, and only after it was read agai
 gave the same objects as before and nothing more to remove; otherwise it is left
 as it is, with all of its documents, and that is an error, as it is where one of them
 cannot be read or has no schema. A link in a folder that leads out of it is not followed.
-Where anchors or merge keys are in the way of
-removing lines, the document is written anew, with its comments, and a warning
-says so. --diff shows what --write would do, and does nothing; --list-changed
+It is never written in another style: where the lines of a field
+cannot be removed, as with an anchor that is needed elsewhere, that is an error, too.
+Comments that look like code of a template or like directives, such as yamllint's, stay,
+and a warning says so. --diff shows what --write would do, and does nothing; --list-changed
 lists the files that would change, or with --write those that have.
 
 Unknown and duplicate fields are reported on standard error, one a line, as

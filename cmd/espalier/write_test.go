@@ -100,7 +100,7 @@ func TestWriteLines(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{tree + "colour: brown", tree},
 		{"colour: brown\n" + strings.TrimSuffix(tree, "\n"), strings.TrimSuffix(tree, "\n")},
-		{tree + "spec:\n  text: |\n    a\n\n  x: &x 1\n  size: *x\n", tree + "spec:\n  text: |\n    a\n  size: &x 1\n"},
+		{tree + "spec:\n  text: |\n    a\n\n  ? x\n  : 1\n  size: 1\n", tree + "spec:\n  text: |\n    a\n\n  size: 1\n"},
 		{"\uFEFF" + tree + "x: 1\n", "\uFEFF" + tree},
 	} {
 		for _, lineBreak := range []string{"\n", "\r\n"} {

@@ -1,6 +1,12 @@
 package edit
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
+
+// explicitKey is what stands before a key with a question mark, on its line.
+var explicitKey = regexp.MustCompile(`^( *)\?[ \t]+$`)
 
 // block removes members from a mapping in block style. It leaves alone what does
 // not look as it expects; what comes of that is checked.
@@ -14,6 +20,9 @@ func (e *editor) block(members []member) {
 		}
 		line := e.lines.of(at)
 		before := e.text[e.lines.start(line):at]
+		if explicit := explicitKey.FindSubmatch(before); explicit != nil {
+			before = explicit[1]
+		}
 		indent := len(before)
 		last := e.lastLine(m, at, indent)
 		switch dashes := bytes.TrimLeft(before, " "); {
@@ -26,13 +35,15 @@ func (e *editor) block(members []member) {
 				// What looks like a comment may be in quotes.
 				floor = e.lastLine(members[i-1], max(e.at(members[i-1].name), 0), indent) + 1
 			}
-			e.removeLines(line, last+1, indent, floor, i == 0)
+			e.removeLines(line, last+1, indent, floor, i == 0 && !all)
 		case len(bytes.Trim(dashes, "- ")) > 0:
-			// There is a question mark: keys may have any form.
+			// There is a question mark behind a dash.
 		case all:
-			e.edits = append(e.edits, Edit{at, e.lines.end(last), "{}"})
+			e.edits = append(e.edits, Edit{at, e.lines.end(line), "{}"})
+			e.removeAll(line+1, last+1, indent)
 		default:
-			pullAt, pullFrom = at, last+1
+			e.removeAll(line+1, last+1, indent)
+			pullAt, pullFrom = at, line+1
 		}
 	}
 	if pullAt >= 0 {
@@ -87,6 +98,7 @@ func (e *editor) becomeEmpty(line int) {
 		e.edits = append(e.edits, Edit{end, to, " {}"})
 		return
 	}
+	e.edits = append(e.edits, Edit{e.lines.start(line), e.lines.start(line), "{}" + e.lineBreak()})
 }
 
 // lastLine returns the last line of a member whose name stands at an offset of
@@ -120,12 +132,18 @@ func (e *editor) lastLine(m member, at, indent int) int {
 			continue
 		}
 		// A sequence may be as deep as the key that it is the value of.
-		if spaces < indent || spaces == indent && !isDash(rest) {
+		if spaces < indent || spaces == indent && !isDash(rest) && !isValue(rest) {
 			break
 		}
 		last = i
 	}
 	return last
+}
+
+// isValue reports whether a line, without its indentation, starts with the colon before the
+// value of an explicit key.
+func isValue(rest []byte) bool {
+	return len(rest) > 0 && rest[0] == ':' && (len(rest) == 1 || isSpace(rest[1]))
 }
 
 // isDash reports whether a line, without its indentation, starts an element of a

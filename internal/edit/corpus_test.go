@@ -25,9 +25,8 @@ func TestCorpus(t *testing.T) {
 					names = append(names, at)
 				}
 			}
-			_, rewritten, err := YAML(doc.Bytes, names)
+			_, _, err = YAML(doc.Bytes, names)
 			assert.NoError(t, err, "%s:%d", file.Name, doc.Origin.Line)
-			assert.False(t, rewritten, "%s:%d", file.Name, doc.Origin.Line)
 		}
 	}
 	for file := range corpus.Samples(t) {

@@ -11,9 +11,10 @@
 //   - directly above it: as deep as its name, with no blank line between, as Go
 //     takes comments for documentation.
 //
-// Other comments stay. Where blank lines stand on both sides of what goes, those
-// below go, too. A member that shares its lines, as in brackets, goes with
-// its comma and the spaces to the next one. A mapping that loses all its members
+// Other comments stay, and of these the ones that are code of a template, or a directive for a
+// program: where they stand by what goes, it is said where they are. Where blank lines stand on
+// both sides of what goes, those below go, too. A member that shares its lines, as in brackets,
+// goes with its comma and the spaces to the next one. A mapping that loses all its members
 // becomes {}.
 //
 // # How it is made sure
@@ -21,18 +22,20 @@
 // Text is edited where the source map says that names stand, which is not enough
 // to be right: a member that goes may hold an anchor that another one needs, or
 // may itself come through an alias. So the result is read again, and is only
-// right if its JSON is that of the document without these members. If it is not,
-// [YAML] edits the tree of yaml.v3 instead and writes that, with its comments,
-// but in the style of yaml.v3. This is checked in the same way, and so is what is
-// added, for which there is no second way.
+// right if its JSON is that of the document without these members, if readers of YAML 1.2
+// read it where they read the document, and if no comment that is code was lost. If it is
+// not, the text stays, and the error says why: nothing is ever written in another style.
+// This is so, too, for what is added.
 package edit
 
 import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
+	espalier "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -54,8 +57,11 @@ func Apply(text []byte, edits []Edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// errFailed is returned for a document that no way of editing does right.
-var errFailed = errors.New("the members cannot be removed from the text; other parts of it depend on them")
+// errOthers is returned where the text does not say what to do.
+var errOthers = errors.New("its text cannot be edited: what is to go cannot be taken out of its lines without changing something else; remove it by hand")
+
+// errComment is returned where a comment is in the way that has to stay.
+var errComment = errors.New("its text cannot be edited: a comment that is code of a template or a directive is on the lines of what is to go; move it to a line of its own")
 
 // JSON returns the edits that remove members from a JSON document. names are the
 // offsets at which their names start.
@@ -67,42 +73,112 @@ func JSON(text []byte, names []int) ([]Edit, error) {
 	e := newEditor(text, text, func(offset int) int { return offset })
 	edits := e.remove(objects)
 	if _, got, err := without(Apply(text, edits), nil); err != nil || !bytes.Equal(got, want) {
-		return nil, errFailed
+		return nil, errOthers
 	}
 	return edits, nil
 }
 
 // YAML returns the edits that remove members from the one YAML document in text.
 // names are the offsets of their names in the JSON that [yamlbridge.AppendJSON]
-// makes of it. rewritten says that the document had to be written anew.
-func YAML(text []byte, names []int) (edits []Edit, rewritten bool, err error) {
+// makes of it. kept are the offsets in text of comments that stay though they stood by
+// what goes.
+func YAML(text []byte, names []int) (edits []Edit, kept []int, err error) {
 	var r yamlbridge.Reader
 	json, err := r.AppendJSON(nil, text)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	objects, want, err := without(json, names)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
-	isRight := func(text []byte) bool {
-		got, err := yamlbridge.AppendJSON(nil, text)
-		return err == nil && bytes.Equal(got, want)
+	e := newEditor(text, json, inText(&r))
+	e.keepComments()
+	edits = e.remove(objects)
+	if err := e.check(edits, want); err != nil {
+		if copied := copies(&r, objects); copied != nil {
+			err = copied
+		}
+		return nil, nil, err
 	}
-	e := newEditor(text, json, func(offset int) int {
+	return edits, e.kept, nil
+}
+
+// inText returns the function that leads from the JSON of a reader to its text.
+func inText(r *yamlbridge.Reader) func(offset int) int {
+	return func(offset int) int {
 		at := r.Position(offset)
 		if at != r.Definition(offset) {
 			return -1
 		}
 		return int(at.Offset)
-	})
-	if edits := e.remove(objects); isRight(Apply(text, edits)) {
-		return edits, false, nil
 	}
-	if text, ok := rewrite(text, json, names); ok && isRight(text) {
-		return []Edit{{0, len(e.text), string(text)}}, true, nil
+}
+
+// check reads the edited text again.
+func (e *editor) check(edits []Edit, want []byte) error {
+	text := Apply(e.text, edits)
+	var r yamlbridge.Reader
+	got, err := r.AppendJSON(nil, text)
+	if err != nil {
+		reason := err.Error()
+		if syntax := (*espalier.SyntaxError)(nil); errors.As(err, &syntax) {
+			reason = syntax.Msg // its place is one in a text that nobody sees
+		}
+		return fmt.Errorf("its text cannot be edited: without what is to go it could not be read any more, %s; remove it by hand", reason)
 	}
-	return nil, false, errFailed
+	if !bytes.Equal(got, want) {
+		return errOthers
+	}
+	if len(e.code) > 0 {
+		if after := newEditor(text, got, inText(&r)).codeTexts(); !slices.Equal(after, e.codeTexts()) {
+			return errComment
+		}
+	}
+	if !isStrict(e.text, edits) || !isCore(text) && isCore(e.text) {
+		return errOthers
+	}
+	return nil
+}
+
+// isCore reports whether a text is YAML 1.2 with the core schema.
+func isCore(text []byte) bool {
+	r := yamlbridge.Reader{Dialect: yamlbridge.Core}
+	_, err := r.AppendJSON(nil, text)
+	return err == nil
+}
+
+// isStrict reports whether what edits leave is as separate as YAML 1.2 wants it, which
+// libyaml does not: there is white space before a comment (section 6.6), and no line starts
+// with a comma that did not.
+func isStrict(text []byte, edits []Edit) bool {
+	for _, e := range edits {
+		if e.To == len(text) || text[e.To] != '#' && text[e.To] != ',' {
+			continue
+		}
+		before := append(bytes.Clone(text[bytes.LastIndexAny(text[:e.From], "\r\n")+1:e.From]), e.Text...)
+		switch {
+		case text[e.To] == ',' && isBlank(before):
+			return false
+		case text[e.To] == '#' && len(before) > 0 && !isSpace(before[len(before)-1]):
+			return false
+		}
+	}
+	return true
+}
+
+// copies says which of the members are written somewhere else, where others have them
+// from, too; nil if there is none.
+func copies(r *yamlbridge.Reader, objects []object) error {
+	for _, o := range objects {
+		for _, m := range o.members {
+			if at, from := r.Position(m.name), r.Definition(m.name); m.gone && at != from {
+				return fmt.Errorf("its text cannot be edited: a field that is to go comes to line %d from line %d of the document, through an alias or a merge key, "+
+					"and others have it from there, too; write down what is to stay in its place", at.Line, from.Line)
+			}
+		}
+	}
+	return nil
 }
 
 // An editor collects what is to be removed from a text.
@@ -113,13 +189,19 @@ type editor struct {
 	at    func(offset int) int
 	lines lines
 	gone  []bool // lines
-	first []bool // gone lines with which a mapping starts
-	edits []Edit // within lines
+	keep  []bool // lines with nothing but a comment that stays
+	code  []comment
+	kept  []int // comments, as YAML returns them
+	// spared are lines that would be gone, but for the comment on them.
+	spared []bool
+	first  []bool // gone lines with which a mapping starts
+	edits  []Edit // within lines
 }
 
 func newEditor(text, json []byte, at func(int) int) *editor {
 	l := newLines(text)
-	return &editor{text: text, json: json, at: at, lines: l, gone: make([]bool, l.count()), first: make([]bool, l.count())}
+	n := l.count()
+	return &editor{text: text, json: json, at: at, lines: l, gone: make([]bool, n), first: make([]bool, n), keep: make([]bool, n), spared: make([]bool, n)}
 }
 
 // remove returns the edits that remove the members from the objects, as far as
@@ -136,6 +218,7 @@ func (e *editor) remove(objects []object) []Edit {
 			e.block(o.members)
 		}
 	}
+	e.kept = e.rescue()
 	e.removeBlankLines()
 	for i := 0; i < len(e.gone); i++ {
 		if from := i; e.gone[i] {
@@ -161,14 +244,23 @@ func (e *editor) remove(objects []object) []Edit {
 
 // removeLines marks the lines of a member as gone, with the comments directly
 // above that are as deep. Lines before floor are no comments; first says that the
-// mapping starts with the member.
+// mapping starts with the member, and goes on.
 func (e *editor) removeLines(from, to, indent, floor int, first bool) {
 	for from > floor && e.isComment(from-1, indent) {
 		from--
 	}
 	e.first[from] = first
+	e.removeAll(from, to, indent)
+}
+
+// removeAll marks lines as gone, from one to before another. Comments that stay are not
+// deeper than what they stood by: they could become the text of a block scalar above.
+func (e *editor) removeAll(from, to, indent int) {
 	for i := from; i < to; i++ {
-		e.gone[i] = true
+		e.gone[i], e.spared[i] = !e.keep[i], e.keep[i]
+		if spaces, _ := e.lines.indent(i); e.keep[i] && spaces > indent {
+			e.edits = append(e.edits, Edit{From: e.lines.start(i), To: e.lines.start(i) + spaces - indent})
+		}
 	}
 }
 

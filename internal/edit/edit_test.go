@@ -2,7 +2,9 @@ package edit
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,13 +33,18 @@ func xNames(json []byte) []int {
 	return slices.DeleteFunc(allNames(json), func(at int) bool { return json[at+1] != 'x' })
 }
 
-// removeX removes the members from a document whose names start with x.
-func removeX(t testing.TB, text string) (got string, rewritten bool, err error) {
+// removeX removes the members from a document whose names start with x, and returns the
+// comments that were kept.
+func removeX(t testing.TB, text string) (got string, kept []string, err error) {
 	t.Helper()
 	js, err := yamlbridge.AppendJSON(nil, []byte(text))
 	require.NoError(t, err, "%q", text)
-	edits, rewritten, err := YAML([]byte(text), xNames(js))
-	return string(Apply([]byte(text), edits)), rewritten, err
+	edits, at, err := YAML([]byte(text), xNames(js))
+	for _, at := range at {
+		comment, _, _ := strings.Cut(text[at:], "\n")
+		kept = append(kept, comment)
+	}
+	return string(Apply([]byte(text), edits)), kept, err
 }
 
 // edited are documents and what the editor must leave of them.
@@ -93,47 +100,67 @@ var edited = []struct{ name, text, want string }{
 
 func TestYAML(t *testing.T) {
 	for _, test := range edited {
-		got, rewritten, err := removeX(t, test.text)
+		got, kept, err := removeX(t, test.text)
 		assert.NoError(t, err, test.name)
 		assert.Equal(t, test.want, got, test.name)
-		assert.False(t, rewritten, test.name)
+		assert.Empty(t, kept, test.name)
 	}
 }
 
-// rewritten are documents of which the text alone does not say what to do.
-var rewritten = []struct{ name, text, want string }{
-	{"anchor that is needed", "# head\n\nx: &b {c: 1}\na: *b # c\nd: *b\n", "# head\n\na: &b {c: 1} # c\nd: *b\n"},
-	{"anchor of a mapping", "x: &b # b\n  c: 1 # d\na: *b # c\nd: *b\n", "a: &b\n  # c\n  c: 1 # d\nd: *b\n"},
-	{"anchor in an anchor", "x: &a\n  b: &b {c: 1}\na: *b\nd: *a\n", "a: &b {c: 1}\nd: &a\n  b: *b\n"},
-	{"anchor for a merge key", "xb: &b {e: 2}\nc:\n  <<: *b\n  z: 3\nd: {<<: [*b]}\n", "c:\n  <<: &b {e: 2}\n  z: 3\nd: {<<: [*b]}\n"},
-	{"member that is merged", "a: {<<: {x: 1, b: 2}, c: 3}\n", "a: {c: 3, \"b\": 2}\n"},
-	{"explicit key", "? x\n: 1\n# about a\n? a\n: 2\n", "# about a\na: 2\n"},
-	{"name with an anchor", "&x x4: 4\na: *x\n", "a: &x x4\n"},
-	{"markers", "%YAML 1.1\n--- # c\nx: &a 1\na: *a\n# end\n...\n", "%YAML 1.1\n--- # c\na: &a 1\n# end\n...\n"},
-	{"content behind a marker", "--- {x: &a 1, b: *a}\n", "---\n{b: &a 1}\n"},
-	{"CRLF", "x: &a |\r\n  b\r\n  c\r\na: *a\r\n", "a: &a |\r\n  b\r\n  c\r\n"},
-	{"comment below what goes", "x: &a 1\n\n# alone\n\na: *a\n", "# alone\na: &a 1\n"},
-	{"all there is", "# c\nx: 1\n", "{}\n"},
+// refused are documents of which the text alone does not say what to do.
+var refused = []struct{ name, text, want string }{
+	{"anchor that is needed", "x: &b {c: 1}\na: *b\n", `could not be read any more, unknown anchor "b"; remove it by hand`},
+	{"anchor of a mapping", "x: &b # b\n  c: 1 # d\na: *b # c\n", `unknown anchor "b"`},
+	{"anchor of a name", "&x x4: 4\na: *x\n", `unknown anchor "x"`},
+	{"anchor for a merge key", "xb: &b {e: 2}\nc:\n  <<: *b\n  z: 3\n", `unknown anchor "b"`},
+	{"another anchor of the name", "a: &b 1\nx: &b 2\nc: *b\n", "without changing something else"},
+	{"member that is merged", "a: {<<: {x: 1, b: 2}, c: 3}\n", "without changing something else"},
+	{"tags", "%TAG !e! tag:yaml.org,2002:\n---\nx: &a !e!str b\nc: *a\n", `unknown anchor "a"`},
 }
 
-func TestRewrite(t *testing.T) {
-	for _, test := range rewritten {
-		got, rewritten, err := removeX(t, test.text)
-		assert.NoError(t, err, test.name)
-		assert.Equal(t, test.want, got, test.name)
-		assert.True(t, rewritten, test.name)
+func TestRefused(t *testing.T) {
+	for _, test := range refused {
+		got, _, err := removeX(t, test.text)
+		assert.ErrorContains(t, err, test.want, test.name)
+		assert.ErrorContains(t, err, "its text cannot be edited: ", test.name)
+		assert.Equal(t, test.text, got, test.name)
 	}
 }
 
-// TestFails has what neither way of editing can do.
-func TestFails(t *testing.T) {
-	for _, text := range []string{
-		"%TAG !e! tag:yaml.org,2002:\n---\nx: &a !e!str b\nc: *a\n",
+// explicit are documents with question marks, and such as lose all that they have.
+var explicit = []struct{ name, text, want string }{
+	{"explicit key", "? x\n: 1\n\n# about a\n? a\n: 2\n", "# about a\n? a\n: 2\n"},
+	{"no value", "a: 1\n? x\n? x2\n:\nb: 2\n", "a: 1\nb: 2\n"},
+	{"values of several lines", "s:\n  ? 'x'\n  : - 1\n    - 2\n  ? x2 # c\n  :\n    a: b\n  # about k\n  ? k\n  : >\n    a\n\nb: 2\n", "s:\n  # about k\n  ? k\n  : >\n    a\n\nb: 2\n"},
+	{"all of a mapping", "s:\n  ? x\n  : 1\nb: 2\n", "s: {}\nb: 2\n"},
+	{"all there is", "# c\n\nx: 1\n", "# c\n{}\n"},
+}
+
+func TestExplicit(t *testing.T) {
+	for _, test := range explicit {
+		got, _, err := removeX(t, test.text)
+		assert.NoError(t, err, test.name)
+		assert.Equal(t, test.want, got, test.name)
+	}
+}
+
+// TestBlankLines: what becomes {} does not take the blank line below it along.
+func TestBlankLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"a:\n  x: 1\n\nb: 2\n":                         "a: {}\n\nb: 2\n",
+		"a:\n  x: 1\n  x2: 1\n\n\nb: 2\n":              "a: {}\n\n\nb: 2\n",
+		"a:\n\n  x: 1\n\nb: 2\n":                       "a: {}\n\nb: 2\n",
+		"a:\n  b:\n    x: 1\n\n  c: 1\n":               "a:\n  b: {}\n\n  c: 1\n",
+		"a:\n- x: 1\n  x2:\n    y: 1\n\n- b: 2\n":      "a:\n- {}\n\n- b: 2\n",
+		"a:\n-\n  x: 1\n\n- b: 2\n":                    "a:\n- {}\n\n- b: 2\n",
+		"a:\n  x: 1\n\n  b: 2\n":                       "a:\n  b: 2\n",
+		"a:\r\n  x: 1\r\n\r\nb: 2\r\n":                 "a: {}\r\n\r\nb: 2\r\n",
+		"a: {\n  x: 1\n}\n\nb: 2\n":                    "a: {}\n\nb: 2\n",
+		"a:\n  # about x\n  x: 1\n\n  # end\n\nb: 2\n": "a: {}\n\n  # end\n\nb: 2\n",
 	} {
-		got, rewritten, err := removeX(t, text)
-		assert.ErrorIs(t, err, errFailed)
-		assert.False(t, rewritten)
-		assert.Equal(t, text, got)
+		got, _, err := removeX(t, text)
+		assert.NoError(t, err, text)
+		assert.Equal(t, want, got, text)
 	}
 }
 
@@ -152,8 +179,8 @@ func TestJSON(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestCopies: members that come through an alias are removed from that place
-// only.
+// TestCopies: members that come through an alias are removed if they are from
+// wherever it brings them, and else nowhere.
 func TestCopies(t *testing.T) {
 	text := []byte("# c\na: &a {d: 1, e: {f: 2}}\nb: *a\nc:\n  <<: *a # merge\n  g: 3\n")
 	js, err := yamlbridge.AppendJSON(nil, text)
@@ -166,24 +193,19 @@ func TestCopies(t *testing.T) {
 		}
 		return i
 	}
-	for _, test := range []struct {
-		names []int
-		want  string
-	}{
-		{[]int{at(`"d"`, 2)}, "# c\na: &a {d: 1, e: {f: 2}}\nb: {\"e\": {\"f\": 2}}\nc:\n  <<: *a # merge\n  g: 3\n"},
-		{[]int{at(`"f"`, 3)}, "# c\na: &a {d: 1, e: {f: 2}}\nb: *a\nc:\n  g: 3\n  \"d\": 1\n  \"e\": {}\n"},
-		{[]int{at(`"d"`, 1), at(`"d"`, 2), at(`"d"`, 3)}, "# c\na: &a {e: {f: 2}}\nb: *a\nc:\n  <<: *a # merge\n  g: 3\n"},
-	} {
-		edits, _, err := YAML(text, test.names)
-		assert.NoError(t, err)
-		assert.Equal(t, test.want, string(Apply(text, edits)))
+	for line, names := range map[int][]int{3: {at(`"d"`, 2)}, 5: {at(`"f"`, 3)}} {
+		_, _, err := YAML(text, names)
+		assert.ErrorContains(t, err, fmt.Sprintf("a field that is to go comes to line %d from line 2 of the document", line))
 	}
+	edits, _, err := YAML(text, []int{at(`"d"`, 1), at(`"d"`, 2), at(`"d"`, 3)})
+	assert.NoError(t, err)
+	assert.Equal(t, "# c\na: &a {e: {f: 2}}\nb: *a\nc:\n  <<: *a # merge\n  g: 3\n", string(Apply(text, edits)))
 }
 
 // FuzzYAML holds that edits are in the text and lead to the JSON of the document
 // without the members, whatever the document is.
 func FuzzYAML(f *testing.F) {
-	for _, test := range append(edited, rewritten...) {
+	for _, test := range slices.Concat(edited, refused, explicit) {
 		f.Add([]byte(test.text), uint64(1))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, which uint64) {

@@ -57,7 +57,12 @@ func (e *editor) flow(at int, members []member) {
 			}
 			e.removeLines(first, last+1, spaces, floor, i == 0)
 		case i > kept || ends:
-			from -= len(before) - len(bytes.TrimRight(before, " \t"))
+			if !isBlank(before) { // Else what is behind needs the indentation.
+				from -= len(before) - len(bytes.TrimRight(before, " \t"))
+			}
+			e.edits = append(e.edits, Edit{From: from, To: to})
+		case e.text[behind] == '#' && !isSpace(e.text[from-1]):
+			// By YAML 1.2 there is white space before a comment.
 			e.edits = append(e.edits, Edit{From: from, To: to})
 		default:
 			e.edits = append(e.edits, Edit{From: from, To: behind})

@@ -52,14 +52,7 @@ func InsertYAML(text []byte, insertions []Insertion) ([]Edit, error) {
 			return nil, err
 		}
 	}
-	at := func(offset int) int {
-		at := r.Position(offset)
-		if at != r.Definition(offset) {
-			return -1
-		}
-		return int(at.Offset)
-	}
-	return insert(text, json, insertions, true, at, func(text []byte) ([]byte, error) { return yamlbridge.AppendJSON(nil, text) })
+	return insert(text, json, insertions, true, inText(&r), func(text []byte) ([]byte, error) { return yamlbridge.AppendJSON(nil, text) })
 }
 
 func insert(text, json []byte, insertions []Insertion, isYAML bool, at func(int) int, read func([]byte) ([]byte, error)) ([]Edit, error) {

@@ -148,9 +148,3 @@ func Repeated(json []byte) (names []int, err error) {
 func tokenStart(json []byte, at int) int {
 	return len(json) - len(bytes.TrimLeft(json[at:], " \t\r\n,:"))
 }
-
-// touches reports whether one of the offsets, which are sorted, is in a range.
-func touches(names []int, from, to int) bool {
-	i, _ := slices.BinarySearch(names, from)
-	return i < len(names) && names[i] < to
-}
