@@ -24,15 +24,16 @@ not win are removed from the files, and the rest of these stays as it stands:
 order, style and comments, but for those on the lines of a removed field,
 directly above it, or below it and indented deeper. A mapping of which nothing is
 left becomes {}. Defaults are not written: the API server inserts them, or see
-espalier default. A file is replaced as a whole, and only after it was read again,
-gave the same objects as before and nothing more to remove; otherwise it is left
-as it is, with all of its documents, and that is an error, as it is where one of them
-cannot be read or has no schema. A link in a folder that leads out of it is not followed.
-It is never written in another style: where the lines of a field
-cannot be removed, as with an anchor that is needed elsewhere, that is an error, too.
-Comments that look like code of a template or like directives, such as yamllint's, stay,
-and a warning says so. --diff shows what --write would do, and does nothing; --list-changed
-lists the files that would change, or with --write those that have.
+espalier default. --diff shows what --write would do, and does nothing;
+--list-changed lists the files that would change, or with --write those that have.
+
+A file is replaced as a whole, and only after it was read again, gave the same
+objects as before and nothing more to remove. Otherwise it is left as it is, with
+all of its documents, and that is an error: where one of them cannot be read or has
+no schema, where the lines of a field cannot be taken out, as with an anchor that is
+needed elsewhere, or where somebody else has changed the file meanwhile. Comments that
+look like code of a template or like directives, as yamllint's, stay, and a warning
+says so. Links in a folder that lead out of it are not followed.
 
 Unknown and duplicate fields are reported on standard error, one a line, as
 file:line:column. They are warnings by default, as in the API server, and errors

@@ -135,10 +135,29 @@ func (e *editor) check(edits []Edit, want []byte) error {
 			return errComment
 		}
 	}
-	if !isStrict(e.text, edits) || !isCore(text) && isCore(e.text) {
+	if !e.isStrict(edits) {
 		return errOthers
 	}
 	return nil
+}
+
+// isStrict reports whether readers of YAML 1.2 read what edits leave, if they read the text.
+// libyaml is not as strict: there is white space before a comment (section 6.6). And no line
+// starts with a comma that did not, which some do not take.
+func (e *editor) isStrict(edits []Edit) bool {
+	for _, edit := range edits {
+		if edit.To == len(e.text) || e.text[edit.To] != '#' && e.text[edit.To] != ',' {
+			continue
+		}
+		before := append(bytes.Clone(e.text[bytes.LastIndexAny(e.text[:edit.From], "\r\n")+1:edit.From]), edit.Text...)
+		switch {
+		case e.text[edit.To] == ',' && isBlank(before):
+			return false
+		case e.text[edit.To] == '#' && len(before) > 0 && !isSpace(before[len(before)-1]):
+			return false
+		}
+	}
+	return isCore(Apply(e.text, edits)) || !isCore(e.text)
 }
 
 // isCore reports whether a text is YAML 1.2 with the core schema.
@@ -146,25 +165,6 @@ func isCore(text []byte) bool {
 	r := yamlbridge.Reader{Dialect: yamlbridge.Core}
 	_, err := r.AppendJSON(nil, text)
 	return err == nil
-}
-
-// isStrict reports whether what edits leave is as separate as YAML 1.2 wants it, which
-// libyaml does not: there is white space before a comment (section 6.6), and no line starts
-// with a comma that did not.
-func isStrict(text []byte, edits []Edit) bool {
-	for _, e := range edits {
-		if e.To == len(text) || text[e.To] != '#' && text[e.To] != ',' {
-			continue
-		}
-		before := append(bytes.Clone(text[bytes.LastIndexAny(text[:e.From], "\r\n")+1:e.From]), e.Text...)
-		switch {
-		case text[e.To] == ',' && isBlank(before):
-			return false
-		case text[e.To] == '#' && len(before) > 0 && !isSpace(before[len(before)-1]):
-			return false
-		}
-	}
-	return true
 }
 
 // copies says which of the members are written somewhere else, where others have them

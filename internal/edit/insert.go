@@ -74,6 +74,9 @@ func insert(text, json []byte, insertions []Insertion, isYAML bool, at func(int)
 	if got, err := read(Apply(text, e.edits)); err != nil || !bytes.Equal(got, want) {
 		return nil, errNotInserted
 	}
+	if isYAML && !e.isStrict(e.edits) {
+		return nil, errNotInserted
+	}
 	return e.edits, nil
 }
 

@@ -94,3 +94,21 @@ func TestStrictGenerated(t *testing.T) {
 	}
 	assert.Greater(t, edited, 5_000)
 }
+
+// TestStrict: a text that only some would read is none.
+func TestStrict(t *testing.T) {
+	for _, test := range []struct {
+		text, gone string
+		want       bool
+	}{
+		{"{x: 1, # c\n a: 1}", "x: 1, ", false},
+		{"{x: 1, # c\n a: 1}", "x: 1,", true},
+		{"{a: 1\n x: 2, b: 3}", "x: 2", false},
+		{"{a: 1, x: 2\n, b: 3}", " x: 2\n,", true},
+		{"{a: \"b\" # c\n}", "\"b\" ", true},
+	} {
+		from := bytes.Index([]byte(test.text), []byte(test.gone))
+		e := newEditor([]byte(test.text), nil, nil)
+		assert.Equal(t, test.want, e.isStrict([]Edit{{From: from, To: from + len(test.gone)}}), "%q without %q", test.text, test.gone)
+	}
+}
