@@ -31,7 +31,7 @@ func (o *options) writable(arguments, names []string) (within []string) {
 			within = append(within, name) // What is wrong is said when it is read.
 			continue
 		}
-		if !given[filepath.Clean(name)] && !isBelow(folders, name, target) {
+		if !given[filepath.Clean(name)] && !isReached(folders, name, target) {
 			fmt.Fprintf(o.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it to have it edited [%s]\n", visible(name), visible(target), ruleEdit)
 			continue
 		}
@@ -59,9 +59,9 @@ func folderOf(argument string) (folder string, ok bool) {
 	return folder, true
 }
 
-// isBelow reports whether a file was met in one of the folders, and its target, the path
+// isReached reports whether a file was met in one of the folders, and its target, the path
 // without links, is there, too.
-func isBelow(folders []string, name, target string) bool {
+func isReached(folders []string, name, target string) bool {
 	for _, folder := range folders {
 		root, err := filepath.EvalSymlinks(folder)
 		if err == nil && contains(folder, name) && contains(root, target) {
