@@ -102,10 +102,11 @@ func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 
 // Decode decodes an object. The rules for defaults, into and the type that is returned are
 // those of the serializer of k8s.io/apimachinery. An error is an [Error] with the server's
-// text, one that runtime.IsMissingKind knows, or a *errors.LimitError. With one that
+// text, one that runtime.IsMissingKind, IsMissingVersion or IsNotRegisteredError knows, or a
+// *errors.LimitError; for an item of a list, one that wraps it and names the item. With one that
 // runtime.IsStrictDecodingError knows, the object is complete; the entries are
 // *errors.Finding and know their places, but for one of YAML that has all names that stand
-// twice. Findings beyond the limits are counted in a last entry.
+// twice. Findings beyond the limits are counted in a last entry. [ServerTexts] changes these texts.
 //
 // To find the text of an error the document is parsed again as the server parses it.
 func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
