@@ -473,6 +473,9 @@ finish: // of the document
 			return i, err
 		}
 	}
+	if r.trailing {
+		return i, nil
+	}
 	return r.line, nil
 }
 

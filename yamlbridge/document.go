@@ -24,6 +24,9 @@ func (r *Reader) document() error {
 				_, err = r.directive(end, true)
 			}
 			r.trailing = r.trailing || r.text[end] != 0
+			if err == nil && r.trailing {
+				err = r.checkTail(end)
+			}
 			return err
 		}
 		isEmpty := string(r.out[r.base:]) == "null" && r.isEmptyBetween(start, end)
