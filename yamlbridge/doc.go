@@ -20,7 +20,7 @@
 // What that server mangles, ignores or decides at random is refused: a second
 // document, or anything behind the first; tags outside the core ones; !!binary that
 // is not UTF-8; numbers beyond a float64; UTF-16; a byte order mark within the
-// document. [Reader.AsServer] has it as the server does. The other way round, %YAML
+// document; and what readers of YAML 1.1 and 1.2 find other members in (see below). [Reader.AsServer] has it as the server does. The other way round, %YAML
 // 1.2 is read, and the escapes of JSON that libyaml does not know: \/ and surrogate
 // pairs.
 //
@@ -43,9 +43,19 @@
 // on the API server. What is copied on behalf of aliases and merge keys is
 // bounded by [MaxAliasBytes] and [MaxAliasFactor].
 //
-// # Lines
+// # Lines, and one structure
 //
 // Positions count lines by YAML 1.2: LF, CRLF and CR end them. U+0085, U+2028 and
-// U+2029 end a line for the API server, and so in the Kubernetes dialect: a comment
-// stops there. In positions they do not, nor where [Documents] looks for markers.
+// U+2029 end a line in YAML 1.1, and so for the API server: a comment stops there, and
+// in YAML 1.2 it does not. Outside quotes they are an error, in both dialects, and so
+// they are within an explicit name in quotes, or behind a backslash. Elsewhere in quotes
+// all readers see the same end of the scalar: there they are folded in the Kubernetes
+// dialect, as on the server, and kept in Core. In positions they end no line, nor where
+// [Documents] looks for markers.
+//
+// Within brackets, the Kubernetes dialect refuses ? and : where libyaml and YAML 1.2 do
+// not agree on whether they are indicators: {?a: 1}, {a:}, [!!str :a]. So what both
+// dialects read has the same names and collections in both, but for the merge key, which
+// is a name in YAML 1.2, and keys that are written anew (0x10, yes). Readers with
+// AsServer take all of these as the server does.
 package yamlbridge

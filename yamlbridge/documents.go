@@ -22,9 +22,8 @@ type Document struct {
 //
 // Documents are not parsed and may be malformed. This is no obstacle to cutting:
 // no scalar can hold a line that starts with a marker. Lines end with LF, CRLF or CR.
-// In the Kubernetes dialect they may end with U+0085, U+2028 or U+2029, too, and what
-// has a marker behind one of these is a single Document here, but several to a reader:
-// it refuses them, or with [Reader.AsServer] reads the first.
+// What has a marker behind U+0085, U+2028 or U+2029 is a single Document here: a reader
+// refuses it, or with [Reader.AsServer], to which these end lines, reads the first.
 //
 // Bytes of the documents alias src. [DocumentReader] does the same for what need not
 // fit into memory.

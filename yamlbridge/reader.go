@@ -57,7 +57,14 @@ type Reader struct {
 	// does where the default refuses, or reads otherwise. In another dialect it has
 	// no effect.
 	//
-	//   - What follows the first document, or its root node, is ignored.
+	//   - What follows the first document, or its root node, is ignored, but for the
+	//     token behind it: the server looks at one, and on the line of a root in
+	//     brackets at more.
+	//   - Lines end with U+0085, U+2028 and U+2029, too, and within brackets ? and : are
+	//     indicators as in libyaml.
+	//   - Infinity and NaN, and keys that are null or beyond int64, are refused where
+	//     they are left; a value that a later one of the same name replaces may have
+	//     them, and what is written for them there means nothing.
 	//   - A merge key overwrites the members before it, and is overwritten by
 	//     those after it.
 	//   - Tags other than the core ones are ignored, as are all on mappings and
