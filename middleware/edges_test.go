@@ -109,6 +109,37 @@ func TestOmittedFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(s.Message, `unknown field "a" and 2 more`), s.Message)
 }
 
+// What is missing is refused where the middleware is made, and else where it is first needed, with an answer.
+func TestRefusedAtConstruction(t *testing.T) {
+	p, err := schema.Compile(nil)
+	require.NoError(t, err)
+	find := byPath(t)
+	for text, do := range map[string]func(){
+		"middleware: New: the Finder is nil":                          func() { middleware.New(nil, middleware.Options{}) },
+		"middleware: New: there is no Action(7)":                      func() { middleware.New(find, middleware.Options{Action: 7}) },
+		"middleware: New: there is no Patches(7)":                     func() { middleware.New(find, middleware.Options{Patches: 7}) },
+		"middleware: the handler is nil":                              func() { middleware.New(find, middleware.Options{})(nil) },
+		"middleware: Always: the Resource is nil, or has no program":  func() { middleware.Always(nil) },
+		"middleware: Always: the Resource is nil, or has no program ": func() { middleware.Always(&middleware.Resource{}) },
+		"decoder: option 2 of 3 is nil": func() {
+			middleware.Always(&middleware.Resource{Program: p, Decoder: []decoder.Option{nil}})
+		},
+		"middleware: the Catalog is nil":                       func() { middleware.ByPath(nil) },
+		"middleware: the Catalog is nil ":                      func() { middleware.ByKind(nil) },
+		"decoder: FieldValidation: there is no Validation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },
+		"decoder: FieldValidation: there is no Validation(9) ": func() { middleware.ByKind(catalog(t), decoder.FieldValidation(9)) },
+	} {
+		assert.PanicsWithValue(t, strings.TrimSuffix(text, " "), do)
+	}
+	without := func(*http.Request, middleware.Peek) (*middleware.Resource, error) {
+		return &middleware.Resource{Kind: "Foo"}, nil
+	}
+	w, got := send(t, without, middleware.Options{}, post(foosPath, "", foo("")))
+	refused(t, w, got, http.StatusInternalServerError)
+	w, got = send(t, without, middleware.Options{Stream: true}, post(foosPath, "", foo("")))
+	refused(t, w, got, http.StatusInternalServerError)
+}
+
 // A limit that a resource sets takes nothing from those that are the middleware's own.
 func TestLimitsOfResourcesMerge(t *testing.T) {
 	for _, opts := range [][]decoder.Option{

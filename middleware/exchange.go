@@ -40,6 +40,8 @@ type exchange struct {
 	streamed *streamBody
 }
 
+var errNoProgram = stderrors.New("middleware: the Finder has returned a Resource without a program")
+
 // decode returns the request to pass on.
 func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 	var err error
@@ -54,6 +56,9 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 			return nil, e.refused
 		}
 		return e.request(e.body, e.gzip), nil
+	}
+	if e.resource.Program == nil {
+		return nil, e.unfound(errNoProgram)
 	}
 	if refused := e.check(); refused != nil {
 		return nil, refused

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -111,8 +112,17 @@ type Observation struct {
 }
 
 // New returns a middleware that decodes the bodies of requests by the resources that find
-// finds. It may be used for several handlers, which then share Options.MaxHeldBytes.
+// finds. It may be used for several handlers, which then share Options.MaxHeldBytes. It panics without a finder, for an
+// action or a treatment of patches that does not exist, and what it returns panics without a handler.
 func New(find Finder, opts Options) func(http.Handler) http.Handler {
+	switch {
+	case find == nil:
+		panic("middleware: New: the Finder is nil")
+	case opts.Action > Report:
+		panic(fmt.Sprintf("middleware: New: there is no Action(%d)", opts.Action))
+	case opts.Patches > PassPatches:
+		panic(fmt.Sprintf("middleware: New: there is no Patches(%d)", opts.Patches))
+	}
 	if opts.MaxBytes <= 0 {
 		opts.MaxBytes = DefaultMaxBytes
 	}
@@ -121,6 +131,9 @@ func New(find Finder, opts Options) func(http.Handler) http.Handler {
 	}
 	held, turns := &ledger{most: opts.MaxHeldBytes}, newTurns()
 	return func(next http.Handler) http.Handler {
+		if next == nil {
+			panic("middleware: the handler is nil")
+		}
 		return &handler{next: next, find: find, opts: opts, held: held, turns: turns}
 	}
 }

@@ -54,8 +54,12 @@ func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	return Paths{Catalog: catalog, Decoder: opts}.Finder()
 }
 
-// Finder returns the finder. It panics without a catalog.
+// Finder returns the finder. It panics where [ByKind] does, and for an Unknown that is none of the constants.
 func (p Paths) Finder() Finder {
+	mustFind(p.Catalog, p.Decoder)
+	if p.Unknown > PassNothing {
+		panic("middleware: Paths.Unknown is none of the constants")
+	}
 	f := &pathFinder{Paths: p}
 	f.index()
 	return f.find

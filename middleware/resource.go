@@ -74,14 +74,21 @@ type Peek func() (apiVersion, kind string, err error)
 // It must not read the body of the request; peek does.
 type Finder func(r *http.Request, peek Peek) (*Resource, error)
 
-// Always finds the same resource for every request.
+// Always finds the same resource for every request. It panics where that has no program, or options that decoder.New
+// refuses.
 func Always(res *Resource) Finder {
+	if res == nil || res.Program == nil {
+		panic("middleware: Always: the Resource is nil, or has no program")
+	}
+	res.pool(decoder.Warn, false)
 	return func(*http.Request, Peek) (*Resource, error) { return res, nil }
 }
 
 // ByKind finds the resources of a catalog by the type of the object in the body. Bodies
-// without one that the catalog knows are refused, patches among them, which seldom have one.
+// without one that the catalog knows are refused, patches among them, which seldom have one. It panics without
+// a catalog, and for options that decoder.New refuses.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
+	mustFind(catalog, opts)
 	made := kinds{made: map[[2]string]*Resource{}}
 	return func(_ *http.Request, peek Peek) (*Resource, error) {
 		apiVersion, kind, err := peek()
@@ -94,6 +101,15 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 		}
 		return made.of(program, apiVersion, kind, opts), nil
 	}
+}
+
+// mustFind panics where a catalog is missing, or options make no sense.
+func mustFind(catalog *schema.Catalog, opts []decoder.Option) {
+	if catalog == nil {
+		panic("middleware: the Catalog is nil")
+	}
+	p, _ := schema.Compile(nil) // which has no reason to fail
+	decoder.NewPool(p, opts...)
 }
 
 // FromEntry returns the resource of an entry of a catalog, with the program for
