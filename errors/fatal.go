@@ -13,9 +13,9 @@ import (
 type StrictError struct {
 	// Findings are the unknown and duplicate fields, in the order of the API
 	// server. The list belongs to the error, and the error to who has got it.
-	Findings List
+	Findings List `json:"findings"`
 	// Omitted counts the findings beyond the limits that were not kept.
-	Omitted int
+	Omitted int `json:"omitted,omitzero"`
 }
 
 // Error returns the API server's text: strict decoding error: unknown field
@@ -36,9 +36,9 @@ func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings) }
 type TypeError struct {
 	// Findings are the mismatches, in the order of the document. The list
 	// belongs to the error.
-	Findings List
+	Findings List `json:"findings"`
 	// Omitted counts the mismatches beyond the limits that were not kept.
-	Omitted int
+	Omitted int `json:"omitted,omitzero"`
 }
 
 // Error names each field, the type it must have and the one it has.

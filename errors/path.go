@@ -78,10 +78,14 @@ func (p Path) Segments() iter.Seq[Segment] {
 func next(enc string) (s Segment, rest string) {
 	v, n := uvarint(enc[1:])
 	rest = enc[1+n:]
-	if enc[0] == tagName {
+	switch tag := enc[0]; {
+	case n == 0: // what PathOf was given was no path: it is taken for a name
+	case tag == tagName && uint(v) <= uint(len(rest)):
 		return Segment{Name: rest[:v], IsName: true}, rest[v:]
+	case tag == tagIndex || tag == tagElide:
+		return Segment{Index: v, Elided: tag == tagElide}, rest
 	}
-	return Segment{Index: v, Elided: enc[0] == tagElide}, rest
+	return Segment{Name: enc, IsName: true}, ""
 }
 
 // Compare orders paths segment by segment: names by their bytes, indices by
@@ -293,7 +297,7 @@ func digits(n int) int {
 	return d
 }
 
-// PathOf returns the path that [AppendPath] has encoded.
+// PathOf returns the path that [AppendPath] has encoded. Of anything else, what is no segment is a name.
 func PathOf(encoded string) Path { return Path{encoded} }
 
 func appendName[S string | []byte](b []byte, name S) []byte {
@@ -334,16 +338,16 @@ func appendTagged(b []byte, tag byte, v int) []byte {
 	return binary.AppendUvarint(append(b, tag), uint64(v))
 }
 
-// uvarint is binary.Uvarint for strings; what it reads was written here.
+// uvarint is binary.Uvarint for strings. n is 0 if there is no number.
 func uvarint(s string) (v, n int) {
-	for shift := 0; ; shift += 7 {
+	for ; n < len(s) && n < binary.MaxVarintLen64; n++ {
 		c := s[n]
-		n++
-		v |= int(c&0x7f) << shift
+		v |= int(c&0x7f) << (7 * n)
 		if c < 0x80 {
-			return v, n
+			return v, n + 1
 		}
 	}
+	return 0, 0
 }
 
 // isPlain reports whether a name can stand in a message as it is.

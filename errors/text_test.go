@@ -1,0 +1,74 @@
+package errors
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLogged holds that a finding says in a log what it is about.
+func TestLogged(t *testing.T) {
+	at := Position{Offset: 7, Line: 2, Column: 3, ByteColumn: 4}
+	unknown := Finding{Kind: UnknownField, Path: Path{}.Child("spec").Element(0).Child("a/b"), Position: at}
+	const want = `{"kind":"unknown field","message":"unknown field \"spec[0].a/b\"","path":"spec[0].a/b","pointer":"/spec/0/a~1b",` +
+		`"position":{"offset":7,"line":2,"column":3,"byteColumn":4}}`
+	second := Finding{Kind: DuplicateField, Path: Path{}.Child("a"), First: at, Count: 2}
+	second.SetFieldPath("items[1].a")
+	for text, v := range map[string]any{
+		want: unknown, want + " ": &unknown,
+		`{"kind":"duplicate field","message":"duplicate field \"items[1].a\"","path":"items[1].a","pointer":"/a","first":{"offset":7,"line":2,"column":3,"byteColumn":4},"count":2}`: second,
+		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                          Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
+		`{"findings":[` + want + `],"omitted":3}`: StrictError{Findings: List{unknown}, Omitted: 3},
+		`{"findings":[` + want + `]}`:             &TypeError{Findings: List{unknown}},
+		`{"a":"dropped null"}`:                    map[string]Kind{"a": DroppedNull},
+		`{"a":"spec[0].a/b"}`:                     map[string]Path{"a": unknown.Path},
+	} {
+		got, err := json.Marshal(v)
+		require.NoError(t, err)
+		assert.Equal(t, string(bytes.TrimSpace([]byte(text))), string(got))
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "finding", &unknown)
+	assert.Contains(t, log.String(), `"finding":`+want)
+
+	for k := UnknownField; k <= DroppedNull; k++ {
+		text, err := k.MarshalText()
+		require.NoError(t, err)
+		var back Kind
+		require.NoError(t, back.UnmarshalText(text))
+		assert.Equal(t, k, back)
+	}
+	var k Kind
+	require.EqualError(t, k.UnmarshalText([]byte("x\n")), `errors: there is no kind of finding called "x\n"`)
+}
+
+// TestPathOfAnything holds that what no path was encoded to is one nevertheless, and has an end.
+func TestPathOfAnything(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	texts := []string{"garbage", "n", "i", "~", "n\xff", "n\x05ab", "i\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01a", "x\x01"}
+	for range 10_000 {
+		b := []byte(Path{}.Child("spec").Element(1000).Child("b").enc)
+		for range 3 {
+			b[r.IntN(len(b))] = byte(r.Uint32())
+		}
+		texts = append(texts, string(b[:r.IntN(len(b)+1)]))
+	}
+	for _, text := range texts {
+		p := PathOf(text)
+		n := 0
+		for range p.Segments() {
+			n++
+		}
+		assert.LessOrEqual(t, n, len(text))
+		assert.Zero(t, p.Compare(p))
+		assert.Equal(t, text == "", p.String() == "", "%q", text)
+		p.Pointer()
+	}
+	assert.Equal(t, "garbage", PathOf("garbage").String())
+	assert.Equal(t, "[-1]", Path{}.Element(-1).String())
+}
