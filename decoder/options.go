@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -34,6 +35,34 @@ func (v Validation) String() string {
 		return "Ignore"
 	}
 	return "Validation(" + strconv.Itoa(int(v)) + ")"
+}
+
+// MarshalText returns what String returns, and fails for what is no Validation.
+func (v Validation) MarshalText() ([]byte, error) {
+	if v > Ignore {
+		return nil, fmt.Errorf("decoder: there is no %s", v)
+	}
+	return []byte(v.String()), nil
+}
+
+// UnmarshalText is [ParseValidation].
+func (v *Validation) UnmarshalText(text []byte) error {
+	parsed, err := ParseValidation(string(text))
+	if err == nil {
+		*v = parsed
+	}
+	return err
+}
+
+// ParseValidation returns the Validation that is called so: Warn, Strict or Ignore, as the fieldValidation parameter of
+// the API server has them, with regard to case.
+func ParseValidation(name string) (Validation, error) {
+	for v := Warn; v <= Ignore; v++ {
+		if name == v.String() {
+			return v, nil
+		}
+	}
+	return 0, fmt.Errorf("decoder: there is no field validation called %s: it is Warn, Strict or Ignore", errors.AppendQuoted(nil, name))
 }
 
 // An Option changes how a [Decoder] works. Options are for [New] and for what makes decoders: they have no

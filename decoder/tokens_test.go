@@ -195,3 +195,21 @@ func TestTokensStrict(t *testing.T) {
 		}
 	}
 }
+
+// TestValidationText holds that a name is read as it is written, and no other is read.
+func TestValidationText(t *testing.T) {
+	for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+		text, err := v.MarshalText()
+		require.NoError(t, err)
+		var back decoder.Validation
+		require.NoError(t, back.UnmarshalText(text))
+		assert.Equal(t, v, back)
+	}
+	v := decoder.Strict
+	for _, name := range []string{"", "strict", "Validation(9)"} {
+		require.ErrorContains(t, v.UnmarshalText([]byte(name)), `there is no field validation called "`+name+`": it is Warn, Strict or Ignore`)
+	}
+	assert.Equal(t, decoder.Strict, v)
+	_, err := decoder.Validation(9).MarshalText()
+	require.EqualError(t, err, "decoder: there is no Validation(9)")
+}
