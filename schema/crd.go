@@ -349,6 +349,17 @@ func (c *CRD) Validate() error {
 	report := func(kind errors.SchemaErrorKind, field, value, msg string) {
 		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
 	}
+	for i, v := range c.Versions {
+		if v.Schema == nil {
+			continue
+		}
+		if why := v.Schema.infinite(); why != "" {
+			report(errors.Forbidden, versionRoot(i), "", why)
+		}
+	}
+	if len(errs) > 0 {
+		return errs // nothing else can be asked of such a schema
+	}
 	if c.Group == "" {
 		report(errors.Required, "spec.group", "", "")
 	}
@@ -446,18 +457,10 @@ func (s *Structural) anyNode(has func(*Structural) bool) bool {
 	if has(s) {
 		return true
 	}
-	within := func(c *Structural) bool { return c != nil && c.anyNode(has) }
-	for _, m := range []map[string]*Structural{s.Properties, s.PatternProperties, s.Definitions} {
-		for _, c := range m {
-			if within(c) {
-				return true
-			}
-		}
-	}
-	for _, l := range [][]*Structural{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.element(), s.value(), s.AdditionalItems.schema()}} {
-		if slices.ContainsFunc(l, within) {
+	for c := range s.within {
+		if c != nil && c.anyNode(has) {
 			return true
 		}
 	}
-	return s.Items != nil && slices.ContainsFunc(s.Items.Schemas, within)
+	return false
 }

@@ -19,8 +19,8 @@ import (
 // in CEL (x-kubernetes-validations) are not compiled.
 //
 // Where the server goes through a Go map, and its order is random, Validate
-// goes by name. Its recursion follows s, which must be a tree; a schema that
-// was parsed is at most 10 000 deep, which a Go stack holds. Beyond
+// goes by name. Its recursion follows s: a schema that holds itself, is deeper than [MaxDepth] or has more than
+// 16 million places is refused as a whole, which no schema is that was parsed. Beyond
 // [MaxErrorBytes] errors are only counted, and beyond [MaxDefaultSteps] defaults
 // are not validated further; both are errors themselves, of the kind TooMany.
 func (s *Structural) Validate() error {
@@ -39,6 +39,10 @@ func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors
 	p := &place{name: root}
 	if s == nil {
 		r.required(p, "")
+		return r.list
+	}
+	if why := s.infinite(); why != "" {
+		r.forbidden(p, why)
 		return r.list
 	}
 	if hasStatus {

@@ -12,6 +12,10 @@ import "github.com/espalier-dev/espalier/errors"
 func (s *Structural) Warnings() errors.SchemaErrors {
 	var r report
 	root := &place{name: "openAPIV3Schema"}
+	if why := s.orEmpty().infinite(); why != "" {
+		r.forbidden(root, why)
+		return r.list
+	}
 	r.warnings(s.orEmpty(), root, true)
 	return r.errors(root)
 }

@@ -1,0 +1,67 @@
+package schema
+
+import "fmt"
+
+// maxPlaces is how many places a schema may have for [Structural.Validate] and [Structural.Warnings], which look at each: more
+// than a text of 256 MiB makes. A schema that was made by a program may stand in many places.
+const maxPlaces = 1 << 24
+
+// infinite says why not all places of a schema can be looked at, or nothing if they can.
+func (s *Structural) infinite() string {
+	f := finite{places: map[*Structural]int{}}
+	switch n := f.count(s, 0); {
+	case f.loops:
+		return fmt.Sprintf("must not hold itself, or be deeper than %d", MaxDepth)
+	case n > maxPlaces:
+		return fmt.Sprintf("has more than %d places: each counts as often as what holds it stands somewhere", maxPlaces)
+	}
+	return ""
+}
+
+// A finite counts the places of a schema, in time linear in its size.
+type finite struct {
+	places map[*Structural]int // 0 while it is counted
+	loops  bool
+}
+
+func (f *finite) count(s *Structural, depth int) int {
+	if s == nil || f.loops {
+		return 0
+	}
+	if n, known := f.places[s]; known || depth > MaxDepth {
+		f.loops = f.loops || n == 0
+		return n
+	}
+	f.places[s] = 0
+	n := 1
+	for c := range s.within {
+		n = min(n+f.count(c, depth+1), maxPlaces+1)
+	}
+	f.places[s] = n
+	return n
+}
+
+// within yields the schemas that s holds, some of which may be nil.
+func (s *Structural) within(yield func(*Structural) bool) {
+	for _, m := range []map[string]*Structural{s.Properties, s.PatternProperties, s.Definitions} {
+		for _, c := range m {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+	for _, l := range [][]*Structural{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.element(), s.value(), s.AdditionalItems.schema()}} {
+		for _, c := range l {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+	if s.Items != nil {
+		for _, c := range s.Items.Schemas {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package schema_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestSchemaWithoutEnd holds that a schema that holds itself is refused, wherever it does.
+func TestSchemaWithoutEnd(t *testing.T) {
+	const loops = "must not hold itself, or be deeper than 10000"
+	refused := func(s *schema.Structural, why string) {
+		t.Helper()
+		require.EqualError(t, s.Validate(), "openAPIV3Schema: Forbidden: "+why)
+		require.EqualError(t, s.Warnings(), "openAPIV3Schema: Forbidden: "+why)
+		crd := &schema.CRD{APIVersion: "apiextensions.k8s.io/v1beta1", Group: "g", Kind: "K", PreserveUnknownFields: true, Versions: []schema.Version{{Name: "v1", Schema: s}}}
+		require.EqualError(t, crd.Validate(), "spec.versions[0].schema.openAPIV3Schema: Forbidden: "+why)
+	}
+	for _, put := range []func(s, in *schema.Structural){
+		func(s, in *schema.Structural) { s.Properties = map[string]*schema.Structural{"a": in} },
+		func(s, in *schema.Structural) { s.PatternProperties = map[string]*schema.Structural{"a": in} },
+		func(s, in *schema.Structural) { s.Definitions = map[string]*schema.Structural{"a": in} },
+		func(s, in *schema.Structural) {
+			s.AdditionalProperties = &schema.SchemaOrBool{Allows: true, Schema: in}
+		},
+		func(s, in *schema.Structural) { s.AdditionalItems = &schema.SchemaOrBool{Allows: true, Schema: in} },
+		func(s, in *schema.Structural) { s.Items = &schema.SchemaOrArray{Schema: in} },
+		func(s, in *schema.Structural) {
+			s.Items = &schema.SchemaOrArray{Schemas: []*schema.Structural{nil, in}}
+		},
+		func(s, in *schema.Structural) { s.AllOf = []*schema.Structural{{}, in} },
+		func(s, in *schema.Structural) { s.AnyOf = []*schema.Structural{in} },
+		func(s, in *schema.Structural) { s.OneOf = []*schema.Structural{in} },
+		func(s, in *schema.Structural) { s.Not = in },
+	} {
+		s, within := &schema.Structural{Type: "object"}, &schema.Structural{Type: "object"}
+		put(s, within)
+		assert.NotContains(t, errorText(s.Validate()), "hold itself")
+		put(within, s)
+		refused(s, loops)
+		put(s, s)
+		refused(s, loops)
+	}
+
+	deep := &schema.Structural{Type: "object"}
+	wide := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{}}
+	for range schema.MaxDepth + 1 {
+		deep = &schema.Structural{Type: "object", Not: deep}
+	}
+	refused(deep, loops)
+	for range 25 { // 2^25 places of 26 schemas
+		wide = &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": wide, "b": wide}}
+	}
+	refused(wide, "has more than 16777216 places: each counts as often as what holds it stands somewhere")
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
