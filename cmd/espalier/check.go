@@ -24,7 +24,9 @@ It reports, each under the name of its rule:
   dropped-null     a null that the API server drops (a warning)
   missing-schema   an object for which there is no schema
   missing-type     an object without apiVersion or kind
-  invalid-schema   a custom resource definition that the API server refuses
+  invalid-schema   a custom resource definition that the API server refuses; one
+                   without spec.versions, or without both spec.group and spec.names,
+                   is a patch or an expectation and is passed over
   missing-separator
                    two objects in one document: a --- is missing
   syntax, limit    a document that cannot be read
@@ -178,6 +180,9 @@ func (c *checker) summarize(given bool) {
 	text := fmt.Sprintf("%s in %s: %s", count(s.objects, "object"), count(s.files, "file"), foundText(s))
 	if s.skipped > 0 {
 		text += fmt.Sprintf(", %d without a schema passed", s.skipped)
+	}
+	if s.partial > 0 {
+		text += fmt.Sprintf(", %s passed over", count(s.partial, "partial definition"))
 	}
 	fmt.Fprintln(c.stderr, text)
 	if s.missing > 0 && !given {

@@ -40,6 +40,8 @@ func (e *examiner) formatsOf(o *object) *schema.Structural {
 	if !ok {
 		if entry, ok := e.entry(o.apiVersion, o.kind); ok {
 			s = formats.Of(entry.Version.Schema, entry.CRD.GoType)
+		} else if o.program == e.definition {
+			s = formats.Of(nil, false)
 		}
 		e.formats[o.program] = s
 	}

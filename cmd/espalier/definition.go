@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -21,7 +22,7 @@ func isDefinition(apiVersion, kind string) bool {
 // checkDefinition adds why the API server refuses the schemas of a custom resource
 // definition, if the object is one.
 func (e *examiner) checkDefinition(o *object) {
-	if o.result == nil || o.skipped || !isDefinition(o.apiVersion, o.kind) {
+	if o.result == nil || o.skipped || o.partial || !isDefinition(o.apiVersion, o.kind) {
 		return
 	}
 	crds, err := schema.ParseCRD(o.doc.json)
@@ -41,7 +42,18 @@ func (e *examiner) checkDefinition(o *object) {
 				e.addFault(o, failure, fault)
 			}
 		}
+		for _, fault := range definition.Faults(crd) {
+			e.addFault(o, failure, fault)
+		}
 	}
+}
+
+// isPartial reports whether a definition is a part of one: a patch of kustomize, or what a
+// test expects. A whole one has spec.versions, or what was there before these, and at least
+// one of spec.group and spec.names, if its author has forgotten the other.
+func isPartial(js []byte) bool {
+	has := func(name string) bool { return hasValue(js, []step{{"spec", -1}, {name, -1}}) }
+	return !has("versions") && !has("version") && !has("validation") || !has("group") && !has("names")
 }
 
 // addFault adds a fault of a schema at the place that it is about, or the one

@@ -124,7 +124,12 @@ func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bo
 func (e *examiner) withoutSchema(o *object, notFound error) {
 	switch {
 	case e.checks && isDefinition(o.apiVersion, o.kind):
-		e.decode(o, e.anything)
+		o.partial = isPartial(o.doc.json)
+		if o.partial || o.apiVersion != "apiextensions.k8s.io/v1" {
+			e.decode(o, e.anything)
+		} else {
+			e.decode(o, e.definition)
+		}
 	case e.ignoreMissing && !e.nearMiss(o.apiVersion, o.kind).known:
 		o.skipped = true
 		e.decode(o, e.anything)

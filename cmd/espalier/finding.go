@@ -114,6 +114,8 @@ type verdict struct {
 	findings []finding
 	isList   bool   // it is what is around the items of a List
 	skipped  bool   // there is no schema, and that is in order
+	partial  bool   // it is a part of a definition, for a tool that merges or compares it
+	passed   bool   // it is no definition and no schema, where these are looked for
 	output   []byte // what the object becomes
 	changes  bool   // the file is not what it should be, and was not changed
 }

@@ -18,6 +18,7 @@ type summary struct {
 	errors, warnings        int
 	missing                 int // objects for which there is no schema
 	unreadable              int // files
+	partial                 int // definitions
 }
 
 func (s *summary) add(v *verdict) {
@@ -26,6 +27,9 @@ func (s *summary) add(v *verdict) {
 	}
 	if v.skipped {
 		s.skipped++
+	}
+	if v.partial {
+		s.partial++
 	}
 	for i := range v.findings {
 		switch f := &v.findings[i]; {

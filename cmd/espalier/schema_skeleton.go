@@ -2,6 +2,7 @@ package main
 
 import (
 	stderrors "errors"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -51,6 +52,8 @@ func (o *options) skeletons(names []string) {
 	t := transformer{options: o, output: choice{value: "yaml"}}
 	for _, name := range names {
 		e.read(name, o.stdin, func(obj *object) bool {
+			// What a definition has besides is no matter here.
+			obj.findings = slices.DeleteFunc(obj.findings, func(f finding) bool { return f.rule == ruleUnknown })
 			for _, steps := range schemasIn(obj) {
 				e.skeleton(obj, steps)
 				if obj.output != nil && t.print(obj.output) != nil {

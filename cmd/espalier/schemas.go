@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -18,6 +19,9 @@ type schemas struct {
 	anything *schema.Program // what objects without a schema are decoded with
 	envelope *schema.Program // what is around the items of a List
 	frame    *schema.Program // that, with items in which nothing is left
+	// definition is what definitions of v1 are decoded with, and props what a schema that
+	// stands alone is.
+	definition, props *schema.Program
 	// groups are those that have a schema, and kinds are theirs.
 	groups map[string]bool
 	kinds  map[string][]string
@@ -49,6 +53,13 @@ func loadSchemas(crds, openAPI []string, opts ...schema.Option) (*schemas, error
 		if *p.to, err = schema.Compile(p.from, schema.ResourceRoot(false)); err != nil {
 			return nil, err
 		}
+	}
+	var err error
+	if s.definition, err = schema.Compile(definition.Schema()); err != nil {
+		return nil, err
+	}
+	if s.props, err = schema.Compile(definition.Props(), schema.ResourceRoot(false)); err != nil {
+		return nil, err
 	}
 	var errs []error
 	for _, name := range crds {

@@ -1,0 +1,108 @@
+package definition
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Faults returns why the API server refuses the names and versions of a definition, in the
+// order in which it does (ValidateCustomResourceDefinition of k8s.io/apiextensions-apiserver
+// v0.37), beside what schema.CRD.Validate says. Short names, categories, conversion, columns
+// and selectable fields are not looked at.
+func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
+	add := func(kind errors.SchemaErrorKind, field, value, msg string) {
+		faults = append(faults, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
+	}
+	required := func(field, value string) {
+		if value == "" {
+			add(errors.Required, field, "", "")
+		}
+	}
+	label := func(field, value, lower, msg string) {
+		if value != "" && !isLabel(lower) {
+			add(errors.Invalid, field, strconv.Quote(value), msg+labelRule)
+		}
+	}
+	switch {
+	case c.Name == "":
+		add(errors.Required, "metadata.name", "", "name or generateName is required")
+	case c.Name != c.Plural+"."+c.Group:
+		add(errors.Invalid, "metadata.name", strconv.Quote(c.Name), `must be spec.names.plural+"."+spec.group`)
+	case !isSubdomain(c.Name):
+		add(errors.Invalid, "metadata.name", strconv.Quote(c.Name), subdomainRule)
+	}
+	switch {
+	case c.Group == "": // schema.CRD.Validate says so
+	case !isSubdomain(c.Group):
+		add(errors.Invalid, "spec.group", strconv.Quote(c.Group), subdomainRule)
+	case !strings.Contains(c.Group, "."):
+		add(errors.Invalid, "spec.group", strconv.Quote(c.Group), "should be a domain with at least one dot")
+	}
+	switch c.Scope {
+	case "Cluster", "Namespaced":
+	case "":
+		add(errors.Required, "spec.scope", "", "")
+	default:
+		add(errors.Unsupported, "spec.scope", strconv.Quote(c.Scope), `supported values: "Cluster", "Namespaced"`)
+	}
+	stored, seen, unique := 0, map[string]bool{}, true
+	for i, v := range c.Versions {
+		if v.Storage {
+			stored++
+		}
+		unique = unique && !seen[v.Name]
+		seen[v.Name] = true
+		if !isLabel(v.Name) {
+			add(errors.Invalid, "spec.versions["+strconv.Itoa(i)+"].name", strconv.Quote(v.Name), labelRule)
+		}
+	}
+	if !unique {
+		add(errors.Invalid, "spec.versions", versionNames(c), "must contain unique version names")
+	}
+	if stored != 1 {
+		add(errors.Invalid, "spec.versions", versionNames(c), "must have exactly one version marked as storage version")
+	}
+	const mixed = "may have mixed case, but should otherwise match: "
+	required("spec.names.plural", c.Plural)
+	required("spec.names.singular", c.Singular)
+	required("spec.names.listKind", c.ListKind)
+	label("spec.names.plural", c.Plural, c.Plural, "")
+	label("spec.names.singular", c.Singular, c.Singular, "")
+	label("spec.names.kind", c.Kind, strings.ToLower(c.Kind), mixed)
+	label("spec.names.listKind", c.ListKind, strings.ToLower(c.ListKind), mixed)
+	if c.Kind != "" && c.Kind == c.ListKind {
+		add(errors.Invalid, "spec.names.listKind", strconv.Quote(c.ListKind), "kind and listKind may not be the same")
+	}
+	return faults
+}
+
+// labelRule is what the server says of a name that is no label, without its expression.
+const labelRule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', " +
+	"start with an alphabetic character, and end with an alphanumeric character, and have at most 63 of them"
+
+var (
+	subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	dnsLabel  = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
+)
+
+const subdomainRule = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', " +
+	"start and end with an alphanumeric character, and have at most 253 of them"
+
+// isSubdomain reports whether a name is a subdomain (RFC 1123).
+func isSubdomain(name string) bool { return len(name) <= 253 && subdomain.MatchString(name) }
+
+// isLabel reports whether a name is a label (RFC 1035).
+func isLabel(name string) bool { return len(name) <= 63 && dnsLabel.MatchString(name) }
+
+// versionNames stands for the value of spec.versions, which the server shows whole.
+func versionNames(c *schema.CRD) string {
+	names := make([]string, len(c.Versions))
+	for i, v := range c.Versions {
+		names[i] = strconv.Quote(v.Name)
+	}
+	return "[" + strings.Join(names, ", ") + "]"
+}
