@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"os"
@@ -313,4 +314,21 @@ func TestCatalogGeneration(t *testing.T) {
 	require.NoError(t, err)
 	c.AddOpenAPI(kinds...)
 	require.NotContains(t, []uint64{before, added}, c.Generation())
+}
+
+// TestMaxFileBytes has the longest file that is read, and one that is longer, and neither a
+// device nor a folder is a file.
+func TestMaxFileBytes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.json")
+	text := []byte(`{"apiVersion": "v1", "kind": "Thing"}`)
+	text = append(text, bytes.Repeat([]byte{' '}, schema.MaxFileBytes-len(text))...)
+	require.NoError(t, os.WriteFile(name, text, 0o666))
+	require.NoError(t, schema.NewCatalog().AddPath(name))
+	require.NoError(t, os.Truncate(name, schema.MaxFileBytes+1))
+	const longer = "a.json: is longer than the limit of 67108864 bytes"
+	require.ErrorContains(t, schema.NewCatalog().AddPath(name), longer)
+	require.ErrorContains(t, schema.NewCatalog().AddOpenAPIPath(name), longer)
+	require.ErrorContains(t, schema.NewCatalog().AddPath(filepath.Dir(name)), longer)
+	require.ErrorContains(t, schema.NewCatalog().AddFS(os.DirFS(filepath.Dir(name))), longer)
+	require.ErrorContains(t, schema.NewCatalog().AddFS(fstest.MapFS{"a.yaml": {Mode: fs.ModeNamedPipe}}), "a.yaml: is a pipe and no regular file")
 }

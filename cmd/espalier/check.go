@@ -55,9 +55,10 @@ the arguments are wrong; 3 if something could not be read or written.`
 const inputHelp = `Input is JSON, one object or several after each other, or YAML, with any number
 of documents, compressed with gzip or not. A file whose name ends in .json is
 JSON, one that ends in .ndjson or .jsonl has a document on each line, one that ends
-in .yaml or .yml is YAML, and any other is JSON if it starts with {. Folders are
-searched for such files, in the order of their names, without those that start with
-a dot. The items of a List are looked at one by one. What cannot be read is
+in .yaml or .yml is YAML, and any other is JSON if it starts with {. What is
+compressed may become 32 MiB and a hundred times its size. Folders are searched for
+such files, in the order of their names, without those that start with a dot; links
+in them must lead to files. The items of a List are looked at one by one. What cannot be read is
 reported, and does not stop the rest.`
 
 const checkExamples = `  # What would the API server drop?
