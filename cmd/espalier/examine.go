@@ -84,7 +84,7 @@ func (e *examiner) document(doc document, mayBeList bool, visit func(*object) bo
 	o.document, o.start = doc.number, doc.start
 	apiVersion, kind, err := decoder.PeekType(doc.json)
 	o.apiVersion, o.kind = apiVersion, kind
-	isNone := stderrors.As(err, new(*errors.TypeError)) // no object of Kubernetes
+	isNone := err != nil && stderrors.As(err, new(*errors.TypeError)) // no object of Kubernetes
 	if (err == nil || isNone) && e.refuseSecond(o) {
 		return visit(o)
 	}

@@ -17,7 +17,7 @@ func peekName(js []byte) (namespace, name string) {
 		}
 		depth := d.StackDepth()
 		namespace, name = nameIn(d)
-		return d.StackDepth() == depth
+		return d.StackDepth() == depth && mayRepeat(js, "metadata")
 	})
 	return namespace, name
 }

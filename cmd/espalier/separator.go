@@ -46,7 +46,7 @@ var identifying = []string{"apiVersion", "kind", "metadata", "items"}
 // apiVersion and kind stand again, or if one of them has another value, or metadata
 // another name; and in a List, if items stands again.
 func findSecond(js []byte) (name string, again, first int) {
-	if !mayRepeat(js) {
+	if !slices.ContainsFunc(identifying, func(name string) bool { return mayRepeat(js, name) }) {
 		return "", 0, 0
 	}
 	places := rootPlaces(js)
@@ -69,14 +69,10 @@ func findSecond(js []byte) (name string, again, first int) {
 	return name, again, first
 }
 
-// mayRepeat says no of most documents, at a glance.
-func mayRepeat(js []byte) bool {
-	for _, name := range identifying {
-		if bytes.Count(js, []byte(`"`+name+`"`)) > 1 {
-			return true
-		}
-	}
-	return bytes.Contains(js, []byte(`\u`)) // a name may be spelled so
+// mayRepeat says at a glance that a name stands in a text once at most.
+func mayRepeat(js []byte, name string) bool {
+	i := bytes.Index(js, []byte(name))
+	return i >= 0 && bytes.Contains(js[i+len(name):], []byte(name)) || bytes.Contains(js, []byte(`\u`)) // it may be spelled so
 }
 
 // rootPlaces returns where the identifying members stand in an object, as far as it can
