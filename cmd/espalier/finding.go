@@ -40,7 +40,7 @@ var rules = []struct{ id, about string }{
 	{ruleMissingSchema, "An object of a kind that no schema is known for."},
 	{ruleMissingType, "An object without apiVersion or kind."},
 	{ruleInvalidSchema, "A custom resource definition whose schema the API server refuses."},
-	{ruleEdit, "A document that cannot be edited in place, or only as a whole."},
+	{ruleEdit, "A document that is left as it is, or in which a comment stays, where a file is edited in place."},
 	{ruleUnreadable, "A file that cannot be read."},
 	{ruleUnwritable, "A file that cannot be written, or that somebody else changed meanwhile."},
 }
