@@ -50,7 +50,7 @@ func TestUpgrades(t *testing.T) {
 		{strict, "POST", "/apis/example.com/v1/bars/n/exec", []string{"SPDY/3.1"}, false, false},
 		{middleware.ByKind(catalog(t)), "GET", exec, []string{"websocket"}, true, false},
 		{middleware.ByKind(catalog(t)), "POST", exec, []string{"SPDY/3.1"}, true, false},
-		{middleware.Always(nil), "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
+		{func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, nil }, "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
 	} {
 		for _, opts := range []middleware.Options{{}, {Action: middleware.Report}, {Stream: true}, {Patches: middleware.PassPatches}} {
 			r := httptest.NewRequest(c.method, c.target, strings.NewReader(foo("")))
