@@ -350,8 +350,8 @@ func (c *CRD) Validate() error {
 		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
 	}
 	for i, v := range c.Versions {
-		if v.Schema == nil {
-			continue
+		if v.Schema == nil || i > 0 && v.Schema == c.Versions[i-1].Schema {
+			continue // those of v1beta1 share one
 		}
 		if why := v.Schema.infinite(); why != "" {
 			report(errors.Forbidden, versionRoot(i), "", why)
