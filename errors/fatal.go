@@ -1,6 +1,7 @@
 package errors
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -177,3 +178,7 @@ func within(p Path) string {
 	}
 	return ` in "` + p.String() + `"`
 }
+
+// ErrBudget is returned where memory is charged to a budget that others share (decoder.Decoder.SetBudget), and that has
+// no room. It says nothing about the document, which may be decoded later.
+var ErrBudget = errors.New("there is no room left in the memory that is shared with others: try again later")

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -58,6 +59,7 @@ func (r *Reader) anchorKey(v *value) {
 	}
 	start := len(r.side)
 	r.aside.marks = append(r.aside.marks, mark{uint32(start), uint32(r.props.at)})
+	r.side = memory.Room(&r.account, r.side, maxEscape*len(v.text)+len(`""`))
 	side, err := v.appendJSON(r.side)
 	if err != nil {
 		// It has a name, such as .inf, but stands for nothing that JSON has.
@@ -129,6 +131,7 @@ func (r *Reader) alias(alias span) error {
 func (r *Reader) copy(s span, inSide bool) {
 	at := len(r.out) - r.base
 	steps.Add(s.end - s.start)
+	r.roomOut(s.end - s.start)
 	r.main.copies = append(r.main.copies, copied{at, at + s.end - s.start, s.start, inSide})
 	if inSide {
 		r.out = append(r.out, r.side[s.start:s.end]...)
@@ -155,7 +158,7 @@ func (r *Reader) aliasKey(alias span) error {
 	case '{', '[':
 		return r.fail(alias.start, "a mapping or sequence is no key")
 	case '"':
-		r.scratch = append(r.scratch[:0], json[1:len(json)-1]...)
+		r.scratch = append(memory.Room(&r.account, r.scratch[:0], len(json)), json[1:len(json)-1]...)
 		r.writeString(alias.start, r.scratch, true)
 	default:
 		v, err := readScalar(json, a.isFloat)

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"hash/maphash"
 	"math/bits"
-	"slices"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -73,7 +73,7 @@ func (r *Reader) enterAnchors() {
 	if t.count == 0 || 2*len(r.anchors) > len(t.slots) {
 		size := 1 << bits.Len(uint(2*len(r.anchors)))
 		steps.Add(size)
-		t.slots = slices.Grow(t.slots[:0], size)[:size]
+		t.slots = memory.Room(&r.account, t.slots[:0], size)[:size]
 		clear(t.slots)
 		t.count = 0
 	}

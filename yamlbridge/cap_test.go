@@ -16,7 +16,7 @@ func hold[T any](s *[]T) int {
 // TestCapCounts holds that all that a reader keeps counts.
 func TestCapCounts(t *testing.T) {
 	for name, grow := range map[string]func(r *Reader) int{
-		"lines": func(r *Reader) int { return hold(&r.lines) }, "text": func(r *Reader) int { return hold(&r.text) },
+		"blocks": func(r *Reader) int { return hold(&r.blocks) }, "text": func(r *Reader) int { return hold(&r.text) },
 		"stack": func(r *Reader) int { return hold(&r.stack) }, "marks": func(r *Reader) int { return hold(&r.main.marks) },
 		"copies": func(r *Reader) int { return hold(&r.main.copies) }, "scratch": func(r *Reader) int { return hold(&r.scratch) },
 		"unescaped": func(r *Reader) int { return hold(&r.unescaped) }, "breaks": func(r *Reader) int { return hold(&r.breaks) },

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // This file reads scalars that span lines, and quoted ones with escapes (YAML 1.2
@@ -249,6 +251,9 @@ func (r *Reader) appendSingle(dst []byte, start, column int) ([]byte, int, error
 	i := start + 1
 	for {
 		stop, _ := scanSingle(text, i)
+		if n := stop - i + maxEscape; n > cap(dst)-len(dst) {
+			dst = memory.Room(&r.account, dst, n) // escapes may take more
+		}
 		if text[stop] == '\'' {
 			dst = appendContent(dst, text[i:stop])
 			if text[stop+1] != '\'' {
@@ -273,6 +278,9 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 	i := start + 1
 	for {
 		stop := scanDouble(text, i)
+		if n := stop - i + maxEscape; n > cap(dst)-len(dst) {
+			dst = memory.Room(&r.account, dst, n) // escapes may take more
+		}
 		var err error
 		switch c := text[stop]; {
 		case c == '"':
@@ -469,6 +477,9 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			break
 		}
 		isSpaced := is(text[at], isBlankByte)
+		if n := end - at + maxBreak*len(pending) + maxEscape; n > cap(dst)-len(dst) {
+			dst = memory.Room(&r.account, dst, n)
+		}
 		switch {
 		case !started:
 			for _, kind := range pending {

@@ -3,9 +3,10 @@ package yamlbridge
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 const (
@@ -73,7 +74,7 @@ const checkedTogether = 32 << 10
 // copyChecked copies src into the reader's text, up to the first character that may not stand
 // there, and notes what that is.
 func (r *Reader) copyChecked(src []byte) []byte {
-	text := slices.Grow(r.text[:0], len(src)+len("\n")+padding)
+	text := memory.Room(&r.account, r.text[:0], len(src)+len("\n")+padding)
 	for i := 0; len(src) > 0; {
 		n := min(len(src), checkedTogether)
 		text = append(text, src[:n]...)
@@ -216,11 +217,12 @@ func (r *Reader) fromUTF16(src []byte) []byte {
 	default:
 		return src
 	}
-	var units []uint16
+	r.chargeLoose(5 * len(src)) // both what is made here and what append adds
+	units := make([]uint16, 0, len(src)/2)
 	for i := 2; i+2 <= len(src); i += 2 {
 		units = append(units, order.Uint16(src[i:]))
 	}
-	var text []byte
+	text := make([]byte, 0, len(src)/2*3)
 	for i := 0; i < len(units); i++ {
 		c := rune(units[i])
 		if utf16.IsSurrogate(c) {

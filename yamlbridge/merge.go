@@ -3,6 +3,7 @@ package yamlbridge
 import (
 	"slices"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -169,7 +170,7 @@ func (r *Reader) merge() error {
 		s.depth, s.merge = len(r.stack), order
 	}
 	if !r.AsServer {
-		r.sources = append(r.sources, found...)
+		r.sources = append(memory.Room(&r.account, r.sources, len(found)), found...)
 		return nil
 	}
 	f.merges = false
@@ -187,7 +188,7 @@ func (r *Reader) merge() error {
 func (r *Reader) moveAside(m merging) (moved int) {
 	moved = len(r.side) - m.value
 	steps.Add(len(r.out) - r.base - m.value + len(r.main.marks) - m.marks + len(r.main.copies) - m.copies + len(r.aside.copies) - m.aside)
-	r.side = append(r.side, r.out[r.base+m.value:]...)
+	r.side = append(memory.Room(&r.account, r.side, len(r.out)-r.base-m.value), r.out[r.base+m.value:]...)
 	r.out = r.out[:r.base+m.at]
 	for n := len(r.merged); n > 0 && r.merged[n-1].start >= m.at; n-- {
 		r.merged = r.merged[:n-1]
@@ -207,6 +208,8 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	if m.anchors < len(r.anchors) {
 		r.anchors[m.anchors].moved = int32(len(r.anchors))
 	}
+	r.aside.marks = memory.Room(&r.account, r.aside.marks, len(r.main.marks)-m.marks)
+	r.aside.copies = memory.Room(&r.account, r.aside.copies, len(r.main.copies)-m.copies)
 	for _, k := range r.main.marks[m.marks:] {
 		if int(k.json) >= m.value {
 			r.aside.marks = append(r.aside.marks, mark{uint32(int(k.json) + moved), k.text})

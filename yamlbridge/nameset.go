@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -42,7 +43,7 @@ func (s *nameSet) reset() {
 func (r *Reader) enterName(at int, inSide bool) *uint64 {
 	s := &r.names
 	if 2*s.count >= len(s.slots) {
-		s.grow()
+		s.grow(&r.account)
 	}
 	slot, hash := r.findName(r.nameAt(at, inSide))
 	if *slot == 0 {
@@ -127,10 +128,10 @@ func (r *Reader) findName(name []byte) (slot *uint64, hash uint32) {
 }
 
 // grow doubles the slots.
-func (s *nameSet) grow() {
+func (s *nameSet) grow(account *memory.Account) {
 	size := 2 * len(s.slots)
 	steps.Add(size)
-	next := slices.Grow(s.spare[:0], size)[:size]
+	next := memory.Room(account, s.spare[:0], size)[:size]
 	clear(next)
 	for _, slot := range s.slots {
 		if slot == 0 {

@@ -15,7 +15,7 @@ func (r *Reader) poison() {
 	fill(r.unescaped, text)
 	fill(r.breaks, text)
 	fill(r.side, text)
-	fill(r.lines, number)
+	fill(r.blocks, block{number, number})
 	fill(r.stack, frame{column: number, start: number, anchor: number, height: number, state: text, next: text})
 	for _, t := range []*trail{&r.main, &r.aside} {
 		fill(t.marks, mark{math.MaxUint32, math.MaxUint32})

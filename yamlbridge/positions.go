@@ -1,6 +1,7 @@
 package yamlbridge
 
 import (
+	"slices"
 	"sort"
 	"unicode/utf8"
 
@@ -111,12 +112,13 @@ func (r *Reader) trail(inSide bool) *trail {
 // at returns the position of an offset in the text.
 func (r *Reader) at(off int) errors.Position {
 	off = min(off+r.lead, len(r.source))
-	if len(r.lines) == 0 {
-		r.lines = appendLines(r.lines, r.source)
+	if len(r.blocks) == 0 {
+		r.blocks = appendBlocks(r.blocks, r.source)
 		r.counted = span{-1, 0}
 	}
-	line := sort.SearchInts(r.lines, off+1)
-	start := r.lines[line-1]
+	b := r.blocks[off/blockBytes]
+	b.walk(r.source, off-off%blockBytes, off)
+	line, start := b.line, b.start
 	// Characters are counted on from the place that was asked for last, if that is in
 	// the line: a long one is not counted again for each place.
 	from, column := start, 1
@@ -142,18 +144,33 @@ func (r *Reader) at(off int) errors.Position {
 	return p
 }
 
-// appendLines appends the offsets at which the lines of text start: behind LF, CRLF
-// and CR (YAML 1.2 section 5.4).
-func appendLines(lines []int, text []byte) []int {
-	lines = append(lines, 0)
-	steps.Add(len(text))
-	for i := 0; i < len(text); i++ {
+// blockBytes is how far apart places are whose lines are known. To keep the start of each line would take eight times as
+// much as a text of line feeds.
+const blockBytes = 4 << 10
+
+// A block says which line of a text one of its blocks starts in, counted from 1, and where that starts.
+type block struct{ line, start int }
+
+// walk goes on from one offset to another. Lines start behind LF, CRLF and CR (YAML 1.2 section 5.4).
+func (b *block) walk(text []byte, from, to int) {
+	steps.Add(to - from)
+	for i := from; i < to; i++ {
 		switch c := text[i]; {
 		case c == '\n', c == '\r' && (i+1 == len(text) || text[i+1] != '\n'):
-			lines = append(lines, i+1)
+			b.line, b.start = b.line+1, i+1
 		}
 	}
-	return lines
+}
+
+// appendBlocks appends the blocks of a text.
+func appendBlocks(blocks []block, text []byte) []block {
+	b := block{line: 1}
+	blocks = append(slices.Grow(blocks, len(text)/blockBytes+1), b)
+	for i := blockBytes; i <= len(text); i += blockBytes {
+		b.walk(text, i-blockBytes, i)
+		blocks = append(blocks, b)
+	}
+	return blocks
 }
 
 // path leads to the member or element that is being written.

@@ -83,10 +83,11 @@ var knownTags = map[string]tag{
 // declareTag notes what a %TAG directive declares: the prefix of a handle. No known tag is longer than what is
 // kept of the prefix; all of it would be copied for each tag.
 func (r *Reader) declareTag(handle string, prefix []byte) {
-	const longest = 64
+	const longest, tagBytes = 64, 192 // in a map that doubles
 	if r.tags == nil {
 		r.tags = make(map[string]string)
 	}
+	r.chargeLoose(tagBytes + len(handle))
 	r.tags[handle] = string(prefix[:min(len(prefix), longest)])
 }
 

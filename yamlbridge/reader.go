@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 const (
@@ -78,18 +79,30 @@ type Reader struct {
 	// Origin is where the document starts in its file, for callers who have cut
 	// a stream with [Documents]. The zero Origin is the start of the file.
 	Origin errors.Position
+	// AliasFactor is how many bytes aliases and merge keys may add for each byte of a document, beyond 64 KiB
+	// and up to MaxAliasBytes: MaxAliasFactor where it is 0 or larger than that. It is for readers of
+	// many documents at a time.
+	AliasFactor int
+	// Budget, where there is one, is charged for what the reader takes while it reads a document, before it does, and for
+	// what dst grows by. Where that has no room, the error is [errors.ErrBudget]. The reader keeps what it has grown,
+	// which stays charged, and which [Reader.Cap] says.
+	Budget Budget
 
-	server     bool   // AsServer, where it has effect
-	source     []byte // what is read, and positions count in
-	lead       int    // bytes of source before the text
-	text       []byte // see load
-	end        int    // where the zeros of text start, or the line feed that is ours
-	ownBreak   bool   // the last line feed is ours
-	lines      []int  // where the lines of source start, once somebody has asked
-	counted    span   // the offset of the place that was asked for last, and its column
-	unreadable string // what is wrong with what follows end, if anything
-	oldBreak   int    // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
-	line       int    // where the line starts that is read
+	account    memory.Account
+	server     bool    // AsServer, where it has effect
+	source     []byte  // what is read, and positions count in
+	lead       int     // bytes of source before the text
+	settled    int     // up to here the JSON was charged, and is not too long
+	outHeld    int     // bytes of out that were charged
+	loose      int     // bytes that were charged for other things
+	text       []byte  // see load
+	end        int     // where the zeros of text start, or the line feed that is ours
+	ownBreak   bool    // the last line feed is ours
+	blocks     []block // where lines are in source, once somebody has asked
+	counted    span    // the offset of the place that was asked for last, and its column
+	unreadable string  // what is wrong with what follows end, if anything
+	oldBreak   int     // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
+	line       int     // where the line starts that is read
 
 	out   []byte
 	base  int // where the JSON starts in out
@@ -182,6 +195,13 @@ const (
 // [Reader.Forget]. What dst has between its length and its capacity is written to,
 // also behind what is returned.
 func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
+	if r.Budget != nil {
+		return r.within(dst, src)
+	}
+	return r.appendJSON(dst, src)
+}
+
+func (r *Reader) appendJSON(dst, src []byte) ([]byte, error) {
 	out, err := r.read(dst, src, noBreak)
 	if r.oldBreak != noBreak {
 		return r.read(dst, src, r.oldBreak)
@@ -197,7 +217,7 @@ func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 		r.source, r.lead = src, 0
 		return dst, r.limit("document bytes", int64(maxSourceBytes), 0)
 	}
-	r.allowed = int(min(MaxAliasBytes, 64<<10+int64(len(src))*MaxAliasFactor))
+	r.allowed = r.mostAliased(len(src))
 	r.budget = r.allowed
 	r.load(src, cut)
 	err := r.document()
@@ -233,7 +253,7 @@ func (r *Reader) reset(dst []byte) {
 	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
 	r.main.reset()
 	r.aside.reset()
-	r.lines = r.lines[:0]
+	r.blocks = r.blocks[:0]
 	r.props = properties{}
 	r.tags = nil
 	r.anchors, r.side = r.anchors[:0], r.side[:0]
@@ -243,6 +263,7 @@ func (r *Reader) reset(dst []byte) {
 	r.byName.count = 0
 	r.line, r.zeroKeys, r.trailing, r.unfit = 0, false, false, false
 	r.oldBreak = noBreak
+	r.settled = 0
 }
 
 // Trailing reports whether something follows the document that was read last, or its
@@ -254,14 +275,14 @@ func (r *Reader) Trailing() bool { return r.trailing }
 func (r *Reader) Forget() {
 	r.source = nil
 	r.main.reset()
-	r.lines = r.lines[:0]
+	r.blocks = r.blocks[:0]
 	r.tags = nil
 }
 
 // Cap returns how many bytes of memory the reader holds for use, but for what the
 // names of tags take until it is used again, or [Reader.Forget].
 func (r *Reader) Cap() int {
-	return held(r.lines) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
+	return held(r.blocks) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
 		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
@@ -415,7 +436,11 @@ func (r *Reader) limit(name string, most int64, off int) error {
 // isTooLong reports whether the JSON, or what is written aside, is longer than it may be. Whoever writes any
 // asks before the next line, or token in brackets; a token or two more do no harm. Who relies on offsets of
 // 31 bits asks before.
-func (r *Reader) isTooLong() bool { return max(len(r.out)-r.base, len(r.side)) > maxJSONBytes }
+//
+// Where there is a budget it is asked here whether there is room for what the JSON has grown by.
+func (r *Reader) isTooLong() bool {
+	return max(len(r.out)-r.base, len(r.side)) > r.settled && r.settle()
+}
 
 func (r *Reader) tooLong(off int) error { return r.limit("JSON bytes", int64(maxJSONBytes), off) }
 

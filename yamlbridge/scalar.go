@@ -3,7 +3,6 @@ package yamlbridge
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
@@ -19,7 +18,7 @@ func (r *Reader) writeString(at int, content []byte, isKey bool) {
 	n := len(r.out)
 	need := n + len(content) + len(`,"":`) + slack
 	if cap(r.out) < need {
-		r.out = slices.Grow(r.out, need-n)
+		r.growOut(need - n)
 	}
 	out := r.out[:need]
 	if n > r.base {
@@ -134,6 +133,7 @@ func (r *Reader) writeKey(at int, v *value) error {
 		name = appendUnfitName(r.scratch[:0], v)
 	}
 	if v.kind != stringValue && r.AsServer {
+		r.chargeLoose(len(v.text))
 		r.typed = append(r.typed, typedKey{at, *v})
 	}
 	if placeholder := r.zeroKey(v); placeholder != "" {

@@ -51,9 +51,13 @@ func (o *unfitObject) left() unfitPair {
 	return p
 }
 
+// unfitFactor is how many bytes of maps one byte of JSON makes at most while it is looked through.
+const unfitFactor = 32
+
 // checkUnfit returns an error for the first thing that JSON cannot have in what is left, and makes JSON of the rest.
 func (r *Reader) checkUnfit() error {
 	json := r.out[r.base:]
+	r.chargeLoose(unfitFactor * len(json))
 	if at := r.findUnfit(json); at != noUnfit {
 		msg := "infinity and NaN are no JSON values"
 		if json[at] == '"' {

@@ -1,6 +1,7 @@
 package yamlbridge
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"sort"
@@ -45,6 +46,9 @@ func zeroName(name string) (string, bool) {
 
 // nameZeros replaces the placeholders in the output by names.
 func (r *Reader) nameZeros() {
+	keys := bytes.Count(r.out[r.base:], []byte(plusZero)) + bytes.Count(r.out[r.base:], []byte(minusZero))
+	r.chargeLoose(zeroBytes*keys + 64*MaxDepth)
+	r.roomOut(keys)
 	json := r.out[r.base:]
 	longer := zeroNames(json)
 	size := len(json)
@@ -72,6 +76,9 @@ func (r *Reader) nameZeros() {
 		}
 	}
 }
+
+// zeroBytes is how much each takes while they are named.
+const zeroBytes = 64
 
 // zeroNames writes 0 for all placeholders in JSON, and returns where a minus sign
 // belongs before it.

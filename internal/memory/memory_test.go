@@ -1,0 +1,80 @@
+package memory
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A purse has room for so many bytes.
+type purse struct{ room, taken int }
+
+func (p *purse) Take(n int) bool {
+	if n > 0 && p.taken+n > p.room {
+		return false
+	}
+	p.taken += n
+	return true
+}
+
+func TestAccount(t *testing.T) {
+	p := &purse{room: 10_000}
+	var a Account
+	a.Open(p, 100) // which somebody else was charged for
+	list := Room(&a, []uint64(nil), 10)
+	assert.GreaterOrEqual(t, cap(list), 10)
+	assert.Equal(t, 8*cap(list), p.taken)
+	assert.Equal(t, 100+8*cap(list), a.Held())
+	assert.Equal(t, cap(list), cap(Room(&a, list, 5)), "there is room already")
+
+	more := Room(&a, list[:10], 100)
+	assert.Equal(t, 8*cap(more), p.taken)
+	outside := RoomOutside(&a, []byte(nil), 64)
+	assert.Equal(t, 8*cap(more)+cap(outside), p.taken)
+	assert.Equal(t, 100+8*cap(more), a.Held())
+
+	a.Settle(a.Held() + 50)
+	a.Settle(a.Held() - 20)
+	assert.Equal(t, 8*cap(more)+cap(outside)+30, p.taken)
+	window := Resized(&a, make([]byte, 3, 30), 200)
+	assert.Equal(t, []int{3, 200}, []int{len(window), cap(window)})
+	assert.Equal(t, 100+8*cap(more)+200, a.Held())
+
+	var b Account
+	b.Open(p, 0)
+	b.Take(70)
+	a.Join(&b)
+	a.Rollback(Account{budget: p, charged: 100})
+	assert.Zero(t, p.taken)
+}
+
+// Without room nothing stays taken, and without a budget there is always room.
+func TestExhausted(t *testing.T) {
+	for room := range 900 {
+		p := &purse{room: room}
+		var a Account
+		a.Open(p, 0)
+		mark := a.Mark()
+		grow := func() (err error) {
+			defer Recover(&err, func() { a.Rollback(mark) })
+			list := Room(&a, []byte(nil), 300)
+			_ = Room(&a, list[:300], 300)
+			return nil
+		}
+		err := grow()
+		require.LessOrEqual(t, p.taken, room)
+		if err != nil {
+			require.Equal(t, errors.ErrBudget, err)
+			require.Zero(t, p.taken)
+		}
+		require.Equal(t, room < 900, err != nil, "while it is copied the old one is there")
+	}
+	for _, a := range []*Account{nil, {}} {
+		a.Take(1 << 60)
+		a.Give(1 << 60)
+		assert.GreaterOrEqual(t, cap(Room(a, []byte{1}, 99)), 100)
+	}
+}

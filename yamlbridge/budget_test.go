@@ -1,0 +1,91 @@
+package yamlbridge
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// A purse has room for so many bytes.
+type purse struct{ room, taken, most int }
+
+func (p *purse) Take(n int) bool {
+	if n > 0 && p.taken+n > p.room {
+		return false
+	}
+	p.taken += n
+	p.most = max(p.most, p.taken)
+	return true
+}
+
+// A reader holds what it has taken; without room it holds nothing, and can be used again.
+func TestBudget(t *testing.T) {
+	text := []byte("- &a {" + strings.Repeat("k: 1, ", 1000) + "}\n" + strings.Repeat("- *a\n- <<: *a\n", 50) + "- {0.: 1, ? !!binary eHg= : 2}\n")
+	want, err := (&Reader{AsServer: true}).AppendJSON(nil, text)
+	require.NoError(t, err)
+	refused := 0
+	for room := 1000; ; room += room / 7 {
+		p := &purse{room: room}
+		r := Reader{AsServer: true, Budget: p}
+		out, err := r.AppendJSON([]byte("dst"), text)
+		assert.LessOrEqual(t, p.most, room)
+		if err == nil {
+			assert.Equal(t, "dst"+string(want), string(out))
+			assert.InDelta(t, r.Cap()+cap(out), p.taken, 64)
+			break
+		}
+		refused++
+		require.Equal(t, errors.ErrBudget, err)
+		assert.Equal(t, "dst", string(out))
+		assert.LessOrEqual(t, p.taken, 8, "it was not given back") // what dst has of its own
+		assert.Zero(t, r.Cap())
+		r.Budget = nil
+		out, err = r.AppendJSON(nil, text)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(want, out))
+	}
+	assert.Greater(t, refused, 20)
+}
+
+func TestAliasFactor(t *testing.T) {
+	text := []byte("- &a " + strings.Repeat("x", 1000) + "\n" + strings.Repeat("- *a\n", 200))
+	for factor, most := range map[int]int{0: 64<<10 + MaxAliasFactor*len(text), 1: 64<<10 + len(text), 16: 64<<10 + 16*len(text), 1 << 40: 64<<10 + MaxAliasFactor*len(text)} {
+		r := Reader{AliasFactor: factor}
+		_, err := r.AppendJSON(nil, text)
+		if 200*1002 <= most {
+			require.NoError(t, err)
+			continue
+		}
+		require.Equal(t, int64(most), err.(*errors.LimitError).Max)
+	}
+}
+
+// Lines are found from blocks: here they are counted from the start.
+func TestPositionsInBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		var b strings.Builder
+		for b.Len() < 3*blockBytes {
+			b.WriteString([]string{"\n", "\r", "\r\n", "\r\n", "a", "é", strings.Repeat("x", rng.IntN(600))}[rng.IntN(7)])
+		}
+		text := b.String()
+		r := Reader{source: []byte(text)}
+		line, start := 1, 0
+		for off := range len(text) {
+			if off > 0 && (text[off-1] == '\n' || text[off-1] == '\r' && text[off] != '\n') {
+				line, start = line+1, off
+			}
+			if rng.IntN(20) == 0 || off%blockBytes < 2 {
+				p := r.at(off)
+				require.Equal(t, []int{line, 1 + off - start}, []int{p.Line, p.ByteColumn}, off)
+			}
+		}
+		assert.Equal(t, len(text), int(r.at(1<<30).Offset))
+	}
+}
