@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -52,9 +53,12 @@ type Decoder struct {
 	interfaces json.Options
 
 	// duplicates are those of a YAML document in the server's words.
-	duplicates []string
-	fromYAML   bool
-	idle       int // calls that needed little of large buffers
+	duplicates      []string
+	duplicatesBytes int
+	fromYAML        bool
+	idle            int // calls that needed little of large buffers
+
+	account memory.Account
 }
 
 // New returns a decoder for documents of the program's schema.
@@ -82,7 +86,8 @@ func newDecoder(p *program.Program, o options) *Decoder {
 	}}
 	d.tune(newTuning(p, o.kubernetes))
 	d.walker.seed = maphash.MakeSeed()
-	d.yaml.Dialect, d.yaml.AsServer = o.dialect, o.kubernetes
+	d.walker.memory = &d.account
+	d.yaml.Dialect, d.yaml.AsServer, d.yaml.AliasFactor = o.dialect, o.kubernetes, d.walker.limits.AliasFactor
 	return d
 }
 
@@ -111,12 +116,20 @@ func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	return d.appendJSON(dst, apart(dst, src))
 }
 
+// appendJSON is AppendJSON for a decoder that is at work.
 func (d *Decoder) appendJSON(dst, src []byte) ([]byte, error) {
+	if d.account.Budget() != nil {
+		return d.within(dst, src, false)
+	}
+	return d.decodeJSON(dst, src)
+}
+
+func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	d.fromYAML = false
 	d.isRepaired = false
-	d.duplicates = nil
+	d.duplicates, d.duplicatesBytes = nil, 0
 	out, err := d.walk(dst, src)
-	if _, bad := err.(*errors.SyntaxError); bad && d.kubernetes && d.repaired.repair(src) {
+	if _, bad := err.(*errors.SyntaxError); bad && d.kubernetes && d.repaired.repair(src, &d.account) {
 		d.isRepaired = true
 		d.original = src
 		out, err = d.walk(dst, d.repaired.text)
@@ -137,22 +150,29 @@ func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	return d.appendYAML(dst, apart(dst, src))
 }
 
+// appendYAML is AppendYAML for a decoder that is at work.
 func (d *Decoder) appendYAML(dst, src []byte) ([]byte, error) {
-	var err error
+	if d.account.Budget() != nil {
+		return d.within(dst, src, true)
+	}
+	return d.decodeYAML(dst, src)
+}
+
+func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 	d.walker.findings.reset()
-	d.duplicates = nil
+	d.duplicates, d.duplicatesBytes = nil, 0
 	d.uses++
-	d.json, err = d.yaml.AppendJSON(d.json[:0], src)
+	err := d.bridge(src)
 	out := dst
 	if err == nil {
 		d.fromYAML, d.isRepaired = true, false
 		out, err = d.walk(dst, d.json)
 		if d.kubernetes && d.hasDuplicates() {
-			d.duplicates = d.yaml.ServerDuplicates(d.json)
+			d.findServerDuplicates(src)
 		}
 	}
 	d.yaml.Forget()
-	d.yamlHeld = d.yaml.Cap()
+	d.noteBridge()
 	d.release(len(src))
 	return out, err
 }
@@ -293,7 +313,7 @@ func (d *Decoder) held() int {
 	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, loserSize, spanSize = 32, 24, 48, 32, 32, 16, 16, 32
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + cap(w.roomy) + d.builder.held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		cap(w.places)*placeSize + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
+		cap(w.places)*placeSize + cap(w.scratch) + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
 		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +
 		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
 }
@@ -307,13 +327,6 @@ func (d *Decoder) release(used int) {
 	if d.idle++; d.idle < keptIdle {
 		return
 	}
-	w := &d.walker
 	d.idle = 0
-	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
-	d.builder = builder{}
-	w.opened, w.words, w.metadata = nil, nil, nil
-	d.yaml, d.yamlHeld = yamlbridge.Reader{Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer}, 0
-	w.frames = make([]frame, 16)
-	w.tracked = tracked{seed: w.seed}
-	w.places, w.scratch, w.texts = nil, nil, nil
+	d.drop()
 }

@@ -3,6 +3,7 @@ package decoder
 import (
 	"math/bits"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -30,7 +31,7 @@ func (w *walker) flush(b []byte, to int) {
 	if len(w.out)+to-w.flushed > w.most {
 		w.tooLarge = true // the walk goes on, as the rest may be no JSON
 	} else {
-		w.out = append(w.out, b[w.flushed:to]...)
+		w.out = append(memory.RoomOutside(w.memory, w.out, to-w.flushed), b[w.flushed:to]...)
 	}
 	w.flushed = to
 }
@@ -45,7 +46,7 @@ func (w *walker) insert(text string) bool {
 		w.tooLarge = true
 		return false
 	}
-	w.out = append(w.out, text...)
+	w.out = append(memory.RoomOutside(w.memory, w.out, len(text)), text...)
 	return false
 }
 
@@ -132,7 +133,7 @@ func (w *walker) push(n *program.Node, seen uint64, cur int, cell int32, kind ui
 	f.words, f.names = w.firstWord, w.firstName
 	w.sp++
 	if w.sp == len(w.frames) {
-		w.frames = append(w.frames, make([]frame, len(w.frames))...)
+		w.frames = memory.Room(w.memory, w.frames, len(w.frames))[:2*len(w.frames)]
 	}
 	w.firstName, w.firstWord = len(w.names), len(w.words)
 	return false
@@ -140,6 +141,7 @@ func (w *walker) push(n *program.Node, seen uint64, cur int, cell int32, kind ui
 
 // openWords makes room for the seen bits of an object's fields from 64 on.
 func (w *walker) openWords(fields int) {
+	w.words = memory.Room(w.memory, w.words, (fields-1)/64)
 	for range (fields - 1) / 64 {
 		w.words = append(w.words, 0)
 	}

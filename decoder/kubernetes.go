@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -137,7 +138,7 @@ func (w *walker) meet(b []byte, i int, v *program.Node, cur int) {
 		if n := len(w.metadata); n > 0 && w.metadata[n-1].source == i {
 			w.metadata = w.metadata[:n-1] // the walk was cut here
 		}
-		w.metadata = append(roomier(w.metadata), span)
+		w.metadata = append(roomier(w.memory, w.metadata), span)
 		return
 	}
 	if v.Types != program.String || w.sp > 1 {
@@ -158,17 +159,17 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 		return out, err
 	}
 	if len(w.metadata) > 0 {
-		d.scratch = append(d.scratch[:0], out[start:]...)
+		d.copyAside(out[start:])
 		from := 0
 		out = out[:start]
 		for _, span := range w.metadata {
 			at := span.at - start
 			r := reader{b: d.scratch, at: at}
 			end := r.skipValue()
-			out = append(out, d.scratch[from:at]...)
+			out = d.appended(out, d.scratch[from:at])
 			var err error
 			before := len(out)
-			out, err = objectmeta.Append(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root)
+			out, err = objectmeta.Append(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root, &d.account)
 			if err != nil {
 				way := reader{b: src}
 				way.read(span.source)
@@ -181,16 +182,32 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 				}
 			}
 		}
-		out = append(out, d.scratch[from:]...)
+		out = d.appended(out, d.scratch[from:])
 	}
 	if d.fromStorage && d.unfitDefaults {
 		return d.again(out, start, src) // before numbers are written, once
 	}
 	if (w.oddNumber || d.oddDefaults) && !d.numbersAsSent {
-		d.scratch = append(d.scratch[:0], out[start:]...)
+		d.copyAside(out[start:])
+		// 1e20 has 21 digits, and there are two buffers while one grows.
+		const longest = 12
+		before := cap(out)
+		d.account.Take(longest * len(d.scratch))
 		out = jsonwire.AppendServerNumbers(out[:start], d.scratch)
+		d.account.Give(longest * len(d.scratch))
+		d.account.Take(cap(out) - before)
 	}
 	return out, nil
+}
+
+// copyAside copies what is to be changed.
+func (d *Decoder) copyAside(text []byte) {
+	d.scratch = append(memory.Room(&d.account, d.scratch[:0], len(text)), text...)
+}
+
+// appended appends to the result.
+func (d *Decoder) appended(out, text []byte) []byte {
+	return append(memory.RoomOutside(&d.account, out, len(text)), text...)
 }
 
 // again decodes the result, which is out from start on, as if it were sent, but for
@@ -199,7 +216,15 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 	second := newDecoder(d.walker.program, options{validation: Ignore, limits: d.limits, kubernetes: true, numbersAsSent: d.numbersAsSent})
 	second.withoutDefaults = true
-	done, err := second.appendJSON(out[:start], slices.Clone(out[start:]))
+	d.account.Take(second.Cap() + len(out) - start)
+	second.SetBudget(d.account.Budget())
+	aside := slices.Clone(out[start:])
+	done, err := second.appendJSON(out[:start], aside)
+	d.account.Join(&second.account)
+	if err == errors.ErrBudget {
+		return done, err
+	}
+	d.account.Give(second.account.Held() + len(aside))
 	if err != nil {
 		// Its positions are none in the document, and nothing in that is wrong.
 		err = &errors.ObjectError{Msg: "with defaults, " + err.Error(), Position: d.position(jsonwire.Blanks(src, 0))}
@@ -224,8 +249,18 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src
 		d.ofMetadata = newDecoder(&program.Program{Cells: w.program.Cells}, options{validation: Ignore})
 	}
 	second := d.ofMetadata
+	second.SetBudget(d.account.Budget())
 	second.walker.program.Root, second.walker.limits = span.node, limits
-	out, err := second.appendJSON(out[:start], slices.Clone(out[start:]))
+	held := second.Cap()
+	d.account.Take(len(out) - start)
+	aside := slices.Clone(out[start:])
+	out, err := second.appendJSON(out[:start], aside)
+	d.account.Give(len(aside))
+	d.account.Join(&second.account)
+	d.account.Own(second.Cap() - held)
+	if err == errors.ErrBudget {
+		return out, err
+	}
 	if err != nil {
 		w.overflew, w.pos = limitDefaults, span.source
 		w.findings.reset()

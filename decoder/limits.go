@@ -1,5 +1,7 @@
 package decoder
 
+import "github.com/espalier-dev/espalier/yamlbridge"
+
 // Limits bound what one document may cost. A field that is zero says nothing: see [WithLimits]. Where nothing
 // is said, its default holds, which is the constant beside it.
 type Limits struct {
@@ -11,6 +13,9 @@ type Limits struct {
 	DefaultBytes int // that defaults insert into one document, DefaultDefaultBytes
 	OutputBytes  int // of one result, DefaultOutputBytes; streams have no such limit
 	HeldBytes    int // that a stream holds at a time (see Reader), DefaultHeldBytes
+	// AliasFactor is how many bytes aliases may add for each byte of a YAML document, beyond 64 KiB:
+	// yamlbridge.MaxAliasFactor, which it cannot be more than.
+	AliasFactor int
 }
 
 // The limits that hold where [Limits] says nothing else.
@@ -29,8 +34,8 @@ const (
 )
 
 // fields returns where the limits are.
-func (l *Limits) fields() [8]*int {
-	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes}
+func (l *Limits) fields() [9]*int {
+	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes, &l.AliasFactor}
 }
 
 // with returns the limits, with those of other in place of them that are not zero there.
@@ -55,6 +60,7 @@ func (l Limits) withDefaults() Limits {
 		DefaultBytes: DefaultDefaultBytes,
 		OutputBytes:  DefaultOutputBytes,
 		HeldBytes:    DefaultHeldBytes,
+		AliasFactor:  yamlbridge.MaxAliasFactor,
 	}.with(l)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -64,6 +65,8 @@ type tracked struct {
 	seconds    []int // where names are repeated first
 	lastSecond int   // up to where these are reported
 	groups     []group
+
+	memory *memory.Account // that the lists are charged to
 }
 
 // A group is what has one name in an object, more than once.
@@ -86,6 +89,7 @@ func (t *tracked) addName(b []byte, from, to int, escaped bool) {
 	text, at := b[from:to], from
 	if escaped {
 		at = ^len(t.arena)
+		t.arena = memory.Room(t.memory, t.arena, len(text)) // unescaped it is no longer
 		t.arena = jsonwire.AppendUnescaped(t.arena, text)
 		text = t.arena[^at:]
 	}
@@ -94,22 +98,22 @@ func (t *tracked) addName(b []byte, from, to int, escaped bool) {
 
 func (t *tracked) addTagged(at, text, size int, tag uint32) {
 	last := len(t.names)
-	t.names = roomier(t.names)[:last+1]
+	t.names = roomier(t.memory, t.names)[:last+1]
 	n := &t.names[last] // one field after the other, as in push
 	n.at, n.text, n.n, n.tag, n.group = at, text, size, tag, 0
 }
 
 // roomier returns the list with room for one more. Where it has none it gets twice as much: append
 // is sparing with large lists, and copies them so often that it takes five times their size.
-func roomier[T any](list []T) []T {
+func roomier[T any](m *memory.Account, list []T) []T {
 	if len(list) == cap(list) {
-		return doubled(list)
+		return doubled(m, list)
 	}
 	return list
 }
 
 //go:noinline
-func doubled[T any](list []T) []T { return slices.Grow(list, max(16, len(list))) }
+func doubled[T any](m *memory.Account, list []T) []T { return memory.Room(m, list, max(16, len(list))) }
 
 // addMember is addName for an object that is open in skip.
 func (t *tracked) addMember(b []byte, from, to int, escaped bool) {
@@ -197,7 +201,7 @@ func (t *tracked) repeatsAmongMany(b []byte, names []name) bool {
 	if len(t.shared) <= len(names)/4 {
 		t.few = t.few[:0]
 		for _, i := range t.shared {
-			t.few = append(t.few, names[i])
+			t.few = append(roomier(t.memory, t.few), names[i])
 		}
 		names = t.few
 	}
@@ -222,16 +226,16 @@ func (t *tracked) hash(b []byte, n *name) {
 func (t *tracked) share(names []name) {
 	steps.Add(2 * len(names))
 	words := 1 << bits.Len(uint(len(names)/4))
-	t.filter = slices.Grow(t.filter[:0], words)[:words]
+	t.filter = memory.Room(t.memory, t.filter[:0], words)[:words]
 	clear(t.filter)
 	t.shared = t.shared[:0]
-	tags := slices.Grow(t.table[:0], len(names))[:len(names)]
+	tags := memory.Room(t.memory, t.table[:0], len(names))[:len(names)]
 	t.table = tags
 	for i := range names {
 		tag := names[i].tag
 		tags[i] = tag
 		if word, bit := t.filtered(tag); *word&bit != 0 {
-			t.shared = append(t.shared, int32(i))
+			t.shared = append(roomier(t.memory, t.shared), int32(i))
 		} else {
 			*word |= bit
 		}
@@ -247,7 +251,7 @@ func (t *tracked) share(names []name) {
 	t.shared = t.shared[:0]
 	for i, tag := range tags {
 		if word, bit := t.filtered(tag); *word&bit != 0 {
-			t.shared = append(t.shared, int32(i))
+			t.shared = append(roomier(t.memory, t.shared), int32(i))
 		}
 	}
 }
@@ -260,7 +264,7 @@ func (t *tracked) filtered(tag uint32) (word *uint64, bit uint64) {
 // makeTable empties the table, and makes room for n names.
 func (t *tracked) makeTable(n int) {
 	size := 1 << bits.Len(uint(2*n))
-	t.table = slices.Grow(t.table[:0], size)[:size]
+	t.table = memory.Room(t.memory, t.table[:0], size)[:size]
 	steps.Add(size)
 	clear(t.table)
 	t.shared = t.shared[:0]
@@ -286,7 +290,7 @@ func (t *tracked) enter(b []byte, names []name, i int) (equal int) {
 			}
 		}
 	}
-	t.shared = append(roomier(t.shared), int32(i))
+	t.shared = append(roomier(t.memory, t.shared), int32(i))
 	t.table[at] = n.tag&^number | uint32(len(t.shared))
 	return -1
 }
@@ -389,14 +393,14 @@ func (w *walker) compareToName(n name, r *record) int {
 }
 
 func (t *tracked) openObject() {
-	t.levels = append(t.levels, level{names: len(t.names), index: -1})
+	t.levels = append(roomier(t.memory, t.levels), level{names: len(t.names), index: -1})
 }
 
 // openArray and closeArray count elements for the paths of findings, which are
 // needed only where repetitions are collected.
 func (t *tracked) openArray() {
 	if t.collecting {
-		t.levels = append(t.levels, level{names: len(t.names)})
+		t.levels = append(roomier(t.memory, t.levels), level{names: len(t.names)})
 	}
 }
 
@@ -474,7 +478,7 @@ func (w *walker) collect(first int) {
 			w.addDuplicate(n, g)
 			continue
 		}
-		w.seconds = append(roomier(w.seconds), g.second)
+		w.seconds = append(roomier(w.memory, w.seconds), g.second)
 		if g.second <= w.lastSecond {
 			w.add(record{kind: errors.DuplicateField, at: g.second, first: n.at, count: g.count},
 				len(w.levels), w.levelSegment(n))
@@ -493,7 +497,7 @@ func (t *tracked) firstEqual(names []name, i int) int {
 // repeat notes that the name with the index i is that of the group whose first has the other.
 func (w *walker) repeat(names []name, first, i int) {
 	if names[first].group == 0 {
-		w.groups = append(roomier(w.groups), group{first: first, second: names[i].at, last: first})
+		w.groups = append(roomier(w.memory, w.groups), group{first: first, second: names[i].at, last: first})
 		names[first].group = int32(len(w.groups))
 	}
 	names[i].group = names[first].group

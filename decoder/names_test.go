@@ -13,7 +13,7 @@ import (
 func TestRoomier(t *testing.T) {
 	for _, c := range []struct{ length, room, least int }{{0, 0, 16}, {1, 0, 17}, {16, 0, 32}, {1000, 0, 2000}, {1000, 1, 1001}} {
 		list := make([]uint64, c.length, c.length+c.room)
-		got := roomier(list)
+		got := roomier(nil, list)
 		assert.Len(t, got, c.length)
 		assert.GreaterOrEqual(t, cap(got), c.least)
 		assert.LessOrEqual(t, cap(got), c.least*3/2, "sizes are rounded up")

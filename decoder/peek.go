@@ -34,11 +34,54 @@ func PeekType(src []byte) (apiVersion, kind string, err error) {
 	return peekType(src, errors.Position{}, Limits{}.withDefaults())
 }
 
+// PeekTypeWithin is [PeekType] with a budget for what it takes: see [Decoder.SetBudget]. All of that is given back, and
+// what it returns is left to the caller to charge.
+func PeekTypeWithin(b Budget, src []byte) (apiVersion, kind string, err error) {
+	d := peekers.Get().(*Decoder)
+	t := tab{budget: b}
+	if !t.Take(d.Cap()) {
+		peekers.Put(d)
+		return "", "", errors.ErrBudget
+	}
+	d.SetBudget(&t)
+	d.origin, d.walker.limits = errors.Position{}, Limits{}.withDefaults()
+	apiVersion, kind, err = d.peek(src)
+	d.SetBudget(nil)
+	if d.Cap() <= keptPeeker {
+		peekers.Put(d)
+	}
+	b.Take(-t.taken)
+	return apiVersion, kind, err
+}
+
+// keptPeeker is how large peekers may be that are used again, where memory is counted.
+const keptPeeker = 64 << 10
+
+// A tab is what was taken from a budget.
+type tab struct {
+	budget Budget
+	taken  int
+}
+
+// Take is that of the budget.
+func (t *tab) Take(n int) bool {
+	if !t.budget.Take(n) {
+		return false
+	}
+	t.taken += n
+	return true
+}
+
 // peekType is PeekType for a document that starts at origin, under other limits.
 func peekType(src []byte, origin errors.Position, limits Limits) (apiVersion, kind string, err error) {
 	d := peekers.Get().(*Decoder)
 	defer peekers.Put(d)
 	d.origin, d.walker.limits = origin, limits
+	return d.peek(src)
+}
+
+// peek is peekType for a peeker.
+func (d *Decoder) peek(src []byte) (apiVersion, kind string, err error) {
 	var room [128]byte
 	out, err := d.AppendJSON(room[:0], src)
 	if err != nil {

@@ -2,9 +2,9 @@ package decoder
 
 import (
 	"math/bits"
-	"slices"
 
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -33,7 +33,7 @@ func (w *walker) stringMembers(b []byte) bool {
 		c := &stretch{Tokens: w.tokens, b: b[w.pos:]}
 		c.count, c.size, c.slashes = c.Find(c.b, 1)
 		to := c.stringMembers()
-		names := slices.Grow(w.names, to/4)
+		names := memory.Room(w.memory, w.names, to/4)
 		members := 0
 		for _, x := range c.Names(c.b, to, c.slashes) {
 			if x == 0 || members == to/4 {

@@ -6,13 +6,13 @@ package decoder
 // the repaired text instead.
 
 import (
-	"slices"
 	"sort"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // A repaired is a text that was repaired, with the way back to the original.
@@ -27,12 +27,12 @@ type repairMark struct{ at, more int }
 
 // repair repairs the strings of src, which need not be JSON. It reports whether
 // there was anything to repair.
-func (r *repaired) repair(src []byte) bool {
+func (r *repaired) repair(src []byte, m *memory.Account) bool {
 	count := 0
 	eachFault(src, func(int, int) { count++ })
 	// Nothing grows on the way: all of src may be faults.
-	r.text = slices.Grow(r.text[:0], len(src)+count*(len("\ufffd")-1))
-	r.marks = slices.Grow(r.marks[:0], count)
+	r.text = memory.Room(m, r.text[:0], len(src)+count*(len("\ufffd")-1))
+	r.marks = memory.Room(m, r.marks[:0], count)
 	from := 0
 	eachFault(src, func(at, n int) {
 		with := "\ufffd"

@@ -20,7 +20,7 @@ func (w *walker) lose(at, next int) {
 			return
 		}
 	}
-	w.losers = append(roomier(w.losers), loser{at, next})
+	w.losers = append(roomier(w.memory, w.losers), loser{at, next})
 }
 
 // collectRepeats notes where names repeat in src, and which members lose.

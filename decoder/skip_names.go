@@ -3,9 +3,9 @@ package decoder
 import (
 	"bytes"
 	"math/bits"
-	"slices"
 
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // NOTE: most objects open and close within a stretch, and most names differ by their tags. So what
@@ -193,7 +193,7 @@ func (w *walker) takeSketch(i int) {
 		if len(found) == 0 {
 			continue
 		}
-		w.names = slices.Grow(w.names, len(found))[:own+len(found)]
+		w.names = memory.Room(w.memory, w.names, len(found))[:own+len(found)]
 		l := &w.levels[len(w.levels)-1]
 		for k, x := range found {
 			from, size, tag := x.Split()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // A window has this length at first, so that a stream of few bytes costs little. It
@@ -49,7 +50,7 @@ func (s *stream) start(d *Decoder) {
 	d.lines = counter{line: 1}
 	d.stream = d.stream[:0]
 	if cap(d.stream) == 0 {
-		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes))
+		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes)) // is charged with what grows next
 	}
 }
 
@@ -68,6 +69,13 @@ func (s *stream) check() error {
 
 // room returns where the next bytes go.
 func (s *stream) room() ([]byte, error) {
+	if s.d.account.Budget() != nil {
+		return s.roomWithin()
+	}
+	return s.makeRoom()
+}
+
+func (s *stream) makeRoom() ([]byte, error) {
 	d := s.d
 	if err := s.check(); err != nil {
 		return nil, err
@@ -101,7 +109,7 @@ func (s *stream) grow() error {
 	most := d.walker.limits.HeldBytes - d.walker.heldBytes()
 	if len(d.stream) > cap(d.stream)/2 || s.filled && cap(d.stream) < largeWindow {
 		if size := min(2*cap(d.stream), most); size > cap(d.stream) {
-			d.stream = append(make([]byte, 0, size), d.stream...)
+			d.stream = memory.Resized(&d.account, d.stream, size)
 		}
 	}
 	if len(d.stream) >= min(most, cap(d.stream)) {
@@ -114,6 +122,14 @@ func (s *stream) grow() error {
 // put walks on, when n bytes have been put into the room. With eof there will be no
 // more.
 func (s *stream) put(n int, eof bool) {
+	if s.d.account.Budget() != nil {
+		s.putWithin(n, eof)
+		return
+	}
+	s.walkOn(n, eof)
+}
+
+func (s *stream) walkOn(n int, eof bool) {
 	d, w := s.d, &s.d.walker
 	d.begin()
 	defer d.end()
@@ -151,7 +167,7 @@ func (s *stream) put(n int, eof bool) {
 		s.err = d.streamError(st)
 	}
 	s.out, w.out = w.out, nil
-	d.output = s.out
+	s.keepOutput()
 	if d.compact {
 		s.out = s.compactor.compact(s.out, before)
 	}
@@ -210,10 +226,17 @@ func (s *stream) decodeWhole() {
 	} else {
 		s.out, s.err = s.d.appendJSON(s.out[:0], text)
 	}
-	s.d.output, s.use = s.out, s.d.uses
+	s.keepOutput()
+	s.use = s.d.uses
 	if s.err == nil {
 		s.err = io.EOF
 	}
+}
+
+// keepOutput leaves the output's memory to the decoder.
+func (s *stream) keepOutput() {
+	s.d.account.Own(cap(s.out) - cap(s.d.output))
+	s.d.output = s.out
 }
 
 // take copies output into p.

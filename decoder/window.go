@@ -11,10 +11,9 @@ package decoder
 // read since the last time.
 
 import (
-	"slices"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -87,7 +86,8 @@ func (d *Decoder) locateBefore(n int) {
 		steps.Add(1)
 		last++
 	}
-	w.left = slices.Grow(w.left, last-known)[:last]
+	w.left = memory.Room(w.memory, w.left, last-known)[:last]
+	w.places = memory.Room(w.memory, w.places, last-known)
 	for i := known; i < last; i++ {
 		w.places = append(w.places, place{w.names[i].at, &w.left[i]})
 	}
@@ -112,7 +112,7 @@ func (w *walker) saveNames(n int) {
 		steps.Add(1)
 		if text := names[i].text; text < 0 {
 			steps.Add(len(w.arena) - ^text)
-			w.scratch = append(w.scratch[:0], w.arena[^text:]...)
+			w.scratch = append(memory.Room(w.memory, w.scratch[:0], len(w.arena)-^text), w.arena[^text:]...)
 			w.arena = w.arena[:^text]
 			break
 		}
@@ -122,10 +122,10 @@ func (w *walker) saveNames(n int) {
 		name, leaves := &names[i], first+i < len(w.left)
 		switch {
 		case name.text < 0:
-			w.arena, moved = append(w.arena, moved[:name.n]...), moved[name.n:]
+			w.arena, moved = append(memory.Room(w.memory, w.arena, name.n), moved[:name.n]...), moved[name.n:]
 			name.text = ^(len(w.arena) - name.n)
 		case leaves:
-			w.arena = append(w.arena, w.b[name.text:name.text+name.n]...)
+			w.arena = append(memory.Room(w.memory, w.arena, name.n), w.b[name.text:name.text+name.n]...)
 			name.text = ^(len(w.arena) - name.n)
 		default:
 			name.text -= n
@@ -162,7 +162,7 @@ func (w *walker) saveOpened(n int) {
 			to, _, _ := jsonwire.ScanString(w.b, f.cur+1)
 			at := len(w.opened)
 			steps.Add(to - f.cur)
-			w.opened = append(w.opened, w.b[f.cur:to+1]...)
+			w.opened = append(memory.Room(w.memory, w.opened, to+1-f.cur), w.b[f.cur:to+1]...)
 			f.cur = ^at
 		}
 	}

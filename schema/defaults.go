@@ -400,14 +400,14 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 // anything is left. Metadata that is no object stays, and by the KEP null does, too.
 func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value, ok bool) {
 	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.dialect != KEP) {
-		out, err := objectmeta.Append(nil, v, true, false)
+		out, err := objectmeta.Append(nil, v, true, false, nil)
 		return out, err == nil
 	}
 	if !c.isMetadata(key.node) {
 		return v, true
 	}
 	key2 := key.node.Fields[key.edge].Key
-	whole, err := objectmeta.Append(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false)
+	whole, err := objectmeta.Append(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false, nil)
 	if err != nil || string(whole) == "{}" {
 		return nil, false
 	}

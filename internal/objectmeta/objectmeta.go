@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // An ObjectMeta is a metav1.ObjectMeta, as far as JSON goes, and so are the types
@@ -107,15 +108,25 @@ func Decode(js []byte) (*ObjectMeta, error) {
 	return m, err
 }
 
+// decodedBytes is how many bytes are held at a time, at most, for each byte of metadata that goes through
+// ObjectMeta: maps of short strings, which are sorted then, and texts of two buffers.
+const decodedBytes = 40
+
 // Append appends the metadata b, which is JSON without repeated names, after a
 // round trip through ObjectMeta: without members that it does not know or that
 // are empty. Where dropInvalid is set, members that do not fit are left out, too;
 // metadata that is no object never fits. With repairGeneration, a generation of 0
 // becomes 1.
-func Append(dst, b []byte, dropInvalid, repairGeneration bool) ([]byte, error) {
+//
+// What that takes is charged to the account while it takes it.
+func Append(dst, b []byte, dropInvalid, repairGeneration bool, account *memory.Account) ([]byte, error) {
 	if isCanonical(b, repairGeneration) {
-		return append(dst, b...), nil
+		return append(memory.RoomOutside(account, dst, len(b)), b...), nil
 	}
+	size := decodedBytes * len(b)
+	account.Take(size)
+	defer account.Give(size)
+	dst = memory.RoomOutside(account, dst, 2*len(b))
 	b = jsonwire.AppendServerNumbers(nil, b)
 	m, err := Decode(b)
 	if err != nil && dropInvalid {

@@ -24,18 +24,18 @@ func TestAppend(t *testing.T) {
 		{`{"annotations":{"a":"<&>"}}`, `{"annotations":{"a":"<&>"}}`, `{"annotations":{"a":"<&>"}}`},
 		{`"x"`, ``, ``},
 	} {
-		out, err := Append([]byte("x"), []byte(c.in), false, false)
+		out, err := Append([]byte("x"), []byte(c.in), false, false, nil)
 		assert.Equal(t, c.want == "", err != nil, c.in)
 		if err == nil {
 			assert.Equal(t, "x"+c.want, string(out))
 		}
-		out, err = Append(nil, []byte(c.in), true, false)
+		out, err = Append(nil, []byte(c.in), true, false, nil)
 		assert.Equal(t, c.dropped == "", err != nil, c.in)
 		if err == nil {
 			assert.Equal(t, c.dropped, string(out))
 		}
 	}
-	out, err := Append(nil, []byte(`{"generation":0}`), false, true)
+	out, err := Append(nil, []byte(`{"generation":0}`), false, true, nil)
 	assert.NoError(t, err)
 	assert.Equal(t, `{"generation":1}`, string(out))
 }

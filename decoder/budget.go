@@ -1,0 +1,147 @@
+package decoder
+
+import (
+	"bytes"
+	"unsafe"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A Budget is memory that several decoders share, for servers whose clients decide what is decoded. It must be
+// for use by the goroutines of all of them.
+type Budget interface {
+	// Take asks for n bytes, and reports whether there is room for them. A negative n gives
+	// back, which never fails.
+	Take(n int) bool
+}
+
+// SetBudget makes the decoder charge what its buffers take from now on, before they take it, and what dst grows by; or nobody
+// if b is nil. What it holds already, which [Decoder.Cap] says, is left to the caller to charge.
+// Where there is no room decoding ends with [errors.ErrBudget], dst is returned as it was, and the decoder lets
+// its large buffers go.
+//
+// Not charged are the values of [Decoder.Unmarshal], what a [Sequence] reads ahead, and errors, of which the larger are
+// proportional to how deeply a document nests.
+//
+// When it is done with a document the caller may give back what was taken in one piece: Cap says what is still held.
+func (d *Decoder) SetBudget(b Budget) {
+	d.account.Open(b, d.Cap())
+	d.yaml.Budget = nil
+	if b != nil {
+		d.yaml.Budget = b
+	}
+}
+
+// Cap returns how many bytes the decoder holds for use, its findings included.
+func (d *Decoder) Cap() int {
+	f := &d.walker.findings
+	const recordSize, orderedSize, findingSize, stepSize = 192, 16, 160, 24
+	n := d.held() + d.duplicatesBytes + 8*cap(d.walker.predicted) + int(unsafe.Sizeof(*d)) +
+		cap(f.records)*recordSize + cap(f.order)*orderedSize + cap(f.list)*findingSize + cap(f.steps)*stepSize +
+		cap(f.paths) + cap(f.texts) + len(f.lastPaths) + len(f.lastTexts) + cap(d.repaired.marks)*16
+	if d.walker.tokens != nil {
+		n += int(unsafe.Sizeof(kernel.Tokens{}) + unsafe.Sizeof(sketch{}))
+	}
+	if d.ofMetadata != nil {
+		n += d.ofMetadata.Cap()
+	}
+	return n
+}
+
+// within is append for a decoder that has a budget.
+func (d *Decoder) within(dst, src []byte, isYAML bool) (out []byte, err error) {
+	mark := d.account.Mark()
+	defer memory.Recover(&err, func() {
+		out = dst
+		d.exhausted(mark)
+	})
+	if isYAML {
+		out, err = d.decodeYAML(dst, src)
+	} else {
+		out, err = d.decodeJSON(dst, src)
+	}
+	if err == errors.ErrBudget { // of the bridge
+		d.exhausted(mark)
+	}
+	d.account.Settle(d.Cap())
+	return out, err
+}
+
+// findServerDuplicates finds what YAMLDuplicates returns. While that is done, all names of the objects that are open are in maps,
+// and where the lines of src end.
+func (d *Decoder) findServerDuplicates(src []byte) {
+	const perName, perLine = 160, 16
+	size := 4*len(d.json) + perName*bytes.Count(d.json, []byte(`":`)) + perLine*bytes.Count(src, []byte{'\n'})
+	d.account.Take(size)
+	d.duplicates = d.yaml.ServerDuplicates(d.json)
+	for _, line := range d.duplicates {
+		d.duplicatesBytes += len(line) + int(unsafe.Sizeof(line))
+	}
+	d.account.Give(size)
+}
+
+// exhausted makes the decoder ready for use after there was no room, and gives back what was taken since the mark.
+func (d *Decoder) exhausted(mark memory.Account) {
+	d.walker.findings.reset()
+	d.walker.out, d.walker.b, d.lines.src, d.original = nil, nil, nil, nil
+	d.duplicates, d.duplicatesBytes, d.ofMetadata = nil, 0, nil
+	d.yaml.Forget()
+	d.drop()
+	d.account.Rollback(mark)
+	d.account.Settle(min(d.Cap(), mark.Held()))
+}
+
+// drop lets go of all buffers that grow with documents.
+func (d *Decoder) drop() {
+	w := &d.walker
+	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
+	d.builder = builder{}
+	w.opened, w.words, w.metadata = nil, nil, nil
+	d.yaml, d.yamlHeld = yamlbridge.Reader{
+		Dialect: d.yaml.Dialect, AsServer: d.yaml.AsServer, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,
+	}, 0
+	w.frames = make([]frame, 16)
+	w.tracked = tracked{seed: w.seed, memory: w.memory}
+	w.places, w.scratch, w.texts = nil, nil, nil
+}
+
+// bridge turns a YAML document into JSON. The bridge charges for itself what it takes, and for the JSON.
+func (d *Decoder) bridge(src []byte) error {
+	json, err := d.yaml.AppendJSON(d.json[:0], src)
+	d.account.Moved(cap(json) - cap(d.json))
+	d.json = json
+	d.noteBridge()
+	return err
+}
+
+// noteBridge notes what the bridge has come to hold.
+func (d *Decoder) noteBridge() {
+	before := d.yamlHeld
+	d.yamlHeld = d.yaml.Cap()
+	d.account.Moved(d.yamlHeld - before)
+}
+
+// roomWithin is makeRoom for a decoder that has a budget.
+func (s *stream) roomWithin() (room []byte, err error) {
+	mark := s.d.account.Mark()
+	defer memory.Recover(&err, func() { s.exhausted(mark) })
+	room, err = s.makeRoom()
+	return room, err
+}
+
+// putWithin is walkOn for a decoder that has a budget.
+func (s *stream) putWithin(n int, eof bool) {
+	mark := s.d.account.Mark()
+	defer memory.Recover(&s.err, func() { s.exhausted(mark) })
+	s.walkOn(n, eof)
+	s.d.account.Settle(s.d.Cap())
+}
+
+// exhausted ends the stream where there was no room: nothing more can be taken from it.
+func (s *stream) exhausted(mark memory.Account) {
+	s.out, s.taken, s.last = nil, 0, nil
+	s.d.exhausted(mark)
+}

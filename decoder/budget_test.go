@@ -1,0 +1,267 @@
+package decoder
+
+import (
+	"bytes"
+	"encoding/binary"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A purse is a budget for one goroutine that remembers what was taken.
+type purse struct {
+	room         int
+	taken, total int // now, and ever
+	most         int
+}
+
+func (p *purse) Take(n int) bool {
+	if n > p.room-p.taken && n > 0 {
+		return false
+	}
+	p.taken += n
+	p.total += max(n, 0)
+	p.most = max(p.most, p.taken)
+	return true
+}
+
+func each(n int, f func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(f(i))
+	}
+	return b.String()
+}
+
+func utf16Of(text string) string {
+	b := []byte("\xff\xfe")
+	for _, u := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+// amplifiers are documents that take many times their size.
+var amplifiers = map[string]struct {
+	text string
+	yaml bool
+	opts []Option
+	// estimated says that what is charged is no sum of what is allocated, but above what is held at a time.
+	estimated bool
+	flat      bool // it takes little, and did not always
+}{
+	"unknown names":  {text: `{"u":{` + each(30_000, func(i int) string { return fmt.Sprintf(`"%x":0,`, i) }) + `"z":0}}`},
+	"escaped names":  {text: `{"u":{` + each(30_000, func(i int) string { return fmt.Sprintf(`"\u0061%x":0,`, i) }) + `"z":0}}`},
+	"names at root":  {text: `{` + each(30_000, func(i int) string { return fmt.Sprintf(`"%x":0,`, i) }) + `"z":0}`},
+	"duplicates":     {text: `{` + strings.Repeat(`"a":0,`, 30_000) + `"a":0}`},
+	"pairs":          {text: `{` + each(15_000, func(i int) string { return fmt.Sprintf(`"%x":0,"%[1]x":0,`, i) }) + `"a":0}`},
+	"depth":          {text: strings.Repeat(`{"u":`, 9000) + "0" + strings.Repeat("}", 9000)},
+	"depth kept":     {text: `{"any":` + strings.Repeat(`{"u":`, 9000) + "0" + strings.Repeat("}", 9001)},
+	"defaults":       {text: `{"list":[` + strings.Repeat("{},", 3000) + `{}]}`},
+	"no UTF-8":       {text: `{"any":"` + strings.Repeat("\xff", 200_000) + `"}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"odd numbers":    {text: `{"any":[` + strings.Repeat("1e20,", 50_000) + `1]}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}, estimated: true},
+	"labels":         {text: `{"metadata":{"finalizers":[],"labels":{` + each(10_000, func(i int) string { return fmt.Sprintf(`"%x":"",`, i) }) + `"a":""}}}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"aliases":        {text: "any:\n- &a [" + strings.Repeat("1,", 2000) + "]\n" + strings.Repeat("- *a\n", 2000), yaml: true},
+	"small aliases":  {text: "any: [&a {}," + strings.Repeat("*a,", 100_000) + "]", yaml: true},
+	"alias keys":     {text: "u:\n  &a " + strings.Repeat("x", 500) + ": 1\n" + strings.Repeat("  ? *a\n", 10_000), yaml: true},
+	"anchors":        {text: "any: [" + each(50_000, func(i int) string { return fmt.Sprintf("&%x a,", i) }) + "*1]", yaml: true},
+	"merge keys":     {text: "u:\n- &a {" + each(300, func(i int) string { return fmt.Sprintf("%x: 1,", i) }) + "}\n" + strings.Repeat("- <<: *a\n", 300), yaml: true},
+	"merges written": {text: "u:\n" + strings.Repeat("- <<: [{a: 1}, {b: 2}]\n", 10_000), yaml: true},
+	"bare keys":      {text: "u: {" + strings.Repeat("a,", 100_000) + "}", yaml: true},
+	"bare elements":  {text: "u: [" + strings.Repeat("a,", 100_000) + "]", yaml: true},
+	"zero keys":      {text: "u: [" + strings.Repeat("{0.: 1},", 50_000) + "]", yaml: true, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"long keys":      {text: "u:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  %x: 1\n", i) }), yaml: true},
+	"tags":           {text: each(20_000, func(i int) string { return fmt.Sprintf("%%TAG !%x! a\n", i) }) + "---\nu: 1\n", yaml: true},
+	"escapes":        {text: `any: "` + strings.Repeat(`\0`, 200_000) + `"`, yaml: true},
+	"UTF-16":         {text: utf16Of("any: " + strings.Repeat("\u4e2d", 100_000)), yaml: true, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"line feeds":     {text: "u: 1\n" + strings.Repeat("\n", 200_000) + "v: 1\n", yaml: true, flat: true},
+	"server's duplicates": {
+		text: "u:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  %x: 1\n  %[1]x: 2\n", i) }), yaml: true,
+		opts: []Option{Kubernetes(), AllowMissingKind(true)},
+	},
+}
+
+const budgetSchema = `
+type: object
+properties:
+  any: {x-kubernetes-preserve-unknown-fields: true}
+  metadata: {type: object}
+  list:
+    type: array
+    items: {type: object, properties: {a: {type: string, default: "` + "0123456789012345678901234567890123456789012345678901234567890123456789" + `"}}}
+`
+
+// appendTo decodes an amplifier, by streaming if it is not YAML and that is wanted.
+func appendTo(d *Decoder, dst []byte, text string, yaml, streamed bool) ([]byte, error) {
+	switch {
+	case streamed && yaml:
+		return io.ReadAll(d.NewYAMLReader(strings.NewReader(text)))
+	case streamed:
+		return io.ReadAll(d.NewReader(strings.NewReader(text)))
+	case yaml:
+		return d.AppendYAML(dst, []byte(text))
+	}
+	return d.AppendJSON(dst, []byte(text))
+}
+
+// What a document makes the decoder allocate is charged.
+func TestAllocationsAreCharged(t *testing.T) {
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, c := range amplifiers {
+		t.Run(name, func(t *testing.T) {
+			src := []byte(c.text)
+			d := New(p, c.opts...)
+			b := &purse{room: 1 << 40}
+			d.SetBudget(b)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var out []byte
+			var err error
+			if c.yaml {
+				out, err = d.AppendYAML(nil, src)
+			} else {
+				out, err = d.AppendJSON(nil, src)
+			}
+			runtime.ReadMemStats(&after)
+			require.NoError(t, err)
+			allocated := int(after.TotalAlloc - before.TotalAlloc)
+			t.Logf("%d bytes: allocated %d, charged %d, at most %d at a time, in the end %d", len(src), allocated, b.total, b.most, b.taken)
+			assert.Equal(t, c.flat, allocated < 5*len(src)/2)
+			const small = 128 << 10
+			switch {
+			case c.yaml:
+				// What the bridge makes one by one grows by a quarter at a time, and is charged as it is every 64 KiB.
+				assert.LessOrEqual(t, allocated, 5*b.total+small)
+			case !c.estimated:
+				assert.LessOrEqual(t, allocated, b.total+b.total/8+small)
+			}
+			// In the end what is held is what is charged.
+			fresh := New(p, c.opts...)
+			assert.InDelta(t, d.Cap()-fresh.Cap()+cap(out), b.taken, 4096)
+		})
+	}
+}
+
+// Where there is no room, decoding ends, everything is given back, and the decoder can be used again.
+func TestBudgets(t *testing.T) {
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, c := range amplifiers {
+		for _, streamed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", name, streamed), func(t *testing.T) {
+				want, wantErr := appendTo(New(p, c.opts...), nil, c.text, c.yaml, streamed)
+				d := New(p, c.opts...)
+				base := d.Cap()
+				all := &purse{room: 1 << 40}
+				d.SetBudget(all)
+				out, err := appendTo(d, nil, c.text, c.yaml, streamed)
+				require.Equal(t, wantErr, err)
+				require.Equal(t, string(want), string(out))
+				dst := []byte("dst")
+				for room := all.most / 2; room > 1<<14; room /= 8 {
+					b := &purse{room: room}
+					d := New(p, c.opts...)
+					d.SetBudget(b)
+					out, err := appendTo(d, dst[:3:3], c.text, c.yaml, streamed)
+					require.ErrorIs(t, err, errors.ErrBudget, "%d of %d", room, all.most)
+					assert.LessOrEqual(t, b.most, room)
+					if !streamed {
+						assert.Equal(t, "dst", string(out))
+					}
+					assert.LessOrEqual(t, d.Cap(), base+96<<10)
+					assert.LessOrEqual(t, b.taken, 96<<10, "it was not given back")
+					assert.Empty(t, d.Findings())
+
+					d.SetBudget(nil)
+					out, err = appendTo(d, nil, c.text, c.yaml, streamed)
+					require.Equal(t, wantErr, err)
+					require.True(t, bytes.Equal(want, out))
+				}
+			})
+		}
+	}
+}
+
+func TestPeekTypeWithin(t *testing.T) {
+	text := []byte(`{"apiVersion":"v",` + strings.Repeat(`"kind":"K",`, 30_000) + `"z":0}`)
+	b := &purse{room: 1 << 30}
+	version, kind, err := PeekTypeWithin(b, text)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"v", "K"}, []string{version, kind})
+	assert.Zero(t, b.taken)
+	assert.Greater(t, b.most, 30_000)
+	for _, room := range []int{100, b.most / 2} {
+		b = &purse{room: room}
+		_, _, err = PeekTypeWithin(b, text)
+		require.ErrorIs(t, err, errors.ErrBudget)
+		assert.Zero(t, b.taken)
+	}
+}
+
+func TestAliasFactor(t *testing.T) {
+	text := []byte("any:\n- &a [" + strings.Repeat("1,", 2000) + "]\n" + strings.Repeat("- *a\n", 200))
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	_, err := New(p).AppendYAML(nil, text)
+	require.NoError(t, err)
+	_, err = New(p, WithLimits(Limits{AliasFactor: 16})).AppendYAML(nil, text)
+	var limit *errors.LimitError
+	require.True(t, stderrors.As(err, &limit))
+	assert.Equal(t, int64(64<<10+16*len(text)), limit.Max)
+}
+
+// What decodes a second time is charged, too: defaults in metadata, and what comes from storage.
+func TestBudgetsOfSecondDecoders(t *testing.T) {
+	p := compileYAML(t, `
+type: object
+properties:
+  e:
+    type: object
+    x-kubernetes-embedded-resource: true
+    x-kubernetes-preserve-unknown-fields: true
+    properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
+  n: {type: array, items: {type: object, properties: {d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null}}}}}
+`, schema.ResourceRoot(false))
+	labels := `{"labels":{` + each(2000, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) + `"a":""}}`
+	text := `{"kind":"K","metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` + labels + `},"n":[` + strings.Repeat("{},", 2000) + `{}],"u":1}`
+	for _, opt := range []Option{Kubernetes(), FromStorage()} {
+		want, err := New(p, opt).AppendJSON(nil, []byte(text))
+		require.NoError(t, err)
+		codes := 0
+		for room := 1 << 12; ; room += room / 16 {
+			b := &purse{room: room}
+			d := New(p, opt, FieldValidation(Strict))
+			base := d.Cap()
+			d.SetBudget(b)
+			out, err := d.AppendJSON(nil, []byte(text))
+			if err == errors.ErrBudget {
+				codes++
+				assert.LessOrEqual(t, b.taken, 96<<10)
+				continue
+			}
+			require.Equal(t, string(want), string(out))
+			assert.InDelta(t, d.Cap()-base+cap(out), b.taken, 4096)
+			break
+		}
+		assert.Greater(t, codes, 20)
+	}
+}
+
+// A panic for another reason goes on.
+func TestOtherPanics(t *testing.T) {
+	d := New(compileYAML(t, budgetSchema))
+	d.SetBudget(brokenBudget{})
+	assert.PanicsWithValue(t, "broken", func() { _, _ = d.AppendJSON(nil, []byte(`{}`)) })
+}
+
+type brokenBudget struct{}
+
+func (brokenBudget) Take(int) bool { panic("broken") }
