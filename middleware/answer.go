@@ -103,8 +103,52 @@ type fault struct {
 
 // Answer writes the answer: a metav1.Status in JSON, or problem details (RFC 9457).
 func (e *StatusError) Answer(w http.ResponseWriter, problemDetails bool) {
+	body, contentType := e.body(problemDetails)
+	writeAnswer(w, e.Code, e.header, body, contentType)
+}
+
+// refuse answers, when what the request has held was given back.
+func (e *exchange) refuse(w http.ResponseWriter, refused *StatusError) {
+	e.free(&e.body)
+	e.free(&e.result)
+	e.loan.repay(e.loan.bytes)
+	e.findings = nil
+	e.answer(w, refused)
+}
+
+// answer is Answer where what that takes is charged: its reader may be slow.
+func (e *exchange) answer(w http.ResponseWriter, refused *StatusError) {
+	needs := refused.most(e.h.opts.ProblemDetails)
+	if !e.loan.charge(needs) {
+		refused, needs = overloaded(), 0
+	}
+	body, contentType := refused.body(e.h.opts.ProblemDetails)
+	e.loan.repay(max(0, needs-cap(body)))
+	writeAnswer(w, refused.Code, refused.header, body, contentType)
+}
+
+// most is how much memory the answer takes while it is written, at most: a text becomes six times as long
+// in JSON, in two buffers that double.
+func (e *StatusError) most(problemDetails bool) int {
+	n := len(e.Message)
+	if e.details != nil {
+		n += len(e.details.Name) + len(e.details.Kind)
+		for _, c := range e.details.Causes {
+			n += len(c.Message)
+		}
+	}
+	if problemDetails {
+		for _, f := range e.faults() {
+			n += len(f.Detail) + len(f.Pointer)
+		}
+	}
+	return 6 * 4 * n
+}
+
+// body is what Answer writes.
+func (e *StatusError) body(problemDetails bool) (text []byte, contentType string) {
 	var body bytes.Buffer
-	contentType := "application/json"
+	contentType = "application/json"
 	encoder := json.NewEncoder(&body)
 	if problemDetails {
 		contentType = "application/problem+json"
@@ -115,16 +159,20 @@ func (e *StatusError) Answer(w http.ResponseWriter, problemDetails bool) {
 			Message: e.Message, Reason: e.Reason, Details: e.details, Code: e.Code,
 		})
 	}
+	return body.Bytes(), contentType
+}
+
+func writeAnswer(w http.ResponseWriter, code int, with http.Header, body []byte, contentType string) {
 	header := w.Header()
-	for name, values := range e.header {
+	for name, values := range with {
 		header[name] = values
 	}
 	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(body.Len()))
+	header.Set("Content-Length", strconv.Itoa(len(body)))
 	header.Set("Cache-Control", "no-cache, private")
 	header.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(e.Code)
-	_, _ = w.Write(body.Bytes()) // a client that is gone needs no answer
+	w.WriteHeader(code)
+	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
 // faults says where in the body the causes are.

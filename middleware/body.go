@@ -67,9 +67,8 @@ func (e *exchange) read() *StatusError {
 
 // grow moves the body to a larger buffer, if there is room for it.
 func (e *exchange) grow(size int) bool {
-	b := newBuffer(size)
-	if !e.loan.charge(cap(b)) {
-		freeBuffer(b)
+	b := e.h.held.buffer(size, &e.loan)
+	if b == nil {
 		return false
 	}
 	b = append(b, e.body...)

@@ -25,7 +25,7 @@
 //	a charset other than UTF-8, with Report  415
 //	a content encoding                       415, but for gzip with Options.Gzip
 //	a patch that cannot be checked           415, but with [PassPatches]
-//	more than Options.MaxHeldBytes at once   503
+//	more than Options.MaxHeldBytes at once   503, with Retry-After
 //	a body that does not come in time        408
 //	no schema for it, by kind                400
 //	a path that others may read otherwise    400: see [ByPath]
@@ -66,6 +66,15 @@
 // the body, as the server's texts do: its first 30 bytes, or up to 1 KiB where there is no kind.
 // It is meant for the sender; log its code and reason.
 //
+// # Memory
+//
+// What requests hold is charged to Options.MaxHeldBytes before it is taken: bodies, results, what decoding them takes, aliases of
+// YAML and defaults among that, findings, and answers. A request for which there is no room gets a 503, whatever is
+// in its body. What is kept for the next requests is within the limit. Beyond it are
+// the connections and headers, which an http.Server bounds, and for each processor what decoding a few bodies takes before
+// it asks: up to some times their largest scalar. Garbage comes on top, as much as is live with GOGC=100;
+// GOMEMLIMIT has it collected earlier.
+//
 // # How it differs from a kube-apiserver
 //
 //   - What differs in decoding is said in package decoder, and most of it is taken back by
@@ -75,6 +84,8 @@
 //     limit for unknown fields; under Warn both cut warnings long before that.
 //   - Names that are not graphic are escaped in findings, so that warnings about them
 //     are sent. The server drops these.
+//   - Aliases and merge keys of YAML may add 64 KiB, and 16 bytes for each byte of the body, where decoder.Limits.AliasFactor
+//     says nothing else. The server has a limit for how many of its nodes come from aliases, which such documents are seldom near.
 //   - A mistake in metadata of more than 256 KiB is told in Espalier's words.
 //   - Answers are in JSON whatever the client accepts.
 //   - A body that is of another type than the path says is refused for that first.

@@ -9,14 +9,14 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // An exchange is one request on its way through the middleware.
 type exchange struct {
 	h    *handler
 	r    *http.Request
-	loan loan
+	loan loan // for the body, the result and what is said about them
+	work loan // for the decoder
 	// trailers are those that were announced: reading the body adds others.
 	trailers []string
 
@@ -78,6 +78,7 @@ func (e *exchange) decode(w http.ResponseWriter) (*http.Request, *StatusError) {
 		return nil, refused
 	}
 	if e.h.opts.Action == Report {
+		e.free(&e.result)
 		out := e.request(e.body, e.gzip)
 		out.Header.Set("Content-Type", e.form.readAs())
 		return out, nil
@@ -133,16 +134,16 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 	if refused := e.prepare(); refused != nil {
 		return "", "", refused
 	}
-	defer e.h.turns.take(len(e.body))()
+	defer e.h.held.turn(len(e.body))()
+	defer func(before int) { e.loan.repay(e.loan.bytes - before) }(e.loan.bytes)
 	text, err := e.json()
 	if err != nil { // whether what only the server reads is read, the resource says
-		server := yamlbridge.Reader{AsServer: true}
 		var serverErr error
-		if text, serverErr = server.AppendJSON(nil, e.body); serverErr != nil {
+		if text, serverErr = e.bridge(true); serverErr != nil {
 			return "", "", e.explain(err)
 		}
 	}
-	if apiVersion, kind, err = decoder.PeekType(text); err != nil {
+	if apiVersion, kind, err = decoder.PeekTypeWithin(&e.loan, text); err != nil {
 		return "", "", e.explain(err)
 	}
 	return apiVersion, kind, nil
@@ -156,7 +157,7 @@ func (e *exchange) unfound(err error) *StatusError {
 	case stderrors.As(err, &refused):
 		return refused
 	case stderrors.As(err, &unknown):
-		refused = badRequest(unknown.Error())
+		refused = badRequest(upTo(maxReason, unknown.Error()))
 	default:
 		refused = &StatusError{Code: http.StatusInternalServerError, Reason: "InternalError",
 			Message: "Internal error occurred: there is no way to decode the body of the request"}
@@ -167,29 +168,29 @@ func (e *exchange) unfound(err error) *StatusError {
 
 // run decodes the body.
 func (e *exchange) run() *StatusError {
-	defer e.h.turns.take(len(e.body))()
+	defer e.h.held.turn(len(e.body))()
 	validation := e.validation
 	if e.form == applyPatch && validation == decoder.Ignore {
 		validation = decoder.Warn // unknown fields are refused whatever was asked for
 	}
 	pool := e.resource.pool(validation, e.form.isPatch())
-	d := pool.Get()
-	defer pool.Put(d)
-
-	e.result = newBuffer(len(e.body) + len(e.body)/8 + 256)
-	before := cap(e.result)
-	if !e.loan.charge(before) {
-		freeBuffer(e.result)
-		e.result = nil
+	d := e.h.held.borrow(pool, &e.work)
+	if d == nil {
 		return overloaded()
 	}
+	defer e.h.held.giveBack(pool, d, &e.work)
+	if e.result = e.h.held.buffer(len(e.body)+len(e.body)/8+256, &e.loan); e.result == nil {
+		return overloaded()
+	}
+	before := cap(e.result)
 	var err error
 	if e.form.isYAML() {
 		e.result, err = d.AppendYAML(e.result, e.body)
 	} else {
 		e.result, err = d.AppendJSON(e.result, e.body)
 	}
-	e.loan.grown(cap(e.result) - before)
+	e.work.bytes -= cap(e.result) - before // what the result has grown by is kept
+	e.loan.bytes += cap(e.result) - before
 
 	_, isStrict := stderrors.AsType[*errors.StrictError](err)
 	if err != nil && !isStrict {
@@ -218,7 +219,20 @@ func (e *exchange) judge(yamlDuplicates []string) *StatusError {
 	if e.validation == decoder.Warn {
 		e.warnings = e.texts(yamlDuplicates)
 	}
+	if !e.loan.charge(e.toldBytes()) {
+		return overloaded()
+	}
 	return nil
+}
+
+// toldBytes is what findings and warnings hold, roughly: the texts of paths are in both, and in headers.
+func (e *exchange) toldBytes() int {
+	const perFinding = 256
+	n := perFinding * len(e.findings)
+	for _, text := range e.warnings {
+		n += 3 * len(text)
+	}
+	return n
 }
 
 // texts are the server's entries for what was found: for YAML read as by the server, its
@@ -248,8 +262,7 @@ func (e *exchange) observe(refused *StatusError) {
 
 // free gives back a buffer of the exchange.
 func (e *exchange) free(b *[]byte) {
-	e.loan.repay(cap(*b))
-	freeBuffer(*b)
+	e.h.held.free(*b, &e.loan)
 	*b = nil
 }
 
@@ -263,5 +276,6 @@ func (e *exchange) release() {
 	}
 	e.free(&e.body)
 	e.free(&e.result)
-	e.loan.repay(int(e.loan.bytes))
+	e.loan.repay(e.loan.bytes)
+	e.work.repay(e.work.bytes)
 }

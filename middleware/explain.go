@@ -27,16 +27,30 @@ const (
 	maxMetadata = 256 << 10
 )
 
-func upTo(n int, text string) string { return text[:min(len(text), n)] }
+// upTo returns the start of a text, without the rest in memory.
+func upTo(n int, text string) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.Clone(text[:n])
+}
 
 // explain is the answer to a body that cannot be decoded: transformDecodeError of
 // k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
 // encoding/json first, and so most of its texts are from there.
 func (e *exchange) explain(err error) *StatusError {
+	// What follows reads the body with encoding/json, which copies strings.
+	const copies = 4
+	if stderrors.Is(err, errors.ErrBudget) || !e.loan.charge(copies*len(e.body)) {
+		return overloaded()
+	}
 	if e.form == mergePatch {
 		return e.explainMerge(err)
 	}
 	text, yamlErr := e.json()
+	if stderrors.Is(yamlErr, errors.ErrBudget) || !e.loan.charge(copies*max(0, len(text)-len(e.body))) {
+		return overloaded()
+	}
 	var found struct {
 		APIVersion string `json:"apiVersion,omitempty"`
 		Kind       string `json:"kind,omitempty"`
@@ -52,8 +66,8 @@ func (e *exchange) explain(err error) *StatusError {
 		found.Kind = ""
 	case found.Kind == "" && e.resource != nil && e.resource.Kind != "":
 		return e.kindless(found.APIVersion, err)
-	case serverReason(err, text) != "":
-		reason = serverReason(err, text)
+	case e.serverReason(err, text) != "":
+		reason = e.serverReason(err, text)
 	default:
 		// Of another type than the path says, nothing but metadata is decoded.
 		_, isMismatch := stderrors.AsType[*errors.TypeError](err)
@@ -77,19 +91,24 @@ func (e *exchange) json() ([]byte, error) {
 	if !e.form.isYAML() {
 		return e.body, nil
 	}
-	var bridge yamlbridge.Reader
+	return e.bridge(false)
+}
+
+// bridge returns a body in YAML as JSON. What that takes is charged until the request ends.
+func (e *exchange) bridge(asServer bool) ([]byte, error) {
+	bridge := yamlbridge.Reader{AsServer: asServer, AliasFactor: aliasFactor, Budget: &e.loan}
 	return bridge.AppendJSON(nil, e.body)
 }
 
 // serverReason is the server's text for what is wrong with a number or with the metadata of the
 // object, if that is it.
-func serverReason(err error, text []byte) string {
+func (e *exchange) serverReason(err error, text []byte) string {
 	root := errors.Path{}.Child("metadata")
 	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil && object.Path == root {
 		return object.Err.Error()
 	}
 	if _, ok := stderrors.AsType[*errors.TypeError](err); ok {
-		if inMetadata := metadataError(text); inMetadata != nil {
+		if inMetadata := e.metadataError(text); inMetadata != nil {
 			return inMetadata.Error()
 		}
 	}
@@ -113,13 +132,16 @@ func numberAt(text []byte, at int) []byte {
 
 // metadataError is the server's error about the metadata of an object, if it has one: it
 // decodes the members in the order of their names.
-func metadataError(text []byte) error {
-	var object, metadata map[string]json.RawMessage
-	if json.Unmarshal(text, &object) != nil || object["metadata"] == nil || len(object["metadata"]) > maxMetadata {
-		return nil //nolint:nilerr // what cannot be read is explained by others
+func (e *exchange) metadataError(text []byte) error {
+	value := member(text, "metadata")
+	const times = 100 // as much memory
+	if value == nil || len(value) > maxMetadata || !e.loan.charge(times*len(value)) {
+		return nil // what cannot be read is explained by others
 	}
-	if json.Unmarshal(object["metadata"], &metadata) != nil {
-		_, err := objectmeta.Decode(object["metadata"])
+	defer e.loan.repay(times * len(value))
+	var metadata map[string]json.RawMessage
+	if json.Unmarshal(value, &metadata) != nil {
+		_, err := objectmeta.Decode(value)
 		return err
 	}
 	sorted, err := json.Marshal(metadata)

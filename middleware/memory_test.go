@@ -59,7 +59,7 @@ func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (ove
 			})
 		}
 		synctest.Wait()
-		held = h.held.held.Load()
+		held = h.held.inUse()
 		close(release)
 		all.Wait()
 		close(codes)
@@ -71,7 +71,7 @@ func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (ove
 				assert.Equal(t, http.StatusBadRequest, code)
 			}
 		}
-		assert.Zero(t, h.held.held.Load(), "something was not given back")
+		assert.Zero(t, h.held.inUse(), "something was not given back")
 	})
 	return overloaded, held
 }
@@ -115,7 +115,7 @@ func TestOversizedBodies(t *testing.T) {
 		require.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
 	}
 	runtime.ReadMemStats(&after)
-	assert.Zero(t, h.held.held.Load())
+	assert.Zero(t, h.held.inUse())
 	// Without pools it would be 4 MiB for each; the race detector makes these forget.
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(clients*3<<19), "buffers are not used again")
 	runtime.GC()
@@ -145,7 +145,7 @@ func TestResultIsCharged(t *testing.T) {
 	var h *handler
 	h = New(Always(&Resource{Program: program}), Options{})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		assert.Greater(t, r.ContentLength, int64(1_000_000))
-		seen = h.held.held.Load()
+		seen = h.held.inUse()
 	})).(*handler)
 	var body strings.Builder
 	for i := range 1000 {
@@ -153,21 +153,27 @@ func TestResultIsCharged(t *testing.T) {
 	}
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{"+body.String()[1:]+"}")))
 	assert.Greater(t, seen, int64(1_000_000))
-	assert.Zero(t, h.held.held.Load())
+	assert.Zero(t, h.held.inUse())
 }
 
 func TestBuffers(t *testing.T) {
+	l := newLedger(64 << 20)
+	lent := loan{from: l}
 	for _, size := range []int{0, 1, 4096, 4097, 1 << 20, 8 << 20, 8<<20 + 1} {
-		b := newBuffer(size)
+		b := l.buffer(size, &lent)
 		assert.GreaterOrEqual(t, cap(b), max(size, smallestBuffer))
 		assert.Empty(t, b)
-		freeBuffer(b)
+		assert.Equal(t, int64(cap(b)), l.inUse())
+		l.free(b, &lent)
 	}
 	// One that has grown is for the sizes that it has room for.
 	for range 100 {
-		freeBuffer(make([]byte, 0, 5000))
-		assert.GreaterOrEqual(t, cap(newBuffer(5000)), 5000)
+		require.True(t, lent.charge(5000))
+		l.free(make([]byte, 0, 5000), &lent)
+		assert.GreaterOrEqual(t, cap(l.buffer(5000, &lent)), 5000)
+		lent.repay(lent.bytes)
 	}
+	assert.Zero(t, l.inUse())
 }
 
 // A reader that gives nothing is no reason to spin.
@@ -183,27 +189,35 @@ type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, nil }
 
-// As many large bodies are decoded at once as there are processors: what an unlucky one costs
-// besides its buffers is not in the ledger. Small ones do not wait.
+// As many large bodies are decoded at once as there are processors: what an unlucky one takes
+// unasked is not in the ledger. Small ones have more turns, and do not wait for those.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(anything(t), Options{})(http.NotFoundHandler()).(*handler)
-		for range cap(h.turns) {
-			h.turns <- struct{}{}
-		}
+		assert.Equal(t, runtime.GOMAXPROCS(0), h.held.large.free)
+		assert.Equal(t, smallTurns*runtime.GOMAXPROCS(0), h.held.small.free)
 		done := 0
 		send := func(size int) {
 			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(endless{}, int64(size))))
 			done++
 		}
-		send(largeBody - 1)
-		go send(largeBody)
-		synctest.Wait()
-		assert.Equal(t, 1, done)
-		<-h.turns
-		synctest.Wait()
-		assert.Equal(t, 2, done)
-		assert.Len(t, h.turns, cap(h.turns)-1)
+		for _, size := range []int{largeBody, largeBody - 1} {
+			done = 0
+			var give []func()
+			for range h.held.gate(size).free {
+				give = append(give, h.held.turn(size))
+			}
+			send(2*largeBody - 1 - size) // of the other kind
+			go send(size)
+			synctest.Wait()
+			assert.Equal(t, 1, done)
+			for _, give := range give {
+				give()
+			}
+			synctest.Wait()
+			assert.Equal(t, 2, done)
+			assert.Len(t, give, h.held.gate(size).free)
+		}
 	})
 }
 
@@ -211,6 +225,6 @@ func TestTurns(t *testing.T) {
 func TestLargeMetadataIsNotExplained(t *testing.T) {
 	for n, isServers := range map[int]bool{1000: true, maxMetadata: false} {
 		text := `{"metadata":{"labels":{"a":"` + strings.Repeat("x", n) + `","b":5}}}`
-		assert.Equal(t, isServers, metadataError([]byte(text)) != nil, n)
+		assert.Equal(t, isServers, (&exchange{loan: loan{from: newLedger(64 << 20)}}).metadataError([]byte(text)) != nil, n)
 	}
 }

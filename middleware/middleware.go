@@ -14,7 +14,7 @@ import (
 const (
 	// DefaultMaxBytes is the limit of a kube-apiserver for the body of a request.
 	DefaultMaxBytes = 3 << 20
-	// DefaultMaxHeldBytes has room for 32 requests of the default size and their results.
+	// DefaultMaxHeldBytes has room for some 20 requests of the default size, their results and what decoding them takes.
 	DefaultMaxHeldBytes = 256 << 20
 )
 
@@ -58,7 +58,7 @@ type Options struct {
 	// MaxBytes limits one body, before and after decompression: DefaultMaxBytes. Results may be
 	// larger by what defaults insert: see decoder.Limits.
 	MaxBytes int64
-	// MaxHeldBytes limits the buffers of bodies and results over all requests:
+	// MaxHeldBytes limits what all requests hold together, in bodies, results, decoders and answers:
 	// DefaultMaxHeldBytes. Requests for which there is no room are answered with 503.
 	MaxHeldBytes int64
 	// Stream decodes JSON objects while the handler reads them, so that their length does not
@@ -73,8 +73,8 @@ type Options struct {
 	//   - A name that stands twice is refused where the handler would get it, as
 	//     decoder.Reader says.
 	//   - apiVersion and kind of the object are not compared with those of the resource.
-	//   - With decoder.Kubernetes the document is held, up to the limit HeldBytes of the decoder,
-	//     without being counted. That limit is 1 MiB here where nothing else is set.
+	//   - With decoder.Kubernetes the document is held, up to the limit HeldBytes of the decoder.
+	//     That limit is 1 MiB here where nothing else is set.
 	Stream bool
 	// Gzip accepts bodies that are compressed with gzip. They are passed on decompressed.
 	Gzip bool
@@ -129,21 +129,20 @@ func New(find Finder, opts Options) func(http.Handler) http.Handler {
 	if opts.MaxHeldBytes <= 0 {
 		opts.MaxHeldBytes = DefaultMaxHeldBytes
 	}
-	held, turns := &ledger{most: opts.MaxHeldBytes}, newTurns()
+	held := newLedger(opts.MaxHeldBytes)
 	return func(next http.Handler) http.Handler {
 		if next == nil {
 			panic("middleware: the handler is nil")
 		}
-		return &handler{next: next, find: find, opts: opts, held: held, turns: turns}
+		return &handler{next: next, find: find, opts: opts, held: held}
 	}
 }
 
 type handler struct {
-	next  http.Handler
-	find  Finder
-	opts  Options
-	held  *ledger
-	turns turns
+	next http.Handler
+	find Finder
+	opts Options
+	held *ledger
 }
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
@@ -156,7 +155,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body == nil { // which a server never has
 		r.Body = http.NoBody
 	}
-	e := &exchange{h: h, r: r, loan: loan{from: h.held}, trailers: slices.Collect(maps.Keys(r.Trailer))}
+	e := &exchange{h: h, r: r, loan: loan{from: h.held}, work: loan{from: h.held}, trailers: slices.Collect(maps.Keys(r.Trailer))}
 	defer e.release()
 	var out *http.Request
 	switch {
@@ -174,7 +173,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.observe(refused)
 	}
 	if refused != nil {
-		refused.Answer(w, h.opts.ProblemDetails)
+		e.refuse(w, refused)
 		return
 	}
 	if len(e.warnings) == 0 {
@@ -182,6 +181,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	addWarnings(w.Header(), e.warnings)
+	e.findings, e.warnings = nil, nil // the handler may take long
 	warned := &warningWriter{ResponseWriter: w, warnings: slices.Clone(w.Header()["Warning"])}
 	h.next.ServeHTTP(warned, out)
 	warned.restore()

@@ -52,9 +52,9 @@ func (e *exchange) explainMerge(err error) *StatusError {
 	case first != '{' && e.validation != decoder.Ignore:
 		refused = badRequest("error decoding patch: " + json.Unmarshal(e.body, &object).Error())
 	case isMismatch:
-		refused = e.invalidPatch(cmp.Or(serverReason(err, e.body), err.Error()))
+		refused = e.invalidPatch(cmp.Or(e.serverReason(err, e.body), err.Error()))
 	default:
-		refused = badRequest("error decoding patch: " + upTo(maxReason, cmp.Or(serverReason(err, e.body), err.Error())))
+		refused = badRequest("error decoding patch: " + upTo(maxReason, cmp.Or(e.serverReason(err, e.body), err.Error())))
 	}
 	refused.Err = err
 	return refused

@@ -21,7 +21,7 @@ type Resource struct {
 	// [PatchSchema]. Where it is nil, they cannot be checked.
 	Patch *schema.Program
 	// Decoder has options for the decoders, in front of which the limit of findings is
-	// set to 256, and that of what a stream holds to 1 MiB. decoder.FieldValidation has no effect.
+	// set to 256, that of what a stream holds to 1 MiB, and that of aliases to 16 bytes for each of the body. decoder.FieldValidation has no effect.
 	Decoder []decoder.Option
 
 	once             sync.Once
@@ -35,11 +35,14 @@ const maxFindings = 256
 // maxHeld is for the names of objects that are open in a stream.
 const maxHeld = 1 << 20
 
+// aliasFactor is what aliases may add for each byte of a body, beyond 64 KiB: what is small is to stay so.
+const aliasFactor = 16
+
 // pool returns decoders for objects or patches.
 func (res *Resource) pool(v decoder.Validation, isPatch bool) *decoder.Pool {
 	res.once.Do(func() {
 		for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
-			opts := []decoder.Option{decoder.WithLimits(decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld})}
+			opts := []decoder.Option{decoder.WithLimits(decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor})}
 			opts = append(append(opts, res.Decoder...), decoder.FieldValidation(v))
 			res.objects[v] = decoder.NewPool(res.Program, opts...)
 			if res.Patch != nil {

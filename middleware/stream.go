@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// streamBytes is what decoding one stream holds, roughly: the window and what is decided.
+// streamBytes is what one stream holds besides its decoder, at most: findings, and what is said about them.
 const streamBytes = 128 << 10
 
 // A streamBody is the body of a request that is decoded while the handler reads it. What
@@ -40,7 +40,11 @@ type streamBody struct {
 
 // stream returns the request with a body that is decoded when it is read.
 func (e *exchange) stream(w http.ResponseWriter) (*http.Request, *StatusError) {
-	if !e.loan.charge(streamBytes) {
+	needs := streamBytes
+	if e.gzip {
+		needs += gzipBytes
+	}
+	if !e.loan.charge(needs) {
 		return nil, overloaded()
 	}
 	b := &streamBody{e: e, pool: e.resource.pool(e.validation, false)}
@@ -48,7 +52,9 @@ func (e *exchange) stream(w http.ResponseWriter) (*http.Request, *StatusError) {
 	if e.gzip {
 		b.source.from = &gunzip{from: b.source.from, most: e.h.opts.MaxBytes}
 	}
-	b.d = b.pool.Get()
+	if b.d = e.h.held.borrow(b.pool, &e.work); b.d == nil {
+		return nil, overloaded()
+	}
 	b.result = b.d.NewReader(&b.source)
 	b.result.SetContext(e.r.Context())
 	e.streamed = b
@@ -128,6 +134,8 @@ func (b *streamBody) refusal(err error) *StatusError {
 		return nil
 	case isStrict:
 		refused = badRequest(strict.Error())
+	case stderrors.Is(err, errors.ErrBudget):
+		return overloaded()
 	case isReading:
 		return unreadable(reading.Err)
 	default:
@@ -139,7 +147,7 @@ func (b *streamBody) refusal(err error) *StatusError {
 
 func (b *streamBody) giveBack() {
 	if b.d != nil {
-		b.pool.Put(b.d)
+		b.e.h.held.giveBack(b.pool, b.d, &b.e.work)
 		b.d, b.result = nil, nil
 	}
 }
@@ -226,7 +234,7 @@ func (w *streamWriter) WriteHeader(code int) {
 	if refused != nil {
 		w.dropped = true
 		clear(w.Header()) // what the handler says about an answer that is not sent
-		refused.Answer(w.ResponseWriter, w.body.e.h.opts.ProblemDetails)
+		w.body.e.answer(w.ResponseWriter, refused)
 		return
 	}
 	if ended {

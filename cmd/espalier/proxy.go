@@ -134,7 +134,7 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
 	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
 	flags.Int64Var(&c.options.MaxBytes, "max-bytes", middleware.DefaultMaxBytes, "limit for one body")
-	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", middleware.DefaultMaxHeldBytes, "limit for the buffers of all bodies; requests beyond it get a 503")
+	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", middleware.DefaultMaxHeldBytes, "limit for what all requests hold while they are decoded and passed on; those beyond it get a 503")
 	flags.StringVar(&c.tlsCert, "tls-cert", "", "file with the certificate chain for --listen, in PEM, which is read again when it has changed")
 	flags.StringVar(&c.tlsKey, "tls-key", "", "file with its key")
 	flags.StringVar(&c.upstreamCA, "upstream-ca", "", "file with the certificates that the server's is verified by, instead of the system's")

@@ -1,0 +1,387 @@
+package middleware
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+const manyCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  names: {kind: Foo, plural: foos}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          any: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          list:
+            type: array
+            items:
+              type: object
+              properties:
+                a: {type: string, default: "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}
+`
+
+func manyCatalog(t *testing.T) *schema.Catalog {
+	crds, err := schema.ParseCRD([]byte(manyCRD))
+	require.NoError(t, err)
+	c := schema.NewCatalog()
+	require.NoError(t, c.Add(crds...))
+	return c
+}
+
+// An onslaught is many equal requests, each of which makes much of little.
+type onslaught struct {
+	body   string
+	media  string // or JSON
+	query  string
+	opts   Options
+	gzip   bool
+	byKind bool
+	server bool // with decoder.Kubernetes
+	// held says that the requests hold more than the budget, if they may: in results or streams.
+	// What takes much only while it is decoded does so for as many at a time as there are turns.
+	held bool
+}
+
+func repeated(n int, f func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(f(i))
+	}
+	return b.String()
+}
+
+func names(n int, format string) string {
+	return repeated(n, func(i int) string { return fmt.Sprintf(format, i) })
+}
+
+const (
+	yamlType  = "application/yaml"
+	typeLines = "apiVersion: example.com/v1\nkind: Foo\n"
+	typeText  = `{"apiVersion":"example.com/v1","kind":"Foo",`
+)
+
+var onslaughts = map[string]onslaught{
+	"aliases kept":        {body: typeLines + "any:\n  a: &a [" + strings.Repeat("1,", 1000) + "]\n  b:\n" + strings.Repeat("  - *a\n", 100), media: yamlType, held: true},
+	"aliases dropped":     {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- *a\n", 400), media: yamlType},
+	"merge keys":          {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- <<: *a\n", 200), media: yamlType},
+	"too many aliases":    {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- *a\n", 12_000), media: yamlType},
+	"defaults":            {body: typeText + `"list":[` + strings.Repeat("{},", 2000) + `{}]}`, held: true},
+	"defaults, reported":  {body: typeText + `"list":[` + strings.Repeat("{},", 2000) + `{}]}`, opts: Options{Action: Report}},
+	"undeclared names":    {body: typeText + names(6000, `"n%d":0,`) + `"z":0}`},
+	"under Strict":        {body: typeText + names(6000, `"<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<%d":0,`) + `"z":0}`, query: "?fieldValidation=Strict"},
+	"problem details":     {body: typeText + names(6000, `"<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<%d":0,`) + `"z":0}`, query: "?fieldValidation=Strict", opts: Options{ProblemDetails: true}},
+	"duplicates":          {body: typeText + strings.Repeat(`"n":0,`, 9000) + `"n":0}`},
+	"duplicates kept":     {body: typeText + `"any":{` + names(4000, `"%d":0,"%[1]d":0,`) + `"n":0}}`},
+	"server's lines":      {body: typeLines + "any:\n" + names(4000, "  k%d: 0\n  k%[1]d: 0\n"), media: yamlType, server: true},
+	"metadata":            {body: typeText + `"metadata":{"finalizers":[],"labels":{` + names(5000, `"%d":"",`) + `"z":""}}}`, server: true},
+	"numbers":             {body: typeText + `"any":{"a":[` + strings.Repeat("1e20,", 12_000) + `1]}}`, server: true, held: true},
+	"a mistake explained": {body: typeText + `"metadata":{"labels":{` + names(5000, `"%d":"",`) + `"z":1}}}`, server: true},
+	"a mistake in YAML":   {body: typeLines + "A: &a [" + strings.Repeat("1,", 1000) + "]\nB:\n" + strings.Repeat("- *a\n", 400) + "metadata: {name: 1}\n", media: yamlType},
+	"peeked into":         {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- *a\n", 400), media: yamlType, byKind: true},
+	"peeked, repeated":    {body: `{"apiVersion":"example.com/v1",` + strings.Repeat(`"kind":"Foo",`, 4000) + `"z":0}`, byKind: true},
+	"depth":               {body: typeText + `"any":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"},
+	"gzip":                {body: typeText + `"any":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, gzip: true, opts: Options{Gzip: true}, held: true},
+	"streams":             {body: typeText + `"list":[` + strings.Repeat("{},", 1000) + `{}],` + names(4000, `"n%d":0,`), opts: Options{Stream: true}, held: true},
+	"streams, gzip":       {body: typeText + names(4000, `"n%d":0,`), gzip: true, opts: Options{Stream: true, Gzip: true}, held: true},
+	"streams, held whole": {body: typeText + `"any":{"a":"` + strings.Repeat("x", 200<<10), opts: Options{Stream: true}, server: true, held: true},
+}
+
+// A barrier holds all requests back, wherever they hold something: while the handler has the body, while the rest of a stream does not
+// come, and while the answer is not read. It counts those that are there.
+type barrier struct {
+	arrived atomic.Int64
+	open    chan struct{}
+}
+
+func (b *barrier) wait() {
+	b.arrived.Add(1)
+	<-b.open
+}
+
+// A stalled body ends at a barrier.
+type stalled struct {
+	io.Reader
+	at *barrier
+}
+
+func (s stalled) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err == io.EOF {
+		s.at.wait()
+	}
+	return n, err
+}
+
+// A slowAnswer is one that nobody reads before a barrier opens.
+type slowAnswer struct {
+	header http.Header
+	code   int
+	at     *barrier
+	waited bool
+}
+
+func (a *slowAnswer) Header() http.Header  { return a.header }
+func (a *slowAnswer) WriteHeader(code int) { a.code = code }
+func (a *slowAnswer) Write(p []byte) (int, error) {
+	if !a.waited {
+		a.waited = true
+		a.at.wait()
+	}
+	return len(p), nil
+}
+
+// run sends n requests at a time, and returns the most bytes that were live on the heap beyond those before, and how many
+// requests were refused for want of room.
+func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloaded int) {
+	o.opts.MaxHeldBytes = budget
+	var opts []decoder.Option
+	if o.server {
+		// Whatever limits an operator sets, the budget is what it was.
+		opts = append(opts, decoder.Kubernetes())
+	}
+	opts = append(opts, decoder.WithLimits(decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor}))
+	find := ByPath(manyCatalog(t), opts...)
+	if o.byKind {
+		find = ByKind(manyCatalog(t), opts...)
+	}
+	at := &barrier{open: make(chan struct{})}
+	handler := New(find, o.opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if o.opts.Stream {
+			_, _ = io.Copy(io.Discard, r.Body)
+		}
+		at.wait()
+	}))
+	body := o.body
+	if o.gzip {
+		var z bytes.Buffer
+		w := gzip.NewWriter(&z)
+		_, _ = w.Write([]byte(body))
+		require.NoError(t, w.Flush())
+		if !o.opts.Stream {
+			require.NoError(t, w.Close())
+		}
+		body = z.String()
+	}
+	before := liveBytes()
+	var all sync.WaitGroup
+	var refused atomic.Int64
+	for range n {
+		all.Go(func() {
+			r := httptest.NewRequest(http.MethodPost, "/apis/example.com/v1/namespaces/d/foos"+o.query, nil)
+			r.Body = io.NopCloser(strings.NewReader(body))
+			if o.opts.Stream {
+				r.Body = io.NopCloser(stalled{strings.NewReader(body), at})
+			}
+			r.ContentLength = -1
+			if o.media != "" {
+				r.Header.Set("Content-Type", o.media)
+			}
+			if o.gzip {
+				r.Header.Set("Content-Encoding", "gzip")
+			}
+			w := &slowAnswer{header: http.Header{}, at: at}
+			handler.ServeHTTP(w, r)
+			if w.code == http.StatusServiceUnavailable {
+				refused.Add(1)
+			}
+		})
+	}
+	for at.arrived.Load() < int64(n) {
+		most = max(most, lastLive()-before)
+		time.Sleep(time.Millisecond)
+	}
+	most = max(most, liveBytes()-before)
+	close(at.open)
+	all.Wait()
+	return most, int(refused.Load())
+}
+
+// liveBytes is what is live on the heap, by a collection that is made now; lastLive by the last one.
+func liveBytes() int64 {
+	runtime.GC()
+	return lastLive()
+}
+
+func lastLive() int64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
+}
+
+// What many requests make of little, each of them in its way, is bounded for all of them together.
+func TestMemoryOfManyRequests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	// With more processors there are more turns, and with more garbage fewer collections in which to look.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(4, runtime.GOMAXPROCS(0))))
+	defer debug.SetGCPercent(debug.SetGCPercent(20))
+	const (
+		budget  = 12 << 20
+		clients = 150
+		// perClient is what a request, its goroutine and what the test needs for it take: the handler is called below
+		// several functions, and the readers of gzip are as large as they are.
+		perClient = 16 << 10
+		unasked   = 8 << 20
+	)
+	for name, o := range onslaughts {
+		t.Run(name, func(t *testing.T) {
+			most, overloaded := o.run(t, clients, budget)
+			t.Logf("%d bytes: %d KiB live, %d overloaded", len(o.body), most>>10, overloaded)
+			assert.Less(t, most, int64(budget+clients*perClient+unasked))
+			if !o.held {
+				return
+			}
+			assert.Positive(t, overloaded)
+			if !o.opts.Stream { // those begin together, and may all need more together
+				assert.Less(t, overloaded, clients, "none got through")
+			}
+			most, overloaded = o.run(t, clients, 1<<40)
+			t.Logf("without a budget %d KiB live, %d overloaded", most>>10, overloaded)
+			assert.Zero(t, overloaded)
+			assert.Greater(t, most, int64(budget+clients*perClient+unasked), "there is nothing to be bounded")
+		})
+	}
+}
+
+// Whatever a request needs and does not get makes it one that is refused for want of room, never for what is in it; and nothing is
+// left over.
+func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
+	for name, o := range onslaughts {
+		if o.opts.Stream {
+			o.body = typeText + names(4000, `"n%d":0,`) + `"z":0}`
+		}
+		body := o.body
+		if o.gzip {
+			body = gzipped(t, body)
+		}
+		var opts []decoder.Option
+		if o.server {
+			opts = append(opts, decoder.Kubernetes())
+		}
+		find := ByPath(manyCatalog(t), opts...)
+		if o.byKind {
+			find = ByKind(manyCatalog(t), opts...)
+		}
+		codes := map[int]int{}
+		send := func(budget int64) int {
+			o.opts.MaxHeldBytes = budget
+			h := New(find, o.opts)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				_, err := io.Copy(io.Discard, r.Body)
+				if err == nil {
+					w.WriteHeader(http.StatusCreated)
+				}
+			})).(*handler)
+			r := httptest.NewRequest(http.MethodPost, "/apis/example.com/v1/namespaces/d/foos"+o.query, strings.NewReader(body))
+			r.Header.Set("Content-Type", o.media)
+			if o.gzip {
+				r.Header.Set("Content-Encoding", "gzip")
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			assert.Zero(t, h.held.inUse(), "%s: it was not given back", name)
+			assert.LessOrEqual(t, h.held.idle, budget)
+			if w.Code == http.StatusServiceUnavailable {
+				assert.Equal(t, "1", w.Header().Get("Retry-After"))
+			}
+			return w.Code
+		}
+		want := send(1 << 40)
+		require.NotEqual(t, http.StatusServiceUnavailable, want, name)
+		for budget := int64(1 << 10); codes[want] == 0; budget += budget / 8 {
+			codes[send(budget)]++
+		}
+		assert.Len(t, codes, 2, "%s: %v", name, codes)
+		assert.Greater(t, codes[http.StatusServiceUnavailable], 5, name)
+	}
+}
+
+func gzipped(t *testing.T, text string) string {
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, _ = w.Write([]byte(text))
+	require.NoError(t, w.Close())
+	return z.String()
+}
+
+// What is kept for the requests to come is within the budget, goes where there is no room else, and is used.
+func TestIdleIsWithinTheBudget(t *testing.T) {
+	l := newLedger(1 << 20)
+	lent := loan{from: l}
+	for range 100 {
+		b := l.buffer(64<<10, &lent)
+		c := l.buffer(128<<10, &lent)
+		require.NotNil(t, b)
+		require.NotNil(t, c)
+		l.free(b, &lent)
+		l.free(c, &lent)
+		assert.LessOrEqual(t, l.idle, l.most/4)
+	}
+	b := l.buffer(64<<10, &lent)
+	first := &b[:1][0]
+	l.free(b, &lent)
+	b = l.buffer(64<<10, &lent)
+	assert.Same(t, first, &b[:1][0])
+	l.free(b, &lent)
+	require.NotZero(t, l.idle)
+	require.True(t, lent.charge(1<<20))
+	assert.Zero(t, l.idle)
+	assert.False(t, lent.charge(1))
+	assert.Nil(t, l.buffer(1, &lent))
+	lent.repay(1 << 20)
+	assert.Zero(t, l.inUse())
+
+	// So are decoders.
+	program, err := schema.Compile(&schema.Structural{Type: "object"})
+	require.NoError(t, err)
+	pool := decoder.NewPool(program)
+	d := l.borrow(pool, &lent)
+	assert.Equal(t, int64(d.Cap()), l.inUse())
+	l.giveBack(pool, d, &lent)
+	assert.Equal(t, int64(d.Cap()), l.idle)
+	assert.Same(t, d, l.borrow(pool, &lent))
+	assert.Zero(t, l.idle)
+	l.giveBack(pool, d, &lent)
+	l.most = 10
+	l.dropIdle()
+	assert.Nil(t, l.borrow(pool, &lent))
+}
+
+func TestMember(t *testing.T) {
+	for text, want := range map[string]string{
+		`[]`: "", `{}`: "", ` {"a":1}`: "", `{"b":1}`: "1", `{ "b" : [1,{"b":2}] , "c":3}`: `[1,{"b":2}]`,
+		`{"b":1,"\u0062":"\"x,"}`: `"\"x,"`, `{"a\"b":0,"b":{"}":[]}}`: `{"}":[]}`, `{"b":1,"b":-2e1 }`: "-2e1", `{"b":null,"\\":0}`: "null",
+		"{\"\xff\":0,\"b\":true\n}": "true",
+	} {
+		assert.Equal(t, want, string(member([]byte(text), "b")), text)
+	}
+}
