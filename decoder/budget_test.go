@@ -6,6 +6,7 @@ import (
 	stderrors "errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -121,7 +122,7 @@ func TestAllocationsAreCharged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			src := []byte(c.text)
 			d := New(p, c.opts...)
-			b := &purse{room: 1 << 40}
+			b := &purse{room: math.MaxInt}
 			d.SetBudget(b)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -161,7 +162,7 @@ func TestBudgets(t *testing.T) {
 				want, wantErr := appendTo(New(p, c.opts...), nil, c.text, c.yaml, streamed)
 				d := New(p, c.opts...)
 				base := d.Cap()
-				all := &purse{room: 1 << 40}
+				all := &purse{room: math.MaxInt}
 				d.SetBudget(all)
 				out, err := appendTo(d, nil, c.text, c.yaml, streamed)
 				require.Equal(t, wantErr, err)

@@ -55,7 +55,7 @@ func TestBudget(t *testing.T) {
 
 func TestAliasFactor(t *testing.T) {
 	text := []byte("- &a " + strings.Repeat("x", 1000) + "\n" + strings.Repeat("- *a\n", 200))
-	for factor, most := range map[int]int{0: 64<<10 + MaxAliasFactor*len(text), 1: 64<<10 + len(text), 16: 64<<10 + 16*len(text), 1 << 40: 64<<10 + MaxAliasFactor*len(text)} {
+	for factor, most := range map[int]int{0: 64<<10 + MaxAliasFactor*len(text), 1: 64<<10 + len(text), 16: 64<<10 + 16*len(text), 1 << 30: 64<<10 + MaxAliasFactor*len(text)} {
 		r := Reader{AliasFactor: factor}
 		_, err := r.AppendJSON(nil, text)
 		if 200*1002 <= most {
