@@ -116,12 +116,18 @@ func (r *Reader) at(off int) errors.Position {
 		r.blocks = appendBlocks(r.blocks, r.source)
 		r.counted = span{-1, 0}
 	}
+	from := off - off%blockBytes
 	b := r.blocks[off/blockBytes]
-	b.walk(r.source, off-off%blockBytes, off)
+	if last := r.counted.start; from <= last && last <= off { // most ask in the order of the text
+		from, b = last, r.lastLine
+	}
+	b.walk(r.source, from, off)
+	r.lastLine = b
 	line, start := b.line, b.start
 	// Characters are counted on from the place that was asked for last, if that is in
 	// the line: a long one is not counted again for each place.
-	from, column := start, 1
+	column := 1
+	from = start
 	if last := r.counted; start <= last.start && last.start <= off {
 		from, column = last.start, last.end
 	} else if start == 0 {
@@ -146,7 +152,7 @@ func (r *Reader) at(off int) errors.Position {
 
 // blockBytes is how far apart places are whose lines are known. To keep the start of each line would take eight times as
 // much as a text of line feeds.
-const blockBytes = 4 << 10
+const blockBytes = 1 << 10
 
 // A block says which line of a text one of its blocks starts in, counted from 1, and where that starts.
 type block struct{ line, start int }

@@ -100,6 +100,7 @@ type Reader struct {
 	ownBreak   bool    // the last line feed is ours
 	blocks     []block // where lines are in source, once somebody has asked
 	counted    span    // the offset of the place that was asked for last, and its column
+	lastLine   block   // the line that it is in
 	unreadable string  // what is wrong with what follows end, if anything
 	oldBreak   int     // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
 	line       int     // where the line starts that is read
