@@ -28,11 +28,13 @@ type Budget interface {
 //
 // When it is done with a document the caller may give back what was taken in one piece: Cap says what is still held.
 func (d *Decoder) SetBudget(b Budget) {
-	d.account.Open(b, d.Cap())
-	d.yaml.Budget = nil
-	if b != nil {
-		d.yaml.Budget = b
+	if b == nil {
+		d.account.Open(nil, 0)
+		d.yaml.Budget = nil
+		return
 	}
+	d.account.Open(b, d.Cap())
+	d.yaml.Budget = b
 }
 
 // Cap returns how many bytes the decoder holds for use, its findings included.

@@ -167,6 +167,20 @@ func (l *ledger) borrow(pool *decoder.Pool, loan *loan) *decoder.Decoder {
 	l.mu.Lock()
 	d := l.idleDecoder(pool, loan)
 	l.mu.Unlock()
+	return lend(d, pool, loan)
+}
+
+// begin is borrow in a turn for a body of the size. What it begins ends with end, whatever it returns.
+func (l *ledger) begin(pool *decoder.Pool, loan *loan, size int) *decoder.Decoder {
+	l.mu.Lock()
+	l.enter(size)
+	d := l.idleDecoder(pool, loan)
+	l.mu.Unlock()
+	return lend(d, pool, loan)
+}
+
+// lend charges what a decoder, or a new one, needs from now on.
+func lend(d *decoder.Decoder, pool *decoder.Pool, loan *loan) *decoder.Decoder {
 	if d == nil {
 		if d = pool.Get(); !loan.charge(d.Cap()) {
 			return nil
@@ -198,10 +212,30 @@ func (l *ledger) giveBack(pool *decoder.Pool, d *decoder.Decoder, loan *loan) {
 	size := d.Cap()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.keep(pool, idleDecoder{d, size}, loan)
+}
+
+// keep is giveBack in a ledger that is locked.
+func (l *ledger) keep(pool *decoder.Pool, d idleDecoder, loan *loan) {
 	l.held -= int64(loan.bytes)
 	loan.bytes = 0
-	if l.mayKeep(size) {
-		l.decoders[pool] = append(l.decoders[pool], idleDecoder{d, size})
+	if l.mayKeep(d.bytes) {
+		l.decoders[pool] = append(l.decoders[pool], d)
+	}
+}
+
+// end ends what begin has begun: the turn and, if there was one, the use of the decoder.
+func (l *ledger) end(pool *decoder.Pool, d *decoder.Decoder, loan *loan, size int) {
+	idle := idleDecoder{Decoder: d}
+	if d != nil {
+		d.SetBudget(nil)
+		idle.bytes = d.Cap()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave(size)
+	if d != nil {
+		l.keep(pool, idle, loan)
 	}
 }
 

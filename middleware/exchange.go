@@ -168,17 +168,17 @@ func (e *exchange) unfound(err error) *StatusError {
 
 // run decodes the body.
 func (e *exchange) run() *StatusError {
-	defer e.h.held.turn(len(e.body))()
 	validation := e.validation
 	if e.form == applyPatch && validation == decoder.Ignore {
 		validation = decoder.Warn // unknown fields are refused whatever was asked for
 	}
 	pool := e.resource.pool(validation, e.form.isPatch())
-	d := e.h.held.borrow(pool, &e.work)
+	size := len(e.body)
+	d := e.h.held.begin(pool, &e.work, size)
+	defer e.h.held.end(pool, d, &e.work, size)
 	if d == nil {
 		return overloaded()
 	}
-	defer e.h.held.giveBack(pool, d, &e.work)
 	if e.result = e.h.held.buffer(len(e.body)+len(e.body)/8+256, &e.loan); e.result == nil {
 		return overloaded()
 	}
