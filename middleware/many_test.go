@@ -385,3 +385,12 @@ func TestMember(t *testing.T) {
 		assert.Equal(t, want, string(member([]byte(text), "b")), text)
 	}
 }
+
+// A stream needs a decoder besides.
+func TestNoRoomForTheDecoderOfAStream(t *testing.T) {
+	h := New(ByPath(manyCatalog(t)), Options{Stream: true, MaxHeldBytes: streamBytes + 1})(http.NotFoundHandler()).(*handler)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/apis/example.com/v1/namespaces/d/foos", strings.NewReader(typeText+`"z":0}`)))
+	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
+	assert.Zero(t, h.held.inUse())
+}
