@@ -153,12 +153,8 @@ func (l *listPath) next(path string) (within string, isMeant bool) {
 
 // entry returns what the catalog has for a kind.
 func (s *schemas) entry(apiVersion, kind string) (schema.Entry, bool) {
-	for e := range s.catalog.All() {
-		if e.APIVersion == apiVersion && e.Kind == kind {
-			return e, true
-		}
-	}
-	return schema.Entry{}, false
+	e, ok := s.entries[[2]string{apiVersion, kind}]
+	return e, ok
 }
 
 // An explainer says why what stands in objects is kept or not.

@@ -23,8 +23,9 @@ type schemas struct {
 	// stands alone is.
 	definition, props *schema.Program
 	// groups are those that have a schema, and kinds are theirs.
-	groups map[string]bool
-	kinds  map[string][]string
+	groups  map[string]bool
+	kinds   map[string][]string
+	entries map[[2]string]schema.Entry // by apiVersion and kind
 	// untyped has the same schemas as catalog, without a look at types: what is within a
 	// value of a wrong type is looked at, too.
 	untyped func() (*schema.Catalog, error)
@@ -69,7 +70,9 @@ func loadSchemas(crds, openAPI []string, opts ...schema.Option) (*schemas, error
 		errs = append(errs, s.add("reading OpenAPI documents", name, source{"openapi", "kinds in OpenAPI documents", (*schema.Catalog).AddOpenAPIPath})...)
 	}
 	s.groups, s.kinds = map[string]bool{}, map[string][]string{}
+	s.entries = map[[2]string]schema.Entry{}
 	for e := range s.catalog.All() {
+		s.entries[[2]string{e.APIVersion, e.Kind}] = e
 		group := e.CRD.Group
 		s.groups[group] = true
 		if kinds := s.kinds[group]; len(kinds) == 0 || kinds[len(kinds)-1] != e.Kind { // they are sorted

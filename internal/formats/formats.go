@@ -33,7 +33,34 @@ func Of(s *schema.Structural, isGoType bool) *schema.Structural {
 	if isGoType {
 		return s
 	}
+	if left := maxLooked; !hasResource(s, &left) {
+		s = nil // most have none, and are large
+	}
 	return toMetadata(s, true, map[metadataKey]*schema.Structural{})
+}
+
+// maxLooked is how many schemas are looked at for resources without keeping any: those that
+// hold themselves have no end.
+const maxLooked = 1 << 16
+
+// hasResource reports whether there is an embedded resource within a schema, or more than may
+// be looked at.
+func hasResource(s *schema.Structural, left *int) bool {
+	if s == nil {
+		return false
+	}
+	if *left--; *left < 0 {
+		return true
+	}
+	for _, p := range s.Properties {
+		if p != nil && p.XEmbeddedResource || hasResource(p, left) {
+			return true
+		}
+	}
+	within := func(child *schema.Structural) bool {
+		return child != nil && (child.XEmbeddedResource || hasResource(child, left))
+	}
+	return s.AdditionalProperties != nil && within(s.AdditionalProperties.Schema) || s.Items != nil && within(s.Items.Schema)
 }
 
 // A metadataKey is what a schema that leads to metadata is made of.
