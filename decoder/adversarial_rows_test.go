@@ -76,8 +76,8 @@ func testOneNameDeepDown(t *testing.T) {
 	require.Equal(t, `{"raw":`+open+`{"k":2}`+end+`}`, string(out))
 	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
-	require.Len(t, strict.Findings, 1)
-	f := strict.Findings[0]
+	require.Len(t, strict.Findings(), 1)
+	f := strict.Findings()[0]
 	require.Equal(t, ferrors.DuplicateField, f.Kind)
 	require.Equal(t, repeated, f.Count)
 	first := int64(len(`{"raw":`) + arrays + len(`{`))
@@ -104,12 +104,12 @@ func testManyNamesDeepDown(t *testing.T) {
 	_, err := d.AppendJSON(nil, []byte(doc))
 	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
-	require.NotEmpty(t, strict.Findings)
-	require.LessOrEqual(t, len(strict.Findings), decoder.DefaultFindings)
-	require.Equal(t, names, len(strict.Findings)+strict.Omitted)
+	require.NotEmpty(t, strict.Findings())
+	require.LessOrEqual(t, len(strict.Findings()), decoder.DefaultFindings)
+	require.Equal(t, names, len(strict.Findings())+strict.Omitted())
 	text := 0
-	for i := range strict.Findings {
-		text += len(strict.Findings[i].Path.String())
+	for i := range strict.Findings() {
+		text += len(strict.Findings()[i].Path.String())
 	}
 	require.LessOrEqual(t, text, decoder.DefaultFindingBytes)
 	require.LessOrEqual(t, len(err.Error()), decoder.DefaultFindingBytes+100*len(`unknown field "", `))
@@ -429,7 +429,7 @@ func testMillionNames(t *testing.T) {
 	require.Equal(t, `{}`, string(out))
 	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
-	require.Len(t, strict.Findings, 1)
+	require.Len(t, strict.Findings(), 1)
 	// The note of a name has 32 bytes, a little more is for what finds equal ones, and slices
 	// grow by a quarter.
 	require.LessOrEqual(t, liveHeap()-base, uint64(names*48))

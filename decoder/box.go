@@ -64,6 +64,9 @@ func (c *chunks) word() *uint64 {
 
 var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
 
+// address returns where b starts.
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
 // box returns a value of the type of like, whose data are at p.
 func box(like any, p unsafe.Pointer) any {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&like))[1] = p

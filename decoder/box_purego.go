@@ -2,6 +2,11 @@
 
 package decoder
 
+import "reflect"
+
+// address returns where b starts.
+func address(b []byte) uintptr { return reflect.ValueOf(b).Pointer() }
+
 type boxes struct{}
 
 func (c *chunks) boxString(s string) any { return s }

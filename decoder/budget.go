@@ -44,6 +44,7 @@ func (d *Decoder) Cap() int {
 	n := d.held() + d.duplicatesBytes + 8*cap(d.walker.predicted) + int(unsafe.Sizeof(*d)) +
 		cap(f.records)*recordSize + cap(f.order)*orderedSize + cap(f.list)*findingSize + cap(f.steps)*stepSize +
 		cap(f.paths) + cap(f.texts) + len(f.lastPaths) + len(f.lastTexts) + cap(d.repaired.marks)*16
+	n += cap(f.lastList) * findingSize
 	if d.walker.tokens != nil {
 		n += int(unsafe.Sizeof(kernel.Tokens{}) + unsafe.Sizeof(sketch{}))
 	}

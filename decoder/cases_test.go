@@ -114,9 +114,9 @@ func (r caseRun) check(t *testing.T, p *schema.Program) {
 			require.NoError(t, err, "%s: strict, and nothing was found", r.form)
 		default:
 			require.ErrorAs(t, err, &strict, r.form)
-			assert.Equal(t, findings, strict.Findings, r.form)
+			assert.Equal(t, findings, strict.Findings(), r.form)
 			if r.Total >= 0 {
-				assert.Equal(t, r.Total, len(strict.Findings)+strict.Omitted, "%s: findings in all", r.form)
+				assert.Equal(t, r.Total, len(strict.Findings())+strict.Omitted(), "%s: findings in all", r.form)
 			}
 		}
 		r.checkResult(t, out)

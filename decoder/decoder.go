@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"hash/maphash"
-	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 
@@ -31,7 +30,7 @@ type Decoder struct {
 	walker walker
 	options
 	*tuning
-	atWork          atomic.Bool
+	guard
 	withoutDefaults bool
 	repaired        repaired // the text that is walked, if it needed repair
 	isRepaired      bool
@@ -108,8 +107,8 @@ func newDecoder(p *program.Program, o options) *Decoder {
 // src is not changed, and nothing keeps a reference to it. Where it overlaps with the free capacity of
 // dst, it is copied first, and then overwritten by the result.
 //
-// AppendJSON panics where the decoder is at work already: in another goroutine, or in a method of a
-// value that Unmarshal calls.
+// AppendJSON panics where the decoder is at work already, in a method of a value that Unmarshal calls or, as
+// far as that is noticed, in another goroutine.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.begin()
 	defer d.end()

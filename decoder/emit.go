@@ -28,12 +28,26 @@ var firstTypes = func() (t [256]program.Types) {
 
 // flush writes the kept run that ends at to.
 func (w *walker) flush(b []byte, to int) {
-	if len(w.out)+to-w.flushed > w.most {
-		w.tooLarge = true // the walk goes on, as the rest may be no JSON
-	} else {
-		w.out = append(memory.RoomOutside(w.memory, w.out, to-w.flushed), b[w.flushed:to]...)
+	if w.hasRoom(to - w.flushed) {
+		w.out = append(w.out, b[w.flushed:to]...)
 	}
 	w.flushed = to
+}
+
+// hasRoom makes room for n more bytes of the result. Without it the result is too large, and the walk
+// goes on, as the rest may be no JSON.
+func (w *walker) hasRoom(n int) bool {
+	return n <= min(w.most, cap(w.out))-len(w.out) || w.makeRoom(n)
+}
+
+//go:noinline
+func (w *walker) makeRoom(n int) bool {
+	if n > w.most-len(w.out) {
+		w.tooLarge = true
+		return false
+	}
+	w.out = memory.RoomOutside(w.memory, w.out, n)
+	return true
 }
 
 // insert writes a default. It reports whether the budget is spent.
@@ -42,11 +56,9 @@ func (w *walker) insert(text string) bool {
 		w.overflew = limitDefaults
 		return true
 	}
-	if len(w.out)+len(text) > w.most {
-		w.tooLarge = true
-		return false
+	if w.hasRoom(len(text)) {
+		w.out = append(w.out, text...)
 	}
-	w.out = append(memory.RoomOutside(w.memory, w.out, len(text)), text...)
 	return false
 }
 

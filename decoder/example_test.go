@@ -80,7 +80,7 @@ func ExampleDecoder_AppendJSON() {
 
 	var strict *decoder.StrictError
 	if errors.As(err, &strict) {
-		for _, f := range strict.Findings {
+		for _, f := range strict.Findings() {
 			fmt.Println(f.Kind, f.Path.Pointer(), f.Position)
 		}
 	}

@@ -37,6 +37,8 @@ type findings struct {
 	strict     int       // unknown and duplicate fields, omitted ones too
 	order      []ordered // the records, as they are reported
 	list       errors.List
+	lastStrict *errors.StrictError
+	lastList   errors.List // of lastStrict, which it is shared with and which is never changed
 	scratch    []byte
 	texts      []byte
 	lastPaths  string
@@ -254,18 +256,35 @@ func (d *Decoder) locate() {
 	d.walker.places = d.walker.places[:0]
 }
 
-// strictError returns the error for what was found. It is a new one each time, with findings of its own:
-// whoever has it may keep and change it, by errors.Finding.SetFieldPath for one, while the decoder
-// works for somebody else.
+// strictError returns the error for what was found. Senders repeat themselves: if the last one says the
+// same, it serves again, as nobody can change it.
 func (d *Decoder) strictError() error {
 	w := &d.walker
-	e := &errors.StrictError{Omitted: w.omitted, Findings: make(errors.List, 0, len(w.list))}
+	if w.lastStrict != nil && w.lastStrict.Omitted() == w.omitted && w.foundAgain() {
+		return w.lastStrict
+	}
+	w.lastList = make(errors.List, 0, len(w.list))
 	for i := range w.list {
 		if f := &w.list[i]; isStrict(f) {
-			e.Findings = append(e.Findings, *f)
+			w.lastList = append(w.lastList, *f)
 		}
 	}
-	return e
+	w.lastStrict = errors.NewStrictError(w.lastList, w.omitted)
+	return w.lastStrict
+}
+
+// foundAgain reports whether what strict validation refuses now is what the last error has.
+func (f *findings) foundAgain() bool {
+	n := 0
+	for i := range f.list {
+		if f, last := &f.list[i], f.lastList; isStrict(f) {
+			if n == len(last) || *f != last[n] {
+				return false
+			}
+			n++
+		}
+	}
+	return n == len(f.lastList)
 }
 
 func isStrict(f *errors.Finding) bool {

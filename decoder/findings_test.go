@@ -26,8 +26,11 @@ func TestErrorsAreTheCallers(t *testing.T) {
 	var f *Finding
 	require.ErrorAs(t, first, &f)
 	f.SetFieldPath("items[0].n")
-	first.(*StrictError).Findings.SortByPosition()
-	first.(*StrictError).Findings[0].Count = 7
+	require.EqualError(t, first, text)
+	copied := first.(*StrictError).Findings()
+	copied.SortByPosition()
+	copied[0].Count = 7
+	require.EqualError(t, first, text)
 	require.EqualError(t, second, text)
 	require.EqualError(t, strict(), text)
 

@@ -1,13 +1,10 @@
 package decoder
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -88,40 +85,11 @@ func TestUsedWhileAtWork(t *testing.T) {
 	out, err := d.AppendJSON(nil, []byte(`{"a":"b"}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":"b"}`, string(out))
+	// Two that begin at the same time: the one that ends last is told.
+	d.begin()
+	d.end()
+	assert.PanicsWithValue(t, text, d.end)
+	_, err = d.AppendJSON(nil, []byte(`{"a":"b"}`))
+	require.NoError(t, err)
 	assert.Panics(t, func() { NewPool(compileYAML(t, "{type: object}")).Put(nil) })
-}
-
-// TestManyInOneDecoder has four goroutines at one decoder: what they get is right, or they are told.
-func TestManyInOneDecoder(t *testing.T) {
-	d := New(compileYAML(t, benchSchema))
-	var docs, want [4][]byte
-	for i := range docs {
-		docs[i] = bytes.ReplaceAll([]byte(benchDocument(2000, false)), []byte("web"), []byte(strings.Repeat("w", i+1)))
-		want[i], _ = d.AppendJSON(nil, docs[i])
-	}
-	var right, told atomic.Int64
-	var all sync.WaitGroup
-	for i := range docs {
-		all.Go(func() {
-			var dst []byte
-			once := func() {
-				defer func() {
-					if r := recover(); r != nil {
-						told.Add(1)
-						assert.Contains(t, r, "at work")
-					}
-				}()
-				dst, _ = d.AppendJSON(dst[:0], docs[i])
-				if assert.Equal(t, string(want[i]), string(dst)) {
-					right.Add(1)
-				}
-			}
-			for range 5000 {
-				once()
-			}
-		})
-	}
-	all.Wait()
-	assert.Equal(t, int64(20_000), right.Load()+told.Load())
-	assert.Positive(t, right.Load())
 }

@@ -151,15 +151,15 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
 	var strict *StrictError
 	require.ErrorAs(t, err, &strict)
-	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings))
+	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings()))
 	assert.Len(t, d.Findings(), 3)
 	// Duplicates that become one finding count each.
 	_, err = d.AppendJSON(nil, []byte(`{"drop":null,"n":1,"n":2,"n":3,"n":4}`))
 	require.ErrorAs(t, err, &strict)
-	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`}, details(strict.Findings))
+	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`}, details(strict.Findings()))
 	_, err = d.AppendJSON(nil, []byte(`{"raw":[{"drop":1}],"drop":null,"obj":{"a":"","a":""},"obj":{"a":"","a":""},"obj":{"a":"","a":""}}`))
 	require.ErrorAs(t, err, &strict)
-	assert.Len(t, strict.Findings, 2)
+	assert.Len(t, strict.Findings(), 2)
 	_, err = d.AppendJSON(nil, []byte(`{"drop":null}`))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`1:9: dropped null field "drop"`}, details(d.Findings()))

@@ -119,7 +119,7 @@ func TestJSONTestSuite(t *testing.T) {
 }
 
 func hasDuplicate(e *StrictError) bool {
-	for _, f := range e.Findings {
+	for _, f := range e.Findings() {
 		if f.Kind.String() == "duplicate field" {
 			return true
 		}

@@ -185,7 +185,7 @@ func TestKindNames(t *testing.T) {
 func TestErrorsAs(t *testing.T) {
 	list := List{{Kind: UnknownField, Path: Path{}.Child("a")}, {Kind: DuplicateField, Path: Path{}.Child("b")}}
 	var f *Finding
-	strict := &StrictError{Findings: list, Omitted: 3}
+	strict := NewStrictError(list, 3)
 	require.ErrorAs(t, strict, &f)
 	assert.Equal(t, UnknownField, f.Kind)
 	assert.EqualError(t, strict, `strict decoding error: unknown field "a", duplicate field "b" and 3 more`)

@@ -2,6 +2,7 @@ package errors
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,22 +12,35 @@ import (
 // runtime.NewStrictDecodingError of k8s.io/apimachinery.
 //
 // errors.As finds each *Finding in it.
+//
+// Nobody can change a StrictError: what its methods return are copies. So a decoder
+// that finds the same again returns the same error again, to whoever asks, and
+// allocates nothing for clients that repeat themselves.
 type StrictError struct {
-	// Findings are the unknown and duplicate fields, in the order of the API
-	// server. The list belongs to the error, and the error to who has got it.
-	Findings List `json:"findings"`
-	// Omitted counts the findings beyond the limits that were not kept.
-	Omitted int `json:"omitted,omitzero"`
+	list    List
+	omitted int
 }
+
+// NewStrictError returns the error for the findings, of which there are omitted more that
+// were not kept. The list belongs to the error from then on.
+func NewStrictError(list List, omitted int) *StrictError { return &StrictError{list, omitted} }
+
+// Findings returns the unknown and duplicate fields, in the order of the API server. The list is the
+// caller's.
+func (e *StrictError) Findings() List { return slices.Clone(e.list) }
+
+// Omitted returns how many findings were beyond the limits and were not kept.
+func (e *StrictError) Omitted() int { return e.omitted }
 
 // Error returns the API server's text: strict decoding error: unknown field
 // "a", unknown field "b".
 func (e *StrictError) Error() string {
-	return "strict decoding error: " + joinFindings(e.Findings, e.Omitted)
+	return "strict decoding error: " + joinFindings(e.list, e.omitted)
 }
 
-// Unwrap returns the findings, each a *Finding.
-func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings) }
+// Unwrap returns the findings, each a *Finding, which are the caller's: their paths can be replaced, and
+// the text of the error stays as it is.
+func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings()) }
 
 // A TypeError is returned for a document with values of another JSON type than
 // the schema demands, where that is an error: everywhere under the semantics of

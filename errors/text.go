@@ -23,6 +23,14 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("errors: there is no kind of finding called %s", AppendQuoted(nil, string(text)))
 }
 
+// MarshalJSON returns the error for logs: an object with findings, and omitted where there are such.
+func (e *StrictError) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Findings List `json:"findings"`
+		Omitted  int  `json:"omitted,omitzero"`
+	}{e.list, e.omitted})
+}
+
 // MarshalJSON returns the finding for logs: an object with kind, message (that of Error), path (that of FieldPath), pointer
 // and position, and with first, count, want and got where they say something.
 func (f Finding) MarshalJSON() ([]byte, error) {

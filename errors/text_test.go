@@ -23,7 +23,7 @@ func TestLogged(t *testing.T) {
 		want: unknown, want + " ": &unknown,
 		`{"kind":"duplicate field","message":"duplicate field \"items[1].a\"","path":"items[1].a","pointer":"/a","first":{"offset":7,"line":2,"column":3,"byteColumn":4},"count":2}`: second,
 		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                          Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
-		`{"findings":[` + want + `],"omitted":3}`: StrictError{Findings: List{unknown}, Omitted: 3},
+		`{"findings":[` + want + `],"omitted":3}`: NewStrictError(List{unknown}, 3),
 		`{"findings":[` + want + `]}`:             &TypeError{Findings: List{unknown}},
 		`{"a":"dropped null"}`:                    map[string]Kind{"a": DroppedNull},
 		`{"a":"spec[0].a/b"}`:                     map[string]Path{"a": unknown.Path},

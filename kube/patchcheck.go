@@ -136,7 +136,7 @@ func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Vali
 	}
 	list := withoutRemovals(d.Findings(), patch)
 	if v == decoder.Strict && len(list)+d.Omitted() > 0 {
-		err = &ferrors.StrictError{Findings: list, Omitted: d.Omitted()}
+		err = ferrors.NewStrictError(list, d.Omitted())
 	}
 	return out, list, err
 }

@@ -189,7 +189,7 @@ func (e *StatusError) faults() []fault {
 	var findings errors.List
 	switch {
 	case stderrors.As(e.Err, &strict):
-		findings = strict.Findings
+		findings = strict.Findings()
 	case stderrors.As(e.Err, &mismatch):
 		findings = mismatch.Findings
 	case stderrors.As(e.Err, &syntax):

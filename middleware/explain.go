@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	stderrors "errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -219,7 +220,7 @@ func (e *exchange) strict(yamlDuplicates []string) *StatusError {
 		apiVersion, kind, _ := decoder.PeekType(e.result)
 		refused = e.cannotDecode(apiVersion, kind, reason)
 	}
-	refused.Err = &errors.StrictError{Findings: e.findings, Omitted: e.omitted}
+	refused.Err = errors.NewStrictError(slices.Clone(e.findings), e.omitted)
 	return refused
 }
 

@@ -121,7 +121,7 @@ func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	} else {
 		var e *errors.StrictError
 		require.ErrorAs(t, strict.err, &e)
-		require.Equal(t, strict.findings, e.Findings)
+		require.Equal(t, strict.findings, e.Findings())
 	}
 
 	c.checkResult(strict.out)
