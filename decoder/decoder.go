@@ -111,8 +111,9 @@ func newDecoder(p *program.Program, o options) *Decoder {
 // far as that is noticed, in another goroutine.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.begin()
-	defer d.end()
-	return d.appendJSON(dst, apart(dst, src))
+	out, err := d.appendJSON(dst, apart(dst, src))
+	d.end() // not deferred: a decoder that has panicked is not to be trusted, and stays at work
+	return out, err
 }
 
 // appendJSON is AppendJSON for a decoder that is at work.
@@ -145,8 +146,9 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 // YAML.
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	d.begin()
-	defer d.end()
-	return d.appendYAML(dst, apart(dst, src))
+	out, err := d.appendYAML(dst, apart(dst, src))
+	d.end()
+	return out, err
 }
 
 // appendYAML is AppendYAML for a decoder that is at work.
