@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -23,7 +23,7 @@ func TestSkeletons(t *testing.T) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		sections := map[string][]byte{}
-		for _, f := range txtar.Parse(data).Files {
+		for _, f := range corpus.ParseArchive(data).Sections {
 			sections[f.Name] = f.Data
 		}
 		in, ok := sections["in.json"]

@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -32,7 +31,7 @@ func TestListings(t *testing.T) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		sections := map[string]string{}
-		for _, f := range txtar.Parse(data).Files {
+		for _, f := range corpus.ParseArchive(data).Sections {
 			sections[f.Name] = string(f.Data)
 		}
 		for name, opts := range map[string][]Option{

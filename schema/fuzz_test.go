@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -30,7 +29,7 @@ func seedSchemas(f *testing.F, add func(text []byte)) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(f, err)
-		for _, s := range txtar.Parse(text).Files {
+		for _, s := range corpus.ParseArchive(text).Sections {
 			isSchema := strings.HasPrefix(s.Name, "schema.") || filepath.Base(filepath.Dir(file)) == "schema-validate" && strings.HasSuffix(s.Name, ".yaml")
 			if !isSchema || len(s.Data) > maxSeed {
 				continue

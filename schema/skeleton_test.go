@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -34,11 +33,11 @@ func canonical(t testing.TB, v any) string {
 // sections returns the sections of a txtar file by their names.
 func sections(t testing.TB, file string) map[string][]byte {
 	t.Helper()
-	a, err := txtar.ParseFile(file)
+	a, err := corpus.ReadArchive(file)
 	require.NoError(t, err)
 	require.NotEmpty(t, a.Comment, "%s: no comment says what it shows", file)
 	m := map[string][]byte{}
-	for _, f := range a.Files {
+	for _, f := range a.Sections {
 		m[f.Name] = f.Data
 	}
 	return m

@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -50,7 +49,7 @@ func specimens(t *testing.T) (all []specimen) {
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, f := range txtar.Parse(text).Files {
+		for _, f := range corpus.ParseArchive(text).Sections {
 			if js, err := yamlbridge.AppendJSON(nil, f.Data); err == nil && bytes.Contains(js, []byte(`"type":`)) {
 				add(js)
 			}

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"golang.org/x/tools/txtar"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
 // TestValidate runs the cases of testdata/schema-validate, whose files say what
@@ -27,13 +27,13 @@ func TestValidate(t *testing.T) {
 		t.Fatal("no cases: ", err)
 	}
 	for _, file := range files {
-		ar, err := txtar.ParseFile(file)
+		ar, err := corpus.ReadArchive(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var s *Structural
 		schemaName := ""
-		for _, section := range ar.Files {
+		for _, section := range ar.Sections {
 			ext := filepath.Ext(section.Name)
 			name := strings.TrimSuffix(section.Name, ext)
 			if ext == ".yaml" {

@@ -59,8 +59,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 )
 
 // The names of the semantics that cases are for: those of programs, and those
@@ -211,9 +209,9 @@ func Load(tb testing.TB, patterns ...string) []Case {
 
 // Parse returns the cases of one file, in the order of their folders.
 func Parse(file string, data []byte) ([]Case, error) {
-	archive := txtar.Parse(data)
+	archive := ParseArchive(data)
 	folders := map[string]map[string][]byte{}
-	for _, f := range archive.Files {
+	for _, f := range archive.Sections {
 		folder, name := path.Split(f.Name)
 		text := f.Data
 		if spelled, ok := strings.CutSuffix(name, ".parts"); ok {
