@@ -3,7 +3,7 @@
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./bench/ ./e2e/ ./fuzz/ ./kube/admission/ ./examples/%
+RACELESS := ./bench/ ./e2e/ ./fuzz/ ./kube/admission/ ./examples/% ./release/
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -84,4 +84,4 @@ lint: vet ## check the format, run go vet, staticcheck, golangci-lint and action
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum say what the code imports
-	@$(call each,go mod tidy -diff)
+	@.ci/tidy

@@ -3,8 +3,8 @@ module github.com/espalier-dev/espalier/e2e
 go 1.26.0
 
 require (
-	github.com/espalier-dev/espalier v0.0.0
-	github.com/espalier-dev/espalier/kube v0.0.0-00010101000000-000000000000
+	github.com/espalier-dev/espalier v0.1.0
+	github.com/espalier-dev/espalier/kube v0.1.0
 	github.com/stretchr/testify v1.12.1
 	go.etcd.io/etcd/server/v3 v3.7.0
 	go.uber.org/zap v1.27.1
@@ -125,9 +125,4 @@ require (
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-)
-
-replace (
-	github.com/espalier-dev/espalier => ../
-	github.com/espalier-dev/espalier/kube => ../kube
 )

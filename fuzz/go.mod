@@ -3,8 +3,8 @@ module github.com/espalier-dev/espalier/fuzz
 go 1.26.0
 
 require (
-	github.com/espalier-dev/espalier v0.0.0
-	github.com/espalier-dev/espalier/kube v0.0.0
+	github.com/espalier-dev/espalier v0.1.0
+	github.com/espalier-dev/espalier/kube v0.1.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/owenrumney/go-sarif/v3 v3.3.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
@@ -86,7 +86,6 @@ require (
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260526163538-3dc84a4a5aaa // indirect
 	google.golang.org/grpc v1.82.1 // indirect
@@ -102,9 +101,4 @@ require (
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.36.0 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-)
-
-replace (
-	github.com/espalier-dev/espalier => ../
-	github.com/espalier-dev/espalier/kube => ../kube
 )

@@ -3,7 +3,7 @@ module github.com/espalier-dev/espalier/kube
 go 1.26.0
 
 require (
-	github.com/espalier-dev/espalier v0.0.0
+	github.com/espalier-dev/espalier v0.1.0
 	github.com/stretchr/testify v1.12.1
 	gopkg.in/evanphx/json-patch.v4 v4.13.0
 	k8s.io/api v0.37.2
@@ -72,5 +72,3 @@ require (
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
-
-replace github.com/espalier-dev/espalier => ../

@@ -5,8 +5,8 @@ import (
 	stderrors "errors"
 	"fmt"
 
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/edit"
 )
 
 // How much is removed from one object at most: it is known before, and with it

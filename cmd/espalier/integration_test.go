@@ -28,6 +28,7 @@ func readYAML(t *testing.T, name string, v any) {
 func TestPreCommitHooks(t *testing.T) {
 	var hooks []struct {
 		ID, Name, Description, Language, Entry string
+		Dependencies                           []string `yaml:"additional_dependencies"`
 		TypesOr                                []string `yaml:"types_or"`
 		RequireSerial                          bool     `yaml:"require_serial"`
 		Exclude                                string
@@ -39,6 +40,8 @@ func TestPreCommitHooks(t *testing.T) {
 	require.NoError(t, err)
 	for _, h := range hooks {
 		assert.Equal(t, "golang", h.Language)
+		// In a clone of the repository, pre-commit installs ./..., which is the library, and these.
+		assert.Equal(t, []string{"./cmd/espalier"}, h.Dependencies)
 		// As in folders, what starts with a dot is no manifest.
 		assert.NotRegexp(t, h.Exclude, "a/b.c.yaml")
 		for _, name := range []string{".espalier.yaml", ".github/workflows/ci.yaml", "a/.b/c.yaml"} {

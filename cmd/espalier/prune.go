@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-dev/espalier/internal/edit"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/schema"
 )
 

@@ -3,7 +3,7 @@ module github.com/espalier-dev/espalier/examples/apiserver
 go 1.26.0
 
 require (
-	github.com/espalier-dev/espalier/kube v0.0.0
+	github.com/espalier-dev/espalier/kube v0.1.0
 	github.com/stretchr/testify v1.12.1
 	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/apimachinery v0.37.2
@@ -25,7 +25,7 @@ require (
 	github.com/coreos/go-systemd/v22 v22.7.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
-	github.com/espalier-dev/espalier v0.0.0 // indirect
+	github.com/espalier-dev/espalier v0.1.0 // indirect
 	github.com/felixge/httpsnoop v1.0.4 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
@@ -110,9 +110,4 @@ require (
 	sigs.k8s.io/json v0.0.0-20250730193827-2d320260d730 // indirect
 	sigs.k8s.io/randfill v1.0.0 // indirect
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
-)
-
-replace (
-	github.com/espalier-dev/espalier => ../../
-	github.com/espalier-dev/espalier/kube => ../../kube
 )

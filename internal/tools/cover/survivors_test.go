@@ -13,7 +13,7 @@ import (
 // TestSurvivors: what testdata/mutation lists is in the code, in the function that is
 // named.
 func TestSurvivors(t *testing.T) {
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	lists, err := filepath.Glob(filepath.Join(root, "testdata/mutation/*.txt"))
 	require.NoError(t, err)
 	require.NotEmpty(t, lists)
