@@ -1,0 +1,3 @@
+// Package release tests what is between a tag and somebody's machine: that each module can be
+// fetched by its version, and what that brings with it.
+package release
