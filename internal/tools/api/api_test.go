@@ -1,0 +1,41 @@
+package api
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write what is exported now")
+
+// TestAPI compares what is exported with testdata/api. Where it is to change,
+//
+//	go test ./api -update
+//
+// in internal/tools writes it anew; the difference belongs into the commit, and what
+// users have to do about it into CHANGELOG.md.
+func TestAPI(t *testing.T) {
+	const root = "../../.."
+	for name, dir := range map[string]string{
+		"errors": ".", "schema": ".", "decoder": ".", "yamlbridge": ".", "middleware": ".", "kube": "kube", "kube/admission": "kube/admission",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := strings.TrimPrefix(strings.TrimPrefix("./"+name, "./"+dir), "/")
+			lines, err := List(filepath.Join(root, dir), "./"+path)
+			require.NoError(t, err)
+			got := strings.Join(lines, "\n") + "\n"
+			golden := filepath.Join(root, "testdata", "api", strings.ReplaceAll(name, "/", "-")+".txt")
+			if *update {
+				require.NoError(t, os.WriteFile(golden, []byte(got), 0o666))
+			}
+			want, err := os.ReadFile(golden)
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
