@@ -8,6 +8,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
+GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 MUTATED := internal/jsonwire schema decoder yamlbridge
 # What measures memory, and what takes minutes with the race detector and starts no goroutine.
 UNRACED := ^(TestAllocations|TestHostileSchemas|TestExpansionHolds|TestLargeMaps|TestSketch)$$|^TestAdversarial$$/^(009|034|096|101)$$
@@ -66,6 +67,14 @@ cover: ## fail where tests do not cover the core packages and testdata/coverage 
 .PHONY: ports
 ports: ## build and vet for other machines, and run what there is an emulator for
 	@.ci/ports
+
+.PHONY: release
+release: ## build, sign and upload a draft of the release that the tag HEAD has names; for the workflow
+	@go run $(GORELEASER) release --clean
+
+.PHONY: release-check
+release-check: ## build what a release is made of, without signatures, into dist/, and run the command
+	@GORELEASER=$(GORELEASER) .ci/release-check
 
 .PHONY: fmt
 fmt: ## format the code

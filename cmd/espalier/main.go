@@ -6,6 +6,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	// In an image from scratch there are no certificates that the proxy could trust its upstream by.
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 func main() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -123,15 +124,16 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
+// release is the version that the binaries of a release are: the linker sets it. What go install
+// builds knows its version from the module.
+var release string
+
 // versionText says which version this is, as far as the build knows.
 func versionText(info *debug.BuildInfo) string {
 	if info == nil {
 		return "espalier, version unknown"
 	}
-	version := info.Main.Version
-	if version == "" {
-		version = "(devel)"
-	}
+	version := cmp.Or(release, info.Main.Version, "(devel)")
 	var b strings.Builder
 	fmt.Fprintf(&b, "espalier %s, %s", version, info.GoVersion)
 	for _, s := range info.Settings {

@@ -5,6 +5,7 @@ package api
 import (
 	"fmt"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -49,7 +50,12 @@ func (l *lister) qualifier(p *types.Package) string {
 	return p.Name()
 }
 
-func (l *lister) text(t types.Type) string { return types.TypeString(t, l.qualifier) }
+func (l *lister) text(t types.Type) string {
+	return unnamed.ReplaceAllString(types.TypeString(t, l.qualifier), "")
+}
+
+// unnamed is what the compiler calls results that have no name.
+var unnamed = regexp.MustCompile(`#rv\d+ `)
 
 func (l *lister) add(object types.Object) {
 	switch o := object.(type) {
