@@ -12,7 +12,6 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -144,7 +143,7 @@ func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Vali
 // mergePatchPool returns what makes decoders for merge patches; few programs need them.
 func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, error) {
 	return sync.OnceValues(func() (*decoder.Pool, error) {
-		p, err := schema.Compile(middleware.PatchSchema(s), schema.PreserveUnknownFields(r.preserve))
+		p, err := schema.Compile(s.MergePatch(), schema.PreserveUnknownFields(r.preserve))
 		if err != nil {
 			return nil, err
 		}

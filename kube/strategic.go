@@ -17,7 +17,6 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -41,7 +40,7 @@ func NewStrategicPatchChecker(s *schema.Structural) (*StrategicPatchChecker, err
 	if s == nil {
 		s = new(schema.Structural)
 	}
-	s = middleware.PatchSchema(s)
+	s = s.MergePatch()
 	s.XEmbeddedResource = true
 	addDirectives(s, map[*schema.Structural]bool{})
 	program, err := schema.Compile(s, schema.ResourceRoot(false))
@@ -120,7 +119,7 @@ func addDirectives(s *schema.Structural, done map[*schema.Structural]bool) {
 		}
 		s.Properties["apiVersion"] = &schema.Structural{Type: "string", Nullable: true}
 		s.Properties["kind"] = &schema.Structural{Type: "string", Nullable: true}
-		s.Properties["metadata"] = middleware.PatchSchema(metadata())
+		s.Properties["metadata"] = metadata().MergePatch()
 	}
 	for _, name := range slices.Collect(maps.Keys(s.Properties)) {
 		property := s.Properties[name]

@@ -18,7 +18,7 @@ type Resource struct {
 	// Program is what objects are decoded by.
 	Program *schema.Program
 	// Patch is what merge patches and apply patches are decoded by: a program of
-	// [PatchSchema]. Where it is nil, they cannot be checked.
+	// schema.Structural.MergePatch. Where it is nil, they cannot be checked.
 	Patch *schema.Program
 	// Decoder has options for the decoders, in front of which the limit of findings is
 	// set to 256, that of what a stream holds to 1 MiB, and that of aliases to 16 bytes for each of the body. decoder.FieldValidation has no effect.
@@ -126,7 +126,7 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	if s == nil {
 		s = &schema.Structural{Type: "object"}
 	}
-	patch, err := schema.Compile(PatchSchema(s), schema.PreserveUnknownFields(e.CRD.PreserveUnknownFields))
+	patch, err := schema.Compile(s.MergePatch(), schema.PreserveUnknownFields(e.CRD.PreserveUnknownFields))
 	if err != nil {
 		return nil, err
 	}
@@ -155,37 +155,4 @@ func (k *kinds) of(program *schema.Program, apiVersion, kind string, opts []deco
 		k.made[key] = res
 	}
 	return res
-}
-
-// PatchSchema returns the schema by which a merge patch (RFC 7386) for objects of
-// another schema is decoded: nothing is defaulted, and every field may be null, as that removes
-// it. The schema that it is made of is not changed, and may hold itself.
-func PatchSchema(s *schema.Structural) *schema.Structural {
-	return patchSchemas{}.of(s)
-}
-
-// patchSchemas are those that were made so far, or are on the way, by what they are made of.
-type patchSchemas map[*schema.Structural]*schema.Structural
-
-func (made patchSchemas) of(s *schema.Structural) *schema.Structural {
-	if s == nil || made[s] != nil {
-		return made[s]
-	}
-	p := new(*s)
-	made[s] = p
-	p.Default, p.Nullable = nil, true
-	if s.Properties != nil {
-		p.Properties = make(map[string]*schema.Structural, len(s.Properties))
-		for name, property := range s.Properties {
-			p.Properties[name] = made.of(property)
-		}
-	}
-	if s.AdditionalProperties != nil {
-		p.AdditionalProperties = new(*s.AdditionalProperties)
-		p.AdditionalProperties.Schema = made.of(s.AdditionalProperties.Schema)
-	}
-	if s.Items != nil && s.Items.Schema != nil {
-		p.Items = &schema.SchemaOrArray{Schema: made.of(s.Items.Schema)}
-	}
-	return p
 }
