@@ -257,10 +257,13 @@ func TestMemoryOfManyRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			most, overloaded := o.run(t, clients, budget)
 			t.Logf("%d bytes: %d KiB live, %d overloaded", len(o.body), most>>10, overloaded)
-			assert.Less(t, most, int64(budget+clients*perClient+unasked))
+			bound := int64(budget + clients*perClient + unasked)
 			if !o.held {
+				// Much is taken and let go while a collection runs, for which all that is new is live.
+				assert.Less(t, most, bound+budget)
 				return
 			}
+			assert.Less(t, most, bound)
 			assert.Positive(t, overloaded)
 			if !o.opts.Stream { // those begin together, and may all need more together
 				assert.Less(t, overloaded, clients, "none got through")
@@ -268,7 +271,7 @@ func TestMemoryOfManyRequests(t *testing.T) {
 			most, overloaded = o.run(t, clients, 1<<40)
 			t.Logf("without a budget %d KiB live, %d overloaded", most>>10, overloaded)
 			assert.Zero(t, overloaded)
-			assert.Greater(t, most, int64(budget+clients*perClient+unasked), "there is nothing to be bounded")
+			assert.Greater(t, most, bound, "there is nothing to be bounded")
 		})
 	}
 }
