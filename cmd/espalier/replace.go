@@ -78,7 +78,7 @@ func (o *original) replace(content []byte) (err error) {
 	defer func() {
 		if err != nil {
 			f.Close()
-			unfinished.end(f.Name(), os.Remove)
+			_ = unfinished.end(f.Name(), os.Remove) // why it failed is what counts
 		}
 	}()
 	if _, err := f.Write(content); err != nil {

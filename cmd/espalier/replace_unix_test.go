@@ -98,7 +98,7 @@ func TestReplaceStrangers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("skipped: only root can make files of others")
 	}
-	dir, err := os.MkdirTemp("", "espalier")
+	dir, err := os.MkdirTemp("", "espalier") //nolint:usetesting // what t.TempDir is in is closed to others
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o777))
