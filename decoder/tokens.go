@@ -165,11 +165,11 @@ func (s *tokenSource) Read(p []byte) (int, error) {
 			return n - 1, nil
 		}
 	case released:
-		if len(p) > 0 {
-			p[0], s.state = s.last, passed
-			return 1, nil
+		n := copy(p, []byte{s.last})
+		if n > 0 {
+			s.state = passed
 		}
-		return 0, nil
+		return n, nil
 	}
 	return 0, s.reader.err
 }

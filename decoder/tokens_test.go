@@ -169,6 +169,15 @@ func TestTokensStrict(t *testing.T) {
 			require.NoError(t, restart().SkipValue())
 			require.ErrorAs(t, tokens.SkipValue(), &strict)
 
+			restart()
+			for closed := false; ; closed = tokens.StackDepth() == 0 { // without a look at what comes
+				if _, err := tokens.ReadToken(); err != nil {
+					require.ErrorAs(t, err, &strict)
+					require.True(t, closed, "the last token comes before the error")
+					break
+				}
+			}
+
 			var text strings.Builder
 			for restart(); ; {
 				kind := tokens.PeekKind()

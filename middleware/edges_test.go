@@ -124,6 +124,9 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"decoder: option 2 of 3 is nil": func() {
 			middleware.Always(&middleware.Resource{Program: p, Decoder: []decoder.Option{nil}})
 		},
+		"middleware: Paths.Unknown is none of the constants": func() {
+			middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassNothing + 1}.Finder()
+		},
 		"middleware: the Catalog is nil":                       func() { middleware.ByPath(nil) },
 		"middleware: the Catalog is nil ":                      func() { middleware.ByKind(nil) },
 		"decoder: FieldValidation: there is no Validation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },

@@ -457,7 +457,7 @@ func (s *Structural) anyNode(has func(*Structural) bool) bool {
 	if has(s) {
 		return true
 	}
-	for c := range s.within {
+	for _, c := range s.within() {
 		if c != nil && c.anyNode(has) {
 			return true
 		}

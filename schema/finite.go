@@ -1,6 +1,10 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // maxPlaces is how many places a schema may have for [Structural.Validate] and [Structural.Warnings], which look at each: more
 // than a text of 256 MiB makes. A schema that was made by a program may stand in many places.
@@ -34,34 +38,22 @@ func (f *finite) count(s *Structural, depth int) int {
 	}
 	f.places[s] = 0
 	n := 1
-	for c := range s.within {
+	for _, c := range s.within() {
 		n = min(n+f.count(c, depth+1), maxPlaces+1)
 	}
 	f.places[s] = n
 	return n
 }
 
-// within yields the schemas that s holds, some of which may be nil.
-func (s *Structural) within(yield func(*Structural) bool) {
+// within returns the schemas that s holds, some of which may be nil.
+func (s *Structural) within() []*Structural {
+	list := []*Structural{s.Not, s.element(), s.value(), s.AdditionalItems.schema()}
+	list = slices.Concat(list, s.AllOf, s.AnyOf, s.OneOf)
 	for _, m := range []map[string]*Structural{s.Properties, s.PatternProperties, s.Definitions} {
-		for _, c := range m {
-			if !yield(c) {
-				return
-			}
-		}
-	}
-	for _, l := range [][]*Structural{s.AllOf, s.AnyOf, s.OneOf, {s.Not, s.element(), s.value(), s.AdditionalItems.schema()}} {
-		for _, c := range l {
-			if !yield(c) {
-				return
-			}
-		}
+		list = slices.AppendSeq(list, maps.Values(m))
 	}
 	if s.Items != nil {
-		for _, c := range s.Items.Schemas {
-			if !yield(c) {
-				return
-			}
-		}
+		list = append(list, s.Items.Schemas...)
 	}
+	return list
 }
