@@ -14,7 +14,8 @@ import (
 // for use by the goroutines of all of them.
 type Budget interface {
 	// Take asks for n bytes, and reports whether there is room for them. A negative n gives
-	// back, which never fails.
+	// back, which never fails. It must not panic: a decoder in whose midst that happens is not to be
+	// used again, and says so.
 	Take(n int) bool
 }
 
@@ -93,8 +94,7 @@ func (d *Decoder) exhausted(mark memory.Account) {
 	d.duplicates, d.duplicatesBytes, d.ofMetadata = nil, 0, nil
 	d.yaml.Forget()
 	d.drop()
-	d.account.Rollback(mark)
-	d.account.Settle(min(d.Cap(), mark.Held()))
+	d.account.Rollback(mark, d.Cap())
 }
 
 // drop lets go of all buffers that grow with documents.

@@ -192,6 +192,74 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// An others is a budget of which others take all room as soon as there was none.
+type others struct{ left, taken int }
+
+func (o *others) Take(n int) bool {
+	if n > 0 {
+		if o.left--; o.left < 0 {
+			return false
+		}
+	}
+	o.taken += n
+	return true
+}
+
+// What a decoder has held before is not given back twice, and not asked for again, where there is no room at all.
+func TestBudgetsOfUsedDecoders(t *testing.T) {
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, c := range amplifiers {
+		for _, streamed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/%v", name, streamed), func(t *testing.T) {
+				for left := 0; left < 100; left += 1 + left {
+					d := New(p, c.opts...)
+					before := d.Cap()
+					b := &others{left: math.MaxInt}
+					d.SetBudget(b)
+					use := func() (err error) {
+						out, err := appendTo(d, nil, c.text, c.yaml, streamed)
+						if !streamed {
+							b.taken -= cap(out) // which is ours
+						}
+						return err
+					}
+					require.NoError(t, use())
+					uncharged := d.Cap() - before - b.taken // what grows by little
+					b.left = left
+					err := use()
+					assert.True(t, err == nil || err == errors.ErrBudget, err)
+					assert.InDelta(t, d.Cap()-before-b.taken, uncharged, 4096+float64(len(c.text))/32, "%d: %v", left, err)
+				}
+			})
+		}
+	}
+}
+
+// The buffer of a result that was let go is not held any more.
+func TestBudgetOfUnmarshal(t *testing.T) {
+	d := New(compileYAML(t, budgetSchema))
+	b := &purse{room: 4 << 20}
+	d.SetBudget(b)
+	text := func(n int) []byte { return []byte(`{"any":"` + strings.Repeat("x", n) + `"}`) }
+	var v any
+	require.NoError(t, d.Unmarshal(text(1<<20), &v))
+	for range 3 {
+		require.ErrorIs(t, d.Unmarshal(text(8<<20), &v), errors.ErrBudget)
+		assert.InDelta(t, 0, b.taken, 4096)
+		assert.Less(t, d.Cap(), 64<<10)
+	}
+}
+
+// The next user of a decoder of a pool is not charged to the budget of the last one.
+func TestPoolTakesBudget(t *testing.T) {
+	pool := NewPool(compileYAML(t, budgetSchema))
+	d := pool.Get()
+	d.SetBudget(&purse{})
+	pool.Put(d)
+	_, err := d.AppendJSON(nil, []byte(`{"any":"`+strings.Repeat("x", 100_000)+`"}`))
+	assert.NoError(t, err)
+}
+
 func TestPeekTypeWithin(t *testing.T) {
 	text := []byte(`{"apiVersion":"v",` + strings.Repeat(`"kind":"K",`, 30_000) + `"z":0}`)
 	b := &purse{room: 1 << 30}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -76,8 +77,10 @@ func TestUsedWhileAtWork(t *testing.T) {
 		func() { _, _ = d.AppendJSON(nil, []byte("{}")) },
 		func() { _, _ = d.AppendYAML(nil, []byte("{}")) },
 		func() { var v any; _ = d.Unmarshal([]byte("{}"), &v) },
-		func() { _, _ = io.ReadAll(d.NewReader(strings.NewReader("{}"))) },
-		func() { _, _ = d.NewWriter(io.Discard).Write([]byte("{}")) },
+		func() { d.NewReader(strings.NewReader("{}")) },
+		func() { d.NewYAMLReader(strings.NewReader("{}")) },
+		func() { d.NewWriter(io.Discard) },
+		func() { d.Tokens(strings.NewReader("{}")) },
 	} {
 		assert.PanicsWithValue(t, text, use)
 	}
@@ -93,3 +96,37 @@ func TestUsedWhileAtWork(t *testing.T) {
 	require.NoError(t, err)
 	assert.Panics(t, func() { NewPool(compileYAML(t, "{type: object}")).Put(nil) })
 }
+
+// A failing value does what ends the call of Unmarshal that has called it.
+type failing struct{}
+
+var fail func()
+
+func (failing) UnmarshalJSON([]byte) error { fail(); return nil }
+
+// TestAfterPanics holds that a decoder is fit for use after code of others has panicked, or has ended its goroutine.
+func TestAfterPanics(t *testing.T) {
+	d := New(compileYAML(t, "{type: object, properties: {a: {type: string}}}"))
+	for _, fail = range []func(){func() { panic("failed") }, runtime.Goexit} {
+		for _, use := range []func(){
+			func() { _ = d.Unmarshal([]byte("{}"), &failing{}) },
+			func() { _ = d.UnmarshalYAML([]byte("{}"), &failing{}) },
+			func() { _, _ = io.ReadAll(d.NewReader(failing{})) },
+			func() { _ = d.NewWriter(failing{}).Close() },
+		} {
+			ended := make(chan bool)
+			go func() {
+				defer close(ended)
+				defer func() { _ = recover() }()
+				use()
+			}()
+			<-ended
+			out, err := d.AppendJSON(nil, []byte(`{"a":"b"}`))
+			require.NoError(t, err)
+			assert.Equal(t, `{"a":"b"}`, string(out))
+		}
+	}
+}
+
+func (failing) Read([]byte) (int, error)  { fail(); return 0, io.EOF }
+func (failing) Write([]byte) (int, error) { fail(); return 0, io.EOF }

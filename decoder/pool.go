@@ -20,7 +20,7 @@ func NewPool(p *schema.Program, opts ...Option) *Pool {
 // Get returns a decoder that nobody else uses.
 func (p *Pool) Get() *Decoder { return p.decoders.Get().(*Decoder) }
 
-// Put gives back a decoder, which must come from Get. The caller must not use it, its readers or
+// Put gives back a decoder, which must come from Get, and takes away its budget. The caller must not use it, its readers or
 // writers any more, nor the list that Findings has returned.
 func (p *Pool) Put(d *Decoder) {
 	if d == nil {
@@ -28,5 +28,6 @@ func (p *Pool) Put(d *Decoder) {
 	}
 	d.poison()
 	d.poisonTexts()
+	d.SetBudget(nil)
 	p.decoders.Put(d)
 }

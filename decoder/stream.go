@@ -40,6 +40,8 @@ type stream struct {
 }
 
 func (s *stream) start(d *Decoder) {
+	d.begin() // what it has found so far would be gone
+	defer d.end()
 	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], whole: d.kubernetes, yaml: s.yaml}
 	s.whole = s.whole || s.yaml
 	w := &d.walker
@@ -225,6 +227,9 @@ func (s *stream) decodeWhole() {
 		s.out, s.err = s.d.appendYAML(s.out[:0], text)
 	} else {
 		s.out, s.err = s.d.appendJSON(s.out[:0], text)
+	}
+	if s.err == errors.ErrBudget {
+		s.out = nil // the decoder has let the buffer go, and is not charged for it any more
 	}
 	s.keepOutput()
 	s.use = s.d.uses

@@ -56,6 +56,9 @@ var errNilPointer = stderrors.New("decoder: Unmarshal needs a pointer that is no
 // unmarshal stores the result, which came with an error that may be fatal. start says
 // where the document starts.
 func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Position) error {
+	if err == errors.ErrBudget {
+		return err // the decoder has let the buffer go, and was not charged for it any more
+	}
 	d.account.Own(cap(out) - cap(d.result))
 	d.result = out
 	if _, isStrict := err.(*errors.StrictError); err != nil && !isStrict {

@@ -45,8 +45,7 @@ func (r *Reader) exhausted(mark memory.Account) {
 		Dialect: r.Dialect, AsServer: r.AsServer, Origin: r.Origin, AliasFactor: r.AliasFactor, Budget: r.Budget,
 		account: r.account,
 	}
-	r.account.Rollback(mark)
-	r.account.Settle(0)
+	r.account.Rollback(mark, 0)
 }
 
 // settledBytes is after how much JSON is charged what has grown by one element at a time, for tokens: that has at most doubled.

@@ -80,10 +80,12 @@ func (a *Account) Held() int { return a.charged }
 // Mark returns the account as it is, for [Account.Rollback].
 func (a *Account) Mark() Account { return *a }
 
-// Rollback gives back what was charged since the mark.
-func (a *Account) Rollback(mark Account) {
-	a.Give(a.lent - mark.lent)
-	*a = mark
+// Rollback gives back what was charged since the mark, and of what was charged before it all but what the owner still
+// holds. It takes nothing, not even for a moment: others may have all the room by now.
+func (a *Account) Rollback(mark Account, held int) {
+	owed := mark.charged + a.lent - mark.lent
+	a.charged = min(held, mark.charged, owed)
+	a.Give(owed - a.charged)
 }
 
 // An exhausted is what is thrown where there is no room.

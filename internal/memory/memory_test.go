@@ -47,7 +47,7 @@ func TestAccount(t *testing.T) {
 	b.Open(p, 0)
 	b.Take(70)
 	a.Join(&b)
-	a.Rollback(Account{budget: p, charged: 100})
+	a.Rollback(Account{budget: p, charged: 100}, 100)
 	assert.Zero(t, p.taken)
 }
 
@@ -59,7 +59,7 @@ func TestExhausted(t *testing.T) {
 		a.Open(p, 0)
 		mark := a.Mark()
 		grow := func() (err error) {
-			defer Recover(&err, func() { a.Rollback(mark) })
+			defer Recover(&err, func() { a.Rollback(mark, 0) })
 			list := Room(&a, []byte(nil), 300)
 			_ = Room(&a, list[:300], 300)
 			return nil
