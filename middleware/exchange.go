@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // An exchange is one request on its way through the middleware.
@@ -197,6 +198,11 @@ func (e *exchange) run() *StatusError {
 		e.findings = slices.Clone(d.Findings())
 		return e.explain(err)
 	}
+	if e.h.opts.Action == Report && e.form.isYAML() {
+		if err := e.readPlainly(); err != nil {
+			return e.explain(err)
+		}
+	}
 	e.findings, e.omitted = d.Findings(), d.Omitted()
 	e.dropRemovals()
 	e.findings = slices.Clone(e.findings)
@@ -205,6 +211,16 @@ func (e *exchange) run() *StatusError {
 	}
 	duplicates := d.YAMLDuplicates()
 	return e.judge(duplicates[:min(len(duplicates), maxLines)])
+}
+
+// readPlainly returns an error for a body in YAML that only a decoder made with decoder.Kubernetes reads: who gets it as it
+// was sent may read another document behind the first, or members in what was a comment here. Its aliases were found to
+// be within the limit of the resource.
+func (e *exchange) readPlainly() error {
+	defer func(before int) { e.loan.repay(e.loan.bytes - before) }(e.loan.bytes)
+	plain := yamlbridge.Reader{Budget: &e.loan}
+	_, err := plain.AppendJSON(nil, e.body)
+	return err
 }
 
 // judge makes warnings or an answer of what was found.

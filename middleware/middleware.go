@@ -26,7 +26,8 @@ const (
 	// of schemas without defaults.
 	Rewrite Action = iota
 	// Report passes on the body as it was sent, decompressed where it was compressed. What is
-	// found is reported, and what cannot be decoded is refused, as with Rewrite.
+	// found is reported, and what cannot be decoded is refused, as with Rewrite. YAML that yamlbridge.Reader refuses
+	// without AsServer is refused whatever the options of the decoder: others may read something else in it.
 	Report
 )
 

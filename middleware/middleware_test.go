@@ -60,6 +60,31 @@ func TestOldLineBreaks(t *testing.T) {
 	}
 }
 
+// TestReportPassesNoServerYAML holds that what is refused under Report does not depend on how a decoder reads: with
+// decoder.Kubernetes it takes YAML in which others find what it has not seen.
+func TestReportPassesNoServerYAML(t *testing.T) {
+	const object = "apiVersion: example.com/v1\nkind: Foo\n"
+	utf16 := []byte("\xff\xfe")
+	for _, c := range []byte(object) {
+		utf16 = append(utf16, c, 0)
+	}
+	for name, body := range map[string]string{
+		"line break of YAML 1.1": object + "spec: # \u2028 {a: \"\nEVIL: 1\n#\"}\n",
+		"second document":        object + "---\nEVIL: 1\n",
+		"UTF-16":                 string(utf16),
+		"tag":                    object + "spec: !php/object {a: b}\n",
+	} {
+		find := byPath(t, decoder.Kubernetes())
+		w, got := send(t, find, middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", body))
+		refused(t, w, got, http.StatusBadRequest)
+		_, got = send(t, find, middleware.Options{}, post(foosPath, "application/yaml", body))
+		require.NotNil(t, got, name)
+		assert.NotContains(t, got.body, `"EVIL"`)
+	}
+	_, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", object))
+	assert.Equal(t, object, got.body)
+}
+
 func TestFieldValidation(t *testing.T) {
 	body := foo(`,"spec":{"a":"x","a":"y","b":1}`)
 	warned := []string{`299 - "duplicate field \"spec.a\""`, `299 - "unknown field \"spec.b\""`}
