@@ -50,10 +50,14 @@ func (res *Resource) pool(v decoder.Validation, isPatch bool) *decoder.Pool {
 			}
 		}
 	})
+	pool := res.objects[v]
 	if isPatch {
-		return res.patches[v]
+		pool = res.patches[v]
 	}
-	return res.objects[v]
+	if pool == nil { // the first call has panicked; a turn must not be taken for what is going to panic
+		panic("middleware: a Resource has options that decoder.New refuses")
+	}
+	return pool
 }
 
 // splitAPIVersion returns the group, which may be empty, and the version.
