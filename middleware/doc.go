@@ -32,6 +32,7 @@
 //	no schema for it, by path                403 where [Paths] says so
 //	a method that is not on the list below   405
 //	what overrides the method                400
+//	a Content-Range                          400
 //	Connection names a header of the body    400
 //
 // Answers are metav1.Status in JSON, or problem details (RFC 9457).
@@ -49,8 +50,8 @@
 //     HTTP2-Settings are dropped otherwise, and the request passes as one that does not ask for it.
 //   - Of POST, PUT and PATCH the headers are dropped by which handlers and gateways take a request for one with another path:
 //     X-Original-URL, X-Original-URI, X-Rewrite-URL, X-Script-Name, and X-Forwarded- with Prefix, Path and Uri.
-//   - Headers with underscores that are Content-Type, Content-Encoding, Content-Length, Transfer-Encoding or Trailer for who
-//     takes these for hyphens are dropped.
+//   - Headers with underscores that are Content-Type, Content-Encoding, Content-Length, Content-Range, Transfer-Encoding or
+//     Trailer for who takes these for hyphens are dropped.
 //   - Of what is decoded those trailers pass that were announced, and that say nothing about framing,
 //     routing, authentication, conditions or the content (RFC 9110 section 6.5.1).
 //

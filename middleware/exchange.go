@@ -123,6 +123,9 @@ func (e *exchange) check() (refused *StatusError) {
 	if e.gzip, refused = isGzip(e.r, e.h.opts.Gzip); refused != nil {
 		return refused
 	}
+	if len(e.r.Header["Content-Range"]) > 0 { // RFC 9110 section 14.5
+		return badRequest("the header Content-Range is refused: a body is a whole object or patch")
+	}
 	if e.r.ContentLength > e.h.opts.MaxBytes {
 		return tooLarge(e.h.opts.MaxBytes)
 	}

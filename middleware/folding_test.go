@@ -334,13 +334,24 @@ func TestHeadersOfOtherPaths(t *testing.T) {
 // What frameworks made for CGI take for the header that was judged does not pass.
 func TestHeadersWithUnderscores(t *testing.T) {
 	r := post(foosPath, "application/json", evil)
-	for _, name := range []string{"Content_Type", "Content-Type_", "Content_Encoding", "Transfer_Encoding", "Content_Length", "Other_Name"} {
+	for _, name := range []string{"Content_Type", "Content-Type_", "Content_Encoding", "Transfer_Encoding", "Content_Length", "Content_Range", "Other_Name"} {
 		r.Header[http.CanonicalHeaderKey(name)] = []string{"x"}
 	}
 	_, got := send(t, byPath(t), middleware.Options{}, r)
 	require.NotNil(t, got)
 	assert.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Type_": {"x"}, "Other_name": {"x"}}, got.Header)
-	assert.Len(t, r.Header, 7, "the request itself was changed")
+	assert.Len(t, r.Header, 8, "the request itself was changed")
+}
+
+// TestContentRange: a body that was decoded as a whole object must not be stored as a part of one.
+func TestContentRange(t *testing.T) {
+	for _, opts := range []middleware.Options{{}, {Action: middleware.Report}, {Stream: true}} {
+		r := post(foosPath, "application/json", evil)
+		r.Header.Set("Content-Range", "bytes 0-10/100")
+		w, got := send(t, byPath(t), opts, r)
+		refused(t, w, got, http.StatusBadRequest)
+		assert.Contains(t, w.Body.String(), "Content-Range")
+	}
 }
 
 // TestConnectionOptions: nobody may have a header taken away that says how the body is read.

@@ -63,7 +63,8 @@ var (
 	pathHeaders = []string{"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Script-Name",
 		"X-Forwarded-Prefix", "X-Forwarded-Path", "X-Forwarded-Uri"}
 	// bodyHeaders say how a body is read. To CGI and what followed it Content_Type is the same as Content-Type.
-	bodyHeaders = []string{"Content-Type", "Content-Encoding", "Content-Length", "Transfer-Encoding", "Trailer"}
+	bodyHeaders = []string{"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Transfer-Encoding",
+		"Trailer"}
 )
 
 // withoutUnderscores returns a name as whoever takes underscores for hyphens reads it.
