@@ -220,7 +220,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	}
 	defer func() { d.lines.src = nil }()
 	if !d.compact && !d.kubernetes {
-		w.most = len(dst) + w.limits.OutputBytes
+		w.most = len(dst) + min(w.limits.OutputBytes, maxInt-len(dst))
 	}
 	w.start(dst)
 	st := w.run(src, true)

@@ -3,6 +3,7 @@ package decoder
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"testing"
 
@@ -110,6 +111,24 @@ func TestNameLimitAfterDefaults(t *testing.T) {
 
 // TestOutputLimit: the limit is on the result, which is not grown beyond it, and
 // a document that is no JSON is refused for that first.
+// TestNoLimits holds that the largest number is no limit at all, whatever is added to it.
+func TestNoLimits(t *testing.T) {
+	var none Limits
+	for _, limit := range none.fields() {
+		*limit = math.MaxInt
+	}
+	const doc = `{"a":"b","u":1}`
+	d := New(compileYAML(t, "{type: object, properties: {a: {type: string}, d: {type: string, default: x}}}"), WithLimits(none))
+	for _, decode := range []func([]byte, []byte) ([]byte, error){d.AppendJSON, d.AppendYAML} {
+		out, err := decode([]byte("dst"), []byte(doc))
+		require.NoError(t, err)
+		assert.Equal(t, `dst{"a":"b","d":"x"}`, string(out))
+	}
+	out, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":"b","d":"x"}`, string(out))
+}
+
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
 	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)

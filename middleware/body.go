@@ -44,7 +44,7 @@ func (e *exchange) read() *StatusError {
 				return overloaded()
 			}
 		}
-		room := e.body[len(e.body):min(int64(cap(e.body)), most+1)]
+		room := e.body[len(e.body) : min(int64(cap(e.body))-1, most)+1]
 		n, err := src.Read(room)
 		e.body = e.body[:len(e.body)+n]
 		e.received += int64(n)

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -83,6 +84,16 @@ func TestReportPassesNoServerYAML(t *testing.T) {
 	}
 	_, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", object))
 	assert.Equal(t, object, got.body)
+}
+
+// TestNoLimits holds that the largest number is no limit at all, whatever is added to it.
+func TestNoLimits(t *testing.T) {
+	for _, stream := range []bool{false, true} {
+		opts := middleware.Options{MaxBytes: math.MaxInt64, MaxHeldBytes: math.MaxInt64, Stream: stream}
+		_, got := send(t, byPath(t), opts, post(foosPath, "", foo(`,"spec":{"b":1}`)))
+		require.NotNil(t, got)
+		assert.Equal(t, foo(`,"spec":{"size":1}`), got.body)
+	}
 }
 
 func TestFieldValidation(t *testing.T) {
