@@ -92,7 +92,8 @@ func Always(res *Resource) Finder {
 }
 
 // ByKind finds the resources of a catalog by the type of the object in the body. Bodies
-// without one that the catalog knows are refused, patches among them, which seldom have one. It panics without
+// without one that the catalog knows are refused, patches among them, which seldom have one. To find the type, aliases
+// are read within the limit that a [Resource] has by default: a larger one in the options has no effect. It panics without
 // a catalog, and for options that decoder.New refuses.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	mustFind(catalog, opts)
