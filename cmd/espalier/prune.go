@@ -108,7 +108,7 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if t.write {
+		if t.inPlace() {
 			names = t.writable(append(slices.Clip(t.names), args...), names)
 		}
 		t.run(names)
@@ -134,14 +134,16 @@ func excluded(cmd *cobra.Command) error {
 	return nil
 }
 
+// inPlace reports whether files are edited, or are shown as they would be.
+func (t *transformer) inPlace() bool { return t.write || t.diff || t.lists }
+
 func (t *transformer) run(names []string) {
 	s, ok := t.load(t.compile...)
 	if !ok {
 		return
 	}
 	set := t.settings(s)
-	inPlace := t.write || t.diff || t.lists
-	set.all, set.sources = inPlace, isTerminal(t.stderr)
+	set.all, set.sources = t.inPlace(), isTerminal(t.stderr)
 	text := textPrinter{painter(wantsColor(t.color.value, t.stderr)), set.sources}
 	colors := wantsColor(t.color.value, t.stdout)
 	examiners := t.examiners(set)
@@ -149,7 +151,7 @@ func (t *transformer) run(names []string) {
 		defer removeOnSignal()()
 	}
 	err := t.each(names, func(worker int, name string, emit func(*verdict) bool) {
-		if inPlace {
+		if t.inPlace() {
 			t.file(examiners[worker], name, colors, emit)
 			return
 		}
@@ -205,7 +207,7 @@ func (t *transformer) print(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	if t.output.value == "yaml" && t.written > 0 && !t.write && !t.diff && !t.lists {
+	if t.output.value == "yaml" && t.written > 0 && !t.inPlace() {
 		text = append([]byte("---\n"), text...)
 	}
 	t.written++

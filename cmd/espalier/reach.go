@@ -11,9 +11,9 @@ import (
 )
 
 // writable returns those of the files that arguments stand for which --write edits, each
-// once. Where an argument names a file, that is edited, or what it is a link to. What was
-// met in a folder or by a pattern is edited if it is within that folder, also when links
-// are followed; else a warning says that it is not.
+// once: --diff and --list-changed show these, too. Where an argument names a file, that is
+// edited, or what it is a link to. What was met in a folder or by a pattern is edited if it
+// is within that folder, also when links are followed; else a warning says that it is not.
 func (o *options) writable(arguments, names []string) (within []string) {
 	given := map[string]bool{}
 	var folders []string

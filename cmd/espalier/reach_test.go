@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -58,6 +59,18 @@ func TestWriteReach(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, stderr, filepath.Join("repo", "link.yaml")+": warning: leads out of the folder to "+target+", and is not edited: name it to have it edited [edit]\n")
 	assert.NotContains(t, stderr, "inner")
+
+	// What is shown beforehand is what is done, each file once.
+	make(t)
+	edits := filepath.FromSlash("repo/a.yaml\nrepo/inner.yaml\n")
+	for _, args := range [][]string{{"--list-changed"}, {"--write", "--list-changed"}} {
+		stdout, stderr, _ := espalier("", append([]string{"prune", "--crd", crd, "--validate", "ignore", "repo"}, args...)...)
+		assert.Equal(t, edits, stdout, args)
+		assert.Contains(t, stderr, "leads out of the folder", args)
+	}
+	make(t)
+	stdout, _, _ := espalier("", "prune", "--crd", crd, "--validate", "ignore", "--diff", "repo")
+	assert.Equal(t, 2, strings.Count(stdout, "\n+++ b/"), stdout)
 }
 
 // TestConfigReach: the search for the configuration ends at the root of the repository.
