@@ -23,11 +23,19 @@ var (
 	errLong      = stderrors.New("is longer than 1 GiB, and is not edited")
 )
 
-// readOriginal reads a file, or what its links lead to.
+// readOriginal reads a file, or what its links lead to. It is looked at before it is
+// opened, which may wait for whoever writes into a pipe.
 func readOriginal(name string) (*original, error) {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nil, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errIrregular
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -37,6 +45,9 @@ func readOriginal(name string) (*original, error) {
 	o := &original{path: path}
 	if o.info, err = f.Stat(); err != nil {
 		return nil, err
+	}
+	if !os.SameFile(info, o.info) {
+		return nil, errChanged
 	}
 	o.content, err = readLimited(f)
 	return o, err
@@ -60,9 +71,6 @@ func readLimited(r io.Reader) ([]byte, error) {
 // system has flock. What is left is a window of microseconds between the last look and
 // the rename, in which a program that takes no such lock can write what is lost.
 func (o *original) replace(content []byte) (err error) {
-	if !o.info.Mode().IsRegular() {
-		return errIrregular
-	}
 	if n := links(o.info); n > 1 {
 		return fmt.Errorf("the file has %d names (hard links), of which all but one would keep the old content: make it a copy of its own first", n)
 	}

@@ -78,14 +78,14 @@ func TestReplaceFails(t *testing.T) {
 	}
 }
 
-// TestReplaceIrregular: what is no file with content of its own is not replaced.
+// TestReplaceIrregular: what is no file with content of its own is not read, as it may have
+// no end.
 func TestReplaceIrregular(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: there is no such device")
 	}
-	o, err := readOriginal(os.DevNull)
-	require.NoError(t, err)
-	assert.Equal(t, errIrregular, o.replace([]byte("b")))
+	_, err := readOriginal(os.DevNull)
+	assert.Equal(t, errIrregular, err)
 }
 
 // TestReplaceChanged: what somebody else made of a file meanwhile stays.
