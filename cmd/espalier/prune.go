@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	stderrors "errors"
 	"fmt"
 	"slices"
@@ -228,6 +229,9 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 	var err error
 	if name == "-" {
 		file.content, err = readLimited(t.stdin)
+		if err == nil && len(bytes.TrimSpace(file.content)) == 0 {
+			err = errEmptyInput
+		}
 	} else {
 		file, err = readOriginal(name)
 	}
