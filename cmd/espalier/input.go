@@ -296,6 +296,7 @@ func (d document) items() (items []document, ok bool) {
 			items = append(items, document{
 				json:   d.json[end-len(value) : end],
 				text:   d.text,
+				isYAML: d.isYAML,
 				number: d.number,
 				origin: d.origin,
 				start:  d.locate(start),

@@ -23,12 +23,23 @@ func (e *examiner) refuseSecond(o *object) bool {
 	}
 	count := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
 	f := finding{severity: failure, fatal: true, rule: ruleSeparator, first: o.doc.locate(count.position(first)), at: count.position(again)}
-	f.message = fmt.Sprintf("a second object starts here: %q stands at %s, too, and only the last would be left; a missing \"---\"?", name, f.first)
+	f.message = fmt.Sprintf("a second object starts here: %q stands at %s, too, and only the last would be left; a missing %q?", name, f.first, o.doc.separator())
 	if name == "items" {
-		f.message = fmt.Sprintf("a second list starts here: the objects of the first, at %s, would be lost; join the lists, or is a \"---\" missing?", f.first)
+		f.message = fmt.Sprintf("a second list starts here: the objects of the first, at %s, would be lost; join the lists, or is a %q missing?", f.first, o.doc.separator())
 	}
 	e.add(o, f, o.doc.locate, name)
 	return true
+}
+
+// separator returns what stands between objects where a document is.
+func (d document) separator() string {
+	switch {
+	case !d.isYAML:
+		return "}"
+	case d.base > 0: // an item of a List
+		return "-"
+	}
+	return "---"
 }
 
 // An occurrence is where a member stands in a JSON text, and its value; for metadata, what
