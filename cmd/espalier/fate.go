@@ -153,11 +153,11 @@ func absent(o *object, way []waypoint, steps []step) fate {
 	last := way[len(way)-1]
 	switch {
 	case last.inMetadata && !isInMetadata(o, steps, last.depth):
-		f.what, f.why, f.rule, f.unknown = "is not there, and metadata has no such field", "it would be pruned", ruleImplicit, true
+		f.what, f.why, f.rule, f.unknown = "is not there, and would be pruned", "metadata has no such field", ruleImplicit, true
 		f.suggest(o, last, steps)
 		return f
 	case last.undeclared && last.depth < len(steps):
-		f.what, f.why, f.rule, f.unknown = "is not there, and the schema has no such field", "it would be pruned", rulePrune, true
+		f.what, f.why, f.rule, f.unknown = "is not there, and would be pruned", "the schema has no such field", rulePrune, true
 		f.suggest(o, last, steps)
 		return f
 	}
