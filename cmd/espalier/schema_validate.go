@@ -92,7 +92,7 @@ func (e *examiner) validateFile(name string, o *options, isNamed bool, emit func
 		return emit(&obj.verdict)
 	})
 	switch {
-	case validated > 0:
+	case validated > 0, partial && !isNamed:
 	case !isNamed:
 		emit(&verdict{passed: true})
 	case partial:
