@@ -3,6 +3,7 @@ package main
 import (
 	stderrors "errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -123,7 +124,11 @@ type nothingFoundError struct {
 }
 
 func (e *nothingFoundError) Error() string {
-	return fmt.Sprintf("--%s %s: there are no %s; of folders, files are read whose names end in .yaml, .yml or .json", e.flag, e.name, e.of)
+	text := fmt.Sprintf("--%s %s: there are no %s", e.flag, e.name, e.of)
+	if info, err := os.Stat(e.name); err == nil && info.IsDir() {
+		text += "; of folders, files are read whose names end in .yaml, .yml or .json"
+	}
+	return text
 }
 
 // definitionsOf returns the definitions that a catalog has entries of, each once.
