@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"os/signal"
-	"slices"
 	"syscall"
 	"time"
 
@@ -172,16 +171,23 @@ func (c *proxyConfig) check() (*url.URL, error) {
 	return u, nil
 }
 
-// finder reads the definitions.
+// finder reads the definitions. Each --crd must have some: what a wrong one was for would
+// pass, or be refused.
 func (c *proxyConfig) finder() (middleware.Finder, error) {
 	catalog := schema.NewCatalog()
 	for _, name := range c.crds {
-		if err := catalog.AddPath(name); err != nil {
+		// In a catalog of its own what is found can be counted, if others have it, too.
+		found := schema.NewCatalog()
+		if err := found.AddPath(name); err != nil {
 			return nil, err
 		}
-	}
-	if len(slices.Collect(catalog.All())) == 0 {
-		return nil, errors.New("--crd: there are no custom resource definitions")
+		crds := definitionsOf(found)
+		if len(crds) == 0 {
+			return nil, &nothingFoundError{source{flag: "crd", of: "custom resource definitions"}, name}
+		}
+		if err := catalog.Add(crds...); err != nil {
+			return nil, err
+		}
 	}
 	var opts []decoder.Option
 	if c.kubernetes {

@@ -402,6 +402,7 @@ func TestProxyArguments(t *testing.T) {
 	for want, args := range map[string][]string{
 		"no such file":                      {"--crd", "none.yaml"},
 		"there are no custom resource":      {"--crd", "../../testdata/quickstart/backupplan.yaml"},
+		"backupplan.yaml: there are no":     {"--crd", crd, "--crd", "../../testdata/quickstart/backupplan.yaml", "--listen", "127.0.0.1:99999"},
 		"--upstream-ca: ":                   {"--crd", crd, "--upstream-ca", "none.pem"},
 		"there is no certificate in " + crd: {"--crd", crd, "--upstream-ca", crd},
 		"--tls-cert, --tls-key: ":           {"--crd", crd, "--tls-cert", "none", "--tls-key", "none"},
