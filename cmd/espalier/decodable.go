@@ -15,7 +15,7 @@ const maxFormats = decoder.DefaultFindings
 // checkFormats adds the values of an object that are of the right type and cannot be decoded
 // by the API server.
 func (e *examiner) checkFormats(o *object) {
-	if !e.checks || o.program == e.anything {
+	if !e.checks && !e.explains || o.program == e.anything {
 		return
 	}
 	bad, more := formats.Find(o.doc.json, e.formatsOf(o), o.doc.isYAML, maxFormats)

@@ -191,8 +191,8 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 	if fate.hint != "" {
 		text = fmt.Appendf(text, "  %s\n", safe(fate.hint))
 	}
-	if n := len(o.mismatches); n > 0 && fate.rule != ruleTyped {
-		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", safe(o.mismatches[0].Error()), map[bool]string{true: ", and more"}[n > 1])
+	if why := o.refusals(); len(why) > 0 && fate.rule != ruleTyped && fate.rule != ruleUndecoded {
+		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", safe(why[0]), map[bool]string{true: ", and more"}[len(why) > 1])
 	}
 	text = fmt.Appendf(text, "  rule: %s\n", fate.rule)
 	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", printable(entry.APIVersion), printable(entry.Kind), printable(entry.CRD.File))
@@ -201,6 +201,19 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 		text = fmt.Appendf(text, "    %s %s: %s\n", x.paint(bold, lines[i]), spelled(steps[:w.depth]), safe(w.describe()))
 	}
 	return text, !fate.unknown
+}
+
+// refusals returns for which of its values an object is refused.
+func (o *object) refusals() (why []string) {
+	for i := range o.mismatches {
+		why = append(why, o.mismatches[i].Error())
+	}
+	for i := range o.findings {
+		if o.findings[i].rule == ruleFormat {
+			why = append(why, o.findings[i].message)
+		}
+	}
+	return why
 }
 
 // pathOf returns the steps as a path of the library.

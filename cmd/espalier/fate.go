@@ -23,6 +23,7 @@ const (
 	ruleDefault    = "a default is inserted where the field is absent from an object that is there (KEP-575)"
 	ruleNullGone   = "a null is dropped where the field is not nullable and has no default"
 	ruleNullFilled = "a null is replaced by the default where the field is not nullable"
+	ruleUndecoded  = "an object with a value that cannot be decoded is refused as a whole"
 	ruleTyped      = "an object with a value of another type than the schema gives is refused as a whole"
 )
 
@@ -34,6 +35,11 @@ func fateOf(o *object, way []waypoint, steps []step) fate {
 	for i := range o.mismatches {
 		if m := &o.mismatches[i]; was && m.Path.Compare(pathOf(steps)) == 0 {
 			return fate{goes: true, what: "is refused", why: m.Error(), rule: ruleTyped}
+		}
+	}
+	for i := range o.findings {
+		if f := &o.findings[i]; was && f.rule == ruleFormat && f.field.Compare(pathOf(steps)) == 0 {
+			return fate{goes: true, what: "is refused", why: f.message, rule: ruleUndecoded}
 		}
 	}
 	switch {
