@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	stderrors "errors"
 	"fmt"
 	"slices"
@@ -229,7 +228,7 @@ func (t *transformer) file(e *examiner, name string, colors bool, emit func(*ver
 	var err error
 	if name == "-" {
 		file.content, err = readLimited(t.stdin)
-		if err == nil && len(bytes.TrimSpace(file.content)) == 0 {
+		if err == nil && isBlank(file.content) {
 			err = errEmptyInput
 		}
 	} else {

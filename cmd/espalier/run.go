@@ -79,10 +79,14 @@ type notedReader struct {
 
 func (n *notedReader) Read(p []byte) (int, error) {
 	got, err := n.r.Read(p)
-	n.seen = n.seen || len(bytes.TrimSpace(p[:got])) > 0
+	n.seen = n.seen || !isBlank(p[:got])
 	n.ended = n.ended || err == io.EOF
 	return got, err
 }
+
+// isBlank reports whether a text is nothing but white space and a byte order mark, which
+// some shells write into each pipe.
+func isBlank(text []byte) bool { return len(bytes.Trim(text, " \t\r\n\ufeff")) == 0 }
 
 // blank reports whether all was read, and was white space.
 func (n *notedReader) blank() bool { return n.ended && !n.seen }
