@@ -55,7 +55,7 @@ var identifying = []string{"apiVersion", "kind", "metadata", "items"}
 // findSecond returns with which name a second object starts in the JSON of one, and where
 // the name stands then and before; no name if there is one object. There are two if both
 // apiVersion and kind stand again, or if one of them has another value, or metadata
-// another name; and in a List, if items stands again.
+// another name, and not just one where there was none; and in a List, if items stands again.
 func findSecond(js []byte) (name string, again, first int) {
 	if !slices.ContainsFunc(identifying, func(name string) bool { return mayRepeat(js, name) }) {
 		return "", 0, 0
@@ -111,6 +111,9 @@ func rootPlaces(js []byte) map[string][]occurrence {
 		value := bytes.TrimLeft(js[at+length:d.InputOffset()], ": \t\r\n")
 		if string(name) == "metadata" {
 			namespace, name := nameIn(newTextDecoder(bytes.NewReader(value)))
+			if namespace == "" && name == "" {
+				continue // it is part of an object, and says nothing of another
+			}
 			value = []byte(namespace + "/" + name)
 		}
 		if slices.Contains(identifying, string(name)) {
