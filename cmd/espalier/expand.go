@@ -57,6 +57,11 @@ func expand(name string, recursive bool) ([]string, error) {
 	var names []string
 	var errs []error
 	for _, match := range matches {
+		if info, err := os.Stat(match); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			// Nobody has named it, and it may have no end.
+			errs = append(errs, fmt.Errorf("%s: is no regular file, and is not read", match))
+			continue
+		}
 		some, err := expand(match, recursive)
 		names = append(names, some...)
 		errs = append(errs, err)
