@@ -64,7 +64,7 @@ func (c *chunks) word() *uint64 {
 
 var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
 
-// address returns where b starts.
+// address returns where b starts, which is not empty.
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // box returns a value of the type of like, whose data are at p.

@@ -4,8 +4,8 @@ package decoder
 
 import "reflect"
 
-// address returns where b starts.
-func address(b []byte) uintptr { return reflect.ValueOf(b).Pointer() }
+// address returns where b starts, which is not empty.
+func address(b []byte) uintptr { return reflect.ValueOf(&b[0]).Pointer() } // of the slice itself it would allocate
 
 type boxes struct{}
 
