@@ -177,10 +177,11 @@ func mayBeAPI(path string) bool {
 		} else {
 			path = ""
 		}
-		if end := strings.IndexAny(element, ";?#"); end >= 0 {
+		element = strings.TrimLeft(element, ". +")
+		if end := strings.IndexAny(element, ";?#:@~,. +"); end >= 0 { // parameters, and suffixes of formats and versions
 			element = element[:end]
 		}
-		if element = strings.Trim(element, ". +"); element != "" {
+		if element != "" {
 			return isLikeAPI(element)
 		}
 	}

@@ -57,7 +57,7 @@ func TestPathsRefused(t *testing.T) {
 			"/apis/example.com/v1/Foos", "/apis/example.com/v1/foos.json", "/apis/example.com/v1/foos:create", "/apis/example.com/v1/Namespaces/x/foos", "/apis/example.com/v1/foos/n/Status", "/apis/example.com/v1/foos/n/status.json",
 			"/apis/example.com/v1/foos;x", "/apis;x/example.com/v1/foos", "/apis%20/example.com/v1/foos", "/%20apis/example.com/v1/foos", "/apis%5cexample.com/v1/foos", "/apis%2fexample.com/v1/foos", "/apis/example.com/v1%2ffoos", "/apis/example.com/v1/%2566oos",
 			"/x/..;/apis/example.com/v1/foos", "/x/..%5capis/example.com/v1/foos", "/x/%252e%252e/apis/example.com/v1/foos", "/x/..", "/x/.../y", "/x/%00", "/x/%c0%ae%c0%ae/y", "/x/%ef%bc%8e%ef%bc%8e/y", "/x/%25u002e%25u002e/y",
-			"/%EF%BD%81%EF%BD%90%EF%BD%89%EF%BD%93/example.com/v1/foos", "/api%C5%BF/example.com/v1/foos", "/ap%C4%B1s/x", "/%E2%93%90pi/x", "//x/y", "/%5cx/y", "/apis//x", "/apis/other.com/v1/a%20b", "/apis/other.com/v1/x/n/log/a%20b",
+			"/%EF%BD%81%EF%BD%90%EF%BD%89%EF%BD%93/example.com/v1/foos", "/api%C5%BF/example.com/v1/foos", "/ap%C4%B1s/x", "/%E2%93%90pi/x", "/apis:/example.com/v1/foos", "/apis@/example.com/v1/foos", "/apis~/example.com/v1/foos", "/apis.json/example.com/v1/foos", "/API.,/v1/pods", "//x/y", "/%5cx/y", "/apis//x", "/apis/other.com/v1/a%20b", "/apis/other.com/v1/x/n/log/a%20b",
 			"/api/v1/nodes/n/proxy/../x", "/api/v1/nodes/n/proxy/a/..;x/b", "/api/v1/nodes/n;x/proxy/a", "/api/v1/namespaces/proxy/proxy/a%20b", "/api/v1/namespaces/a/b/proxy/a%20b",
 		} {
 			assert.Equal(t, "400", verdict(t, find, path), path)
