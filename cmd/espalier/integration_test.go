@@ -85,7 +85,7 @@ func TestAction(t *testing.T) {
 	install := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", action.Runs.Steps[len(action.Runs.Steps)-2].Run)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	install.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "VERSION=", "ACTION="+root)
+	install.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "VERSION=", "ACTION="+root, "GOARCH=") // it runs here
 	install.Dir = temp
 	out, err := install.CombinedOutput()
 	require.NoError(t, err, string(out))
