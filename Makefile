@@ -11,7 +11,7 @@ GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 MUTATED := internal/jsonwire schema decoder yamlbridge
 # What measures memory, and what takes minutes with the race detector and starts no goroutine.
-UNRACED := ^(TestAllocations|TestHostileSchemas|TestExpansionHolds|TestLargeMaps|TestSketch)$$|^TestAdversarial$$/^(009|034|096|101)$$
+UNRACED := ^(TestAllocations|TestAllocationsAreCharged|TestHostileSchemas|TestExpansionHolds|TestLargeMaps|TestLargeMapAtOnce|TestSketch)$$|^TestAdversarial$$/^(009|034|096|101)$$
 TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
