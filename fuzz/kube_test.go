@@ -82,7 +82,7 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 		return "", ""
 	case refusal != nil && (err == nil || isStrict):
 		if fault.Stage == YAML {
-			if k, _, _ := asServer.compare(doc, nil); k == yamlTail || k == yamlMark || k == yamlAliasing {
+			if k, _, _ := asServer.compare(doc, nil); k == yamlMark || k == yamlAliasing {
 				return "", "" // and yamlMode.onlyTheyRefuse these
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	goyaml "go.yaml.in/yaml/v2"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // The classes of differences that are meant. Each needs more than that we say
@@ -28,9 +29,6 @@ const (
 	// In the server's mode: keys in !!binary that are not UTF-8 are equal as names only,
 	// and the server writes them in the order of their bytes.
 	yamlMangled class = "value: keys that are not UTF-8, of which the server makes equal names"
-
-	// What the server's mode reads and the server refuses.
-	yamlTail class = "accepted: what is behind the document is no YAML, and the server has looked that far ahead"
 
 	// What it refuses and the server ignores.
 	yamlRoot class = "refused: what is behind the properties of the root, or a colon behind it: the server looks no further"
@@ -157,6 +155,8 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlMark
 	case bytes.ContainsAny(src, "\u0085\u2028\u2029") && regexp.MustCompile(`U\+(0085|2028|2029) (outside quotes|in a name|ends a line)`).MatchString(text):
 		return yamlBreaks
+	case strings.Contains(text, "infinity and NaN") && bytes.ContainsAny(src, "\u0085\u2028\u2029") && read11(src):
+		return yamlBreaks // the one that makes it a string
 	case strings.Contains(text, "YAML 1.1 and 1.2 do not agree") && bytes.ContainsAny(src, "[{|>"):
 		return yamlSplit
 	case hasMore(src): // whatever it is that is found wrong first
@@ -165,6 +165,15 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlReplaced
 	}
 	return differs
+}
+
+// read11 reports whether we read a text once its line breaks are those of YAML 1.2, too.
+func read11(src []byte) bool {
+	for _, c := range []string{"\u0085", "\u2028", "\u2029"} {
+		src = bytes.ReplaceAll(src, []byte(c), []byte("\n"))
+	}
+	_, err := yamlbridge.AppendJSON(nil, src)
+	return err == nil
 }
 
 // isReplaced reports whether an error is about what JSON cannot have, where the server
@@ -262,8 +271,6 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 			return yamlAliasing
 		case strings.Contains(err.Error(), "unsupported value") && namesMeet(src):
 			return yamlRandom
-		case r.trailing && hasPrefixOf(src, ours):
-			return yamlTail
 		case markInside(src):
 			return yamlMark
 		}

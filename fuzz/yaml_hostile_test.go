@@ -79,12 +79,74 @@ func hostileFlow(r *rand.Rand, depth int) string {
 	return "{" + hostileMembers(r, depth) + "}"
 }
 
+// TestYAMLTail compares what stands behind a root that is whole.
+func TestYAMLTail(t *testing.T) {
+	y := newTally()
+	forYAMLSeeds(t, func(seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		root := one(r, tailRoots...)
+		if in(r, 8) {
+			root = strings.Replace(root, "a", strings.Repeat("ab", 480+r.IntN(40)), 1)
+		}
+		src := one(r, "", "", "", "--- ", "---\n", "# c\n", "&q ", "!!map &q\n", " ", "--- &q\n") + root + one(r, "", " ", " ", " ", "\n", " # c\n", "\t") + hostileTail(r)
+		compareYAML(y, fmt.Sprint("seed ", seed), []byte(src), nil)
+	})
+	y.log(t)
+	require.Greater(t, y.classes[same], 100)
+	require.Greater(t, y.classes[bothRefuse], 100)
+}
+
+var tailRoots = []string{"{}", "[]", "{a: b}", "[a]", "{? a}", "[? a]", "{a: {}}", "[[], a]", "{? [a]}", "{a: b, c: 'd'}", "{a:\n b}", "{'a': b\n}", "\"a\"", "'a'", "'a\n'", "a", "a\n b", "a # c\n", "  k: a\n", "k: a\n", "  k: 'a\n'",
+	"   k: {a:\n}", "  - a\n", "  - 'a\n '", "|\n a\n", "~", "é", "{é: \"\u2028\"}", "['\u0085']", "!!str", "!x {a: b}", "1", "[a, \"b\"]", "{a}", "[: a]", "{,a}", "[a, ]", "{a: b,}"}
+
 // hostileTail is what may stand behind the root.
 func hostileTail(r *rand.Rand) string {
 	var b strings.Builder
-	for range 1 + r.IntN(4) {
-		b.WriteString(one(r, " ", "\n", "\n ", "}", "]", "{", "[", ",", ":", ": ", "a", "b: ", "@", "`", "%", "%YAML 1.1\n", "\"", "'", "'x'", "#", " #", "&a", "*a", "!x", "!<", "|", ">\n", "- ", "? ",
-			"\t", "\x01", "\xff", "\"\xff\"", "\u0085", "\n...", "\n---\n", "\\", strings.Repeat(" ", 600), strings.Repeat("a", 1030), strings.Repeat("é", 300), strings.Repeat("# c\n", 150)))
+	for range 1 + r.IntN(5) {
+		if in(r, 2) {
+			b.WriteString(hostileToken(r))
+		} else {
+			b.WriteString(one(r, " ", "\n", "\n ", "}", "]", "{", "[", ",", ":", ": ", "a", "b: ", "@", "`", "%", "%YAML 1.1\n", "\"", "'", "'x'", "#", " #", "&a", "*a", "!x", "!<", "|", ">\n", "- ", "? ", "?", "-",
+				"\t", "\x01", "\xff", "\"\xff\"", "\u0085", "\u2028", "\r", "\r\n", "\n...", "\n---\n", "\\", strings.Repeat(" ", 600), strings.Repeat("a", 1000+r.IntN(40)), strings.Repeat("é", 300), strings.Repeat("# c\n", 150)))
+		}
+		b.WriteString(one(r, "", "", " ", " ", "\n", "\n", "\n  "))
+	}
+	if in(r, 4) {
+		b.WriteString(strings.Repeat(one(r, "a", " ", "# c\n", "é", "日", "🌳", "\u0085", "\u2028", "\r\n"), r.IntN(300)))
+		b.WriteString(one(r, "", "\xff", "\x01", "\xc3", "\xe6\x97", "@"))
 	}
 	return b.String()
+}
+
+// hostileToken is a token, or nearly: what the scanner has a rule for.
+func hostileToken(r *rand.Rand) string {
+	some := func(from string, most int) string {
+		var b strings.Builder
+		for range r.IntN(most) {
+			runes := []rune(from)
+			b.WriteRune(runes[r.IntN(len(runes))])
+		}
+		return b.String()
+	}
+	switch r.IntN(10) {
+	case 0:
+		return one(r, "&", "*") + some("ab-_1?:,]}%@`{[.é\u0085", 4)
+	case 1:
+		return one(r, "!", "!!", "!a!", "!<", "!a", "!-", "!_!") + some("ab;/?:@&=+$,.!~*'()[]-_", 4) + one(r, "", "", "%41", "%4", "%C3%A9", "%C3", "%FF", "%80", "%F0%80%80%80", "%E0%80x", "%C3%41") + some("ab]}{>#\"é\u2028", 2)
+	case 2:
+		return `"` + some("ab \t\n'\\\u0085\u2028é", 6) + one(r, "", "\n---", "\n... ", "\n---\n", "\n...x", "\n  ", "\\\n", "\\\u0085", "\\\r\n ") + one(r, "", "\\x41", "\\x4", "\\u00e9", "\\ud800", "\\U0010FFFF", "\\U00110000", "\\/", "\\ ", "\\\t", "\\'", "\\P", "\\U0010") + one(r, `"`, `"`, `"`, "")
+	case 3:
+		return "'" + some("ab \t\n\"\\\u0085\u2029é", 6) + one(r, "", "''", "\n---", "\n...\n", "\n\n") + one(r, "'", "'", "'", "")
+	case 4:
+		return one(r, "|", ">") + some("+-01239", 4) + one(r, "", " ", "\t", "#", " #c") + one(r, "", "x", "\n", "\n", "\r\n", "\u0085", "\u2028") + some(" \n\tx", 8) + one(r, "", "\n x\n\t", "\n   \n x\n", "\n  x\n \ty", "\n---\n@")
+	case 5:
+		return one(r, "\n%", "%", "\n %") + one(r, "", "YAML", "TAG", "X", "YAML-", "TAG!") + one(r, "", " ", "\t ") + one(r, "1.1", "1.2", "1.", ".1", "111.1", "1.111", "11.11", "! x", "!! x", "!a! x", "!a x", "a x", "! ", "!\tx%41", "!a! %4", "! x#", "!a!x", "! \u0085") + one(r, "", " ", "#", " #", "x", "\u0085", "\r\n")
+	case 6:
+		return one(r, "[", "{") + some("ab,:?-# \t\n[]{}'\"&*!|>@%`", 8) + one(r, "", "]", "}")
+	case 7:
+		return some("ab:?-#,[]{}@%|>&*!", 4) + one(r, "", "\n", "\n ", "\n\t", " ") + some("ab:?-# ", 4)
+	case 8:
+		return one(r, "-", "?", ":") + one(r, " ", "\n", "\t", "x", "\u0085", "")
+	}
+	return one(r, "x", "'x'", "{x: y}", "[x]", "*x", "&x ", "!!str ", "[]", "{}", "-x", "?x", ":x") + one(r, " ", "", ": ", ":", " :", "\n", ":\n")
 }

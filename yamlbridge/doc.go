@@ -20,8 +20,10 @@
 // What that server mangles, ignores or decides at random is refused: a second
 // document, or anything behind the first; tags outside the core ones; !!binary that
 // is not UTF-8; numbers beyond a float64; UTF-16; a byte order mark within the
-// document; and what readers of YAML 1.1 and 1.2 find other members in (see below). [Reader.AsServer] has it as the server does. The other way round, %YAML
-// 1.2 is read, and the escapes of JSON that libyaml does not know: \/ and surrogate
+// document; and what readers of YAML 1.1 and 1.2 find other members in (see
+// below). [Reader.AsServer] has it as the server does: also what follows the root, which
+// the server's scanner looks at as far as it must, and refuses what it chokes on. The
+// other way round, %YAML 1.2 is read, and the escapes of JSON that libyaml does not know: \/ and surrogate
 // pairs.
 //
 // [Core] is YAML 1.2 with its core schema. It reads tags that are not of that schema

@@ -20,14 +20,10 @@ func (r *Reader) document() error {
 			return err
 		}
 		if r.server {
-			if r.text[end] == '%' && !r.trailing {
-				_, err = r.directive(end, true)
+			if r.trailing = r.trailing || r.text[end] != 0; !r.trailing {
+				return nil
 			}
-			r.trailing = r.trailing || r.text[end] != 0
-			if err == nil && r.trailing {
-				err = r.checkTail(end)
-			}
-			return err
+			return r.checkTail(start, end, inline)
 		}
 		isEmpty := string(r.out[r.base:]) == "null" && r.isEmptyBetween(start, end)
 		if next, more, err := r.behind(end); err != nil {
@@ -91,7 +87,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 				return i, false, r.fail(i, "found duplicate %YAML directive")
 			}
 			version = version || isVersion
-			if i, err = r.directive(i, false); err != nil {
+			if i, err = r.directive(i); err != nil {
 				return i, false, err
 			}
 			directives, behind = true, i
@@ -118,8 +114,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 }
 
 // directive reads a directive (section 6.8) and returns where the next line starts.
-// One behind the document is read, but not obeyed.
-func (r *Reader) directive(i int, behind bool) (int, error) {
+func (r *Reader) directive(i int) (int, error) {
 	text := r.text
 	start := i
 	for i++; !endsWord(text[i]); i++ {
@@ -135,7 +130,7 @@ func (r *Reader) directive(i int, behind bool) (int, error) {
 		if !isVersion(version) {
 			return start, r.failAt(i, "did not find expected version number")
 		}
-		if !behind && version != "1.1" && (r.server || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
+		if version != "1.1" && (r.server || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
 			return start, r.fail(start, "found incompatible YAML document")
 		}
 	case name == "TAG":
@@ -153,12 +148,10 @@ func (r *Reader) directive(i int, behind bool) (int, error) {
 		if err != nil {
 			return start, err
 		}
-		if !behind {
-			if _, ok := r.tags[handle]; ok {
-				return start, r.fail(start, "found duplicate %TAG directive")
-			}
-			r.declareTag(handle, prefix)
+		if _, ok := r.tags[handle]; ok {
+			return start, r.fail(start, "found duplicate %TAG directive")
 		}
+		r.declareTag(handle, prefix)
 		if i = end; !endsWord(text[i]) {
 			return start, r.failAt(i, "did not find expected whitespace or line break behind the prefix of a tag")
 		}

@@ -129,7 +129,9 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		case i-r.line <= column:
 			return dst, r.line, nil
 		case c == ':' && endsWord(text[i+1]):
-			r.trailing = r.server && column < 0
+			if r.trailing = r.server && column < 0; r.trailing {
+				return dst, i, nil
+			}
 			return dst, r.line, nil // which is no key either
 		}
 		var stop int

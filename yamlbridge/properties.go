@@ -240,10 +240,27 @@ func (r *Reader) unescapeTag(dst []byte, i, end int) ([]byte, error) {
 		dst = append(dst, byte(high<<4|low))
 		j += 2
 	}
-	if !utf8.Valid(dst[from:]) {
+	if !utf8.Valid(dst[from:]) && !(r.server && isLooseUTF8(dst[from:])) {
 		return dst, r.fail(i, "found an incorrect UTF-8 octet in a tag")
 	}
 	return dst, nil
+}
+
+// isLooseUTF8 reports whether b is like UTF-8, but for the values of its characters: the server does not look at these in tags.
+func isLooseUTF8(b []byte) bool {
+	for len(b) > 0 {
+		n := runeLength(b[0])
+		if !utf8.RuneStart(b[0]) || b[0] >= 0xF8 || n > len(b) {
+			return false
+		}
+		for _, c := range b[1:n] {
+			if utf8.RuneStart(c) {
+				return false
+			}
+		}
+		b = b[n:]
+	}
+	return true
 }
 
 func hexValue(c byte) int {

@@ -58,9 +58,11 @@ type Reader struct {
 	// does where the default refuses, or reads otherwise. In another dialect it has
 	// no effect.
 	//
-	//   - What follows the first document, or its root node, is ignored, but for the
-	//     token behind it: the server looks at one, and on the line of a root in
-	//     brackets at more.
+	//   - What follows the first document, or its root node, is ignored, but for what the
+	//     server's scanner refuses as far as it looks: that is the token behind the root;
+	//     where that, or a root on the same line, could be a key of one line and 1024
+	//     characters, the tokens up to where it no longer could; and the 512 bytes
+	//     in which these end, as characters. [Reader.Trailing] says that there is something.
 	//   - Lines end with U+0085, U+2028 and U+2029, too, and within brackets ? and : are
 	//     indicators as in libyaml.
 	//   - Infinity and NaN, and keys that are null or beyond int64, are refused where

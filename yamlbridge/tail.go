@@ -1,31 +1,274 @@
 package yamlbridge
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
-// This file looks at what follows the root as far as the server does, which needs one token more to know that the
-// document has ended. What its scanner refuses there makes it refuse the document; what comes after that it
-// does not see. Of tokens after the next, which it reads as long as a root in brackets could be a key, nothing is looked at.
+// This file looks at what follows the root as far as the server does. That stops at the end of the document, which it
+// sees by the token behind the root; but before it hands on a token that could be a key, its scanner reads on until the
+// colon comes, or cannot: on the line of that token, and up to 1024 characters (yaml_parser_fetch_more_tokens in scannerc.go of
+// go.yaml.in/yaml/v2). What the scanner refuses on the way makes it refuse the document, and what comes after that it does not see.
 
-// checkTail looks at the token at i, which follows the root.
-func (r *Reader) checkTail(i int) error {
-	text := r.text
-	// Four characters are looked at together.
-	to := i
-	for n := 0; n < 4 && to < r.end; n++ {
-		_, size := utf8.DecodeRune(text[to:r.end])
-		to += size
+// A tail is the server's scanner behind the root. There is no block collection open, and none is opened before it stops.
+type tail struct {
+	r       *Reader
+	i       int
+	end     int    // where what follows the root starts
+	read    int    // up to here the server wants to see the text: set only where it becomes unreadable
+	failed  int    // where it fails
+	msg     string // and why
+	level   int    // of brackets
+	allowed bool   // a token may be a key (simple_key_allowed)
+	first   bool   // the token behind the root is fetched, or one that comes later
+	key     tailKey
+}
+
+// A tailKey is the key that is possible outside of brackets (simple_keys[0]).
+type tailKey struct {
+	possible bool
+	stale    bool // its line has ended
+	root     bool // it is the root, or starts its properties
+	awaited  bool // its token is what the parser waits for (simple_keys_by_tok)
+	bracket  bool // it opens brackets,
+	inner    bool // and in them there was what could be a key
+	counted  int  // up to here its characters are counted
+	chars    int
+}
+
+// checkTail looks at what follows the root, from end on. The root, or its properties, start at root or behind white space and comments,
+// and inline says that this is the line of a marker.
+func (r *Reader) checkTail(root, end int, inline bool) error {
+	s := tail{r: r, i: root, end: end, allowed: !inline}
+	s.toToken()
+	for s.i < end && (r.text[s.i] == '&' || r.text[s.i] == '!') && s.fetch() {
+		s.toToken()
 	}
-	if r.unreadable != "" && (i >= r.end || r.isReadWith(r.end, to)) {
+	if s.i < end && bytes.IndexByte(r.text[s.i:end], '\n') >= 0 {
+		// No token of the root is on the line of its end that could be a key.
+		s = tail{r: r, i: end, end: end, allowed: r.isFirstOnLine(end)}
+	}
+	for s.msg == "" {
+		s.toToken()
+		isFirst := !s.first && s.i >= end
+		if !s.fetch() || (s.first || isFirst) && !s.isAwaited() {
+			break
+		}
+		s.first = s.first || isFirst
+	}
+	switch {
+	case r.unreadable != "" && r.isReadWith(r.end, s.read):
 		return r.fail(r.end, r.unreadable)
-	}
-	switch c := text[i]; {
-	case c == '@', c == '`', c == '%' && i > 0 && text[i-1] != '\n':
-		return r.fail(i, "found character that cannot start any token")
-	case c == '"', c == '\'':
-		_, _, err := r.quoted(i, -1)
-		return err
+	case s.msg != "":
+		return r.fail(s.failed, s.msg)
 	}
 	return nil
+}
+
+// isFirstOnLine reports whether there are only blanks before i on its line.
+func (r *Reader) isFirstOnLine(i int) bool {
+	for i > 0 && is(r.text[i-1], isBlankByte) {
+		i--
+	}
+	return r.isLineStart(i)
+}
+
+func (r *Reader) isLineStart(i int) bool { return i == 0 || r.text[i-1] == '\n' }
+
+func (s *tail) fail(at int, msg string) bool {
+	s.failed, s.msg = at, msg
+	return false
+}
+
+// look says that the server wants to have n characters from i on.
+func (s *tail) look(i, n int) {
+	r := s.r
+	if r.unreadable == "" {
+		return
+	}
+	for ; n > 0 && i < r.end; n-- {
+		switch c := r.text[i]; {
+		case c == '\r' && r.source[i+r.lead] != '\r': // U+0085
+			i += 2
+		case c == lineSeparator, c == paragraphSeparator:
+			i += 3
+		default:
+			i += runeLength(c)
+		}
+	}
+	s.read = max(s.read, i+n)
+}
+
+// breakLength returns how long the line break at i is, or 0.
+func (s *tail) breakLength(i int) int {
+	switch c := s.r.text[i]; {
+	case i >= s.r.end:
+		return 0
+	case c == '\n':
+		return 1
+	case c == '\r':
+		return 2
+	case c == lineSeparator, c == paragraphSeparator:
+		return 3
+	}
+	return 0
+}
+
+// toLineEnd goes to the break, or the end of the text.
+func (s *tail) toLineEnd() {
+	for !is(s.r.text[s.i], isBreakByte) {
+		s.i++
+	}
+}
+
+// skipBreak goes behind the line break, if there is one.
+func (s *tail) skipBreak() bool {
+	n := s.breakLength(s.i)
+	s.i += n
+	s.key.stale = s.key.stale || n > 0
+	return n > 0
+}
+
+// toToken goes to the next token (yaml_parser_scan_to_next_token).
+func (s *tail) toToken() {
+	for {
+		for c := s.r.text[s.i]; c == ' ' || c == '\t' && (s.level > 0 || !s.allowed); c = s.r.text[s.i] {
+			s.i++
+		}
+		if s.r.text[s.i] == '#' {
+			s.toLineEnd()
+		}
+		if !s.skipBreak() {
+			return
+		}
+		s.allowed = s.allowed || s.level == 0
+	}
+}
+
+// isKey reports whether the key can still be one (yaml_simple_key_is_valid).
+func (s *tail) isKey() bool {
+	k := &s.key
+	if !k.possible || k.stale {
+		return false
+	}
+	k.chars += utf8.RuneCount(s.r.text[k.counted:s.i])
+	k.counted = s.i
+	return k.chars <= MaxKeyChars
+}
+
+// isAwaited reports whether the server reads on: the token that the parser waits for may be a key.
+func (s *tail) isAwaited() bool { return s.key.awaited && s.isKey() }
+
+// save notes that the token that comes could be a key (yaml_parser_save_simple_key).
+func (s *tail) save() {
+	switch {
+	case !s.allowed:
+	case s.level == 0:
+		s.key = tailKey{possible: true, root: s.i < s.end, awaited: !s.first, counted: s.i}
+	case s.level == 1:
+		s.key.inner = true
+	}
+	s.allowed = false
+}
+
+// fetch reads the token at i (yaml_parser_fetch_next_token). Within brackets, no key matters to what follows.
+func (s *tail) fetch() bool {
+	r, i := s.r, s.i
+	s.look(i, 4)
+	c, endsIndicator := r.text[i], endsWord(r.text[i+1])
+	isStart := r.isLineStart(i)
+	switch {
+	case i >= r.end:
+		s.key.possible = false
+		return true
+	case isStart && c == '%':
+		return s.directive()
+	case isStart && isMarker(r.text, i):
+		s.key.possible, s.allowed = false, false
+		s.i += 3
+		return true
+	case c == '[' || c == '{':
+		s.open()
+		return true
+	case c == ']' || c == '}':
+		s.close()
+		return true
+	case c == ',':
+		s.indicator(true)
+		return true
+	case c == '-' && endsIndicator, (c == '?' || c == ':') && (s.level > 0 || endsIndicator):
+		return s.collection(c)
+	case c == '*' || c == '&':
+		s.save()
+		return s.anchor()
+	case c == '!':
+		s.save()
+		return s.tag()
+	case (c == '|' || c == '>') && s.level == 0:
+		s.key.possible, s.allowed = false, true
+		return s.block()
+	case c == '"' || c == '\'':
+		s.save()
+		return s.quoted(c)
+	case is(c, isIndicator) || c == '\t':
+		return s.fail(i, "found character that cannot start any token")
+	}
+	s.save()
+	s.plain()
+	return true
+}
+
+// open reads a bracket (yaml_parser_fetch_flow_collection_start, yaml_parser_increase_flow_level). No line that
+// the server reads here has as many as its limit.
+func (s *tail) open() {
+	isKey := s.allowed && s.level == 0
+	s.save()
+	if isKey {
+		s.key.bracket = true
+	}
+	s.level++
+	s.allowed = true
+	s.i++
+}
+
+// close reads a bracket that closes (yaml_parser_fetch_flow_collection_end, yaml_parser_decrease_flow_level). Where nothing
+// within could be a key, the server forgets that it waits for the brackets.
+func (s *tail) close() {
+	if s.level == 0 {
+		s.key.possible = false
+	} else if s.level--; s.level == 0 && s.key.bracket {
+		s.key.awaited = s.key.awaited && s.key.inner
+		s.key.bracket = false
+	}
+	s.allowed = false
+	s.i++
+}
+
+// indicator reads one.
+func (s *tail) indicator(allowed bool) {
+	if s.level == 0 {
+		s.key.possible = false
+	}
+	s.allowed = allowed
+	s.i++
+}
+
+// collection reads - ? and : (yaml_parser_fetch_block_entry, yaml_parser_fetch_key, yaml_parser_fetch_value).
+func (s *tail) collection(c byte) bool {
+	switch {
+	case s.level > 0:
+		s.indicator(c == '-')
+	case c == ':' && s.isKey() && s.key.root && s.key.awaited && s.i > s.end:
+		// The root is the key of a mapping then, and what follows it here is no colon. This one is an error of the parser.
+		return s.fail(s.end, "did not find expected key")
+	case c == ':' && s.isKey():
+		s.indicator(false)
+	case !s.allowed:
+		return s.fail(s.i, notAllowed(c))
+	default:
+		s.indicator(true)
+	}
+	return true
 }
 
 // serverChunk is how many bytes the server reads and decodes at a time.

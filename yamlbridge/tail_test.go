@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestTail: behind the root the server looks at one token more, and decodes 512 bytes at a time: what it refuses there
-// is refused, and what is farther away is not. TestYAMLHostile in fuzz/ compares with it.
+// TestTail: behind the root the server looks at one token more, on its line at those behind one that could be a key, and decodes
+// 512 bytes at a time: what it refuses there is refused, and what is farther away is not. TestYAMLHostile in fuzz/ compares with it.
 func TestTail(t *testing.T) {
 	pad := func(n int) string { return "{a: b}\n...\n" + strings.Repeat("x", n-len("{a: b}\n...\n")) }
 	for src, want := range map[string]string{
@@ -33,13 +33,93 @@ func TestTail(t *testing.T) {
 		"{a: b}" + strings.Repeat(" ", 900) + "}xyz" + strings.Repeat("z", 200) + "\xff": "",
 		"{a: b} }": "",
 	} {
+		checkTail(t, src, want)
+	}
+}
+
+// TestTailTokens: what the scanner of the server says of the token behind the root. The texts follow its functions.
+func TestTailTokens(t *testing.T) {
+	const (
+		noStart = "found character that cannot start any token"
+		name    = "did not find expected alphabetic or numeric character"
+		behind  = "did not find expected whitespace or line break behind a tag"
+		escape  = "found unknown escape character"
+		octet   = "found an incorrect UTF-8 octet in a tag"
+		header  = "did not find expected comment or line break behind the header"
+		unknown = "found unknown directive name"
+	)
+	for tail, want := range map[string]string{
+		" &a": "", " *a-_9": "", " &a:": "did not find expected key", "\n&a:": "", " &a]": "", " &": name, " *": name, " &é": name, " &a[": name, " *a\u0085": "", "\n&a#": name,
+		" !": "", " !a": "", " !!str x": "", " !a!b": "", " !<a>": "", " !<": "did not find expected tag URI", " !<>": "did not find expected tag URI", " !<a": "did not find the expected '>'", " !a!": "did not find expected tag URI", " !!": "did not find expected tag URI",
+		" !a{": behind, " !<a>x": behind, " !a\"": behind, " !%41": "", " !%C3%A9": "", " !%F0%80%80%80": "", " !%4": "did not find URI escaped octet", " !%x4": "did not find URI escaped octet", " !%C3x": "did not find URI escaped octet",
+		" !%80": octet, " !%F8": octet, " !%C3%41": octet,
+		" 'x''y'": "", " 'x\n---'": "", " 'x\n---\n'": "found unexpected document indicator", " 'x\n... '": "found unexpected document indicator", " 'x\n...y\n\n z'": "", " 'x\\'": "", " 'x ": "found unexpected end of stream",
+		` "\0\a\b\t\n\v\f\r\e\ \"\'\\\N\_\L\P\x41\u00e9\U0010FFFF"`: "", " \"\\\t\\\n \\\r\n\\\u0085\\\u2028\"": "", " \"\\\n--- \"": "found unexpected document indicator", " \"é 'x'\n\"": "",
+		` "\/"`: escape, ` "\`: escape, ` "\x4"`: "did not find expected hexdecimal number", ` "\ud800"`: "found invalid Unicode character escape code", ` "\U00110000"`: "found invalid Unicode character escape code",
+		" |\n x": "", " >-2 # c\n  x\n\n  y\nz": "", " |+\r\n": "", " |2-\n": "", " |#c": "", " |\n\n   \n x": "", " |": "", " |x": header, " |--": header, " |12": header, " |0": "found an indentation indicator equal to 0", " >+0": "found an indentation indicator equal to 0",
+		" |\n \tx": "found a tab character where", " |\n\t": "found a tab character where", " |1\n \tx\n \ty": "", " |3\n \tx": "found a tab character where", "\n|\n---\n@": "", "\n>\u2029 x": "",
+		"\n%YAML 1.1": "", "\n%YAML 1.2 # c": "", "\n%YAML\t9.9\r\n@": "", "\n%YAML 1": "did not find expected version number", "\n%YAML 123.1": "did not find expected version number", "\n%YAML 1.123": "did not find expected", "\n%YAML 1.1 x": "did not find expected comment or line break", "\n%YAML 11.11": "",
+		"\n%TAG ! x": "", "\n%TAG\t!a!  x%41#": "did not find expected whitespace or line break behind the prefix", "\n%TAG !! x#c": "behind the prefix", "\n%TAG !! x #c": "", "\n%TAG !a x": "did not find expected '!'", "\n%TAG a x": "did not find expected '!'", "\n%TAG !!x": "did not find expected whitespace behind a tag handle", "\n%TAG ! ": "did not find expected tag URI", "\n%TAG ! %4": "did not find URI escaped octet",
+		"\n%": unknown, "\n%X": unknown, "\n%YAML-": unknown, "\n%YAML: 1.1": unknown, "\n %YAML 1.1": noStart,
+		"\n---\n@": "", "\n...\n@": "", "\n--- @": "", "\n...@": "", "\n\t@": "a tab is no indentation",
+		" - x": "block sequence entries are not allowed", " ? x": "mapping keys are not allowed", "\n- @": "", "\n? @": "", "\n: @": "", " -x": "", " ?x": "", " :x": "",
+	} {
+		checkTail(t, "{a: b}"+tail, want)
+	}
+}
+
+// TestTailOnLine: the server reads on behind a token that could be a key, on its line and up to 1024 characters.
+func TestTailOnLine(t *testing.T) {
+	const noStart = "found character that cannot start any token"
+	far := strings.Repeat("é", 1017)
+	for src, want := range map[string]string{
+		"{a: b} 'x' @": noStart, "{a: b} x # @": "", "{a: b} [x, {y: 'z'}] @": noStart, "{a: b} *x !y &z @": noStart, "{a: b} |\n @\n@": "",
+		"{a: b} 'x'\n@": noStart, "{a: b} 'x'\n'y'\n@": "", "{a: b} 'x'\n- @": "", "{a: b} 'x\n' @": "", "{a: b} '\n', @": "", "{a: b}, @": "", "{a: b}] @": "",
+		"{a: b} '" + far[4:] + "'@": noStart, "{a: b}'" + far + "'@": "", // 1024 and 1025 characters
+		"{a: b}\n'x' @": noStart, "{a: b}\n'x' 'y' @": noStart, "{a: b}\n'x'\n@": noStart, "{a: b}\n'x'\n'y' @": "", "{a: b}\n'x': @": "", "{a: b}\n'x', @": "", "{a: b}\nx # c\n@": noStart, "{a: b}\nx\n # c\n@": "", "{a: b}\nx\n y: @": "",
+		"{a: b}\n{x: y} @": noStart, "{a: b}\n[- ? x] @": "", "{a: b}\n[- x] @": noStart, "{a: b}\n[\tx\t] @": noStart, "{a: b}\n[x,\n@": noStart, "{a: b}\n[x,\n'y' @": "", "{a: b}\n[ab?c] @": noStart, "{a: b}\n[|": noStart,
+		// Where nothing within brackets can be a key, they are not waited for; but what stands before them is.
+		"{a: b}\n{} @": "", "{a: b}\n[,] @": "", "{a: b}\n[[]] @": noStart, "{a: b}\n&x {} @": noStart, "{a: b}\n'x' {} @": noStart,
+		"{a: b}\n{x}": "", "{a: b}\n{x}}": "", "{a: b} x: y": "did not find expected key", "{a: b}\nx: y: @": "", "{a: b} 'x'- y": "block sequence entries are not allowed", "{a: b} x- y": "", "{a: b} 'x' - y": "block sequence entries are not allowed",
+		// The root, and its properties.
+		"&x {a: b} 'x' @": noStart, "&x\n# c\n{a: b} 'x' @": noStart, "!!map &x\n{a: b} 'x' @": noStart, "--- {a: b} 'x' @": "", "---\n{a: b} 'x' @": noStart, "--- {a: b} @": noStart, "--- &x\n{a: b} 'x' @": noStart,
+		"{a:\n b} 'x' @": "", "{a:\n b} : x": "a mapping or sequence is no key", "{a:\n b}\n : x": "", "  a: b\n@": noStart, "  a: b\nx y: @": "", "  a: b\n'x' @": noStart, "  a: 'b'\n'x' 'y'\n@": noStart, "  a: 'b\n'@": noStart, "a: b\n---\n@": "", "   a: 'b\n' : x": "mapping values are not allowed",
+		// Line breaks of YAML 1.1, and what is read ahead of them.
+		"{a: b}\u0085'x'\u2028'y' @": "", "{a: b}\u2029'x' @": noStart, "{a: b}\n'x'\r\n'y' @": "",
+		"{a: b} 'x'\n" + strings.Repeat("\u0085\u2028\r\n", 60) + "\xff": "invalid UTF-8", "{a: b} x" + strings.Repeat("\u0085", 300) + "\xff": "invalid UTF-8",
+		"{a: b} x #" + strings.Repeat("\u2028", 300) + "\x01": "control character", "{a: b}\n---\n" + strings.Repeat("\n", 600) + "\x01": "",
+	} {
+		checkTail(t, src, want)
+	}
+}
+
+// TestTagsOfServer: escapes in tags need only look like UTF-8 to the server's scanner, whether they are read or stand behind the root.
+func TestTagsOfServer(t *testing.T) {
+	for tag, refused := range map[string]bool{
+		"!%F0%80%80%80": false, "!%ED%A0%80": false, "!%C3%A9": false, "!%80": true, "!%F8%80%80%80%80": true, "!%C3": true, "!%C3x": true, "!%C3%41": true,
+	} {
+		_, err := yamlbridge.AppendJSON(nil, []byte(tag+" x"))
+		assert.Error(t, err, "%s", tag)
+		r := yamlbridge.Reader{AsServer: true}
+		for _, src := range []string{tag + " x", "{a: b} " + tag} {
+			_, err = r.AppendJSON(nil, []byte(src))
+			assert.Equal(t, refused, err != nil, "%s: %v", src, err)
+		}
+	}
+}
+
+func checkTail(t *testing.T, src, want string) {
+	t.Helper()
+	{
 		r := yamlbridge.Reader{AsServer: true}
 		out, err := r.AppendJSON(nil, []byte(src))
 		if want != "" {
 			assert.ErrorContains(t, err, want, "%q", src)
-			continue
+			return
 		}
-		assert.NoError(t, err, "%q", src)
+		if !assert.NoError(t, err, "%q", src) {
+			return
+		}
 		assert.Equal(t, `{"a":"b"`, string(out[:min(len(out), 8)]), "%q", src)
 		assert.True(t, r.Trailing())
 	}
