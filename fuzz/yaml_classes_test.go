@@ -147,7 +147,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		return yamlEmptyFirst
 	case strings.Contains(text, "not UTF-8") && strings.Contains(show(a.Value), "\uFFFD"):
 		return yamlBinary
-	case strings.Contains(text, "unknown tag") && bytes.IndexByte(src, '!') >= 0:
+	case (strings.Contains(text, "unknown tag") || strings.Contains(text, "incorrect UTF-8 octet in a tag")) && bytes.IndexByte(src, '!') >= 0:
 		return yamlTag
 	case strings.Contains(text, "beyond a float64") && bytes.ContainsAny(src, "eE0123456789"):
 		return yamlHuge
