@@ -21,6 +21,7 @@ type timedBody struct {
 	timeout  time.Duration
 	start    time.Time
 	passes   bool
+	atEnd    bool
 	received int64
 
 	mu       sync.Mutex
@@ -43,20 +44,25 @@ func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handl
 		next.ServeHTTP(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Body == http.NoBody { // the server watches the connection already: a deadline would end the request
+			decoding.ServeHTTP(w, r)
+			return
+		}
 		b := &timedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout, start: time.Now()}
 		defer b.end()
 		b.setDeadline(b.start.Add(timeout))
 		timed := new(http.Request) // the server decides by the body of its own whether the connection can go on
 		*timed = *r
-		if r.Body != http.NoBody {
-			timed.Body = b
-		}
+		timed.Body = b
 		decoding.ServeHTTP(w, timed)
 	})
 }
 
-// Read waits until the deadline.
+// Read waits until the deadline. After the end the server watches the connection, with no deadline.
 func (b *timedBody) Read(p []byte) (int, error) {
+	if b.atEnd {
+		return 0, io.EOF
+	}
 	if b.passes {
 		slowest := b.start.Add(b.timeout + time.Duration(b.received/minBodyRate)*time.Second)
 		if idle := time.Now().Add(b.timeout); idle.Before(slowest) {
@@ -66,7 +72,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.received += int64(n)
-	if b.passes && err == io.EOF {
+	if b.atEnd = err == io.EOF; b.atEnd {
 		b.setDeadline(time.Time{}) // the answer may take longer
 	}
 	return n, err

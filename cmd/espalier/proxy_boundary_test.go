@@ -297,11 +297,11 @@ func TestProxyWatches(t *testing.T) {
 		for range 6 {
 			fmt.Fprintln(w, "event")
 			w.(http.Flusher).Flush()
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(250 * time.Millisecond)
 		}
 	}))
 	t.Cleanup(server.Close)
-	p := startProxy(t, server.URL, "--body-timeout", "200ms")
+	p := startProxy(t, server.URL, "--body-timeout", "1s")
 	for _, body := range []string{"", "{}"} {
 		response, text := do(t, http.DefaultClient, "GET", p.url+plansPath+"?watch=true", "application/json", body)
 		assert.Equal(t, http.StatusOK, response.StatusCode)
