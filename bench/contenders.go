@@ -108,18 +108,18 @@ func Jobs() []*Job {
 
 // allFindings keeps what the default limits would only count, as Kubernetes keeps it, and lets
 // documents of 100 MB have their defaults.
-var allFindings = decoder.WithLimits(decoder.Limits{Findings: 1 << 24, FindingBytes: 1 << 30, DefaultBytes: 1 << 30})
+var allFindings = decoder.Limits{Findings: 1 << 24, FindingBytes: 1 << 30, DefaultBytes: 1 << 30}
 
 // decoderOf returns the decoder of a schema for a mode. Documents of one schema share
 // it, as they do in a server.
-func decoderOf(s *Schema, v decoder.Validation) *decoder.Decoder {
-	type key struct{ decoder.Validation }
+func decoderOf(s *Schema, v decoder.FieldValidation) *decoder.Decoder {
+	type key struct{ decoder.FieldValidation }
 	return made(s, key{v}, func() *decoder.Decoder {
-		return decoder.New(s.Program, decoder.FieldValidation(v), allFindings)
+		return decoder.New(s.Program, v, allFindings)
 	})
 }
 
-func ours(name string, v decoder.Validation) Contender {
+func ours(name string, v decoder.FieldValidation) Contender {
 	return Contender{name, Decoded, "", func(d *Document) Run {
 		dec := decoderOf(d.Schema, v)
 		r := toBytes(d, func(dst []byte) ([]byte, error) {
@@ -175,7 +175,7 @@ var nothingDeclared = sync.OnceValue(func() *schema.Program {
 func oursSkipping() Contender {
 	return Contender{"Espalier AppendJSON of {\"x\": document}, Ignore", Verdict, "", func(d *Document) Run {
 		dec := made(d.Schema, "skipper", func() *decoder.Decoder {
-			return decoder.New(nothingDeclared(), decoder.FieldValidation(decoder.Ignore))
+			return decoder.New(nothingDeclared(), decoder.Ignore)
 		})
 		src := slices.Concat([]byte(`{"x":`), d.Src, []byte("}"))
 		var dst []byte

@@ -71,7 +71,7 @@ func testOneNameDeepDown(t *testing.T) {
 	const arrays, repeated = decoder.DefaultDepth - 2, 499_999
 	open, end := strings.Repeat("[", arrays), strings.Repeat("]", arrays)
 	doc := `{"raw":` + open + `{` + strings.Repeat(`"k":1,`, repeated) + `"k":2}` + end + `}`
-	d := decoder.New(compile(t, openSchema), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(compile(t, openSchema), decoder.Strict)
 	out, err := d.AppendJSON(nil, []byte(doc))
 	require.Equal(t, `{"raw":`+open+`{"k":2}`+end+`}`, string(out))
 	var strict *ferrors.StrictError
@@ -100,7 +100,7 @@ func testManyNamesDeepDown(t *testing.T) {
 		fmt.Fprintf(&b, `"name-%d":1,`, i)
 	}
 	doc := `{"list":` + strings.Repeat("[", 4000) + `{` + strings.TrimSuffix(b.String(), ",") + `}` + strings.Repeat("]", 4000) + `}`
-	d := decoder.New(compile(t, openSchema), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(compile(t, openSchema), decoder.Strict)
 	_, err := d.AppendJSON(nil, []byte(doc))
 	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
@@ -146,7 +146,7 @@ func numberInMap(text string, want any) func(t *testing.T) {
 	return func(t *testing.T) {
 		p := compile(t, openSchema)
 		for _, d := range []*decoder.Decoder{
-			decoder.New(p), decoder.New(p, decoder.Kubernetes(), decoder.NumbersAsSent(true), decoder.AllowMissingKind(true)),
+			decoder.New(p), decoder.New(p, decoder.ServerTypedRequests, decoder.NumbersAsSent(true)),
 		} {
 			var v map[string]any
 			require.NoError(t, d.Unmarshal([]byte(`{"raw":`+text+`}`), &v))
@@ -161,7 +161,7 @@ func testLongNumber(t *testing.T, start string) {
 	p := compile(t, openSchema)
 	for _, limit := range []int{decoder.DefaultNumberBytes, 1 << 20} {
 		endless := &endlessReader{text: []byte(`{"raw":` + start + strings.Repeat("9", 1<<10)), from: len(`{"raw":` + start), at: func(int) {}}
-		_, err := io.Copy(io.Discard, decoder.New(p, decoder.WithLimits(decoder.Limits{NumberBytes: limit})).NewReader(endless))
+		_, err := io.Copy(io.Discard, decoder.New(p, decoder.Limits{NumberBytes: limit}).NewReader(endless))
 		var e *ferrors.LimitError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, int64(limit), e.Max)
@@ -170,7 +170,7 @@ func testLongNumber(t *testing.T, start string) {
 		require.LessOrEqual(t, endless.read, limit+128<<10)
 	}
 	const long = 3_000_000
-	d := decoder.New(p, decoder.WithLimits(decoder.Limits{NumberBytes: long + len(`0.`)}), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(p, decoder.Limits{NumberBytes: long + len(`0.`)}, decoder.Strict)
 	fraction := `{"raw":0.` + strings.Repeat("3", long) + `}`
 	out, err := d.AppendJSON(nil, []byte(fraction))
 	require.NoError(t, err)
@@ -215,10 +215,10 @@ properties:
 	doc := []byte(`{"l":[` + strings.Repeat(`null,`, nulls-1) + `null]}`)
 	x := `{"x":"` + strings.Repeat("x", 100) + `"}`
 	element := `{"deep":[` + x + `,` + x + `]}`
-	out, err := decoder.New(p, decoder.WithLimits(decoder.Limits{DefaultBytes: nulls * len(element)})).AppendJSON(nil, doc)
+	out, err := decoder.New(p, decoder.Limits{DefaultBytes: nulls * len(element)}).AppendJSON(nil, doc)
 	require.NoError(t, err)
 	require.Equal(t, `{"l":[`+strings.Repeat(element+`,`, nulls-1)+element+`]}`, string(out))
-	_, err = decoder.New(p, decoder.WithLimits(decoder.Limits{DefaultBytes: nulls*len(element) - 1})).AppendJSON(nil, doc)
+	_, err = decoder.New(p, decoder.Limits{DefaultBytes: nulls*len(element) - 1}).AppendJSON(nil, doc)
 	var limit *ferrors.LimitError
 	require.ErrorAs(t, err, &limit)
 	require.Equal(t, int64(len(`{"l":[`)+(nulls-1)*len(`null,`)), limit.Position.Offset, "the last one is too many")
@@ -273,7 +273,7 @@ func pointers(doc string, want ...string) func(t *testing.T) {
 // testLongNameInFinding: what is said of a long name that is taken is short.
 func testLongNameInFinding(t *testing.T) {
 	name := strings.Repeat("k", 3_000_000)
-	d := decoder.New(compile(t, openSchema), decoder.Kubernetes(), decoder.AllowMissingKind(true), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(compile(t, openSchema), decoder.ServerTypedRequests, decoder.Strict)
 	_, err := d.AppendJSON(nil, []byte(`{"`+name+`":1,"a":{"`+name+`":1}}`))
 	require.Error(t, err)
 	require.Len(t, d.Findings(), 2)
@@ -296,7 +296,7 @@ func testWordsOfCore(t *testing.T) {
 // text, and some times what they may add.
 func testAliasMemory(t *testing.T, doc string, most uint64) {
 	p := compile(t, openSchema)
-	for _, opts := range [][]decoder.Option{nil, {decoder.Kubernetes()}} {
+	for _, opts := range [][]decoder.Option{nil, {decoder.ServerRequests}} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := decoder.New(p, opts...).AppendYAML(nil, []byte(doc))
@@ -424,7 +424,7 @@ func testMillionNames(t *testing.T) {
 	b.WriteString(`"last":1}}`)
 	p := compile(t, openSchema)
 	base := liveHeap()
-	d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(p, decoder.Strict)
 	out, err := d.AppendJSON(nil, b.Bytes())
 	require.Equal(t, `{}`, string(out))
 	var strict *ferrors.StrictError

@@ -77,9 +77,12 @@ func checkFronts(t *testing.T, c *corpus.Case) {
 		case corpus.Storage:
 			reading = laws.FromStorage
 		}
-		subject, err := laws.New(s, dialectOf(semantics), reading, !c.ValueRoot)
+		subject, err := laws.New(s, semanticsOf(semantics), reading, !c.ValueRoot)
 		require.NoError(t, err)
-		subject.With(decoder.WithLimits(decoder.Limits{}), decoder.AllowMissingKind(c.KindOptional))
+		subject.With(decoder.Limits{})
+		if c.KindOptional && semantics == corpus.Server {
+			subject.With(decoder.ServerTypedRequests)
+		}
 		if c.JSON != nil {
 			subject.CheckValues(t, c.JSON)
 			fronts := subject.Fronts(t, c.JSON)

@@ -63,12 +63,12 @@ func lengthsSchema() string {
 }
 
 var machineModes = [][]Option{
-	{FieldValidation(Ignore)},
-	{FieldValidation(Strict), Compact(true)},
-	{FieldValidation(Warn), ReportDroppedNulls(true)},
-	{FieldValidation(Warn), Kubernetes(), AllowMissingKind(true)},
-	{FromStorage(), FieldValidation(Ignore), AllowMissingKind(true)},
-	{WithLimits(Limits{Depth: 4, Findings: 2, FindingBytes: 50, NumberBytes: 6, DefaultBytes: 60, OutputBytes: 300})},
+	{Ignore},
+	{Strict, Compact(true)},
+	{Warn, ReportDroppedNulls(true)},
+	{Warn, ServerTypedRequests},
+	{ServerStorage, Ignore},
+	{Limits{Depth: 4, Findings: 2, FindingBytes: 50, NumberBytes: 6, DefaultBytes: 60, OutputBytes: 300}},
 }
 
 // mutant returns a text with a byte or two changed, left out or added, or a piece of it repeated.
@@ -118,7 +118,7 @@ func TestAgainstMachine(t *testing.T) {
 		s, err := schema.Parse([]byte(text))
 		require.NoError(t, err)
 		for i, opts := range slices.Repeat(machineModes, 3) {
-			how := [][]schema.Option{nil, {schema.Semantics(schema.KEP)}, {schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
+			how := [][]schema.Option{nil, {schema.KEP}, {schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
 			p, err := schema.Compile(s, how...)
 			require.NoError(t, err)
 			slow := withoutPlain(p.Table())

@@ -111,9 +111,9 @@ func BenchmarkAppendJSON(b *testing.B) {
 	p := compileYAML(b, benchSchema)
 	for _, size := range benchSizes {
 		src := []byte(benchDocument(size.size, size.mostly))
-		for _, v := range []Validation{Ignore, Warn, Strict} {
+		for _, v := range []FieldValidation{Ignore, Warn, Strict} {
 			b.Run(size.name+"/"+v.String(), func(b *testing.B) {
-				d := New(p, FieldValidation(v))
+				d := New(p, v)
 				var dst []byte
 				b.SetBytes(int64(len(src)))
 				b.ReportAllocs()

@@ -69,9 +69,9 @@ var amplifiers = map[string]struct {
 	"depth":          {text: strings.Repeat(`{"u":`, 9000) + "0" + strings.Repeat("}", 9000)},
 	"depth kept":     {text: `{"any":` + strings.Repeat(`{"u":`, 9000) + "0" + strings.Repeat("}", 9001)},
 	"defaults":       {text: `{"list":[` + strings.Repeat("{},", 3000) + `{}]}`},
-	"no UTF-8":       {text: `{"any":"` + strings.Repeat("\xff", 200_000) + `"}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
-	"odd numbers":    {text: `{"any":[` + strings.Repeat("1e20,", 50_000) + `1]}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}, estimated: true},
-	"labels":         {text: `{"metadata":{"finalizers":[],"labels":{` + each(10_000, func(i int) string { return fmt.Sprintf(`"%x":"",`, i) }) + `"a":""}}}`, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"no UTF-8":       {text: `{"any":"` + strings.Repeat("\xff", 200_000) + `"}`, opts: []Option{ServerTypedRequests}},
+	"odd numbers":    {text: `{"any":[` + strings.Repeat("1e20,", 50_000) + `1]}`, opts: []Option{ServerTypedRequests}, estimated: true},
+	"labels":         {text: `{"metadata":{"finalizers":[],"labels":{` + each(10_000, func(i int) string { return fmt.Sprintf(`"%x":"",`, i) }) + `"a":""}}}`, opts: []Option{ServerTypedRequests}},
 	"aliases":        {text: "any:\n- &a [" + strings.Repeat("1,", 2000) + "]\n" + strings.Repeat("- *a\n", 2000), yaml: true},
 	"small aliases":  {text: "any: [&a {}," + strings.Repeat("*a,", 100_000) + "]", yaml: true},
 	"alias keys":     {text: "u:\n  &a " + strings.Repeat("x", 500) + ": 1\n" + strings.Repeat("  ? *a\n", 10_000), yaml: true},
@@ -80,15 +80,15 @@ var amplifiers = map[string]struct {
 	"merges written": {text: "u:\n" + strings.Repeat("- <<: [{a: 1}, {b: 2}]\n", 10_000), yaml: true},
 	"bare keys":      {text: "u: {" + strings.Repeat("a,", 100_000) + "}", yaml: true},
 	"bare elements":  {text: "u: [" + strings.Repeat("a,", 100_000) + "]", yaml: true},
-	"zero keys":      {text: "u: [" + strings.Repeat("{0.: 1},", 50_000) + "]", yaml: true, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"zero keys":      {text: "u: [" + strings.Repeat("{0.: 1},", 50_000) + "]", yaml: true, opts: []Option{ServerTypedRequests}},
 	"long keys":      {text: "u:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  %x: 1\n", i) }), yaml: true},
 	"tags":           {text: each(20_000, func(i int) string { return fmt.Sprintf("%%TAG !%x! a\n", i) }) + "---\nu: 1\n", yaml: true},
 	"escapes":        {text: `any: "` + strings.Repeat(`\0`, 200_000) + `"`, yaml: true},
-	"UTF-16":         {text: utf16Of("any: " + strings.Repeat("\u4e2d", 100_000)), yaml: true, opts: []Option{Kubernetes(), AllowMissingKind(true)}},
+	"UTF-16":         {text: utf16Of("any: " + strings.Repeat("\u4e2d", 100_000)), yaml: true, opts: []Option{ServerTypedRequests}},
 	"line feeds":     {text: "u: 1\n" + strings.Repeat("\n", 200_000) + "v: 1\n", yaml: true, flat: true},
 	"server's duplicates": {
 		text: "u:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  %x: 1\n  %[1]x: 2\n", i) }), yaml: true,
-		opts: []Option{Kubernetes(), AllowMissingKind(true)},
+		opts: []Option{ServerTypedRequests},
 	},
 }
 
@@ -281,7 +281,7 @@ func TestAliasFactor(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	_, err := New(p).AppendYAML(nil, text)
 	require.NoError(t, err)
-	_, err = New(p, WithLimits(Limits{AliasFactor: 16})).AppendYAML(nil, text)
+	_, err = New(p, Limits{AliasFactor: 16}).AppendYAML(nil, text)
 	var limit *errors.LimitError
 	require.True(t, stderrors.As(err, &limit))
 	assert.Equal(t, int64(64<<10+16*len(text)), limit.Max)
@@ -301,13 +301,13 @@ properties:
 `, schema.ResourceRoot(false))
 	labels := `{"labels":{` + each(2000, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) + `"a":""}}`
 	text := `{"kind":"K","metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` + labels + `},"n":[` + strings.Repeat("{},", 2000) + `{}],"u":1}`
-	for _, opt := range []Option{Kubernetes(), FromStorage()} {
+	for _, opt := range []Option{ServerRequests, ServerStorage} {
 		want, err := New(p, opt).AppendJSON(nil, []byte(text))
 		require.NoError(t, err)
 		codes := 0
 		for room := 1 << 12; ; room += room / 16 {
 			b := &purse{room: room}
-			d := New(p, opt, FieldValidation(Strict))
+			d := New(p, opt, Strict)
 			base := d.Cap()
 			d.SetBudget(b)
 			out, err := d.AppendJSON(nil, []byte(text))

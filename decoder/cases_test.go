@@ -56,16 +56,16 @@ func compileCase(t *testing.T, c *corpus.Case, semantics string) *schema.Program
 	t.Helper()
 	s, err := schema.Parse(c.Schema)
 	require.NoError(t, err, "schema.yaml")
-	p, err := schema.Compile(s, schema.Semantics(dialectOf(semantics)), schema.ResourceRoot(!c.ValueRoot))
+	p, err := schema.Compile(s, schema.Semantics(semanticsOf(semantics)), schema.ResourceRoot(!c.ValueRoot))
 	require.NoError(t, err)
 	return p
 }
 
-func dialectOf(semantics string) schema.Dialect {
+func semanticsOf(semantics string) schema.Semantics {
 	if semantics == corpus.KEP {
 		return schema.KEP
 	}
-	return schema.Kubernetes
+	return schema.Deployed
 }
 
 // A caseRun is one case under one semantics in one form.
@@ -79,14 +79,13 @@ type caseRun struct {
 
 // options returns those of a decoder for the semantics.
 func (r caseRun) options(more ...decoder.Option) []decoder.Option {
-	if r.KindOptional {
-		more = append(more, decoder.AllowMissingKind(true))
-	}
-	switch r.semantics {
-	case corpus.Server:
-		return append(more, decoder.Kubernetes())
-	case corpus.Storage:
-		return append(more, decoder.FromStorage())
+	switch {
+	case r.semantics == corpus.Server && r.KindOptional:
+		return append(more, decoder.ServerTypedRequests)
+	case r.semantics == corpus.Server:
+		return append(more, decoder.ServerRequests)
+	case r.semantics == corpus.Storage:
+		return append(more, decoder.ServerStorage)
 	}
 	return more
 }
@@ -98,7 +97,7 @@ func (r caseRun) isServer() bool {
 
 func (r caseRun) check(t *testing.T, p *schema.Program) {
 	t.Helper()
-	for _, mode := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+	for _, mode := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
 		d := decoder.New(p, r.options(decoder.FieldValidation(mode))...)
 		out, err := r.run(t, d)
 		if f := r.Failure(r.semantics); f != nil {
@@ -212,7 +211,7 @@ func (r caseRun) checkFindings(t *testing.T, found ferrors.List) {
 
 // checkAgain decodes the document once more with a decoder that has been used,
 // and then its result, which has nothing to be found or changed.
-func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.Validation, out []byte) {
+func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.FieldValidation, out []byte) {
 	t.Helper()
 	if len(r.src) > 1<<20 {
 		return // what is so long is there for its length

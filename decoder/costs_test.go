@@ -28,7 +28,7 @@ func TestFindingsDeepDown(t *testing.T) {
 			continue
 		}
 		src := f.Make(3_000_000)
-		d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+		d := decoder.New(p, decoder.Strict)
 		_, err := d.AppendJSON(nil, src)
 		text := 0
 		for _, found := range d.Findings() {
@@ -69,7 +69,7 @@ func TestDefaultBudget(t *testing.T) {
 		src := []byte(`{"list":[` + strings.Repeat(c.item+",", 999) + c.item + `]}`)
 		for _, compact := range []bool{false, true} {
 			of := func(budget int) *decoder.Decoder {
-				return decoder.New(p, decoder.Compact(compact), decoder.WithLimits(decoder.Limits{DefaultBytes: budget}))
+				return decoder.New(p, decoder.Compact(compact), decoder.Limits{DefaultBytes: budget})
 			}
 			_, err := of(1000*c.size).AppendJSON(nil, src)
 			require.NoError(t, err, c.item)

@@ -83,10 +83,10 @@ func newDecoder(p *program.Program, o options) *Decoder {
 		limits: o.limits.withDefaults(),
 		frames: make([]frame, 16),
 	}}
-	d.tune(newTuning(p, o.kubernetes))
+	d.tune(newTuning(p, o.server != Standalone))
 	d.walker.seed = maphash.MakeSeed()
 	d.walker.memory = &d.account
-	d.yaml.Dialect, d.yaml.AsServer, d.yaml.AliasFactor = o.dialect, o.kubernetes, d.walker.limits.AliasFactor
+	d.yaml.Dialect, d.yaml.AliasFactor = o.dialect, d.walker.limits.AliasFactor
 	return d
 }
 
@@ -129,7 +129,7 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	d.isRepaired = false
 	d.duplicates, d.duplicatesBytes = nil, 0
 	out, err := d.walk(dst, src)
-	if _, bad := err.(*errors.SyntaxError); bad && d.kubernetes && d.repaired.repair(src, &d.account) {
+	if _, bad := err.(*errors.SyntaxError); bad && d.server != Standalone && d.repaired.repair(src, &d.account) {
 		d.isRepaired = true
 		d.original = src
 		out, err = d.walk(dst, d.repaired.text)
@@ -168,7 +168,7 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 	if err == nil {
 		d.fromYAML, d.isRepaired = true, false
 		out, err = d.walk(dst, d.json)
-		if d.kubernetes && d.hasDuplicates() {
+		if d.server != Standalone && d.hasDuplicates() {
 			d.findServerDuplicates(src)
 		}
 	}
@@ -190,7 +190,7 @@ func (d *Decoder) Findings() errors.List { return d.walker.list }
 // "yaml: unmarshal errors:" has them all, in place of those for duplicate fields.
 // There are as many and as long ones as there, and none for names that are equal
 // as strings only (1 and "1"), of which the server keeps any. It is for decoders
-// made with [Kubernetes], under [Warn] or [Strict].
+// made with a [ServerMode], under [Warn] or [Strict].
 func (d *Decoder) YAMLDuplicates() []string { return d.duplicates }
 
 // hasDuplicates reports whether one was found.
@@ -219,7 +219,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 		d.lines.src = d.original
 	}
 	defer func() { d.lines.src = nil }()
-	if !d.compact && !d.kubernetes {
+	if !d.compact && d.server == Standalone {
 		w.most = len(dst) + min(w.limits.OutputBytes, maxInt-len(dst))
 	}
 	w.start(dst)
@@ -237,7 +237,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	if w.mismatches > 0 {
 		return dst, d.typeError()
 	}
-	if d.kubernetes {
+	if d.server != Standalone {
 		var err error
 		if out, err = d.asServer(out, len(dst), src); err != nil {
 			return dst, err
@@ -264,7 +264,7 @@ func (d *Decoder) prepare() {
 	d.poison()
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
-	w.kubernetes, w.fromStorage, w.withoutDefaults = d.kubernetes, d.fromStorage, d.withoutDefaults
+	w.asServer, w.fromStorage, w.withoutDefaults = d.server != Standalone, d.server == ServerStorage, d.withoutDefaults
 	w.cutting, w.collecting, w.outOfRange = false, false, false
 	w.losers = w.losers[:0]
 	w.most = maxInt

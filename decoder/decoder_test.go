@@ -84,10 +84,10 @@ func TestNoAllocations(t *testing.T) {
 		fmt.Fprintf(&wide, `,"u%d":{"x":1,"y":2,"x":3},"u%d":%d`, i, i, i)
 	}
 	repeated := []byte(`{"n":1` + wide.String() + `,"n":2}`)
-	for _, v := range []Validation{Ignore, Warn, Strict} {
+	for _, v := range []FieldValidation{Ignore, Warn, Strict} {
 		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown, []byte(benchDocument(20_000, false)), repeated} {
 			for _, p := range []*schema.Program{p, yaml} {
-				d := New(p, FieldValidation(v))
+				d := New(p, v)
 				dst, err := d.AppendJSON(nil, doc)
 				var strict *StrictError
 				require.Equal(t, v == Strict && len(d.Findings()) > 0, errors.As(err, &strict), "%v", err)
@@ -147,7 +147,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 }
 
 func TestStrictReturnsBoth(t *testing.T) {
-	d := New(compileYAML(t, testSchema), FieldValidation(Strict))
+	d := New(compileYAML(t, testSchema), Strict)
 	out, err := d.AppendJSON(nil, []byte(`{"s":"a","x":1,"s":"b"}`))
 	assert.Equal(t, `{"s":"b","obj":{"b":2,"a":"abc"}}`, string(out))
 	var strict *StrictError
@@ -166,7 +166,7 @@ func TestStrictReturnsBoth(t *testing.T) {
 }
 
 func TestIgnoreFindsNothing(t *testing.T) {
-	d := New(compileYAML(t, testSchema), FieldValidation(Ignore))
+	d := New(compileYAML(t, testSchema), Ignore)
 	out, err := d.AppendJSON(nil, []byte(`{"s":"a","x":{"y":1,"y":2},"s":"b"}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"s":"b","obj":{"b":2,"a":"abc"}}`, string(out))
@@ -181,7 +181,7 @@ func TestCompact(t *testing.T) {
 }
 
 func TestReportDroppedNulls(t *testing.T) {
-	d := New(compileYAML(t, testSchema), ReportDroppedNulls(true), FieldValidation(Strict))
+	d := New(compileYAML(t, testSchema), ReportDroppedNulls(true), Strict)
 	out, err := d.AppendJSON(nil, []byte(`{"drop":null,"nul":null,"s":null,"map":{"a":null}}`))
 	require.NoError(t, err, "a dropped null is no reason to fail")
 	assert.Equal(t, `{"nul":null,"s":"dflt","map":{},"obj":{"b":2,"a":"abc"}}`, string(out))

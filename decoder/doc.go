@@ -52,7 +52,7 @@
 //
 // The values are those of a kube-apiserver (v0.37 of k8s.io/apiextensions-apiserver)
 // and so are the texts and the order of findings, with these exceptions, which
-// [Kubernetes] takes back:
+// a [ServerMode] takes back:
 //
 //   - What the server mangles is refused: invalid UTF-8 and surrogates without a
 //     partner, which it replaces with U+FFFD.

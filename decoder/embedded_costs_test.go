@@ -31,7 +31,7 @@ func TestMetadataDefaultsOfMany(t *testing.T) {
 	const items = 2000
 	item := `{"kind":"A","apiVersion":"v1","metadata":{}}`
 	src := []byte(`{"kind":"B","apiVersion":"v1","list":[` + strings.Repeat(item+",", items-1) + item + `]}`)
-	d := decoder.New(p, decoder.Kubernetes(), decoder.FieldValidation(decoder.Ignore))
+	d := decoder.New(p, decoder.ServerRequests, decoder.Ignore)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	out, err := d.AppendJSON(nil, src)
@@ -52,7 +52,7 @@ func TestMetadataDeepDown(t *testing.T) {
 	document := func(last string) []byte {
 		return []byte(strings.Repeat(`{"`+name+`":`, depth) + `{"list":[` + strings.Repeat(`{"metadata":{}},`, items) + last + `]}` + strings.Repeat("}", depth))
 	}
-	d := decoder.New(compile(t, text), decoder.Kubernetes(), decoder.AllowMissingKind(true), decoder.FieldValidation(decoder.Ignore))
+	d := decoder.New(compile(t, text), decoder.ServerTypedRequests, decoder.Ignore)
 	src := document("{}")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

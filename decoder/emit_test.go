@@ -57,7 +57,7 @@ func TestDefaultsBeforeWhiteSpace(t *testing.T) {
 				if !strings.Contains(want, ","+inserted) {
 					fits--
 				}
-				_, err = New(p, WithLimits(Limits{DefaultBytes: room})).AppendJSON(nil, []byte(src))
+				_, err = New(p, Limits{DefaultBytes: room}).AppendJSON(nil, []byte(src))
 				assert.Equal(t, room < fits, err != nil, "%d, %q, room for %d: %v", defaults, src, room, err)
 			}
 		}
@@ -93,7 +93,7 @@ func TestDefaultsOfAbsentFields(t *testing.T) {
 
 // TestDigits holds that numbers may start with each.
 func TestDigits(t *testing.T) {
-	d := New(compileYAML(t, testSchema, schema.Semantics(schema.KEP)))
+	d := New(compileYAML(t, testSchema, schema.KEP))
 	for c := '0'; c <= '9'; c++ {
 		for _, sign := range []string{"", "-"} {
 			_, err := d.AppendJSON(nil, fmt.Appendf(nil, `{"n":%s%c}`, sign, c))
@@ -113,7 +113,7 @@ func TestOutputLimitBoundsMemory(t *testing.T) {
 		"kept whole": `{"raw":{"a":` + long + `},"u":1,"s":""}`, "kept": `{"s":` + long + `,"u":1,"n":1}`,
 		"defaults": `{"list":[` + strings.Repeat("{},", size/3) + `{}]}`, "a default": `{"large":{}}`,
 	} {
-		d := New(p, WithLimits(Limits{OutputBytes: 100}))
+		d := New(p, Limits{OutputBytes: 100})
 		doc := []byte(src)
 		_, err := d.AppendJSON(nil, doc) // grows what is kept
 		require.ErrorContains(t, err, "size of the result", name)

@@ -46,7 +46,7 @@ func TestReadAtOnce(t *testing.T) {
 		"fields":       {declared + "}}", strings.ReplaceAll("{"+strings.Join(fields, ",")+"}", " ", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := builderFor(t, c.schema, c.text, WithLimits(Limits{NameBytes: 32 - len(`"":`)}))
+			b := builderFor(t, c.schema, c.text, Limits{NameBytes: 32 - len(`"":`)})
 			b.read(b.program.Root)
 			want, texts := slices.Clone(b.entries[:b.reading.entries]), string(b.text)
 

@@ -36,7 +36,7 @@ properties:
 // A handler decodes the body of a request into a map, and refuses it where it
 // has unknown fields or such that stand twice.
 func Example_handler() {
-	pool := decoder.NewPool(mustCompile(webSchema), decoder.FieldValidation(decoder.Strict))
+	pool := decoder.NewPool(mustCompile(webSchema), decoder.Strict)
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 3<<20))
 		if err != nil {

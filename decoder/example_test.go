@@ -18,7 +18,7 @@ func prune(manifest, object []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder.New(program, decoder.FieldValidation(decoder.Warn))
+	d := decoder.New(program, decoder.Warn)
 	pruned, err := d.AppendJSON(nil, object)
 	for _, f := range d.Findings() {
 		fmt.Println(f.Detail()) // 3:5: unknown field "spec.replcas"
@@ -73,7 +73,7 @@ func mustCompile(text string) *schema.Program {
 
 func ExampleDecoder_AppendJSON() {
 	d := decoder.New(mustCompile(`{type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}`),
-		decoder.FieldValidation(decoder.Strict), decoder.Compact(true))
+		decoder.Strict, decoder.Compact(true))
 	out, err := d.AppendJSON(nil, []byte(`{"spec": {"a": "x", "b": 1, "a": "y"}}`))
 	fmt.Println(string(out))
 	fmt.Println(err)

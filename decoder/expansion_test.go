@@ -18,7 +18,7 @@ import (
 func inserted(t testing.TB, p *schema.Program, src string, opts ...Option) int {
 	t.Helper()
 	const most = 1 << 30
-	d := New(p, append(opts, WithLimits(Limits{DefaultBytes: most}), FieldValidation(Ignore))...)
+	d := New(p, append(opts, Limits{DefaultBytes: most}, Ignore)...)
 	_, err := d.AppendJSON(nil, []byte(src))
 	require.NoError(t, err, "%.200s", src)
 	return most - d.walker.budget
@@ -216,7 +216,7 @@ func TestExpansionHolds(t *testing.T) {
 		k := &sketcher{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
 		s := new(schema.Structural)
 		k.object(s, 4)
-		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(schema.Dialect(seed%4/2)))
+		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(schema.Semantics(seed%4/2)))
 		if err != nil {
 			continue // a default that holds itself
 		}
@@ -234,7 +234,7 @@ func TestExpansionHolds(t *testing.T) {
 				above = max(above, (float64(inserted(t, p, src))-float64(e.PerDocument))/float64(len(src))/e.PerByte)
 			}
 			if seed%4 == 1 {
-				requireWithin(t, p, src, Kubernetes(), AllowMissingKind(true))
+				requireWithin(t, p, src, ServerTypedRequests)
 			}
 		}
 	}

@@ -445,7 +445,7 @@ func (w *walker) compare(rank rank, a, b *record) int {
 // spell appends to scratch what the API server sorts the record by: the path, with
 // names as they are. Where n is the root, the path leads to the metadata of an
 // embedded resource: then keys of maps are in brackets up to there, and if there
-// are any, what Kubernetes() puts into messages goes to texts.
+// are any, what ServerRequests puts into messages goes to texts.
 func (w *walker) spell(r *record, n *program.Node) {
 	first, hasKey := true, false
 	for s := range w.pathOf(r).Segments() {
@@ -465,7 +465,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 			}
 			w.scratch = append(w.scratch, s.Name...)
 		}
-		if w.kubernetes {
+		if w.asServer {
 			w.texts = s.AppendText(w.texts, first, isKey)
 		}
 		n, first, hasKey = next, false, hasKey || isKey

@@ -14,7 +14,7 @@ import (
 // else: not by who has got the error before, and not by who decodes the same document next.
 func TestErrorsAreTheCallers(t *testing.T) {
 	const text = `strict decoding error: duplicate field "m", unknown field "a", unknown field "b"`
-	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), FieldValidation(Strict), ReportDroppedNulls(true))
+	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), Strict, ReportDroppedNulls(true))
 	pool := sync.Pool{New: func() any { return d }}
 	strict := func() error {
 		d := pool.Get().(*Decoder)
@@ -114,7 +114,7 @@ func TestFindingBytes(t *testing.T) {
 		// Both objects are read before it is known that there are two.
 		{`{"raw":{"a":1,"a":2},"raw":{"a":3,"a":4}}`, len(".raw.a.raw.a"), []string{`1:15: duplicate field "raw.a", first at 1:9, repeated 2 times`}, 1},
 	} {
-		d := New(compileYAML(t, testSchema), WithLimits(Limits{FindingBytes: c.room}))
+		d := New(compileYAML(t, testSchema), Limits{FindingBytes: c.room})
 		_, err := d.AppendJSON(nil, []byte(c.doc))
 		require.NoError(t, err)
 		assert.Equal(t, c.want, details(d.Findings()), c.doc)

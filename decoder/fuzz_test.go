@@ -33,7 +33,7 @@ func seed(f *testing.F) {
 
 // FuzzValidity holds what is accepted against three readers of JSON, in each place
 // of a document. jsontext is as strict as the hardened default. encoding/json and
-// sigs.k8s.io/json take what is not UTF-8, as Kubernetes() does; only the latter
+// sigs.k8s.io/json take what is not UTF-8, as ServerRequests does; only the latter
 // minds the range of numbers.
 func FuzzValidity(f *testing.F) {
 	seed(f)
@@ -50,7 +50,7 @@ func FuzzValidity(f *testing.F) {
 	decoders := make([]pair, len(places))
 	for i, place := range places {
 		p := compileYAML(f, place.schema, place.opts...)
-		decoders[i] = pair{New(p, WithLimits(Limits{NumberBytes: 1 << 20})), New(p, Kubernetes())}
+		decoders[i] = pair{New(p, Limits{NumberBytes: 1 << 20}), New(p, ServerRequests)}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 8192 {
@@ -124,11 +124,11 @@ func FuzzAgainstNaive(f *testing.F) {
 		if err != nil || s.Validate() != nil || hasOddDefaults(s, false) {
 			return
 		}
-		dialect := schema.Kubernetes
+		dialect := schema.Deployed
 		if kep {
 			dialect = schema.KEP
 		}
-		p, err := schema.Compile(s, schema.Semantics(dialect))
+		p, err := schema.Compile(s, dialect)
 		require.NoError(t, err, "what is valid compiles")
 		d := New(p, unlimited)
 		out, err := d.AppendJSON(nil, src)

@@ -105,7 +105,7 @@ func TestUseEndsStreams(t *testing.T) {
 func TestResultBehindOthers(t *testing.T) {
 	before := []byte(strings.Repeat("x", 100))
 	for _, compact := range []bool{false, true} {
-		d := New(compileYAML(t, testSchema), Compact(compact), WithLimits(Limits{OutputBytes: len(`{"s":"","obj":null}`)}))
+		d := New(compileYAML(t, testSchema), Compact(compact), Limits{OutputBytes: len(`{"s":"","obj":null}`)})
 		out, err := d.AppendJSON(before, []byte(`{"s":"","obj":{"a":"","b":1}}`))
 		require.Error(t, err)
 		require.Equal(t, before, out)
@@ -113,7 +113,7 @@ func TestResultBehindOthers(t *testing.T) {
 		require.Error(t, err, "with the default of obj")
 		require.Equal(t, before, out)
 	}
-	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`), WithLimits(Limits{OutputBytes: len(`{"a":1}`)}))
+	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`), Limits{OutputBytes: len(`{"a":1}`)})
 	out, err := d.AppendJSON(before, []byte(`{"a":1}`))
 	require.NoError(t, err)
 	require.Equal(t, string(before)+`{"a":1}`, string(out))
@@ -123,7 +123,7 @@ func TestResultBehindOthers(t *testing.T) {
 
 // TestOnlyDuplicates has nothing else to be found.
 func TestOnlyDuplicates(t *testing.T) {
-	d := New(compileYAML(t, testSchema), Kubernetes())
+	d := New(compileYAML(t, testSchema), ServerRequests)
 	_, err := d.AppendYAML(nil, []byte("kind: K\ns: a\ns: b\n"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`line 3: key "s" already set in map`}, d.YAMLDuplicates())
@@ -147,7 +147,7 @@ func TestTotalOverflows(t *testing.T) {
 
 // TestStrictLeavesOutDroppedNulls: nulls that are dropped are no fault.
 func TestStrictLeavesOutDroppedNulls(t *testing.T) {
-	d := New(compileYAML(t, testSchema), FieldValidation(Strict), ReportDroppedNulls(true))
+	d := New(compileYAML(t, testSchema), Strict, ReportDroppedNulls(true))
 	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
 	var strict *StrictError
 	require.ErrorAs(t, err, &strict)
@@ -167,7 +167,7 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 
 // TestLimitBehindRepetitions reaches a limit only in the walk that leaves out what is repeated.
 func TestLimitBehindRepetitions(t *testing.T) {
-	d := New(compileYAML(t, testSchema), WithLimits(Limits{DefaultBytes: 100}))
+	d := New(compileYAML(t, testSchema), Limits{DefaultBytes: 100})
 	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+`{}],"x":1,"x":2}`))
 	require.ErrorContains(t, err, "size of inserted defaults in bytes exceeds the limit of 100")
 }

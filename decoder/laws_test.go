@@ -27,7 +27,7 @@ func (c choice) reading() laws.Reading { return laws.Reading(c % 24 / 8) }
 
 func (c choice) resource() bool { return c&2 == 0 }
 
-func (c choice) dialect() schema.Dialect { return schema.Dialect(c & 1) }
+func (c choice) dialect() schema.Semantics { return schema.Semantics(c & 1) }
 
 func (c choice) preserve() schema.Option { return schema.PreserveUnknownFields(c&4 != 0) }
 
@@ -207,15 +207,15 @@ func FuzzAppendYAML(f *testing.F) {
 		if err != nil {
 			return
 		}
-		opts := []decoder.Option{decoder.WithLimits(decoder.Limits{DefaultBytes: 1 << 16})}
+		opts := []decoder.Option{decoder.Limits{DefaultBytes: 1 << 16}}
 		var r yamlbridge.Reader
 		switch c.reading() {
 		case laws.Kubernetes:
-			opts = append(opts, decoder.Kubernetes())
-			r.AsServer = true
+			opts = append(opts, decoder.ServerRequests)
+			r.Dialect = yamlbridge.Server
 		case laws.FromStorage:
-			opts = append(opts, decoder.FromStorage())
-			r.AsServer = true
+			opts = append(opts, decoder.ServerStorage)
+			r.Dialect = yamlbridge.Server
 		}
 		if of >= 128 {
 			opts = append(opts, decoder.YAMLDialect(yamlbridge.Core))

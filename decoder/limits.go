@@ -2,7 +2,8 @@ package decoder
 
 import "github.com/espalier-dev/espalier/yamlbridge"
 
-// Limits bound what one document may cost. A field that is zero says nothing: see [WithLimits]. Where nothing
+// Limits bound what one document may cost. They are an [Option]: each field counts
+// by itself, and one that is zero says nothing, also where other Limits were given. Where nothing
 // is said, its default holds, which is the constant beside it.
 type Limits struct {
 	Depth        int // open objects and arrays, DefaultDepth
@@ -33,13 +34,15 @@ const (
 	DefaultHeldBytes    = 64 << 20
 )
 
+func (l Limits) apply(o *options) { o.limits = o.limits.With(l) }
+
 // fields returns where the limits are.
 func (l *Limits) fields() [9]*int {
 	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes, &l.AliasFactor}
 }
 
-// with returns the limits, with those of other in place of them that are not zero there.
-func (l Limits) with(other Limits) Limits {
+// With returns the limits, with each of other in place of its own that is not zero there.
+func (l Limits) With(other Limits) Limits {
 	to := l.fields()
 	for i, from := range other.fields() {
 		if *from != 0 {
@@ -61,7 +64,7 @@ func (l Limits) withDefaults() Limits {
 		OutputBytes:  DefaultOutputBytes,
 		HeldBytes:    DefaultHeldBytes,
 		AliasFactor:  yamlbridge.MaxAliasFactor,
-	}.with(l)
+	}.With(l)
 }
 
 // A limit is one of the limits, in errors.

@@ -72,8 +72,8 @@ func TestLimits(t *testing.T) {
 			if c.set != nil {
 				limits = c.set(c.max)
 			}
-			for _, v := range []Validation{Ignore, Strict} {
-				d := New(compileYAML(t, testSchema), WithLimits(limits), FieldValidation(v))
+			for _, v := range []FieldValidation{Ignore, Strict} {
+				d := New(compileYAML(t, testSchema), limits, v)
 				_, err := d.AppendJSON(nil, []byte(c.src(c.max)))
 				var strict *StrictError
 				if err != nil {
@@ -98,7 +98,7 @@ func TestLimits(t *testing.T) {
 // TestNameLimitAfterDefaults asserts that a name which a default has brought into a result is
 // as long as before when it is sent.
 func TestNameLimitAfterDefaults(t *testing.T) {
-	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), WithLimits(Limits{NameBytes: 3}))
+	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), Limits{NameBytes: 3})
 	for range 2 {
 		var limit *LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"long":"y"}`+blanks))
@@ -118,7 +118,7 @@ func TestNoLimits(t *testing.T) {
 		*limit = math.MaxInt
 	}
 	const doc = `{"a":"b","u":1}`
-	d := New(compileYAML(t, "{type: object, properties: {a: {type: string}, d: {type: string, default: x}}}"), WithLimits(none))
+	d := New(compileYAML(t, "{type: object, properties: {a: {type: string}, d: {type: string, default: x}}}"), none)
 	for _, decode := range []func([]byte, []byte) ([]byte, error){d.AppendJSON, d.AppendYAML} {
 		out, err := decode([]byte("dst"), []byte(doc))
 		require.NoError(t, err)
@@ -132,9 +132,9 @@ func TestNoLimits(t *testing.T) {
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
 	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)
-	_, err := New(p, WithLimits(Limits{OutputBytes: 11}), Compact(true)).AppendJSON(nil, src)
+	_, err := New(p, Limits{OutputBytes: 11}, Compact(true)).AppendJSON(nil, src)
 	assert.NoError(t, err, "only the compact form counts")
-	d := New(p, WithLimits(Limits{OutputBytes: 100}))
+	d := New(p, Limits{OutputBytes: 100})
 	_, err = d.AppendJSON(nil, src)
 	assert.EqualError(t, err, "1:1012: size of the result in bytes exceeds the limit of 100")
 	_, err = d.AppendJSON(nil, []byte(`{"spec":"`+strings.Repeat("x", 1000)+`",}`))
@@ -143,7 +143,7 @@ func TestOutputLimit(t *testing.T) {
 
 	// The same for defaults.
 	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
-	_, err = New(defaults, WithLimits(Limits{OutputBytes: 1000})).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
+	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
 	var limit *LimitError
 	require.ErrorAs(t, err, &limit)
 	assert.Equal(t, "size of the result in bytes", limit.Limit)
@@ -167,7 +167,7 @@ func TestManyDuplicates(t *testing.T) {
 
 // TestFatalHasNoFindings: nothing is left of what was found before a fatal error.
 func TestFatalHasNoFindings(t *testing.T) {
-	d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 1}))
+	d := New(compileYAML(t, testSchema), Limits{Findings: 1})
 	_, err := d.AppendJSON(nil, []byte(`{"x":1,"y":1,"z":1,`))
 	require.Error(t, err)
 	assert.Empty(t, d.Findings())
@@ -192,7 +192,7 @@ func TestFindingLimits(t *testing.T) {
 	assert.Len(t, d.Findings(), DefaultFindings)
 	assert.Equal(t, 1, d.Omitted())
 
-	strict := New(compileYAML(t, testSchema), FieldValidation(Strict))
+	strict := New(compileYAML(t, testSchema), Strict)
 	_, err = strict.AppendJSON(nil, []byte(unknown(DefaultFindings+7, 8)))
 	assert.ErrorContains(t, err, `unknown field "00000099" and 7 more`)
 
@@ -204,7 +204,7 @@ func TestFindingLimits(t *testing.T) {
 	assert.Less(t, len(d.Findings()[0].Path.String()), ferrors.MaxPathBytes)
 	assert.Regexp(t, `^obj\.deep\.x\.n+\.\.\.n+$`, d.Findings()[0].Path.String())
 
-	many := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 1 << 20}))
+	many := New(compileYAML(t, testSchema), Limits{Findings: 1 << 20})
 	_, err = many.AppendJSON(nil, []byte(unknown(3000, 250)))
 	require.NoError(t, err)
 	kept := len(many.Findings())
@@ -239,8 +239,8 @@ func TestHostileShapes(t *testing.T) {
 			"nested repeats":  `{"` + in + `":` + nestedRepeats.String() + `1` + strings.Repeat("}", 5_000) + `}`,
 			"deep long names": `{"` + in + `":` + deepNames + `{` + same.String() + `"x":1}` + strings.Repeat("}", 5_000) + `}`,
 		} {
-			for _, v := range []Validation{Ignore, Warn} {
-				d := New(compileYAML(t, testSchema), FieldValidation(v))
+			for _, v := range []FieldValidation{Ignore, Warn} {
+				d := New(compileYAML(t, testSchema), v)
 				out, err := d.AppendJSON(nil, []byte(src))
 				require.NoError(t, err, "%s in %s", name, in)
 				if in == "raw" && name == "one name" {
@@ -281,7 +281,7 @@ func TestBuffersAreLetGo(t *testing.T) {
 	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
 
 	resources := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"),
-		Kubernetes(), AllowMissingKind(true))
+		ServerTypedRequests)
 	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
 	require.NoError(t, err)
 	require.Greater(t, resources.held(), largeBuffer)
@@ -320,7 +320,7 @@ func TestManyDuplicatesOnStream(t *testing.T) {
 // goes, as its name comes again.
 func TestOutputOfRepeated(t *testing.T) {
 	d := New(compileYAML(t, "type: object\nproperties: {map: {type: object, additionalProperties: {type: string}}}"),
-		WithLimits(Limits{OutputBytes: 100}))
+		Limits{OutputBytes: 100})
 	for _, members := range []int{10, 20_000} { // few are written when something is dropped, many in parts
 		var large strings.Builder
 		for i := range members {

@@ -58,7 +58,7 @@ func TestManyFields(t *testing.T) {
 	require.NoError(t, err)
 	size := len(all) - len("{}") + len(",")
 	for _, room := range []int{size, size - 1, size / 2, 30 * len(`,"f000":1`), 1} {
-		d := New(p, WithLimits(Limits{DefaultBytes: room}))
+		d := New(p, Limits{DefaultBytes: room})
 		_, err := d.AppendJSON(nil, []byte(`{"f001":1}`))
 		if room == size {
 			require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestManyFieldsOfMany(t *testing.T) {
 // TestManyRepeatedObjects holds that objects which are repeated, with the same repetitions in each, give one finding for each
 // path, as on the server, however many there are.
 func TestManyRepeatedObjects(t *testing.T) {
-	d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: 10_000, FindingBytes: 1 << 20}))
+	d := New(compileYAML(t, testSchema), Limits{Findings: 10_000, FindingBytes: 1 << 20})
 	for _, n := range []int{1, 2, 31, 33, 127, 128, 129, 400} {
 		var members []string
 		for i := range n {
@@ -116,7 +116,7 @@ func TestOrderOfLongPaths(t *testing.T) {
 			`{"apiVersion":"v1","kind":"K","metadata":{"b":1,"c":2,"a":3}}`, name + ".metadata."},
 	} {
 		p := compileYAML(t, strings.Repeat("{type: object, additionalProperties: ", depth)+inner+strings.Repeat("}", depth), schema.ResourceRoot(false))
-		for _, d := range []*Decoder{New(p), New(p, Kubernetes())} {
+		for _, d := range []*Decoder{New(p), New(p, ServerRequests)} {
 			_, err := d.AppendJSON(nil, []byte(strings.Repeat(`{"`+name+`":`, depth)+c.doc+strings.Repeat("}", depth)))
 			require.NoError(t, err)
 			found := d.Findings()

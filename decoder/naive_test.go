@@ -13,7 +13,7 @@ import (
 // thing that the API server does in a walk of its own, written from its rules
 // and not from the walker.
 type naive struct {
-	dialect schema.Dialect
+	dialect schema.Semantics
 	unknown []string // paths in the server's spelling, unordered
 }
 
@@ -28,7 +28,7 @@ func (r *naive) decode(src []byte, s *schema.Structural) (out map[string]any, du
 	root := *s
 	root.XEmbeddedResource = true
 	r.prune(in, &root, "", isPreserving(s))
-	if r.dialect == schema.Kubernetes {
+	if r.dialect == schema.Deployed {
 		dropNulls(in, s, true)
 	}
 	r.metadata(in, &root, "")
@@ -69,7 +69,7 @@ func isReserved(name string) bool {
 // restarts reports whether pruning starts again in a schema that is specified
 // below one that preserves.
 func (r *naive) restarts(s *schema.Structural) bool {
-	return r.dialect == schema.Kubernetes || s != nil && len(s.Properties) > 0
+	return r.dialect == schema.Deployed || s != nil && len(s.Properties) > 0
 }
 
 func (r *naive) prune(x any, s *schema.Structural, path string, keep bool) {

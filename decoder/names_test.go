@@ -74,7 +74,7 @@ func TestFirstDuplicatesAreKept(t *testing.T) {
 	doc := `{"raw":{"a":1,"b":1,"b":2,"in":{"x":1,"y":2,"y":3,"x":4},"a":2},"zz":{"c":1,"c":2}}`
 	inOrder := []string{`raw.b`, `raw.in.y`, `raw.in.x`, `raw.a`, `zz.c`}
 	for kept := 1; kept <= len(inOrder); kept++ {
-		d := New(compileYAML(t, testSchema), WithLimits(Limits{Findings: kept}))
+		d := New(compileYAML(t, testSchema), Limits{Findings: kept})
 		_, err := d.AppendJSON(nil, []byte(doc))
 		require.NoError(t, err)
 		var paths []string

@@ -18,15 +18,14 @@ import (
 // allOptions are one of each, and limits of each field.
 func allOptions() map[string]Option {
 	all := map[string]Option{
-		"FieldValidation": FieldValidation(Strict), "Kubernetes": Kubernetes(), "FromStorage": FromStorage(),
-		"AllowMissingKind": AllowMissingKind(true), "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
+		"FieldValidation": Strict, "ServerMode": ServerStorage, "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
 		"ReportDroppedNulls": ReportDroppedNulls(true), "SeparateStrings": SeparateStrings(true), "YAMLDialect": YAMLDialect(yamlbridge.Core),
 	}
 	limits := reflect.TypeFor[Limits]()
 	for i := range limits.NumField() {
 		var l Limits
 		reflect.ValueOf(&l).Elem().Field(i).SetInt(int64(1000 + i))
-		all[limits.Field(i).Name] = WithLimits(l)
+		all[limits.Field(i).Name] = l
 	}
 	return all
 }
@@ -41,7 +40,7 @@ func made(opts ...Option) *Decoder {
 func TestOptionsMerge(t *testing.T) {
 	settings := func(opts ...Option) map[string]any {
 		d := made(opts...)
-		all := map[string]any{"dialect": d.yaml.Dialect, "asServer": d.yaml.AsServer}
+		all := map[string]any{"yaml": d.yaml.Dialect}
 		for _, of := range []reflect.Value{reflect.ValueOf(d.options), reflect.ValueOf(d.walker.limits)} {
 			for i := range of.NumField() {
 				if name := of.Type().Field(i).Name; name != "limits" {
@@ -59,8 +58,9 @@ func TestOptionsMerge(t *testing.T) {
 			both := settings(optA, optB)
 			assert.Equal(t, both, settings(optB, optA), "%s and %s", a, b)
 			for name, is := range alone {
-				isServers := (name == "NameBytes" || name == "NumberBytes") && (a == "Kubernetes" || a == "FromStorage")
-				if is != none[name] && !(isServers && name == b) {
+				isServers := (name == "NameBytes" || name == "NumberBytes") && a == "ServerMode"
+				isDialect := (name == "yaml" || name == "dialect") && a == "ServerMode" && b == "YAMLDialect"
+				if is != none[name] && !(isServers && name == b) && !isDialect {
 					assert.Equal(t, is, both[name], "%s of %s, with %s", name, a, b)
 				}
 			}
@@ -70,8 +70,8 @@ func TestOptionsMerge(t *testing.T) {
 
 // TestLimitsMerge holds that each limit that was set holds, whatever was set besides.
 func TestLimitsMerge(t *testing.T) {
-	depth, number := WithLimits(Limits{Depth: 2}), WithLimits(Limits{NumberBytes: 3})
-	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, Kubernetes(), number}, {Kubernetes(), AllowMissingKind(true), number, depth}} {
+	depth, number := Limits{Depth: 2}, Limits{NumberBytes: 3}
+	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number}, {ServerTypedRequests, number, depth}} {
 		d := made(opts...)
 		var e *LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
@@ -83,8 +83,8 @@ func TestLimitsMerge(t *testing.T) {
 		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":123}}`))
 		require.NoError(t, err)
 	}
-	assert.Equal(t, Limits{}.withDefaults(), made(WithLimits(Limits{})).walker.limits)
-	limits := made(WithLimits(Limits{Depth: 2}), WithLimits(Limits{Depth: 3})).walker.limits
+	assert.Equal(t, Limits{}.withDefaults(), made(Limits{}).walker.limits)
+	limits := made(Limits{Depth: 2}, Limits{Depth: 3}).walker.limits
 	assert.Equal(t, 3, limits.Depth, "the last one holds")
 	assert.Equal(t, reflect.TypeFor[Limits]().NumField(), len(limits.fields()))
 }
@@ -95,17 +95,18 @@ func TestRefusedAtConstruction(t *testing.T) {
 	require.NoError(t, err)
 	lookup := func(string, string) (*schema.Program, error) { return p, nil }
 	for text, do := range map[string]func(){
-		"the program is nil, or was not made by schema.Compile":           func() { New(nil) },
-		"decoder: the program is nil, or was not made by schema.Compile":  func() { NewPool(nil) },
-		"program is nil, or was not made by schema.Compile":               func() { New(new(schema.Program)) },
-		"decoder: option 2 of 2 is nil":                                   func() { New(p, Kubernetes(), nil) },
-		"option 1 of 1 is nil":                                            func() { NewPool(p, nil) },
-		"FieldValidation: there is no Validation(9)":                      func() { New(p, FieldValidation(9)) },
-		"YAMLDialect: there is no yamlbridge.Dialect(9)":                  func() { New(p, YAMLDialect(9)) },
-		"WithLimits: no limit can be less than 0: {Depth:-1 Findings:0 F": func() { NewPool(p, WithLimits(Limits{Depth: -1})) },
-		"a Sequence needs a reader and a lookup":                          func() { NewSequence(strings.NewReader(""), nil) },
-		"decoder: a Sequence needs a reader and a lookup":                 func() { NewYAMLSequence(nil, lookup) },
-		"there is no Validation(3)":                                       func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
+		"the program is nil, or was not made by schema.Compile":          func() { New(nil) },
+		"decoder: the program is nil, or was not made by schema.Compile": func() { NewPool(nil) },
+		"program is nil, or was not made by schema.Compile":              func() { New(new(schema.Program)) },
+		"decoder: option 2 of 2 is nil":                                  func() { New(p, ServerRequests, nil) },
+		"option 1 of 1 is nil":                                           func() { NewPool(p, nil) },
+		"decoder: there is no FieldValidation(9)":                        func() { New(p, FieldValidation(9)) },
+		"YAMLDialect: there is no yamlbridge.Dialect(9)":                 func() { New(p, YAMLDialect(9)) },
+		"decoder: no limit can be less than 0: {Depth:-1 Findings:0 F":   func() { NewPool(p, Limits{Depth: -1}) },
+		"a Sequence needs a reader and a lookup":                         func() { NewSequence(strings.NewReader(""), nil) },
+		"decoder: a Sequence needs a reader and a lookup":                func() { NewYAMLSequence(nil, lookup) },
+		"there is no ServerMode(4)":                                      func() { New(p, ServerMode(4)) },
+		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {
 		func() {
 			defer func() { assert.Contains(t, fmt.Sprint(recover()), text) }()

@@ -24,7 +24,7 @@ var longRun = 128 << 10 // a variable for tests
 func (w *walker) stringMembers(b []byte) bool {
 	top := &w.frames[w.sp]
 	v := top.node.Unknown.Node
-	if !kernel.Available || !w.limits.skimmable() || v.Types != program.Any && (w.kubernetes || v.Types&program.String == 0) {
+	if !kernel.Available || !w.limits.skimmable() || v.Types != program.Any && (w.asServer || v.Types&program.String == 0) {
 		return false
 	}
 	w.makeTokens()

@@ -23,8 +23,8 @@ var mapSchemas = []struct {
 	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`, nil},
 	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string, nullable: true}}}}`, nil},
 	{`{type: object, properties: {data: {type: object, additionalProperties: {type: object, properties: {a: {type: string, default: b}}}}}}`, nil},
-	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`, []schema.Option{schema.Semantics(schema.KEP)}},
-	{`{type: object, properties: {data: {type: object, additionalProperties: {type: integer}}}}`, []schema.Option{schema.Semantics(schema.KEP)}},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`, []schema.Option{schema.KEP}},
+	{`{type: object, properties: {data: {type: object, additionalProperties: {type: integer}}}}`, []schema.Option{schema.KEP}},
 }
 
 // randomMap writes a map of n members, nearly all of which are strings, with something else at
@@ -134,10 +134,10 @@ func TestStringMembersTypes(t *testing.T) {
 		{strs, checked, false, Limits{}, `{"a":"b","c":"d",`, true}, {integers, checked, false, Limits{}, `{"a":"b","c":"d",`, false},
 		{strs, checked, true, Limits{}, `{"a":"b","c":"d",`, false}, {strs, nil, false, Limits{NameBytes: 5}, `{"a":"b","c":"d",`, false},
 	} {
-		d := New(compileYAML(t, c.schema, append(c.opts, schema.ResourceRoot(false))...), WithLimits(c.limits))
+		d := New(compileYAML(t, c.schema, append(c.opts, schema.ResourceRoot(false))...), c.limits)
 		w := &d.walker
 		w.start(nil)
-		w.sp, w.pos, w.kubernetes = 1, 1, c.server
+		w.sp, w.pos, w.asServer = 1, 1, c.server
 		w.frames[1] = frame{node: w.program.Root, kind: inObject}
 		require.Equal(t, c.want, w.stringMembers([]byte(c.doc+blanks)), "%+v", c)
 	}
@@ -169,7 +169,7 @@ func TestStringMembers(t *testing.T) {
 func TestLargeMapAtOnce(t *testing.T) {
 	src := []byte(`{"data":{` + randomMap(rand.New(rand.NewPCG(3, 1)), 20_000, 0) + `}}`)
 	require.Greater(t, len(src), 4*longRun)
-	d := New(compileYAML(t, mapSchemas[0].schema), FieldValidation(Ignore))
+	d := New(compileYAML(t, mapSchemas[0].schema), Ignore)
 	require.LessOrEqual(t, testing.AllocsPerRun(5, func() { _, _ = d.AppendJSON(nil, src) }), 1.0)
 	dst, err := d.AppendJSON(nil, src)
 	require.NoError(t, err)

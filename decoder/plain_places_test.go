@@ -178,7 +178,7 @@ func TestPlainLimits(t *testing.T) {
 		{plainSchema, Limits{DefaultBytes: len(`,"s":"some"`) - 1}, plainCase{`{"dflt":{"n":1^}}`, needMachine, afterMember}},
 		{nested, Limits{}, plainCase{opening + `^{"a":1}` + strings.Repeat("}", 15), needMachine, atField}},
 	} {
-		d := New(compileYAML(t, c.schema), WithLimits(c.limits))
+		d := New(compileYAML(t, c.schema), c.limits)
 		d.walker.names = make([]name, 0, 10)
 		if c.schema == nested {
 			w, b, before := plainWalker(d, c.doc)
@@ -208,7 +208,7 @@ func TestPlainTypes(t *testing.T) {
 		checkPlain(t, New(p), c)
 	}
 	require.NotEqual(t, program.Any, p.Table().Root.Find([]byte("s")).Node.Types)
-	checkPlain(t, New(p, Kubernetes(), AllowMissingKind(true)), plainCase{`^{"s":"a"}`, needMachine, atValue})
+	checkPlain(t, New(p, ServerTypedRequests), plainCase{`^{"s":"a"}`, needMachine, atValue})
 }
 
 // TestPlainAtEnd asserts how near to the end of the window plain gets.
@@ -256,7 +256,7 @@ func TestWalkPlain(t *testing.T) {
 		{Limits{NameBytes: 3}, `{"xyz":1,"s":"a"}^`, handedOver, atEnd}, {Limits{NameBytes: 3}, `{^"vxyz":1}`, handedOver, atName},
 		{Limits{}, `{"x":[1,^]}`, bad, inDropped}, {Limits{}, `{"raw":[1,^]}`, bad, inKept},
 	} {
-		d := New(compileYAML(t, plainSchema), WithLimits(c.limits))
+		d := New(compileYAML(t, plainSchema), c.limits)
 		w, b, before := plainWalker(d, c.doc)
 		assert.Equal(t, c.st, w.walkPlain(b, b, plainRoot), c.doc)
 		assert.Equal(t, before, string(b[:w.pos]), c.doc)
@@ -267,7 +267,7 @@ func TestWalkPlain(t *testing.T) {
 // TestSmallDocuments asserts that plain walks a small document up to its end, and that the result is that of the
 // same document behind so many blanks that it is not small.
 func TestSmallDocuments(t *testing.T) {
-	d := New(compileYAML(t, plainSchema), WithLimits(Limits{NumberBytes: 9}))
+	d := New(compileYAML(t, plainSchema), Limits{NumberBytes: 9})
 	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
 	w, _, _ := plainWalker(d, doc)
 	b := []byte(strings.Replace(doc, `,"b":false`, "", 1))

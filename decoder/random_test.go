@@ -151,17 +151,17 @@ func randomDocument(r *rand.Rand, s *schema.Structural) string {
 }
 
 // unlimited keeps all findings.
-var unlimited = WithLimits(Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16})
+var unlimited = Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16}
 
 // TestAgainstNaive compares values and findings with the slow twin.
 func TestAgainstNaive(t *testing.T) {
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(t, err)
-	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
-		p, err := schema.Compile(s, schema.Semantics(dialect))
+	for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
+		p, err := schema.Compile(s, dialect)
 		require.NoError(t, err)
 		d := New(p, unlimited)
-		quiet := New(p, FieldValidation(Ignore))
+		quiet := New(p, Ignore)
 		mismatched := 0
 		for seed := range uint64(20000) {
 			src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 1)), s))
@@ -186,7 +186,7 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Dialect, src, out []byte, found ferrors.List) {
+func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Semantics, src, out []byte, found ferrors.List) {
 	t.Helper()
 	ref := naive{dialect: dialect}
 	want, duplicates, err := ref.decode(src, s)

@@ -30,7 +30,7 @@ import (
 // to the end, as io.ReadAll and json.UnmarshalRead do: a decoder on top of a Reader that stops where its value ends, as that of
 // encoding/json, does not see it. See [Decoder.Tokens] for one that does.
 //
-// Where [Kubernetes] or [FromStorage] was given, or the document is YAML, nothing is
+// Where a [ServerMode] was given, or the document is YAML, nothing is
 // decided before the end, so that the whole document is held, up to Limits.HeldBytes.
 //
 // A Reader uses its decoder until it has returned an error, io.EOF among them. It is

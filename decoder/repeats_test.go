@@ -19,7 +19,7 @@ properties:
   keep: {x-kubernetes-preserve-unknown-fields: true}
   walk: {type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}
   spec: {type: object}
-`), FieldValidation(Warn))
+`), Warn)
 	for _, c := range []struct{ in, want string }{
 		{`{"a": 1 , "a": 2 }`, `{ "a": 2 }`},
 		{`{ "b":0 , "a":1 , "a":2 }`, `{ "b":0  , "a":2 }`},
@@ -48,8 +48,8 @@ func TestWhiteSpaceOfModes(t *testing.T) {
 		"{ \"X\":1\n,\"X\":2\t, \"X\":3 , \"a\":1 }":          "{ \"a\":1 }",
 		"{\"a\":1 ,\"X\":1\n,\"Y\":2\t, \"X\":3\r,\"Y\":4\n}": "{\"a\":1 \n\t\r\n}",
 	} {
-		for _, v := range []Validation{Warn, Strict, Ignore} {
-			got, _ := New(p, FieldValidation(v)).AppendJSON(nil, []byte(in))
+		for _, v := range []FieldValidation{Warn, Strict, Ignore} {
+			got, _ := New(p, v).AppendJSON(nil, []byte(in))
 			assert.Equal(t, want, string(got), "%s of %q", v, in)
 		}
 	}
@@ -58,7 +58,7 @@ func TestWhiteSpaceOfModes(t *testing.T) {
 // TestFirstDuplicates holds that of more duplicates than are kept, those are that come first in the
 // document, in whatever order their objects close.
 func TestFirstDuplicates(t *testing.T) {
-	d := New(compileYAML(t, "type: object"), FieldValidation(Strict), WithLimits(Limits{Findings: 2}))
+	d := New(compileYAML(t, "type: object"), Strict, Limits{Findings: 2})
 	for _, c := range []struct {
 		in          string
 		first, then string // what stands where the names are repeated first

@@ -16,9 +16,9 @@ import (
 
 // TestSamples decodes every real resource that there is a definition for.
 func TestSamples(t *testing.T) {
-	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+	for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		t.Run(dialect.String(), func(t *testing.T) {
-			all := schema.NewCatalog(schema.Semantics(dialect))
+			all := schema.NewCatalog(dialect)
 			require.NoError(t, all.AddPath(filepath.Join(corpus.Dir(t), "crds")))
 			catalog := map[string]schema.Entry{}
 			for e := range all.All() {
@@ -37,7 +37,7 @@ func TestSamples(t *testing.T) {
 			}
 			assert.Equal(t, 737, objects)
 			// One resource has annotations that are a string: a template.
-			if dialect == schema.Kubernetes {
+			if dialect == schema.Deployed {
 				assert.Equal(t, 1, mismatched)
 			}
 			t.Logf("%d objects, %d of them with values of a wrong type", objects, mismatched)

@@ -102,7 +102,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 // an error, every call returns it.
 //
 // Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
-// What [Kubernetes] would repair in JSON, invalid UTF-8 and lone surrogates, is an errors.SyntaxError.
+// What a [ServerMode] would repair in JSON, invalid UTF-8 and lone surrogates, is an errors.SyntaxError.
 func (s *Sequence) Next() error {
 	s.isTuned, s.object = false, nil
 	if s.err == nil {
@@ -217,7 +217,7 @@ func (s *Sequence) decoder() (*Decoder, error) {
 			return nil, noProgram(apiVersion, kind)
 		}
 		d.walker.findings.reset() // those of the object before
-		d.tune(s.tunings.of(p, d.kubernetes))
+		d.tune(s.tunings.of(p, d.server != Standalone))
 		s.isTuned = true
 	}
 	d.origin, d.yaml.Origin = s.origin, s.origin

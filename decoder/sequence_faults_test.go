@@ -129,7 +129,7 @@ func (r *idle) Read(p []byte) (int, error) {
 
 // TestSequenceLimit has objects of as many bytes as may be held, and of one more.
 func TestSequenceLimit(t *testing.T) {
-	limits := decoder.WithLimits(decoder.Limits{HeldBytes: 41})
+	limits := decoder.Limits{HeldBytes: 41}
 	fits := `{` + isA + `,"x":1}` // of 41 bytes
 	large := `{` + isA + `,"x":"` + `"}`
 	lookup := catalog(t).Lookup
@@ -176,14 +176,14 @@ func TestSequenceOtherLimits(t *testing.T) {
 		{decoder.Limits{Depth: 2}, decoder.NewListSequence, `{"items":[[[]],[[[]]]]}`, `1:18: depth of nesting exceeds the limit of 2`},
 		{decoder.Limits{HeldBytes: 9}, decoder.NewYAMLSequence, "a: 1\n---\na: 12345\n", `3:6: length of a document in bytes exceeds the limit of 9`},
 	} {
-		_, err := visit(t, c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.WithLimits(c.limits)))
+		_, err := visit(t, c.make(strings.NewReader(c.text), catalog(t).Lookup, c.limits))
 		assert.EqualError(t, err, c.end, c.text)
-		checkCuts(t, c.text, c.make, decoder.WithLimits(c.limits))
+		checkCuts(t, c.text, c.make, c.limits)
 	}
 	// Wherever a window ends, a name that is dropped is as long as it is.
 	for n := range 40 {
 		blanks := strings.Repeat(" ", n)
-		limit := decoder.WithLimits(decoder.Limits{NameBytes: 5})
+		limit := decoder.Limits{NameBytes: 5}
 		checkCuts(t, `{"a":{"b":1,`+blanks+`"abcde":2}}`, decoder.NewListSequence, limit)
 		text := `{"a":{"b":1,` + blanks + `"abcdef":2}}`
 		_, err := visit(t, decoder.NewListSequence(strings.NewReader(text), catalog(t).Lookup, limit))
@@ -192,7 +192,7 @@ func TestSequenceOtherLimits(t *testing.T) {
 	}
 	// A depth that is beyond the default is none of Type's concern.
 	deep := `{` + isA + `,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
-	s := decoder.NewSequence(strings.NewReader(deep), catalog(t).Lookup, decoder.WithLimits(decoder.Limits{Depth: 30_000}))
+	s := decoder.NewSequence(strings.NewReader(deep), catalog(t).Lookup, decoder.Limits{Depth: 30_000})
 	require.NoError(t, s.Next())
 	out, err := s.AppendJSON(nil)
 	require.NoError(t, err)

@@ -391,7 +391,7 @@ func TestSequenceUnmarshal(t *testing.T) {
 		{decoder.NewListSequence, `{"items":[{` + isA + `,"spec":{"a":"x"}},{"kind":"C"},{` + isB + `,"spec":{"x":1}}]}`},
 		{decoder.NewYAMLSequence, "{" + isA + ", spec: {a: x}}\n---\nkind: C\n---\n{" + isB + ", spec: {x: 1}}\n"},
 	} {
-		s := c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.FieldValidation(decoder.Strict))
+		s := c.make(strings.NewReader(c.text), catalog(t).Lookup, decoder.Strict)
 		var v map[string]any
 		require.NoError(t, s.Next())
 		require.NoError(t, s.Unmarshal(&v))
@@ -461,7 +461,7 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 	p, err := schema.Compile(s)
 	require.NoError(t, err)
 	lookup := func(string, string) (*schema.Program, error) { return p, nil }
-	d, limit := decoder.New(p), decoder.WithLimits(decoder.Limits{Findings: 2})
+	d, limit := decoder.New(p), decoder.Limits{Findings: 2}
 	limited := decoder.New(p, limit)
 	decoded, located, omitted := 0, 0, 0
 	for seed := range uint64(300) {
@@ -522,7 +522,7 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 // TestYAMLSequenceErrorPlaces holds that errors are where they are in the stream.
 func TestYAMLSequenceErrorPlaces(t *testing.T) {
 	const stream = "a: b\n---\n# c\nkind: [1]\n---\nkind: A\nlonger-than-ten: 1\n"
-	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup, decoder.WithLimits(decoder.Limits{NameBytes: 10}))
+	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup, decoder.Limits{NameBytes: 10})
 	require.NoError(t, s.Next())
 	_, _, err := s.Type()
 	require.NoError(t, err)

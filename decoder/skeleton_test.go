@@ -34,8 +34,8 @@ func TestSkeletons(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			s, err := schema.Skeleton(sections["schema.json"])
 			require.NoError(t, err)
-			for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
-				p, err := schema.Compile(s, schema.Semantics(dialect), schema.ResourceRoot(false))
+			for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
+				p, err := schema.Compile(s, dialect, schema.ResourceRoot(false))
 				require.NoError(t, err)
 				out, err := New(p).AppendJSON(nil, in)
 				if text, ok := sections["error.kep"]; ok && dialect == schema.KEP {

@@ -64,7 +64,7 @@ func TestPlainSkippable(t *testing.T) {
 		{Limits{NameBytes: kernel.MaxBytes}, 0, 63}, {Limits{NameBytes: kernel.MaxBytes - 1}, 0, 0},
 		{Limits{NumberBytes: maxShortInteger}, 0, 63}, {Limits{NumberBytes: maxShortInteger - 1}, 0, 0},
 	} {
-		w := &New(p, WithLimits(c.limits)).walker
+		w := &New(p, c.limits).walker
 		assert.Equal(t, c.want, w.plainSkippable(c.base), "%+v", c)
 		w.collecting = true
 		assert.Zero(t, w.plainSkippable(c.base))

@@ -47,10 +47,10 @@ type skimSubject struct {
 
 // skimOptions are those of the decoders of a subject.
 var skimOptions = [][]Option{
-	{FieldValidation(Ignore)},
-	{FieldValidation(Strict)},
-	{FieldValidation(Warn), Kubernetes()},
-	{FieldValidation(Warn), WithLimits(Limits{Depth: 5, NumberBytes: 18, NameBytes: kernel.MaxBytes})},
+	{Ignore},
+	{Strict},
+	{Warn, ServerRequests},
+	{Warn, Limits{Depth: 5, NumberBytes: 18, NameBytes: kernel.MaxBytes}},
 }
 
 func newSkimSubjects(t testing.TB) (all []skimSubject) {
@@ -179,7 +179,7 @@ func TestSkimProgress(t *testing.T) {
 // what is wrong. What is left is for skip, which makes the same of it as of the whole.
 func TestSkimPlaces(t *testing.T) {
 	needKernels(t)
-	w := &New(compileYAML(t, "type: object"), WithLimits(Limits{Depth: 200})).walker
+	w := &New(compileYAML(t, "type: object"), Limits{Depth: 200}).walker
 	for _, text := range []string{
 		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
 		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known

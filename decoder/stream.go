@@ -42,7 +42,7 @@ type stream struct {
 func (s *stream) start(d *Decoder) {
 	d.begin() // what it has found so far would be gone
 	defer d.end()
-	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], whole: d.kubernetes, yaml: s.yaml}
+	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], whole: d.server != Standalone, yaml: s.yaml}
 	s.whole = s.whole || s.yaml
 	w := &d.walker
 	d.prepare()

@@ -192,7 +192,7 @@ func testWriterFaults(t *testing.T) {
 
 // TestStreamEnds has what a stream says at its end, and after it.
 func TestStreamEnds(t *testing.T) {
-	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: integer}}"), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: integer}}"), decoder.Strict)
 	var out bytes.Buffer
 	w := d.NewWriter(&out)
 	for _, chunk := range []string{`{"a"`, `:1, "`, `b":2`, `} `} {
@@ -392,7 +392,7 @@ properties:
 		{decoder.Limits{NameBytes: 3}, `{"o":{"x":[{"a":1,"long":1}]}}`, "o.x[0]"},
 		{decoder.Limits{NumberBytes: 3}, `{"o":{"x":[1,1234]}}`, "o.x[1]"},
 	} {
-		d := decoder.New(p, decoder.WithLimits(c.limits))
+		d := decoder.New(p, c.limits)
 		_, want := d.AppendJSON(nil, []byte(c.doc))
 		var e *ferrors.LimitError
 		require.ErrorAs(t, want, &e)
@@ -411,7 +411,7 @@ properties:
 // TestStreamSupersededByYAML asserts that a YAML document that is no YAML supersedes a
 // stream, too: what this has found is gone.
 func TestStreamSupersededByYAML(t *testing.T) {
-	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"), decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"), decoder.Strict)
 	w := d.NewWriter(io.Discard)
 	_, err := io.WriteString(w, `{"x":1,`)
 	require.NoError(t, err)
@@ -469,7 +469,7 @@ func TestFirstAtTheStartOfTheWindow(t *testing.T) {
 // which name stands twice. Without the room for a finding a stream panicked.
 func TestDuplicateBeyondLimits(t *testing.T) {
 	p := compile(t, "{type: object, properties: {declared: {type: string}, open: {x-kubernetes-preserve-unknown-fields: true}}}")
-	d := decoder.New(p, decoder.WithLimits(decoder.Limits{Findings: 1, FindingBytes: 1}))
+	d := decoder.New(p, decoder.Limits{Findings: 1, FindingBytes: 1})
 	for doc, want := range map[string]string{
 		`{"x":1,"x":2,"declared":"a","declared":"b"}`:  `1:29: duplicate field "declared": the first was sent already`,
 		`{"x":1,"open":{"ab":1,"cd":2,"cd":3,"ab":4}}`: `1:30: duplicate field "open.cd", first at 1:23: the first was sent already`, // the first that repeats,

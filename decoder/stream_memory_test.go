@@ -62,8 +62,8 @@ func TestSkippingAllocatesNothing(t *testing.T) {
 		"behind the object": {head: `{"a":"b"}`, body: strings.Repeat(" ", 1<<16), tail: ` `, n: 1 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, v := range []decoder.Validation{decoder.Warn, decoder.Ignore} {
-				d := decoder.New(p, decoder.FieldValidation(v))
+			for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Ignore} {
+				d := decoder.New(p, v)
 				r := d.NewReader(doc.reset())
 				read := func() {
 					r.Reset(doc.reset())
@@ -135,7 +135,7 @@ func TestHeldBytes(t *testing.T) {
 		return b.String()
 	}
 	read := func(doc string) error {
-		_, err := io.Copy(io.Discard, decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: held})).NewReader(strings.NewReader(doc)))
+		_, err := io.Copy(io.Discard, decoder.New(p, decoder.Limits{HeldBytes: held}).NewReader(strings.NewReader(doc)))
 		return err
 	}
 	require.NoError(t, read(names(6000)))
@@ -155,13 +155,13 @@ func TestHeldBytes(t *testing.T) {
 			require.ErrorAs(t, err, &e)
 		}
 	}
-	small := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: 4096}))
+	small := decoder.New(p, decoder.Limits{HeldBytes: 4096})
 	deep := `{"b":` + strings.Repeat(`[`, 9000) + strings.Repeat(`]`, 9000) + `}`
 	_, err := io.Copy(io.Discard, small.NewReader(strings.NewReader(deep)))
 	require.ErrorAs(t, err, &e, "open containers count")
 
 	for most := 1; most < 10; most++ {
-		tiny := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: most}))
+		tiny := decoder.New(p, decoder.Limits{HeldBytes: most})
 		_, err := io.Copy(io.Discard, tiny.NewReader(strings.NewReader(`{"a":{"bcdef":1}}`)))
 		require.ErrorAs(t, err, &e, "%d bytes, read", most)
 		n, err := tiny.NewWriter(io.Discard).Write([]byte(`{"a":{"bcdef":1}}`))
@@ -169,7 +169,7 @@ func TestHeldBytes(t *testing.T) {
 		require.LessOrEqual(t, n, most+len(`{"a":{`))
 	}
 
-	yaml := decoder.New(p, decoder.WithLimits(decoder.Limits{HeldBytes: held}))
+	yaml := decoder.New(p, decoder.Limits{HeldBytes: held})
 	_, err = io.Copy(io.Discard, yaml.NewYAMLReader(strings.NewReader("a: {}\n"+strings.Repeat("# comment\n", held/5))))
 	require.ErrorAs(t, err, &e, "YAML is held")
 }
@@ -207,7 +207,7 @@ func TestListMemory(t *testing.T) {
 	whole := decoder.New(compile(t, `
 type: object
 properties: {items: {type: array, items: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}}
-`), decoder.FieldValidation(decoder.Ignore))
+`), decoder.Ignore)
 	base = liveHeap()
 	r := whole.NewReader(list.reset())
 	n, err := io.Copy(io.Discard, io.LimitReader(r, 32<<20))

@@ -25,7 +25,7 @@ func TestFronts(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+		for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
 			for reading := range laws.Readings {
 				subject, err := laws.New(s, dialect, reading, false)
 				if err != nil {
@@ -45,7 +45,7 @@ func testFrontsOfRandomDocuments(t *testing.T) {
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)
 	for seed := range uint64(200) {
-		subject, err := laws.New(s, schema.Dialect(seed/2%2), laws.Hardened, seed%2 == 0)
+		subject, err := laws.New(s, schema.Semantics(seed/2%2), laws.Hardened, seed%2 == 0)
 		require.NoError(t, err)
 		src := []byte(decoder.RandomDocument(rand.New(rand.NewPCG(seed, 6)), s))
 		fronts := subject.Fronts(t, src)

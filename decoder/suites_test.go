@@ -96,8 +96,8 @@ func TestJSONTestSuite(t *testing.T) {
 					require.True(t, listed, text.Name)
 					accept = verdict
 				}
-				for _, v := range []Validation{Ignore, Warn, Strict} {
-					out, err := New(p, FieldValidation(v)).AppendJSON(nil, src)
+				for _, v := range []FieldValidation{Ignore, Warn, Strict} {
+					out, err := New(p, v).AppendJSON(nil, src)
 					var strict *StrictError
 					switch {
 					case errors.As(err, &strict):
@@ -146,7 +146,7 @@ func TestJSONChecker(t *testing.T) {
 func TestEveryByteEverywhere(t *testing.T) {
 	text := `{"a": "b", "asd":1,"c":[2 ,{"d":true}], "longer than a word": {}, "e":-1.5}`
 	for _, place := range places {
-		d := New(compileYAML(t, place.schema, place.opts...), FieldValidation(Ignore))
+		d := New(compileYAML(t, place.schema, place.opts...), Ignore)
 		check := func(text string) {
 			src := []byte(place.before + text + place.after)
 			out, err := d.AppendJSON(nil, src)

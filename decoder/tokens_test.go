@@ -68,7 +68,7 @@ func TestTokensContext(t *testing.T) {
 // TestOmittedOnStreams holds that readers and writers count what they have not kept.
 func TestOmittedOnStreams(t *testing.T) {
 	const doc = `{"a":1,"b":2,"c":3}`
-	d := decoder.New(compile(t, `{type: object}`), decoder.WithLimits(decoder.Limits{Findings: 1}))
+	d := decoder.New(compile(t, `{type: object}`), decoder.Limits{Findings: 1})
 	r := d.NewReader(strings.NewReader(doc))
 	n, err := r.Read(nil)
 	require.NoError(t, err)
@@ -111,7 +111,7 @@ func TestInvalidCounts(t *testing.T) {
 }
 
 func TestValidationNames(t *testing.T) {
-	for v, name := range map[decoder.Validation]string{decoder.Warn: "Warn", decoder.Strict: "Strict", decoder.Ignore: "Ignore"} {
+	for v, name := range map[decoder.FieldValidation]string{decoder.Warn: "Warn", decoder.Strict: "Strict", decoder.Ignore: "Ignore"} {
 		assert.Equal(t, name, v.String())
 	}
 }
@@ -129,8 +129,8 @@ func TestTokensStrict(t *testing.T) {
 		{p, `{"o":{"b":1,"x":2}}`, `{"o":{"b":1}}`}, {p, `{"a":"` + strings.Repeat("long", 1<<14) + `","x":1}`, `{"a":"` + strings.Repeat("long", 1<<14) + `"}`},
 		{list, `[{"b":1,"x":1}]`, `[{"b":1}]`},
 	} {
-		for _, opts := range [][]decoder.Option{{}, {decoder.Compact(true)}, {decoder.Kubernetes(), decoder.AllowMissingKind(true)}} {
-			d := decoder.New(c.p, append(opts, decoder.FieldValidation(decoder.Strict))...)
+		for _, opts := range [][]decoder.Option{{}, {decoder.Compact(true)}, {decoder.ServerTypedRequests}} {
+			d := decoder.New(c.p, append(opts, decoder.Strict)...)
 			tokens := d.Tokens(strings.NewReader(`{"`))
 			restart := func() *decoder.TokenReader { tokens.Reset(strings.NewReader(c.doc)); return tokens }
 			var strict *decoder.StrictError
@@ -207,10 +207,10 @@ func TestTokensStrict(t *testing.T) {
 
 // TestValidationText holds that a name is read as it is written, and no other is read.
 func TestValidationText(t *testing.T) {
-	for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
 		text, err := v.MarshalText()
 		require.NoError(t, err)
-		var back decoder.Validation
+		var back decoder.FieldValidation
 		require.NoError(t, back.UnmarshalText(text))
 		assert.Equal(t, v, back)
 	}
@@ -219,6 +219,6 @@ func TestValidationText(t *testing.T) {
 		require.ErrorContains(t, v.UnmarshalText([]byte(name)), `there is no field validation called "`+name+`": it is Warn, Strict or Ignore`)
 	}
 	assert.Equal(t, decoder.Strict, v)
-	_, err := decoder.Validation(9).MarshalText()
-	require.EqualError(t, err, "decoder: there is no Validation(9)")
+	_, err := decoder.FieldValidation(9).MarshalText()
+	require.EqualError(t, err, "decoder: there is no FieldValidation(9)")
 }

@@ -33,7 +33,7 @@ func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 		slow := withoutPlain(p.Table())
 		made = append(made, torturedPlace{before: place.before, after: place.after})
 		for _, opts := range [][]Option{
-			{FieldValidation(Ignore)}, {FieldValidation(Strict)}, {FieldValidation(Ignore), Compact(true)}, {FieldValidation(Warn), Kubernetes(), AllowMissingKind(true)},
+			{Ignore}, {Strict}, {Ignore, Compact(true)}, {Warn, ServerTypedRequests},
 		} {
 			at := &made[len(made)-1]
 			at.all = append(at.all, New(p, opts...))

@@ -39,7 +39,7 @@ func TestSequenceOfManyKinds(t *testing.T) {
 		_, err := fmt.Sscan(kind, &i)
 		return programs[i], err
 	}
-	for _, opts := range [][]Option{{}, {FieldValidation(Strict), Compact(true)}, {Kubernetes()}, {FromStorage()}} {
+	for _, opts := range [][]Option{{}, {Strict, Compact(true)}, {ServerRequests}, {ServerStorage}} {
 		s := NewSequence(strings.NewReader(text.String()), lookup, opts...)
 		for _, kind := range order {
 			require.NoError(t, s.Next())

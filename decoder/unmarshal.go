@@ -27,7 +27,7 @@ import (
 // Any other value is decoded by github.com/go-json-experiment/json, whose rules and errors are
 // those of encoding/json/v2: names are compared with regard to case, values are
 // merged into what is there. Interface values are made as above. Under
-// [Kubernetes] it is decoded by sigs.k8s.io/json, as the API server does it.
+// a [ServerMode] it is decoded by sigs.k8s.io/json, as the API server does it.
 //
 // The other errors are those of [Decoder.AppendJSON]. With an errors.StrictError the
 // value is complete; with any other a map or an any is as it was, and any other value may be
@@ -89,7 +89,7 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 // unmarshalTyped decodes the result into a Go value. That no name repeats in it, and that
 // it is UTF-8, needs no second look.
 func (d *Decoder) unmarshalTyped(out []byte, v any) error {
-	if d.kubernetes {
+	if d.server != Standalone {
 		return kjson.UnmarshalCaseSensitivePreserveInts(out, v)
 	}
 	if d.interfaces == nil {

@@ -88,7 +88,7 @@ func TestUnmarshalTyped(t *testing.T) {
 	p := compile(t, valuesSchema, schema.ResourceRoot(false))
 	doc := `{"n":9007199254740993,"N":1,"raw":{"i":9007199254740993,"f":1.5},"map":{"k":"v"},"x":1}`
 	var got typed
-	d := decoder.New(p, decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(p, decoder.Strict)
 	err := d.Unmarshal([]byte(doc), &got)
 	require.EqualError(t, err, `strict decoding error: unknown field "N", unknown field "x"`)
 	want := typed{N: 9007199254740993, S: "dflt", Raw: map[string]any{"i": int64(9007199254740993), "f": 1.5}, Map: map[string]string{"k": "v"}}
@@ -108,7 +108,7 @@ func TestUnmarshalTyped(t *testing.T) {
 	require.Zero(t, wrong.N)
 
 	got = typed{}
-	require.NoError(t, decoder.New(p, decoder.Kubernetes()).Unmarshal([]byte(`{"n":3,"raw":[1,1e2]}`), &got))
+	require.NoError(t, decoder.New(p, decoder.ServerRequests).Unmarshal([]byte(`{"n":3,"raw":[1,1e2]}`), &got))
 	require.Equal(t, []any{int64(1), int64(100)}, got.Raw, "the server writes 1e2 as 100")
 	var syntax *ferrors.SyntaxError
 	require.ErrorAs(t, d.Unmarshal([]byte(`{"n":`), &got), &syntax)

@@ -365,7 +365,7 @@ unknown: // the value of an undeclared name
 		w.dropUnknown(b, n, kind, cur, end, member, escaped)
 		goto droppedTree
 	}
-	if w.kubernetes && w.sp == 1 {
+	if w.asServer && w.sp == 1 {
 		w.meetName(b[cur+1:end], escaped)
 	}
 	if !w.cutting {

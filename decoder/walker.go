@@ -158,7 +158,7 @@ func (w *walker) suspend(n *program.Node, seen uint64, cur int, cell int32, kind
 // dropUnknown notes that the member whose name is from cur to end goes, and writes what
 // is before it.
 func (w *walker) dropUnknown(b []byte, n *program.Node, kind uint8, cur, end, member int, escaped bool) {
-	if w.kubernetes && w.sp == 1 {
+	if w.asServer && w.sp == 1 {
 		w.meetName(b[cur+1:end], escaped)
 	}
 	if w.report {

@@ -15,7 +15,7 @@ const yamlTestSchema = "{type: object, properties: {a: {}, b: {}, true: {type: b
 func TestYAMLDuplicates(t *testing.T) {
 	p := compileYAML(t, yamlTestSchema)
 	const src = "kind: A\na: 1\nb: 2\na:\n- c: 1\n  c: 2\nm: {1: a, '1': b}\nz: 1\nz: 2\n"
-	d := New(p, Kubernetes(), FieldValidation(Strict))
+	d := New(p, ServerRequests, Strict)
 	_, err := d.AppendYAML(nil, []byte(src))
 	var strict *StrictError
 	require.ErrorAs(t, err, &strict)
@@ -33,7 +33,7 @@ func TestYAMLDuplicates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, d.YAMLDuplicates(), "of the last call")
 
-	for _, opts := range [][]Option{{}, {Kubernetes(), FieldValidation(Ignore)}} {
+	for _, opts := range [][]Option{{}, {ServerRequests, Ignore}} {
 		d := New(p, opts...)
 		_, err := d.AppendYAML(nil, []byte(src))
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestYAMLAsServer(t *testing.T) {
 	const src = "{kind: A, m: {a: 1, <<: {a: 2}, b: !foo x}}\n---\nsecond"
 	_, err := New(p).AppendYAML(nil, []byte(src))
 	require.Error(t, err)
-	out, err := New(p, Kubernetes()).AppendYAML(nil, []byte(src))
+	out, err := New(p, ServerRequests).AppendYAML(nil, []byte(src))
 	require.NoError(t, err)
 	assert.Equal(t, `{"kind":"A","m":{"a":2,"b":"x"}}`, string(out))
 }
@@ -76,7 +76,7 @@ func TestYAMLDialect(t *testing.T) {
 	assert.Equal(t, 3, d.Findings()[0].Position.Line)
 
 	// The server reads no other YAML than its own.
-	d = New(p, Kubernetes(), YAMLDialect(yamlbridge.Core))
+	d = New(p, ServerRequests, YAMLDialect(yamlbridge.Core))
 	_, err = d.AppendYAML(nil, []byte("kind: A\n---\nsecond\n"))
 	require.Error(t, err)
 	_, err = d.AppendYAML(nil, []byte(`{"kind": "A", "m": "\/"}`))

@@ -21,7 +21,7 @@ import (
 
 var gvk = schema.GroupVersionKind{Group: "garden.example.com", Version: "v1", Kind: "Trellis"}
 
-var validations = map[string]decoder.Validation{
+var validations = map[string]decoder.FieldValidation{
 	"": decoder.Warn, "fieldValidation=Warn": decoder.Warn, "fieldValidation=Strict": decoder.Strict, "fieldValidation=Ignore": decoder.Ignore,
 }
 

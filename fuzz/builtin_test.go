@@ -48,9 +48,9 @@ func openAPICatalog(t *testing.T, opts ...schema.Option) *schema.Catalog {
 
 // TestOpenAPIOfAServer compiles all kinds of a release, under both dialects.
 func TestOpenAPIOfAServer(t *testing.T) {
-	for _, d := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+	for _, d := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		kinds := 0
-		for e := range openAPICatalog(t, schema.Semantics(d), schema.CheckTypes(true)).All() {
+		for e := range openAPICatalog(t, d, schema.CheckTypes(true)).All() {
 			p, err := e.Program()
 			require.NoError(t, err, "%s %s", e.APIVersion, e.Kind)
 			assert.NotEmpty(t, p.FieldNames(ferrors.Path{}))
@@ -111,7 +111,7 @@ func TestBuiltInKinds(t *testing.T) {
 				}
 				program, err := catalog.Lookup(apiVersion, kind)
 				require.NoError(t, err, file.Name)
-				d := decoder.New(program, decoder.FieldValidation(decoder.Strict))
+				d := decoder.New(program, decoder.Strict)
 				if _, err := d.AppendJSON(nil, mutant); err != nil && !errors.As(err, new(*ferrors.StrictError)) {
 					t.Errorf("%s: %v\n%s", file.Name, err, mutant)
 					continue

@@ -86,7 +86,7 @@ func caseComparer(t *testing.T, c *corpus.Case, newComparer maker) *comparer {
 	require.NoError(t, err)
 	if p.exact && c.KindOptional {
 		p.server.AnyType = true
-		p.decoder = decoder.New(p.program, decoder.Kubernetes(), decoder.AllowMissingKind(true))
+		p.decoder = decoder.New(p.program, decoder.ServerTypedRequests)
 	}
 	return p
 }

@@ -50,7 +50,7 @@ type comparer struct {
 	server  *Server
 	program *schema.Program
 	decoder *decoder.Decoder
-	// exact is for a decoder that is made with decoder.Kubernetes, to which no
+	// exact is for a decoder that is made with decoder.ServerRequests, to which no
 	// difference in verdict or value is allowed.
 	exact bool
 	// stored is for documents that come from storage, which are not looked at for
@@ -75,7 +75,7 @@ func newComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*compa
 		return nil, err
 	}
 	limits := decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30, NumberBytes: 1 << 20, NameBytes: 1 << 20}
-	return &comparer{schema: s, server: server, program: program, decoder: decoder.New(program, decoder.WithLimits(limits)), notes: make(map[string]int)}, nil
+	return &comparer{schema: s, server: server, program: program, decoder: decoder.New(program, limits), notes: make(map[string]int)}, nil
 }
 
 // newExactComparer is newComparer for the decoder that stands in for the server.
@@ -86,7 +86,7 @@ func newExactComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*
 	}
 	c.exact = true
 	limits := decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}
-	c.decoder = decoder.New(c.program, decoder.WithLimits(limits), decoder.Kubernetes())
+	c.decoder = decoder.New(c.program, limits, decoder.ServerRequests)
 	c.server.AnyType, c.server.AnyKind = false, true
 	return c, nil
 }
@@ -98,7 +98,7 @@ func newStorageComparer(s *schema.Structural, js []byte, opts ...schema.Option) 
 		return nil, err
 	}
 	c.stored = true
-	c.decoder = decoder.New(c.program, decoder.FromStorage(), decoder.FieldValidation(decoder.Ignore))
+	c.decoder = decoder.New(c.program, decoder.ServerStorage, decoder.Ignore)
 	return c, nil
 }
 

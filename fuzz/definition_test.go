@@ -88,7 +88,7 @@ func TestDefinitionNames(t *testing.T) {
 func TestDefinitionFields(t *testing.T) {
 	program, err := schema.Compile(crdform.Schema())
 	require.NoError(t, err)
-	d := decoder.New(program, decoder.FieldValidation(decoder.Strict), decoder.WithLimits(decoder.Limits{Findings: 10_000, FindingBytes: 1 << 24}))
+	d := decoder.New(program, decoder.Strict, decoder.Limits{Findings: 10_000, FindingBytes: 1 << 24})
 	n, unknown := uint64(0), 0
 	for file := range corpus.CRDs(t) {
 		for doc := range yamlbridge.Documents(file.Data) {

@@ -89,7 +89,7 @@ func (c *comparer) ours(doc string, opts ...decoder.Option) string {
 type difference struct {
 	why, schema, document string
 	// theirs is the outcome on the server, ours that of a decoder with the
-	// defaults, and exact with decoder.Kubernetes(), or "" where all is as on the
+	// defaults, and exact with decoder.ServerRequests, or "" where all is as on the
 	// server.
 	theirs, ours, exact string
 	// class is what the comparison of generated pairs makes of the document by
@@ -113,7 +113,7 @@ func (c *difference) checkOutcomes(t *testing.T, exact *comparer) {
 	assert.Equal(t, c.theirs, exact.theirs(c.document), "they: %s", c.why)
 	assert.Equal(t, c.ours, exact.ours(c.document), "we: %s", c.why)
 	if c.exact != "" {
-		assert.Equal(t, c.exact, exact.ours(c.document, decoder.Kubernetes()), "we, under Kubernetes(): %s", c.why)
+		assert.Equal(t, c.exact, exact.ours(c.document, decoder.ServerRequests), "we, under ServerRequests: %s", c.why)
 	} else {
 		k, what, detail := exact.compare([]byte(c.document))
 		assert.True(t, k == same || k == bothRefuse, "%s: %s\n%s\n%s", k, c.why, what, detail)
@@ -138,7 +138,7 @@ func many(format string, n int) string {
 }
 
 // TestHardened has what the default refuses, or keeps, and the server does not:
-// decoder.Kubernetes() takes it back.
+// decoder.ServerRequests takes it back.
 func TestHardened(t *testing.T) {
 	// declared is a schema with an embedded resource e whose metadata is declared.
 	declared := func(metadata string) string {
@@ -206,7 +206,7 @@ func TestHardened(t *testing.T) {
 	}
 }
 
-// TestAlways has what differs under decoder.Kubernetes(), too.
+// TestAlways has what differs under decoder.ServerRequests, too.
 func TestAlways(t *testing.T) {
 	for _, c := range []difference{
 		{why: "Names stand in messages as they are (11.9), so that one can forge a line or another field. Here they are quoted.",
@@ -311,8 +311,8 @@ func TestDroppedNulls(t *testing.T) {
 	const doc = `{"kind":"A","a":null,"b":null,"c":null}`
 	assert.Equal(t, `{"b":"B","c":null,"kind":"A"}`, c.theirs(doc))
 	const want = `{"kind":"A","b":"B","c":null}`
-	assert.Equal(t, want, c.ours(doc, decoder.Kubernetes()))
-	assert.Equal(t, want+"\n"+`dropped null field "a"`, c.ours(doc, decoder.Kubernetes(), decoder.ReportDroppedNulls(true)))
+	assert.Equal(t, want, c.ours(doc, decoder.ServerRequests))
+	assert.Equal(t, want+"\n"+`dropped null field "a"`, c.ours(doc, decoder.ServerRequests, decoder.ReportDroppedNulls(true)))
 }
 
 // TestStorageDifferences has what differs for what comes from storage.

@@ -27,7 +27,7 @@ func TestYAMLDifferences(t *testing.T) {
 			theirs:   `{"kind":"A"}`,
 			ours:     `refused: 3:1: second document; only one is allowed here`,
 			class:    yamlSecond},
-		{why: "What follows is looked at as far as it takes to know that the document has ended: one token, or all on the line of what could be a key. Under Kubernetes() it is here, too.",
+		{why: "What follows is looked at as far as it takes to know that the document has ended: one token, or all on the line of what could be a key. Under ServerRequests it is here, too.",
 			document: "{kind: A} 'x' @\n",
 			theirs:   `refused: YAML: yaml: found character that cannot start any token`,
 			ours:     `refused: 1:11: nothing may follow the document`,
@@ -68,7 +68,7 @@ func TestYAMLDifferences(t *testing.T) {
 			theirs:   `{"a":"1e400","kind":"A"}`,
 			ours:     `refused: 2:4: number "1e400" is beyond a float64 in "a"`,
 			class:    yamlHuge},
-		{why: "Infinity is refused only if it stays. Here nothing is read that cannot be written, but under Kubernetes().",
+		{why: "Infinity is refused only if it stays. Here nothing is read that cannot be written, but under ServerRequests.",
 			document: "kind: A\na: .inf\na: 1\n",
 			theirs:   `{"a":1,"kind":"A"}` + "\nyaml: unmarshal errors:\n  line 3: key \"a\" already set in map",
 			ours:     `refused: 2:4: infinity and NaN are no JSON values in "a"`,
@@ -79,7 +79,7 @@ func TestYAMLDifferences(t *testing.T) {
 			theirs:   "{\"a\":\"\ufffd\",\"kind\":\"A\"}",
 			ours:     `refused: 2:4: !!binary value is not UTF-8 in "a"`,
 			class:    yamlBinary},
-		{why: "Keys that become equal as they are mangled are written in the order of their bytes, and the last wins. Under Kubernetes() they are in that of the document.",
+		{why: "Keys that become equal as they are mangled are written in the order of their bytes, and the last wins. Under ServerRequests they are in that of the document.",
 			document: "kind: A\n? !!binary /w==\n: 1\n? !!binary /g==\n: 2\n",
 			theirs:   "{\"kind\":\"A\",\"\ufffd\":1}\nduplicate field \"\ufffd\"",
 			ours:     `refused: 2:3: !!binary value is not UTF-8`,
@@ -154,7 +154,7 @@ func TestYAMLChance(t *testing.T) {
 	assert.Equal(t, map[string]bool{`{"1":"a","kind":"A"}`: true, `{"1":"b","kind":"A"}`: true}, seen)
 	const want = `{"kind":"A","1":"b"}` + "\nduplicate field \"1\""
 	assert.Equal(t, want, c.ours(doc))
-	assert.Equal(t, want, c.ours(doc, decoder.Kubernetes()))
+	assert.Equal(t, want, c.ours(doc, decoder.ServerRequests))
 	_, err := c.decode([]byte(doc))
 	assert.NoError(t, err)
 	assert.Empty(t, c.decoder.YAMLDuplicates())
@@ -185,7 +185,7 @@ func TestYAMLCopied(t *testing.T) {
 				p = pair(t, anything, newComparer)
 				k, what, detail = p.compare([]byte(c.json))
 				assert.Equal(t, same, k, "%s\n%s", what, detail)
-				assert.Equal(t, c.wantJSON, p.ours(c.json, decoder.Kubernetes()))
+				assert.Equal(t, c.wantJSON, p.ours(c.json, decoder.ServerRequests))
 			}
 		})
 	}

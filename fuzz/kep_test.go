@@ -247,12 +247,12 @@ func TestKEP(t *testing.T) {
 	var compared, refused, skipped atomic.Int64
 	forSchemas(t, *pairsFlag, func(first uint64) {
 		s, js := NewSchema(first)
-		program, err := schema.Compile(s, schema.Semantics(schema.KEP))
+		program, err := schema.Compile(s, schema.KEP)
 		if err != nil || !isKEP(s) {
 			skipped.Add(1)
 			return
 		}
-		d := decoder.New(program, decoder.WithLimits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+		d := decoder.New(program, decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30})
 		for seed := first; seed < first+DocumentsPerSchema && !t.Failed(); seed++ {
 			doc, _ := NewDocument(seed, s)
 			var object map[string]any

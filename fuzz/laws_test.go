@@ -18,7 +18,7 @@ import (
 // one of the ways of reading.
 func subjects(t *testing.T, s *schema.Structural, n uint64) []*laws.Subject {
 	var all []*laws.Subject
-	for _, dialect := range []schema.Dialect{schema.Kubernetes, schema.KEP} {
+	for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		subject, err := laws.New(s, dialect, laws.Reading(n%uint64(laws.Readings)), true)
 		if err == nil {
 			all = append(all, subject)

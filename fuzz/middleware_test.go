@@ -64,7 +64,7 @@ func newMiddlewarePair(js []byte) (*middlewarePair, error) {
 	limits := decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}
 	find := middleware.Always(&middleware.Resource{
 		APIVersion: testVersion.String(), Kind: testKind, Program: program,
-		Decoder: []decoder.Option{decoder.Kubernetes(), decoder.WithLimits(limits)},
+		Decoder: []decoder.Option{decoder.ServerRequests, limits},
 	})
 	p.ours = middleware.New(find, middleware.Options{})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		p.passed, _ = io.ReadAll(r.Body)

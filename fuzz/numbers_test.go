@@ -31,7 +31,7 @@ func serverNumber(t *testing.T, literal string) string {
 	return show(value)
 }
 
-// TestNumbersTwice: under Kubernetes() a number is written as the server writes it, and so is what was written. That is
+// TestNumbersTwice: under ServerRequests a number is written as the server writes it, and so is what was written. That is
 // the same from then on, but for one number: the float64 -0.0 is written as -0, which the next reader takes for the
 // integer 0. A result is that of the server, and so it is not a fixed point where the server's is none.
 func TestNumbersTwice(t *testing.T) {
@@ -56,7 +56,7 @@ func TestNumbersTwice(t *testing.T) {
 		}
 	}
 	// Whoever keeps numbers as they were sent keeps this one, too.
-	kept := decoder.New(c.program, decoder.Kubernetes(), decoder.NumbersAsSent(true))
+	kept := decoder.New(c.program, decoder.ServerRequests, decoder.NumbersAsSent(true))
 	out, err := kept.AppendJSON(nil, []byte(before+"-0.0"+behind))
 	require.NoError(t, err)
 	assert.Equal(t, before+"-0.0"+behind, string(out))

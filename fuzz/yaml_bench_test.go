@@ -164,7 +164,7 @@ func newYAMLTask(t *testing.T, openAPIV3Schema string, src []byte) yamlTask {
 func strictDecoder(t *testing.T, s *schema.Structural, opts ...schema.Option) *decoder.Decoder {
 	program, err := schema.Compile(s, opts...)
 	require.NoError(t, err)
-	return decoder.New(program, decoder.FieldValidation(decoder.Strict))
+	return decoder.New(program, decoder.Strict)
 }
 
 // requireSameResult holds that both do the same work.

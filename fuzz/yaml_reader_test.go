@@ -29,9 +29,12 @@ type yamlReading struct {
 
 // read is the only place here that knows how the library reads YAML.
 func (m yamlMode) read(src []byte) yamlReading {
-	r := yamlbridge.Reader{AsServer: m == asServer}
-	if m == core {
+	var r yamlbridge.Reader
+	switch m {
+	case core:
 		r.Dialect = yamlbridge.Core
+	case asServer:
+		r.Dialect = yamlbridge.Server
 	}
 	json, err := r.AppendJSON(nil, src)
 	reading := yamlReading{json: json, err: err, position: r.Position, definition: r.Definition, trailing: r.Trailing()}

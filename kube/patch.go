@@ -43,7 +43,7 @@ const (
 // Errors are those of the server for its answer: *apierrors.StatusError with the codes
 // 400, 413, 415 and 422 and the server's texts, or a *errors.LimitError. What the server does
 // besides is left to the caller: admission, managed fields, validation.
-func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.Validation) (patched *unstructured.Unstructured, warnings []error, err error) {
+func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.FieldValidation) (patched *unstructured.Unstructured, warnings []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
@@ -89,7 +89,7 @@ func invalidPatch(result []byte, err error) error {
 	})
 }
 
-func applyMergePatch(text, patch []byte, v decoder.Validation) (result []byte, found []error, err error) {
+func applyMergePatch(text, patch []byte, v decoder.FieldValidation) (result []byte, found []error, err error) {
 	if v != decoder.Ignore {
 		object := map[string]any{}
 		if found, err = checkPatch(anyObject(), patch, &object); err != nil {
@@ -103,7 +103,7 @@ func applyMergePatch(text, patch []byte, v decoder.Validation) (result []byte, f
 	return result, found, err
 }
 
-func applyJSONPatch(text, patch []byte, v decoder.Validation) (result []byte, found []error, err error) {
+func applyJSONPatch(text, patch []byte, v decoder.FieldValidation) (result []byte, found []error, err error) {
 	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, MaxJSONPatchCopyBytes)
 	if v != decoder.Ignore {
 		if found, err = CheckJSONPatch(patch); err != nil {

@@ -281,7 +281,7 @@ func TestDecodeMergePatch(t *testing.T) {
 	patch := []byte(`{"metadata":{"labels":{"a":null},"junk":1},"spec":{"rows":null,"rows":1,"plants":[{"water":null,"q":1}],"template":null,"zz":null,"note":"n"}}`)
 	const pruned = `{"metadata":{"labels":{"a":null}},"spec":{"rows":1,"plants":[{"water":null}],"template":null,"note":"n"}}`
 	want := []string{`duplicate field "spec.rows"`, `unknown field "metadata.junk"`, `unknown field "spec.plants[0].q"`}
-	for _, v := range []decoder.Validation{decoder.Ignore, decoder.Warn, decoder.Strict} {
+	for _, v := range []decoder.FieldValidation{decoder.Ignore, decoder.Warn, decoder.Strict} {
 		out, list, err := r.DecodeMergePatch("v1", patch, v)
 		assert.Equal(t, pruned, string(out), v)
 		var got []string

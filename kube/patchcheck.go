@@ -33,11 +33,11 @@ func patchPool(text string) *decoder.Pool {
 	if err != nil {
 		panic(err)
 	}
-	p, err := schema.Compile(s, schema.ResourceRoot(false), schema.Semantics(schema.KEP))
+	p, err := schema.Compile(s, schema.ResourceRoot(false), schema.KEP)
 	if err != nil {
 		panic(err)
 	}
-	return decoder.NewPool(p, decoder.Kubernetes(), decoder.NumbersAsSent(true))
+	return decoder.NewPool(p, decoder.ServerRequests, decoder.NumbersAsSent(true))
 }
 
 // An operation is one of a JSON patch. The server's type has the other name.
@@ -115,7 +115,7 @@ func isUnknown(list ferrors.List, path ferrors.Path) bool {
 // server finds in the result, if the object was pruned before, and Strict returns it as a
 // *errors.StrictError, too. Other errors are those of decoder.Decoder.AppendJSON; metadata that is
 // of the wrong type is one.
-func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Validation) ([]byte, ferrors.List, error) {
+func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.FieldValidation) ([]byte, ferrors.List, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
@@ -147,7 +147,7 @@ func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, e
 		if err != nil {
 			return nil, err
 		}
-		return decoder.NewPool(p, decoder.WithLimits(r.limits), decoder.FieldValidation(decoder.Warn)), nil
+		return decoder.NewPool(p, r.limits, decoder.Warn), nil
 	})
 }
 

@@ -17,13 +17,11 @@ import (
 // decodes its objects. It is immutable and for any number of goroutines. It is made by [NewResource]
 // or [ForCRD]: a zero Resource is refused by all that takes one, and decodes nothing.
 type Resource struct {
+	options
 	groupKind runtimeschema.GroupKind
-	preserve  bool
-	limits    decoder.Limits
-	// serverTexts says that strict errors have the server's texts, and embeddedRoot that the schema of a
-	// version has an embedded resource for its root.
-	serverTexts, embeddedRoot bool
-	versions                  map[string]*version
+	// embeddedRoot says that the schema of a version has an embedded resource for its root.
+	embeddedRoot bool
+	versions     map[string]*version
 	// first is the version that is tried first where nothing says which it is.
 	first *version
 	// unversioned decodes objects of versions that there are none of, and foreign
@@ -31,16 +29,35 @@ type Resource struct {
 	unversioned, foreign *version
 }
 
-// An Option changes how a [Resource] decodes.
-type Option func(*Resource)
+// An Option changes how a [Resource] decodes. Options are for what makes resources: they have no effect on one that
+// is there. In which order they are given does not matter, but where two of them say the same thing: then the last
+// one holds.
+type Option interface{ apply(*options) }
+
+// options are what all options together say.
+type options struct {
+	preserve    bool
+	serverTexts bool // strict errors have the server's texts
+	limits      decoder.Limits
+}
+
+// An optionFunc is an option that is made by a function.
+type optionFunc func(*options)
+
+func (f optionFunc) apply(o *options) { f(o) }
 
 // Limits bounds what an object may cost; fields that are zero keep their defaults.
-// NumberBytes and NameBytes have no effect: the API server has no such limits.
-func Limits(l decoder.Limits) Option { return func(r *Resource) { r.limits = l } }
+// NumberBytes and NameBytes have no effect: the API server has no such limits. Those that are less than 0 are refused
+// with a panic by what they are given to.
+func Limits(l decoder.Limits) Option {
+	return optionFunc(func(o *options) { o.limits = o.limits.With(l) })
+}
 
 // PreserveUnknownFields is for definitions with spec.preserveUnknownFields set, as those made
 // in v1beta1 can still have it: nothing is pruned and no null dropped, but for metadata.
-func PreserveUnknownFields(does bool) Option { return func(r *Resource) { r.preserve = does } }
+func PreserveUnknownFields(does bool) Option {
+	return optionFunc(func(o *options) { o.preserve = does })
+}
 
 // NewResource returns the resource of a group and kind with the schemas of its versions. A
 // version whose schema is nil has all fields but apiVersion, kind and metadata pruned, as
@@ -52,8 +69,11 @@ func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structu
 		return nil, errors.New("kube: a resource needs a kind")
 	}
 	r := &Resource{groupKind: groupKind, versions: make(map[string]*version, len(versions))}
-	for _, opt := range opts {
-		opt(r)
+	for i, opt := range opts {
+		if opt == nil {
+			return nil, fmt.Errorf("kube: option %d of %d is nil", i+1, len(opts))
+		}
+		opt.apply(&r.options)
 	}
 	for name, s := range versions {
 		s, err := r.ownSchema(s)
@@ -164,16 +184,16 @@ func (r *Resource) newVersion(name string, structural *structuralschema.Structur
 		return nil, err
 	}
 	pool := func(opts ...decoder.Option) *decoder.Pool {
-		return decoder.NewPool(program, append([]decoder.Option{decoder.WithLimits(r.limits), decoder.NumbersAsSent(true)}, opts...)...)
+		return decoder.NewPool(program, append([]decoder.Option{r.limits, decoder.NumbersAsSent(true)}, opts...)...)
 	}
-	warn, ignore := decoder.FieldValidation(decoder.Warn), decoder.FieldValidation(decoder.Ignore)
+	warn, ignore := decoder.Warn, decoder.Ignore
 	return &version{
 		name: name, structural: structural,
-		strict:       pool(decoder.Kubernetes(), warn),
-		lenient:      pool(decoder.Kubernetes(), ignore),
-		stored:       pool(decoder.FromStorage(), ignore),
-		strictTyped:  pool(decoder.Kubernetes(), warn, decoder.AllowMissingKind(true)),
-		lenientTyped: pool(decoder.Kubernetes(), ignore, decoder.AllowMissingKind(true)),
+		strict:       pool(decoder.ServerRequests, warn),
+		lenient:      pool(decoder.ServerRequests, ignore),
+		stored:       pool(decoder.ServerStorage, ignore),
+		strictTyped:  pool(decoder.ServerTypedRequests, warn),
+		lenientTyped: pool(decoder.ServerTypedRequests, ignore),
 		mergePatches: r.mergePatchPool(s),
 	}, nil
 }

@@ -256,7 +256,7 @@ func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKin
 func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err error) {
 	js := data
 	if s.yaml {
-		reader := yamlbridge.Reader{AsServer: true}
+		reader := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		if js, err = reader.AppendJSON(nil, data); err != nil {
 			return nil, err
 		}

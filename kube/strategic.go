@@ -47,7 +47,7 @@ func NewStrategicPatchChecker(s *schema.Structural) (*StrategicPatchChecker, err
 	if err != nil {
 		return nil, err
 	}
-	return &StrategicPatchChecker{decoder.NewPool(program, decoder.FieldValidation(decoder.Warn))}, nil
+	return &StrategicPatchChecker{decoder.NewPool(program, decoder.Warn)}, nil
 }
 
 // Check returns what is found in a patch: names that stand twice, and unknown fields that are

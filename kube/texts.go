@@ -25,7 +25,9 @@ import (
 // text is new are not *errors.Finding. That takes memory in proportion to the document: it is left out,
 // and the texts are as without the option, where the paths of all members of the document together have
 // more than 64 times its bytes and 1 MiB.
-func ServerTexts(does bool) Option { return func(r *Resource) { r.serverTexts = does } }
+func ServerTexts(does bool) Option {
+	return optionFunc(func(o *options) { o.serverTexts = does })
+}
 
 // The bound for the paths of all members: for each byte of JSON, and besides.
 const (
@@ -43,7 +45,7 @@ func (r *Resource) asServer(data []byte, how reading, found []error) []error {
 	}
 	js, err := data, error(nil)
 	if how.yaml {
-		yaml := yamlbridge.Reader{AsServer: true}
+		yaml := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		js, err = yaml.AppendJSON(nil, data)
 	}
 	if err != nil || !pathsWithin(js, pathBytesPerByte*len(js)+pathBytes) {

@@ -79,7 +79,7 @@
 // # How it differs from a kube-apiserver
 //
 //   - What differs in decoding is said in package decoder, and most of it is taken back by
-//     decoder.Kubernetes. Espalier has its own texts for YAML that is malformed, for
+//     decoder.ServerRequests. Espalier has its own texts for YAML that is malformed, for
 //     the metadata of embedded resources, and for what only it refuses.
 //   - Findings are limited to 256 where nothing else is set. Under Strict the server has no
 //     limit for unknown fields; under Warn both cut warnings long before that.

@@ -87,7 +87,7 @@ func fixed(t *testing.T, text string, opts ...schema.Option) middleware.Finder {
 	require.NoError(t, err)
 	p, err := schema.Compile(s, opts...)
 	require.NoError(t, err)
-	limits := decoder.WithLimits(decoder.Limits{Findings: 1})
+	limits := decoder.Limits{Findings: 1}
 	return middleware.Always(&middleware.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: p, Decoder: []decoder.Option{limits}})
 }
 
@@ -129,8 +129,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 		},
 		"middleware: the Catalog is nil":                       func() { middleware.ByPath(nil) },
 		"middleware: the Catalog is nil ":                      func() { middleware.ByKind(nil) },
-		"decoder: FieldValidation: there is no Validation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },
-		"decoder: FieldValidation: there is no Validation(9) ": func() { middleware.ByKind(catalog(t), decoder.FieldValidation(9)) },
+		"decoder: there is no FieldValidation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },
+		"decoder: there is no FieldValidation(9) ": func() { middleware.ByKind(catalog(t), decoder.FieldValidation(9)) },
 	} {
 		assert.PanicsWithValue(t, strings.TrimSuffix(text, " "), do)
 	}
@@ -146,8 +146,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 // A limit that a resource sets takes nothing from those that are the middleware's own.
 func TestLimitsOfResourcesMerge(t *testing.T) {
 	for _, opts := range [][]decoder.Option{
-		{decoder.WithLimits(decoder.Limits{Depth: 500}), decoder.Kubernetes()},
-		{decoder.Kubernetes(), decoder.WithLimits(decoder.Limits{Depth: 500})},
+		{decoder.Limits{Depth: 500}, decoder.ServerRequests},
+		{decoder.ServerRequests, decoder.Limits{Depth: 500}},
 	} {
 		var kept []int
 		seen := observer(func(_ *http.Request, o middleware.Observation) { kept = append(kept, len(o.Findings)) })

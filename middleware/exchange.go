@@ -25,7 +25,7 @@ type exchange struct {
 	refused    *StatusError // by prepare
 	form       form
 	gzip       bool
-	validation decoder.Validation
+	validation decoder.FieldValidation
 	body       []byte
 	received   int64
 	reading    time.Duration
@@ -143,7 +143,7 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 	text, err := e.json()
 	if err != nil { // whether what only the server reads is read, the resource says
 		var serverErr error
-		if text, serverErr = e.bridge(true); serverErr != nil {
+		if text, serverErr = e.bridge(yamlbridge.Server); serverErr != nil {
 			return "", "", e.explain(err)
 		}
 	}
@@ -216,7 +216,7 @@ func (e *exchange) run() *StatusError {
 	return e.judge(duplicates[:min(len(duplicates), maxLines)])
 }
 
-// readPlainly returns an error for a body in YAML that only a decoder made with decoder.Kubernetes reads: who gets it as it
+// readPlainly returns an error for a body in YAML that only a decoder made with decoder.ServerRequests reads: who gets it as it
 // was sent may read another document behind the first, or members in what was a comment here. Its aliases were found to
 // be within the limit of the resource.
 func (e *exchange) readPlainly() error {

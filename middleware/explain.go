@@ -92,12 +92,12 @@ func (e *exchange) json() ([]byte, error) {
 	if !e.form.isYAML() {
 		return e.body, nil
 	}
-	return e.bridge(false)
+	return e.bridge(yamlbridge.Kubernetes)
 }
 
 // bridge returns a body in YAML as JSON. What that takes is charged until the request ends.
-func (e *exchange) bridge(asServer bool) ([]byte, error) {
-	bridge := yamlbridge.Reader{AsServer: asServer, AliasFactor: aliasFactor, Budget: &e.loan}
+func (e *exchange) bridge(dialect yamlbridge.Dialect) ([]byte, error) {
+	bridge := yamlbridge.Reader{Dialect: dialect, AliasFactor: aliasFactor, Budget: &e.loan}
 	return bridge.AppendJSON(nil, e.body)
 }
 

@@ -33,13 +33,13 @@ func FuzzMiddleware(f *testing.F) {
 	}
 	program, err := catalog(f).Lookup("example.com/v1", "Foo")
 	require.NoError(f, err)
-	validations := []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore}
+	validations := []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore}
 	f.Fuzz(func(t *testing.T, body []byte, how byte) {
 		validation := validations[how%3]
 		contentType := []string{"application/json", "application/yaml"}[how/3%2]
 		var opts []decoder.Option
 		if how/6%2 == 1 {
-			opts = []decoder.Option{decoder.Kubernetes()}
+			opts = []decoder.Option{decoder.ServerRequests}
 		}
 		isStream := how/12%2 == 1
 		b := new(backend)
@@ -48,7 +48,7 @@ func FuzzMiddleware(f *testing.F) {
 			ServeHTTP(w, post(foosPath+"?fieldValidation="+validation.String(), contentType, string(body)))
 		isStream = isStream && contentType == "application/json"
 
-		want, findings, err := decodeAlone(program, body, contentType, append(opts, decoder.FieldValidation(validation)))
+		want, findings, err := decodeAlone(program, body, contentType, append(opts, validation))
 		if isStream {
 			require.Len(t, b.arrivals, 1)
 			checkStreamed(t, w, b.arrivals[0], want, err)

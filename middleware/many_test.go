@@ -65,7 +65,7 @@ type onslaught struct {
 	opts   Options
 	gzip   bool
 	byKind bool
-	server bool // with decoder.Kubernetes
+	server bool // with decoder.ServerRequests
 	// held says that the requests hold more than the budget, if they may: in results or streams.
 	// What takes much only while it is decoded does so for as many at a time as there are turns.
 	held bool
@@ -166,9 +166,9 @@ func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloade
 	var opts []decoder.Option
 	if o.server {
 		// Whatever limits an operator sets, the budget is what it was.
-		opts = append(opts, decoder.Kubernetes())
+		opts = append(opts, decoder.ServerRequests)
 	}
-	opts = append(opts, decoder.WithLimits(decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor}))
+	opts = append(opts, decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor})
 	find := ByPath(manyCatalog(t), opts...)
 	if o.byKind {
 		find = ByKind(manyCatalog(t), opts...)
@@ -289,7 +289,7 @@ func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
 		}
 		var opts []decoder.Option
 		if o.server {
-			opts = append(opts, decoder.Kubernetes())
+			opts = append(opts, decoder.ServerRequests)
 		}
 		find := ByPath(manyCatalog(t), opts...)
 		if o.byKind {

@@ -26,8 +26,8 @@ const (
 	// of schemas without defaults.
 	Rewrite Action = iota
 	// Report passes on the body as it was sent, decompressed where it was compressed. What is
-	// found is reported, and what cannot be decoded is refused, as with Rewrite. YAML that yamlbridge.Reader refuses
-	// without AsServer is refused whatever the options of the decoder: others may read something else in it.
+	// found is reported, and what cannot be decoded is refused, as with Rewrite. YAML that yamlbridge.Server reads and
+	// yamlbridge.Kubernetes refuses is refused whatever the options of the decoder: others may read something else in it.
 	Report
 )
 
@@ -74,7 +74,7 @@ type Options struct {
 	//   - A name that stands twice is refused where the handler would get it, as
 	//     decoder.Reader says.
 	//   - apiVersion and kind of the object are not compared with those of the resource.
-	//   - With decoder.Kubernetes the document is held, up to the limit HeldBytes of the decoder.
+	//   - With decoder.ServerRequests the document is held, up to the limit HeldBytes of the decoder.
 	//     That limit is 1 MiB here where nothing else is set.
 	Stream bool
 	// Gzip accepts bodies that are compressed with gzip. They are passed on decompressed.
@@ -99,7 +99,7 @@ type Observer interface {
 type Observation struct {
 	// Resource is what the body was decoded by, or nil if it was refused before one was found.
 	Resource   *Resource
-	Validation decoder.Validation
+	Validation decoder.FieldValidation
 	// Refused is why the request was refused, or nil if it was passed on.
 	Refused *StatusError
 	// Findings were found in the body; Omitted counts those beyond the limits.

@@ -62,7 +62,7 @@ func TestOldLineBreaks(t *testing.T) {
 }
 
 // TestReportPassesNoServerYAML holds that what is refused under Report does not depend on how a decoder reads: with
-// decoder.Kubernetes it takes YAML in which others find what it has not seen.
+// decoder.ServerRequests it takes YAML in which others find what it has not seen.
 func TestReportPassesNoServerYAML(t *testing.T) {
 	const object = "apiVersion: example.com/v1\nkind: Foo\n"
 	utf16 := []byte("\xff\xfe")
@@ -75,14 +75,14 @@ func TestReportPassesNoServerYAML(t *testing.T) {
 		"UTF-16":                 string(utf16),
 		"tag":                    object + "spec: !php/object {a: b}\n",
 	} {
-		find := byPath(t, decoder.Kubernetes())
+		find := byPath(t, decoder.ServerRequests)
 		w, got := send(t, find, middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", body))
 		refused(t, w, got, http.StatusBadRequest)
 		_, got = send(t, find, middleware.Options{}, post(foosPath, "application/yaml", body))
 		require.NotNil(t, got, name)
 		assert.NotContains(t, got.body, `"EVIL"`)
 	}
-	_, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", object))
+	_, got := send(t, byPath(t, decoder.ServerRequests), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", object))
 	assert.Equal(t, object, got.body)
 }
 
@@ -174,18 +174,18 @@ func TestMetadataTexts(t *testing.T) {
 		`{"labels":{"a":1}}`:            "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
 		`"x"`:                           "json: cannot unmarshal string into Go value of type v1.ObjectMeta",
 	} {
-		for _, find := range []middleware.Finder{byPath(t), byPath(t, decoder.Kubernetes())} {
+		for _, find := range []middleware.Finder{byPath(t), byPath(t, decoder.ServerRequests)} {
 			w, got := send(t, find, middleware.Options{}, post(foosPath, "", foo(`,"metadata":`+metadata)))
 			s := refused(t, w, got, http.StatusBadRequest)
 			assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: `+reason, s.Message)
 		}
 	}
 	// In the metadata of embedded resources the place counts more than the server's text.
-	w, got := send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":{"deletionTimestamp":"x"}}}`)))
+	w, got := send(t, byPath(t, decoder.ServerRequests), middleware.Options{}, post(foosPath, "", foo(`,"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":{"deletionTimestamp":"x"}}}`)))
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, `in "spec.template.metadata"`)
 
 	// Only Kubernetes reads times.
-	w, got = send(t, byPath(t, decoder.Kubernetes()), middleware.Options{}, post(foosPath, "", foo(`,"metadata":{"deletionTimestamp":"x"}`)))
+	w, got = send(t, byPath(t, decoder.ServerRequests), middleware.Options{}, post(foosPath, "", foo(`,"metadata":{"deletionTimestamp":"x"}`)))
 	s := refused(t, w, got, http.StatusBadRequest)
 	assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`, s.Message)
 }

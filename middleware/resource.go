@@ -39,11 +39,11 @@ const maxHeld = 1 << 20
 const aliasFactor = 16
 
 // pool returns decoders for objects or patches.
-func (res *Resource) pool(v decoder.Validation, isPatch bool) *decoder.Pool {
+func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool {
 	res.once.Do(func() {
-		for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
-			opts := []decoder.Option{decoder.WithLimits(decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor})}
-			opts = append(append(opts, res.Decoder...), decoder.FieldValidation(v))
+		for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+			opts := []decoder.Option{decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor}}
+			opts = append(append(opts, res.Decoder...), v)
 			res.objects[v] = decoder.NewPool(res.Program, opts...)
 			if res.Patch != nil {
 				res.patches[v] = decoder.NewPool(res.Patch, opts...)

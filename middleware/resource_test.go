@@ -127,7 +127,7 @@ func TestByKind(t *testing.T) {
 // What only the server reads is read where the decoder is to do as the server does.
 func TestByKindLikeServer(t *testing.T) {
 	const documents = "kind: Foo\napiVersion: example.com/v1\n---\nkind: Bar\n"
-	_, got := send(t, middleware.ByKind(catalog(t), decoder.Kubernetes()), middleware.Options{}, post("/", "application/yaml", documents))
+	_, got := send(t, middleware.ByKind(catalog(t), decoder.ServerRequests), middleware.Options{}, post("/", "application/yaml", documents))
 	require.NotNil(t, got)
 	assert.JSONEq(t, foo(""), got.body)
 	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, post("/", "application/yaml", documents))

@@ -9,7 +9,7 @@ import (
 
 // validationOf returns what the parameter fieldValidation asks for. As in the API
 // server the first value counts, and Warn is what holds where there is none.
-func validationOf(r *http.Request) (decoder.Validation, *StatusError) {
+func validationOf(r *http.Request) (decoder.FieldValidation, *StatusError) {
 	if r.URL.RawQuery == "" {
 		return decoder.Warn, nil
 	}

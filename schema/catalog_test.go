@@ -127,7 +127,7 @@ func TestCatalogPrograms(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want.String(), got.String())
 	}
-	kep := schema.NewCatalog(schema.Semantics(schema.KEP))
+	kep := schema.NewCatalog(schema.KEP)
 	require.NoError(t, kep.AddPath(garden))
 	p, err := c.Lookup("garden.example.com/v1", "Tree")
 	require.NoError(t, err)
@@ -190,7 +190,7 @@ spec:
 func TestCatalogFaults(t *testing.T) {
 	file := &fstest.MapFile{Data: []byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
   spec: {group: example.com, names: {kind: A, plural: as}, versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {a: {type: string, default: 5}}}}}]}}`)}
-	c := schema.NewCatalog(schema.Semantics(schema.KEP))
+	c := schema.NewCatalog(schema.KEP)
 	require.NoError(t, c.AddFS(fstest.MapFS{"dir/a.yaml": file, "dir/notes.txt": {Data: []byte("a: b: c")}, ".a.yaml": {Data: []byte("a: b: c")}}))
 	_, err := c.Lookup("example.com/v1", "A")
 	require.EqualError(t, err, "dir/a.yaml: example.com/v1, kind A: openAPIV3Schema.properties[a].default: Invalid value: 5: must be of type string")

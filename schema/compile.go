@@ -20,16 +20,17 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// A Dialect is what a program does where Kubernetes and the KEPs differ.
-type Dialect uint8
+// Semantics are the rules by which a schema is compiled, where the API server as it is deployed and
+// the KEPs differ. They are an [Option]: Compile(s, KEP).
+type Semantics uint8
 
 const (
-	// Kubernetes is what a kube-apiserver does (checked against v0.37 of
+	// Deployed is what a kube-apiserver does, and the default (checked against v0.37 of
 	// k8s.io/apiextensions-apiserver). Values of another type than the schema's
 	// are kept, as they are left to validation; a null is dropped or defaulted
 	// where its field is not nullable; pruning starts again in every specified
 	// field of an object that preserves unknown fields.
-	Kubernetes Dialect = iota
+	Deployed Semantics = iota
 	// KEP is what KEP-2332 and KEP-575 say: a value of another type is an error
 	// (KEP-2332 proposal 3), a null stays (KEP-575 example 3), and below
 	// x-kubernetes-preserve-unknown-fields pruning, and with it the checking of
@@ -39,48 +40,56 @@ const (
 )
 
 // String returns the name of the constant.
-func (d Dialect) String() string {
-	switch d {
-	case Kubernetes:
-		return "Kubernetes"
+func (s Semantics) String() string {
+	switch s {
+	case Deployed:
+		return "Deployed"
 	case KEP:
 		return "KEP"
 	}
-	return "Dialect(" + strconv.Itoa(int(d)) + ")"
+	return "Semantics(" + strconv.Itoa(int(s)) + ")"
 }
 
-// An Option changes how [Compile] reads a schema.
-type Option func(*options)
+func (s Semantics) apply(o *options) { o.semantics = s }
+
+// An Option changes how [Compile] reads a schema: [Semantics], or what a function of this package
+// returns. In which order options are given does not matter, but where two of them say the same
+// thing: then the last one holds.
+type Option interface{ apply(*options) }
+
+// An optionFunc is an option that is made by a function.
+type optionFunc func(*options)
+
+func (f optionFunc) apply(o *options) { f(o) }
 
 type options struct {
-	dialect  Dialect
-	resource bool
-	preserve bool
-	typed    bool
+	semantics Semantics
+	resource  bool
+	preserve  bool
+	typed     bool
 
 	perDocument int     // the most that defaults may add
 	perByte     float64 // and for each byte of a document
 }
 
-// Semantics chooses the dialect. The default is [Kubernetes].
-func Semantics(d Dialect) Option { return func(o *options) { o.dialect = d } }
-
 // ResourceRoot says whether values at the root are resources, in which
 // apiVersion, kind and metadata are specified implicitly (KEP-2332 proposal 4).
 // The default is true.
-func ResourceRoot(is bool) Option { return func(o *options) { o.resource = is } }
+func ResourceRoot(is bool) Option { return optionFunc(func(o *options) { o.resource = is }) }
 
 // PreserveUnknownFields compiles for a definition with
 // spec.preserveUnknownFields set, as there are in apiextensions.k8s.io/v1beta1:
 // nothing is pruned and no null dropped, but for metadata. The default is false.
-func PreserveUnknownFields(does bool) Option { return func(o *options) { o.preserve = does } }
+func PreserveUnknownFields(does bool) Option {
+	return optionFunc(func(o *options) { o.preserve = does })
+}
 
 // CheckTypes says whether a value of another type than its schema's is an error
-// under [Kubernetes], too, wherever a schema gives a type: the API server refuses
+// under [Deployed], too, wherever a schema gives a type: the API server refuses
 // it when it validates, after it has decoded. Under [KEP], types are always
 // checked where the KEP has it. Defaults of another type are left out. The
 // default is false.
-func CheckTypes(does bool) Option { return func(o *options) { o.typed = does } }
+func CheckTypes(does bool) Option { return optionFunc(func(o *options) { o.typed = does }) }
 
 // Compile lowers a schema to a program. The schema is meant to be structural:
 // of one that [Structural.Validate] refuses, what is outside the structural
@@ -124,10 +133,10 @@ func optionsOf(opts []Option) (options, error) {
 		if opt == nil {
 			return o, fmt.Errorf("schema: option %d of %d is nil", i+1, len(opts))
 		}
-		opt(&o)
+		opt.apply(&o)
 	}
-	if o.dialect > KEP {
-		return o, fmt.Errorf("schema: Semantics: there is no %s", o.dialect)
+	if o.semantics > KEP {
+		return o, fmt.Errorf("schema: there is no %s", o.semantics)
 	}
 	if o.perDocument < 0 || !(o.perByte >= 0) {
 		return o, fmt.Errorf("schema: MaxExpansion: %d and %v are no bounds: they are at least 0", o.perDocument, o.perByte)
@@ -348,7 +357,7 @@ func (c *compiler) fail(s *Structural, msg string) {
 
 // checksTypes reports whether types are checked in mode m.
 func (c *compiler) checksTypes(m mode) bool {
-	if c.dialect == KEP {
+	if c.semantics == KEP {
 		return m == prune
 	}
 	return c.typed
@@ -379,13 +388,13 @@ func (c *compiler) isLeaf(s *Structural, m mode) bool {
 	items := s.element()
 	return items == nil || items.element() == nil && c.isLeaf(items, m) &&
 		!items.XEmbeddedResource && !items.hasDefault() &&
-		(m == keep || c.dialect == Kubernetes && !items.preserves()) &&
-		(c.dialect == KEP || !c.typed || types(items) == program.Any)
+		(m == keep || c.semantics == Deployed && !items.preserves()) &&
+		(c.semantics == KEP || !c.typed || types(items) == program.Any)
 }
 
 // below returns the mode for a schema below one in mode m.
 func (c *compiler) below(s *Structural, m mode) mode {
-	if c.preserve || c.dialect == KEP && m == keep && (s == nil || len(s.Properties) == 0) {
+	if c.preserve || c.semantics == KEP && m == keep && (s == nil || len(s.Properties) == 0) {
 		return keep
 	}
 	return prune
@@ -447,7 +456,7 @@ func (c *compiler) unknown(p *proto, s *Structural, m mode) {
 // never removed.
 func (c *compiler) elements(s *Structural, m mode) {
 	items := s.element()
-	if c.dialect == KEP {
+	if c.semantics == KEP {
 		m = c.below(items, m)
 	}
 	to := c.node(items, m)
@@ -459,7 +468,7 @@ func (c *compiler) elements(s *Structural, m mode) {
 // PruneNonNullableNullsWithoutDefaults of the server).
 func (c *compiler) null(s *Structural, dropped program.NullAction) program.NullAction {
 	switch {
-	case c.dialect == KEP || s == nil || s.Nullable:
+	case c.semantics == KEP || s == nil || s.Nullable:
 		return program.KeepNull
 	case s.hasDefault():
 		return program.DefaultNull

@@ -21,7 +21,7 @@ func TestCompileNothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, empty.String(), none.String())
 	}
-	assert.Equal(t, []string{"Kubernetes", "KEP"}, []string{Kubernetes.String(), KEP.String()})
+	assert.Equal(t, []string{"Deployed", "KEP"}, []string{Deployed.String(), KEP.String()})
 }
 
 // textOf returns the JSON text of a string that is n bytes long with its quotes.
@@ -31,7 +31,7 @@ func textOf(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
 func TestCompileErrorValues(t *testing.T) {
 	for n, want := range map[int]string{64: textOf(64), 65: textOf(65)[:64] + "..."} {
 		s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "integer", Default: jsontext.Value(textOf(n))}}}
-		_, err := Compile(s, Semantics(KEP))
+		_, err := Compile(s, KEP)
 		assert.EqualError(t, err, "openAPIV3Schema.properties[a].default: Invalid value: "+want+": must be of type integer")
 	}
 }

@@ -36,7 +36,7 @@ func TestListings(t *testing.T) {
 		}
 		for name, opts := range map[string][]Option{
 			"kubernetes":    {ResourceRoot(false)},
-			"kep":           {ResourceRoot(false), Semantics(KEP)},
+			"kep":           {ResourceRoot(false), KEP},
 			"types checked": {ResourceRoot(false), CheckTypes(true)},
 			"resource":      {},
 			"preserving":    {ResourceRoot(false), PreserveUnknownFields(true)},
@@ -80,7 +80,7 @@ properties:
 
 func TestCompileErrors(t *testing.T) {
 	var errs errors.SchemaErrors
-	_, err := Compile(parseText(t, `{type: object, properties: {a: {type: object, properties: {b: {type: string, default: 5}}}}}`), Semantics(KEP))
+	_, err := Compile(parseText(t, `{type: object, properties: {a: {type: object, properties: {b: {type: string, default: 5}}}}}`), KEP)
 	require.ErrorAs(t, err, &errs)
 	assert.EqualError(t, err, `openAPIV3Schema.properties[a].properties[b].default: Invalid value: 5: must be of type string`)
 
@@ -147,7 +147,7 @@ func TestCompileLoops(t *testing.T) {
 	s := parseText(t, `{type: object, properties: {name: {type: string}}}`)
 	s.Properties["child"] = s
 	s.Properties["children"] = &Structural{Type: "array", Items: &SchemaOrArray{Schema: s}}
-	for _, dialect := range []Dialect{Kubernetes, KEP} {
+	for _, dialect := range []Semantics{Deployed, KEP} {
 		p, err := Compile(s, Semantics(dialect), ResourceRoot(false))
 		require.NoError(t, err)
 		path := errors.Path{}.Child("child").Child("children").Element(3).Child("child")
@@ -184,7 +184,7 @@ func TestCompileCorpus(t *testing.T) {
 	for _, crd := range corpusDefinitions(t) {
 		for i := range crd.Versions {
 			versions++
-			for _, dialect := range []Dialect{Kubernetes, KEP} {
+			for _, dialect := range []Semantics{Deployed, KEP} {
 				_, err := Compile(crd.Versions[i].Schema, Semantics(dialect))
 				assert.NoError(t, err, "%s %s", crd.Name, crd.Versions[i].Name)
 			}

@@ -16,7 +16,7 @@ func TestRefusedOptions(t *testing.T) {
 	s := &schema.Structural{Type: "object"}
 	for want, opt := range map[string]schema.Option{
 		"schema: option 1 of 1 is nil":                                        nil,
-		"schema: Semantics: there is no Dialect(77)":                          schema.Semantics(77),
+		"schema: there is no Semantics(77)":                                   schema.Semantics(77),
 		"schema: MaxExpansion: -1 and 0 are no bounds: they are at least 0":   schema.MaxExpansion(-1, 0),
 		"schema: MaxExpansion: 0 and NaN are no bounds: they are at least 0":  schema.MaxExpansion(0, math.NaN()),
 		"schema: MaxExpansion: 0 and -0.5 are no bounds: they are at least 0": schema.MaxExpansion(0, -0.5),

@@ -175,7 +175,7 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	case err == errTooLarge:
 		return "", c.defaultError(d, "defaults within defaults must not grow beyond 16 MiB")
 	case err == errMismatch:
-		if c.dialect == KEP && n.Group == program.Pruned && n != c.text {
+		if c.semantics == KEP && n.Group == program.Pruned && n != c.text {
 			return "", c.defaultError(d, "must be of type "+n.Types.String())
 		}
 	case stderrors.As(err, &within):
@@ -399,7 +399,7 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 // round trip through ObjectMeta without what does not fit there. ok says whether
 // anything is left. Metadata that is no object stays, and by the KEP null does, too.
 func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value, ok bool) {
-	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.dialect != KEP) {
+	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.semantics != KEP) {
 		out, err := objectmeta.Append(nil, v, true, false, nil)
 		return out, err == nil
 	}

@@ -58,11 +58,11 @@
 // # Semantics
 //
 // The documents that proposed pruning and defaulting and the server that was
-// built differ. [Kubernetes], the default, does what the server does; [KEP] does
+// built differ. [Deployed], the default, does what the server does; [KEP] does
 // what the texts say. A row is a question; the texts are KEP-2332 (pruning) and
 // KEP-575 (defaulting).
 //
-//	                               Kubernetes                KEP
+//	                               Deployed                  KEP
 //	specified field of an object   pruned by its schema      preserved whole, unless its
 //	that preserves unknown fields                            schema has properties
 //	                                                         (KEP-2332, example 7)

@@ -53,7 +53,7 @@ func (p *Program) Expansion() Expansion {
 // bound, which is the default: decoders have a limit of their own on what defaults add
 // (decoder.Limits.DefaultBytes), so that documents are refused, not schemas.
 func MaxExpansion(perDocument int, perByte float64) Option {
-	return func(o *options) { o.perDocument, o.perByte = perDocument, perByte }
+	return optionFunc(func(o *options) { o.perDocument, o.perByte = perDocument, perByte })
 }
 
 // checkExpansion returns why the expansion of a program is too large, if it is.
@@ -216,7 +216,7 @@ func nameBytes(key edgeKey) float64 {
 	k := key.node.Fields[key.edge].Key
 	n := len(k)
 	// What a default spells longer than need be, and what a byte that is no UTF-8 may
-	// become under decoder.Kubernetes.
+	// become under decoder.ServerRequests.
 	n -= strings.Count(k, `\u0008`) * len(`0008`)
 	n -= strings.Count(k, `\u000c`) * len(`000c`)
 	n -= strings.Count(k, "\uFFFD") * (len("\uFFFD") - 1)

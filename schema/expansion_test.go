@@ -40,7 +40,7 @@ func TestExpansionFigures(t *testing.T) {
 		{"what is kept as it is", `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {l: {type: array}, d: {type: string}}}`, Expansion{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, dialect := range []Dialect{Kubernetes, KEP} {
+			for _, dialect := range []Semantics{Deployed, KEP} {
 				if c.name == "nulls" && dialect == KEP {
 					c.want = Expansion{} // they stay
 				}
@@ -59,7 +59,7 @@ func TestExpansionFigures(t *testing.T) {
 func TestExpansionOfText(t *testing.T) {
 	const text = `{type: string, properties: {d: {type: string, default: x}}}`
 	for _, s := range []string{text, `{type: object, properties: {l: {type: array, items: ` + text + `}}}`} {
-		p, err := Compile(parseText(t, s), ResourceRoot(false), Semantics(KEP))
+		p, err := Compile(parseText(t, s), ResourceRoot(false), KEP)
 		require.NoError(t, err)
 		assert.Zero(t, p.Expansion(), s)
 	}

@@ -210,7 +210,7 @@ func TestOpenAPIRecursion(t *testing.T) {
  "l": {"type": "array", "items": {"$ref": "#/components/schemas/l"}},
  "m": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/m"}}}}}`))
 	require.NoError(t, err)
-	for _, d := range []Dialect{Kubernetes, KEP} {
+	for _, d := range []Semantics{Deployed, KEP} {
 		for _, typed := range []bool{false, true} {
 			p, err := Compile(kinds[0].Versions[0].Schema, Semantics(d), CheckTypes(typed))
 			require.NoError(t, err)

@@ -22,21 +22,20 @@ func TestProgramsOfCases(t *testing.T) {
 			t.Run(c.Name+"/"+semantics, func(t *testing.T) {
 				s, err := schema.Parse(c.Schema)
 				require.NoError(t, err)
-				dialect, opts := schema.Kubernetes, []decoder.Option{decoder.AllowMissingKind(c.KindOptional)}
-				switch semantics {
-				case corpus.KEP:
-					dialect = schema.KEP
-				case corpus.Server:
-					opts = append(opts, decoder.Kubernetes())
-				case corpus.Storage:
-					opts = append(opts, decoder.FromStorage())
+				rules, mode := schema.Deployed, decoder.Standalone
+				switch {
+				case semantics == corpus.KEP:
+					rules = schema.KEP
+				case semantics == corpus.Server && c.KindOptional:
+					mode = decoder.ServerTypedRequests
+				case semantics == corpus.Server:
+					mode = decoder.ServerRequests
+				case semantics == corpus.Storage:
+					mode = decoder.ServerStorage
 				}
-				if c.KindOptional {
-					opts = append(opts, decoder.AllowMissingKind(true))
-				}
-				p, err := schema.Compile(s, schema.Semantics(dialect), schema.ResourceRoot(!c.ValueRoot))
+				p, err := schema.Compile(s, rules, schema.ResourceRoot(!c.ValueRoot))
 				require.NoError(t, err)
-				out, err := decoder.New(p, opts...).AppendJSON(nil, c.JSON)
+				out, err := decoder.New(p, mode).AppendJSON(nil, c.JSON)
 				if c.Failure(semantics) != nil {
 					require.Error(t, err)
 					return

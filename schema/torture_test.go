@@ -223,7 +223,7 @@ func tortureCompile(t *testing.T, s *schema.Structural) error {
 		require.Equal(t, e.PerByte > 0, e.Field != "")
 		_ = p.String()
 	}
-	if _, err := schema.Compile(s, schema.Semantics(schema.KEP), schema.ResourceRoot(false)); err != nil {
+	if _, err := schema.Compile(s, schema.KEP, schema.ResourceRoot(false)); err != nil {
 		require.IsType(t, errors.SchemaErrors{}, err, "%v", err)
 	}
 	if _, err := schema.Compile(s, schema.CheckTypes(true), schema.PreserveUnknownFields(true)); err != nil {

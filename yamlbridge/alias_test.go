@@ -176,7 +176,7 @@ func TestAliasLimit(t *testing.T) {
 		strings.Repeat("{<<: ", 1500) + "{a: [" + strings.Repeat("*a,", 4000) + "]}" + strings.Repeat(", a: 1}", 1500))
 	require.NoError(t, err)
 	// As on the server they are copied at once.
-	server := yamlbridge.Reader{AsServer: true}
+	server := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}"+strings.Repeat("\n- {<<: *a}", 200)))
 	require.ErrorContains(t, err, "alias bytes")
 	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}\n- [<<: [["+strings.Repeat("*a, ", 200)+"]]]"))

@@ -168,7 +168,7 @@ func stepsPerByte(t *testing.T, r *yamlbridge.Reader, src []byte) float64 {
 	steps.Take()
 	out, err := r.AppendJSON(nil, src)
 	require.NoError(t, err)
-	if r.AsServer {
+	if r.Dialect == yamlbridge.Server {
 		r.ServerDuplicates(out)
 	}
 	return float64(steps.Take()) / float64(len(src)+len(out))
@@ -199,7 +199,7 @@ spec:
 `
 	for kind, r := range readers() {
 		doc := []byte(strings.Replace(src, "*none", "&n 12, c: *n", 1))
-		if r.AsServer {
+		if r.Dialect == yamlbridge.Server {
 			doc = []byte(strings.Replace(string(doc), "1.2", "1.1", 1))
 		}
 		buf, err := r.AppendJSON(nil, doc)

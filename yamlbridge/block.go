@@ -482,7 +482,7 @@ finish: // of the document
 // startsBlockScalar reports whether a block scalar at i may stand at the column of
 // its collection. libyaml lets it.
 func (r *Reader) startsBlockScalar(i int) bool {
-	return r.Dialect == Kubernetes && (r.text[i] == '|' || r.text[i] == '>')
+	return r.Dialect != Core && (r.text[i] == '|' || r.text[i] == '>')
 }
 
 func notAllowed(c byte) string {
@@ -502,7 +502,7 @@ func (r *Reader) rest(i int) (int, error) {
 	switch c := r.text[at]; {
 	case is(c, isBreakByte):
 		return r.nextLine(at), nil
-	case c == '#' && (at > i || r.Dialect == Kubernetes):
+	case c == '#' && (at > i || r.Dialect != Core):
 		return r.nextLine(at), nil
 	}
 	// What stands to the left of the root, behind a scalar that spans lines, closes
@@ -525,7 +525,7 @@ func (r *Reader) nextLine(i int) int { return lineEnd(r.text, i) + 1 }
 // start of the next line if this one is empty, or else where its content starts.
 func (r *Reader) tabbed(i int) (int, error) {
 	at := skipBlanks(r.text, i)
-	if r.Dialect == Kubernetes {
+	if r.Dialect != Core {
 		return i, r.fail(i, "found character that cannot start any token: a tab is no indentation")
 	}
 	if c := r.text[at]; c == '#' || is(c, isBreakByte) {
@@ -537,7 +537,7 @@ func (r *Reader) tabbed(i int) (int, error) {
 // tabAllowed says that no block collection may start behind the tab at i, which
 // follows an indicator: it would be indented by the tab.
 func (r *Reader) tabAllowed(i int) (canOpen bool, err error) {
-	if r.Dialect == Kubernetes {
+	if r.Dialect != Core {
 		return false, r.fail(i, "found character that cannot start any token: a tab behind an indicator")
 	}
 	return false, nil

@@ -16,7 +16,7 @@ var oldBreaks = []string{"\u0085", "\u2028", "\u2029"}
 
 // everyReader returns readers that refuse these outside quotes.
 func everyReader() []*yamlbridge.Reader {
-	return []*yamlbridge.Reader{{}, {Dialect: yamlbridge.Core}, {Dialect: yamlbridge.Core, AsServer: true}}
+	return []*yamlbridge.Reader{{}, {Dialect: yamlbridge.Core}}
 }
 
 // TestOldBreaks: wherever readers of YAML 1.1 and 1.2 see lines that differ, the document is refused, with
@@ -109,7 +109,7 @@ func TestOldBreaksOfServer(t *testing.T) {
 		"? 'a\u0085b'\n: \"x\\\u2028y\"":            `{"a b":"xy"}`,
 		"spec: # \u2028 {a: \"\nEVIL: 1\n#\"}":      `{"spec":{"a":" EVIL: 1 #"}}`,
 	} {
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		out, err := r.AppendJSON(nil, []byte(src))
 		require.NoError(t, err, "%q", src)
 		assert.Equal(t, want, string(out), "%q", src)

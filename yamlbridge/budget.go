@@ -42,7 +42,7 @@ func (r *Reader) within(dst, src []byte) (out []byte, err error) {
 // exhausted lets go of all buffers after there was no room for them.
 func (r *Reader) exhausted(mark memory.Account) {
 	*r = Reader{
-		Dialect: r.Dialect, AsServer: r.AsServer, Origin: r.Origin, AliasFactor: r.AliasFactor, Budget: r.Budget,
+		Dialect: r.Dialect, Origin: r.Origin, AliasFactor: r.AliasFactor, Budget: r.Budget,
 		account: r.account,
 	}
 	r.account.Rollback(mark, 0)

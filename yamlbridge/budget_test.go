@@ -27,12 +27,12 @@ func (p *purse) Take(n int) bool {
 // A reader holds what it has taken; without room it holds nothing, and can be used again.
 func TestBudget(t *testing.T) {
 	text := []byte("- &a {" + strings.Repeat("k: 1, ", 1000) + "}\n" + strings.Repeat("- *a\n- <<: *a\n", 50) + "- {0.: 1, ? !!binary eHg= : 2}\n")
-	want, err := (&Reader{AsServer: true}).AppendJSON(nil, text)
+	want, err := (&Reader{Dialect: Server}).AppendJSON(nil, text)
 	require.NoError(t, err)
 	refused := 0
 	for room := 1000; ; room += room / 7 {
 		p := &purse{room: room}
-		r := Reader{AsServer: true, Budget: p}
+		r := Reader{Dialect: Server, Budget: p}
 		out, err := r.AppendJSON([]byte("dst"), text)
 		assert.LessOrEqual(t, p.most, room)
 		if err == nil {

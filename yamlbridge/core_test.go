@@ -1,7 +1,6 @@
 package yamlbridge_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -53,22 +52,6 @@ func TestCoreScalars(t *testing.T) {
 	} {
 		_, err := core(src)
 		require.ErrorContains(t, err, text, src)
-	}
-}
-
-// AsServer has no effect in Core.
-func TestCoreAsServer(t *testing.T) {
-	for _, src := range []string{
-		"a: 1\n---\nb: 2", "a: 1\n...\n}", "[a] b", "a: 1\n%FOO\n", "%YAML 1.2\n---\na: 1", "...\na: 1", "---\n---\na: 1", "&x &y a",
-		`["\/", "\ud83d\ude00"]`, "1e400", "0." + strings.Repeat("1", 2000), "!!binary /w==", "!!map 1", "!!seq {}", "!foo {a: !bar 1}",
-		"{a: 1, <<: {a: 2}}", "\xff\xfea\x00", "a: \uFEFF", "{0.0: a, -0.0: b}", "x: 'y\n  z'\n u",
-	} {
-		want, wantErr := core(src)
-		r := yamlbridge.Reader{Dialect: yamlbridge.Core, AsServer: true}
-		out, err := r.AppendJSON(nil, []byte(src))
-		assert.Equal(t, wantErr, err, "%q", src)
-		assert.Equal(t, want, string(out), "%q", src)
-		assert.False(t, r.Trailing(), "%q", src)
 	}
 }
 

@@ -21,7 +21,7 @@
 // document, or anything behind the first; tags outside the core ones; !!binary that
 // is not UTF-8; numbers beyond a float64; UTF-16; a byte order mark within the
 // document; and what readers of YAML 1.1 and 1.2 find other members in (see
-// below). [Reader.AsServer] has it as the server does: also what follows the root, which
+// below). [Server] has it as the server does: also what follows the root, which
 // the server's scanner looks at as far as it must, and refuses what it chokes on. The
 // other way round, %YAML 1.2 is read, and the escapes of JSON that libyaml does not know: \/ and surrogate
 // pairs.
@@ -58,6 +58,6 @@
 // Within brackets, the Kubernetes dialect refuses ? and : where libyaml and YAML 1.2 do
 // not agree on whether they are indicators: {?a: 1}, {a:}, [!!str :a]. So what both
 // dialects read has the same names and collections in both, but for the merge key, which
-// is a name in YAML 1.2, and keys that are written anew (0x10, yes). Readers with
-// AsServer take all of these as the server does.
+// is a name in YAML 1.2, and keys that are written anew (0x10, yes). The
+// dialect Server takes all of these as the server does.
 package yamlbridge

@@ -76,7 +76,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			}
 			return i, false, nil
 		case c == '#' || is(c, isBreakByte):
-			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect == Kubernetes && i != behind {
+			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect != Core && i != behind {
 				return i, false, r.fail(i+tab, "found character that cannot start any token: a tab is no indentation")
 			}
 			i = r.nextLine(at)

@@ -23,7 +23,7 @@ type Document struct {
 // Documents are not parsed and may be malformed. This is no obstacle to cutting:
 // no scalar can hold a line that starts with a marker. Lines end with LF, CRLF or CR.
 // What has a marker behind U+0085, U+2028 or U+2029 is a single Document here: a reader
-// refuses it, or with [Reader.AsServer], to which these end lines, reads the first.
+// refuses it, or as [Server], to which these end lines, reads the first.
 //
 // Bytes of the documents alias src. [DocumentReader] does the same for what need not
 // fit into memory.

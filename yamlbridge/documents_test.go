@@ -114,7 +114,7 @@ func TestDocumentsLines(t *testing.T) {
 	require.Len(t, docs, 1)
 	_, err := convert(string(docs[0].Bytes))
 	require.ErrorContains(t, err, "1:5: U+0085 outside quotes")
-	r := yamlbridge.Reader{AsServer: true}
+	r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	out, err := r.AppendJSON(nil, docs[0].Bytes)
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":1}`, string(out))

@@ -19,7 +19,7 @@ type typedKey struct {
 // ServerDuplicates returns what the strict reading of the API server reports for the
 // document that was read last: `line 3: key "a" already set in map`, in its order
 // and with its choice of lines (those of the values). json is what was appended.
-// It is for readers with [Reader.AsServer]; the memory and time that it takes
+// It is for readers of the dialect [Server]; the memory and time that it takes
 // are linear in the length of json.
 //
 // The server puts "yaml: unmarshal errors:" and a line break with two spaces before

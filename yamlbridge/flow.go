@@ -327,7 +327,7 @@ func (r *Reader) isPair(i, end int, quoted bool) bool {
 	if r.text[at] != ':' {
 		return false
 	}
-	return r.Dialect == Kubernetes || quoted || r.endsIndicator(at+1)
+	return r.Dialect != Core || quoted || r.endsIndicator(at+1)
 }
 
 // endsIndicator reports whether what is at i ends "?" or ":" in YAML 1.2: white
@@ -554,7 +554,7 @@ const oneLine = "a key and its colon are on one line"
 func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, error) {
 	text := r.text
 	colon := skipBlanks(text, key.end)
-	if r.Dialect == Kubernetes {
+	if r.Dialect != Core {
 		if text[colon] != ':' {
 			return -1, nil
 		}

@@ -21,7 +21,7 @@ func (r *Reader) goesOn(i, column int) (next int, goesOn bool, err error) {
 		for is(text[i], isBlankByte) {
 			if text[i] == '\t' && i-r.line <= column {
 				at := skipBlanks(text, i)
-				if r.Dialect == Kubernetes || !is(text[at], isBreakByte) {
+				if r.Dialect != Core || !is(text[at], isBreakByte) {
 					return i, false, r.fail(i, "found a tab character that violates indentation")
 				}
 				i = at
@@ -121,7 +121,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 			}
 			return dst, r.line, nil
 		case flow:
-			if is(c, isFlowIndicator) || c == '?' && r.Dialect == Kubernetes ||
+			if is(c, isFlowIndicator) || c == '?' && r.Dialect != Core ||
 				c == ':' && (endsWord(text[i+1]) || r.Dialect == Core && is(text[i+1], isFlowIndicator)) {
 				r.line = line
 				return dst, end, nil
@@ -165,7 +165,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 // which is the one that counts in YAML 1.2.
 func (r *Reader) tabInIndentation(from, i, column int) (at int, found bool) {
 	start := r.line
-	if r.Dialect == Kubernetes {
+	if r.Dialect != Core {
 		start = lineEnd(r.text, from) + 1
 	}
 	if bytes.IndexByte(r.text[start:max(start, i)], '\t') < 0 {
@@ -422,7 +422,7 @@ func (r *Reader) blockKey(i, column int) (next int, err error) {
 	if err != nil {
 		return next, err
 	}
-	if next > r.end && r.ownBreak && r.Dialect == Kubernetes && !r.server {
+	if next > r.end && r.ownBreak && r.Dialect != Core && !r.server {
 		// In YAML 1.2 the end of the text ends its line, and the name ends with a line feed.
 		return next, r.failAt(i, "readers of YAML 1.1 and 1.2 do not agree on this name: a line feed belongs at the end of the text")
 	}
@@ -578,7 +578,7 @@ func (r *Reader) blockIndent(i, least int) (int, error) {
 		at := skipSpaces(text, i)
 		most = max(most, at-i)
 		switch c := text[at]; {
-		case c == '\t' && r.Dialect == Kubernetes:
+		case c == '\t' && r.Dialect != Core:
 			return 0, r.fail(at, "found a tab character where an indentation space is expected")
 		case c != 0 && is(c, isBreakByte) && !(at == r.end):
 			i = lineEnd(text, at) + 1

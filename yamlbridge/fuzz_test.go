@@ -41,7 +41,7 @@ func FuzzAppendJSON(f *testing.F) {
 // readers are one of each kind.
 func readers() map[string]*yamlbridge.Reader {
 	return map[string]*yamlbridge.Reader{
-		"default": {}, "as the server": {AsServer: true}, "Core": {Dialect: yamlbridge.Core},
+		"default": {}, "as the server": {Dialect: yamlbridge.Server}, "Core": {Dialect: yamlbridge.Core},
 	}
 }
 
@@ -54,7 +54,7 @@ func checkLaws(t *testing.T, src []byte) {
 			t.Fatalf("%s: the source was written to", name)
 		}
 		// UTF-16 is read as another text, which positions are in.
-		sameText := !r.AsServer || !bytes.HasPrefix(src, []byte("\xff\xfe")) && !bytes.HasPrefix(src, []byte("\xfe\xff"))
+		sameText := r.Dialect != yamlbridge.Server || !bytes.HasPrefix(src, []byte("\xff\xfe")) && !bytes.HasPrefix(src, []byte("\xfe\xff"))
 		if err != nil {
 			if string(out) != prefix {
 				t.Fatalf("%s: with an error, the buffer holds %q", name, out)
@@ -72,7 +72,7 @@ func checkLaws(t *testing.T, src []byte) {
 			checkPosition(t, src, r.Position(off))
 			checkPosition(t, src, r.Definition(off))
 		}
-		if r.AsServer {
+		if r.Dialect == yamlbridge.Server {
 			for _, text := range r.ServerDuplicates(json) {
 				if !strings.HasPrefix(text, "line ") || !strings.HasSuffix(text, " already set in map") {
 					t.Fatalf("duplicate %q", text)

@@ -26,7 +26,7 @@ func checkGrammar(t *testing.T, cases []grammarCase) {
 		if rest, ok := strings.CutPrefix(c.kubernetes, "~ "); ok {
 			_, err := server.AppendJSON(nil, []byte(c.src))
 			assert.ErrorContains(t, err, "readers of YAML 1.1 and 1.2 do not agree on this character", "%q", c.src)
-			hardened, server.AsServer = rest, true
+			hardened, server.Dialect = rest, yamlbridge.Server
 		}
 		for want, r := range map[*string]*yamlbridge.Reader{&hardened: &server, &c.core: {Dialect: yamlbridge.Core}} {
 			const before = "[{"

@@ -183,7 +183,7 @@ func (r *Reader) checkRune(b []byte) (size int, what string) {
 		if !r.server {
 			r.oldBreak = 0 // there is one
 		}
-		if r.Dialect == Kubernetes {
+		if r.Dialect != Core {
 			replaceBreak(b, c)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // TestCap holds that a reader knows how much memory it keeps, so that its owner can
@@ -26,7 +28,7 @@ func TestCap(t *testing.T) {
 		"tags":         numbered(50, "%%TAG !a%d! tag:example.com,2000:\n") + "---\na",
 	} {
 		for kind, r := range readers() {
-			if name == "merge keys" && r.AsServer {
+			if name == "merge keys" && r.Dialect == yamlbridge.Server {
 				continue // each of which is a member
 			}
 			before := heap()

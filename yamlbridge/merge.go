@@ -42,7 +42,7 @@ type source struct {
 // The tag "!", which makes it a string anywhere else, makes no difference to the
 // API server here.
 func (r *Reader) isMerge(text []byte, plain bool) bool {
-	if r.Dialect != Kubernetes || string(text) != mergeName {
+	if r.Dialect == Core || string(text) != mergeName {
 		return false
 	}
 	switch r.props.kind {
@@ -169,7 +169,7 @@ func (r *Reader) merge() error {
 		}
 		s.depth, s.merge = len(r.stack), order
 	}
-	if !r.AsServer {
+	if !r.server {
 		r.sources = append(memory.Room(&r.account, r.sources, len(found)), found...)
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestPositions(t *testing.T) {
 	const nel, ls, ps = "\u0085", "\u2028", "\u2029"
-	server := yamlbridge.Reader{AsServer: true}
+	server := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	_, err := server.AppendJSON(nil, []byte("# x"+ps+"\nb: 2"))
 	require.NoError(t, err)
 	assert.Equal(t, errors.Position{Offset: 7, Line: 2, Column: 1, ByteColumn: 1}, server.Position(len("{")), "PS in a comment")

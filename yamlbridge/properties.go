@@ -157,7 +157,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 		handle := "!"
 		suffix := i
 		end := i
-		for is(text[end], isAnchorByte) && (r.Dialect == Kubernetes || text[end] != '_') {
+		for is(text[end], isAnchorByte) && (r.Dialect != Core || text[end] != '_') {
 			end++
 		}
 		if text[end] == '!' {
@@ -182,7 +182,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 			return i, err
 		}
 	}
-	if c := text[i]; !endsWord(c) && (r.Dialect == Kubernetes || !is(c, isFlowIndicator)) {
+	if c := text[i]; !endsWord(c) && (r.Dialect != Core || !is(c, isFlowIndicator)) {
 		return i, r.failAt(i, "did not find expected whitespace or line break behind a tag")
 	}
 	r.unescaped = name

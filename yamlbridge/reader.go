@@ -40,26 +40,15 @@ var (
 type Dialect uint8
 
 const (
-	// Kubernetes is what the API server reads: YAML 1.1 in the dialect of
-	// go.yaml.in/yaml/v2.
+	// Kubernetes is what the API server reads, YAML 1.1 in the dialect of go.yaml.in/yaml/v2,
+	// but for what it mangles, ignores or decides at random, which is refused. It is the default.
 	Kubernetes Dialect = iota
 	// Core is YAML 1.2 with its core schema (section 10.3), without merge keys.
 	Core
-)
-
-// A Reader turns YAML documents into JSON, one after the other. The zero value is
-// ready for use. It is not for concurrent use.
-//
-// A Reader keeps its memory from document to document, and a reference to the
-// last one: see [Reader.Forget].
-type Reader struct {
-	Dialect Dialect
-	// AsServer makes a reader of the Kubernetes dialect decide as the API server
-	// does where the default refuses, or reads otherwise. In another dialect it has
-	// no effect.
+	// Server decides as the API server does where Kubernetes refuses, or reads otherwise:
 	//
 	//   - What follows the first document, or its root node, is ignored, but for what the
-	//     server's scanner refuses as far as it looks: that is the token behind the root;
+	//     server's scanner refuses as far as it looks: that is the token after the root;
 	//     where that, or a root on the same line, could be a key of one line and 1024
 	//     characters, the tokens up to where it no longer could; and the 512 bytes
 	//     in which these end, as characters. [Reader.Trailing] says that there is something.
@@ -77,7 +66,16 @@ type Reader struct {
 	//   - UTF-16 with a byte order mark is read. Positions are those in the text
 	//     as UTF-8, without the mark.
 	//   - %YAML 1.2 is refused, and so are the escapes \/ and those of surrogates.
-	AsServer bool
+	Server
+)
+
+// A Reader turns YAML documents into JSON, one after the other. The zero value is
+// ready for use. It is not for concurrent use.
+//
+// A Reader keeps its memory from document to document, and a reference to the
+// last one: see [Reader.Forget].
+type Reader struct {
+	Dialect Dialect
 	// Origin is where the document starts in its file, for callers who have cut
 	// a stream with [Documents]. The zero Origin is the start of the file.
 	Origin errors.Position
@@ -91,7 +89,7 @@ type Reader struct {
 	Budget Budget
 
 	account    memory.Account
-	server     bool    // AsServer, where it has effect
+	server     bool    // the dialect is Server
 	source     []byte  // what is read, and positions count in
 	lead       int     // bytes of source before the text
 	settled    int     // up to here the JSON was charged, and is not too long
@@ -251,7 +249,7 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 
 func (r *Reader) reset(dst []byte) {
 	r.poison()
-	r.server = r.AsServer && r.Dialect == Kubernetes
+	r.server = r.Dialect == Server
 	r.out, r.base = dst, len(dst)
 	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
 	r.main.reset()
@@ -270,7 +268,7 @@ func (r *Reader) reset(dst []byte) {
 }
 
 // Trailing reports whether something follows the document that was read last, or its
-// root node, that was not read. Only with [Reader.AsServer] this is no error.
+// root node, that was not read. Only in the dialect [Server] this is no error.
 func (r *Reader) Trailing() bool { return r.trailing }
 
 // Forget drops the document that was read last, and with it the reference to it.

@@ -410,7 +410,7 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 	case boolValue:
 		return strconv.AppendBool(dst, v.b), nil
 	case bigValue:
-		if d == Kubernetes {
+		if d != Core {
 			return dst, nodeError("integer beyond int64 as a key")
 		}
 		return strconv.AppendUint(dst, v.u, 10), nil
@@ -418,7 +418,7 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 		return strconv.AppendInt(dst, v.i, 10), nil
 	case floatValue:
 		f := v.f
-		if d == Kubernetes {
+		if d != Core {
 			f = float64(float32(f))
 		}
 		switch {

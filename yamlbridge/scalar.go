@@ -132,7 +132,7 @@ func (r *Reader) writeKey(at int, v *value) error {
 		r.unfit = true
 		name = appendUnfitName(r.scratch[:0], v)
 	}
-	if v.kind != stringValue && r.AsServer {
+	if v.kind != stringValue && r.server {
 		r.chargeLoose(len(v.text))
 		r.typed = append(r.typed, typedKey{at, *v})
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func asServer(src string) (string, error) {
-	r := yamlbridge.Reader{AsServer: true}
+	r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	out, err := r.AppendJSON(nil, []byte(src))
 	return string(out), err
 }
@@ -81,7 +81,7 @@ func TestTrailing(t *testing.T) {
 		"a: 1": false, "a: 1\n# b\n": false, "---\na": false, "a: 1\n...\n": true, "a: 1\n---\n": true,
 		"[a] b": true, "a: 1\n---\nb": true, "a\n: b": true, "[a]\nb": true,
 	} {
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		_, err := r.AppendJSON(nil, []byte(src))
 		require.NoError(t, err, src)
 		assert.Equal(t, want, r.Trailing(), "%q", src)
@@ -138,12 +138,12 @@ func TestServerDuplicates(t *testing.T) {
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		out, err := r.AppendJSON([]byte("before"), []byte(c.src))
 		require.NoError(t, err, "%q", c.src)
 		assert.Equal(t, c.want, r.ServerDuplicates(out[len("before"):]), "%q", c.src)
 	}
-	r := yamlbridge.Reader{AsServer: true, Origin: errors.Position{Line: 10}}
+	r := yamlbridge.Reader{Dialect: yamlbridge.Server, Origin: errors.Position{Line: 10}}
 	out, err := r.AppendJSON(nil, []byte("a: 1\na: 2"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`line 11: key "a" already set in map`}, r.ServerDuplicates(out))

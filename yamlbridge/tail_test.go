@@ -100,7 +100,7 @@ func TestTagsOfServer(t *testing.T) {
 	} {
 		_, err := yamlbridge.AppendJSON(nil, []byte(tag+" x"))
 		assert.Error(t, err, "%s", tag)
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		for _, src := range []string{tag + " x", "{a: b} " + tag} {
 			_, err = r.AppendJSON(nil, []byte(src))
 			assert.Equal(t, refused, err != nil, "%s: %v", src, err)
@@ -111,7 +111,7 @@ func TestTagsOfServer(t *testing.T) {
 func checkTail(t *testing.T, src, want string) {
 	t.Helper()
 	{
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		out, err := r.AppendJSON(nil, []byte(src))
 		if want != "" {
 			assert.ErrorContains(t, err, want, "%q", src)

@@ -31,7 +31,7 @@ func TestTortureReader(t *testing.T) {
 		}
 		switch r.IntN(16) {
 		case 0: // a reader keeps nothing of what it has read before
-			fresh := yamlbridge.Reader{Dialect: reader.Dialect, AsServer: reader.AsServer}
+			fresh := yamlbridge.Reader{Dialect: reader.Dialect}
 			again, errAgain := fresh.AppendJSON(nil, text)
 			if err == nil != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() || !bytes.Equal(out, again) {
 				t.Fatalf("%s: %q becomes %q, %v; a new reader makes of it %q, %v", name, text, out, err, again, errAgain)

@@ -40,7 +40,7 @@ func TestUnfit(t *testing.T) {
 		{"1: .inf\n'1': a", `{"1":null,"1":"a"}`, ""}, // by chance, there
 		{"a: [.inf\na: 1", "", "did not find"},
 	} {
-		r := yamlbridge.Reader{AsServer: true}
+		r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 		out, err := r.AppendJSON([]byte("{["), []byte(c.src))
 		if c.fault != "" {
 			assert.Equal(t, "{[", string(out))
@@ -54,7 +54,7 @@ func TestUnfit(t *testing.T) {
 			assert.Error(t, err, "%q: by default it is refused", c.src)
 		}
 	}
-	r := yamlbridge.Reader{AsServer: true}
+	r := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	out, err := r.AppendJSON(nil, []byte("a: {~: 1, ~: 2, 9223372036854775808: 1, 9223372036854775808: 2}\na: 1"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"line 1: key <nil> already set in map", "line 1: key 0x8000000000000000 already set in map", `line 2: key "a" already set in map`}, r.ServerDuplicates(out))

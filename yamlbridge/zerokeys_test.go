@@ -54,8 +54,8 @@ func TestZeroKeys(t *testing.T) {
 // TestZeroKeyPositions holds that names which become longer move nothing else.
 func TestZeroKeyPositions(t *testing.T) {
 	const src = "x: &x {0.0: p, a: q, -0.0: r}\ny: [*x, {0.0: s, -0.0: t, b: *x}]\nz: {<<: *x, c: u}\nv: {<<: {0.0: {0.0: v, -0.0: w}, -0.0: &y x}}\nw: [*y, end]"
-	for _, server := range []bool{false, true} {
-		r := yamlbridge.Reader{AsServer: server}
+	for _, dialect := range []yamlbridge.Dialect{yamlbridge.Kubernetes, yamlbridge.Server} {
+		r := yamlbridge.Reader{Dialect: dialect}
 		out, err := r.AppendJSON([]byte("before"), []byte(src))
 		require.NoError(t, err)
 		json := string(out[len("before"):])

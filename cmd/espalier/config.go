@@ -122,7 +122,7 @@ func readConfig(name string) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := decoder.New(program, decoder.FieldValidation(decoder.Strict))
+	d := decoder.New(program, decoder.Strict)
 	js, err := d.AppendYAML(nil, text)
 	if found := d.Findings(); len(found) > 0 {
 		f := &found[0]

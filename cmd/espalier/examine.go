@@ -18,7 +18,7 @@ import (
 // shared by all workers.
 type settings struct {
 	*schemas
-	validation    decoder.Validation
+	validation    decoder.FieldValidation
 	ignoreMissing bool
 	skipKinds     []string // kinds, or apiVersion/kind
 	// checks says that findings are what is wanted, and no results: duplicates are
@@ -296,7 +296,7 @@ func (e *examiner) decoder(program *schema.Program) *decoder.Decoder {
 				validation = decoder.Warn
 			}
 		}
-		d = decoder.New(program, decoder.FieldValidation(validation), decoder.WithLimits(limits), decoder.Compact(!e.checks), decoder.ReportDroppedNulls(e.checks))
+		d = decoder.New(program, validation, limits, decoder.Compact(!e.checks), decoder.ReportDroppedNulls(e.checks))
 		e.decoders[program] = d
 	}
 	return d

@@ -161,7 +161,7 @@ func (s *schemas) entry(apiVersion, kind string) (schema.Entry, bool) {
 type explainer struct {
 	*options
 	painter
-	dialect schema.Dialect
+	dialect schema.Semantics
 	file    string
 }
 

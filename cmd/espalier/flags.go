@@ -84,7 +84,7 @@ type options struct {
 func newOptions(p *process, validate string) *options {
 	return &options{
 		process:   p,
-		semantics: choice{value: "kubernetes", values: []string{"kubernetes", "kep"}},
+		semantics: choice{value: "deployed", values: []string{"deployed", "kep"}},
 		validate:  validation{choice{validate, []string{"strict", "warn", "ignore"}}},
 		color:     choice{value: "auto", values: []string{"auto", "always", "never"}},
 	}
@@ -140,7 +140,7 @@ func (o *options) inputs(args []string) ([]string, error) {
 // load reads the schemas. What is wrong with them is reported, and there are none.
 func (o *options) load(opts ...schema.Option) (*schemas, bool) {
 	if o.semantics.value == "kep" {
-		opts = append(opts, schema.Semantics(schema.KEP))
+		opts = append(opts, schema.KEP)
 	}
 	s, err := loadSchemas(o.crds, o.openAPI, opts...)
 	if err == nil {
@@ -161,7 +161,7 @@ func (o *options) load(opts ...schema.Option) (*schemas, bool) {
 func (o *options) settings(s *schemas) *settings {
 	return &settings{
 		schemas:       s,
-		validation:    map[string]decoder.Validation{"strict": decoder.Strict, "warn": decoder.Warn, "ignore": decoder.Ignore}[o.validate.value],
+		validation:    map[string]decoder.FieldValidation{"strict": decoder.Strict, "warn": decoder.Warn, "ignore": decoder.Ignore}[o.validate.value],
 		ignoreMissing: o.ignoreMissing,
 		skipKinds:     o.skipKinds,
 	}

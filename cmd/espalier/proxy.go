@@ -191,7 +191,7 @@ func (c *proxyConfig) finder() (middleware.Finder, error) {
 	}
 	var opts []decoder.Option
 	if c.kubernetes {
-		opts = append(opts, decoder.Kubernetes())
+		opts = append(opts, decoder.ServerRequests)
 	}
 	if c.find.value == "kind" {
 		return middleware.ByKind(catalog, opts...), nil

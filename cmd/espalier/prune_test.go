@@ -261,7 +261,7 @@ func TestExitCodes(t *testing.T) {
 		{"broken definitions", exitInput, "broken.yaml", []string{"--crd", dir + "/broken.yaml"}},
 		{"wrong output", exitUsage, "must be yaml, json, ndjson", []string{"-o", "xml"}},
 		{"wrong mode", exitUsage, "must be strict, warn, ignore", []string{"--validate", "Strict"}},
-		{"wrong semantics", exitUsage, "must be kubernetes, kep", []string{"--semantics", "v1"}},
+		{"wrong semantics", exitUsage, "must be deployed, kep", []string{"--semantics", "v1"}},
 		{"unknown flag", exitUsage, "--bogus", []string{"--bogus"}},
 	} {
 		_, stderr, code := espalier("", append([]string{"prune", "--crd", crd}, test.args...)...)

@@ -37,7 +37,7 @@ type waypoint struct {
 
 // walkSchema follows a path through a schema, up to where it says nothing any more.
 // The first waypoint is the root.
-func walkSchema(entry schema.Entry, dialect schema.Dialect, steps []step) []waypoint {
+func walkSchema(entry schema.Entry, dialect schema.Semantics, steps []step) []waypoint {
 	root := entry.Version.Schema
 	if root == nil {
 		root = &schema.Structural{Type: "object"}

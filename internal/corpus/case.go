@@ -30,7 +30,7 @@
 //
 // The options are "semantics: both" (the default, kubernetes and kep) or those
 // that the case is for: kubernetes, kep, server (that of Kubernetes under
-// decoder.Kubernetes) and storage (under decoder.FromStorage); "root: resource"
+// decoder.ServerRequests) and storage (under decoder.ServerStorage); "root: resource"
 // (the default) or value; "kind: optional" for objects that have none under server
 // or storage; "yaml: no" for documents that are JSON only; "again: no"
 // where the result is not accepted itself; "total: N" for the number of findings

@@ -21,16 +21,16 @@ type Way struct {
 func (f *Family) Ways() []Way {
 	if f.YAML {
 		return []Way{
-			appending("Ignore", (*decoder.Decoder).AppendYAML, decoder.FieldValidation(decoder.Ignore)),
-			appending("Strict", (*decoder.Decoder).AppendYAML, decoder.FieldValidation(decoder.Strict)),
-			appending("Kubernetes", (*decoder.Decoder).AppendYAML, decoder.FieldValidation(decoder.Strict), decoder.Kubernetes(), decoder.AllowMissingKind(true)),
+			appending("Ignore", (*decoder.Decoder).AppendYAML, decoder.Ignore),
+			appending("Strict", (*decoder.Decoder).AppendYAML, decoder.Strict),
+			appending("Kubernetes", (*decoder.Decoder).AppendYAML, decoder.Strict, decoder.ServerTypedRequests),
 			{"stream of documents", documents},
 		}
 	}
 	return []Way{
-		appending("Ignore", (*decoder.Decoder).AppendJSON, decoder.FieldValidation(decoder.Ignore)),
-		appending("Strict", (*decoder.Decoder).AppendJSON, decoder.FieldValidation(decoder.Strict)),
-		appending("Kubernetes", (*decoder.Decoder).AppendJSON, decoder.FieldValidation(decoder.Strict), decoder.Kubernetes(), decoder.AllowMissingKind(true)),
+		appending("Ignore", (*decoder.Decoder).AppendJSON, decoder.Ignore),
+		appending("Strict", (*decoder.Decoder).AppendJSON, decoder.Strict),
+		appending("Kubernetes", (*decoder.Decoder).AppendJSON, decoder.Strict, decoder.ServerTypedRequests),
 		{"stream", stream},
 		{"sequence", sequence},
 		{"map", unmarshal},

@@ -59,7 +59,7 @@ func (s *Subject) CheckFronts(t testing.TB, seed uint64, src []byte) {
 	}
 	f := s.Fronts(t, src)
 	if seed%4 == 0 {
-		f = s.Fronts(t, src, decoder.WithLimits(tight))
+		f = s.Fronts(t, src, tight)
 	}
 	f.Check(t)
 	f.Check(t, every...)
@@ -88,7 +88,7 @@ type Fronts struct {
 
 // A front is a way of validating.
 type front struct {
-	validation       decoder.Validation
+	validation       decoder.FieldValidation
 	want             outcome
 	reading, writing *decoder.Decoder
 }
@@ -97,8 +97,8 @@ type front struct {
 func (s *Subject) Fronts(t testing.TB, src []byte, more ...decoder.Option) *Fronts {
 	c := checker{TB: t, Subject: s, src: src}
 	f := &Fronts{subject: s, src: src, warned: c.decode(c.decoder(more...), src).findings}
-	for _, v := range []decoder.Validation{decoder.Warn, decoder.Strict, decoder.Ignore} {
-		opts := append([]decoder.Option{decoder.FieldValidation(v), decoder.Compact(true)}, more...)
+	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
+		opts := append([]decoder.Option{v, decoder.Compact(true)}, more...)
 		f.fronts = append(f.fronts, front{v, c.decode(c.decoder(opts...), src), c.decoder(opts...), c.decoder(opts...)})
 	}
 	return f

@@ -60,8 +60,8 @@ type Subject struct {
 
 // New returns a subject, or the error of schema.Compile. resource says whether the
 // root is one.
-func New(s *schema.Structural, dialect schema.Dialect, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
-	p, err := schema.Compile(s, append(opts, schema.Semantics(dialect), schema.ResourceRoot(resource))...)
+func New(s *schema.Structural, dialect schema.Semantics, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
+	p, err := schema.Compile(s, append(opts, dialect, schema.ResourceRoot(resource))...)
 	return &Subject{
 		program: p, reading: reading, resource: resource,
 		// By the KEP a null stays in metadata of a default, and a server makes it {}.
@@ -95,12 +95,12 @@ func hasOddDefault(s *schema.Structural, anywhere bool) bool {
 func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
-	d := c.decoder(decoder.FieldValidation(decoder.Strict))
+	d := c.decoder(decoder.Strict)
 	strict := c.decode(d, src)
 	require.Equal(t, strict, c.decode(d, src), "the second time")
-	require.Equal(t, strict, c.decode(c.decoder(decoder.FieldValidation(decoder.Strict)), src), "in another decoder")
+	require.Equal(t, strict, c.decode(c.decoder(decoder.Strict), src), "in another decoder")
 	warned := c.decode(c.decoder(), src)
-	ignored := c.decode(c.decoder(decoder.FieldValidation(decoder.Ignore)), src)
+	ignored := c.decode(c.decoder(decoder.Ignore), src)
 
 	if strict.isFatal() {
 		require.Equal(t, strict, warned, "what Strict refuses, Warn refuses")
@@ -125,7 +125,7 @@ func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	}
 
 	c.checkResult(strict.out)
-	nulls := c.decode(c.decoder(decoder.FieldValidation(decoder.Strict), decoder.ReportDroppedNulls(true)), src)
+	nulls := c.decode(c.decoder(decoder.Strict, decoder.ReportDroppedNulls(true)), src)
 	require.Equal(t, strict.out, nulls.out, "ReportDroppedNulls")
 	require.Equal(t, strict.err, nulls.err, "ReportDroppedNulls")
 	require.Equal(t, strict.findings, only(nulls.findings, errors.UnknownField, errors.DuplicateField), "ReportDroppedNulls")
@@ -149,14 +149,8 @@ func (c *checker) decoder(opts ...decoder.Option) *decoder.Decoder {
 
 // with returns the options of all decoders, and more.
 func (s *Subject) with(opts ...decoder.Option) []decoder.Option {
-	opts = slices.Concat([]decoder.Option{decoder.WithLimits(limits)}, s.options, opts)
-	switch s.reading {
-	case Kubernetes:
-		opts = append(opts, decoder.Kubernetes())
-	case FromStorage:
-		opts = append(opts, decoder.FromStorage())
-	}
-	return opts
+	mode := [...]decoder.ServerMode{Hardened: decoder.Standalone, Kubernetes: decoder.ServerRequests, FromStorage: decoder.ServerStorage}
+	return slices.Concat([]decoder.Option{limits, mode[s.reading]}, s.options, opts)
 }
 
 // An outcome is all that a call leaves.
@@ -232,7 +226,7 @@ func (c *checker) checkResult(out string) {
 	require.Empty(c, repeats, "%s", out)
 	require.Equal(c, last, firstOf(c, result), "a reader for whom the first of equal names wins: %s", out)
 
-	again := c.decode(c.decoder(decoder.FieldValidation(decoder.Strict)), []byte(out))
+	again := c.decode(c.decoder(decoder.Strict), []byte(out))
 	if c.settles && again.isFatal() {
 		return
 	}
@@ -273,7 +267,7 @@ func (c *checker) checkOptions(strict outcome) {
 
 	few := limits
 	few.Findings = 2
-	limited := c.decode(c.decoder(decoder.FieldValidation(decoder.Strict), decoder.WithLimits(few)), c.src)
+	limited := c.decode(c.decoder(decoder.Strict, few), c.src)
 	require.Equal(c, strict.out, limited.out, "a limit of findings")
 	require.LessOrEqual(c, len(limited.findings), 2)
 	require.Equal(c, strict.err == nil, limited.err == nil)
@@ -287,15 +281,15 @@ func (c *checker) checkSpellings(strict outcome, seed uint64) {
 		return // what is no UTF-8 cannot be escaped
 	}
 	src := respell(read(c, c.src), seed)
-	other := c.decode(c.decoder(decoder.FieldValidation(decoder.Strict)), src)
+	other := c.decode(c.decoder(decoder.Strict), src)
 	require.IsType(c, strict.err, other.err, "%s", src)
 	require.Equal(c, withoutPositions(strict.findings), withoutPositions(other.findings), "%s", src)
 	if strict.isFatal() {
 		return
 	}
 	// What is around names that repeat is dropped with other steps where nothing is found.
-	for _, v := range []decoder.Validation{decoder.Warn, decoder.Ignore} {
-		require.Equal(c, other.out, c.decode(c.decoder(decoder.FieldValidation(v)), src).out, "Strict and %s have one result, byte by byte: %q", v, src)
+	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Ignore} {
+		require.Equal(c, other.out, c.decode(c.decoder(v), src).out, "Strict and %s have one result, byte by byte: %q", v, src)
 	}
 	require.True(c, equal(read(c, []byte(strict.out)), read(c, []byte(other.out))), "%s\nis %s,\nand %s", src, other.out, strict.out)
 }

@@ -17,7 +17,7 @@ import (
 func (s *Subject) CheckYAML(t testing.TB, src []byte, cuts ...int) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
-	d := c.decoder(decoder.FieldValidation(decoder.Strict))
+	d := c.decoder(decoder.Strict)
 	out, err := d.AppendYAML(nil, c.src)
 	want := outcome{string(out), err, slices.Clone(d.Findings()), d.Omitted()}
 
@@ -42,7 +42,7 @@ func (s *Subject) CheckYAML(t testing.TB, src []byte, cuts ...int) {
 func (s *Subject) CheckSequence(t testing.TB, src []byte, cuts ...int) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
-	want := c.decode(c.decoder(decoder.FieldValidation(decoder.Strict), decoder.Compact(true)), src)
+	want := c.decode(c.decoder(decoder.Strict, decoder.Compact(true)), src)
 	if _, _, err := decoder.PeekType(src); err != nil && !want.isFatal() && s.reading != Hardened {
 		return // only the reading of the server takes it
 	}
@@ -64,7 +64,7 @@ func (s *Subject) CheckYAMLSequence(t testing.TB, src []byte, cuts ...int) {
 }
 
 func (c *checker) sequenceOptions() []decoder.Option {
-	return c.with(decoder.FieldValidation(decoder.Strict), decoder.Compact(true))
+	return c.with(decoder.Strict, decoder.Compact(true))
 }
 
 func (c *checker) lookup(string, string) (*schema.Program, error) { return c.program, nil }

@@ -18,11 +18,11 @@ func TestFirstReading(t *testing.T) {
 		"declared":   `{type: object, properties: {KIND: {}, apiversion: {}, Kind: {type: string}}}`,
 		"map":        `{type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}`,
 	} {
-		for _, v := range []Validation{Warn, Ignore} {
+		for _, v := range []FieldValidation{Warn, Ignore} {
 			for way, decode := range map[string]func(*Decoder, []byte, []byte) ([]byte, error){"JSON": (*Decoder).AppendJSON, "YAML": (*Decoder).AppendYAML} {
-				d := New(compileYAML(t, s), Kubernetes(), FieldValidation(v))
-				typed := New(compileYAML(t, s), Kubernetes(), FieldValidation(v), AllowMissingKind(true))
-				stored := New(compileYAML(t, s), FromStorage(), FieldValidation(v))
+				d := New(compileYAML(t, s), ServerRequests, v)
+				typed := New(compileYAML(t, s), ServerTypedRequests, v)
+				stored := New(compileYAML(t, s), ServerStorage, v)
 				for _, c := range []struct {
 					in  string
 					bad string // of JSON, and of YAML
@@ -82,7 +82,7 @@ func TestFirstReading(t *testing.T) {
 
 func TestFirstReadingPositions(t *testing.T) {
 	const text = "kind and apiVersion must be strings, in any case of their letters, and also where another one follows in "
-	d := New(compileYAML(t, serverSchema), Kubernetes())
+	d := New(compileYAML(t, serverSchema), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte("{\"kind\":\n 5, \"kind\": \"K\"}"))
 	assert.EqualError(t, err, `2:2: `+text+`"kind"`)
 	_, err = d.AppendJSON(nil, []byte(" { \"n\" : 1 ,\n\"K\\u0049nd\" : [ ] , \"kind\" : \"K\" }"))
@@ -94,7 +94,7 @@ func TestFirstReadingPositions(t *testing.T) {
 	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","apiversion":"a/b/c"}`))
 	assert.EqualError(t, err, `1:26: unexpected GroupVersion string: "a/b/c" in "apiVersion"`)
 
-	folded := New(compileYAML(t, `{type: object, properties: {Kind: {}}}`), Kubernetes())
+	folded := New(compileYAML(t, `{type: object, properties: {Kind: {}}}`), ServerRequests)
 	for _, empty := range []string{`{}`, " { \n } "} {
 		_, err = folded.AppendJSON(nil, []byte(empty))
 		assert.ErrorContains(t, err, "Object 'Kind' is missing")
@@ -103,7 +103,7 @@ func TestFirstReadingPositions(t *testing.T) {
 	hardened := New(compileYAML(t, serverSchema))
 	_, err = hardened.AppendJSON(nil, []byte(`{"kind":5,"KIND":5,"kind":"K"}`))
 	require.NoError(t, err, "kind is what the name says")
-	_, err = New(compileYAML(t, `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object, default: {"x": null}}}}`), FromStorage()).
+	_, err = New(compileYAML(t, `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object, default: {"x": null}}}}`), ServerStorage).
 		AppendJSON(nil, []byte(`{"kind":"K","KIND":5,"metadata":{}}`))
 	assert.NoError(t, err, "with defaults that are decoded again")
 }

@@ -53,7 +53,7 @@ func hasFoldedFields(root *program.Node) bool {
 // the first time.
 func (d *Decoder) checkFirstReading(src []byte) error {
 	w := &d.walker
-	if d.fromStorage || d.withoutDefaults || !w.oddType && !w.cutting && !d.foldedFields {
+	if d.server == ServerStorage || d.withoutDefaults || !w.oddType && !w.cutting && !d.foldedFields {
 		return nil // withoutDefaults is of what was read already
 	}
 	version := -1

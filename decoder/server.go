@@ -15,64 +15,14 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// Kubernetes makes a decoder reach the API server's verdict and values (those of
-// the request decoder for custom resources, v0.37 of
-// k8s.io/apiextensions-apiserver), so that it can stand in for it:
-//
-//   - Invalid UTF-8 and surrogates without a partner become U+FFFD. Names are
-//     compared after that.
-//   - Numbers are written as they are after decoding: 1e3 as 1000, integers beyond
-//     int64 as their float64. The float -0.0 is written as -0, which the server, and
-//     this decoder, reads as the integer 0: only there the result of a result differs.
-//   - Metadata is as after a round trip through ObjectMeta: empty members and
-//     nulls are gone, nulls in maps and lists of strings are empty strings, times
-//     are in UTC and seconds.
-//   - An object must have a kind, and an apiVersion of at most two parts. Both must be strings or null
-//     in any case of their letters, and also where a later one replaces them: the server
-//     reads them a first time with encoding/json.
-//   - Names and numbers may be of any length, where [WithLimits] says nothing else.
-//   - YAML is read as yamlbridge.Reader.AsServer says; see [Decoder.YAMLDuplicates].
-//     With [YAMLDialect] it may be another YAML than the server's: AsServer says
-//     nothing about that.
-//   - Of what is unknown in the metadata of embedded resources, messages write the
-//     keys of maps in brackets, m[k].metadata.x; errors.Finding.Path stays.
-//
-// Findings are limited, and names in their paths escaped, as in any decoder. The
-// program is taken to be that of the object's group and kind.
-func Kubernetes() Option {
-	return func(o *options) { o.kubernetes = true }
-}
-
-// AllowMissingKind says whether a decoder made with [Kubernetes] takes objects without a
-// kind, which it refuses by default. The API server takes them where it knows the kind
-// from the request: for types that are compiled into it, not for custom resources.
-func AllowMissingKind(does bool) Option { return func(o *options) { o.missingKind = does } }
-
-// NumbersAsSent says whether numbers keep their text under [Kubernetes], as they do without
-// it. For Decoder.Unmarshal that is closer to the API server: what it decodes 1.0 to is a
-// float64, and only becomes 1 when it is written.
-func NumbersAsSent(does bool) Option { return func(o *options) { o.numbersAsSent = does } }
-
 const (
 	maxInt32 = 1<<31 - 1
 	maxInt   = int(^uint(0) >> 1)
 )
 
-// FromStorage is [Kubernetes] for objects that a server reads from its storage:
-// members of metadata that are of the wrong type are dropped instead of being
-// refused, and so are apiVersion and kind of embedded resources; a generation of
-// 0 becomes 1. The server decodes what it has read and defaulted a second time, as
-// if it were sent, but for defaults; so nulls that came out of defaults go, where
-// their fields are not nullable. The server does not look for findings then.
-//
-// A server that reads an object without metadata panics. It is decoded here.
-func FromStorage() Option {
-	return func(o *options) { o.fromStorage = true }
-}
-
 // met is what the walker notes for the server's rules.
 type met struct {
-	kubernetes, fromStorage, withoutDefaults bool
+	asServer, fromStorage, withoutDefaults bool
 
 	kindAt, apiVersionAt int // where their values are in the text, or -1
 	metadata             []metadataSpan
@@ -114,7 +64,7 @@ func (w *walker) check(b []byte, i int, v, parent *program.Node, kind uint8, cur
 			return nil
 		}
 		return anyNode
-	case w.kubernetes && kind == inObject && parent.Group == program.Pruned:
+	case w.asServer && kind == inObject && parent.Group == program.Pruned:
 		w.meet(b, i, v, cur)
 	}
 	return v
@@ -169,7 +119,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 			out = d.appended(out, d.scratch[from:at])
 			var err error
 			before := len(out)
-			out, err = objectmeta.Append(out, d.scratch[at:end], d.fromStorage, d.fromStorage && span.root, &d.account)
+			out, err = objectmeta.Append(out, d.scratch[at:end], d.server == ServerStorage, d.server == ServerStorage && span.root, &d.account)
 			if err != nil {
 				way := reader{b: src}
 				way.read(span.source)
@@ -184,7 +134,7 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 		}
 		out = d.appended(out, d.scratch[from:])
 	}
-	if d.fromStorage && d.unfitDefaults {
+	if d.server == ServerStorage && d.unfitDefaults {
 		return d.again(out, start, src) // before numbers are written, once
 	}
 	if (w.oddNumber || d.oddDefaults) && !d.numbersAsSent {
@@ -214,7 +164,7 @@ func (d *Decoder) appended(out, text []byte) []byte {
 // defaults: the API server does so to what comes from storage, as part of its
 // conversion between versions. Only what came out of defaults can change.
 func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
-	second := newDecoder(d.walker.program, options{validation: Ignore, limits: d.limits, kubernetes: true, numbersAsSent: d.numbersAsSent})
+	second := newDecoder(d.walker.program, options{validation: Ignore, limits: d.limits, server: ServerRequests, numbersAsSent: d.numbersAsSent})
 	second.withoutDefaults = true
 	d.account.Take(second.Cap() + len(out) - start)
 	second.SetBudget(d.account.Budget())
@@ -235,7 +185,7 @@ func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 // defers reports whether no defaults are inserted into objects of the node, and
 // nulls that these would replace stay, as that is done later or not at all.
 func (w *walker) defers(n *program.Node) bool {
-	return w.withoutDefaults || w.kubernetes && n.Group != program.Pruned // see defaultMetadata
+	return w.withoutDefaults || w.asServer && n.Group != program.Pruned // see defaultMetadata
 }
 
 // defaultMetadata inserts defaults into the metadata that is out from start on: the
@@ -280,7 +230,7 @@ func (d *Decoder) checkType(src []byte) error {
 	if err := d.checkFirstReading(src); err != nil {
 		return err
 	}
-	if !d.missingKind && (w.kindAt < 0 || textAt(src, w.kindAt) == "") {
+	if d.server != ServerTypedRequests && (w.kindAt < 0 || textAt(src, w.kindAt) == "") {
 		return &errors.ObjectError{Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0))}
 	}
 	if w.apiVersionAt < 0 {

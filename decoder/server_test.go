@@ -22,7 +22,7 @@ properties:
 `
 
 func TestKubernetesValues(t *testing.T) {
-	d := New(compileYAML(t, serverSchema), Kubernetes(), Compact(true))
+	d := New(compileYAML(t, serverSchema), ServerRequests, Compact(true))
 	for _, c := range []struct{ name, in, want string }{
 		{"numbers", `"m":{"a":1e3,"b":1.0,"c":-0,"d":-0.0,"e":9223372036854775808,"f":9007199254740993.0,"g":1e-400,"h":1.50,"i":1e21,"j":12}`,
 			`"m":{"a":1000,"b":1,"c":0,"d":-0,"e":9223372036854776000,"f":9007199254740992,"g":0,"h":1.5,"i":1e+21,"j":12}`},
@@ -55,7 +55,7 @@ func TestKubernetesValues(t *testing.T) {
 }
 
 func TestKubernetesVerdicts(t *testing.T) {
-	d := New(compileYAML(t, serverSchema), Kubernetes())
+	d := New(compileYAML(t, serverSchema), ServerRequests)
 	for _, c := range []struct{ in, err string }{
 		{`{}`, `1:1: Object 'Kind' is missing`},
 		{` {"kind":""}`, `1:2: Object 'Kind' is missing`},
@@ -86,13 +86,13 @@ func TestKubernetesVerdicts(t *testing.T) {
 		_, err := d.AppendJSON(nil, []byte(fine))
 		assert.NoError(t, err, fine)
 	}
-	value := New(compileYAML(t, `{type: object}`, schema.ResourceRoot(false)), Kubernetes())
+	value := New(compileYAML(t, `{type: object}`, schema.ResourceRoot(false)), ServerRequests)
 	_, err := value.AppendJSON(nil, []byte(`{}`))
 	assert.NoError(t, err, "what is no resource has no kind")
 }
 
-func TestFromStorage(t *testing.T) {
-	d := New(compileYAML(t, serverSchema), FromStorage(), Compact(true))
+func TestServerStorage(t *testing.T) {
+	d := New(compileYAML(t, serverSchema), ServerStorage, Compact(true))
 	for _, c := range []struct{ in, want string }{
 		{`"metadata":{"labels":{"a":5,"b":"x"},"finalizers":"bad","name":"n","creationTimestamp":"x"}`, `"metadata":{"name":"n","generation":1}`},
 		{`"metadata":{"generation":1.5}`, `"metadata":{"generation":1}`},
@@ -113,7 +113,7 @@ func TestFromStorage(t *testing.T) {
 
 // TestNumbersOfDefaults has a default that the server writes otherwise, as the only such number.
 func TestNumbersOfDefaults(t *testing.T) {
-	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`), Kubernetes())
+	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`), ServerRequests)
 	out, err := d.AppendJSON(nil, []byte(`{"kind":"K"}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"kind":"K","f":1}`, string(out))
@@ -133,7 +133,7 @@ properties:
       properties:
         d: {type: object, default: {a: null, b: 1.5}, properties: {a: {type: string}, b: {type: number}}}
         e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
-`), FromStorage(), Compact(true))
+`), ServerStorage, Compact(true))
 	out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K","f":-0.0,"m":{"k":{"e":{"kind":5,"metadata":{"generation":1.5,"name":"n"}}}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`, string(out))
@@ -141,7 +141,7 @@ properties:
 
 // TestRepairedPositions has findings behind bytes that were repaired.
 func TestRepairedPositions(t *testing.T) {
-	d := New(compileYAML(t, serverSchema), Kubernetes())
+	d := New(compileYAML(t, serverSchema), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`}, details(d.Findings()))
@@ -156,7 +156,7 @@ func TestNumbersAsSent(t *testing.T) {
 		"kind": "K", "n": 1.0, "d": map[string]any{"f": int64(1000)}, // the schema is YAML
 		"m": map[string]any{"a": 1000.0, "b": int64(0), "c": 9223372036854775808.0, "d": int64(7)},
 	}
-	for name, option := range map[string]Option{"requests": Kubernetes(), "storage": FromStorage()} {
+	for name, option := range map[string]Option{"requests": ServerRequests, "storage": ServerStorage} {
 		d := New(p, option, NumbersAsSent(true), Compact(true))
 		var object map[string]any
 		require.NoError(t, d.Unmarshal([]byte(doc), &object), name)
@@ -165,16 +165,16 @@ func TestNumbersAsSent(t *testing.T) {
 		require.NoError(t, err, name)
 		assert.Equal(t, doc[:len(doc)-len(`{}}`)]+`{"f":1000}}`, string(out), name)
 	}
-	d := New(p, Kubernetes(), NumbersAsSent(true))
+	d := New(p, ServerRequests, NumbersAsSent(true))
 	var whole struct {
 		N int `json:"n"`
 	}
 	assert.Error(t, d.Unmarshal([]byte(`{"kind":"K","n":1.0}`), &whole), "as sigs.k8s.io/json")
 }
 
-func TestAllowMissingKind(t *testing.T) {
+func TestServerTypedRequests(t *testing.T) {
 	p := compileYAML(t, serverSchema)
-	d := New(p, Kubernetes(), AllowMissingKind(true), Compact(true))
+	d := New(p, ServerTypedRequests, Compact(true))
 	out, err := d.AppendJSON(nil, []byte(`{"n":1.0,"x":1,"metadata":{"labels":{"a":null}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"n":1,"metadata":{"labels":{"a":""}}}`, string(out))
@@ -198,7 +198,7 @@ properties:
       metadata: {type: object, properties: {name: {type: string, default: given}}}
   f: *e
 `
-	d := New(compileYAML(t, embedded), Kubernetes())
+	d := New(compileYAML(t, embedded), ServerRequests)
 	long := strings.Repeat("x", DefaultNameBytes+1)
 	for in, want := range map[string]string{
 		`{}`:                             `{"name":"given"}`,
@@ -214,7 +214,7 @@ properties:
 	}
 
 	// They count as all others do, over the whole document.
-	d = New(compileYAML(t, embedded), Kubernetes(), WithLimits(Limits{DefaultBytes: len(`"name":"given"`)}))
+	d = New(compileYAML(t, embedded), ServerRequests, Limits{DefaultBytes: len(`"name":"given"`)})
 	const one = `{"apiVersion":"v1","kind":"E","metadata":{}}`
 	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`}`))
 	require.NoError(t, err)
