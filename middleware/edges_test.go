@@ -127,8 +127,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"middleware: Paths.Unknown is none of the constants": func() {
 			middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassNothing + 1}.Finder()
 		},
-		"middleware: the Catalog is nil":                       func() { middleware.ByPath(nil) },
-		"middleware: the Catalog is nil ":                      func() { middleware.ByKind(nil) },
+		"middleware: the Catalog is nil":           func() { middleware.ByPath(nil) },
+		"middleware: the Catalog is nil ":          func() { middleware.ByKind(nil) },
 		"decoder: there is no FieldValidation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },
 		"decoder: there is no FieldValidation(9) ": func() { middleware.ByKind(catalog(t), decoder.FieldValidation(9)) },
 	} {
