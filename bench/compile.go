@@ -10,6 +10,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 
 	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -78,7 +79,7 @@ func programSize(all *Workload) (nodes int, bytesPerNode float64) {
 			panic(err) // they were compiled before
 		}
 		programs = append(programs, p)
-		nodes += len(p.Table().Nodes)
+		nodes += len(program.Of(p).Nodes)
 	}
 	runtime.GC()
 	runtime.GC()

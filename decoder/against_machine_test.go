@@ -121,7 +121,7 @@ func TestAgainstMachine(t *testing.T) {
 			how := [][]schema.Option{nil, {schema.KEP}, {schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
 			p, err := schema.Compile(s, how...)
 			require.NoError(t, err)
-			slow := withoutPlain(p.Table())
+			slow := withoutPlain(program.Of(p))
 			all, alone := New(p, opts...), newDecoder(slow, optionsOf(opts))
 			for k := range rounds {
 				doc := randomDocument(r, s) + blanks[:r.IntN(len(blanks))]

@@ -104,7 +104,7 @@ func (d *Decoder) drop() {
 	d.builder = builder{}
 	w.opened, w.words, w.metadata = nil, nil, nil
 	d.yaml, d.yamlHeld = yamlbridge.Reader{
-		Dialect: d.yaml.Dialect, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,
+		Dialect: d.yaml.Dialect, Origin: d.origin, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,
 	}, 0
 	w.frames = make([]frame, 16)
 	w.tracked = tracked{seed: w.seed, memory: w.memory}

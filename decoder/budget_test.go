@@ -260,17 +260,17 @@ func TestPoolTakesBudget(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestPeekTypeWithin(t *testing.T) {
+func TestPeekTypeWithBudget(t *testing.T) {
 	text := []byte(`{"apiVersion":"v",` + strings.Repeat(`"kind":"K",`, 30_000) + `"z":0}`)
 	b := &purse{room: 1 << 30}
-	version, kind, err := PeekTypeWithin(b, text)
+	version, kind, err := PeekType(text, WithBudget(b))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"v", "K"}, []string{version, kind})
 	assert.Zero(t, b.taken)
 	assert.Greater(t, b.most, 30_000)
 	for _, room := range []int{100, b.most / 2} {
 		b = &purse{room: room}
-		_, _, err = PeekTypeWithin(b, text)
+		_, _, err = PeekType(text, WithBudget(b))
 		require.ErrorIs(t, err, errors.ErrBudget)
 		assert.Zero(t, b.taken)
 	}

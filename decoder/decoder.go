@@ -37,7 +37,7 @@ type Decoder struct {
 	original        []byte // what it was before
 	scratch         []byte
 
-	origin errors.Position // where the text starts in a Sequence
+	origin errors.Position // where the text starts in another one
 	lines  counter         // for positions in the text that is walked
 	json   []byte          // the JSON form of a YAML document
 	stream []byte          // the window of a stream
@@ -67,15 +67,23 @@ type Decoder struct {
 //
 // New panics where p is nil or the zero Program, and where an option makes no sense: see [Option].
 func New(p *schema.Program, opts ...Option) *Decoder {
-	return newDecoder(tableOf(p), optionsOf(opts))
+	o := optionsOf(opts)
+	d := newDecoder(tableOf(p), o)
+	d.SetBudget(o.budget)
+	return d
 }
+
+// SetOrigin says where the documents that come next start in a text that they are embedded in: all
+// positions are then those in that text. The zero Position, which is the default, is a
+// start of its own.
+func (d *Decoder) SetOrigin(origin errors.Position) { d.origin, d.yaml.Origin = origin, origin }
 
 // tableOf returns what a decoder runs. It panics where that is nothing.
 func tableOf(p *schema.Program) *program.Program {
-	if p == nil || p.Table().Root == nil {
+	if p == nil || program.Of(p).Root == nil {
 		panic("decoder: the program is nil, or was not made by schema.Compile")
 	}
-	return p.Table()
+	return program.Of(p)
 }
 
 func newDecoder(p *program.Program, o options) *Decoder {
@@ -237,6 +245,11 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	if w.mismatches > 0 {
 		return dst, d.typeError()
 	}
+	if d.expected != (objectType{}) {
+		if err := d.checkExpected(src); err != nil {
+			return dst, err
+		}
+	}
 	if d.server != Standalone {
 		var err error
 		if out, err = d.asServer(out, len(dst), src); err != nil {
@@ -264,6 +277,7 @@ func (d *Decoder) prepare() {
 	d.poison()
 	w.report = d.validation != Ignore
 	w.nulls = d.nulls && w.report
+	w.notesType = d.server != Standalone || d.expected != (objectType{})
 	w.asServer, w.fromStorage, w.withoutDefaults = d.server != Standalone, d.server == ServerStorage, d.withoutDefaults
 	w.cutting, w.collecting, w.outOfRange = false, false, false
 	w.losers = w.losers[:0]

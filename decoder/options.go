@@ -148,12 +148,17 @@ type options struct {
 	limits     Limits // zero where nobody has said anything
 	dialect    yamlbridge.Dialect
 	hasDialect bool // somebody has said which
+	expected   objectType
+	budget     Budget
 
 	numbersAsSent bool
 	compact       bool
 	nulls         bool
 	separate      bool
 }
+
+// An objectType is the type of an object. What is empty may be anything.
+type objectType struct{ apiVersion, kind string }
 
 // optionsOf returns what the options say together. It panics where that is nothing.
 func optionsOf(opts []Option) options {
@@ -186,6 +191,13 @@ func optionsOf(opts []Option) options {
 	return o
 }
 
+// refuseBudget panics where there is one.
+func (o *options) refuseBudget(who string) {
+	if o.budget != nil {
+		panic("decoder: WithBudget: " + who + " cannot give back what it takes; see Decoder.SetBudget")
+	}
+}
+
 // Compact says whether white space between tokens is removed. By default what
 // is kept is copied as it stands.
 func Compact(does bool) Option { return optionFunc(func(o *options) { o.compact = does }) }
@@ -206,6 +218,20 @@ func SeparateStrings(does bool) Option { return optionFunc(func(o *options) { o.
 // one. For Decoder.Unmarshal that is closer to the API server: what it decodes 1.0 to is a
 // float64, and only becomes 1 when it is written.
 func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.numbersAsSent = does }) }
+
+// ExpectType refuses objects of another apiVersion or kind, or without the one or the other, with an
+// errors.ObjectError: a program prunes an object of a type that it is not made for to its shell. Where an
+// argument is empty anything may stand, or nothing. It is for programs of resources: at other roots, apiVersion and kind are
+// fields like any other, and count as missing. With [ServerTypedRequests] either may be missing. By default no type is expected.
+//
+// A [Reader] or [Writer] emits nothing of an object before it knows its type, and so holds all of it.
+func ExpectType(apiVersion, kind string) Option {
+	return optionFunc(func(o *options) { o.expected = objectType{apiVersion, kind} })
+}
+
+// WithBudget is [Decoder.SetBudget] for [New], and says what [PeekType] takes its memory from. A [Pool] and a [Sequence]
+// refuse it with a panic, as they make decoders that nobody gives back.
+func WithBudget(b Budget) Option { return optionFunc(func(o *options) { o.budget = b }) }
 
 // YAMLDialect says how [Decoder.AppendYAML] reads scalars and keys, and by which
 // grammar. The default is yamlbridge.Kubernetes, or yamlbridge.Server where a [ServerMode] is set.

@@ -27,24 +27,34 @@ var peekers = sync.Pool{New: func() any {
 // none. What PeekType reads is what AppendJSON keeps: the whole document is
 // validated, under the default limits, and of names that repeat the last counts.
 //
-// It fails with errors.SyntaxError, errors.LimitError, and errors.TypeError
+// Of the options [Limits] and [WithBudget] have an effect. What was taken from a budget is given back, and what
+// PeekType returns is left to the caller to charge.
+//
+// It fails with errors.SyntaxError, errors.LimitError, errors.ErrBudget, and errors.TypeError
 // where the document is no object or one of the two is no string. It can be
 // called by any number of goroutines.
-func PeekType(src []byte) (apiVersion, kind string, err error) {
-	return peekType(src, errors.Position{}, Limits{}.withDefaults())
+func PeekType(src []byte, opts ...Option) (apiVersion, kind string, err error) {
+	if len(opts) == 0 {
+		return peekType(src, errors.Position{}, Limits{}.withDefaults(), nil)
+	}
+	o := optionsOf(opts)
+	return peekType(src, errors.Position{}, o.limits.withDefaults(), o.budget)
 }
 
-// PeekTypeWithin is [PeekType] with a budget for what it takes: see [Decoder.SetBudget]. All of that is given back, and
-// what it returns is left to the caller to charge.
-func PeekTypeWithin(b Budget, src []byte) (apiVersion, kind string, err error) {
+// peekType is PeekType for a document that starts at origin.
+func peekType(src []byte, origin errors.Position, limits Limits, b Budget) (apiVersion, kind string, err error) {
 	d := peekers.Get().(*Decoder)
+	d.origin, d.walker.limits = origin, limits
+	if b == nil {
+		defer peekers.Put(d)
+		return d.peek(src)
+	}
 	t := tab{budget: b}
 	if !t.Take(d.Cap()) {
 		peekers.Put(d)
 		return "", "", errors.ErrBudget
 	}
 	d.SetBudget(&t)
-	d.origin, d.walker.limits = errors.Position{}, Limits{}.withDefaults()
 	apiVersion, kind, err = d.peek(src)
 	d.SetBudget(nil)
 	if d.Cap() <= keptPeeker {
@@ -70,14 +80,6 @@ func (t *tab) Take(n int) bool {
 	}
 	t.taken += n
 	return true
-}
-
-// peekType is PeekType for a document that starts at origin, under other limits.
-func peekType(src []byte, origin errors.Position, limits Limits) (apiVersion, kind string, err error) {
-	d := peekers.Get().(*Decoder)
-	defer peekers.Put(d)
-	d.origin, d.walker.limits = origin, limits
-	return d.peek(src)
 }
 
 // peek is peekType for a peeker.

@@ -236,7 +236,7 @@ value: // a value that node v governs
 		i = jsonwire.PastBlank(b, i)
 		c = jsonwire.At(b, i)
 	}
-	if v.Types != program.Any && (v.Types&firstTypes[c] == 0 || w.asServer) {
+	if v.Types != program.Any && (v.Types&firstTypes[c] == 0 || w.notesType) {
 		goto leaveValue
 	}
 	if c == '"' {

@@ -207,7 +207,7 @@ func TestPlainTypes(t *testing.T) {
 	} {
 		checkPlain(t, New(p), c)
 	}
-	require.NotEqual(t, program.Any, p.Table().Root.Find([]byte("s")).Node.Types)
+	require.NotEqual(t, program.Any, program.Of(p).Root.Find([]byte("s")).Node.Types)
 	checkPlain(t, New(p, ServerTypedRequests), plainCase{`^{"s":"a"}`, needMachine, atValue})
 }
 

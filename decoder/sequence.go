@@ -85,6 +85,7 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 		panic("decoder: a Sequence needs a reader and a lookup")
 	}
 	o := optionsOf(opts)
+	o.refuseBudget("a Sequence")
 	d := newDecoder(&program.Program{Root: anyNode}, o) // which finds where objects end
 	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: anyNode}, o)}
 	s.bridge = d.yaml
@@ -125,12 +126,12 @@ func (s *Sequence) Type() (apiVersion, kind string, err error) {
 	}
 	limits := s.source.walker.limits
 	if s.documents == nil {
-		return peekType(s.object, s.origin, limits)
+		return peekType(s.object, s.origin, limits, nil)
 	}
 	if s.jsonErr != nil {
 		return "", "", s.jsonErr
 	}
-	apiVersion, kind, err = peekType(s.json, errors.Position{}, limits)
+	apiVersion, kind, err = peekType(s.json, errors.Position{}, limits, nil)
 	switch e := err.(type) {
 	case *errors.TypeError:
 		for i := range e.Findings {
@@ -213,7 +214,7 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p == nil || p.Table().Root == nil {
+		if p == nil || program.Of(p).Root == nil {
 			return nil, noProgram(apiVersion, kind)
 		}
 		d.walker.findings.reset() // those of the object before

@@ -23,6 +23,7 @@ const (
 // met is what the walker notes for the server's rules.
 type met struct {
 	asServer, fromStorage, withoutDefaults bool
+	notesType                              bool // kindAt and apiVersionAt are wanted
 
 	kindAt, apiVersionAt int // where their values are in the text, or -1
 	metadata             []metadataSpan
@@ -64,7 +65,7 @@ func (w *walker) check(b []byte, i int, v, parent *program.Node, kind uint8, cur
 			return nil
 		}
 		return anyNode
-	case w.asServer && kind == inObject && parent.Group == program.Pruned:
+	case w.notesType && kind == inObject && parent.Group == program.Pruned:
 		w.meet(b, i, v, cur)
 	}
 	return v
@@ -83,6 +84,9 @@ func (w *walker) tolerates(v, parent *program.Node) bool {
 func (w *walker) meet(b []byte, i int, v *program.Node, cur int) {
 	w.here(inObject, cur)
 	if v.Group != program.Pruned {
+		if !w.asServer {
+			return
+		}
 		w.flush(b, i)
 		span := metadataSpan{len(w.out), i, v.Group == program.RootMetadata, v}
 		if n := len(w.metadata); n > 0 && w.metadata[n-1].source == i {
@@ -237,6 +241,33 @@ func (d *Decoder) checkType(src []byte) error {
 		return nil
 	}
 	return d.checkVersion(src, w.apiVersionAt)
+}
+
+// checkExpected checks the type of the object at the root against that of [ExpectType].
+func (d *Decoder) checkExpected(src []byte) error {
+	for _, part := range []struct {
+		name, want string
+		at         int
+	}{{"apiVersion", d.expected.apiVersion, d.walker.apiVersionAt}, {"kind", d.expected.kind, d.walker.kindAt}} {
+		switch {
+		case part.want == "":
+		case part.at >= 0:
+			if got := textAt(src, part.at); got != part.want {
+				text := errors.AppendQuoted([]byte(part.name+" is "), got)
+				return &errors.ObjectError{
+					Msg:      string(append(errors.AppendQuoted(append(text, ", where "...), part.want), " is expected"...)),
+					Position: d.position(part.at),
+					Path:     errors.Path{}.Child(part.name),
+				}
+			}
+		case d.server != ServerTypedRequests:
+			return &errors.ObjectError{
+				Msg:      string(append(errors.AppendQuoted([]byte(part.name+" is missing, where "), part.want), " is expected"...)),
+				Position: d.position(jsonwire.Blanks(src, 0)),
+			}
+		}
+	}
+	return nil
 }
 
 // lookAtDefaults notes whether a default has a number that the server may write

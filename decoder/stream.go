@@ -42,14 +42,14 @@ type stream struct {
 func (s *stream) start(d *Decoder) {
 	d.begin() // what it has found so far would be gone
 	defer d.end()
-	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], whole: d.server != Standalone, yaml: s.yaml}
-	s.whole = s.whole || s.yaml
+	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], yaml: s.yaml}
+	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{})
 	w := &d.walker
 	d.prepare()
 	s.use = d.uses
 	w.streaming, w.collecting = true, true
 	w.start(nil)
-	d.lines = counter{line: 1}
+	d.lines = newCounter(nil, false, d.origin)
 	d.stream = d.stream[:0]
 	if cap(d.stream) == 0 {
 		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes)) // is charged with what grows next

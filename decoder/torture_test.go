@@ -14,6 +14,7 @@ import (
 
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
@@ -30,7 +31,7 @@ const compacting, exactly = 2, 3
 func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 	for _, place := range places {
 		p := compileYAML(t, place.schema, place.opts...)
-		slow := withoutPlain(p.Table())
+		slow := withoutPlain(program.Of(p))
 		made = append(made, torturedPlace{before: place.before, after: place.after})
 		for _, opts := range [][]Option{
 			{Ignore}, {Strict}, {Ignore, Compact(true)}, {Warn, ServerTypedRequests},

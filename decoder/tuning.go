@@ -59,7 +59,7 @@ func (ts *tunings) of(p *schema.Program, kubernetes bool) *tuning {
 		return t
 	}
 	if t = ts.before[p]; t == nil {
-		t = newTuning(p.Table(), kubernetes)
+		t = newTuning(program.Of(p), kubernetes)
 	}
 	if ts.last == nil || len(ts.last) == maxTunings {
 		ts.last, ts.before = make(map[*schema.Program]*tuning), ts.last

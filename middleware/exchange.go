@@ -147,7 +147,7 @@ func (e *exchange) peek() (apiVersion, kind string, err error) {
 			return "", "", e.explain(err)
 		}
 	}
-	if apiVersion, kind, err = decoder.PeekTypeWithin(&e.loan, text); err != nil {
+	if apiVersion, kind, err = decoder.PeekType(text, decoder.WithBudget(&e.loan)); err != nil {
 		return "", "", e.explain(err)
 	}
 	return apiVersion, kind, nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/program"
 )
 
 func parseText(t testing.TB, text string) *Structural {
@@ -73,7 +74,7 @@ properties:
           labels: {type: object, additionalProperties: {type: string}}
 `))
 	require.NoError(t, err)
-	e := p.Table().Root.Find([]byte("e"))
+	e := program.Of(p).Root.Find([]byte("e"))
 	require.NotNil(t, e)
 	assert.JSONEq(t, `{"apiVersion":"v1","metadata":{"name":"test","labels":{"a":"b"},"namespace":"ns"},"other":{"x":1}}`, e.Default)
 }
@@ -138,7 +139,7 @@ func TestCompileWide(t *testing.T) {
 	p, err := Compile(s)
 	require.NoError(t, err)
 	assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), fields)
-	assert.Len(t, p.Table().Root.Find([]byte("a")).Default, len(wide.Default))
+	assert.Len(t, program.Of(p).Root.Find([]byte("a")).Default, len(wide.Default))
 }
 
 // TestCompileLoops has a schema that holds itself, for which trees are built

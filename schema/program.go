@@ -13,9 +13,9 @@ type Program struct {
 	table program.Program
 }
 
-// Table returns the compiled form that package decoder runs. It must not be
-// changed.
-func (p *Program) Table() *program.Program { return &p.table }
+func init() {
+	program.Of = func(p any) *program.Program { return &p.(*Program).table }
+}
 
 // String returns the program as a listing: for each node, the types that its
 // values may have, and for each name (* for those not declared, [] for
