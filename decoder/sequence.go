@@ -4,6 +4,7 @@ import (
 	"context"
 	stderrors "errors"
 	"io"
+	"iter"
 	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -110,6 +111,28 @@ func (s *Sequence) Next() error {
 		s.err = s.scan()
 	}
 	return s.err
+}
+
+// All returns an iterator over the objects that are left: each step calls [Sequence.Next], and then the methods of the
+// sequence are about the object of that number, from 0 on. An error of Next that is not io.EOF comes as the last step, with
+// the number of the object that could not be read.
+//
+//	for i, err := range objects.All() {
+//		if err != nil {
+//			return err
+//		}
+//		out, err := objects.AppendJSON(nil)
+//		...
+//	}
+func (s *Sequence) All() iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i := 0; ; i++ {
+			err := s.Next()
+			if err == io.EOF || !yield(i, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Raw returns the text of the object, until the next call of Next. It must not be changed.

@@ -121,6 +121,9 @@ func (f *pathFinder) index() *pathIndex {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if last := f.current.Load(); last != nil && last.generation == f.Catalog.Generation() {
+		return last // which another request has made
+	}
 	// The number is asked for before the entries are: these are of that generation, or of a later one.
 	index := newPathIndex(f.Catalog.Generation(), f.Catalog, f.Decoder, f.current.Load())
 	f.current.Store(index)

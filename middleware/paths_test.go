@@ -171,6 +171,36 @@ func TestByPathConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
+// TestReplaceUnderLoad: definitions that are read anew while requests come take the place of the old ones at once. Every
+// request is decided by the one or the other, and none passes as if there were no definition.
+func TestReplaceUnderLoad(t *testing.T) {
+	catalogs := make([]*schema.Catalog, 2)
+	for i := range catalogs {
+		catalogs[i] = schema.NewCatalog()
+		require.NoError(t, catalogs[i].Add(parse(t, strings.Replace(fooCRD, "kind: Foo", "kind: "+[]string{"Foo", "Fee"}[i], 1))...))
+	}
+	c := schema.NewCatalog()
+	c.Replace(catalogs[0])
+	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 500 {
+				if v := verdict(t, find, foosPath); v != "Foo" && v != "Fee" {
+					t.Errorf("decided as %q", v)
+				}
+			}
+		})
+	}
+	for i := range 200 {
+		c.Replace(catalogs[i%2])
+	}
+	wg.Wait()
+	assert.Equal(t, "Fee", verdict(t, find, foosPath))
+	require.True(t, c.Remove("example.com", "Fee"))
+	assert.Equal(t, "", verdict(t, find, foosPath), "of a group that is not known any more")
+}
+
 // Kinds of OpenAPI documents have no plural, and say nothing about paths.
 func TestByPathWithoutPlural(t *testing.T) {
 	c := catalog(t)

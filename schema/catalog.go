@@ -110,6 +110,35 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	return nil
 }
 
+// Replace puts all that another catalog holds in the place of what is there, at once: a lookup finds the one or the
+// other, and nothing in between. Programs of either go on working, and those of the other are compiled with its options. The other
+// is not changed, and what becomes of it later has no effect here.
+//
+// It is for servers that read their definitions anew while they work: into a new catalog, which takes
+// the place of the old one when all is well with it.
+func (c *Catalog) Replace(other *Catalog) {
+	other.mu.RLock()
+	kinds := other.kinds
+	other.mu.RUnlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.change(kinds)
+}
+
+// Remove removes a kind with all of its versions, and reports whether it was there. Programs that were found go on working.
+func (c *Catalog) Remove(group, kind string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := groupKind{group, kind}
+	if len(c.kinds[key]) == 0 {
+		return false
+	}
+	kinds := maps.Clone(c.kinds)
+	delete(kinds, key)
+	c.change(kinds)
+	return true
+}
+
 // change puts other kinds in place of those that are there. It is called with c.mu.
 func (c *Catalog) change(kinds map[groupKind][]Entry) {
 	c.kinds = kinds

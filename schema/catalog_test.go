@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -314,6 +315,45 @@ func TestCatalogGeneration(t *testing.T) {
 	require.NoError(t, err)
 	c.AddOpenAPI(kinds...)
 	require.NotContains(t, []uint64{before, added}, c.Generation())
+}
+
+// TestCatalogReplace holds that all that was there is gone at once, for lookups that go on, and that the
+// two catalogs share nothing that changes.
+func TestCatalogReplace(t *testing.T) {
+	crd := func(kind string) *schema.CRD {
+		return &schema.CRD{Group: "g", Kind: kind, Versions: []schema.Version{{Name: "v1", Served: true}}}
+	}
+	old, next := schema.NewCatalog(), schema.NewCatalog()
+	require.NoError(t, old.Add(crd("A"), crd("B")))
+	require.NoError(t, next.Add(crd("B"), crd("C")))
+	kept, err := old.Lookup("g/v1", "A")
+	require.NoError(t, err)
+	before := old.Generation()
+
+	old.Replace(next)
+	require.NotEqual(t, before, old.Generation())
+	var missing *schema.NotFoundError
+	_, err = old.Lookup("g/v1", "A")
+	require.ErrorAs(t, err, &missing)
+	for _, kind := range []string{"B", "C"} {
+		_, err = old.Lookup("g/v1", kind)
+		require.NoError(t, err)
+	}
+	out, err := decoder.New(kept).AppendJSON(nil, []byte(`{"kind":"A","x":1}`))
+	require.NoError(t, err)
+	require.Equal(t, `{"kind":"A"}`, string(out), "a program that was found goes on working")
+
+	require.NoError(t, next.Add(crd("D")))
+	_, err = old.Lookup("g/v1", "D")
+	require.ErrorAs(t, err, &missing)
+	require.True(t, old.Remove("g", "C"))
+	require.False(t, old.Remove("g", "C"))
+	_, err = old.Lookup("g/v1", "C")
+	require.ErrorAs(t, err, &missing)
+	_, err = next.Lookup("g/v1", "C")
+	require.NoError(t, err)
+	old.Replace(old)
+	require.Len(t, list(old), 1)
 }
 
 // TestMaxFileBytes has the longest file that is read, and one that is longer, and neither a
