@@ -19,6 +19,7 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -460,7 +461,7 @@ func testWordsInSchema(t *testing.T) {
 		s, err := schema.Parse([]byte(text))
 		require.NoError(t, err)
 		var got []string
-		for _, w := range s.Warnings() {
+		for _, w := range validation.Warnings(s) {
 			require.Contains(t, w.Error(), "quote the name if it was meant as it stands")
 			got = append(got, w.Field)
 		}

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	server "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 
@@ -23,6 +23,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 	crdform "github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -57,7 +58,7 @@ func TestDefinitionNames(t *testing.T) {
 		crd := new(apiextensions.CustomResourceDefinition)
 		require.NoError(t, scheme.Convert(v1, crd, nil))
 		want := map[string]bool{}
-		for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), crd) {
+		for _, err := range server.ValidateCustomResourceDefinition(context.Background(), crd) {
 			field := strings.Replace(err.Field, "spec.version ", "spec.versions ", 1)
 			switch {
 			case strings.HasPrefix(field, "spec.names."), strings.HasPrefix(field, "spec.versions"), field == "spec.group", field == "spec.scope", field == "metadata.name":
@@ -68,7 +69,7 @@ func TestDefinitionNames(t *testing.T) {
 		require.NoError(t, err)
 		got := map[string]bool{}
 		both := crdform.Faults(crds[0])
-		if err := crds[0].Validate(); err != nil {
+		if err := validation.CRD(crds[0]); err != nil {
 			both = append(both, err.(ferrors.SchemaErrors)...)
 		}
 		for _, f := range both {

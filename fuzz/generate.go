@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // DocumentsPerSchema is how many seeds in a row share a schema: making one, and
@@ -23,7 +24,7 @@ func NewSchema(seed uint64) (*schema.Structural, []byte) {
 	for try := uint64(0); ; try++ {
 		g := schemaGrower{Rand: rand.New(rand.NewPCG(seed, 1<<32|try)), old: seed%4 == 3}
 		s := g.root()
-		if g.old && IsStructural(s) || !g.old && s.Validate() == nil {
+		if g.old && IsStructural(s) || !g.old && validation.Structural(s) == nil {
 			return s, marshal(s)
 		}
 	}
@@ -31,7 +32,7 @@ func NewSchema(seed uint64) (*schema.Structural, []byte) {
 
 // IsStructural reports whether the schema is one without its defaults.
 func IsStructural(s *schema.Structural) bool {
-	return withoutDefaults(s).Validate() == nil
+	return validation.Structural(withoutDefaults(s)) == nil
 }
 
 func marshal(v any) []byte {

@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	server "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // TestRules prints how many of the pairs exercise each rule.
@@ -71,7 +72,7 @@ func definition(t *testing.T, js []byte) *apiextensions.CustomResourceDefinition
 
 // serverErrors validates a schema by the server's rules.
 func serverErrors(t *testing.T, js []byte) (list []string) {
-	for _, err := range validation.ValidateCustomResourceDefinition(context.Background(), definition(t, js)) {
+	for _, err := range server.ValidateCustomResourceDefinition(context.Background(), definition(t, js)) {
 		list = append(list, err.Error())
 	}
 	return list
@@ -92,7 +93,7 @@ func TestSchemas(t *testing.T) {
 		require.Empty(t, structural.ValidateStructural(nil, theirs), "%s", js)
 		want := serverErrors(t, js)
 		var got []string
-		if err := s.Validate(); err != nil {
+		if err := validation.Structural(s); err != nil {
 			for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 				got = append(got, "spec.validation."+e.Error())
 			}

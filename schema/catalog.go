@@ -75,7 +75,7 @@ func (e Entry) Program() (*Program, error) {
 // Each definition must have a group, a kind and names for its versions. A
 // version that is there already is refused with an error that names both files,
 // unless both say the same, schema and all. If there is an error, nothing is
-// added. Whether a definition is valid is not asked: [CRD.Validate] says so.
+// added. Whether a definition is valid is not asked: package schema/validation says so.
 func (c *Catalog) Add(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *Catalog) Add(crds ...*CRD) error {
 			errs = append(errs, fmt.Errorf("schema: Catalog.Add: definition %d of %d is nil", i+1, len(crds)))
 			continue
 		}
-		if (crd.Group == "" || crd.Kind == "") && !crd.openAPI {
+		if (crd.Group == "" || crd.Kind == "") && !crd.OpenAPI {
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
 			continue
 		}
@@ -97,7 +97,7 @@ func (c *Catalog) Add(crds ...*CRD) error {
 				errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
 			case other == nil:
 				a.add(e)
-			case !crd.openAPI && !other.CRD.openAPI && !other.same(e):
+			case !crd.OpenAPI && !other.CRD.OpenAPI && !other.same(e):
 				errs = append(errs, fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
 					e.APIVersion, e.Kind, other.CRD.source(), crd.source()))
 			}

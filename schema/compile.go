@@ -92,7 +92,7 @@ func PreserveUnknownFields(does bool) Option {
 func CheckTypes(does bool) Option { return optionFunc(func(o *options) { o.typed = does }) }
 
 // Compile lowers a schema to a program. The schema is meant to be structural:
-// of one that [Structural.Validate] refuses, what is outside the structural
+// of one that package schema/validation refuses, what is outside the structural
 // core is ignored, as the API server's pruning and defaulting ignore it. Of the
 // defaults of a schema, what would be pruned is left out
 // (defaulting.PruneDefaults).

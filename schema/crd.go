@@ -1,14 +1,11 @@
 package schema
 
-// This file reads CustomResourceDefinitions and says what is wrong with their
-// schemas. What v1beta1 spells differently is brought into the form of v1 here,
+// This file reads CustomResourceDefinitions. What v1beta1 spells differently is brought into the form of v1 here,
 // so that nothing behind ParseCRD has to know.
 
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -60,8 +57,8 @@ type CRD struct {
 	// decoding.
 	GoType bool
 
-	// openAPI says that this is a kind of an OpenAPI document.
-	openAPI bool
+	// OpenAPI says that this is a kind of an OpenAPI document ([ParseOpenAPI]), which there is no definition of.
+	OpenAPI bool
 }
 
 // A Version is one version of the resources that a [CRD] defines.
@@ -89,7 +86,7 @@ type Version struct {
 //
 // As with [Parse], members that a definition does not have are dropped, names
 // that stand twice are refused, and nothing is said about whether a definition
-// is valid: [CRD.Validate] does.
+// is valid: package schema/validation does.
 //
 // The first document that is not well-formed, or that is no definition though
 // its kind says so, ends reading; the error starts with the number of the
@@ -325,102 +322,6 @@ func (s *crdSpec) upgrade() error {
 	return nil
 }
 
-// Validate returns why the API server refuses the schemas of the definition, as
-// errors.SchemaErrors with the server's paths and messages, or nil.
-//
-// It checks what decoding depends on: the schemas of all versions as
-// [Structural.Validate] does, that there are such, and
-// spec.preserveUnknownFields. It does not check the rest of a definition, such
-// as its names beyond their presence, its conversion or its printer columns.
-// Definitions of v1beta1 are held to the rules of v1beta1, under which a schema
-// need not be structural where nothing is pruned or defaulted.
-//
-// The server hoists a schema that all versions share, or that of the only
-// version; errors in it are below spec.validation.openAPIV3Schema though the
-// manifest has it below spec.versions
-// (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
-//
-// Validate may be called concurrently.
-func (c *CRD) Validate() error {
-	if c.openAPI {
-		return nil
-	}
-	var errs errors.SchemaErrors
-	report := func(kind errors.SchemaErrorKind, field, value, msg string) {
-		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
-	}
-	for i, v := range c.Versions {
-		if v.Schema == nil || i > 0 && v.Schema == c.Versions[i-1].Schema {
-			continue // those of v1beta1 share one
-		}
-		if why := v.Schema.infinite(); why != "" {
-			report(errors.Forbidden, versionRoot(i), "", why)
-		}
-	}
-	if len(errs) > 0 {
-		return errs // nothing else can be asked of such a schema
-	}
-	if c.Group == "" {
-		report(errors.Required, "spec.group", "", "")
-	}
-	legacy := c.APIVersion == crdV1beta1
-	for i, v := range c.Versions {
-		switch {
-		case v.Schema != nil:
-		case !legacy:
-			report(errors.Required, versionRoot(i), "", "")
-		case v.Served && !c.PreserveUnknownFields:
-			report(errors.Required, versionRoot(i), "", "because otherwise all fields are pruned")
-		}
-	}
-	if c.PreserveUnknownFields && c.hasSchemaWith((*Structural).hasDefault) {
-		report(errors.Invalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
-	}
-	structural := !legacy || !c.PreserveUnknownFields ||
-		c.hasSchemaWith((*Structural).hasDefault) || c.hasSchemaWith((*Structural).hasExtension)
-	hoisted := c.sharedSchema()
-	if structural && hoisted == nil {
-		for i, v := range c.Versions {
-			if v.Schema != nil {
-				errs = append(errs, v.Schema.validateAt(versionRoot(i), v.HasStatus)...)
-			}
-		}
-	}
-	if c.Kind == "" {
-		report(errors.Required, "spec.names.kind", "", "")
-	}
-	if structural && hoisted != nil {
-		hasStatus := slices.ContainsFunc(c.Versions, func(v Version) bool { return v.HasStatus })
-		errs = append(errs, hoisted.validateAt("spec.validation.openAPIV3Schema", hasStatus)...)
-	}
-	if c.PreserveUnknownFields && !legacy {
-		report(errors.Invalid, "spec.preserveUnknownFields", "true",
-			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
-	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return errs
-}
-
-func versionRoot(i int) string {
-	return "spec.versions[" + strconv.Itoa(i) + "].schema.openAPIV3Schema"
-}
-
-// sharedSchema returns the schema that all versions have, or nil where they have
-// none or different ones.
-func (c *CRD) sharedSchema() *Structural {
-	for i := range c.Versions {
-		if !sameSchema(c.Versions[0].Schema, c.Versions[i].Schema) {
-			return nil
-		}
-	}
-	if len(c.Versions) == 0 {
-		return nil
-	}
-	return c.Versions[0].Schema
-}
-
 // sameSchema reports whether two schemas say the same. Raw values in them are
 // the same only if their members have the same order, as in the server.
 func sameSchema(a, b *Structural) bool {
@@ -430,37 +331,4 @@ func sameSchema(a, b *Structural) bool {
 	x, errX := json.Marshal(a, json.Deterministic(true))
 	y, errY := json.Marshal(b, json.Deterministic(true))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-// hasSchemaWith reports whether a schema of the definition has a node, in the
-// core or elsewhere, of which has is true.
-func (c *CRD) hasSchemaWith(has func(*Structural) bool) bool {
-	var last *Structural // which those of v1beta1 share
-	return slices.ContainsFunc(c.Versions, func(v Version) bool {
-		if v.Schema == last {
-			return false
-		}
-		last = v.Schema
-		return v.Schema != nil && v.Schema.anyNode(has)
-	})
-}
-
-// hasExtension reports whether s uses extensions that are there for structural
-// schemas only (schemaHasKubernetesExtensions of apiextensions).
-func (s *Structural) hasExtension() bool {
-	return s.XEmbeddedResource || s.XPreserveUnknownFields != nil || s.XIntOrString ||
-		len(s.XListMapKeys) > 0 || s.XListType != nil || len(s.XValidations) > 0
-}
-
-// anyNode reports whether has is true of s or of a schema within it.
-func (s *Structural) anyNode(has func(*Structural) bool) bool {
-	if has(s) {
-		return true
-	}
-	for _, c := range s.within() {
-		if c != nil && c.anyNode(has) {
-			return true
-		}
-	}
-	return false
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // MaxDefaultBytes bounds the size of all defaults of a program together, each
@@ -157,7 +159,8 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	}
 	d.state = rendering
 	if mayOverflow(d.schema.Default) {
-		if _, err := decodeValue(d.schema.Default); err != nil {
+		var v any
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(d.schema.Default, &v); err != nil {
 			return "", c.defaultError(d, "must not hold a number beyond the range of float64")
 		}
 	}

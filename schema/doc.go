@@ -1,9 +1,9 @@
-// Package schema reads the schemas of custom resources, says whether the
-// Kubernetes API server would accept them, and compiles them into programs that
-// package decoder runs.
+// Package schema reads the schemas of custom resources and compiles them into
+// programs that package decoder runs. Package schema/validation says whether the
+// Kubernetes API server would accept them.
 //
 //	s, err := schema.Parse(openAPIV3Schema)   // bytes to a tree
-//	err = s.Validate()                        // is it structural?
+//	err = validation.Structural(s)            // is it structural?
 //	p, err := schema.Compile(s)               // tree to program
 //
 // [ParseCRD] reads the schemas out of CustomResourceDefinitions, [CRD.Program] compiles one, and a [Catalog]
@@ -25,8 +25,8 @@
 // value validations, and some keywords of JSON Schema do not occur. Only such
 // schemas can be pruned and defaulted by without ambiguity. The rules are those
 // of the API server for the creation of a definition in
-// apiextensions.k8s.io/v1; [Structural.Validate] has them with the server's
-// messages.
+// apiextensions.k8s.io/v1; package schema/validation has them with the
+// server's messages.
 //
 // A resource is an object with apiVersion, kind and metadata, which every schema
 // for resources specifies implicitly. An embedded resource is one within
@@ -37,7 +37,7 @@
 // To default is to insert a field that is absent, or null without being
 // nullable.
 //
-// # Parse, Validate, Compile
+// # Parse, validate, compile
 //
 // [Parse] is as liberal as the server's decoder: members that it does not know
 // are dropped, null is absent. What the server would mangle is refused, such as
@@ -45,8 +45,9 @@
 // [Structural] that can also hold what is not structural, can be changed, and is
 // marshalled back to the JSON it was read from.
 //
-// Validate is a step of its own because definitions that are in use were
-// accepted by servers of many versions. [Compile] takes any schema and looks at
+// Validation is a step of its own because definitions that are in use were
+// accepted by servers of many versions, and in a package of its own because what
+// checks formats and patterns is as large as all the rest. [Compile] takes any schema and looks at
 // the core alone, as the server's pruning and defaulting do.
 //
 // A [Program] is a table: for each kind of place in a document, what is to be
@@ -89,8 +90,8 @@
 //   - x-kubernetes-int-or-string: true takes the place of a type.
 //   - nullable: true keeps a null from being dropped or defaulted.
 //   - x-kubernetes-list-type, x-kubernetes-list-map-keys, x-kubernetes-map-type
-//     and x-kubernetes-validations are checked by Validate and mean nothing to
-//     a program.
+//     and x-kubernetes-validations are checked by package schema/validation and
+//     mean nothing to a program.
 //   - x-kubernetes-no-prune is a proposal that was never built. Only [Skeleton]
 //     knows it.
 //
@@ -119,8 +120,6 @@
 // # Where the rules come from
 //
 //	the model of a schema, and what is dropped   JSONSchemaProps of apiextensions/v1, its UnmarshalJSON
-//	what is structural                           apiextensions-apiserver, pkg/apiserver/schema/validation.go, complete.go
-//	further checks of schemas in definitions     apiextensions-apiserver, pkg/apis/apiextensions/validation
 //	v1beta1 into v1, its defaults                apiextensions-apiserver, pkg/apis/apiextensions/v1beta1, v1/conversion.go
 //	pruning, defaulting, metadata                apiextensions-apiserver, pkg/apiserver/schema/{pruning,defaulting,objectmeta}
 //	preserving as the texts have it              KEP-2332, examples 6 to 11

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,7 @@ func (f *finder) find(s *Structural, depth int) bool {
 		return true
 	}
 	f.passed[s] = true
-	for _, name := range sortedKeys(s.Properties) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if f.find(s.Properties[name], depth+1) {
 			f.steps = append(f.steps, propertyStep(name))
 			return true

@@ -15,6 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/laws"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -190,7 +191,7 @@ func FuzzParseCRD(f *testing.F) {
 			require.Positive(t, c.Document)
 			require.True(t, c.Position.IsValid())
 			require.Less(t, c.Position.Offset, int64(len(manifest)))
-			first, again := c.Validate(), c.Validate()
+			first, again := validation.CRD(c), validation.CRD(c)
 			require.Equal(t, first, again)
 			added := catalog.Add(c)
 			for _, v := range c.Versions {
@@ -237,9 +238,9 @@ func FuzzCompile(f *testing.F) {
 			return
 		}
 		before := canonicalOrder(t, s)
-		errValid := s.Validate()
-		require.Equal(t, errValid, s.Validate())
-		warnings, again := s.Warnings(), s.Warnings()
+		errValid := validation.Structural(s)
+		require.Equal(t, errValid, validation.Structural(s))
+		warnings, again := validation.Warnings(s), validation.Warnings(s)
 		require.Equal(t, warnings, again)
 		if errValid != nil {
 			require.IsType(t, errors.SchemaErrors{}, errValid)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // A family is a kind of schema that costs more than its size where something is not linear.
@@ -211,7 +212,7 @@ var steps = []struct {
 		if err != nil {
 			return nil
 		}
-		return func() { s.Validate(); s.Warnings() }
+		return func() { validation.Structural(s); validation.Warnings(s) }
 	}},
 	{"Compile", func(text []byte) func() {
 		s, err := schema.Parse(text)
@@ -239,7 +240,7 @@ var steps = []struct {
 		}
 		return func() {
 			for _, c := range crds {
-				c.Validate()
+				validation.CRD(c)
 			}
 			schema.NewCatalog().Add(crds...)
 		}

@@ -157,54 +157,6 @@ func TestMaxExpansion(t *testing.T) {
 	}
 }
 
-// TestMaxErrorBytes has schemas with as many faults as are listed, and with one more.
-func TestMaxErrorBytes(t *testing.T) {
-	list := func(faults int) errors.SchemaErrors {
-		s := &Structural{Type: "object", Properties: map[string]*Structural{}}
-		for i := range faults {
-			s.Properties[fmt.Sprintf("%07d", i)] = new(Structural)
-		}
-		return s.Validate().(errors.SchemaErrors)
-	}
-	one := list(1)[0]
-	most := (MaxErrorBytes-1)/len(one.Field+one.Value+one.Msg) + 1 // the last one may go beyond
-	assert.Len(t, list(most), most)
-	past := list(most + 3)
-	require.Len(t, past, most+1)
-	assert.EqualError(t, past[most], "openAPIV3Schema: Too many: 3: more faults are not listed: the text of those above is longer than 1 MiB")
-}
-
-// TestMaxDefaultSteps has a default whose parts are compared with many values each.
-func TestMaxDefaultSteps(t *testing.T) {
-	const enum = 1 << 12
-	validate := func(elements int) error {
-		return parseText(t, `{"type":"object","properties":{"l":{"type":"array","default":[`+strings.Repeat(fmt.Sprint(enum-1)+",", elements-1)+`0],
-			"items":{"type":"integer","enum":[`+manyNumbers(enum)+`]}}}}`).Validate()
-	}
-	// Each takes a step for itself and one for each value.
-	assert.NoError(t, validate(MaxDefaultSteps/(enum+1)-1))
-	assert.EqualError(t, validate(MaxDefaultSteps/(enum+1)+2), "openAPIV3Schema: Too many: 1048576: is how many steps there are for the validation of defaults: what is left of them is not validated")
-}
-
-// TestMaxDefaultStepsOfObjects has a default with many objects that lack many fields.
-func TestMaxDefaultStepsOfObjects(t *testing.T) {
-	const fields = 1 << 10
-	validate := func(objects int) error {
-		return parseText(t, `{"type":"object","properties":{"l":{"type":"array","default":[`+strings.Repeat(`{},`, objects-1)+`{}],
-			"items":{"type":"object","properties":{`+manyMembers(`{"type":"string"}`, fields)+`}}}}}`).Validate()
-	}
-	assert.NoError(t, validate(MaxDefaultSteps/fields-2))
-	assert.ErrorContains(t, validate(MaxDefaultSteps/fields+1), "is not validated")
-}
-
-func manyNumbers(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, ",%d", i)
-	}
-	return b.String()[1:]
-}
-
 // TestOpenAPILimits has chains of references as long as they may be, and references under
 // allOf that repeat as much as they may, and one more.
 func TestOpenAPILimits(t *testing.T) {

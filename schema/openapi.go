@@ -51,8 +51,8 @@ const (
 // Group of the core kinds.
 //
 // References are replaced by what they refer to, so that a schema may hold itself:
-// [Compile] takes it, but it is no tree for [Structural.Validate] or for marshalling,
-// and [CRD.Validate] has nothing to say about it. allOf with a reference, in which the
+// [Compile] takes it, but it is no tree for package schema/validation, which has nothing to say about
+// such kinds, or for marshalling. allOf with a reference, in which the
 // server wraps those that have a description, is merged into its place.
 //
 // Schemas of Kubernetes' own Go types, those called io.k8s.api. or io.k8s. with a pkg
@@ -162,7 +162,7 @@ func (r *resolver) kinds() (kinds []*CRD, err error) {
 				Name: name, Group: k.Group, Kind: k.Kind, ListKind: k.Kind + "List",
 				Versions: []Version{{Name: k.Version, Schema: s, Served: true}},
 				GoType:   isGoType(name),
-				openAPI:  true,
+				OpenAPI:  true,
 			})
 		}
 	}

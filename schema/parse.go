@@ -20,7 +20,7 @@ import (
 
 // Parse reads the schema of one version of a custom resource: the value of
 // openAPIV3Schema, in JSON or YAML. It says nothing about whether the schema is
-// structural: [Structural.Validate] does.
+// structural: package schema/validation does.
 //
 // Members that JSONSchemaProps of apiextensions.k8s.io/v1 does not have are
 // dropped, as the API server drops them, and a null is the same as an absent

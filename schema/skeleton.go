@@ -21,6 +21,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/schemapath"
 )
 
 // Skeleton derives a schema for pruning from any OpenAPI v3 validation schema,
@@ -65,7 +66,7 @@ import (
 //
 // The skeleton of a skeleton is the same. It is as structural as its source: a
 // place without a type, patternProperties, additionalItems and lists of items
-// are for [Structural.Validate] to refuse.
+// are for package schema/validation to refuse.
 //
 // The time is linear in the size of the schema.
 func Skeleton(openAPIV3Schema []byte) (*Structural, error) {
@@ -81,36 +82,41 @@ func Skeleton(openAPIV3Schema []byte) (*Structural, error) {
 	p := skeletonParser{skeletonBuilder: &b, d: jsontext.NewDecoder(bytes.NewBuffer(t.json))}
 	p.schema(s, rootPlace())
 	skeleton := b.place([]source{{s: s, at: rootPlace(), core: true}})
-	if len(b.list) > 0 {
-		slices.SortStableFunc(b.list, func(x, y *errors.SchemaError) int { return strings.Compare(x.Field, y.Field) })
-		return nil, b.list
+	if len(b.faults) > 0 {
+		slices.SortStableFunc(b.faults, func(x, y *errors.SchemaError) int { return strings.Compare(x.Field, y.Field) })
+		return nil, b.faults
 	}
 	return skeleton, nil
 }
 
-// maxSkeletonErrors bounds what is reported, as paths are as long as a schema is
-// deep.
-const maxSkeletonErrors = 100
+// What is reported is bounded, as paths are as long as a schema is deep.
+const (
+	maxSkeletonErrors     = 100
+	maxSkeletonErrorBytes = 1 << 20
+)
 
 // A skeletonBuilder makes a skeleton and collects the reasons why there is none.
 type skeletonBuilder struct {
-	report
+	faults  errors.SchemaErrors
+	bytes   int                  // of the text of faults
 	noPrune map[*Structural]bool // x-kubernetes-no-prune: true
 }
 
-// rootPlace is the path of a schema that stands alone, as in Validate.
-func rootPlace() *place { return &place{name: "openAPIV3Schema"} }
+// rootPlace is the path of a schema that stands alone, as in package schema/validation.
+func rootPlace() *schemapath.Path { return schemapath.Root("openAPIV3Schema") }
 
-func (b *skeletonBuilder) forbid(p *place, msg string) {
-	if len(b.list) < maxSkeletonErrors {
-		b.forbidden(p, msg)
+func (b *skeletonBuilder) forbid(p *schemapath.Path, msg string) {
+	if len(b.faults) < maxSkeletonErrors && b.bytes < maxSkeletonErrorBytes {
+		field := p.String()
+		b.bytes += len(field) + len(msg)
+		b.faults = append(b.faults, &errors.SchemaError{Kind: errors.Forbidden, Field: field, Msg: msg})
 	}
 }
 
 // A source is a schema that speaks about a place.
 type source struct {
 	s  *Structural
-	at *place // where s stands
+	at *schemapath.Path // where s stands
 	// core says that no junctor is above it. Of the sources of one place at
 	// most the first is.
 	core bool
@@ -119,7 +125,7 @@ type source struct {
 }
 
 // below returns the source that s is, which stands within src.
-func (src source) below(s *Structural, at *place) source {
+func (src source) below(s *Structural, at *schemapath.Path) source {
 	src.s, src.at = s, at
 	return src
 }
@@ -138,19 +144,19 @@ type gathering struct {
 // A sourceMap is what is said about the places below by their names.
 type sourceMap struct {
 	names map[string][]source
-	at    *place // where this is first said
+	at    *schemapath.Path // where this is first said
 }
 
 func (m *sourceMap) add(src source, keyword string, schemas map[string]*Structural) {
 	if len(schemas) == 0 {
 		return
 	}
-	at := src.at.child(keyword)
+	at := src.at.Child(keyword)
 	if m.names == nil {
 		m.names, m.at = make(map[string][]source, len(schemas)), at
 	}
 	for name, s := range schemas {
-		m.names[name] = append(m.names[name], src.below(s, at.at(name)))
+		m.names[name] = append(m.names[name], src.below(s, at.Key(name)))
 	}
 }
 
@@ -166,9 +172,9 @@ func (l *sourceList) add(src source, keyword string, s *SchemaOrBool) {
 	case s == nil:
 	case s.Schema != nil:
 		l.specifies = true
-		l.sources = append(l.sources, src.below(s.Schema, src.at.child(keyword)))
+		l.sources = append(l.sources, src.below(s.Schema, src.at.Child(keyword)))
 	case s.Allows:
-		l.sources = append(l.sources, src.below(new(Structural), src.at.child(keyword)))
+		l.sources = append(l.sources, src.below(new(Structural), src.at.Child(keyword)))
 	}
 }
 
@@ -221,7 +227,7 @@ func (b *skeletonBuilder) restrict(g *gathering) {
 		other = g.additional.sources[0].at
 	}
 	if g.properties.at != nil && other != nil {
-		b.forbid(other, other.name+" and properties are mutual exclusive; for the same object, there is "+g.properties.at.String())
+		b.forbid(other, other.Name()+" and properties are mutual exclusive; for the same object, there is "+g.properties.at.String())
 	}
 }
 
@@ -273,14 +279,14 @@ func (b *skeletonBuilder) schemaOrArray(g *gathering) *SchemaOrArray {
 func (b *skeletonBuilder) gather(g *gathering, src source) string {
 	s := src.s
 	if s.Ref != nil {
-		b.forbid(src.at.child("$ref"), "$ref is not supported")
+		b.forbid(src.at.Child("$ref"), "$ref is not supported")
 	}
 	switch {
 	case src.core:
 	case b.noPrune[s]:
-		b.forbid(src.at.child("x-kubernetes-no-prune"), "must not be used in allOf, anyOf, oneOf or not")
+		b.forbid(src.at.Child("x-kubernetes-no-prune"), "must not be used in allOf, anyOf, oneOf or not")
 	case s.preserves():
-		b.forbid(src.at.child("x-kubernetes-preserve-unknown-fields"), "must not be used in allOf, anyOf, oneOf or not")
+		b.forbid(src.at.Child("x-kubernetes-preserve-unknown-fields"), "must not be used in allOf, anyOf, oneOf or not")
 	}
 	g.properties.add(src, "properties", s.Properties)
 	g.patternProperties.add(src, "patternProperties", s.PatternProperties)
@@ -294,7 +300,7 @@ func (b *skeletonBuilder) gather(g *gathering, src source) string {
 		branches []*Structural
 	}{{"allOf", s.AllOf}, {"anyOf", s.AnyOf}, {"oneOf", s.OneOf}} {
 		for i, branch := range junctor.branches {
-			u := b.gather(g, src.below(branch, src.at.child(junctor.keyword).index(i)))
+			u := b.gather(g, src.below(branch, src.at.Child(junctor.keyword).Index(i)))
 			if u != "" && u != s.Type {
 				t = ""
 			}
@@ -302,7 +308,7 @@ func (b *skeletonBuilder) gather(g *gathering, src source) string {
 	}
 	if s.Not != nil {
 		src.negated = true
-		b.gather(g, src.below(s.Not, src.at.child("not")))
+		b.gather(g, src.below(s.Not, src.at.Child("not")))
 	}
 	return t
 }
@@ -312,7 +318,7 @@ func (g *gathering) gatherItems(src source) {
 	if items == nil {
 		return
 	}
-	at := src.at.child("items")
+	at := src.at.Child("items")
 	if items.Schema != nil {
 		g.items.sources = append(g.items.sources, src.below(items.Schema, at))
 		return
@@ -321,7 +327,7 @@ func (g *gathering) gatherItems(src source) {
 		if i == len(g.itemLists) {
 			g.itemLists = append(g.itemLists, nil)
 		}
-		g.itemLists[i] = append(g.itemLists[i], src.below(s, at.index(i)))
+		g.itemLists[i] = append(g.itemLists[i], src.below(s, at.Index(i)))
 	}
 }
 
@@ -335,13 +341,13 @@ type skeletonParser struct {
 
 // schema reads the value that s was made of. It returns where the first
 // x-kubernetes-no-prune in it stands, or nil.
-func (p *skeletonParser) schema(s *Structural, at *place) (first *place) {
+func (p *skeletonParser) schema(s *Structural, at *schemapath.Path) (first *schemapath.Path) {
 	if p.d.PeekKind() != '{' {
 		p.d.SkipValue()
 		return nil
 	}
-	var own, below *place
-	note := func(found *place) {
+	var own, below *schemapath.Path
+	note := func(found *schemapath.Path) {
 		if below == nil {
 			below = found
 		}
@@ -352,7 +358,7 @@ func (p *skeletonParser) schema(s *Structural, at *place) (first *place) {
 		name := token.String()
 		switch name {
 		case "x-kubernetes-no-prune", "x-kubernetes-no-pruning", "x-no-pruning":
-			own = at.child(name)
+			own = at.Child(name)
 			if p.d.PeekKind() == 't' {
 				p.noPrune[s] = true
 			} else {
@@ -360,27 +366,27 @@ func (p *skeletonParser) schema(s *Structural, at *place) (first *place) {
 			}
 			p.d.SkipValue()
 		case "properties":
-			note(p.schemas(s.Properties, at.child(name)))
+			note(p.schemas(s.Properties, at.Child(name)))
 		case "patternProperties":
-			note(p.schemas(s.PatternProperties, at.child(name)))
+			note(p.schemas(s.PatternProperties, at.Child(name)))
 		case "additionalProperties":
-			note(p.schemaOrNot(s.value(), at.child(name)))
+			note(p.schemaOrNot(s.value(), at.Child(name)))
 		case "additionalItems":
-			note(p.schemaOrNot(s.AdditionalItems.schema(), at.child(name)))
+			note(p.schemaOrNot(s.AdditionalItems.schema(), at.Child(name)))
 		case "not":
-			note(p.schemaOrNot(s.Not, at.child(name)))
+			note(p.schemaOrNot(s.Not, at.Child(name)))
 		case "items":
 			if list := s.Items; list != nil && list.Schema == nil {
-				note(p.list(list.Schemas, at.child(name)))
+				note(p.list(list.Schemas, at.Child(name)))
 			} else {
-				note(p.schemaOrNot(s.element(), at.child(name)))
+				note(p.schemaOrNot(s.element(), at.Child(name)))
 			}
 		case "allOf":
-			note(p.list(s.AllOf, at.child(name)))
+			note(p.list(s.AllOf, at.Child(name)))
 		case "anyOf":
-			note(p.list(s.AnyOf, at.child(name)))
+			note(p.list(s.AnyOf, at.Child(name)))
 		case "oneOf":
-			note(p.list(s.OneOf, at.child(name)))
+			note(p.list(s.OneOf, at.Child(name)))
 		default:
 			p.d.SkipValue()
 		}
@@ -396,7 +402,7 @@ func (p *skeletonParser) schema(s *Structural, at *place) (first *place) {
 }
 
 // schemaOrNot reads a value that s was made of, or another if s is nil.
-func (p *skeletonParser) schemaOrNot(s *Structural, at *place) *place {
+func (p *skeletonParser) schemaOrNot(s *Structural, at *schemapath.Path) *schemapath.Path {
 	if s == nil {
 		p.d.SkipValue()
 		return nil
@@ -404,7 +410,7 @@ func (p *skeletonParser) schemaOrNot(s *Structural, at *place) *place {
 	return p.schema(s, at)
 }
 
-func (p *skeletonParser) schemas(m map[string]*Structural, at *place) (first *place) {
+func (p *skeletonParser) schemas(m map[string]*Structural, at *schemapath.Path) (first *schemapath.Path) {
 	if p.d.PeekKind() != '{' {
 		p.d.SkipValue()
 		return nil
@@ -413,7 +419,7 @@ func (p *skeletonParser) schemas(m map[string]*Structural, at *place) (first *pl
 	for p.d.PeekKind() == '"' {
 		name, _ := p.d.ReadToken()
 		key := name.String()
-		if found := p.schema(m[key], at.at(key)); first == nil {
+		if found := p.schema(m[key], at.Key(key)); first == nil {
 			first = found
 		}
 	}
@@ -421,14 +427,14 @@ func (p *skeletonParser) schemas(m map[string]*Structural, at *place) (first *pl
 	return first
 }
 
-func (p *skeletonParser) list(l []*Structural, at *place) (first *place) {
+func (p *skeletonParser) list(l []*Structural, at *schemapath.Path) (first *schemapath.Path) {
 	if p.d.PeekKind() != '[' {
 		p.d.SkipValue()
 		return nil
 	}
 	p.d.ReadToken()
 	for i := 0; p.d.PeekKind() != ']'; i++ {
-		if found := p.schema(l[i], at.index(i)); first == nil {
+		if found := p.schema(l[i], at.Index(i)); first == nil {
 			first = found
 		}
 	}

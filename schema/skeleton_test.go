@@ -183,6 +183,9 @@ func TestSkeletonErrors(t *testing.T) {
 	bad := `{"properties": {"a": {}}, "additionalProperties": true}`
 	_, err = schema.Skeleton([]byte(`{"items": [` + strings.Repeat(bad+",", 1000) + bad + `]}`))
 	require.Len(t, err, 100)
+	long := `{"properties": {"` + strings.Repeat("n", 1<<19) + `": {"$ref": "a", "allOf": [{"$ref": "b"}, {"$ref": "c"}]}}}`
+	_, err = schema.Skeleton([]byte(long))
+	require.Len(t, err, 2, "paths of half a megabyte each")
 }
 
 func ExampleSkeleton() {

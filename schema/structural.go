@@ -11,7 +11,7 @@ import (
 // plain tree that can be printed, compared, changed and marshalled back to the
 // JSON that [Parse] reads.
 //
-// The type also holds what is not structural, so that [Structural.Validate] can
+// The type also holds what is not structural, so that package schema/validation can
 // say why. Member names that it does not know are dropped by Parse, as the API
 // server drops them.
 type Structural struct {

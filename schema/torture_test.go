@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/torture"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -200,12 +201,12 @@ func tortureSchema(t *testing.T, text []byte) (accepted bool) {
 	} else {
 		require.IsType(t, errors.SchemaErrors{}, errSkeleton)
 	}
-	errValid := s.Validate()
+	errValid := validation.Structural(s)
 	if errValid != nil {
 		require.IsType(t, errors.SchemaErrors{}, errValid)
 		_ = errValid.Error()
 	}
-	_ = s.Warnings()
+	_ = validation.Warnings(s)
 	if err := tortureCompile(t, s); err != nil && errValid == nil {
 		// Defaults below additionalProperties are not validated.
 		require.Regexp(t, "must not grow|must not hold a number beyond", err.Error(), "what is valid compiles")
@@ -244,7 +245,7 @@ func tortureDefinitions(t *testing.T, text []byte) {
 	}
 	catalog := schema.NewCatalog()
 	for _, c := range crds {
-		if err := c.Validate(); err != nil {
+		if err := validation.CRD(c); err != nil {
 			require.IsType(t, errors.SchemaErrors{}, err, "%v", err)
 		}
 		_ = catalog.Add(c)

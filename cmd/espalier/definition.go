@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // isDefinition reports whether objects of a kind define others.
@@ -37,7 +38,7 @@ func (e *examiner) checkDefinition(o *object) {
 	}
 	for _, crd := range crds {
 		var faults errors.SchemaErrors
-		if stderrors.As(crd.Validate(), &faults) {
+		if stderrors.As(validation.CRD(crd), &faults) {
 			for _, fault := range faults {
 				e.addFault(o, failure, fault)
 			}

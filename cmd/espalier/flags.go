@@ -34,11 +34,11 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// A validation is the choice of kubectl's --validate, where true and false are further
+// A fieldValidation is the choice of kubectl's --validate, where true and false are further
 // spellings.
-type validation struct{ choice }
+type fieldValidation struct{ choice }
 
-func (v *validation) Set(s string) error {
+func (v *fieldValidation) Set(s string) error {
 	if same, ok := map[string]string{"true": "strict", "false": "ignore"}[s]; ok {
 		s = same
 	}
@@ -75,7 +75,7 @@ type options struct {
 	recursive bool
 	jobs      int
 
-	validate      validation
+	validate      fieldValidation
 	ignoreMissing bool
 	skipKinds     []string
 	color         choice
@@ -85,7 +85,7 @@ func newOptions(p *process, validate string) *options {
 	return &options{
 		process:   p,
 		semantics: choice{value: "deployed", values: []string{"deployed", "kep"}},
-		validate:  validation{choice{validate, []string{"strict", "warn", "ignore"}}},
+		validate:  fieldValidation{choice{validate, []string{"strict", "warn", "ignore"}}},
 		color:     choice{value: "auto", values: []string{"auto", "always", "never"}},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // named returns which arguments are files themselves, and not folders or patterns in which
@@ -154,12 +155,12 @@ func (e *examiner) checkSchema(o *object) {
 		return
 	}
 	var faults errors.SchemaErrors
-	if stderrors.As(s.Validate(), &faults) {
+	if stderrors.As(validation.Structural(s), &faults) {
 		for _, fault := range faults {
 			e.addFault(o, failure, fault)
 		}
 	}
-	for _, fault := range s.Warnings() {
+	for _, fault := range validation.Warnings(s) {
 		e.addFault(o, warning, fault)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // Faults returns why the API server refuses the names and versions of a definition, in the
 // order in which it does (ValidateCustomResourceDefinition of k8s.io/apiextensions-apiserver
-// v0.37), beside what schema.CRD.Validate says. Short names, categories, conversion, columns
+// v0.37), beside what validation.CRD says. Short names, categories, conversion, columns
 // and selectable fields are not looked at.
 func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	add := func(kind errors.SchemaErrorKind, field, value, msg string) {
@@ -36,7 +36,7 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 		add(errors.Invalid, "metadata.name", strconv.Quote(c.Name), subdomainRule)
 	}
 	switch {
-	case c.Group == "": // schema.CRD.Validate says so
+	case c.Group == "": // validation.CRD says so
 	case !isSubdomain(c.Group):
 		add(errors.Invalid, "spec.group", strconv.Quote(c.Group), subdomainRule)
 	case !strings.Contains(c.Group, "."):

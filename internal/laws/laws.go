@@ -30,6 +30,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/steps"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // A Reading is one of the ways in which a decoder reads documents.
@@ -65,7 +66,7 @@ func New(s *schema.Structural, dialect schema.Semantics, reading Reading, resour
 	return &Subject{
 		program: p, reading: reading, resource: resource,
 		// By the KEP a null stays in metadata of a default, and a server makes it {}.
-		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && (s.Validate() != nil || dialect == schema.KEP && reading != Hardened),
+		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && (validation.Structural(s) != nil || dialect == schema.KEP && reading != Hardened),
 	}, err
 }
 

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	stderrors "errors"
@@ -11,18 +11,20 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // TestValidate runs the cases of testdata/schema-validate, whose files say what
 // their sections mean.
 func TestValidate(t *testing.T) {
 	const root = "openAPIV3Schema"
-	checks := map[string]func(s *Structural) errors.SchemaErrors{
-		".want":   func(s *Structural) errors.SchemaErrors { return s.validateAt(root, false) },
-		".status": func(s *Structural) errors.SchemaErrors { return s.validateAt(root, true) },
-		".warn":   (*Structural).Warnings,
+	checks := map[string]func(s *schema.Structural) errors.SchemaErrors{
+		".want":   func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, false) },
+		".status": func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, true) },
+		".warn":   Warnings,
 	}
-	files, err := filepath.Glob("../testdata/schema-validate/*.txtar")
+	files, err := filepath.Glob("../../testdata/schema-validate/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no cases: ", err)
 	}
@@ -31,14 +33,14 @@ func TestValidate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var s *Structural
+		var s *schema.Structural
 		schemaName := ""
 		for _, section := range ar.Sections {
 			ext := filepath.Ext(section.Name)
 			name := strings.TrimSuffix(section.Name, ext)
 			if ext == ".yaml" {
 				schemaName = name
-				if s, err = Parse(section.Data); err != nil {
+				if s, err = schema.Parse(section.Data); err != nil {
 					t.Fatalf("%s: %s: %v", file, name, err)
 				}
 				continue
@@ -54,6 +56,15 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+func parseText(t testing.TB, text string) *schema.Structural {
+	t.Helper()
+	s, err := schema.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func compareLines(t *testing.T, errs errors.SchemaErrors, want string) {
 	t.Helper()
 	var got strings.Builder
@@ -66,52 +77,52 @@ func compareLines(t *testing.T, errs errors.SchemaErrors, want string) {
 }
 
 func TestValidateError(t *testing.T) {
-	s := &Structural{Type: "array"}
+	s := &schema.Structural{Type: "array"}
 	var errs errors.SchemaErrors
-	if err := s.Validate(); !stderrors.As(err, &errs) || len(errs) != 2 {
+	if err := Structural(s); !stderrors.As(err, &errs) || len(errs) != 2 {
 		t.Fatalf("got %v, want a list of two", err)
 	}
-	if err := (&Structural{Type: "object"}).Validate(); err != nil {
+	if err := Structural(&schema.Structural{Type: "object"}); err != nil {
 		t.Fatalf("got %v for a structural schema", err)
 	}
 }
 
 func TestValidateMissing(t *testing.T) {
-	var s *Structural
-	compareLines(t, s.validateAt("spec.versions[1].schema.openAPIV3Schema", true),
+	var s *schema.Structural
+	compareLines(t, validateAt(s, "spec.versions[1].schema.openAPIV3Schema", true),
 		"spec.versions[1].schema.openAPIV3Schema: Required value\n")
-	if len(s.Warnings()) > 0 {
+	if len(Warnings(s)) > 0 {
 		t.Error("warnings on no schema")
 	}
 }
 
 // A tree that was made by hand may have nil where a parsed one has schemas.
 func TestValidateHandmade(t *testing.T) {
-	s := &Structural{
+	s := &schema.Structural{
 		Type:       "object",
-		Properties: map[string]*Structural{"a": nil, "metadata": nil},
-		Items:      &SchemaOrArray{},
-		AllOf:      []*Structural{nil},
-		AnyOf:      []*Structural{nil, nil},
-		OneOf:      []*Structural{nil},
+		Properties: map[string]*schema.Structural{"a": nil, "metadata": nil},
+		Items:      &schema.SchemaOrArray{},
+		AllOf:      []*schema.Structural{nil},
+		AnyOf:      []*schema.Structural{nil, nil},
+		OneOf:      []*schema.Structural{nil},
 		Enum:       nil,
 		Default:    []byte(`{"apiVersion":"v1","kind":"K","a":{}}`),
 	}
-	compareLines(t, s.validateAt("P", false), `P.properties[a].type: Required value: must not be empty for specified object fields
+	compareLines(t, validateAt(s, "P", false), `P.properties[a].type: Required value: must not be empty for specified object fields
 P.properties[metadata].type: Invalid value: "": must be object
 P.properties[metadata].type: Required value: must not be empty for specified object fields
 `)
-	s.Properties["a"] = &Structural{Type: "object", XPreserveUnknownFields: new(bool)}
-	compareLines(t, s.validateAt("P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
+	s.Properties["a"] = &schema.Structural{Type: "object", XPreserveUnknownFields: new(bool)}
+	compareLines(t, validateAt(s, "P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
 }
 
 // What no parser lets through is refused all the same.
 func TestValidateHandmadeValues(t *testing.T) {
-	s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "string", Default: []byte(`{`)}}}
-	compareLines(t, s.validateAt("P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
+	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": {Type: "string", Default: []byte(`{`)}}}
+	compareLines(t, validateAt(s, "P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
 	s.Properties = nil
 	s.XValidations = []jsontext.Value{[]byte(`"x"`)}
-	if errs := s.validateAt("P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
+	if errs := validateAt(s, "P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
 		t.Error(errs)
 	}
 }
@@ -139,7 +150,7 @@ func TestValidateMetadataLimits(t *testing.T) {
 			if resource["kind"] == nil {
 				resource["kind"] = "K"
 			}
-			errs := metaErrors(&place{name: "P"}, resource, &Structural{XEmbeddedResource: true})
+			errs := metaErrors(schemapath.Root("P"), resource, &schema.Structural{XEmbeddedResource: true})
 			if want == "" && len(errs) == 0 {
 				continue
 			}
@@ -190,14 +201,14 @@ func TestCheckSteps(t *testing.T) {
 	x := decodeRaw([]byte(`{"s": "b", "l": [1, 1, 3], "more": "x"}`))
 	const enough = 1 << 20
 	left := enough
-	all := s.checkValue(x, &left)
+	all := checkValue(s, x, &left)
 	needed := enough - left
 	if len(all) < 7 || needed < 50 {
 		t.Fatalf("%d errors in %d steps", len(all), needed)
 	}
 	for steps := range needed + 1 {
 		left := steps
-		errs := s.checkValue(x, &left)
+		errs := checkValue(s, x, &left)
 		if (left < 0) != (steps < needed) || left >= 0 && !reflect.DeepEqual(errs, all) {
 			t.Errorf("with %d steps of %d, %d are left and there are %d errors of %d", steps, needed, left, len(errs), len(all))
 		}

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file restricts the root where the status subresource is on. There the
@@ -24,7 +27,7 @@ var rootKeywords = []string{
 
 // statusRoot reports the first keyword that is not allowed, in the order of the
 // fields of JSONSchemaProps.
-func (r *report) statusRoot(s *Structural, p *place) {
+func (r *report) statusRoot(s *schema.Structural, p *schemapath.Path) {
 	for _, keyword := range []struct {
 		name  string
 		isSet bool
@@ -34,7 +37,7 @@ func (r *report) statusRoot(s *Structural, p *place) {
 		{"Ref", s.Ref != nil},
 		{"Type", s.Type != ""},
 		{"Nullable", s.Nullable},
-		{"Default", s.hasDefault()},
+		{"Default", hasDefault(s)},
 		{"Enum", s.Enum != nil},
 		{"MaxProperties", s.MaxProperties != nil},
 		{"MinProperties", s.MinProperties != nil},
@@ -60,7 +63,7 @@ func (r *report) statusRoot(s *Structural, p *place) {
 				"only %v fields are allowed at the root of the schema if the status subresource is enabled", rootKeywords))
 			return
 		case keyword.name == "Type" && s.Type != "object":
-			r.invalid(p.child("type"), s.Type,
+			r.invalid(p.Child("type"), s.Type,
 				`only "object" is allowed as the type at the root of the schema if the status subresource is enabled`)
 			return
 		}
@@ -133,7 +136,7 @@ type (
 	}
 )
 
-func inMemory(s *Structural) *memorySchema {
+func inMemory(s *schema.Structural) *memorySchema {
 	if s == nil {
 		return nil
 	}
@@ -168,7 +171,7 @@ func inMemory(s *Structural) *memorySchema {
 	}
 	for name, v := range s.Dependencies {
 		var d memoryDependency
-		switch sub := new(Structural); v.Kind() {
+		switch sub := new(schema.Structural); v.Kind() {
 		case '{':
 			if json.Unmarshal(v, sub) == nil {
 				d.Schema = inMemory(sub)
@@ -181,7 +184,7 @@ func inMemory(s *Structural) *memorySchema {
 	return m
 }
 
-func inMemoryItems(s *SchemaOrArray) *memoryItems {
+func inMemoryItems(s *schema.SchemaOrArray) *memoryItems {
 	if s == nil {
 		return nil
 	}
@@ -192,31 +195,31 @@ func inMemoryItems(s *SchemaOrArray) *memoryItems {
 	return m
 }
 
-func inMemoryOrBool(s *SchemaOrBool) *memorySchemaOrBool {
+func inMemoryOrBool(s *schema.SchemaOrBool) *memorySchemaOrBool {
 	if s == nil {
 		return nil
 	}
 	return &memorySchemaOrBool{s.Allows, inMemory(s.Schema)}
 }
 
-func inMemoryList(list []*Structural) []*memorySchema {
+func inMemoryList(list []*schema.Structural) []*memorySchema {
 	if list == nil {
 		return nil
 	}
 	m := make([]*memorySchema, len(list))
 	for i, s := range list {
-		m[i] = inMemory(s.orEmpty())
+		m[i] = inMemory(orEmpty(s))
 	}
 	return m
 }
 
-func inMemoryMap(schemas map[string]*Structural) map[string]*memorySchema {
+func inMemoryMap(schemas map[string]*schema.Structural) map[string]*memorySchema {
 	if schemas == nil {
 		return nil
 	}
 	m := make(map[string]*memorySchema, len(schemas))
 	for name, s := range schemas {
-		m[name] = inMemory(s.orEmpty())
+		m[name] = inMemory(orEmpty(s))
 	}
 	return m
 }

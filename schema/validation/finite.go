@@ -1,21 +1,23 @@
-package schema
+package validation
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/espalier-dev/espalier/schema"
 )
 
-// maxPlaces is how many places a schema may have for [Structural.Validate] and [Structural.Warnings], which look at each: more
+// maxPlaces is how many places a schema may have for [Structural], [Warnings] and [CRD], which look at each: more
 // than a text of 256 MiB makes. A schema that was made by a program may stand in many places.
 const maxPlaces = 1 << 24
 
 // infinite says why not all places of a schema can be looked at, or nothing if they can.
-func (s *Structural) infinite() string {
-	f := finite{places: map[*Structural]int{}}
+func infinite(s *schema.Structural) string {
+	f := finite{places: map[*schema.Structural]int{}}
 	switch n := f.count(s, 0); {
 	case f.loops:
-		return fmt.Sprintf("must not hold itself, or be deeper than %d", MaxDepth)
+		return fmt.Sprintf("must not hold itself, or be deeper than %d", schema.MaxDepth)
 	case n > maxPlaces:
 		return fmt.Sprintf("has more than %d places: each counts as often as what holds it stands somewhere", maxPlaces)
 	}
@@ -24,21 +26,21 @@ func (s *Structural) infinite() string {
 
 // A finite counts the places of a schema, in time linear in its size.
 type finite struct {
-	places map[*Structural]int // 0 while it is counted
+	places map[*schema.Structural]int // 0 while it is counted
 	loops  bool
 }
 
-func (f *finite) count(s *Structural, depth int) int {
+func (f *finite) count(s *schema.Structural, depth int) int {
 	if s == nil || f.loops {
 		return 0
 	}
-	if n, known := f.places[s]; known || depth > MaxDepth {
+	if n, known := f.places[s]; known || depth > schema.MaxDepth {
 		f.loops = f.loops || n == 0
 		return n
 	}
 	f.places[s] = 0
 	n := 1
-	for _, c := range s.within() {
+	for _, c := range within(s) {
 		n = min(n+f.count(c, depth+1), maxPlaces+1)
 	}
 	f.places[s] = n
@@ -46,11 +48,14 @@ func (f *finite) count(s *Structural, depth int) int {
 }
 
 // within returns the schemas that s holds, some of which may be nil.
-func (s *Structural) within() []*Structural {
-	list := []*Structural{s.Not, s.element(), s.value(), s.AdditionalItems.schema()}
+func within(s *schema.Structural) []*schema.Structural {
+	list := []*schema.Structural{s.Not, element(s), additional(s)}
 	list = slices.Concat(list, s.AllOf, s.AnyOf, s.OneOf)
-	for _, m := range []map[string]*Structural{s.Properties, s.PatternProperties, s.Definitions} {
+	for _, m := range []map[string]*schema.Structural{s.Properties, s.PatternProperties, s.Definitions} {
 		list = slices.AppendSeq(list, maps.Values(m))
+	}
+	if s.AdditionalItems != nil {
+		list = append(list, s.AdditionalItems.Schema)
 	}
 	if s.Items != nil {
 		list = append(list, s.Items.Schemas...)

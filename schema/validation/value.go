@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file validates a value against a schema as the API server does it, with
@@ -114,10 +115,10 @@ func (v *verdict) failWhole(format string, args ...any) {
 // A checker validates against one schema. Below allOf, anyOf, oneOf and not,
 // the schema is a value validation, of which additionalProperties is not used.
 type checker struct {
-	*Structural
+	*schema.Structural
 	nested bool
 	at     *trail
-	made   map[*Structural]*prepared
+	made   map[*schema.Structural]*prepared
 	steps  *int // that are left
 }
 
@@ -129,8 +130,8 @@ type prepared struct {
 
 // checkValue validates x in as many steps as there are left. If these do not suffice, the
 // count becomes negative, and messages may be missing.
-func (s *Structural) checkValue(x any, steps *int) []valueError {
-	return checker{s, false, nil, make(map[*Structural]*prepared), steps}.check(x).errs
+func checkValue(s *schema.Structural, x any, steps *int) []valueError {
+	return checker{s, false, nil, make(map[*schema.Structural]*prepared), steps}.check(x).errs
 }
 
 // spend takes n steps. It reports whether there were as many.
@@ -140,8 +141,8 @@ func (c checker) spend(n int) bool {
 }
 
 // with returns a checker for another schema, at another place.
-func (c checker) with(s *Structural, at *trail) checker {
-	c.Structural, c.at = s.orEmpty(), at
+func (c checker) with(s *schema.Structural, at *trail) checker {
+	c.Structural, c.at = orEmpty(s), at
 	return c
 }
 
@@ -354,7 +355,7 @@ func (c checker) checkFormat(x any) *verdict {
 // checkArray validates elements first, then the array (schemaSliceValidator).
 func (c checker) checkArray(x any) *verdict {
 	v, list := new(verdict), x.([]any)
-	if item := c.element(); item != nil {
+	if item := element(c.Structural); item != nil {
 		for i, e := range list {
 			v.merge(c.with(item, c.at.element(i)).check(e))
 		}
@@ -435,7 +436,7 @@ func (c checker) checkObject(x any) *verdict {
 // checkJunctors validates anyOf, oneOf, allOf and not (schemaPropsValidator).
 func (c checker) checkJunctors(x any) *verdict {
 	v := new(verdict)
-	under := func(s *Structural) *verdict {
+	under := func(s *schema.Structural) *verdict {
 		sub := c.with(s, c.at)
 		sub.nested = true
 		return sub.check(x)
@@ -474,7 +475,7 @@ func (c checker) checkJunctors(x any) *verdict {
 
 // firstFit returns the verdict of the first alternative of anyOf that fits, or
 // of that with the most matches.
-func (c checker) firstFit(under func(*Structural) *verdict) (best *verdict) {
+func (c checker) firstFit(under func(*schema.Structural) *verdict) (best *verdict) {
 	for _, s := range c.AnyOf {
 		one := under(s)
 		if one.ok() {
@@ -488,7 +489,7 @@ func (c checker) firstFit(under func(*Structural) *verdict) (best *verdict) {
 }
 
 // oneFit demands that exactly one alternative of oneOf fits.
-func (c checker) oneFit(under func(*Structural) *verdict) *verdict {
+func (c checker) oneFit(under func(*schema.Structural) *verdict) *verdict {
 	var best, fit *verdict
 	fits := 0
 	for _, s := range c.OneOf {

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"encoding/hex"

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file has the rules for every schema in a definition, structural or not:
@@ -28,18 +31,18 @@ func (c metaContext) withoutDefaults(reason string) metaContext {
 
 // definition checks s and all schemas in it. A node's keywords come first, then
 // what is below it, then what its extensions demand.
-func (r *report) definition(s *Structural, p *place, isRoot bool, c metaContext) {
+func (r *report) definition(s *schema.Structural, p *schemapath.Path, isRoot bool, c metaContext) {
 	r.keywords(s, p, c)
 	r.below(s, p, isRoot, c)
 	if s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields {
-		r.invalid(p.child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined")
+		r.invalid(p.Child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined")
 	}
 	r.mapType(s, p)
 	r.listType(s, p)
 	r.listMap(s, p)
 	r.listItems(s, p)
 	for i, rule := range s.XValidations {
-		r.rule(rule, p.child("x-kubernetes-validations").index(i))
+		r.rule(rule, p.Child("x-kubernetes-validations").Index(i))
 	}
 }
 
@@ -47,12 +50,12 @@ func (r *report) definition(s *Structural, p *place, isRoot bool, c metaContext)
 var openAPITypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
 // keywords checks a node without what is below it (specStandardValidatorV3.validate).
-func (r *report) keywords(s *Structural, p *place, c metaContext) {
+func (r *report) keywords(s *schema.Structural, p *schemapath.Path, c metaContext) {
 	if s.Type != "" && !slices.Contains(openAPITypes, s.Type) {
-		r.unsupported(p.child("type"), s.Type, openAPITypes)
+		r.unsupported(p.Child("type"), s.Type, openAPITypes)
 	}
-	if s.hasDefault() && c.noDefaults {
-		r.forbidden(p.child("default"), "must not be set "+c.whyNot)
+	if hasDefault(s) && c.noDefaults {
+		r.forbidden(p.Child("default"), "must not be set "+c.whyNot)
 	}
 	for _, keyword := range []struct {
 		isSet bool
@@ -66,34 +69,34 @@ func (r *report) keywords(s *Structural, p *place, c metaContext) {
 		{s.Ref != nil, "$ref"},
 	} {
 		if keyword.isSet {
-			r.forbidden(p.child(keyword.name), keyword.name+" is not supported")
+			r.forbidden(p.Child(keyword.name), keyword.name+" is not supported")
 		}
 	}
 	if s.Type == "null" {
-		r.forbidden(p.child("type"), "type cannot be set to null, use nullable as an alternative")
+		r.forbidden(p.Child("type"), "type cannot be set to null, use nullable as an alternative")
 	}
 	if s.Items != nil && len(s.Items.Schemas) > 0 {
-		r.forbidden(p.child("items"), "items must be a schema object and not an array")
+		r.forbidden(p.Child("items"), "items must be a schema object and not an array")
 	}
 	if c.inside && s.XEmbeddedResource {
-		r.forbidden(p.child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta")
+		r.forbidden(p.Child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta")
 	}
 	if s.UniqueItems {
-		r.forbidden(p.child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
+		r.forbidden(p.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
 	}
 	if ap := s.AdditionalProperties; ap != nil && len(s.Properties) > 0 && (ap.Schema != nil || !ap.Allows) {
-		r.forbidden(p.child("additionalProperties"), "additionalProperties and properties are mutual exclusive")
+		r.forbidden(p.Child("additionalProperties"), "additionalProperties and properties are mutual exclusive")
 	}
 }
 
 // below checks the schemas in s.
-func (r *report) below(s *Structural, p *place, isRoot bool, c metaContext) {
-	if value := s.value(); value != nil {
+func (r *report) below(s *schema.Structural, p *schemapath.Path, isRoot bool, c metaContext) {
+	if value := additional(s); value != nil {
 		sub := c
 		if c.inside {
 			sub = c.withoutDefaults("inside additionalProperties applying to object metadata")
 		}
-		r.definition(value, p.child("additionalProperties"), false, sub)
+		r.definition(value, p.Child("additionalProperties"), false, sub)
 	}
 	for _, name := range sortedKeys(s.Properties) {
 		sub := c
@@ -103,63 +106,63 @@ func (r *report) below(s *Structural, p *place, isRoot bool, c metaContext) {
 				sub = sub.withoutDefaults("in top-level " + name)
 			}
 		}
-		r.definition(s.Properties[name].orEmpty(), p.property(name), false, sub)
+		r.definition(orEmpty(s.Properties[name]), p.Property(name), false, sub)
 	}
 	if s.Not != nil {
-		r.definition(s.Not, p.child("not"), false, c)
+		r.definition(s.Not, p.Child("not"), false, c)
 	}
-	r.definitions(s.AllOf, p.child("allOf"), c)
-	r.definitions(s.OneOf, p.child("oneOf"), c)
-	r.definitions(s.AnyOf, p.child("anyOf"), c)
+	r.definitions(s.AllOf, p.Child("allOf"), c)
+	r.definitions(s.OneOf, p.Child("oneOf"), c)
+	r.definitions(s.AnyOf, p.Child("anyOf"), c)
 	for _, name := range sortedKeys(s.Definitions) {
-		r.definition(s.Definitions[name].orEmpty(), p.child("definitions").at(name), false, c)
+		r.definition(orEmpty(s.Definitions[name]), p.Child("definitions").Key(name), false, c)
 	}
 	if s.Items != nil {
 		if s.Items.Schema != nil {
-			r.definition(s.Items.Schema, p.child("items"), false, c)
+			r.definition(s.Items.Schema, p.Child("items"), false, c)
 		}
-		r.definitions(s.Items.Schemas, p.child("items"), c)
+		r.definitions(s.Items.Schemas, p.Child("items"), c)
 	}
 	for _, name := range sortedKeys(s.Dependencies) {
 		// Each holds those within it as text that is read again.
 		if v := s.Dependencies[name]; v.Kind() == '{' && r.hasRoom() {
-			dependency := new(Structural)
+			dependency := new(schema.Structural)
 			if json.Unmarshal(v, dependency) == nil {
-				r.definition(dependency, p.child("dependencies").at(name), false, c)
+				r.definition(dependency, p.Child("dependencies").Key(name), false, c)
 			}
 		}
 	}
 }
 
-func (r *report) definitions(list []*Structural, p *place, c metaContext) {
+func (r *report) definitions(list []*schema.Structural, p *schemapath.Path, c metaContext) {
 	for i, s := range list {
-		r.definition(s.orEmpty(), p.index(i), false, c)
+		r.definition(orEmpty(s), p.Index(i), false, c)
 	}
 }
 
-func (r *report) mapType(s *Structural, p *place) {
+func (r *report) mapType(s *schema.Structural, p *schemapath.Path) {
 	if s.XMapType == nil {
 		return
 	}
 	r.typeMust(s, p, "object", "must be object if x-kubernetes-map-type is specified")
 	if t := *s.XMapType; t != "atomic" && t != "granular" {
-		r.unsupported(p.child("x-kubernetes-map-type"), t, []string{"atomic", "granular"})
+		r.unsupported(p.Child("x-kubernetes-map-type"), t, []string{"atomic", "granular"})
 	}
 }
 
 // typeMust checks the type of s; an absent one is a value that is required.
-func (r *report) typeMust(s *Structural, p *place, typ, msg string) {
+func (r *report) typeMust(s *schema.Structural, p *schemapath.Path, typ, msg string) {
 	switch s.Type {
 	case typ:
 	case "":
-		r.required(p.child("type"), msg)
+		r.required(p.Child("type"), msg)
 	default:
-		r.invalid(p.child("type"), s.Type, msg)
+		r.invalid(p.Child("type"), s.Type, msg)
 	}
 }
 
-func (r *report) listType(s *Structural, p *place) {
-	keys := p.child("x-kubernetes-list-type")
+func (r *report) listType(s *schema.Structural, p *schemapath.Path) {
+	keys := p.Child("x-kubernetes-list-type")
 	const needsMap = "must be map if x-kubernetes-list-map-keys is non-empty"
 	if s.XListType == nil {
 		if len(s.XListMapKeys) > 0 {
@@ -170,7 +173,7 @@ func (r *report) listType(s *Structural, p *place) {
 	r.typeMust(s, p, "array", "must be array if x-kubernetes-list-type is specified")
 	t := *s.XListType
 	if t == "set" && s.Type == "array" {
-		r.setItems(s.element(), p.child("items"))
+		r.setItems(element(s), p.Child("items"))
 	}
 	if t != "atomic" && t != "set" && t != "map" {
 		r.unsupported(keys, t, []string{"atomic", "set", "map"})
@@ -182,27 +185,27 @@ func (r *report) listType(s *Structural, p *place) {
 
 // setItems checks the items of a set: what has parts is compared as a whole, or
 // it would be no element of a set.
-func (r *report) setItems(item *Structural, p *place) {
+func (r *report) setItems(item *schema.Structural, p *schemapath.Path) {
 	const msg = "must be atomic as item of a list with x-kubernetes-list-type=set"
 	switch {
 	case item == nil:
 	case item.Type == "array" && item.XListType != nil && *item.XListType != "atomic":
-		r.invalid(p.child("x-kubernetes-list-type"), item.XListType, msg)
+		r.invalid(p.Child("x-kubernetes-list-type"), item.XListType, msg)
 	case item.Type == "object" && (item.XMapType == nil || *item.XMapType != "atomic"):
-		r.invalid(p.child("x-kubernetes-map-type"), item.XListType, msg) // the list type: so the server shows it
+		r.invalid(p.Child("x-kubernetes-map-type"), item.XListType, msg) // the list type: so the server shows it
 	}
 }
 
 // listMap checks a list of objects that are told apart by keys.
-func (r *report) listMap(s *Structural, p *place) {
+func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 	if s.XListType == nil || *s.XListType != "map" {
 		return
 	}
-	keys, items := p.child("x-kubernetes-list-map-keys"), p.child("items")
+	keys, items := p.Child("x-kubernetes-list-map-keys"), p.Child("items")
 	if len(s.XListMapKeys) == 0 {
 		r.required(keys, "must not be empty if x-kubernetes-list-type is map")
 	}
-	item := s.element()
+	item := element(s)
 	switch {
 	case s.Items == nil:
 		r.required(items, "must have a schema if x-kubernetes-list-type is map")
@@ -211,15 +214,15 @@ func (r *report) listMap(s *Structural, p *place) {
 		r.invalid(items, inMemoryItems(s.Items), "must only have a single schema if x-kubernetes-list-type is map")
 		return
 	case item.Type != "object":
-		r.invalid(items.child("type"), item.Type, "must be object if parent array's x-kubernetes-list-type is map")
+		r.invalid(items.Child("type"), item.Type, "must be object if parent array's x-kubernetes-list-type is map")
 		return
 	}
 	seen := make(map[string]bool)
 	for _, k := range s.XListMapKeys {
-		if prop, ok := item.property(k); !ok {
+		if prop, ok := property(item, k); !ok {
 			r.invalid(keys, s.XListMapKeys, "entries must all be names of item properties")
 		} else if prop.Type == "array" || prop.Type == "object" {
-			r.invalid(items.property(k).child("type"), item.Type, // the type of the item: so the server shows it
+			r.invalid(items.Property(k).Child("type"), item.Type, // the type of the item: so the server shows it
 				"must be a scalar type if parent array's x-kubernetes-list-type is map")
 		}
 		if seen[k] {
@@ -231,14 +234,14 @@ func (r *report) listMap(s *Structural, p *place) {
 
 // listItems checks that the items of sets and maps, and the keys of maps, are
 // always there (validateMapListKeysMapSet).
-func (r *report) listItems(s *Structural, p *place) {
-	item := s.element()
+func (r *report) listItems(s *schema.Structural, p *schemapath.Path) {
+	item := element(s)
 	if item == nil || s.XListType == nil || *s.XListType != "set" && *s.XListType != "map" {
 		return
 	}
-	items := p.child("items")
+	items := p.Child("items")
 	if item.Nullable {
-		r.forbidden(items.child("nullable"), "cannot be nullable when x-kubernetes-list-type is "+*s.XListType)
+		r.forbidden(items.Child("nullable"), "cannot be nullable when x-kubernetes-list-type is "+*s.XListType)
 	}
 	if *s.XListType == "set" {
 		return
@@ -248,13 +251,13 @@ func (r *report) listItems(s *Structural, p *place) {
 		required[name] = true
 	}
 	for _, k := range s.XListMapKeys {
-		prop, ok := item.property(k)
-		if ok && !required[k] && !prop.hasDefault() {
-			r.required(items.property(k).child("default"),
+		prop, ok := property(item, k)
+		if ok && !required[k] && !hasDefault(prop) {
+			r.required(items.Property(k).Child("default"),
 				"this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property")
 		}
 		if prop.Nullable {
-			r.forbidden(items.property(k).child("nullable"),
+			r.forbidden(items.Property(k).Child("nullable"),
 				"this property is in x-kubernetes-list-map-keys, so it cannot be nullable")
 		}
 	}
@@ -273,16 +276,16 @@ type celRule struct {
 type celReason string
 
 // rule checks what can be said of a rule without compiling it.
-func (r *report) rule(raw jsontext.Value, p *place) {
+func (r *report) rule(raw jsontext.Value, p *schemapath.Path) {
 	var rule celRule
 	if err := json.Unmarshal(raw, &rule); err != nil {
 		r.invalid(p, raw, fmt.Sprint("must be a rule: ", err))
 		return
 	}
 	text, msg := strings.TrimSpace(rule.Rule), strings.TrimSpace(rule.Message)
-	switch message := p.child("message"); {
+	switch message := p.Child("message"); {
 	case text == "":
-		r.required(p.child("rule"), "rule is not specified")
+		r.required(p.Child("rule"), "rule is not specified")
 	case rule.Message != "" && msg == "":
 		r.invalid(message, rule.Message, "must be non-empty if specified")
 	case hasLineBreak(msg):
@@ -291,17 +294,17 @@ func (r *report) rule(raw jsontext.Value, p *place) {
 		r.required(message, "message must be specified if rule contains line breaks")
 	}
 	if rule.MessageExpression != "" && strings.TrimSpace(rule.MessageExpression) == "" {
-		r.required(p.child("messageExpression"), "messageExpression must be non-empty if specified")
+		r.required(p.Child("messageExpression"), "messageExpression must be non-empty if specified")
 	}
 	reasons := []string{"FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"}
 	if rule.Reason != nil && !slices.Contains(reasons, string(*rule.Reason)) {
-		r.unsupported(p.child("reason"), *rule.Reason, reasons)
+		r.unsupported(p.Child("reason"), *rule.Reason, reasons)
 	}
 	if rule.FieldPath != "" && strings.TrimSpace(rule.FieldPath) == "" {
-		r.invalid(p.child("fieldPath"), rule.FieldPath, "must be non-empty if specified")
+		r.invalid(p.Child("fieldPath"), rule.FieldPath, "must be non-empty if specified")
 	}
 	if hasLineBreak(rule.FieldPath) {
-		r.invalid(p.child("fieldPath"), rule.FieldPath, "must not contain line breaks")
+		r.invalid(p.Child("fieldPath"), rule.FieldPath, "must not contain line breaks")
 	}
 }
 
@@ -310,18 +313,17 @@ func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 // unsupportedKeyword returns what the conversion to a structural schema says of
 // s (NewStructural), or nothing. Only $schema is not reported by the rules
 // above, and so is the only one that is ever shown.
-func unsupportedKeyword(s *Structural) string {
-	const schema = "OpenAPIV3Schema 'schema' is not supported"
+func unsupportedKeyword(s *schema.Structural) string {
 	switch {
 	case s.Schema != "":
-		return schema
+		return "OpenAPIV3Schema 'schema' is not supported"
 	case s.ID != "", s.Ref != nil && *s.Ref != "", len(s.PatternProperties) > 0, len(s.Dependencies) > 0,
 		s.AdditionalItems != nil, len(s.Definitions) > 0,
 		s.XPreserveUnknownFields != nil && !*s.XPreserveUnknownFields,
 		s.Items != nil && len(s.Items.Schemas) > 0:
 		return "unsupported"
 	}
-	for _, list := range [][]*Structural{{s.Not}, s.AllOf, s.AnyOf, s.OneOf, {s.element(), s.value()}} {
+	for _, list := range [][]*schema.Structural{{s.Not}, s.AllOf, s.AnyOf, s.OneOf, {element(s), additional(s)}} {
 		for _, sub := range list {
 			if sub == nil {
 				continue
@@ -332,7 +334,7 @@ func unsupportedKeyword(s *Structural) string {
 		}
 	}
 	for _, prop := range s.Properties {
-		if msg := unsupportedKeyword(prop.orEmpty()); msg != "" {
+		if msg := unsupportedKeyword(orEmpty(prop)); msg != "" {
 			return msg
 		}
 	}

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/objectmeta"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file handles the metadata of embedded resources in defaults as the server
@@ -21,19 +23,19 @@ func decodeMeta(v any) (*objectmeta.ObjectMeta, error) {
 
 // member returns the schema for a member of an object, and the place of it as
 // messages on metadata have it.
-func (s *Structural) member(p *place, name string) (*Structural, *place, bool) {
+func member(s *schema.Structural, p *schemapath.Path, name string) (*schema.Structural, *schemapath.Path, bool) {
 	if s == nil {
 		return nil, nil, false
 	}
-	if prop, ok := s.property(name); ok {
-		return prop, p.child(name), true
+	if prop, ok := property(s, name); ok {
+		return prop, p.Child(name), true
 	}
-	return s.value(), p.at(name), s.AdditionalProperties != nil
+	return additional(s), p.Key(name), s.AdditionalProperties != nil
 }
 
 // coerceMeta gives the metadata of the embedded resources in x their canonical
 // form, and stops at the first that has none.
-func coerceMeta(p *place, x any, s *Structural) errors.SchemaErrors {
+func coerceMeta(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaErrors {
 	if s == nil {
 		return nil
 	}
@@ -42,11 +44,11 @@ func coerceMeta(p *place, x any, s *Structural) errors.SchemaErrors {
 		for _, name := range sortedKeys(x) {
 			v := x[name]
 			if s.XEmbeddedResource {
-				if errs := coerceField(p.child(name), x, name); errs != nil {
+				if errs := coerceField(p.Child(name), x, name); errs != nil {
 					return errs
 				}
 			}
-			if sub, at, ok := s.member(p, name); ok {
+			if sub, at, ok := member(s, p, name); ok {
 				if errs := coerceMeta(at, v, sub); errs != nil {
 					return errs
 				}
@@ -54,7 +56,7 @@ func coerceMeta(p *place, x any, s *Structural) errors.SchemaErrors {
 		}
 	case []any:
 		for i, v := range x {
-			if errs := coerceMeta(p.index(i), v, s.element()); errs != nil {
+			if errs := coerceMeta(p.Index(i), v, element(s)); errs != nil {
 				return errs
 			}
 		}
@@ -62,7 +64,7 @@ func coerceMeta(p *place, x any, s *Structural) errors.SchemaErrors {
 	return nil
 }
 
-func coerceField(p *place, resource map[string]any, name string) errors.SchemaErrors {
+func coerceField(p *schemapath.Path, resource map[string]any, name string) errors.SchemaErrors {
 	var r report
 	switch v := resource[name]; name {
 	case "apiVersion", "kind":
@@ -82,7 +84,7 @@ func coerceField(p *place, resource map[string]any, name string) errors.SchemaEr
 }
 
 // resources validates the type and the metadata of the embedded resources in x.
-func (r *report) resources(p *place, x any, s *Structural) {
+func (r *report) resources(p *schemapath.Path, x any, s *schema.Structural) {
 	if s == nil {
 		return
 	}
@@ -92,36 +94,36 @@ func (r *report) resources(p *place, x any, s *Structural) {
 			r.resource(p, x)
 		}
 		for _, name := range sortedKeys(x) {
-			if sub, at, ok := s.member(p, name); ok {
+			if sub, at, ok := member(s, p, name); ok {
 				r.resources(at, x[name], sub)
 			}
 		}
 	case []any:
 		for i, v := range x {
-			r.resources(p.index(i), v, s.element())
+			r.resources(p.Index(i), v, element(s))
 		}
 	}
 }
 
 // resource validates one embedded resource (validateEmbeddedResource).
-func (r *report) resource(p *place, x map[string]any) {
+func (r *report) resource(p *schemapath.Path, x map[string]any) {
 	for _, name := range []string{"apiVersion", "kind"} {
 		if _, ok := x[name]; !ok {
-			r.required(p.child(name), "")
+			r.required(p.Child(name), "")
 		}
 	}
 	if v, ok := r.typeField(p, x, "apiVersion"); ok {
 		if _, ok := versionOf(v); !ok {
-			r.invalid(p.child("apiVersion"), v, "unexpected GroupVersion string: "+v)
+			r.invalid(p.Child("apiVersion"), v, "unexpected GroupVersion string: "+v)
 		}
 	}
 	if v, ok := r.typeField(p, x, "kind"); ok {
 		if faults := kindFaults(strings.ToLower(v)); len(faults) > 0 {
-			r.invalid(p.child("kind"), v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
+			r.invalid(p.Child("kind"), v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
 		}
 	}
 	if v, ok := x["metadata"]; ok {
-		at := p.child("metadata")
+		at := p.Child("metadata")
 		meta, _ := decodeMeta(v) // of which coerceMeta has made what can be decoded
 		var sub report
 		sub.metadata(at, meta)
@@ -130,11 +132,11 @@ func (r *report) resource(p *place, x map[string]any) {
 }
 
 // typeField returns apiVersion or kind, which are text, if it is not empty.
-func (r *report) typeField(p *place, x map[string]any, name string) (string, bool) {
+func (r *report) typeField(p *schemapath.Path, x map[string]any, name string) (string, bool) {
 	v, ok := x[name]
 	s, _ := v.(string)
 	if ok && s == "" {
-		r.invalid(p.child(name), s, "must not be empty")
+		r.invalid(p.Child(name), s, "must not be empty")
 	}
 	return s, s != ""
 }
@@ -153,10 +155,10 @@ func versionOf(apiVersion string) (version string, ok bool) {
 
 // metadata validates metadata as on creation. A name may be absent, and a
 // namespace may be there.
-func (r *report) metadata(p *place, m *objectmeta.ObjectMeta) {
+func (r *report) metadata(p *schemapath.Path, m *objectmeta.ObjectMeta) {
 	faults := func(at string, v string, faults []string) {
 		for _, fault := range faults {
-			r.invalid(p.child(at), v, fault)
+			r.invalid(p.Child(at), v, fault)
 		}
 	}
 	faults("generateName", m.GenerateName, segmentFaults(m.GenerateName, true))
@@ -165,7 +167,7 @@ func (r *report) metadata(p *place, m *objectmeta.ObjectMeta) {
 		faults("namespace", m.Namespace, namespaceFaults(m.Namespace))
 	}
 	if m.Generation < 0 {
-		r.invalid(p.child("generation"), m.Generation, "must be greater than or equal to 0")
+		r.invalid(p.Child("generation"), m.Generation, "must be greater than or equal to 0")
 	}
 	for _, k := range sortedKeys(m.Labels) {
 		faults("labels", k, labelKeyFaults(k))
@@ -178,35 +180,35 @@ func (r *report) metadata(p *place, m *objectmeta.ObjectMeta) {
 		size += len(k) + len(m.Annotations[k])
 	}
 	if size > maxAnnotations {
-		r.add(errors.TooLong, p.child("annotations"), "", tooLong(maxAnnotations))
+		r.add(errors.TooLong, p.Child("annotations"), "", tooLong(maxAnnotations))
 	}
-	r.owners(p.child("ownerReferences"), m.OwnerReferences)
+	r.owners(p.Child("ownerReferences"), m.OwnerReferences)
 	has := make(map[string]bool)
 	for _, f := range m.Finalizers {
 		faults("finalizers", f, labelKeyFaults(f))
 		has[f] = true
 	}
 	if has["orphan"] && has["foregroundDeletion"] {
-		r.invalid(p.child("finalizers"), m.Finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+		r.invalid(p.Child("finalizers"), m.Finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 	}
 	for i, f := range m.ManagedFields {
-		r.managed(p.child("managedFields").index(i), f)
+		r.managed(p.Child("managedFields").Index(i), f)
 	}
 }
 
-func (r *report) owners(p *place, owners []objectmeta.OwnerReference) {
+func (r *report) owners(p *schemapath.Path, owners []objectmeta.OwnerReference) {
 	controller := ""
 	for i, o := range owners {
-		at := p.index(i)
+		at := p.Index(i)
 		version, ok := versionOf(o.APIVersion)
 		if o.APIVersion != "" && (!ok || version == "") {
-			r.invalid(at.child("apiVersion"), o.APIVersion, "must be <group>/<version> or <version>")
+			r.invalid(at.Child("apiVersion"), o.APIVersion, "must be <group>/<version> or <version>")
 		}
 		for _, field := range []struct{ name, value string }{
 			{"apiVersion", o.APIVersion}, {"kind", o.Kind}, {"name", o.Name}, {"uid", string(o.UID)},
 		} {
 			if field.value == "" {
-				r.required(at.child(field.name), "must not be empty")
+				r.required(at.Child(field.name), "must not be empty")
 			}
 		}
 		if strings.TrimPrefix(o.APIVersion, "/") == "v1" && o.Kind == "Event" {
@@ -224,27 +226,27 @@ func (r *report) owners(p *place, owners []objectmeta.OwnerReference) {
 	}
 }
 
-func (r *report) managed(p *place, f objectmeta.ManagedFieldsEntry) {
+func (r *report) managed(p *schemapath.Path, f objectmeta.ManagedFieldsEntry) {
 	switch f.Operation {
 	case "Apply", "Update":
 	case "":
-		r.required(p.child("operation"), "must not be empty")
+		r.required(p.Child("operation"), "must not be empty")
 	default:
-		r.unsupported(p.child("operation"), f.Operation, []string{"Apply", "Update"})
+		r.unsupported(p.Child("operation"), f.Operation, []string{"Apply", "Update"})
 	}
 	if f.FieldsType != "" && f.FieldsType != "FieldsV1" {
-		r.invalid(p.child("fieldsType"), f.FieldsType, "must be `FieldsV1`")
+		r.invalid(p.Child("fieldsType"), f.FieldsType, "must be `FieldsV1`")
 	}
 	const maxManager, maxSubresource = 128, 256
 	if len(f.Manager) > maxManager {
-		r.add(errors.TooLong, p.child("manager"), "", tooLong(maxManager))
+		r.add(errors.TooLong, p.Child("manager"), "", tooLong(maxManager))
 	}
 	for i, c := range f.Manager {
 		if !unicode.IsPrint(c) {
-			r.invalid(p.child("manager"), f.Manager, fmt.Sprintf("invalid character %#U (at position %d)", c, i))
+			r.invalid(p.Child("manager"), f.Manager, fmt.Sprintf("invalid character %#U (at position %d)", c, i))
 		}
 	}
 	if len(f.Subresource) > maxSubresource {
-		r.add(errors.TooLong, p.child("subresource"), "", tooLong(maxSubresource))
+		r.add(errors.TooLong, p.Child("subresource"), "", tooLong(maxSubresource))
 	}
 }

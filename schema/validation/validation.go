@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"encoding/json"
@@ -11,20 +11,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
-// Validate says why s is not a structural schema that the API server accepts
+// Structural says why s is not a structural schema that the API server accepts
 // at the creation of a definition, with its messages, its paths below
 // openAPIV3Schema, and its order: nil, or an [errors.SchemaErrors]. Only rules
-// in CEL (x-kubernetes-validations) are not compiled.
+// in CEL (x-kubernetes-validations) are not compiled. A nil s is a schema that is missing.
 //
-// Where the server goes through a Go map, and its order is random, Validate
-// goes by name. Its recursion follows s: a schema that holds itself, is deeper than [MaxDepth] or has more than
+// Where the server goes through a Go map, and its order is random, Structural
+// goes by name. Its recursion follows s: a schema that holds itself, is deeper than [schema.MaxDepth] or has more than
 // 16 million places is refused as a whole, which no schema is that was parsed. Beyond
 // [MaxErrorBytes] errors are only counted, and beyond [MaxDefaultSteps] defaults
 // are not validated further; both are errors themselves, of the kind TooMany.
-func (s *Structural) Validate() error {
-	if errs := s.validateAt("openAPIV3Schema", false); len(errs) > 0 {
+func Structural(s *schema.Structural) error {
+	if errs := validateAt(s, "openAPIV3Schema", false); len(errs) > 0 {
 		return errs
 	}
 	return nil
@@ -34,14 +36,14 @@ func (s *Structural) Validate() error {
 // server (validateCustomResourceDefinitionValidation in the validation of
 // apiextensions): hasStatus says whether the status subresource is on, which
 // restricts the root. A nil s is a schema that is missing.
-func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors {
+func validateAt(s *schema.Structural, root string, hasStatus bool) errors.SchemaErrors {
 	var r report
-	p := &place{name: root}
+	p := schemapath.Root(root)
 	if s == nil {
 		r.required(p, "")
 		return r.list
 	}
-	if why := s.infinite(); why != "" {
+	if why := infinite(s); why != "" {
 		r.forbidden(p, why)
 		return r.list
 	}
@@ -49,7 +51,7 @@ func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors
 		r.statusRoot(s, p)
 	}
 	if s.Nullable {
-		r.forbidden(p.child("nullable"), "nullable cannot be true at the root")
+		r.forbidden(p.Child("nullable"), "nullable cannot be true at the root")
 	}
 	unsupported := unsupportedKeyword(s)
 	if unsupported == "" {
@@ -67,8 +69,8 @@ func (s *Structural) validateAt(root string, hasStatus bool) errors.SchemaErrors
 	return r.errors(p)
 }
 
-// MaxErrorBytes is how much text [Structural.Validate] and [Structural.Warnings]
-// return: a schema may have as many faults as it has nodes, each with a path as long
+// MaxErrorBytes is how much text [Structural] and [Warnings] return, and [CRD] of one
+// schema: a schema may have as many faults as it has nodes, each with a path as long
 // as the schema is deep.
 const MaxErrorBytes = 1 << 20
 
@@ -89,7 +91,7 @@ func (r *report) hasRoom() bool {
 	return true
 }
 
-func (r *report) add(kind errors.SchemaErrorKind, p *place, value, msg string) {
+func (r *report) add(kind errors.SchemaErrorKind, p *schemapath.Path, value, msg string) {
 	if r.hasRoom() {
 		r.keep(&errors.SchemaError{Kind: kind, Field: p.String(), Value: value, Msg: msg})
 	}
@@ -110,7 +112,7 @@ func (r *report) take(errs errors.SchemaErrors) {
 }
 
 // errors returns all errors, and how many there are beyond these.
-func (r *report) errors(root *place) errors.SchemaErrors {
+func (r *report) errors(root *schemapath.Path) errors.SchemaErrors {
 	if r.omitted == 0 {
 		return r.list
 	}
@@ -120,16 +122,16 @@ func (r *report) errors(root *place) errors.SchemaErrors {
 	})
 }
 
-func (r *report) required(p *place, msg string)  { r.add(errors.Required, p, "", msg) }
-func (r *report) forbidden(p *place, msg string) { r.add(errors.Forbidden, p, "", msg) }
+func (r *report) required(p *schemapath.Path, msg string)  { r.add(errors.Required, p, "", msg) }
+func (r *report) forbidden(p *schemapath.Path, msg string) { r.add(errors.Forbidden, p, "", msg) }
 
-func (r *report) invalid(p *place, value any, msg string) {
+func (r *report) invalid(p *schemapath.Path, value any, msg string) {
 	if r.hasRoom() {
 		r.keep(&errors.SchemaError{Kind: errors.Invalid, Field: p.String(), Value: render(value), Msg: msg})
 	}
 }
 
-func (r *report) unsupported(p *place, value any, supported []string) {
+func (r *report) unsupported(p *schemapath.Path, value any, supported []string) {
 	if r.hasRoom() {
 		r.keep(&errors.SchemaError{Kind: errors.Unsupported, Field: p.String(), Value: render(value), Msg: supportedValues(supported)})
 	}
@@ -155,56 +157,6 @@ func render(v any) string {
 	}
 	js, _ := json.Marshal(v)
 	return string(js)
-}
-
-// A place is a field.Path of the API server: a name, or a key in brackets,
-// below another place. It is a list, so that a path costs nothing where there
-// is nothing to report.
-type place struct {
-	up   *place
-	name string
-	key  string // if name is empty
-}
-
-func (p *place) child(name string) *place { return &place{up: p, name: name} }
-func (p *place) at(key string) *place     { return &place{up: p, key: key} }
-func (p *place) index(i int) *place       { return p.at(strconv.Itoa(i)) }
-func (p *place) property(name string) *place {
-	return p.child("properties").at(name)
-}
-
-func (p *place) String() string {
-	var steps []*place
-	for ; p != nil; p = p.up {
-		steps = append(steps, p)
-	}
-	var b strings.Builder
-	for _, p := range slices.Backward(steps) {
-		switch {
-		case p.name == "":
-			b.WriteString("[" + p.key + "]")
-		case p.up == nil:
-			b.WriteString(p.name)
-		default:
-			b.WriteString("." + p.name)
-		}
-	}
-	return b.String()
-}
-
-// orEmpty reads null in the place of a schema, in properties or in allOf, as
-// the empty schema, as decoding into JSONSchemaProps does.
-func (s *Structural) orEmpty() *Structural {
-	if s == nil {
-		return new(Structural)
-	}
-	return s
-}
-
-// property returns the schema declared for name.
-func (s *Structural) property(name string) (_ *Structural, ok bool) {
-	p, ok := s.Properties[name]
-	return p.orEmpty(), ok
 }
 
 // sortedKeys returns the keys of m in order.

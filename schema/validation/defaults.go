@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"reflect"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file validates defaults: ValidateDefaults of apiextensions-apiserver
@@ -16,7 +18,7 @@ import (
 
 // defaultErrors validates the defaults in the schema of a resource. The rules of
 // [structuralErrors] hold for it.
-func defaultErrors(s *Structural, p *place) report {
+func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
 	r := defaultReport{steps: MaxDefaultSteps}
 	root := *s
 	root.XEmbeddedResource = true
@@ -42,8 +44,8 @@ type defaultReport struct {
 // metadata. Where a schema is not in these, there is none.
 type metaField struct {
 	up       *metaField
-	resource *Structural // of the first
-	name     string      // empty for the elements of an array
+	resource *schema.Structural // of the first
+	name     string             // empty for the elements of an array
 }
 
 // around returns a resource that has x at the field.
@@ -60,12 +62,12 @@ func (f *metaField) around(x any) map[string]any {
 	return resource
 }
 
-func (r *defaultReport) defaults(s *Structural, p *place, meta *metaField) {
+func (r *defaultReport) defaults(s *schema.Structural, p *schemapath.Path, meta *metaField) {
 	if s.XEmbeddedResource {
 		meta = nil
 	}
-	if s.hasDefault() {
-		r.checkDefault(s, p.child("default"), meta)
+	if hasDefault(s) {
+		r.checkDefault(s, p.Child("default"), meta)
 	}
 	inside := func(name string) *metaField {
 		switch {
@@ -76,15 +78,15 @@ func (r *defaultReport) defaults(s *Structural, p *place, meta *metaField) {
 		}
 		return nil
 	}
-	if item := s.element(); item != nil {
-		r.defaults(item, p.child("items"), inside(""))
+	if item := element(s); item != nil {
+		r.defaults(item, p.Child("items"), inside(""))
 	}
 	for _, name := range sortedKeys(s.Properties) {
-		r.defaults(s.Properties[name].orEmpty(), p.property(name), inside(name))
+		r.defaults(orEmpty(s.Properties[name]), p.Property(name), inside(name))
 	}
 }
 
-func (r *defaultReport) checkDefault(s *Structural, p *place, meta *metaField) {
+func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, meta *metaField) {
 	x, err := decodeValue(s.Default)
 	if err != nil { // the server refuses the definition before
 		r.invalid(p, s.Default, err.Error())
@@ -108,17 +110,17 @@ func (r *defaultReport) checkDefault(s *Structural, p *place, meta *metaField) {
 			return
 		}
 	}
-	for _, e := range s.checkValue(x, &r.steps) {
+	for _, e := range checkValue(s, x, &r.steps) {
 		at := p
 		if e.name != "" && e.name != "." {
-			at = p.child(strings.TrimPrefix(e.name, "."))
+			at = p.Child(strings.TrimPrefix(e.name, "."))
 		}
 		r.add(e.kind, at, e.value, e.detail)
 	}
 }
 
 // metaErrors gives the metadata in x its canonical form and validates it.
-func metaErrors(p *place, x any, s *Structural) errors.SchemaErrors {
+func metaErrors(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaErrors {
 	if errs := coerceMeta(p, x, s); len(errs) > 0 {
 		return errs
 	}
@@ -140,8 +142,8 @@ func distinct(errs errors.SchemaErrors) errors.SchemaErrors {
 // pruneValue prunes x in place. keep says that unknown fields are kept, which
 // ends where a schema is declared (prune and skipPrune of
 // pkg/apiserver/schema/pruning/algorithm.go).
-func pruneValue(x any, s *Structural, keep bool) {
-	if s != nil && s.preserves() {
+func pruneValue(x any, s *schema.Structural, keep bool) {
+	if s != nil && preserves(s) {
 		keep = true
 	}
 	if s == nil && keep {
@@ -153,16 +155,16 @@ func pruneValue(x any, s *Structural, keep bool) {
 			if s != nil && s.XEmbeddedResource && slices.Contains(reserved, name) {
 				continue
 			}
-			if sub, _, ok := s.member(nil, name); ok {
+			if sub, _, ok := member(s, nil, name); ok {
 				pruneValue(v, sub, false)
 			} else if !keep {
 				delete(x, name)
 			}
 		}
 	case []any:
-		var item *Structural
+		var item *schema.Structural
 		if s != nil {
-			item = s.element()
+			item = element(s)
 		}
 		for _, v := range x {
 			pruneValue(v, item, keep)

@@ -1,4 +1,4 @@
-package schema
+package validation
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // This file has the rules that make a schema structural: ValidateStructural of
@@ -19,10 +21,10 @@ import (
 // validations, which may restrict the core and not add to it.
 
 // structuralErrors returns the errors sorted by their text.
-func structuralErrors(s *Structural, p *place) report {
+func structuralErrors(s *schema.Structural, p *schemapath.Path) report {
 	var r report
 	r.core(s, p, "at the root")
-	incomplete(s, s, p, p, func(missing, defined *place) {
+	incomplete(s, s, p, p, func(missing, defined *schemapath.Path) {
 		if r.hasRoom() {
 			r.required(missing, "because it is defined in "+defined.String())
 		}
@@ -35,78 +37,78 @@ func structuralErrors(s *Structural, p *place) report {
 
 // core checks a node of the core and what is below it (validateStructuralInvariants).
 // level says where it stands, in the words of the message.
-func (r *report) core(s *Structural, p *place, level string) {
+func (r *report) core(s *schema.Structural, p *schemapath.Path, level string) {
 	isRoot := level == "at the root"
-	if item := s.element(); item != nil {
-		r.core(item, p.child("items"), "for specified array items")
+	if item := element(s); item != nil {
+		r.core(item, p.Child("items"), "for specified array items")
 	} else if s.Type == "array" {
-		r.required(p.child("items"), "must be specified")
+		r.required(p.Child("items"), "must be specified")
 	}
 	for _, name := range sortedKeys(s.Properties) {
-		r.core(s.Properties[name].orEmpty(), p.property(name), "for specified object fields")
+		r.core(orEmpty(s.Properties[name]), p.Property(name), "for specified object fields")
 	}
 	if s.AdditionalProperties != nil {
 		if isRoot {
-			r.forbidden(p.child("additionalProperties"), "must not be used at the root")
+			r.forbidden(p.Child("additionalProperties"), "must not be used at the root")
 		}
-		if value := s.value(); value != nil {
-			r.core(value, p.child("additionalProperties"), "for specified object fields")
+		if value := additional(s); value != nil {
+			r.core(value, p.Child("additionalProperties"), "for specified object fields")
 		}
 	}
 	r.extensions(s, p)
-	r.validations(s, p, isIntOrString(s.AnyOf), len(s.AllOf) > 0 && isIntOrString(s.AllOf[0].orEmpty().AnyOf))
+	r.validations(s, p, isIntOrString(s.AnyOf), len(s.AllOf) > 0 && isIntOrString(orEmpty(s.AllOf[0]).AnyOf))
 	r.coreType(s, p, level)
 	if isRoot || s.XEmbeddedResource {
 		r.resourceMeta(s, p)
 	}
-	if meta, ok := s.property("metadata"); ok && isRoot && !restrictsNames(meta) {
-		r.forbidden(p.property("metadata"),
+	if meta, ok := property(s, "metadata"); ok && isRoot && !restrictsNames(meta) {
+		r.forbidden(p.Property("metadata"),
 			"must not specify anything other than name and generateName, but metadata is implicitly specified")
 	}
 }
 
 // coreType checks the type of a node of the core.
-func (r *report) coreType(s *Structural, p *place, level string) {
+func (r *report) coreType(s *schema.Structural, p *schemapath.Path, level string) {
 	const embedded = "must be object if x-kubernetes-embedded-resource is true"
-	switch typ := p.child("type"); {
+	switch typ := p.Child("type"); {
 	case s.XEmbeddedResource && s.Type == "":
 		r.required(typ, embedded)
 	case s.XEmbeddedResource && s.Type != "object":
 		r.invalid(typ, s.Type, embedded)
-	case s.Type == "" && !s.XIntOrString && !s.preserves():
+	case s.Type == "" && !s.XIntOrString && !preserves(s):
 		r.required(typ, "must not be empty "+level)
 	}
 	if level == "at the root" && s.Type != "" && s.Type != "object" {
-		r.invalid(p.child("type"), s.Type, "must be object at the root")
+		r.invalid(p.Child("type"), s.Type, "must be object at the root")
 	}
 }
 
 // extensions checks what the extensions demand of each other and of the node
 // (validateExtensions, and the part of validateStructuralInvariants on embedded resources).
-func (r *report) extensions(s *Structural, p *place) {
-	if s.XIntOrString && s.preserves() {
-		r.invalid(p.child("x-kubernetes-preserve-unknown-fields"), true, "must be false if x-kubernetes-int-or-string is true")
+func (r *report) extensions(s *schema.Structural, p *schemapath.Path) {
+	if s.XIntOrString && preserves(s) {
+		r.invalid(p.Child("x-kubernetes-preserve-unknown-fields"), true, "must be false if x-kubernetes-int-or-string is true")
 	}
 	if s.XIntOrString && s.XEmbeddedResource {
-		r.invalid(p.child("x-kubernetes-embedded-resource"), true, "must be false if x-kubernetes-int-or-string is true")
+		r.invalid(p.Child("x-kubernetes-embedded-resource"), true, "must be false if x-kubernetes-int-or-string is true")
 	}
 	if s.XEmbeddedResource && s.AdditionalProperties != nil {
-		r.forbidden(p.child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set")
+		r.forbidden(p.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set")
 	}
-	if s.XEmbeddedResource && !s.preserves() && len(s.Properties) == 0 {
-		r.required(p.child("properties"),
+	if s.XEmbeddedResource && !preserves(s) && len(s.Properties) == 0 {
+		r.required(p.Child("properties"),
 			"must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields")
 	}
 }
 
 // resourceMeta checks what the schema of a resource says of the fields that
 // every resource has.
-func (r *report) resourceMeta(s *Structural, p *place) {
+func (r *report) resourceMeta(s *schema.Structural, p *schemapath.Path) {
 	for _, field := range []struct{ name, typ string }{
 		{"kind", "string"}, {"apiVersion", "string"}, {"metadata", "object"},
 	} {
-		if prop, ok := s.property(field.name); ok && prop.Type != field.typ {
-			r.invalid(p.property(field.name).child("type"), prop.Type, "must be "+field.typ)
+		if prop, ok := property(s, field.name); ok && prop.Type != field.typ {
+			r.invalid(p.Property(field.name).Child("type"), prop.Type, "must be "+field.typ)
 		}
 	}
 }
@@ -114,7 +116,7 @@ func (r *report) resourceMeta(s *Structural, p *place) {
 // restrictsNames reports whether the schema of metadata at the root has no more
 // than it may (validateStructuralMetadataInvariants). Its default is refused
 // elsewhere.
-func restrictsNames(meta *Structural) bool {
+func restrictsNames(meta *schema.Structural) bool {
 	rest := *meta
 	rest.Type, rest.Default = "", nil
 	for name := range rest.Properties {
@@ -128,12 +130,12 @@ func restrictsNames(meta *Structural) bool {
 
 // isIntOrString reports whether anyOf is the one form in which types may stand
 // in a value validation: integer, then string, and nothing else.
-func isIntOrString(anyOf []*Structural) bool {
+func isIntOrString(anyOf []*schema.Structural) bool {
 	if len(anyOf) != 2 {
 		return false
 	}
 	for i, typ := range []string{"integer", "string"} {
-		rest := *anyOf[i].orEmpty()
+		rest := *orEmpty(anyOf[i])
 		if rest.Type != typ {
 			return false
 		}
@@ -151,7 +153,7 @@ func isIntOrString(anyOf []*Structural) bool {
 // isBlank reports whether s says nothing: then its JSON is {}. Raw values are
 // looked at apart, as json leaves out empty ones, and an empty $ref and an empty
 // list of items are none.
-func isBlank(s *Structural) bool {
+func isBlank(s *schema.Structural) bool {
 	for _, v := range []jsontext.Value{s.Default, s.Example, s.ExternalDocs} {
 		if len(v) > 0 {
 			return false
@@ -159,7 +161,7 @@ func isBlank(s *Structural) bool {
 	}
 	rest := *s
 	rest.Ref = nil
-	if s.element() == nil {
+	if element(s) == nil {
 		rest.Items = nil // items: []
 	}
 	js, err := json.Marshal(rest)
@@ -167,39 +169,39 @@ func isBlank(s *Structural) bool {
 }
 
 // validations checks the value validations of a node (validateValueValidation).
-func (r *report) validations(s *Structural, p *place, skipAnyOf, skipFirstAnyOf bool) {
+func (r *report) validations(s *schema.Structural, p *schemapath.Path, skipAnyOf, skipFirstAnyOf bool) {
 	if !skipAnyOf {
 		for i, v := range s.AnyOf {
-			r.nested(v.orEmpty(), p.child("anyOf").index(i), false)
+			r.nested(orEmpty(v), p.Child("anyOf").Index(i), false)
 		}
 	}
 	for i, v := range s.AllOf {
-		r.nested(v.orEmpty(), p.child("allOf").index(i), skipFirstAnyOf && i == 0)
+		r.nested(orEmpty(v), p.Child("allOf").Index(i), skipFirstAnyOf && i == 0)
 	}
 	for i, v := range s.OneOf {
-		r.nested(v.orEmpty(), p.child("oneOf").index(i), false)
+		r.nested(orEmpty(v), p.Child("oneOf").Index(i), false)
 	}
 	if s.Not != nil {
-		r.nested(s.Not, p.child("not"), false)
+		r.nested(s.Not, p.Child("not"), false)
 	}
 	if s.Pattern != "" {
 		if _, err := regexp.Compile(s.Pattern); err != nil {
-			r.invalid(p.child("pattern"), s.Pattern, fmt.Sprintf("must be a valid regular expression, but isn't: %v", err))
+			r.invalid(p.Child("pattern"), s.Pattern, fmt.Sprintf("must be a valid regular expression, but isn't: %v", err))
 		}
 	}
 }
 
 // nested checks a node below allOf, anyOf, oneOf or not (validateNestedValueValidation).
-func (r *report) nested(v *Structural, p *place, skipAnyOf bool) {
+func (r *report) nested(v *schema.Structural, p *schemapath.Path, skipAnyOf bool) {
 	r.validations(v, p, skipAnyOf, false)
-	if item := v.element(); item != nil {
-		r.nested(item, p.child("items"), false)
+	if item := element(v); item != nil {
+		r.nested(item, p.Child("items"), false)
 	}
 	for _, name := range sortedKeys(v.Properties) {
-		r.nested(v.Properties[name].orEmpty(), p.property(name), false)
+		r.nested(orEmpty(v.Properties[name]), p.Property(name), false)
 	}
 	if _, ok := v.Properties["metadata"]; ok {
-		r.forbidden(p.property("metadata"), "must not be specified in a nested context")
+		r.forbidden(p.Property("metadata"), "must not be specified in a nested context")
 	}
 	for _, keyword := range []struct {
 		isSet bool
@@ -209,11 +211,11 @@ func (r *report) nested(v *Structural, p *place, skipAnyOf bool) {
 		{v.Type != "", "type", "empty"},
 		{v.Title != "", "title", "empty"},
 		{v.Description != "", "description", "empty"},
-		{v.hasDefault(), "default", "undefined"},
+		{hasDefault(v), "default", "undefined"},
 		{v.Nullable, "nullable", "false"},
 		// The server reads false as absent here.
 		{v.AdditionalProperties != nil && v.AdditionalProperties.Allows, "additionalProperties", "undefined"},
-		{v.preserves(), "x-kubernetes-preserve-unknown-fields", "false"},
+		{preserves(v), "x-kubernetes-preserve-unknown-fields", "false"},
 		{v.XEmbeddedResource, "x-kubernetes-embedded-resource", "false"},
 		{v.XIntOrString, "x-kubernetes-int-or-string", "false"},
 		{len(v.XListMapKeys) > 0, "x-kubernetes-list-map-keys", "empty"},
@@ -222,7 +224,7 @@ func (r *report) nested(v *Structural, p *place, skipAnyOf bool) {
 		{len(v.XValidations) > 0, "x-kubernetes-validations", "empty"},
 	} {
 		if keyword.isSet {
-			r.forbidden(p.child(keyword.name), "must be "+keyword.must+" to be structural")
+			r.forbidden(p.Child(keyword.name), "must be "+keyword.must+" to be structural")
 		}
 	}
 }
@@ -231,37 +233,37 @@ func (r *report) nested(v *Structural, p *place, skipAnyOf bool) {
 // validations of v name and that s, the node of the core for them, does not
 // have: the place where it is missing and the place where it is named.
 // The server calls it for the root only (validateValueValidationCompleteness).
-func incomplete(v, s *Structural, at, named *place, emit func(missing, named *place)) {
+func incomplete(v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path)) {
 	if v.Not != nil {
-		incompleteNested(v.Not, s, at, named.child("not"), emit)
+		incompleteNested(v.Not, s, at, named.Child("not"), emit)
 	}
 	for i, v := range v.AllOf {
-		incompleteNested(v.orEmpty(), s, at, named.child("allOf").index(i), emit)
+		incompleteNested(orEmpty(v), s, at, named.Child("allOf").Index(i), emit)
 	}
 	for i, v := range v.AnyOf {
-		incompleteNested(v.orEmpty(), s, at, named.child("anyOf").index(i), emit)
+		incompleteNested(orEmpty(v), s, at, named.Child("anyOf").Index(i), emit)
 	}
 	for i, v := range v.OneOf {
-		incompleteNested(v.orEmpty(), s, at, named.child("oneOf").index(i), emit)
+		incompleteNested(orEmpty(v), s, at, named.Child("oneOf").Index(i), emit)
 	}
 }
 
-func incompleteNested(v, s *Structural, at, named *place, emit func(missing, named *place)) {
+func incompleteNested(v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path)) {
 	incomplete(v, s, at, named, emit)
-	if item := v.element(); item != nil {
-		at, named := at.child("items"), named.child("items")
-		if s.element() == nil {
+	if item := element(v); item != nil {
+		at, named := at.Child("items"), named.Child("items")
+		if element(s) == nil {
 			emit(at, named)
 		} else {
-			incompleteNested(item, s.element(), at, named, emit)
+			incompleteNested(item, element(s), at, named, emit)
 		}
 	}
 	for _, name := range sortedKeys(v.Properties) {
-		at, named := at.property(name), named.property(name)
-		if declared, ok := s.property(name); !ok {
+		at, named := at.Property(name), named.Property(name)
+		if declared, ok := property(s, name); !ok {
 			emit(at, named)
 		} else {
-			incompleteNested(v.Properties[name].orEmpty(), declared, at, named, emit)
+			incompleteNested(orEmpty(v.Properties[name]), declared, at, named, emit)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package schema_test
+package validation_test
 
 import (
 	"testing"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // TestSchemaWithoutEnd holds that a schema that holds itself is refused, wherever it does.
@@ -14,10 +15,10 @@ func TestSchemaWithoutEnd(t *testing.T) {
 	const loops = "must not hold itself, or be deeper than 10000"
 	refused := func(s *schema.Structural, why string) {
 		t.Helper()
-		require.EqualError(t, s.Validate(), "openAPIV3Schema: Forbidden: "+why)
-		require.EqualError(t, s.Warnings(), "openAPIV3Schema: Forbidden: "+why)
+		require.EqualError(t, validation.Structural(s), "openAPIV3Schema: Forbidden: "+why)
+		require.EqualError(t, validation.Warnings(s), "openAPIV3Schema: Forbidden: "+why)
 		crd := &schema.CRD{APIVersion: "apiextensions.k8s.io/v1beta1", Group: "g", Kind: "K", PreserveUnknownFields: true, Versions: []schema.Version{{Name: "v1", Schema: s}}}
-		require.EqualError(t, crd.Validate(), "spec.versions[0].schema.openAPIV3Schema: Forbidden: "+why)
+		require.EqualError(t, validation.CRD(crd), "spec.versions[0].schema.openAPIV3Schema: Forbidden: "+why)
 	}
 	for _, put := range []func(s, in *schema.Structural){
 		func(s, in *schema.Structural) { s.Properties = map[string]*schema.Structural{"a": in} },
@@ -38,7 +39,7 @@ func TestSchemaWithoutEnd(t *testing.T) {
 	} {
 		s, within := &schema.Structural{Type: "object"}, &schema.Structural{Type: "object"}
 		put(s, within)
-		assert.NotContains(t, errorText(s.Validate()), "hold itself")
+		assert.NotContains(t, errorText(validation.Structural(s)), "hold itself")
 		put(within, s)
 		refused(s, loops)
 		put(s, s)
@@ -55,6 +56,16 @@ func TestSchemaWithoutEnd(t *testing.T) {
 		wide = &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": wide, "b": wide}}
 	}
 	refused(wide, "has more than 16777216 places: each counts as often as what holds it stands somewhere")
+}
+
+// TestOpenAPI holds that nothing is said of kinds of OpenAPI documents, which no server judges by these rules.
+func TestOpenAPI(t *testing.T) {
+	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {
+		"x-kubernetes-group-version-kind": [{"kind": "K", "version": "v1"}], "properties": {"metadata": {}, "untyped": {}}}}}}`))
+	require.NoError(t, err)
+	require.Error(t, validation.Structural(kinds[0].Versions[0].Schema))
+	require.True(t, kinds[0].OpenAPI)
+	require.NoError(t, validation.CRD(kinds[0]))
 }
 
 func errorText(err error) string {

@@ -1,0 +1,155 @@
+package validation
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// v1beta1 was served until Kubernetes 1.21.
+const v1beta1 = "apiextensions.k8s.io/v1beta1"
+
+// CRD returns why the API server refuses the schemas of the definition, as
+// errors.SchemaErrors with the server's paths and messages, or nil.
+//
+// It checks what decoding depends on: the schemas of all versions as
+// [Structural] does, that there are such, and
+// spec.preserveUnknownFields. It does not check the rest of a definition, such
+// as its names beyond their presence, its conversion or its printer columns.
+// Definitions of v1beta1 are held to the rules of v1beta1, under which a schema
+// need not be structural where nothing is pruned or defaulted.
+//
+// The server hoists a schema that all versions share, or that of the only
+// version; errors in it are below spec.validation.openAPIV3Schema though the
+// manifest has it below spec.versions
+// (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
+//
+// Of a kind of an OpenAPI document nothing is said: it is no definition. c is only read.
+func CRD(c *schema.CRD) error {
+	if c.OpenAPI {
+		return nil
+	}
+	var errs errors.SchemaErrors
+	report := func(kind errors.SchemaErrorKind, field, value, msg string) {
+		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
+	}
+	for i, v := range c.Versions {
+		if v.Schema == nil || i > 0 && v.Schema == c.Versions[i-1].Schema {
+			continue // those of v1beta1 share one
+		}
+		if why := infinite(v.Schema); why != "" {
+			report(errors.Forbidden, versionRoot(i), "", why)
+		}
+	}
+	if len(errs) > 0 {
+		return errs // nothing else can be asked of such a schema
+	}
+	if c.Group == "" {
+		report(errors.Required, "spec.group", "", "")
+	}
+	legacy := c.APIVersion == v1beta1
+	for i, v := range c.Versions {
+		switch {
+		case v.Schema != nil:
+		case !legacy:
+			report(errors.Required, versionRoot(i), "", "")
+		case v.Served && !c.PreserveUnknownFields:
+			report(errors.Required, versionRoot(i), "", "because otherwise all fields are pruned")
+		}
+	}
+	if c.PreserveUnknownFields && hasSchemaWith(c, hasDefault) {
+		report(errors.Invalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
+	}
+	structural := !legacy || !c.PreserveUnknownFields ||
+		hasSchemaWith(c, hasDefault) || hasSchemaWith(c, hasExtension)
+	hoisted := sharedSchema(c)
+	if structural && hoisted == nil {
+		for i, v := range c.Versions {
+			if v.Schema != nil {
+				errs = append(errs, validateAt(v.Schema, versionRoot(i), v.HasStatus)...)
+			}
+		}
+	}
+	if c.Kind == "" {
+		report(errors.Required, "spec.names.kind", "", "")
+	}
+	if structural && hoisted != nil {
+		hasStatus := slices.ContainsFunc(c.Versions, func(v schema.Version) bool { return v.HasStatus })
+		errs = append(errs, validateAt(hoisted, "spec.validation.openAPIV3Schema", hasStatus)...)
+	}
+	if c.PreserveUnknownFields && !legacy {
+		report(errors.Invalid, "spec.preserveUnknownFields", "true",
+			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return errs
+}
+
+func versionRoot(i int) string {
+	return "spec.versions[" + strconv.Itoa(i) + "].schema.openAPIV3Schema"
+}
+
+// sharedSchema returns the schema that all versions have, or nil where they have
+// none or different ones.
+func sharedSchema(c *schema.CRD) *schema.Structural {
+	for i := range c.Versions {
+		if !sameSchema(c.Versions[0].Schema, c.Versions[i].Schema) {
+			return nil
+		}
+	}
+	if len(c.Versions) == 0 {
+		return nil
+	}
+	return c.Versions[0].Schema
+}
+
+// sameSchema reports whether two schemas say the same. Raw values in them are
+// the same only if their members have the same order, as in the server.
+func sameSchema(a, b *schema.Structural) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	x, errX := json.Marshal(a, json.Deterministic(true))
+	y, errY := json.Marshal(b, json.Deterministic(true))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// hasSchemaWith reports whether a schema of the definition has a node, in the
+// core or elsewhere, of which has is true.
+func hasSchemaWith(c *schema.CRD, has func(*schema.Structural) bool) bool {
+	var last *schema.Structural // which those of v1beta1 share
+	return slices.ContainsFunc(c.Versions, func(v schema.Version) bool {
+		if v.Schema == last {
+			return false
+		}
+		last = v.Schema
+		return v.Schema != nil && anyNode(v.Schema, has)
+	})
+}
+
+// hasExtension reports whether s uses extensions that are there for structural
+// schemas only (schemaHasKubernetesExtensions of apiextensions).
+func hasExtension(s *schema.Structural) bool {
+	return s.XEmbeddedResource || s.XPreserveUnknownFields != nil || s.XIntOrString ||
+		len(s.XListMapKeys) > 0 || s.XListType != nil || len(s.XValidations) > 0
+}
+
+// anyNode reports whether has is true of s or of a schema within it.
+func anyNode(s *schema.Structural, has func(*schema.Structural) bool) bool {
+	if has(s) {
+		return true
+	}
+	for _, c := range within(s) {
+		if c != nil && anyNode(c, has) {
+			return true
+		}
+	}
+	return false
+}

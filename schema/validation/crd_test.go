@@ -1,0 +1,46 @@
+package validation
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// TestCRD runs those cases of testdata/crd that say what the server has against definitions.
+func TestCRD(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/crd/*.txtar")
+	require.NoError(t, err)
+	compared := 0
+	for _, file := range files {
+		archive, err := corpus.ReadArchive(file)
+		require.NoError(t, err)
+		sections := map[string][]byte{}
+		for _, s := range archive.Sections {
+			sections[s.Name] = s.Data
+		}
+		want, ok := sections["validate"]
+		if !ok {
+			continue
+		}
+		compared++
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			crds, err := schema.ParseCRD(append(sections["manifest.yaml"], sections["manifest.json"]...))
+			require.NoError(t, err)
+			var faults errors.SchemaErrors
+			for _, c := range crds {
+				if err := CRD(c); err != nil {
+					require.IsType(t, errors.SchemaErrors{}, err)
+					faults = append(faults, err.(errors.SchemaErrors)...)
+				}
+			}
+			compareLines(t, faults, string(want))
+		})
+	}
+	require.Greater(t, compared, 3)
+}

@@ -1,0 +1,25 @@
+// Package validation says whether the Kubernetes API server would accept a schema or a definition, and
+// why not, with the server's messages, paths and order.
+//
+//	s, err := schema.Parse(openAPIV3Schema)
+//	err = validation.Structural(s)   // the rules that the server enforces
+//	warnings := validation.Warnings(s) // those that it does not
+//
+//	crds, err := schema.ParseCRD(manifest)
+//	err = validation.CRD(crds[0])    // the schemas of all its versions, and what goes with them
+//
+// It stands apart from package schema because checking values against formats and patterns, as defaults
+// are, needs package net, net/mail, net/url and regexp, which who only decodes does not link.
+//
+// Schemas and definitions are only read, and all functions may be called concurrently.
+//
+// # Where the rules come from
+//
+//	what is structural                           apiextensions-apiserver, pkg/apiserver/schema/validation.go, complete.go
+//	further checks of schemas in definitions     apiextensions-apiserver, pkg/apis/apiextensions/validation
+//	defaults                                     apiextensions-apiserver, pkg/apiserver/schema/defaulting
+//	values, formats                              kube-openapi, pkg/validation
+//	metadata in defaults                         apimachinery, pkg/api/validation
+//
+// The release that is followed is Kubernetes 1.37.
+package validation

@@ -1,0 +1,53 @@
+package validation
+
+import (
+	"bytes"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// This file reads the nodes of a tree, in which a missing schema is nil.
+
+// reserved are the fields of a resource that are specified implicitly.
+var reserved = []string{"apiVersion", "kind", "metadata"}
+
+// orEmpty reads null in the place of a schema, in properties or in allOf, as
+// the empty schema, as decoding into JSONSchemaProps does.
+func orEmpty(s *schema.Structural) *schema.Structural {
+	if s == nil {
+		return new(schema.Structural)
+	}
+	return s
+}
+
+// property returns the schema declared for name.
+func property(s *schema.Structural, name string) (_ *schema.Structural, ok bool) {
+	p, ok := s.Properties[name]
+	return orEmpty(p), ok
+}
+
+// element returns the schema of the elements of arrays, or nil.
+func element(s *schema.Structural) *schema.Structural {
+	if s.Items == nil {
+		return nil
+	}
+	return s.Items.Schema
+}
+
+// additional returns the schema of the members that are not declared, or nil.
+func additional(s *schema.Structural) *schema.Structural {
+	if s.AdditionalProperties == nil {
+		return nil
+	}
+	return s.AdditionalProperties.Schema
+}
+
+// preserves reports whether unknown fields of values of s are kept.
+func preserves(s *schema.Structural) bool {
+	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
+}
+
+// hasDefault reports whether s has a default; null is none, as in the server.
+func hasDefault(s *schema.Structural) bool {
+	return len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
+}
