@@ -84,10 +84,12 @@ func testWeight(t *testing.T, m machine, dir string) {
 	assert.Equal(t, []string{"example.com/program", root, "github.com/go-json-experiment/json", "golang.org/x/sys", "sigs.k8s.io/json"}, slices.Compact(linked))
 
 	packages := len(lines("go", "list", "-deps", "."))
-	m.run(t, dir, "go", "build", "-ldflags=-s -w", "-o", "program", ".")
+	m.run(t, dir, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", "program", ".")
 	program, err := os.Stat(filepath.Join(dir, "program"))
 	require.NoError(t, err)
-	t.Logf("a program that imports decoder and fmt: %d packages, %d bytes stripped", packages, program.Size())
+	t.Logf("a program that imports decoder, schema and fmt: %d packages, %d bytes stripped", packages, program.Size())
+	assert.Less(t, packages, 105, "docs.TestWeight says which those of decoder are")
+	assert.Less(t, program.Size(), int64(4_400_000))
 }
 
 // testServer starts the API server of the example and asks it whether it is well.

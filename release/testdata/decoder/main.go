@@ -3,7 +3,6 @@ package main
 
 import (
 	"fmt"
-	"log"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/schema"
@@ -12,11 +11,11 @@ import (
 func main() {
 	s, err := schema.Parse([]byte(`{type: object, properties: {spec: {type: object, properties: {replicas: {type: integer, default: 1}}}}}`))
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	program, err := schema.Compile(s)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	d := decoder.New(program)
 	pruned, err := d.AppendJSON(nil, []byte(`{"spec":{"replcas":3}}`))
