@@ -29,7 +29,7 @@
 // # What is decided, and where
 //
 // What becomes of each value is compiled into the program (package schema): the
-// semantics of Kubernetes or of the KEPs, where pruning starts again, what
+// semantics of the deployed server or of the KEPs, where pruning starts again, what
 // happens to a null. A [Decoder] runs it, and decides how strict it is about
 // findings ([FieldValidation]) and what it may cost ([Limits]).
 //

@@ -125,5 +125,9 @@ func TestPoolGetFor(t *testing.T) {
 		require.ErrorIs(t, err, err.(*errors.StrictError))
 		pool.Put(d)
 	}
+	other, err := schema.Compile(&schema.Structural{Type: "object"})
+	require.NoError(t, err)
+	assert.PanicsWithValue(t, "decoder: Pool.Put: the decoder is of another program", func() { pool.Put(decoder.New(other)) })
+	assert.PanicsWithValue(t, "decoder: ExpectType: there is no type to expect", func() { decoder.ExpectType("", "") })
 	assert.PanicsWithValue(t, "decoder: Pool.GetFor: there is no FieldValidation(3)", func() { pool.GetFor(3) })
 }

@@ -160,8 +160,20 @@ type options struct {
 // An objectType is the type of an object. What is empty may be anything.
 type objectType struct{ apiVersion, kind string }
 
-// optionsOf returns what the options say together. It panics where that is nothing.
+// optionsOf returns what the options of a decoder say together. It panics where that is nothing.
 func optionsOf(opts []Option) options {
+	o := mergedOf(opts)
+	if o.server != Standalone {
+		o.limits = Limits{NameBytes: maxInt32, NumberBytes: maxInt32}.With(o.limits)
+		if !o.hasDialect {
+			o.dialect = yamlbridge.Server
+		}
+	}
+	return o
+}
+
+// mergedOf is optionsOf without what follows from one option for others.
+func mergedOf(opts []Option) options {
 	var o options
 	for i, opt := range opts {
 		if opt == nil {
@@ -181,12 +193,6 @@ func optionsOf(opts []Option) options {
 		panic("decoder: there is no " + o.server.String())
 	case o.dialect > yamlbridge.Server:
 		panic(fmt.Sprintf("decoder: YAMLDialect: there is no yamlbridge.Dialect(%d)", o.dialect))
-	}
-	if o.server != Standalone {
-		o.limits = Limits{NameBytes: maxInt32, NumberBytes: maxInt32}.With(o.limits)
-		if !o.hasDialect {
-			o.dialect = yamlbridge.Server
-		}
 	}
 	return o
 }
@@ -225,7 +231,11 @@ func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.nu
 // fields like any other, and count as missing. With [ServerTypedRequests] either may be missing. By default no type is expected.
 //
 // A [Reader] or [Writer] emits nothing of an object before it knows its type, and so holds all of it.
+// ExpectType panics where both arguments are empty.
 func ExpectType(apiVersion, kind string) Option {
+	if apiVersion == "" && kind == "" {
+		panic("decoder: ExpectType: there is no type to expect")
+	}
 	return optionFunc(func(o *options) { o.expected = objectType{apiVersion, kind} })
 }
 

@@ -25,9 +25,9 @@ var peekers = sync.Pool{New: func() any {
 // PeekType returns the apiVersion and kind of the object that the JSON document
 // src is, so that the program for it can be chosen; empty ones where it has
 // none. What PeekType reads is what AppendJSON keeps: the whole document is
-// validated, under the default limits, and of names that repeat the last counts.
+// validated, under the default limits or those of the options, and of names that repeat the last counts.
 //
-// Of the options [Limits] and [WithBudget] have an effect. What was taken from a budget is given back, and what
+// Of the options [Limits] and [WithBudget] have an effect, and no [ServerMode] changes these. What was taken from a budget is given back, and what
 // PeekType returns is left to the caller to charge.
 //
 // It fails with errors.SyntaxError, errors.LimitError, errors.ErrBudget, and errors.TypeError
@@ -37,7 +37,7 @@ func PeekType(src []byte, opts ...Option) (apiVersion, kind string, err error) {
 	if len(opts) == 0 {
 		return peekType(src, errors.Position{}, Limits{}.withDefaults(), nil)
 	}
-	o := optionsOf(opts)
+	o := mergedOf(opts)
 	return peekType(src, errors.Position{}, o.limits.withDefaults(), o.budget)
 }
 

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -12,6 +13,7 @@ import (
 // some microseconds and a kilobyte, and eight bytes for each field of the program.
 type Pool struct {
 	decoders   sync.Pool
+	program    *program.Program
 	validation FieldValidation
 }
 
@@ -19,7 +21,7 @@ type Pool struct {
 func NewPool(p *schema.Program, opts ...Option) *Pool {
 	table, o := tableOf(p), optionsOf(opts)
 	o.refuseBudget("a Pool")
-	return &Pool{sync.Pool{New: func() any { return newDecoder(table, o) }}, o.validation}
+	return &Pool{sync.Pool{New: func() any { return newDecoder(table, o) }}, table, o.validation}
 }
 
 // Get returns a decoder that nobody else uses.
@@ -36,11 +38,14 @@ func (p *Pool) GetFor(v FieldValidation) *Decoder {
 	return d
 }
 
-// Put gives back a decoder, which must come from Get or GetFor, and takes away its budget and its origin. The caller must not use it, its readers or
+// Put gives back a decoder, which must come from Get or GetFor of this pool, and takes away its budget and its origin. The caller must not use it, its readers or
 // writers any more, nor the list that Findings has returned.
 func (p *Pool) Put(d *Decoder) {
 	if d == nil {
 		panic("decoder: Pool.Put: the decoder is nil")
+	}
+	if d.walker.program != p.program {
+		panic("decoder: Pool.Put: the decoder is of another program")
 	}
 	d.poison()
 	d.poisonTexts()

@@ -114,21 +114,20 @@ func (s *Sequence) Next() error {
 }
 
 // All returns an iterator over the objects that are left: each step calls [Sequence.Next], and then the methods of the
-// sequence are about the object of that number, from 0 on. An error of Next that is not io.EOF comes as the last step, with
-// the number of the object that could not be read.
+// sequence are about that object. An error of Next that is not io.EOF comes as the last step.
 //
-//	for i, err := range objects.All() {
+//	for err := range objects.All() {
 //		if err != nil {
 //			return err
 //		}
 //		out, err := objects.AppendJSON(nil)
 //		...
 //	}
-func (s *Sequence) All() iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		for i := 0; ; i++ {
+func (s *Sequence) All() iter.Seq[error] {
+	return func(yield func(error) bool) {
+		for {
 			err := s.Next()
-			if err == io.EOF || !yield(i, err) || err != nil {
+			if err == io.EOF || !yield(err) || err != nil {
 				return
 			}
 		}

@@ -416,36 +416,36 @@ func TestSequenceUnmarshal(t *testing.T) {
 
 // TestSequenceAll holds that the iterator has each object, the error that ends it, and nothing after a break.
 func TestSequenceAll(t *testing.T) {
-	read := func(src string, most int) (objects []string, numbers []int, end error) {
+	read := func(src string, most int) (objects []string, steps int, end error) {
 		s := decoder.NewSequence(strings.NewReader(src), catalog(t).Lookup)
-		for i, err := range s.All() {
-			numbers = append(numbers, i)
+		for err := range s.All() {
+			steps++
 			if end = err; err == nil {
 				out, err := s.AppendJSON(nil)
 				require.NoError(t, err)
 				objects = append(objects, string(out))
 			}
-			if len(numbers) == most {
+			if steps == most {
 				break
 			}
 		}
-		return objects, numbers, end
+		return objects, steps, end
 	}
 	const a, b = "{" + isA + "}", "{" + isB + "}"
-	objects, numbers, err := read(a+"\n"+b+a, -1)
+	objects, steps, err := read(a+"\n"+b+a, -1)
 	require.NoError(t, err)
 	assert.Equal(t, []string{a, b, a}, objects)
-	assert.Equal(t, []int{0, 1, 2}, numbers)
-	objects, numbers, err = read(a+"]"+b, -1)
+	assert.Equal(t, 3, steps)
+	objects, steps, err = read(a+"]"+b, -1)
 	require.ErrorContains(t, err, "1:36: ")
 	assert.Equal(t, []string{a}, objects)
-	assert.Equal(t, []int{0, 1}, numbers)
+	assert.Equal(t, 2, steps)
 	objects, _, err = read(a+b+"]", 1)
 	require.NoError(t, err)
 	assert.Equal(t, []string{a}, objects)
-	_, numbers, err = read("", -1)
+	_, steps, err = read("", -1)
 	require.NoError(t, err)
-	assert.Empty(t, numbers)
+	assert.Zero(t, steps)
 }
 
 func TestSequenceBeforeNext(t *testing.T) {

@@ -12,7 +12,7 @@ type tuning struct {
 	// next when it was last seen. Producers write fields in a steady order.
 	predicted []*program.Field
 
-	// Under Kubernetes, of the defaults:
+	// In a server mode, of the defaults:
 	oddDefaults      bool     // there are numbers to be rewritten
 	metadataDefaults bool     // there are some within metadata
 	unfitDefaults    bool     // there may be some that are not decoded as they are

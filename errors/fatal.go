@@ -45,7 +45,7 @@ func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings()) }
 // A TypeError is returned for a document with values of another JSON type than
 // the schema demands, where that is an error: everywhere under the semantics of
 // the KEP (KEP-2332, proposal 3), and in apiVersion, kind and metadata of
-// resources under those of Kubernetes. There is no result.
+// resources as the server is deployed. There is no result.
 //
 // errors.As finds each *Finding in it.
 type TypeError struct {

@@ -206,7 +206,7 @@ func TestFromEntryOfCircle(t *testing.T) {
 		"properties": {"metadata": {"type": "object"}, "below": {"$ref": "#/components/schemas/k"}, "list": {"type": "array", "items": {"$ref": "#/components/schemas/k"}},
 			"map": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/k"}}, "name": {"type": "string", "default": "x"}}}}}}`))
 	require.NoError(t, err)
-	catalog.AddOpenAPI(kinds...)
+	require.NoError(t, catalog.Add(kinds...))
 	for e := range catalog.All() {
 		resource, err := middleware.FromEntry(e)
 		require.NoError(t, err)

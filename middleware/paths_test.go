@@ -180,7 +180,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 		require.NoError(t, catalogs[i].Add(parse(t, strings.Replace(fooCRD, "kind: Foo", "kind: "+[]string{"Foo", "Fee"}[i], 1))...))
 	}
 	c := schema.NewCatalog()
-	c.Replace(catalogs[0])
+	c.ReplaceAll(catalogs[0])
 	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
 	var wg sync.WaitGroup
 	for range 4 {
@@ -193,7 +193,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 		})
 	}
 	for i := range 200 {
-		c.Replace(catalogs[i%2])
+		c.ReplaceAll(catalogs[i%2])
 	}
 	wg.Wait()
 	assert.Equal(t, "Fee", verdict(t, find, foosPath))
@@ -207,7 +207,7 @@ func TestByPathWithoutPlural(t *testing.T) {
 	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object",
 		"x-kubernetes-group-version-kind": [{"group": "apps", "version": "v1", "kind": "Deployment"}], "properties": {"metadata": {"type": "object"}}}}}}`))
 	require.NoError(t, err)
-	c.AddOpenAPI(kinds...)
+	require.NoError(t, c.Add(kinds...))
 	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
 	for _, path := range []string{"/apis/apps/v1", "/apis/apps/v1/deployments"} {
 		assert.Equal(t, "", verdict(t, find, path), path)

@@ -69,37 +69,51 @@ func (e Entry) Program() (*Program, error) {
 	return e.compile()
 }
 
-// Add adds all versions of the definitions, which then belong to the catalog and
-// must not be changed.
+// Add adds all versions of the definitions, or of the kinds that [ParseOpenAPI] has returned; they then belong to the
+// catalog and must not be changed.
 //
-// Each definition must have a group, a kind and names for its versions. A
-// version that is there already is refused with an error that names both files,
-// unless both say the same, schema and all. If there is an error, nothing is
+// Each must have a kind and names for its versions, and a definition a group. A
+// version that another definition has already is refused with an error that names both files,
+// unless both say the same, schema and all. Definitions go before kinds of OpenAPI documents, whichever come first, as they
+// say more; of several documents that have a kind the first one counts. If there is an error, nothing is
 // added. Whether a definition is valid is not asked: package schema/validation says so.
 func (c *Catalog) Add(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := newAdder(c.kinds)
+	return c.add(c.kinds, crds)
+}
+
+// Replace is [Catalog.Add] for kinds whose definitions have changed: all versions of their groups and kinds that are there go, and
+// the new ones come, at once. Others stay. If there is an error, nothing is changed. Programs that were found go on working.
+func (c *Catalog) Replace(crds ...*CRD) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kinds := maps.Clone(c.kinds)
+	for _, crd := range crds {
+		if crd != nil {
+			delete(kinds, groupKind{crd.Group, crd.Kind})
+		}
+	}
+	return c.add(kinds, crds)
+}
+
+// add adds definitions to kinds, and puts these in place of those that are there. It is called with c.mu.
+func (c *Catalog) add(kinds map[groupKind][]Entry, crds []*CRD) error {
+	a := newAdder(kinds)
 	var errs []error
 	for i, crd := range crds {
-		if crd == nil {
+		switch {
+		case crd == nil:
 			errs = append(errs, fmt.Errorf("schema: Catalog.Add: definition %d of %d is nil", i+1, len(crds)))
-			continue
-		}
-		if (crd.Group == "" || crd.Kind == "") && !crd.OpenAPI {
+		case crd.Kind == "" || crd.Group == "" && !crd.OpenAPI:
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
-			continue
-		}
-		for i := range crd.Versions {
-			e := c.entry(crd, &crd.Versions[i])
-			switch other := a.find(e); {
-			case e.Version.Name == "":
-				errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
-			case other == nil:
-				a.add(e)
-			case !crd.OpenAPI && !other.CRD.OpenAPI && !other.same(e):
-				errs = append(errs, fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
-					e.APIVersion, e.Kind, other.CRD.source(), crd.source()))
+		default:
+			for i := range crd.Versions {
+				if crd.Versions[i].Name == "" {
+					errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
+				} else if err := a.put(c.entry(crd, &crd.Versions[i])); err != nil {
+					errs = append(errs, err)
+				}
 			}
 		}
 	}
@@ -110,13 +124,17 @@ func (c *Catalog) Add(crds ...*CRD) error {
 	return nil
 }
 
-// Replace puts all that another catalog holds in the place of what is there, at once: a lookup finds the one or the
-// other, and nothing in between. Programs of either go on working, and those of the other are compiled with its options. The other
+// ReplaceAll puts all that another catalog holds in the place of what is there, at once: a lookup finds the one or the
+// other, and nothing in between. Programs of either go on working. Those of the other are compiled
+// with its options; what is added later with those of this catalog. The other
 // is not changed, and what becomes of it later has no effect here.
 //
 // It is for servers that read their definitions anew while they work: into a new catalog, which takes
 // the place of the old one when all is well with it.
-func (c *Catalog) Replace(other *Catalog) {
+func (c *Catalog) ReplaceAll(other *Catalog) {
+	if other == nil {
+		panic("schema: Catalog.ReplaceAll: the Catalog is nil")
+	}
 	other.mu.RLock()
 	kinds := other.kinds
 	other.mu.RUnlock()
@@ -184,11 +202,21 @@ func (a *adder) find(e Entry) *Entry {
 	return nil
 }
 
-// add adds an entry that find has not found.
-func (a *adder) add(e Entry) {
+// put adds an entry, by the rule of Catalog.Add where its version is there already.
+func (a *adder) put(e Entry) error {
+	other := a.find(e)
 	key := groupKind{e.CRD.Group, e.CRD.Kind}
-	a.versions[key][e.Version.Name] = len(a.kinds[key])
-	a.kinds[key] = append(a.kinds[key], e)
+	switch {
+	case other == nil:
+		a.versions[key][e.Version.Name] = len(a.kinds[key])
+		a.kinds[key] = append(a.kinds[key], e)
+	case e.CRD.OpenAPI: // what is there goes before
+	case other.CRD.OpenAPI:
+		*other = e
+	case !other.same(e):
+		return fmt.Errorf("%s, kind %s is defined in %s and differently in %s", e.APIVersion, e.Kind, other.CRD.source(), e.CRD.source())
+	}
+	return nil
 }
 
 func (c *Catalog) entry(crd *CRD, v *Version) Entry {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -313,13 +314,13 @@ func TestCatalogGeneration(t *testing.T) {
 	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object",
 		"x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}], "properties": {"metadata": {"type": "object"}}}}}}`))
 	require.NoError(t, err)
-	c.AddOpenAPI(kinds...)
+	require.NoError(t, c.Add(kinds...))
 	require.NotContains(t, []uint64{before, added}, c.Generation())
 }
 
-// TestCatalogReplace holds that all that was there is gone at once, for lookups that go on, and that the
+// TestCatalogReplaceAll holds that all that was there is gone at once, for lookups that go on, and that the
 // two catalogs share nothing that changes.
-func TestCatalogReplace(t *testing.T) {
+func TestCatalogReplaceAll(t *testing.T) {
 	crd := func(kind string) *schema.CRD {
 		return &schema.CRD{Group: "g", Kind: kind, Versions: []schema.Version{{Name: "v1", Served: true}}}
 	}
@@ -330,7 +331,7 @@ func TestCatalogReplace(t *testing.T) {
 	require.NoError(t, err)
 	before := old.Generation()
 
-	old.Replace(next)
+	old.ReplaceAll(next)
 	require.NotEqual(t, before, old.Generation())
 	var missing *schema.NotFoundError
 	_, err = old.Lookup("g/v1", "A")
@@ -352,8 +353,58 @@ func TestCatalogReplace(t *testing.T) {
 	require.ErrorAs(t, err, &missing)
 	_, err = next.Lookup("g/v1", "C")
 	require.NoError(t, err)
-	old.Replace(old)
+	old.ReplaceAll(old)
 	require.Len(t, list(old), 1)
+}
+
+// TestCatalogReplace holds that a kind has the new versions and none of the old ones, and the others what they had.
+func TestCatalogReplace(t *testing.T) {
+	crd := func(kind string, versions ...string) *schema.CRD {
+		c := &schema.CRD{Group: "g", Kind: kind}
+		for _, v := range versions {
+			c.Versions = append(c.Versions, schema.Version{Name: v, Served: true})
+		}
+		return c
+	}
+	c := schema.NewCatalog()
+	require.NoError(t, c.Replace(crd("A", "v1", "v2"), crd("B", "v1")), "of nothing")
+	require.NoError(t, c.Replace(crd("A", "v2", "v3"), crd("C", "v1")))
+	for kind, want := range map[string][]string{"A": {"v3", "v2"}, "B": {"v1"}, "C": {"v1"}} {
+		require.ElementsMatch(t, want, c.Versions("g", kind), kind)
+	}
+	before := c.Generation()
+	require.EqualError(t, c.Replace(crd("A", "v4"), nil), "schema: Catalog.Add: definition 2 of 2 is nil")
+	require.Error(t, c.Replace(crd("A", "v4"), crd("B", "")))
+	require.ElementsMatch(t, []string{"v3", "v2"}, c.Versions("g", "A"), "nothing was changed")
+	require.Equal(t, before, c.Generation())
+	require.PanicsWithValue(t, "schema: Catalog.ReplaceAll: the Catalog is nil", func() { c.ReplaceAll(nil) })
+}
+
+// TestDefinitionsGoBeforeOpenAPI holds that a definition counts and a kind of an OpenAPI document does not, whichever
+// comes first, and of two documents the first one.
+func TestDefinitionsGoBeforeOpenAPI(t *testing.T) {
+	of := func(field string, openAPI bool) *schema.CRD {
+		s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{field: {}}}
+		return &schema.CRD{Group: "g", Kind: "K", OpenAPI: openAPI, Versions: []schema.Version{{Name: "v1", Served: true, Schema: s}}}
+	}
+	defined, first, second := of("defined", false), of("first", true), of("second", true)
+	for want, order := range map[string][][]*schema.CRD{
+		"defined": {{defined, first}, {first, defined}, {first, second, defined}}, "first": {{first, second}},
+	} {
+		for _, crds := range order {
+			together, apart := schema.NewCatalog(), schema.NewCatalog()
+			require.NoError(t, together.Add(crds...))
+			for _, crd := range crds {
+				require.NoError(t, apart.Add(crd))
+			}
+			for _, c := range []*schema.Catalog{together, apart} {
+				p, err := c.Lookup("g/v1", "K")
+				require.NoError(t, err)
+				require.Contains(t, p.FieldNames(errors.Path{}), want)
+				require.Equal(t, []string{"v1"}, c.Versions("g", "K"))
+			}
+		}
+	}
 }
 
 // TestMaxFileBytes has the longest file that is read, and one that is longer, and neither a

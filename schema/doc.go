@@ -113,7 +113,7 @@
 // # Concurrency
 //
 // A Program is immutable and may be used by any number of goroutines. So may a
-// Catalog, which its methods Add, Replace and Remove change while others look things up. A Structural and a [CRD] are
+// Catalog, which its methods Add, Replace, ReplaceAll and Remove change while others look things up. A Structural and a [CRD] are
 // plain data: they may be read by many and changed by one. All functions of the
 // package may be called concurrently.
 //

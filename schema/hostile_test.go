@@ -252,7 +252,7 @@ var steps = []struct {
 			return nil
 		}
 		return func() {
-			schema.NewCatalog().AddOpenAPI(kinds...)
+			_ = schema.NewCatalog().Add(kinds...)
 			schema.Compile(kinds[0].Versions[0].Schema)
 		}
 	}},

@@ -352,22 +352,6 @@ func (s *Structural) take(from *Structural) {
 	}
 }
 
-// AddOpenAPI adds the kinds that [ParseOpenAPI] has returned. Of kinds that are there
-// already nothing is added: definitions and earlier documents go before.
-func (c *Catalog) AddOpenAPI(kinds ...*CRD) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := newAdder(c.kinds)
-	for _, kind := range kinds {
-		for i := range kind.Versions {
-			if e := c.entry(kind, &kind.Versions[i]); a.find(e) == nil {
-				a.add(e)
-			}
-		}
-	}
-	c.change(a.kinds)
-}
-
 // AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see [ParseOpenAPI].
 func (c *Catalog) AddOpenAPIPath(name string) error {
 	var all []*CRD
@@ -385,6 +369,5 @@ func (c *Catalog) AddOpenAPIPath(name string) error {
 	if err != nil {
 		return err
 	}
-	c.AddOpenAPI(all...)
-	return nil
+	return c.Add(all...)
 }

@@ -78,8 +78,8 @@ func TestOpenAPI(t *testing.T) {
 	assert.Equal(t, []string{"Custom", "Custom", "Tree"}, []string{kinds[0].Kind, kinds[1].Kind, kinds[2].Kind})
 
 	c := NewCatalog(CheckTypes(true))
-	c.AddOpenAPI(kinds...)
-	c.AddOpenAPI(kinds...) // the first ones stay
+	require.NoError(t, c.Add(kinds...))
+	require.NoError(t, c.Add(kinds...)) // the first ones stay
 
 	tree, err := c.Lookup("example.k8s.io/v1", "Tree")
 	require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestOpenAPIBesideDefinitions(t *testing.T) {
 	require.NoError(t, c.AddFS(fstest.MapFS{"crd.yaml": {Data: []byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition,
   spec: {group: example.com, names: {kind: Custom, plural: customs}, scope: Namespaced,
     versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {mine: {type: string}}}}}]}}`)}}))
-	c.AddOpenAPI(kinds...)
+	require.NoError(t, c.Add(kinds...))
 	p, err := c.Lookup("example.com/v1", "Custom")
 	require.NoError(t, err)
 	assert.Contains(t, p.FieldNames(errors.Path{}), "mine")

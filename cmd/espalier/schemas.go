@@ -104,10 +104,6 @@ func (s *schemas) add(doing, name string, from source) (errs []error) {
 	if len(crds) == 0 {
 		return []error{&nothingFoundError{from, name}}
 	}
-	if from.flag == "openapi" {
-		s.catalog.AddOpenAPI(crds...)
-		return nil
-	}
 	for _, err := range unjoined(s.catalog.Add(crds...)) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", doing, err))
