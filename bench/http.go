@@ -13,6 +13,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // A Server is what is put under load: it reads the body of a POST, does its work, and
@@ -27,14 +28,14 @@ type Server struct {
 func Servers() []Server {
 	behind := func(opts middleware.Options, next http.HandlerFunc) func(*Schema) http.Handler {
 		return func(s *Schema) http.Handler {
-			find := middleware.Always(&middleware.Resource{APIVersion: "apps.example.com/v1", Kind: "Workload", Program: s.Program})
+			find := request.Always(&request.Resource{APIVersion: "apps.example.com/v1", Kind: "Workload", Program: s.Program})
 			return middleware.New(find, opts)(next)
 		}
 	}
 	return []Server{
 		{"Espalier's middleware", "", behind(middleware.Options{}, copies), false},
 		{"the same, Stream", "holds no body", behind(middleware.Options{Stream: true}, discards), false},
-		{"the same, MaxHeldBytes 32 MiB", "", behind(middleware.Options{MaxHeldBytes: 32 << 20}, copies), true},
+		{"the same, MaxHeldBytes 32 MiB", "", behind(middleware.Options{Options: request.Options{MaxHeldBytes: 32 << 20}}, copies), true},
 		{"Kubernetes, as its server", "to a map", pipeline(false), false},
 		{"Kubernetes, as its server, to JSON", "", pipeline(true), false},
 		{"copies the body", "decodes nothing", func(*Schema) http.Handler { return http.HandlerFunc(copies) }, false},
@@ -49,7 +50,7 @@ func copies(w http.ResponseWriter, r *http.Request) {
 	b := copied.Get().(*bytes.Buffer)
 	defer copied.Put(b)
 	b.Reset()
-	if _, err := b.ReadFrom(io.LimitReader(r.Body, middleware.DefaultMaxBytes+1)); err != nil || b.Len() > middleware.DefaultMaxBytes {
+	if _, err := b.ReadFrom(io.LimitReader(r.Body, request.DefaultMaxBytes+1)); err != nil || b.Len() > request.DefaultMaxBytes {
 		http.Error(w, "no", http.StatusRequestEntityTooLarge)
 		return
 	}
@@ -70,7 +71,7 @@ func discards(w http.ResponseWriter, r *http.Request) {
 func pipeline(toJSON bool) func(*Schema) http.Handler {
 	return func(s *Schema) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			limited := &io.LimitedReader{R: r.Body, N: middleware.DefaultMaxBytes + 1}
+			limited := &io.LimitedReader{R: r.Body, N: request.DefaultMaxBytes + 1}
 			body, err := io.ReadAll(limited)
 			if err != nil || limited.N <= 0 {
 				http.Error(w, "no", http.StatusRequestEntityTooLarge)

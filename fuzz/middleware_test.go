@@ -26,6 +26,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -62,7 +63,7 @@ func newMiddlewarePair(js []byte) (*middlewarePair, error) {
 	}
 	p := &middlewarePair{server: server}
 	limits := decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}
-	find := middleware.Always(&middleware.Resource{
+	find := request.Always(&request.Resource{
 		APIVersion: testVersion.String(), Kind: testKind, Program: program,
 		Decoder: []decoder.Option{decoder.ServerRequests, limits},
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apiserver/pkg/endpoints/request"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 
-	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -28,8 +28,8 @@ func TestPathsAsServer(t *testing.T) {
 	require.NoError(t, err)
 	catalog := schema.NewCatalog()
 	require.NoError(t, catalog.Add(append(crds, namespaces...)...))
-	find := middleware.ByPath(catalog)
-	resolver := &request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+	find := request.ByPath(catalog)
+	resolver := &apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
 
 	words := []string{"apis", "api", "example.com", "v1", "v2", "namespaces", "foos", "bars", "x", "status", "finalize", "scale", "proxy", "watch", "Foos", "V1", "", ".", "a%20b", "foos.json", "foos;x", "..", "system:x"}
 	random := rand.New(rand.NewPCG(1, 2))
@@ -50,7 +50,7 @@ func TestPathsAsServer(t *testing.T) {
 		isWrite := err == nil && info.IsResourceRequest && info.APIPrefix == "apis" && info.APIGroup == "example.com" && info.APIVersion == "v1" &&
 			(info.Resource == "foos" || info.Resource == "namespaces") && (info.Subresource == "" || info.Subresource == "status") &&
 			(info.Verb == "create" || info.Verb == "update" || info.Verb == "patch")
-		res, err := find(r, nil)
+		res, err := find(&request.Request{Method: r.Method, URL: u}, nil)
 		switch {
 		case err != nil:
 			refused++

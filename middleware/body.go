@@ -1,110 +1,28 @@
 package middleware
 
 import (
-	"compress/gzip"
-	stderrors "errors"
+	"errors"
 	"io"
 	"net/http"
-	"os"
 	"strconv"
 	"sync"
+
+	"github.com/espalier-dev/espalier/request"
 )
 
-// firstBuffer is what a request gets before it has sent anything, whatever length it announces.
-const firstBuffer = 32 << 10
-
-// gzipBytes is what decompressing one body holds, roughly: a window and tables.
-const gzipBytes = 64 << 10
-
-// maxEmptyReads is how many reads in a row may return nothing.
-const maxEmptyReads = 100
-
-// read reads the body to its end.
-func (e *exchange) read() *StatusError {
-	most := e.h.opts.MaxBytes
-	src := io.Reader(e.r.Body)
-	if e.gzip {
-		if !e.loan.charge(gzipBytes) {
-			return overloaded()
-		}
-		// What is compressed has the limit, too: empty blocks and members have no end.
-		z, err := gzip.NewReader(http.MaxBytesReader(nil, e.r.Body, most))
-		if err != nil {
-			return unreadable(err)
-		}
-		src = z
+// request returns the request with the text that is passed on for a body.
+func (e *exchange) request(out request.Result) *http.Request {
+	e.passed = &replay{text: out.Body}
+	r := e.passOn(e.passed, out.Changed)
+	if out.ContentType != "" {
+		r.Header.Set("Content-Type", out.ContentType)
 	}
-	size := smallestBuffer
-	if e.r.ContentLength > 0 {
-		size = int(min(e.r.ContentLength+1, firstBuffer))
-	}
-	for empty := 0; ; {
-		if len(e.body) == cap(e.body) {
-			if !e.grow(max(size, 2*cap(e.body))) {
-				return overloaded()
-			}
-		}
-		room := e.body[len(e.body) : min(int64(cap(e.body))-1, most)+1]
-		n, err := src.Read(room)
-		e.body = e.body[:len(e.body)+n]
-		e.received += int64(n)
-		switch {
-		case int64(len(e.body)) > most:
-			return tooLarge(most)
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return unreadable(err)
-		case n > 0:
-			empty = 0
-		default:
-			if empty++; empty == maxEmptyReads {
-				return unreadable(io.ErrNoProgress)
-			}
-		}
-	}
-}
-
-// grow moves the body to a larger buffer, if there is room for it.
-func (e *exchange) grow(size int) bool {
-	b := e.h.held.buffer(size, &e.loan)
-	if b == nil {
-		return false
-	}
-	b = append(b, e.body...)
-	e.free(&e.body)
-	e.body = b
-	return true
-}
-
-// unreadable is the answer to a body that does not come to its end. Its sender is gone
-// in most cases.
-func unreadable(err error) *StatusError {
-	refused := badRequest("the body of the request cannot be read to its end")
-	var max *http.MaxBytesError
-	switch {
-	case stderrors.As(err, &max):
-		refused = tooLarge(max.Limit)
-	case stderrors.Is(err, os.ErrDeadlineExceeded):
-		refused = &StatusError{Code: http.StatusRequestTimeout, Reason: "Timeout",
-			Message: "the body of the request did not come in time"}
-	}
-	refused.Err = err
-	return refused
-}
-
-// request returns the request with a text for a body. changed says that it is not what
-// was sent.
-func (e *exchange) request(text []byte, changed bool) *http.Request {
-	e.passed = &replay{text: text}
-	e.sent = int64(len(text))
-	r := e.passOn(e.passed, changed)
 	// With trailers the body must stay chunked (RFC 9112 section 6.5 and 7.1).
 	if len(r.Trailer) == 0 {
-		r.ContentLength = e.sent
+		r.ContentLength = int64(len(out.Body))
 		r.TransferEncoding = nil
 		if e.r.Header.Get("Content-Length") != "" {
-			r.Header.Set("Content-Length", strconv.Itoa(len(text)))
+			r.Header.Set("Content-Length", strconv.Itoa(len(out.Body)))
 		}
 	}
 	return r
@@ -131,6 +49,20 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 
 // digests are of what was sent.
 var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
+
+// inHTTP returns a refusal with the limit of a http.MaxBytesReader that somebody has put in front.
+func inHTTP(refused *request.StatusError) *request.StatusError {
+	if refused == nil || refused.Err == nil {
+		return refused
+	}
+	large, ok := errors.AsType[*http.MaxBytesError](refused.Err)
+	if !ok {
+		return refused
+	}
+	inHTTP := request.TooLarge(large.Limit)
+	inHTTP.Err = refused.Err
+	return inHTTP
+}
 
 // A replay is the body of a request that was read. Its text may be used by another
 // request as soon as it is closed: a transport may still want to read it then.

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -16,44 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
-	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
-
-// Problem details say where each kind of error is.
-func TestFaultsOfProblems(t *testing.T) {
-	at := ferrors.Position{Offset: 7, Line: 2, Column: 3, ByteColumn: 3}
-	path := ferrors.Path{}.Child("spec").Child("a/b")
-	finding := ferrors.Finding{Kind: ferrors.TypeMismatch, Path: path, Position: at, Want: "string", Got: "number"}
-	for name, c := range map[string]struct {
-		err    error
-		detail string
-	}{
-		"types":  {&ferrors.TypeError{Findings: ferrors.List{finding}}, finding.Error()},
-		"object": {&ferrors.ObjectError{Msg: "kind is missing", Path: path, Position: at}, "kind is missing"},
-		"limit":  {&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}, (&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}).Error()},
-	} {
-		w := httptest.NewRecorder()
-		(&middleware.StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: "no", Err: c.err}).Answer(w, true)
-		var problem struct {
-			Errors []struct {
-				Detail, Pointer string
-				Line, Column    int
-			}
-		}
-		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &problem))
-		require.Len(t, problem.Errors, 1, name)
-		got := problem.Errors[0]
-		assert.Equal(t, []any{c.detail, "/spec/a~1b", 2, 3}, []any{got.Detail, got.Pointer, got.Line, got.Column}, name)
-	}
-}
 
 // Where there is no room left for what a body takes, the answer is 503: for a decompressor,
 // and for the result.
 func TestNoRoom(t *testing.T) {
 	body := foo(`,"spec":{"a":"` + strings.Repeat("x", 20<<10) + `"}`)
-	opts := middleware.Options{Gzip: true, MaxHeldBytes: 40 << 10}
+	opts := middleware.Options{Options: request.Options{Gzip: true, MaxHeldBytes: 40 << 10}}
 	w, got := send(t, byPath(t), opts, post(foosPath, "", body))
 	refused(t, w, got, http.StatusServiceUnavailable)
 
@@ -70,11 +41,11 @@ func TestNoRoom(t *testing.T) {
 
 // A finder may pass on what it cannot peek into; the body is refused all the same if it cannot be read.
 func TestFinderIgnoresPeek(t *testing.T) {
-	find := func(_ *http.Request, peek middleware.Peek) (*middleware.Resource, error) {
+	find := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, _, _ = peek()
 		return nil, nil
 	}
-	w, got := send(t, find, middleware.Options{MaxBytes: 10}, post("/", "", foo("")))
+	w, got := send(t, find, middleware.Options{Options: request.Options{MaxBytes: 10}}, post("/", "", foo("")))
 	refused(t, w, got, http.StatusRequestEntityTooLarge)
 	_, got = send(t, find, middleware.Options{}, post("/", "", "{"))
 	require.NotNil(t, got)
@@ -82,13 +53,13 @@ func TestFinderIgnoresPeek(t *testing.T) {
 }
 
 // fixed finds the same resource for all requests.
-func fixed(t *testing.T, text string, opts ...schema.Option) middleware.Finder {
+func fixed(t *testing.T, text string, opts ...schema.Option) request.Finder {
 	s, err := schema.Parse([]byte(text))
 	require.NoError(t, err)
 	p, err := schema.Compile(s, opts...)
 	require.NoError(t, err)
 	limits := decoder.Limits{Findings: 1}
-	return middleware.Always(&middleware.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: p, Decoder: []decoder.Option{limits}})
+	return request.Always(&request.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: p, Decoder: []decoder.Option{limits}})
 }
 
 // Of an object of another type than the path says it is not the values that are wrong.
@@ -115,27 +86,27 @@ func TestRefusedAtConstruction(t *testing.T) {
 	require.NoError(t, err)
 	find := byPath(t)
 	for text, do := range map[string]func(){
-		"middleware: New: the Finder is nil":                          func() { middleware.New(nil, middleware.Options{}) },
-		"middleware: New: there is no Action(7)":                      func() { middleware.New(find, middleware.Options{Action: 7}) },
-		"middleware: New: there is no Patches(7)":                     func() { middleware.New(find, middleware.Options{Patches: 7}) },
-		"middleware: the handler is nil":                              func() { middleware.New(find, middleware.Options{})(nil) },
-		"middleware: Always: the Resource is nil, or has no program":  func() { middleware.Always(nil) },
-		"middleware: Always: the Resource is nil, or has no program ": func() { middleware.Always(&middleware.Resource{}) },
+		"middleware: New: the Finder is nil":                       func() { middleware.New(nil, middleware.Options{}) },
+		"request: NewGate: there is no Action(7)":                  func() { middleware.New(find, middleware.Options{Options: request.Options{Action: 7}}) },
+		"request: NewGate: there is no Patches(7)":                 func() { middleware.New(find, middleware.Options{Options: request.Options{Patches: 7}}) },
+		"middleware: the handler is nil":                           func() { middleware.New(find, middleware.Options{})(nil) },
+		"request: Always: the Resource is nil, or has no program":  func() { request.Always(nil) },
+		"request: Always: the Resource is nil, or has no program ": func() { request.Always(&request.Resource{}) },
 		"decoder: option 2 of 3 is nil": func() {
-			middleware.Always(&middleware.Resource{Program: p, Decoder: []decoder.Option{nil}})
+			request.Always(&request.Resource{Program: p, Decoder: []decoder.Option{nil}})
 		},
-		"middleware: Paths.Unknown is none of the constants": func() {
-			middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassNothing + 1}.Finder()
+		"request: Paths.Unknown is none of the constants": func() {
+			request.Paths{Catalog: catalog(t), Unknown: request.PassNothing + 1}.Finder()
 		},
-		"middleware: the Catalog is nil":           func() { middleware.ByPath(nil) },
-		"middleware: the Catalog is nil ":          func() { middleware.ByKind(nil) },
-		"decoder: there is no FieldValidation(9)":  func() { middleware.ByPath(catalog(t), decoder.FieldValidation(9)) },
-		"decoder: there is no FieldValidation(9) ": func() { middleware.ByKind(catalog(t), decoder.FieldValidation(9)) },
+		"request: the Catalog is nil":              func() { request.ByPath(nil) },
+		"request: the Catalog is nil ":             func() { request.ByKind(nil) },
+		"decoder: there is no FieldValidation(9)":  func() { request.ByPath(catalog(t), decoder.FieldValidation(9)) },
+		"decoder: there is no FieldValidation(9) ": func() { request.ByKind(catalog(t), decoder.FieldValidation(9)) },
 	} {
 		assert.PanicsWithValue(t, strings.TrimSuffix(text, " "), do)
 	}
-	without := func(*http.Request, middleware.Peek) (*middleware.Resource, error) {
-		return &middleware.Resource{Kind: "Foo"}, nil
+	without := func(*request.Request, request.Peek) (*request.Resource, error) {
+		return &request.Resource{Kind: "Foo"}, nil
 	}
 	w, got := send(t, without, middleware.Options{}, post(foosPath, "", foo("")))
 	refused(t, w, got, http.StatusInternalServerError)
@@ -150,7 +121,7 @@ func TestLimitsOfResourcesMerge(t *testing.T) {
 		{decoder.ServerRequests, decoder.Limits{Depth: 500}},
 	} {
 		var kept []int
-		seen := observer(func(_ *http.Request, o middleware.Observation) { kept = append(kept, len(o.Findings)) })
+		seen := observer(func(_ *http.Request, o request.Observation) { kept = append(kept, len(o.Findings)) })
 		many := ""
 		for i := range 300 {
 			many += fmt.Sprintf(`,"x%d":1`, i)
@@ -182,7 +153,7 @@ func TestTypeWithEscapes(t *testing.T) {
 
 // What only encoding/json takes is refused where the finder peeks, with our reason.
 func TestPeekRefusesSurrogates(t *testing.T) {
-	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, post("/", "", foo(`,"x":"\ud800"`)))
+	w, got := send(t, request.ByKind(catalog(t)), middleware.Options{}, post("/", "", foo(`,"x":"\ud800"`)))
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "surrogate")
 }
 
@@ -197,57 +168,6 @@ func TestRequestsByHand(t *testing.T) {
 	r.URL = &url.URL{Path: strings.TrimPrefix(foosPath, "/")}
 	w, got = send(t, byPath(t), middleware.Options{}, r)
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "clean form")
-}
-
-// TestFromEntryOfCircle has a schema that holds itself, as there are in OpenAPI documents.
-func TestFromEntryOfCircle(t *testing.T) {
-	catalog := schema.NewCatalog()
-	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}],
-		"properties": {"metadata": {"type": "object"}, "below": {"$ref": "#/components/schemas/k"}, "list": {"type": "array", "items": {"$ref": "#/components/schemas/k"}},
-			"map": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/k"}}, "name": {"type": "string", "default": "x"}}}}}}`))
-	require.NoError(t, err)
-	require.NoError(t, catalog.Add(kinds...))
-	for e := range catalog.All() {
-		resource, err := middleware.FromEntry(e)
-		require.NoError(t, err)
-		out, err := decoder.New(resource.Patch).AppendJSON(nil, []byte(`{"below":{"list":[{"map":{"a":{"name":null,"junk":1}}}]}}`))
-		require.NoError(t, err)
-		assert.Equal(t, `{"below":{"list":[{"map":{"a":{"name":null}}}]}}`, string(out))
-	}
-}
-
-func TestFromEntry(t *testing.T) {
-	multiplied := "{type: object}"
-	for range 7 { // 20 to the power of that
-		multiplied = "{type: object, properties: {a: {type: array, default: [" + strings.Repeat("{}, ", 20) + "], items: " + multiplied + "}}}"
-	}
-	crd := func(schema string) []byte {
-		return []byte(strings.Replace(fooCRD, "    schema: {openAPIV3Schema: {type: object}}", schema, 1))
-	}
-	for name, c := range map[string]struct {
-		schema string
-		fault  string
-	}{
-		"without a schema":       {"", ""},
-		"with too many defaults": {"    schema: {openAPIV3Schema: " + multiplied + "}", "must not grow"},
-	} {
-		crds, err := schema.ParseCRD(crd(c.schema))
-		require.NoError(t, err)
-		catalog := schema.NewCatalog()
-		require.NoError(t, catalog.Add(crds...))
-		for e := range catalog.All() {
-			if e.APIVersion != "example.com/v0" {
-				continue
-			}
-			resource, err := middleware.FromEntry(e)
-			if c.fault == "" {
-				require.NoError(t, err, name)
-				assert.NotNil(t, resource.Patch, name)
-			} else {
-				require.ErrorContains(t, err, c.fault, name)
-			}
-		}
-	}
 }
 
 // A handler in front of a stream has all of a http.ResponseWriter.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -54,7 +55,7 @@ func ExampleNew() {
 		body, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "stored %s", body)
 	})
-	find := middleware.ByPath(mustLoad(webCRD))
+	find := request.ByPath(mustLoad(webCRD))
 	server := httptest.NewServer(middleware.New(find, middleware.Options{})(store))
 	defer server.Close()
 
@@ -83,8 +84,8 @@ spec:
 // Where paths say nothing of the kind, the object does; and other clients than those of Kubernetes
 // may want problem details.
 func ExampleByKind() {
-	find := middleware.ByKind(mustLoad(webCRD))
-	handler := middleware.New(find, middleware.Options{ProblemDetails: true})(http.NotFoundHandler())
+	find := request.ByKind(mustLoad(webCRD))
+	handler := middleware.New(find, middleware.Options{Options: request.Options{ProblemDetails: true}})(http.NotFoundHandler())
 
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/hook?fieldValidation=Strict", strings.NewReader(

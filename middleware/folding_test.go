@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // A foldingServer stands for all servers that read a request otherwise than the middleware: it takes it for all that
@@ -165,7 +166,7 @@ var evil = foo(`,"spec":{"EVIL":1}`)
 
 // through sends a request as it stands on the wire through a middleware and a reverse proxy; ok says that it is one for
 // net/http.
-func through(tb testing.TB, find middleware.Finder, opts middleware.Options, text string) (f *foldingServer, code int, ok bool) {
+func through(tb testing.TB, find request.Finder, opts middleware.Options, text string) (f *foldingServer, code int, ok bool) {
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
 	if err != nil {
 		return nil, 0, false
@@ -244,8 +245,8 @@ var elsewhere = []string{
 
 // TestFoldingUpstreams sends everything that a path of a resource could be spelled as to a server that takes it for that.
 func TestFoldingUpstreams(t *testing.T) {
-	finders := map[string]middleware.Finder{
-		"default": byPath(t), "groups": middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder(),
+	finders := map[string]request.Finder{
+		"default": byPath(t), "groups": request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder(),
 	}
 	for name, find := range finders {
 		counts := map[string]int{}
@@ -284,8 +285,8 @@ func TestFoldingUpstreams(t *testing.T) {
 
 // TestFoldingMethods has other spellings of methods, methods that a server may take for a write, and what overrides them.
 func TestFoldingMethods(t *testing.T) {
-	for _, find := range []middleware.Finder{byPath(t), middleware.ByKind(catalog(t))} {
-		for _, opts := range []middleware.Options{{}, {Patches: middleware.PassPatches}} {
+	for _, find := range []request.Finder{byPath(t), request.ByKind(catalog(t))} {
+		for _, opts := range []middleware.Options{{}, {Options: request.Options{Patches: request.PassPatches}}} {
 			for _, method := range []string{"post", "Post", "pOST", "PUT", "put", "patch", "Patch", "PRI", "MERGE", "QUERY", "PROPFIND", "PROPPATCH", "COPY", "MKCOL", "TRACE", "CONNECT", "LINK", "X", "GET", "Get", "HEAD", "DELETE", "delete", "OPTIONS"} {
 				f, code, ok := through(t, find, opts, onWire(method, foosPath, ""))
 				if ok && !f.arrived {
@@ -345,7 +346,7 @@ func TestHeadersWithUnderscores(t *testing.T) {
 
 // TestContentRange: a body that was decoded as a whole object must not be stored as a part of one.
 func TestContentRange(t *testing.T) {
-	for _, opts := range []middleware.Options{{}, {Action: middleware.Report}, {Stream: true}} {
+	for _, opts := range []middleware.Options{{}, {Options: request.Options{Action: request.Report}}, {Stream: true}} {
 		r := post(foosPath, "application/json", evil)
 		r.Header.Set("Content-Range", "bytes 0-10/100")
 		w, got := send(t, byPath(t), opts, r)
@@ -357,7 +358,7 @@ func TestContentRange(t *testing.T) {
 // TestConnectionOptions: nobody may have a header taken away that says how the body is read.
 func TestConnectionOptions(t *testing.T) {
 	for _, option := range []string{"content-type", "close, Content-Type", "CONTENT-LENGTH", "x,, content-encoding", "Transfer-Encoding"} {
-		for _, opts := range []middleware.Options{{}, {Action: middleware.Report}, {Stream: true}, {Patches: middleware.PassPatches}} {
+		for _, opts := range []middleware.Options{{}, {Options: request.Options{Action: request.Report}}, {Stream: true}, {Options: request.Options{Patches: request.PassPatches}}} {
 			for _, method := range []string{"POST", "PUT", "PATCH"} {
 				f, code, ok := through(t, byPath(t), opts, onWire(method, foosPath, "Connection: keep-alive\r\nConnection: "+option+"\r\n"))
 				require.True(t, ok)

@@ -1,44 +1,45 @@
 package middleware
 
 import (
-	"errors"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/espalier-dev/espalier/request"
 )
 
 // isWrite reports whether the body of a request is for a schema. Methods have case (RFC 9110 section 9.1).
 func isWrite(method string) bool {
-	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	isWrite, _ := request.JudgeMethod(method)
+	return isWrite
 }
-
-// passing are the other methods, which no server takes for a write of the body.
-var passing = []string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodOptions}
 
 // guard refuses requests that the handler may take for others than the middleware does, whatever
 // they are about, and returns the request without the headers that would make it do so.
-func (h *handler) guard(r *http.Request) (*http.Request, *StatusError) {
-	if !isWrite(r.Method) && r.Method != "" && !slices.Contains(passing, r.Method) {
-		return r, notAllowed()
+func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
+	isWrite, refused := request.JudgeMethod(cmp.Or(r.Method, http.MethodGet)) // no server has none; clients mean GET with it
+	if refused != nil {
+		return r, refused
 	}
 	isUpgrade := h.isUpgrade(r)
 	var drop []string
 	for name := range r.Header {
 		switch plain := withoutUnderscores(name); {
 		case slices.Contains(methodHeaders, plain):
-			return r, badRequest("the header " + plain + " is refused: the method of a request is that of its first line")
+			return r, request.BadRequest("the header " + plain + " is refused: the method of a request is that of its first line")
 		case plain == "Upgrade" && !isUpgrade, plain == "Http2-Settings",
-			(isUpgrade || isWrite(r.Method)) && slices.Contains(pathHeaders, plain),
+			(isUpgrade || isWrite) && slices.Contains(pathHeaders, plain),
 			plain != name && slices.Contains(bodyHeaders, plain):
 			drop = append(drop, name)
 		}
 	}
 	if namesMethod(r.URL.RawQuery) {
-		return r, badRequest("the parameter _method is refused: the method of a request is that of its first line")
+		return r, request.BadRequest("the parameter _method is refused: the method of a request is that of its first line")
 	}
-	if isWrite(r.Method) && slices.ContainsFunc(connectionOptions(r.Header), isOfBody) {
-		return r, badRequest("the header Connection names one that says how the body is read")
+	if isWrite && slices.ContainsFunc(connectionOptions(r.Header), isOfBody) {
+		return r, request.BadRequest("the header Connection names one that says how the body is read")
 	}
 	if len(drop) == 0 {
 		return r, nil
@@ -128,14 +129,9 @@ func (h *handler) isUpgrade(r *http.Request) bool {
 	if r.Method == http.MethodPost {
 		return true
 	}
-	res, err := h.find(r, noPeek)
-	return res == nil && err == nil
+	seen := seenAs(r)
+	return h.find.Passes(&seen)
 }
-
-// noPeek is the [Peek] of requests whose body is not looked into.
-func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
-
-var errUnseen = errors.New("what this request is for does not depend on its body")
 
 // dropUpgrade makes a request one that does not switch protocols.
 func dropUpgrade(h http.Header) {
@@ -149,17 +145,6 @@ func dropUpgrade(h http.Header) {
 		if len(options) > 0 {
 			h.Set("Connection", strings.Join(options, ", "))
 		}
-	}
-}
-
-// notAllowed is the answer to methods that may or may not be writes, such as post and MERGE.
-func notAllowed() *StatusError {
-	allowed := strings.Join(append(slices.Clone(passing), http.MethodPost, http.MethodPut, http.MethodPatch), ", ")
-	return &StatusError{
-		Code:    http.StatusMethodNotAllowed,
-		Reason:  "MethodNotAllowed",
-		Message: "the method of the request is not passed on - methods are in capitals, and these are: " + allowed,
-		header:  http.Header{"Allow": {allowed}}, // RFC 9110 section 15.5.6
 	}
 }
 

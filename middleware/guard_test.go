@@ -13,14 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // TestUpgrades: protocols on the list may be switched to, where the path is for no schema.
 func TestUpgrades(t *testing.T) {
 	const exec = "/api/v1/namespaces/x/pods/p/exec"
-	path, strict := byPath(t), middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder()
+	path, strict := byPath(t), request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder()
 	for _, c := range []struct {
-		find             middleware.Finder
+		find             request.Finder
 		method, target   string
 		protocols        []string
 		isPassed, isKept bool
@@ -48,11 +49,11 @@ func TestUpgrades(t *testing.T) {
 		{path, "GET", "/x/..;/" + foosPath, []string{"websocket"}, true, false},
 		{strict, "GET", "/apis/example.com/v1/bars/n/exec", []string{"websocket"}, true, false},
 		{strict, "POST", "/apis/example.com/v1/bars/n/exec", []string{"SPDY/3.1"}, false, false},
-		{middleware.ByKind(catalog(t)), "GET", exec, []string{"websocket"}, true, false},
-		{middleware.ByKind(catalog(t)), "POST", exec, []string{"SPDY/3.1"}, true, false},
-		{func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, nil }, "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
+		{request.ByKind(catalog(t)), "GET", exec, []string{"websocket"}, true, false},
+		{request.ByKind(catalog(t)), "POST", exec, []string{"SPDY/3.1"}, true, false},
+		{func(*request.Request, request.Peek) (*request.Resource, error) { return nil, nil }, "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
 	} {
-		for _, opts := range []middleware.Options{{}, {Action: middleware.Report}, {Stream: true}, {Patches: middleware.PassPatches}} {
+		for _, opts := range []middleware.Options{{}, {Options: request.Options{Action: request.Report}}, {Stream: true}, {Options: request.Options{Patches: request.PassPatches}}} {
 			r := httptest.NewRequest(c.method, c.target, strings.NewReader(foo("")))
 			r.Header["Upgrade"] = c.protocols
 			r.Header["Connection"] = []string{"keep-alive, Upgrade", "HTTP2-Settings"}
@@ -83,7 +84,7 @@ func TestUpgrades(t *testing.T) {
 
 // TestReportPassesNoCharset: what passes as it was sent is read as it was judged.
 func TestReportPassesNoCharset(t *testing.T) {
-	report := middleware.Options{Action: middleware.Report}
+	report := middleware.Options{Options: request.Options{Action: request.Report}}
 	body := foo(`,"spec":{"a":"+ACI-,+ACI-b+ACI-:+ACI-"}`) // in UTF-7, +ACI- is a quotation mark
 	for contentType, want := range map[string]string{
 		"": "application/json", "application/json": "application/json", "Application/JSON; charset=UTF-8; x=y": "application/json",
@@ -118,7 +119,7 @@ func TestReportPassesNoCharset(t *testing.T) {
 
 // TestClientTrailers: of trailers those pass that were announced and that nobody reads the request by.
 func TestClientTrailers(t *testing.T) {
-	for _, opts := range []middleware.Options{{}, {Stream: true}, {Action: middleware.Report}} {
+	for _, opts := range []middleware.Options{{}, {Stream: true}, {Options: request.Options{Action: request.Report}}} {
 		body := foo("")
 		text := "POST " + foosPath + " HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n" +
 			"Trailer: X-Sum, Authorization, Content-Encoding, Content-Digest, X_HTTP_Method_Override, If-Match, X-Original-URL, Cookie, Impersonate-User\r\n\r\n" +
@@ -130,7 +131,7 @@ func TestClientTrailers(t *testing.T) {
 		_, got := send(t, byPath(t), opts, r)
 		require.NotNil(t, got)
 		want := http.Header{"X-Sum": {"7"}}
-		if opts.Action == middleware.Report {
+		if opts.Action == request.Report {
 			want["Content-Digest"] = []string{"x"}
 		}
 		assert.Equal(t, want, got.Trailer)
@@ -150,8 +151,8 @@ func TestClientTrailers(t *testing.T) {
 
 // Who is refused before anything else is observed, too.
 func TestGuardIsObserved(t *testing.T) {
-	var seen []middleware.Observation
-	opts := middleware.Options{Observer: observer(func(_ *http.Request, o middleware.Observation) { seen = append(seen, o) })}
+	var seen []request.Observation
+	opts := middleware.Options{Observer: observer(func(_ *http.Request, o request.Observation) { seen = append(seen, o) })}
 	w, got := send(t, byPath(t), opts, httptest.NewRequest("post", foosPath, nil))
 	refused(t, w, got, http.StatusMethodNotAllowed)
 	require.Len(t, seen, 1)
@@ -161,18 +162,18 @@ func TestGuardIsObserved(t *testing.T) {
 
 // TestPassedPatches: what is refused for its path is refused also where patches pass.
 func TestPassedPatches(t *testing.T) {
-	opts := middleware.Options{Patches: middleware.PassPatches}
-	fails := func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, errors.New("x") }
+	opts := middleware.Options{Options: request.Options{Patches: request.PassPatches}}
+	fails := func(*request.Request, request.Peek) (*request.Resource, error) { return nil, errors.New("x") }
 	for _, c := range []struct {
-		find middleware.Finder
+		find request.Finder
 		path string
 		code int
 	}{
 		{byPath(t), foosPath + "/n", 0},
 		{byPath(t), "/api/v1/nodes/n", 0},
 		{byPath(t), "/APIS/example.com/v1/foos/n", 400},
-		{middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassNothing}.Finder(), "/api/v1/nodes/n", 403},
-		{middleware.ByKind(catalog(t)), "/x", 0},
+		{request.Paths{Catalog: catalog(t), Unknown: request.PassNothing}.Finder(), "/api/v1/nodes/n", 403},
+		{request.ByKind(catalog(t)), "/x", 0},
 		{fails, "/x", 500},
 	} {
 		r := post(c.path, "application/json-patch+json", "[]")

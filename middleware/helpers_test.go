@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -56,8 +57,8 @@ func catalog(tb testing.TB) *schema.Catalog {
 	return c
 }
 
-func byPath(tb testing.TB, opts ...decoder.Option) middleware.Finder {
-	return middleware.ByPath(catalog(tb), opts...)
+func byPath(tb testing.TB, opts ...decoder.Option) request.Finder {
+	return request.ByPath(catalog(tb), opts...)
 }
 
 // An arrival is a request as the handler behind the middleware sees it.
@@ -78,7 +79,7 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // send sends a request through a middleware, and returns the answer and what has
 // arrived, if anything.
-func send(tb testing.TB, find middleware.Finder, opts middleware.Options, r *http.Request) (*httptest.ResponseRecorder, *arrival) {
+func send(tb testing.TB, find request.Finder, opts middleware.Options, r *http.Request) (*httptest.ResponseRecorder, *arrival) {
 	b := new(backend)
 	w := httptest.NewRecorder()
 	middleware.New(find, opts)(b).ServeHTTP(w, r)

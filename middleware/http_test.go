@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // serve starts a server whose handler gives back what arrives.
@@ -144,8 +145,8 @@ func TestSlowClient(t *testing.T) {
 
 // A body that ends early goes nowhere, though it may look complete.
 func TestAbortedBody(t *testing.T) {
-	observed := make(chan *middleware.StatusError, 1)
-	server := serve(t, middleware.Options{Observer: observer(func(_ *http.Request, o middleware.Observation) { observed <- o.Refused })})
+	observed := make(chan *request.StatusError, 1)
+	server := serve(t, middleware.Options{Observer: observer(func(_ *http.Request, o request.Observation) { observed <- o.Refused })})
 	conn, _ := dial(t, server, fmt.Sprintf("POST %s HTTP/1.1\nHost: x\nContent-Length: %d\n\n%s", foosPath, len(foo(""))+1, foo("")))
 	require.NoError(t, conn.Close())
 	refused := <-observed
@@ -214,8 +215,8 @@ func TestContentEncodings(t *testing.T) {
 	_, got := send(t, byPath(t), middleware.Options{}, withEncoding("identity", body))
 	assert.NotNil(t, got)
 
-	opts := middleware.Options{Gzip: true, MaxBytes: 1000}
-	for _, action := range []middleware.Action{middleware.Rewrite, middleware.Report} {
+	opts := middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1000}}
+	for _, action := range []request.Action{request.Rewrite, request.Report} {
 		opts.Action = action
 		_, got = send(t, byPath(t), opts, withEncoding("GZIP", compressed(t, body)))
 		require.NotNil(t, got)
@@ -256,7 +257,7 @@ func TestEndlessGzip(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, foosPath, endless)
 		r.Header.Set("Content-Encoding", "gzip")
 		w := httptest.NewRecorder()
-		opts := middleware.Options{Gzip: true, MaxBytes: 1 << 10, Stream: stream}
+		opts := middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1 << 10}, Stream: stream}
 		handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) })
 		middleware.New(byPath(t), opts)(handler).ServeHTTP(w, r)
 		assert.Equal(t, http.StatusRequestEntityTooLarge, w.Code, "%s", w.Body)
@@ -271,13 +272,13 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 // What a digest was made of is not what is passed on.
 func TestDigests(t *testing.T) {
 	names := []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
-	for action, want := range map[middleware.Action]string{middleware.Rewrite: "", middleware.Report: "x"} {
+	for action, want := range map[request.Action]string{request.Rewrite: "", request.Report: "x"} {
 		r := post(foosPath, "", foo(""))
 		r.Header.Set("Content-Length", "43")
 		for _, name := range names {
 			r.Header.Set(name, "x")
 		}
-		_, got := send(t, byPath(t), middleware.Options{Action: action}, r)
+		_, got := send(t, byPath(t), middleware.Options{Options: request.Options{Action: action}}, r)
 		require.NotNil(t, got)
 		for _, name := range names {
 			assert.Equal(t, want, got.Header.Get(name))
@@ -306,6 +307,6 @@ func TestBodyAfterHandler(t *testing.T) {
 	assert.ErrorIs(t, err, http.ErrBodyReadAfterClose)
 }
 
-type observer func(*http.Request, middleware.Observation)
+type observer func(*http.Request, request.Observation)
 
-func (o observer) Observe(r *http.Request, seen middleware.Observation) { o(r, seen) }
+func (o observer) Observe(r *http.Request, seen request.Observation) { o(r, seen) }

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -95,10 +96,10 @@ var onslaughts = map[string]onslaught{
 	"merge keys":          {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- <<: *a\n", 200), media: yamlType},
 	"too many aliases":    {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- *a\n", 12_000), media: yamlType},
 	"defaults":            {body: typeText + `"list":[` + strings.Repeat("{},", 2000) + `{}]}`, held: true},
-	"defaults, reported":  {body: typeText + `"list":[` + strings.Repeat("{},", 2000) + `{}]}`, opts: Options{Action: Report}},
+	"defaults, reported":  {body: typeText + `"list":[` + strings.Repeat("{},", 2000) + `{}]}`, opts: Options{Options: request.Options{Action: request.Report}}},
 	"undeclared names":    {body: typeText + names(6000, `"n%d":0,`) + `"z":0}`},
 	"under Strict":        {body: typeText + names(6000, `"<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<%d":0,`) + `"z":0}`, query: "?fieldValidation=Strict"},
-	"problem details":     {body: typeText + names(6000, `"<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<%d":0,`) + `"z":0}`, query: "?fieldValidation=Strict", opts: Options{ProblemDetails: true}},
+	"problem details":     {body: typeText + names(6000, `"<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<<%d":0,`) + `"z":0}`, query: "?fieldValidation=Strict", opts: Options{Options: request.Options{ProblemDetails: true}}},
 	"duplicates":          {body: typeText + strings.Repeat(`"n":0,`, 9000) + `"n":0}`},
 	"duplicates kept":     {body: typeText + `"any":{` + names(4000, `"%d":0,"%[1]d":0,`) + `"n":0}}`},
 	"server's lines":      {body: typeLines + "any:\n" + names(4000, "  k%d: 0\n  k%[1]d: 0\n"), media: yamlType, server: true},
@@ -109,9 +110,9 @@ var onslaughts = map[string]onslaught{
 	"peeked into":         {body: typeLines + "A: &a {" + names(100, "k%d: 1,") + "}\nB:\n" + strings.Repeat("- *a\n", 400), media: yamlType, byKind: true},
 	"peeked, repeated":    {body: `{"apiVersion":"example.com/v1",` + strings.Repeat(`"kind":"Foo",`, 4000) + `"z":0}`, byKind: true},
 	"depth":               {body: typeText + `"any":` + strings.Repeat(`{"a":`, 9000) + "1" + strings.Repeat("}", 9000) + "}"},
-	"gzip":                {body: typeText + `"any":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, gzip: true, opts: Options{Gzip: true}, held: true},
+	"gzip":                {body: typeText + `"any":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, gzip: true, opts: Options{Options: request.Options{Gzip: true}}, held: true},
 	"streams":             {body: typeText + `"list":[` + strings.Repeat("{},", 1000) + `{}],` + names(4000, `"n%d":0,`), opts: Options{Stream: true}, held: true},
-	"streams, gzip":       {body: typeText + names(4000, `"n%d":0,`), gzip: true, opts: Options{Stream: true, Gzip: true}, held: true},
+	"streams, gzip":       {body: typeText + names(4000, `"n%d":0,`), gzip: true, opts: Options{Options: request.Options{Gzip: true}, Stream: true}, held: true},
 	"streams, held whole": {body: typeText + `"any":{"a":"` + strings.Repeat("x", 200<<10), opts: Options{Stream: true}, server: true, held: true},
 }
 
@@ -169,9 +170,9 @@ func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloade
 		opts = append(opts, decoder.ServerRequests)
 	}
 	opts = append(opts, decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor})
-	find := ByPath(manyCatalog(t), opts...)
+	find := request.ByPath(manyCatalog(t), opts...)
 	if o.byKind {
-		find = ByKind(manyCatalog(t), opts...)
+		find = request.ByKind(manyCatalog(t), opts...)
 	}
 	at := &barrier{open: make(chan struct{})}
 	handler := New(find, o.opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -291,9 +292,9 @@ func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
 		if o.server {
 			opts = append(opts, decoder.ServerRequests)
 		}
-		find := ByPath(manyCatalog(t), opts...)
+		find := request.ByPath(manyCatalog(t), opts...)
 		if o.byKind {
-			find = ByKind(manyCatalog(t), opts...)
+			find = request.ByKind(manyCatalog(t), opts...)
 		}
 		codes := map[int]int{}
 		send := func(budget int64) int {
@@ -311,8 +312,9 @@ func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
-			assert.Zero(t, h.held.inUse(), "%s: it was not given back", name)
-			assert.LessOrEqual(t, h.held.idle, budget)
+			held, idle := h.gate.Held()
+			assert.Zero(t, held, "%s: it was not given back", name)
+			assert.LessOrEqual(t, idle, budget)
 			if w.Code == http.StatusServiceUnavailable {
 				assert.Equal(t, "1", w.Header().Get("Retry-After"))
 			}
@@ -334,66 +336,4 @@ func gzipped(t *testing.T, text string) string {
 	_, _ = w.Write([]byte(text))
 	require.NoError(t, w.Close())
 	return z.String()
-}
-
-// What is kept for the requests to come is within the budget, goes where there is no room else, and is used.
-func TestIdleIsWithinTheBudget(t *testing.T) {
-	l := newLedger(1 << 20)
-	lent := loan{from: l}
-	for range 100 {
-		b := l.buffer(64<<10, &lent)
-		c := l.buffer(128<<10, &lent)
-		require.NotNil(t, b)
-		require.NotNil(t, c)
-		l.free(b, &lent)
-		l.free(c, &lent)
-		assert.LessOrEqual(t, l.idle, l.most/4)
-	}
-	b := l.buffer(64<<10, &lent)
-	first := &b[:1][0]
-	l.free(b, &lent)
-	b = l.buffer(64<<10, &lent)
-	assert.Same(t, first, &b[:1][0])
-	l.free(b, &lent)
-	require.NotZero(t, l.idle)
-	require.True(t, lent.charge(1<<20))
-	assert.Zero(t, l.idle)
-	assert.False(t, lent.charge(1))
-	assert.Nil(t, l.buffer(1, &lent))
-	lent.repay(1 << 20)
-	assert.Zero(t, l.inUse())
-
-	// So are decoders.
-	program, err := schema.Compile(&schema.Structural{Type: "object"})
-	require.NoError(t, err)
-	pool := decoder.NewPool(program)
-	d := l.borrow(pool, &lent)
-	assert.Equal(t, int64(d.Cap()), l.inUse())
-	l.giveBack(pool, d, &lent)
-	assert.Equal(t, int64(d.Cap()), l.idle)
-	assert.Same(t, d, l.borrow(pool, &lent))
-	assert.Zero(t, l.idle)
-	l.giveBack(pool, d, &lent)
-	l.most = 10
-	l.dropIdle()
-	assert.Nil(t, l.borrow(pool, &lent))
-}
-
-func TestMember(t *testing.T) {
-	for text, want := range map[string]string{
-		`[]`: "", `{}`: "", ` {"a":1}`: "", `{"b":1}`: "1", `{ "b" : [1,{"b":2}] , "c":3}`: `[1,{"b":2}]`,
-		`{"b":1,"\u0062":"\"x,"}`: `"\"x,"`, `{"a\"b":0,"b":{"}":[]}}`: `{"}":[]}`, `{"b":1,"b":-2e1 }`: "-2e1", `{"b":null,"\\":0}`: "null",
-		"{\"\xff\":0,\"b\":true\n}": "true",
-	} {
-		assert.Equal(t, want, string(member([]byte(text), "b")), text)
-	}
-}
-
-// A stream needs a decoder besides.
-func TestNoRoomForTheDecoderOfAStream(t *testing.T) {
-	h := New(ByPath(manyCatalog(t)), Options{Stream: true, MaxHeldBytes: streamBytes + 1})(http.NotFoundHandler()).(*handler)
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/apis/example.com/v1/namespaces/d/foos", strings.NewReader(typeText+`"z":0}`)))
-	assert.Equal(t, http.StatusServiceUnavailable, w.Code)
-	assert.Zero(t, h.held.inUse())
 }

@@ -1,69 +1,20 @@
 package middleware
 
 import (
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"time"
+	"strconv"
 
-	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/errors"
-)
-
-const (
-	// DefaultMaxBytes is the limit of a kube-apiserver for the body of a request.
-	DefaultMaxBytes = 3 << 20
-	// DefaultMaxHeldBytes has room for some 20 requests of the default size, their results and what decoding them takes.
-	DefaultMaxHeldBytes = 256 << 20
-)
-
-// An Action is what becomes of bodies that are accepted.
-type Action uint8
-
-const (
-	// Rewrite passes on the result: pruned, defaulted and in JSON. To prune alone, use programs
-	// of schemas without defaults.
-	Rewrite Action = iota
-	// Report passes on the body as it was sent, decompressed where it was compressed. What is
-	// found is reported, and what cannot be decoded is refused, as with Rewrite. YAML that yamlbridge.Server reads and
-	// yamlbridge.Kubernetes refuses is refused whatever the options of the decoder: others may read something else in it.
-	Report
-)
-
-// Patches says what becomes of the bodies of PATCH.
-type Patches uint8
-
-const (
-	// CheckPatches decodes merge patches and apply patches by [Resource].Patch, and refuses
-	// all others, JSON patches among them: what these make of an object cannot be known without
-	// it.
-	//
-	// A merge patch is pruned, its nulls stay, and nothing is defaulted. What is found in it is what
-	// the API server finds in the result, which an object that was pruned when it
-	// was stored adds nothing to. Findings under Strict are a 422 as there, in which the text of
-	// the patch, up to 1 KiB, stands for that of the result.
-	//
-	// An apply patch with an unknown field is refused whatever fieldValidation says, as in the API
-	// server, but with 400 instead of its 500. Others are passed on as JSON, which is YAML.
-	CheckPatches Patches = iota
-	// PassPatches passes all patches on untouched, but for those that the [Finder] refuses without looking
-	// into them. It is for handlers that prune the patched object, as an API server does.
-	PassPatches
+	"github.com/espalier-dev/espalier/request"
 )
 
 // Options say how a middleware works. The zero value of each is its default.
 type Options struct {
-	Action  Action
-	Patches Patches
-	// MaxBytes limits one body, before and after decompression: DefaultMaxBytes. Results may be
-	// larger by what defaults insert: see decoder.Limits.
-	MaxBytes int64
-	// MaxHeldBytes limits what all requests hold together, in bodies, results, decoders and answers:
-	// DefaultMaxHeldBytes. Requests for which there is no room are answered with 503.
-	MaxHeldBytes int64
+	// Options are those of the gate that judges the bodies.
+	request.Options
 	// Stream decodes JSON objects while the handler reads them, so that their length does not
-	// matter to memory; but for those that the [Finder] has peeked into. MaxBytes holds. What is different:
+	// matter to memory; but for those that the [request.Finder] has peeked into. MaxBytes holds. What is different is said at
+	// [request.Stream], and besides:
 	//
 	//   - The handler is called before anything is known of the body. If that is refused in the
 	//     end, Read returns an error in place of the document's last byte, and the answer is
@@ -71,19 +22,15 @@ type Options struct {
 	//     body that does not end in io.EOF. httputil.ReverseProxy does not; a
 	//     connection to a server is cut off.
 	//   - There are warnings if the handler has read all of the body before it answers.
-	//   - A name that stands twice is refused where the handler would get it, as
-	//     decoder.Reader says.
-	//   - apiVersion and kind of the object are not compared with those of the resource.
-	//   - With decoder.ServerRequests the document is held, up to the limit HeldBytes of the decoder.
-	//     That limit is 1 MiB here where nothing else is set.
 	Stream bool
-	// Gzip accepts bodies that are compressed with gzip. They are passed on decompressed.
-	Gzip bool
-	// ProblemDetails answers with problem details (RFC 9457) instead of metav1.Status.
-	// They have a member errors, which says where in the body something is wrong.
-	ProblemDetails bool
 	// Observer is told of each body, if there is one.
 	Observer Observer
+	// Refuse answers requests that are refused, in place of the middleware, if it is there: so that the embedding server
+	// handles them as its own errors. It may write what refused.Answer returns, or anything else, at once or after
+	// ServeHTTP has returned, and is called by the goroutine that serves the request. Headers of
+	// refused, such as Retry-After, are for it to send. With Stream it is called when the handler answers what it could
+	// not read, or has returned without an answer: what the handler says after that is dropped.
+	Refuse func(w http.ResponseWriter, r *http.Request, refused *request.StatusError)
 }
 
 // An Observer is told what became of bodies, for metrics. It is called by the goroutines of the
@@ -92,58 +39,31 @@ type Observer interface {
 	// Observe is called once for each body that a resource was found for, and for each
 	// request that was refused: before the handler behind the middleware is called, or the answer is
 	// written; with Options.Stream after that.
-	Observe(r *http.Request, o Observation)
-}
-
-// An Observation is what became of a body.
-type Observation struct {
-	// Resource is what the body was decoded by, or nil if it was refused before one was found.
-	Resource   *Resource
-	Validation decoder.FieldValidation
-	// Refused is why the request was refused, or nil if it was passed on.
-	Refused *StatusError
-	// Findings were found in the body; Omitted counts those beyond the limits.
-	Findings errors.List
-	Omitted  int
-	// BytesIn are those of the body, after decompression, as far as it was read.
-	// BytesOut are those that were passed on.
-	BytesIn, BytesOut int64
-	// Reading is how long it took until the body was there, Decoding what came after that.
-	Reading, Decoding time.Duration
+	Observe(r *http.Request, o request.Observation)
 }
 
 // New returns a middleware that decodes the bodies of requests by the resources that find
-// finds. It may be used for several handlers, which then share Options.MaxHeldBytes. It panics without a finder, for an
-// action or a treatment of patches that does not exist, and what it returns panics without a handler.
-func New(find Finder, opts Options) func(http.Handler) http.Handler {
-	switch {
-	case find == nil:
+// finds. It may be used for several handlers, which then share the budget of Options.MaxHeldBytes. It panics without a finder, where
+// request.NewGate does, and what it returns panics without a handler.
+func New(find request.Finder, opts Options) func(http.Handler) http.Handler {
+	if find == nil {
 		panic("middleware: New: the Finder is nil")
-	case opts.Action > Report:
-		panic(fmt.Sprintf("middleware: New: there is no Action(%d)", opts.Action))
-	case opts.Patches > PassPatches:
-		panic(fmt.Sprintf("middleware: New: there is no Patches(%d)", opts.Patches))
 	}
-	if opts.MaxBytes <= 0 {
-		opts.MaxBytes = DefaultMaxBytes
-	}
-	if opts.MaxHeldBytes <= 0 {
-		opts.MaxHeldBytes = DefaultMaxHeldBytes
-	}
-	held := newLedger(opts.MaxHeldBytes)
+	gate := request.NewGate(opts.Options)
+	opts.Options = gate.Options()
 	return func(next http.Handler) http.Handler {
 		if next == nil {
 			panic("middleware: the handler is nil")
 		}
-		return &handler{next: next, find: find, opts: opts, held: held}
+		return &handler{next: next, find: find, opts: opts, gate: gate}
 	}
 }
 
 type handler struct {
 	next http.Handler
-	find Finder
+	find request.Finder
 	opts Options
-	held *ledger
+	gate *request.Gate
 }
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
@@ -156,44 +76,135 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body == nil { // which a server never has
 		r.Body = http.NoBody
 	}
-	e := &exchange{h: h, r: r, loan: loan{from: h.held}, work: loan{from: h.held}, trailers: slices.Collect(maps.Keys(r.Trailer))}
-	defer e.release()
+	e := exchange{h: h, r: r, x: h.begin(w, r), trailers: announced(r)}
+	defer e.close()
 	var out *http.Request
-	switch {
-	case refused != nil:
-	case r.Method == http.MethodPatch && h.opts.Patches == PassPatches:
-		out, refused = e.passPatch()
-	default:
-		out, refused = e.decode(w)
+	var warnings []string
+	if refused == nil {
+		out, warnings, refused = e.decode()
 	}
 	if e.streamed != nil {
 		e.serveStream(w, out)
 		return
 	}
-	if e.resource != nil || refused != nil {
-		e.observe(refused)
-	}
+	e.observe(refused)
 	if refused != nil {
-		e.refuse(w, refused)
+		h.answer(w, r, e.x, refused)
 		return
 	}
-	if len(e.warnings) == 0 {
+	if len(warnings) == 0 {
 		h.next.ServeHTTP(w, out)
 		return
 	}
-	addWarnings(w.Header(), e.warnings)
-	e.findings, e.warnings = nil, nil // the handler may take long
+	addWarnings(w.Header(), warnings)
 	warned := &warningWriter{ResponseWriter: w, warnings: slices.Clone(w.Header()["Warning"])}
 	h.next.ServeHTTP(warned, out)
 	warned.restore()
 }
 
+// begin has the gate judge a request.
+func (h *handler) begin(w http.ResponseWriter, r *http.Request) *request.Exchange {
+	seen := seenAs(r)
+	if h.opts.Stream { // beyond the limit the server is to close the connection
+		seen.Body = http.MaxBytesReader(w, r.Body, h.opts.MaxBytes)
+	}
+	return h.gate.Begin(seen)
+}
+
+// seenAs returns a request as finders see it.
+func seenAs(r *http.Request) request.Request {
+	return request.Request{
+		Context: r.Context(), Method: r.Method, Host: r.Host, URL: r.URL, Header: r.Header,
+		ContentLength: r.ContentLength, Body: r.Body,
+	}
+}
+
+// announced are the names of the trailers that a request has announced.
+func announced(r *http.Request) (names []string) {
+	for name := range r.Trailer {
+		names = append(names, name)
+	}
+	return names
+}
+
+// An exchange is one request on its way through the middleware. It is not on the heap.
+type exchange struct {
+	h *handler
+	r *http.Request
+	x *request.Exchange
+	// trailers are those that were announced: reading the body adds others.
+	trailers []string
+	passed   *replay
+	streamed *streamed
+}
+
+// decode returns the request to pass on, with the warnings about it.
+func (e *exchange) decode() (*http.Request, []string, *request.StatusError) {
+	if _, refused := e.x.Find(e.h.find); refused == nil && e.h.opts.Stream && e.x.CanStream() {
+		out, refused := e.stream()
+		return out, nil, refused
+	}
+	result, refused := e.x.Decode()
+	switch {
+	case refused != nil:
+		return nil, nil, inHTTP(refused)
+	case result.Untouched:
+		return e.r, nil, nil
+	}
+	return e.request(result), result.Warnings, nil
+}
+
 // serveStream has the body decoded while the handler reads it.
 func (e *exchange) serveStream(w http.ResponseWriter, out *http.Request) {
-	answer := &streamWriter{ResponseWriter: w, body: e.streamed}
+	stream, answer := e.streamed.body.Stream, &e.streamed.answer
+	*answer = streamWriter{ResponseWriter: w, h: e.h, r: e.r, x: e.x, stream: stream}
 	e.h.next.ServeHTTP(answer, out)
-	e.streamed.Close()
+	stream.Close()
 	answer.finish()
-	_, refused := e.streamed.state()
+	_, refused := answer.state()
 	e.observe(refused)
+}
+
+// observe tells the observer, if there is one, of a body that a resource was found for or that was refused.
+func (e *exchange) observe(refused *request.StatusError) {
+	o := e.x.Observation(refused)
+	if e.h.opts.Observer != nil && (o.Resource != nil || refused != nil) {
+		e.h.opts.Observer.Observe(e.r, o)
+	}
+}
+
+// answer answers a request that is refused.
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *request.Exchange, refused *request.StatusError) {
+	if h.opts.Refuse != nil {
+		h.opts.Refuse(w, r, x.Refuse(refused))
+		return
+	}
+	WriteAnswer(w, x.Answer(refused))
+}
+
+// close ends the exchange: what was passed on cannot be read any more.
+func (e *exchange) close() {
+	if e.passed != nil {
+		e.passed.Close()
+	}
+	e.x.Close()
+}
+
+// WriteAnswer writes the answer to a request that is refused, as the middleware does it.
+func WriteAnswer(w http.ResponseWriter, a request.Answer) {
+	header := w.Header()
+	for name, value := range a.Header {
+		header[name] = []string{value}
+	}
+	header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	w.WriteHeader(a.Code)
+	_, _ = w.Write(a.Body) // a client that is gone needs no answer
+}
+
+// addWarnings adds values, of which there are some, to the headers Warning.
+func addWarnings(header http.Header, values []string) {
+	if have := header["Warning"]; len(have) > 0 {
+		values = append(have, values...)
+	}
+	header["Warning"] = slices.Clip(values)
 }

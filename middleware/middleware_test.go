@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 func TestRewrite(t *testing.T) {
@@ -39,13 +40,13 @@ func TestYAMLIsPassedOnAsJSON(t *testing.T) {
 // Reporting leaves the body as it is.
 func TestReport(t *testing.T) {
 	body := "apiVersion: example.com/v1\nkind: Foo\nspec: {b: 1} # a comment\n"
-	w, got := send(t, byPath(t), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", body))
+	w, got := send(t, byPath(t), middleware.Options{Options: request.Options{Action: request.Report}}, post(foosPath, "application/yaml", body))
 	require.NotNil(t, got)
 	assert.Equal(t, body, got.body)
 	assert.Equal(t, "application/yaml", got.Header.Get("Content-Type"))
 	assert.Equal(t, []string{`299 - "unknown field \"spec.b\""`}, w.Header().Values("Warning"))
 
-	w, got = send(t, byPath(t), middleware.Options{Action: middleware.Report}, post(foosPath+"?fieldValidation=Strict", "application/yaml", body))
+	w, got = send(t, byPath(t), middleware.Options{Options: request.Options{Action: request.Report}}, post(foosPath+"?fieldValidation=Strict", "application/yaml", body))
 	refused(t, w, got, http.StatusBadRequest)
 }
 
@@ -53,8 +54,8 @@ func TestReport(t *testing.T) {
 // on under Report is the body itself.
 func TestOldLineBreaks(t *testing.T) {
 	const body = "apiVersion: example.com/v1\nkind: Foo\nspec: # \u2028 {a: \"\nEVIL: 1\n#\"}\n"
-	for _, action := range []middleware.Action{middleware.Rewrite, middleware.Report} {
-		w, got := send(t, byPath(t), middleware.Options{Action: action}, post(foosPath, "application/yaml", body))
+	for _, action := range []request.Action{request.Rewrite, request.Report} {
+		w, got := send(t, byPath(t), middleware.Options{Options: request.Options{Action: action}}, post(foosPath, "application/yaml", body))
 		refused(t, w, got, http.StatusBadRequest)
 		assert.Contains(t, w.Body.String(), "3:9")
 		assert.Contains(t, w.Body.String(), "U+2028 outside quotes")
@@ -76,20 +77,20 @@ func TestReportPassesNoServerYAML(t *testing.T) {
 		"tag":                    object + "spec: !php/object {a: b}\n",
 	} {
 		find := byPath(t, decoder.ServerRequests)
-		w, got := send(t, find, middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", body))
+		w, got := send(t, find, middleware.Options{Options: request.Options{Action: request.Report}}, post(foosPath, "application/yaml", body))
 		refused(t, w, got, http.StatusBadRequest)
 		_, got = send(t, find, middleware.Options{}, post(foosPath, "application/yaml", body))
 		require.NotNil(t, got, name)
 		assert.NotContains(t, got.body, `"EVIL"`)
 	}
-	_, got := send(t, byPath(t, decoder.ServerRequests), middleware.Options{Action: middleware.Report}, post(foosPath, "application/yaml", object))
+	_, got := send(t, byPath(t, decoder.ServerRequests), middleware.Options{Options: request.Options{Action: request.Report}}, post(foosPath, "application/yaml", object))
 	assert.Equal(t, object, got.body)
 }
 
 // TestNoLimits holds that the largest number is no limit at all, whatever is added to it.
 func TestNoLimits(t *testing.T) {
 	for _, stream := range []bool{false, true} {
-		opts := middleware.Options{MaxBytes: math.MaxInt64, MaxHeldBytes: math.MaxInt64, Stream: stream}
+		opts := middleware.Options{Options: request.Options{MaxBytes: math.MaxInt64, MaxHeldBytes: math.MaxInt64}, Stream: stream}
 		_, got := send(t, byPath(t), opts, post(foosPath, "", foo(`,"spec":{"b":1}`)))
 		require.NotNil(t, got)
 		assert.Equal(t, foo(`,"spec":{"size":1}`), got.body)
@@ -174,7 +175,7 @@ func TestMetadataTexts(t *testing.T) {
 		`{"labels":{"a":1}}`:            "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
 		`"x"`:                           "json: cannot unmarshal string into Go value of type v1.ObjectMeta",
 	} {
-		for _, find := range []middleware.Finder{byPath(t), byPath(t, decoder.ServerRequests)} {
+		for _, find := range []request.Finder{byPath(t), byPath(t, decoder.ServerRequests)} {
 			w, got := send(t, find, middleware.Options{}, post(foosPath, "", foo(`,"metadata":`+metadata)))
 			s := refused(t, w, got, http.StatusBadRequest)
 			assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: `+reason, s.Message)
@@ -229,7 +230,7 @@ func TestTooLarge(t *testing.T) {
 		for _, short := range []int64{0, 1} {
 			r := post(foosPath, "", body)
 			r.ContentLength = length
-			w, got := send(t, byPath(t), middleware.Options{MaxBytes: int64(len(body)) - short}, r)
+			w, got := send(t, byPath(t), middleware.Options{Options: request.Options{MaxBytes: int64(len(body)) - short}}, r)
 			if short == 0 {
 				assert.NotNil(t, got)
 				continue
@@ -287,7 +288,7 @@ func TestOtherMethodsPassUntouched(t *testing.T) {
 }
 
 func TestProblemDetails(t *testing.T) {
-	w, got := send(t, byPath(t), middleware.Options{ProblemDetails: true}, post(foosPath+"?fieldValidation=Strict", "", foo(`,"spec":{"b/c":1}`)))
+	w, got := send(t, byPath(t), middleware.Options{Options: request.Options{ProblemDetails: true}}, post(foosPath+"?fieldValidation=Strict", "", foo(`,"spec":{"b/c":1}`)))
 	require.Nil(t, got)
 	assert.Equal(t, "application/problem+json", w.Header().Get("Content-Type"))
 	assert.JSONEq(t, `{
@@ -295,6 +296,6 @@ func TestProblemDetails(t *testing.T) {
 		"detail": "Foo in version \"v1\" cannot be handled as a Foo: strict decoding error: unknown field \"spec.b/c\"",
 		"errors": [{"detail": "unknown field \"spec.b/c\"", "pointer": "/spec/b~1c", "line": 1, "column": 53}]}`, w.Body.String())
 
-	w, _ = send(t, byPath(t), middleware.Options{ProblemDetails: true}, post(foosPath, "", foo(`,"spec":{"a":x}`)))
+	w, _ = send(t, byPath(t), middleware.Options{Options: request.Options{ProblemDetails: true}}, post(foosPath, "", foo(`,"spec":{"a":x}`)))
 	assert.Contains(t, w.Body.String(), `"pointer":"/spec/a","line":1,"column":57`)
 }

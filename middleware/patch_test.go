@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 func patch(query, contentType, body string) *http.Request {
@@ -111,11 +112,11 @@ func TestOtherPatches(t *testing.T) {
 		assert.Equal(t, "application/merge-patch+json, application/apply-patch+yaml", w.Header().Get("Accept-Patch"))
 
 		r := patch("?fieldValidation=x", contentType, `[`)
-		_, got = send(t, byPath(t), middleware.Options{Patches: middleware.PassPatches}, r)
+		_, got = send(t, byPath(t), middleware.Options{Options: request.Options{Patches: request.PassPatches}}, r)
 		require.NotNil(t, got)
 		assert.Same(t, r, got.Request)
 	}
 	// By kind, there is no program for patches.
-	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, patch("", merge, foo("")))
+	w, got := send(t, request.ByKind(catalog(t)), middleware.Options{}, patch("", merge, foo("")))
 	refused(t, w, got, http.StatusUnsupportedMediaType)
 }

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -12,71 +11,9 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
-
-func TestByPath(t *testing.T) {
-	find := byPath(t)
-	for path, want := range map[string]string{
-		"/apis/example.com/v1/foos":                          "Foo",
-		"/apis/example.com/v1/foos/":                         "Foo",
-		"/apis/example.com/v1/foos/n":                        "Foo",
-		"/apis/example.com/v1/foos/n/status":                 "Foo",
-		"/apis/example.com/v1/namespaces/x/foos":             "Foo",
-		"/apis/example.com/v1/namespaces/x/foos/n":           "Foo",
-		"/apis/example.com/v1/namespaces/foos/foos/n/status": "Foo",
-		"/apis/example.com/v1/namespaces/x/foos/n/scale":     "",
-		"/apis/example.com/v1/namespaces/x/foos/n/status/x":  "Foo", // as in the API server
-		"/apis/example.com/v1/namespaces/x/foos/n/scale/x":   "",
-		"x:http://host/apis/example.com/v1/foos":             "400",
-		"http://host/apis/example.com/v1/foos":               "Foo",
-		"/apis/example.com/v1/namespaces/foos":               "",
-		"/apis/example.com/v1/bars":                          "",
-		"/apis/example.com/v0/foos":                          "", // it is not served
-		"/apis/example.com/v1":                               "",
-		"/apis/example.org/v1/foos":                          "",
-		"/api/v1/namespaces/x/services/y/proxy//a/./b":       "",
-		"/":                                                   "",
-		"/foos":                                               "",
-		"//apis/example.com/v1/foos":                          "400",
-		"/apis//example.com/v1/foos":                          "400",
-		"/apis/example.com/v1/foos//":                         "400",
-		"/apis/example.com/v1/./foos":                         "400",
-		"/apis/example.com/v1/bars/../foos":                   "400",
-		"/api/../apis/example.com/v1/foos":                    "400",
-		"/apis/example.com/v1/foos/a%2Fb":                     "400",
-		"/apis/example.com/v1/foos/a%2f..%2fb/c":              "400",
-		"/apis/example.com/v1/namespaces/x/foos/%2e%2e/.././": "400",
-	} {
-		r := httptest.NewRequest(http.MethodPost, path, nil)
-		res, err := find(r, nil)
-		got := ""
-		var refused *middleware.StatusError
-		if errors.As(err, &refused) {
-			got = "400"
-			assert.Equal(t, http.StatusBadRequest, refused.Code)
-		} else if res != nil {
-			got = res.Kind
-		}
-		assert.Equal(t, want, got, path)
-	}
-}
-
-// A resource may be called namespaces.
-func TestByPathNamespaces(t *testing.T) {
-	crds, err := schema.ParseCRD([]byte(strings.ReplaceAll(fooCRD, "foos", "namespaces")))
-	require.NoError(t, err)
-	c := schema.NewCatalog()
-	require.NoError(t, c.Add(crds...))
-	for path, isFound := range map[string]bool{
-		"namespaces": true, "namespaces/n": true, "namespaces/n/status": true, "namespaces/n/finalize": false,
-		"namespaces/x/namespaces": true, "namespaces/x/namespaces/n": true, "namespaces/x/namespaces/n/status": true, "namespaces/x/bars": false,
-	} {
-		res, err := middleware.ByPath(c)(httptest.NewRequest(http.MethodPut, "/apis/example.com/v1/"+path, nil), nil)
-		require.NoError(t, err)
-		assert.Equal(t, isFound, res != nil, path)
-	}
-}
 
 // What no resource was found for passes as it is, whatever it is.
 func TestNoResource(t *testing.T) {
@@ -87,7 +24,7 @@ func TestNoResource(t *testing.T) {
 	assert.Equal(t, "{", got.body)
 
 	// The same where somebody has looked at the body.
-	peeks := func(_ *http.Request, peek middleware.Peek) (*middleware.Resource, error) {
+	peeks := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, kind, err := peek()
 		assert.Equal(t, "Bar", kind)
 		return nil, err
@@ -99,7 +36,7 @@ func TestNoResource(t *testing.T) {
 }
 
 func TestByKind(t *testing.T) {
-	find := middleware.ByKind(catalog(t))
+	find := request.ByKind(catalog(t))
 	for contentType, body := range map[string]string{
 		"application/json": foo(`,"spec":{"b":1}`),
 		"application/yaml": "spec: {b: 1}\nkind: Foo\napiVersion: example.com/v1\n",
@@ -127,23 +64,23 @@ func TestByKind(t *testing.T) {
 // What only the server reads is read where the decoder is to do as the server does.
 func TestByKindLikeServer(t *testing.T) {
 	const documents = "kind: Foo\napiVersion: example.com/v1\n---\nkind: Bar\n"
-	_, got := send(t, middleware.ByKind(catalog(t), decoder.ServerRequests), middleware.Options{}, post("/", "application/yaml", documents))
+	_, got := send(t, request.ByKind(catalog(t), decoder.ServerRequests), middleware.Options{}, post("/", "application/yaml", documents))
 	require.NotNil(t, got)
 	assert.JSONEq(t, foo(""), got.body)
-	w, got := send(t, middleware.ByKind(catalog(t)), middleware.Options{}, post("/", "application/yaml", documents))
+	w, got := send(t, request.ByKind(catalog(t)), middleware.Options{}, post("/", "application/yaml", documents))
 	refused(t, w, got, http.StatusBadRequest)
 }
 
 // An error that is none of the client's is not told to it.
 func TestFinderFails(t *testing.T) {
-	fails := func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, errors.New("secret") }
+	fails := func(*request.Request, request.Peek) (*request.Resource, error) { return nil, errors.New("secret") }
 	w, got := send(t, fails, middleware.Options{}, post("/", "", foo("")))
 	s := refused(t, w, got, http.StatusInternalServerError)
 	assert.Equal(t, "InternalError", s.Reason)
 	assert.NotContains(t, s.Message, "secret")
 
-	busy := &middleware.StatusError{Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: "later"}
-	fails = func(*http.Request, middleware.Peek) (*middleware.Resource, error) { return nil, busy }
+	busy := &request.StatusError{Code: http.StatusTooManyRequests, Reason: "TooManyRequests", Message: "later"}
+	fails = func(*request.Request, request.Peek) (*request.Resource, error) { return nil, busy }
 	w, got = send(t, fails, middleware.Options{}, post("/", "", foo("")))
 	assert.Equal(t, "later", refused(t, w, got, http.StatusTooManyRequests).Message)
 }
@@ -154,7 +91,7 @@ func TestAlways(t *testing.T) {
 	require.NoError(t, err)
 	program, err := schema.Compile(s, schema.ResourceRoot(false))
 	require.NoError(t, err)
-	find := middleware.Always(&middleware.Resource{Program: program})
+	find := request.Always(&request.Resource{Program: program})
 	_, got := send(t, find, middleware.Options{}, post("/", "", `{"b":1}`))
 	require.NotNil(t, got)
 	assert.Equal(t, `{"a":"x"}`, got.body)
@@ -165,8 +102,8 @@ func TestAlways(t *testing.T) {
 }
 
 func TestObserver(t *testing.T) {
-	var seen []middleware.Observation
-	opts := middleware.Options{Observer: observer(func(_ *http.Request, o middleware.Observation) { seen = append(seen, o) })}
+	var seen []request.Observation
+	opts := middleware.Options{Observer: observer(func(_ *http.Request, o request.Observation) { seen = append(seen, o) })}
 	body := foo(`,"spec":{"a":"x","a":"y","b":1}`)
 	send(t, byPath(t), opts, post(foosPath, "", body))
 	send(t, byPath(t), opts, post(foosPath+"?fieldValidation=Strict", "", body))

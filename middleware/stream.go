@@ -1,208 +1,57 @@
 package middleware
 
 import (
-	"compress/gzip"
-	stderrors "errors"
+	"errors"
 	"io"
 	"net/http"
-	"slices"
-	"sync"
-	"time"
 
-	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/request"
 )
 
-// streamBytes is what one stream holds besides its decoder, at most: findings, and what is said about them.
-const streamBytes = 128 << 10
-
-// A streamBody is the body of a request that is decoded while the handler reads it. What
-// has gone wrong is an error of Read, so that the handler never sees a whole document
-// that is to be refused, and the answer in place of the handler's.
-type streamBody struct {
-	e    *exchange
-	out  *http.Request
-	pool *decoder.Pool
-
-	mu     sync.Mutex
-	d      *decoder.Decoder // nil when it was given back
-	result *decoder.Reader
-	source source
-	// held is kept back where the document may turn out to be refused behind its last
-	// byte: under Strict.
-	held   byte
-	isHeld bool
-	err    error // of every Read from now on
-	// refused is the answer if err is one, and is set once the document has ended.
-	refused *StatusError
-	ended   bool
+// What is streamed has a body for the handler, and what writes its answer.
+type streamed struct {
+	body   streamBody
+	answer streamWriter
 }
 
 // stream returns the request with a body that is decoded when it is read.
-func (e *exchange) stream(w http.ResponseWriter) (*http.Request, *StatusError) {
-	needs := streamBytes
-	if e.gzip {
-		needs += gzipBytes
+func (e *exchange) stream() (*http.Request, *request.StatusError) {
+	stream, refused := e.x.Stream()
+	if refused != nil {
+		return nil, refused
 	}
-	if !e.loan.charge(needs) {
-		return nil, overloaded()
-	}
-	b := &streamBody{e: e, pool: e.resource.pool(e.validation, false)}
-	b.source = source{from: http.MaxBytesReader(w, e.r.Body, e.h.opts.MaxBytes)}
-	if e.gzip {
-		b.source.from = &gunzip{from: b.source.from, most: e.h.opts.MaxBytes}
-	}
-	if b.d = e.h.held.borrow(b.pool, &e.work); b.d == nil {
-		return nil, overloaded()
-	}
-	b.result = b.d.NewReader(&b.source)
-	b.result.SetContext(e.r.Context())
-	e.streamed = b
+	e.streamed = &streamed{body: streamBody{Stream: stream, r: e.r, trailers: e.trailers}}
+	b := &e.streamed.body
 	b.out = e.passOn(b, true)
-	b.out.Header.Set("Content-Type", e.form.passedOnAs())
+	b.out.Header.Set("Content-Type", stream.ContentType())
 	return b.out, nil
 }
 
+// A streamBody is a request.Stream as the body of a request: with its trailers, and with errors of net/http.
+type streamBody struct {
+	*request.Stream
+	r        *http.Request // as it was sent
+	trailers []string      // that were announced
+	out      *http.Request // as it is passed on
+	ended    bool
+}
+
 // Read returns the next bytes of the result.
-func (b *streamBody) Read(p []byte) (n int, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err != nil || len(p) == 0 {
-		return 0, b.err
-	}
-	start, waited := time.Now(), b.source.waited
-	n, err = b.read(p)
-	waited = b.source.waited - waited
-	b.e.reading += waited
-	b.e.decoding += time.Since(start) - waited
-	b.e.sent += int64(n)
-	if err != nil {
-		b.end(err)
-	}
-	return n, b.err
-}
-
-// read reads, and where one byte must be kept back, returns that of the read before first.
-func (b *streamBody) read(p []byte) (int, error) {
-	if b.e.validation != decoder.Strict {
-		return b.result.Read(p)
-	}
-	var next [1]byte
-	if !b.isHeld {
-		if n, err := b.result.Read(next[:]); n == 0 {
-			return 0, err
-		}
-		b.held, b.isHeld = next[0], true
-	}
-	rest := p[1:]
-	if len(rest) == 0 {
-		rest = next[:]
-	}
-	n, err := b.result.Read(rest)
+func (b *streamBody) Read(p []byte) (int, error) {
+	n, err := b.Stream.Read(p)
 	switch {
-	case n > 0:
-		p[0], b.held = b.held, rest[n-1]
-		return n, nil
+	case err == nil:
 	case err == io.EOF:
-		p[0] = b.held
-		return 1, io.EOF
-	}
-	return 0, err
-}
-
-// end notes how the document has ended, and gives the decoder back.
-func (b *streamBody) end(err error) {
-	b.err, b.ended = err, true
-	b.e.received = b.source.read
-	b.e.findings, b.e.omitted = slices.Clone(b.d.Findings()), b.d.Omitted()
-	b.refused = b.refusal(err)
-	if b.refused == nil {
-		b.out.Trailer = safeTrailers(b.e.r.Trailer, b.e.trailers, true)
-		if b.e.validation == decoder.Warn {
-			b.e.warnings = b.e.texts(nil)
+		if !b.ended {
+			b.ended = true
+			b.out.Trailer = safeTrailers(b.r.Trailer, b.trailers, true)
 		}
-	}
-	b.giveBack()
-}
-
-func (b *streamBody) refusal(err error) *StatusError {
-	strict, isStrict := stderrors.AsType[*errors.StrictError](err)
-	reading, isReading := stderrors.AsType[*errors.IOError](err)
-	var refused *StatusError
-	switch {
-	case err == io.EOF:
-		return nil
-	case isStrict:
-		refused = badRequest(strict.Error())
-	case stderrors.Is(err, errors.ErrBudget):
-		return overloaded()
-	case isReading:
-		return unreadable(reading.Err)
+	case err == request.ErrClosed:
+		err = http.ErrBodyReadAfterClose
 	default:
-		refused = badRequest("the object provided cannot be decoded: " + err.Error())
-	}
-	refused.Err = err
-	return refused
-}
-
-func (b *streamBody) giveBack() {
-	if b.d != nil {
-		b.e.h.held.giveBack(b.pool, b.d, &b.e.work)
-		b.d, b.result = nil, nil
-	}
-}
-
-// Close waits for a Read that is under way. Nothing can be read after it.
-func (b *streamBody) Close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.err == nil {
-		b.err = http.ErrBodyReadAfterClose
-		b.e.received = b.source.read
-	}
-	b.giveBack()
-	return nil
-}
-
-// state returns whether the document has ended, and why it is refused, if it is.
-func (b *streamBody) state() (ended bool, refused *StatusError) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.ended, b.refused
-}
-
-// A source reads a body, and notes how much, and how long that took.
-type source struct {
-	from   io.Reader
-	read   int64
-	waited time.Duration
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	start := time.Now()
-	n, err := s.from.Read(p)
-	s.waited += time.Since(start)
-	s.read += int64(n)
-	return n, err
-}
-
-// A gunzip decompresses what it reads, up to a limit, from its first Read on.
-type gunzip struct {
-	from io.Reader
-	z    *gzip.Reader
-	most int64
-	read int64
-}
-
-func (g *gunzip) Read(p []byte) (n int, err error) {
-	if g.z == nil {
-		if g.z, err = gzip.NewReader(g.from); err != nil {
-			return 0, err
+		if large, ok := errors.AsType[*request.TooLargeError](err); ok {
+			err = &http.MaxBytesError{Limit: large.Limit}
 		}
-	}
-	n, err = g.z.Read(p)
-	if g.read += int64(n); g.read > g.most {
-		return 0, &http.MaxBytesError{Limit: g.most}
 	}
 	return n, err
 }
@@ -212,9 +61,17 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 // the refusal of what turned out to be wrong.
 type streamWriter struct {
 	http.ResponseWriter
-	body    *streamBody
+	h       *handler
+	r       *http.Request
+	x       *request.Exchange
+	stream  *request.Stream
 	wrote   bool // the status
 	dropped bool // the handler's answer is
+}
+
+func (w *streamWriter) state() (ended bool, refused *request.StatusError) {
+	ended, refused = w.stream.State()
+	return ended, inHTTP(refused)
 }
 
 // Unwrap is for http.ResponseController.
@@ -230,15 +87,17 @@ func (w *streamWriter) WriteHeader(code int) {
 		return
 	}
 	w.wrote = true
-	ended, refused := w.body.state()
+	ended, refused := w.state()
 	if refused != nil {
 		w.dropped = true
 		clear(w.Header()) // what the handler says about an answer that is not sent
-		w.body.e.answer(w.ResponseWriter, refused)
+		w.h.answer(w.ResponseWriter, w.r, w.x, refused)
 		return
 	}
 	if ended {
-		addWarnings(w.Header(), w.body.e.warnings)
+		if warnings := w.stream.Warnings(); len(warnings) > 0 {
+			addWarnings(w.Header(), warnings)
+		}
 	}
 	w.ResponseWriter.WriteHeader(code)
 }
@@ -270,7 +129,7 @@ func (w *streamWriter) Flush() { _ = w.FlushError() }
 
 // finish answers if the handler did not, but should not have the last word.
 func (w *streamWriter) finish() {
-	if _, refused := w.body.state(); !w.wrote && refused != nil {
+	if _, refused := w.state(); !w.wrote && refused != nil {
 		w.WriteHeader(http.StatusOK)
 	}
 }

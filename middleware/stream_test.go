@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 var stream = middleware.Options{Stream: true}
@@ -72,7 +73,7 @@ func TestStreamRefuses(t *testing.T) {
 	} {
 		for _, early := range []bool{false, true} {
 			var got string
-			handler := middleware.New(byPath(t), middleware.Options{Stream: true, MaxBytes: 1000})(
+			handler := middleware.New(byPath(t), middleware.Options{Options: request.Options{MaxBytes: 1000}, Stream: true})(
 				http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if early {
 						w.WriteHeader(http.StatusAccepted)
@@ -128,7 +129,7 @@ func TestStreamChecksFirst(t *testing.T) {
 	r.ContentLength = 4 << 20
 	w, got = send(t, byPath(t), stream, r)
 	refused(t, w, got, http.StatusRequestEntityTooLarge)
-	w, got = send(t, byPath(t), middleware.Options{Stream: true, MaxHeldBytes: 1}, post(foosPath, "", "{}"))
+	w, got = send(t, byPath(t), middleware.Options{Options: request.Options{MaxHeldBytes: 1}, Stream: true}, post(foosPath, "", "{}"))
 	refused(t, w, got, http.StatusServiceUnavailable)
 	// YAML and patches are held.
 	_, got = send(t, byPath(t), stream, post(foosPath, "application/yaml", foo("")))
@@ -139,7 +140,7 @@ func TestStreamChecksFirst(t *testing.T) {
 }
 
 func TestStreamGzip(t *testing.T) {
-	opts := middleware.Options{Stream: true, Gzip: true, MaxBytes: 1000}
+	opts := middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1000}, Stream: true}
 	for text, code := range map[string]int{
 		compressed(t, foo(`,"spec":{"b":1}`)):                 http.StatusCreated,
 		compressed(t, foo("")+strings.Repeat(" ", 1000)):      http.StatusRequestEntityTooLarge,
@@ -159,8 +160,8 @@ func TestStreamGzip(t *testing.T) {
 }
 
 func TestStreamObserver(t *testing.T) {
-	var seen []middleware.Observation
-	opts := middleware.Options{Stream: true, Observer: observer(func(_ *http.Request, o middleware.Observation) { seen = append(seen, o) })}
+	var seen []request.Observation
+	opts := middleware.Options{Stream: true, Observer: observer(func(_ *http.Request, o request.Observation) { seen = append(seen, o) })}
 	body := foo(`,"spec":{"b":1}`)
 	send(t, byPath(t), opts, post(foosPath, "", body))
 	middleware.New(byPath(t), opts)(new(backend)).ServeHTTP(httptest.NewRecorder(), post(foosPath+"?fieldValidation=Strict", "", body))
@@ -199,7 +200,7 @@ func TestStreamMemory(t *testing.T) {
 		t.Skip("100 MB")
 	}
 	var largest uint64
-	handler := middleware.New(byPath(t), middleware.Options{Stream: true, MaxBytes: 1 << 40})(
+	handler := middleware.New(byPath(t), middleware.Options{Options: request.Options{MaxBytes: 1 << 40}, Stream: true})(
 		http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			buf := make([]byte, 1<<20)
 			for i := 0; ; i++ {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -132,8 +133,8 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode as a kube-apiserver does to the letter, and refuse no more than it does")
 	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
 	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
-	flags.Int64Var(&c.options.MaxBytes, "max-bytes", middleware.DefaultMaxBytes, "limit for one body")
-	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", middleware.DefaultMaxHeldBytes, "limit for what all requests hold while they are decoded and passed on; those beyond it get a 503")
+	flags.Int64Var(&c.options.MaxBytes, "max-bytes", request.DefaultMaxBytes, "limit for one body")
+	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", request.DefaultMaxHeldBytes, "limit for what all requests hold while they are decoded and passed on; those beyond it get a 503")
 	flags.StringVar(&c.tlsCert, "tls-cert", "", "file with the certificate chain for --listen, in PEM, which is read again when it has changed")
 	flags.StringVar(&c.tlsKey, "tls-key", "", "file with its key")
 	flags.StringVar(&c.upstreamCA, "upstream-ca", "", "file with the certificates that the server's is verified by, instead of the system's")
@@ -173,7 +174,7 @@ func (c *proxyConfig) check() (*url.URL, error) {
 
 // finder reads the definitions. Each --crd must have some: what a wrong one was for would
 // pass, or be refused.
-func (c *proxyConfig) finder() (middleware.Finder, error) {
+func (c *proxyConfig) finder() (request.Finder, error) {
 	catalog := schema.NewCatalog()
 	for _, name := range c.crds {
 		// In a catalog of its own what is found can be counted, if others have it, too.
@@ -194,8 +195,8 @@ func (c *proxyConfig) finder() (middleware.Finder, error) {
 		opts = append(opts, decoder.ServerRequests)
 	}
 	if c.find.value == "kind" {
-		return middleware.ByKind(catalog, opts...), nil
+		return request.ByKind(catalog, opts...), nil
 	}
-	unknown := map[string]middleware.Unknown{"none": middleware.PassNothing, "groups": middleware.PassUnknownGroups, "all": middleware.PassUnknown}
-	return middleware.Paths{Catalog: catalog, Unknown: unknown[c.passUnknown.value], Decoder: opts}.Finder(), nil
+	unknown := map[string]request.Unknown{"none": request.PassNothing, "groups": request.PassUnknownGroups, "all": request.PassUnknown}
+	return request.Paths{Catalog: catalog, Unknown: unknown[c.passUnknown.value], Decoder: opts}.Finder(), nil
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // metrics counts what becomes of bodies, and writes that in the text format of
@@ -39,8 +39,8 @@ func newMetrics() *metrics {
 }
 
 // Observe counts a body.
-func (m *metrics) Observe(_ *http.Request, o middleware.Observation) {
-	labels := bodyLabels{validation: o.Validation.String()}
+func (m *metrics) Observe(_ *http.Request, o request.Observation) {
+	labels := bodyLabels{validation: o.FieldValidation.String()}
 	if o.Resource != nil {
 		labels.apiVersion, labels.kind = o.Resource.APIVersion, o.Resource.Kind
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 )
 
 // run serves until the context is done and requests have ended.
@@ -80,7 +81,7 @@ func (c *proxyConfig) run(ctx context.Context, upstream *url.URL, stderr io.Writ
 }
 
 // handler is the middleware in front of the upstream.
-func (c *proxyConfig) handler(find middleware.Finder, upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
+func (c *proxyConfig) handler(find request.Finder, upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(upstream)
@@ -89,25 +90,25 @@ func (c *proxyConfig) handler(find middleware.Finder, upstream *url.URL, transpo
 		Transport: transport,
 		ErrorLog:  logger,
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			answer := &middleware.StatusError{Code: http.StatusBadGateway, Reason: "InternalError", Message: "the upstream server did not answer"}
+			answer := &request.StatusError{Code: http.StatusBadGateway, Reason: "InternalError", Message: "the upstream server did not answer"}
 			body, passes := r.Context().Value(passingBody{}).(*timedBody)
 			switch {
 			case passes && body.isLate():
-				answer = &middleware.StatusError{Code: http.StatusRequestTimeout, Reason: "Timeout", Message: "the body of the request did not come in time"}
+				answer = &request.StatusError{Code: http.StatusRequestTimeout, Reason: "Timeout", Message: "the body of the request did not come in time"}
 			case r.Context().Err() == nil:
 				logger.Printf("%s %q: %v", r.Method, r.URL.Path, err)
 				seen.upstreamFailed()
 			}
-			answer.Answer(w, c.options.ProblemDetails)
+			middleware.WriteAnswer(w, answer.Answer(c.options.ProblemDetails))
 		},
 	}
 	opts := c.options
 	opts.Observer = seen
 	if c.action.value == "report" {
-		opts.Action = middleware.Report
+		opts.Action = request.Report
 	}
 	if c.patches.value == "pass" {
-		opts.Patches = middleware.PassPatches
+		opts.Patches = request.PassPatches
 	}
 	return withBodyTimeout(c.bodyTimeout, middleware.New(find, opts), proxy)
 }

@@ -1,8 +1,7 @@
-package middleware
+package request
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -29,9 +28,7 @@ func TestWarningBudget(t *testing.T) {
 		{"one", []string{strings.Repeat("ä", 5000)}, 1, 256},
 		{"one that fits", []string{strings.Repeat("ä", 4096)}, 1, 4096},
 	} {
-		header := http.Header{}
-		addWarnings(header, c.texts)
-		values := header["Warning"]
+		values := warnings(c.texts)
 		assert.Equal(t, c.want, len(values), c.name)
 		text := strings.TrimSuffix(strings.TrimPrefix(values[0], `299 - "`), `"`)
 		assert.Equal(t, c.each, len([]rune(strings.ReplaceAll(text, `\"`, `"`))), c.name)
@@ -39,7 +36,7 @@ func TestWarningBudget(t *testing.T) {
 }
 
 func TestWarningText(t *testing.T) {
-	header := http.Header{}
-	addWarnings(header, []string{`a "b" \c`, "", "d\n", "e\xff", "f", "f", "ü"})
-	assert.Equal(t, []string{`299 - "a \"b\" \\c"`, `299 - "f"`, `299 - "ü"`}, header["Warning"])
+	values := warnings([]string{`a "b" \c`, "", "d\n", "e\xff", "f", "f", "ü"})
+	assert.Equal(t, []string{`299 - "a \"b\" \\c"`, `299 - "f"`, `299 - "ü"`}, values)
+	assert.Nil(t, warnings(nil))
 }

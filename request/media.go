@@ -1,8 +1,7 @@
-package middleware
+package request
 
 import (
 	"mime"
-	"net/http"
 	"strings"
 )
 
@@ -43,14 +42,22 @@ func (f form) readAs() string {
 
 // isInUTF8 reports whether the parameters of the Content-Type let a body be read as UTF-8, as it is
 // here. Who passes it on as it was sent cannot know what else others make of it.
-func isInUTF8(r *http.Request) bool {
-	value := r.Header.Get("Content-Type")
+func isInUTF8(r *Request) bool {
+	value := first(r.values("Content-Type"))
 	if value == "" {
 		return true
 	}
 	_, parameters, err := mime.ParseMediaType(value)
 	charset := strings.ToLower(parameters["charset"])
 	return err == nil && (charset == "" || charset == "utf-8" || charset == "utf8")
+}
+
+// first returns the first of the values of a header, or nothing.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 // The media types, with patches by their names in k8s.io/apimachinery/pkg/types.
@@ -64,16 +71,13 @@ const (
 // formOf returns how the body of a request is read, by its Content-Type. As in the API server
 // parameters do not matter, no type means JSON, and types of patches are compared
 // with regard to case.
-func formOf(r *http.Request) (form, *StatusError) {
-	types := r.Header.Values("Content-Type")
+func formOf(r *Request) (form, *StatusError) {
+	types := r.values("Content-Type")
 	if len(types) > 1 {
 		return 0, unsupported(r.Method)
 	}
-	value := ""
-	if len(types) == 1 {
-		value = types[0]
-	}
-	if r.Method == http.MethodPatch {
+	value := first(types)
+	if r.Method == methodPatch {
 		if i := strings.IndexByte(value, ';'); i > 0 {
 			value = value[:i]
 		}
@@ -103,21 +107,21 @@ func formOf(r *http.Request) (form, *StatusError) {
 // section 15.5.16.
 func unsupported(method string) *StatusError {
 	header, accepted := "Accept", typeJSON+", "+typeYAML
-	if method == http.MethodPatch {
+	if method == methodPatch {
 		header, accepted = "Accept-Patch", typeMerge+", "+typeApply
 	}
 	return &StatusError{
-		Code:    http.StatusUnsupportedMediaType,
+		Code:    statusUnsupportedMedia,
 		Reason:  "UnsupportedMediaType",
 		Message: "the body of the request was in an unknown format - accepted media types include: " + accepted,
-		header:  http.Header{header: {accepted}},
+		Header:  map[string]string{header: accepted},
 	}
 }
 
 // isGzip reports whether the body is compressed. Other encodings than gzip, and that
 // where it is not wanted, are refused.
-func isGzip(r *http.Request, wanted bool) (bool, *StatusError) {
-	encoding := strings.ToLower(strings.TrimSpace(strings.Join(r.Header.Values("Content-Encoding"), ",")))
+func isGzip(r *Request, wanted bool) (bool, *StatusError) {
+	encoding := strings.ToLower(strings.TrimSpace(strings.Join(r.values("Content-Encoding"), ",")))
 	accepted := "identity"
 	if wanted {
 		accepted = "gzip, identity"
@@ -129,9 +133,9 @@ func isGzip(r *http.Request, wanted bool) (bool, *StatusError) {
 		return true, nil
 	}
 	return false, &StatusError{
-		Code:    http.StatusUnsupportedMediaType,
+		Code:    statusUnsupportedMedia,
 		Reason:  "UnsupportedMediaType",
 		Message: "the content encoding of the request is not supported - accepted encodings include: " + accepted,
-		header:  http.Header{"Accept-Encoding": {accepted}}, // RFC 9110 section 12.5.3
+		Header:  map[string]string{"Accept-Encoding": accepted}, // RFC 9110 section 12.5.3
 	}
 }

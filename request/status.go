@@ -1,13 +1,26 @@
-package middleware
+package request
 
 import (
 	"bytes"
 	"encoding/json"
 	stderrors "errors"
-	"net/http"
+	"maps"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/errors"
+)
+
+// Codes of HTTP (RFC 9110 section 15) and RFC 6585 that refusals have here.
+const (
+	statusBadRequest       = 400
+	statusForbidden        = 403
+	statusNotAllowed       = 405
+	statusTimeout          = 408
+	statusTooLarge         = 413
+	statusUnsupportedMedia = 415
+	statusInvalid          = 422
+	statusInternalError    = 500
+	statusUnavailable      = 503
 )
 
 // A StatusError is a request that is refused, with what the answer says.
@@ -15,12 +28,28 @@ type StatusError struct {
 	Code    int    // of HTTP
 	Reason  string // one of metav1.StatusReason, such as BadRequest
 	Message string
+	// Details are those of a metav1.Status, or nil.
+	Details *Details
+	// Header has headers of the answer besides those of its body, such as Retry-After, by their canonical names.
+	Header map[string]string
 	// Err is the cause where there is one: an error of the decoder, of the body or of
 	// the Finder.
 	Err error
+}
 
-	details *details
-	header  http.Header
+// Details say what a [StatusError] is about, as metav1.StatusDetails does.
+type Details struct {
+	Name   string  `json:"name,omitempty"`
+	Group  string  `json:"group,omitempty"`
+	Kind   string  `json:"kind,omitempty"`
+	Causes []Cause `json:"causes,omitempty"`
+}
+
+// A Cause is what is wrong with a field, as metav1.StatusCause says it.
+type Cause struct {
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Field   string `json:"field"`
 }
 
 // Error returns the message.
@@ -29,15 +58,27 @@ func (e *StatusError) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *StatusError) Unwrap() error { return e.Err }
 
-func badRequest(message string) *StatusError {
-	return &StatusError{Code: http.StatusBadRequest, Reason: "BadRequest", Message: message}
+// BadRequest returns a refusal with 400.
+func BadRequest(message string) *StatusError {
+	return &StatusError{Code: statusBadRequest, Reason: "BadRequest", Message: message}
 }
 
-func tooLarge(limit int64) *StatusError {
+// TooLarge returns the refusal of a body that has more bytes than a limit: 413.
+func TooLarge(limit int64) *StatusError {
 	return &StatusError{
-		Code:    http.StatusRequestEntityTooLarge,
+		Code:    statusTooLarge,
 		Reason:  "RequestEntityTooLarge",
 		Message: "Request entity too large: limit is " + strconv.FormatInt(limit, 10),
+	}
+}
+
+// overloaded is the refusal of what there is no room for.
+func overloaded() *StatusError {
+	return &StatusError{
+		Code:    statusUnavailable,
+		Reason:  "ServiceUnavailable",
+		Message: "the bodies of too many requests are held, please try again later",
+		Header:  map[string]string{"Retry-After": "1"},
 	}
 }
 
@@ -48,12 +89,12 @@ func invalid(group, kind, name, field, causeReason, body string) *StatusError {
 		qualified += "." + group
 	}
 	return &StatusError{
-		Code:    http.StatusUnprocessableEntity,
+		Code:    statusInvalid,
 		Reason:  "Invalid",
 		Message: qualified + " " + strconv.Quote(name) + " is invalid: " + field + ": " + body,
-		details: &details{
+		Details: &Details{
 			Name: name, Group: group, Kind: kind,
-			Causes: []cause{{Reason: causeReason, Message: body, Field: field}},
+			Causes: []Cause{{Reason: causeReason, Message: body, Field: field}},
 		},
 	}
 }
@@ -66,21 +107,8 @@ type status struct {
 	Status     string   `json:"status"`
 	Message    string   `json:"message"`
 	Reason     string   `json:"reason"`
-	Details    *details `json:"details,omitempty"`
+	Details    *Details `json:"details,omitempty"`
 	Code       int      `json:"code"`
-}
-
-type details struct {
-	Name   string  `json:"name,omitempty"`
-	Group  string  `json:"group,omitempty"`
-	Kind   string  `json:"kind,omitempty"`
-	Causes []cause `json:"causes,omitempty"`
-}
-
-type cause struct {
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Field   string `json:"field"`
 }
 
 // problem is a problem detail (RFC 9457 section 3), with a member errors for what is
@@ -101,39 +129,33 @@ type fault struct {
 	Column  int    `json:"column,omitempty"`
 }
 
-// Answer writes the answer: a metav1.Status in JSON, or problem details (RFC 9457).
-func (e *StatusError) Answer(w http.ResponseWriter, problemDetails bool) {
+// An Answer is a refusal as it is sent.
+type Answer struct {
+	Code int
+	// Header has all headers but Content-Length, by their canonical names.
+	Header map[string]string
+	Body   []byte
+}
+
+// Answer returns what says the error to its sender: a metav1.Status in JSON, or problem details (RFC 9457). Where an [Exchange]
+// is refused, its Answer charges what that takes.
+func (e *StatusError) Answer(problemDetails bool) Answer {
 	body, contentType := e.body(problemDetails)
-	writeAnswer(w, e.Code, e.header, body, contentType)
-}
-
-// refuse answers, when what the request has held was given back.
-func (e *exchange) refuse(w http.ResponseWriter, refused *StatusError) {
-	e.free(&e.body)
-	e.free(&e.result)
-	e.loan.repay(e.loan.bytes)
-	e.findings = nil
-	e.answer(w, refused)
-}
-
-// answer is Answer where what that takes is charged: its reader may be slow.
-func (e *exchange) answer(w http.ResponseWriter, refused *StatusError) {
-	needs := refused.most(e.h.opts.ProblemDetails)
-	if !e.loan.charge(needs) {
-		refused, needs = overloaded(), 0
-	}
-	body, contentType := refused.body(e.h.opts.ProblemDetails)
-	e.loan.repay(max(0, needs-cap(body)))
-	writeAnswer(w, refused.Code, refused.header, body, contentType)
+	header := make(map[string]string, len(e.Header)+3)
+	maps.Copy(header, e.Header)
+	header["Content-Type"] = contentType
+	header["Cache-Control"] = "no-cache, private"
+	header["X-Content-Type-Options"] = "nosniff"
+	return Answer{e.Code, header, body}
 }
 
 // most is how much memory the answer takes while it is written, at most: a text becomes six times as long
 // in JSON, in two buffers that double.
 func (e *StatusError) most(problemDetails bool) int {
 	n := len(e.Message)
-	if e.details != nil {
-		n += len(e.details.Name) + len(e.details.Kind)
-		for _, c := range e.details.Causes {
+	if e.Details != nil {
+		n += len(e.Details.Name) + len(e.Details.Kind)
+		for _, c := range e.Details.Causes {
 			n += len(c.Message)
 		}
 	}
@@ -145,34 +167,21 @@ func (e *StatusError) most(problemDetails bool) int {
 	return 6 * 4 * n
 }
 
-// body is what Answer writes.
+// body is the body of the answer.
 func (e *StatusError) body(problemDetails bool) (text []byte, contentType string) {
 	var body bytes.Buffer
 	contentType = "application/json"
 	encoder := json.NewEncoder(&body)
 	if problemDetails {
 		contentType = "application/problem+json"
-		_ = encoder.Encode(problem{"about:blank", http.StatusText(e.Code), e.Code, e.Message, e.Reason, e.faults()})
+		_ = encoder.Encode(problem{"about:blank", titles[e.Code], e.Code, e.Message, e.Reason, e.faults()})
 	} else {
 		_ = encoder.Encode(status{
 			Kind: "Status", APIVersion: "v1", Status: "Failure",
-			Message: e.Message, Reason: e.Reason, Details: e.details, Code: e.Code,
+			Message: e.Message, Reason: e.Reason, Details: e.Details, Code: e.Code,
 		})
 	}
 	return body.Bytes(), contentType
-}
-
-func writeAnswer(w http.ResponseWriter, code int, with http.Header, body []byte, contentType string) {
-	header := w.Header()
-	for name, values := range with {
-		header[name] = values
-	}
-	header.Set("Content-Type", contentType)
-	header.Set("Content-Length", strconv.Itoa(len(body)))
-	header.Set("Cache-Control", "no-cache, private")
-	header.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(code)
-	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
 // faults says where in the body the causes are.

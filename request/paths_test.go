@@ -1,9 +1,7 @@
-package middleware_test
+package request_test
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -12,15 +10,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
 // verdict is what a finder says of a path: a kind, a code, or nothing where it passes.
-func verdict(t *testing.T, find middleware.Finder, path string) string {
-	res, err := find(httptest.NewRequest(http.MethodPut, path, nil), nil)
+func verdict(t *testing.T, find request.Finder, path string) string {
+	r := send(t, "PUT", path, "")
+	res, err := find(&r, nil)
 	if err != nil {
-		refused, ok := err.(*middleware.StatusError)
+		refused, ok := err.(*request.StatusError)
 		require.True(t, ok, "%s: %v", path, err)
 		return fmt.Sprint(refused.Code)
 	}
@@ -30,9 +29,61 @@ func verdict(t *testing.T, find middleware.Finder, path string) string {
 	return res.Kind
 }
 
+func TestByPath(t *testing.T) {
+	find := byPath(t)
+	for path, want := range map[string]string{
+		"/apis/example.com/v1/foos":                          "Foo",
+		"/apis/example.com/v1/foos/":                         "Foo",
+		"/apis/example.com/v1/foos/n":                        "Foo",
+		"/apis/example.com/v1/foos/n/status":                 "Foo",
+		"/apis/example.com/v1/namespaces/x/foos":             "Foo",
+		"/apis/example.com/v1/namespaces/x/foos/n":           "Foo",
+		"/apis/example.com/v1/namespaces/foos/foos/n/status": "Foo",
+		"/apis/example.com/v1/namespaces/x/foos/n/scale":     "",
+		"/apis/example.com/v1/namespaces/x/foos/n/status/x":  "Foo", // as in the API server
+		"/apis/example.com/v1/namespaces/x/foos/n/scale/x":   "",
+		"x:http://host/apis/example.com/v1/foos":             "400",
+		"http://host/apis/example.com/v1/foos":               "Foo",
+		"/apis/example.com/v1/namespaces/foos":               "",
+		"/apis/example.com/v1/bars":                          "",
+		"/apis/example.com/v0/foos":                          "", // it is not served
+		"/apis/example.com/v1":                               "",
+		"/apis/example.org/v1/foos":                          "",
+		"/api/v1/namespaces/x/services/y/proxy//a/./b":       "",
+		"/":                                                   "",
+		"/foos":                                               "",
+		"//apis/example.com/v1/foos":                          "400",
+		"/apis//example.com/v1/foos":                          "400",
+		"/apis/example.com/v1/foos//":                         "400",
+		"/apis/example.com/v1/./foos":                         "400",
+		"/apis/example.com/v1/bars/../foos":                   "400",
+		"/api/../apis/example.com/v1/foos":                    "400",
+		"/apis/example.com/v1/foos/a%2Fb":                     "400",
+		"/apis/example.com/v1/foos/a%2f..%2fb/c":              "400",
+		"/apis/example.com/v1/namespaces/x/foos/%2e%2e/.././": "400",
+	} {
+		assert.Equal(t, want, verdict(t, find, path), path)
+	}
+}
+
+// A resource may be called namespaces.
+func TestByPathNamespaces(t *testing.T) {
+	crds, err := schema.ParseCRD([]byte(strings.ReplaceAll(fooCRD, "foos", "namespaces")))
+	require.NoError(t, err)
+	c := schema.NewCatalog()
+	require.NoError(t, c.Add(crds...))
+	for path, isFound := range map[string]bool{
+		"namespaces": true, "namespaces/n": true, "namespaces/n/status": true, "namespaces/n/finalize": false,
+		"namespaces/x/namespaces": true, "namespaces/x/namespaces/n": true, "namespaces/x/namespaces/n/status": true, "namespaces/x/bars": false,
+	} {
+		want := map[bool]string{true: "Foo", false: ""}[isFound]
+		assert.Equal(t, want, verdict(t, request.ByPath(c), "/apis/example.com/v1/"+path), path)
+	}
+}
+
 // What clients of an API server send passes, and below the subresource proxy nearly everything does.
 func TestPathsOfOthers(t *testing.T) {
-	find := middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder()
+	find := request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder()
 	for _, path := range []string{
 		"/api/v1/namespaces/prod/pods/web-0/exec?command=sh&stdin=true", "/api/v1/namespaces/prod/pods/web-0/attach", "/api/v1/namespaces/prod/pods/web-0/portforward",
 		"/api/v1/namespaces/prod/pods/web-0/eviction", "/api/v1/namespaces/prod/serviceaccounts/default/token", "/api/v1/namespaces/my.ns/configmaps/kube-root-ca.crt",
@@ -51,7 +102,7 @@ func TestPathsOfOthers(t *testing.T) {
 
 // TestPathsRefused has a path for each rule.
 func TestPathsRefused(t *testing.T) {
-	for _, find := range []middleware.Finder{byPath(t), middleware.Paths{Catalog: catalog(t), Unknown: middleware.PassUnknownGroups}.Finder()} {
+	for _, find := range []request.Finder{byPath(t), request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder()} {
 		for _, path := range []string{
 			"/APIS/example.com/v1/foos", "/Api/v1/pods", "/apis/Example.com/v1/foos", "/apis/example.com./v1/foos", "/apis/example.com:443/v1/foos", "/apis/example.com/V1/foos", "/apis/example.com/v1.json/foos",
 			"/apis/example.com/v1/Foos", "/apis/example.com/v1/foos.json", "/apis/example.com/v1/foos:create", "/apis/example.com/v1/Namespaces/x/foos", "/apis/example.com/v1/foos/n/Status", "/apis/example.com/v1/foos/n/status.json",
@@ -67,8 +118,8 @@ func TestPathsRefused(t *testing.T) {
 
 // TestPathsUndeclared: what is refused in groups of the catalog, and everywhere.
 func TestPathsUndeclared(t *testing.T) {
-	finder := func(unknown middleware.Unknown) middleware.Finder {
-		return middleware.Paths{Catalog: catalog(t), Unknown: unknown}.Finder()
+	finder := func(unknown request.Unknown) request.Finder {
+		return request.Paths{Catalog: catalog(t), Unknown: unknown}.Finder()
 	}
 	for path, want := range map[string][3]string{
 		"/apis/example.com/v1/foos":                         {"Foo", "Foo", "Foo"},
@@ -90,7 +141,7 @@ func TestPathsUndeclared(t *testing.T) {
 		"/api/v1/namespaces/x/pods":                         {"", "", "403"},
 		"/hook":                                             {"", "", "403"},
 	} {
-		for i, unknown := range []middleware.Unknown{middleware.PassUnknown, middleware.PassUnknownGroups, middleware.PassNothing} {
+		for i, unknown := range []request.Unknown{request.PassUnknown, request.PassUnknownGroups, request.PassNothing} {
 			assert.Equal(t, want[i], verdict(t, finder(unknown), path), "%s, %d", path, unknown)
 		}
 	}
@@ -99,8 +150,8 @@ func TestPathsUndeclared(t *testing.T) {
 		"/apis/example.com/v1/foos/n/log": `there is no definition for resource "foos", subresource "log", in "example.com/v1" here, and what has none is not passed on`,
 		"/hook":                           `there is no definition for this path here, and what has none is not passed on`,
 	} {
-		w, got := send(t, finder(middleware.PassNothing), middleware.Options{}, post(path, "", foo("")))
-		s := refused(t, w, got, http.StatusForbidden)
+		j := judge(t, finder(request.PassNothing), request.Options{}, post(t, path, "", foo("")))
+		s := refused(t, j, 403)
 		assert.Equal(t, message, s.Message)
 		assert.Equal(t, "Forbidden", s.Reason)
 	}
@@ -112,8 +163,8 @@ func TestPathsAreExplained(t *testing.T) {
 		"/apis//v1/foos":            "is not in its clean form",
 		"/apis/example.com/v1/Foos": "differs in case or by a suffix from one that is known",
 	} {
-		w, got := send(t, byPath(t), middleware.Options{}, post(path, "", foo("")))
-		assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, message)
+		j := judge(t, byPath(t), request.Options{}, post(t, path, "", foo("")))
+		assert.Contains(t, refused(t, j, 400).Message, message)
 	}
 }
 
@@ -126,12 +177,13 @@ func parse(t *testing.T, crd string) []*schema.CRD {
 // TestByPathIsLive: what is added to the catalog is found from then on, and what was there stays as it is.
 func TestByPathIsLive(t *testing.T) {
 	c := schema.NewCatalog()
-	find, strict := middleware.ByPath(c), middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	find, strict := request.ByPath(c), request.Paths{Catalog: c, Unknown: request.PassUnknownGroups}.Finder()
 	assert.Equal(t, "", verdict(t, find, foosPath))
 	require.NoError(t, c.Add(parse(t, fooCRD)...))
 	assert.Equal(t, "Foo", verdict(t, find, foosPath))
 	assert.Equal(t, "400", verdict(t, find, strings.ToUpper(foosPath)))
-	before, err := find(post(foosPath, "", ""), nil)
+	r := post(t, foosPath, "", "")
+	before, err := find(&r, nil)
 	require.NoError(t, err)
 
 	bars := strings.ReplaceAll(foosPath, "foos", "bars")
@@ -139,24 +191,24 @@ func TestByPathIsLive(t *testing.T) {
 	require.NoError(t, c.Add(parse(t, strings.NewReplacer("foos", "bars", "Foo", "Bar").Replace(fooCRD))...))
 	assert.Equal(t, "Bar", verdict(t, strict, bars))
 	assert.Equal(t, "Bar", verdict(t, find, bars))
-	after, err := find(post(foosPath, "", ""), nil)
+	after, err := find(&r, nil)
 	require.NoError(t, err)
 	assert.Same(t, before, after, "its decoders are in use")
 
-	byKind := middleware.ByKind(c)
+	byKind := request.ByKind(c)
 	bazs := strings.NewReplacer("foos", "bazs", "Foo", "Baz").Replace(fooCRD)
 	body := strings.Replace(foo(`,"spec":{"x":1}`), "Foo", "Baz", 1)
-	w, got := send(t, byKind, middleware.Options{}, post("/", "", body))
-	refused(t, w, got, http.StatusBadRequest)
+	j := judge(t, byKind, request.Options{}, post(t, "/", "", body))
+	refused(t, j, 400)
 	require.NoError(t, c.Add(parse(t, bazs)...))
-	_, got = send(t, byKind, middleware.Options{}, post("/", "", body))
-	require.NotNil(t, got)
+	j = judge(t, byKind, request.Options{}, post(t, "/", "", body))
+	require.Nil(t, j.refused)
 }
 
 // A catalog may be added to while requests look into it.
 func TestByPathConcurrently(t *testing.T) {
 	c := schema.NewCatalog()
-	find := middleware.ByPath(c)
+	find := request.ByPath(c)
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Go(func() {
@@ -181,7 +233,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	}
 	c := schema.NewCatalog()
 	c.ReplaceAll(catalogs[0])
-	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	find := request.Paths{Catalog: c, Unknown: request.PassUnknownGroups}.Finder()
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -208,7 +260,7 @@ func TestByPathWithoutPlural(t *testing.T) {
 		"x-kubernetes-group-version-kind": [{"group": "apps", "version": "v1", "kind": "Deployment"}], "properties": {"metadata": {"type": "object"}}}}}}`))
 	require.NoError(t, err)
 	require.NoError(t, c.Add(kinds...))
-	find := middleware.Paths{Catalog: c, Unknown: middleware.PassUnknownGroups}.Finder()
+	find := request.Paths{Catalog: c, Unknown: request.PassUnknownGroups}.Finder()
 	for _, path := range []string{"/apis/apps/v1", "/apis/apps/v1/deployments"} {
 		assert.Equal(t, "", verdict(t, find, path), path)
 	}
@@ -222,10 +274,10 @@ func TestByPathDoesNotCompile(t *testing.T) {
 	}
 	c := schema.NewCatalog()
 	require.NoError(t, c.Add(parse(t, strings.Replace(fooCRD, "served: false\n    storage: false\n    schema: {openAPIV3Schema: {type: object}}", "served: true\n    storage: false\n    schema: {openAPIV3Schema: "+deep+"}", 1))...))
-	find := middleware.ByPath(c)
+	find := request.ByPath(c)
 	for range 2 {
-		w, got := send(t, find, middleware.Options{}, post(strings.Replace(foosPath, "v1", "v0", 1), "", foo("")))
-		refused(t, w, got, http.StatusInternalServerError)
+		j := judge(t, find, request.Options{}, post(t, strings.Replace(foosPath, "v1", "v0", 1), "", foo("")))
+		refused(t, j, 500)
 	}
 }
 
@@ -239,12 +291,12 @@ func TestLongPaths(t *testing.T) {
 		strings.Repeat("%2e/", 500_000):       {"", "400"},
 		strings.Repeat(";", 2_000_000):        {"", "400"},
 	} {
-		r := httptest.NewRequest(http.MethodPost, "/", nil)
+		r := post(t, "/", "", "")
 		for i, prefix := range []string{"/", "/apis/"} {
 			u, err := url.Parse(prefix + path)
 			require.NoError(t, err)
 			r.URL = u
-			_, err = find(r, nil)
+			_, err = find(&r, nil)
 			assert.Equal(t, want[i] == "400", err != nil, "%s%.20s", prefix, path)
 		}
 	}

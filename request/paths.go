@@ -1,7 +1,6 @@
-package middleware
+package request
 
 import (
-	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -58,7 +57,7 @@ func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 func (p Paths) Finder() Finder {
 	mustFind(p.Catalog, p.Decoder)
 	if p.Unknown > PassNothing {
-		panic("middleware: Paths.Unknown is none of the constants")
+		panic("request: Paths.Unknown is none of the constants")
 	}
 	f := &pathFinder{Paths: p}
 	f.index()
@@ -72,14 +71,14 @@ type pathFinder struct {
 	current atomic.Pointer[pathIndex]
 }
 
-func (f *pathFinder) find(r *http.Request, _ Peek) (*Resource, error) {
+func (f *pathFinder) find(r *Request, _ Peek) (*Resource, error) {
 	t, refused := parsePath(r.URL)
 	if refused != nil {
 		return nil, refused
 	}
 	index := f.index()
 	if index.isFolded(t) {
-		return nil, badRequest("the path of the request differs in case or by a suffix from one that is known here, and others may take it for that")
+		return nil, BadRequest("the path of the request differs in case or by a suffix from one that is known here, and others may take it for that")
 	}
 	e := index.entries[t.resourceKey]
 	switch {
@@ -101,7 +100,7 @@ func undeclared(t target) *StatusError {
 		}
 		what += " in " + strconv.Quote(t.group+"/"+t.version)
 	}
-	return &StatusError{Code: http.StatusForbidden, Reason: "Forbidden",
+	return &StatusError{Code: statusForbidden, Reason: "Forbidden",
 		Message: "there is no definition for " + what + " here, and what has none is not passed on"}
 }
 

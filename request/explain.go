@@ -1,4 +1,4 @@
-package middleware
+package request
 
 import (
 	"bytes"
@@ -39,17 +39,17 @@ func upTo(n int, text string) string {
 // explain is the answer to a body that cannot be decoded: transformDecodeError of
 // k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
 // encoding/json first, and so most of its texts are from there.
-func (e *exchange) explain(err error) *StatusError {
+func (x *Exchange) explain(err error) *StatusError {
 	// What follows reads the body with encoding/json, which copies strings.
 	const copies = 4
-	if stderrors.Is(err, errors.ErrBudget) || !e.loan.charge(copies*len(e.body)) {
+	if stderrors.Is(err, errors.ErrBudget) || !x.loan.charge(copies*len(x.body)) {
 		return overloaded()
 	}
-	if e.form == mergePatch {
-		return e.explainMerge(err)
+	if x.form == mergePatch {
+		return x.explainMerge(err)
 	}
-	text, yamlErr := e.json()
-	if stderrors.Is(yamlErr, errors.ErrBudget) || !e.loan.charge(copies*max(0, len(text)-len(e.body))) {
+	text, yamlErr := x.json()
+	if stderrors.Is(yamlErr, errors.ErrBudget) || !x.loan.charge(copies*max(0, len(text)-len(x.body))) {
 		return overloaded()
 	}
 	var found struct {
@@ -65,19 +65,19 @@ func (e *exchange) explain(err error) *StatusError {
 	case strings.Count(found.APIVersion, "/") > 1:
 		reason = noGroupVersion(found.APIVersion)
 		found.Kind = ""
-	case found.Kind == "" && e.resource != nil && e.resource.Kind != "":
-		return e.kindless(found.APIVersion, err)
-	case e.serverReason(err, text) != "":
-		reason = e.serverReason(err, text)
+	case found.Kind == "" && x.resource != nil && x.resource.Kind != "":
+		return x.kindless(found.APIVersion, err)
+	case x.serverReason(err, text) != "":
+		reason = x.serverReason(err, text)
 	default:
 		// Of another type than the path says, nothing but metadata is decoded.
 		_, isMismatch := stderrors.AsType[*errors.TypeError](err)
-		if other := e.otherType(found.APIVersion, found.Kind, text); other != nil && isMismatch {
+		if other := x.otherType(found.APIVersion, found.Kind, text); other != nil && isMismatch {
 			other.Err = err
 			return other
 		}
 	}
-	refused := e.cannotDecode(found.APIVersion, found.Kind, reason)
+	refused := x.cannotDecode(found.APIVersion, found.Kind, reason)
 	refused.Err = err
 	return refused
 }
@@ -88,28 +88,28 @@ func noGroupVersion(apiVersion string) string {
 }
 
 // json returns the body as JSON.
-func (e *exchange) json() ([]byte, error) {
-	if !e.form.isYAML() {
-		return e.body, nil
+func (x *Exchange) json() ([]byte, error) {
+	if !x.form.isYAML() {
+		return x.body, nil
 	}
-	return e.bridge(yamlbridge.Kubernetes)
+	return x.bridge(yamlbridge.Kubernetes)
 }
 
 // bridge returns a body in YAML as JSON. What that takes is charged until the request ends.
-func (e *exchange) bridge(dialect yamlbridge.Dialect) ([]byte, error) {
-	bridge := yamlbridge.Reader{Dialect: dialect, AliasFactor: aliasFactor, Budget: &e.loan}
-	return bridge.AppendJSON(nil, e.body)
+func (x *Exchange) bridge(dialect yamlbridge.Dialect) ([]byte, error) {
+	bridge := yamlbridge.Reader{Dialect: dialect, AliasFactor: aliasFactor, Budget: &x.loan}
+	return bridge.AppendJSON(nil, x.body)
 }
 
 // serverReason is the server's text for what is wrong with a number or with the metadata of the
 // object, if that is it.
-func (e *exchange) serverReason(err error, text []byte) string {
+func (x *Exchange) serverReason(err error, text []byte) string {
 	root := errors.Path{}.Child("metadata")
 	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil && object.Path == root {
 		return object.Err.Error()
 	}
 	if _, ok := stderrors.AsType[*errors.TypeError](err); ok {
-		if inMetadata := e.metadataError(text); inMetadata != nil {
+		if inMetadata := x.metadataError(text); inMetadata != nil {
 			return inMetadata.Error()
 		}
 	}
@@ -133,13 +133,13 @@ func numberAt(text []byte, at int) []byte {
 
 // metadataError is the server's error about the metadata of an object, if it has one: it
 // decodes the members in the order of their names.
-func (e *exchange) metadataError(text []byte) error {
+func (x *Exchange) metadataError(text []byte) error {
 	value := member(text, "metadata")
 	const times = 100 // as much memory
-	if value == nil || len(value) > maxMetadata || !e.loan.charge(times*len(value)) {
+	if value == nil || len(value) > maxMetadata || !x.loan.charge(times*len(value)) {
 		return nil // what cannot be read is explained by others
 	}
-	defer e.loan.repay(times * len(value))
+	defer x.loan.repay(times * len(value))
 	var metadata map[string]json.RawMessage
 	if json.Unmarshal(value, &metadata) != nil {
 		_, err := objectmeta.Decode(value)
@@ -153,35 +153,35 @@ func (e *exchange) metadataError(text []byte) error {
 }
 
 // cannotDecode is the server's text for a body whose type is known, or not.
-func (e *exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
+func (x *Exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 	kind, reason = upTo(maxEcho, kind), upTo(maxReason, reason)
 	wanted := kind
-	if e.resource != nil && e.resource.Kind != "" {
-		wanted = e.resource.Kind
+	if x.resource != nil && x.resource.Kind != "" {
+		wanted = x.resource.Kind
 	}
 	switch {
 	case wanted == "": // these are no objects of Kubernetes, then
-		return badRequest(reason)
+		return BadRequest(reason)
 	case kind == "":
-		return badRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(e.body) + ")")
+		return BadRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(x.body) + ")")
 	}
 	_, version := splitAPIVersion(apiVersion)
-	return badRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) + " cannot be handled as a " + wanted + ": " + reason)
+	return BadRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) + " cannot be handled as a " + wanted + ": " + reason)
 }
 
 // kindless is the answer to an object without a kind where one must be. Under Ignore the
 // server finds out later, when it has put that of the path in its place.
-func (e *exchange) kindless(apiVersion string, err error) *StatusError {
-	body, kind := e.body, ""
-	if e.validation == decoder.Ignore {
-		text, _ := e.json() // which was decoded
-		body, kind = bytes.TrimSpace(text), e.resource.Kind
+func (x *Exchange) kindless(apiVersion string, err error) *StatusError {
+	body, kind := x.body, ""
+	if x.validation == decoder.Ignore {
+		text, _ := x.json() // which was decoded
+		body, kind = bytes.TrimSpace(text), x.resource.Kind
 		if apiVersion == "" {
-			apiVersion = e.resource.APIVersion
+			apiVersion = x.resource.APIVersion
 		}
 	}
 	body = body[:min(len(body), maxEcho)]
-	refused := e.cannotDecode(apiVersion, kind, "Object 'Kind' is missing in '"+string(body)+"'")
+	refused := x.cannotDecode(apiVersion, kind, "Object 'Kind' is missing in '"+string(body)+"'")
 	refused.Err = err
 	return refused
 }
@@ -203,54 +203,54 @@ func summary(body []byte) string {
 }
 
 // strict is the answer to findings under Strict.
-func (e *exchange) strict(yamlDuplicates []string) *StatusError {
-	entries := e.texts(yamlDuplicates)
+func (x *Exchange) strict(yamlDuplicates []string) *StatusError {
+	entries := x.entries(yamlDuplicates)
 	if n := len(yamlDuplicates); n > 0 {
 		entries = entries[n-1:]
 		entries[0] = "yaml: unmarshal errors:\n  " + strings.Join(yamlDuplicates, "\n  ")
 	}
 	reason := "strict decoding error: " + strings.Join(entries, ", ")
-	if e.omitted > 0 {
-		reason += " and " + strconv.Itoa(e.omitted) + " more"
+	if x.omitted > 0 {
+		reason += " and " + strconv.Itoa(x.omitted) + " more"
 	}
 	var refused *StatusError
-	if e.form == mergePatch {
-		refused = e.invalidPatch(reason)
+	if x.form == mergePatch {
+		refused = x.invalidPatch(reason)
 	} else {
-		apiVersion, kind, _ := decoder.PeekType(e.result)
-		refused = e.cannotDecode(apiVersion, kind, reason)
+		apiVersion, kind, _ := decoder.PeekType(x.result)
+		refused = x.cannotDecode(apiVersion, kind, reason)
 	}
-	refused.Err = errors.NewStrictError(slices.Clone(e.findings), e.omitted)
+	refused.Err = errors.NewStrictError(slices.Clone(x.findings), x.omitted)
 	return refused
 }
 
 // checkType refuses results of another type than the resource's.
-func (e *exchange) checkType() *StatusError {
-	want := e.resource
-	if e.form == mergePatch || want.APIVersion == "" && want.Kind == "" || startsWithType(e.result, want.APIVersion, want.Kind) {
+func (x *Exchange) checkType() *StatusError {
+	want := x.resource
+	if x.form == mergePatch || want.APIVersion == "" && want.Kind == "" || startsWithType(x.result, want.APIVersion, want.Kind) {
 		return nil
 	}
-	apiVersion, kind, err := decoder.PeekType(e.result)
+	apiVersion, kind, err := decoder.PeekType(x.result)
 	if err != nil {
-		return e.explain(err)
+		return x.explain(err)
 	}
-	return e.otherType(apiVersion, kind, e.result)
+	return x.otherType(apiVersion, kind, x.result)
 }
 
 // otherType refuses an object if its type is not the resource's.
-func (e *exchange) otherType(apiVersion, kind string, object []byte) *StatusError {
-	want := e.resource
+func (x *Exchange) otherType(apiVersion, kind string, object []byte) *StatusError {
+	want := x.resource
 	if want == nil {
 		return nil
 	}
 	apiVersion, kind = upTo(maxEcho, apiVersion), upTo(maxEcho, kind)
 	switch {
 	case want.Kind != "" && kind == "":
-		return e.kindless(apiVersion, nil)
+		return x.kindless(apiVersion, nil)
 	case strings.Count(apiVersion, "/") > 1:
-		return e.cannotDecode("", "", noGroupVersion(apiVersion))
+		return x.cannotDecode("", "", noGroupVersion(apiVersion))
 	case want.APIVersion != "" && apiVersion != want.APIVersion:
-		return badRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
+		return BadRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
 	case want.Kind != "" && kind != want.Kind:
 		group, _ := splitAPIVersion(want.APIVersion)
 		return invalid(group, kind, upTo(maxEcho, nameOf(object)), "kind", "FieldValueInvalid",

@@ -1,10 +1,9 @@
-package middleware
+package request
 
 import (
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -24,6 +23,20 @@ func anything(tb testing.TB) Finder {
 	return Always(&Resource{Program: program})
 }
 
+// judge returns the code of the answer to a POST of a body, or 0 where it passes; while the result is there, seen is called.
+func judge(g *Gate, find Finder, body io.Reader, length int64, seen func(Result)) int {
+	x := g.Begin(Request{Method: methodPost, URL: new(url.URL), ContentLength: length, Body: body})
+	defer x.Close()
+	result, refused := x.Judge(find)
+	if refused != nil {
+		return x.Answer(refused).Code
+	}
+	if seen != nil {
+		seen(result)
+	}
+	return 0
+}
+
 // A slowBody gives its text, and then nothing until it is released.
 type slowBody struct {
 	text    io.Reader
@@ -39,39 +52,33 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *slowBody) Close() error { return nil }
-
 // slowRequests sends requests of which only a part comes, and returns how many of
 // them were refused for want of room, and how much the others held.
 func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (overloaded int, held int64) {
 	synctest.Test(t, func(t *testing.T) {
-		h := New(anything(t), opts)(http.NotFoundHandler()).(*handler)
+		find, g := anything(t), NewGate(opts)
 		release := make(chan struct{})
 		codes := make(chan int, n)
 		var all sync.WaitGroup
 		for range n {
 			all.Go(func() {
-				r := httptest.NewRequest(http.MethodPost, "/", &slowBody{strings.NewReader(`{"a":"` + strings.Repeat("x", sent-6)), release})
-				r.ContentLength = announced
-				w := httptest.NewRecorder()
-				h.ServeHTTP(w, r)
-				codes <- w.Code
+				codes <- judge(g, find, &slowBody{strings.NewReader(`{"a":"` + strings.Repeat("x", sent-6)), release}, announced, nil)
 			})
 		}
 		synctest.Wait()
-		held = h.held.inUse()
+		held = inUse(g.held)
 		close(release)
 		all.Wait()
 		close(codes)
 		for code := range codes {
 			switch code {
-			case http.StatusServiceUnavailable:
+			case statusUnavailable:
 				overloaded++
 			default:
-				assert.Equal(t, http.StatusBadRequest, code)
+				assert.Equal(t, statusBadRequest, code)
 			}
 		}
-		assert.Zero(t, h.held.inUse(), "something was not given back")
+		assert.Zero(t, inUse(g.held), "something was not given back")
 	})
 	return overloaded, held
 }
@@ -100,7 +107,7 @@ func TestSlowClientsAreLimited(t *testing.T) {
 // A body without end costs no more than one of the size that is allowed.
 func TestOversizedBodies(t *testing.T) {
 	const clients = 64
-	h := New(anything(t), Options{MaxBytes: 1 << 20})(http.NotFoundHandler()).(*handler)
+	find, g := anything(t), NewGate(Options{MaxBytes: 1 << 20})
 	// Pools are kept for each processor, and the garbage collector empties them.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -108,14 +115,10 @@ func TestOversizedBodies(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for range clients {
-		r := httptest.NewRequest(http.MethodPost, "/", endless{})
-		r.ContentLength = -1
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		require.Equal(t, http.StatusRequestEntityTooLarge, w.Code)
+		require.Equal(t, statusTooLarge, judge(g, find, endless{}, -1, nil))
 	}
 	runtime.ReadMemStats(&after)
-	assert.Zero(t, h.held.inUse())
+	assert.Zero(t, inUse(g.held))
 	// Without pools it would be 4 MiB for each; the race detector makes these forget.
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(clients*3<<19), "buffers are not used again")
 	runtime.GC()
@@ -141,48 +144,24 @@ func TestResultIsCharged(t *testing.T) {
 	}}}
 	program, err := schema.Compile(s, schema.ResourceRoot(false))
 	require.NoError(t, err)
-	var seen int64
-	var h *handler
-	h = New(Always(&Resource{Program: program}), Options{})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		assert.Greater(t, r.ContentLength, int64(1_000_000))
-		seen = h.held.inUse()
-	})).(*handler)
+	g := NewGate(Options{})
 	var body strings.Builder
 	for i := range 1000 {
 		body.WriteString(`,"` + strings.Repeat("k", i+1) + `":{}`)
 	}
-	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{"+body.String()[1:]+"}")))
+	seen := int64(0)
+	code := judge(g, Always(&Resource{Program: program}), strings.NewReader("{"+body.String()[1:]+"}"), -1, func(result Result) {
+		assert.Greater(t, len(result.Body), 1_000_000)
+		seen = inUse(g.held)
+	})
+	assert.Zero(t, code)
 	assert.Greater(t, seen, int64(1_000_000))
-	assert.Zero(t, h.held.inUse())
-}
-
-func TestBuffers(t *testing.T) {
-	l := newLedger(64 << 20)
-	lent := loan{from: l}
-	for _, size := range []int{0, 1, 4096, 4097, 1 << 20, 8 << 20, 8<<20 + 1} {
-		b := l.buffer(size, &lent)
-		assert.GreaterOrEqual(t, cap(b), max(size, smallestBuffer))
-		assert.Empty(t, b)
-		assert.Equal(t, int64(cap(b)), l.inUse())
-		l.free(b, &lent)
-	}
-	// One that has grown is for the sizes that it has room for.
-	for range 100 {
-		require.True(t, lent.charge(5000))
-		l.free(make([]byte, 0, 5000), &lent)
-		assert.GreaterOrEqual(t, cap(l.buffer(5000, &lent)), 5000)
-		lent.repay(lent.bytes)
-	}
-	assert.Zero(t, l.inUse())
+	assert.Zero(t, inUse(g.held))
 }
 
 // A reader that gives nothing is no reason to spin.
 func TestEmptyReads(t *testing.T) {
-	h := New(anything(t), Options{})(http.NotFoundHandler())
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest(http.MethodPost, "/", empty{})
-	h.ServeHTTP(w, r)
-	assert.Equal(t, http.StatusBadRequest, w.Code)
+	assert.Equal(t, statusBadRequest, judge(NewGate(Options{}), anything(t), empty{}, -1, nil))
 }
 
 type empty struct{}
@@ -193,19 +172,19 @@ func (empty) Read([]byte) (int, error) { return 0, nil }
 // unasked is not in the ledger. Small ones have more turns, and do not wait for those.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := New(anything(t), Options{})(http.NotFoundHandler()).(*handler)
-		assert.Equal(t, runtime.GOMAXPROCS(0), h.held.large.free)
-		assert.Equal(t, smallTurns*runtime.GOMAXPROCS(0), h.held.small.free)
+		find, g := anything(t), NewGate(Options{})
+		assert.Equal(t, runtime.GOMAXPROCS(0), g.held.large.free)
+		assert.Equal(t, smallTurns*runtime.GOMAXPROCS(0), g.held.small.free)
 		done := 0
 		send := func(size int) {
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", io.LimitReader(endless{}, int64(size))))
+			judge(g, find, io.LimitReader(endless{}, int64(size)), -1, nil)
 			done++
 		}
 		for _, size := range []int{largeBody, largeBody - 1} {
 			done = 0
 			var give []func()
-			for range h.held.gate(size).free {
-				give = append(give, h.held.turn(size))
+			for range g.held.gate(size).free {
+				give = append(give, g.held.turn(size))
 			}
 			send(2*largeBody - 1 - size) // of the other kind
 			go send(size)
@@ -216,7 +195,7 @@ func TestTurns(t *testing.T) {
 			}
 			synctest.Wait()
 			assert.Equal(t, 2, done)
-			assert.Len(t, give, h.held.gate(size).free)
+			assert.Len(t, give, g.held.gate(size).free)
 		}
 	})
 }
@@ -225,6 +204,6 @@ func TestTurns(t *testing.T) {
 func TestLargeMetadataIsNotExplained(t *testing.T) {
 	for n, isServers := range map[int]bool{1000: true, maxMetadata: false} {
 		text := `{"metadata":{"labels":{"a":"` + strings.Repeat("x", n) + `","b":5}}}`
-		assert.Equal(t, isServers, (&exchange{loan: loan{from: newLedger(64 << 20)}}).metadataError([]byte(text)) != nil, n)
+		assert.Equal(t, isServers, (&Exchange{loan: loan{from: newLedger(64 << 20)}}).metadataError([]byte(text)) != nil, n)
 	}
 }

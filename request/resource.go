@@ -1,7 +1,6 @@
-package middleware
+package request
 
 import (
-	"net/http"
 	"strings"
 	"sync"
 
@@ -55,7 +54,7 @@ func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool
 		pool = res.patches[v]
 	}
 	if pool == nil { // the first call has panicked; a turn must not be taken for what is going to panic
-		panic("middleware: a Resource has options that decoder.New refuses")
+		panic("request: a Resource has options that decoder.New refuses")
 	}
 	return pool
 }
@@ -79,16 +78,22 @@ type Peek func() (apiVersion, kind string, err error)
 // a *schema.NotFoundError and errors of peek as 400, any other as 500.
 //
 // It must not read the body of the request; peek does.
-type Finder func(r *http.Request, peek Peek) (*Resource, error)
+type Finder func(r *Request, peek Peek) (*Resource, error)
+
+// Passes reports whether a request passes untouched, whatever its body is.
+func (find Finder) Passes(r *Request) bool {
+	res, err := find(r, noPeek)
+	return res == nil && err == nil
+}
 
 // Always finds the same resource for every request. It panics where that has no program, or options that decoder.New
 // refuses.
 func Always(res *Resource) Finder {
 	if res == nil || res.Program == nil {
-		panic("middleware: Always: the Resource is nil, or has no program")
+		panic("request: Always: the Resource is nil, or has no program")
 	}
 	res.pool(decoder.Warn, false)
-	return func(*http.Request, Peek) (*Resource, error) { return res, nil }
+	return func(*Request, Peek) (*Resource, error) { return res, nil }
 }
 
 // ByKind finds the resources of a catalog by the type of the object in the body. Bodies
@@ -98,7 +103,7 @@ func Always(res *Resource) Finder {
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	mustFind(catalog, opts)
 	made := kinds{made: map[[2]string]*Resource{}}
-	return func(_ *http.Request, peek Peek) (*Resource, error) {
+	return func(_ *Request, peek Peek) (*Resource, error) {
 		apiVersion, kind, err := peek()
 		if err != nil {
 			return nil, err
@@ -114,7 +119,7 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 // mustFind panics where a catalog is missing, or options make no sense.
 func mustFind(catalog *schema.Catalog, opts []decoder.Option) {
 	if catalog == nil {
-		panic("middleware: the Catalog is nil")
+		panic("request: the Catalog is nil")
 	}
 	p, _ := schema.Compile(nil) // which has no reason to fail
 	decoder.NewPool(p, opts...)

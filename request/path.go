@@ -1,4 +1,4 @@
-package middleware
+package request
 
 import (
 	"net/url"
@@ -52,7 +52,7 @@ func parsePath(u *url.URL) (t target, refused *StatusError) {
 }
 
 func notClean() *StatusError {
-	return badRequest("the path of the request is not in its clean form, and others may read another one in it: " +
+	return BadRequest("the path of the request is not in its clean form, and others may read another one in it: " +
 		"send it without empty elements, dots, and escapes of what is no part of a name")
 }
 

@@ -1,8 +1,6 @@
-package middleware
+package request
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -19,13 +17,13 @@ func TestBrokenResourceTakesNoTurns(t *testing.T) {
 	program, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
 	broken := &Resource{Program: program, Decoder: []decoder.Option{nil}}
-	h := New(func(*http.Request, Peek) (*Resource, error) { return broken, nil }, Options{})(http.NotFoundHandler()).(*handler)
-	free := h.held.small.free
+	g := NewGate(Options{})
+	free := g.held.small.free
 	for range free + 1 {
 		assert.Panics(t, func() {
-			h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}")))
+			judge(g, func(*Request, Peek) (*Resource, error) { return broken, nil }, strings.NewReader("{}"), -1, nil)
 		})
 	}
-	assert.Equal(t, free, h.held.small.free)
-	assert.Zero(t, h.held.inUse())
+	assert.Equal(t, free, g.held.small.free)
+	assert.Zero(t, inUse(g.held))
 }

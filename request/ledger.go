@@ -1,8 +1,7 @@
-package middleware
+package request
 
 import (
 	"math/bits"
-	"net/http"
 	"runtime"
 	"sync"
 
@@ -70,13 +69,6 @@ func (l *ledger) mayKeep(n int) bool {
 	}
 	l.idle += int64(n)
 	return true
-}
-
-// inUse is how many bytes requests hold.
-func (l *ledger) inUse() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.held
 }
 
 // A loan is what one request holds of a ledger.
@@ -236,15 +228,6 @@ func (l *ledger) end(pool *decoder.Pool, d *decoder.Decoder, loan *loan, size in
 	l.leave(size)
 	if d != nil {
 		l.keep(pool, idle, loan)
-	}
-}
-
-func overloaded() *StatusError {
-	return &StatusError{
-		Code:    http.StatusServiceUnavailable,
-		Reason:  "ServiceUnavailable",
-		Message: "the bodies of too many requests are held, please try again later",
-		header:  http.Header{"Retry-After": {"1"}},
 	}
 }
 

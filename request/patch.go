@@ -1,4 +1,4 @@
-package middleware
+package request
 
 import (
 	"bytes"
@@ -14,17 +14,17 @@ import (
 
 // dropRemovals drops findings about unknown fields that a merge patch removes: there is nothing
 // of them in the result, where the server looks.
-func (e *exchange) dropRemovals() {
-	if e.form != mergePatch {
+func (x *Exchange) dropRemovals() {
+	if x.form != mergePatch {
 		return
 	}
 	var kept errors.List
-	for _, f := range e.findings {
-		if f.Kind != errors.UnknownField || !isNull(e.body, int(f.Position.Offset)) {
+	for _, f := range x.findings {
+		if f.Kind != errors.UnknownField || !isNull(x.body, int(f.Position.Offset)) {
 			kept = append(kept, f)
 		}
 	}
-	e.findings = kept
+	x.findings = kept
 }
 
 // isNull reports whether the member whose name stands at an index is null.
@@ -40,21 +40,21 @@ func isNull(body []byte, name int) bool {
 // explainMerge is the answer to a merge patch that cannot be decoded: k8s.io/apiserver,
 // pkg/endpoints/handlers/patch.go. Under Ignore the server decodes the result only, and what is
 // wrong with metadata shows there in any case.
-func (e *exchange) explainMerge(err error) *StatusError {
+func (x *Exchange) explainMerge(err error) *StatusError {
 	_, isMismatch := stderrors.AsType[*errors.TypeError](err)
 	var refused *StatusError
 	var object map[string]any
-	switch first := jsonwire.At(e.body, jsonwire.Blanks(e.body, 0)); {
-	case !json.Valid(e.body):
-		refused = badRequest("invalid JSON patch")
-	case first != '{' && first != '[' && (first == 'n' || e.validation == decoder.Ignore):
-		refused = badRequest("Invalid JSON Patch")
-	case first != '{' && e.validation != decoder.Ignore:
-		refused = badRequest("error decoding patch: " + json.Unmarshal(e.body, &object).Error())
+	switch first := jsonwire.At(x.body, jsonwire.Blanks(x.body, 0)); {
+	case !json.Valid(x.body):
+		refused = BadRequest("invalid JSON patch")
+	case first != '{' && first != '[' && (first == 'n' || x.validation == decoder.Ignore):
+		refused = BadRequest("Invalid JSON Patch")
+	case first != '{' && x.validation != decoder.Ignore:
+		refused = BadRequest("error decoding patch: " + json.Unmarshal(x.body, &object).Error())
 	case isMismatch:
-		refused = e.invalidPatch(cmp.Or(e.serverReason(err, e.body), err.Error()))
+		refused = x.invalidPatch(cmp.Or(x.serverReason(err, x.body), err.Error()))
 	default:
-		refused = badRequest("error decoding patch: " + upTo(maxReason, cmp.Or(e.serverReason(err, e.body), err.Error())))
+		refused = BadRequest("error decoding patch: " + upTo(maxReason, cmp.Or(x.serverReason(err, x.body), err.Error())))
 	}
 	refused.Err = err
 	return refused
@@ -62,7 +62,7 @@ func (e *exchange) explainMerge(err error) *StatusError {
 
 // invalidPatch is the server's answer where the result of a patch cannot be decoded, with the patch in
 // its place.
-func (e *exchange) invalidPatch(reason string) *StatusError {
-	patch := e.body[:min(len(e.body), maxEcho)]
+func (x *Exchange) invalidPatch(reason string) *StatusError {
+	patch := x.body[:min(len(x.body), maxEcho)]
 	return invalid("", "", "", "patch", "FieldValueInvalid", "Invalid value: "+strconv.Quote(string(patch))+": "+upTo(maxReason, reason))
 }

@@ -1,7 +1,6 @@
-package middleware
+package request
 
 import (
-	"net/http"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -9,7 +8,7 @@ import (
 
 // validationOf returns what the parameter fieldValidation asks for. As in the API
 // server the first value counts, and Warn is what holds where there is none.
-func validationOf(r *http.Request) (decoder.FieldValidation, *StatusError) {
+func validationOf(r *Request) (decoder.FieldValidation, *StatusError) {
 	if r.URL.RawQuery == "" {
 		return decoder.Warn, nil
 	}
@@ -22,9 +21,9 @@ func validationOf(r *http.Request) (decoder.FieldValidation, *StatusError) {
 		return decoder.Ignore, nil
 	default:
 		kind := map[string]string{
-			http.MethodPost:  "CreateOptions",
-			http.MethodPut:   "UpdateOptions",
-			http.MethodPatch: "PatchOptions",
+			methodPost:  "CreateOptions",
+			methodPut:   "UpdateOptions",
+			methodPatch: "PatchOptions",
 		}[r.Method]
 		return 0, invalid("meta.k8s.io", kind, "", "fieldValidation", "FieldValueNotSupported",
 			"Unsupported value: "+strconv.Quote(value)+`: supported values: "", "Ignore", "Strict", "Warn"`)

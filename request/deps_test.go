@@ -1,0 +1,21 @@
+package request_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestNoHTTP holds that what is judged here does not depend on what carries it.
+func TestNoHTTP(t *testing.T) {
+	list, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(list))
+	assert.Contains(t, deps, "net/url")
+	for _, dep := range deps {
+		assert.False(t, dep == "net/http" || strings.HasPrefix(dep, "net/http/"), dep)
+	}
+}

@@ -1,0 +1,273 @@
+package request
+
+import (
+	stderrors "errors"
+	"time"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// An Exchange is one request on its way through a [Gate]. What it holds is charged to the budget of the gate until
+// Close. It is for one goroutine, but for its [Stream].
+type Exchange struct {
+	gate *Gate
+	r    Request
+	loan loan // for the body, the result and what is said about them
+	work loan // for the decoder
+
+	isFound    bool // Find was called
+	isRead     bool // as far as it can be
+	refused    *StatusError
+	form       form
+	gzip       bool
+	validation decoder.FieldValidation
+	body       []byte
+	received   int64
+	reading    time.Duration
+
+	resource *Resource
+	result   []byte
+	decoding time.Duration
+	findings errors.List
+	omitted  int
+	texts    []string // of warnings
+	sent     int64    // bytes that were passed on
+	streamed *Stream
+}
+
+var (
+	errNoProgram = stderrors.New("request: the Finder has returned a Resource without a program")
+	errUnseen    = stderrors.New("request: what this request is for does not depend on its body")
+)
+
+// Begin returns what judges one request. Its Close must be called. It panics where the request has no URL.
+//
+// Judge does all that there is to do. Those who want to know more before the body is there call Find, and then
+// Decode or Stream.
+func (g *Gate) Begin(r Request) *Exchange {
+	if r.URL == nil {
+		panic("request: Begin: the URL of the Request is nil")
+	}
+	if r.Body == nil {
+		r.Body = noBody{}
+	}
+	return &Exchange{gate: g, r: r, loan: loan{from: g.held}, work: loan{from: g.held}}
+}
+
+// Judge is Find and Decode: it returns what to pass on, or, if that is not nil, why the request is refused, with a result that is empty.
+func (x *Exchange) Judge(find Finder) (Result, *StatusError) {
+	_, _ = x.Find(find) // Decode returns what it has refused
+	return x.Decode()
+}
+
+// Find asks for the resource that the request is about, and makes all checks that need no body, in the order of a
+// kube-apiserver. The resource is nil where the request is to pass untouched, or, if the finder has looked into the body, as
+// Decode has it.
+func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
+	x.isFound = true
+	if refused := x.find(find); refused != nil {
+		x.refused = refused
+	}
+	if x.refused != nil { // by a peek that the finder has not heeded, if not by what it has found
+		return nil, x.refused
+	}
+	return x.resource, nil
+}
+
+func (x *Exchange) find(find Finder) *StatusError {
+	isWrite, refused := JudgeMethod(x.r.Method)
+	switch {
+	case refused != nil || !isWrite:
+		return refused
+	case x.r.Method == methodPatch && x.gate.opts.Patches == PassPatches:
+		return x.passPatch(find)
+	}
+	var err error
+	if x.resource, err = find(&x.r, x.peek); err != nil {
+		return x.unfound(err)
+	}
+	if x.resource == nil {
+		return nil
+	}
+	if x.resource.Program == nil {
+		return x.unfound(errNoProgram)
+	}
+	if refused = x.check(); refused != nil {
+		return refused
+	}
+	if x.form.isPatch() && (x.form == otherPatch || x.resource.Patch == nil) {
+		return unsupported(x.r.Method)
+	}
+	return nil
+}
+
+// passPatch passes a patch, unless it is refused by more than its body.
+func (x *Exchange) passPatch(find Finder) *StatusError {
+	if _, err := find(&x.r, noPeek); err != nil && !stderrors.Is(err, errUnseen) {
+		return x.unfound(err)
+	}
+	return nil
+}
+
+// noPeek is the [Peek] of requests whose body is not looked into.
+func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
+
+// Decode reads the body and decodes it by the resource that Find has found. The result is what to pass on; where Find has refused
+// the request, so does Decode. It may be called once, after Find, and panics before.
+func (x *Exchange) Decode() (Result, *StatusError) {
+	x.mustBeFound()
+	if x.refused != nil {
+		return Result{}, x.refused
+	}
+	if x.resource == nil {
+		if !x.isRead {
+			return Result{Untouched: true}, nil
+		}
+		return x.pass(Result{Body: x.body, Changed: x.gzip}), nil
+	}
+	if refused := x.read(); refused != nil {
+		return Result{}, refused
+	}
+	start := time.Now()
+	defer func() { x.decoding += time.Since(start) }()
+	if refused := x.run(); refused != nil {
+		return Result{}, refused
+	}
+	if x.gate.opts.Action == Report {
+		x.free(&x.result)
+		return x.pass(Result{Body: x.body, Changed: x.gzip, ContentType: x.form.readAs()}), nil
+	}
+	x.free(&x.body)
+	return x.pass(Result{Body: x.result, Changed: true, ContentType: x.form.passedOnAs()}), nil
+}
+
+// mustBeFound panics where nobody has asked what the request is about: what is not found passes untouched.
+func (x *Exchange) mustBeFound() {
+	if !x.isFound {
+		panic("request: Find comes before Decode and Stream")
+	}
+}
+
+// pass notes what is passed on.
+func (x *Exchange) pass(out Result) Result {
+	x.sent = int64(len(out.Body))
+	out.Warnings = warnings(x.texts)
+	x.texts = nil
+	return out
+}
+
+// check makes the checks that need no body, in the order of the API server.
+func (x *Exchange) check() (refused *StatusError) {
+	if x.form, refused = formOf(&x.r); refused != nil {
+		return refused
+	}
+	if x.gate.opts.Action == Report && !isInUTF8(&x.r) {
+		return unsupported(x.r.Method)
+	}
+	if x.gzip, refused = isGzip(&x.r, x.gate.opts.Gzip); refused != nil {
+		return refused
+	}
+	if len(x.r.values("Content-Range")) > 0 { // RFC 9110 section 14.5
+		return BadRequest("the header Content-Range is refused: a body is a whole object or patch")
+	}
+	if x.r.ContentLength > x.gate.opts.MaxBytes {
+		return TooLarge(x.gate.opts.MaxBytes)
+	}
+	x.validation, refused = validationOf(&x.r)
+	return refused
+}
+
+// peek is the [Peek] of the request.
+func (x *Exchange) peek() (apiVersion, kind string, err error) {
+	if !x.isRead {
+		x.refused = x.check()
+		x.isRead = x.refused != nil
+	}
+	if refused := x.read(); refused != nil {
+		return "", "", refused
+	}
+	defer x.gate.held.turn(len(x.body))()
+	defer func(before int) { x.loan.repay(x.loan.bytes - before) }(x.loan.bytes)
+	text, err := x.json()
+	if err != nil { // whether what only the server reads is read, the resource says
+		var serverErr error
+		if text, serverErr = x.bridge(yamlbridge.Server); serverErr != nil {
+			return "", "", x.explain(err)
+		}
+	}
+	if apiVersion, kind, err = decoder.PeekType(text, decoder.WithBudget(&x.loan)); err != nil {
+		return "", "", x.explain(err)
+	}
+	return apiVersion, kind, nil
+}
+
+// unfound is the answer where the Finder has failed.
+func (x *Exchange) unfound(err error) *StatusError {
+	var refused *StatusError
+	var unknown *schema.NotFoundError
+	switch {
+	case stderrors.As(err, &refused):
+		return refused
+	case stderrors.As(err, &unknown):
+		refused = BadRequest(upTo(maxReason, unknown.Error()))
+	default:
+		refused = &StatusError{Code: statusInternalError, Reason: "InternalError",
+			Message: "Internal error occurred: there is no way to decode the body of the request"}
+	}
+	refused.Err = err
+	return refused
+}
+
+// free gives back a buffer of the exchange.
+func (x *Exchange) free(b *[]byte) {
+	x.gate.held.free(*b, &x.loan)
+	*b = nil
+}
+
+// letGo gives back all that is not a stream's.
+func (x *Exchange) letGo() {
+	x.free(&x.body)
+	x.free(&x.result)
+	x.loan.repay(x.loan.bytes)
+}
+
+// Close gives back what the request holds: what was passed on must not be read any more.
+func (x *Exchange) Close() {
+	if x.streamed != nil {
+		x.streamed.Close()
+	}
+	x.letGo()
+	x.work.repay(x.work.bytes)
+}
+
+// Answer returns what says a refusal to the sender, in the form that the options ask for. What that takes is charged until Close,
+// as its reader may be slow, and all else that the exchange holds is given back. Where there is no room it is
+// the answer that there is none.
+func (x *Exchange) Answer(refused *StatusError) Answer {
+	refused, needs := x.refuse(refused)
+	answer := refused.Answer(x.gate.opts.ProblemDetails)
+	x.loan.repay(max(0, needs-cap(answer.Body)))
+	return answer
+}
+
+// Refuse is Answer for those who say the refusal in a form of their own, which takes no more memory than those here: it returns
+// refused, or that there is no room.
+func (x *Exchange) Refuse(refused *StatusError) *StatusError {
+	refused, _ = x.refuse(refused)
+	return refused
+}
+
+// refuse charges for the answer to a refusal, and returns how much.
+func (x *Exchange) refuse(refused *StatusError) (_ *StatusError, needs int) {
+	if x.streamed == nil {
+		x.letGo()
+	}
+	needs = refused.most(x.gate.opts.ProblemDetails)
+	if !x.loan.charge(needs) {
+		return overloaded(), 0
+	}
+	return refused, needs
+}

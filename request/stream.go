@@ -1,0 +1,237 @@
+package request
+
+import (
+	"compress/gzip"
+	stderrors "errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+)
+
+// streamBytes is what one stream holds besides its decoder, at most: findings, and what is said about them.
+const streamBytes = 128 << 10
+
+// ErrClosed is the error of reading a [Stream] that was closed before it has ended.
+var ErrClosed = stderrors.New("request: the stream is closed")
+
+// A Stream is a body that is decoded while somebody reads it. What has gone wrong is an error of Read in place of the
+// document's last byte, so that nobody who heeds it takes for a whole document what is refused, and the refusal besides. One goroutine reads,
+// and others may close it and ask for its state meanwhile.
+//
+// What is different from [Exchange.Decode]:
+//
+//   - A name that stands twice is refused where the reader would get it, as decoder.Reader says.
+//   - apiVersion and kind of the object are not compared with those of the resource.
+//   - With decoder.ServerRequests the document is held, up to the limit HeldBytes of the decoder.
+//     That limit is 1 MiB here where nothing else is set.
+type Stream struct {
+	x    *Exchange
+	pool *decoder.Pool
+
+	mu     sync.Mutex
+	d      *decoder.Decoder // nil when it was given back
+	result *decoder.Reader
+	source source
+	limit  limited
+	// held is kept back where the document may turn out to be refused behind its last
+	// byte: under Strict.
+	held   byte
+	isHeld bool
+	err    error // of every Read from now on
+	// refused is the answer if err is one, and is set once the document has ended.
+	refused *StatusError
+	ended   bool
+}
+
+// CanStream reports whether what Find has found can be decoded as a stream: an object in JSON that nobody has looked into, with
+// the action Rewrite.
+func (x *Exchange) CanStream() bool {
+	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject && x.gate.opts.Action == Rewrite
+}
+
+// Stream returns the body as it is after decoding, which is done while it is read. Nobody knows its length, and neither Content-Encoding nor
+// digests of the request hold for it. Without room for a decoder the request is refused. It may be called once, in place of Decode, and panics
+// where CanStream says no.
+func (x *Exchange) Stream() (*Stream, *StatusError) {
+	if !x.CanStream() {
+		panic("request: Stream: the body is none that can be decoded while it is read")
+	}
+	needs := streamBytes
+	if x.gzip {
+		needs += gzipBytes
+	}
+	if !x.loan.charge(needs) {
+		return nil, overloaded()
+	}
+	most := x.gate.opts.MaxBytes
+	b := &Stream{x: x, pool: x.resource.pool(x.validation, false)}
+	b.limit = limited{from: x.r.Body, most: most}
+	b.source.from = &b.limit
+	if x.gzip {
+		b.source.from = &gunzip{from: &b.limit, most: most}
+	}
+	if b.d = x.gate.held.borrow(b.pool, &x.work); b.d == nil {
+		return nil, overloaded()
+	}
+	b.result = b.d.NewReader(&b.source)
+	if x.r.Context != nil {
+		b.result.SetContext(x.r.Context)
+	}
+	x.streamed = b
+	return b, nil
+}
+
+// Read returns the next bytes of the result.
+func (b *Stream) Read(p []byte) (n int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err != nil || len(p) == 0 {
+		return 0, b.err
+	}
+	start, waited := time.Now(), b.source.waited
+	n, err = b.read(p)
+	waited = b.source.waited - waited
+	b.x.reading += waited
+	b.x.decoding += time.Since(start) - waited
+	b.x.sent += int64(n)
+	if err != nil {
+		b.end(err)
+	}
+	return n, b.err
+}
+
+// read reads, and where one byte must be kept back, returns that of the read before first.
+func (b *Stream) read(p []byte) (int, error) {
+	if b.x.validation != decoder.Strict {
+		return b.result.Read(p)
+	}
+	var next [1]byte
+	if !b.isHeld {
+		if n, err := b.result.Read(next[:]); n == 0 {
+			return 0, err
+		}
+		b.held, b.isHeld = next[0], true
+	}
+	rest := p[1:]
+	if len(rest) == 0 {
+		rest = next[:]
+	}
+	n, err := b.result.Read(rest)
+	switch {
+	case n > 0:
+		p[0], b.held = b.held, rest[n-1]
+		return n, nil
+	case err == io.EOF:
+		p[0] = b.held
+		return 1, io.EOF
+	}
+	return 0, err
+}
+
+// end notes how the document has ended, and gives the decoder back.
+func (b *Stream) end(err error) {
+	b.err, b.ended = err, true
+	b.x.received = b.source.read
+	b.x.findings, b.x.omitted = slices.Clone(b.d.Findings()), b.d.Omitted()
+	b.refused = b.refusal(err)
+	if b.refused == nil && b.x.validation == decoder.Warn {
+		b.x.texts = b.x.entries(nil)
+	}
+	b.giveBack()
+}
+
+func (b *Stream) refusal(err error) *StatusError {
+	strict, isStrict := stderrors.AsType[*errors.StrictError](err)
+	reading, isReading := stderrors.AsType[*errors.IOError](err)
+	var refused *StatusError
+	switch {
+	case err == io.EOF:
+		return nil
+	case isStrict:
+		refused = BadRequest(strict.Error())
+	case stderrors.Is(err, errors.ErrBudget):
+		return overloaded()
+	case isReading:
+		return unreadable(reading.Err)
+	default:
+		refused = BadRequest("the object provided cannot be decoded: " + err.Error())
+	}
+	refused.Err = err
+	return refused
+}
+
+func (b *Stream) giveBack() {
+	if b.d != nil {
+		b.x.gate.held.giveBack(b.pool, b.d, &b.x.work)
+		b.d, b.result = nil, nil
+	}
+}
+
+// Close waits for a Read that is under way. Nothing can be read after it.
+func (b *Stream) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = ErrClosed
+		b.x.received = b.source.read
+	}
+	b.giveBack()
+	return nil
+}
+
+// ContentType is the type of what is read, without parameters.
+func (b *Stream) ContentType() string { return b.x.form.passedOnAs() }
+
+// State returns whether the document has ended, and why it is refused, if it is.
+func (b *Stream) State() (ended bool, refused *StatusError) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ended, b.refused
+}
+
+// Warnings are those of a [Result], if the document has ended, and is not refused.
+func (b *Stream) Warnings() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return warnings(slices.Clone(b.x.texts))
+}
+
+// A source reads a body, and notes how much, and how long that took.
+type source struct {
+	from   io.Reader
+	read   int64
+	waited time.Duration
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	start := time.Now()
+	n, err := s.from.Read(p)
+	s.waited += time.Since(start)
+	s.read += int64(n)
+	return n, err
+}
+
+// A gunzip decompresses what it reads, up to a limit, from its first Read on.
+type gunzip struct {
+	from io.Reader
+	z    *gzip.Reader
+	most int64
+	read int64
+}
+
+func (g *gunzip) Read(p []byte) (n int, err error) {
+	if g.z == nil {
+		if g.z, err = gzip.NewReader(g.from); err != nil {
+			return 0, err
+		}
+	}
+	n, err = g.z.Read(p)
+	if g.read += int64(n); g.read > g.most {
+		return 0, &TooLargeError{g.most}
+	}
+	return n, err
+}
