@@ -121,3 +121,27 @@ func TestLimitInFront(t *testing.T) {
 	require.True(t, ok, "%v", readErr)
 	assert.Equal(t, int64(1000), large.Limit)
 }
+
+// TestStreamAfterHandler: who keeps the body of a stream reads nothing more when the handler has returned.
+func TestStreamAfterHandler(t *testing.T) {
+	var kept io.Reader
+	handler := middleware.New(byPath(t), stream)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { kept = r.Body }))
+	handler.ServeHTTP(httptest.NewRecorder(), post(foosPath, "", foo("")))
+	_, err := kept.Read(make([]byte, 1))
+	assert.Equal(t, http.ErrBodyReadAfterClose, err)
+}
+
+// TestWarningsOfOthers: warnings of whoever is in front stay, in front of ours.
+func TestWarningsOfOthers(t *testing.T) {
+	const ours, theirs = `299 - "unknown field \"spec.b\""`, `299 - "theirs"`
+	for _, opts := range []middleware.Options{{}, {Stream: true}} {
+		handler := middleware.New(byPath(t), opts)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.WriteHeader(http.StatusCreated)
+		}))
+		w := httptest.NewRecorder()
+		w.Header().Set("Warning", theirs)
+		handler.ServeHTTP(w, post(foosPath, "", foo(`,"spec":{"b":1}`)))
+		assert.Equal(t, []string{theirs, ours}, w.Header()["Warning"])
+	}
+}
