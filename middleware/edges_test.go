@@ -43,7 +43,7 @@ func TestNoRoom(t *testing.T) {
 func TestFinderIgnoresPeek(t *testing.T) {
 	find := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, _, _ = peek()
-		return nil, nil
+		return request.Pass, nil
 	}
 	w, got := send(t, find, middleware.Options{Options: request.Options{MaxBytes: 10}}, post("/", "", foo("")))
 	refused(t, w, got, http.StatusRequestEntityTooLarge)
@@ -96,7 +96,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 			request.Always(&request.Resource{Program: p, Decoder: []decoder.Option{nil}})
 		},
 		"request: Paths.Unknown is none of the constants": func() {
-			request.Paths{Catalog: catalog(t), Unknown: request.PassNothing + 1}.Finder()
+			request.Paths{Catalog: catalog(t), Unknown: request.PassUnknown + 1}.Finder()
 		},
 		"request: the Catalog is nil":              func() { request.ByPath(nil) },
 		"request: the Catalog is nil ":             func() { request.ByKind(nil) },

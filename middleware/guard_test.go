@@ -51,7 +51,7 @@ func TestUpgrades(t *testing.T) {
 		{strict, "POST", "/apis/example.com/v1/bars/n/exec", []string{"SPDY/3.1"}, false, false},
 		{request.ByKind(catalog(t)), "GET", exec, []string{"websocket"}, true, false},
 		{request.ByKind(catalog(t)), "POST", exec, []string{"SPDY/3.1"}, true, false},
-		{func(*request.Request, request.Peek) (*request.Resource, error) { return nil, nil }, "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
+		{func(*request.Request, request.Peek) (*request.Resource, error) { return request.Pass, nil }, "GET", exec, []string{"websocket"}, true, true}, // a finder of nothing
 	} {
 		for _, opts := range []middleware.Options{{}, {Options: request.Options{Action: request.Report}}, {Stream: true}, {Options: request.Options{Patches: request.PassPatches}}} {
 			r := httptest.NewRequest(c.method, c.target, strings.NewReader(foo("")))

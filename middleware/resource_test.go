@@ -17,7 +17,7 @@ import (
 
 // What no resource was found for passes as it is, whatever it is.
 func TestNoResource(t *testing.T) {
-	r := post("/apis/example.com/v1/bars?fieldValidation=x", "text/plain", "{")
+	r := post("/apis/example.org/v1/bars?fieldValidation=x", "text/plain", "{")
 	_, got := send(t, byPath(t), middleware.Options{}, r)
 	require.NotNil(t, got)
 	assert.Same(t, r, got.Request)
@@ -27,7 +27,7 @@ func TestNoResource(t *testing.T) {
 	peeks := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, kind, err := peek()
 		assert.Equal(t, "Bar", kind)
-		return nil, err
+		return request.Pass, err
 	}
 	_, got = send(t, peeks, middleware.Options{}, post("/", "application/yaml", "kind: Bar # a comment"))
 	require.NotNil(t, got)

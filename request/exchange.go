@@ -39,7 +39,7 @@ type Exchange struct {
 }
 
 var (
-	errNoProgram = stderrors.New("request: the Finder has returned a Resource without a program")
+	errNoProgram = stderrors.New("request: the Finder has returned no Resource, or one without a program")
 	errUnseen    = stderrors.New("request: what this request is for does not depend on its body")
 )
 
@@ -89,10 +89,12 @@ func (x *Exchange) find(find Finder) *StatusError {
 	if x.resource, err = find(&x.r, x.peek); err != nil {
 		return x.unfound(err)
 	}
-	if x.resource == nil {
+	switch {
+	case x.resource == Pass:
+		x.resource = nil
 		return nil
-	}
-	if x.resource.Program == nil {
+	case x.resource == nil || x.resource.Program == nil:
+		x.resource = nil
 		return x.unfound(errNoProgram)
 	}
 	if refused = x.check(); refused != nil {
@@ -106,8 +108,11 @@ func (x *Exchange) find(find Finder) *StatusError {
 
 // passPatch passes a patch, unless it is refused by more than its body.
 func (x *Exchange) passPatch(find Finder) *StatusError {
-	if _, err := find(&x.r, noPeek); err != nil && !stderrors.Is(err, errUnseen) {
+	switch res, err := find(&x.r, noPeek); {
+	case err != nil && !stderrors.Is(err, errUnseen):
 		return x.unfound(err)
+	case err == nil && res == nil:
+		return x.unfound(errNoProgram)
 	}
 	return nil
 }

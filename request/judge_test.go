@@ -91,7 +91,7 @@ func TestUntouched(t *testing.T) {
 		"HEAD":          send(t, "HEAD", foosPath, ""),
 		"DELETE":        send(t, "DELETE", foosPath, "{"),
 		"OPTIONS":       send(t, "OPTIONS", "/apis//", ""),
-		"another path":  send(t, "POST", "/apis/example.com/v1/bars", "{", "Content-Type", "text/plain"),
+		"another path":  send(t, "POST", "/apis/example.org/v1/bars", "{", "Content-Type", "text/plain"),
 		"not of theAPI": send(t, "POST", "/hook?fieldValidation=x", "{"),
 	} {
 		r.Body = iotest.ErrReader(errors.New("it was read"))
@@ -111,7 +111,7 @@ func TestUntouched(t *testing.T) {
 	peeks := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, kind, err := peek()
 		assert.Equal(t, "Bar", kind)
-		return nil, err
+		return request.Pass, err
 	}
 	j = judge(t, peeks, request.Options{}, post(t, "/", "application/yaml", "kind: Bar # a comment"))
 	require.Nil(t, j.refused)
@@ -248,7 +248,7 @@ func TestFailsClosed(t *testing.T) {
 	assert.False(t, x.CanStream())
 
 	// A finder that does not heed what its peek says makes nothing pass.
-	for _, res := range []*request.Resource{nil, resource(t)} {
+	for _, res := range []*request.Resource{request.Pass, resource(t)} {
 		heedless := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 			_, _, err := peek()
 			assert.Error(t, err)
@@ -260,6 +260,15 @@ func TestFailsClosed(t *testing.T) {
 		refused(t, judge(t, heedless, request.Options{}, r), 400)
 		refused(t, judge(t, heedless, request.Options{}, post(t, "/", "text/plain", "{}")), 415)
 	}
+	// One that has forgotten a case does not either, and neither does one without a program.
+	for _, res := range []*request.Resource{nil, {Kind: "Foo"}} {
+		forgetful := func(*request.Request, request.Peek) (*request.Resource, error) { return res, nil }
+		for _, opts := range []request.Options{{}, {Patches: request.PassPatches}} {
+			refused(t, judge(t, forgetful, opts, post(t, "/", "", "{}")), 500)
+		}
+	}
+	forgetful := func(*request.Request, request.Peek) (*request.Resource, error) { return nil, nil }
+	refused(t, judge(t, forgetful, request.Options{Patches: request.PassPatches}, send(t, "PATCH", "/", "{}")), 500)
 	assert.PanicsWithValue(t, "request: Begin: the URL of the Request is nil", func() { gate.Begin(request.Request{Method: "POST"}) })
 }
 

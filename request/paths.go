@@ -14,15 +14,15 @@ import (
 type Unknown uint8
 
 const (
-	// PassUnknown lets all of them pass.
-	PassUnknown Unknown = iota
 	// PassUnknownGroups lets those pass that are for groups of which the catalog has no definition, for
 	// /api and for paths outside of the API. Where it has one, versions, resources and
 	// subresources that it does not declare are refused with 403; the subresource scale is declared
-	// by every resource.
-	PassUnknownGroups
+	// by every resource. It is the default.
+	PassUnknownGroups Unknown = iota
 	// PassNothing refuses all with 403.
 	PassNothing
+	// PassUnknown lets all of them pass.
+	PassUnknown
 )
 
 // Paths finds resources by the paths of the Kubernetes API, as [ByPath] does.
@@ -41,8 +41,7 @@ type Paths struct {
 //	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
 //
 // and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. What is added to the
-// catalog later is found, too. Other paths pass untouched, those of other subresources and of
-// resources that the catalog does not have among them, unless [Paths] says otherwise.
+// catalog later is found, too. Other paths are treated as [PassUnknownGroups] says; [Paths] can say otherwise.
 //
 // Paths are refused that a handler could take for those of a resource though they are not: an element ..
 // however it is spelled, and below /api and /apis empty elements, characters other than ASCII letters, digits
@@ -56,7 +55,7 @@ func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 // Finder returns the finder. It panics where [ByKind] does, and for an Unknown that is none of the constants.
 func (p Paths) Finder() Finder {
 	mustFind(p.Catalog, p.Decoder)
-	if p.Unknown > PassNothing {
+	if p.Unknown > PassUnknown {
 		panic("request: Paths.Unknown is none of the constants")
 	}
 	f := &pathFinder{Paths: p}
@@ -87,7 +86,7 @@ func (f *pathFinder) find(r *Request, _ Peek) (*Resource, error) {
 	case f.Unknown == PassNothing, f.Unknown == PassUnknownGroups && index.refuses(t, e):
 		return nil, undeclared(t)
 	}
-	return nil, nil
+	return Pass, nil
 }
 
 // undeclared is the answer to writes that nothing is declared for.

@@ -23,7 +23,7 @@ func verdict(t *testing.T, find request.Finder, path string) string {
 		require.True(t, ok, "%s: %v", path, err)
 		return fmt.Sprint(refused.Code)
 	}
-	if res == nil {
+	if res == request.Pass {
 		return ""
 	}
 	return res.Kind
@@ -44,10 +44,10 @@ func TestByPath(t *testing.T) {
 		"/apis/example.com/v1/namespaces/x/foos/n/scale/x":   "",
 		"x:http://host/apis/example.com/v1/foos":             "400",
 		"http://host/apis/example.com/v1/foos":               "Foo",
-		"/apis/example.com/v1/namespaces/foos":               "",
-		"/apis/example.com/v1/bars":                          "",
-		"/apis/example.com/v0/foos":                          "", // it is not served
-		"/apis/example.com/v1":                               "",
+		"/apis/example.com/v1/namespaces/foos":               "403",
+		"/apis/example.com/v1/bars":                          "403",
+		"/apis/example.com/v0/foos":                          "403", // it is not served
+		"/apis/example.com/v1":                               "403",
 		"/apis/example.org/v1/foos":                          "",
 		"/api/v1/namespaces/x/services/y/proxy//a/./b":       "",
 		"/":                                                   "",
@@ -72,11 +72,10 @@ func TestByPathNamespaces(t *testing.T) {
 	require.NoError(t, err)
 	c := schema.NewCatalog()
 	require.NoError(t, c.Add(crds...))
-	for path, isFound := range map[string]bool{
-		"namespaces": true, "namespaces/n": true, "namespaces/n/status": true, "namespaces/n/finalize": false,
-		"namespaces/x/namespaces": true, "namespaces/x/namespaces/n": true, "namespaces/x/namespaces/n/status": true, "namespaces/x/bars": false,
+	for path, want := range map[string]string{
+		"namespaces": "Foo", "namespaces/n": "Foo", "namespaces/n/status": "Foo", "namespaces/n/finalize": "403",
+		"namespaces/x/namespaces": "Foo", "namespaces/x/namespaces/n": "Foo", "namespaces/x/namespaces/n/status": "Foo", "namespaces/x/bars": "403",
 	} {
-		want := map[bool]string{true: "Foo", false: ""}[isFound]
 		assert.Equal(t, want, verdict(t, request.ByPath(c), "/apis/example.com/v1/"+path), path)
 	}
 }

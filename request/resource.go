@@ -71,9 +71,12 @@ func splitAPIVersion(apiVersion string) (group, version string) {
 // that: see decoder.PeekType. Errors are for the [Finder] to return.
 type Peek func() (apiVersion, kind string, err error)
 
-// A Finder returns the resource that a request is about, or nil if the request is to pass
-// untouched. It is asked for requests with the methods POST, PUT and PATCH, and for those with GET that
-// want to switch protocols, which pass only where there is neither a resource nor an error. It is asked by any
+// Pass is what a [Finder] returns for requests that are to pass untouched.
+var Pass = new(Resource)
+
+// A Finder returns the resource that a request is about, or [Pass]. Where it returns neither that nor an error,
+// it has forgotten a case, and the answer is 500. It is asked for requests with the methods POST, PUT and PATCH, and for those with GET that
+// want to switch protocols, which pass only where it returns Pass. It is asked by any
 // number of goroutines. An error is the answer to the request: a *[StatusError] as it is,
 // a *schema.NotFoundError and errors of peek as 400, any other as 500.
 //
@@ -83,7 +86,7 @@ type Finder func(r *Request, peek Peek) (*Resource, error)
 // Passes reports whether a request passes untouched, whatever its body is.
 func (find Finder) Passes(r *Request) bool {
 	res, err := find(r, noPeek)
-	return res == nil && err == nil
+	return res == Pass && err == nil
 }
 
 // Always finds the same resource for every request. It panics where that has no program, or options that decoder.New
