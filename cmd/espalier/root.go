@@ -140,7 +140,7 @@ func versionText(info *debug.BuildInfo) string {
 		switch {
 		case s.Key == "vcs.revision" && version == "(devel)":
 			fmt.Fprintf(&b, ", revision %s", s.Value)
-		case s.Key == "vcs.modified" && s.Value == "true":
+		case s.Key == "vcs.modified" && s.Value == "true" && !strings.HasSuffix(version, "+dirty"):
 			b.WriteString(", modified")
 		case s.Key == "-tags":
 			fmt.Fprintf(&b, ", tags %s", s.Value)
