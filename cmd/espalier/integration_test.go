@@ -72,8 +72,8 @@ func TestAction(t *testing.T) {
 		Runs                      struct {
 			Using string
 			Steps []struct {
-				Uses, Shell, Run string
-				With, Env        map[string]string
+				If, Uses, Shell, Run string
+				With, Env            map[string]string
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func TestAction(t *testing.T) {
 	install := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", action.Runs.Steps[len(action.Runs.Steps)-2].Run)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	install.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "VERSION=", "ACTION="+root, "GOARCH=") // it runs here
+	install.Env = append(os.Environ(), "RUNNER_TEMP="+temp, "VERSION=", "CHECKSUM=", "ACTION="+root, "GOARCH=") // it runs here
 	install.Dir = temp
 	out, err := install.CombinedOutput()
 	require.NoError(t, err, string(out))
