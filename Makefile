@@ -77,6 +77,14 @@ release: ## build, sign and upload a draft of the release that the tag HEAD has 
 release-check: ## build what a release is made of, without signatures, into dist/, and run the command
 	@GORELEASER=$(GORELEASER) .ci/release-check
 
+.PHONY: bump
+bump: ## set the version of all modules: make bump VERSION=v0.2.0
+	@.ci/bump $(VERSION)
+
+.PHONY: tags
+tags: ## tag HEAD as the release whose version all modules have
+	@.ci/tags
+
 .PHONY: fmt
 fmt: ## format the code
 	@gofmt -s -w .
