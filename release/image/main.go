@@ -4,7 +4,7 @@
 //	go run ./image DIST LAYOUT [REFERENCE]
 //
 // DIST is what goreleaser has built. LAYOUT is the folder for an OCI image layout with one image for each
-// architecture. With a REFERENCE, such as ghcr.io/espalier-dev/espalier:v0.1.0, it is pushed there,
+// architecture. With a REFERENCE, such as ghcr.io/espalier-dev/espalier:vX.Y.Z, it is pushed there,
 // too, with the credentials of ~/.docker/config.json.
 package main
 
