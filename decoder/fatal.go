@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -244,23 +245,23 @@ func (r *reader) path() errors.Path {
 	if depth > 0 && r.steps[depth-1].name < 0 {
 		depth-- // no member yet
 	}
-	return errors.MakePath(depth, func(i int) ([]byte, int) {
+	return errors.PathOf(fieldpath.Encode(depth, func(i int) ([]byte, int) {
 		if s := r.steps[i]; s.index >= 0 {
 			return nil, s.index
 		}
 		from := r.steps[i].name + 1
 		end, _, _ := jsonwire.ScanString(r.b, from)
 		return jsonwire.AppendUnescaped(make([]byte, 0, end-from), r.b[from:end]), 0
-	})
+	}))
 }
 
 // excerpt returns the start of b, up to what a message can bear, quoted.
 func excerpt(b []byte) string {
 	const most = 32
 	if len(b) > most {
-		return string(errors.AppendQuoted(nil, string(b[:most]))) + "..."
+		return fieldpath.Quoted(string(b[:most])) + "..."
 	}
-	return string(errors.AppendQuoted(nil, string(b)))
+	return fieldpath.Quoted(string(b))
 }
 
 // character returns the first character of b, quoted.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/steps"
@@ -92,7 +93,7 @@ func (w *walker) note(at int, kind uint8, cur int, r record) {
 	from := len(w.paths)
 	if w.streaming {
 		text := 0
-		w.paths, text = errors.AppendPath(w.paths, w.sp, w.frameSegment)
+		w.paths, text = fieldpath.Append(w.paths, w.sp, w.frameSegment)
 		w.keep(r, from, text)
 		return
 	}
@@ -116,10 +117,10 @@ func (w *walker) appendFrames() (text int) {
 	for i := same; i < w.sp; i++ {
 		name, index := w.frameSegment(i)
 		var more int
-		w.paths, more = errors.AppendSegment(w.paths, name, index)
-		if text += more; text > errors.WholePathBytes {
+		w.paths, more = fieldpath.AppendSegment(w.paths, name, index)
+		if text += more; text > fieldpath.WholeBytes {
 			w.steps = w.steps[:0]
-			w.paths, text = errors.AppendPath(w.paths[:from], w.sp, w.frameSegment)
+			w.paths, text = fieldpath.Append(w.paths[:from], w.sp, w.frameSegment)
 			return text
 		}
 		w.steps = append(w.steps, pathStep{w.frames[i+1].cur, len(w.paths) - from, text})
@@ -160,7 +161,7 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 		return
 	}
 	from, text := len(w.paths), 0
-	w.paths, text = errors.AppendPath(w.paths, depth, segment)
+	w.paths, text = fieldpath.Append(w.paths, depth, segment)
 	steps.Add(len(w.paths) - from)
 	w.keep(r, from, text)
 }
@@ -309,12 +310,11 @@ func (f *findings) mergeDuplicates() {
 	kept := f.order[:0]
 	for _, e := range f.order[:count] {
 		r := &f.records[e.at]
-		path := f.lastPaths[r.path:r.end]
+		path := f.encoded(r)
 		first, known := byPath[path]
 		if byPath == nil {
 			same := slices.IndexFunc(kept, func(kept ordered) bool {
-				other := &f.records[kept.at]
-				return f.lastPaths[other.path:other.end] == path
+				return f.encoded(&f.records[kept.at]) == path
 			})
 			if known = same >= 0; known {
 				first = kept[same].at
@@ -332,7 +332,10 @@ func (f *findings) mergeDuplicates() {
 	f.order = append(kept, f.order[count:]...)
 }
 
-func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(f.lastPaths[r.path:r.end]) }
+func (f *findings) pathOf(r *record) errors.Path { return errors.PathOf(fieldpath.Of(f.encoded(r))) }
+
+// encoded returns the path of a record as package fieldpath encodes it.
+func (f *findings) encoded(r *record) string { return f.lastPaths[r.path:r.end] }
 
 // rank is the place of a finding among the groups in which the API server
 // reports. What it does not report comes last.
@@ -435,7 +438,7 @@ func (w *walker) compare(rank rank, a, b *record) int {
 	by := 0
 	switch rank {
 	case rankRootMetadata:
-		by = w.pathOf(a).Compare(w.pathOf(b))
+		by = fieldpath.Compare(w.encoded(a), w.encoded(b))
 	case rankPruned, rankEmbedded:
 		by = bytes.Compare(w.scratch[a.sort:a.sortEnd], w.scratch[b.sort:b.sortEnd])
 	}
@@ -448,7 +451,7 @@ func (w *walker) compare(rank rank, a, b *record) int {
 // are any, what ServerRequests puts into messages goes to texts.
 func (w *walker) spell(r *record, n *program.Node) {
 	first, hasKey := true, false
-	for s := range w.pathOf(r).Segments() {
+	for s := range fieldpath.Segments(w.encoded(r)) {
 		isKey := false
 		var next *program.Node
 		if n != nil && n.Group == program.Pruned {
@@ -456,7 +459,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 		}
 		switch {
 		case !s.IsName:
-			w.scratch = s.AppendText(w.scratch, first, false)
+			w.scratch = fieldpath.AppendStep(w.scratch, s, first, false)
 		case isKey || next != nil && s.Name == "":
 			w.scratch = append(append(append(w.scratch, '['), s.Name...), ']')
 		default:
@@ -466,7 +469,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 			w.scratch = append(w.scratch, s.Name...)
 		}
 		if w.asServer {
-			w.texts = s.AppendText(w.texts, first, isKey)
+			w.texts = fieldpath.AppendStep(w.texts, s, first, isKey)
 		}
 		n, first, hasKey = next, false, hasKey || isKey
 	}
@@ -477,7 +480,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 
 // follow returns the node that a step leads to, or nil where it is not known, as
 // the step is not whole; and whether it is the key of a map.
-func (w *walker) follow(n *program.Node, s errors.Segment) (next *program.Node, isKey bool) {
+func (w *walker) follow(n *program.Node, s fieldpath.Segment) (next *program.Node, isKey bool) {
 	switch {
 	case s.Elided:
 		return nil, false

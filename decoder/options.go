@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -62,7 +62,7 @@ func ParseFieldValidation(name string) (FieldValidation, error) {
 			return v, nil
 		}
 	}
-	return 0, fmt.Errorf("decoder: there is no field validation called %s: it is Warn, Strict or Ignore", errors.AppendQuoted(nil, name))
+	return 0, fmt.Errorf("decoder: there is no field validation called %s: it is Warn, Strict or Ignore", fieldpath.Quoted(name))
 }
 
 func (v FieldValidation) apply(o *options) { o.validation = v }

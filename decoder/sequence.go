@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
@@ -249,8 +250,8 @@ func (s *Sequence) decoder() (*Decoder, error) {
 
 // noProgram is for a lookup that has found nothing, and has not said so.
 func noProgram(apiVersion, kind string) error {
-	text := errors.AppendQuoted([]byte("decoder: the lookup has returned no program for kind "), kind)
-	return stderrors.New(string(errors.AppendQuoted(append(text, " in version "...), apiVersion)) + ", and no error")
+	return stderrors.New("decoder: the lookup has returned no program for kind " + fieldpath.Quoted(kind) +
+		" in version " + fieldpath.Quoted(apiVersion) + ", and no error")
 }
 
 // nextDocument finds the next YAML document that is not empty.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/objectmeta"
@@ -253,16 +254,15 @@ func (d *Decoder) checkExpected(src []byte) error {
 		case part.want == "":
 		case part.at >= 0:
 			if got := textAt(src, part.at); got != part.want {
-				text := errors.AppendQuoted([]byte(part.name+" is "), got)
 				return &errors.ObjectError{
-					Msg:      string(append(errors.AppendQuoted(append(text, ", where "...), part.want), " is expected"...)),
+					Msg:      part.name + " is " + fieldpath.Quoted(got) + ", where " + fieldpath.Quoted(part.want) + " is expected",
 					Position: d.position(part.at),
 					Path:     errors.Path{}.Child(part.name),
 				}
 			}
 		case d.server != ServerTypedRequests:
 			return &errors.ObjectError{
-				Msg:      string(append(errors.AppendQuoted([]byte(part.name+" is missing, where "), part.want), " is expected"...)),
+				Msg:      part.name + " is missing, where " + fieldpath.Quoted(part.want) + " is expected",
 				Position: d.position(jsonwire.Blanks(src, 0)),
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -129,7 +130,7 @@ func (d *Decoder) checkVersion(src []byte, at int) error {
 		return nil
 	}
 	return &errors.ObjectError{
-		Msg:      string(errors.AppendQuoted([]byte("unexpected GroupVersion string: "), v)),
+		Msg:      "unexpected GroupVersion string: " + fieldpath.Quoted(v),
 		Position: d.position(at),
 		Path:     errors.Path{}.Child("apiVersion"),
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
@@ -78,12 +79,12 @@ func (w *walker) openPath() errors.Path {
 		}
 	}
 	level := w.levelSegment(leaf)
-	return errors.MakePath(depth+levels, func(i int) ([]byte, int) {
+	return errors.PathOf(fieldpath.Encode(depth+levels, func(i int) ([]byte, int) {
 		if i < depth {
 			return w.frameSegment(i)
 		}
 		return level(i - depth)
-	})
+	}))
 }
 
 // resume reads the token at which the walker has stopped, and returns what is wrong

@@ -27,6 +27,7 @@ var linked = []string{
 	module + "decoder",
 	module + "errors",
 	module + "internal/bounded",
+	module + "internal/fieldpath",
 	module + "internal/jsonwire",
 	module + "internal/kernel",
 	module + "internal/memory",

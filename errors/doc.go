@@ -12,7 +12,7 @@
 // A [Path] leads from the root of a document to the member or element that is
 // meant. A [Position] is a place in the bytes that were read: JSON or YAML.
 //
-// The package is a leaf: it imports nothing of this module. As its name hides
+// The package imports nothing of this module but how paths are encoded. As its name hides
 // the standard errors package, import it under another name where both are
 // needed; package decoder offers the types that most programs name as aliases.
 package errors

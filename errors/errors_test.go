@@ -2,12 +2,15 @@ package errors
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // *Finding is what callers of sigs.k8s.io/json expect.
@@ -43,15 +46,13 @@ func TestPath(t *testing.T) {
 	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
 }
 
-// TestSegmentText spells names like indices.
-func TestSegmentText(t *testing.T) {
-	var text []byte
-	first := true
-	for s := range (Path{}).Child("m").Child("k.x").Element(0).Child("").Child("a\nb").Segments() {
-		text = s.AppendText(text, first, s.Name != "m")
-		first = false
-	}
-	assert.Equal(t, `m[k.x][0][""]["a\nb"]`, string(text))
+// TestPathsAreOfThisModule holds that nobody else can make the argument of PathOf: not by a literal, a constant or a conversion.
+func TestPathsAreOfThisModule(t *testing.T) {
+	argument := reflect.TypeOf(PathOf).In(0)
+	assert.Contains(t, argument.PkgPath(), "/internal/")
+	require.Equal(t, reflect.Struct, argument.Kind())
+	require.Equal(t, 1, argument.NumField())
+	assert.False(t, argument.Field(0).IsExported())
 }
 
 func TestPathSegments(t *testing.T) {
@@ -97,6 +98,7 @@ func TestPathCompare(t *testing.T) {
 }
 
 func TestLongPaths(t *testing.T) {
+	assert.Equal(t, MaxPathBytes, fieldpath.MaxBytes)
 	name := func(text string) func(int) ([]byte, int) {
 		return func(int) ([]byte, int) { return []byte(text), 0 }
 	}
@@ -114,26 +116,26 @@ func TestLongPaths(t *testing.T) {
 		{"long characters", 2, name(strings.Repeat("🌳", 1000))},
 	} {
 		calls := 0
-		encoded, bound := AppendPath(nil, c.depth, func(i int) ([]byte, int) {
+		encoded, bound := fieldpath.Append(nil, c.depth, func(i int) ([]byte, int) {
 			calls++
 			return c.segment(i)
 		})
-		text := PathOf(string(encoded)).String()
+		text := PathOf(fieldpath.Of(string(encoded))).String()
 		assert.LessOrEqual(t, len(text), bound, c.name)
 		assert.LessOrEqual(t, bound, MaxPathBytes, c.name)
 		assert.Greater(t, len(text), 100, c.name)
 		assert.Less(t, calls, 2*MaxPathBytes, c.name)
 		assert.NotContains(t, text, "\ufffd", "cut between characters")
 	}
-	deep := MakePath(5000, func(i int) ([]byte, int) { return []byte("n"), 0 }).String()
+	deep := PathOf(fieldpath.Encode(5000, name("n"))).String()
 	assert.Regexp(t, `^n(\.n)+\[\.\.\. \d+ more \.\.\.\](\.n)+$`, deep)
 
 	// What fits is kept whole, up to the last segment that does.
-	exact := MakePath(100, func(i int) ([]byte, int) { return []byte("nine-long"), 0 })
-	assert.NotContains(t, exact.String(), "more")
-	assert.Equal(t, 100, strings.Count(exact.String(), "nine-long"))
-	past := MakePath(101, func(i int) ([]byte, int) { return []byte("nine-long"), 0 })
-	assert.Contains(t, past.String(), "more")
+	exact := PathOf(fieldpath.Encode(100, name("nine-long"))).String()
+	assert.NotContains(t, exact, "more")
+	assert.Equal(t, 100, strings.Count(exact, "nine-long"))
+	past := PathOf(fieldpath.Encode(101, name("nine-long"))).String()
+	assert.Contains(t, past, "more")
 }
 
 func TestMessages(t *testing.T) {

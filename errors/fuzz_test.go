@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // steps reads the steps of a path out of what the fuzzer has made: a byte says
@@ -66,9 +67,9 @@ func FuzzPath(f *testing.F) {
 			}
 			return nil, list[i].Index
 		}
-		encoded, bound := errors.AppendPath(nil, len(list), segment)
-		made := errors.MakePath(len(list), segment)
-		require.Equal(t, made, errors.PathOf(string(encoded)))
+		encoded, bound := fieldpath.Append(nil, len(list), segment)
+		made := errors.PathOf(fieldpath.Encode(len(list), segment))
+		require.Equal(t, made, errors.PathOf(fieldpath.Of(string(encoded))))
 		require.LessOrEqual(t, len(made.String()), bound)
 		require.LessOrEqual(t, bound, errors.MaxPathBytes)
 

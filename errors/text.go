@@ -3,6 +3,8 @@ package errors
 import (
 	"encoding/json"
 	"fmt"
+
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // MarshalText returns what [Path.String] returns, so that paths can be read in logs. It has no counterpart: different paths may
@@ -20,7 +22,7 @@ func (k *Kind) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("errors: there is no kind of finding called %s", AppendQuoted(nil, string(text)))
+	return fmt.Errorf("errors: there is no kind of finding called %s", fieldpath.Quoted(string(text)))
 }
 
 // MarshalJSON returns the error for logs: an object with findings, and omitted where there are such.

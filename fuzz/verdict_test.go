@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -131,7 +132,7 @@ func samePlace(theirs, ours []Fault, doc []byte) bool {
 		return ours[0].Offset <= they.Offset && string(doc[ours[0].Offset:they.Offset]) == they.Text
 	case GroupVersionFault:
 		return slices.ContainsFunc(theirs, func(f Fault) bool {
-			return ours[0].Text == string(ferrors.AppendQuoted([]byte("unexpected GroupVersion string: "), f.Field))
+			return ours[0].Text == "unexpected GroupVersion string: "+fieldpath.Quoted(f.Field)
 		})
 	case TypeMetaFault:
 		return !oneIs(func(f Fault) bool {

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/bounded"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // A Catalog has the programs for custom resources by their apiVersion and kind. The zero Catalog is empty.
@@ -451,8 +451,7 @@ type NotFoundError struct {
 // Error starts with the text that Kubernetes clients have for this
 // (meta.NoKindMatchError) and goes on with what is known.
 func (e *NotFoundError) Error() string {
-	b := errors.AppendQuoted([]byte("no matches for kind "), e.Kind)
-	b = errors.AppendQuoted(append(b, " in version "...), e.APIVersion)
+	b := []byte("no matches for kind " + fieldpath.Quoted(e.Kind) + " in version " + fieldpath.Quoted(e.APIVersion))
 	switch {
 	case e.NotServed && len(e.Versions) == 0:
 		b = append(b, ": the version is not served"...)

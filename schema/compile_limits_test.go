@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -150,7 +151,7 @@ func TestFieldNamesElided(t *testing.T) {
 	p, err := Compile(s, ResourceRoot(false))
 	require.NoError(t, err)
 	path := func(depth int) errors.Path {
-		return errors.MakePath(depth, func(int) ([]byte, int) { return []byte("name"), 0 })
+		return errors.PathOf(fieldpath.Encode(depth, func(int) ([]byte, int) { return []byte("name"), 0 }))
 	}
 	assert.Equal(t, []string{"name"}, p.FieldNames(path(3)))
 	assert.Nil(t, p.FieldNames(path(errors.MaxPathBytes)))

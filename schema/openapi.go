@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // refPrefix is what references within a document start with.
@@ -185,7 +186,7 @@ func reference(s *Structural) string {
 func (r *resolver) component(name string) (*Structural, error) {
 	c := r.components[name]
 	if c == nil {
-		return nil, fmt.Errorf("components.schemas has no %s", errors.AppendQuoted(nil, name))
+		return nil, fmt.Errorf("components.schemas has no %s", fieldpath.Quoted(name))
 	}
 	return r.resolve(c.schema, c)
 }
@@ -273,7 +274,7 @@ func (s *Structural) valuePlace() **Structural {
 func (r *resolver) refer(ref string, within *component) (*Structural, error) {
 	name, ok := strings.CutPrefix(ref, refPrefix)
 	if !ok {
-		return nil, fmt.Errorf("components.schemas[%s]: the reference %s does not lead to %s", within.name, errors.AppendQuoted(nil, ref), refPrefix)
+		return nil, fmt.Errorf("components.schemas[%s]: the reference %s does not lead to %s", within.name, fieldpath.Quoted(ref), refPrefix)
 	}
 	// As a pointer within a URI (RFC 6901, section 6), but for what no name has.
 	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -190,7 +191,7 @@ func (t *text) syntaxError(err *jsontext.SyntacticError) error {
 	ptr, msg := err.JSONPointer, err.Err.Error()
 	if err.Err == jsontext.ErrDuplicateName {
 		// The pointer leads to the member; the fault is in the object.
-		msg = string(errors.AppendQuoted([]byte("duplicate name "), ptr.LastToken()))
+		msg = "duplicate name " + fieldpath.Quoted(ptr.LastToken())
 		ptr = ptr.Parent()
 	}
 	path, _ := locate(t.json, ptr)
@@ -283,9 +284,9 @@ func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
 	// The decoder is behind the last token that it read.
 	offset := int(d.InputOffset())
 	offset = len(js) - len(bytes.TrimLeft(js[offset:], " \t\r\n:,"))
-	return errors.MakePath(len(segments), func(i int) ([]byte, int) {
+	return errors.PathOf(fieldpath.Encode(len(segments), func(i int) ([]byte, int) {
 		return segments[i].name, segments[i].index
-	}), offset
+	})), offset
 }
 
 // normalize gives a tree as it was decoded the form that the rest of the

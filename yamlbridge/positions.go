@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -232,11 +233,11 @@ func (r *Reader) path() errors.Path {
 			s.index++ // the next element, whose comma is not written yet
 		}
 	}
-	return errors.MakePath(depth, func(i int) ([]byte, int) {
+	return errors.PathOf(fieldpath.Encode(depth, func(i int) ([]byte, int) {
 		if s := &steps[i]; s.mapping {
 			name, _ := zeroName(string(jsonwire.AppendUnescaped(nil, s.name)))
 			return []byte(name), 0
 		}
 		return nil, steps[i].index
-	})
+	}))
 }

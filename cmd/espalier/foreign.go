@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // isSafe reports whether a character is seen as itself: it is no control or formatting
@@ -40,7 +40,7 @@ func safe(s string) string {
 		if isSafe(r) && (r != utf8.RuneError || n > 1) {
 			b = append(b, s[i:i+n]...)
 		} else {
-			quoted := errors.AppendQuoted(nil, s[i:i+n])
+			quoted := fieldpath.AppendQuoted(nil, s[i:i+n])
 			b = append(b, quoted[1:len(quoted)-1]...)
 		}
 		i += n
@@ -60,7 +60,7 @@ func firstUnsafe(s string) int {
 
 // printable returns a name as it is if it is safe in a line, and else quoted.
 func printable(s string) string {
-	if quoted := errors.AppendQuoted(nil, s); len(quoted) != len(s)+2 {
+	if quoted := fieldpath.AppendQuoted(nil, s); len(quoted) != len(s)+2 {
 		return string(quoted)
 	}
 	return s

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // A nearMiss says what an object without a schema was probably meant to be.
@@ -59,7 +59,7 @@ func (s *schemas) nearMiss(apiVersion, kind string) nearMiss {
 }
 
 func didYouMean(what, name string) string {
-	return ", did you mean " + what + " " + string(errors.AppendQuoted(nil, name)) + "?"
+	return ", did you mean " + what + " " + fieldpath.Quoted(name) + "?"
 }
 
 // foldedGroup returns the group that differs from a name in the case of letters only, or "".

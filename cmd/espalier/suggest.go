@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -57,7 +58,7 @@ func advice(p *schema.Program, path errors.Path, suggested string) string {
 	}
 	switch {
 	case suggested != "":
-		return ", did you mean " + string(errors.AppendQuoted(nil, suggested)) + "?"
+		return ", did you mean " + fieldpath.Quoted(suggested) + "?"
 	case len(p.FieldNames(parent)) == 0:
 		return ", the schema declares no fields there"
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -208,12 +209,12 @@ func (w *walker) add(bad Bad) {
 		w.more++
 		return
 	}
-	bad.Path = errors.MakePath(len(w.way), func(i int) ([]byte, int) {
+	bad.Path = errors.PathOf(fieldpath.Encode(len(w.way), func(i int) ([]byte, int) {
 		if s := w.way[i]; s.index < 0 {
 			return []byte(s.name), 0
 		}
 		return nil, w.way[i].index
-	})
+	}))
 	w.found = append(w.found, bad)
 }
 

@@ -14,6 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // withoutPositions returns what stays of findings when a document is written
@@ -231,7 +232,7 @@ func spell(p errors.Path) (text string, hasMetadata bool) {
 	for s := range p.Segments() {
 		switch {
 		case !s.IsName:
-			text += string(s.AppendText(nil, first, false))
+			text += string(fieldpath.AppendStep(nil, fieldpath.Segment(s), first, false))
 		case first:
 			text = s.Name
 		default:

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // A value is a JSON value, read slowly and with nothing left out.
@@ -120,7 +121,7 @@ type step struct {
 
 // path returns the path as findings have it.
 func (p path) path() errors.Path {
-	return errors.MakePath(len(p), func(i int) ([]byte, int) { return p[i].name, p[i].index })
+	return errors.PathOf(fieldpath.Encode(len(p), func(i int) ([]byte, int) { return p[i].name, p[i].index }))
 }
 
 // equal reports whether two values are the same but for the order of members, and

@@ -1,0 +1,145 @@
+// Package fieldpath has the form in which paths are kept and the texts that are made of it: pure functions over an
+// encoded path, which errors.Path wraps. It is a leaf.
+//
+// An encoded path is a sequence of segments, each a tag and a uvarint: the length of the name that follows, an index, or
+// how many segments were left out. Equal paths are encoded to equal bytes, and the encoding of a path starts with
+// that of each path above it.
+package fieldpath
+
+import (
+	"cmp"
+	"encoding/binary"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// The tags of encoded segments.
+const (
+	tagName  = 'n'
+	tagIndex = 'i'
+	tagElide = '~'
+)
+
+// An Encoded is a path for errors.PathOf. Who is not of this module cannot make one but the root, not even by a literal or
+// a constant: its field has no name there.
+type Encoded struct{ text string }
+
+// Of returns an encoded path that was made by this package's functions. Of anything else, what is no segment is a name.
+func Of(encoded string) Encoded { return Encoded{encoded} }
+
+// String returns the encoded path, not its text.
+func (e Encoded) String() string { return e.text }
+
+// A Segment is one step of a path: see errors.Segment, which has the same fields.
+type Segment struct {
+	Name   string // the name, where IsName
+	Index  int    // the index from 0, where not IsName; or the length of the gap, where Elided
+	IsName bool   // a member of an object
+	Elided bool   // Index segments were left out here
+}
+
+// Segments ranges over the steps of an encoded path, from the root.
+func Segments(encoded string) iter.Seq[Segment] {
+	return func(yield func(Segment) bool) {
+		for rest := encoded; rest != ""; {
+			var s Segment
+			if s, rest = next(rest); !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// next takes the first segment off an encoded path that has one.
+func next(encoded string) (s Segment, rest string) {
+	v, n := uvarint(encoded[1:])
+	rest = encoded[1+n:]
+	switch tag := encoded[0]; {
+	case n == 0: // what Of was given was no path: it is taken for a name
+	case tag == tagName && uint(v) <= uint(len(rest)):
+		return Segment{Name: rest[:v], IsName: true}, rest[v:]
+	case tag == tagIndex || tag == tagElide:
+		return Segment{Index: v, Elided: tag == tagElide}, rest
+	}
+	return Segment{Name: encoded, IsName: true}, ""
+}
+
+// Compare orders encoded paths segment by segment: names by their bytes, indices by
+// their value, an index before a name, a path before what lies below it.
+func Compare(x, y string) int {
+	for x != "" && y != "" {
+		var a, b Segment
+		a, x = next(x)
+		b, y = next(y)
+		switch {
+		case a.IsName != b.IsName:
+			if a.IsName {
+				return +1
+			}
+			return -1
+		case a.Name != b.Name:
+			return strings.Compare(a.Name, b.Name)
+		case a.Index != b.Index:
+			return cmp.Compare(a.Index, b.Index)
+		}
+	}
+	return cmp.Compare(len(x), len(y))
+}
+
+// AppendName appends the encoded form of the member called name. A name that is too long is cut in its middle.
+func AppendName[S string | []byte](b []byte, name S) []byte {
+	head, tail := shorten(name)
+	if head == tail {
+		b = appendTagged(b, tagName, len(name))
+		return append(b, name...)
+	}
+	b = appendTagged(b, tagName, head+len("...")+len(name)-tail)
+	b = append(b, name[:head]...)
+	b = append(b, "..."...)
+	return append(b, name[tail:]...)
+}
+
+// AppendIndex appends the encoded form of the element at index.
+func AppendIndex(b []byte, index int) []byte { return appendTagged(b, tagIndex, index) }
+
+// maxNameBytes bounds one name within a path; a longer one is cut in its middle.
+const maxNameBytes = 256
+
+// shorten returns between which indices a name is cut, the same two if it need
+// not be. Names that must be escaped are cut to less, so that no escaped leaf of
+// a path is longer than half of [MaxBytes].
+func shorten[S string | []byte](name S) (head, tail int) {
+	most := maxNameBytes
+	if len(name) > maxNameBytes/4 && !isPlain(name) {
+		most = maxNameBytes / 4
+	}
+	if len(name) <= most {
+		return 0, 0
+	}
+	half := (most - len("...")) / 2
+	head, tail = half, len(name)-half
+	for head > half-utf8.UTFMax && !utf8.RuneStart(name[head]) {
+		head--
+	}
+	for tail < len(name)-half+utf8.UTFMax && !utf8.RuneStart(name[tail]) {
+		tail++
+	}
+	return head, tail
+}
+
+func appendTagged(b []byte, tag byte, v int) []byte {
+	return binary.AppendUvarint(append(b, tag), uint64(v))
+}
+
+// uvarint is binary.Uvarint for strings. n is 0 if there is no number.
+func uvarint(s string) (v, n int) {
+	for ; n < len(s) && n < binary.MaxVarintLen64; n++ {
+		c := s[n]
+		v |= int(c&0x7f) << (7 * n)
+		if c < 0x80 {
+			return v, n + 1
+		}
+	}
+	return 0, 0
+}

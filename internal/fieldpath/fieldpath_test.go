@@ -1,0 +1,45 @@
+package fieldpath
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func text(encoded string) string { return string(AppendText(nil, encoded)) }
+
+// TestKeys spells names like indices.
+func TestKeys(t *testing.T) {
+	steps := []Segment{{Name: "m", IsName: true}, {Name: "k.x", IsName: true}, {}, {IsName: true}, {Name: "a\nb", IsName: true}}
+	var b []byte
+	for i, s := range steps {
+		b = AppendStep(b, s, i == 0, s.Name != "m")
+	}
+	assert.Equal(t, `m[k.x][0][""]["a\nb"]`, string(b))
+}
+
+// TestAnything holds that what encodes no path is one nevertheless, and has an end.
+func TestAnything(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	texts := []string{"garbage", "n", "i", "~", "n\xff", "n\x05ab", "i\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01a", "x\x01"}
+	for range 10_000 {
+		b := AppendName(AppendIndex(AppendName(nil, "spec"), 1000), "b")
+		for range 3 {
+			b[r.IntN(len(b))] = byte(r.Uint32())
+		}
+		texts = append(texts, string(b[:r.IntN(len(b)+1)]))
+	}
+	for _, encoded := range texts {
+		n := 0
+		for range Segments(encoded) {
+			n++
+		}
+		assert.LessOrEqual(t, n, len(encoded))
+		assert.Zero(t, Compare(encoded, encoded))
+		assert.Equal(t, encoded == "", text(encoded) == "", "%q", encoded)
+		AppendPointer(nil, encoded)
+	}
+	assert.Equal(t, "garbage", text("garbage"))
+	assert.Equal(t, "[-1]", text(string(AppendIndex(nil, -1))))
+}
