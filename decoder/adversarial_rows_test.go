@@ -304,7 +304,7 @@ func testAliasMemory(t *testing.T, doc string, most uint64) {
 		runtime.ReadMemStats(&after)
 		var limit *ferrors.LimitError
 		require.ErrorAs(t, err, &limit)
-		require.Equal(t, "alias bytes", limit.Limit)
+		require.Equal(t, ferrors.LimitAliasBytes, limit.Limit)
 		require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, most)
 	}
 }

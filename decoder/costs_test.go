@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/hostile"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -76,7 +77,7 @@ func TestDefaultBudget(t *testing.T) {
 			_, err = of(1000*c.size-1).AppendJSON(nil, src)
 			var limit *decoder.LimitError
 			require.ErrorAs(t, err, &limit, c.item)
-			require.Equal(t, "size of inserted defaults in bytes", limit.Limit)
+			require.Equal(t, errors.LimitDefaultBytes, limit.Limit)
 		}
 	}
 }

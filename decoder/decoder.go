@@ -260,7 +260,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 		out = compact(out, len(dst))
 	}
 	if w.tooLarge || len(out)-len(dst) > w.limits.OutputBytes {
-		w.overflew, w.pos = limitOutput, len(src)
+		w.overflew, w.pos = errors.LimitOutputBytes, len(src)
 		w.findings.reset()
 		return dst, d.fatal(src, overflow)
 	}

@@ -3,6 +3,7 @@ package decoder
 import (
 	"math/bits"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -53,7 +54,7 @@ func (w *walker) makeRoom(n int) bool {
 // insert writes a default. It reports whether the budget is spent.
 func (w *walker) insert(text string) bool {
 	if w.budget -= len(text); w.budget < 0 {
-		w.overflew = limitDefaults
+		w.overflew = errors.LimitDefaultBytes
 		return true
 	}
 	if w.hasRoom(len(text)) {
@@ -135,7 +136,7 @@ func (w *walker) insertMembers(text string, comma bool) bool {
 // too many.
 func (w *walker) push(n *program.Node, seen uint64, cur int, cell int32, kind uint8, i int) bool {
 	if w.sp >= w.limits.Depth {
-		w.overflew = limitDepth
+		w.overflew = errors.LimitDepth
 		return true
 	}
 	// One field after the other: a composite literal would be built aside and

@@ -24,8 +24,7 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	d.lines = newCounter(d.lines.src, true, d.origin)           // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)
-		name, max := w.limits.of(w.overflew)
-		return &errors.LimitError{Limit: name, Max: int64(max), Position: d.position(at), Path: r.path()}
+		return &errors.LimitError{Limit: w.overflew, Max: int64(w.limits.of(w.overflew)), Position: d.position(at), Path: r.path()}
 	}
 	if w.outOfRange {
 		r.read(at)

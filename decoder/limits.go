@@ -1,6 +1,9 @@
 package decoder
 
-import "github.com/espalier-dev/espalier/yamlbridge"
+import (
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
 
 // Limits bound what one document may cost. They are an [Option]: each field counts
 // by itself, and one that is zero says nothing, also where other Limits were given. Where nothing
@@ -67,33 +70,21 @@ func (l Limits) withDefaults() Limits {
 	}.With(l)
 }
 
-// A limit is one of the limits, in errors.
-type limit uint8
-
-const (
-	limitDepth limit = iota + 1
-	limitNumber
-	limitName
-	limitDefaults
-	limitOutput
-	limitHeld
-	limitLength
-)
-
-func (l Limits) of(which limit) (name string, max int) {
+// of returns how much one of the limits allows.
+func (l Limits) of(which errors.Limit) (most int) {
 	switch which {
-	case limitDepth:
-		return "depth of nesting", l.Depth
-	case limitNumber:
-		return "length of a number in bytes", l.NumberBytes
-	case limitName:
-		return "length of a name in bytes", l.NameBytes
-	case limitDefaults:
-		return "size of inserted defaults in bytes", l.DefaultBytes
-	case limitHeld:
-		return "size of what a stream must hold in bytes", l.HeldBytes
-	case limitLength:
-		return "length of a stream in bytes", maxInt // which matters where int has 32 bits
+	case errors.LimitDepth:
+		return l.Depth
+	case errors.LimitNumberBytes:
+		return l.NumberBytes
+	case errors.LimitNameBytes:
+		return l.NameBytes
+	case errors.LimitDefaultBytes:
+		return l.DefaultBytes
+	case errors.LimitHeldBytes:
+		return l.HeldBytes
+	case errors.LimitStreamBytes:
+		return maxInt // which matters where int has 32 bits
 	}
-	return "size of the result in bytes", l.OutputBytes
+	return l.OutputBytes
 }

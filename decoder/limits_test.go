@@ -23,49 +23,49 @@ func TestLimits(t *testing.T) {
 		src   func(n int) string // a document that needs n of what is limited
 		set   func(n int) Limits
 		max   int
-		limit string
+		limit ferrors.Limit
 	}{
 		{"depth skipped", func(n int) string { return `{"zz":` + nested("[", "]", n-1) + `}` },
-			nil, DefaultDepth, "depth of nesting"},
+			nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth skipped objects", func(n int) string { return strings.Repeat(`{"zz":`, n) + `1` + strings.Repeat("}", n) },
-			nil, DefaultDepth, "depth of nesting"},
+			nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth preserved", func(n int) string { return `{"raw":` + nested("[", "]", n-1) + `}` },
-			nil, DefaultDepth, "depth of nesting"},
+			nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth walked", func(n int) string { return `{"s":` + nested("[", "]", n-1) + `}` },
-			nil, DefaultDepth, "depth of nesting"},
+			nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth walked and skipped", func(n int) string {
 			return `{"s":` + strings.Repeat("[", n/2) + `{"x":` + nested("[", "]", n-n/2-2) + `}` + strings.Repeat("]", n/2) + `}`
-		}, nil, DefaultDepth, "depth of nesting"},
+		}, nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth 70", func(n int) string { return `{"raw":` + nested("[", "]", n-1) + `}` },
-			func(n int) Limits { return Limits{Depth: n} }, 70, "depth of nesting"},
+			func(n int) Limits { return Limits{Depth: n} }, 70, ferrors.LimitDepth},
 		{"number", func(n int) string { return `{"n":0.` + strings.Repeat("1", n-2) + `}` },
-			nil, DefaultNumberBytes, "length of a number in bytes"},
+			nil, DefaultNumberBytes, ferrors.LimitNumberBytes},
 		{"number skipped", func(n int) string { return `{"zz":0.` + strings.Repeat("1", n-2) + `}` },
-			nil, DefaultNumberBytes, "length of a number in bytes"},
+			nil, DefaultNumberBytes, ferrors.LimitNumberBytes},
 		{"name", func(n int) string { return `{"` + strings.Repeat("x", n) + `":1}` },
-			nil, DefaultNameBytes, "length of a name in bytes"},
+			nil, DefaultNameBytes, ferrors.LimitNameBytes},
 		{"name skipped", func(n int) string { return `{"zz":{"` + strings.Repeat("x", n) + `":1}}` },
-			nil, DefaultNameBytes, "length of a name in bytes"},
+			nil, DefaultNameBytes, ferrors.LimitNameBytes},
 		{"name preserved", func(n int) string { return `{"raw":{"` + strings.Repeat("x", n) + `":1}}` },
-			nil, DefaultNameBytes, "length of a name in bytes"},
+			nil, DefaultNameBytes, ferrors.LimitNameBytes},
 		{"name with an escape", func(n int) string { return `{"\u0078` + strings.Repeat("x", n-len(`\u0078`)) + `":1}` },
-			nil, DefaultNameBytes, "length of a name in bytes"},
+			nil, DefaultNameBytes, ferrors.LimitNameBytes},
 		{"short number", func(n int) string { return `{"n":` + strings.Repeat("1", n) + `}` },
-			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		{"short integer skipped", func(n int) string { return `{"zz":` + strings.Repeat("1", n) + `}` },
-			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		{"short integer in an array", func(n int) string { return `{"zz":[` + strings.Repeat("1", n) + `]}` },
-			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		{"short integer in an object", func(n int) string { return `{"raw":{"a":` + strings.Repeat("1", n) + `}}` },
-			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		{"short number skipped", func(n int) string { return `{"zz":-` + strings.Repeat("1", n-1) + `}` },
-			func(n int) Limits { return Limits{NumberBytes: n} }, 5, "length of a number in bytes"},
+			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		// `"d":true` is inserted for each element, but for what the root gets.
 		{"defaults", func(n int) string {
 			return `{"s":"","obj":{"a":""},"list":[` + strings.Repeat("{},", n/len(`"d":true`)-1) + `{}]}`
-		}, func(n int) Limits { return Limits{DefaultBytes: n} }, 800, "size of inserted defaults in bytes"},
+		}, func(n int) Limits { return Limits{DefaultBytes: n} }, 800, ferrors.LimitDefaultBytes},
 		{"output", func(n int) string { return `{"s":"` + strings.Repeat("x", n-len(`{"s":"","obj":{}}`)) + `","obj":{}}` },
-			func(n int) Limits { return Limits{OutputBytes: n + len(`"a":"abc"`)} }, 500, "size of the result in bytes"},
+			func(n int) Limits { return Limits{OutputBytes: n + len(`"a":"abc"`)} }, 500, ferrors.LimitOutputBytes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var limits Limits
@@ -146,7 +146,7 @@ func TestOutputLimit(t *testing.T) {
 	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
 	var limit *LimitError
 	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, "size of the result in bytes", limit.Limit)
+	assert.Equal(t, ferrors.LimitOutputBytes, limit.Limit)
 }
 
 // TestManyDuplicates: those are kept that come first in the document, although

@@ -66,7 +66,7 @@ func TestManyFields(t *testing.T) {
 		}
 		var limit *ferrors.LimitError
 		require.ErrorAs(t, err, &limit)
-		assert.Equal(t, "size of inserted defaults in bytes", limit.Limit)
+		assert.Equal(t, ferrors.LimitDefaultBytes, limit.Limit)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -76,10 +77,10 @@ func TestLimitsMerge(t *testing.T) {
 		var e *LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, "depth of nesting", e.Limit)
+		assert.Equal(t, errors.LimitDepth, e.Limit)
 		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":1234}`))
 		require.ErrorAs(t, err, &e)
-		assert.Equal(t, "length of a number in bytes", e.Limit)
+		assert.Equal(t, errors.LimitNumberBytes, e.Limit)
 		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":123}}`))
 		require.NoError(t, err)
 	}

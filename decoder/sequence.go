@@ -282,7 +282,7 @@ func (s *Sequence) nextValue() error {
 // take makes the value that comes next the object.
 func (s *Sequence) take() (err error) {
 	s.origin = s.source.position(s.source.at)
-	s.object, err = s.source.value(limitHeld)
+	s.object, err = s.source.value(errors.LimitHeldBytes)
 	s.object = slices.Clip(s.object) // so that no result is appended to it over what follows
 	return err
 }
@@ -370,7 +370,7 @@ func (s listState) expects() (expectation, uint8) {
 func (s *Sequence) member() error {
 	in := &s.source
 	at := in.position(in.at)
-	text, err := in.value(limitName)
+	text, err := in.value(errors.LimitNameBytes)
 	if err != nil {
 		return err
 	}

@@ -154,7 +154,7 @@ func TestSequenceLimit(t *testing.T) {
 		require.Len(t, all, 1)
 		at := strings.LastIndex(text, large) + 41
 		require.Equal(t, &errors.LimitError{
-			Limit: "size of what a stream must hold in bytes", Max: 41,
+			Limit: errors.LimitHeldBytes, Max: 41,
 			Position: errors.Position{Offset: int64(at), Line: 3, Column: 42, ByteColumn: 42},
 		}, err)
 		checkCuts(t, text, c.make, limits)

@@ -217,7 +217,7 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *metadataSpan, src
 		return out, err
 	}
 	if err != nil {
-		w.overflew, w.pos = limitDefaults, span.source
+		w.overflew, w.pos = errors.LimitDefaultBytes, span.source
 		w.findings.reset()
 		return out, d.fatal(src, overflow)
 	}

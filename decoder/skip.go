@@ -7,6 +7,7 @@ package decoder
 import (
 	"encoding/binary"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
@@ -124,7 +125,7 @@ value:
 		goto str
 	case '{', '[':
 		if depth >= w.limits.Depth-base {
-			w.overflew = limitDepth
+			w.overflew = errors.LimitDepth
 			at, t = atValue, overflow
 			goto stopped
 		}
@@ -314,7 +315,7 @@ restOfName:
 
 endOfName:
 	if i-w.nameFrom-1 > w.limits.NameBytes {
-		w.overflew = limitName
+		w.overflew = errors.LimitNameBytes
 		i, at, t = w.nameFrom, atName, overflow
 		goto stopped
 	}
@@ -433,7 +434,7 @@ func shortInteger(b []byte, i int) int {
 func (w *walker) number(b []byte, i int) (end int, t status) {
 	end, kind, whole, s := jsonwire.ScanNumber(b, i)
 	if end-i > w.limits.NumberBytes {
-		w.overflew = limitNumber
+		w.overflew = errors.LimitNumberBytes
 		return end, overflow
 	}
 	switch {

@@ -91,11 +91,11 @@ func (s *source) atEnd() bool { return s.eof && s.at >= len(s.buf) }
 
 // value passes the value at s.at and returns its text, until more is read. The limit is
 // that of its length, or 0: then it need not fit into memory, and is not returned.
-func (s *source) value(limit limit) ([]byte, error) {
+func (s *source) value(limit errors.Limit) ([]byte, error) {
 	w := s.walker
 	w.skipper.start()
-	_, most := w.limits.of(limit)
-	if limit == limitName {
+	most := w.limits.of(limit)
+	if limit == errors.LimitNameBytes {
 		most += len(`""`)
 	}
 	from, i := s.at, s.at
@@ -109,7 +109,7 @@ func (s *source) value(limit limit) ([]byte, error) {
 		}
 		if limit != 0 && known-from > most {
 			s.at = from
-			if limit == limitHeld {
+			if limit == errors.LimitHeldBytes {
 				s.at += most
 			}
 			return nil, s.overflow(limit)
@@ -169,9 +169,8 @@ func (s *source) syntaxError(r *reader, msg string) error {
 	return e
 }
 
-func (s *source) overflow(which limit) error {
-	name, max := s.walker.limits.of(which)
-	return &errors.LimitError{Limit: name, Max: int64(max), Position: s.position(s.at)}
+func (s *source) overflow(which errors.Limit) error {
+	return &errors.LimitError{Limit: which, Max: int64(s.walker.limits.of(which)), Position: s.position(s.at)}
 }
 
 // position returns the position of an index in buf; these must ascend.

@@ -115,7 +115,7 @@ func (s *stream) grow() error {
 		}
 	}
 	if len(d.stream) >= min(most, cap(d.stream)) {
-		d.walker.overflew = limitHeld
+		d.walker.overflew = errors.LimitHeldBytes
 		return d.streamError(overflow)
 	}
 	return nil
@@ -139,7 +139,7 @@ func (s *stream) walkOn(n int, eof bool) {
 		return // the source has used the decoder
 	}
 	if s.total > int64(maxInt-n) {
-		w.overflew = limitLength
+		w.overflew = errors.LimitStreamBytes
 		s.err = d.streamError(overflow)
 		return
 	}

@@ -24,8 +24,7 @@ func (d *Decoder) streamError(st status) error {
 	w.findings.reset()
 	path := w.openPath()
 	if st == overflow {
-		name, max := w.limits.of(w.overflew)
-		return &errors.LimitError{Limit: name, Max: int64(max), Position: d.lines.position(at), Path: path}
+		return &errors.LimitError{Limit: w.overflew, Max: int64(w.limits.of(w.overflew)), Position: d.lines.position(at), Path: path}
 	}
 	if w.outOfRange {
 		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.position(at), Path: path}

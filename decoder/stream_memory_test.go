@@ -108,7 +108,7 @@ func TestStreamDepth(t *testing.T) {
 	_, err := io.ReadAll(d.NewReader(strings.NewReader(`{"x":` + doc + `}`)))
 	var e *ferrors.LimitError
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, "depth of nesting", e.Limit)
+	require.Equal(t, ferrors.LimitDepth, e.Limit)
 }
 
 func stackInUse() uint64 {
@@ -141,7 +141,7 @@ func TestHeldBytes(t *testing.T) {
 	require.NoError(t, read(names(6000)))
 	var e *ferrors.LimitError
 	require.ErrorAs(t, read(names(12000)), &e)
-	require.Equal(t, "size of what a stream must hold in bytes", e.Limit)
+	require.Equal(t, ferrors.LimitHeldBytes, e.Limit)
 	require.Equal(t, int64(held), e.Max)
 	require.NoError(t, read(`{"a"`+strings.Repeat(" ", held/2)+`:{}}`))
 	require.ErrorAs(t, read(`{"a"`+strings.Repeat(" ", 4*held)+`:{}}`), &e)

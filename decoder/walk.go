@@ -283,7 +283,7 @@ restOfName:
 		escaped = escaped || esc
 	}
 	if i-cur-1 > w.limits.NameBytes {
-		w.overflew = limitName
+		w.overflew = errors.LimitNameBytes
 		i, cur = cur, noName
 		goto tooMuch
 	}

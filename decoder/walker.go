@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -104,7 +105,7 @@ type walker struct {
 	value      *program.Node
 	field      *program.Field
 	edge       *program.Edge
-	overflew   limit
+	overflew   errors.Limit
 	outOfRange bool
 }
 

@@ -198,7 +198,7 @@ func TestErrorsAs(t *testing.T) {
 	syntax := &SyntaxError{Msg: "bad", Position: Position{Line: 2, Column: 5}, Path: Path{}.Child("x"), Err: cause}
 	assert.EqualError(t, syntax, `2:5: bad in "x"`)
 	assert.ErrorIs(t, syntax, cause)
-	assert.EqualError(t, &LimitError{Limit: "depth", Max: 7, Position: Position{Line: 1, Column: 9}}, `1:9: depth exceeds the limit of 7`)
+	assert.EqualError(t, &LimitError{Limit: LimitDepth, Max: 7, Position: Position{Line: 1, Column: 9}}, `1:9: depth of nesting exceeds the limit of 7`)
 
 	mismatch := Finding{Kind: TypeMismatch, Path: Path{}.Child("a"), Want: "object", Got: "null"}
 	assert.EqualError(t, &TypeError{Findings: List{mismatch, mismatch}}, `field "a" must be an object, not null, field "a" must be an object, not null`)

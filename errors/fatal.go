@@ -110,9 +110,9 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // A LimitError is returned for a document that is beyond one of the limits.
 // There is no result.
 type LimitError struct {
-	// Limit names the limit, such as "depth".
-	Limit string
-	// Max is the limit that was passed.
+	// Limit is which of the limits was passed.
+	Limit Limit
+	// Max is how much it allows, in the unit of the limit.
 	Max int64
 	// Position is where the document passes it.
 	Position Position
@@ -122,7 +122,7 @@ type LimitError struct {
 
 // Error returns the message with its position and path.
 func (e *LimitError) Error() string {
-	return e.Position.String() + ": " + e.Limit + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
+	return e.Position.String() + ": " + e.Limit.String() + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
 }
 
 // A DuplicateError is returned on a stream for a name that stands twice in an object

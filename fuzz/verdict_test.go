@@ -82,7 +82,7 @@ func ourFaults(err error, s *schema.Structural) []Fault {
 		return []Fault{{Sort: RangeFault, Offset: int(syntax.Position.Offset)}}
 	case errors.As(err, &syntax):
 		return []Fault{{Sort: SyntaxFault, Offset: int(syntax.Position.Offset), Text: syntax.Msg}}
-	case errors.As(err, &limit) && limit.Limit == "depth of nesting":
+	case errors.As(err, &limit) && limit.Limit == ferrors.LimitDepth:
 		return []Fault{{Sort: DepthFault, Offset: int(limit.Position.Offset)}}
 	case errors.As(err, &mismatch):
 		var list []Fault

@@ -177,8 +177,8 @@ func typeOf(object map[string]any) *runtimeschema.GroupVersionKind {
 // isLimit reports whether a document is refused for a limit that the server does not have,
 // as it has one for the depth.
 func isLimit(err error) bool {
-	var limit *decoder.LimitError
-	return errors.As(err, &limit) && !strings.HasPrefix(limit.Limit, "depth")
+	var limit *ferrors.LimitError
+	return errors.As(err, &limit) && limit.Limit != ferrors.LimitDepth
 }
 
 // An Error says why a document is refused, in the words of the API server, as they stand in

@@ -22,7 +22,7 @@ func TestFaultsOfProblems(t *testing.T) {
 	}{
 		"types":  {&ferrors.TypeError{Findings: ferrors.List{finding}}, finding.Error()},
 		"object": {&ferrors.ObjectError{Msg: "kind is missing", Path: path, Position: at}, "kind is missing"},
-		"limit":  {&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}, (&ferrors.LimitError{Limit: "depth", Max: 5, Path: path, Position: at}).Error()},
+		"limit":  {&ferrors.LimitError{Limit: ferrors.LimitDepth, Max: 5, Path: path, Position: at}, (&ferrors.LimitError{Limit: ferrors.LimitDepth, Max: 5, Path: path, Position: at}).Error()},
 	} {
 		answer := (&request.StatusError{Code: 400, Reason: "BadRequest", Message: "no", Err: c.err}).Answer(true)
 		var problem struct {

@@ -37,12 +37,12 @@ func requireJSON(t *testing.T, src, want string) {
 	assert.Equal(t, want, got, src)
 }
 
-func requireLimit(t *testing.T, src, name string, line int) {
+func requireLimit(t *testing.T, src string, which errors.Limit, line int) {
 	t.Helper()
 	_, err := convert(src)
 	var limit *errors.LimitError
 	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, name, limit.Limit)
+	assert.Equal(t, which, limit.Limit)
 	assert.Equal(t, line, limit.Position.Line, err)
 }
 
@@ -120,10 +120,10 @@ func TestAdversarial(t *testing.T) {
 		requireTwice(t, "&k spec: {cmd: x}\n*k : {priv: true}", "spec", 1, 2)
 	})
 	row(82, func(t *testing.T) {
-		requireLimit(t, bomb(9), "alias bytes", 6)
+		requireLimit(t, bomb(9), errors.LimitAliasBytes, 6)
 	})
 	row(83, func(t *testing.T) {
-		requireLimit(t, "a: &a "+strings.Repeat("x", 10_000)+"\nb: ["+strings.Repeat("*a,", 30_000)+"]", "alias bytes", 2)
+		requireLimit(t, "a: &a "+strings.Repeat("x", 10_000)+"\nb: ["+strings.Repeat("*a,", 30_000)+"]", errors.LimitAliasBytes, 2)
 	})
 	row(84, func(t *testing.T) {
 		requireSyntaxError(t, "a: &a [*a]", 1, 8, `anchor "a" value contains itself`)
@@ -173,7 +173,7 @@ func TestAdversarial(t *testing.T) {
 	})
 	row(92, func(t *testing.T) {
 		requireJSON(t, strings.Repeat("a", 1024)+": 1", `{"`+strings.Repeat("a", 1024)+`":1}`)
-		requireLimit(t, strings.Repeat("a", 1025)+": 1", "key characters", 1)
+		requireLimit(t, strings.Repeat("a", 1025)+": 1", errors.LimitKeyChars, 1)
 	})
 	row(93, func(t *testing.T) {
 		requireJSON(t, "spec: {cmd: x #}\n, priv: true}", `{"spec":{"cmd":"x","priv":true}}`)

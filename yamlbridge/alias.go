@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -118,7 +119,7 @@ func (r *Reader) alias(alias span) error {
 		return err
 	}
 	if len(r.stack)-1+int(a.height) > MaxDepth {
-		return r.limit("depth", MaxDepth, alias.start)
+		return r.limit(errors.LimitDepth, MaxDepth, alias.start)
 	}
 	r.comma()
 	r.mark(alias.start)
@@ -211,7 +212,7 @@ func readScalar(json []byte, isFloat bool) (value, error) {
 // that nodes are bounded, too.
 func (r *Reader) charge(n, off int) error {
 	if r.budget -= n; r.budget < 0 {
-		return r.limit("alias bytes", int64(r.allowed), off)
+		return r.limit(errors.LimitAliasBytes, int64(r.allowed), off)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func TestDepthLimit(t *testing.T) {
 			_, err := convert(nest(yamlbridge.MaxDepth))
 			require.NoError(t, err)
 			_, err = convert(nest(yamlbridge.MaxDepth + 1))
-			require.ErrorContains(t, err, "depth exceeds the limit of 10000")
+			require.ErrorContains(t, err, "depth of nesting exceeds the limit of 10000")
 		})
 	}
 }
@@ -151,9 +151,9 @@ func TestAliasLimit(t *testing.T) {
 	anchor := "- &a " + strings.Repeat("x", piece-2) + "\n"
 	_, err := convert(anchor + strings.Repeat("- *a\n", fits))
 	require.NoError(t, err)
-	requireLimit(t, anchor+strings.Repeat("- *a\n", fits+1), "alias bytes", fits+2)
+	requireLimit(t, anchor+strings.Repeat("- *a\n", fits+1), errors.LimitAliasBytes, fits+2)
 	// One byte more.
-	requireLimit(t, anchor+"- &b 1\n"+strings.Repeat("- *a\n", fits)+"- *b", "alias bytes", fits+3)
+	requireLimit(t, anchor+"- &b 1\n"+strings.Repeat("- *a\n", fits)+"- *b", errors.LimitAliasBytes, fits+3)
 
 	// Overridden members of merge keys cost what looking at them costs.
 	names := make([]string, 1000)
@@ -163,15 +163,15 @@ func TestAliasLimit(t *testing.T) {
 	mapping := "{" + strings.Join(names, ", ") + "}"
 	_, err = convert("- &a " + mapping + "\n- {<<: [" + strings.Repeat("*a, ", 50) + "]}")
 	require.NoError(t, err)
-	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", "alias bytes", 2)
+	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", errors.LimitAliasBytes, 2)
 
 	// What aliases are names of, and what is merged into a list that has an anchor.
 	text := strings.Repeat("x", 60_000)
-	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), "alias bytes", 179)
-	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", "alias bytes", 177)
-	requireLimit(t, "- &a {b: "+text+"}\n- ["+strings.Repeat("<<: *a,\n ", 200)+"]", "alias bytes", 176)
+	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), errors.LimitAliasBytes, 179)
+	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", errors.LimitAliasBytes, 177)
+	requireLimit(t, "- &a {b: "+text+"}\n- ["+strings.Repeat("<<: *a,\n ", 200)+"]", errors.LimitAliasBytes, 176)
 	// Each merge key looks at all copies in it.
-	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), "alias bytes", 2)
+	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), errors.LimitAliasBytes, 2)
 	_, err = convert("a: &a 1\nc: {<<: {d: [" + strings.Repeat("*a,", 2000) + "]}}\nb: " +
 		strings.Repeat("{<<: ", 1500) + "{a: [" + strings.Repeat("*a,", 4000) + "]}" + strings.Repeat(", a: 1}", 1500))
 	require.NoError(t, err)
@@ -221,13 +221,13 @@ func TestJSONLimit(t *testing.T) {
 		"x: &x {a: \"" + nuls[:most/6] + "\"}\nm:\n <<:\n - *x\n -\n  {a: \"" + nuls[:most/10] + "\",\n  c: 1}\n -\n  {b: 1}": 4,
 		"<<: {a: \"" + nuls[:most/6] + "\"}\n<<: {a: \"" + nuls[:most/6] + "\"}\na: 1\nd: 2":                                  4,
 	} {
-		requireLimit(t, src, "JSON bytes", line)
+		requireLimit(t, src, errors.LimitJSONBytes, line)
 	}
 	fits := "[" + strings.Repeat("1,", most/2-2) + "12]" // [1,1,12]
 	requireJSON(t, fits, fits)
-	requireLimit(t, strings.Replace(fits, "12]", "123]", 1), "JSON bytes", 1)
+	requireLimit(t, strings.Replace(fits, "12]", "123]", 1), errors.LimitJSONBytes, 1)
 	yamlbridge.SetMaxJSONBytes(1000)
-	requireLimit(t, `"`+strings.Repeat(`\0`, 200)+`": []`, "JSON bytes", 1)
+	requireLimit(t, `"`+strings.Repeat(`\0`, 200)+`": []`, errors.LimitJSONBytes, 1)
 	yamlbridge.SetMaxJSONBytes(most)
 	got, err := yamlbridge.AppendJSON(make([]byte, most), []byte("[a]"))
 	require.NoError(t, err)
@@ -237,10 +237,10 @@ func TestJSONLimit(t *testing.T) {
 func TestNumberLimit(t *testing.T) {
 	digits := strings.Repeat("1", yamlbridge.MaxNumberBytes-2)
 	requireJSON(t, "[0."+digits+"]", "[0.1111111111111111]")
-	requireLimit(t, "a: 0."+digits+"1", "number bytes", 1)
-	requireLimit(t, "a: "+strings.Repeat("1", 1001), "number bytes", 1)
-	requireLimit(t, "a: 0x"+strings.Repeat("0", 1001), "number bytes", 1)
-	requireLimit(t, "'a': 0\n? 0."+digits+"1\n: x", "number bytes", 2)
+	requireLimit(t, "a: 0."+digits+"1", errors.LimitNumberBytes, 1)
+	requireLimit(t, "a: "+strings.Repeat("1", 1001), errors.LimitNumberBytes, 1)
+	requireLimit(t, "a: 0x"+strings.Repeat("0", 1001), errors.LimitNumberBytes, 1)
+	requireLimit(t, "'a': 0\n? 0."+digits+"1\n: x", errors.LimitNumberBytes, 2)
 	requireJSON(t, "["+digits+"111e]", `["`+digits+`111e"]`)
 	hash := "1" + strings.Repeat("a", 2000)
 	requireJSON(t, "["+hash+"]", `["`+hash+`"]`)
@@ -287,7 +287,7 @@ func checkKeyLimit(t *testing.T, char string) {
 			}
 			var limit *errors.LimitError
 			require.ErrorAs(t, err, &limit, "%s, %s", kind, c.format)
-			assert.Equal(t, "key characters", limit.Limit)
+			assert.Equal(t, errors.LimitKeyChars, limit.Limit)
 			assert.Equal(t, c.path, limit.Path.String(), "%s, %s", kind, c.format)
 		}
 	}

@@ -1,6 +1,10 @@
 package yamlbridge
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+)
 
 // This file reads block collections (YAML 1.2 chapter 8).
 //
@@ -546,7 +550,7 @@ func (r *Reader) tabAllowed(i int) (canOpen bool, err error) {
 // checkKey refuses a key that is too long.
 func (r *Reader) checkKey(start, colon int) error {
 	if utf8.RuneCount(r.text[start:colon]) > MaxKeyChars {
-		return r.limit("key characters", MaxKeyChars, start)
+		return r.limit(errors.LimitKeyChars, MaxKeyChars, start)
 	}
 	return nil
 }

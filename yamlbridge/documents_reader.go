@@ -124,7 +124,7 @@ func (d *DocumentReader) limitError() error {
 	}
 	line := c.src[c.pos:off]
 	return &errors.LimitError{
-		Limit: "length of a document in bytes",
+		Limit: errors.LimitDocumentBytes,
 		Max:   int64(c.most),
 		Position: errors.Position{
 			Offset:     d.at + int64(off),

@@ -108,7 +108,7 @@ func TestDepthLimitInAllPlaces(t *testing.T) {
 			_, err = r.AppendJSON(nil, []byte(c.before+c.tooDeep+c.after))
 			var limit *errors.LimitError
 			require.ErrorAs(t, err, &limit, "%s: %s", kind, c.tooDeep)
-			assert.Equal(t, "depth", limit.Limit)
+			assert.Equal(t, errors.LimitDepth, limit.Limit)
 		}
 	}
 }

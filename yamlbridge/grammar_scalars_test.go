@@ -184,7 +184,7 @@ func TestSourceLimit(t *testing.T) {
 	r := yamlbridge.Reader{}
 	out, err := r.AppendJSON([]byte("before"), []byte("\x00: '456789'"))
 	require.ErrorAs(t, err, &limit)
-	assert.Equal(t, errors.LimitError{Limit: "document bytes", Max: 10, Position: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}, *limit)
+	assert.Equal(t, errors.LimitError{Limit: errors.LimitDocumentBytes, Max: 10, Position: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}, *limit)
 	assert.Equal(t, "before", string(out))
 }
 

@@ -3,6 +3,7 @@ package yamlbridge
 import (
 	"slices"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
@@ -256,7 +257,7 @@ func (r *Reader) mergeAll(s *source) error {
 // mergeMembers copies one or more members of a source to the innermost mapping.
 func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 	if len(r.stack)-2+int(s.height) > MaxDepth {
-		return r.limit("depth", MaxDepth, s.at)
+		return r.limit(errors.LimitDepth, MaxDepth, s.at)
 	}
 	r.comma()
 	start := len(r.out) - r.base

@@ -22,5 +22,5 @@ func TestMergesInPairs(t *testing.T) {
 	_, err = r.AppendJSON(nil, doc(yamlbridge.MaxAliasBytes/each))
 	var limit *errors.LimitError
 	require.ErrorAs(t, err, &limit)
-	require.Equal(t, "alias bytes", limit.Limit)
+	require.Equal(t, errors.LimitAliasBytes, limit.Limit)
 }

@@ -216,7 +216,7 @@ func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
 		r.source, r.lead = src, 0
-		return dst, r.limit("document bytes", int64(maxSourceBytes), 0)
+		return dst, r.limit(errors.LimitDocumentBytes, int64(maxSourceBytes), 0)
 	}
 	r.allowed = r.mostAliased(len(src))
 	r.budget = r.allowed
@@ -296,7 +296,7 @@ func held[T any](s []T) int { return cap(s) * int(reflect.TypeFor[T]().Size()) }
 // where it starts in the text.
 func (r *Reader) push(bracket byte, column, at int) error {
 	if len(r.stack) > MaxDepth {
-		return r.limit("depth", MaxDepth, at)
+		return r.limit(errors.LimitDepth, MaxDepth, at)
 	}
 	if r.isTooLong() {
 		return r.tooLong(at)
@@ -430,8 +430,8 @@ func (r *Reader) fail(off int, msg string) error {
 	return &errors.SyntaxError{Msg: msg, Position: r.at(off), Path: r.path()}
 }
 
-func (r *Reader) limit(name string, most int64, off int) error {
-	return &errors.LimitError{Limit: name, Max: most, Position: r.at(off), Path: r.path()}
+func (r *Reader) limit(which errors.Limit, most int64, off int) error {
+	return &errors.LimitError{Limit: which, Max: most, Position: r.at(off), Path: r.path()}
 }
 
 // isTooLong reports whether the JSON, or what is written aside, is longer than it may be. Whoever writes any
@@ -443,7 +443,9 @@ func (r *Reader) isTooLong() bool {
 	return max(len(r.out)-r.base, len(r.side)) > r.settled && r.settle()
 }
 
-func (r *Reader) tooLong(off int) error { return r.limit("JSON bytes", int64(maxJSONBytes), off) }
+func (r *Reader) tooLong(off int) error {
+	return r.limit(errors.LimitJSONBytes, int64(maxJSONBytes), off)
+}
 
 // failAtEnd is fail for what is missing where the text ends, unless it goes on and
 // could not be read.

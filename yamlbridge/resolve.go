@@ -150,7 +150,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 		return str, nil
 	}
 	if len(text) > MaxNumberBytes && !r.server {
-		return value{}, &errors.LimitError{Limit: "number bytes", Max: MaxNumberBytes}
+		return value{}, &errors.LimitError{Limit: errors.LimitNumberBytes, Max: MaxNumberBytes}
 	}
 	if ok {
 		return v, nil

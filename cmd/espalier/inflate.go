@@ -44,7 +44,7 @@ func (f inflated) Read(p []byte) (int, error) {
 	n, err := f.gzip.Read(p)
 	f.out += int64(n)
 	if most := maxInflated + maxInflatedFactor*f.read; f.out > most {
-		return 0, &errors.LimitError{Limit: "size of a compressed input in bytes, decompressed,", Max: most}
+		return 0, &errors.LimitError{Limit: errors.LimitInflatedBytes, Max: most}
 	}
 	return n, err
 }

@@ -28,7 +28,7 @@ func ndjsonDocuments(r *bufio.Reader) iter.Seq2[document, error] {
 			var err error
 			line, err = readLine(r, line[:0])
 			if err == bufio.ErrTooLong {
-				err = &errors.LimitError{Limit: "length of a document in bytes", Max: yamlbridge.MaxDocumentBytes, Position: at}
+				err = &errors.LimitError{Limit: errors.LimitDocumentBytes, Max: yamlbridge.MaxDocumentBytes, Position: at}
 			}
 			if err != nil && err != io.EOF {
 				yield(document{number: n}, err)

@@ -31,7 +31,7 @@ func (t *tracker) Read(p []byte) (n int, err error) {
 // more reads up to n bytes more.
 func (t *tracker) more(n int) error {
 	if len(t.kept) > t.most {
-		t.err = &errors.LimitError{Limit: "length of a document in bytes", Max: int64(t.most), Position: t.at}
+		t.err = &errors.LimitError{Limit: errors.LimitDocumentBytes, Max: int64(t.most), Position: t.at}
 		return t.err
 	}
 	t.kept = slices.Grow(t.kept, n)
