@@ -66,8 +66,9 @@ func (r *Reader) Reset(src io.Reader) {
 	r.start(r.d)
 }
 
-// SetContext makes the reader stop with context.Cause as soon as the context is done:
-// before the next window of input is read, which is at most 64 KiB unless a token is longer. It does
+// SetContext makes the reader stop as soon as the context is done, with an errors.IOError in which errors.Is finds
+// both ctx.Err() and context.Cause(ctx). It does so
+// before the next window of input is read, which is at most 64 KiB unless a token is longer, and does
 // not interrupt a Read of the source that blocks.
 func (r *Reader) SetContext(ctx context.Context) { r.ctx = ctx }
 
@@ -141,7 +142,7 @@ func (r *Reader) fill() {
 		return
 	}
 	for range maxEmptyReads {
-		if r.err = r.cancelled(); r.err != nil {
+		if r.err = checkContext(r.ctx, r.total); r.err != nil {
 			return
 		}
 		n, err := r.src.Read(room)

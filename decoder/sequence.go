@@ -95,8 +95,8 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	return s
 }
 
-// SetContext makes the sequence stop with context.Cause as soon as the context is done,
-// before it reads on.
+// SetContext makes the sequence stop as soon as the context is done, before it reads on, with the
+// error of [Reader.SetContext].
 func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 
 // Next goes to the next object. It returns io.EOF when there is none, and

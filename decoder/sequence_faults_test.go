@@ -219,6 +219,9 @@ func TestSequenceContext(t *testing.T) {
 		err := s.Next()
 		var failed *errors.IOError
 		require.ErrorAs(t, err, &failed)
-		assert.Equal(t, &errors.IOError{Op: "read", Offset: int64(len(c.text)), Err: cause}, failed)
+		assert.EqualError(t, failed, fmt.Sprintf("read at offset %d: the client is gone", len(c.text)))
+		assert.Equal(t, "read", failed.Op)
+		assert.ErrorIs(t, err, cause)
+		assert.ErrorIs(t, err, context.Canceled)
 	}
 }

@@ -25,8 +25,8 @@ type source struct {
 
 // Read reads from the source below, and says of an error where it was.
 func (s *source) Read(p []byte) (int, error) {
-	if s.ctx != nil && s.ctx.Err() != nil {
-		return 0, &errors.IOError{Op: "read", Offset: s.total, Err: context.Cause(s.ctx)}
+	if err := checkContext(s.ctx, s.total); err != nil {
+		return 0, err
 	}
 	n, err := s.src.Read(p)
 	if n < 0 || n > len(p) {

@@ -277,14 +277,6 @@ func (s *stream) writeTo(w io.Writer, offset int64) (int, error) {
 	return n, err
 }
 
-// cancelled returns the cause if the context of the stream is done.
-func (s *stream) cancelled() error {
-	if s.ctx == nil || s.ctx.Err() == nil {
-		return nil
-	}
-	return &errors.IOError{Op: "read", Offset: s.total, Err: context.Cause(s.ctx)}
-}
-
 // trimBlanks returns the index behind the last byte before end that is no white space.
 func trimBlanks(b []byte, end int) int {
 	for end > 0 && b[end-1] <= ' ' {

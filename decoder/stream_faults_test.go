@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
@@ -263,8 +264,10 @@ func testStreamContext(t *testing.T) {
 		r.SetContext(ctx)
 		_, err := io.Copy(io.Discard, r)
 		require.ErrorIs(t, err, errBroken)
+		require.ErrorIs(t, err, context.Canceled)
 		var e *ferrors.IOError
 		require.ErrorAs(t, err, &e)
+		require.Equal(t, errBroken.Error(), e.Err.Error())
 		require.GreaterOrEqual(t, e.Offset, int64(stopAt))
 		require.LessOrEqual(t, e.Offset, int64(stopAt+64<<10))
 		require.LessOrEqual(t, endless.read, stopAt+64<<10)
@@ -281,6 +284,14 @@ func testStreamContext(t *testing.T) {
 	tokens.SetContext(ctx)
 	_, err = tokens.ReadToken()
 	require.ErrorIs(t, err, errBroken)
+	require.ErrorIs(t, err, context.Canceled)
+
+	// Where the cause says by itself what has happened, it is the error.
+	late, done := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer done()
+	w = d.NewWriter(io.Discard)
+	w.SetContext(late)
+	require.Equal(t, &ferrors.IOError{Op: "read", Err: context.DeadlineExceeded}, w.Close())
 }
 
 // An endlessReader returns text, and then what follows from in it again and again.

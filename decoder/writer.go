@@ -37,7 +37,7 @@ func (w *Writer) Reset(dst io.Writer) {
 	w.start(w.d)
 }
 
-// SetContext makes the writer stop with context.Cause as soon as the context is done:
+// SetContext makes the writer stop as soon as the context is done, with the error of [Reader.SetContext]:
 // at the next call, or within one before another 64 KiB of it are read.
 func (w *Writer) SetContext(ctx context.Context) { w.ctx = ctx }
 
@@ -62,7 +62,7 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 		return 0, errClosed
 	}
 	for n < len(p) && w.failed == nil {
-		if w.failed = w.cancelled(); w.failed != nil {
+		if w.failed = checkContext(w.ctx, w.total); w.failed != nil {
 			break
 		}
 		var room []byte

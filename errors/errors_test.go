@@ -2,6 +2,7 @@ package errors
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -224,6 +225,23 @@ func TestErrorsAs(t *testing.T) {
 	var one *SchemaError
 	require.ErrorAs(t, schema, &one)
 	assert.Equal(t, "a.type", one.Field)
+}
+
+// TestErrorsIs holds that findings, and what wraps them, are found by what they are about.
+func TestErrorsIs(t *testing.T) {
+	sentinels := []error{ErrUnknownField, ErrDuplicateField, ErrTypeMismatch, ErrDroppedNull}
+	for i, sentinel := range sentinels {
+		f := Finding{Kind: Kind(i + 1)}
+		assert.EqualError(t, sentinel, f.Kind.String())
+		strict, mismatch := NewStrictError(List{{Kind: 9}, f}, 0), &TypeError{Findings: List{f}}
+		for _, err := range []error{&f, strict, mismatch, fmt.Errorf("items[0]: %w", strict)} {
+			assert.ErrorIs(t, err, sentinel)
+			assert.NotErrorIs(t, err, sentinels[(i+1)%len(sentinels)], "%v", err)
+		}
+	}
+	assert.NotErrorIs(t, NewStrictError(nil, 1), ErrUnknownField, "nothing was kept")
+	assert.ErrorIs(t, &DuplicateError{}, ErrDuplicateField)
+	assert.NotErrorIs(t, &DuplicateError{}, ErrUnknownField)
 }
 
 func TestListOrder(t *testing.T) {

@@ -1,7 +1,6 @@
 package errors
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -152,7 +151,8 @@ type IOError struct {
 	Op string
 	// Offset is how many bytes had been read, or written.
 	Offset int64
-	// Err is the cause.
+	// Err is the cause. Where a context is done, errors.Is finds both what its Err returns,
+	// which is context.Canceled or context.DeadlineExceeded, and its context.Cause, whose text Err has.
 	Err error
 }
 
@@ -192,7 +192,3 @@ func within(p Path) string {
 	}
 	return ` in "` + p.String() + `"`
 }
-
-// ErrBudget is returned where memory is charged to a budget that others share (decoder.Decoder.SetBudget), and that has
-// no room. It says nothing about the document, which may be decoded later.
-var ErrBudget = errors.New("there is no room left in the memory that is shared with others: try again later")
