@@ -226,7 +226,7 @@ func (d *Decoder) finish() {
 		r, f := &w.records[w.order[i].at], &w.list[i]
 		*f = errors.Finding{Kind: r.kind, Path: w.pathOf(r), Position: r.position, First: r.firstPosition, Count: r.count}
 		if r.text < r.textEnd {
-			f.SetFieldPath(w.lastTexts[r.text:r.textEnd])
+			errors.Spell(f, fieldpath.Spelled(w.lastTexts[r.text:r.textEnd]))
 		}
 		if r.kind == errors.TypeMismatch {
 			f.Want, f.Got = r.want.String(), r.got.String()
@@ -469,7 +469,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 			w.scratch = append(w.scratch, s.Name...)
 		}
 		if w.asServer {
-			w.texts = fieldpath.AppendStep(w.texts, s, first, isKey)
+			w.texts = fieldpath.AppendStep(w.texts, s, false, isKey)
 		}
 		n, first, hasKey = next, false, hasKey || isKey
 	}

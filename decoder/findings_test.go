@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
 )
 
 // TestErrorsAreTheCallers holds that what is done to a strict error, or to a finding, is seen nowhere
@@ -22,10 +24,11 @@ func TestErrorsAreTheCallers(t *testing.T) {
 		_, err := d.AppendJSON(nil, []byte(`{"b":1,"a":2,"m":1,"m":2}`))
 		return err
 	}
+	items := errors.Path{}.Child("items").Element(0)
 	first, second := strict(), strict()
 	var f *Finding
 	require.ErrorAs(t, first, &f)
-	f.SetFieldPath("items[0].n")
+	*f = f.WithPrefix(items)
 	require.EqualError(t, first, text)
 	copied := first.(*StrictError).Findings()
 	copied.SortByPosition()
@@ -35,20 +38,35 @@ func TestErrorsAreTheCallers(t *testing.T) {
 	require.EqualError(t, strict(), text)
 
 	list := d.Findings()
-	list[0].SetFieldPath("x")
+	list[0] = list[0].WithPrefix(items)
 	list[1].Path = list[0].Path
 	require.EqualError(t, strict(), text)
 
 	var all sync.WaitGroup // for the race detector: one works on an error, one on the decoder
 	all.Go(func() {
 		for range 100 {
-			f.SetFieldPath("y")
+			*f = f.WithPrefix(items)
+			f.Path = items
 		}
 	})
 	for range 100 {
 		require.EqualError(t, strict(), text)
 	}
 	all.Wait()
+}
+
+// TestPrefixOfServerTexts holds that findings which the server spells in its own way are so below a prefix.
+func TestPrefixOfServerTexts(t *testing.T) {
+	d := New(compileYAML(t, "{type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true}}"), ServerRequests)
+	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","k":{"apiVersion":"v1","kind":"K","metadata":{"x":1}}}`))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 1)
+	f := d.Findings()[0]
+	assert.EqualError(t, &f, `unknown field "[k].metadata.x"`)
+	assert.Equal(t, "k.metadata.x", f.Path.String())
+	f = f.WithPrefix(errors.Path{}.Child("items").Element(0))
+	assert.EqualError(t, &f, `unknown field "items[0][k].metadata.x"`)
+	assert.Equal(t, "items[0].k.metadata.x", f.Path.String())
 }
 
 func paths(d *Decoder) []string {

@@ -9,13 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
-
-// *Finding is what callers of sigs.k8s.io/json expect.
-var _ kjson.FieldError = (*Finding)(nil)
 
 func TestPath(t *testing.T) {
 	root := Path{}
@@ -47,13 +43,14 @@ func TestPath(t *testing.T) {
 	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
 }
 
-// TestPathsAreOfThisModule holds that nobody else can make the argument of PathOf: not by a literal, a constant or a conversion.
+// TestPathsAreOfThisModule holds that nobody else can make what PathOf and Spell take: not by a literal, a constant or a conversion.
 func TestPathsAreOfThisModule(t *testing.T) {
-	argument := reflect.TypeOf(PathOf).In(0)
-	assert.Contains(t, argument.PkgPath(), "/internal/")
-	require.Equal(t, reflect.Struct, argument.Kind())
-	require.Equal(t, 1, argument.NumField())
-	assert.False(t, argument.Field(0).IsExported())
+	for _, argument := range []reflect.Type{reflect.TypeOf(PathOf).In(0), reflect.TypeOf(Spell).In(1)} {
+		assert.Contains(t, argument.PkgPath(), "/internal/")
+		require.Equal(t, reflect.Struct, argument.Kind())
+		require.Equal(t, 1, argument.NumField())
+		assert.False(t, argument.Field(0).IsExported())
+	}
 }
 
 func TestPathSegments(t *testing.T) {
@@ -168,13 +165,46 @@ func TestMessages(t *testing.T) {
 		assert.Equal(t, c.text, c.finding.Error())
 		assert.Equal(t, c.detail, c.finding.Detail())
 	}
-	f := &Finding{Kind: UnknownField, Path: spec}
-	f.SetFieldPath("items[0].spec")
-	assert.Equal(t, "items[0].spec", f.FieldPath())
-	assert.Equal(t, `unknown field "items[0].spec"`, f.Error())
-	assert.Equal(t, "spec", f.Path.String())
-	f.SetFieldPath("")
-	assert.Equal(t, `unknown field ""`, f.Error())
+}
+
+// TestWithPrefix holds that a finding in a part of a document is one in the whole, however its path is spelled.
+func TestWithPrefix(t *testing.T) {
+	items := Path{}.Child("items").Element(0)
+	at := Position{Line: 4, Column: 3}
+	f := Finding{Kind: DuplicateField, Path: Path{}.Child("spec").Child("a.b"), Position: at, First: at, Count: 1}
+	keys := f
+	Spell(&keys, fieldpath.Spelled(".spec[a.b]"))
+	bracket := Finding{Kind: UnknownField, Path: Path{}.Child("[x").Child("y")}
+	key := bracket
+	Spell(&key, fieldpath.Spelled("[[x].y"))
+	element := Finding{Kind: TypeMismatch, Path: Path{}.Element(2), Want: "object", Got: "null"}
+	root := Finding{Kind: TypeMismatch, Want: "object", Got: "null"}
+	for _, c := range []struct {
+		finding      Finding
+		alone, below string
+	}{
+		{f, `duplicate field "spec.a.b"`, `duplicate field "items[0].spec.a.b"`},
+		{keys, `duplicate field "spec[a.b]"`, `duplicate field "items[0].spec[a.b]"`},
+		{bracket, `unknown field "[x.y"`, `unknown field "items[0].[x.y"`},
+		{key, `unknown field "[[x].y"`, `unknown field "items[0][[x].y"`},
+		{element, `field "[2]" must be an object, not null`, `field "items[0][2]" must be an object, not null`},
+		{root, `the document must be an object, not null`, `field "items[0]" must be an object, not null`},
+	} {
+		before := c.finding
+		below := c.finding.WithPrefix(items)
+		assert.Equal(t, before, c.finding, "it is not changed")
+		assert.EqualError(t, &c.finding, c.alone)
+		assert.EqualError(t, &below, c.below)
+		assert.Equal(t, items.Pointer()+before.Path.Pointer(), below.Path.Pointer())
+		assert.True(t, below.Path == items || below.Path.IsWithin(items))
+		above := Path{}.Child("list")
+		again := below.WithPrefix(above)
+		assert.Equal(t, strings.Replace(c.below, `"items`, `"list.items`, 1), again.Error())
+		assert.Equal(t, c.finding.WithPrefix(Path{}), c.finding)
+	}
+	below := keys.WithPrefix(items)
+	assert.Equal(t, "items[0].spec[a.b]", below.FieldPath())
+	assert.Equal(t, `4:3: duplicate field "items[0].spec[a.b]", first at 4:3`, below.Detail())
 }
 
 func TestKindNames(t *testing.T) {

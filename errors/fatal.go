@@ -37,7 +37,7 @@ func (e *StrictError) Error() string {
 	return "strict decoding error: " + joinFindings(e.list, e.omitted)
 }
 
-// Unwrap returns the findings, each a *Finding, which are the caller's: their paths can be replaced, and
+// Unwrap returns the findings, each a *Finding, which are the caller's: they can be changed, and
 // the text of the error stays as it is.
 func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings()) }
 

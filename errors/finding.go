@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // A Kind says what a [Finding] is about.
@@ -39,8 +42,7 @@ func (k Kind) String() string {
 
 // A Finding is something that is reported and does not stop decoding.
 //
-// *Finding is an error with the API server's text, and satisfies the FieldError
-// interface of sigs.k8s.io/json.
+// *Finding is an error with the API server's text.
 type Finding struct {
 	Kind Kind
 	// Path leads to the member or element that is meant.
@@ -58,9 +60,8 @@ type Finding struct {
 	// "integer or string".
 	Want, Got string
 
-	// fieldPath overrides Path once SetFieldPath was called.
-	fieldPath    string
-	hasFieldPath bool
+	// spelling is what messages say in place of Path, as it goes on behind other steps, or "".
+	spelling string
 }
 
 // Error returns the API server's text: unknown field "spec.a".
@@ -92,18 +93,30 @@ func (f *Finding) Detail() string {
 	return s
 }
 
-// FieldPath returns the path in the API server's spelling, or what
-// [Finding.SetFieldPath] has put in its place.
+// FieldPath returns the path in the API server's spelling. That is the text of Path, but for what decoders that stand in for the
+// server's find in embedded resources: there it may have the keys of maps in brackets.
 func (f *Finding) FieldPath() string {
-	if f.hasFieldPath {
-		return f.fieldPath
+	if f.spelling != "" {
+		return strings.TrimPrefix(f.spelling, ".")
 	}
 	return f.Path.String()
 }
 
-// SetFieldPath replaces the path in messages, for callers that decoded a part
-// of a larger document. Path stays as it is.
-func (f *Finding) SetFieldPath(path string) { f.fieldPath, f.hasFieldPath = path, true }
+// WithPrefix returns the finding for who has decoded a part of a larger document, to which prefix leads: its Path and its
+// messages start there. Its positions stay as they are. The finding itself is not changed.
+//
+// Prefixes are not bounded by [MaxPathBytes].
+func (f Finding) WithPrefix(prefix Path) Finding {
+	if f.spelling != "" {
+		f.spelling = string(fieldpath.AppendBelow(nil, prefix.enc)) + f.spelling
+	}
+	f.Path.enc = prefix.enc + f.Path.enc
+	return f
+}
+
+// Spell makes messages say something else than the text of f.Path. It is for packages of this module: no other can make
+// the argument.
+func Spell(f *Finding, as fieldpath.Spelling) { f.spelling = as.String() }
 
 func article(types string) string {
 	switch types {

@@ -17,11 +17,11 @@ func TestLogged(t *testing.T) {
 	const want = `{"kind":"unknown field","message":"unknown field \"spec[0].a/b\"","path":"spec[0].a/b","pointer":"/spec/0/a~1b",` +
 		`"position":{"offset":7,"line":2,"column":3,"byteColumn":4}}`
 	second := Finding{Kind: DuplicateField, Path: Path{}.Child("a"), First: at, Count: 2}
-	second.SetFieldPath("items[1].a")
+	second = second.WithPrefix(Path{}.Child("items").Element(1))
 	for text, v := range map[string]any{
 		want: unknown, want + " ": &unknown,
-		`{"kind":"duplicate field","message":"duplicate field \"items[1].a\"","path":"items[1].a","pointer":"/a","first":{"offset":7,"line":2,"column":3,"byteColumn":4},"count":2}`: second,
-		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                          Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
+		`{"kind":"duplicate field","message":"duplicate field \"items[1].a\"","path":"items[1].a","pointer":"/items/1/a","first":{"offset":7,"line":2,"column":3,"byteColumn":4},"count":2}`: second,
+		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                                  Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
 		`{"findings":[` + want + `],"omitted":3}`: NewStrictError(List{unknown}, 3),
 		`{"findings":[` + want + `]}`:             &TypeError{Findings: List{unknown}},
 		`{"a":"dropped null"}`:                    map[string]Kind{"a": DroppedNull},

@@ -77,13 +77,9 @@ func (p *itemPruner) add(i int, strict []error, most int) {
 		case p.own == most:
 			p.omitted++
 		default:
-			path := f.FieldPath()
-			if !strings.HasPrefix(path, "[") {
-				path = "." + path
-			}
-			f.SetFieldPath(fmt.Sprintf("items[%d]%s", i, path))
-			f.Position, f.First = ferrors.Position{}, ferrors.Position{} // in a text that nobody has
-			p.found = append(p.found, f)
+			found := f.WithPrefix(ferrors.Path{}.Child("items").Element(i))
+			found.Position, found.First = ferrors.Position{}, ferrors.Position{} // in a text that nobody has
+			p.found = append(p.found, &found)
 			p.own++
 		}
 	}

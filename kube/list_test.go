@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 // TestLists asserts that each item of a list is what it is when it is sent by itself, with the same findings,
@@ -80,6 +81,10 @@ func TestListsWithoutTypes(t *testing.T) {
 	list := new(unstructured.UnstructuredList)
 	_, _, err = s.Decode([]byte(strings.Replace(doc, ",null,[]", "", 1)), nil, list)
 	assert.EqualError(t, err, `strict decoding error: duplicate field "items[0].spec.bad", unknown field "items[0].spec.bad"`)
+	strict, _ := runtime.AsStrictDecodingError(err)
+	unknown, isFinding := strict.Errors()[1].(*ferrors.Finding)
+	require.True(t, isFinding)
+	assert.Equal(t, "/items/0/spec/bad", unknown.Path.Pointer())
 	require.Len(t, list.Items, 2)
 	assert.NotContains(t, list.Items[0].Object["spec"], "bad")
 

@@ -31,6 +31,15 @@ func Of(encoded string) Encoded { return Encoded{encoded} }
 // String returns the encoded path, not its text.
 func (e Encoded) String() string { return e.text }
 
+// A Spelling is what messages say in place of a path, for errors.Spell. As with [Encoded], nobody else can make one.
+type Spelling struct{ text string }
+
+// Spelled returns the spelling of a text that goes on behind other steps: one that starts with a name starts with a dot.
+func Spelled(text string) Spelling { return Spelling{text} }
+
+// String returns the text.
+func (s Spelling) String() string { return s.text }
+
 // A Segment is one step of a path: see errors.Segment, which has the same fields.
 type Segment struct {
 	Name   string // the name, where IsName

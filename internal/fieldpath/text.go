@@ -17,6 +17,14 @@ func AppendText(b []byte, encoded string) []byte {
 	return b
 }
 
+// AppendBelow appends an encoded path as [AppendText] spells it behind other steps.
+func AppendBelow(b []byte, encoded string) []byte {
+	for s := range Segments(encoded) {
+		b = AppendStep(b, s, false, false)
+	}
+	return b
+}
+
 // AppendStep appends one step as [AppendText] spells it. first says that it is
 // the first of its path, asKey that a name is spelled like an index, m[k]: in some
 // of its messages the API server writes the keys of maps so.
