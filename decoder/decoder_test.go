@@ -244,7 +244,7 @@ func TestSyntaxErrors(t *testing.T) {
 func TestPeekWithinMismatch(t *testing.T) {
 	for range 2 {
 		_, _, err := PeekType([]byte(`{"kind":{"kind":1,"other":2},"apiVersion":"a","apiVersion":"b"}`))
-		require.EqualError(t, err, `field "kind" must be a string, not an object`)
+		require.EqualError(t, err, `1:9: field "kind" must be a string, not an object`)
 		_, _, err = PeekType([]byte(`{"kind":"K","apiVersion":"v1"}` + blanks))
 		require.NoError(t, err)
 	}
@@ -257,9 +257,9 @@ func TestPeekType(t *testing.T) {
 		{src: ` { "x":{"kind":"no"}, "kind" : "K" , "apiVersion":"g/v1","y":[1] } `, apiVersion: "g/v1", kind: "K"},
 		{src: `{"kind":"Safe","\u006bind":"Evil","Kind":"Other"}`, kind: "Evil"},
 		{src: `{"kind":"a\"b\u0041"}`, kind: `a"bA`},
-		{src: `{"kind":5}`, err: `field "kind" must be a string, not a number`},
-		{src: `{"kind":null}`, err: `field "kind" must be a string, not null`},
-		{src: `[]`, err: `the document must be an object, not an array`},
+		{src: `{"kind":5}`, err: `1:9: field "kind" must be a string, not a number`},
+		{src: `{"kind":null}`, err: `1:9: field "kind" must be a string, not null`},
+		{src: `[]`, err: `1:1: the document must be an object, not an array`},
 		{src: `{"kind":"K","x":[}`, err: `1:18: invalid character '}', where a value or ']' is expected in "x[0]"`},
 		{src: `{"kind":"K"} x`, err: `1:14: something follows the document: "x"`},
 	} {

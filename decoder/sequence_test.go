@@ -216,16 +216,16 @@ func TestSequence(t *testing.T) {
 		{
 			name: "no objects", text: `12 "s"null true[{}]-0.5{` + isA + `}falsenull1`,
 			want: []string{
-				`1:1 ; the document must be an object, not a number`,
-				`1:4 ; the document must be an object, not a string`,
-				`1:7 ; the document must be an object, not null`,
-				`1:12 ; the document must be an object, not a boolean`,
-				`1:16 ; the document must be an object, not an array`,
-				`1:20 ; the document must be an object, not a number`,
+				`1:1 ; 1:1: the document must be an object, not a number`,
+				`1:4 ; 1:4: the document must be an object, not a string`,
+				`1:7 ; 1:7: the document must be an object, not null`,
+				`1:12 ; 1:12: the document must be an object, not a boolean`,
+				`1:16 ; 1:16: the document must be an object, not an array`,
+				`1:20 ; 1:20: the document must be an object, not a number`,
 				`1:24 A{` + isA + `}`,
-				`1:59 ; the document must be an object, not a boolean`,
-				`1:64 ; the document must be an object, not null`,
-				`1:68 ; the document must be an object, not a number`,
+				`1:59 ; 1:59: the document must be an object, not a boolean`,
+				`1:64 ; 1:64: the document must be an object, not null`,
+				`1:68 ; 1:68: the document must be an object, not a number`,
 			},
 		},
 		{
@@ -234,13 +234,13 @@ func TestSequence(t *testing.T) {
 				`1:1 A; no matches for kind "A" in version ""`,
 				`1:13 A{` + isA + `}`,
 				`1:48 A; no matches for kind "A" in version "e.io/v2": the kind has v1`,
-				`1:83 ; field "kind" must be a string, not a number`,
+				`1:83 ; 1:91: field "kind" must be a string, not a number`,
 				`1:93 B{` + isB + `}`,
 			},
 		},
 		{
 			name: "an error of one object", text: `{` + isA + `,"metadata":{"name":1}} {` + isA + `}`,
-			want: []string{`1:1 A; 1:55: field "metadata.name" must be a string, not a number; field "metadata.name" must be a string, not a number`, `1:59 A{` + isA + `}`},
+			want: []string{`1:1 A; 1:55: field "metadata.name" must be a string, not a number; 1:55: field "metadata.name" must be a string, not a number`, `1:59 A{` + isA + `}`},
 		},
 		{
 			name: "fault in an object", text: "{" + isA + "}\r\n{\"x\":[1,]}{}", want: []string{`1:1 A{` + isA + `}`},
@@ -252,19 +252,19 @@ func TestSequence(t *testing.T) {
 		},
 		// The value before is no part of the number or literal.
 		{
-			name: "fault behind a number", text: "1-x", want: []string{`1:1 ; the document must be an object, not a number`},
+			name: "fault behind a number", text: "1-x", want: []string{`1:1 ; 1:1: the document must be an object, not a number`},
 			end: `1:3: invalid character 'x' in a number, where a digit is expected`,
 		},
 		{
-			name: "fault behind a literal", text: "truefalsy", want: []string{`1:1 ; the document must be an object, not a boolean`},
+			name: "fault behind a literal", text: "truefalsy", want: []string{`1:1 ; 1:1: the document must be an object, not a boolean`},
 			end: `1:9: invalid character 'y' in the literal false`,
 		},
 		{
-			name: "beyond float64", text: "null-1e999", want: []string{`1:1 ; the document must be an object, not null`},
+			name: "beyond float64", text: "null-1e999", want: []string{`1:1 ; 1:1: the document must be an object, not null`},
 			end: `1:5: number "-1e999" is beyond the range of float64`,
 		},
 		{
-			name: "not UTF-8", text: "null \"é\xc3\"", want: []string{`1:1 ; the document must be an object, not null`},
+			name: "not UTF-8", text: "null \"é\xc3\"", want: []string{`1:1 ; 1:1: the document must be an object, not null`},
 			end: `1:8: invalid UTF-8 in a string: "\xc3"`,
 		},
 		{name: "lone surrogate", text: `{"a":"\ud800"}`, end: `1:7: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected`},
@@ -293,9 +293,9 @@ func TestListSequence(t *testing.T) {
 			`1:11 List; no matches for kind "List" in version ""`, `1:79 A` + a,
 		}},
 		{name: "no objects", text: `{"items":[null,1,[]]}`, want: []string{
-			`1:11 ; the document must be an object, not null`,
-			`1:16 ; the document must be an object, not a number`,
-			`1:18 ; the document must be an object, not an array`,
+			`1:11 ; 1:11: the document must be an object, not null`,
+			`1:16 ; 1:16: the document must be an object, not a number`,
+			`1:18 ; 1:18: the document must be an object, not an array`,
 		}},
 		{name: "long members beside", text: `{"a":"` + strings.Repeat(`\"é`, 1000) + `","items":[` + a + `],"b":[` + strings.Repeat(`{"k":[1]},`, 500) + `0]}`, want: []string{
 			`1:3018 A` + a,
@@ -346,10 +346,10 @@ func TestYAMLSequence(t *testing.T) {
 		}},
 		{name: "errors of one document", text: "a: [\n---\n- 1\n---\napiVersion: x\nkind:  5\n---\nkind: é\n---\n" + a + "metadata: {name: [1]}\n---\n" + a, want: []string{
 			`1:1 ; 2:1: did not find the end of the collection: the text ends within brackets in "a[0]"`,
-			`2:1 ; the document must be an object, not an array`,
-			`4:1 ; field "kind" must be a string, not a number`,
+			`2:1 ; 3:1: the document must be an object, not an array`,
+			`4:1 ; 6:8: field "kind" must be a string, not a number`,
 			`7:1 é; no matches for kind "é" in version ""`,
-			`9:1 A; 12:18: field "metadata.name" must be a string, not an array; field "metadata.name" must be a string, not an array`,
+			`9:1 A; 12:18: field "metadata.name" must be a string, not an array; 12:18: field "metadata.name" must be a string, not an array`,
 			`13:1 A{` + isA + `}`,
 		}},
 	} {
@@ -562,7 +562,7 @@ func TestYAMLSequenceErrorPlaces(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Next())
 	_, _, err = s.Type()
-	require.ErrorContains(t, err, `field "kind" must be a string, not an array`)
+	require.EqualError(t, err, `4:7: field "kind" must be a string, not an array`)
 	var mismatch *errors.TypeError
 	require.ErrorAs(t, err, &mismatch)
 	require.Equal(t, errors.Position{Offset: 19, Line: 4, Column: 7, ByteColumn: 7}, mismatch.Findings[0].Position)

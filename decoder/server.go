@@ -5,7 +5,9 @@ package decoder
 // and kind are; the rest is done to its result.
 
 import (
+	stderrors "errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -182,9 +184,25 @@ func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 	d.account.Give(second.account.Held() + len(aside))
 	if err != nil {
 		// Its positions are none in the document, and nothing in that is wrong.
-		err = &errors.ObjectError{Msg: "with defaults, " + err.Error(), Position: d.position(jsonwire.Blanks(src, 0))}
+		err = &errors.ObjectError{Msg: "with defaults, " + unplaced(err), Position: d.position(jsonwire.Blanks(src, 0))}
 	}
 	return done, err
+}
+
+// unplaced returns the text of an error, for mismatches without their positions.
+func unplaced(err error) string {
+	e, isMismatch := stderrors.AsType[*errors.TypeError](err)
+	if !isMismatch {
+		return err.Error()
+	}
+	var texts []string
+	for i := range e.Findings {
+		texts = append(texts, e.Findings[i].Error())
+	}
+	if e.Omitted > 0 {
+		texts = append(texts, strconv.Itoa(e.Omitted)+" more")
+	}
+	return strings.Join(texts, ", ")
 }
 
 // defers reports whether no defaults are inserted into objects of the node, and

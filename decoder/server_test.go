@@ -68,14 +68,14 @@ func TestKubernetesVerdicts(t *testing.T) {
 		{`{"kind":"\u1`, `1:13: unexpected end of input within a string in "kind"`},
 		{`{"kind":"\ud83c\udf`, `1:20: unexpected end of input within a string in "kind"`},
 		{`{"kind":"\ud83c\udf33`, `1:22: unexpected end of input within a string in "kind"`},
-		{`{"kind":null}`, `field "kind" must be a string, not null`},
-		{`{"kind":"K","apiVersion":1}`, `field "apiVersion" must be a string, not a number`},
-		{`{"kind":"K","metadata":{"labels":{"a":5}}}`, `field "metadata.labels.a" must be a string, not a number`},
-		{`{"kind":"K","metadata":"x"}`, `field "metadata" must be an object, not a string`},
-		{`{"kind":"K","metadata":{"generation":1.5}}`, `field "metadata.generation" must be an integer, not a number`},
+		{`{"kind":null}`, `1:9: field "kind" must be a string, not null`},
+		{`{"kind":"K","apiVersion":1}`, `1:26: field "apiVersion" must be a string, not a number`},
+		{`{"kind":"K","metadata":{"labels":{"a":5}}}`, `1:39: field "metadata.labels.a" must be a string, not a number`},
+		{`{"kind":"K","metadata":"x"}`, `1:24: field "metadata" must be an object, not a string`},
+		{`{"kind":"K","metadata":{"generation":1.5}}`, `1:38: field "metadata.generation" must be an integer, not a number`},
 		{`{"kind":"K","metadata":{"creationTimestamp":"x"}}`, `1:24: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "metadata"`},
 		{`{"kind":"K","l":[{},{"metadata":{"deletionTimestamp":"x"}}]}`, `1:33: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "l[1].metadata"`},
-		{`{"kind":"K","e":{"kind":1}}`, `field "e.kind" must be a string, not a number`},
+		{`{"kind":"K","e":{"kind":1}}`, `1:25: field "e.kind" must be a string, not a number`},
 		{"{\"kind\":\"K\",\"x\":\"\xff\",}", `1:21: invalid character '}', where a name in double quotes is expected`},
 	} {
 		out, err := d.AppendJSON(nil, slices.Clip([]byte(c.in)))
@@ -106,9 +106,22 @@ func TestServerStorage(t *testing.T) {
 		}
 	}
 	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","metadata":"x"}`))
-	assert.EqualError(t, err, `field "metadata" must be an object, not a string`)
+	assert.EqualError(t, err, `1:24: field "metadata" must be an object, not a string`)
 	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","apiVersion":1}`))
-	assert.EqualError(t, err, `field "apiVersion" must be a string, not a number`, "at the root")
+	assert.EqualError(t, err, `1:26: field "apiVersion" must be a string, not a number`, "at the root")
+}
+
+// TestStorageDefaultsRefused holds that what is said of defaults has no places in a document where they are not.
+func TestStorageDefaultsRefused(t *testing.T) {
+	embedded := "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, default: {apiVersion: v1, kind: A, metadata: 1}}"
+	p := compileYAML(t, "{type: object, additionalProperties: {type: object, properties: {a: "+embedded+", b: "+embedded+"}}}")
+	for most, want := range map[int]string{
+		2: `1:1: with defaults, field "m.a.metadata" must be an object, not a number, field "m.b.metadata" must be an object, not a number`,
+		1: `1:1: with defaults, field "m.a.metadata" must be an object, not a number, 1 more`,
+	} {
+		_, err := New(p, ServerStorage, Limits{Findings: most}).AppendJSON(nil, []byte(`{"kind":"K","m":{}}`))
+		assert.EqualError(t, err, want)
+	}
 }
 
 // TestNumbersOfDefaults has a default that the server writes otherwise, as the only such number.

@@ -291,7 +291,8 @@ func testStreamContext(t *testing.T) {
 	defer done()
 	w = d.NewWriter(io.Discard)
 	w.SetContext(late)
-	require.Equal(t, &ferrors.IOError{Op: "read", Err: context.DeadlineExceeded}, w.Close())
+	_, err = w.Write([]byte(`{}`))
+	require.Equal(t, &ferrors.IOError{Op: "read", Err: context.DeadlineExceeded}, err)
 }
 
 // An endlessReader returns text, and then what follows from in it again and again.

@@ -231,8 +231,8 @@ func TestErrorsAs(t *testing.T) {
 	assert.ErrorIs(t, syntax, cause)
 	assert.EqualError(t, &LimitError{Limit: LimitDepth, Max: 7, Position: Position{Line: 1, Column: 9}}, `1:9: depth of nesting exceeds the limit of 7`)
 
-	mismatch := Finding{Kind: TypeMismatch, Path: Path{}.Child("a"), Want: "object", Got: "null"}
-	assert.EqualError(t, &TypeError{Findings: List{mismatch, mismatch}}, `field "a" must be an object, not null, field "a" must be an object, not null`)
+	mismatch := Finding{Kind: TypeMismatch, Path: Path{}.Child("a"), Want: "object", Got: "null", Position: Position{Line: 2, Column: 5}}
+	assert.EqualError(t, &TypeError{Findings: List{mismatch, mismatch}, Omitted: 3}, `2:5: field "a" must be an object, not null, 2:5: field "a" must be an object, not null and 3 more`)
 	duplicate := &DuplicateError{Path: Path{}.Child("a"), Position: Position{Line: 2, Column: 5}}
 	assert.EqualError(t, duplicate, `2:5: duplicate field "a": the first was sent already`)
 	duplicate.First = Position{Line: 1, Column: 2}

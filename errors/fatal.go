@@ -34,7 +34,7 @@ func (e *StrictError) Omitted() int { return e.omitted }
 // Error returns the API server's text: strict decoding error: unknown field
 // "a", unknown field "b".
 func (e *StrictError) Error() string {
-	return "strict decoding error: " + joinFindings(e.list, e.omitted)
+	return "strict decoding error: " + joinFindings(e.list, e.omitted, (*Finding).Error)
 }
 
 // Unwrap returns the findings, each a *Finding, which are the caller's: they can be changed, and
@@ -55,19 +55,20 @@ type TypeError struct {
 	Omitted int `json:"omitted,omitzero"`
 }
 
-// Error names each field, the type it must have and the one it has.
-func (e *TypeError) Error() string { return joinFindings(e.Findings, e.Omitted) }
+// Error names each value with its position, the type it must have and the one it has: 4:3: field "spec.a" must be an
+// object, not a string.
+func (e *TypeError) Error() string { return joinFindings(e.Findings, e.Omitted, (*Finding).Detail) }
 
 // Unwrap returns the findings, each a *Finding.
 func (e *TypeError) Unwrap() []error { return unwrapFindings(e.Findings) }
 
-func joinFindings(l List, omitted int) string {
+func joinFindings(l List, omitted int, text func(*Finding) string) string {
 	var b strings.Builder
 	for i := range l {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(l[i].Error())
+		b.WriteString(text(&l[i]))
 	}
 	if omitted > 0 {
 		b.WriteString(" and " + strconv.Itoa(omitted) + " more")

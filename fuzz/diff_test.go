@@ -253,21 +253,21 @@ func TestFaultTexts(t *testing.T) {
 		{why: "Of null it misses the kind. It is no object.",
 			schema: nothing, document: `null`,
 			theirs: `refused: kind: Object 'Kind' is missing in 'null'`,
-			ours:   `refused: the document must be an object, not null`,
-			exact:  `refused: the document must be an object, not null`},
+			ours:   `refused: 1:1: the document must be an object, not null`,
+			exact:  `refused: 1:1: the document must be an object, not null`},
 		{why: "It looks at one thing after the other. Here all that is of a wrong type is named at once, and before what is missing.",
 			schema: resources, document: `{"metadata":{"labels":{"a":5,"b":true},"finalizers":1},"m":{"k":{"kind":1}}}`,
 			theirs: `refused: kind: Object 'Kind' is missing in '{"metadata":{"labels":{"a":5,"b":true},"finalizers":1},"m":{"k":{"kind":1}}}'`,
-			ours:   `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.labels.b" must be a string, not a boolean, field "metadata.finalizers" must be an array, not a number, field "m.k.kind" must be a string, not a number`,
-			exact:  `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.labels.b" must be a string, not a boolean, field "metadata.finalizers" must be an array, not a number, field "m.k.kind" must be a string, not a number`},
+			ours:   `refused: 1:28: field "metadata.labels.a" must be a string, not a number, 1:34: field "metadata.labels.b" must be a string, not a boolean, 1:53: field "metadata.finalizers" must be an array, not a number, 1:73: field "m.k.kind" must be a string, not a number`,
+			exact:  `refused: 1:28: field "metadata.labels.a" must be a string, not a number, 1:34: field "metadata.labels.b" must be a string, not a boolean, 1:53: field "metadata.finalizers" must be an array, not a number, 1:73: field "m.k.kind" must be a string, not a number`},
 		{why: "In metadata it names the first of a walk with sorted names, and not what in it.",
 			schema: nothing, document: `{"kind":"A","metadata":{"labels":{"a":5},"annotations":{"b":true}}}`,
 			theirs: `refused: root metadata: json: cannot unmarshal bool into Go struct field ObjectMeta.annotations of type string`,
-			ours:   `refused: field "metadata.labels.a" must be a string, not a number, field "metadata.annotations.b" must be a string, not a boolean`},
+			ours:   `refused: 1:39: field "metadata.labels.a" must be a string, not a number, 1:61: field "metadata.annotations.b" must be a string, not a boolean`},
 		{why: "Its decoder stops at what is no time.",
 			schema: nothing, document: `{"kind":"A","metadata":{"creationTimestamp":"x","annotations":1}}`,
 			theirs: `refused: root metadata: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`,
-			ours:   `refused: field "metadata.annotations" must be an object, not a number`},
+			ours:   `refused: 1:63: field "metadata.annotations" must be an object, not a number`},
 		{why: "A number beyond float64 is refused where it stands; the server finds what is no JSON behind it first.",
 			schema: nothing, document: `{"kind":"A","a":1e400,}`,
 			theirs: `refused: sniff: couldn't get version/kind; json parse error: invalid character '}' looking for beginning of object key string`,
@@ -279,7 +279,7 @@ func TestFaultTexts(t *testing.T) {
 		{why: "A null where it wants a text is no error to its first reader.",
 			schema: nothing, document: `{"kind":"A","apiVersion":null}`,
 			theirs: `refused: type meta: .apiVersion accessor error: <nil> is of the type <nil>, expected string`,
-			ours:   `refused: field "apiVersion" must be a string, not null`},
+			ours:   `refused: 1:26: field "apiVersion" must be a string, not null`},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			if c.class == "" {
@@ -302,7 +302,7 @@ func TestOneOfMany(t *testing.T) {
 	}
 	assert.Len(t, named, 3, "%v", named)
 	_, err := c.decoder.AppendJSON(nil, []byte(doc))
-	assert.EqualError(t, err, `field "m.a.kind" must be a string, not a number, field "m.b.apiVersion" must be a string, not a number, field "m.c.metadata" must be an object, not a number`)
+	assert.EqualError(t, err, `1:30: field "m.a.kind" must be a string, not a number, 1:51: field "m.b.apiVersion" must be a string, not a number, 1:70: field "m.c.metadata" must be an object, not a number`)
 }
 
 // TestDroppedNulls: the server drops nulls silently (11.14), and so do we if nobody

@@ -57,7 +57,7 @@ func TestMergePatchUndecodable(t *testing.T) {
 		{"", `{"spec":`, "invalid JSON patch", 400},
 		{"", `null`, "Invalid JSON Patch", 400},
 		{"", `[1]`, "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}", 400},
-		{"?fieldValidation=Ignore", `[1]`, ` "" is invalid: patch: Invalid value: "[1]": the document must be an object, not an array`, 422},
+		{"?fieldValidation=Ignore", `[1]`, ` "" is invalid: patch: Invalid value: "[1]": 1:1: the document must be an object, not an array`, 422},
 		{"?fieldValidation=Ignore", ` 7`, "Invalid JSON Patch", 400},
 		{"", `{"spec":{"size":1e999}}`, "error decoding patch: json: cannot unmarshal number 1e999 into Go value of type float64", 400},
 		{"", `{"metadata":{"labels":{"a":{}}}}`, ` "" is invalid: patch: Invalid value: "{\"metadata\":{\"labels\":{\"a\":{}}}}": json: cannot unmarshal object into Go struct field ObjectMeta.labels of type string`, 422},
