@@ -11,6 +11,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -135,7 +136,7 @@ func ours(name string, v decoder.FieldValidation) Contender {
 
 // unlessStrict drops the errors with which a result is complete.
 func unlessStrict(err error) error {
-	if _, ok := err.(*decoder.StrictError); ok { // errors.As would allocate, and be counted
+	if _, ok := err.(*errors.StrictError); ok { // errors.As would allocate, and be counted
 		return nil
 	}
 	return err

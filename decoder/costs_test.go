@@ -75,7 +75,7 @@ func TestDefaultBudget(t *testing.T) {
 			_, err := of(1000*c.size).AppendJSON(nil, src)
 			require.NoError(t, err, c.item)
 			_, err = of(1000*c.size-1).AppendJSON(nil, src)
-			var limit *decoder.LimitError
+			var limit *errors.LimitError
 			require.ErrorAs(t, err, &limit, c.item)
 			require.Equal(t, errors.LimitDefaultBytes, limit.Limit)
 		}

@@ -12,16 +12,6 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// These are the types of package errors that most programs name.
-type (
-	Finding     = errors.Finding
-	SyntaxError = errors.SyntaxError
-	LimitError  = errors.LimitError
-	TypeError   = errors.TypeError
-	ObjectError = errors.ObjectError
-	StrictError = errors.StrictError
-)
-
 // A Decoder decodes documents against one program, one after the other. It
 // keeps its buffers from call to call, so that decoding allocates nothing once
 // they have grown. It is not for use by several goroutines at a time; the

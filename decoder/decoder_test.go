@@ -89,7 +89,7 @@ func TestNoAllocations(t *testing.T) {
 			for _, p := range []*schema.Program{p, yaml} {
 				d := New(p, v)
 				dst, err := d.AppendJSON(nil, doc)
-				var strict *StrictError
+				var strict *ferrors.StrictError
 				require.Equal(t, v == Strict && len(d.Findings()) > 0, errors.As(err, &strict), "%v", err)
 				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendJSON(dst[:0], doc) }), "%v %.60s", v, doc)
 				dst, yamlErr := d.AppendYAML(dst[:0], doc)
@@ -150,10 +150,10 @@ func TestStrictReturnsBoth(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Strict)
 	out, err := d.AppendJSON(nil, []byte(`{"s":"a","x":1,"s":"b"}`))
 	assert.Equal(t, `{"s":"b","obj":{"b":2,"a":"abc"}}`, string(out))
-	var strict *StrictError
+	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
 	assert.Equal(t, `strict decoding error: duplicate field "s", unknown field "x"`, err.Error())
-	var finding *Finding
+	var finding *ferrors.Finding
 	require.ErrorAs(t, err, &finding)
 	assert.Equal(t, ferrors.DuplicateField, finding.Kind)
 	assert.Equal(t, ferrors.Position{Offset: 15, Line: 1, Column: 16, ByteColumn: 16}, finding.Position)
@@ -231,7 +231,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{`{"x":-1e999}`, `1:6: number "-1e999" is beyond the range of float64 in "x"`},
 	} {
 		out, err := d.AppendJSON(nil, []byte(c.src))
-		var syntax *SyntaxError
+		var syntax *ferrors.SyntaxError
 		if assert.ErrorAs(t, err, &syntax, c.src) {
 			assert.Equal(t, c.want, err.Error())
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -93,7 +94,7 @@ func Example_reverseProxy() {
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			status := http.StatusBadGateway
-			var syntax *decoder.SyntaxError
+			var syntax *ferrors.SyntaxError
 			if errors.As(err, &syntax) {
 				status = http.StatusBadRequest
 			}

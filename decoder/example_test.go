@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -78,7 +79,7 @@ func ExampleDecoder_AppendJSON() {
 	fmt.Println(string(out))
 	fmt.Println(err)
 
-	var strict *decoder.StrictError
+	var strict *ferrors.StrictError
 	if errors.As(err, &strict) {
 		for _, f := range strict.Findings() {
 			fmt.Println(f.Kind, f.Path.Pointer(), f.Position)

@@ -26,11 +26,11 @@ func TestErrorsAreTheCallers(t *testing.T) {
 	}
 	items := errors.Path{}.Child("items").Element(0)
 	first, second := strict(), strict()
-	var f *Finding
+	var f *errors.Finding
 	require.ErrorAs(t, first, &f)
 	*f = f.WithPrefix(items)
 	require.EqualError(t, first, text)
-	copied := first.(*StrictError).Findings()
+	copied := first.(*errors.StrictError).Findings()
 	copied.SortByPosition()
 	copied[0].Count = 7
 	require.EqualError(t, first, text)

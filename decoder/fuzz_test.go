@@ -75,8 +75,8 @@ func FuzzValidity(f *testing.F) {
 
 // isJSON reports whether a document that was decoded with the error is JSON.
 func isJSON(err error) bool {
-	var mismatch *TypeError
-	var object *ObjectError
+	var mismatch *ferrors.TypeError
+	var object *ferrors.ObjectError
 	return err == nil || errors.As(err, &mismatch) || errors.As(err, &object)
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
 )
 
 // hold gives a slice another capacity, and returns by how many bytes it has grown.
@@ -149,7 +151,7 @@ func TestTotalOverflows(t *testing.T) {
 func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Strict, ReportDroppedNulls(true))
 	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
-	var strict *StrictError
+	var strict *errors.StrictError
 	require.ErrorAs(t, err, &strict)
 	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings()))
 	assert.Len(t, d.Findings(), 3)

@@ -75,7 +75,7 @@ func TestLimits(t *testing.T) {
 			for _, v := range []FieldValidation{Ignore, Strict} {
 				d := New(compileYAML(t, testSchema), limits, v)
 				_, err := d.AppendJSON(nil, []byte(c.src(c.max)))
-				var strict *StrictError
+				var strict *ferrors.StrictError
 				if err != nil {
 					require.ErrorAs(t, err, &strict)
 				}
@@ -84,7 +84,7 @@ func TestLimits(t *testing.T) {
 					past = c.max + len(`"d":true`)
 				}
 				out, err := d.AppendJSON(nil, []byte(c.src(past)))
-				var limit *LimitError
+				var limit *ferrors.LimitError
 				require.ErrorAs(t, err, &limit)
 				assert.Equal(t, c.limit, limit.Limit)
 				assert.True(t, limit.Position.IsValid())
@@ -100,7 +100,7 @@ func TestLimits(t *testing.T) {
 func TestNameLimitAfterDefaults(t *testing.T) {
 	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), Limits{NameBytes: 3})
 	for range 2 {
-		var limit *LimitError
+		var limit *ferrors.LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"long":"y"}`+blanks))
 		require.ErrorAs(t, err, &limit)
 		var v map[string]any
@@ -138,13 +138,13 @@ func TestOutputLimit(t *testing.T) {
 	_, err = d.AppendJSON(nil, src)
 	assert.EqualError(t, err, "1:1012: size of the result in bytes exceeds the limit of 100")
 	_, err = d.AppendJSON(nil, []byte(`{"spec":"`+strings.Repeat("x", 1000)+`",}`))
-	var syntax *SyntaxError
+	var syntax *ferrors.SyntaxError
 	assert.ErrorAs(t, err, &syntax)
 
 	// The same for defaults.
 	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
 	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
-	var limit *LimitError
+	var limit *ferrors.LimitError
 	require.ErrorAs(t, err, &limit)
 	assert.Equal(t, ferrors.LimitOutputBytes, limit.Limit)
 }

@@ -74,7 +74,7 @@ func TestLimitsMerge(t *testing.T) {
 	depth, number := Limits{Depth: 2}, Limits{NumberBytes: 3}
 	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number}, {ServerTypedRequests, number, depth}} {
 		d := made(opts...)
-		var e *LimitError
+		var e *errors.LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
 		require.ErrorAs(t, err, &e)
 		assert.Equal(t, errors.LimitDepth, e.Limit)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -100,7 +101,7 @@ func checkSample(t *testing.T, program *schema.Program, name string, doc []byte)
 	fromWritten, _ := New(program).AppendYAML(nil, writeYAML(t, js))
 	assert.Equal(t, string(out), string(fromWritten), "%s: written YAML differs", name)
 	if err != nil {
-		var mismatch *TypeError
+		var mismatch *errors.TypeError
 		assert.ErrorAs(t, err, &mismatch, name)
 		assert.ErrorAs(t, errJSON, &mismatch, name)
 		return false

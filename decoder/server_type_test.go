@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
 )
 
 // TestFirstReading asserts that kind and apiVersion are refused where the server's first reading of them,
@@ -62,7 +64,7 @@ func TestFirstReading(t *testing.T) {
 					for _, d := range []*Decoder{d, typed} {
 						out, err := decode(d, nil, doc)
 						if c.bad == "both" || c.bad == way {
-							var object *ObjectError
+							var object *errors.ObjectError
 							if assert.ErrorAs(t, err, &object, where) {
 								assert.True(t, object.Position.IsValid(), where)
 								assert.Nil(t, out, where)

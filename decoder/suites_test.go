@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -98,7 +99,7 @@ func TestJSONTestSuite(t *testing.T) {
 				}
 				for _, v := range []FieldValidation{Ignore, Warn, Strict} {
 					out, err := New(p, v).AppendJSON(nil, src)
-					var strict *StrictError
+					var strict *ferrors.StrictError
 					switch {
 					case errors.As(err, &strict):
 						assert.True(t, accept, text.Name)
@@ -118,7 +119,7 @@ func TestJSONTestSuite(t *testing.T) {
 	}
 }
 
-func hasDuplicate(e *StrictError) bool {
+func hasDuplicate(e *ferrors.StrictError) bool {
 	for _, f := range e.Findings() {
 		if f.Kind.String() == "duplicate field" {
 			return true

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -133,7 +134,7 @@ func TestTokensStrict(t *testing.T) {
 			d := decoder.New(c.p, append(opts, decoder.Strict)...)
 			tokens := d.Tokens(strings.NewReader(`{"`))
 			restart := func() *decoder.TokenReader { tokens.Reset(strings.NewReader(c.doc)); return tokens }
-			var strict *decoder.StrictError
+			var strict *ferrors.StrictError
 
 			for name, read := range map[string]func(from *jsontext.Decoder) error{
 				"json.UnmarshalDecode": func(from *jsontext.Decoder) error { var v any; return json.UnmarshalDecode(from, &v) },

@@ -120,7 +120,7 @@ func isTaken(doc []byte, asServer bool) bool {
 }
 
 func isStrictError(err error) bool {
-	_, is := err.(*StrictError)
+	_, is := err.(*ferrors.StrictError)
 	return is
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -17,7 +18,7 @@ func TestYAMLDuplicates(t *testing.T) {
 	const src = "kind: A\na: 1\nb: 2\na:\n- c: 1\n  c: 2\nm: {1: a, '1': b}\nz: 1\nz: 2\n"
 	d := New(p, ServerRequests, Strict)
 	_, err := d.AppendYAML(nil, []byte(src))
-	var strict *StrictError
+	var strict *errors.StrictError
 	require.ErrorAs(t, err, &strict)
 	want := []string{
 		`line 6: key "c" already set in map`,

@@ -13,6 +13,6 @@
 // meant. A [Position] is a place in the bytes that were read: JSON or YAML.
 //
 // The package imports nothing of this module but how paths are encoded. As its name hides
-// the standard errors package, import it under another name where both are
-// needed; package decoder offers the types that most programs name as aliases.
+// the standard errors package, import one of them under another name where both are
+// needed.
 package errors

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -197,7 +198,7 @@ func withNumbers(js []byte) (v any) {
 }
 
 func (c *comparer) onlyWeRefuse(doc []byte, err error) (_ class, what, detail string) {
-	var syntax *decoder.SyntaxError
+	var syntax *ferrors.SyntaxError
 	if errors.As(err, &syntax) && !jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) &&
 		jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
 		return hardenedUTF8, "", ""

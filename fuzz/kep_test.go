@@ -285,7 +285,7 @@ func compareKEP(d *decoder.Decoder, s *schema.Structural, doc []byte, want map[s
 	new(kepReader).prune(want, s, "", false, true)
 
 	out, err := d.AppendJSON(nil, doc)
-	var mismatch *decoder.TypeError
+	var mismatch *ferrors.TypeError
 	if err != nil && !errors.As(err, &mismatch) || k.conflict != (err != nil) {
 		return false, fmt.Sprintf("they: %v\nwe:   %v", k.conflict, err)
 	}

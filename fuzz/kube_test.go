@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/kube"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -105,7 +106,7 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 var mapOrder = regexp.MustCompile(`metadata: Invalid value|must be a string|parsing time|json: cannot unmarshal`)
 
 func compareErrors(fault *StageError, err error) (what, detail string) {
-	var limit *decoder.LimitError
+	var limit *ferrors.LimitError
 	theirs := fault.Err.Error()
 	if fault.Stage == Kind { // the document follows, with or without white space at its end
 		if runtime.IsMissingKind(err) {

@@ -10,7 +10,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/schema"
@@ -73,10 +72,10 @@ func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
 
 // ourFaults says what an error is about in the terms of the server.
 func ourFaults(err error, s *schema.Structural) []Fault {
-	var syntax *decoder.SyntaxError
-	var limit *decoder.LimitError
-	var mismatch *decoder.TypeError
-	var object *decoder.ObjectError
+	var syntax *ferrors.SyntaxError
+	var limit *ferrors.LimitError
+	var mismatch *ferrors.TypeError
+	var object *ferrors.ObjectError
 	switch {
 	case errors.As(err, &syntax) && strings.HasSuffix(syntax.Msg, "is beyond the range of float64"):
 		return []Fault{{Sort: RangeFault, Offset: int(syntax.Position.Offset)}}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -172,7 +173,7 @@ func requireSameResult(t *testing.T, task *yamlTask) {
 	theirs, err := serverPipeline(task)
 	require.NoError(t, err)
 	ours, err := task.decoder.AppendYAML(nil, task.src)
-	var strict *decoder.StrictError
+	var strict *ferrors.StrictError
 	if !errors.As(err, &strict) {
 		require.NoError(t, err)
 	}

@@ -182,7 +182,7 @@ func isLimit(err error) bool {
 }
 
 // An Error says why a document is refused, in the words of the API server, as they stand in
-// its answers. Err says it in ours, and where: it is one of the errors of package decoder. errors.As and
+// its answers. Err says it in ours, and where: it is one of this library's package errors. errors.As and
 // errors.Is find the server's own error, too, such as a *json.UnmarshalTypeError.
 type Error struct {
 	Text string

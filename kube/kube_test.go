@@ -224,12 +224,12 @@ func TestFatalErrors(t *testing.T) {
 			}
 		}
 	}
-	var syntax *decoder.SyntaxError
+	var syntax *ferrors.SyntaxError
 	_, _, err := newSerializer(t, json.SerializerOptions{}, r).Decode([]byte("{\n\"kind\": x}"), nil, new(unstructured.Unstructured))
 	require.ErrorAs(t, err, &syntax)
 	assert.Equal(t, "2:9", syntax.Position.String())
 
-	var limit *decoder.LimitError
+	var limit *ferrors.LimitError
 	s := newSerializer(t, json.SerializerOptions{}, trellis(t, Limits(decoder.Limits{DefaultBytes: 8})))
 	_, _, err = s.Decode([]byte(head+`"spec":{}}`), nil, new(unstructured.Unstructured))
 	assert.ErrorAs(t, err, &limit)

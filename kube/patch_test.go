@@ -272,7 +272,7 @@ func TestCheckJSONPatch(t *testing.T) {
 	assert.Equal(t, "2:2", f.First.String())
 
 	_, err = CheckJSONPatch([]byte(`[{"op":5}]`))
-	var mismatch *decoder.TypeError
+	var mismatch *ferrors.TypeError
 	assert.ErrorAs(t, err, &mismatch)
 }
 

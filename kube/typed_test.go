@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
-	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 // A Trellis is the Go type for v1, and also what the server works with.
@@ -179,7 +179,7 @@ func TestErrorsByType(t *testing.T) {
 		var e *Error
 		require.ErrorAs(t, err, &e, "%T: %T", into, err)
 		assert.Equal(t, "couldn't get version/kind; json parse error: unexpected end of JSON input", e.Text)
-		var syntax *decoder.SyntaxError
+		var syntax *ferrors.SyntaxError
 		require.ErrorAs(t, err, &syntax, "%T", into)
 		assert.Equal(t, "2:8", syntax.Position.String())
 		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)

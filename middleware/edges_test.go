@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
@@ -135,7 +136,7 @@ func TestLimitsOfResourcesMerge(t *testing.T) {
 		long := foo(`,"spec":{"a":"` + strings.Repeat("a", 2<<20) + `"}`)
 		middleware.New(byPath(t, opts...), middleware.Options{Stream: true})(b).ServeHTTP(w, post(foosPath, "", long))
 		require.Len(t, b.arrivals, 1)
-		var e *decoder.LimitError
+		var e *ferrors.LimitError
 		require.ErrorAs(t, b.arrivals[0].bodyErr, &e, "what a stream holds")
 		assert.Equal(t, int64(1<<20), e.Max)
 	}
