@@ -3,9 +3,8 @@ package decoder
 import (
 	"hash/maphash"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
@@ -39,7 +38,7 @@ type Decoder struct {
 	// result is what Unmarshal makes values of.
 	result     []byte
 	builder    builder
-	interfaces json.Options
+	interfaces jsonv2.Options
 
 	// duplicates are those of a YAML document in the server's words.
 	duplicates      []string

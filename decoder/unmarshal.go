@@ -4,11 +4,10 @@ import (
 	stderrors "errors"
 	"reflect"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
 )
@@ -93,16 +92,16 @@ func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 		return kjson.UnmarshalCaseSensitivePreserveInts(out, v)
 	}
 	if d.interfaces == nil {
-		d.interfaces = json.WithUnmarshalers(json.UnmarshalFromFunc(d.unmarshalAny))
+		d.interfaces = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(d.unmarshalAny))
 	}
-	return json.Unmarshal(out, v, d.interfaces, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsonv2.Unmarshal(out, v, d.interfaces, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
 // unmarshalAny makes an interface value within a Go value.
-func (d *Decoder) unmarshalAny(from *jsontext.Decoder, v *any) error {
+func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 	switch reflect.ValueOf(*v).Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Struct:
-		return errSkip // it is merged into what is there
+		return jsonv2.ErrSkip // it is merged into what is there
 	}
 	text, err := from.ReadValue()
 	if err == nil {

@@ -28,6 +28,7 @@ var linked = []string{
 	module + "errors",
 	module + "internal/bounded",
 	module + "internal/fieldpath",
+	module + "internal/jsonv2",
 	module + "internal/jsonwire",
 	module + "internal/kernel",
 	module + "internal/memory",

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 const (
@@ -140,23 +138,23 @@ func (t *text) definitions() ([]*CRD, error) {
 // unknown kinds nothing has to be as expected.
 func (t *text) header() (apiVersion, kind string) {
 	var h struct {
-		APIVersion jsontext.Value `json:"apiVersion"`
-		Kind       jsontext.Value `json:"kind"`
+		APIVersion jsonv2.Value `json:"apiVersion"`
+		Kind       jsonv2.Value `json:"kind"`
 	}
-	if t.json.Kind() != '{' || json.Unmarshal(t.json, &h, jsontext.AllowDuplicateNames(true)) != nil {
+	if t.json.Kind() != '{' || jsonv2.Unmarshal(t.json, &h, jsonv2.AllowDuplicateNames(true)) != nil {
 		return "", ""
 	}
 	// What is no string stays empty.
-	_ = json.Unmarshal(h.APIVersion, &apiVersion)
-	_ = json.Unmarshal(h.Kind, &kind)
+	_ = jsonv2.Unmarshal(h.APIVersion, &apiVersion)
+	_ = jsonv2.Unmarshal(h.Kind, &kind)
 	return apiVersion, kind
 }
 
 // items returns what the items of a List are, where they are an array.
 func (t *text) items() []*text {
-	const name = jsontext.Pointer("/items")
+	const name = jsonv2.Pointer("/items")
 	_, start := locate(t.json, name)
-	d := jsontext.NewDecoder(bytes.NewBuffer(t.json[start:]), jsontext.AllowDuplicateNames(true))
+	d := jsonv2.NewDecoder(bytes.NewBuffer(t.json[start:]), jsonv2.AllowDuplicateNames(true))
 	if d.PeekKind() != '[' {
 		return nil
 	}
@@ -328,7 +326,7 @@ func sameSchema(a, b *Structural) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
-	x, errX := json.Marshal(a, json.Deterministic(true))
-	y, errY := json.Marshal(b, json.Deterministic(true))
+	x, errX := jsonv2.Marshal(a, jsonv2.Deterministic(true))
+	y, errY := jsonv2.Marshal(b, jsonv2.Deterministic(true))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
@@ -170,7 +169,7 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 		d.state = rendered
 		return "", nil
 	}
-	out, err := c.render(nil, jsontext.NewDecoder(bytes.NewReader(value)), n)
+	out, err := c.render(nil, jsonv2.NewDecoder(bytes.NewReader(value)), n)
 	var within errors.SchemaErrors
 	switch {
 	case err == nil:
@@ -246,7 +245,7 @@ func put[T ~string | ~[]byte](c *compiler, dst []byte, part T) ([]byte, error) {
 }
 
 // render appends the next value of dec as the node n leaves it.
-func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+func (c *compiler) render(dst []byte, dec *jsonv2.Decoder, n *program.Node) ([]byte, error) {
 	k := dec.PeekKind()
 	if k == '{' && !n.KeepObject && n.Types&program.Object != 0 {
 		return c.renderObject(dst, dec, n)
@@ -266,7 +265,7 @@ func (c *compiler) render(dst []byte, dec *jsontext.Decoder, n *program.Node) ([
 	return put(c, dst, v)
 }
 
-func typeOf(v jsontext.Value) program.Types {
+func typeOf(v jsonv2.Value) program.Types {
 	switch v.Kind() {
 	case 'n':
 		return program.Null
@@ -285,7 +284,7 @@ func typeOf(v jsontext.Value) program.Types {
 	return program.Number
 }
 
-func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+func (c *compiler) renderObject(dst []byte, dec *jsonv2.Decoder, n *program.Node) ([]byte, error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}
@@ -293,7 +292,7 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 	start := len(dst)
 	seen := make(map[string]bool)
 	for err == nil && dec.PeekKind() == '"' {
-		var token jsontext.Token
+		var token jsonv2.Token
 		if token, err = dec.ReadToken(); err != nil {
 			break
 		}
@@ -324,7 +323,7 @@ func (c *compiler) renderObject(dst []byte, dec *jsontext.Decoder, n *program.No
 }
 
 // renderNamed appends a member: its name, and the next value as the edge leaves it.
-func (c *compiler) renderNamed(dst []byte, dec *jsontext.Decoder, key edgeKey, name string, comma bool) ([]byte, error) {
+func (c *compiler) renderNamed(dst []byte, dec *jsonv2.Decoder, key edgeKey, name string, comma bool) ([]byte, error) {
 	var room [64]byte
 	text := room[:0]
 	if comma {
@@ -401,7 +400,7 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 // does to metadata in defaults before it uses them (defaulting.PruneDefaults): a
 // round trip through ObjectMeta without what does not fit there. ok says whether
 // anything is left. Metadata that is no object stays, and by the KEP null does, too.
-func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value, ok bool) {
+func (c *compiler) normalise(key edgeKey, v jsonv2.Value) (out jsonv2.Value, ok bool) {
 	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.semantics != KEP) {
 		out, err := objectmeta.Append(nil, v, true, false, nil)
 		return out, err == nil
@@ -419,7 +418,7 @@ func (c *compiler) normalise(key edgeKey, v jsontext.Value) (out jsontext.Value,
 
 // renderMember appends the next value as the edge leaves it. Where a mismatch
 // is found the whole value has been read all the same.
-func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) ([]byte, error) {
+func (c *compiler) renderMember(dst []byte, dec *jsonv2.Decoder, key edgeKey) ([]byte, error) {
 	if dec.PeekKind() == 'n' {
 		d, err := c.nullDefault(key)
 		if d != "" || err != nil {
@@ -439,7 +438,7 @@ func (c *compiler) renderMember(dst []byte, dec *jsontext.Decoder, key edgeKey) 
 		return dst, err
 	}
 	v, _ = c.normalise(key, v)
-	return c.render(dst, jsontext.NewDecoder(bytes.NewReader(v)), n)
+	return c.render(dst, jsonv2.NewDecoder(bytes.NewReader(v)), n)
 }
 
 // nullDefault returns the default that takes the place of a null, or "".
@@ -450,7 +449,7 @@ func (c *compiler) nullDefault(key edgeKey) (string, error) {
 	return c.defaultOf(key)
 }
 
-func (c *compiler) renderArray(dst []byte, dec *jsontext.Decoder, n *program.Node) ([]byte, error) {
+func (c *compiler) renderArray(dst []byte, dec *jsonv2.Decoder, n *program.Node) ([]byte, error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return dst, err
 	}

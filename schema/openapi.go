@@ -12,10 +12,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // refPrefix is what references within a document start with.
@@ -71,10 +70,10 @@ func ParseOpenAPI(document []byte) ([]*CRD, error) {
 		return nil, err
 	}
 	var d struct {
-		Swagger    string                    `json:"swagger"`
-		Paths      map[string]jsontext.Value `json:"paths"`
+		Swagger    string                  `json:"swagger"`
+		Paths      map[string]jsonv2.Value `json:"paths"`
 		Components struct {
-			Schemas jsontext.Value `json:"schemas"`
+			Schemas jsonv2.Value `json:"schemas"`
 		} `json:"components"`
 	}
 	if err := t.unmarshal(&d); err != nil {

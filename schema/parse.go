@@ -11,11 +11,9 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -41,19 +39,19 @@ func Parse(openAPIV3Schema []byte) (*Structural, error) {
 
 // A text is a JSON value that knows where it was read.
 type text struct {
-	json jsontext.Value
+	json jsonv2.Value
 	// position leads from an offset in json to the place in the file.
 	position func(offset int) errors.Position
 }
 
 // part returns the text of the value that json has at an offset.
-func (t *text) part(value jsontext.Value, offset int) *text {
+func (t *text) part(value jsonv2.Value, offset int) *text {
 	return &text{value, func(o int) errors.Position { return t.position(offset + o) }}
 }
 
 // readText reads one document: JSON if it is JSON, and else YAML.
 func readText(src []byte) (*text, error) {
-	if looksLikeJSON(src) && jsontext.Value(src).IsValid(jsontext.AllowDuplicateNames(true)) {
+	if looksLikeJSON(src) && jsonv2.Value(src).IsValid(jsonv2.AllowDuplicateNames(true)) {
 		return jsonText(&jsonFile{src: src}, src, 0), nil
 	}
 	return yamlText(src, errors.Position{})
@@ -87,8 +85,8 @@ func splitJSON(src []byte) (values []*text, ok bool) {
 		return nil, false
 	}
 	file := &jsonFile{src: src}
-	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true))
-	for d.PeekKind() != jsontext.KindInvalid {
+	d := jsonv2.NewDecoder(bytes.NewBuffer(src), jsonv2.AllowDuplicateNames(true))
+	for d.PeekKind() != jsonv2.KindInvalid {
 		v, err := d.ReadValue()
 		if err != nil {
 			return nil, false
@@ -102,10 +100,10 @@ func splitJSON(src []byte) (values []*text, ok bool) {
 
 // looksLikeJSON reports whether a text starts as a JSON object does. It may
 // still be a flow mapping of YAML.
-func looksLikeJSON(src []byte) bool { return jsontext.Value(src).Kind() == '{' }
+func looksLikeJSON(src []byte) bool { return jsonv2.Value(src).Kind() == '{' }
 
 // jsonText returns the text of a value that a JSON file has at an offset.
-func jsonText(file *jsonFile, value jsontext.Value, offset int) *text {
+func jsonText(file *jsonFile, value jsonv2.Value, offset int) *text {
 	return &text{value, func(o int) errors.Position { return file.position(offset + o) }}
 }
 
@@ -170,9 +168,9 @@ func (t *text) schema() (*Structural, error) {
 // unmarshal decodes the text into v, with errors that say where in the document
 // the text comes from.
 func (t *text) unmarshal(v any) error {
-	err := json.Unmarshal(t.json, v)
+	err := jsonv2.Unmarshal(t.json, v)
 	switch err := err.(type) {
-	case *json.SemanticError:
+	case *jsonv2.SemanticError:
 		path, offset := locate(t.json, err.JSONPointer)
 		return &errors.SyntaxError{
 			Msg:      typeMessage(err),
@@ -180,16 +178,16 @@ func (t *text) unmarshal(v any) error {
 			Path:     path,
 			Err:      err,
 		}
-	case *jsontext.SyntacticError:
+	case *jsonv2.SyntacticError:
 		return t.syntaxError(err)
 	}
 	return err
 }
 
 // syntaxError says where a text is not JSON, or has a name twice.
-func (t *text) syntaxError(err *jsontext.SyntacticError) error {
+func (t *text) syntaxError(err *jsonv2.SyntacticError) error {
 	ptr, msg := err.JSONPointer, err.Err.Error()
-	if err.Err == jsontext.ErrDuplicateName {
+	if err.Err == jsonv2.ErrDuplicateName {
 		// The pointer leads to the member; the fault is in the object.
 		msg = "duplicate name " + fieldpath.Quoted(ptr.LastToken())
 		ptr = ptr.Parent()
@@ -205,7 +203,7 @@ func (t *text) syntaxError(err *jsontext.SyntacticError) error {
 
 // typeMessage says in the words of JSON Schema what the value that err is about is
 // and ought to be.
-func typeMessage(err *json.SemanticError) string {
+func typeMessage(err *jsonv2.SemanticError) string {
 	want := "something else"
 	if t := err.GoType; t != nil {
 		switch name := t.Kind().String(); name {
@@ -236,7 +234,7 @@ func typeMessage(err *json.SemanticError) string {
 }
 
 // kindName returns the JSON type of a token with its article.
-func kindName(k jsontext.Kind) string {
+func kindName(k jsonv2.Kind) string {
 	switch k {
 	case 'n':
 		return "null"
@@ -255,13 +253,13 @@ func kindName(k jsontext.Kind) string {
 // locate returns the path that a pointer stands for, and the offset of the
 // value that it leads to. Only the text tells an index from a name that is a
 // number.
-func locate(js []byte, ptr jsontext.Pointer) (errors.Path, int) {
+func locate(js []byte, ptr jsonv2.Pointer) (errors.Path, int) {
 	type segment struct {
 		name  []byte // nil for an element
 		index int
 	}
 	var segments []segment
-	d := jsontext.NewDecoder(bytes.NewBuffer(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsonv2.NewDecoder(bytes.NewBuffer(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	for token := range ptr.Tokens() {
 		if d.PeekKind() == '[' {
 			index, _ := strconv.Atoi(token)
@@ -309,13 +307,13 @@ func (s *Structural) normalize() {
 		}
 	}
 	// JSON.UnmarshalJSON of apiextensions: a null default or example is none.
-	for _, v := range []*jsontext.Value{&s.Default, &s.Example, &s.ExternalDocs} {
+	for _, v := range []*jsonv2.Value{&s.Default, &s.Example, &s.ExternalDocs} {
 		if v.Kind() == 'n' {
 			*v = nil
 		}
 		v.Compact()
 	}
-	for _, values := range [][]jsontext.Value{s.Enum, s.XValidations} {
+	for _, values := range [][]jsonv2.Value{s.Enum, s.XValidations} {
 		for i := range values {
 			values[i].Compact()
 		}

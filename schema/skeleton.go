@@ -18,9 +18,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 )
 
@@ -79,7 +78,7 @@ func Skeleton(openAPIV3Schema []byte) (*Structural, error) {
 		return nil, err
 	}
 	b := skeletonBuilder{noPrune: map[*Structural]bool{}}
-	p := skeletonParser{skeletonBuilder: &b, d: jsontext.NewDecoder(bytes.NewBuffer(t.json))}
+	p := skeletonParser{skeletonBuilder: &b, d: jsonv2.NewDecoder(bytes.NewBuffer(t.json))}
 	p.schema(s, rootPlace())
 	skeleton := b.place([]source{{s: s, at: rootPlace(), core: true}})
 	if len(b.faults) > 0 {
@@ -336,7 +335,7 @@ func (g *gathering) gatherItems(src source) {
 // well-formed, so errors of the decoder do not occur.
 type skeletonParser struct {
 	*skeletonBuilder
-	d *jsontext.Decoder
+	d *jsonv2.Decoder
 }
 
 // schema reads the value that s was made of. It returns where the first

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/bounded"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -136,7 +136,7 @@ func readConfig(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("%s:%w", name, err)
 	}
 	var values map[string]any
-	if err := json.Unmarshal(js, &values); err != nil {
+	if err := jsonv2.Unmarshal(js, &values); err != nil {
 		return nil, fmt.Errorf("%s: must be a mapping", name)
 	}
 	return values, nil

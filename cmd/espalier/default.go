@@ -5,10 +5,10 @@ import (
 	stderrors "errors"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -132,10 +132,10 @@ var errRepeated = stderrors.New("names stand twice in it, of which the last wins
 // object notes what is to be inserted into an object.
 func (f *filling) object(o *object) {
 	f.result(o.result)
-	before, err := readNode(jsontext.NewDecoder(bytes.NewReader(o.doc.json), jsontext.AllowDuplicateNames(true)), o.doc.json)
+	before, err := readNode(jsonv2.NewDecoder(bytes.NewReader(o.doc.json), jsonv2.AllowDuplicateNames(true)), o.doc.json)
 	if err == nil {
 		var after *node
-		after, err = readNode(jsontext.NewDecoder(bytes.NewReader(o.result)), o.result)
+		after, err = readNode(jsonv2.NewDecoder(bytes.NewReader(o.result)), o.result)
 		if err == nil {
 			err = f.compare(before, after, o)
 		}
@@ -185,7 +185,7 @@ func (f *filling) compare(before, after *node, o *object) error {
 
 // insertion returns a member that is added to the object at an offset.
 func insertion(at int, name string, value []byte) (edit.Insertion, error) {
-	js, err := jsontext.AppendQuote([]byte("{"), name)
+	js, err := jsonv2.AppendQuote([]byte("{"), name)
 	if err != nil {
 		return edit.Insertion{}, err
 	}
@@ -195,7 +195,7 @@ func insertion(at int, name string, value []byte) (edit.Insertion, error) {
 
 // A node is a value of a JSON text with what is in it.
 type node struct {
-	kind   jsontext.Kind
+	kind   jsonv2.Kind
 	at     int // where it starts
 	raw    []byte
 	names  []string
@@ -203,7 +203,7 @@ type node struct {
 }
 
 // readNode reads the next value of a text, whose depth was limited when it was decoded.
-func readNode(d *jsontext.Decoder, js []byte) (*node, error) {
+func readNode(d *jsonv2.Decoder, js []byte) (*node, error) {
 	n := &node{kind: d.PeekKind()}
 	if n.kind != '{' && n.kind != '[' {
 		value, err := d.ReadValue()

@@ -6,10 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )
@@ -105,7 +104,7 @@ func fieldSteps(field string) (steps []string) {
 // find returns where in a JSON text the member starts, or the element, that a path
 // leads to, or the last one on the way, and how many of the steps there are.
 func find(js []byte, steps []string) (at, depth int) {
-	d := jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsonv2.NewDecoder(bytes.NewReader(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	for _, step := range steps {
 		next, ok := enter(d, js, step)
 		if !ok {
@@ -119,7 +118,7 @@ func find(js []byte, steps []string) (at, depth int) {
 
 // enter goes into the next value, up to the value of the member or element that is
 // called step, and returns where that starts.
-func enter(d *jsontext.Decoder, js []byte, step string) (at int, ok bool) {
+func enter(d *jsonv2.Decoder, js []byte, step string) (at int, ok bool) {
 	index := -1
 	switch d.PeekKind() {
 	case '{':

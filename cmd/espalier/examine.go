@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -207,7 +206,7 @@ func withNulls(js []byte, wrong errors.List) []byte {
 		if at < from {
 			continue // it is within the one before
 		}
-		d := jsontext.NewDecoder(bytes.NewReader(js[at:]), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		d := jsonv2.NewDecoder(bytes.NewReader(js[at:]), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 		if d.SkipValue() != nil {
 			continue
 		}

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // A fate is what becomes of a value, and why.
@@ -203,7 +203,7 @@ func blockedBy(o *object, steps []step) (text string, byNull bool) {
 	return "", false
 }
 
-func kindName(kind jsontext.Kind) string {
+func kindName(kind jsonv2.Kind) string {
 	switch kind {
 	case '{':
 		return "object"

@@ -13,10 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // isSafe reports whether a character is seen as itself: it is no control or formatting
@@ -127,8 +125,8 @@ func safeYAML(text []byte) []byte {
 
 // safeJSON marshals a value to JSON in which every character that is not safe is escaped: it
 // reads the same, and may be shown by whatever shows text.
-func safeJSON(v any) (jsontext.Value, error) {
-	js, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true))
+func safeJSON(v any) (jsonv2.Value, error) {
+	js, err := jsonv2.Marshal(v, jsonv2.AllowInvalidUTF8(true))
 	if err != nil || firstUnsafe(string(js)) < 0 {
 		return js, err
 	}

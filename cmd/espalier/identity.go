@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // peekName returns the namespace and the name in an object's metadata, as far as
@@ -23,7 +23,7 @@ func peekName(js []byte) (namespace, name string) {
 }
 
 // nameIn returns the namespace and the name in metadata, which comes next.
-func nameIn(d *jsontext.Decoder) (namespace, name string) {
+func nameIn(d *jsonv2.Decoder) (namespace, name string) {
 	if d.PeekKind() != '{' {
 		_ = d.SkipValue()
 		return "", ""
@@ -48,7 +48,7 @@ func nameIn(d *jsontext.Decoder) (namespace, name string) {
 
 // members goes through the members of the object that comes next, if one does. member
 // reads the value, and returns whether to go on.
-func members(d *jsontext.Decoder, member func(name string) (more bool)) {
+func members(d *jsonv2.Decoder, member func(name string) (more bool)) {
 	if d.PeekKind() != '{' {
 		return
 	}

@@ -13,9 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -224,13 +223,13 @@ func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 	}
 }
 
-func newTextDecoder(r io.Reader) *jsontext.Decoder {
-	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func newTextDecoder(r io.Reader) *jsonv2.Decoder {
+	return jsonv2.NewDecoder(r, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
-// errorOffset returns where what a jsontext.Decoder reads is broken.
+// errorOffset returns where what a jsonv2.Decoder reads is broken.
 func errorOffset(err error) int64 {
-	if syntax := (*jsontext.SyntacticError)(nil); stderrors.As(err, &syntax) {
+	if syntax := (*jsonv2.SyntacticError)(nil); stderrors.As(err, &syntax) {
 		return syntax.ByteOffset
 	}
 	return math.MaxInt64
@@ -266,7 +265,7 @@ func (r *reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter
 // items returns the elements of the array called items, if the document, which
 // is an object, has one.
 func (d document) items() (items []document, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(d.json), jsontext.AllowDuplicateNames(true))
+	dec := jsonv2.NewDecoder(bytes.NewReader(d.json), jsonv2.AllowDuplicateNames(true))
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, false
 	}

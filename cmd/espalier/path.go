@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // A step leads from a value to one within it: to a member, or to an element.
@@ -88,7 +88,7 @@ func nextKey(path string, mayBeIndex bool) (s step, rest string) {
 }
 
 func parsePointer(text string, js []byte) ([]step, error) {
-	p := jsontext.Pointer(text)
+	p := jsonv2.Pointer(text)
 	if !p.IsValid() {
 		return nil, fmt.Errorf("%q is no JSON Pointer", text)
 	}
@@ -125,13 +125,13 @@ func spelled(steps []step) string {
 
 // valueAt returns the value that a path leads to, if there is one. Of names that stand
 // twice the last counts.
-func valueAt(js []byte, steps []step) (value jsontext.Value, ok bool) {
+func valueAt(js []byte, steps []step) (value jsonv2.Value, ok bool) {
 	value = js
 	for _, s := range steps {
-		d := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		d := jsonv2.NewDecoder(bytes.NewReader(value), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 		found := false
 		index := 0
-		each(d, func(name string, v jsontext.Value) {
+		each(d, func(name string, v jsonv2.Value) {
 			if s.index >= 0 && s.index == index || s.index < 0 && name == s.name && value.Kind() == '{' {
 				value, found = v.Clone(), true
 			}
@@ -148,7 +148,7 @@ func valueAt(js []byte, steps []step) (value jsontext.Value, ok bool) {
 func namesAt(js []byte, steps []step) (names []string) {
 	value, _ := valueAt(js, steps)
 	if value.Kind() == '{' {
-		each(jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)), func(name string, _ jsontext.Value) {
+		each(jsonv2.NewDecoder(bytes.NewReader(value), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true)), func(name string, _ jsonv2.Value) {
 			names = append(names, name)
 		})
 	}
@@ -157,7 +157,7 @@ func namesAt(js []byte, steps []step) (names []string) {
 
 // each calls do for each member or element of the value that comes next. Values are
 // valid during the call.
-func each(d *jsontext.Decoder, do func(name string, value jsontext.Value)) {
+func each(d *jsonv2.Decoder, do func(name string, value jsonv2.Value)) {
 	kind := d.PeekKind()
 	if kind != '{' && kind != '[' {
 		return

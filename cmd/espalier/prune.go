@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -191,7 +191,7 @@ func (t *transformer) render(o *object) {
 	case "yaml":
 		o.output, err = yamlDocument(o.result)
 	case "json":
-		o.output, err = jsontext.AppendFormat(nil, o.result, jsontext.Multiline(true), jsontext.WithIndent("  "))
+		o.output, err = jsonv2.AppendFormat(nil, o.result, jsonv2.Multiline(true), jsonv2.WithIndent("  "))
 		o.output = append(o.output, '\n')
 	default:
 		o.output = append(append(make([]byte, 0, len(o.result)+1), o.result...), '\n')

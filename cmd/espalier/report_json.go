@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"io"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // reportVersion is the apiVersion of the report in JSON. It changes where a reader of
@@ -18,7 +16,7 @@ const reportVersion = "report.espalier.dev/v1"
 // characters from 1; end is behind the last character.
 type jsonReporter struct {
 	to  *bufio.Writer
-	enc *jsontext.Encoder
+	enc *jsonv2.Encoder
 }
 
 type (
@@ -64,15 +62,15 @@ func place(p errors.Position) *jsonPosition {
 
 func newJSONReporter(to io.Writer) *jsonReporter {
 	w := bufio.NewWriter(to)
-	return &jsonReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))}
+	return &jsonReporter{w, jsonv2.NewEncoder(w, jsonv2.Multiline(true), jsonv2.WithIndent("  "), jsonv2.AllowInvalidUTF8(true), jsonv2.PreserveRawStrings(true))}
 }
 
 func (r *jsonReporter) begin() error {
-	return r.tokens(jsontext.BeginObject, jsontext.String("apiVersion"), jsontext.String(reportVersion),
-		jsontext.String("kind"), jsontext.String("Report"), jsontext.String("findings"), jsontext.BeginArray)
+	return r.tokens(jsonv2.BeginObject, jsonv2.String("apiVersion"), jsonv2.String(reportVersion),
+		jsonv2.String("kind"), jsonv2.String("Report"), jsonv2.String("findings"), jsonv2.BeginArray)
 }
 
-func (r *jsonReporter) tokens(tokens ...jsontext.Token) error {
+func (r *jsonReporter) tokens(tokens ...jsonv2.Token) error {
 	for _, t := range tokens {
 		if err := r.enc.WriteToken(t); err != nil {
 			return err
@@ -102,13 +100,13 @@ func (r *jsonReporter) verdict(file string, v *verdict) error {
 }
 
 func (r *jsonReporter) end(s *summary) error {
-	if err := r.tokens(jsontext.EndArray, jsontext.String("summary")); err != nil {
+	if err := r.tokens(jsonv2.EndArray, jsonv2.String("summary")); err != nil {
 		return err
 	}
-	if err := json.MarshalEncode(r.enc, jsonSummary{s.files, s.objects, s.skipped, s.errors, s.warnings}); err != nil {
+	if err := jsonv2.MarshalEncode(r.enc, jsonSummary{s.files, s.objects, s.skipped, s.errors, s.warnings}); err != nil {
 		return err
 	}
-	if err := r.tokens(jsontext.EndObject); err != nil {
+	if err := r.tokens(jsonv2.EndObject); err != nil {
 		return err
 	}
 	return r.to.Flush()

@@ -10,17 +10,15 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // A sarifReporter writes a log in the Static Analysis Results Interchange Format,
 // version 2.1.0 (OASIS, https://docs.oasis-open.org/sarif/sarif/v2.1.0/).
 type sarifReporter struct {
 	to  *bufio.Writer
-	enc *jsontext.Encoder
+	enc *jsonv2.Encoder
 }
 
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -78,7 +76,7 @@ type (
 
 func newSARIFReporter(to io.Writer) *sarifReporter {
 	w := bufio.NewWriter(to)
-	return &sarifReporter{w, jsontext.NewEncoder(w, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true))}
+	return &sarifReporter{w, jsonv2.NewEncoder(w, jsonv2.Multiline(true), jsonv2.WithIndent("  "), jsonv2.AllowInvalidUTF8(true), jsonv2.PreserveRawStrings(true))}
 }
 
 func (r *sarifReporter) begin() error {
@@ -89,18 +87,18 @@ func (r *sarifReporter) begin() error {
 	for _, rule := range rules {
 		driver.Rules = append(driver.Rules, sarifRule{rule.id, sarifText{rule.about}})
 	}
-	if err := r.tokens(jsontext.BeginObject, jsontext.String("$schema"), jsontext.String(sarifSchema),
-		jsontext.String("version"), jsontext.String("2.1.0"), jsontext.String("runs"), jsontext.BeginArray,
-		jsontext.BeginObject, jsontext.String("tool")); err != nil {
+	if err := r.tokens(jsonv2.BeginObject, jsonv2.String("$schema"), jsonv2.String(sarifSchema),
+		jsonv2.String("version"), jsonv2.String("2.1.0"), jsonv2.String("runs"), jsonv2.BeginArray,
+		jsonv2.BeginObject, jsonv2.String("tool")); err != nil {
 		return err
 	}
-	if err := json.MarshalEncode(r.enc, sarifTool{driver}); err != nil {
+	if err := jsonv2.MarshalEncode(r.enc, sarifTool{driver}); err != nil {
 		return err
 	}
-	return r.tokens(jsontext.String("columnKind"), jsontext.String("unicodeCodePoints"), jsontext.String("results"), jsontext.BeginArray)
+	return r.tokens(jsonv2.String("columnKind"), jsonv2.String("unicodeCodePoints"), jsonv2.String("results"), jsonv2.BeginArray)
 }
 
-func (r *sarifReporter) tokens(tokens ...jsontext.Token) error {
+func (r *sarifReporter) tokens(tokens ...jsonv2.Token) error {
 	for _, t := range tokens {
 		if err := r.enc.WriteToken(t); err != nil {
 			return err
@@ -182,7 +180,7 @@ func fingerprint(parts ...string) string {
 }
 
 func (r *sarifReporter) end(*summary) error {
-	if err := r.tokens(jsontext.EndArray, jsontext.EndObject, jsontext.EndArray, jsontext.EndObject); err != nil {
+	if err := r.tokens(jsonv2.EndArray, jsonv2.EndObject, jsonv2.EndArray, jsonv2.EndObject); err != nil {
 		return err
 	}
 	return r.to.Flush()

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -117,7 +117,7 @@ func (e *examiner) skeleton(o *object, steps []step) {
 		e.refuse(o, err, o.doc.locate)
 		return
 	}
-	js, err := json.Marshal(s, json.Deterministic(true))
+	js, err := jsonv2.Marshal(s, jsonv2.Deterministic(true))
 	if err == nil {
 		o.output, err = yamlDocument(js)
 	}

@@ -8,10 +8,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )
@@ -133,12 +132,12 @@ func isSchema(js []byte, isNamed bool) bool {
 }
 
 // hasMappings reports whether a value is an object, not empty, of objects.
-func hasMappings(value jsontext.Value) bool {
+func hasMappings(value jsonv2.Value) bool {
 	if value.Kind() != '{' {
 		return false
 	}
 	n, all := 0, true
-	each(newTextDecoder(bytes.NewReader(value)), func(_ string, v jsontext.Value) {
+	each(newTextDecoder(bytes.NewReader(value)), func(_ string, v jsonv2.Value) {
 		n++
 		all = all && v.Kind() == '{'
 	})

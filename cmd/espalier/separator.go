@@ -9,9 +9,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // refuseSecond refuses a document that has a second object in it, and reports whether it
@@ -104,7 +103,7 @@ func rootPlaces(js []byte) map[string][]occurrence {
 		}
 		length := len(raw)
 		at := int(d.InputOffset()) - length
-		name, err := jsontext.AppendUnquote(nil, raw)
+		name, err := jsonv2.AppendUnquote(nil, raw)
 		if err != nil || d.SkipValue() != nil {
 			break
 		}

@@ -7,8 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"gopkg.in/yaml.v3"
+
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // blockDepth is the depth from which on YAML is written in flow style: the
@@ -18,7 +19,7 @@ const blockDepth = 64
 // yamlDocument returns a JSON text as a YAML document with its members in the
 // same order.
 func yamlDocument(js []byte) ([]byte, error) {
-	node, err := yamlNode(jsontext.NewDecoder(bytes.NewReader(js)), 0)
+	node, err := yamlNode(jsonv2.NewDecoder(bytes.NewReader(js)), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func yamlDocument(js []byte) ([]byte, error) {
 	return safeYAML(b.Bytes()), nil
 }
 
-func yamlNode(dec *jsontext.Decoder, depth int) (*yaml.Node, error) {
+func yamlNode(dec *jsonv2.Decoder, depth int) (*yaml.Node, error) {
 	t, err := dec.ReadToken()
 	if err != nil {
 		return nil, err

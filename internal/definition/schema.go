@@ -6,8 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -78,7 +77,7 @@ func Props() *schema.Structural {
 			of = either
 		case reflect.TypeFor[[]*schema.Structural]():
 			of = list(props)
-		case reflect.TypeFor[jsontext.Value](), reflect.TypeFor[[]jsontext.Value](), reflect.TypeFor[map[string]jsontext.Value]():
+		case reflect.TypeFor[jsonv2.Value](), reflect.TypeFor[[]jsonv2.Value](), reflect.TypeFor[map[string]jsonv2.Value]():
 			of = whatever
 		default:
 			of = &node{}

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -132,7 +131,7 @@ type Bad struct {
 // that it was made from YAML: the API server writes numbers anew when it does so.
 func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, more int) {
 	w := walker{
-		d:      jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		d:      jsonv2.NewDecoder(bytes.NewReader(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true)),
 		isYAML: isYAML,
 		most:   most,
 	}
@@ -142,7 +141,7 @@ func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, mo
 
 // A walker reads an object beside a schema.
 type walker struct {
-	d      *jsontext.Decoder
+	d      *jsonv2.Decoder
 	isYAML bool
 	way    []step
 	found  []Bad
@@ -219,7 +218,7 @@ func (w *walker) add(bad Bad) {
 }
 
 // mustBe says what a value must be to be decoded, or nothing where it is.
-func (w *walker) mustBe(s *schema.Structural, value jsontext.Value) string {
+func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 	kind := value.Kind()
 	switch {
 	case s.Format == schema.FormatQuantity:
@@ -241,7 +240,7 @@ func (w *walker) mustBe(s *schema.Structural, value jsontext.Value) string {
 			return "an integer of 64 bits, written without a point and an exponent"
 		}
 	case kind == '"':
-		text, err := jsontext.AppendUnquote(nil, value)
+		text, err := jsonv2.AppendUnquote(nil, value)
 		if err == nil {
 			return textMustBe(s.Format, string(text))
 		}
@@ -253,7 +252,7 @@ func (w *walker) mustBe(s *schema.Structural, value jsontext.Value) string {
 
 // isInteger reports whether a number is decoded into an integer. Those of YAML are written
 // as JSON before.
-func (w *walker) isInteger(value jsontext.Value, bits int) bool {
+func (w *walker) isInteger(value jsonv2.Value, bits int) bool {
 	if w.isYAML {
 		value = jsonwire.AppendServerNumbers(nil, value)
 	}

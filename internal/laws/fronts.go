@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // Chunks is a reader that returns the text in parts: what lies between the cuts, which
@@ -114,7 +114,7 @@ func (f *Fronts) Check(t testing.TB, cuts ...int) {
 		c.checkFront(front, read, f.warned)
 		written := c.writeAll(front.writing, cuts)
 		if read.isFatal() {
-			require.False(t, jsontext.Value(written.out).IsValid(), "what is not complete looks whole: %s", written.out)
+			require.False(t, jsonv2.Value(written.out).IsValid(), "what is not complete looks whole: %s", written.out)
 			read.out, written.out = "", ""
 		}
 		require.Equal(t, read, written, "a Writer does what a Reader does")
@@ -165,7 +165,7 @@ func (c *checker) checkFront(f front, got outcome, found errors.List) {
 		require.Equal(c, want, got)
 		return
 	}
-	require.False(c, jsontext.Value(got.out).IsValid(), "what is not complete looks whole: %s", got.out)
+	require.False(c, jsonv2.Value(got.out).IsValid(), "what is not complete looks whole: %s", got.out)
 	if twice, ok := got.err.(*errors.DuplicateError); ok {
 		c.checkTwice(want, twice, found)
 		return
@@ -284,7 +284,7 @@ func (c *checker) checkTokens(want outcome) {
 	d := c.decoder()
 	tokens := d.Tokens(bytes.NewReader(c.src))
 	var out bytes.Buffer
-	to := jsontext.NewEncoder(&out, jsontext.PreserveRawStrings(true), jsontext.AllowDuplicateNames(true))
+	to := jsonv2.NewEncoder(&out, jsonv2.PreserveRawStrings(true), jsonv2.AllowDuplicateNames(true))
 	for {
 		token, err := tokens.ReadToken()
 		if err == io.EOF {

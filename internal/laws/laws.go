@@ -22,12 +22,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/steps"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
@@ -219,7 +219,7 @@ func (c *checker) checkFatal(o outcome) {
 // checkResult asserts that a result is read in one way, and decodes to itself.
 func (c *checker) checkResult(out string) {
 	c.Helper()
-	require.True(c, jsontext.Value(out).IsValid(), "valid JSON without repeated names: %s", out)
+	require.True(c, jsonv2.Value(out).IsValid(), "valid JSON without repeated names: %s", out)
 	result := read(c, []byte(out))
 	var last any
 	repeats, err := kjson.UnmarshalStrict([]byte(out), &last)
@@ -261,7 +261,7 @@ func (c *checker) checkOptions(strict outcome) {
 	c.Helper()
 	compacted := c.decode(c.decoder(decoder.Compact(true)), c.src)
 	require.NoError(c, compacted.err)
-	want := jsontext.Value(strict.out)
+	want := jsonv2.Value(strict.out)
 	require.NoError(c, want.Compact())
 	require.Equal(c, string(want), compacted.out, "Compact")
 	require.Equal(c, strict.findings, compacted.findings)
@@ -278,7 +278,7 @@ func (c *checker) checkOptions(strict outcome) {
 // checkSpellings asserts that a document which is written otherwise is the same.
 func (c *checker) checkSpellings(strict outcome, seed uint64) {
 	c.Helper()
-	if !jsontext.Value(c.src).IsValid(jsontext.AllowDuplicateNames(true)) {
+	if !jsonv2.Value(c.src).IsValid(jsonv2.AllowDuplicateNames(true)) {
 		return // what is no UTF-8 cannot be escaped
 	}
 	src := respell(read(c, c.src), seed)

@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"testing"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // A value is a JSON value, read slowly and with nothing left out.
 type value struct {
-	kind     jsontext.Kind // that of a token: one of n t f " 0 { [
-	at       int           // where it starts
-	text     []byte        // of a scalar
+	kind     jsonv2.Kind // that of a token: one of n t f " 0 { [
+	at       int         // where it starts
+	text     []byte      // of a scalar
 	members  []member
 	elements []*value
 }
@@ -35,7 +35,7 @@ type member struct {
 // becomes U+FFFD in names.
 func read(t testing.TB, src []byte) *value {
 	t.Helper()
-	d := jsontext.NewDecoder(bytes.NewBuffer(src), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsonv2.NewDecoder(bytes.NewBuffer(src), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	token := func() (text []byte, at int) {
 		if k := d.PeekKind(); k == '{' || k == '}' || k == '[' || k == ']' {
 			_, err := d.ReadToken()
@@ -78,7 +78,7 @@ func read(t testing.TB, src []byte) *value {
 
 // unquote returns what a string in JSON says, with U+FFFD for what is not UTF-8.
 func unquote(quoted []byte) string {
-	text, _ := jsontext.AppendUnquote(nil, quoted)
+	text, _ := jsonv2.AppendUnquote(nil, quoted)
 	return string(text)
 }
 

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -116,8 +115,8 @@ func sameSchema(a, b *schema.Structural) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
-	x, errX := json.Marshal(a, json.Deterministic(true))
-	y, errY := json.Marshal(b, json.Deterministic(true))
+	x, errX := jsonv2.Marshal(a, jsonv2.Deterministic(true))
+	y, errY := jsonv2.Marshal(b, jsonv2.Deterministic(true))
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -127,7 +125,7 @@ func (r *report) below(s *schema.Structural, p *schemapath.Path, isRoot bool, c 
 		// Each holds those within it as text that is read again.
 		if v := s.Dependencies[name]; v.Kind() == '{' && r.hasRoom() {
 			dependency := new(schema.Structural)
-			if json.Unmarshal(v, dependency) == nil {
+			if jsonv2.Unmarshal(v, dependency) == nil {
 				r.definition(dependency, p.Child("dependencies").Key(name), false, c)
 			}
 		}
@@ -276,9 +274,9 @@ type celRule struct {
 type celReason string
 
 // rule checks what can be said of a rule without compiling it.
-func (r *report) rule(raw jsontext.Value, p *schemapath.Path) {
+func (r *report) rule(raw jsonv2.Value, p *schemapath.Path) {
 	var rule celRule
-	if err := json.Unmarshal(raw, &rule); err != nil {
+	if err := jsonv2.Unmarshal(raw, &rule); err != nil {
 		r.invalid(p, raw, fmt.Sprint("must be a rule: ", err))
 		return
 	}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	kjson "sigs.k8s.io/json"
 
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -227,12 +226,12 @@ func inMemoryMap(schemas map[string]*schema.Structural) map[string]*memorySchema
 // decodeRaw decodes a value with the number rule of the server: a literal
 // without point and exponent that fits an int64 is one, others are float64.
 // What cannot be decoded is nil, like null.
-func decodeRaw(raw jsontext.Value) any {
+func decodeRaw(raw jsonv2.Value) any {
 	v, _ := decodeValue(raw)
 	return v
 }
 
-func decodeValue(raw jsontext.Value) (v any, err error) {
+func decodeValue(raw jsonv2.Value) (v any, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}

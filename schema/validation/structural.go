@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -154,7 +152,7 @@ func isIntOrString(anyOf []*schema.Structural) bool {
 // looked at apart, as json leaves out empty ones, and an empty $ref and an empty
 // list of items are none.
 func isBlank(s *schema.Structural) bool {
-	for _, v := range []jsontext.Value{s.Default, s.Example, s.ExternalDocs} {
+	for _, v := range []jsonv2.Value{s.Default, s.Example, s.ExternalDocs} {
 		if len(v) > 0 {
 			return false
 		}
@@ -164,7 +162,7 @@ func isBlank(s *schema.Structural) bool {
 	if element(s) == nil {
 		rest.Items = nil // items: []
 	}
-	js, err := json.Marshal(rest)
+	js, err := jsonv2.Marshal(rest)
 	return err == nil && string(js) == "{}"
 }
 

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -152,7 +151,7 @@ func render(v any) string {
 		return strconv.Quote(v)
 	case int64, float64, bool:
 		return fmt.Sprint(v)
-	case jsontext.Value:
+	case jsonv2.Value:
 		return string(v)
 	}
 	js, _ := json.Marshal(v)

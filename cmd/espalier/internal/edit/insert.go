@@ -11,8 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -33,8 +32,8 @@ var errNotInserted = errors.New("the defaults cannot be inserted into the text; 
 // InsertJSON returns the edits that make insertions into a JSON document.
 func InsertJSON(text []byte, insertions []Insertion) ([]Edit, error) {
 	return insert(text, text, insertions, false, func(offset int) int { return offset }, func(text []byte) ([]byte, error) {
-		v := jsontext.Value(slices.Clone(text))
-		return v, v.Compact(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		v := jsonv2.Value(slices.Clone(text))
+		return v, v.Compact(jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	})
 }
 
@@ -92,7 +91,7 @@ func parseTree(json []byte) (*tree, error) {
 	return readTree(newDecoder(json), json)
 }
 
-func readTree(d *jsontext.Decoder, json []byte) (*tree, error) {
+func readTree(d *jsonv2.Decoder, json []byte) (*tree, error) {
 	kind := d.PeekKind()
 	t := &tree{from: tokenStart(json, int(d.InputOffset()))}
 	if _, err := d.ReadToken(); err != nil {
@@ -127,14 +126,14 @@ func compactTree(dst, json []byte, t *tree, insertions map[int][]Insertion) []by
 	case '{':
 		dst = append(dst, '{')
 		for i, value := range t.values {
-			name := jsontext.Value(json[t.names[i]:])
+			name := jsonv2.Value(json[t.names[i]:])
 			d := newDecoder(name)
 			_, _ = d.ReadToken()
 			dst = append(append(dst, name[:d.InputOffset()]...), ':')
 			dst = append(compactTree(dst, json, value, insertions), ',')
 		}
 		for _, n := range here {
-			dst, _ = jsontext.AppendQuote(dst, n.Name)
+			dst, _ = jsonv2.AppendQuote(dst, n.Name)
 			dst = append(append(append(dst, ':'), n.Value...), ',')
 		}
 		return append(bytes.TrimSuffix(dst, []byte(",")), '}')
@@ -220,7 +219,7 @@ func (e *editor) insertFlow(at int, insertions []Insertion) bool {
 			b.WriteString(between)
 		}
 		before = ""
-		name, _ := jsontext.AppendQuote(nil, n.Name)
+		name, _ := jsonv2.AppendQuote(nil, n.Name)
 		b.WriteString(string(name) + ": " + string(n.Value))
 	}
 	e.edits = append(e.edits, Edit{from, from, b.String()})

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -99,7 +99,7 @@ func TestInsertJSON(t *testing.T) {
 		got, err := insertNew(t, in, false)
 		assert.NoError(t, err, in)
 		assert.Equal(t, want, got, in)
-		assert.True(t, jsontext.Value(got).IsValid())
+		assert.True(t, jsonv2.Value(got).IsValid())
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // An object is an object of a JSON text that loses members.
@@ -21,9 +21,9 @@ type member struct {
 	gone             bool
 }
 
-func newDecoder(json []byte) *jsontext.Decoder {
+func newDecoder(json []byte) *jsonv2.Decoder {
 	// What is valid was decided when the document was decoded.
-	return jsontext.NewDecoder(bytes.NewReader(json), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return jsonv2.NewDecoder(bytes.NewReader(json), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
 // without returns the JSON text without the members whose names start at the

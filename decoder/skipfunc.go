@@ -1,9 +1,0 @@
-//go:build !goexperiment.jsonv2 || go1.27
-
-package decoder
-
-import "errors"
-
-// errSkip is what a function for json.WithUnmarshalers returns to leave a value to the next one. It is this
-// in github.com/go-json-experiment/json, and since Go 1.27 in encoding/json/v2, which that becomes.
-var errSkip = errors.ErrUnsupported

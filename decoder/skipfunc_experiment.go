@@ -1,9 +1,0 @@
-//go:build goexperiment.jsonv2 && !go1.27
-
-package decoder
-
-import "encoding/json/v2"
-
-// errSkip is what encoding/json/v2 wants of Go 1.25 and 1.26, whose experiment github.com/go-json-experiment/json
-// stands for: another error than later.
-var errSkip = json.SkipFunc
