@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -175,7 +174,7 @@ func (k *sketcher) schema(depth int) *schema.Structural {
 		case "array":
 			value = []string{"[]", "[null]", "[{}]"}[k.IntN(3)]
 		}
-		s.Default = jsontext.Value(value)
+		s.Default = []byte(value)
 	}
 	s.Nullable = k.IntN(5) == 0
 	return s

@@ -117,7 +117,7 @@ func itoa(i int) string {
 }
 
 func hasDefault(s *schema.Structural) bool {
-	return s != nil && len(s.Default) > 0 && s.Default.Kind() != 'n'
+	return s != nil && len(s.Default) > 0 && string(s.Default) != "null"
 }
 
 func dropNulls(x any, s *schema.Structural, root bool) {

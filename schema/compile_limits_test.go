@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -31,7 +30,7 @@ func textOf(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
 // TestCompileErrorValues: a default is shown in messages up to a length.
 func TestCompileErrorValues(t *testing.T) {
 	for n, want := range map[int]string{64: textOf(64), 65: textOf(65)[:64] + "..."} {
-		s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "integer", Default: jsontext.Value(textOf(n))}}}
+		s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "integer", Default: []byte(textOf(n))}}}
 		_, err := Compile(s, KEP)
 		assert.EqualError(t, err, "openAPIV3Schema.properties[a].default: Invalid value: "+want+": must be of type integer")
 	}
@@ -91,9 +90,9 @@ properties:
       l: {type: array, items: {type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, properties: {s: {type: string}}}}}}
 `)
 		a := s.Properties["a"]
-		a.Default = jsontext.Value(broken)
+		a.Default = []byte(broken)
 		if broken == `{"d":{}}` {
-			a.Properties["d"].Properties["within"].Default = jsontext.Value(`[`)
+			a.Properties["d"].Properties["within"].Default = []byte(`[`)
 		}
 		_, err := Compile(s)
 		require.ErrorAs(t, err, &errs, broken)
@@ -114,7 +113,7 @@ func TestCompileDeepDefault(t *testing.T) {
 	}{{array, `[`, `]`}, {object, `{"a":`, `}`}} {
 		for depth, fits := range map[int]bool{9_000: true, 10_001: false} {
 			field := *c.s
-			field.Default = jsontext.Value(strings.Repeat(c.open, depth) + "null" + strings.Repeat(c.close, depth))
+			field.Default = []byte(strings.Repeat(c.open, depth) + "null" + strings.Repeat(c.close, depth))
 			_, err := Compile(&Structural{Type: "object", Properties: map[string]*Structural{"f": &field}})
 			if fits {
 				assert.NoError(t, err)
@@ -210,7 +209,7 @@ func TestSays(t *testing.T) {
 		"name":     func(_ *proto, e []protoEdge) { e[0].name = "b" },
 		"to":       func(_ *proto, e []protoEdge) { e[0].to = c.none },
 		"null":     func(_ *proto, e []protoEdge) { e[0].null = program.KeepNull },
-		"default":  func(_ *proto, e []protoEdge) { e[0].schema = &Structural{Default: jsontext.Value("1")} },
+		"default":  func(_ *proto, e []protoEdge) { e[0].schema = &Structural{Default: []byte("1")} },
 		"others":   func(_ *proto, e []protoEdge) { e[1].to = c.any },
 		"elements": func(_ *proto, e []protoEdge) { e[2].to = c.any },
 	} {

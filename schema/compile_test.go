@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -93,7 +92,7 @@ func TestCompileErrors(t *testing.T) {
 		{`{"a":`, "must be JSON: "},
 	} {
 		_, err = Compile(&Structural{Type: "object", Properties: map[string]*Structural{
-			"a": {Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: new(true), Default: jsontext.Value(c.value)},
+			"a": {Type: "object", XEmbeddedResource: true, XPreserveUnknownFields: new(true), Default: []byte(c.value)},
 		}})
 		require.ErrorAs(t, err, &errs)
 		assert.ErrorContains(t, err, "openAPIV3Schema.properties[a].default: Invalid value: ")
@@ -115,7 +114,7 @@ func TestCompileErrors(t *testing.T) {
 	s := parseText(t, `{type: object, properties: {a: {type: object, default: {}}}}`)
 	s.Properties["a"].Properties = map[string]*Structural{"a": s.Properties["a"]}
 	for _, value := range []string{`{}`, `{"a":null}`} {
-		s.Properties["a"].Default = jsontext.Value(value)
+		s.Properties["a"].Default = []byte(value)
 		_, err = Compile(s)
 		require.ErrorAs(t, err, &errs)
 		assert.ErrorContains(t, err, "must not contain itself")
@@ -132,10 +131,10 @@ func TestCompileWide(t *testing.T) {
 	value := []byte{'{'}
 	for i := range fields {
 		name := fmt.Sprintf("prefix00-%05d-suffix00", i)
-		wide.Properties[name] = &Structural{Type: "string", Default: jsontext.Value(`"absent"`)}
+		wide.Properties[name] = &Structural{Type: "string", Default: []byte(`"absent"`)}
 		value = fmt.Appendf(value, "%q:\"y\",", name)
 	}
-	wide.Default = jsontext.Value(append(value[:len(value)-1], '}'))
+	wide.Default = []byte(append(value[:len(value)-1], '}'))
 	p, err := Compile(s)
 	require.NoError(t, err)
 	assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), fields)

@@ -326,7 +326,7 @@ func sameSchema(a, b *Structural) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
-	x, errX := jsonv2.Marshal(a, jsonv2.Deterministic(true))
-	y, errY := jsonv2.Marshal(b, jsonv2.Deterministic(true))
+	x, errX := jsonv2.Marshal(a, writing...)
+	y, errY := jsonv2.Marshal(b, writing...)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -164,7 +164,7 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 		}
 	}
 	n := key.of().Node
-	value, ok := c.normalise(key, d.schema.Default)
+	value, ok := c.normalise(key, jsonv2.Value(d.schema.Default))
 	if !ok {
 		d.state = rendered
 		return "", nil

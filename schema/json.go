@@ -1,78 +1,97 @@
 package schema
 
-// This file makes schemas what they are in JSON, for encoding/json as well as for its second version: a type that has the
-// methods of one of the two only is silently another thing for the other.
+// This file makes schemas what they are in JSON: for encoding/json, for its second version and for what else calls MarshalJSON
+// and UnmarshalJSON. These take a text as a whole, so that a schema read by the methods of each schema in it would be read as
+// often as it is deep. Within one schema functions take their place, which go on in the coder that is there.
 
 import (
+	"encoding/json"
+
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+)
+
+var (
+	reading = jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(
+		jsonv2.UnmarshalFromFunc(readSchema),
+		jsonv2.UnmarshalFromFunc(readSchemaOrBool),
+		jsonv2.UnmarshalFromFunc(readSchemaOrArray),
+	))
+	// Names are sorted, as those who call MarshalJSON cannot ask for it.
+	writing = []jsonv2.Options{jsonv2.Deterministic(true), jsonv2.WithMarshalers(jsonv2.JoinMarshalers(
+		jsonv2.MarshalToFunc(writeSchema),
+		jsonv2.MarshalToFunc(writeSchemaOrBool),
+		jsonv2.MarshalToFunc(writeSchemaOrArray),
+	))}
 )
 
 // plainStructural is a Structural without methods.
 type plainStructural Structural
 
-// MarshalJSONTo writes the schema as it stands in a definition.
-func (s *Structural) MarshalJSONTo(enc *jsonv2.Encoder) error {
-	return jsonv2.MarshalEncode(enc, (*plainStructural)(s))
+func writeSchema(to *jsonv2.Encoder, s *Structural) error {
+	return jsonv2.MarshalEncode(to, (*plainStructural)(s))
 }
 
-// asV2 takes back what encoding/json has set, where it is made of the same decoder (since Go 1.27).
-var asV2 = jsonv2.MatchCaseInsensitiveNames(false)
-
-// UnmarshalJSONFrom reads a schema. What [Parse] takes for the same is told apart here, such as null and the empty schema.
-func (s *Structural) UnmarshalJSONFrom(dec *jsonv2.Decoder) error {
-	return jsonv2.UnmarshalDecode(dec, (*plainStructural)(s), asV2)
+func readSchema(from *jsonv2.Decoder, s *Structural) error {
+	return jsonv2.UnmarshalDecode(from, (*plainStructural)(s))
 }
 
-// MarshalJSON is MarshalJSONTo for encoding/json.
-func (s *Structural) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s) }
+// MarshalJSON writes the schema as it stands in a definition, with properties sorted by their names.
+func (s *Structural) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
-// UnmarshalJSON is UnmarshalJSONFrom for encoding/json. Names are compared with regard to case, as in Parse.
-func (s *Structural) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s) }
+// UnmarshalJSON reads a schema as [Parse] does, which compares names with regard to case and refuses those that stand
+// twice. What Parse takes for the same is told apart here, such as null and the empty schema.
+func (s *Structural) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
 
-// MarshalJSONTo writes the schema or the boolean.
-func (s *SchemaOrBool) MarshalJSONTo(enc *jsonv2.Encoder) error {
+func writeSchemaOrBool(to *jsonv2.Encoder, s *SchemaOrBool) error {
 	if s.Schema != nil {
-		return jsonv2.MarshalEncode(enc, s.Schema)
+		return jsonv2.MarshalEncode(to, s.Schema)
 	}
-	return enc.WriteToken(jsonv2.Bool(s.Allows))
+	return to.WriteToken(jsonv2.Bool(s.Allows))
 }
 
-// UnmarshalJSONFrom reads a schema or a boolean.
-func (s *SchemaOrBool) UnmarshalJSONFrom(dec *jsonv2.Decoder) error {
-	if k := dec.PeekKind(); k == 't' || k == 'f' {
+func readSchemaOrBool(from *jsonv2.Decoder, s *SchemaOrBool) error {
+	if k := from.PeekKind(); k == 't' || k == 'f' {
 		*s = SchemaOrBool{}
-		return jsonv2.UnmarshalDecode(dec, &s.Allows)
+		return jsonv2.UnmarshalDecode(from, &s.Allows)
 	}
 	*s = SchemaOrBool{Allows: true, Schema: new(Structural)}
-	return jsonv2.UnmarshalDecode(dec, s.Schema)
+	return jsonv2.UnmarshalDecode(from, s.Schema)
 }
 
-// MarshalJSON is MarshalJSONTo for encoding/json.
-func (s *SchemaOrBool) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s) }
+// MarshalJSON writes the schema or the boolean.
+func (s *SchemaOrBool) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
-// UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
-func (s *SchemaOrBool) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s) }
+// UnmarshalJSON reads a schema or a boolean.
+func (s *SchemaOrBool) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
 
-// MarshalJSONTo writes the schema or the array of schemas.
-func (s *SchemaOrArray) MarshalJSONTo(enc *jsonv2.Encoder) error {
+func writeSchemaOrArray(to *jsonv2.Encoder, s *SchemaOrArray) error {
 	if s.Schema != nil {
-		return jsonv2.MarshalEncode(enc, s.Schema)
+		return jsonv2.MarshalEncode(to, s.Schema)
 	}
-	return jsonv2.MarshalEncode(enc, s.Schemas)
+	return jsonv2.MarshalEncode(to, s.Schemas)
 }
 
-// UnmarshalJSONFrom reads a schema or an array of schemas.
-func (s *SchemaOrArray) UnmarshalJSONFrom(dec *jsonv2.Decoder) error {
+func readSchemaOrArray(from *jsonv2.Decoder, s *SchemaOrArray) error {
 	*s = SchemaOrArray{}
-	if dec.PeekKind() == '[' {
-		return jsonv2.UnmarshalDecode(dec, &s.Schemas)
+	if from.PeekKind() == '[' {
+		return jsonv2.UnmarshalDecode(from, &s.Schemas)
 	}
 	s.Schema = new(Structural)
-	return jsonv2.UnmarshalDecode(dec, s.Schema)
+	return jsonv2.UnmarshalDecode(from, s.Schema)
 }
 
-// MarshalJSON is MarshalJSONTo for encoding/json.
-func (s *SchemaOrArray) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s) }
+// MarshalJSON writes the schema or the array of schemas.
+func (s *SchemaOrArray) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
-// UnmarshalJSON is UnmarshalJSONFrom for encoding/json.
-func (s *SchemaOrArray) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s) }
+// UnmarshalJSON reads a schema or an array of schemas.
+func (s *SchemaOrArray) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
+
+// compact takes the white space out of a raw value. What is no JSON stays as it is.
+func compact(raw *json.RawMessage) {
+	if len(*raw) > 0 {
+		_ = (*jsonv2.Value)(raw).Compact()
+	}
+}
+
+// isNull reports whether a raw value is null.
+func isNull(raw json.RawMessage) bool { return jsonv2.Value(raw).Kind() == 'n' }

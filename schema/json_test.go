@@ -2,11 +2,14 @@ package schema_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -16,7 +19,8 @@ const schemaWithAll = `{"properties":{"a":{"items":{"type":"string","pattern":"<
 	`"nullable":true,"default":{"z":[1,null,"\u2028"]},"type":"object","enum":[null,1e3,{"b":1,"a":2}],"not":{"additionalProperties":true},"additionalItems":{"type":"string"},` +
 	`"dependencies":{"a":["b"],"c":{"type":"object"}}}`
 
-// TestJSON holds that encoding/json and its second version write and read the same, by themselves and within other values.
+// TestJSON holds that encoding/json, its second version and sigs.k8s.io/json write and read the same, by themselves and within
+// other values.
 func TestJSON(t *testing.T) {
 	type within struct {
 		Schema  *schema.Structural
@@ -26,10 +30,13 @@ func TestJSON(t *testing.T) {
 		Array   *schema.SchemaOrArray
 	}
 	text := `{"Schema":` + schemaWithAll + `,"Value":` + schemaWithAll + `,"Schemas":{"a":[` + schemaWithAll + `,null]},"Bool":true,"Array":[` + schemaWithAll + `]}`
-	var v1, v2 within
+	var v1, v2, kube within
 	require.NoError(t, json.Unmarshal([]byte(text), &v1))
 	require.NoError(t, jsonv2.Unmarshal([]byte(text), &v2))
+	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &kube))
 	require.Equal(t, v2, v1)
+	require.Equal(t, v2, kube)
+	require.Equal(t, json.RawMessage(`{"z":[1,null,"\u2028"]}`), v1.Schema.Default)
 	require.Equal(t, &schema.Structural{Type: "integer", Default: []byte("1")}, v1.Schema.AdditionalProperties.Schema)
 	require.False(t, v1.Value.Properties["b"].AdditionalProperties.Allows)
 	require.Equal(t, "string", v1.Schema.Items.Schemas[0].Type)
@@ -61,4 +68,48 @@ func TestJSONRefuses(t *testing.T) {
 	loop.Not = loop
 	_, err := json.Marshal(loop)
 	assert.Error(t, err, "a schema that holds itself has no end")
+}
+
+// TestJSONSorted holds that a schema has one text, whoever writes it.
+func TestJSONSorted(t *testing.T) {
+	s := &schema.Structural{Properties: map[string]*schema.Structural{}}
+	for _, name := range strings.Split("hgfedcba", "") {
+		s.Properties[name] = &schema.Structural{Dependencies: map[string]json.RawMessage{"b": []byte("[]"), "a": []byte("[]")}}
+	}
+	of := func(name string) string { return `"` + name + `":{"dependencies":{"a":[],"b":[]}}` }
+	want := `{"properties":{` + strings.Join([]string{of("a"), of("b"), of("c"), of("d"), of("e"), of("f"), of("g"), of("h")}, ",") + `}}`
+	for range 10 {
+		out, err := jsonv2.Marshal(s)
+		require.NoError(t, err)
+		require.Equal(t, want, string(out))
+		out, err = json.Marshal(s)
+		require.NoError(t, err)
+		require.Equal(t, want, string(out))
+	}
+}
+
+// TestJSONDeep holds that a schema is not read or written once more for each that it is in: then those that are deep would take
+// some hundred times as long as others of that length.
+func TestJSONDeep(t *testing.T) {
+	best := func(text string) (reading, writing time.Duration) {
+		reading, writing = time.Hour, time.Hour
+		for range 5 {
+			s := new(schema.Structural)
+			start := time.Now()
+			require.NoError(t, s.UnmarshalJSON([]byte(text)))
+			read := time.Now()
+			out, err := s.MarshalJSON()
+			writing = min(writing, time.Since(read))
+			reading = min(reading, read.Sub(start))
+			require.NoError(t, err)
+			require.Equal(t, text, string(out))
+		}
+		return reading, writing
+	}
+	const one, depth = `{"not":{"items":{"additionalProperties":`, 9000 / 3
+	wideRead, wideWrite := best(`{"allOf":[{}` + strings.Repeat(`,`+one+`{}}}}`, depth) + "]}")
+	deepRead, deepWrite := best(strings.Repeat(one, depth) + "{}" + strings.Repeat("}}}", depth))
+	assert.Less(t, deepRead, 50*wideRead)
+	assert.Less(t, deepWrite, 50*wideWrite)
+	t.Logf("reading %.1f times, writing %.1f times", float64(deepRead)/float64(wideRead), float64(deepWrite)/float64(wideWrite))
 }

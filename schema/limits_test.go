@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -27,8 +26,8 @@ func allocated(do func()) int {
 func TestMaxDefaultBytes(t *testing.T) {
 	for past := range 2 {
 		s := &Structural{Type: "object", Properties: map[string]*Structural{
-			"a": {Type: "string", Default: jsontext.Value(`"` + strings.Repeat("x", MaxDefaultBytes-len(`""`)-len(`{}`)+past) + `"`)},
-			"b": {Type: "object", Default: jsontext.Value(`{}`)},
+			"a": {Type: "string", Default: []byte(`"` + strings.Repeat("x", MaxDefaultBytes-len(`""`)-len(`{}`)+past) + `"`)},
+			"b": {Type: "object", Default: []byte(`{}`)},
 		}}
 		_, err := Compile(s)
 		if past == 0 {

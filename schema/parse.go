@@ -6,6 +6,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"iter"
 	"strconv"
@@ -168,7 +169,7 @@ func (t *text) schema() (*Structural, error) {
 // unmarshal decodes the text into v, with errors that say where in the document
 // the text comes from.
 func (t *text) unmarshal(v any) error {
-	err := jsonv2.Unmarshal(t.json, v)
+	err := jsonv2.Unmarshal(t.json, v, reading)
 	switch err := err.(type) {
 	case *jsonv2.SemanticError:
 		path, offset := locate(t.json, err.JSONPointer)
@@ -307,19 +308,19 @@ func (s *Structural) normalize() {
 		}
 	}
 	// JSON.UnmarshalJSON of apiextensions: a null default or example is none.
-	for _, v := range []*jsonv2.Value{&s.Default, &s.Example, &s.ExternalDocs} {
-		if v.Kind() == 'n' {
+	for _, v := range []*json.RawMessage{&s.Default, &s.Example, &s.ExternalDocs} {
+		if isNull(*v) {
 			*v = nil
 		}
-		v.Compact()
+		compact(v)
 	}
-	for _, values := range [][]jsonv2.Value{s.Enum, s.XValidations} {
+	for _, values := range [][]json.RawMessage{s.Enum, s.XValidations} {
 		for i := range values {
-			values[i].Compact()
+			compact(&values[i])
 		}
 	}
 	for name, v := range s.Dependencies {
-		v.Compact()
+		compact(&v)
 		s.Dependencies[name] = v
 	}
 	s.Enum, s.XValidations = noneIfEmpty(s.Enum), noneIfEmpty(s.XValidations)

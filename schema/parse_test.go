@@ -189,7 +189,7 @@ properties:
 		return
 	}
 	replicas := s.Properties["spec"].Properties["replicas"]
-	fmt.Println(replicas.Type, replicas.Default)
+	fmt.Println(replicas.Type, string(replicas.Default))
 
 	_, err = schema.Parse([]byte(`
 type: object

@@ -2,8 +2,7 @@ package schema
 
 import (
 	"bytes"
-
-	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"encoding/json"
 )
 
 // A Structural is a schema of the OpenAPI v3 subset that custom resource
@@ -25,55 +24,55 @@ type Structural struct {
 	XEmbeddedResource      bool                   `json:"x-kubernetes-embedded-resource,omitzero"`
 	XIntOrString           bool                   `json:"x-kubernetes-int-or-string,omitzero"`
 	Nullable               bool                   `json:"nullable,omitzero"`
-	Default                jsonv2.Value           `json:"default,omitzero"`
+	Default                json.RawMessage        `json:"default,omitzero"`
 	Type                   string                 `json:"type,omitzero"`
 
 	// Other extensions of Kubernetes.
 
-	XListMapKeys []string       `json:"x-kubernetes-list-map-keys,omitempty"`
-	XListType    *string        `json:"x-kubernetes-list-type,omitzero"`
-	XMapType     *string        `json:"x-kubernetes-map-type,omitzero"`
-	XValidations []jsonv2.Value `json:"x-kubernetes-validations,omitempty"`
+	XListMapKeys []string          `json:"x-kubernetes-list-map-keys,omitempty"`
+	XListType    *string           `json:"x-kubernetes-list-type,omitzero"`
+	XMapType     *string           `json:"x-kubernetes-map-type,omitzero"`
+	XValidations []json.RawMessage `json:"x-kubernetes-validations,omitempty"`
 
 	// Documentation.
 
-	Title        string       `json:"title,omitzero"`
-	Description  string       `json:"description,omitzero"`
-	ExternalDocs jsonv2.Value `json:"externalDocs,omitzero"`
-	Example      jsonv2.Value `json:"example,omitzero"`
+	Title        string          `json:"title,omitzero"`
+	Description  string          `json:"description,omitzero"`
+	ExternalDocs json.RawMessage `json:"externalDocs,omitzero"`
+	Example      json.RawMessage `json:"example,omitzero"`
 
 	// Value validation.
 
-	Format           string         `json:"format,omitzero"`
-	Maximum          *float64       `json:"maximum,omitzero"`
-	ExclusiveMaximum bool           `json:"exclusiveMaximum,omitzero"`
-	Minimum          *float64       `json:"minimum,omitzero"`
-	ExclusiveMinimum bool           `json:"exclusiveMinimum,omitzero"`
-	MaxLength        *int64         `json:"maxLength,omitzero"`
-	MinLength        *int64         `json:"minLength,omitzero"`
-	Pattern          string         `json:"pattern,omitzero"`
-	MaxItems         *int64         `json:"maxItems,omitzero"`
-	MinItems         *int64         `json:"minItems,omitzero"`
-	UniqueItems      bool           `json:"uniqueItems,omitzero"`
-	MultipleOf       *float64       `json:"multipleOf,omitzero"`
-	Enum             []jsonv2.Value `json:"enum,omitempty"`
-	MaxProperties    *int64         `json:"maxProperties,omitzero"`
-	MinProperties    *int64         `json:"minProperties,omitzero"`
-	Required         []string       `json:"required,omitempty"`
-	AllOf            []*Structural  `json:"allOf,omitempty"`
-	AnyOf            []*Structural  `json:"anyOf,omitempty"`
-	OneOf            []*Structural  `json:"oneOf,omitempty"`
-	Not              *Structural    `json:"not,omitzero"`
+	Format           string            `json:"format,omitzero"`
+	Maximum          *float64          `json:"maximum,omitzero"`
+	ExclusiveMaximum bool              `json:"exclusiveMaximum,omitzero"`
+	Minimum          *float64          `json:"minimum,omitzero"`
+	ExclusiveMinimum bool              `json:"exclusiveMinimum,omitzero"`
+	MaxLength        *int64            `json:"maxLength,omitzero"`
+	MinLength        *int64            `json:"minLength,omitzero"`
+	Pattern          string            `json:"pattern,omitzero"`
+	MaxItems         *int64            `json:"maxItems,omitzero"`
+	MinItems         *int64            `json:"minItems,omitzero"`
+	UniqueItems      bool              `json:"uniqueItems,omitzero"`
+	MultipleOf       *float64          `json:"multipleOf,omitzero"`
+	Enum             []json.RawMessage `json:"enum,omitempty"`
+	MaxProperties    *int64            `json:"maxProperties,omitzero"`
+	MinProperties    *int64            `json:"minProperties,omitzero"`
+	Required         []string          `json:"required,omitempty"`
+	AllOf            []*Structural     `json:"allOf,omitempty"`
+	AnyOf            []*Structural     `json:"anyOf,omitempty"`
+	OneOf            []*Structural     `json:"oneOf,omitempty"`
+	Not              *Structural       `json:"not,omitzero"`
 
 	// What OpenAPI or JSON Schema have and structural schemas must not.
 
-	ID                string                  `json:"id,omitzero"`
-	Schema            string                  `json:"$schema,omitzero"`
-	Ref               *string                 `json:"$ref,omitzero"`
-	PatternProperties map[string]*Structural  `json:"patternProperties,omitempty"`
-	AdditionalItems   *SchemaOrBool           `json:"additionalItems,omitzero"`
-	Definitions       map[string]*Structural  `json:"definitions,omitempty"`
-	Dependencies      map[string]jsonv2.Value `json:"dependencies,omitempty"`
+	ID                string                     `json:"id,omitzero"`
+	Schema            string                     `json:"$schema,omitzero"`
+	Ref               *string                    `json:"$ref,omitzero"`
+	PatternProperties map[string]*Structural     `json:"patternProperties,omitempty"`
+	AdditionalItems   *SchemaOrBool              `json:"additionalItems,omitzero"`
+	Definitions       map[string]*Structural     `json:"definitions,omitempty"`
+	Dependencies      map[string]json.RawMessage `json:"dependencies,omitempty"`
 }
 
 // A SchemaOrBool is the value of additionalProperties: a schema, or true or

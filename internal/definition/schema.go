@@ -3,10 +3,10 @@
 package definition
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -77,7 +77,7 @@ func Props() *schema.Structural {
 			of = either
 		case reflect.TypeFor[[]*schema.Structural]():
 			of = list(props)
-		case reflect.TypeFor[jsonv2.Value](), reflect.TypeFor[[]jsonv2.Value](), reflect.TypeFor[map[string]jsonv2.Value]():
+		case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[[]json.RawMessage](), reflect.TypeFor[map[string]json.RawMessage]():
 			of = whatever
 		default:
 			of = &node{}

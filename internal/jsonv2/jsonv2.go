@@ -79,7 +79,6 @@ func JoinUnmarshalers(us ...*Unmarshalers) *Unmarshalers { return json.JoinUnmar
 
 func AllowDuplicateNames(v bool) Options       { return jsontext.AllowDuplicateNames(v) }
 func AllowInvalidUTF8(v bool) Options          { return jsontext.AllowInvalidUTF8(v) }
-func MatchCaseInsensitiveNames(v bool) Options { return json.MatchCaseInsensitiveNames(v) }
 func Deterministic(v bool) Options             { return json.Deterministic(v) }
 func Multiline(v bool) Options                 { return jsontext.Multiline(v) }
 func PreserveRawStrings(v bool) Options        { return jsontext.PreserveRawStrings(v) }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -115,8 +114,8 @@ func sameSchema(a, b *schema.Structural) bool {
 	if a == b || a == nil || b == nil {
 		return a == b
 	}
-	x, errX := jsonv2.Marshal(a, jsonv2.Deterministic(true))
-	y, errY := jsonv2.Marshal(b, jsonv2.Deterministic(true))
+	x, errX := a.MarshalJSON()
+	y, errY := b.MarshalJSON()
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,9 +124,9 @@ func (r *report) below(s *schema.Structural, p *schemapath.Path, isRoot bool, c 
 	}
 	for _, name := range sortedKeys(s.Dependencies) {
 		// Each holds those within it as text that is read again.
-		if v := s.Dependencies[name]; v.Kind() == '{' && r.hasRoom() {
+		if v := s.Dependencies[name]; jsonv2.Value(v).Kind() == '{' && r.hasRoom() {
 			dependency := new(schema.Structural)
-			if jsonv2.Unmarshal(v, dependency) == nil {
+			if dependency.UnmarshalJSON(v) == nil {
 				r.definition(dependency, p.Child("dependencies").Key(name), false, c)
 			}
 		}
@@ -274,7 +275,7 @@ type celRule struct {
 type celReason string
 
 // rule checks what can be said of a rule without compiling it.
-func (r *report) rule(raw jsonv2.Value, p *schemapath.Path) {
+func (r *report) rule(raw json.RawMessage, p *schemapath.Path) {
 	var rule celRule
 	if err := jsonv2.Unmarshal(raw, &rule); err != nil {
 		r.invalid(p, raw, fmt.Sprint("must be a rule: ", err))

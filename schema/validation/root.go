@@ -161,7 +161,7 @@ func inMemory(s *schema.Structural) *memorySchema {
 		_ = json.Unmarshal(v, &rule) // what does not fit stays unset, here and below
 		m.XValidations = append(m.XValidations, memoryRule(rule))
 	}
-	if s.ExternalDocs.Kind() == '{' {
+	if jsonv2.Value(s.ExternalDocs).Kind() == '{' {
 		m.ExternalDocs = new(memoryDocs)
 		_ = json.Unmarshal(s.ExternalDocs, m.ExternalDocs)
 	}
@@ -170,7 +170,7 @@ func inMemory(s *schema.Structural) *memorySchema {
 	}
 	for name, v := range s.Dependencies {
 		var d memoryDependency
-		switch sub := new(schema.Structural); v.Kind() {
+		switch sub := new(schema.Structural); jsonv2.Value(v).Kind() {
 		case '{':
 			if json.Unmarshal(v, sub) == nil {
 				d.Schema = inMemory(sub)
@@ -226,12 +226,12 @@ func inMemoryMap(schemas map[string]*schema.Structural) map[string]*memorySchema
 // decodeRaw decodes a value with the number rule of the server: a literal
 // without point and exponent that fits an int64 is one, others are float64.
 // What cannot be decoded is nil, like null.
-func decodeRaw(raw jsonv2.Value) any {
+func decodeRaw(raw json.RawMessage) any {
 	v, _ := decodeValue(raw)
 	return v
 }
 
-func decodeValue(raw jsonv2.Value) (v any, err error) {
+func decodeValue(raw json.RawMessage) (v any, err error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}

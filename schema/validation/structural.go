@@ -1,13 +1,13 @@
 package validation
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -152,7 +152,7 @@ func isIntOrString(anyOf []*schema.Structural) bool {
 // looked at apart, as json leaves out empty ones, and an empty $ref and an empty
 // list of items are none.
 func isBlank(s *schema.Structural) bool {
-	for _, v := range []jsonv2.Value{s.Default, s.Example, s.ExternalDocs} {
+	for _, v := range []json.RawMessage{s.Default, s.Example, s.ExternalDocs} {
 		if len(v) > 0 {
 			return false
 		}
@@ -162,7 +162,7 @@ func isBlank(s *schema.Structural) bool {
 	if element(s) == nil {
 		rest.Items = nil // items: []
 	}
-	js, err := jsonv2.Marshal(rest)
+	js, err := rest.MarshalJSON()
 	return err == nil && string(js) == "{}"
 }
 

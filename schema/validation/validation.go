@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -151,7 +150,7 @@ func render(v any) string {
 		return strconv.Quote(v)
 	case int64, float64, bool:
 		return fmt.Sprint(v)
-	case jsonv2.Value:
+	case json.RawMessage:
 		return string(v)
 	}
 	js, _ := json.Marshal(v)

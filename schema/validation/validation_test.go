@@ -1,13 +1,12 @@
 package validation
 
 import (
+	"encoding/json"
 	stderrors "errors"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
@@ -121,7 +120,7 @@ func TestValidateHandmadeValues(t *testing.T) {
 	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": {Type: "string", Default: []byte(`{`)}}}
 	compareLines(t, validateAt(s, "P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
 	s.Properties = nil
-	s.XValidations = []jsontext.Value{[]byte(`"x"`)}
+	s.XValidations = []json.RawMessage{[]byte(`"x"`)}
 	if errs := validateAt(s, "P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
 		t.Error(errs)
 	}
