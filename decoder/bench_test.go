@@ -156,16 +156,6 @@ func BenchmarkFronts(b *testing.B) {
 			}
 			return w.Close()
 		})
-		run("Tokens", func(d *Decoder) error {
-			tokens := d.Tokens(bytes.NewReader(src))
-			for {
-				if _, err := tokens.ReadToken(); err == io.EOF {
-					return nil
-				} else if err != nil {
-					return err
-				}
-			}
-		})
 		run("Unmarshal", func(d *Decoder) error { var m map[string]any; return d.Unmarshal(src, &m) })
 	}
 }

@@ -11,8 +11,8 @@
 //
 // [Decoder.AppendJSON] and [Decoder.AppendYAML] turn bytes into bytes,
 // [Decoder.Unmarshal] and [Decoder.UnmarshalYAML] into maps and other Go values. A
-// [Reader], a [Writer] and a [TokenReader] prune a document as it comes, in bounded
-// memory; what differs is said at Reader. A [Sequence] decodes the objects of a stream, or
+// [Reader] and a [Writer] prune a document as it comes, in bounded memory; what differs is said at Reader.
+// Package tokens has the tokens of the result. A [Sequence] decodes the objects of a stream, or
 // the items of a list, one at a time and each against the program for its kind. All give the
 // same values and findings.
 //

@@ -13,8 +13,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
@@ -180,50 +178,6 @@ func ExampleDecoder_NewWriter() {
 		log.Fatal(err)
 	}
 	// Output: {"spec":{"host":"a","replicas":1}}
-}
-
-func ExampleDecoder_Tokens() {
-	d := decoder.New(mustCompile(webSchema))
-	tokens := d.Tokens(strings.NewReader(`{"kind":"Web", "secret":[1,2], "spec":{"host":"a"}}`))
-	for {
-		token, err := tokens.ReadToken()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Printf("%q %v\n", tokens.StackPointer(), token)
-	}
-	// Output:
-	// "" {
-	// "/kind" kind
-	// "/kind" Web
-	// "/spec" spec
-	// "/spec" {
-	// "/spec/host" host
-	// "/spec/host" a
-	// "/spec/replicas" replicas
-	// "/spec/replicas" 1
-	// "/spec" }
-	// "" }
-}
-
-func ExampleTokenReader_Decoder() {
-	var web struct {
-		Spec struct {
-			Replicas int `json:"replicas"`
-		} `json:"spec"`
-	}
-	d := decoder.New(mustCompile(webSchema))
-	tokens := d.Tokens(strings.NewReader(`{"secret":"of any size","spec":{}}`))
-	err := json.UnmarshalDecode(tokens.Decoder(), &web)
-	fmt.Println(web.Spec.Replicas, err)
-	_, err = tokens.ReadToken() // which says that nothing follows
-	fmt.Println(err)
-	// Output:
-	// 1 <nil>
-	// EOF
 }
 
 func ExampleNewSequence() {

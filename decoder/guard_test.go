@@ -80,7 +80,6 @@ func TestUsedWhileAtWork(t *testing.T) {
 		func() { d.NewReader(strings.NewReader("{}")) },
 		func() { d.NewYAMLReader(strings.NewReader("{}")) },
 		func() { d.NewWriter(io.Discard) },
-		func() { d.Tokens(strings.NewReader("{}")) },
 	} {
 		assert.PanicsWithValue(t, text, use)
 	}

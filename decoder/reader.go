@@ -28,7 +28,7 @@ import (
 // before everything is known to be well: no result that is complete is followed
 // by an error, but for errors.StrictError, with which it is meant to be complete. That is seen only by who reads
 // to the end, as io.ReadAll and json.UnmarshalRead do: a decoder on top of a Reader that stops where its value ends, as that of
-// encoding/json, does not see it. See [Decoder.Tokens] for one that does.
+// encoding/json, does not see it. That of package tokens does.
 //
 // Where a [ServerMode] was given, or the document is YAML, nothing is
 // decided before the end, so that the whole document is held, up to Limits.HeldBytes.

@@ -280,12 +280,6 @@ func testStreamContext(t *testing.T) {
 	require.Zero(t, n)
 	require.ErrorIs(t, w.Close(), errBroken)
 
-	tokens := d.Tokens(strings.NewReader(`{}`))
-	tokens.SetContext(ctx)
-	_, err = tokens.ReadToken()
-	require.ErrorIs(t, err, errBroken)
-	require.ErrorIs(t, err, context.Canceled)
-
 	// Where the cause says by itself what has happened, it is the error.
 	late, done := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer done()

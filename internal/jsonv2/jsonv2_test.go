@@ -47,5 +47,5 @@ func TestImports(t *testing.T) {
 		}
 		return nil
 	}))
-	assert.Equal(t, map[string]bool{"internal/jsonv2/jsonv2.go": true, "decoder/tokens.go": true}, where)
+	assert.Equal(t, map[string]bool{"internal/jsonv2/jsonv2.go": true, "tokens/tokens.go": true}, where)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/tokens"
 )
 
 // Chunks is a reader that returns the text in parts: what lies between the cuts, which
@@ -281,12 +282,11 @@ func spoil(v any) {
 // checkTokens asserts that the tokens of the document are those of the result.
 func (c *checker) checkTokens(want outcome) {
 	c.Helper()
-	d := c.decoder()
-	tokens := d.Tokens(bytes.NewReader(c.src))
+	r := tokens.NewReader(c.decoder(), bytes.NewReader(c.src))
 	var out bytes.Buffer
 	to := jsonv2.NewEncoder(&out, jsonv2.PreserveRawStrings(true), jsonv2.AllowDuplicateNames(true))
 	for {
-		token, err := tokens.ReadToken()
+		token, err := r.ReadToken()
 		if err == io.EOF {
 			break
 		}
@@ -295,13 +295,13 @@ func (c *checker) checkTokens(want outcome) {
 				require.Truef(c, want.isFatal(), "%v", err)
 				require.IsType(c, want.err, err)
 			}
-			require.Equal(c, err, tokens.Err())
+			require.Equal(c, err, r.Err())
 			return
 		}
 		require.NoError(c, to.WriteToken(token))
 	}
 	require.NoError(c, want.err)
-	require.NoError(c, tokens.Err())
+	require.NoError(c, r.Err())
 	require.Equal(c, want.out, string(bytes.TrimSpace(out.Bytes())))
-	require.Equal(c, want.findings, slices.Clone(tokens.Findings()))
+	require.Equal(c, want.findings, slices.Clone(r.Findings()))
 }
