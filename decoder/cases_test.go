@@ -56,7 +56,7 @@ func compileCase(t *testing.T, c *corpus.Case, semantics string) *schema.Program
 	t.Helper()
 	s, err := schema.Parse(c.Schema)
 	require.NoError(t, err, "schema.yaml")
-	p, err := schema.Compile(s, schema.Semantics(semanticsOf(semantics)), schema.ResourceRoot(!c.ValueRoot))
+	p, err := schema.Compile(s, semanticsOf(semantics), schema.ResourceRoot(!c.ValueRoot))
 	require.NoError(t, err)
 	return p
 }
@@ -98,7 +98,7 @@ func (r caseRun) isServer() bool {
 func (r caseRun) check(t *testing.T, p *schema.Program) {
 	t.Helper()
 	for _, mode := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
-		d := decoder.New(p, r.options(decoder.FieldValidation(mode))...)
+		d := decoder.New(p, r.options(mode)...)
 		out, err := r.run(t, d)
 		if f := r.Failure(r.semantics); f != nil {
 			r.checkFailure(t, f, out, err)
@@ -223,7 +223,7 @@ func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program,
 		r.checkResultAgain(t, d, out)
 	}
 
-	compact, _ := r.decode(decoder.New(p, r.options(decoder.FieldValidation(mode), decoder.Compact(true))...), nil, r.src)
+	compact, _ := r.decode(decoder.New(p, r.options(mode, decoder.Compact(true))...), nil, r.src)
 	want := jsontext.Value(slices.Clone(out))
 	require.NoError(t, want.Compact())
 	assert.True(t, bytes.Equal(want, compact), "%s: compact it is\n%.500s\nnot\n%.500s", r.form, compact, want)

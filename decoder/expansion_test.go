@@ -215,7 +215,7 @@ func TestExpansionHolds(t *testing.T) {
 		k := &sketcher{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
 		s := new(schema.Structural)
 		k.object(s, 4)
-		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(schema.Semantics(seed%4/2)))
+		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(seed%4/2))
 		if err != nil {
 			continue // a default that holds itself
 		}

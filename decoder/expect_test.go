@@ -46,6 +46,7 @@ func TestExpectType(t *testing.T) {
 				}
 				require.EqualError(t, err, c.text, way)
 				require.IsType(t, (*errors.ObjectError)(nil), err)
+				require.ErrorIs(t, err, errors.ErrUnexpectedType)
 			}
 			out, err := d.AppendJSON([]byte("before"), []byte(c.src))
 			check("bytes", err)

@@ -16,7 +16,7 @@ import (
 
 // A record is a finding while the walk goes on: offsets instead of positions.
 type record struct {
-	kind      errors.Kind
+	kind      errors.FindingKind
 	group     program.Group
 	at, first int // offsets in the text that is walked, or in the window
 	// Where these are. On a stream, at is the offset in the document once that is known.
@@ -167,7 +167,7 @@ func (w *walker) add(r record, depth int, segment func(i int) ([]byte, int)) {
 }
 
 // isFull counts a finding, and reports whether that is all that becomes of it, as there are enough.
-func (w *walker) isFull(kind errors.Kind) bool {
+func (w *walker) isFull(kind errors.FindingKind) bool {
 	switch kind {
 	case errors.TypeMismatch:
 		w.mismatches++
@@ -482,7 +482,7 @@ func (w *walker) spell(r *record, n *program.Node) {
 // the step is not whole; and whether it is the key of a map.
 func (w *walker) follow(n *program.Node, s fieldpath.Segment) (next *program.Node, isKey bool) {
 	switch {
-	case s.Elided:
+	case s.Gap > 0:
 		return nil, false
 	case !s.IsName:
 		return n.Elements.Node, false

@@ -203,7 +203,7 @@ func FuzzAppendYAML(f *testing.F) {
 		if s == nil || len(src) > 4096 {
 			return
 		}
-		p, err := schema.Compile(s, schema.Semantics(c.dialect()), schema.ResourceRoot(c.resource()), c.preserve())
+		p, err := schema.Compile(s, c.dialect(), schema.ResourceRoot(c.resource()), c.preserve())
 		if err != nil {
 			return
 		}

@@ -226,7 +226,7 @@ func SeparateStrings(does bool) Option { return optionFunc(func(o *options) { o.
 func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.numbersAsSent = does }) }
 
 // ExpectType refuses objects of another apiVersion or kind, or without the one or the other, with an
-// errors.ObjectError: a program prunes an object of a type that it is not made for to its shell. Where an
+// errors.ObjectError that wraps errors.ErrUnexpectedType: a program prunes an object of a type that it is not made for to its shell. Where an
 // argument is empty anything may stand, or nothing. It is for programs of resources: at other roots, apiVersion and kind are
 // fields like any other, and count as missing. With [ServerTypedRequests] either may be missing. By default no type is expected.
 //

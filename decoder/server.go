@@ -276,12 +276,14 @@ func (d *Decoder) checkExpected(src []byte) error {
 					Msg:      part.name + " is " + fieldpath.Quoted(got) + ", where " + fieldpath.Quoted(part.want) + " is expected",
 					Position: d.position(part.at),
 					Path:     errors.Path{}.Child(part.name),
+					Err:      errors.ErrUnexpectedType,
 				}
 			}
 		case d.server != ServerTypedRequests:
 			return &errors.ObjectError{
 				Msg:      part.name + " is missing, where " + fieldpath.Quoted(part.want) + " is expected",
 				Position: d.position(jsonwire.Blanks(src, 0)),
+				Err:      errors.ErrUnexpectedType,
 			}
 		}
 	}

@@ -208,7 +208,7 @@ func TestWithPrefix(t *testing.T) {
 }
 
 func TestKindNames(t *testing.T) {
-	for kind, name := range map[Kind]string{
+	for kind, name := range map[FindingKind]string{
 		UnknownField: "unknown field", DuplicateField: "duplicate field", TypeMismatch: "type mismatch", DroppedNull: "dropped null", 9: "finding(9)",
 	} {
 		assert.Equal(t, name, kind.String())
@@ -246,9 +246,9 @@ func TestErrorsAs(t *testing.T) {
 	assert.EqualError(t, &ObjectError{Msg: "bad"}, "-: bad")
 
 	schema := SchemaErrors{
-		{Kind: Required, Field: "a.type", Msg: "must not be empty"},
-		{Kind: Invalid, Field: "b", Value: `"x"`, Msg: "no"},
-		{Kind: Forbidden, Field: "c", Msg: "not here"},
+		{Kind: SchemaRequired, Field: "a.type", Msg: "must not be empty"},
+		{Kind: SchemaInvalid, Field: "b", Value: `"x"`, Msg: "no"},
+		{Kind: SchemaForbidden, Field: "c", Msg: "not here"},
 	}
 	assert.EqualError(t, schema, `[a.type: Required value: must not be empty, b: Invalid value: "x": no, c: Forbidden: not here]`)
 	assert.EqualError(t, schema[1:2], `b: Invalid value: "x": no`)
@@ -261,7 +261,7 @@ func TestErrorsAs(t *testing.T) {
 func TestErrorsIs(t *testing.T) {
 	sentinels := []error{ErrUnknownField, ErrDuplicateField, ErrTypeMismatch, ErrDroppedNull}
 	for i, sentinel := range sentinels {
-		f := Finding{Kind: Kind(i + 1)}
+		f := Finding{Kind: FindingKind(i + 1)}
 		assert.EqualError(t, sentinel, f.Kind.String())
 		strict, mismatch := NewStrictError(List{{Kind: 9}, f}, 0), &TypeError{Findings: List{f}}
 		for _, err := range []error{&f, strict, mismatch, fmt.Errorf("items[0]: %w", strict)} {

@@ -9,12 +9,12 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// A Kind says what a [Finding] is about.
-type Kind uint8
+// A FindingKind says what a [Finding] is about.
+type FindingKind uint8
 
 const (
 	// UnknownField is a member that the schema does not know. It was pruned.
-	UnknownField Kind = iota + 1
+	UnknownField FindingKind = iota + 1
 	// DuplicateField is a name that stands more than once in one object. The
 	// last value won.
 	DuplicateField
@@ -26,7 +26,7 @@ const (
 )
 
 // String returns the kind in words, such as "unknown field".
-func (k Kind) String() string {
+func (k FindingKind) String() string {
 	switch k {
 	case UnknownField:
 		return "unknown field"
@@ -44,7 +44,7 @@ func (k Kind) String() string {
 //
 // *Finding is an error with the API server's text.
 type Finding struct {
-	Kind Kind
+	Kind FindingKind
 	// Path leads to the member or element that is meant.
 	Path Path
 	// Position is where the name of the member starts, or the value where the
@@ -135,7 +135,7 @@ func article(types string) string {
 type List []Finding
 
 // Count returns how many findings of the kind the list has.
-func (l List) Count(k Kind) int {
+func (l List) Count(k FindingKind) int {
 	n := 0
 	for i := range l {
 		if l[i].Kind == k {

@@ -116,13 +116,13 @@ func checkStep(t *testing.T, s, kept errors.Segment) {
 // checkGap asserts that a path has all steps, but for as many as it says.
 func checkGap(t *testing.T, all, made []errors.Segment) {
 	t.Helper()
-	gap := slices.IndexFunc(made, func(s errors.Segment) bool { return s.Elided })
+	gap := slices.IndexFunc(made, func(s errors.Segment) bool { return s.Gap > 0 })
 	if gap < 0 {
 		require.Equal(t, all, made)
 		return
 	}
 	tail := made[gap+1:]
-	require.Equal(t, len(all), gap+made[gap].Index+len(tail))
+	require.Equal(t, len(all), gap+made[gap].Gap+len(tail))
 	require.Equal(t, all[:gap], made[:gap])
 	require.Equal(t, all[len(all)-len(tail):], tail)
 }
@@ -145,14 +145,14 @@ func checkText(t *testing.T, p errors.Path) {
 	all := slices.Collect(p.Segments())
 	for _, s := range all {
 		switch {
-		case s.Elided:
+		case s.Gap > 0:
 			pointed = append(pointed, "...")
 		case s.IsName:
 			pointed = append(pointed, s.Name)
 		default:
 			pointed = append(pointed, strconv.Itoa(s.Index))
 		}
-		isClear = isClear && !s.Elided && !strings.ContainsAny(s.Name, ".[")
+		isClear = isClear && s.Gap == 0 && !strings.ContainsAny(s.Name, ".[")
 	}
 	require.Equal(t, pointed, slices.Collect(jsontext.Pointer(p.Pointer()).Tokens()))
 	if isClear {

@@ -28,9 +28,9 @@ func PathOf(encoded fieldpath.Encoded) Path { return Path{encoded.String()} }
 // element, or a gap where the path was too long to be kept whole.
 type Segment struct {
 	Name   string // the name, where IsName
-	Index  int    // the index from 0, where not IsName; or the length of the gap, where Elided
+	Index  int    // the index from 0, where neither IsName nor a gap
 	IsName bool   // a member of an object
-	Elided bool   // Index segments were left out here
+	Gap    int    // how many segments were left out here; 0 where this is one
 }
 
 // Child returns the path of the member called name of the object at p. A name of more than 256 bytes is cut in its middle.

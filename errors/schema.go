@@ -8,13 +8,13 @@ type SchemaErrorKind string
 
 // The kinds of schema errors that the API server uses for definitions.
 const (
-	Required    SchemaErrorKind = "Required value"
-	Invalid     SchemaErrorKind = "Invalid value"
-	Forbidden   SchemaErrorKind = "Forbidden"
-	Unsupported SchemaErrorKind = "Unsupported value"
-	Duplicate   SchemaErrorKind = "Duplicate value"
-	TooLong     SchemaErrorKind = "Too long"
-	TooMany     SchemaErrorKind = "Too many"
+	SchemaRequired    SchemaErrorKind = "Required value"
+	SchemaInvalid     SchemaErrorKind = "Invalid value"
+	SchemaForbidden   SchemaErrorKind = "Forbidden"
+	SchemaUnsupported SchemaErrorKind = "Unsupported value"
+	SchemaDuplicate   SchemaErrorKind = "Duplicate value"
+	SchemaTooLong     SchemaErrorKind = "Too long"
+	SchemaTooMany     SchemaErrorKind = "Too many"
 )
 
 // A SchemaError says why a schema is refused, or what is doubtful in it.
@@ -37,7 +37,7 @@ func (e *SchemaError) Error() string {
 		b.WriteString(e.Field + ": ")
 	}
 	b.WriteString(string(e.Kind))
-	if e.Kind != Required && e.Kind != Forbidden && e.Kind != TooLong {
+	if e.Kind != SchemaRequired && e.Kind != SchemaForbidden && e.Kind != SchemaTooLong {
 		b.WriteString(": " + e.Value)
 	}
 	if e.Msg != "" {

@@ -19,6 +19,10 @@ var (
 // no room. It says nothing about the document, which may be decoded later.
 var ErrBudget = errors.New("there is no room left in the memory that is shared with others: try again later")
 
+// ErrUnexpectedType is wrapped by the [ObjectError] for an object of another type than the one that is expected
+// (decoder.ExpectType).
+var ErrUnexpectedType = errors.New("the object is of another type than expected")
+
 // Is reports whether target is the error for findings of this kind, such as [ErrUnknownField].
 func (f *Finding) Is(target error) bool {
 	switch f.Kind {

@@ -12,10 +12,10 @@ import (
 func (p Path) MarshalText() ([]byte, error) { return p.AppendText(nil) }
 
 // MarshalText returns what [Kind.String] returns.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k FindingKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what MarshalText returns of the kinds that there are.
-func (k *Kind) UnmarshalText(text []byte) error {
+func (k *FindingKind) UnmarshalText(text []byte) error {
 	for kind := UnknownField; kind <= DroppedNull; kind++ {
 		if string(text) == kind.String() {
 			*k = kind
@@ -37,14 +37,14 @@ func (e *StrictError) MarshalJSON() ([]byte, error) {
 // and position, and with first, count, want and got where they say something.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Kind     Kind     `json:"kind"`
-		Message  string   `json:"message"`
-		Path     string   `json:"path"`
-		Pointer  string   `json:"pointer"`
-		Position Position `json:"position,omitzero"`
-		First    Position `json:"first,omitzero"`
-		Count    int      `json:"count,omitzero"`
-		Want     string   `json:"want,omitzero"`
-		Got      string   `json:"got,omitzero"`
+		Kind     FindingKind `json:"kind"`
+		Message  string      `json:"message"`
+		Path     string      `json:"path"`
+		Pointer  string      `json:"pointer"`
+		Position Position    `json:"position,omitzero"`
+		First    Position    `json:"first,omitzero"`
+		Count    int         `json:"count,omitzero"`
+		Want     string      `json:"want,omitzero"`
+		Got      string      `json:"got,omitzero"`
 	}{f.Kind, f.Error(), f.FieldPath(), f.Path.Pointer(), f.Position, f.First, f.Count, f.Want, f.Got})
 }

@@ -24,7 +24,7 @@ func TestLogged(t *testing.T) {
 		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                                  Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
 		`{"findings":[` + want + `],"omitted":3}`: NewStrictError(List{unknown}, 3),
 		`{"findings":[` + want + `]}`:             &TypeError{Findings: List{unknown}},
-		`{"a":"dropped null"}`:                    map[string]Kind{"a": DroppedNull},
+		`{"a":"dropped null"}`:                    map[string]FindingKind{"a": DroppedNull},
 		`{"a":"spec[0].a/b"}`:                     map[string]Path{"a": unknown.Path},
 	} {
 		got, err := json.Marshal(v)
@@ -38,10 +38,10 @@ func TestLogged(t *testing.T) {
 	for k := UnknownField; k <= DroppedNull; k++ {
 		text, err := k.MarshalText()
 		require.NoError(t, err)
-		var back Kind
+		var back FindingKind
 		require.NoError(t, back.UnmarshalText(text))
 		assert.Equal(t, k, back)
 	}
-	var k Kind
+	var k FindingKind
 	require.EqualError(t, k.UnmarshalText([]byte("x\n")), `errors: there is no kind of finding called "x\n"`)
 }

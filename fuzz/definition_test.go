@@ -73,7 +73,7 @@ func TestDefinitionNames(t *testing.T) {
 			both = append(both, err.(ferrors.SchemaErrors)...)
 		}
 		for _, f := range both {
-			kind := map[ferrors.SchemaErrorKind]string{ferrors.Required: "FieldValueRequired", ferrors.Invalid: "FieldValueInvalid", ferrors.Unsupported: "FieldValueNotSupported"}[f.Kind]
+			kind := map[ferrors.SchemaErrorKind]string{ferrors.SchemaRequired: "FieldValueRequired", ferrors.SchemaInvalid: "FieldValueInvalid", ferrors.SchemaUnsupported: "FieldValueNotSupported"}[f.Kind]
 			got[f.Field+": "+kind] = true
 			refused[f.Field]++
 		}

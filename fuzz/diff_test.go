@@ -367,9 +367,9 @@ func TestPointers(t *testing.T) {
 	d := decoder.New(pair(t, nothing, newComparer).program)
 	_, err := d.AppendJSON(nil, []byte(`{"a.b":1,"a":{"b":1,"b":1}}`))
 	require.NoError(t, err)
-	pointers := make(map[string]ferrors.Kind)
+	pointers := make(map[string]ferrors.FindingKind)
 	for _, f := range d.Findings() {
 		pointers[f.Path.Pointer()] = f.Kind
 	}
-	assert.Equal(t, map[string]ferrors.Kind{"/a.b": ferrors.UnknownField, "/a": ferrors.UnknownField, "/a/b": ferrors.DuplicateField}, pointers)
+	assert.Equal(t, map[string]ferrors.FindingKind{"/a.b": ferrors.UnknownField, "/a": ferrors.UnknownField, "/a/b": ferrors.DuplicateField}, pointers)
 }

@@ -351,7 +351,7 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 // fail notes what is wrong with the schema s, if nothing is yet.
 func (c *compiler) fail(s *Structural, msg string) {
 	if c.failed == nil {
-		c.failed = errors.SchemaErrors{{Kind: errors.Forbidden, Field: c.source.fieldOf(s), Msg: msg}}
+		c.failed = errors.SchemaErrors{{Kind: errors.SchemaForbidden, Field: c.source.fieldOf(s), Msg: msg}}
 	}
 }
 

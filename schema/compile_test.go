@@ -134,7 +134,7 @@ func TestCompileWide(t *testing.T) {
 		wide.Properties[name] = &Structural{Type: "string", Default: []byte(`"absent"`)}
 		value = fmt.Appendf(value, "%q:\"y\",", name)
 	}
-	wide.Default = []byte(append(value[:len(value)-1], '}'))
+	wide.Default = append(value[:len(value)-1], '}')
 	p, err := Compile(s)
 	require.NoError(t, err)
 	assert.Len(t, p.FieldNames(errors.Path{}.Child("a")), fields)
@@ -148,7 +148,7 @@ func TestCompileLoops(t *testing.T) {
 	s.Properties["child"] = s
 	s.Properties["children"] = &Structural{Type: "array", Items: &SchemaOrArray{Schema: s}}
 	for _, dialect := range []Semantics{Deployed, KEP} {
-		p, err := Compile(s, Semantics(dialect), ResourceRoot(false))
+		p, err := Compile(s, dialect, ResourceRoot(false))
 		require.NoError(t, err)
 		path := errors.Path{}.Child("child").Child("children").Element(3).Child("child")
 		assert.Equal(t, []string{"child", "children", "name"}, p.FieldNames(path))
@@ -185,7 +185,7 @@ func TestCompileCorpus(t *testing.T) {
 		for i := range crd.Versions {
 			versions++
 			for _, dialect := range []Semantics{Deployed, KEP} {
-				_, err := Compile(crd.Versions[i].Schema, Semantics(dialect))
+				_, err := Compile(crd.Versions[i].Schema, dialect)
 				assert.NoError(t, err, "%s %s", crd.Name, crd.Versions[i].Name)
 			}
 		}

@@ -302,7 +302,7 @@ func (s *crdSpec) upgrade() error {
 		v := &s.Versions[i]
 		if s.Validation != nil && v.Schema != nil && len(errs) == 0 {
 			errs = append(errs, &errors.SchemaError{
-				Kind:  errors.Forbidden,
+				Kind:  errors.SchemaForbidden,
 				Field: "spec.validation",
 				Msg:   "top-level and per-version schemas are mutually exclusive",
 			})

@@ -214,7 +214,7 @@ func (c *compiler) defaultError(d *rawDefault, msg string) error {
 	if len(value) > 64 {
 		value = value[:64] + "..."
 	}
-	return errors.SchemaErrors{{Kind: errors.Invalid, Field: c.source.fieldOf(d.schema) + ".default", Value: value, Msg: msg}}
+	return errors.SchemaErrors{{Kind: errors.SchemaInvalid, Field: c.source.fieldOf(d.schema) + ".default", Value: value, Msg: msg}}
 }
 
 // of returns the edge that is named.

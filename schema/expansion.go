@@ -65,12 +65,12 @@ func (o *options) checkExpansion(p *Program) error {
 	switch {
 	case o.perDocument > 0 && e.PerDocument > o.perDocument:
 		return errors.SchemaErrors{{
-			Kind: errors.Invalid, Field: "openAPIV3Schema", Value: strconv.Itoa(e.PerDocument),
+			Kind: errors.SchemaInvalid, Field: "openAPIV3Schema", Value: strconv.Itoa(e.PerDocument),
 			Msg: fmt.Sprintf("is how many bytes defaults add to a document of any length, more than the bound of %d: remove or shorten defaults outside of items and additionalProperties", o.perDocument),
 		}}
 	case o.perByte > 0 && e.PerByte > o.perByte:
 		return errors.SchemaErrors{{
-			Kind: errors.Invalid, Field: e.Field, Value: strconv.FormatFloat(e.PerByte, 'f', 1, 64),
+			Kind: errors.SchemaInvalid, Field: e.Field, Value: strconv.FormatFloat(e.PerByte, 'f', 1, 64),
 			Msg: fmt.Sprintf("is how many bytes defaults add here for each byte of a document, more than the bound of %v: remove or shorten defaults here and below", o.perByte),
 		}}
 	}

@@ -44,7 +44,7 @@ func TestExpansionFigures(t *testing.T) {
 				if c.name == "nulls" && dialect == KEP {
 					c.want = Expansion{} // they stay
 				}
-				p, err := Compile(parseText(t, c.schema), ResourceRoot(false), Semantics(dialect))
+				p, err := Compile(parseText(t, c.schema), ResourceRoot(false), dialect)
 				require.NoError(t, err)
 				got := p.Expansion()
 				assert.InDelta(t, c.want.PerByte, got.PerByte, 1e-9)

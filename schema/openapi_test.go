@@ -211,7 +211,7 @@ func TestOpenAPIRecursion(t *testing.T) {
 	require.NoError(t, err)
 	for _, d := range []Semantics{Deployed, KEP} {
 		for _, typed := range []bool{false, true} {
-			p, err := Compile(kinds[0].Versions[0].Schema, Semantics(d), CheckTypes(typed))
+			p, err := Compile(kinds[0].Versions[0].Schema, d, CheckTypes(typed))
 			require.NoError(t, err)
 			assert.Less(t, len(program.Of(p).Nodes), 60)
 		}

@@ -29,7 +29,7 @@ func (p *Program) FieldNames(path errors.Path) []string {
 	n := p.table.Root
 	for s := range path.Segments() {
 		switch {
-		case s.Elided:
+		case s.Gap > 0:
 			return nil
 		case !s.IsName:
 			n = n.Elements.Node

@@ -108,7 +108,7 @@ func (b *skeletonBuilder) forbid(p *schemapath.Path, msg string) {
 	if len(b.faults) < maxSkeletonErrors && b.bytes < maxSkeletonErrorBytes {
 		field := p.String()
 		b.bytes += len(field) + len(msg)
-		b.faults = append(b.faults, &errors.SchemaError{Kind: errors.Forbidden, Field: field, Msg: msg})
+		b.faults = append(b.faults, &errors.SchemaError{Kind: errors.SchemaForbidden, Field: field, Msg: msg})
 	}
 }
 

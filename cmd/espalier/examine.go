@@ -249,7 +249,7 @@ func (e *examiner) withinMismatches(o *object, typed errors.List) errors.List {
 func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 	var at errors.Path
 	for s := range path.Segments() {
-		if s.Elided {
+		if s.Gap > 0 {
 			return false
 		}
 		if at = below(at, s); others[at] && at != path {

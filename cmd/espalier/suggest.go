@@ -25,7 +25,7 @@ func cutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
 	first := true
 	for s := range path.Segments() {
 		switch {
-		case s.Elided:
+		case s.Gap > 0:
 			return parent, "", false
 		case first:
 		default:
@@ -91,7 +91,7 @@ func declaredNear(p *schema.Program, parent errors.Path, name string) (places []
 func enclosing(path errors.Path) (outer errors.Path, ok bool) {
 	var at errors.Path
 	for s := range path.Segments() {
-		if s.Elided {
+		if s.Gap > 0 {
 			return outer, false
 		}
 		if s.IsName {

@@ -19,35 +19,35 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	}
 	required := func(field, value string) {
 		if value == "" {
-			add(errors.Required, field, "", "")
+			add(errors.SchemaRequired, field, "", "")
 		}
 	}
 	label := func(field, value, lower, msg string) {
 		if value != "" && !isLabel(lower) {
-			add(errors.Invalid, field, strconv.Quote(value), msg+labelRule)
+			add(errors.SchemaInvalid, field, strconv.Quote(value), msg+labelRule)
 		}
 	}
 	switch {
 	case c.Name == "":
-		add(errors.Required, "metadata.name", "", "name or generateName is required")
+		add(errors.SchemaRequired, "metadata.name", "", "name or generateName is required")
 	case c.Name != c.Plural+"."+c.Group:
-		add(errors.Invalid, "metadata.name", strconv.Quote(c.Name), `must be spec.names.plural+"."+spec.group`)
+		add(errors.SchemaInvalid, "metadata.name", strconv.Quote(c.Name), `must be spec.names.plural+"."+spec.group`)
 	case !isSubdomain(c.Name):
-		add(errors.Invalid, "metadata.name", strconv.Quote(c.Name), subdomainRule)
+		add(errors.SchemaInvalid, "metadata.name", strconv.Quote(c.Name), subdomainRule)
 	}
 	switch {
 	case c.Group == "": // validation.CRD says so
 	case !isSubdomain(c.Group):
-		add(errors.Invalid, "spec.group", strconv.Quote(c.Group), subdomainRule)
+		add(errors.SchemaInvalid, "spec.group", strconv.Quote(c.Group), subdomainRule)
 	case !strings.Contains(c.Group, "."):
-		add(errors.Invalid, "spec.group", strconv.Quote(c.Group), "should be a domain with at least one dot")
+		add(errors.SchemaInvalid, "spec.group", strconv.Quote(c.Group), "should be a domain with at least one dot")
 	}
 	switch c.Scope {
 	case "Cluster", "Namespaced":
 	case "":
-		add(errors.Required, "spec.scope", "", "")
+		add(errors.SchemaRequired, "spec.scope", "", "")
 	default:
-		add(errors.Unsupported, "spec.scope", strconv.Quote(c.Scope), `supported values: "Cluster", "Namespaced"`)
+		add(errors.SchemaUnsupported, "spec.scope", strconv.Quote(c.Scope), `supported values: "Cluster", "Namespaced"`)
 	}
 	stored, seen, unique := 0, map[string]bool{}, true
 	for i, v := range c.Versions {
@@ -57,14 +57,14 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 		unique = unique && !seen[v.Name]
 		seen[v.Name] = true
 		if !isLabel(v.Name) {
-			add(errors.Invalid, "spec.versions["+strconv.Itoa(i)+"].name", strconv.Quote(v.Name), labelRule)
+			add(errors.SchemaInvalid, "spec.versions["+strconv.Itoa(i)+"].name", strconv.Quote(v.Name), labelRule)
 		}
 	}
 	if !unique {
-		add(errors.Invalid, "spec.versions", versionNames(c), "must contain unique version names")
+		add(errors.SchemaInvalid, "spec.versions", versionNames(c), "must contain unique version names")
 	}
 	if stored != 1 {
-		add(errors.Invalid, "spec.versions", versionNames(c), "must have exactly one version marked as storage version")
+		add(errors.SchemaInvalid, "spec.versions", versionNames(c), "must have exactly one version marked as storage version")
 	}
 	const mixed = "may have mixed case, but should otherwise match: "
 	required("spec.names.plural", c.Plural)
@@ -75,7 +75,7 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	label("spec.names.kind", c.Kind, strings.ToLower(c.Kind), mixed)
 	label("spec.names.listKind", c.ListKind, strings.ToLower(c.ListKind), mixed)
 	if c.Kind != "" && c.Kind == c.ListKind {
-		add(errors.Invalid, "spec.names.listKind", strconv.Quote(c.ListKind), "kind and listKind may not be the same")
+		add(errors.SchemaInvalid, "spec.names.listKind", strconv.Quote(c.ListKind), "kind and listKind may not be the same")
 	}
 	return faults
 }

@@ -43,9 +43,9 @@ func (s Spelling) String() string { return s.text }
 // A Segment is one step of a path: see errors.Segment, which has the same fields.
 type Segment struct {
 	Name   string // the name, where IsName
-	Index  int    // the index from 0, where not IsName; or the length of the gap, where Elided
+	Index  int    // the index from 0, where neither IsName nor a gap
 	IsName bool   // a member of an object
-	Elided bool   // Index segments were left out here
+	Gap    int    // how many segments were left out here; 0 where this is one
 }
 
 // Segments ranges over the steps of an encoded path, from the root.
@@ -68,8 +68,10 @@ func next(encoded string) (s Segment, rest string) {
 	case n == 0: // what Of was given was no path: it is taken for a name
 	case tag == tagName && uint(v) <= uint(len(rest)):
 		return Segment{Name: rest[:v], IsName: true}, rest[v:]
-	case tag == tagIndex || tag == tagElide:
-		return Segment{Index: v, Elided: tag == tagElide}, rest
+	case tag == tagIndex:
+		return Segment{Index: v}, rest
+	case tag == tagElide:
+		return Segment{Gap: v}, rest
 	}
 	return Segment{Name: encoded, IsName: true}, ""
 }
@@ -91,6 +93,8 @@ func Compare(x, y string) int {
 			return strings.Compare(a.Name, b.Name)
 		case a.Index != b.Index:
 			return cmp.Compare(a.Index, b.Index)
+		case a.Gap != b.Gap:
+			return cmp.Compare(a.Gap, b.Gap)
 		}
 	}
 	return cmp.Compare(len(x), len(y))

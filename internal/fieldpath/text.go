@@ -30,9 +30,9 @@ func AppendBelow(b []byte, encoded string) []byte {
 // of its messages the API server writes the keys of maps so.
 func AppendStep(b []byte, s Segment, first, asKey bool) []byte {
 	switch {
-	case s.Elided:
+	case s.Gap > 0:
 		b = append(b, "[... "...)
-		b = strconv.AppendInt(b, int64(s.Index), 10)
+		b = strconv.AppendInt(b, int64(s.Gap), 10)
 		return append(b, " more ...]"...)
 	case !s.IsName:
 		b = append(b, '[')
@@ -57,7 +57,7 @@ func AppendPointer(b []byte, encoded string) []byte {
 	for s := range Segments(encoded) {
 		b = append(b, '/')
 		switch {
-		case s.Elided:
+		case s.Gap > 0:
 			b = append(b, "..."...)
 		case !s.IsName:
 			b = strconv.AppendInt(b, int64(s.Index), 10)

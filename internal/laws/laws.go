@@ -187,7 +187,7 @@ func (o *outcome) isFatal() bool {
 }
 
 // only returns the findings of some kinds.
-func only(found errors.List, kinds ...errors.Kind) errors.List {
+func only(found errors.List, kinds ...errors.FindingKind) errors.List {
 	var some errors.List
 	for _, f := range found {
 		if slices.Contains(kinds, f.Kind) {

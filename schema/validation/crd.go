@@ -41,27 +41,27 @@ func CRD(c *schema.CRD) error {
 			continue // those of v1beta1 share one
 		}
 		if why := infinite(v.Schema); why != "" {
-			report(errors.Forbidden, versionRoot(i), "", why)
+			report(errors.SchemaForbidden, versionRoot(i), "", why)
 		}
 	}
 	if len(errs) > 0 {
 		return errs // nothing else can be asked of such a schema
 	}
 	if c.Group == "" {
-		report(errors.Required, "spec.group", "", "")
+		report(errors.SchemaRequired, "spec.group", "", "")
 	}
 	legacy := c.APIVersion == v1beta1
 	for i, v := range c.Versions {
 		switch {
 		case v.Schema != nil:
 		case !legacy:
-			report(errors.Required, versionRoot(i), "", "")
+			report(errors.SchemaRequired, versionRoot(i), "", "")
 		case v.Served && !c.PreserveUnknownFields:
-			report(errors.Required, versionRoot(i), "", "because otherwise all fields are pruned")
+			report(errors.SchemaRequired, versionRoot(i), "", "because otherwise all fields are pruned")
 		}
 	}
 	if c.PreserveUnknownFields && hasSchemaWith(c, hasDefault) {
-		report(errors.Invalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
+		report(errors.SchemaInvalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
 	}
 	structural := !legacy || !c.PreserveUnknownFields ||
 		hasSchemaWith(c, hasDefault) || hasSchemaWith(c, hasExtension)
@@ -74,14 +74,14 @@ func CRD(c *schema.CRD) error {
 		}
 	}
 	if c.Kind == "" {
-		report(errors.Required, "spec.names.kind", "", "")
+		report(errors.SchemaRequired, "spec.names.kind", "", "")
 	}
 	if structural && hoisted != nil {
 		hasStatus := slices.ContainsFunc(c.Versions, func(v schema.Version) bool { return v.HasStatus })
 		errs = append(errs, validateAt(hoisted, "spec.validation.openAPIV3Schema", hasStatus)...)
 	}
 	if c.PreserveUnknownFields && !legacy {
-		report(errors.Invalid, "spec.preserveUnknownFields", "true",
+		report(errors.SchemaInvalid, "spec.preserveUnknownFields", "true",
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead")
 	}
 	if len(errs) == 0 {

@@ -24,7 +24,7 @@ func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
 	root.XEmbeddedResource = true
 	r.defaults(&root, p, nil)
 	if r.steps < 0 {
-		r.add(errors.TooMany, p, strconv.Itoa(MaxDefaultSteps), "is how many steps there are for the validation of defaults: what is left of them is not validated")
+		r.add(errors.SchemaTooMany, p, strconv.Itoa(MaxDefaultSteps), "is how many steps there are for the validation of defaults: what is left of them is not validated")
 	}
 	return r.report
 }

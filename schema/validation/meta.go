@@ -180,7 +180,7 @@ func (r *report) metadata(p *schemapath.Path, m *objectmeta.ObjectMeta) {
 		size += len(k) + len(m.Annotations[k])
 	}
 	if size > maxAnnotations {
-		r.add(errors.TooLong, p.Child("annotations"), "", tooLong(maxAnnotations))
+		r.add(errors.SchemaTooLong, p.Child("annotations"), "", tooLong(maxAnnotations))
 	}
 	r.owners(p.Child("ownerReferences"), m.OwnerReferences)
 	has := make(map[string]bool)
@@ -239,7 +239,7 @@ func (r *report) managed(p *schemapath.Path, f objectmeta.ManagedFieldsEntry) {
 	}
 	const maxManager, maxSubresource = 128, 256
 	if len(f.Manager) > maxManager {
-		r.add(errors.TooLong, p.Child("manager"), "", tooLong(maxManager))
+		r.add(errors.SchemaTooLong, p.Child("manager"), "", tooLong(maxManager))
 	}
 	for i, c := range f.Manager {
 		if !unicode.IsPrint(c) {
@@ -247,6 +247,6 @@ func (r *report) managed(p *schemapath.Path, f objectmeta.ManagedFieldsEntry) {
 		}
 	}
 	if len(f.Subresource) > maxSubresource {
-		r.add(errors.TooLong, p.Child("subresource"), "", tooLong(maxSubresource))
+		r.add(errors.SchemaTooLong, p.Child("subresource"), "", tooLong(maxSubresource))
 	}
 }

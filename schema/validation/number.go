@@ -82,7 +82,7 @@ func (c checker) multipleOf(v *verdict, x, factor any) {
 	if isFloat && f <= 0 || !isFloat && !less(int64(0), factor) {
 		name := c.at.String()
 		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", name, factor)
-		v.add(valueError{name: name, kind: errors.Invalid, value: render(factor), detail: text, text: text})
+		v.add(valueError{name: name, kind: errors.SchemaInvalid, value: render(factor), detail: text, text: text})
 	} else if !isMultiple(x, factor) {
 		v.fail(c.at, x, "should be a multiple of %v", factor)
 	}

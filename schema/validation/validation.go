@@ -115,23 +115,23 @@ func (r *report) errors(root *schemapath.Path) errors.SchemaErrors {
 		return r.list
 	}
 	return append(r.list, &errors.SchemaError{
-		Kind: errors.TooMany, Field: root.String(), Value: strconv.Itoa(r.omitted),
+		Kind: errors.SchemaTooMany, Field: root.String(), Value: strconv.Itoa(r.omitted),
 		Msg: "more faults are not listed: the text of those above is longer than 1 MiB",
 	})
 }
 
-func (r *report) required(p *schemapath.Path, msg string)  { r.add(errors.Required, p, "", msg) }
-func (r *report) forbidden(p *schemapath.Path, msg string) { r.add(errors.Forbidden, p, "", msg) }
+func (r *report) required(p *schemapath.Path, msg string)  { r.add(errors.SchemaRequired, p, "", msg) }
+func (r *report) forbidden(p *schemapath.Path, msg string) { r.add(errors.SchemaForbidden, p, "", msg) }
 
 func (r *report) invalid(p *schemapath.Path, value any, msg string) {
 	if r.hasRoom() {
-		r.keep(&errors.SchemaError{Kind: errors.Invalid, Field: p.String(), Value: render(value), Msg: msg})
+		r.keep(&errors.SchemaError{Kind: errors.SchemaInvalid, Field: p.String(), Value: render(value), Msg: msg})
 	}
 }
 
 func (r *report) unsupported(p *schemapath.Path, value any, supported []string) {
 	if r.hasRoom() {
-		r.keep(&errors.SchemaError{Kind: errors.Unsupported, Field: p.String(), Value: render(value), Msg: supportedValues(supported)})
+		r.keep(&errors.SchemaError{Kind: errors.SchemaUnsupported, Field: p.String(), Value: render(value), Msg: supportedValues(supported)})
 	}
 }
 

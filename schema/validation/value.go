@@ -97,7 +97,7 @@ func (v *verdict) merge(other *verdict) {
 func (v *verdict) fail(at *trail, value any, format string, args ...any) {
 	name := at.String()
 	text := name + " in body " + fmt.Sprintf(format, args...)
-	v.add(valueError{name: name, kind: errors.Invalid, value: render(value), detail: text, text: text})
+	v.add(valueError{name: name, kind: errors.SchemaInvalid, value: render(value), detail: text, text: text})
 }
 
 // failShort adds a message of another kind, which does not repeat the place.
@@ -109,7 +109,7 @@ func (v *verdict) failShort(kind errors.SchemaErrorKind, at *trail, value, detai
 // failWhole adds a message that is shown at the value as a whole.
 func (v *verdict) failWhole(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	v.add(valueError{kind: errors.Invalid, value: `""`, detail: text, text: text})
+	v.add(valueError{kind: errors.SchemaInvalid, value: `""`, detail: text, text: text})
 }
 
 // A checker validates against one schema. Below allOf, anyOf, oneOf and not,
@@ -274,7 +274,7 @@ func (c checker) checkEnum(x any) *verdict {
 		}
 	}
 	v := new(verdict)
-	v.failShort(errors.Unsupported, c.at, render(x), supportedValues(names), fmt.Sprint("enum ", names))
+	v.failShort(errors.SchemaUnsupported, c.at, render(x), supportedValues(names), fmt.Sprint("enum ", names))
 	return v
 }
 
@@ -314,7 +314,7 @@ func (c checker) checkString(x any) *verdict {
 	n := int64(utf8.RuneCountInString(s))
 	switch {
 	case c.MaxLength != nil && n > *c.MaxLength:
-		v.failShort(errors.TooLong, c.at, "", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
+		v.failShort(errors.SchemaTooLong, c.at, "", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
 	case c.MinLength != nil && n < *c.MinLength:
 		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
 	case c.Pattern != "" && c.spend(len(s)):
@@ -365,7 +365,7 @@ func (c checker) checkArray(x any) *verdict {
 		v.fail(c.at, n, "should have at least %d items", *c.MinItems)
 	}
 	if c.MaxItems != nil && n > *c.MaxItems {
-		v.failShort(errors.TooMany, c.at, render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
+		v.failShort(errors.SchemaTooMany, c.at, render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
 	if c.UniqueItems && c.hasEqual(list) {
 		v.fail(c.at, "", "shouldn't contain duplicates")
@@ -400,7 +400,7 @@ func (c checker) checkObject(x any) *verdict {
 		v.fail(c.at, n, "should have at least %d properties", *c.MinProperties)
 	}
 	if c.MaxProperties != nil && n > *c.MaxProperties {
-		v.failShort(errors.TooMany, c.at, render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
+		v.failShort(errors.SchemaTooMany, c.at, render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
 	if ap := c.AdditionalProperties; ap != nil && !c.nested {
 		for _, name := range sortedKeys(object) {
@@ -413,7 +413,7 @@ func (c checker) checkObject(x any) *verdict {
 			case !ap.Allows:
 				place := c.at.String()
 				text := place + "." + name + " in body is a forbidden property"
-				v.add(valueError{name: place, kind: errors.Invalid, value: render(name), detail: text, text: text})
+				v.add(valueError{name: place, kind: errors.SchemaInvalid, value: render(name), detail: text, text: text})
 			}
 		}
 	}
@@ -427,7 +427,7 @@ func (c checker) checkObject(x any) *verdict {
 	}
 	for _, name := range c.Required {
 		if _, ok := object[name]; !ok {
-			v.failShort(errors.Required, c.at.member(name), "", "", "is required")
+			v.failShort(errors.SchemaRequired, c.at.member(name), "", "", "is required")
 		}
 	}
 	return v
