@@ -322,8 +322,9 @@ func TestHelp(t *testing.T) {
 	for _, part := range []string{"espalier prune --crd crd.yaml -f backupplan.yaml", "espalier prune --crd crds/ --write manifests/", "Exit codes:", "--ignore-missing-schemas", "strict|warn|ignore"} {
 		assert.Contains(t, stdout, part)
 	}
-	_, _, code = espalier("", "completion", "bash")
+	stdout, _, code = espalier("", "completion", "bash")
 	assert.Equal(t, exitClean, code)
+	assert.Contains(t, stdout, "bash completion V2 for espalier")
 }
 
 func TestVersion(t *testing.T) {

@@ -50,9 +50,6 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRootCommand(p, os.Args[0])
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	// The commands report what goes wrong with the input and set the code
 	// themselves: what comes back is about the arguments.
 	if cmd, err := root.ExecuteC(); err != nil {
@@ -78,6 +75,9 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 	}
 	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
 		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout) // which the commands for completion take now, and no later
+	root.SetErr(p.stderr)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args, completion.RunE = noSuchCommand, root.RunE
