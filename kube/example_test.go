@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -9,6 +10,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -105,4 +107,60 @@ func ExampleResource_Patch() {
 	// Output:
 	// [unknown field "spec.suspended"]
 	// false
+}
+
+// The calls that docs/kubernetes.md shows.
+func Example_calls() {
+	if err := calls(); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// [spec.a]
+	// {"schedule":"daily"}
+}
+
+func calls() error {
+	text, err := os.ReadFile("../testdata/quickstart/crd.yaml")
+	if err != nil {
+		return err
+	}
+	crd := new(apiextensionsv1.CustomResourceDefinition)
+	if err := yaml.Unmarshal(text, crd); err != nil {
+		return err
+	}
+	options, scheme := json.SerializerOptions{Yaml: true, Strict: true}, runtime.NewScheme()
+	codecs := serializer.NewCodecFactory(scheme)
+	r, err := kube.ForCRD(crd)
+	if err != nil {
+		return err
+	}
+	s, err := kube.NewSerializer(nil, nil, options, r)
+	if err != nil {
+		return err
+	}
+	n, err := kube.NewNegotiatedSerializer(codecs, scheme, scheme, r)
+	if err != nil {
+		return err
+	}
+	d := r.StorageDecoder("v1", nil)
+	if !s.IsStrict() || len(n.SupportedMediaTypes()) == 0 || d == nil {
+		return errors.New("these are no decoders")
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "metadata": map[string]any{"name": "n"}, "spec": map[string]any{"a": "b"},
+	}}
+	unknown, err := r.Prune(object)
+	if err != nil {
+		return err
+	}
+	fmt.Println(unknown)
+	r.Default(object)
+	patch := []byte(`{"spec":{"schedule":"daily"}}`)
+	patched, warnings, err := r.Patch(object, types.MergePatchType, patch, decoder.Warn)
+	if err != nil || len(warnings) > 0 {
+		return errors.Join(append(warnings, err)...)
+	}
+	schedule, _, err := unstructured.NestedString(patched.Object, "spec", "schedule")
+	fmt.Printf("{\"schedule\":%q}\n", schedule)
+	return err
 }

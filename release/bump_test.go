@@ -25,7 +25,7 @@ func TestBump(t *testing.T) {
 	for name := range strings.Lines(tree.git(t, "ls-tree", "-r", "--name-only", tree.commit)) {
 		name = strings.TrimSpace(name)
 		switch path.Base(name) {
-		case "go.mod", "go.work", "README.md", "action.yml", "bump":
+		case "go.mod", "go.work", "command.md", "action.yml", "bump":
 		default:
 			continue
 		}

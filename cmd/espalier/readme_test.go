@@ -14,45 +14,55 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestREADME runs the commands of the README's console blocks, each from the
+// TestREADME runs the commands of the console blocks in the README and in the pages of docs/, each from the
 // root of the repository, and compares what they print with what stands there.
 func TestREADME(t *testing.T) {
 	t.Chdir("../..")
-	readme, err := os.ReadFile("README.md")
+	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	commands := 0
-	for block := range strings.SplitSeq(string(readme), "```console\n$ ") {
-		block, _, ok := strings.Cut(block, "```")
-		line, want, _ := strings.Cut(block, "\n")
-		args, isCommand := strings.CutPrefix(line, "go run ./cmd/espalier ")
-		switch {
-		case !ok, strings.HasPrefix(block, "# Espalier"):
-			continue
-		case line == "make test":
-			makefile, err := os.ReadFile("Makefile")
-			require.NoError(t, err)
-			assert.Contains(t, string(makefile), "\ntest:")
-			continue
+	for _, page := range append(pages, "README.md") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		blocks := strings.Split(string(text), "```console\n")
+		for _, block := range blocks[1:] {
+			block, _, ok := strings.Cut(block, "```")
+			require.True(t, ok, page)
+			if runBlock(t, page, block) {
+				commands++
+			}
 		}
-		require.True(t, isCommand, "%s: what does it do?", line)
-		// A terminal shows both streams in the order in which they are written.
-		var terminal bytes.Buffer
-		code := run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
-		if code != exitClean {
-			fmt.Fprintf(&terminal, "exit status %d\n", code) // as go run says
-		}
-		assert.Equal(t, want, terminal.String(), line)
-		commands++
 	}
 	assert.Equal(t, 4, commands)
 }
 
-// TestREADMEReport compares the names that the README has for the members of a finding
+// runBlock runs the command of a block and compares what it prints. It reports whether that is one of this package.
+func runBlock(t *testing.T, page, block string) bool {
+	line, want, _ := strings.Cut(strings.TrimPrefix(block, "$ "), "\n")
+	if line == "make test" {
+		makefile, err := os.ReadFile("Makefile")
+		require.NoError(t, err)
+		assert.Contains(t, string(makefile), "\ntest:")
+		return false
+	}
+	args, ok := strings.CutPrefix(line, "go run ./cmd/espalier ")
+	require.True(t, ok, "%s: %s: what does it do?", page, line)
+	// A terminal shows both streams in the order in which they are written.
+	var terminal bytes.Buffer
+	code := run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
+	if code != exitClean {
+		fmt.Fprintf(&terminal, "exit status %d\n", code) // as go run says
+	}
+	assert.Equal(t, want, terminal.String(), "%s: %s", page, line)
+	return true
+}
+
+// TestREADMEReport compares the names that docs/command.md has for the members of a finding
 // with those that there are.
 func TestREADMEReport(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/command.md")
 	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(readme), "A finding in JSON has ")
+	_, text, ok := strings.Cut(string(page), "A finding in JSON has ")
 	require.True(t, ok)
 	text, _, _ = strings.Cut(text, ",\nas far as")
 	var listed, members []string
@@ -64,14 +74,14 @@ func TestREADMEReport(t *testing.T) {
 		members = append(members, name)
 	}
 	assert.Equal(t, members, listed)
-	assert.Contains(t, string(readme), "`apiVersion: "+reportVersion+"`")
+	assert.Contains(t, string(page), "`apiVersion: "+reportVersion+"`")
 }
 
-// TestREADMEConfiguration reads the configuration that the README shows.
+// TestREADMEConfiguration reads the configuration that docs/command.md shows.
 func TestREADMEConfiguration(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+	page, err := os.ReadFile("../../docs/command.md")
 	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(readme), "```yaml\ncrd: ")
+	_, text, ok := strings.Cut(string(page), "```yaml\ncrd: ")
 	require.True(t, ok)
 	text, _, _ = strings.Cut(text, "```")
 	values, err := readConfig(filepath.Join(write(t, map[string]string{"config.yaml": "crd: " + text}), "config.yaml"))
