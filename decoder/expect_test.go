@@ -34,6 +34,7 @@ func TestExpectType(t *testing.T) {
 		{name: "as the server", src: `{"apiVersion":"v1","kind":"BackupPlan"}`, opts: []decoder.Option{decoder.ServerRequests}, text: `1:15: apiVersion is "v1", where "backup.example.com/v1" is expected in "apiVersion"`},
 		{name: "as the server, typed", src: `{}`, opts: []decoder.Option{decoder.ServerTypedRequests}},
 		{name: "any version", src: `{"kind":"BackupPlan"}`, opts: []decoder.Option{decoder.ExpectType("", "BackupPlan")}},
+		{name: "any", src: `{"kind":"Secret"}`, opts: []decoder.Option{decoder.ExpectType("", "")}},
 		{name: "any kind", src: `{"apiVersion":"v2"}`, opts: []decoder.Option{decoder.ExpectType("v1", "")}, text: `1:15: apiVersion is "v2", where "v1" is expected in "apiVersion"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,6 +130,5 @@ func TestPoolGetFor(t *testing.T) {
 	other, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, "decoder: Pool.Put: the decoder is of another program", func() { pool.Put(decoder.New(other)) })
-	assert.PanicsWithValue(t, "decoder: ExpectType: there is no type to expect", func() { decoder.ExpectType("", "") })
 	assert.PanicsWithValue(t, "decoder: Pool.GetFor: there is no FieldValidation(3)", func() { pool.GetFor(3) })
 }

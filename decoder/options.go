@@ -127,6 +127,14 @@ func (m ServerMode) String() string {
 	return "ServerMode(" + strconv.Itoa(int(m)) + ")"
 }
 
+// MarshalText returns what String returns, and fails for what is no ServerMode.
+func (m ServerMode) MarshalText() ([]byte, error) {
+	if m > ServerStorage {
+		return nil, fmt.Errorf("decoder: there is no %s", m)
+	}
+	return []byte(m.String()), nil
+}
+
 func (m ServerMode) apply(o *options) { o.server = m }
 
 // An Option changes how a [Decoder] works. It is a [FieldValidation], a [ServerMode], [Limits], or what a
@@ -231,11 +239,7 @@ func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.nu
 // fields like any other, and count as missing. With [ServerTypedRequests] either may be missing. By default no type is expected.
 //
 // A [Reader] or [Writer] emits nothing of an object before it knows its type, and so holds all of it.
-// ExpectType panics where both arguments are empty.
 func ExpectType(apiVersion, kind string) Option {
-	if apiVersion == "" && kind == "" {
-		panic("decoder: ExpectType: there is no type to expect")
-	}
 	return optionFunc(func(o *options) { o.expected = objectType{apiVersion, kind} })
 }
 

@@ -149,3 +149,14 @@ func TestNoProgram(t *testing.T) {
 		require.Equal(t, io.EOF, s.Next())
 	}
 }
+
+// TestServerModeText holds that modes are logged by their names.
+func TestServerModeText(t *testing.T) {
+	for m, want := range []string{"Standalone", "ServerRequests", "ServerTypedRequests", "ServerStorage"} {
+		text, err := ServerMode(m).MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+	}
+	_, err := ServerMode(4).MarshalText()
+	require.EqualError(t, err, "decoder: there is no ServerMode(4)")
+}

@@ -90,13 +90,13 @@ func unwrapFindings(l List) []error {
 type SyntaxError struct {
 	// Msg says what is wrong, in one line. Text from the document is in it only
 	// cut and escaped.
-	Msg string
+	Msg string `json:"message"`
 	// Position is where the document goes wrong.
-	Position Position
+	Position Position `json:"position"`
 	// Path leads to the value that the fault is in.
-	Path Path
+	Path Path `json:"path"`
 	// Err is the cause where there is one: an error of the reader.
-	Err error
+	Err error `json:"-"`
 }
 
 // Error returns the message with its position and path.
@@ -111,13 +111,13 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 // There is no result.
 type LimitError struct {
 	// Limit is which of the limits was passed.
-	Limit Limit
+	Limit Limit `json:"limit"`
 	// Max is how much it allows, in the unit of the limit.
-	Max int64
+	Max int64 `json:"max"`
 	// Position is where the document passes it.
-	Position Position
+	Position Position `json:"position"`
 	// Path leads to the value that passes it.
-	Path Path
+	Path Path `json:"path"`
 }
 
 // Error returns the message with its position and path.
@@ -130,10 +130,12 @@ func (e *LimitError) Error() string {
 // complete result.
 type DuplicateError struct {
 	// Path leads to the member that is repeated.
-	Path Path
-	// Position is where its name stands again, and First where it stood first; First is
-	// the zero Position where the schema declares the name, as nothing is kept of these.
-	Position, First Position
+	Path Path `json:"path"`
+	// Position is where its name stands again.
+	Position Position `json:"position"`
+	// First is where it stood first: the zero Position where the schema declares the name, as nothing
+	// is kept of these.
+	First Position `json:"first,omitzero"`
 }
 
 // Error returns the API server's text, with the position.
@@ -170,13 +172,13 @@ func (e *IOError) Unwrap() error { return e.Err }
 // with an apiVersion or metadata that cannot be read. There is no result.
 type ObjectError struct {
 	// Msg says what is wrong, with the API server's text where it has one.
-	Msg string
+	Msg string `json:"message"`
 	// Position is where the value is that is wrong, or the object that lacks one.
-	Position Position
+	Position Position `json:"position"`
 	// Path leads to the value.
-	Path Path
+	Path Path `json:"path"`
 	// Err is the cause where there is one.
-	Err error
+	Err error `json:"-"`
 }
 
 // Error returns the message with its position and path.

@@ -3,6 +3,7 @@ package errors
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"testing"
 
@@ -24,8 +25,12 @@ func TestLogged(t *testing.T) {
 		`{"kind":"type mismatch","message":"the document must be an object, not null","path":"","pointer":"","want":"object","got":"null"}`:                                                  Finding{Kind: TypeMismatch, Want: "object", Got: "null"},
 		`{"findings":[` + want + `],"omitted":3}`: NewStrictError(List{unknown}, 3),
 		`{"findings":[` + want + `]}`:             &TypeError{Findings: List{unknown}},
-		`{"a":"dropped null"}`:                    map[string]FindingKind{"a": DroppedNull},
-		`{"a":"spec[0].a/b"}`:                     map[string]Path{"a": unknown.Path},
+		`{"message":"m","position":{"offset":7,"line":2,"column":3,"byteColumn":4},"path":"a"}`:                     &SyntaxError{Msg: "m", Position: Position{7, 2, 3, 4}, Path: Path{}.Child("a"), Err: io.EOF},
+		`{"message":"m","position":{"offset":7,"line":2,"column":3,"byteColumn":4},"path":"b"}`:                     &ObjectError{Msg: "m", Position: Position{7, 2, 3, 4}, Path: Path{}.Child("b"), Err: io.EOF},
+		`{"limit":"depth of nesting","max":5,"position":{"offset":7,"line":2,"column":3,"byteColumn":4},"path":""}`: &LimitError{Limit: LimitDepth, Max: 5, Position: Position{7, 2, 3, 4}},
+		`{"path":"a","position":{"offset":7,"line":2,"column":3,"byteColumn":4}}`:                                   &DuplicateError{Path: Path{}.Child("a"), Position: Position{7, 2, 3, 4}},
+		`{"a":"dropped null"}`: map[string]FindingKind{"a": DroppedNull},
+		`{"a":"spec[0].a/b"}`:  map[string]Path{"a": unknown.Path},
 	} {
 		got, err := json.Marshal(v)
 		require.NoError(t, err)

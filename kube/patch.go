@@ -47,6 +47,9 @@ func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.Pat
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
+	if _, err := v.MarshalText(); err != nil {
+		return nil, nil, err
+	}
 	if !stdjson.Valid(patch) {
 		return nil, nil, apierrors.NewBadRequest("invalid JSON patch")
 	}

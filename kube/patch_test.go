@@ -276,6 +276,15 @@ func TestCheckJSONPatch(t *testing.T) {
 	assert.ErrorAs(t, err, &mismatch)
 }
 
+// TestUnknownFieldValidation holds that what nobody has defined is refused.
+func TestUnknownFieldValidation(t *testing.T) {
+	r := trellis(t)
+	_, _, err := r.Patch(pear(t), types.MergePatchType, []byte("{}"), 9)
+	require.EqualError(t, err, "decoder: there is no FieldValidation(9)")
+	_, _, err = r.DecodeMergePatch("v1", []byte("{}"), 9)
+	require.EqualError(t, err, "decoder: there is no FieldValidation(9)")
+}
+
 func TestDecodeMergePatch(t *testing.T) {
 	r := trellis(t)
 	patch := []byte(`{"metadata":{"labels":{"a":null},"junk":1},"spec":{"rows":null,"rows":1,"plants":[{"water":null,"q":1}],"template":null,"zz":null,"note":"n"}}`)

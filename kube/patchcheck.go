@@ -119,6 +119,9 @@ func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Fiel
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
+	if _, err := v.MarshalText(); err != nil {
+		return nil, nil, err
+	}
 	of := r.versions[version]
 	if of == nil {
 		of = r.unversioned

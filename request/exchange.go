@@ -19,6 +19,7 @@ type Exchange struct {
 	work loan // for the decoder
 
 	isFound    bool // Find was called
+	isTaken    bool // Decode, Stream or Close was called
 	isRead     bool // as far as it can be
 	refused    *StatusError
 	form       form
@@ -67,6 +68,9 @@ func (x *Exchange) Judge(find Finder) (Result, *StatusError) {
 // kube-apiserver. The resource is nil where the request is to pass untouched, or, if the finder has looked into the body, as
 // Decode has it.
 func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
+	if x.isFound {
+		panic("request: Find is called once")
+	}
 	x.isFound = true
 	if refused := x.find(find); refused != nil {
 		x.refused = refused
@@ -124,6 +128,7 @@ func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
 // the request, so does Decode. It may be called once, after Find, and panics before.
 func (x *Exchange) Decode() (Result, *StatusError) {
 	x.mustBeFound()
+	x.isTaken = true
 	if x.refused != nil {
 		return Result{}, x.refused
 	}
@@ -149,10 +154,14 @@ func (x *Exchange) Decode() (Result, *StatusError) {
 	return x.pass(Result{Body: x.result, Changed: true, ContentType: x.form.passedOnAs()}), nil
 }
 
-// mustBeFound panics where nobody has asked what the request is about: what is not found passes untouched.
+// mustBeFound panics where nobody has asked what the request is about, as what is not found passes untouched, and where
+// the body was taken already.
 func (x *Exchange) mustBeFound() {
-	if !x.isFound {
+	switch {
+	case !x.isFound:
 		panic("request: Find comes before Decode and Stream")
+	case x.isTaken:
+		panic("request: the body was decoded already, or the Exchange is closed")
 	}
 }
 
@@ -241,6 +250,7 @@ func (x *Exchange) letGo() {
 
 // Close gives back what the request holds: what was passed on must not be read any more.
 func (x *Exchange) Close() {
+	x.isFound, x.isTaken = true, true
 	if x.streamed != nil {
 		x.streamed.Close()
 	}

@@ -247,6 +247,28 @@ func TestFailsClosed(t *testing.T) {
 	assert.Zero(t, result)
 	assert.False(t, x.CanStream())
 
+	// Nothing is judged twice, or after the end.
+	const taken = "request: the body was decoded already, or the Exchange is closed"
+	x = gate.Begin(post(t, foosPath, "", foo("")))
+	_, no := x.Judge(byPath(t))
+	require.Nil(t, no)
+	assert.PanicsWithValue(t, "request: Find is called once", func() { x.Judge(byPath(t)) })
+	assert.PanicsWithValue(t, taken, func() { x.Decode() })
+	x.Close()
+	x = gate.Begin(post(t, foosPath, "", foo("")))
+	_, no = x.Find(byPath(t))
+	require.Nil(t, no)
+	_, no = x.Stream()
+	require.Nil(t, no)
+	assert.PanicsWithValue(t, taken, func() { x.Stream() })
+	x.Close()
+	x = gate.Begin(post(t, foosPath, "", foo("")))
+	x.Close()
+	assert.PanicsWithValue(t, "request: Find is called once", func() { x.Judge(byPath(t)) })
+	assert.PanicsWithValue(t, taken, func() { x.Decode() })
+	requests, _ := gate.Held()
+	assert.Zero(t, requests)
+
 	// A finder that does not heed what its peek says makes nothing pass.
 	for _, res := range []*request.Resource{request.Pass, resource(t)} {
 		heedless := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {

@@ -41,7 +41,8 @@ type Paths struct {
 //	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
 //
 // and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. What is added to the
-// catalog later is found, too. Other paths are treated as [PassUnknownGroups] says; [Paths] can say otherwise.
+// catalog later is found, too. Other paths are treated as [PassUnknownGroups] says; [Paths] can say otherwise:
+// with [PassNothing] nothing passes while a catalog is empty, or has lost a group.
 //
 // Paths are refused that a handler could take for those of a resource though they are not: an element ..
 // however it is spelled, and below /api and /apis empty elements, characters other than ASCII letters, digits
@@ -54,7 +55,7 @@ func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 
 // Finder returns the finder. It panics where [ByKind] does, and for an Unknown that is none of the constants.
 func (p Paths) Finder() Finder {
-	mustFind(p.Catalog, p.Decoder)
+	p.Decoder = mustFind(p.Catalog, p.Decoder)
 	if p.Unknown > PassUnknown {
 		panic("request: Paths.Unknown is none of the constants")
 	}

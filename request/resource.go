@@ -1,6 +1,7 @@
 package request
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,8 +45,8 @@ func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool
 			opts := []decoder.Option{decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor}}
 			opts = append(append(opts, res.Decoder...), v)
 			res.objects[v] = decoder.NewPool(res.Program, opts...)
-			if res.Patch != nil {
-				res.patches[v] = decoder.NewPool(res.Patch, opts...)
+			if res.Patch != nil { // which seldom has a type: checkType looks at what it has
+				res.patches[v] = decoder.NewPool(res.Patch, append(opts, decoder.ExpectType("", ""))...)
 			}
 		}
 	})
@@ -104,7 +105,7 @@ func Always(res *Resource) Finder {
 // are read within the limit that a [Resource] has by default: a larger one in the options has no effect. It panics without
 // a catalog, and for options that decoder.New refuses.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	mustFind(catalog, opts)
+	opts = mustFind(catalog, opts)
 	made := kinds{made: map[[2]string]*Resource{}}
 	return func(_ *Request, peek Peek) (*Resource, error) {
 		apiVersion, kind, err := peek()
@@ -119,17 +120,23 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	}
 }
 
-// mustFind panics where a catalog is missing, or options make no sense.
-func mustFind(catalog *schema.Catalog, opts []decoder.Option) {
+// mustFind panics where a catalog is missing, or options make no sense. It returns these, so that nobody changes them later.
+func mustFind(catalog *schema.Catalog, opts []decoder.Option) []decoder.Option {
 	if catalog == nil {
 		panic("request: the Catalog is nil")
 	}
+	return mustWork(opts)
+}
+
+// mustWork panics where options make no sense, and returns a copy of them.
+func mustWork(opts []decoder.Option) []decoder.Option {
 	p, _ := schema.Compile(nil) // which has no reason to fail
 	decoder.NewPool(p, opts...)
+	return slices.Clone(opts)
 }
 
 // FromEntry returns the resource of an entry of a catalog, with the program for
-// patches besides. It fails where these do not compile.
+// patches besides. It fails where these do not compile, and panics for options that decoder.New refuses.
 func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	program, err := e.Program()
 	if err != nil {
@@ -143,7 +150,7 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts}, nil
+	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: mustWork(opts)}, nil
 }
 
 // kinds are the resources that were made so far, by their types. There are as many as the catalog has.

@@ -62,3 +62,25 @@ func TestFromEntry(t *testing.T) {
 		}
 	}
 }
+
+// TestOptionsStay holds that nobody changes the options of a finder later, and what makes no sense is refused where it is given.
+func TestOptionsStay(t *testing.T) {
+	c := catalog(t)
+	opts := []decoder.Option{decoder.Compact(true)}
+	finders := []request.Finder{request.ByPath(c, opts...), request.ByKind(c, opts...)}
+	opts[0] = nil
+	for _, find := range finders {
+		require.Nil(t, judge(t, find, request.Options{}, post(t, foosPath, "", foo(""))).refused)
+	}
+	for e := range c.All() {
+		assert.PanicsWithValue(t, "decoder: option 1 of 1 is nil", func() { _, _ = request.FromEntry(e, nil) })
+	}
+}
+
+// TestPatchesHaveNoType holds that the type which objects must have is none that patches must say.
+func TestPatchesHaveNoType(t *testing.T) {
+	find := request.ByPath(catalog(t), decoder.ExpectType("example.com/v1", "Foo"))
+	patch := send(t, "PATCH", foosPath+"/n", `{"spec":{}}`, "Content-Type", "application/merge-patch+json")
+	require.Nil(t, judge(t, find, request.Options{}, patch).refused)
+	refused(t, judge(t, find, request.Options{}, post(t, foosPath, "", `{"kind":"Foo"}`)), 400)
+}

@@ -60,6 +60,8 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 	if !x.CanStream() {
 		panic("request: Stream: the body is none that can be decoded while it is read")
 	}
+	x.mustBeFound()
+	x.isTaken = true
 	needs := streamBytes
 	if x.gzip {
 		needs += gzipBytes

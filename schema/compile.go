@@ -50,6 +50,14 @@ func (s Semantics) String() string {
 	return "Semantics(" + strconv.Itoa(int(s)) + ")"
 }
 
+// MarshalText returns what String returns, and fails for what is no Semantics.
+func (s Semantics) MarshalText() ([]byte, error) {
+	if s > KEP {
+		return nil, fmt.Errorf("schema: there is no %s", s)
+	}
+	return []byte(s.String()), nil
+}
+
 func (s Semantics) apply(o *options) { o.semantics = s }
 
 // An Option changes how [Compile] reads a schema: [Semantics], or what a function of this package

@@ -21,6 +21,11 @@ func TestCompileNothing(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, empty.String(), none.String())
 	}
+	text, err := KEP.MarshalText()
+	require.NoError(t, err)
+	assert.Equal(t, "KEP", string(text))
+	_, err = Semantics(2).MarshalText()
+	require.EqualError(t, err, "schema: there is no Semantics(2)")
 	assert.Equal(t, []string{"Deployed", "KEP"}, []string{Deployed.String(), KEP.String()})
 }
 

@@ -89,3 +89,8 @@ func TestPositionsInBlocks(t *testing.T) {
 		assert.Equal(t, len(text), int(r.at(1<<30).Offset))
 	}
 }
+
+// TestUnknownDialect holds that what nobody has defined is refused, and is not read as something else.
+func TestUnknownDialect(t *testing.T) {
+	assert.PanicsWithValue(t, "yamlbridge: there is no Dialect(9)", func() { _, _ = (&Reader{Dialect: 9}).AppendJSON(nil, []byte("a: 1")) })
+}

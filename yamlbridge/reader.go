@@ -3,6 +3,7 @@ package yamlbridge
 import (
 	"bytes"
 	"reflect"
+	"strconv"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
@@ -249,6 +250,9 @@ func AppendJSON(dst, src []byte) ([]byte, error) {
 
 func (r *Reader) reset(dst []byte) {
 	r.poison()
+	if r.Dialect > Server {
+		panic("yamlbridge: there is no Dialect(" + strconv.Itoa(int(r.Dialect)) + ")")
+	}
 	r.server = r.Dialect == Server
 	r.out, r.base = dst, len(dst)
 	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
