@@ -67,8 +67,16 @@ func TestExpectType(t *testing.T) {
 func TestExpectTypeOfNoResource(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"}, schema.ResourceRoot(false))
 	require.NoError(t, err)
-	_, err = decoder.New(p, decoder.ExpectType("v1", "Secret")).AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"Secret"}`))
-	require.EqualError(t, err, `1:1: apiVersion is missing, where "v1" is expected`)
+	declared, err := schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"apiVersion": {Type: "string"}, "kind": {Type: "string"}}}, schema.ResourceRoot(false))
+	require.NoError(t, err)
+	for _, p := range []*schema.Program{p, declared} {
+		for mode := decoder.Standalone; mode <= decoder.ServerStorage; mode++ {
+			for _, src := range []string{`{"apiVersion":"v1","kind":"Secret"}`, `{}`} {
+				_, err = decoder.New(p, decoder.ExpectType("v1", "Secret"), mode).AppendJSON(nil, []byte(src))
+				require.EqualError(t, err, `1:1: apiVersion is missing, where "v1" is expected`, "%s", mode)
+			}
+		}
+	}
 }
 
 // TestSetOrigin holds that positions are those of the text around the document, on every way in.

@@ -279,7 +279,7 @@ func (d *Decoder) checkExpected(src []byte) error {
 					Err:      errors.ErrUnexpectedType,
 				}
 			}
-		case d.server != ServerTypedRequests:
+		case d.server != ServerTypedRequests || !d.isOfType(part.name):
 			return &errors.ObjectError{
 				Msg:      part.name + " is missing, where " + fieldpath.Quoted(part.want) + " is expected",
 				Position: d.position(jsonwire.Blanks(src, 0)),
@@ -288,6 +288,13 @@ func (d *Decoder) checkExpected(src []byte) error {
 		}
 	}
 	return nil
+}
+
+// isOfType reports whether the walker notes where this field of the root is, as it does where its type is checked: as
+// that of a resource is.
+func (d *Decoder) isOfType(name string) bool {
+	f := d.walker.program.Root.Find([]byte(name))
+	return f != nil && f.Node.Types == program.String
 }
 
 // lookAtDefaults notes whether a default has a number that the server may write

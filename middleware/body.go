@@ -52,7 +52,7 @@ var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
 
 // inHTTP returns a refusal with the limit of a http.MaxBytesReader that somebody has put in front.
 func inHTTP(refused *request.StatusError) *request.StatusError {
-	if refused == nil || refused.Err == nil {
+	if refused == nil || refused.Err == nil || refused.Code != http.StatusBadRequest { // which is that of reading
 		return refused
 	}
 	large, ok := errors.AsType[*http.MaxBytesError](refused.Err)

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -76,7 +77,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Body == nil { // which a server never has
 		r.Body = http.NoBody
 	}
-	e := exchange{h: h, r: r, x: h.begin(w, r), trailers: announced(r)}
+	e := exchange{h: h, r: r, w: w, trailers: announced(r)}
+	e.begin()
 	defer e.close()
 	var out *http.Request
 	var warnings []string
@@ -103,13 +105,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // begin has the gate judge a request.
-func (h *handler) begin(w http.ResponseWriter, r *http.Request) *request.Exchange {
-	seen := seenAs(r)
-	if h.opts.Stream { // beyond the limit the server is to close the connection
-		seen.Body = http.MaxBytesReader(w, r.Body, h.opts.MaxBytes)
+func (e *exchange) begin() {
+	seen := seenAs(e.r)
+	if e.h.opts.Stream {
+		e.source = &source{e.r.Body}
+		seen.Body = e.source
 	}
-	return h.gate.Begin(seen)
+	e.x = e.h.gate.Begin(seen)
 }
+
+// A source is the body of a request that may be streamed: another reader takes its place then.
+type source struct{ io.Reader }
 
 // seenAs returns a request as finders see it.
 func seenAs(r *http.Request) request.Request {
@@ -131,7 +137,10 @@ func announced(r *http.Request) (names []string) {
 type exchange struct {
 	h *handler
 	r *http.Request
+	w http.ResponseWriter
 	x *request.Exchange
+	// source is the body, with Options.Stream.
+	source *source
 	// trailers are those that were announced: reading the body adds others.
 	trailers []string
 	passed   *replay

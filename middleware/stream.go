@@ -16,6 +16,8 @@ type streamed struct {
 
 // stream returns the request with a body that is decoded when it is read.
 func (e *exchange) stream() (*http.Request, *request.StatusError) {
+	// Beyond the limit the server is to close the connection.
+	e.source.Reader = http.MaxBytesReader(e.w, e.r.Body, e.h.opts.MaxBytes)
 	stream, refused := e.x.Stream()
 	if refused != nil {
 		return nil, refused

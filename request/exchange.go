@@ -143,8 +143,8 @@ func (x *Exchange) Decode() (Result, *StatusError) {
 	}
 	start := time.Now()
 	defer func() { x.decoding += time.Since(start) }()
-	if refused := x.run(); refused != nil {
-		return Result{}, refused
+	if x.refused = x.run(); x.refused != nil {
+		return Result{}, x.refused
 	}
 	if x.gate.opts.Action == Report {
 		x.free(&x.result)
@@ -222,9 +222,13 @@ func (x *Exchange) peek() (apiVersion, kind string, err error) {
 func (x *Exchange) unfound(err error) *StatusError {
 	var refused *StatusError
 	var unknown *schema.NotFoundError
+	if stderrors.As(err, &refused) {
+		if refused != nil {
+			return refused
+		}
+		err = errNoProgram // a nil *StatusError in an error is no decision
+	}
 	switch {
-	case stderrors.As(err, &refused):
-		return refused
 	case stderrors.As(err, &unknown):
 		refused = BadRequest(upTo(maxReason, unknown.Error()))
 	default:

@@ -282,6 +282,18 @@ func TestFailsClosed(t *testing.T) {
 		refused(t, judge(t, heedless, request.Options{}, r), 400)
 		refused(t, judge(t, heedless, request.Options{}, post(t, "/", "text/plain", "{}")), 415)
 	}
+	// Nor does one whose error is a nil refusal.
+	for _, res := range []*request.Resource{nil, request.Pass, resource(t)} {
+		confused := func(*request.Request, request.Peek) (*request.Resource, error) {
+			return res, (*request.StatusError)(nil)
+		}
+		for _, r := range []request.Request{post(t, "/", "", "{}"), send(t, "PATCH", "/", "{}")} {
+			for _, opts := range []request.Options{{}, {Patches: request.PassPatches}, {ProblemDetails: true}} {
+				refused(t, judge(t, confused, opts, r), 500)
+			}
+		}
+	}
+
 	// One that has forgotten a case does not either, and neither does one without a program.
 	for _, res := range []*request.Resource{nil, {Kind: "Foo"}} {
 		forgetful := func(*request.Request, request.Peek) (*request.Resource, error) { return res, nil }

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -104,6 +105,9 @@ func undeclared(t target) *StatusError {
 		Message: "there is no definition for " + what + " here, and what has none is not passed on"}
 }
 
+// errTwoKinds is for a plural of which nobody can know what is stored there.
+var errTwoKinds = errors.New("request: two kinds of the catalog have the same group, version and plural")
+
 // A pathIndex is what the paths of a catalog are. It is not changed.
 type pathIndex struct {
 	generation uint64
@@ -145,6 +149,10 @@ func newPathIndex(generation uint64, catalog *schema.Catalog, opts []decoder.Opt
 			continue
 		}
 		key := resourceKey{g, v, n}
+		if other := index.entries[key]; other != nil && other.entry.Kind != e.Kind {
+			index.entries[key] = &pathEntry{resource: func() (*Resource, error) { return nil, errTwoKinds }}
+			continue
+		}
 		if last != nil && last.entries[key] != nil && last.entries[key].isOf(e) {
 			index.entries[key] = last.entries[key]
 			continue

@@ -300,3 +300,21 @@ func TestLongPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoKindsOfOnePath holds that of two kinds with one plural neither is chosen, until one of them is gone.
+func TestTwoKindsOfOnePath(t *testing.T) {
+	c := catalog(t)
+	find := request.ByPath(c)
+	other := parse(t, strings.Replace(fooCRD, "kind: Foo", "kind: Aoo", 1))
+	require.NoError(t, c.Add(other...))
+	for range 2 {
+		_, err := find(&request.Request{Method: "POST", URL: &url.URL{Path: foosPath}}, nil)
+		require.ErrorContains(t, err, "two kinds")
+		refused(t, judge(t, find, request.Options{}, post(t, foosPath, "", foo(""))), 500)
+		require.NoError(t, c.Add(other...)) // another generation
+	}
+	require.True(t, c.Remove("example.com", "Foo"))
+	assert.Equal(t, "Aoo", verdict(t, find, foosPath))
+	require.NoError(t, c.Replace(parse(t, fooCRD)...))
+	assert.Equal(t, "Foo", verdict(t, find, foosPath))
+}

@@ -56,7 +56,12 @@ type Cause struct {
 func (e *StatusError) Error() string { return e.Message }
 
 // Unwrap returns the cause.
-func (e *StatusError) Unwrap() error { return e.Err }
+func (e *StatusError) Unwrap() error {
+	if e == nil { // which errors.Is may ask, before anybody sees that it is none
+		return nil
+	}
+	return e.Err
+}
 
 // BadRequest returns a refusal with 400.
 func BadRequest(message string) *StatusError {

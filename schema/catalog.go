@@ -84,7 +84,7 @@ func (c *Catalog) Add(crds ...*CRD) error {
 }
 
 // Replace is [Catalog.Add] for kinds whose definitions have changed: all versions of their groups and kinds that are there go, and
-// the new ones come, at once. Others stay. If there is an error, nothing is changed. Programs that were found go on working.
+// of what has the same group and plural, as a definition may call its kind otherwise; and the new ones come, at once. Others stay. If there is an error, nothing is changed. Programs that were found go on working.
 func (c *Catalog) Replace(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,6 +92,9 @@ func (c *Catalog) Replace(crds ...*CRD) error {
 	for _, crd := range crds {
 		if crd != nil {
 			delete(kinds, groupKind{crd.Group, crd.Kind})
+			maps.DeleteFunc(kinds, func(k groupKind, entries []Entry) bool {
+				return k.group == crd.Group && crd.Plural != "" && entries[0].CRD.Plural == crd.Plural
+			})
 		}
 	}
 	return c.add(kinds, crds)

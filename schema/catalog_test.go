@@ -372,6 +372,12 @@ func TestCatalogReplace(t *testing.T) {
 	for kind, want := range map[string][]string{"A": {"v3", "v2"}, "B": {"v1"}, "C": {"v1"}} {
 		require.ElementsMatch(t, want, c.Versions("g", kind), kind)
 	}
+	renamed, again := crd("D", "v1"), crd("E", "v1")
+	renamed.Plural, again.Plural = "ds", "ds"
+	require.NoError(t, c.Replace(renamed))
+	require.NoError(t, c.Replace(again), "of which the kind has another name now")
+	require.Empty(t, c.Versions("g", "D"))
+	require.Equal(t, []string{"v1"}, c.Versions("g", "E"))
 	before := c.Generation()
 	require.EqualError(t, c.Replace(crd("A", "v4"), nil), "schema: Catalog.Add: definition 2 of 2 is nil")
 	require.Error(t, c.Replace(crd("A", "v4"), crd("B", "")))
