@@ -1,5 +1,9 @@
 package decoder
 
+// NOTE: an object is read three times. The machine of skip.go finds where it ends, and validates it;
+// peek.go looks for its kind, which may come last; then it is decoded as a slice, whose origin is where
+// it starts in the stream.
+
 import (
 	"context"
 	stderrors "errors"

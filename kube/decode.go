@@ -1,5 +1,9 @@
 package kube
 
+// NOTE: an object says itself of which version it is, and to read that first would be a pass of its own.
+// So an object is decoded by the version that is expected, and again if it turns out to be of another one. The
+// server's code decodes what was refused, all of it, as the text depends on which step fails first.
+
 import (
 	"errors"
 	"fmt"

@@ -58,9 +58,11 @@ func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
 
 // Names of headers, as http.CanonicalHeaderKey has them.
 var (
-	// methodHeaders override the method, in frameworks.
+	// methodHeaders override the method, in frameworks. A request is refused that has one: without it, the request would mean
+	// something else.
 	methodHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
 	// pathHeaders override the path or take away its start, in frameworks and behind gateways.
+	// They are dropped, as gateways set them for links.
 	pathHeaders = []string{"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Script-Name",
 		"X-Forwarded-Prefix", "X-Forwarded-Path", "X-Forwarded-Uri"}
 	// bodyHeaders say how a body is read. To CGI and what followed it Content_Type is the same as Content-Type.

@@ -10,6 +10,7 @@ import (
 
 // A ledger counts the bytes that all requests hold, against a limit: bodies, results, what decoders need and
 // answers. What is kept for the requests to come is below the same limit, and goes where there would be no room else.
+// It is in lists here and not in a sync.Pool, where a wave of requests leaves what it needed.
 type ledger struct {
 	most int64
 

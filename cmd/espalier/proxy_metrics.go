@@ -16,7 +16,8 @@ import (
 
 // metrics counts what becomes of bodies, and writes that in the text format of
 // Prometheus (version 0.0.4). There are as many series as there are kinds and
-// status codes.
+// status codes. They are written here, as the client library of Prometheus would double what the
+// module depends on.
 type metrics struct {
 	mu        sync.Mutex
 	bodies    map[bodyLabels]uint64
