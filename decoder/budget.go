@@ -10,24 +10,30 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A Budget is memory that several decoders share, for servers whose clients decide what is decoded. It must be
-// for use by the goroutines of all of them.
+// A Budget is memory that several decoders share. Servers use one to bound what
+// all their clients together make them hold. Its method is called by the
+// goroutines of all these decoders, at the same time.
 type Budget interface {
-	// Take asks for n bytes, and reports whether there is room for them. A negative n gives
-	// back, which never fails. It must not panic: a decoder in whose midst that happens is not to be
-	// used again, and says so.
+	// Take asks for n bytes and reports whether there is room for them. A
+	// negative n returns bytes to the budget, and that never fails. Take
+	// must not panic: a decoder that is interrupted by a panic must not be
+	// used again, and panics if it is.
 	Take(n int) bool
 }
 
-// SetBudget makes the decoder charge what its buffers take from now on, before they take it, and what dst grows by; or nobody
-// if b is nil. What it holds already, which [Decoder.Cap] says, is left to the caller to charge.
-// Where there is no room decoding ends with [errors.ErrBudget], dst is returned as it was, and the decoder lets
-// its large buffers go.
+// SetBudget makes the decoder charge b, from now on, for the memory of its
+// buffers and for the growth of dst, before it allocates them. A nil b ends the
+// charging. The caller charges for what the decoder holds already, which is
+// [Decoder.Cap] bytes. Where b has no room, decoding fails with
+// [errors.ErrBudget], dst is returned unchanged, and the decoder releases its
+// large buffers.
 //
-// Not charged are the values of [Decoder.Unmarshal], what a [Sequence] reads ahead, and errors, of which the larger are
-// proportional to how deeply a document nests.
+// Three things are not charged: the values that [Decoder.Unmarshal] makes, the
+// bytes that a [Sequence] reads ahead, and errors, the largest of which are
+// proportional to the nesting depth of the document.
 //
-// When it is done with a document the caller may give back what was taken in one piece: Cap says what is still held.
+// When the caller is done with a document, it may return all that was taken for
+// it at once: Cap tells how much the decoder still holds.
 func (d *Decoder) SetBudget(b Budget) {
 	if b == nil {
 		d.account.Open(nil, 0)
@@ -38,7 +44,8 @@ func (d *Decoder) SetBudget(b Budget) {
 	d.yaml.Budget = b
 }
 
-// Cap returns how many bytes the decoder holds for use, its findings included.
+// Cap returns how many bytes of memory the decoder holds for reuse, including
+// its findings.
 func (d *Decoder) Cap() int {
 	f := &d.walker.findings
 	const recordSize, orderedSize, findingSize, stepSize = 192, 16, 160, 24

@@ -13,8 +13,8 @@ import (
 
 // A Decoder decodes documents against one program, one after the other. It
 // keeps its buffers from call to call, so that decoding allocates nothing once
-// they have grown. It is not for use by several goroutines at a time; the
-// program is.
+// they have grown. A Decoder must not be used by several goroutines at the same
+// time; its program can be.
 type Decoder struct {
 	walker walker
 	options
@@ -51,10 +51,11 @@ type Decoder struct {
 
 // New returns a decoder for documents of the program's schema.
 //
-// A decoder takes memory in proportion to the fields of the schema, eight bytes
-// each, and keeps what its largest documents needed for a while.
+// A decoder allocates eight bytes for each field of the schema, and keeps for a
+// while the buffers that its largest documents needed.
 //
-// New panics where p is nil or the zero Program, and where an option makes no sense: see [Option].
+// New panics if p is nil or the zero Program, and if an option is invalid: see
+// [Option].
 func New(p *schema.Program, opts ...Option) *Decoder {
 	o := optionsOf(opts)
 	d := newDecoder(tableOf(p), o)
@@ -62,9 +63,9 @@ func New(p *schema.Program, opts ...Option) *Decoder {
 	return d
 }
 
-// SetOrigin says where the documents that come next start in a text that they are embedded in: all
-// positions are then those in that text. The zero Position, which is the default, is a
-// start of its own.
+// SetOrigin sets where the following documents start, for documents that are
+// embedded in a larger text: all positions then refer to that text. The zero
+// Position, which is the default, makes positions refer to the document itself.
 func (d *Decoder) SetOrigin(origin errors.Position) { d.origin, d.yaml.Origin = origin, origin }
 
 // tableOf returns what a decoder runs. It panics where that is nothing.
@@ -90,22 +91,26 @@ func newDecoder(p *program.Program, o options) *Decoder {
 // AppendJSON appends the JSON document src to dst, pruned and defaulted by the
 // schema, and returns the extended slice.
 //
-// What is kept is copied as it stands: the order of members, white space (but
-// see [Compact]), and the text of strings and numbers. Defaults are appended to
-// their objects in the order of their names. No object of the result has a name
-// twice: the last value has won, at its place.
+// Members that are kept are copied unchanged: their order, their white space
+// (unless [Compact] is set), and the text of their strings and numbers.
+// Defaults are appended to their objects, sorted by name. No object of the
+// result has the same name twice: the last value wins, in the place where it
+// occurred.
 //
-// Where findings make the document fail under [Strict], the error is an
-// errors.StrictError and the result is complete. All other errors are fatal and
-// return dst unchanged: errors.SyntaxError, errors.LimitError and
-// errors.TypeError. Everything is validated, what is dropped as well: grammar
-// (RFC 8259), UTF-8, surrogates, the range of numbers (that of float64).
+// Where findings fail the document under [Strict], the error is an
+// [*errors.StrictError] and the result is complete. All other errors are fatal
+// and return dst unchanged: [*errors.SyntaxError], [*errors.LimitError],
+// [*errors.TypeError], with [ExpectType] or a [ServerMode] also
+// [*errors.ObjectError], and with a [Budget] also [errors.ErrBudget].
+// Everything is validated, including what is dropped: the grammar (RFC 8259),
+// UTF-8, surrogate pairs, and the range of numbers (that of float64).
 //
-// src is not changed, and nothing keeps a reference to it. Where it overlaps with the free capacity of
-// dst, it is copied first, and then overwritten by the result.
+// AppendJSON does not change src and keeps no reference to it. Where src
+// overlaps with the free capacity of dst, src is copied first, and the result
+// then overwrites the original.
 //
-// AppendJSON panics where the decoder is at work already, in a method of a value that Unmarshal calls or, as
-// far as that is noticed, in another goroutine.
+// AppendJSON panics if the decoder is already at work: in a method of a value
+// that Unmarshal calls or, as far as the decoder notices, in another goroutine.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.begin()
 	out, err := d.appendJSON(dst, apart(dst, src))
@@ -136,11 +141,11 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	return out, err
 }
 
-// AppendYAML appends the one YAML document in src to dst as JSON, pruned and
-// defaulted by the schema, and returns the extended slice. It is AppendJSON for
-// the JSON form of the document, which is compact (see package yamlbridge for
-// its rules, and [YAMLDialect]); positions in findings and errors are those of the
-// YAML.
+// AppendYAML appends the single YAML document in src to dst as JSON, pruned and
+// defaulted by the schema, and returns the extended slice. It does what
+// AppendJSON does for the JSON form of the document, which is compact. Package
+// yamlbridge has the rules of that form, and [YAMLDialect] selects among them.
+// Positions in findings and errors are those of the YAML.
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	d.begin()
 	out, err := d.appendYAML(dst, apart(dst, src))
@@ -175,19 +180,22 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 	return out, err
 }
 
-// Findings returns what the last call found: unknown and duplicate fields under
-// [Warn] and [Strict], mismatches of types where these are errors. They are in
-// the order of the API server: see errors.List.SortByPosition for that of the
-// document. The list is valid until the next call; the paths in it stay.
+// Findings returns the findings of the last call: unknown and duplicate fields
+// under [Warn] and [Strict], mismatched types where these are errors, and
+// dropped nulls under [ReportDroppedNulls]. They are in the order of the API
+// server; [errors.List.SortByPosition] puts them into the order of the
+// document. The list is valid until the next call. The paths in it stay valid.
 func (d *Decoder) Findings() errors.List { return d.walker.list }
 
-// YAMLDuplicates returns what the API server reports about names that stand twice in
-// the YAML document of the last call: `line 3: key "a" already set in map` for each,
-// with the line of the value. In the server's strict error one entry that starts with
-// "yaml: unmarshal errors:" has them all, in place of those for duplicate fields.
-// There are as many and as long ones as there, and none for names that are equal
-// as strings only (1 and "1"), of which the server keeps any. It is for decoders
-// made with a [ServerMode], under [Warn] or [Strict].
+// YAMLDuplicates returns what the API server reports about repeated names in
+// the YAML document of the last call: `line 3: key "a" already set in map` for
+// each, with the line of the value. In the server's strict error a single entry
+// that starts with "yaml: unmarshal errors:" holds all of them, in place of the
+// entries for duplicate fields. There are as many of them as the server
+// reports, and they are as long. Names that are equal only as strings (1 and
+// "1") are not reported; the server keeps the value of either. The list is
+// empty unless the decoder was made with a [ServerMode] other than
+// [Standalone], under [Warn] or [Strict].
 func (d *Decoder) YAMLDuplicates() []string { return d.duplicates }
 
 // hasDuplicates reports whether one was found.
@@ -201,8 +209,8 @@ func (d *Decoder) hasDuplicates() bool {
 	return d.Omitted() > 0
 }
 
-// Omitted returns how many findings the last call had beyond the limits; they
-// are counted, but not kept.
+// Omitted returns how many findings of the last call were beyond the limits.
+// They were counted, but not kept.
 func (d *Decoder) Omitted() int { return d.walker.omitted }
 
 // walk runs the machines over a whole document. A document in which names

@@ -5,36 +5,61 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// Limits bound what one document may cost. They are an [Option]: each field counts
-// by itself, and one that is zero says nothing, also where other Limits were given. Where nothing
-// is said, its default holds, which is the constant beside it.
+// Limits bound what one document may cost. They are an [Option]. Each field
+// counts by itself: a field that is zero leaves that limit as it is, whether
+// another Limits option has set it or it has its default. New panics where a
+// limit is negative.
 type Limits struct {
-	Depth        int // open objects and arrays, DefaultDepth
-	Findings     int // that are kept; more are counted only; DefaultFindings
-	FindingBytes int // of paths, over all findings that are kept, DefaultFindingBytes
-	NumberBytes  int // of one number literal, DefaultNumberBytes
-	NameBytes    int // of one name as it is written, DefaultNameBytes
-	DefaultBytes int // that defaults insert into one document, DefaultDefaultBytes
-	OutputBytes  int // of one result, DefaultOutputBytes; streams have no such limit
-	HeldBytes    int // that a stream holds at a time (see Reader), DefaultHeldBytes
-	// AliasFactor is how many bytes aliases may add for each byte of a YAML document, beyond 64 KiB:
-	// yamlbridge.MaxAliasFactor, which it cannot be more than.
+	// Depth is how many objects and arrays may be open at a time. The
+	// default is DefaultDepth.
+	Depth int
+	// Findings is how many findings are kept; further ones are only
+	// counted. The default is DefaultFindings.
+	Findings int
+	// FindingBytes is how many bytes the paths of all kept findings may
+	// have together. The default is DefaultFindingBytes.
+	FindingBytes int
+	// NumberBytes is the length of one number literal. The default is
+	// DefaultNumberBytes.
+	NumberBytes int
+	// NameBytes is the length of one name as it is written, with its
+	// escapes. The default is DefaultNameBytes.
+	NameBytes int
+	// DefaultBytes is how many bytes defaults may insert into one document.
+	// The default is DefaultDefaultBytes.
+	DefaultBytes int
+	// OutputBytes is the size of one result; it does not apply to streams.
+	// The default is DefaultOutputBytes.
+	OutputBytes int
+	// HeldBytes is how many bytes a stream may hold at a time (see Reader).
+	// The default is DefaultHeldBytes.
+	HeldBytes int
+	// AliasFactor is how many bytes aliases may add for each byte of a YAML
+	// document, beyond 64 KiB. The default and the maximum is
+	// yamlbridge.MaxAliasFactor.
 	AliasFactor int
 }
 
-// The limits that hold where [Limits] says nothing else.
+// These are the limits that apply where [Limits] does not set others.
 const (
-	// DefaultDepth is that of the API server (sigs.k8s.io/json).
+	// DefaultDepth is the depth that the API server allows
+	// (sigs.k8s.io/json).
 	DefaultDepth = 10_000
-	// DefaultFindings is the API server's for duplicate fields.
-	DefaultFindings     = 100
+	// DefaultFindings is the API server's limit for duplicate fields.
+	DefaultFindings = 100
+	// DefaultFindingBytes is 64 KiB.
 	DefaultFindingBytes = 64 << 10
-	// DefaultNumberBytes leaves room for any float64 written out in full.
-	DefaultNumberBytes  = 1000
-	DefaultNameBytes    = 50_000
+	// DefaultNumberBytes leaves room for every float64 that is written out
+	// in full.
+	DefaultNumberBytes = 1000
+	// DefaultNameBytes is 50,000 bytes.
+	DefaultNameBytes = 50_000
+	// DefaultDefaultBytes is 16 MiB.
 	DefaultDefaultBytes = 16 << 20
-	DefaultOutputBytes  = 1 << 30
-	DefaultHeldBytes    = 64 << 20
+	// DefaultOutputBytes is 1 GiB.
+	DefaultOutputBytes = 1 << 30
+	// DefaultHeldBytes is 64 MiB.
+	DefaultHeldBytes = 64 << 20
 )
 
 func (l Limits) apply(o *options) { o.limits = o.limits.With(l) }
@@ -44,7 +69,7 @@ func (l *Limits) fields() [9]*int {
 	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes, &l.AliasFactor}
 }
 
-// With returns the limits, with each of other in place of its own that is not zero there.
+// With returns l with each field replaced that is not zero in other.
 func (l Limits) With(other Limits) Limits {
 	to := l.fields()
 	for i, from := range other.fields() {

@@ -8,23 +8,24 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A FieldValidation says what happens to documents with unknown or duplicate fields
-// (KEP-2885). In each case unknown fields are pruned, and of a name that stands
-// twice the last value wins. It is an [Option].
+// A FieldValidation says what happens to documents with unknown or duplicate
+// fields (KEP-2885). In every case unknown fields are pruned, and the last
+// value of a repeated name wins. It is an [Option].
 type FieldValidation uint8
 
 const (
-	// Warn collects findings and returns the result. It is the default, as in
-	// the API server.
+	// Warn collects findings and returns the result. It is the default, as
+	// in the API server.
 	Warn FieldValidation = iota
-	// Strict collects findings, and returns errors.StrictError together with the
-	// result where there are any.
+	// Strict collects findings and, where there are any, returns an
+	// [*errors.StrictError] together with the result.
 	Strict
-	// Ignore collects nothing, which is faster.
+	// Ignore collects no findings, which is faster.
 	Ignore
 )
 
-// String returns the name as in the fieldValidation parameter of the API server.
+// String returns the name that the fieldValidation parameter of the API server
+// has for v.
 func (v FieldValidation) String() string {
 	switch v {
 	case Warn:
@@ -37,7 +38,8 @@ func (v FieldValidation) String() string {
 	return "FieldValidation(" + strconv.Itoa(int(v)) + ")"
 }
 
-// MarshalText returns what String returns, and fails for what is no FieldValidation.
+// MarshalText returns the text of String. It fails where v is not one of the
+// constants.
 func (v FieldValidation) MarshalText() ([]byte, error) {
 	if v > Ignore {
 		return nil, fmt.Errorf("decoder: there is no %s", v)
@@ -45,7 +47,7 @@ func (v FieldValidation) MarshalText() ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
-// UnmarshalText is [ParseFieldValidation].
+// UnmarshalText sets v to what [ParseFieldValidation] returns for the text.
 func (v *FieldValidation) UnmarshalText(text []byte) error {
 	parsed, err := ParseFieldValidation(string(text))
 	if err == nil {
@@ -54,8 +56,9 @@ func (v *FieldValidation) UnmarshalText(text []byte) error {
 	return err
 }
 
-// ParseFieldValidation returns the FieldValidation of a name: Warn, Strict or Ignore, as the
-// fieldValidation parameter of the API server has them, with regard to case.
+// ParseFieldValidation returns the FieldValidation for Warn, Strict or Ignore,
+// the names in the fieldValidation parameter of the API server. Case matters,
+// and any other name is an error.
 func ParseFieldValidation(name string) (FieldValidation, error) {
 	for v := Warn; v <= Ignore; v++ {
 		if name == v.String() {
@@ -67,48 +70,57 @@ func ParseFieldValidation(name string) (FieldValidation, error) {
 
 func (v FieldValidation) apply(o *options) { o.validation = v }
 
-// A ServerMode says whether a decoder stands in for that of an API server, byte for byte, and for which
-// of them: v0.37 of k8s.io/apiextensions-apiserver. It is an [Option].
+// A ServerMode says whether a decoder gives, byte for byte, the results of an
+// API server, and in which of the server's roles. The server is that of v0.37
+// of k8s.io/apiextensions-apiserver. A ServerMode is an [Option].
 //
-// In each mode but [Standalone]:
+// In every mode but [Standalone]:
 //
-//   - Invalid UTF-8 and surrogates without a partner become U+FFFD. Names are
-//     compared after that.
-//   - Numbers are written as they are after decoding: 1e3 as 1000, integers beyond
-//     int64 as their float64. The float -0.0 is written as -0, which the server, and
-//     this decoder, reads as the integer 0: only there the result of a result differs.
-//   - Metadata is as after a round trip through ObjectMeta: empty members and
-//     nulls are gone, nulls in maps and lists of strings are empty strings, times
-//     are in UTC and seconds.
-//   - Names and numbers may be of any length, where [Limits] say nothing else.
-//   - YAML is read by yamlbridge.Server, where [YAMLDialect] says nothing else; see
-//     [Decoder.YAMLDuplicates].
-//   - Of what is unknown in the metadata of embedded resources, messages write the
-//     keys of maps in brackets, m[k].metadata.x; errors.Finding.Path stays.
+//   - Invalid UTF-8 and lone surrogates become U+FFFD. Names are compared after
+//     that.
+//   - Numbers are written as they are after decoding: 1e3 as 1000, and integers
+//     beyond int64 as float64. The float -0.0 is written as -0, which both the
+//     server and this decoder read as the integer 0. Only in this case does
+//     decoding a result again change it.
+//   - metadata is as after a round trip through ObjectMeta: empty members and
+//     nulls are gone, nulls in maps and lists of strings are empty strings, and
+//     times are in UTC with a precision of one second.
+//   - Names and numbers may have any length, unless [Limits] bound them.
+//   - YAML is read by yamlbridge.Server, unless [YAMLDialect] sets another
+//     dialect; see also [Decoder.YAMLDuplicates].
+//   - Messages about unknown fields in the metadata of embedded resources write
+//     map keys in brackets: m[k].metadata.x. Their [errors.Finding.Path] is the
+//     same as in Standalone.
 //
-// Findings are limited, and names in their paths escaped, as in any decoder. The
-// program is taken to be that of the object's group and kind.
+// As in every decoder, findings are limited, and names in their paths are
+// escaped. The program is assumed to be that of the object's group and kind.
 type ServerMode uint8
 
 const (
-	// Standalone refuses what a server would mangle, and keeps what was sent. It is the default.
+	// Standalone refuses what a server would alter, and keeps text as it
+	// was sent. It is the default.
 	Standalone ServerMode = iota
-	// ServerRequests decodes custom resources that were sent to a server. An object must have a kind, and
-	// an apiVersion of at most two parts. Both must be strings or null
-	// in any case of their letters, and also where a later one replaces them: the server
-	// reads them a first time with encoding/json.
+	// ServerRequests decodes custom resources that clients send to a
+	// server. An object must have a kind, and an apiVersion of at most two
+	// parts. Members of these names, in any case of their letters, must be
+	// strings or null, even where a later one replaces them: the server
+	// first reads them with encoding/json.
 	ServerRequests
-	// ServerTypedRequests decodes objects of types that are compiled into a server, which takes
-	// their kind from the request: it is ServerRequests, but that the object may have no kind.
+	// ServerTypedRequests decodes objects whose types are compiled into a
+	// server. The server takes their kind from the request. The mode is
+	// ServerRequests, except that the object may lack a kind.
 	ServerTypedRequests
-	// ServerStorage decodes custom resources that a server reads from its storage:
-	// members of metadata that are of the wrong type are dropped instead of being
-	// refused, and so are apiVersion and kind of embedded resources; a generation of
-	// 0 becomes 1. The server decodes what it has read and defaulted a second time, as
-	// if it were sent, but for defaults; so nulls that came out of defaults go, where
-	// their fields are not nullable. The server does not look for findings then.
+	// ServerStorage decodes custom resources that a server reads from its
+	// storage. Members of metadata that have the wrong type are dropped
+	// instead of being refused, and so are apiVersion and kind of embedded
+	// resources that have the wrong type. A generation of 0 becomes 1. The
+	// server decodes the object that it has read and defaulted a second
+	// time, as if it had been sent, but without inserting defaults. Nulls
+	// that came from defaults are therefore removed where their fields are
+	// not nullable. The server does not look for findings then.
 	//
-	// A server that reads an object without metadata panics. It is decoded here.
+	// A server that reads an object without metadata panics. This decoder
+	// decodes it.
 	ServerStorage
 )
 
@@ -127,7 +139,8 @@ func (m ServerMode) String() string {
 	return "ServerMode(" + strconv.Itoa(int(m)) + ")"
 }
 
-// MarshalText returns what String returns, and fails for what is no ServerMode.
+// MarshalText returns the text of String. It fails where m is not one of the
+// constants.
 func (m ServerMode) MarshalText() ([]byte, error) {
 	if m > ServerStorage {
 		return nil, fmt.Errorf("decoder: there is no %s", m)
@@ -137,11 +150,16 @@ func (m ServerMode) MarshalText() ([]byte, error) {
 
 func (m ServerMode) apply(o *options) { o.server = m }
 
-// An Option changes how a [Decoder] works. It is a [FieldValidation], a [ServerMode], [Limits], or what a
-// function of this package returns. Options are for [New] and for what makes decoders: they have no
-// effect on one that is there. In which order they are given does not matter, but where two of them
-// say the same thing: then the last one holds. What nobody has defined is refused with a panic by what
-// they are given to: a nil option, and values of these types, or dialects of YAML, that there are none of.
+// An Option changes how a [Decoder] works. It is a [FieldValidation], a
+// [ServerMode], [Limits], or the result of a function of this package such as
+// [Compact]. Options are given to [New] and to other functions that make
+// decoders; they have no effect on a decoder that exists. Their order does not
+// matter, except that of two options that set the same thing the last one
+// counts.
+//
+// Functions that take options panic where an option is invalid: nil, a negative
+// limit, or a FieldValidation, ServerMode or yamlbridge.Dialect that is not one
+// of the constants.
 type Option interface{ apply(*options) }
 
 // An optionFunc is an option that is made by a function.
@@ -212,43 +230,57 @@ func (o *options) refuseBudget(who string) {
 	}
 }
 
-// Compact says whether white space between tokens is removed. By default what
-// is kept is copied as it stands.
+// Compact sets whether white space between tokens is removed. By default the
+// white space of what is kept stays.
 func Compact(does bool) Option { return optionFunc(func(o *options) { o.compact = does }) }
 
-// ReportDroppedNulls says whether each null that is dropped, as its field is
-// neither nullable nor has a default, is a finding. The API server drops these
-// silently, and so does a Decoder by default. They never make a document fail.
+// ReportDroppedNulls sets whether a null is a finding if it is dropped because
+// its field is neither nullable nor has a default. The API server drops these
+// nulls silently, and so does a Decoder by default. These findings never fail a
+// document, and under [Ignore] there are none.
 func ReportDroppedNulls(does bool) Option { return optionFunc(func(o *options) { o.nulls = does }) }
 
-// SeparateStrings says whether [Decoder.Unmarshal] allocates each string and number by
-// itself. By default those of up to 1 KiB are allocated together, up to 16 KiB of text and 250
-// values at a time, which is faster; but then each of them keeps the others in memory: a string
-// up to 16 KiB, and an interface value that holds one up to 250 strings. Programs that keep a few
-// strings of many objects for long want it.
+// SeparateStrings sets whether [Decoder.Unmarshal] allocates each string and
+// number by itself. By default strings and numbers of up to 1 KiB are allocated
+// together, up to 16 KiB of text and 250 values at a time. That is faster, but
+// each of them then keeps the others in memory: a string keeps up to 16 KiB of
+// text, and an interface value that holds a string keeps up to 250 strings.
+// Programs that keep a few strings of many objects for a long time should set
+// it.
 func SeparateStrings(does bool) Option { return optionFunc(func(o *options) { o.separate = does }) }
 
-// NumbersAsSent says whether numbers keep their text in each [ServerMode], as they do without
-// one. For Decoder.Unmarshal that is closer to the API server: what it decodes 1.0 to is a
-// float64, and only becomes 1 when it is written.
+// NumbersAsSent sets whether numbers keep their text under every [ServerMode],
+// as they do under [Standalone]. For Decoder.Unmarshal this is closer to the
+// API server, which decodes 1.0 to a float64 that only becomes 1 when it is
+// written.
 func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.numbersAsSent = does }) }
 
-// ExpectType refuses objects of another apiVersion or kind, or without the one or the other, with an
-// errors.ObjectError that wraps errors.ErrUnexpectedType: a program prunes an object of a type that it is not made for to its shell. Where an
-// argument is empty anything may stand, or nothing. It is for programs of resources: at other roots, apiVersion and kind are
-// fields like any other, and count as missing. With [ServerTypedRequests] either may be missing. By default no type is expected.
+// ExpectType refuses objects of another apiVersion or kind, and objects that
+// lack one of the two. The error is an [*errors.ObjectError] that wraps
+// [errors.ErrUnexpectedType]. Without this option, a program prunes an object
+// of a type that it was not made for to an empty shell. An empty argument
+// expects nothing: that field may have any value, or be absent. By default, and
+// if both arguments are empty, no type is expected.
 //
-// A [Reader] or [Writer] emits nothing of an object before it knows its type, and so holds all of it.
+// The option is for programs of resources, where under [ServerTypedRequests]
+// either field may be missing. At other roots apiVersion and kind are ordinary
+// fields and count as missing.
+//
+// A [Reader] or [Writer] emits nothing of an object before it knows its type,
+// which may come last. With this option it therefore holds the whole document,
+// up to [Limits].HeldBytes.
 func ExpectType(apiVersion, kind string) Option {
 	return optionFunc(func(o *options) { o.expected = objectType{apiVersion, kind} })
 }
 
-// WithBudget is [Decoder.SetBudget] for [New], and says what [PeekType] takes its memory from. A [Pool] and a [Sequence]
-// refuse it with a panic, as they make decoders that nobody gives back.
+// WithBudget makes [New] call [Decoder.SetBudget] with b, and makes [PeekType]
+// take its memory from b. [Pool] and [Sequence] panic where they are given this
+// option, because nobody returns the memory of the decoders that they make.
 func WithBudget(b Budget) Option { return optionFunc(func(o *options) { o.budget = b }) }
 
-// YAMLDialect says how [Decoder.AppendYAML] reads scalars and keys, and by which
-// grammar. The default is yamlbridge.Kubernetes, or yamlbridge.Server where a [ServerMode] is set.
+// YAMLDialect sets the grammar by which [Decoder.AppendYAML] reads YAML, and
+// how it reads scalars and keys. The default is yamlbridge.Kubernetes, or
+// yamlbridge.Server under every [ServerMode] but [Standalone].
 func YAMLDialect(dialect yamlbridge.Dialect) Option {
 	return optionFunc(func(o *options) { o.dialect, o.hasDialect = dialect, true })
 }

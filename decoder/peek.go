@@ -22,17 +22,20 @@ var peekers = sync.Pool{New: func() any {
 	return newDecoder(&p, options{validation: Ignore, compact: true})
 }}
 
-// PeekType returns the apiVersion and kind of the object that the JSON document
-// src is, so that the program for it can be chosen; empty ones where it has
-// none. What PeekType reads is what AppendJSON keeps: the whole document is
-// validated, under the default limits or those of the options, and of names that repeat the last counts.
+// PeekType returns the apiVersion and kind of the object in the JSON document
+// src, so that the caller can choose the program for it. Both are empty where
+// they are absent. PeekType reads the values that AppendJSON keeps: the whole
+// document is validated, and the last of several equal names counts.
 //
-// Of the options [Limits] and [WithBudget] have an effect, and no [ServerMode] changes these. What was taken from a budget is given back, and what
-// PeekType returns is left to the caller to charge.
+// Of the options only [Limits] and [WithBudget] have an effect. A [ServerMode]
+// does not change the limits, which are the defaults where no others are given.
+// Memory that was taken from a budget is returned to it; the caller charges for
+// the two strings.
 //
-// It fails with errors.SyntaxError, errors.LimitError, errors.ErrBudget, and errors.TypeError
-// where the document is no object or one of the two is no string. It can be
-// called by any number of goroutines.
+// The errors are [*errors.SyntaxError], [*errors.LimitError],
+// [errors.ErrBudget], and an [*errors.TypeError] where the document is not an
+// object or one of the two values is not a string. PeekType can be called by
+// any number of goroutines.
 func PeekType(src []byte, opts ...Option) (apiVersion, kind string, err error) {
 	if len(opts) == 0 {
 		return peekType(src, errors.Position{}, Limits{}.withDefaults(), nil)

@@ -8,16 +8,18 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A Pool has decoders for one program, for use by any number of goroutines. A decoder
-// that was used before has its buffers and knows in which order fields come; making one takes
-// some microseconds and a kilobyte, and eight bytes for each field of the program.
+// A Pool has decoders for one program, for any number of goroutines. A decoder
+// that was used before has its buffers already, and knows in which order fields
+// usually come. A new decoder costs some microseconds, a kilobyte, and eight
+// bytes for each field of the program.
 type Pool struct {
 	decoders   sync.Pool
 	program    *program.Program
 	validation FieldValidation
 }
 
-// NewPool returns a pool of decoders as New makes them. It panics where New does.
+// NewPool returns a pool of decoders as New makes them. It panics where New
+// does, and where it is given [WithBudget].
 func NewPool(p *schema.Program, opts ...Option) *Pool {
 	table, o := tableOf(p), optionsOf(opts)
 	o.refuseBudget("a Pool")
@@ -27,8 +29,9 @@ func NewPool(p *schema.Program, opts ...Option) *Pool {
 // Get returns a decoder that nobody else uses.
 func (p *Pool) Get() *Decoder { return p.GetFor(p.validation) }
 
-// GetFor is Get with another [FieldValidation] than that of the pool's options, for servers that are told with each
-// request. It panics where there is no such FieldValidation.
+// GetFor is Get with a [FieldValidation] that replaces the one in the options
+// of the pool. It is for servers whose clients choose it with each request. It
+// panics if v is not one of the constants.
 func (p *Pool) GetFor(v FieldValidation) *Decoder {
 	if v > Ignore {
 		panic("decoder: Pool.GetFor: there is no " + v.String())
@@ -38,8 +41,10 @@ func (p *Pool) GetFor(v FieldValidation) *Decoder {
 	return d
 }
 
-// Put gives back a decoder, which must come from Get or GetFor of this pool, and takes away its budget and its origin. The caller must not use it, its readers or
-// writers any more, nor the list that Findings has returned.
+// Put returns a decoder to the pool, and removes its budget and its origin. The
+// decoder must come from Get or GetFor of this pool; Put panics if it is nil or
+// has another program. After Put the caller must not use the decoder, its
+// readers and writers, or the list that Findings returned.
 func (p *Pool) Put(d *Decoder) {
 	if d == nil {
 		panic("decoder: Pool.Put: the decoder is nil")

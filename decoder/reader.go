@@ -8,50 +8,59 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A Reader reads a JSON document from an io.Reader and is an io.Reader of the result:
-// what [Decoder.AppendJSON] would return, but for white space, in a memory that
-// does not depend on the length of the document. It holds
+// A Reader reads a JSON document from an io.Reader and is an io.Reader of the
+// result. The result is that of [Decoder.AppendJSON] except for white space,
+// but the memory it takes does not depend on the length of the document. A
+// Reader holds
 //
 //   - a window of some 32 KiB,
-//   - what is open: eight words for each object and array, and its name;
-//   - names that the schema does not declare of the objects that are open, as none of
-//     them may stand twice.
+//   - for each open object and array eight words and its name,
+//   - of each open object the names that the schema does not declare, because
+//     none of them may occur twice.
 //
-// [Limits].HeldBytes bounds their sum; the white space around a name counts until its value
-// begins. What is dropped passes through the window, whatever its size. Of findings beyond their
-// limits, others may be kept than AppendJSON would keep, which looks for duplicates first. White space behind the document is not kept, and the rest of it may
-// come out at another place than in the result of AppendJSON.
+// [Limits].HeldBytes bounds the sum of these. The white space around a name is
+// part of the sum until the value begins. A value that is dropped passes
+// through the window, whatever its size. Where there are more findings than the
+// limits allow, a Reader may keep others than AppendJSON, which looks for
+// duplicates first. White space after the document is removed, and other white
+// space may move.
 //
-// What was read cannot be taken back, and so a name that stands twice in an object is an
-// error where the result would have it, in every mode: errors.DuplicateError. Where it is
-// dropped it is a finding, as ever. The last byte of the result is not returned
-// before everything is known to be well: no result that is complete is followed
-// by an error, but for errors.StrictError, with which it is meant to be complete. That is seen only by who reads
-// to the end, as io.ReadAll and json.UnmarshalRead do: a decoder on top of a Reader that stops where its value ends, as that of
-// encoding/json, does not see it. That of package tokens does.
+// A Reader cannot take back what was read from it. A name that occurs twice in
+// an object of the result is therefore an error in every mode: an
+// [*errors.DuplicateError]. A duplicate that is dropped is a finding as usual.
 //
-// Where a [ServerMode] was given, or the document is YAML, nothing is
-// decided before the end, so that the whole document is held, up to Limits.HeldBytes.
+// The last byte of the result is not returned before the whole document is
+// known to be valid. No error follows a complete result, except for an
+// [*errors.StrictError], whose result is meant to be complete. Only callers
+// that read to the end see this error, as io.ReadAll and json.UnmarshalRead do.
+// A decoder on top of a Reader that stops at the end of its value, such as the
+// Decoder of encoding/json, does not see it; the Decoder of package tokens
+// does.
 //
-// A Reader uses its decoder until it has returned an error, io.EOF among them. It is
-// not for use by several goroutines at a time.
+// Under a [ServerMode] other than [Standalone], with [ExpectType], and for
+// YAML, nothing is decided before the end. The whole document is then held, up
+// to Limits.HeldBytes.
+//
+// A Reader uses its decoder until it has returned an error, which may be
+// io.EOF. It must not be used by several goroutines at the same time.
 type Reader struct {
 	src io.Reader
 	stream
 }
 
-// NewReader returns a reader of the result for the JSON document in r. Any other use of
-// the decoder ends what came before: a decoder works on one document at a time. Where r is nil, Reset has to
-// come before Read.
+// NewReader returns a reader of the result for the JSON document in r. A
+// decoder works on one document at a time: any other use of it ends the reader.
+// If r is nil, Reset must be called before Read.
 func (d *Decoder) NewReader(r io.Reader) *Reader {
 	reader := &Reader{src: r}
 	reader.start(d)
 	return reader
 }
 
-// NewYAMLReader is NewReader for a document in YAML: see [Decoder.AppendYAML]. It
-// holds the whole document. For its tokens, put a jsontext.Decoder on top of it, and read up to io.EOF; for
-// streams of documents see [NewYAMLSequence].
+// NewYAMLReader is NewReader for a YAML document: see [Decoder.AppendYAML]. The
+// reader holds the whole document. To read its tokens, put a jsontext.Decoder
+// on top of it and read until io.EOF. For streams of documents use
+// [NewYAMLSequence].
 func (d *Decoder) NewYAMLReader(r io.Reader) *Reader {
 	reader := &Reader{src: r}
 	reader.yaml = true
@@ -59,33 +68,36 @@ func (d *Decoder) NewYAMLReader(r io.Reader) *Reader {
 	return reader
 }
 
-// Reset makes the reader read another document, with the same decoder and without
-// allocating. The context stays.
+// Reset makes the reader read another document with the same decoder. It
+// allocates nothing. The context of SetContext remains.
 func (r *Reader) Reset(src io.Reader) {
 	r.src = src
 	r.start(r.d)
 }
 
-// SetContext makes the reader stop as soon as the context is done, with an errors.IOError in which errors.Is finds
-// both ctx.Err() and context.Cause(ctx). It does so
-// before the next window of input is read, which is at most 64 KiB unless a token is longer, and does
+// SetContext makes the reader stop when the context is done, with an
+// [*errors.IOError] in which errors.Is finds both ctx.Err() and
+// context.Cause(ctx). The reader looks at the context before it reads the next
+// window of input, which is at most 64 KiB unless a token is longer. It does
 // not interrupt a Read of the source that blocks.
 func (r *Reader) SetContext(ctx context.Context) { r.ctx = ctx }
 
-// Findings is [Decoder.Findings], for when Read has returned io.EOF or an
-// errors.StrictError.
+// Findings returns the findings of the document: see [Decoder.Findings]. They
+// are complete when Read has returned io.EOF or an [*errors.StrictError].
 func (r *Reader) Findings() errors.List { return r.d.Findings() }
 
-// Omitted is [Decoder.Omitted], as Findings is.
+// Omitted returns the number of omitted findings: see [Decoder.Omitted]. It is
+// final when Findings is complete.
 func (r *Reader) Omitted() int { return r.d.Omitted() }
 
-// Read returns the next bytes of the result, and io.EOF behind its last.
+// Read returns the next bytes of the result, and io.EOF after its last.
 //
-// Its errors are those of [Decoder.AppendJSON] and errors.DuplicateError; an error of
-// the source, or of the context, is wrapped in an errors.IOError; a document that ends early
-// is an errors.SyntaxError that wraps io.ErrUnexpectedEOF. The path of a fatal
-// error ends at what is dropped where nobody asks for findings. Once there is an error,
-// every call returns it.
+// Its errors are those of [Decoder.AppendJSON] and [*errors.DuplicateError]. An
+// error of the source or of the context is wrapped in an [*errors.IOError]. For
+// a document that ends too early, the error is an [*errors.SyntaxError] that
+// wraps io.ErrUnexpectedEOF. Where no findings are asked for, the path of a
+// fatal error inside a dropped value ends at that value. After an error, every
+// call returns the same error.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -102,7 +114,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // WriteTo writes the rest of the result to w, and returns how many bytes it has
-// written. Its errors are those of Read, but for io.EOF; one of w is wrapped in an errors.IOError.
+// written. Its errors are those of Read except for io.EOF. An error of w is
+// wrapped in an [*errors.IOError].
 func (r *Reader) WriteTo(w io.Writer) (written int64, err error) {
 	for {
 		n, err := r.writeTo(w, written)

@@ -19,21 +19,22 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A Sequence decodes the objects of a stream one after the other, each against the
-// program for its apiVersion and kind. It holds one object at a time, up to
-// [Limits].HeldBytes, and what a decoder keeps, with eight bytes for each field of up to 64 programs.
+// A Sequence decodes the objects of a stream one after the other, each against
+// the program for its apiVersion and kind. It holds one object at a time, up to
+// [Limits].HeldBytes, and the buffers of one decoder, with eight bytes for each
+// field of up to 64 programs.
 //
 //	for {
 //		if err := objects.Next(); err == io.EOF {
 //			break
 //		} else if err != nil {
-//			return err // of the stream: there is no way to what follows
+//			return err // of the stream: the next object cannot be found
 //		}
 //		out, err := objects.AppendJSON(nil) // of this object only
 //		...
 //	}
 //
-// A Sequence is not for use by several goroutines at a time.
+// A Sequence must not be used by several goroutines at the same time.
 type Sequence struct {
 	source  source
 	lookup  Lookup
@@ -53,31 +54,34 @@ type Sequence struct {
 	items     errors.Position // where these were found in the list
 }
 
-// A Lookup finds the program for objects of an apiVersion and kind, or says why there is none. The method
-// Lookup of schema.Catalog is one.
+// A Lookup finds the program for objects of an apiVersion and kind, or returns
+// an error that says why there is none. The method Lookup of schema.Catalog is
+// one.
 type Lookup func(apiVersion, kind string) (*schema.Program, error)
 
-// NewSequence returns a sequence of the JSON values in r, with white space, line breaks
-// (NDJSON) or nothing between them. The options are those of the decoders. It panics without a
-// reader or a lookup, and where [New] does.
+// NewSequence returns a sequence of the JSON values in r, which are separated
+// by white space, by line breaks (NDJSON) or by nothing. The options are those
+// of the decoders. NewSequence panics if r or lookup is nil, where [New]
+// panics, and where it is given [WithBudget].
 func NewSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.scan = s.nextValue
 	return s
 }
 
-// NewListSequence returns a sequence of the items of the one JSON object in r: of a
-// List of Kubernetes, or of any kind of list, as its own kind may come behind the items and
-// does not matter. What stands beside them is validated and dropped. An object without
-// items, or with null for them, has none.
+// NewListSequence returns a sequence of the items of the single JSON object in
+// r. The object is a List of Kubernetes or a list of any other kind: its own
+// kind may follow the items, and does not matter. The members beside the items
+// are validated and dropped. An object without items, or whose items are null,
+// has no objects. NewListSequence panics where NewSequence does.
 func NewListSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.scan = s.nextItem
 	return s
 }
 
-// NewYAMLSequence returns a sequence of the YAML documents in r. Those in which there is
-// nothing, or null, are passed over.
+// NewYAMLSequence returns a sequence of the YAML documents in r. It skips
+// documents that are empty or null. It panics where NewSequence does.
 func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.documents = yamlbridge.NewDocumentReader(&s.source)
@@ -99,17 +103,19 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	return s
 }
 
-// SetContext makes the sequence stop as soon as the context is done, before it reads on, with the
-// error of [Reader.SetContext].
+// SetContext makes the sequence stop when the context is done, before it reads
+// on, with the error that [Reader.SetContext] describes.
 func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 
-// Next goes to the next object. It returns io.EOF when there is none, and
-// errors.SyntaxError, errors.LimitError or errors.IOError if what is in the stream is not
-// the grammar of JSON, an object is too large, or reading has failed. Once there is
-// an error, every call returns it.
+// Next advances to the next object. It returns io.EOF when there is none. Its
+// other errors are an [*errors.SyntaxError] where the stream violates the
+// grammar of JSON, an [*errors.LimitError] where an object is too large, and an
+// [*errors.IOError] where reading fails. After an error, every call returns the
+// same error.
 //
-// Documents of YAML whose grammar is wrong are no error of Next, as the next one can be found.
-// What a [ServerMode] would repair in JSON, invalid UTF-8 and lone surrogates, is an errors.SyntaxError.
+// A YAML document with a wrong grammar is not an error of Next, because the
+// next document can still be found. Invalid UTF-8 and lone surrogates in JSON,
+// which a [ServerMode] would repair, are an [*errors.SyntaxError].
 func (s *Sequence) Next() error {
 	s.isTuned, s.object = false, nil
 	if s.err == nil {
@@ -118,8 +124,9 @@ func (s *Sequence) Next() error {
 	return s.err
 }
 
-// All returns an iterator over the objects that are left: each step calls [Sequence.Next], and then the methods of the
-// sequence are about that object. An error of Next that is not io.EOF comes as the last step.
+// All returns an iterator over the remaining objects. Each step calls
+// [Sequence.Next]; the other methods of the sequence are then about that
+// object. An error of Next other than io.EOF is the last step.
 //
 //	for err := range objects.All() {
 //		if err != nil {
@@ -139,14 +146,15 @@ func (s *Sequence) All() iter.Seq[error] {
 	}
 }
 
-// Raw returns the text of the object, until the next call of Next. It must not be changed.
+// Raw returns the text of the object. It is valid until the next call of Next
+// and must not be changed.
 func (s *Sequence) Raw() []byte { return s.object }
 
 // Position returns where the text of the object starts in the stream.
 func (s *Sequence) Position() errors.Position { return s.origin }
 
-// Type returns the apiVersion and kind of the object; see [PeekType]. The limits are
-// those of the options.
+// Type returns the apiVersion and kind of the object: see [PeekType]. The
+// limits are those of the options.
 func (s *Sequence) Type() (apiVersion, kind string, err error) {
 	if s.object == nil {
 		return "", "", s.noObject()
@@ -183,9 +191,9 @@ func (s *Sequence) noObject() error {
 	return s.err
 }
 
-// AppendJSON appends the object to dst; see [Decoder.AppendJSON] and
-// [Decoder.AppendYAML]. Positions are those in the stream. Besides, its errors are those of the
-// lookup.
+// AppendJSON appends the object to dst: see [Decoder.AppendJSON] and
+// [Decoder.AppendYAML]. Positions are those in the stream. Its errors include
+// those of the lookup.
 func (s *Sequence) AppendJSON(dst []byte) ([]byte, error) {
 	d, err := s.decoder()
 	if err != nil {
@@ -197,7 +205,8 @@ func (s *Sequence) AppendJSON(dst []byte) ([]byte, error) {
 	return d.AppendJSON(dst, s.object)
 }
 
-// Unmarshal stores the object in the value that v points to; see [Decoder.Unmarshal].
+// Unmarshal stores the object in the value that v points to: see
+// [Decoder.Unmarshal]. Its errors include those of the lookup.
 func (s *Sequence) Unmarshal(v any) error {
 	d, err := s.decoder()
 	if err != nil {
@@ -209,8 +218,8 @@ func (s *Sequence) Unmarshal(v any) error {
 	return d.Unmarshal(s.object, v)
 }
 
-// Findings returns what was found in the object when it was decoded last; see
-// [Decoder.Findings].
+// Findings returns the findings of the object from the last time it was
+// decoded: see [Decoder.Findings].
 func (s *Sequence) Findings() errors.List {
 	if !s.isTuned {
 		return nil
@@ -218,7 +227,8 @@ func (s *Sequence) Findings() errors.List {
 	return s.decode.Findings()
 }
 
-// Omitted returns how many findings of the object are not kept; see [Decoder.Omitted].
+// Omitted returns how many findings of the object are not kept: see
+// [Decoder.Omitted].
 func (s *Sequence) Omitted() int {
 	if !s.isTuned {
 		return 0

@@ -12,25 +12,28 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// Unmarshal stores the JSON document src, pruned and defaulted by the schema, in the
-// value that v points to.
+// Unmarshal stores the JSON document src, pruned and defaulted by the schema,
+// in the value that v points to.
 //
-// Where v is a *map[string]any or an *any, it is replaced by maps, slices, strings,
-// bools, nil, and for numbers int64 where the literal is an integer that fits, else
-// float64, as sigs.k8s.io/json does it. An object that has no result in a
-// *map[string]any, as the document is no object, is an errors.TypeError; null makes it nil.
-// Nothing of the result is shared with src, with the schema's defaults or with other
-// results, but for names of fields. Strings of up to 1 KiB that are near each other share
-// memory, and so do numbers: see [SeparateStrings].
+// If v is a *map[string]any or an *any, its value is replaced by maps, slices,
+// strings, bools and nil. A number becomes an int64 if its literal is an
+// integer that fits, and otherwise a float64, as in sigs.k8s.io/json. For a
+// *map[string]any, a document that is not an object is an [*errors.TypeError],
+// and null sets the map to nil. The result shares nothing with src, with the
+// schema's defaults or with other results, except for the names of fields.
+// Strings of up to 1 KiB that are near each other share memory, and so do
+// numbers: see [SeparateStrings].
 //
-// Any other value is decoded by github.com/go-json-experiment/json, whose rules and errors are
-// those of encoding/json/v2: names are compared with regard to case, values are
-// merged into what is there. Interface values are made as above. Under
-// a [ServerMode] it is decoded by sigs.k8s.io/json, as the API server does it.
+// Any other value is decoded by github.com/go-json-experiment/json, whose rules
+// and errors are those of encoding/json/v2: the case of names matters, and
+// values are merged into existing ones. Interface values are made as described
+// above. Under a [ServerMode] other than [Standalone] the value is decoded by
+// sigs.k8s.io/json, as in the API server.
 //
-// The other errors are those of [Decoder.AppendJSON]. With an errors.StrictError the
-// value is complete; with any other a map or an any is as it was, and any other value may be
-// written in part, where it was its decoding that has failed.
+// The other errors are those of [Decoder.AppendJSON]. With an
+// [*errors.StrictError] the value is complete. With any other error a map or an
+// any is unchanged; other values may be partly written if decoding into them
+// failed.
 func (d *Decoder) Unmarshal(src []byte, v any) error {
 	d.begin()
 	defer d.end()
@@ -41,7 +44,7 @@ func (d *Decoder) Unmarshal(src []byte, v any) error {
 	})
 }
 
-// UnmarshalYAML is Unmarshal for the one YAML document in src: see
+// UnmarshalYAML is Unmarshal for the single YAML document in src: see
 // [Decoder.AppendYAML].
 func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
 	d.begin()

@@ -8,9 +8,10 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A Writer is a [Reader] turned round: chunks of a JSON document of any size are
-// written to it, and it writes the result to another writer. It holds what a Reader
-// holds and has the same errors.
+// A Writer prunes a JSON document that is written to it, in chunks of any size,
+// and writes the result to another writer. It is the counterpart of [Reader]:
+// it holds the same things and has the same errors. It must not be used by
+// several goroutines at the same time.
 type Writer struct {
 	dst    io.Writer
 	closed bool
@@ -20,9 +21,10 @@ type Writer struct {
 	stream
 }
 
-// NewWriter returns a writer that writes the result for the JSON document that is
-// written to it to w. Close must be called at the end. Any other use of the decoder ends
-// what came before. Where w is nil, Reset has to come before Write.
+// NewWriter returns a writer that takes a JSON document and writes the result
+// to w. Close must be called at the end. A decoder works on one document at a
+// time: any other use of it ends the writer. If w is nil, Reset must be called
+// before Write.
 func (d *Decoder) NewWriter(w io.Writer) *Writer {
 	writer := new(Writer)
 	writer.start(d)
@@ -30,22 +32,24 @@ func (d *Decoder) NewWriter(w io.Writer) *Writer {
 	return writer
 }
 
-// Reset makes the writer work on another document, with the same decoder and without
-// allocating. The context stays.
+// Reset makes the writer take another document with the same decoder and write
+// the result to dst. It allocates nothing. The context of SetContext remains.
 func (w *Writer) Reset(dst io.Writer) {
 	w.dst, w.closed, w.failed, w.written = dst, false, nil, 0
 	w.start(w.d)
 }
 
-// SetContext makes the writer stop as soon as the context is done, with the error of [Reader.SetContext]:
-// at the next call, or within one before another 64 KiB of it are read.
+// SetContext makes the writer stop when the context is done, with the error
+// that [Reader.SetContext] describes: at the next call, or within a call before
+// it walks another 64 KiB.
 func (w *Writer) SetContext(ctx context.Context) { w.ctx = ctx }
 
-// Findings is [Decoder.Findings], for when Close has returned nil or an
-// errors.StrictError.
+// Findings returns the findings of the document: see [Decoder.Findings]. They
+// are complete when Close has returned nil or an [*errors.StrictError].
 func (w *Writer) Findings() errors.List { return w.d.Findings() }
 
-// Omitted is [Decoder.Omitted], as Findings is.
+// Omitted returns the number of omitted findings: see [Decoder.Omitted]. It is
+// final when Findings is complete.
 func (w *Writer) Omitted() int { return w.d.Omitted() }
 
 // flushAt is how much output is kept back for a larger write.
@@ -55,8 +59,9 @@ var errNoTarget = stderrors.New("decoder: a Writer has nothing to write to befor
 
 var errClosed = stderrors.New("decoder: write to a Writer that is closed")
 
-// Write takes the next bytes of the document; it does not keep p. It returns how much
-// of p was taken before an error. What is decided is written when there is much of it, or by Flush and Close.
+// Write takes the next bytes of the document and does not keep p. It returns
+// how many bytes of p were taken before an error. The result is written when
+// enough of it is decided, and by Flush and Close.
 func (w *Writer) Write(p []byte) (n int, err error) {
 	if w.closed {
 		return 0, errClosed
@@ -79,8 +84,8 @@ func (w *Writer) Write(p []byte) (n int, err error) {
 	return n, w.failed
 }
 
-// Flush writes what is decided so far: all but the member or token that is being read, and
-// the last byte of the document.
+// Flush writes the part of the result that is decided: everything except the
+// member or token that is being read, and the last byte of the document.
 func (w *Writer) Flush() error {
 	if w.failed == nil {
 		w.flush()
@@ -98,10 +103,10 @@ func (w *Writer) flush() {
 	w.failed = err
 }
 
-// Close says that the document has ended, and writes the rest of the result. It
-// returns nil if the result is complete, and an errors.StrictError if it is complete, too,
-// but has findings; with every other error it is not. It does not close the writer
-// below.
+// Close ends the document and writes the rest of the result. It returns nil if
+// the result is complete, and an [*errors.StrictError] if the result is
+// complete but has findings. With any other error the result is incomplete.
+// Close does not close the writer that the result goes to.
 func (w *Writer) Close() error {
 	if w.closed {
 		return w.failed
