@@ -19,11 +19,12 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// A Catalog has the programs for custom resources by their apiVersion and kind. The zero Catalog is empty.
+// A Catalog holds the programs for custom resources by apiVersion and kind. The
+// zero Catalog is empty.
 //
-// A program is compiled when it is asked for the first time, so that a folder
-// with hundreds of definitions costs no more than reading it. All methods may be
-// called concurrently.
+// A program is compiled when it is first asked for: reading a folder of
+// hundreds of definitions compiles none of them. All methods may be called
+// concurrently.
 type Catalog struct {
 	opts []Option
 
@@ -38,9 +39,10 @@ type Catalog struct {
 
 type groupKind struct{ group, kind string }
 
-// NewCatalog returns an empty catalog. Its programs are compiled with the
-// options, and with [PreserveUnknownFields] where a definition says so. It panics where [Compile] fails for an
-// option that is nil or has no meaning.
+// NewCatalog returns an empty catalog. It compiles its programs with the
+// options, and with [PreserveUnknownFields] where a definition says so.
+// NewCatalog panics for options that make [Compile] fail: nil, or a value
+// without a meaning.
 func NewCatalog(opts ...Option) *Catalog {
 	if _, err := optionsOf(opts); err != nil {
 		panic(err.Error())
@@ -58,10 +60,11 @@ type Entry struct {
 	compile func() (*Program, error)
 }
 
-// Program compiles the schema of the entry, once, and returns the program.
-// Errors are those of [Compile]. A version without a schema has a program that
-// prunes everything but apiVersion, kind and metadata, as the API server does.
-// Unlike [Catalog.Lookup], Program does not ask whether the version is served.
+// Program compiles the schema of the entry, once, and returns the program. Its
+// errors are those of [Compile]. For a version without a schema, the program
+// prunes everything except apiVersion, kind and metadata, as the API server
+// does. Program compiles versions that are not served as well, unlike
+// [Catalog.Lookup].
 func (e Entry) Program() (*Program, error) {
 	if e.compile == nil {
 		return nil, stderrors.New("schema: an Entry that is of no Catalog has no program")
@@ -69,22 +72,29 @@ func (e Entry) Program() (*Program, error) {
 	return e.compile()
 }
 
-// Add adds all versions of the definitions, or of the kinds that [ParseOpenAPI] has returned; they then belong to the
-// catalog and must not be changed.
+// Add adds all versions of the given definitions, or of the kinds that
+// [ParseOpenAPI] has returned. They belong to the catalog afterwards and must
+// not be changed.
 //
-// Each must have a kind and names for its versions, and a definition a group. A
-// version that another definition has already is refused with an error that names both files,
-// unless both say the same, schema and all. Definitions go before kinds of OpenAPI documents, whichever come first, as they
-// say more; of several documents that have a kind the first one counts. If there is an error, nothing is
-// added. Whether a definition is valid is not asked: package schema/validation says so.
+// Each of them must have a kind and names for its versions, and a definition
+// must have a group. A version that another definition already has is an error
+// that names both files, unless the two are identical, including their schemas.
+// Definitions take precedence over kinds of OpenAPI documents, whichever come
+// first, because they say more. If several OpenAPI documents have a kind, the
+// first one counts. If there is an error, nothing is added. Add does not check
+// whether a definition is valid; package schema/validation does.
 func (c *Catalog) Add(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.add(c.kinds, crds)
 }
 
-// Replace is [Catalog.Add] for kinds whose definitions have changed: all versions of their groups and kinds that are there go, and
-// of what has the same group and plural, as a definition may call its kind otherwise; and the new ones come, at once. Others stay. If there is an error, nothing is changed. Programs that were found go on working.
+// Replace is [Catalog.Add] for kinds whose definitions have changed. In one
+// step it removes all versions of the given groups and kinds and adds the new
+// ones. Kinds with the group and plural of a given definition are removed as
+// well, because a definition may rename its kind. Other kinds stay. If there is
+// an error, nothing is changed. Programs that were looked up before continue to
+// work.
 func (c *Catalog) Replace(crds ...*CRD) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,13 +137,16 @@ func (c *Catalog) add(kinds map[groupKind][]Entry, crds []*CRD) error {
 	return nil
 }
 
-// ReplaceAll puts all that another catalog holds in the place of what is there, at once: a lookup finds the one or the
-// other, and nothing in between. Programs of either go on working. Those of the other are compiled
-// with its options; what is added later with those of this catalog. The other
-// is not changed, and what becomes of it later has no effect here.
+// ReplaceAll replaces the contents of the catalog by those of another, in one
+// step: a lookup sees either the old contents or the new ones. Programs of both
+// continue to work. The entries of other are compiled with the options of
+// other, and entries that are added later with those of this catalog.
+// ReplaceAll does not change other, and later changes of other have no effect
+// on this catalog.
 //
-// It is for servers that read their definitions anew while they work: into a new catalog, which takes
-// the place of the old one when all is well with it.
+// It is for servers that read their definitions again while they work: they
+// read them into a new catalog, which replaces the old one if there was no
+// error.
 func (c *Catalog) ReplaceAll(other *Catalog) {
 	if other == nil {
 		panic("schema: Catalog.ReplaceAll: the Catalog is nil")
@@ -146,7 +159,8 @@ func (c *Catalog) ReplaceAll(other *Catalog) {
 	c.change(kinds)
 }
 
-// Remove removes a kind with all of its versions, and reports whether it was there. Programs that were found go on working.
+// Remove removes a kind with all its versions, and reports whether the catalog
+// had it. Programs that were looked up before continue to work.
 func (c *Catalog) Remove(group, kind string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,9 +180,9 @@ func (c *Catalog) change(kinds map[groupKind][]Entry) {
 	c.generation.Add(1)
 }
 
-// Generation counts the changes of the catalog. Who keeps something that was made of [Catalog.All]
-// asks for it first, and makes it anew when the number is another one: it never comes
-// again.
+// Generation returns a number that changes with every change of the catalog and
+// never repeats. A program that derives something from [Catalog.All] should
+// call Generation first, and derive it again when the number has changed.
 func (c *Catalog) Generation() uint64 { return c.generation.Load() }
 
 // An adder adds entries to a copy of the kinds of a catalog.
@@ -228,12 +242,13 @@ func (c *Catalog) entry(crd *CRD, v *Version) Entry {
 	return e
 }
 
-// Program compiles the schema of a version, served or not, with the options, and with [PreserveUnknownFields] where
-// the definition says so. A version without a schema has a program that prunes everything but apiVersion,
-// kind and metadata, as the API server does.
+// Program compiles the schema of a version, served or not, with the options,
+// and with [PreserveUnknownFields] where the definition says so. For a version
+// without a schema, the program prunes everything except apiVersion, kind and
+// metadata, as the API server does.
 //
-// The error is a *NotFoundError where there is no such version; its Versions are all that there are. Other
-// errors are those of [Compile].
+// If there is no such version, the error is a [*NotFoundError] whose Versions
+// are all versions of the definition. Other errors are those of [Compile].
 func (c *CRD) Program(version string, opts ...Option) (*Program, error) {
 	names := make([]string, len(c.Versions))
 	for i := range c.Versions {
@@ -284,15 +299,16 @@ func findVersion(entries []Entry, name string) *Entry {
 }
 
 // AddPath adds the definitions in a file, or in all files below a folder whose
-// names end in .yaml, .yml or .json. Files and folders whose names start with a
-// dot are left out, links to folders are not followed, and documents of other
-// kinds are skipped, as [ParseCRD] does it.
+// names end in .yaml, .yml or .json. It ignores files and folders whose names
+// start with a dot, does not follow links to folders, and skips documents of
+// other kinds as [ParseCRD] does.
 //
-// Files must be regular, or links to such, and no longer than [MaxFileBytes]: a folder of
-// somebody else may link to a device that has no end.
+// A file must be regular, or a link to a regular file, and no longer than
+// [MaxFileBytes], because a folder that others write may link to an endless
+// device.
 //
-// The error has one line for each file that cannot be read. If there is one,
-// nothing is added.
+// The error has one line for each file that cannot be read. If there is an
+// error, nothing is added.
 func (c *Catalog) AddPath(name string) error {
 	var all []*CRD
 	err := readPath(name, func(name string, manifest []byte) error {
@@ -306,8 +322,8 @@ func (c *Catalog) AddPath(name string) error {
 	return c.Add(all...)
 }
 
-// MaxFileBytes is how long a file may be that [Catalog.AddPath], [Catalog.AddFS] and
-// [Catalog.AddOpenAPIPath] read.
+// MaxFileBytes is the maximum length of a file that [Catalog.AddPath],
+// [Catalog.AddFS] and [Catalog.AddOpenAPIPath] read: 64 MiB.
 const MaxFileBytes = 64 << 20
 
 // readPath calls read for a file, or for each of those below a folder that AddPath
@@ -325,7 +341,8 @@ func readPath(name string, read func(name string, content []byte) error) error {
 	return read(name, content)
 }
 
-// AddFS is [Catalog.AddPath] for all of a file system, such as an embed.FS.
+// AddFS is [Catalog.AddPath] for all files of a file system, such as an
+// embed.FS.
 func (c *Catalog) AddFS(fsys fs.FS) error {
 	var all []*CRD
 	err := readFS(fsys, func(name string, manifest []byte) error {
@@ -376,11 +393,11 @@ func parseFile(name string, manifest []byte) ([]*CRD, error) {
 	return crds, nil
 }
 
-// Lookup returns the program for resources of a kind, compiled if it was not
-// yet. apiVersion is group/version, as it stands in the resource.
+// Lookup returns the program for resources of a kind, and compiles it if
+// necessary. apiVersion is group/version, as it is written in the resource.
 //
-// The error is a *NotFoundError where there is no such kind or where the version
-// is not there or not served; the API server refuses requests for such. Other
+// If the kind or the version is unknown, or the version is not served, the
+// error is a [*NotFoundError]: the API server refuses such requests. Other
 // errors are those of [Compile].
 func (c *Catalog) Lookup(apiVersion, kind string) (*Program, error) {
 	group, version, ok := strings.Cut(apiVersion, "/")
@@ -401,7 +418,7 @@ func (c *Catalog) Lookup(apiVersion, kind string) (*Program, error) {
 }
 
 // Versions returns the names of the served versions of a kind, sorted, or nil
-// where there are none.
+// if there are none.
 func (c *Catalog) Versions(group, kind string) []string {
 	return served(c.versions(group, kind))
 }
@@ -424,7 +441,7 @@ func served(entries []Entry) []string {
 }
 
 // All yields all versions, served or not, sorted by group, kind and version. It
-// yields those that are there when it is called.
+// yields the versions that the catalog has when All is called.
 func (c *Catalog) All() iter.Seq[Entry] {
 	c.mu.RLock()
 	all := slices.Concat(slices.Collect(maps.Values(c.kinds))...)
@@ -444,15 +461,16 @@ func (c *Catalog) All() iter.Seq[Entry] {
 type NotFoundError struct {
 	APIVersion string
 	Kind       string
-	// Versions are the served versions of the kind in this group, sorted; of [CRD.Program] those that are not served,
-	// too. There are none where the kind is not known.
+	// Versions are the served versions of the kind in this group, sorted.
+	// In an error of [CRD.Program] they include versions that are not
+	// served. Versions is empty if the kind is not known.
 	Versions []string
-	// NotServed says that the version is known, but not served.
+	// NotServed is set if the version is known but not served.
 	NotServed bool
 }
 
-// Error starts with the text that Kubernetes clients have for this
-// (meta.NoKindMatchError) and goes on with what is known.
+// Error returns the text of Kubernetes clients (meta.NoKindMatchError),
+// followed by what the catalog knows of the kind.
 func (e *NotFoundError) Error() string {
 	b := []byte("no matches for kind " + fieldpath.Quoted(e.Kind) + " in version " + fieldpath.Quoted(e.APIVersion))
 	switch {

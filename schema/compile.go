@@ -20,22 +20,23 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// Semantics are the rules by which a schema is compiled, where the API server as it is deployed and
-// the KEPs differ. They are an [Option]: Compile(s, KEP).
+// Semantics are the rules by which a schema is compiled: those of the deployed
+// API server or those of the KEPs. They are an [Option]: Compile(s, KEP).
 type Semantics uint8
 
 const (
-	// Deployed is what a kube-apiserver does, and the default (checked against v0.37 of
-	// k8s.io/apiextensions-apiserver). Values of another type than the schema's
-	// are kept, as they are left to validation; a null is dropped or defaulted
-	// where its field is not nullable; pruning starts again in every specified
-	// field of an object that preserves unknown fields.
+	// Deployed is what a kube-apiserver does, and the default (checked
+	// against v0.37 of k8s.io/apiextensions-apiserver). Values of another
+	// type than the schema's are kept, because the server leaves them to
+	// validation. A null is dropped or defaulted where its field is not
+	// nullable. Pruning resumes in every specified field of an object that
+	// preserves unknown fields.
 	Deployed Semantics = iota
-	// KEP is what KEP-2332 and KEP-575 say: a value of another type is an error
-	// (KEP-2332 proposal 3), a null stays (KEP-575 example 3), and below
-	// x-kubernetes-preserve-unknown-fields pruning, and with it the checking of
-	// types, starts again only at schemas that declare properties themselves
-	// (KEP-2332 examples 7 to 9).
+	// KEP is what KEP-2332 and KEP-575 say. A value of another type is an
+	// error (KEP-2332, proposal 3). A null stays (KEP-575, example 3).
+	// Below x-kubernetes-preserve-unknown-fields, pruning and the checking
+	// of types resume only at schemas that declare properties themselves
+	// (KEP-2332, examples 7 to 9).
 	KEP
 )
 
@@ -50,7 +51,8 @@ func (s Semantics) String() string {
 	return "Semantics(" + strconv.Itoa(int(s)) + ")"
 }
 
-// MarshalText returns what String returns, and fails for what is no Semantics.
+// MarshalText returns the text of String. It fails where s is not one of the
+// constants.
 func (s Semantics) MarshalText() ([]byte, error) {
 	if s > KEP {
 		return nil, fmt.Errorf("schema: there is no %s", s)
@@ -60,9 +62,10 @@ func (s Semantics) MarshalText() ([]byte, error) {
 
 func (s Semantics) apply(o *options) { o.semantics = s }
 
-// An Option changes how [Compile] reads a schema: [Semantics], or what a function of this package
-// returns. In which order options are given does not matter, but where two of them say the same
-// thing: then the last one holds.
+// An Option changes how [Compile] reads a schema. It is a [Semantics], or the
+// result of a function of this package such as [CheckTypes]. The order of
+// options does not matter, except that of two options that set the same thing
+// the last one counts.
 type Option interface{ apply(*options) }
 
 // An optionFunc is an option that is made by a function.
@@ -80,39 +83,45 @@ type options struct {
 	perByte     float64 // and for each byte of a document
 }
 
-// ResourceRoot says whether values at the root are resources, in which
-// apiVersion, kind and metadata are specified implicitly (KEP-2332 proposal 4).
-// The default is true.
+// ResourceRoot sets whether values at the root are resources, for which
+// apiVersion, kind and metadata are specified implicitly (KEP-2332, proposal
+// 4). The default is true.
 func ResourceRoot(is bool) Option { return optionFunc(func(o *options) { o.resource = is }) }
 
-// PreserveUnknownFields compiles for a definition with
-// spec.preserveUnknownFields set, as there are in apiextensions.k8s.io/v1beta1:
-// nothing is pruned and no null dropped, but for metadata. The default is false.
+// PreserveUnknownFields sets whether the schema is compiled for a definition
+// with spec.preserveUnknownFields set, as in apiextensions.k8s.io/v1beta1:
+// outside of metadata nothing is pruned and no null is dropped. The default is
+// false.
 func PreserveUnknownFields(does bool) Option {
 	return optionFunc(func(o *options) { o.preserve = does })
 }
 
-// CheckTypes says whether a value of another type than its schema's is an error
-// under [Deployed], too, wherever a schema gives a type: the API server refuses
-// it when it validates, after it has decoded. Under [KEP], types are always
-// checked where the KEP has it. Defaults of another type are left out. The
-// default is false.
+// CheckTypes sets whether under [Deployed], too, a value of another type than
+// its schema's is an error, wherever a schema gives a type. The API server
+// refuses such a value in validation, after decoding. Under [KEP], types are
+// always checked where the KEP requires it. Defaults of another type are left
+// out of the program. The default is false.
 func CheckTypes(does bool) Option { return optionFunc(func(o *options) { o.typed = does }) }
 
-// Compile lowers a schema to a program. The schema is meant to be structural:
-// of one that package schema/validation refuses, what is outside the structural
-// core is ignored, as the API server's pruning and defaulting ignore it. Of the
-// defaults of a schema, what would be pruned is left out
+// Compile compiles a schema into a program. The schema should be structural.
+// For a schema that package schema/validation refuses, Compile ignores what is
+// outside the structural core, as the API server's pruning and defaulting do.
+// The parts of a default that would be pruned are left out
 // (defaulting.PruneDefaults).
 //
-// Compile fails with errors.SchemaErrors where a schema has more than about a
-// million properties in one place, where it is deeper than [MaxDepth], where
-// defaults within defaults grow beyond [MaxDefaultBytes], where defaults may add
-// more to documents than [MaxExpansion] allows, or where, under [KEP], a default
-// is not of the type of its schema. It fails with another error where an option is nil or has
-// no meaning. A nil schema is the empty one. The schema is not changed, and nothing of it
-// is kept. Time and memory are linear in the size of the schema and of its
-// defaults as they are rendered.
+// Compile fails with [errors.SchemaErrors] where
+//
+//   - a schema has more than about a million properties in one place,
+//   - the schema is deeper than [MaxDepth],
+//   - defaults within defaults grow beyond [MaxDefaultBytes],
+//   - defaults may add more to documents than [MaxExpansion] allows,
+//   - under [KEP], a default is not of the type of its schema.
+//
+// It fails with another error where an option is nil or has no meaning.
+//
+// A nil schema is the empty one. Compile does not change the schema and keeps
+// nothing of it. Time and memory are linear in the size of the schema and of
+// its rendered defaults.
 func Compile(s *Structural, opts ...Option) (*Program, error) {
 	o, err := optionsOf(opts)
 	if err != nil {
@@ -152,8 +161,9 @@ func optionsOf(opts []Option) (options, error) {
 	return o, nil
 }
 
-// MaxDepth is how deep schemas may be nested for [Compile] and [ParseOpenAPI]: as
-// deep as documents. Those that are nested in text are half as deep at most.
+// MaxDepth is the maximum depth of a schema for [Compile] and [ParseOpenAPI].
+// It is the maximum depth of documents. A schema in text reaches at most half
+// this depth.
 const MaxDepth = 10_000
 
 // A mode says whether unknown fields are kept.

@@ -25,13 +25,16 @@ const (
 // A CRD is a CustomResourceDefinition of apiextensions.k8s.io/v1, or one of
 // v1beta1 in the form of v1, reduced to what decoding its resources depends on.
 type CRD struct {
-	// APIVersion is that of the manifest: apiextensions.k8s.io/v1 or v1beta1.
+	// APIVersion is that of the manifest: apiextensions.k8s.io/v1 or
+	// v1beta1.
 	APIVersion string
 	// File names the file that the definition comes from, for messages. A
-	// [Catalog] sets it for the files that it reads; ParseCRD knows of none.
+	// [Catalog] sets it for the files that it reads; ParseCRD leaves it
+	// empty.
 	File string
-	// Document counts the documents of the file from 1, those that hold nothing
-	// left out, and Position is where the definition starts in it.
+	// Document is the number of the document in the file, from 1, not
+	// counting empty documents. Position is where the definition starts in
+	// the file.
 	Document int
 	Position errors.Position
 
@@ -43,54 +46,57 @@ type CRD struct {
 	Singular string // Kind in lower case where the manifest has none
 	Scope    string // Cluster or Namespaced
 
-	// PreserveUnknownFields turns pruning off for all versions. v1beta1 has it
-	// on where the manifest is silent; v1 does not allow it any more.
+	// PreserveUnknownFields turns pruning off for all versions. In v1beta1
+	// it is set where the manifest does not mention it; v1 no longer allows
+	// it.
 	PreserveUnknownFields bool
-	// Versions are in the order of the manifest. Those of a v1beta1 manifest
-	// with one schema for all versions share it.
+	// Versions are in the order of the manifest. If a v1beta1 manifest has
+	// one schema for all versions, they share it.
 	Versions []Version
 
-	// GoType says that this is a kind of an OpenAPI document whose objects the server
-	// decodes into a Go type of its own, and not by a schema: formats are then a part of
-	// decoding.
+	// GoType is set for a kind of an OpenAPI document whose objects the
+	// server decodes into a Go type of its own, and not by a schema.
+	// Formats are then a part of decoding.
 	GoType bool
 
-	// OpenAPI says that this is a kind of an OpenAPI document ([ParseOpenAPI]), which there is no definition of.
+	// OpenAPI is set for a kind of an OpenAPI document ([ParseOpenAPI]),
+	// for which there is no definition.
 	OpenAPI bool
 }
 
 // A Version is one version of the resources that a [CRD] defines.
 type Version struct {
 	Name string
-	// Schema is nil where the manifest has none. All fields but apiVersion, kind
-	// and metadata are then pruned.
+	// Schema is nil if the manifest has none. All fields except apiVersion,
+	// kind and metadata are then pruned.
 	Schema *Structural
-	// Served says that the API server accepts requests for the version.
+	// Served is set if the API server accepts requests for the version.
 	Served bool
-	// Storage says that resources are stored in this version.
+	// Storage is set if resources are stored in this version.
 	Storage bool
-	// Deprecated says that the API server warns of the version, with
-	// DeprecationWarning if there is one and else with a text of its own.
+	// Deprecated is set if the API server warns of the version. The warning
+	// is DeprecationWarning, or a text of the server's own where that is
+	// empty.
 	Deprecated         bool
 	DeprecationWarning string
-	// HasStatus says that there is a status subresource.
+	// HasStatus is set if there is a status subresource.
 	HasStatus bool
 }
 
-// ParseCRD reads the CustomResourceDefinitions in a manifest: JSON or YAML, one
-// document or several, definitions themselves or in a List. Versions v1 and
-// v1beta1 of apiextensions.k8s.io are known. Documents of other kinds are
-// skipped, as is what a List holds of them.
+// ParseCRD reads the CustomResourceDefinitions in a manifest. The manifest is
+// JSON or YAML and has one document or several; each is a definition or a List
+// of them. The known versions are v1 and v1beta1 of apiextensions.k8s.io.
+// Documents of other kinds are skipped, and so are such items of a List.
 //
-// As with [Parse], members that a definition does not have are dropped, names
-// that stand twice are refused, and nothing is said about whether a definition
-// is valid: package schema/validation does.
+// As in [Parse], members that a definition does not have are dropped, and names
+// that occur twice are refused. ParseCRD does not check whether a definition is
+// valid; package schema/validation does.
 //
-// The first document that is not well-formed, or that is no definition though
-// its kind says so, ends reading; the error starts with the number of the
-// document, holds a *errors.SyntaxError, *errors.LimitError or
-// errors.SchemaErrors, and there are no definitions. Nothing of manifest is
-// kept.
+// Reading ends with an error at the first document that is not well-formed, or
+// that is not a definition although its kind says so. The error starts with the
+// number of the document and wraps an [*errors.SyntaxError], an
+// [*errors.LimitError] or [errors.SchemaErrors]. No definitions are then
+// returned. The result keeps no reference to manifest.
 func ParseCRD(manifest []byte) ([]*CRD, error) {
 	var crds []*CRD
 	number := 0

@@ -19,8 +19,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// MaxDefaultBytes bounds the size of all defaults of a program together, each
-// with the defaults within it.
+// MaxDefaultBytes bounds the total size of all defaults of a program, where
+// each includes the defaults within it: 16 MiB.
 const MaxDefaultBytes = 16 << 20
 
 // An edgeKey names an edge of a node that is being built: a field by its number,

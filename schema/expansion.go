@@ -22,36 +22,42 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// An Expansion says how many bytes defaults add to a document at most: to a document of n
-// bytes no more than PerDocument + PerByte × n, counted as decoder.Limits.DefaultBytes is.
+// An Expansion bounds how many bytes defaults add to a document: to a document
+// of n bytes at most PerDocument + PerByte × n, counted as
+// decoder.Limits.DefaultBytes is.
 //
-// Bytes are those of JSON; a YAML document counts as the JSON that package yamlbridge makes
-// of it. There are documents that come as near to both figures as one likes, but for two
-// things, which make PerByte too high, never too low: names of more than one byte, which a
-// map needs from some ninety members on, and schemas that hold themselves, in which it is as
-// if what leads back could be had without what it is in.
+// Bytes are those of JSON. A YAML document counts as the JSON that package
+// yamlbridge makes of it. There are documents that come arbitrarily close to
+// both figures, with two exceptions, in which PerByte is too high; it is never
+// too low. First, a map of more than some ninety members needs names of more
+// than one byte. Second, in a schema that contains itself, the places that lead
+// back to it are counted as if they could occur without the places around them.
 type Expansion struct {
-	// PerDocument is what all places together get that a document has once: the root, and
-	// what is declared below it through properties alone.
+	// PerDocument is what defaults add in all places that a document has
+	// only once: the root, and what is declared below it through properties
+	// alone.
 	PerDocument int
-	// PerByte is what the worst of the other places gets, for each byte that it takes to have
-	// it there once more: 341 for elements that get 1023 bytes for each {} and its comma.
+	// PerByte is what defaults add in the worst of the other places, for
+	// each byte that one more occurrence of the place takes in the
+	// document. It is 341 for elements that get 1023 bytes for each {} and
+	// its comma.
 	PerByte float64
-	// Field leads to the schema of the worst of these places, in the spelling of
-	// errors.SchemaError; empty where PerByte is 0.
+	// Field leads to the schema of the worst of these places, in the
+	// spelling of errors.SchemaError. It is empty if PerByte is 0.
 	Field string
 }
 
-// Expansion returns how much defaults can add to documents at most. It is computed with each
-// call, in time and memory linear in the size of the program.
+// Expansion returns the most that defaults can add to documents. Each call
+// computes it, in time and memory linear in the size of the program.
 func (p *Program) Expansion() Expansion {
 	return newExpander(&p.table).expansion()
 }
 
-// MaxExpansion makes [Compile] fail where defaults can add more than perDocument bytes to
-// any document, or more than perByte for each byte of it: see [Expansion]. 0 stands for no
-// bound, which is the default: decoders have a limit of their own on what defaults add
-// (decoder.Limits.DefaultBytes), so that documents are refused, not schemas.
+// MaxExpansion makes [Compile] fail if defaults can add more than perDocument
+// bytes to any document, or more than perByte for each byte of it: see
+// [Expansion]. 0 means no bound, which is the default. Decoders have their own
+// limit on the bytes that defaults add (decoder.Limits.DefaultBytes), which
+// refuses documents instead of schemas.
 func MaxExpansion(perDocument int, perByte float64) Option {
 	return optionFunc(func(o *options) { o.perDocument, o.perByte = perDocument, perByte })
 }

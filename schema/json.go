@@ -35,11 +35,13 @@ func readSchema(from *jsonv2.Decoder, s *Structural) error {
 	return jsonv2.UnmarshalDecode(from, (*plainStructural)(s))
 }
 
-// MarshalJSON writes the schema as it stands in a definition, with properties sorted by their names.
+// MarshalJSON returns the schema as it is written in a definition, with
+// properties sorted by name.
 func (s *Structural) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
-// UnmarshalJSON reads a schema as [Parse] does, which compares names with regard to case and refuses those that stand
-// twice. What Parse takes for the same is told apart here, such as null and the empty schema.
+// UnmarshalJSON reads a schema as [Parse] does: the case of names matters, and
+// names that occur twice are refused. Unlike Parse, it keeps equivalent forms
+// apart, such as null and the empty schema.
 func (s *Structural) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
 
 func writeSchemaOrBool(to *jsonv2.Encoder, s *SchemaOrBool) error {
@@ -58,7 +60,7 @@ func readSchemaOrBool(from *jsonv2.Decoder, s *SchemaOrBool) error {
 	return jsonv2.UnmarshalDecode(from, s.Schema)
 }
 
-// MarshalJSON writes the schema or the boolean.
+// MarshalJSON returns the schema or the boolean.
 func (s *SchemaOrBool) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
 // UnmarshalJSON reads a schema or a boolean.
@@ -80,7 +82,7 @@ func readSchemaOrArray(from *jsonv2.Decoder, s *SchemaOrArray) error {
 	return jsonv2.UnmarshalDecode(from, s.Schema)
 }
 
-// MarshalJSON writes the schema or the array of schemas.
+// MarshalJSON returns the schema or the array of schemas.
 func (s *SchemaOrArray) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
 // UnmarshalJSON reads a schema or an array of schemas.

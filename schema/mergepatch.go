@@ -1,8 +1,10 @@
 package schema
 
-// MergePatch returns the schema by which merge patches (RFC 7386) for objects of s are decoded: nothing is
-// defaulted, and every field may be null, as that removes it. What a merge patch has that s does not declare
-// is unknown in the patched object, too. s is not changed, and may hold itself; of nil it is nil.
+// MergePatch returns the schema for decoding merge patches (RFC 7386) of
+// objects of s. It has no defaults, and every field may be null, because a null
+// removes the field. A member of a merge patch that s does not declare is also
+// unknown in the patched object. MergePatch does not change s, which may
+// contain itself. The result for a nil schema is nil.
 func (s *Structural) MergePatch() *Structural { return mergePatches{}.of(s) }
 
 // mergePatches are those that were made so far, or are on the way, by what they are made of.

@@ -35,35 +35,40 @@ var goFormats = map[string]string{
 	"io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": FormatMicroTime,
 }
 
-// The formats that [ParseOpenAPI] gives to resource.Quantity, metav1.Duration and
-// metav1.MicroTime of k8s.io/apimachinery.
+// These are the formats that [ParseOpenAPI] gives to resource.Quantity,
+// metav1.Duration and metav1.MicroTime of k8s.io/apimachinery.
 const (
 	FormatQuantity  = "quantity"
 	FormatDuration  = "duration"
 	FormatMicroTime = "micro-date-time"
 )
 
-// ParseOpenAPI reads the kinds of an OpenAPI v3 document, in JSON or YAML, as an API
-// server publishes it for each group and version under /openapi/v3: the schemas in
-// components.schemas that have x-kubernetes-group-version-kind and metadata, each in
-// the form of a definition with one version. Lists are left out: their items are
-// resources of their own. The APIVersion of these definitions is empty, and so is the
-// Group of the core kinds.
+// ParseOpenAPI reads the kinds of an OpenAPI v3 document, in JSON or YAML, as
+// an API server publishes it for each group and version under /openapi/v3. The
+// kinds are the schemas in components.schemas that have
+// x-kubernetes-group-version-kind and metadata. Each is returned in the form of
+// a definition with one version. Lists are left out, because their items are
+// resources of their own. The APIVersion of these definitions is empty, and so
+// is the Group of the core kinds.
 //
-// References are replaced by what they refer to, so that a schema may hold itself:
-// [Compile] takes it, but it is no tree for package schema/validation, which has nothing to say about
-// such kinds, or for marshalling. allOf with a reference, in which the
-// server wraps those that have a description, is merged into its place.
+// References are replaced by the schemas they refer to, and a schema may
+// therefore contain itself. [Compile] accepts such a schema, but it is not a
+// tree: it cannot be marshalled or passed to package schema/validation, which
+// has no rules for such kinds. An allOf with a reference, which the server
+// writes around references that have a description, is merged into the schema
+// that holds it.
 //
-// Schemas of Kubernetes' own Go types, those called io.k8s.api. or io.k8s. with a pkg
-// in the name, are read as they are meant: the server applies none of the defaults in them,
-// and they are left out; an object of which nothing is said holds anything; format
-// int-or-string is x-kubernetes-int-or-string; types that decode themselves have one of the
-// formats [FormatQuantity], [FormatDuration] and [FormatMicroTime]. Kinds whose schema is
-// of such a type have [CRD.GoType].
+// Schemas of Kubernetes' own Go types, which are called io.k8s.api. or io.k8s.
+// with a pkg in the name, are read as the server means them. Their defaults are
+// left out, because the server applies none of them. An object without any
+// further specification may hold anything. The format int-or-string means
+// x-kubernetes-int-or-string. Types with a decoding method of their own have
+// one of the formats [FormatQuantity], [FormatDuration] and [FormatMicroTime].
+// A kind with a schema of such a Go type has [CRD.GoType] set.
 //
-// The error is a *errors.SyntaxError or *errors.LimitError, or says which reference
-// leads nowhere or in circles, or which schema is deeper than [MaxDepth].
+// The error is an [*errors.SyntaxError] or an [*errors.LimitError], or names a
+// reference that leads nowhere or in a circle, or a schema that is deeper than
+// [MaxDepth].
 func ParseOpenAPI(document []byte) ([]*CRD, error) {
 	t, err := readText(document)
 	if err != nil {
@@ -352,7 +357,8 @@ func (s *Structural) take(from *Structural) {
 	}
 }
 
-// AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see [ParseOpenAPI].
+// AddOpenAPIPath is [Catalog.AddPath] for OpenAPI v3 documents: see
+// [ParseOpenAPI].
 func (c *Catalog) AddOpenAPIPath(name string) error {
 	var all []*CRD
 	err := readPath(name, func(name string, document []byte) error {

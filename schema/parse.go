@@ -19,17 +19,18 @@ import (
 )
 
 // Parse reads the schema of one version of a custom resource: the value of
-// openAPIV3Schema, in JSON or YAML. It says nothing about whether the schema is
-// structural: package schema/validation does.
+// openAPIV3Schema, in JSON or YAML. It does not check whether the schema is
+// structural; package schema/validation does.
 //
 // Members that JSONSchemaProps of apiextensions.k8s.io/v1 does not have are
-// dropped, as the API server drops them, and a null is the same as an absent
-// member; a null in the place of a schema is the empty schema. What the server
-// takes and mangles is refused: a name that stands twice in one object, items
-// that are neither a schema nor an array, text that is not UTF-8.
+// dropped, as the API server drops them. A null is the same as an absent
+// member, and a null in the place of a schema is the empty schema. Parse
+// refuses what the server accepts and alters: a name that occurs twice in one
+// object, items that are neither a schema nor an array, and text that is not
+// UTF-8.
 //
-// The error is a *errors.SyntaxError or a *errors.LimitError and says where.
-// The schema keeps nothing of openAPIV3Schema.
+// The error is an [*errors.SyntaxError] or an [*errors.LimitError] with the
+// position. The schema keeps no reference to openAPIV3Schema.
 func Parse(openAPIV3Schema []byte) (*Structural, error) {
 	t, err := readText(openAPIV3Schema)
 	if err != nil {

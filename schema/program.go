@@ -7,7 +7,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// A Program is a compiled schema: what package decoder runs. It is immutable
+// A Program is a compiled schema, which package decoder runs. It is immutable
 // and safe for use by any number of goroutines.
 type Program struct {
 	table program.Program
@@ -17,14 +17,14 @@ func init() {
 	program.Of = func(p any) *program.Program { return &p.(*Program).table }
 }
 
-// String returns the program as a listing: for each node, the types that its
-// values may have, and for each name (* for those not declared, [] for
-// elements) the node it leads to and what happens to a null.
+// String returns the program as a listing. For each node it has the types that
+// its values may have. For each name (* for undeclared names, [] for elements)
+// it has the node that the name leads to and what happens to a null.
 func (p *Program) String() string { return p.table.String() }
 
-// FieldNames returns the names of the fields that are declared for the object
-// at path, sorted; nil where none are, or where the path leads out of what the
-// schema specifies.
+// FieldNames returns the sorted names of the fields that are declared for the
+// object at path. It returns nil if there are none, or if path leads out of
+// what the schema specifies.
 func (p *Program) FieldNames(path errors.Path) []string {
 	n := p.table.Root
 	for s := range path.Segments() {

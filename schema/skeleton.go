@@ -24,48 +24,48 @@ import (
 )
 
 // Skeleton derives a schema for pruning from any OpenAPI v3 validation schema,
-// in JSON or YAML: it has all fields that are specified under properties
-// anywhere in the schema, also in allOf, anyOf, oneOf and not, and none of the
-// rest (draft KEP "Pruning for Custom Resources", option 1). For a schema that
-// is structural, it is the structural core with what is only mentioned in value
-// validations added.
+// in JSON or YAML. The result has all fields that are specified under
+// properties anywhere in the schema, including allOf, anyOf, oneOf and not, and
+// nothing else (draft KEP "Pruning for Custom Resources", option 1). For a
+// structural schema it is the structural core, with the addition of fields that
+// only value validations mention.
 //
-// What becomes of what:
+// The keywords are treated as follows:
 //
 //   - properties, patternProperties, additionalProperties and additionalItems
-//     are merged, name by name. So are items: one schema with another, a list
-//     with another position by position, and a list with a schema into one
-//     schema.
-//   - additionalProperties: true is a schema that specifies nothing, as is
+//     are merged, name by name. items are merged as well: one schema with
+//     another, a list with another position by position, and a list with a
+//     schema into one schema.
+//   - additionalProperties: true is a schema that specifies nothing, and so is
 //     additionalItems: true. false is left out: it specifies nothing, and
-//     pruning would take it for true.
-//   - type is that of the schema that stands at the place itself, unless a
-//     junctor there has a different one. Where only junctors of an outer schema
-//     speak about the place, they must all name the type (example 5 of the
-//     draft). Types under not are ignored: they are what a value need not have.
+//     pruning would treat it as true.
+//   - type is that of the schema in the place itself, unless a junctor there
+//     has a different one. Where only junctors of an outer schema describe the
+//     place, they must all name the type (example 5 of the draft). Types under
+//     not are ignored, because they are types that a value need not have.
 //   - nullable, default, x-kubernetes-preserve-unknown-fields,
-//     x-kubernetes-embedded-resource and x-kubernetes-int-or-string, which the
-//     draft predates, stay where they are outside of junctors, and are dropped
-//     inside, where structural schemas cannot have them.
-//   - x-kubernetes-no-prune: true, in the draft also spelled
+//     x-kubernetes-embedded-resource and x-kubernetes-int-or-string are newer
+//     than the draft. They stay where they are outside of junctors, and are
+//     dropped inside, where structural schemas cannot have them.
+//   - x-kubernetes-no-prune: true, which the draft also spells
 //     x-kubernetes-no-pruning and x-no-pruning, becomes
-//     x-kubernetes-preserve-unknown-fields: true. As it holds for the whole
-//     subtree, nothing below it is specified any more.
+//     x-kubernetes-preserve-unknown-fields: true. It applies to the whole
+//     subtree, and therefore nothing below it is specified.
 //   - everything else is dropped.
 //
-// The error is that of [Parse], or errors.SchemaErrors where
+// The error is that of [Parse], or [errors.SchemaErrors] where
 //
 //   - a place has properties and additionalProperties or patternProperties
 //     (Restriction 1 on Object Polymorphism),
-//   - x-kubernetes-no-prune is false, or stands below another (Nested
+//   - x-kubernetes-no-prune is false, or is below another one (Nested
 //     x-no-pruning),
-//   - something is not to be pruned in a junctor only: dropping that would
-//     prune what was meant to be kept,
-//   - there is a $ref, as nothing is known of what it leads to.
+//   - only a junctor excludes something from pruning: dropping the keyword
+//     would prune what should be kept,
+//   - there is a $ref, because nothing is known of its target.
 //
-// The skeleton of a skeleton is the same. It is as structural as its source: a
-// place without a type, patternProperties, additionalItems and lists of items
-// are for package schema/validation to refuse.
+// The skeleton of a skeleton is the same skeleton. It is as structural as its
+// source: package schema/validation refuses places without a type,
+// patternProperties, additionalItems and lists of items.
 //
 // The time is linear in the size of the schema.
 func Skeleton(openAPIV3Schema []byte) (*Structural, error) {

@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 )
 
-// A Structural is a schema of the OpenAPI v3 subset that custom resource
-// definitions are written in (JSONSchemaProps of apiextensions.k8s.io/v1): a
-// plain tree that can be printed, compared, changed and marshalled back to the
-// JSON that [Parse] reads.
+// A Structural is a schema in the subset of OpenAPI v3 that custom resource
+// definitions are written in (JSONSchemaProps of apiextensions.k8s.io/v1). It
+// is a plain tree that can be printed, compared, changed, and marshalled back
+// to the JSON that [Parse] reads.
 //
-// The type also holds what is not structural, so that package schema/validation can
-// say why. Member names that it does not know are dropped by Parse, as the API
-// server drops them.
+// The type also holds schemas that are not structural, so that package
+// schema/validation can say why they are not. Parse drops member names that the
+// type does not have, as the API server does.
 type Structural struct {
-	// The core and the extensions of Kubernetes that pruning and defaulting look
-	// at. Compiling is bound by reading them: the first ones share a cache line.
+	// The core, and the extensions of Kubernetes that pruning and defaulting
+	// use. Compiling spends its time on reading them, and therefore the
+	// first ones share a cache line.
 
 	Properties             map[string]*Structural `json:"properties,omitempty"`
 	AdditionalProperties   *SchemaOrBool          `json:"additionalProperties,omitzero"`
@@ -64,7 +65,7 @@ type Structural struct {
 	OneOf            []*Structural     `json:"oneOf,omitempty"`
 	Not              *Structural       `json:"not,omitzero"`
 
-	// What OpenAPI or JSON Schema have and structural schemas must not.
+	// Keywords of OpenAPI or JSON Schema that structural schemas must not have.
 
 	ID                string                     `json:"id,omitzero"`
 	Schema            string                     `json:"$schema,omitzero"`
@@ -75,15 +76,15 @@ type Structural struct {
 	Dependencies      map[string]json.RawMessage `json:"dependencies,omitempty"`
 }
 
-// A SchemaOrBool is the value of additionalProperties: a schema, or true or
-// false. Pruning and defaulting do not tell true from false.
+// A SchemaOrBool is the value of additionalProperties: a schema, true or false.
+// Pruning and defaulting treat true and false alike.
 type SchemaOrBool struct {
 	Allows bool        // true where Schema is set
 	Schema *Structural // nil for true and false
 }
 
-// A SchemaOrArray is the value of items: one schema for all elements, or, which
-// is not structural, a schema for each position.
+// A SchemaOrArray is the value of items: one schema for all elements or, where
+// it is not structural, one schema for each position.
 type SchemaOrArray struct {
 	Schema  *Structural
 	Schemas []*Structural // where Schema is nil
