@@ -12,20 +12,21 @@ import (
 //
 // errors.As finds each *Finding in it.
 //
-// Nobody can change a StrictError: what its methods return are copies. So a decoder
-// that finds the same again returns the same error again, to whoever asks, and
-// allocates nothing for clients that repeat themselves.
+// A StrictError is immutable, because its methods return copies. A decoder that
+// finds the same again therefore returns the same error again, to any caller,
+// and allocates nothing for clients that repeat themselves.
 type StrictError struct {
 	list    List
 	omitted int
 }
 
-// NewStrictError returns the error for the findings, of which there are omitted more that
-// were not kept. The list belongs to the error from then on.
+// NewStrictError returns the error for the findings in list. omitted is how
+// many further findings were not kept. The list belongs to the error
+// afterwards.
 func NewStrictError(list List, omitted int) *StrictError { return &StrictError{list, omitted} }
 
-// Findings returns the unknown and duplicate fields, in the order of the API server. The list is the
-// caller's.
+// Findings returns the unknown and duplicate fields, in the order of the API
+// server. The list is a copy that belongs to the caller.
 func (e *StrictError) Findings() List { return slices.Clone(e.list) }
 
 // Omitted returns how many findings were beyond the limits and were not kept.
@@ -37,14 +38,15 @@ func (e *StrictError) Error() string {
 	return "strict decoding error: " + joinFindings(e.list, e.omitted, (*Finding).Error)
 }
 
-// Unwrap returns the findings, each a *Finding, which are the caller's: they can be changed, and
-// the text of the error stays as it is.
+// Unwrap returns the findings, each a *Finding. They are copies that belong to
+// the caller: changing them does not change the text of the error.
 func (e *StrictError) Unwrap() []error { return unwrapFindings(e.Findings()) }
 
 // A TypeError is returned for a document with values of another JSON type than
-// the schema demands, where that is an error: everywhere under the semantics of
-// the KEP (KEP-2332, proposal 3), and in apiVersion, kind and metadata of
-// resources as the server is deployed. There is no result.
+// the schema demands, where that is an error. Under the semantics of the KEP
+// (KEP-2332, proposal 3), and with schema.CheckTypes, it is an error wherever
+// types are checked. Under those of the deployed server it is an error in
+// apiVersion, kind and metadata of resources. There is no result.
 //
 // errors.As finds each *Finding in it.
 type TypeError struct {
@@ -55,8 +57,8 @@ type TypeError struct {
 	Omitted int `json:"omitted,omitzero"`
 }
 
-// Error names each value with its position, the type it must have and the one it has: 4:3: field "spec.a" must be an
-// object, not a string.
+// Error names each value with its position, the type that it must have and the
+// type that it has: 4:3: field "spec.a" must be an object, not a string.
 func (e *TypeError) Error() string { return joinFindings(e.Findings, e.Omitted, (*Finding).Detail) }
 
 // Unwrap returns the findings, each a *Finding.
@@ -85,17 +87,17 @@ func unwrapFindings(l List) []error {
 }
 
 // A SyntaxError is returned for a document that is not JSON or YAML, or that is
-// refused because programs read it differently: invalid UTF-8, something after
-// the document. There is no result.
+// refused because programs read it differently, such as one with invalid UTF-8
+// or with text after its end. There is no result.
 type SyntaxError struct {
-	// Msg says what is wrong, in one line. Text from the document is in it only
-	// cut and escaped.
+	// Msg says what is wrong, in one line. Text of the document appears in
+	// it only shortened and escaped.
 	Msg string `json:"message"`
 	// Position is where the document goes wrong.
 	Position Position `json:"position"`
-	// Path leads to the value that the fault is in.
+	// Path leads to the value with the fault.
 	Path Path `json:"path"`
-	// Err is the cause where there is one: an error of the reader.
+	// Err is the cause if there is one, such as an error of the reader.
 	Err error `json:"-"`
 }
 
@@ -104,19 +106,19 @@ func (e *SyntaxError) Error() string {
 	return e.Position.String() + ": " + e.Msg + within(e.Path)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, or nil.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// A LimitError is returned for a document that is beyond one of the limits.
-// There is no result.
+// A LimitError is returned for a document that exceeds one of the limits. There
+// is no result.
 type LimitError struct {
-	// Limit is which of the limits was passed.
+	// Limit is the limit that was exceeded.
 	Limit Limit `json:"limit"`
-	// Max is how much it allows, in the unit of the limit.
+	// Max is how much the limit allows, in the unit of the limit.
 	Max int64 `json:"max"`
-	// Position is where the document passes it.
+	// Position is where the document exceeds the limit.
 	Position Position `json:"position"`
-	// Path leads to the value that passes it.
+	// Path leads to the value that exceeds the limit.
 	Path Path `json:"path"`
 }
 
@@ -125,16 +127,17 @@ func (e *LimitError) Error() string {
 	return e.Position.String() + ": " + e.Limit.String() + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
 }
 
-// A DuplicateError is returned on a stream for a name that stands twice in an object
-// of the result: what was sent of the first cannot be taken back. There is no
-// complete result.
+// A DuplicateError is returned on a stream for a name that occurs twice in an
+// object of the result: the first occurrence was already sent and cannot be
+// taken back. There is no complete result.
 type DuplicateError struct {
 	// Path leads to the member that is repeated.
 	Path Path `json:"path"`
-	// Position is where its name stands again.
+	// Position is where the name occurs again.
 	Position Position `json:"position"`
-	// First is where it stood first: the zero Position where the schema declares the name, as nothing
-	// is kept of these.
+	// First is where the name occurs first. It is the zero Position if the
+	// schema declares the name, because the positions of such names are not
+	// kept.
 	First Position `json:"first,omitzero"`
 }
 
@@ -147,19 +150,21 @@ func (e *DuplicateError) Error() string {
 	return text + ": the first was sent already"
 }
 
-// An IOError is returned on a stream where reading the document or writing the result
-// has failed, or its context is done. There is no complete result.
+// An IOError is returned on a stream if reading the document or writing the
+// result fails, or if its context is done. There is no complete result.
 type IOError struct {
-	// Op is what failed: read or write.
+	// Op is the operation that failed: read or write.
 	Op string
-	// Offset is how many bytes had been read, or written.
+	// Offset is how many bytes had been read or written.
 	Offset int64
-	// Err is the cause. Where a context is done, errors.Is finds both what its Err returns,
-	// which is context.Canceled or context.DeadlineExceeded, and its context.Cause, whose text Err has.
+	// Err is the cause. If a context is done, errors.Is finds in it both
+	// the context's Err, which is context.Canceled or
+	// context.DeadlineExceeded, and its context.Cause, and the text of Err
+	// is that of the latter.
 	Err error
 }
 
-// Error returns what failed, where, and why.
+// Error says what failed, where, and why.
 func (e *IOError) Error() string {
 	return e.Op + " at offset " + strconv.FormatInt(e.Offset, 10) + ": " + e.Err.Error()
 }
@@ -167,17 +172,20 @@ func (e *IOError) Error() string {
 // Unwrap returns the cause.
 func (e *IOError) Unwrap() error { return e.Err }
 
-// An ObjectError is returned for a document that is JSON, but not an object of
-// Kubernetes, where the API server would refuse to decode it: without a kind,
-// with an apiVersion or metadata that cannot be read. There is no result.
+// An ObjectError is returned for a document that is well-formed, but not the
+// object of Kubernetes that it should be. Either the API server would refuse to
+// decode it, because it has no kind, or an apiVersion or metadata that cannot
+// be read; or it is of another type than decoder.ExpectType has set. There is
+// no result.
 type ObjectError struct {
-	// Msg says what is wrong, with the API server's text where it has one.
+	// Msg says what is wrong, with the API server's text if it has one.
 	Msg string `json:"message"`
-	// Position is where the value is that is wrong, or the object that lacks one.
+	// Position is that of the wrong value, or of the object that lacks a
+	// value.
 	Position Position `json:"position"`
 	// Path leads to the value.
 	Path Path `json:"path"`
-	// Err is the cause where there is one.
+	// Err is the cause if there is one.
 	Err error `json:"-"`
 }
 
@@ -186,7 +194,7 @@ func (e *ObjectError) Error() string {
 	return e.Position.String() + ": " + e.Msg + within(e.Path)
 }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, or nil.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
 func within(p Path) string {

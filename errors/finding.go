@@ -13,15 +13,16 @@ import (
 type FindingKind uint8
 
 const (
-	// UnknownField is a member that the schema does not know. It was pruned.
+	// UnknownField is a member that the schema does not know. It was
+	// pruned.
 	UnknownField FindingKind = iota + 1
-	// DuplicateField is a name that stands more than once in one object. The
-	// last value won.
+	// DuplicateField is a name that occurs more than once in one object.
+	// The last value won.
 	DuplicateField
-	// TypeMismatch is a value of another JSON type than the schema gives.
+	// TypeMismatch is a value of another JSON type than the schema demands.
 	TypeMismatch
-	// DroppedNull is a null that was removed, as its field is not nullable and
-	// has no default.
+	// DroppedNull is a null that was removed because its field is not
+	// nullable and has no default.
 	DroppedNull
 )
 
@@ -40,24 +41,25 @@ func (k FindingKind) String() string {
 	return "finding(" + strconv.Itoa(int(k)) + ")"
 }
 
-// A Finding is something that is reported and does not stop decoding.
+// A Finding is reported and does not stop decoding.
 //
-// *Finding is an error with the API server's text.
+// A *Finding is an error whose text is that of the API server.
 type Finding struct {
 	Kind FindingKind
-	// Path leads to the member or element that is meant.
+	// Path leads to the member or element.
 	Path Path
-	// Position is where the name of the member starts, or the value where the
-	// finding is about a value. For a duplicate it is the first repetition.
+	// Position is where the name of the member starts or, if the finding is
+	// about a value, where the value starts. For a duplicate it is the
+	// first repetition.
 	Position Position
-	// First is, for a duplicate, where the name stands for the first time.
+	// First is, for a duplicate, where the name occurs for the first time.
 	First Position
-	// Count is, for a duplicate, how often the name is repeated: one less than
-	// it occurs.
+	// Count is, for a duplicate, how often the name is repeated: one less
+	// than the number of its occurrences.
 	Count int
-	// Want and Got are, for a type mismatch, the types that the schema allows
-	// and the one that was found, in the words of JSON Schema: "integer",
-	// "integer or string".
+	// Want and Got are, for a type mismatch, the types that the schema
+	// allows and the type that was found, in the words of JSON Schema:
+	// "integer", "integer or string".
 	Want, Got string
 
 	// spelling is what messages say in place of Path, as it goes on behind other steps, or "".
@@ -93,8 +95,9 @@ func (f *Finding) Detail() string {
 	return s
 }
 
-// FieldPath returns the path in the API server's spelling. That is the text of Path, but for what decoders that stand in for the
-// server's find in embedded resources: there it may have the keys of maps in brackets.
+// FieldPath returns the path in the API server's spelling. That is the text of
+// Path, except in findings in embedded resources of decoders that replace the
+// server's: these may have the keys of maps in brackets.
 func (f *Finding) FieldPath() string {
 	if f.spelling != "" {
 		return strings.TrimPrefix(f.spelling, ".")
@@ -102,10 +105,12 @@ func (f *Finding) FieldPath() string {
 	return f.Path.String()
 }
 
-// WithPrefix returns the finding for who has decoded a part of a larger document, to which prefix leads: its Path and its
-// messages start there. Its positions stay as they are. The finding itself is not changed.
+// WithPrefix returns a copy of the finding for callers who have decoded a part
+// of a larger document. prefix leads to that part: the Path and the messages of
+// the copy start with it. Positions stay as they are. The finding itself is not
+// changed.
 //
-// Prefixes are not bounded by [MaxPathBytes].
+// [MaxPathBytes] does not bound prefixes.
 func (f Finding) WithPrefix(prefix Path) Finding {
 	if f.spelling != "" {
 		f.spelling = string(fieldpath.AppendBelow(nil, prefix.enc)) + f.spelling
@@ -114,8 +119,8 @@ func (f Finding) WithPrefix(prefix Path) Finding {
 	return f
 }
 
-// Spell makes messages say something else than the text of f.Path. It is for packages of this module: no other can make
-// the argument.
+// Spell makes messages about f use another text than that of f.Path. Only
+// packages of this module can make the argument.
 func Spell(f *Finding, as fieldpath.Spelling) { f.spelling = as.String() }
 
 func article(types string) string {
@@ -130,11 +135,11 @@ func article(types string) string {
 	return "a " + types
 }
 
-// A List holds findings. Range over it by index, or take &list[i], where the
-// methods of *Finding are wanted.
+// A List holds findings. The methods of a *Finding need an address: range over
+// the list by index, or take &list[i].
 type List []Finding
 
-// Count returns how many findings of the kind the list has.
+// Count returns how many findings of kind k the list has.
 func (l List) Count(k FindingKind) int {
 	n := 0
 	for i := range l {
@@ -145,10 +150,11 @@ func (l List) Count(k FindingKind) int {
 	return n
 }
 
-// SortByPosition puts the findings into the order of the document. Decoders
-// return them in the order of the API server: duplicates first, then unknown
-// fields in root metadata, other unknown fields, and unknown fields in the
-// metadata of embedded resources, these three sorted by path as the server spells it.
+// SortByPosition sorts the findings in place, by their order in the document.
+// Decoders return them in the order of the API server: duplicates first, then
+// unknown fields in root metadata, other unknown fields, and unknown fields in
+// the metadata of embedded resources. Each of the last three groups is sorted
+// by path, as the server spells it.
 func (l List) SortByPosition() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Position.Offset, b.Position.Offset), cmp.Compare(a.Kind, b.Kind))

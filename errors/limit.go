@@ -2,35 +2,49 @@ package errors
 
 import "strconv"
 
-// A Limit is what a document is beyond where there is a [LimitError]: one of the constants.
+// A Limit names what a document has too much of, in a [LimitError]. It is one
+// of the constants.
 type Limit uint8
 
 const (
-	// LimitDepth is how many objects and arrays are open at a time: decoder.Limits.Depth and yamlbridge.MaxDepth.
+	// LimitDepth is how many objects and arrays are open at a time:
+	// decoder.Limits.Depth and yamlbridge.MaxDepth.
 	LimitDepth Limit = iota + 1
-	// LimitNumberBytes is the length of one number literal: decoder.Limits.NumberBytes and yamlbridge.MaxNumberBytes.
+	// LimitNumberBytes is the length of one number literal:
+	// decoder.Limits.NumberBytes and yamlbridge.MaxNumberBytes.
 	LimitNumberBytes
-	// LimitNameBytes is the length of one name as it is written: decoder.Limits.NameBytes.
+	// LimitNameBytes is the length of one name as it is written:
+	// decoder.Limits.NameBytes.
 	LimitNameBytes
-	// LimitDefaultBytes is what defaults insert into one document: decoder.Limits.DefaultBytes.
+	// LimitDefaultBytes is how many bytes defaults insert into one
+	// document: decoder.Limits.DefaultBytes.
 	LimitDefaultBytes
-	// LimitOutputBytes is the size of one result that is no stream: decoder.Limits.OutputBytes.
+	// LimitOutputBytes is the size of one result that is not a stream:
+	// decoder.Limits.OutputBytes.
 	LimitOutputBytes
-	// LimitHeldBytes is what a stream holds at a time, and one object of a sequence: decoder.Limits.HeldBytes.
+	// LimitHeldBytes is how many bytes a stream holds at a time, or the
+	// size of one object of a sequence: decoder.Limits.HeldBytes.
 	LimitHeldBytes
-	// LimitStreamBytes is the length of a stream, which int cannot count beyond: 2 GiB where it has 32 bits.
+	// LimitStreamBytes is the length of a stream, which must fit into an
+	// int: 2 GiB where an int has 32 bits.
 	LimitStreamBytes
-	// LimitDocumentBytes is the length of one document of a stream: yamlbridge.MaxDocumentBytes, or what its reader was
-	// told, also of one line of NDJSON in the command; and that of any document in YAML, 2 GiB.
+	// LimitDocumentBytes is the length of one document of a stream:
+	// yamlbridge.MaxDocumentBytes or the limit that was set on its reader.
+	// It is also the length of one line of NDJSON in the command, and that
+	// of any YAML document, 2 GiB.
 	LimitDocumentBytes
-	// LimitJSONBytes is the size of the JSON that a document in YAML becomes, 2 GiB.
+	// LimitJSONBytes is the size of the JSON that a YAML document becomes:
+	// 2 GiB.
 	LimitJSONBytes
-	// LimitKeyChars is the length of a key in YAML that no question mark announces: yamlbridge.MaxKeyChars.
+	// LimitKeyChars is the length of a YAML key without a question mark
+	// before it, in characters: yamlbridge.MaxKeyChars.
 	LimitKeyChars
-	// LimitAliasBytes is what aliases and merge keys copy in one document of YAML: yamlbridge.MaxAliasBytes, MaxAliasFactor
-	// and what its reader was told.
+	// LimitAliasBytes is how many bytes aliases and merge keys copy in one
+	// YAML document: yamlbridge.MaxAliasBytes, yamlbridge.MaxAliasFactor or
+	// the factor that was set on its reader.
 	LimitAliasBytes
-	// LimitInflatedBytes is what a compressed input of the command may become.
+	// LimitInflatedBytes is the size of a compressed input of the command
+	// after decompression.
 	LimitInflatedBytes
 )
 
@@ -57,5 +71,5 @@ func (l Limit) String() string {
 	return limitNames[l]
 }
 
-// MarshalText returns what [Limit.String] returns. It never fails.
+// MarshalText returns the text of [Limit.String]. It never fails.
 func (l Limit) MarshalText() ([]byte, error) { return []byte(l.String()), nil }

@@ -8,8 +8,8 @@ import "strconv"
 type Position struct {
 	// Offset counts bytes from the start of the document, from 0.
 	Offset int64 `json:"offset"`
-	// Line counts from 1. LF, CRLF and CR end a line (YAML 1.2 section 5.4);
-	// U+0085, U+2028 and U+2029 do not.
+	// Line counts from 1. LF, CRLF and CR end a line (YAML 1.2, section
+	// 5.4); U+0085, U+2028 and U+2029 do not.
 	Line int `json:"line"`
 	// Column counts characters (Unicode code points) from 1. A byte that is
 	// not valid UTF-8 counts as one character.
@@ -18,10 +18,10 @@ type Position struct {
 	ByteColumn int `json:"byteColumn"`
 }
 
-// IsValid reports whether p says anything.
+// IsValid reports whether the place is known.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// String returns "line:column", or "-" where the place is not known.
+// String returns "line:column", or "-" if the place is not known.
 func (p Position) String() string {
 	if !p.IsValid() {
 		return "-"

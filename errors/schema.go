@@ -6,7 +6,8 @@ import "strings"
 // server's field errors (k8s.io/apimachinery/pkg/util/validation/field).
 type SchemaErrorKind string
 
-// The kinds of schema errors that the API server uses for definitions.
+// These are the kinds of schema errors that the API server uses for
+// definitions.
 const (
 	SchemaRequired    SchemaErrorKind = "Required value"
 	SchemaInvalid     SchemaErrorKind = "Invalid value"
@@ -17,14 +18,15 @@ const (
 	SchemaTooMany     SchemaErrorKind = "Too many"
 )
 
-// A SchemaError says why a schema is refused, or what is doubtful in it.
+// A SchemaError says why a schema is refused, or what is questionable in it.
 type SchemaError struct {
 	Kind SchemaErrorKind
-	// Field leads to the place in the definition, in the spelling of the API
-	// server: spec.validation.openAPIV3Schema.properties[spec].type.
+	// Field leads to the place in the definition, in the spelling of the
+	// API server: spec.validation.openAPIV3Schema.properties[spec].type.
 	Field string
 	// Value is the offending value as the API server renders it: text in
-	// quotes, other values as JSON. Empty for Required, Forbidden and TooLong.
+	// quotes, other values as JSON. It is empty for Required, Forbidden and
+	// TooLong.
 	Value string
 	// Msg says what is wrong.
 	Msg string
@@ -50,8 +52,8 @@ func (e *SchemaError) Error() string {
 // server. errors.As finds each *SchemaError in it.
 type SchemaErrors []*SchemaError
 
-// Error returns the messages, in brackets and separated by commas where there
-// are several.
+// Error returns the messages. Several messages are separated by commas and put
+// in brackets.
 func (e SchemaErrors) Error() string {
 	if len(e) == 1 {
 		return e[0].Error()

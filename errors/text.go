@@ -7,14 +7,15 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// MarshalText returns what [Path.String] returns, so that paths can be read in logs. It has no counterpart: different paths may
-// have the same text.
+// MarshalText returns the text of [Path.String], so that paths can be read in
+// logs. There is no UnmarshalText: different paths may have the same text.
 func (p Path) MarshalText() ([]byte, error) { return p.AppendText(nil) }
 
-// MarshalText returns what [Kind.String] returns.
+// MarshalText returns the text of [FindingKind.String]. It never fails.
 func (k FindingKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads what MarshalText returns of the kinds that there are.
+// UnmarshalText sets k to the kind whose MarshalText is text. It fails if there
+// is no such kind.
 func (k *FindingKind) UnmarshalText(text []byte) error {
 	for kind := UnknownField; kind <= DroppedNull; kind++ {
 		if string(text) == kind.String() {
@@ -25,7 +26,8 @@ func (k *FindingKind) UnmarshalText(text []byte) error {
 	return fmt.Errorf("errors: there is no kind of finding called %s", fieldpath.Quoted(string(text)))
 }
 
-// MarshalJSON returns the error for logs: an object with findings, and omitted where there are such.
+// MarshalJSON returns the error for logs: an object with the member findings,
+// and with the member omitted if findings were omitted.
 func (e *StrictError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Findings List `json:"findings"`
@@ -33,8 +35,9 @@ func (e *StrictError) MarshalJSON() ([]byte, error) {
 	}{e.list, e.omitted})
 }
 
-// MarshalJSON returns the finding for logs: an object with kind, message (that of Error), path (that of FieldPath), pointer
-// and position, and with first, count, want and got where they say something.
+// MarshalJSON returns the finding for logs: an object with the members kind,
+// message (the text of Error), path (that of FieldPath), pointer and position,
+// and with first, count, want and got where these are set.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Kind     FindingKind `json:"kind"`
