@@ -10,8 +10,9 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// An Exchange is one request on its way through a [Gate]. What it holds is charged to the budget of the gate until
-// Close. It is for one goroutine, but for its [Stream].
+// An Exchange is one request on its way through a [Gate]. The memory that it
+// holds is charged to the budget of the gate until Close. One goroutine may use
+// it at a time; only its [Stream] can be shared.
 type Exchange struct {
 	gate *Gate
 	r    Request
@@ -44,10 +45,11 @@ var (
 	errUnseen    = stderrors.New("request: what this request is for does not depend on its body")
 )
 
-// Begin returns what judges one request. Its Close must be called. It panics where the request has no URL.
+// Begin returns an Exchange for one request. Its Close must be called. Begin
+// panics if the URL of the request is nil.
 //
-// Judge does all that there is to do. Those who want to know more before the body is there call Find, and then
-// Decode or Stream.
+// Judge does everything in one call. Callers that need the resource before the
+// body has arrived call Find, and then Decode or Stream.
 func (g *Gate) Begin(r Request) *Exchange {
 	if r.URL == nil {
 		panic("request: Begin: the URL of the Request is nil")
@@ -58,15 +60,18 @@ func (g *Gate) Begin(r Request) *Exchange {
 	return &Exchange{gate: g, r: r, loan: loan{from: g.held}, work: loan{from: g.held}}
 }
 
-// Judge is Find and Decode: it returns what to pass on, or, if that is not nil, why the request is refused, with a result that is empty.
+// Judge calls Find and Decode. It returns what to pass on. If the request is
+// refused, it returns the reason and an empty result.
 func (x *Exchange) Judge(find Finder) (Result, *StatusError) {
 	_, _ = x.Find(find) // Decode returns what it has refused
 	return x.Decode()
 }
 
-// Find asks for the resource that the request is about, and makes all checks that need no body, in the order of a
-// kube-apiserver. The resource is nil where the request is to pass untouched, or, if the finder has looked into the body, as
-// Decode has it.
+// Find finds the resource that the request is about, and makes all checks that
+// need no body, in the order of a kube-apiserver. The resource is nil if the
+// body is not to be decoded. The request then passes untouched or, if the
+// finder has read the body, with the body that Decode returns. Find panics if
+// it was called before, or after Close.
 func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
 	if x.isFound {
 		panic("request: Find is called once")
@@ -124,8 +129,10 @@ func (x *Exchange) passPatch(find Finder) *StatusError {
 // noPeek is the [Peek] of requests whose body is not looked into.
 func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
 
-// Decode reads the body and decodes it by the resource that Find has found. The result is what to pass on; where Find has refused
-// the request, so does Decode. It may be called once, after Find, and panics before.
+// Decode reads the body and decodes it by the resource that Find has found. The
+// result is what to pass on. If Find has refused the request, Decode returns
+// the same refusal. Decode panics before Find, after Close, and after an
+// earlier call of Decode or Stream.
 func (x *Exchange) Decode() (Result, *StatusError) {
 	x.mustBeFound()
 	x.isTaken = true
@@ -252,7 +259,8 @@ func (x *Exchange) letGo() {
 	x.loan.repay(x.loan.bytes)
 }
 
-// Close gives back what the request holds: what was passed on must not be read any more.
+// Close releases the memory of the request. The body of its result must not be
+// read afterwards.
 func (x *Exchange) Close() {
 	x.isFound, x.isTaken = true, true
 	if x.streamed != nil {
@@ -262,9 +270,10 @@ func (x *Exchange) Close() {
 	x.work.repay(x.work.bytes)
 }
 
-// Answer returns what says a refusal to the sender, in the form that the options ask for. What that takes is charged until Close,
-// as its reader may be slow, and all else that the exchange holds is given back. Where there is no room it is
-// the answer that there is none.
+// Answer returns the answer that tells the sender of a refusal, in the form
+// that the options select. Its memory is charged until Close, because the
+// recipient may be slow, and all other memory of the exchange is released. If
+// there is no room for the answer, Answer returns one with 503 instead.
 func (x *Exchange) Answer(refused *StatusError) Answer {
 	refused, needs := x.refuse(refused)
 	answer := refused.Answer(x.gate.opts.ProblemDetails)
@@ -272,8 +281,9 @@ func (x *Exchange) Answer(refused *StatusError) Answer {
 	return answer
 }
 
-// Refuse is Answer for those who say the refusal in a form of their own, which takes no more memory than those here: it returns
-// refused, or that there is no room.
+// Refuse is Answer for callers that present the refusal in a form of their own,
+// which must not need more memory than the forms of this package. It returns
+// refused, or a refusal with 503 if there is no room.
 func (x *Exchange) Refuse(refused *StatusError) *StatusError {
 	refused, _ = x.refuse(refused)
 	return refused

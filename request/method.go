@@ -18,9 +18,11 @@ var (
 	passing = []string{"GET", "HEAD", "DELETE", "OPTIONS"}
 )
 
-// JudgeMethod reports whether requests with a method have a body for a schema, which those with POST, PUT and
-// PATCH have. With GET, HEAD, DELETE and OPTIONS they pass untouched, whatever body they have; all others are refused with 405, as
-// they may or may not be writes, such as MERGE and post. Methods have case (RFC 9110 section 9.1).
+// JudgeMethod reports whether requests with a method have a body for a schema.
+// POST, PUT and PATCH have one. GET, HEAD, DELETE and OPTIONS pass untouched,
+// whatever body they have. All other methods, such as MERGE and post, are
+// refused with 405, because they may be writes. The case of a method matters
+// (RFC 9110, section 9.1).
 func JudgeMethod(method string) (isWrite bool, refused *StatusError) {
 	isWrite = slices.Contains(writes, method)
 	if isWrite || slices.Contains(passing, method) {

@@ -10,51 +10,62 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Unknown says which writes pass untouched by the paths of the Kubernetes API though a catalog has no schema
-// for them.
+// Unknown says which writes pass untouched by the paths of the Kubernetes API
+// if the catalog has no schema for them.
 type Unknown uint8
 
 const (
-	// PassUnknownGroups lets those pass that are for groups of which the catalog has no definition, for
-	// /api and for paths outside of the API. Where it has one, versions, resources and
-	// subresources that it does not declare are refused with 403; the subresource scale is declared
-	// by every resource. It is the default.
+	// PassUnknownGroups passes writes to groups of which the catalog has no
+	// definition, to /api, and to paths outside of the API. In groups that
+	// the catalog knows, it refuses versions, resources and subresources
+	// that no definition declares with 403. Every resource declares the
+	// subresource scale. It is the default.
 	PassUnknownGroups Unknown = iota
-	// PassNothing refuses all with 403.
+	// PassNothing refuses all such writes with 403.
 	PassNothing
-	// PassUnknown lets all of them pass.
+	// PassUnknown passes all such writes.
 	PassUnknown
 )
 
 // Paths finds resources by the paths of the Kubernetes API, as [ByPath] does.
 type Paths struct {
-	// Catalog has the definitions. What is added to it later is found, too.
+	// Catalog has the definitions. Definitions that are added to it later
+	// are found as well.
 	Catalog *schema.Catalog
 	// Unknown says which writes pass for which there is no definition.
 	Unknown Unknown
-	// Decoder has options for [Resource].
+	// Decoder has the options for each [Resource].
 	Decoder []decoder.Option
 }
 
-// ByPath finds the served versions of a catalog by the paths of the Kubernetes API:
+// ByPath returns a Finder of the served versions in a catalog by the paths of
+// the Kubernetes API:
 //
 //	/apis/GROUP/VERSION/PLURAL
 //	/apis/GROUP/VERSION/namespaces/NAMESPACE/PLURAL
 //
-// and what is below them: /NAME, and /NAME/status, whose bodies are whole objects. What is added to the
-// catalog later is found, too. Other paths are treated as [PassUnknownGroups] says; [Paths] can say otherwise:
-// with [PassNothing] nothing passes while a catalog is empty, or has lost a group.
+// and by the paths below them: /NAME, and /NAME/status, whose bodies are whole
+// objects. Definitions that are added to the catalog later are found as well.
+// Other paths are treated as [PassUnknownGroups] says. [Paths] can select
+// another treatment: with [PassNothing] nothing passes while the catalog is
+// empty or lacks a group.
 //
-// Paths are refused that a handler could take for those of a resource though they are not: an element ..
-// however it is spelled, and below /api and /apis empty elements, characters other than ASCII letters, digits
-// and -._~:@, escapes of escapes, and what is a known group, version, plural or subresource after folding
-// case or without a suffix. Below the subresource proxy all but .. may stand. Request targets without a
-// path of their own are refused, such as x:http://host/apis/...
+// ByPath refuses paths that a handler could mistake for the path of a resource.
+// In all paths it refuses an element .. in any spelling. Below /api and /apis
+// it also refuses empty elements, characters other than ASCII letters, digits
+// and -._~:@, escapes of escapes, and elements that equal a known group,
+// version, plural or subresource only after folding case or without a suffix.
+// Below the subresource proxy everything but .. is allowed. Request targets
+// without a path of their own, such as x:http://host/apis/..., are refused. A
+// path that two kinds of the catalog share is an error of the finder.
+//
+// ByPath panics if the catalog is nil or decoder.New refuses the options.
 func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	return Paths{Catalog: catalog, Decoder: opts}.Finder()
 }
 
-// Finder returns the finder. It panics where [ByKind] does, and for an Unknown that is none of the constants.
+// Finder returns the finder. It panics where [ByKind] does, and if Unknown is
+// not one of the constants.
 func (p Paths) Finder() Finder {
 	p.Decoder = mustFind(p.Catalog, p.Decoder)
 	if p.Unknown > PassUnknown {

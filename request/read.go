@@ -107,10 +107,11 @@ type noBody struct{}
 
 func (noBody) Read([]byte) (int, error) { return 0, io.EOF }
 
-// A TooLargeError is the end of a body that has more bytes than a limit, before or after decompression.
+// A TooLargeError ends a body that has more bytes than a limit, before or after
+// decompression.
 type TooLargeError struct{ Limit int64 }
 
-// Error names the limit.
+// Error returns a text that names the limit.
 func (e *TooLargeError) Error() string {
 	return "the body of the request has more than " + strconv.FormatInt(e.Limit, 10) + " bytes"
 }

@@ -9,19 +9,22 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A Resource is what bodies are decoded by: one version of one kind. It must not be
-// copied or changed once it is in use, and is for any number of goroutines.
+// A Resource is one version of one kind, and decodes bodies. It must not be
+// copied or changed once it is in use. Any number of goroutines can use it.
 type Resource struct {
-	// APIVersion and Kind are what objects must have: bodies with others are refused.
-	// Where one is empty, anything may stand there, or nothing.
+	// APIVersion and Kind are those that objects must have: bodies with
+	// others are refused. An empty one allows any value, and none.
 	APIVersion, Kind string
-	// Program is what objects are decoded by.
+	// Program decodes objects.
 	Program *schema.Program
-	// Patch is what merge patches and apply patches are decoded by: a program of
-	// schema.Structural.MergePatch. Where it is nil, they cannot be checked.
+	// Patch decodes merge patches and apply patches. It is a program of
+	// schema.Structural.MergePatch. If it is nil, such patches cannot be
+	// checked.
 	Patch *schema.Program
-	// Decoder has options for the decoders, in front of which the limit of findings is
-	// set to 256, that of what a stream holds to 1 MiB, and that of aliases to 16 bytes for each of the body. decoder.FieldValidation has no effect.
+	// Decoder has options for the decoders. They override the defaults of
+	// this package, which are at most 256 findings, 1 MiB that a stream may
+	// hold, and 16 bytes that aliases may add for each byte of the body. A
+	// decoder.FieldValidation among them has no effect.
 	Decoder []decoder.Option
 
 	once             sync.Once
@@ -68,20 +71,24 @@ func splitAPIVersion(apiVersion string) (group, version string) {
 	return "", apiVersion
 }
 
-// A Peek returns the apiVersion and kind of the object in the body, for which it reads
-// that: see decoder.PeekType. Errors are for the [Finder] to return.
+// A Peek reads the body and returns the apiVersion and kind of the object in
+// it: see decoder.PeekType. The [Finder] should return its errors.
 type Peek func() (apiVersion, kind string, err error)
 
 // Pass is what a [Finder] returns for requests that are to pass untouched.
 var Pass = new(Resource)
 
-// A Finder returns the resource that a request is about, or [Pass]. Where it returns neither that nor an error,
-// it has forgotten a case, and the answer is 500. It is asked for requests with the methods POST, PUT and PATCH, and for those with GET that
-// want to switch protocols, which pass only where it returns Pass. It is asked by any
-// number of goroutines. An error is the answer to the request: a *[StatusError] as it is,
-// a *schema.NotFoundError and errors of peek as 400, any other as 500.
+// A Finder returns the resource that a request is about, or [Pass]. If it
+// returns neither a resource nor an error, it has missed a case, and the answer
+// is 500.
 //
-// It must not read the body of the request; peek does.
+// A Finder is called for requests with the methods POST, PUT and PATCH, and for
+// GET requests that ask to switch protocols, which pass only if it returns
+// Pass. Any number of goroutines may call it. An error is the answer to the
+// request: a *[StatusError] as it is, a *schema.NotFoundError and errors of
+// peek as 400, and any other error as 500.
+//
+// A Finder must not read the body of the request; peek does.
 type Finder func(r *Request, peek Peek) (*Resource, error)
 
 // Passes reports whether a request passes untouched, whatever its body is.
@@ -90,8 +97,9 @@ func (find Finder) Passes(r *Request) bool {
 	return res == Pass && err == nil
 }
 
-// Always finds the same resource for every request. It panics where that has no program, or options that decoder.New
-// refuses.
+// Always returns a Finder that finds the same resource for every request. It
+// panics if the resource is nil or has no program, or if decoder.New refuses
+// its options.
 func Always(res *Resource) Finder {
 	if res == nil || res.Program == nil {
 		panic("request: Always: the Resource is nil, or has no program")
@@ -100,10 +108,12 @@ func Always(res *Resource) Finder {
 	return func(*Request, Peek) (*Resource, error) { return res, nil }
 }
 
-// ByKind finds the resources of a catalog by the type of the object in the body. Bodies
-// without one that the catalog knows are refused, patches among them, which seldom have one. To find the type, aliases
-// are read within the limit that a [Resource] has by default: a larger one in the options has no effect. It panics without
-// a catalog, and for options that decoder.New refuses.
+// ByKind returns a Finder of the resources of a catalog by the type of the
+// object in the body. Bodies whose type the catalog does not know, or that have
+// none, are refused; this includes most patches. While the type is looked for,
+// aliases are limited as a [Resource] limits them by default: a larger limit in
+// the options has no effect then. ByKind panics if the catalog is nil or
+// decoder.New refuses the options.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	opts = mustFind(catalog, opts)
 	made := kinds{made: map[[2]string]*Resource{}}
@@ -135,8 +145,9 @@ func mustWork(opts []decoder.Option) []decoder.Option {
 	return slices.Clone(opts)
 }
 
-// FromEntry returns the resource of an entry of a catalog, with the program for
-// patches besides. It fails where these do not compile, and panics for options that decoder.New refuses.
+// FromEntry returns the resource of an entry of a catalog, including the
+// program for patches. It fails if one of the programs does not compile, and
+// panics if decoder.New refuses the options.
 func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	program, err := e.Program()
 	if err != nil {

@@ -23,17 +23,20 @@ const (
 	statusUnavailable      = 503
 )
 
-// A StatusError is a request that is refused, with what the answer says.
+// A StatusError is the refusal of a request, with the contents of the answer.
 type StatusError struct {
-	Code    int    // of HTTP
-	Reason  string // one of metav1.StatusReason, such as BadRequest
+	// Code is the status code of HTTP.
+	Code int
+	// Reason is a metav1.StatusReason, such as BadRequest.
+	Reason  string
 	Message string
-	// Details are those of a metav1.Status, or nil.
+	// Details are the details of a metav1.Status, or nil.
 	Details *Details
-	// Header has headers of the answer besides those of its body, such as Retry-After, by their canonical names.
+	// Header has the headers of the answer besides those of its body, such
+	// as Retry-After, by their canonical names.
 	Header map[string]string
-	// Err is the cause where there is one: an error of the decoder, of the body or of
-	// the Finder.
+	// Err is the cause if there is one: an error of the decoder, of the
+	// body or of the Finder.
 	Err error
 }
 
@@ -45,7 +48,7 @@ type Details struct {
 	Causes []Cause `json:"causes,omitempty"`
 }
 
-// A Cause is what is wrong with a field, as metav1.StatusCause says it.
+// A Cause says what is wrong with a field, as metav1.StatusCause does.
 type Cause struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -55,7 +58,7 @@ type Cause struct {
 // Error returns the message.
 func (e *StatusError) Error() string { return e.Message }
 
-// Unwrap returns the cause.
+// Unwrap returns the cause, or nil. A nil StatusError has no cause.
 func (e *StatusError) Unwrap() error {
 	if e == nil { // which errors.Is may ask, before anybody sees that it is none
 		return nil
@@ -63,12 +66,13 @@ func (e *StatusError) Unwrap() error {
 	return e.Err
 }
 
-// BadRequest returns a refusal with 400.
+// BadRequest returns a refusal with the code 400.
 func BadRequest(message string) *StatusError {
 	return &StatusError{Code: statusBadRequest, Reason: "BadRequest", Message: message}
 }
 
-// TooLarge returns the refusal of a body that has more bytes than a limit: 413.
+// TooLarge returns the refusal of a body that has more bytes than a limit, with
+// the code 413.
 func TooLarge(limit int64) *StatusError {
 	return &StatusError{
 		Code:    statusTooLarge,
@@ -134,16 +138,18 @@ type fault struct {
 	Column  int    `json:"column,omitempty"`
 }
 
-// An Answer is a refusal as it is sent.
+// An Answer is a refusal in the form in which it is sent.
 type Answer struct {
 	Code int
-	// Header has all headers but Content-Length, by their canonical names.
+	// Header has all headers except Content-Length, by their canonical
+	// names.
 	Header map[string]string
 	Body   []byte
 }
 
-// Answer returns what says the error to its sender: a metav1.Status in JSON, or problem details (RFC 9457). Where an [Exchange]
-// is refused, its Answer charges what that takes.
+// Answer returns the answer that tells the sender of the error: a metav1.Status
+// in JSON, or problem details (RFC 9457). For a refusal by an [Exchange], use
+// [Exchange.Answer], which charges its memory.
 func (e *StatusError) Answer(problemDetails bool) Answer {
 	body, contentType := e.body(problemDetails)
 	header := make(map[string]string, len(e.Header)+3)

@@ -15,19 +15,23 @@ import (
 // streamBytes is what one stream holds besides its decoder, at most: findings, and what is said about them.
 const streamBytes = 128 << 10
 
-// ErrClosed is the error of reading a [Stream] that was closed before it has ended.
+// ErrClosed is the error of reading a [Stream] that was closed before its end.
 var ErrClosed = stderrors.New("request: the stream is closed")
 
-// A Stream is a body that is decoded while somebody reads it. What has gone wrong is an error of Read in place of the
-// document's last byte, so that nobody who heeds it takes for a whole document what is refused, and the refusal besides. One goroutine reads,
-// and others may close it and ask for its state meanwhile.
+// A Stream is a body that is decoded while it is read. If the body turns out to
+// be refused, Read returns an error in place of the document's last byte, so
+// that no reader that heeds errors takes a refused document for a whole one.
+// State returns the refusal. One goroutine reads; others may close the Stream
+// and ask for its state at the same time.
 //
-// What is different from [Exchange.Decode]:
+// A Stream differs from [Exchange.Decode] in these ways:
 //
-//   - A name that stands twice is refused where the reader would get it, as decoder.Reader says.
-//   - apiVersion and kind of the object are not compared with those of the resource.
-//   - With decoder.ServerRequests the document is held, up to the limit HeldBytes of the decoder.
-//     That limit is 1 MiB here where nothing else is set.
+//   - A name that occurs twice in an object of the result is refused, as
+//     decoder.Reader says.
+//   - apiVersion and kind of the object are not compared with those of the
+//     resource.
+//   - With decoder.ServerRequests the document is held, up to the limit
+//     HeldBytes of the decoder, which is 1 MiB here by default.
 type Stream struct {
 	x    *Exchange
 	pool *decoder.Pool
@@ -47,15 +51,18 @@ type Stream struct {
 	ended   bool
 }
 
-// CanStream reports whether what Find has found can be decoded as a stream: an object in JSON that nobody has looked into, with
-// the action Rewrite.
+// CanStream reports whether the request can be decoded as a stream after Find:
+// its body is a JSON object that the finder has not looked into, and the action
+// is Rewrite.
 func (x *Exchange) CanStream() bool {
 	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject && x.gate.opts.Action == Rewrite
 }
 
-// Stream returns the body as it is after decoding, which is done while it is read. Nobody knows its length, and neither Content-Encoding nor
-// digests of the request hold for it. Without room for a decoder the request is refused. It may be called once, in place of Decode, and panics
-// where CanStream says no.
+// Stream returns a stream of the result, which is decoded while it is read. Its
+// length is not known, and neither the Content-Encoding nor the digests of the
+// request apply to it. If there is no room for a decoder, the request is
+// refused. Stream takes the place of Decode. It panics if CanStream returns
+// false, and where Decode panics.
 func (x *Exchange) Stream() (*Stream, *StatusError) {
 	if !x.CanStream() {
 		panic("request: Stream: the body is none that can be decoded while it is read")
@@ -87,7 +94,9 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 	return b, nil
 }
 
-// Read returns the next bytes of the result.
+// Read returns the next bytes of the result. At the end it returns io.EOF, or
+// the error for which the document is refused. An error is returned again by
+// every later call.
 func (b *Stream) Read(p []byte) (n int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,7 +182,9 @@ func (b *Stream) giveBack() {
 	}
 }
 
-// Close waits for a Read that is under way. Nothing can be read after it.
+// Close waits for a Read in progress and ends the stream. Later calls of Read
+// return [ErrClosed], or the error that had ended the stream before. Close
+// always returns nil.
 func (b *Stream) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,17 +196,19 @@ func (b *Stream) Close() error {
 	return nil
 }
 
-// ContentType is the type of what is read, without parameters.
+// ContentType returns the type of the bytes that are read, without parameters.
 func (b *Stream) ContentType() string { return b.x.form.passedOnAs() }
 
-// State returns whether the document has ended, and why it is refused, if it is.
+// State reports whether the document has ended, and returns the reason if it is
+// refused.
 func (b *Stream) State() (ended bool, refused *StatusError) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ended, b.refused
 }
 
-// Warnings are those of a [Result], if the document has ended, and is not refused.
+// Warnings returns the warnings of the document, as those of a [Result]. There
+// are none before the document has ended, or if it is refused.
 func (b *Stream) Warnings() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
