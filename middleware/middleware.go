@@ -9,43 +9,54 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// Options say how a middleware works. The zero value of each is its default.
+// Options configure a middleware. The zero value of each field is its default.
 type Options struct {
 	// Options are those of the gate that judges the bodies.
 	request.Options
-	// Stream decodes JSON objects while the handler reads them, so that their length does not
-	// matter to memory; but for those that the [request.Finder] has peeked into. MaxBytes holds. What is different is said at
-	// [request.Stream], and besides:
+	// Stream decodes JSON objects while the handler reads them, so that
+	// their length does not matter to memory. Objects that the
+	// [request.Finder] has looked into are excepted. MaxBytes applies.
+	// [request.Stream] describes what is different; in addition:
 	//
-	//   - The handler is called before anything is known of the body. If that is refused in the
-	//     end, Read returns an error in place of the document's last byte, and the answer is
-	//     that of the middleware, unless the handler has answered before: it must not act on a
-	//     body that does not end in io.EOF. httputil.ReverseProxy does not; a
-	//     connection to a server is cut off.
-	//   - There are warnings if the handler has read all of the body before it answers.
+	//   - The handler is called before anything is known of the body. If
+	//     the body is refused in the end, Read returns an error in place of
+	//     the document's last byte, and the middleware writes the answer,
+	//     unless the handler has answered before. A handler must therefore
+	//     not act on a body that does not end in io.EOF.
+	//     httputil.ReverseProxy does not: it cuts off the connection to its
+	//     server.
+	//   - Warnings are sent if the handler has read the whole body before
+	//     it answers.
 	Stream bool
-	// Observer is told of each body, if there is one.
+	// Observer is told of each body, unless it is nil.
 	Observer Observer
-	// Refuse answers requests that are refused, in place of the middleware, if it is there: so that the embedding server
-	// handles them as its own errors. It may write what refused.Answer returns, or anything else, at once or after
-	// ServeHTTP has returned, and is called by the goroutine that serves the request. Headers of
-	// refused, such as Retry-After, are for it to send. With Stream it is called when the handler answers what it could
-	// not read, or has returned without an answer: what the handler says after that is dropped.
+	// Refuse answers refused requests in place of the middleware, unless it
+	// is nil. An embedding server can use it to handle them as its own
+	// errors. Refuse may write what refused.Answer returns, or anything
+	// else, at once or after ServeHTTP has returned. The goroutine that
+	// serves the request calls it. It must send the headers of refused,
+	// such as Retry-After, itself.
+	//
+	// With Stream, Refuse is called when the handler answers a request
+	// whose body it could not read, or has returned without an answer. What
+	// the handler writes after that is dropped.
 	Refuse func(w http.ResponseWriter, r *http.Request, refused *request.StatusError)
 }
 
-// An Observer is told what became of bodies, for metrics. It is called by the goroutines of the
-// requests.
+// An Observer is told what became of bodies, for metrics. The goroutines of the
+// requests call it, several of them at the same time.
 type Observer interface {
-	// Observe is called once for each body that a resource was found for, and for each
-	// request that was refused: before the handler behind the middleware is called, or the answer is
-	// written; with Options.Stream after that.
+	// Observe is called once for each body for which a resource was found,
+	// and once for each request that was refused. It is called before the
+	// wrapped handler is called or the answer is written, and with
+	// Options.Stream after that.
 	Observe(r *http.Request, o request.Observation)
 }
 
-// New returns a middleware that decodes the bodies of requests by the resources that find
-// finds. It may be used for several handlers, which then share the budget of Options.MaxHeldBytes. It panics without a finder, where
-// request.NewGate does, and what it returns panics without a handler.
+// New returns a middleware that decodes the bodies of requests by the resources
+// that find returns. The middleware can wrap several handlers, which then share
+// the budget of Options.MaxHeldBytes. New panics if find is nil, and where
+// request.NewGate does. The middleware panics if the handler is nil.
 func New(find request.Finder, opts Options) func(http.Handler) http.Handler {
 	if find == nil {
 		panic("middleware: New: the Finder is nil")
@@ -199,7 +210,8 @@ func (e *exchange) close() {
 	e.x.Close()
 }
 
-// WriteAnswer writes the answer to a request that is refused, as the middleware does it.
+// WriteAnswer writes the answer to a refused request to w, as the middleware
+// does.
 func WriteAnswer(w http.ResponseWriter, a request.Answer) {
 	header := w.Header()
 	for name, value := range a.Header {
