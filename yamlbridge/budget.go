@@ -6,10 +6,11 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// A Budget is memory that several readers share. It must be for use by the goroutines of all of them.
+// A Budget is memory that several readers share. Its method is called by the
+// goroutines of all of them, at the same time.
 type Budget interface {
-	// Take asks for n bytes, and reports whether there is room for them. A negative n gives
-	// back, which never fails.
+	// Take asks for n bytes and reports whether there is room for them. A
+	// negative n returns bytes to the budget, and that never fails.
 	Take(n int) bool
 }
 

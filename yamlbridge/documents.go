@@ -17,16 +17,17 @@ type Document struct {
 }
 
 // Documents cuts a YAML stream into its documents at the markers --- and ...
-// (YAML 1.2 section 9.1). Each can be read by AppendJSON alone. Documents that
-// hold nothing or only comments are left out.
+// (YAML 1.2, section 9.1). AppendJSON can read each of them by itself.
+// Documents that are empty or hold only comments are left out.
 //
-// Documents are not parsed and may be malformed. This is no obstacle to cutting:
-// no scalar can hold a line that starts with a marker. Lines end with LF, CRLF or CR.
-// What has a marker behind U+0085, U+2028 or U+2029 is a single Document here: a reader
-// refuses it, or as [Server], to which these end lines, reads the first.
+// Documents are not parsed and may be malformed. Cutting does not depend on it:
+// no scalar can contain a line that starts with a marker. Lines end with LF,
+// CRLF or CR. Text with a marker after U+0085, U+2028 or U+2029 is a single
+// Document here. A reader refuses it, except that [Server], to which these
+// characters end lines, reads the first document in it.
 //
-// Bytes of the documents alias src. [DocumentReader] does the same for what need not
-// fit into memory.
+// The Bytes of the documents alias src. [DocumentReader] does the same for
+// streams that need not fit into memory.
 func Documents(src []byte) iter.Seq[Document] {
 	return func(yield func(Document) bool) {
 		c := newCutter(src)

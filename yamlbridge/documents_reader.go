@@ -10,18 +10,19 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// MaxDocumentBytes is how long one document of a stream may be, unless
-// [DocumentReader.Limit] says otherwise.
+// MaxDocumentBytes is the maximum length of one document of a stream, unless
+// [DocumentReader.Limit] sets another: 256 MiB.
 const MaxDocumentBytes = 256 << 20
 
-// A DocumentReader cuts a stream into its documents, as [Documents] does it, and
-// holds one of them at a time: its memory is bounded by twice the longest
-// document, and three times that while its buffer grows, whatever the length of the
-// stream. How the stream comes in makes no
-// difference to what is returned.
+// A DocumentReader cuts a stream into its documents, as [Documents] does, and
+// holds one of them at a time. Whatever the length of the stream, its memory is
+// at most twice the longest document, and three times that while its buffer
+// grows. The sizes in which the stream arrives make no difference to the
+// documents. A DocumentReader must not be used by several goroutines at the
+// same time.
 type DocumentReader struct {
-	// Limit is how many bytes a document may have, with the comments before it;
-	// 0 stands for MaxDocumentBytes.
+	// Limit is the maximum length of a document in bytes, with the comments
+	// before it. 0 means MaxDocumentBytes.
 	Limit int
 
 	r   io.Reader
@@ -37,8 +38,9 @@ func NewDocumentReader(r io.Reader) *DocumentReader {
 	return d
 }
 
-// Reset makes the reader read another stream from its start, with the same Limit. It keeps its buffer,
-// which is as long as the longest document has needed; the Bytes of documents are not valid any more.
+// Reset makes the reader read another stream from its start, with the same
+// Limit. It keeps its buffer, which is as long as the longest document needed.
+// The Bytes of earlier documents are no longer valid.
 func (d *DocumentReader) Reset(r io.Reader) {
 	d.r, d.at, d.err = r, 0, nil
 	d.cut = newCutter(d.cut.src[:0])
@@ -48,10 +50,10 @@ func (d *DocumentReader) Reset(r io.Reader) {
 // Next returns the next document. Its Bytes are valid until the next call.
 //
 // At the end of the stream the error is io.EOF itself. It is an
-// *errors.LimitError where a document is too long, and otherwise wraps what r
-// has returned; io.ErrNoProgress, where r returns nothing again and again. Then
-// there are no more documents: what has come of the one that the error is in is
-// not returned.
+// [*errors.LimitError] if a document is too long. Otherwise it wraps the error
+// of the source, or io.ErrNoProgress if the source keeps returning nothing.
+// After an error there are no more documents, and the document with the error
+// is not returned.
 func (d *DocumentReader) Next() (Document, error) {
 	d.cut.most = d.Limit
 	if d.cut.most <= 0 {

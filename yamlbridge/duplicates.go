@@ -16,14 +16,15 @@ type typedKey struct {
 	value value
 }
 
-// ServerDuplicates returns what the strict reading of the API server reports for the
-// document that was read last: `line 3: key "a" already set in map`, in its order
-// and with its choice of lines (those of the values). json is what was appended.
-// It is for readers of the dialect [Server]; the memory and time that it takes
-// are linear in the length of json.
+// ServerDuplicates returns what the API server's strict reading reports for the
+// last document: `line 3: key "a" already set in map`, in the server's order
+// and with its choice of lines (those of the values). json is the JSON that was
+// appended for the document. It is for readers of the dialect [Server]. Memory
+// and time are linear in the length of json.
 //
-// The server puts "yaml: unmarshal errors:" and a line break with two spaces before
-// the first, and such a break between them.
+// The server's own message starts with "yaml: unmarshal errors:" and separates
+// the entries by a line break and two spaces, which also precede the first
+// entry.
 func (r *Reader) ServerDuplicates(json []byte) []string {
 	type open struct {
 		keys   map[string]bool // of a mapping

@@ -47,17 +47,20 @@ func (t *trail) copyAt(offset int) (c copied, ok bool) {
 	return t.copies[i], true
 }
 
-// Position returns the position of the name or value that holds the given offset
-// of the JSON that was appended last, counted from its first byte: the last one
-// that starts there or before. It is the zero Position if there is no document.
+// Position returns the position of the name or value at an offset in the JSON
+// that was appended last, counted from its first byte. Between the starts of
+// two of them the earlier one counts. It returns the zero Position if there is
+// no document.
 //
-// A name stands where its key starts, a value where its node starts, tag and
-// anchor included; an empty one behind its colon or dash. All that was copied
-// through an alias stands where the alias does. A member that came through a merge
-// key stands where the alias does that was merged, or in the mapping given there.
+// The position of a name is the start of its key. The position of a value is
+// the start of its node, including tag and anchor, or for an empty node the
+// place after its colon or dash. Everything that was copied through an alias
+// has the position of the alias. A member that came through a merge key has the
+// position of the merged alias, or its own in the mapping that is written
+// there.
 //
-// A byte order mark is no column, but counts in Offset and ByteColumn. The first call
-// for a document counts its lines.
+// A byte order mark is not a column, but counts in Offset and ByteColumn. The
+// first call for a document counts its lines.
 func (r *Reader) Position(offset int) errors.Position {
 	if len(r.main.marks) == 0 {
 		return errors.Position{}
@@ -65,8 +68,8 @@ func (r *Reader) Position(offset int) errors.Position {
 	return r.at(r.main.at(offset))
 }
 
-// Definition is Position, but for what was copied through an alias or a merge key:
-// it returns where that was written.
+// Definition is Position, except for text that was copied through an alias or a
+// merge key: it returns where that text was written.
 func (r *Reader) Definition(offset int) errors.Position {
 	if len(r.main.marks) == 0 {
 		return errors.Position{}

@@ -10,21 +10,23 @@ import (
 )
 
 const (
-	// MaxDepth is how deeply mappings and sequences may nest, those that
-	// aliases bring in included.
+	// MaxDepth is the maximum nesting depth of mappings and sequences,
+	// including those that aliases insert.
 	MaxDepth = 10_000
-	// MaxAliasBytes is how many bytes of JSON aliases and merge keys may add to
-	// one document. Members that a merge key offers and that are overridden
+	// MaxAliasBytes is how many bytes of JSON aliases and merge keys may
+	// add to one document: 10 MiB. Overridden members of a merged mapping
 	// count with their names.
 	MaxAliasBytes = 10 << 20
-	// MaxAliasFactor is how many bytes aliases and merge keys may add for each byte
-	// of a document, beyond 64 KiB: a few hundred bytes must not become megabytes.
+	// MaxAliasFactor is how many bytes aliases and merge keys may add for
+	// each byte of a document, beyond 64 KiB. It keeps a few hundred bytes
+	// from becoming megabytes.
 	MaxAliasFactor = 1_000
-	// MaxNumberBytes is how long the text of a number may be.
+	// MaxNumberBytes is the maximum length of the text of a number.
 	MaxNumberBytes = 1_000
-	// MaxKeyChars is how many characters a key may have, with all that stands
-	// before its colon, unless there is a "?" before it (YAML 1.2 section 7.4), or
-	// it is in braces and the dialect Core.
+	// MaxKeyChars is the maximum length of a key in characters, including
+	// everything before its colon. It does not apply to a key after a "?"
+	// (YAML 1.2, section 7.4), or to a key in braces under the dialect
+	// Core.
 	MaxKeyChars = 1_024
 )
 
@@ -41,52 +43,67 @@ var (
 type Dialect uint8
 
 const (
-	// Kubernetes is what the API server reads, YAML 1.1 in the dialect of go.yaml.in/yaml/v2,
-	// but for what it mangles, ignores or decides at random, which is refused. It is the default.
+	// Kubernetes reads what the API server reads, which is YAML 1.1 in the
+	// dialect of go.yaml.in/yaml/v2, but refuses what the server alters,
+	// ignores or decides at random. It is the default.
 	Kubernetes Dialect = iota
-	// Core is YAML 1.2 with its core schema (section 10.3), without merge keys.
+	// Core is YAML 1.2 with its core schema (section 10.3), without merge
+	// keys.
 	Core
-	// Server decides as the API server does where Kubernetes refuses, or reads otherwise:
+	// Server decides as the API server does where Kubernetes refuses text
+	// or reads it otherwise:
 	//
-	//   - What follows the first document, or its root node, is ignored, but for what the
-	//     server's scanner refuses as far as it looks: that is the token after the root;
-	//     where that, or a root on the same line, could be a key of one line and 1024
-	//     characters, the tokens up to where it no longer could; and the 512 bytes
-	//     in which these end, as characters. [Reader.Trailing] says that there is something.
-	//   - Lines end with U+0085, U+2028 and U+2029, too, and within brackets ? and : are
-	//     indicators as in libyaml.
-	//   - Infinity and NaN, and keys that are null or beyond int64, are refused where
-	//     they are left; a value that a later one of the same name replaces may have
-	//     them, and what is written for them there means nothing.
-	//   - A merge key overwrites the members before it, and is overwritten by
-	//     those after it.
-	//   - Tags other than the core ones are ignored, as are all on mappings and
-	//     sequences.
+	//   - What follows the first document, or its root node, is ignored,
+	//     unless the server's scanner refuses it as far as it looks. The
+	//     scanner looks at the token after the root. If that token, or a
+	//     root on the same line, could be a key of one line and 1024
+	//     characters, it looks at all tokens until it no longer could be.
+	//     It also looks at the characters of the 512 bytes in which these
+	//     tokens end. [Reader.Trailing] reports that something follows.
+	//   - U+0085, U+2028 and U+2029 end lines, too, and within brackets ?
+	//     and : are indicators as in libyaml.
+	//   - Infinity and NaN, and keys that are null or beyond int64, are
+	//     refused if they are left in the result. A value that a later one
+	//     of the same name replaces may contain them; the JSON that is
+	//     written for them there has no meaning.
+	//   - A merge key overwrites the members before it, and is overwritten
+	//     by those after it.
+	//   - Tags other than the core ones are ignored, and so are all tags on
+	//     mappings and sequences.
 	//   - Numbers beyond a float64 are strings.
-	//   - What !!binary stands for may be no UTF-8; it becomes U+FFFD.
-	//   - UTF-16 with a byte order mark is read. Positions are those in the text
-	//     as UTF-8, without the mark.
-	//   - %YAML 1.2 is refused, and so are the escapes \/ and those of surrogates.
+	//   - The bytes that !!binary encodes need not be UTF-8; invalid ones
+	//     become U+FFFD.
+	//   - UTF-16 with a byte order mark is read. Positions are those in the
+	//     text as UTF-8, without the mark.
+	//   - %YAML 1.2 is refused, and so are the escapes \/ and those of
+	//     surrogates.
 	Server
 )
 
-// A Reader turns YAML documents into JSON, one after the other. The zero value is
-// ready for use. It is not for concurrent use.
+// A Reader converts YAML documents to JSON, one after the other. The zero value
+// is ready for use. A Reader must not be used by several goroutines at the same
+// time.
 //
 // A Reader keeps its memory from document to document, and a reference to the
 // last one: see [Reader.Forget].
 type Reader struct {
+	// Dialect is the dialect of the documents.
 	Dialect Dialect
-	// Origin is where the document starts in its file, for callers who have cut
-	// a stream with [Documents]. The zero Origin is the start of the file.
+	// Origin is where the document starts in its file, for callers who have
+	// cut a stream with [Documents]. The zero Origin is the start of the
+	// file.
 	Origin errors.Position
-	// AliasFactor is how many bytes aliases and merge keys may add for each byte of a document, beyond 64 KiB
-	// and up to MaxAliasBytes: MaxAliasFactor where it is 0 or larger than that. It is for readers of
-	// many documents at a time.
+	// AliasFactor is how many bytes aliases and merge keys may add for each
+	// byte of a document, beyond 64 KiB and up to MaxAliasBytes. If it is 0
+	// or larger than MaxAliasFactor, MaxAliasFactor applies. Callers that
+	// read many documents at a time can use it to limit the memory of all
+	// of them.
 	AliasFactor int
-	// Budget, where there is one, is charged for what the reader takes while it reads a document, before it does, and for
-	// what dst grows by. Where that has no room, the error is [errors.ErrBudget]. The reader keeps what it has grown,
-	// which stays charged, and which [Reader.Cap] says.
+	// Budget is charged for the memory that the reader takes while it reads
+	// a document, before it takes it, and for the growth of dst. If the
+	// budget has no room, the error is [errors.ErrBudget]. The reader keeps
+	// the buffers that it has grown; they stay charged, and [Reader.Cap]
+	// tells their size. If Budget is nil, nothing is charged.
 	Budget Budget
 
 	account    memory.Account
@@ -181,21 +198,22 @@ const (
 	flowAfterEntry // behind an element
 )
 
-// AppendJSON appends the JSON form of the one YAML document in src to dst and
-// returns the extended buffer. A src without a document, or with an empty one,
-// gives null.
+// AppendJSON appends the JSON form of the single YAML document in src to dst
+// and returns the extended buffer. If src has no document or an empty one, it
+// appends null.
 //
-// The JSON is compact and valid UTF-8; objects may hold a name more than once.
-// Numbers are written by their value, as encoding/json writes it.
+// The JSON is compact and valid UTF-8. Objects may contain a name more than
+// once. Numbers are written by their value, as encoding/json does.
 //
-// The error is a [*errors.SyntaxError] or a [*errors.LimitError]; dst is then
-// returned as it was, and there are no positions. Limits are [MaxDepth],
-// [MaxAliasBytes], [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document
-// and as much for its JSON.
+// The error is an [*errors.SyntaxError], an [*errors.LimitError] or, with a
+// Budget, [errors.ErrBudget]. dst is then returned unchanged, and there are no
+// positions. The limits are [MaxDepth], [MaxAliasBytes], [MaxAliasFactor],
+// [MaxNumberBytes], [MaxKeyChars], and 2 GiB for a document and for its JSON.
+// AppendJSON panics if the Dialect is not one of the constants.
 //
-// The result does not alias src, but the reader does until its next use or
-// [Reader.Forget]. What dst has between its length and its capacity is written to,
-// also behind what is returned.
+// The result does not alias src, but the reader keeps a reference to src until
+// its next use or [Reader.Forget]. AppendJSON may write to all of dst's free
+// capacity, including bytes after the result.
 func (r *Reader) AppendJSON(dst, src []byte) ([]byte, error) {
 	if r.Budget != nil {
 		return r.within(dst, src)
@@ -241,8 +259,8 @@ func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	return out, nil
 }
 
-// AppendJSON is [Reader.AppendJSON] of a new Reader. Concurrent calls are safe with
-// different dst.
+// AppendJSON is [Reader.AppendJSON] of a new Reader. It can be called
+// concurrently with different dst.
 func AppendJSON(dst, src []byte) ([]byte, error) {
 	var r Reader
 	return r.AppendJSON(dst, src)
@@ -271,12 +289,13 @@ func (r *Reader) reset(dst []byte) {
 	r.settled = 0
 }
 
-// Trailing reports whether something follows the document that was read last, or its
-// root node, that was not read. Only in the dialect [Server] this is no error.
+// Trailing reports whether the last document, or its root node, was followed by
+// something that was not read. Only under the dialect [Server] is this not an
+// error.
 func (r *Reader) Trailing() bool { return r.trailing }
 
-// Forget drops the document that was read last, and with it the reference to it.
-// What memory the reader has grown stays for the next one.
+// Forget drops the last document and the reference to it. The memory that the
+// reader has grown stays for the next document.
 func (r *Reader) Forget() {
 	r.source = nil
 	r.main.reset()
@@ -284,8 +303,9 @@ func (r *Reader) Forget() {
 	r.tags = nil
 }
 
-// Cap returns how many bytes of memory the reader holds for use, but for what the
-// names of tags take until it is used again, or [Reader.Forget].
+// Cap returns how many bytes of memory the reader holds for reuse. It does not
+// count the names of tags, which the reader holds until its next use or
+// [Reader.Forget].
 func (r *Reader) Cap() int {
 	return held(r.blocks) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
