@@ -1,11 +1,14 @@
-// Package tokens reads the result of decoding a JSON document token by token or value by value, in the types of
-// [jsontext], and hands it to json.UnmarshalDecode.
+// Package tokens reads the result of decoding a JSON document token by token or
+// value by value. It has the types of [jsontext], and its results can be passed
+// to json.UnmarshalDecode.
 //
 //	tokens := tokens.NewReader(decoder.New(program), body)
 //	err := json.UnmarshalDecode(tokens.Decoder(), &v)
 //
-// It is the one package of this module with types of a module that has no releases in its API. With Go 1.27, in whose
-// standard library these are encoding/json/jsontext, they become that, by a change of one import path.
+// It is the only package of this module whose API has types of a module without
+// releases. Go 1.27 has these types in its standard library, as
+// encoding/json/jsontext. With it the package changes to those, by a change of
+// one import path.
 package tokens
 
 import (
@@ -18,25 +21,27 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A Reader reads the result for a JSON document token by token or value by value, in
-// the memory of a [decoder.Reader]. Its methods are those of jsontext.Decoder over the
-// result: what is pruned does not appear, and defaults do. Tokens and values that it
-// returns are valid until the next call.
+// A Reader reads the result for a JSON document token by token or value by
+// value, in the memory of a [decoder.Reader]. Its methods are those of a
+// jsontext.Decoder over the result: pruned members do not appear, and defaults
+// do. The tokens and values that it returns are valid until the next call.
 //
-// Errors are those of [decoder.Reader.Read]. That all is well with a document is known when
-// io.EOF comes, behind its last token; until then the document may turn out to be none,
-// or an object to have a name twice. An errors.StrictError comes after the last token, too, but through
-// [Reader.Decoder] in its place.
+// Errors are those of [decoder.Reader.Read]. A document is known to be valid
+// when io.EOF follows its last token. Until then the document may turn out to
+// be malformed, or an object to have a name twice. An [*errors.StrictError]
+// also follows the last token, but for readers through [Reader.Decoder] it
+// replaces the last token.
 //
-// A Reader uses its decoder until it has returned an error, io.EOF among them. It is not for use by several goroutines at a
-// time.
+// A Reader uses its decoder until it has returned an error, which may be
+// io.EOF. It must not be used by several goroutines at the same time.
 type Reader struct {
 	result source
 	tokens *jsontext.Decoder
 }
 
-// NewReader returns a reader of the result's tokens for the JSON document in r. Any other
-// use of the decoder ends what came before. Where r is nil, Reset has to come before the first token.
+// NewReader returns a reader of the result's tokens for the JSON document in r.
+// A decoder works on one document at a time: any other use of d ends the
+// reader. If r is nil, Reset must be called before the first token is read.
 func NewReader(d *decoder.Decoder, r io.Reader) *Reader {
 	t := new(Reader)
 	t.result.reader = d.NewReader(t.result.of(r))
@@ -47,30 +52,33 @@ func NewReader(d *decoder.Decoder, r io.Reader) *Reader {
 // ofResult says that the result has been validated.
 var ofResult = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
-// Reset makes the reader read another document, with the same decoder. The context stays.
+// Reset makes the reader read another document with the same decoder. The
+// context of SetContext remains.
 func (t *Reader) Reset(r io.Reader) {
 	t.result = source{reader: t.result.reader}
 	t.result.reader.Reset(t.result.of(r))
 	t.tokens.Reset(&t.result, ofResult...)
 }
 
-// SetContext is [decoder.Reader.SetContext].
+// SetContext makes the reader stop when the context is done: see
+// [decoder.Reader.SetContext].
 func (t *Reader) SetContext(ctx context.Context) { t.result.reader.SetContext(ctx) }
 
-// Findings is [decoder.Reader.Findings].
+// Findings returns the findings of the document: see [decoder.Reader.Findings].
 func (t *Reader) Findings() errors.List { return t.result.reader.Findings() }
 
-// Omitted is [decoder.Reader.Omitted].
+// Omitted returns the number of omitted findings: see [decoder.Reader.Omitted].
 func (t *Reader) Omitted() int { return t.result.reader.Omitted() }
 
-// Decoder returns the decoder that the tokens come from, to hand it to
-// json.UnmarshalDecode. Err then says why that has failed. Under [decoder.Strict], of a document that has
-// findings the last token cannot be read through it: the errors.StrictError comes in its place, so that nobody
-// takes the value who does not ask for io.EOF.
+// Decoder returns the decoder of the tokens, for json.UnmarshalDecode. If that
+// fails, Err returns the reason. Under [decoder.Strict], the last token of a
+// document with findings cannot be read through it: the [*errors.StrictError]
+// comes in its place, so that callers who do not read until io.EOF do not use
+// the value.
 func (t *Reader) Decoder() *jsontext.Decoder { return t.tokens }
 
-// Err returns the error that has ended the reading, or nil: after errors of what
-// Decoder has returned, which wrap it.
+// Err returns the error that has ended the reading, or nil. It is for errors of
+// the decoder that Decoder returns, which wrap it.
 func (t *Reader) Err() error {
 	if t.result.err == io.EOF {
 		return nil
@@ -78,7 +86,7 @@ func (t *Reader) Err() error {
 	return t.result.err
 }
 
-// ReadToken reads the next token; see jsontext.Decoder.ReadToken.
+// ReadToken reads the next token: see jsontext.Decoder.ReadToken.
 func (t *Reader) ReadToken() (jsontext.Token, error) {
 	token, err := t.tokens.ReadToken()
 	if err != nil && t.result.release() {
@@ -87,7 +95,7 @@ func (t *Reader) ReadToken() (jsontext.Token, error) {
 	return token, t.cause(err)
 }
 
-// ReadValue reads the next value as a whole, which is then held in memory; see
+// ReadValue reads the next value as a whole and holds it in memory: see
 // jsontext.Decoder.ReadValue.
 func (t *Reader) ReadValue() (jsontext.Value, error) {
 	value, err := t.tokens.ReadValue()
@@ -97,7 +105,7 @@ func (t *Reader) ReadValue() (jsontext.Value, error) {
 	return value, t.cause(err)
 }
 
-// SkipValue skips the next value; see jsontext.Decoder.SkipValue.
+// SkipValue skips the next value: see jsontext.Decoder.SkipValue.
 func (t *Reader) SkipValue() error {
 	depth := t.tokens.StackDepth()
 	err := t.tokens.SkipValue()
@@ -111,7 +119,7 @@ func (t *Reader) SkipValue() error {
 	return t.cause(err)
 }
 
-// PeekKind returns the kind of the next token; see jsontext.Decoder.PeekKind.
+// PeekKind returns the kind of the next token: see jsontext.Decoder.PeekKind.
 func (t *Reader) PeekKind() jsontext.Kind {
 	kind := t.tokens.PeekKind()
 	if kind == jsontext.KindInvalid && t.result.release() {
@@ -120,19 +128,20 @@ func (t *Reader) PeekKind() jsontext.Kind {
 	return kind
 }
 
-// InputOffset returns the offset in the result, behind the last token or value; see
-// jsontext.Decoder.InputOffset.
+// InputOffset returns the offset in the result after the last token or value:
+// see jsontext.Decoder.InputOffset.
 func (t *Reader) InputOffset() int64 { return t.tokens.InputOffset() }
 
-// StackDepth returns how many objects and arrays are open; see
+// StackDepth returns how many objects and arrays are open: see
 // jsontext.Decoder.StackDepth.
 func (t *Reader) StackDepth() int { return t.tokens.StackDepth() }
 
-// StackIndex returns what is open at a depth, and how many names and values were
-// read of it; see jsontext.Decoder.StackIndex.
+// StackIndex returns the kind of the object or array that is open at a depth,
+// and how many names and values of it were read: see
+// jsontext.Decoder.StackIndex.
 func (t *Reader) StackIndex(depth int) (jsontext.Kind, int64) { return t.tokens.StackIndex(depth) }
 
-// StackPointer returns a pointer to the last token or value; see
+// StackPointer returns a pointer to the last token or value: see
 // jsontext.Decoder.StackPointer.
 func (t *Reader) StackPointer() jsontext.Pointer { return t.tokens.StackPointer() }
 
