@@ -13,9 +13,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// FromStructural returns the schema that the API server's packages have as s, which may be
-// nil. All that decoding looks at comes over, and the value validations, but for
-// additionalProperties below allOf, anyOf, oneOf and not. Nothing of s is kept.
+// FromStructural returns the schema that is s in the API server's packages; s
+// may be nil. The result has everything that decoding depends on, and the value
+// validations except additionalProperties below allOf, anyOf, oneOf and not. It
+// keeps no reference to s.
 func FromStructural(s *structuralschema.Structural) (*schema.Structural, error) {
 	if s == nil {
 		return new(schema.Structural), nil
@@ -69,8 +70,9 @@ func (f float) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// FromProps returns the schema that a CustomResourceDefinition of apiextensions.k8s.io/v1
-// has as props, which may be nil. Nothing of props is kept.
+// FromProps returns the schema that is props in a CustomResourceDefinition of
+// apiextensions.k8s.io/v1; props may be nil. The result keeps no reference to
+// props.
 func FromProps(props *apiextensionsv1.JSONSchemaProps) (*schema.Structural, error) {
 	if props == nil {
 		return new(schema.Structural), nil

@@ -185,9 +185,10 @@ func isLimit(err error) bool {
 	return errors.As(err, &limit) && limit.Limit != ferrors.LimitDepth
 }
 
-// An Error says why a document is refused, in the words of the API server, as they stand in
-// its answers. Err says it in ours, and where: it is one of this library's package errors. errors.As and
-// errors.Is find the server's own error, too, such as a *json.UnmarshalTypeError.
+// An Error says why a document is refused. Text is in the words of the API
+// server, as in its answers. Err is an error of this library's package errors,
+// in its own words and with the position. errors.As and errors.Is also find the
+// server's own error, such as a *json.UnmarshalTypeError.
 type Error struct {
 	Text string
 	Err  error
@@ -195,16 +196,16 @@ type Error struct {
 	server error
 }
 
-// Error returns the text.
+// Error returns Text.
 func (e *Error) Error() string { return e.Text }
 
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// As looks for a target in the server's error.
+// As looks for a target in the server's error: see errors.As.
 func (e *Error) As(target any) bool { return e.server != nil && errors.As(e.server, target) }
 
-// Is looks for a target in the server's error.
+// Is looks for a target in the server's error: see errors.Is.
 func (e *Error) Is(target error) bool { return e.server != nil && errors.Is(e.server, target) }
 
 // explained returns the server's error for a document together with ours. What others

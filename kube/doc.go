@@ -1,6 +1,7 @@
-// Package kube puts Espalier into programs that are made of k8s.io packages: API servers,
-// controllers and webhooks. It is a module of its own, so that nothing else here depends on
-// them. It is checked against v0.37 of k8s.io/apiextensions-apiserver and k8s.io/apimachinery.
+// Package kube connects Espalier to programs that use k8s.io packages: API
+// servers, controllers and webhooks. It is a module of its own, so that the
+// rest of Espalier does not depend on those packages. It is checked against
+// v0.37 of k8s.io/apiextensions-apiserver and k8s.io/apimachinery.
 //
 //	r, err := kube.ForCRD(crd)                                        // a kind, with the schemas of its versions
 //	s, err := kube.NewSerializer(nil, nil, options, r)                // a runtime.Serializer
@@ -10,61 +11,73 @@
 //
 // # What it replaces
 //
-// The handler of custom resources decodes an object in steps: encoding/json looks for kind and
-// apiVersion, sigs.k8s.io/json parses to maps, metadata is marshalled and parsed again, and
-// four walks over the maps prune, drop nulls, look for embedded metadata and insert defaults.
-// Here it is one walk over the bytes, which a second one makes maps of. The values are the
-// server's, with their Go types, and so are the findings with their order and the texts of
-// errors.
+// The API server's handler of custom resources decodes an object in steps.
+// encoding/json reads kind and apiVersion, sigs.k8s.io/json parses the object
+// to maps, and metadata is marshalled and parsed again. Four walks over the
+// maps then prune, drop nulls, look for embedded metadata and insert defaults.
+// This package decodes in one walk over the bytes, and makes maps of its result
+// in a second one. The values are the server's, with their Go types. So are the
+// findings, their order and the texts of errors.
 //
-// What is a map already, such as an object after admission, is pruned and defaulted in
-// place by the server's own packages: [Resource.Prune] and [Resource.Default].
+// [Resource.Prune] and [Resource.Default] prune and default objects that are
+// maps already, such as an object after admission. They work in place and use
+// the server's own packages.
 //
 // # Patches
 //
-// [Resource.Patch] applies merge patches and JSON patches to an object, decodes the result, and has
-// the server's warnings and errors (KEP-2885). Patches that come without their object are
-// looked at by [Resource.DecodeMergePatch], which also prunes them, by [CheckJSONPatch], and,
-// for types that have strategic merge patches, by a [StrategicPatchChecker].
+// [Resource.Patch] applies merge patches and JSON patches to an object, decodes
+// the result, and returns the server's warnings and errors (KEP-2885). For
+// patches that come without their object, [Resource.DecodeMergePatch] checks
+// and prunes merge patches, [CheckJSONPatch] checks JSON patches, and a
+// [StrategicPatchChecker] checks patches for types that have strategic merge
+// patches.
 //
 // # Versions
 //
-// Which schema an object is decoded by, its apiVersion says. The one that is expected, by the
-// defaults that Decode is given, is tried first, and nearly always right. Objects of a version
-// that the resource does not have lose all but apiVersion, kind and metadata; of objects of
-// other kinds only metadata is pruned. What is stored in another version is converted by
-// the converter that [Resource.StorageDecoder] is given, which is the server's.
+// The apiVersion of an object selects the schema that decodes it. The version
+// that the defaults of Decode name is tried first, and is nearly always right.
+// An object of a version that the resource does not have loses everything
+// except apiVersion, kind and metadata. Of objects of other kinds only metadata
+// is pruned. Objects that are stored in another version are converted by the
+// converter that is passed to [Resource.StorageDecoder], which is the server's.
 //
 // # Lists
 //
-// Items of the resources in unstructured lists are decoded as if each were sent by itself: their
-// findings have paths like items[0].spec.x, and no places. Of all items together no
-// more findings are kept than of one object; the limit for defaults is for each. Lists of Go types are decoded by
-// k8s.io/apimachinery alone.
+// Items of the resources in unstructured lists are decoded as if each had been
+// sent by itself. Their findings have paths such as items[0].spec.x, and no
+// positions. The limit for findings is that of one object for all items
+// together; the limit for defaults applies to each item. Lists of Go types are
+// decoded by k8s.io/apimachinery alone.
 //
 // # Errors
 //
-// A document that is refused has an [Error] with the server's text and ours, or, where the server's own type
-// tells something, the server's error: for a missing kind or version, and types that are not registered. What
-// a [Serializer] finds is a runtime.NewStrictDecodingError, and stays one through a [NegotiatedSerializer].
+// A document that is refused results in an [*Error] with the server's text and
+// Espalier's error. Where callers distinguish the server's error by its type,
+// they get that error: for a missing kind or version, and for types that are
+// not registered. The findings of a [Serializer] are a
+// runtime.NewStrictDecodingError, also through a [NegotiatedSerializer].
 //
 // # Differences from the API server
 //
-// TestDecoders of module e2e compares with the server's packages and has each of these.
+// TestDecoders of module e2e compares this package with the server's packages,
+// and has a case for each of these differences:
 //
-//   - The limits of package decoder hold: of findings 100 are kept, and the rest are counted
-//     in a last entry; defaults that insert more than 16 MiB are an error.
-//   - Names in paths are escaped where they could forge a line. [ServerTexts] takes back both for the texts of
-//     strict errors.
-//   - Items of lists are pruned; the server knows no schema for them.
-//   - A stored object without metadata is decoded; the server panics. One with items stays an object, where
-//     the server makes a list of it that it does not prune. It is converted also where into has no
+//   - The limits of package decoder apply. 100 findings are kept, and a last
+//     entry counts the rest. Defaults that insert more than 16 MiB are an
+//     error.
+//   - Names in paths are escaped where they could forge a line. [ServerTexts]
+//     makes strict errors follow the server in this and in the number of
+//     findings.
+//   - Items of lists are pruned; the server has no schema for them.
+//   - A stored object without metadata is decoded; the server panics. A stored
+//     object with items stays an object; the server makes a list of it and does
+//     not prune it. A stored object is converted even if into has no
 //     apiVersion.
-//   - Where an object is decoded into nothing, or into a Go type that it is not of, one without a kind is
-//     refused at once, and the type that is returned is what kind and apiVersion say: KIND does not
-//     count.
+//   - If an object is decoded into nothing, or into a Go type that is not its
+//     own, an object without a kind is refused at once, and the returned type
+//     is that of the members kind and apiVersion. A member KIND does not count.
 //
 // # Concurrency
 //
-// Everything in this package can be used by any number of goroutines.
+// Any number of goroutines can use everything in this package.
 package kube

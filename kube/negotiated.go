@@ -10,9 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// A NegotiatedSerializer is the runtime.NegotiatedSerializer of a generic API server, such as
-// a serializer.CodecFactory, or of the handler of custom resources, in which a [Serializer]
-// decodes JSON and YAML. All else stays as it is there.
+// A NegotiatedSerializer is a runtime.NegotiatedSerializer in which a
+// [Serializer] decodes JSON and YAML. It wraps that of a generic API server,
+// such as a serializer.CodecFactory, or that of the handler of custom
+// resources, and leaves everything else to it.
 type NegotiatedSerializer struct {
 	inner runtime.NegotiatedSerializer
 	infos []runtime.SerializerInfo
@@ -20,8 +21,9 @@ type NegotiatedSerializer struct {
 
 var _ runtime.NegotiatedSerializer = (*NegotiatedSerializer)(nil)
 
-// NewNegotiatedSerializer puts serializers for the resources into inner. creater and typer are
-// those of [NewSerializer].
+// NewNegotiatedSerializer returns a NegotiatedSerializer that wraps inner and
+// has serializers for the resources. creater and typer are those of
+// [NewSerializer].
 func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources ...*Resource) (*NegotiatedSerializer, error) {
 	if inner == nil {
 		return nil, errors.New("kube: the NegotiatedSerializer that is to be wrapped is nil")
@@ -45,10 +47,11 @@ func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime
 	return n, nil
 }
 
-// SupportedMediaTypes returns those of inner.
+// SupportedMediaTypes returns the media types of inner, with serializers for
+// JSON and YAML in place of its own.
 func (n *NegotiatedSerializer) SupportedMediaTypes() []runtime.SerializerInfo { return n.infos }
 
-// EncoderForVersion returns that of inner.
+// EncoderForVersion returns the encoder of inner.
 func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
 	if s, ok := encoder.(*Serializer); ok {
 		encoder = s.delegate
@@ -56,10 +59,11 @@ func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv run
 	return n.inner.EncoderForVersion(encoder, gv)
 }
 
-// DecoderToVersion returns a decoder that converts typed objects as that of inner does it, and
-// lets it insert the defaults of Go types. What is found stays in the error, whatever inner
-// makes of errors. Objects that are decoded into *unstructured.Unstructured are not converted: what
-// is sent for a version of a custom resource is kept in that version until it is stored.
+// DecoderToVersion returns a decoder that converts typed objects and inserts
+// the defaults of Go types as that of inner does. Findings stay in the error,
+// whatever inner does with errors. Objects that are decoded into
+// *unstructured.Unstructured are not converted: an object that is sent for a
+// version of a custom resource is kept in that version until it is stored.
 func (n *NegotiatedSerializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
 	if s, ok := decoder.(*Serializer); ok {
 		return &versioned{n.inner, s, gv}

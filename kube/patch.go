@@ -21,28 +21,33 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// The limits of the API server for JSON patches.
+// These are the limits of the API server for JSON patches.
 const (
+	// MaxJSONPatchOperations is how many operations a patch may have.
 	MaxJSONPatchOperations = 10_000
-	// MaxJSONPatchCopyBytes is how much the copy operations of a patch may add. The library that
-	// applies patches has one limit for a program: it is set by the first use of
-	// [Resource.Patch], unless it was set before, as API servers do.
+	// MaxJSONPatchCopyBytes is how many bytes the copy operations of a
+	// patch may add: 3 MiB. The library that applies patches has one limit
+	// for the whole program. The first use of [Resource.Patch] sets it,
+	// unless the program has set it before, as API servers do.
 	MaxJSONPatchCopyBytes = 3 << 20
 )
 
-// Patch applies a patch to an object of the resource and returns the result, pruned and
-// defaulted by its schema. The patch is of types.MergePatchType (RFC 7386) or
-// types.JSONPatchType (RFC 6902). current is not changed.
+// Patch applies a patch to an object of the resource and returns the result,
+// pruned and defaulted by its schema. The patch is of types.MergePatchType (RFC
+// 7386) or types.JSONPatchType (RFC 6902). Patch does not change current.
 //
-// Under decoder.Warn, which is the server's default, and decoder.Strict the patch itself is
-// looked at for names that stand twice, and the operations of a JSON patch for unknown
-// fields besides, and the result for unknown fields: also those that were in the object
-// before. Under Warn they are the warnings; under Strict, and where the result cannot be
-// decoded, there is an error.
+// Under decoder.Warn, which is the server's default, and decoder.Strict, the
+// patch is searched for repeated names, the operations of a JSON patch also for
+// unknown fields, and the result for unknown fields, including those that
+// current had before. Under Warn these findings are the warnings, and under
+// Strict they are an error. A result that cannot be decoded is an error in any
+// case.
 //
-// Errors are those of the server for its answer: *apierrors.StatusError with the codes
-// 400, 413, 415 and 422 and the server's texts, or a *errors.LimitError. What the server does
-// besides is left to the caller: admission, managed fields, validation.
+// The errors are those with which the server answers, each an
+// *apierrors.StatusError with the code 400, 413, 415 or 422 and the server's
+// text, or an *errors.LimitError. A FieldValidation that is not one of the
+// constants is another error. The server's other steps are left to the caller:
+// admission, managed fields, and validation.
 func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.FieldValidation) (patched *unstructured.Unstructured, warnings []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err

@@ -48,13 +48,14 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
-// CheckJSONPatch returns what the API server finds in a JSON patch (RFC 6902) under
-// decoder.Strict and decoder.Warn: names that stand twice, and unknown fields of
-// operations, such as `json patch duplicate field "[0].op"`. Each wraps a *errors.Finding, which
-// knows its place. What is in the value of an operation is not held against a schema: see
-// [Resource.Patch].
+// CheckJSONPatch returns the findings that the API server has for a JSON patch
+// (RFC 6902) under decoder.Strict and decoder.Warn: repeated names, and unknown
+// fields of operations, such as `json patch duplicate field "[0].op"`. Each
+// wraps an *errors.Finding, which has the position. The values of operations
+// are not checked against a schema; [Resource.Patch] does that for the result.
 //
-// A patch that is no array of operations is an [Error] with the server's text.
+// A patch that is not an array of operations is an [*Error] with the server's
+// text.
 func CheckJSONPatch(patch []byte) ([]error, error) {
 	found, err := checkPatch(jsonPatches(), patch, &[]operation{})
 	for i, f := range found {
@@ -108,13 +109,16 @@ func isUnknown(list ferrors.List, path ferrors.Path) bool {
 	return false
 }
 
-// DecodeMergePatch prunes a merge patch (RFC 7386) for objects of a version of the resource,
-// without an object: unknown fields go, nulls stay, as they are deletions, and nothing is
-// defaulted. It returns the patch as JSON, and what is found in it under decoder.Warn and
-// decoder.Strict: names that stand twice, and unknown fields that are not null. That is what the
-// server finds in the result, if the object was pruned before, and Strict returns it as a
-// *errors.StrictError, too. Other errors are those of decoder.Decoder.AppendJSON; metadata that is
-// of the wrong type is one.
+// DecodeMergePatch prunes a merge patch (RFC 7386) for objects of a version of
+// the resource, without an object. Unknown fields are removed, nulls stay
+// because they are deletions, and nothing is defaulted. It returns the patch as
+// JSON, with the findings under decoder.Warn and decoder.Strict: repeated
+// names, and unknown fields that are not null. These are the findings that the
+// server has for the result, if the object was pruned before.
+//
+// Under Strict the findings are also returned as an *errors.StrictError. Other
+// errors are those of decoder.Decoder.AppendJSON, for example for metadata of a
+// wrong type, and one for a FieldValidation that is not one of the constants.
 func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.FieldValidation) ([]byte, ferrors.List, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err

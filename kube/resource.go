@@ -13,9 +13,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A Resource is a kind of custom resource with a schema for each of its versions: what
-// decodes its objects. It is immutable and for any number of goroutines. It is made by [NewResource]
-// or [ForCRD]: a zero Resource is refused by all that takes one, and decodes nothing.
+// A Resource is a kind of custom resource with a schema for each of its
+// versions. It decodes the objects of the kind. It is immutable, and any number
+// of goroutines can use it. [NewResource] and [ForCRD] make resources. A zero
+// Resource decodes nothing, and functions that take a resource refuse it.
 type Resource struct {
 	options
 	groupKind runtimeschema.GroupKind
@@ -29,9 +30,10 @@ type Resource struct {
 	unversioned, foreign *version
 }
 
-// An Option changes how a [Resource] decodes. Options are for what makes resources: they have no effect on one that
-// is there. In which order they are given does not matter, but where two of them say the same thing: then the last
-// one holds.
+// An Option changes how a [Resource] decodes. Options are given to functions
+// that make resources, and have no effect on a resource that exists. Their
+// order does not matter, except that of two options that set the same thing the
+// last one counts.
 type Option interface{ apply(*options) }
 
 // options are what all options together say.
@@ -46,24 +48,27 @@ type optionFunc func(*options)
 
 func (f optionFunc) apply(o *options) { f(o) }
 
-// Limits bounds what an object may cost; fields that are zero keep their defaults.
-// NumberBytes and NameBytes have no effect: the API server has no such limits. Those that are less than 0 are refused
-// with a panic by what they are given to.
+// Limits bounds what an object may cost. Fields that are zero keep their
+// defaults. NumberBytes and NameBytes have no effect, because the API server
+// has no such limits. Functions that make resources panic if a limit is
+// negative.
 func Limits(l decoder.Limits) Option {
 	return optionFunc(func(o *options) { o.limits = o.limits.With(l) })
 }
 
-// PreserveUnknownFields is for definitions with spec.preserveUnknownFields set, as those made
-// in v1beta1 can still have it: nothing is pruned and no null dropped, but for metadata.
+// PreserveUnknownFields sets whether the definition has
+// spec.preserveUnknownFields set, as definitions that were made in v1beta1
+// still may: outside of metadata nothing is pruned and no null is dropped.
 func PreserveUnknownFields(does bool) Option {
 	return optionFunc(func(o *options) { o.preserve = does })
 }
 
-// NewResource returns the resource of a group and kind with the schemas of its versions. A
-// version whose schema is nil has all fields but apiVersion, kind and metadata pruned, as
-// in the API server, and so has one that is missing in versions. Defaults are pruned by their
-// schemas, but for definitions that preserve unknown fields; nothing is validated. The map and the schemas
-// are not changed, and nothing of them is kept.
+// NewResource returns the resource of a group and kind with the schemas of its
+// versions. If the schema of a version is nil, or the version is missing in
+// versions, all fields except apiVersion, kind and metadata are pruned, as in
+// the API server. Defaults are pruned by their schemas, except with
+// [PreserveUnknownFields]. Nothing is validated. NewResource does not change
+// the map and the schemas, and keeps no reference to them.
 func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural, opts ...Option) (*Resource, error) {
 	if groupKind.Kind == "" {
 		return nil, errors.New("kube: a resource needs a kind")
@@ -106,10 +111,11 @@ func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structu
 	return r, err
 }
 
-// ForCRD returns the resource that a CustomResourceDefinition defines, with all of its versions,
-// served or not. Its kind is status.acceptedNames.kind, which is what the API server serves, or
-// spec.names.kind where there is none yet. Its objects are pruned unless spec.preserveUnknownFields
-// is set; then a schema that is not structural is none, as on the server.
+// ForCRD returns the resource that a CustomResourceDefinition defines, with all
+// its versions, served or not. Its kind is status.acceptedNames.kind, which is
+// the kind that the API server serves, or spec.names.kind if that is empty.
+// Objects are pruned unless spec.preserveUnknownFields is set. If it is set, a
+// schema that is not structural counts as missing, as in the server.
 func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Resource, error) {
 	if crd == nil {
 		return nil, errors.New("kube: the CustomResourceDefinition is nil")

@@ -20,16 +20,18 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A Serializer is a runtime.Serializer for JSON or YAML that prunes and defaults what it
-// decodes, and says what is unknown and what stands twice, in one walk over the bytes. It
-// takes the place of the serializer of k8s.io/apimachinery and of what the handler of custom
-// resources does behind that.
+// A Serializer is a runtime.Serializer for JSON or YAML that prunes and
+// defaults what it decodes, and finds unknown and duplicate fields, in one walk
+// over the bytes. It replaces the serializer of k8s.io/apimachinery and what
+// the handler of custom resources does after that.
 //
-// It decodes into *unstructured.Unstructured objects of any kind: those of its resources by
-// their schemas; of others only metadata is pruned. Items of its resources in unstructured lists are
-// decoded as if each were sent by itself. And it decodes typed objects, of which
-// those of its resources are pruned and defaulted before they become Go values. Everything
-// else, lists of Go types among it, and all encoding is the delegate's: a serializer of k8s.io/apimachinery.
+// It decodes objects of any kind into *unstructured.Unstructured: objects of
+// its resources by their schemas, and of other objects it prunes only the
+// metadata. Items of its resources in unstructured lists are decoded as if each
+// had been sent by itself. It also decodes typed objects; those of its
+// resources are pruned and defaulted before they become Go values. Its
+// delegate, a serializer of k8s.io/apimachinery, does everything else: lists of
+// Go types, and all encoding.
 type Serializer struct {
 	delegate     runtime.Serializer
 	yaml, strict bool
@@ -41,10 +43,11 @@ type Serializer struct {
 var _ recognizer.RecognizingDecoder = (*Serializer)(nil)
 var _ runtime.Serializer = (*Serializer)(nil)
 
-// NewSerializer returns a serializer for the resources, of which there is at least one. creater
-// and typer are for typed objects, a *runtime.Scheme is both; where both are nil, there are
-// unstructured ones only. If options.Strict is set, Decode returns a
-// runtime.NewStrictDecodingError together with the object where there are findings.
+// NewSerializer returns a serializer for the resources, of which there must be
+// at least one. creater and typer are for typed objects; a *runtime.Scheme is
+// both. If both are nil, the serializer decodes unstructured objects only. If
+// options.Strict is set and there are findings, Decode returns a
+// runtime.NewStrictDecodingError together with the object.
 func NewSerializer(creater runtime.ObjectCreater, typer runtime.ObjectTyper, options json.SerializerOptions, resources ...*Resource) (*Serializer, error) {
 	creater, typer, err := checkArguments(creater, typer, resources)
 	if err != nil {
@@ -83,16 +86,17 @@ func checkArguments(creater runtime.ObjectCreater, typer runtime.ObjectTyper, re
 	return creater, typer, nil
 }
 
-// Encode is the delegate's.
+// Encode encodes obj as the delegate does.
 func (s *Serializer) Encode(obj runtime.Object, w io.Writer) error { return s.delegate.Encode(obj, w) }
 
-// Identifier is the delegate's, as what is encoded is the same.
+// Identifier returns that of the delegate, because the encoding is the same.
 func (s *Serializer) Identifier() runtime.Identifier { return s.delegate.Identifier() }
 
-// IsStrict reports whether Decode returns what it finds.
+// IsStrict reports whether Decode returns its findings.
 func (s *Serializer) IsStrict() bool { return s.strict }
 
-// RecognizesData is the delegate's: JSON is recognized, YAML is not known to be any.
+// RecognizesData does what the delegate does: it recognizes JSON, and of YAML
+// it reports that the format is unknown.
 func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 	if r, ok := s.delegate.(recognizer.RecognizingDecoder); ok {
 		return r.RecognizesData(data)
@@ -100,15 +104,20 @@ func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 	return false, true, nil
 }
 
-// Decode decodes an object. The rules for defaults, into and the type that is returned are
-// those of the serializer of k8s.io/apimachinery. An error is an [Error] with the server's
-// text, one that runtime.IsMissingKind, IsMissingVersion or IsNotRegisteredError knows, or a
-// *errors.LimitError; for an item of a list, one that wraps it and names the item. With one that
-// runtime.IsStrictDecodingError knows, the object is complete; the entries are
-// *errors.Finding and know their places, but for one of YAML that has all names that stand
-// twice. Findings beyond the limits are counted in a last entry. [ServerTexts] changes these texts.
+// Decode decodes an object. The rules for defaults, for into and for the
+// returned type are those of the serializer of k8s.io/apimachinery.
 //
-// To find the text of an error the document is parsed again as the server parses it.
+// An error is an [*Error] with the server's text, an error that
+// runtime.IsMissingKind, IsMissingVersion or IsNotRegisteredError recognizes,
+// or an *errors.LimitError. For an item of a list, the error wraps one of these
+// and names the item. With an error that runtime.IsStrictDecodingError
+// recognizes, the object is complete. Its entries are *errors.Finding with
+// positions; in YAML, one entry without a position has all repeated names. A
+// last entry counts the findings beyond the limits. [ServerTexts] changes these
+// texts.
+//
+// To find the text of an error, the document is parsed again as the server
+// parses it.
 func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	if len(s.resources) == 0 {
 		return nil, nil, errNoResource

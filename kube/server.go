@@ -83,14 +83,15 @@ func (r *Resource) coerce(u *unstructured.Unstructured, stored, track bool) (unk
 	return unknown, err
 }
 
-// Prune does to an object what the API server does to one that it has parsed, but for
-// defaults: by the schema of its version it removes unknown fields, and nulls where they
-// are neither allowed nor defaulted, and makes metadata what it is after a round trip through
-// ObjectMeta. It works in place, and returns the paths of unknown fields in the server's
-// order. Of an object of another kind only metadata is pruned.
+// Prune does to a parsed object what the API server does, except for defaults.
+// By the schema of the object's version it removes unknown fields, and nulls
+// that are neither allowed nor defaulted, and it makes metadata what it is
+// after a round trip through ObjectMeta. It works in place, and returns the
+// paths of unknown fields in the server's order. Of an object of another kind
+// only metadata is pruned.
 //
-// An error says that metadata, apiVersion or kind cannot be read; the object may then be pruned
-// in part.
+// An error says that metadata, apiVersion or kind cannot be read. The object
+// may then be partly pruned.
 func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -98,9 +99,10 @@ func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err er
 	return r.coerce(u, false, true)
 }
 
-// Default inserts the defaults of the schema into an object of the resource, and into
-// no other: what the API server does after admission, where nothing is pruned. It is a
-// runtime.ObjectDefaulter for unstructured objects, and works in place.
+// Default inserts the defaults of the schema into an object of the resource, in
+// place, as the API server does after admission, where nothing is pruned. It
+// changes no other objects. It is a runtime.ObjectDefaulter for unstructured
+// objects.
 func (r *Resource) Default(in runtime.Object) {
 	u, ok := in.(*unstructured.Unstructured)
 	if !ok || r.check() != nil {

@@ -10,10 +10,10 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// A StorageDecoder decodes unstructured objects in JSON that the API server has stored, as
-// the server decodes them: members of metadata that cannot be read are dropped instead of
-// being refused, defaults of the stored version are inserted, and what is of another version is
-// converted.
+// A StorageDecoder decodes unstructured JSON objects that the API server has
+// stored, as the server decodes them. It drops members of metadata that cannot
+// be read instead of refusing them, inserts the defaults of the stored version,
+// and converts objects of other versions.
 type StorageDecoder struct {
 	resource  *Resource
 	version   string
@@ -22,10 +22,12 @@ type StorageDecoder struct {
 
 var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
 
-// StorageDecoder returns a decoder to a version of the resource. Objects that are stored in
-// another group or version, or in one that the resource does not have, are given to the converter,
-// and what that returns is pruned by the schema of its version. The API server's converter
-// refuses other groups and versions that there are none of. Without a converter all of these are an error.
+// StorageDecoder returns a decoder to a version of the resource. Objects that
+// are stored in another group or version, or in a version that the resource
+// does not have, are passed to the converter, and its result is pruned by the
+// schema of its version. The API server's converter refuses other groups, and
+// versions that do not exist. Without a converter all such objects are an
+// error.
 //
 // It panics if the resource was not made by [NewResource] or [ForCRD].
 func (r *Resource) StorageDecoder(version string, converter runtime.ObjectConvertor) *StorageDecoder {
@@ -35,19 +37,22 @@ func (r *Resource) StorageDecoder(version string, converter runtime.ObjectConver
 	return &StorageDecoder{r, version, converter}
 }
 
-// RecognizesData recognizes what starts like a JSON object; all else is not known to be none. So the
-// decoder can stand beside others in a recognizer, and has the last word on what none of them knows.
+// RecognizesData recognizes data that starts like a JSON object, and reports
+// that all other data is unknown. The decoder can therefore be used with others
+// in a recognizer, where it decodes the data that none of them recognizes.
 func (d *StorageDecoder) RecognizesData(data []byte) (ok, unknown bool, err error) {
 	ok = utilyaml.IsJSONBuffer(data)
 	return ok, !ok, nil
 }
 
-// Decode decodes an object; defaults are not used. into is nil or a
-// *unstructured.Unstructured, which is overwritten; if it has an apiVersion, the object is
-// converted to that. The type that is returned is the one that was stored.
+// Decode decodes an object and ignores the defaults. into is nil or a
+// *unstructured.Unstructured, which is overwritten. If into has an apiVersion,
+// the object is converted to that. The returned type is the one that was
+// stored.
 //
-// Unlike the API server, it decodes objects without metadata, converts to the decoder's version also
-// where into has no apiVersion, and makes no list of an object with items where into is nil.
+// Unlike the API server, it decodes objects without metadata, converts to the
+// decoder's version even if into has no apiVersion, and does not make a list of
+// an object with items if into is nil.
 func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	u, ok := into.(*unstructured.Unstructured)
 	if !ok && into != nil {

@@ -29,8 +29,8 @@ const (
 	deletionDirective = "$deleteFromPrimitiveList/"
 )
 
-// A StrategicPatchChecker checks strategic merge patches for objects of one schema. It is for
-// any number of goroutines.
+// A StrategicPatchChecker checks strategic merge patches for objects of one
+// schema. Any number of goroutines can use it.
 type StrategicPatchChecker struct {
 	pool *decoder.Pool
 }
@@ -50,15 +50,18 @@ func NewStrategicPatchChecker(s *schema.Structural) (*StrategicPatchChecker, err
 	return &StrategicPatchChecker{decoder.NewPool(program, decoder.Warn)}, nil
 }
 
-// Check returns what is found in a patch: names that stand twice, and unknown fields that are
-// not null, the lists that directives name among them. What stands in $setElementOrder and
-// $deleteFromPrimitiveList is not held against the schema.
+// Check returns the findings in a patch: repeated names, and unknown fields
+// that are not null, including the lists that directives name. The contents of
+// $setElementOrder and $deleteFromPrimitiveList are not checked against the
+// schema.
 //
-// An error is a *errors.SyntaxError or *errors.LimitError, a *errors.TypeError where the patch is no
-// object, or an [Error] in the server's words where a directive is not well-formed: $patch
-// is neither replace nor delete, $retainKeys no list of all fields that are there, one of the
-// others no list, or no list of scalars. Whether elements have the keys that they are merged by, and
-// come in the order that is set, is not checked: schemas do not say which keys these are.
+// An error is an *errors.SyntaxError, an *errors.LimitError, or an
+// *errors.TypeError if the patch is not an object. A malformed directive is an
+// [*Error] in the server's words: $patch must be replace or delete, $retainKeys
+// must be a list of all fields that are present, and each of the others must be
+// a list, or a list of scalars. Check does not check whether elements have the
+// keys by which they are merged, or come in the order that is set, because
+// schemas do not say which keys these are.
 func (c *StrategicPatchChecker) Check(patch []byte) (ferrors.List, error) {
 	d := c.pool.Get()
 	defer c.pool.Put(d)

@@ -16,15 +16,19 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// ServerTexts says whether strict errors of unstructured objects, and of the results of patches, are those
-// of the API server byte for byte: names are not escaped, an empty one is nothing, all unknown fields are
-// listed and the first hundred duplicates. Names can then forge other fields or lines of a log.
+// ServerTexts sets whether the strict errors of unstructured objects and of the
+// results of patches have the texts of the API server, byte for byte. Names are
+// then not escaped, an empty name is an empty text, and all unknown fields and
+// the first hundred duplicates are listed. Such names can forge other fields or
+// lines of a log.
 //
-// Where that may differ from what a [Resource] says by itself, for names that are not plain and from a
-// hundred findings on, the document is parsed once more by the server's packages, and those entries whose
-// text is new are not *errors.Finding. That takes memory in proportion to the document: it is left out,
-// and the texts are as without the option, where the paths of all members of the document together have
-// more than 64 times its bytes and 1 MiB.
+// The server's packages parse the document again where the texts may differ
+// from those of the [Resource]: for names that are not plain, and from a
+// hundred findings on. Entries with another text are then not *errors.Finding.
+// The second parsing takes memory in proportion to the document. It is left
+// out, and the texts are as without the option, if the paths of all members of
+// the document together have more than 64 times the bytes of the document, plus
+// 1 MiB.
 func ServerTexts(does bool) Option {
 	return optionFunc(func(o *options) { o.serverTexts = does })
 }

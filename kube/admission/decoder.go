@@ -1,9 +1,10 @@
-// Package admission decodes the objects of admission requests for webhooks that are made
-// with controller-runtime: pruned and defaulted by their schemas, with a strict mode.
+// Package admission decodes the objects of admission requests, pruned and
+// defaulted by their schemas, for webhooks that are made with
+// controller-runtime. It has a strict mode.
 //
-// The decoder of controller-runtime takes whatever is there: unknown fields vanish
-// without a word or, in unstructured objects, stay; and defaults are missing in objects that an
-// earlier webhook has changed.
+// The decoder of controller-runtime does neither. It drops unknown fields
+// silently, or keeps them in unstructured objects. An object that an earlier
+// webhook has changed may lack defaults.
 package admission
 
 import (
@@ -17,17 +18,19 @@ import (
 	"github.com/espalier-dev/espalier/kube"
 )
 
-// A Decoder is an admission.Decoder of controller-runtime. It is for any number of goroutines.
+// A Decoder is an admission.Decoder of controller-runtime. Any number of
+// goroutines can use it.
 type Decoder struct {
 	serializer *kube.Serializer
 }
 
 var _ admission.Decoder = (*Decoder)(nil)
 
-// NewDecoder returns a decoder for objects of the resources, of which there is at least one;
-// objects of other kinds are decoded as by controller-runtime, but for the metadata of
-// unstructured ones, which is pruned. If strict is set, unknown and duplicate fields
-// are an error that runtime.IsStrictDecodingError knows, and the object is complete.
+// NewDecoder returns a decoder for objects of the resources, of which there
+// must be at least one. Objects of other kinds are decoded as by
+// controller-runtime, except that the metadata of unstructured ones is pruned.
+// If strict is set, unknown and duplicate fields are an error that
+// runtime.IsStrictDecodingError recognizes, and the object is complete.
 func NewDecoder(scheme *runtime.Scheme, strict bool, resources ...*kube.Resource) (*Decoder, error) {
 	if scheme == nil {
 		return nil, errors.New("admission: the scheme is nil: give the one of the manager")
@@ -40,7 +43,8 @@ func NewDecoder(scheme *runtime.Scheme, strict bool, resources ...*kube.Resource
 }
 
 // Decode decodes the object of the request into an object, which may be a
-// *unstructured.Unstructured. That of a deletion is in OldObject, for DecodeRaw.
+// *unstructured.Unstructured. The object of a deletion is in OldObject: use
+// DecodeRaw for it.
 func (d *Decoder) Decode(req admission.Request, into runtime.Object) error {
 	return d.DecodeRaw(req.Object, into)
 }
@@ -50,7 +54,8 @@ var (
 	errNotMade   = errors.New("admission: the decoder was not made by NewDecoder")
 )
 
-// DecodeRaw decodes any object of a request, such as OldObject.
+// DecodeRaw decodes any object of a request, such as OldObject, into an object,
+// which may be a *unstructured.Unstructured.
 func (d *Decoder) DecodeRaw(raw runtime.RawExtension, into runtime.Object) error {
 	if d.serializer == nil {
 		return errNotMade
