@@ -12,22 +12,25 @@ import (
 // v1beta1 was served until Kubernetes 1.21.
 const v1beta1 = "apiextensions.k8s.io/v1beta1"
 
-// CRD returns why the API server refuses the schemas of the definition, as
-// errors.SchemaErrors with the server's paths and messages, or nil.
+// CRD returns the reasons why the API server refuses the schemas of the
+// definition, as [errors.SchemaErrors] with the server's paths and messages, or
+// nil.
 //
 // It checks what decoding depends on: the schemas of all versions as
-// [Structural] does, that there are such, and
-// spec.preserveUnknownFields. It does not check the rest of a definition, such
-// as its names beyond their presence, its conversion or its printer columns.
-// Definitions of v1beta1 are held to the rules of v1beta1, under which a schema
-// need not be structural where nothing is pruned or defaulted.
+// [Structural] does, that there are schemas, and spec.preserveUnknownFields. It
+// does not check the rest of a definition, such as its conversion, its printer
+// columns, or its names beyond their presence. Definitions of v1beta1 are
+// checked by the rules of v1beta1, under which a schema need not be structural
+// if nothing is pruned or defaulted.
 //
-// The server hoists a schema that all versions share, or that of the only
-// version; errors in it are below spec.validation.openAPIV3Schema though the
-// manifest has it below spec.versions
+// The server moves a schema that all versions share, or that of the only
+// version, to the top. The paths of errors in it are therefore below
+// spec.validation.openAPIV3Schema, although the manifest has it below
+// spec.versions
 // (Convert_v1_CustomResourceDefinitionSpec_To_apiextensions_CustomResourceDefinitionSpec).
 //
-// Of a kind of an OpenAPI document nothing is said: it is no definition. c is only read.
+// For a kind of an OpenAPI document the result is nil, because it is not a
+// definition. CRD does not change c.
 func CRD(c *schema.CRD) error {
 	if c.OpenAPI {
 		return nil

@@ -29,9 +29,11 @@ func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
 	return r.report
 }
 
-// MaxDefaultSteps is how many steps the validation of the defaults of a schema takes, such
-// as the comparison with a value of an enum, or the byte of a message: each part of a default
-// is held against each alternative for it, which is a product of two sizes.
+// MaxDefaultSteps is how many steps the validation of the defaults of a schema
+// may take. A step is, for example, the comparison with one value of an enum,
+// or one byte of a message. The number is bounded because each part of a
+// default is checked against each alternative for it, and the steps are the
+// product of both sizes.
 const MaxDefaultSteps = 1 << 20
 
 // A defaultReport is about defaults.

@@ -1,5 +1,6 @@
-// Package validation says whether the Kubernetes API server would accept a schema or a definition, and
-// why not, with the server's messages, paths and order.
+// Package validation tells whether the Kubernetes API server would accept a
+// schema or a definition and, if not, why, with the server's messages, paths
+// and order.
 //
 //	s, err := schema.Parse(openAPIV3Schema)
 //	err = validation.Structural(s)   // the rules that the server enforces
@@ -8,10 +9,12 @@
 //	crds, err := schema.ParseCRD(manifest)
 //	err = validation.CRD(crds[0])    // the schemas of all its versions, and what goes with them
 //
-// It stands apart from package schema because checking values against formats and patterns, as defaults
-// are, needs package net, net/mail, net/url and regexp, which who only decodes does not link.
+// The package is separate from package schema because defaults are checked
+// against formats and patterns. This needs the packages net, net/mail, net/url
+// and regexp, which programs that only decode need not link.
 //
-// Schemas and definitions are only read, and all functions may be called concurrently.
+// Schemas and definitions are only read. All functions may be called
+// concurrently.
 //
 // # Where the rules come from
 //
@@ -21,5 +24,5 @@
 //	values, formats                              kube-openapi, pkg/validation
 //	metadata in defaults                         apimachinery, pkg/api/validation
 //
-// The release that is followed is Kubernetes 1.37.
+// The rules are those of Kubernetes 1.37.
 package validation

@@ -13,16 +13,18 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Structural says why s is not a structural schema that the API server accepts
-// at the creation of a definition, with its messages, its paths below
-// openAPIV3Schema, and its order: nil, or an [errors.SchemaErrors]. Only rules
-// in CEL (x-kubernetes-validations) are not compiled. A nil s is a schema that is missing.
+// Structural returns the reasons why s is not a structural schema that the API
+// server accepts when a definition is created. The result is nil or an
+// [errors.SchemaErrors], with the server's messages, its paths below
+// openAPIV3Schema, and its order. Rules in CEL (x-kubernetes-validations) are
+// not compiled; everything else is checked. A nil s is a missing schema.
 //
-// Where the server goes through a Go map, and its order is random, Structural
-// goes by name. Its recursion follows s: a schema that holds itself, is deeper than [schema.MaxDepth] or has more than
-// 16 million places is refused as a whole, which no schema is that was parsed. Beyond
-// [MaxErrorBytes] errors are only counted, and beyond [MaxDefaultSteps] defaults
-// are not validated further; both are errors themselves, of the kind TooMany.
+// The server iterates over some Go maps in random order; Structural iterates by
+// name. Its recursion follows s. A schema that contains itself, is deeper than
+// [schema.MaxDepth] or has more than 16 million places is refused as a whole;
+// parsed schemas never are. Beyond [MaxErrorBytes] errors are only counted, and
+// beyond [MaxDefaultSteps] defaults are not validated further. Both are errors
+// themselves, of the kind TooMany.
 func Structural(s *schema.Structural) error {
 	if errs := validateAt(s, "openAPIV3Schema", false); len(errs) > 0 {
 		return errs
@@ -67,9 +69,9 @@ func validateAt(s *schema.Structural, root string, hasStatus bool) errors.Schema
 	return r.errors(p)
 }
 
-// MaxErrorBytes is how much text [Structural] and [Warnings] return, and [CRD] of one
-// schema: a schema may have as many faults as it has nodes, each with a path as long
-// as the schema is deep.
+// MaxErrorBytes is how many bytes of text [Structural] and [Warnings] return,
+// and [CRD] for one schema: 1 MiB. Without a limit, a schema could have as many
+// errors as nodes, each with a path as long as the schema is deep.
 const MaxErrorBytes = 1 << 20
 
 // A report collects errors. Its methods have the names of the constructors in

@@ -10,9 +10,10 @@ import (
 // ("Future of CRDs: Structural Schemas", Kubernetes blog, 2019-06-20) and that
 // the API server does not hold schemas to, or not in that form.
 
-// Warnings says what is doubtful in a schema although [Structural] may
-// accept it: rules for structural schemas that the API server does not enforce.
-// Each says what to do about it. The order is that of the schema, by name.
+// Warnings returns what is questionable in a schema even if [Structural]
+// accepts it: violations of rules for structural schemas that the API server
+// does not enforce. Each message says what to do about it. The order is that of
+// the schema, with members sorted by name.
 func Warnings(s *schema.Structural) errors.SchemaErrors {
 	var r report
 	root := schemapath.Root("openAPIV3Schema")
