@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/kernel"
 	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -108,7 +109,7 @@ func (d *Decoder) exhausted(mark memory.Account) {
 func (d *Decoder) drop() {
 	w := &d.walker
 	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
-	d.builder = builder{}
+	d.values = values.Maker{}
 	w.opened, w.words, w.metadata = nil, nil, nil
 	d.yaml, d.yamlHeld = yamlbridge.Reader{
 		Dialect: d.yaml.Dialect, Origin: d.origin, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,

@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -37,7 +38,7 @@ type Decoder struct {
 	yamlHeld int
 	// result is what Unmarshal makes values of.
 	result     []byte
-	builder    builder
+	values     values.Maker
 	interfaces jsonv2.Options
 
 	// duplicates are those of a YAML document in the server's words.
@@ -323,7 +324,7 @@ const (
 func (d *Decoder) held() int {
 	w := &d.walker
 	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, loserSize, spanSize = 32, 24, 48, 32, 32, 16, 16, 32
-	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + cap(w.roomy) + d.builder.held() +
+	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + cap(w.roomy) + d.values.Held() +
 		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
 		cap(w.places)*placeSize + cap(w.scratch) + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
 		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +

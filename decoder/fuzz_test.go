@@ -149,7 +149,7 @@ func hasOddDefaults(s *schema.Structural, odd bool) bool {
 		return false
 	}
 	found := odd && s.Default != nil || bytes.Contains(s.Default, []byte("metadata")) ||
-		hasOddDefaults(items(s), odd) || hasOddDefaults(values(s), true)
+		hasOddDefaults(items(s), odd) || hasOddDefaults(valuesOf(s), true)
 	for name, p := range s.Properties {
 		found = found || hasOddDefaults(p, odd || s.XEmbeddedResource && name == "metadata")
 	}

@@ -48,7 +48,7 @@ func items(s *schema.Structural) *schema.Structural {
 	return s.Items.Schema
 }
 
-func values(s *schema.Structural) *schema.Structural {
+func valuesOf(s *schema.Structural) *schema.Structural {
 	if s == nil || s.AdditionalProperties == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func (r *naive) prune(x any, s *schema.Structural, path string, keep bool) {
 			case property != nil:
 				r.prune(x[name], property, child(path, name), keep && !r.restarts(property))
 			case s != nil && s.AdditionalProperties != nil:
-				r.prune(x[name], values(s), child(path, name), keep && !r.restarts(values(s)))
+				r.prune(x[name], valuesOf(s), child(path, name), keep && !r.restarts(valuesOf(s)))
 			case keep:
 			default:
 				delete(x, name)
@@ -132,7 +132,7 @@ func dropNulls(x any, s *schema.Structural, root bool) {
 			}
 			below := s.Properties[name]
 			if below == nil {
-				below = values(s)
+				below = valuesOf(s)
 			}
 			if x[name] == nil && below != nil && !below.Nullable && !hasDefault(below) {
 				delete(x, name)
@@ -177,7 +177,7 @@ func (r *naive) metadata(x any, s *schema.Structural, path string) {
 			if p := s.Properties[name]; p != nil {
 				r.metadata(v, p, child(path, name))
 			} else {
-				r.metadata(v, values(s), child(path, name))
+				r.metadata(v, valuesOf(s), child(path, name))
 			}
 		}
 	case []any:
@@ -218,7 +218,7 @@ func (r *naive) fill(x any, s *schema.Structural) {
 		for name, v := range x {
 			p := s.Properties[name]
 			if p == nil {
-				p = values(s)
+				p = valuesOf(s)
 				if p != nil && hasDefault(p) && isAbsent(v, true, p) {
 					x[name] = defaultOf(p)
 				}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -19,56 +20,43 @@ var poisoned = &program.Node{}
 func (d *Decoder) poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	w := &d.walker
-	fill(d.result, text)
-	fill(d.output, text)
-	fill(d.scratch, text)
-	fill(w.opened, text)
-	fill(w.roomy, text)
-	fill(w.arena, text)
-	fill(w.findings.scratch, text)
-	fill(w.paths, text)
-	fill(w.texts, text)
+	memory.Fill(d.result, text)
+	memory.Fill(d.output, text)
+	memory.Fill(d.scratch, text)
+	memory.Fill(w.opened, text)
+	memory.Fill(w.roomy, text)
+	memory.Fill(w.arena, text)
+	memory.Fill(w.findings.scratch, text)
+	memory.Fill(w.paths, text)
+	memory.Fill(w.texts, text)
 
-	fill(w.frames, frame{node: poisoned, seen: math.MaxUint64, words: number, names: number, cur: number, cell: number, kind: text})
-	fill(w.words, math.MaxUint64)
-	fill(w.outer, math.MaxUint64)
-	fill(w.names, name{at: number, text: number, n: number, tag: number & math.MaxUint32, group: number})
-	fill(w.few, name{at: number, text: number, n: number})
-	fill(w.levels, level{names: number, index: number, tags: math.MaxUint64})
-	fill(w.left, errors.Position{Line: number})
-	fill(w.filter, math.MaxUint64)
-	fill(w.shared, number)
-	fill(w.table, math.MaxUint32)
-	fill(w.losers, loser{number, number})
-	fill(w.seconds, number)
-	fill(w.groups, group{number, number, number, number})
-	fill(w.records, record{kind: text, at: number, path: number, end: number, sort: number, text: number})
-	fill(w.order, ordered{key: math.MaxUint64, at: number, rank: text})
-	fill(w.places, place{at: number})
-	fill(w.list, errors.Finding{Kind: text})
-	fill(w.steps, pathStep{number, number, number})
+	memory.Fill(w.frames, frame{node: poisoned, seen: math.MaxUint64, words: number, names: number, cur: number, cell: number, kind: text})
+	memory.Fill(w.words, math.MaxUint64)
+	memory.Fill(w.outer, math.MaxUint64)
+	memory.Fill(w.names, name{at: number, text: number, n: number, tag: number & math.MaxUint32, group: number})
+	memory.Fill(w.few, name{at: number, text: number, n: number})
+	memory.Fill(w.levels, level{names: number, index: number, tags: math.MaxUint64})
+	memory.Fill(w.left, errors.Position{Line: number})
+	memory.Fill(w.filter, math.MaxUint64)
+	memory.Fill(w.shared, number)
+	memory.Fill(w.table, math.MaxUint32)
+	memory.Fill(w.losers, loser{number, number})
+	memory.Fill(w.seconds, number)
+	memory.Fill(w.groups, group{number, number, number, number})
+	memory.Fill(w.records, record{kind: text, at: number, path: number, end: number, sort: number, text: number})
+	memory.Fill(w.order, ordered{key: math.MaxUint64, at: number, rank: text})
+	memory.Fill(w.places, place{at: number})
+	memory.Fill(w.list, errors.Finding{Kind: text})
+	memory.Fill(w.steps, pathStep{number, number, number})
 
-	fill(w.metadata, metadataSpan{at: number, source: number})
+	memory.Fill(w.metadata, metadataSpan{at: number, source: number})
 
-	b := &d.builder
-	fill(b.text, text)
-	fill(b.unescaped, text)
-	fill(b.entries, entry{math.MaxUint64, math.MaxUint64})
-	fill(b.open, openContainer{entry: number, cell: number})
-	fill(b.parents, parent{left: number})
+	d.values.Poison()
 }
 
 // poisonTexts does it for texts, of which one may be what is read next.
 func (d *Decoder) poisonTexts() {
-	fill(d.stream, 0xdb)
-	fill(d.json, 0xdb)
-	fill(d.repaired.text, 0xdb)
-}
-
-// fill fills a slice to its capacity.
-func fill[T any](list []T, with T) {
-	list = list[:cap(list)]
-	for i := range list {
-		list[i] = with
-	}
+	memory.Fill(d.stream, 0xdb)
+	memory.Fill(d.json, 0xdb)
+	memory.Fill(d.repaired.text, 0xdb)
 }

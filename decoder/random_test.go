@@ -128,7 +128,7 @@ func (w *writer) object(s *schema.Structural, depth int) {
 		w.b.WriteByte(':')
 		below := s.Properties[name]
 		if below == nil {
-			below = values(s)
+			below = valuesOf(s)
 		}
 		switch {
 		case (depth == 0 || s.XEmbeddedResource) && name == "metadata":

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/values"
 )
 
 // Unmarshal stores the JSON document src, pruned and defaulted by the schema,
@@ -114,9 +115,9 @@ func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 	return err
 }
 
-var zeros [readPadding]byte
+var zeros [values.Padding]byte
 
-// padded returns the result with what build needs behind it.
+// padded returns the result with what a values.Maker needs behind it.
 func (d *Decoder) padded(out []byte) []byte {
 	out = append(out, zeros[:]...)
 	d.result = out
@@ -125,10 +126,10 @@ func (d *Decoder) padded(out []byte) []byte {
 
 // build makes maps and slices of a result, which has zeros behind it.
 func (d *Decoder) build(text []byte, root *program.Node) any {
-	d.builder.predicted, d.builder.nameBytes = d.walker.predicted, d.walker.limits.NameBytes
-	d.builder.separate = d.separate
-	d.builder.program = d.walker.program
-	return d.builder.build(text, root)
+	m := &d.values
+	m.Program, m.Predicted = d.walker.program, d.walker.predicted
+	m.NameBytes, m.Separate = d.walker.limits.NameBytes, d.separate
+	return m.Make(text, root)
 }
 
 func noObject(out []byte, at errors.Position) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
@@ -264,4 +265,24 @@ func TestUnmarshalNoObject(t *testing.T) {
 	}
 	require.NoError(t, d.UnmarshalYAML([]byte("~"), &v))
 	require.Nil(t, v)
+}
+
+// TestUnmarshalSharesNames holds that declared names are the schema's strings, in results of all decoders, and others are
+// copies.
+func TestUnmarshalSharesNames(t *testing.T) {
+	p := compile(t, "{type: object, properties: {declared: {type: object, additionalProperties: {type: string}}}}", schema.ResourceRoot(false))
+	namesOf := func() (declared, other *byte) {
+		var v map[string]any
+		require.NoError(t, decoder.New(p).Unmarshal([]byte(`{"declared":{"other":"text"}}`), &v))
+		for name, members := range v {
+			for below := range members.(map[string]any) {
+				declared, other = unsafe.StringData(name), unsafe.StringData(below)
+			}
+		}
+		return declared, other
+	}
+	declared, other := namesOf()
+	again, otherAgain := namesOf()
+	require.Same(t, declared, again)
+	require.NotSame(t, other, otherAgain)
 }

@@ -36,6 +36,7 @@ var linked = []string{
 	module + "internal/program",
 	module + "internal/schemapath",
 	module + "internal/steps",
+	module + "internal/values",
 	module + "schema",
 	module + "yamlbridge",
 	"sigs.k8s.io/json",

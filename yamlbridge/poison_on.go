@@ -2,7 +2,11 @@
 
 package yamlbridge
 
-import "math"
+import (
+	"math"
+
+	"github.com/espalier-dev/espalier/internal/memory"
+)
 
 // poison overwrites all that is left of the document before in the reader's buffers. Under the
 // build tag of its name it is called before each document, so that tests see what would leak
@@ -10,32 +14,24 @@ import "math"
 func (r *Reader) poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	bad := span{number, number}
-	fill(r.text, text)
-	fill(r.scratch, text)
-	fill(r.unescaped, text)
-	fill(r.breaks, text)
-	fill(r.side, text)
-	fill(r.blocks, block{number, number})
-	fill(r.stack, frame{column: number, start: number, anchor: number, height: number, state: text, next: text})
+	memory.Fill(r.text, text)
+	memory.Fill(r.scratch, text)
+	memory.Fill(r.unescaped, text)
+	memory.Fill(r.breaks, text)
+	memory.Fill(r.side, text)
+	memory.Fill(r.blocks, block{number, number})
+	memory.Fill(r.stack, frame{column: number, start: number, anchor: number, height: number, state: text, next: text})
 	for _, t := range []*trail{&r.main, &r.aside} {
-		fill(t.marks, mark{math.MaxUint32, math.MaxUint32})
-		fill(t.copies, copied{number, number, number, true})
+		memory.Fill(t.marks, mark{math.MaxUint32, math.MaxUint32})
+		memory.Fill(t.copies, copied{number, number, number, true})
 	}
-	fill(r.anchors, anchor{name: bad.packed(), at: bad.packed(), open: true, height: number})
-	fill(r.byName.slots, math.MaxUint64)
-	fill(r.names.slots, math.MaxUint64)
-	fill(r.names.spare, math.MaxUint64)
-	fill(r.typed, typedKey{at: number})
-	fill(r.merges, merging{at: number, value: number})
-	fill(r.sources, source{span: bad, anchor: number, depth: number})
-	fill(r.found, source{span: bad, anchor: number, depth: number})
-	fill(r.merged, bad)
-}
-
-// fill fills a slice to its capacity.
-func fill[T any](list []T, with T) {
-	list = list[:cap(list)]
-	for i := range list {
-		list[i] = with
-	}
+	memory.Fill(r.anchors, anchor{name: bad.packed(), at: bad.packed(), open: true, height: number})
+	memory.Fill(r.byName.slots, math.MaxUint64)
+	memory.Fill(r.names.slots, math.MaxUint64)
+	memory.Fill(r.names.spare, math.MaxUint64)
+	memory.Fill(r.typed, typedKey{at: number})
+	memory.Fill(r.merges, merging{at: number, value: number})
+	memory.Fill(r.sources, source{span: bad, anchor: number, depth: number})
+	memory.Fill(r.found, source{span: bad, anchor: number, depth: number})
+	memory.Fill(r.merged, bad)
 }

@@ -1,4 +1,4 @@
-package decoder
+package values
 
 import (
 	"fmt"
@@ -10,21 +10,36 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// builderFor returns the builder of a decoder for a schema, with a text that is ready to be read.
-func builderFor(t *testing.T, schemaText, text string, opts ...Option) *builder {
-	d := New(compileYAML(t, schemaText, schema.ResourceRoot(false)), opts...)
-	b := &d.builder
-	b.program, b.predicted, b.nameBytes = d.walker.program, d.walker.predicted, d.walker.limits.NameBytes
-	b.src = append([]byte(text), zeros[:]...)
-	return b
+const (
+	anything  = "x-kubernetes-preserve-unknown-fields: true"
+	nameBytes = 50_000 // as a decoder has it
+)
+
+// makerFor returns a Maker for a schema, whose fields are not predicted yet, and what governs
+// the root.
+func makerFor(t *testing.T, schemaText string, nameBytes int) (*Maker, *program.Node) {
+	t.Helper()
+	s, err := schema.Parse([]byte(schemaText))
+	require.NoError(t, err)
+	compiled, err := schema.Compile(s, schema.ResourceRoot(false))
+	require.NoError(t, err)
+	p := program.Of(compiled)
+	m := &Maker{Program: p, Predicted: make([]*program.Field, p.Cells), NameBytes: nameBytes}
+	for i := range m.Predicted {
+		m.Predicted[i] = program.NoField
+	}
+	return m, p.Root
 }
+
+// padded returns a text with zeros behind it.
+func padded(text string) []byte { return append([]byte(text), make([]byte, Padding)...) }
 
 // TestReadAtOnce holds that what is common is read without leaving scan, when there is room and names are predicted.
 func TestReadAtOnce(t *testing.T) {
-	const anything = "x-kubernetes-preserve-unknown-fields: true"
 	var strs, names, fields []string
 	for n := range 100 {
 		strs = append(strs, `"`+strings.Repeat("s", n)+`"`)
@@ -46,15 +61,16 @@ func TestReadAtOnce(t *testing.T) {
 		"fields":       {declared + "}}", strings.ReplaceAll("{"+strings.Join(fields, ",")+"}", " ", "")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := builderFor(t, c.schema, c.text, Limits{NameBytes: 32 - len(`"":`)})
-			b.read(b.program.Root)
-			want, texts := slices.Clone(b.entries[:b.reading.entries]), string(b.text)
+			m, root := makerFor(t, c.schema, 32-len(`"":`))
+			m.src = padded(c.text)
+			m.read(root)
+			want, texts := slices.Clone(m.entries[:m.cursor.entries]), string(m.chunks.text)
 
-			b.reading = reading{pos: strings.IndexAny(c.text, `["{`), entries: 1, node: b.program.Root}
-			b.entries[0], b.text = entry{}, b.text[:len(b.src)]
-			require.Equal(t, readNothing, b.scan(readValue), "at %d", b.pos)
-			assert.Equal(t, want, b.entries[:b.reading.entries])
-			assert.Equal(t, texts, string(b.text[:b.texts]))
+			m.cursor = cursor{pos: strings.IndexAny(c.text, `["{`), entries: 1, node: root}
+			m.entries[0], m.chunks.text = entry{}, m.chunks.text[:len(m.src)]
+			require.Equal(t, readNothing, m.scan(readValue), "at %d", m.cursor.pos)
+			assert.Equal(t, want, m.entries[:m.cursor.entries])
+			assert.Equal(t, texts, string(m.chunks.text[:m.cursor.texts]))
 		})
 	}
 }
@@ -75,19 +91,20 @@ func TestReadCounts(t *testing.T) {
 		{`"\n` + strings.Repeat("x", longLength-3) + `"`, 1, 0, "\n" + strings.Repeat("x", longLength-3)},
 		{`"\n` + strings.Repeat("x", longLength-2) + `"`, 1, 0, ""},
 	} {
-		b := builderFor(t, "x-kubernetes-preserve-unknown-fields: true", c.text)
-		b.chunks.start()
-		b.read(b.program.Root)
-		assert.Equal(t, c.strings, b.strings, c.text)
-		assert.Equal(t, c.numbers, b.numbers, c.text)
-		assert.Equal(t, c.texts, string(b.text), c.text)
+		m, root := makerFor(t, anything, nameBytes)
+		m.src = padded(c.text)
+		m.chunks.start(false)
+		m.read(root)
+		assert.Equal(t, c.strings, m.chunks.strings, c.text)
+		assert.Equal(t, c.numbers, m.chunks.numbers, c.text)
+		assert.Equal(t, c.texts, string(m.chunks.text), c.text)
 	}
 }
 
-// TestUnmarshalNames holds that declared names are the schema's strings, however they are written, wherever the schema knows
+// TestNames holds that declared names are the schema's strings, however they are written, wherever the schema knows
 // them.
-func TestUnmarshalNames(t *testing.T) {
-	d := New(compileYAML(t, `
+func TestNames(t *testing.T) {
+	m, root := makerFor(t, `
 type: object
 properties:
   a: {type: object, additionalProperties: {type: object, properties: {b: {type: integer}, longer-than-sixteen-bytes: {type: integer}}}}
@@ -95,9 +112,9 @@ properties:
   open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: integer}}}
   both: {type: object, properties: {b: {type: integer}}, additionalProperties: {type: object, properties: {c: {type: integer}}}}
   longer-than-thirty-two-bytes-with-quotes: {type: integer}
-`, schema.ResourceRoot(false)))
+`, nameBytes)
 	declared := make(map[string]map[*byte]bool)
-	for _, n := range d.walker.program.Nodes {
+	for _, n := range m.Program.Nodes {
 		for i := range n.Fields {
 			name := n.Fields[i].Name()
 			if declared[name] == nil {
@@ -130,27 +147,23 @@ properties:
 		`{"longer-than-thirty-two-bytes-with-quotes":4,"open":{"b":1},"list":[{"c":[{"b":2},{"b":3}],"b":1}],"a":{"k":{"b":1},"l":{"longer-than-sixteen-bytes":3,"b":2}},"both":{"k":{"c":1},"b":1}}`,
 	} {
 		for range 2 {
-			var v any
-			require.NoError(t, d.Unmarshal([]byte(doc), &v))
-			require.Equal(t, 15, check(v), doc)
+			require.Equal(t, 15, check(m.Make(padded(doc), root)), doc)
 		}
 	}
 }
 
-// TestUnmarshalNamesThatDifferLittle has pairs of declared names that differ in one byte, wherever that is, in turns.
-func TestUnmarshalNamesThatDifferLittle(t *testing.T) {
+// TestNamesThatDifferLittle has pairs of declared names that differ in one byte, wherever that is, in turns.
+func TestNamesThatDifferLittle(t *testing.T) {
 	for _, length := range []int{1, 12, 13, 14, 15, 28, 29, 30, 31, 45, 60} {
 		for at := range length {
 			x := strings.Repeat("abcdefghijklmno", 4)[:length]
 			y := x[:at] + "-" + x[at+1:]
-			d := New(compileYAML(t, fmt.Sprintf("{type: array, items: {type: object, properties: {%s: {type: integer}, ? %q\n: {type: integer}}}}", x, y), schema.ResourceRoot(false)))
+			m, root := makerFor(t, fmt.Sprintf("{type: array, items: {type: object, properties: {%s: {type: integer}, ? %q\n: {type: integer}}}}", x, y), nameBytes)
 			doc := fmt.Sprintf(`[{"%s":1},{"%s":2},{"%s":3},{"%s":4,"%s":5},{"%s":6,"%s":7}]`, x, y, x, y, x, y, x)
-			var v any
-			require.NoError(t, d.Unmarshal([]byte(doc), &v))
 			require.Equal(t, []any{
 				map[string]any{x: int64(1)}, map[string]any{y: int64(2)}, map[string]any{x: int64(3)},
 				map[string]any{y: int64(4), x: int64(5)}, map[string]any{y: int64(6), x: int64(7)},
-			}, v)
+			}, m.Make(padded(doc), root))
 		}
 	}
 }

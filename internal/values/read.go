@@ -1,8 +1,8 @@
-package decoder
+package values
 
-// NOTE: A result is read by builder.scan, which is made like walker.plain: it calls nothing,
-// so that what it knows stays in registers, and ends where it needs a call; read does that and
-// lets it go on. It judges nothing, as the text is known to be valid, and does not ask
+// NOTE: A result is read by Maker.scan, which is made like the machine plain of package
+// decoder: it calls nothing, so that what it knows stays in registers, and ends where it
+// needs a call; read does that and lets it go on. It judges nothing, as the text is known to be valid, and does not ask
 // whether the text ends, as zeros stand behind it.
 
 import (
@@ -57,22 +57,19 @@ func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
 type openContainer struct {
 	node  *program.Node // nil below what the program knows
 	entry int
-	cell  int32 // as in the walker
+	cell  int32 // of the node, see Maker.Predicted
 	array bool
 }
-
-// readPadding is how many bytes have to stand behind a text that is read.
-const readPadding = 24
 
 // A readNeed is what scan ends for.
 type readNeed uint8
 
 const (
 	readNothing readNeed = iota // the value is complete
-	readRoom                    // in entries or open, for the value at b.pos
-	readString                  // at b.pos
-	readNumber                  // at b.pos
-	readField                   // of the name at b.pos
+	readRoom                    // in entries or open, for the value at the cursor
+	readString                  // at the cursor
+	readNumber                  // at the cursor
+	readField                   // of the name at the cursor
 )
 
 // The places at which scan goes on.
@@ -83,8 +80,8 @@ const (
 	readFieldValue
 )
 
-// A reading is where scan is.
-type reading struct {
+// A cursor is where scan is.
+type cursor struct {
 	pos     int
 	entries int // in use
 	texts   int // bytes in use
@@ -95,108 +92,108 @@ type reading struct {
 }
 
 // read notes what is in the text, whose root node n governs.
-func (b *builder) read(n *program.Node) {
-	b.reading = reading{pos: jsonwire.Blanks(b.src, 0), entries: 1, node: n}
-	b.text = slices.Grow(b.text[:0], len(b.src))[:len(b.src)]
-	if len(b.open) == 0 {
-		b.open = make([]openContainer, 16)
-		b.entries = make([]entry, 64)
+func (m *Maker) read(n *program.Node) {
+	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
+	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
+	if len(m.open) == 0 {
+		m.open = make([]openContainer, 16)
+		m.entries = make([]entry, 64)
 	}
-	b.entries[0], b.open[0] = entry{}, openContainer{array: true} // whose element is the value
+	m.entries[0], m.open[0] = entry{}, openContainer{array: true} // whose element is the value
 	for place := readValue; ; {
-		switch b.scan(place) {
+		switch m.scan(place) {
 		case readNothing:
-			b.text = b.text[:b.texts]
+			m.chunks.text = m.chunks.text[:m.cursor.texts]
 			return
 		case readRoom:
-			if b.reading.entries+2 > len(b.entries) {
-				b.entries = append(b.entries, make([]entry, len(b.entries))...)
+			if m.cursor.entries+2 > len(m.entries) {
+				m.entries = append(m.entries, make([]entry, len(m.entries))...)
 			} else {
-				b.open = append(b.open, make([]openContainer, len(b.open))...)
+				m.open = append(m.open, make([]openContainer, len(m.open))...)
 			}
 			place = readValue
 		case readString:
-			b.takeString()
+			m.takeString()
 			place = readAfterString
 		case readNumber:
-			end, kind, number := scanNumber(b.src, b.pos)
+			end, kind, number := scanNumber(m.src, m.cursor.pos)
 			if kind == entryFloat || number > maxShared {
-				b.numbers++
+				m.chunks.numbers++
 			}
-			b.pos = end
-			b.note(kind, 0, number)
+			m.cursor.pos = end
+			m.note(kind, 0, number)
 			place = readAfter
 		case readField:
-			place = b.member()
+			place = m.member()
 		}
 	}
 }
 
-func (b *builder) note(kind entryKind, low int, rest uint64) {
-	b.entries[b.reading.entries] = makeEntry(kind, low, rest)
-	b.reading.entries++
+func (m *Maker) note(kind entryKind, low int, rest uint64) {
+	m.entries[m.cursor.entries] = makeEntry(kind, low, rest)
+	m.cursor.entries++
 }
 
-// takeString notes the string at b.pos, up to its closing quote, and copies it if it is short.
-func (b *builder) takeString() {
-	from := b.pos + 1
-	to, escaped, _ := jsonwire.ScanString(b.src, from)
-	b.pos = to
+// takeString notes the string at the cursor, up to its closing quote, and copies it if it is short.
+func (m *Maker) takeString() {
+	from := m.cursor.pos + 1
+	to, escaped, _ := jsonwire.ScanString(m.src, from)
+	m.cursor.pos = to
 	switch {
 	case to-from >= longLength && escaped:
-		b.note(entryEscaped, from, uint64(to))
+		m.note(entryEscaped, from, uint64(to))
 	case to-from >= longLength:
-		b.note(entryLong, from, uint64(to))
+		m.note(entryLong, from, uint64(to))
 	default:
-		at := b.texts
+		at := m.cursor.texts
 		if escaped {
-			b.texts = len(jsonwire.AppendUnescaped(b.text[:at], b.src[from:to]))
+			m.cursor.texts = len(jsonwire.AppendUnescaped(m.chunks.text[:at], m.src[from:to]))
 		} else {
-			b.texts += copy(b.text[at:], b.src[from:to])
+			m.cursor.texts += copy(m.chunks.text[at:], m.src[from:to])
 		}
-		b.note(entryText, at, uint64(b.texts))
+		m.note(entryText, at, uint64(m.cursor.texts))
 	}
 }
 
 // member reads the name of a member up to its value.
-func (b *builder) member() (place int) {
-	top := &b.open[b.depth]
-	from := b.pos + 1
-	end, escaped, _ := jsonwire.ScanString(b.src, from)
-	name := b.src[from:end]
+func (m *Maker) member() (place int) {
+	top := &m.open[m.cursor.depth]
+	from := m.cursor.pos + 1
+	end, escaped, _ := jsonwire.ScanString(m.src, from)
+	name := m.src[from:end]
 	if escaped {
-		b.unescaped = jsonwire.AppendUnescaped(b.unescaped[:0], name)
-		name = b.unescaped
+		m.unescaped = jsonwire.AppendUnescaped(m.unescaped[:0], name)
+		name = m.unescaped
 	}
 	if f := top.node.Find(name); f != nil {
-		if len(name) <= b.nameBytes {
-			b.predicted[b.cell] = f // a default may have names that no document may
+		if len(name) <= m.NameBytes {
+			m.Predicted[m.cursor.cell] = f // a default may have names that no document may
 		}
-		b.pos, b.field = jsonwire.Blanks(b.src, end+1)+1, f
+		m.cursor.pos, m.cursor.field = jsonwire.Blanks(m.src, end+1)+1, f
 		return readFieldValue
 	}
-	b.node = nil
+	m.cursor.node = nil
 	if top.node.Unknown != nil {
-		b.node = top.node.Unknown.Node
+		m.cursor.node = top.node.Unknown.Node
 	}
-	b.takeString()
+	m.takeString()
 	return readAfterString
 }
 
 // scan reads on from a place, up to what it needs somebody else for.
 //
-// NOTE: keep this function free of calls, as walker.plain.
-func (b *builder) scan(place int) readNeed {
+// NOTE: keep this function free of calls, as plain of package decoder.
+func (m *Maker) scan(place int) readNeed {
 	var (
-		src     = b.src
-		entries = b.entries
-		text    = b.text
-		i       = b.pos
-		at      = b.reading.entries
-		texts   = b.texts
-		cell    = b.cell
-		n       = b.node
-		top     = &b.open[b.depth]
+		src     = m.src
+		entries = m.entries
+		text    = m.chunks.text
+		i       = m.cursor.pos
+		at      = m.cursor.entries
+		texts   = m.cursor.texts
+		cell    = m.cursor.cell
+		n       = m.cursor.node
+		top     = &m.open[m.cursor.depth]
 		f       *program.Field
 		c       byte
 	)
@@ -206,13 +203,13 @@ func (b *builder) scan(place int) readNeed {
 	case readAfter:
 		goto after
 	case readFieldValue:
-		f = b.field
+		f = m.cursor.field
 		goto field
 	}
 
 value: // that node n governs
-	if at+2 > len(entries) || b.depth+1 == len(b.open) {
-		b.leave(i, at, texts, cell, n)
+	if at+2 > len(entries) || m.cursor.depth+1 == len(m.open) {
+		m.cursor.leave(i, at, texts, cell, n)
 		return readRoom
 	}
 	entries[top.entry].rest++
@@ -222,13 +219,13 @@ value: // that node n governs
 		c = src[i]
 	}
 	if c == '"' {
-		b.strings++
+		m.chunks.strings++
 		goto str
 	}
 	if c == '{' || c == '[' {
 		top.cell = cell
-		b.depth++
-		top = &b.open[b.depth]
+		m.cursor.depth++
+		top = &m.open[m.cursor.depth]
 		top.node, top.entry, top.array = n, at, c == '['
 		entries[at] = entry{head: uint64(entryArray) << kindShift}
 		if c == '{' {
@@ -265,7 +262,7 @@ value: // that node n governs
 			x = x*10 + uint64(c-'0')
 		}
 		if x > maxShared {
-			b.numbers++
+			m.chunks.numbers++
 		}
 		entries[at] = entry{uint64(entryInt) << kindShift, x}
 		i += digits
@@ -285,8 +282,8 @@ value: // that node n governs
 	at++
 
 after: // a value
-	if b.depth == 0 {
-		b.leave(i, at, texts, cell, nil)
+	if m.cursor.depth == 0 {
+		m.cursor.leave(i, at, texts, cell, nil)
 		return readNothing
 	}
 	c = src[i]
@@ -319,7 +316,7 @@ name:
 		}
 		goto str
 	}
-	f = b.predicted[cell]
+	f = m.Predicted[cell]
 	if i < 0 || i > len(src)-16 {
 		goto find
 	}
@@ -384,7 +381,7 @@ str: // a string, or a name that is not declared, from its quote on
 afterString:
 	i++
 	c = src[i]
-	if c <= ' ' && b.depth > 0 {
+	if c <= ' ' && m.cursor.depth > 0 {
 		for c <= ' ' {
 			i = jsonwire.PastBlank(src, i)
 			c = src[i]
@@ -398,27 +395,27 @@ afterString:
 
 end: // of a container
 	i++
-	b.depth--
-	top = &b.open[b.depth]
+	m.cursor.depth--
+	top = &m.open[m.cursor.depth]
 	cell = top.cell
 	goto after
 
 slowString:
-	b.leave(i, at, texts, cell, n)
+	m.cursor.leave(i, at, texts, cell, n)
 	return readString
 
 number:
-	b.leave(i, at, texts, cell, n)
+	m.cursor.leave(i, at, texts, cell, n)
 	return readNumber
 
 find:
-	b.leave(i, at, texts, cell, n)
+	m.cursor.leave(i, at, texts, cell, n)
 	return readField
 }
 
 // leave notes where scan is.
-func (b *builder) leave(i, entries, texts int, cell int32, n *program.Node) {
-	b.pos, b.reading.entries, b.texts, b.cell, b.node = i, entries, texts, cell, n
+func (c *cursor) leave(i, entries, texts int, cell int32, n *program.Node) {
+	c.pos, c.entries, c.texts, c.cell, c.node = i, entries, texts, cell, n
 }
 
 // scanNumber scans the number at i: an integer that fits int64 is one, and all else is a

@@ -1,4 +1,4 @@
-package decoder
+package values
 
 // NOTE: The strings and numbers of a result are cut out of chunks, as to allocate each by
 // itself costs more than all else that is done to it. Whoever keeps one of them keeps its
@@ -20,10 +20,11 @@ type chunks struct {
 
 	cutting        string // the current chunk, a copy of text from cutFrom to cutTo
 	cutFrom, cutTo int
-	boxes
+	boxes          boxes
 }
 
-func (c *chunks) start() {
+func (c *chunks) start(separate bool) {
+	c.separate = separate
 	c.strings, c.numbers = 0, 0
 	c.cutFrom, c.cutTo = 0, 0
 }

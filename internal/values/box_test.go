@@ -1,6 +1,6 @@
 //go:build !purego
 
-package decoder
+package values
 
 import (
 	"strings"
@@ -8,20 +8,18 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestUnmarshalLongStrings has strings and names of about the length from which on each is allocated by itself.
-func TestUnmarshalLongStrings(t *testing.T) {
-	d := New(compileYAML(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+// TestLongStrings has strings and names of about the length from which on each is allocated by itself.
+func TestLongStrings(t *testing.T) {
+	m, root := makerFor(t, anything, nameBytes)
 	const count = 20
 	for n := longLength - 3; n <= longLength+3; n++ {
 		x := strings.Repeat("x", n)
 		for _, c := range []struct{ raw, says string }{{x, x}, {x[2:] + `\n`, x[2:] + "\n"}, {`\u00e9` + x[6:], "é" + x[6:]}, {`\\` + x[2:], `\` + x[2:]}} {
-			doc := []byte("[" + strings.Repeat(`"`+c.raw+`",`, count) + `{"` + c.raw + `":true}]`)
+			doc := padded("[" + strings.Repeat(`"`+c.raw+`",`, count) + `{"` + c.raw + `":true}]`)
 			var v any
-			decode := func() { require.NoError(t, d.Unmarshal(doc, &v)) }
+			decode := func() { v = m.Make(doc, root) }
 			decode()
 			list := v.([]any)
 			for _, s := range list[:count] {
@@ -40,13 +38,12 @@ func TestUnmarshalLongStrings(t *testing.T) {
 	}
 }
 
-// TestUnmarshalAllocations: what a chunk holds costs no more than one string.
-func TestUnmarshalAllocations(t *testing.T) {
-	d := New(compileYAML(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+// TestAllocations: what a chunk holds costs no more than one string.
+func TestAllocations(t *testing.T) {
+	m, root := makerFor(t, anything, nameBytes)
 	allocations := func(doc string) float64 {
-		var v any
-		src := []byte(doc)
-		return testing.AllocsPerRun(10, func() { require.NoError(t, d.Unmarshal(src, &v)) })
+		src := padded(doc)
+		return testing.AllocsPerRun(10, func() { m.Make(src, root) })
 	}
 	one := allocations(`["ab"]`)
 	for _, doc := range []string{`["ab","c"]`, `["","a","bc",""]`, `["ab","\u0062","c"]`, "[" + strings.Repeat(`"abc",`, boxChunk-1) + `"d"]`} {

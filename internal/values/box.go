@@ -1,6 +1,6 @@
 //go:build !purego
 
-package decoder
+package values
 
 import (
 	"math"
@@ -20,15 +20,15 @@ func (c *chunks) boxString(s string) any {
 	if c.separate || len(s) >= longLength {
 		return s
 	}
-	n := len(c.freeStrings)
-	if n == cap(c.freeStrings) {
+	n := len(c.boxes.freeStrings)
+	if n == cap(c.boxes.freeStrings) {
 		n = 0
-		c.freeStrings = make([]string, 0, min(c.strings, boxChunk))
-		c.strings -= cap(c.freeStrings)
+		c.boxes.freeStrings = make([]string, 0, min(c.strings, boxChunk))
+		c.strings -= cap(c.boxes.freeStrings)
 	}
-	c.freeStrings = c.freeStrings[:n+1]
-	c.freeStrings[n] = s
-	return box(anyString, unsafe.Pointer(&c.freeStrings[n]))
+	c.boxes.freeStrings = c.boxes.freeStrings[:n+1]
+	c.boxes.freeStrings[n] = s
+	return box(anyString, unsafe.Pointer(&c.boxes.freeStrings[n]))
 }
 
 // boxInt returns x as an interface value.
@@ -52,20 +52,17 @@ func (c *chunks) boxFloat(x float64) any {
 }
 
 func (c *chunks) word() *uint64 {
-	n := len(c.freeWords)
-	if n == cap(c.freeWords) {
+	n := len(c.boxes.freeWords)
+	if n == cap(c.boxes.freeWords) {
 		n = 0
-		c.freeWords = make([]uint64, 0, min(c.numbers, boxChunk))
-		c.numbers -= cap(c.freeWords)
+		c.boxes.freeWords = make([]uint64, 0, min(c.numbers, boxChunk))
+		c.numbers -= cap(c.boxes.freeWords)
 	}
-	c.freeWords = c.freeWords[:n+1]
-	return &c.freeWords[n]
+	c.boxes.freeWords = c.boxes.freeWords[:n+1]
+	return &c.boxes.freeWords[n]
 }
 
 var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
-
-// address returns where b starts, which is not empty.
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // box returns a value of the type of like, whose data are at p.
 func box(like any, p unsafe.Pointer) any {

@@ -1,0 +1,102 @@
+package values
+
+import (
+	"math/bits"
+	"runtime"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/json"
+)
+
+// ofSchema are texts that the schema below governs in part, and others.
+var ofSchema = []string{
+	`null`, `true`, ` false `, `0`, `-0`, `255`, `256`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775808`, `1e4`, `0.1`, `""`, `"a"`, `[]`, `{}`,
+	`{"n": 1, "s": "x", "list": [{"n": 2}, {"n": 3, "other": {"n": []}}], "map": {"k": {"n": 4}, "": {"\u006e": 5}}}`,
+	`{"s":"\ud83d\ude00\n\"","list":[],"map":{},"n":-1}`,
+	"\t{ \"other\" : [ 1 , [ [ { } ] , -1.5e-3 , null ] , \"\\u0000\" ] , \r\n \"n\" : true }  ",
+	`[` + strings.Repeat(`[`, 200) + strings.Repeat(`]`, 200) + `, {"n": 1}]`,
+	`[` + strings.Repeat(`{"n": 1000, "a": "b"},`, 2000) + `1.5]`,
+	`["` + strings.Repeat("x", textChunk) + `", "` + strings.Repeat("y", longLength) + `", "z"]`,
+	`[` + strings.Repeat(`"`+strings.Repeat("chunk", 100)+`",`, 100) + `""]`,
+}
+
+const schemaOfSome = `
+type: object
+x-kubernetes-preserve-unknown-fields: true
+properties:
+  n: {type: integer}
+  s: {type: string}
+  list: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {n: {type: integer}}}}
+  map: {type: object, additionalProperties: {type: object, properties: {n: {type: integer}}}}
+`
+
+// TestMake compares values with those that the package of the API server makes, with and
+// without a node that governs the text, whatever was made before.
+func TestMake(t *testing.T) {
+	for _, separate := range []bool{false, true} {
+		m, root := makerFor(t, schemaOfSome, nameBytes)
+		m.Separate = separate
+		for range 2 {
+			for _, text := range ofSchema {
+				var want any
+				require.NoError(t, json.UnmarshalCaseSensitivePreserveInts([]byte(text), &want), text)
+				assert.Equal(t, want, m.Make(padded(text), root), text)
+				assert.Equal(t, want, m.Make(padded(text), nil), text)
+			}
+		}
+	}
+}
+
+// TestMakeKeepsNothing holds that values refer to nothing of the text, and the Maker to
+// nothing of the values.
+func TestMakeKeepsNothing(t *testing.T) {
+	m, root := makerFor(t, schemaOfSome, nameBytes)
+	text := padded(`{"s":"text","other":["more","\u0074ext"]}`)
+	v := m.Make(text, root).(map[string]any)
+	clear(text)
+	again := m.Make(padded(`{"s":"else","other":["less",12345,"else"]}`), root)
+	assert.Equal(t, map[string]any{"s": "text", "other": []any{"more", "text"}}, v)
+	assert.Equal(t, map[string]any{"s": "else", "other": []any{"less", int64(12345), "else"}}, again)
+
+	gone := make(chan bool)
+	func() {
+		list := m.Make(padded(`["a",["b"],{"c":[]}]`), nil).([]any)
+		runtime.AddCleanup(&list[0], func(c chan bool) { close(c) }, gone)
+	}()
+	for range 100 {
+		runtime.GC()
+		select {
+		case <-gone:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+	t.Fatal("the Maker keeps what it has made")
+}
+
+// hold gives a slice another capacity, and returns by how many bytes it has grown.
+func hold[T any](s *[]T) int {
+	was := cap(*s)
+	*s = make([]T, 0, 1<<12)
+	return (cap(*s) - was) * int(unsafe.Sizeof(*new(T)))
+}
+
+// TestHeld holds that all that a Maker keeps is counted.
+func TestHeld(t *testing.T) {
+	if bits.UintSize != 64 {
+		t.Skip("the sizes are those of 64 bits")
+	}
+	for name, grow := range map[string]func(m *Maker) int{
+		"entries": func(m *Maker) int { return hold(&m.entries) }, "open": func(m *Maker) int { return hold(&m.open) },
+		"parents": func(m *Maker) int { return hold(&m.parents) }, "unescaped": func(m *Maker) int { return hold(&m.unescaped) },
+		"text": func(m *Maker) int { return hold(&m.chunks.text) },
+	} {
+		m := new(Maker)
+		assert.Equal(t, grow(m), m.Held(), name)
+	}
+}
