@@ -98,7 +98,7 @@ func (d *Decoder) findServerDuplicates(src []byte) {
 // exhausted makes the decoder ready for use after there was no room, and gives back what was taken since the mark.
 func (d *Decoder) exhausted(mark memory.Account) {
 	d.walker.findings.reset()
-	d.walker.out, d.walker.b, d.lines.src, d.original = nil, nil, nil, nil
+	d.walker.out, d.walker.b, d.lines.Text, d.original = nil, nil, nil, nil
 	d.duplicates, d.duplicatesBytes, d.ofMetadata = nil, 0, nil
 	d.yaml.Forget()
 	d.drop()

@@ -6,6 +6,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/schema"
@@ -27,12 +28,12 @@ type Decoder struct {
 	original        []byte // what it was before
 	scratch         []byte
 
-	origin errors.Position // where the text starts in another one
-	lines  counter         // for positions in the text that is walked
-	json   []byte          // the JSON form of a YAML document
-	stream []byte          // the window of a stream
-	output []byte          // of a stream, that was not taken yet
-	uses   uint64          // documents that were begun, to tell streams apart
+	origin errors.Position  // where the text starts in another one
+	lines  position.Counter // for positions in the text that is walked
+	json   []byte           // the JSON form of a YAML document
+	stream []byte           // the window of a stream
+	output []byte           // of a stream, that was not taken yet
+	uses   uint64           // documents that were begun, to tell streams apart
 	yaml   yamlbridge.Reader
 	// yamlHeld is what yaml has kept since it was used last.
 	yamlHeld int
@@ -220,11 +221,12 @@ func (d *Decoder) Omitted() int { return d.walker.omitted }
 func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	w := &d.walker
 	d.prepare()
-	d.lines = counter{src: src}
+	d.lines.Text = src
 	if d.isRepaired {
-		d.lines.src = d.original
+		d.lines.Text = d.original
 	}
-	defer func() { d.lines.src = nil }()
+	defer func() { d.lines.Text = nil }()
+	d.startLines(d.isRepaired)
 	if !d.compact && d.server == Standalone {
 		w.most = len(dst) + min(w.limits.OutputBytes, maxInt-len(dst))
 	}
@@ -288,7 +290,7 @@ func (d *Decoder) prepare() {
 // cheap for offsets that ascend.
 func (d *Decoder) position(at int) errors.Position {
 	if d.walker.streaming {
-		return d.lines.position(at) // of offsets that ascend
+		return d.lines.At(at) // of offsets that ascend
 	}
 	if d.fromYAML {
 		return d.yaml.Position(at)
@@ -296,10 +298,16 @@ func (d *Decoder) position(at int) errors.Position {
 	if d.isRepaired {
 		at = d.repaired.original(at)
 	}
-	if d.lines.line == 0 || at < d.lines.at {
-		d.lines = newCounter(d.lines.src, d.isRepaired, d.origin)
+	if !d.lines.Reaches(at) {
+		d.startLines(d.isRepaired)
 	}
-	return d.lines.position(at)
+	return d.lines.At(at)
+}
+
+// startLines counts lines from the start of the text. notUTF8 is that of position.Counter.
+func (d *Decoder) startLines(notUTF8 bool) {
+	d.lines = position.From(d.lines.Text, d.origin)
+	d.lines.NotUTF8 = notUTF8
 }
 
 func (d *Decoder) typeError() error {

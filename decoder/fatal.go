@@ -21,7 +21,7 @@ func (d *Decoder) fatal(src []byte, st status) error {
 	w := &d.walker
 	at := min(w.pos, len(src))
 	r := reader{b: src, steps: make([]step, 0, w.sp+w.depth+1)} // as deep as the walk was
-	d.lines = newCounter(d.lines.src, true, d.origin)           // what ends in a string may end in a character
+	d.startLines(true)                                          // what ends in a string may end in a character
 	if st == overflow {
 		r.read(at)
 		return &errors.LimitError{Limit: w.overflew, Max: int64(w.limits.of(w.overflew)), Position: d.position(at), Path: r.path()}

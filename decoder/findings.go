@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
@@ -497,86 +496,4 @@ func (w *walker) follow(n *program.Node, s fieldpath.Segment) (next *program.Nod
 		return n.Unknown.Node, true
 	}
 	return nil, false
-}
-
-// A counter counts lines and characters, from where it was last.
-type counter struct {
-	src   []byte
-	base  int64 // where src starts in the document
-	at    int   // what is before was counted
-	line  int
-	start int // of the line
-	chars int // in the line before at
-	// notUTF8 says that bytes which are not UTF-8 are to be counted one by one.
-	notUTF8 bool
-}
-
-// newCounter returns a counter for src, which starts at origin.
-func newCounter(src []byte, notUTF8 bool, origin errors.Position) counter {
-	c := counter{src: src, line: 1, notUTF8: notUTF8}
-	if origin.IsValid() {
-		c.base, c.line = origin.Offset, origin.Line
-		c.start, c.chars = 1-origin.ByteColumn, origin.Column-1
-	}
-	return c
-}
-
-var lineFeed = []byte{'\n'}
-
-// position counts up to at: over what is plain in long steps, over what is not in steps that
-// grow as long as all is.
-func (c *counter) position(at int) errors.Position {
-	steps.Add(1 + at - c.at)
-	for step := 64; c.at < at; {
-		plain := jsonwire.PlainRun(c.src[c.at:at])
-		c.at += plain
-		c.chars += plain
-		if plain > step {
-			step = 64
-		}
-		if c.at < at {
-			c.count(min(at, c.at+step), at)
-			step *= 4
-		}
-	}
-	return errors.Position{Offset: c.base + int64(at), Line: c.line, Column: c.chars + 1, ByteColumn: at - c.start + 1}
-}
-
-// count counts up to to, and beyond that the rest of a character which ends before at.
-func (c *counter) count(to, at int) {
-	text := c.src[c.at:to]
-	if bytes.IndexByte(text, '\r') >= 0 {
-		c.countAnyBreaks(to)
-	} else if n := bytes.Count(text, lineFeed); n > 0 {
-		c.line += n
-		c.at += bytes.LastIndexByte(text, '\n') + 1
-		c.start, c.chars = c.at, 0
-	}
-	if c.notUTF8 {
-		for c.at < to {
-			_, n := utf8.DecodeRune(c.src[c.at:at])
-			c.at += n
-			c.chars++
-		}
-		return
-	}
-	c.chars += jsonwire.CountChars(c.src[c.at:to])
-	c.at = to
-}
-
-// countAnyBreaks counts lines that end in LF, CRLF or CR.
-func (c *counter) countAnyBreaks(at int) {
-	for i := c.at; i < at; i++ {
-		switch c.src[i] {
-		case '\r':
-			if i+1 < len(c.src) && c.src[i+1] == '\n' {
-				continue
-			}
-		case '\n':
-		default:
-			continue
-		}
-		c.line++
-		c.at, c.start, c.chars = i+1, i+1, 0
-	}
 }

@@ -12,6 +12,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -270,7 +271,7 @@ func walkInParts(t *testing.T, d *Decoder, src []byte, cuts ...int) (string, []s
 	w.report, w.cutting = true, false
 	w.findings.reset()
 	w.start(nil)
-	d.lines, d.fromYAML = counter{src: src}, false
+	d.lines, d.fromYAML = position.Counter{Text: src}, false
 	for _, at := range cuts {
 		require.Equal(t, cut, w.run(src[:at:at], false), "cut at %d of %s", at, src)
 	}

@@ -99,7 +99,7 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	d := newDecoder(&program.Program{Root: anyNode}, o) // which finds where objects end
 	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: anyNode}, o)}
 	s.bridge = d.yaml
-	s.source = source{src: r, walker: &d.walker, lines: counter{line: 1}}
+	s.source = source{src: r, walker: &d.walker}
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -20,7 +21,7 @@ type source struct {
 	eof    bool
 	failed error // of the source, with which its last bytes came
 	total  int64 // of bytes that were read
-	lines  counter
+	lines  position.Counter
 }
 
 // Read reads from the source below, and says of an error where it was.
@@ -49,7 +50,7 @@ func (s *source) fill(keep int) (moved int, err error) {
 		if keep > 0 && keep == len(s.buf) && s.buf[keep-1] == '\r' {
 			keep-- // see stream.leave
 		}
-		s.lines.leave(keep)
+		s.lines.Leave(keep)
 		steps.Add(len(s.buf) - keep)
 		s.buf = s.buf[:copy(s.buf, s.buf[keep:])]
 		s.at -= keep
@@ -61,7 +62,7 @@ func (s *source) fill(keep int) (moved int, err error) {
 	for range maxEmptyReads {
 		n, err := s.Read(s.buf[len(s.buf):cap(s.buf)])
 		s.buf = s.buf[:len(s.buf)+n]
-		s.lines.src = s.buf
+		s.lines.Text = s.buf
 		if s.eof = err == io.EOF; !s.eof {
 			s.failed = err
 		}
@@ -143,7 +144,7 @@ func (s *source) faultWithin(from int, st status) error {
 	if st == overflow {
 		return s.overflow(w.overflew)
 	}
-	s.lines.notUTF8 = true
+	s.lines.NotUTF8 = true
 	if w.outOfRange {
 		return &errors.SyntaxError{Msg: outOfRange(s.buf, s.at), Position: s.position(s.at)}
 	}
@@ -175,6 +176,6 @@ func (s *source) overflow(which errors.Limit) error {
 
 // position returns the position of an index in buf; these must ascend.
 func (s *source) position(at int) errors.Position {
-	s.lines.src = s.buf
-	return s.lines.position(at)
+	s.lines.Text = s.buf
+	return s.lines.At(at)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 // A window has this length at first, so that a stream of few bytes costs little. It
@@ -49,7 +50,7 @@ func (s *stream) start(d *Decoder) {
 	s.use = d.uses
 	w.streaming, w.collecting = true, true
 	w.start(nil)
-	d.lines = newCounter(nil, false, d.origin)
+	d.lines = position.From(nil, d.origin)
 	d.stream = d.stream[:0]
 	if cap(d.stream) == 0 {
 		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes)) // is charged with what grows next
@@ -287,5 +288,5 @@ func trimBlanks(b []byte, end int) int {
 
 // look turns the counter of lines to the window.
 func (d *Decoder) look() {
-	d.lines.src = d.walker.b
+	d.lines.Text = d.walker.b
 }

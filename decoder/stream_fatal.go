@@ -20,17 +20,17 @@ func (d *Decoder) streamError(st status) error {
 	if st == repeated {
 		return d.duplicateError()
 	}
-	d.lines.notUTF8 = true // what ends in a string may end in a character
+	d.lines.NotUTF8 = true // what ends in a string may end in a character
 	w.findings.reset()
 	path := w.openPath()
 	if st == overflow {
-		return &errors.LimitError{Limit: w.overflew, Max: int64(w.limits.of(w.overflew)), Position: d.lines.position(at), Path: path}
+		return &errors.LimitError{Limit: w.overflew, Max: int64(w.limits.of(w.overflew)), Position: d.lines.At(at), Path: path}
 	}
 	if w.outOfRange {
-		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.position(at), Path: path}
+		return &errors.SyntaxError{Msg: outOfRange(b, at), Position: d.lines.At(at), Path: path}
 	}
 	r, msg := w.resume(b, at)
-	e := &errors.SyntaxError{Msg: msg, Position: d.lines.position(r.at), Path: path}
+	e := &errors.SyntaxError{Msg: msg, Position: d.lines.At(r.at), Path: path}
 	if r.at >= len(b) && w.eof {
 		e.Err = io.ErrUnexpectedEOF
 	}
@@ -45,10 +45,10 @@ func (d *Decoder) duplicateError() error {
 	w.lastPaths = string(w.paths)
 	e := &errors.DuplicateError{Path: w.pathOf(&r), First: r.firstPosition, Position: r.position}
 	if !e.First.IsValid() && r.first >= 0 {
-		e.First = d.lines.position(r.first)
+		e.First = d.lines.At(r.first)
 	}
 	if !e.Position.IsValid() {
-		e.Position = d.lines.position(r.at)
+		e.Position = d.lines.At(r.at)
 	}
 	w.findings.reset()
 	return e

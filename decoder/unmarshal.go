@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/values"
 )
@@ -40,8 +41,8 @@ func (d *Decoder) Unmarshal(src []byte, v any) error {
 	defer d.end()
 	out, err := d.appendJSON(d.result[:0], src)
 	return d.unmarshal(out, v, err, func() errors.Position {
-		c := newCounter(src, false, d.origin)
-		return c.position(jsonwire.Blanks(src, 0))
+		c := position.From(src, d.origin)
+		return c.At(jsonwire.Blanks(src, 0))
 	})
 }
 

@@ -51,20 +51,12 @@ func (d *Decoder) leave(n int) {
 	d.locateBefore(n)
 	w.saveNames(n)
 	w.saveOpened(n)
-	d.lines.leave(n)
+	d.lines.Leave(n)
 	w.pos -= n
 	w.flushed -= n
 	w.member -= n
 	w.nameEnd -= n
 	w.nameFrom -= n
-}
-
-// leave counts what is before n, and gives it up.
-func (c *counter) leave(n int) {
-	c.position(n)
-	c.at = 0
-	c.start -= n
-	c.base += int64(n)
 }
 
 // locateBefore finds the positions of findings and names that are before n.

@@ -33,6 +33,7 @@ var linked = []string{
 	module + "internal/kernel",
 	module + "internal/memory",
 	module + "internal/objectmeta",
+	module + "internal/position",
 	module + "internal/program",
 	module + "internal/schemapath",
 	module + "internal/steps",

@@ -1,0 +1,139 @@
+// Package position turns offsets in a text into lines and columns, as errors.Position has
+// them: LF, CRLF and CR end a line, and columns count characters.
+//
+// A Counter goes forwards only, and can be told to forget what it has passed: it is for
+// streams, and for whoever asks in the order of the text. An Index answers in any order,
+// and has the whole text.
+//
+// The package reads texts and changes nothing of them. It knows no JSON and no YAML.
+package position
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/steps"
+)
+
+// A Counter counts lines and characters, from where it was last. The zero Counter is at the
+// start of a text that is none.
+type Counter struct {
+	// Text is what offsets are in. It may be replaced by a longer one that starts with it.
+	Text []byte
+	// NotUTF8 says that bytes which are not UTF-8 are to be counted one by one. Without it,
+	// bytes are counted that do not continue a character.
+	NotUTF8 bool
+
+	base int64 // where Text starts in the document
+	at   int   // what is before was counted
+	line line
+}
+
+// A line is one that was counted up to a place within it.
+type line struct {
+	before int // lines before it
+	start  int // where it starts
+	chars  int // in it, before the place
+}
+
+// From returns a Counter for a text that starts at origin, or is a document of its own where
+// that is not valid.
+func From(text []byte, origin errors.Position) Counter {
+	c := Counter{Text: text}
+	if origin.IsValid() {
+		c.base = origin.Offset
+		c.line = line{origin.Line - 1, 1 - origin.ByteColumn, origin.Column - 1}
+	}
+	return c
+}
+
+// Within returns the position in a document of what is at p in a part of it, which starts at
+// origin.
+func Within(p, origin errors.Position) errors.Position {
+	p.Offset += origin.Offset
+	if p.Line == 1 {
+		p.Column += max(origin.Column-1, 0)
+		p.ByteColumn += max(origin.ByteColumn-1, 0)
+	}
+	p.Line += max(origin.Line-1, 0)
+	return p
+}
+
+// Reaches reports whether the Counter has not passed an offset, so that it may be asked for.
+func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
+
+// At returns the position of an offset in the text, which is not less than the last one. It
+// counts over what is plain in long steps, and over what is not in steps that grow as long as
+// all is.
+func (c *Counter) At(offset int) errors.Position {
+	steps.Add(1 + offset - c.at)
+	for step := 64; c.at < offset; {
+		plain := jsonwire.PlainRun(c.Text[c.at:offset])
+		c.at += plain
+		c.line.chars += plain
+		if plain > step {
+			step = 64
+		}
+		if c.at < offset {
+			c.count(min(offset, c.at+step), offset)
+			step *= 4
+		}
+	}
+	return errors.Position{
+		Offset:     c.base + int64(offset),
+		Line:       c.line.before + 1,
+		Column:     c.line.chars + 1,
+		ByteColumn: offset - c.line.start + 1,
+	}
+}
+
+// Leave counts what is before n, and gives it up: from now on the text, which is to be
+// replaced, starts there.
+func (c *Counter) Leave(n int) {
+	c.At(n)
+	c.at = 0
+	c.line.start -= n
+	c.base += int64(n)
+}
+
+var lineFeed = []byte{'\n'}
+
+// count counts up to to, and beyond that the rest of a character which ends before end.
+func (c *Counter) count(to, end int) {
+	text := c.Text[c.at:to]
+	if bytes.IndexByte(text, '\r') >= 0 {
+		c.countAnyBreaks(to)
+	} else if n := bytes.Count(text, lineFeed); n > 0 {
+		c.at += bytes.LastIndexByte(text, '\n') + 1
+		c.line = line{c.line.before + n, c.at, 0}
+	}
+	if c.NotUTF8 {
+		for c.at < to {
+			_, n := utf8.DecodeRune(c.Text[c.at:end])
+			c.at += n
+			c.line.chars++
+		}
+		return
+	}
+	c.line.chars += jsonwire.CountChars(c.Text[c.at:to])
+	c.at = to
+}
+
+// countAnyBreaks counts lines that end in LF, CRLF or CR.
+func (c *Counter) countAnyBreaks(to int) {
+	for i := c.at; i < to; i++ {
+		switch c.Text[i] {
+		case '\r':
+			if i+1 < len(c.Text) && c.Text[i+1] == '\n' {
+				continue
+			}
+		case '\n':
+		default:
+			continue
+		}
+		c.at = i + 1
+		c.line = line{c.line.before + 1, i + 1, 0}
+	}
+}
