@@ -2,7 +2,6 @@ package yamlbridge
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -63,30 +62,6 @@ func TestAliasFactor(t *testing.T) {
 			continue
 		}
 		require.Equal(t, int64(most), err.(*errors.LimitError).Max)
-	}
-}
-
-// Lines are found from blocks: here they are counted from the start.
-func TestPositionsInBlocks(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 50 {
-		var b strings.Builder
-		for b.Len() < 3*blockBytes {
-			b.WriteString([]string{"\n", "\r", "\r\n", "\r\n", "a", "é", strings.Repeat("x", rng.IntN(600))}[rng.IntN(7)])
-		}
-		text := b.String()
-		r := Reader{source: []byte(text)}
-		line, start := 1, 0
-		for off := range len(text) {
-			if off > 0 && (text[off-1] == '\n' || text[off-1] == '\r' && text[off] != '\n') {
-				line, start = line+1, off
-			}
-			if rng.IntN(20) == 0 || off%blockBytes < 2 {
-				p := r.at(off)
-				require.Equal(t, []int{line, 1 + off - start}, []int{p.Line, p.ByteColumn}, off)
-			}
-		}
-		assert.Equal(t, len(text), int(r.at(1<<30).Offset))
 	}
 }
 

@@ -16,7 +16,13 @@ func hold[T any](s *[]T) int {
 // TestCapCounts holds that all that a reader keeps counts.
 func TestCapCounts(t *testing.T) {
 	for name, grow := range map[string]func(r *Reader) int{
-		"blocks": func(r *Reader) int { return hold(&r.blocks) }, "text": func(r *Reader) int { return hold(&r.text) },
+		"lines": func(r *Reader) int {
+			r.lines.Start(make([]byte, 100<<10), 0)
+			r.lines.At(0)
+			assert.Positive(t, r.lines.Held())
+			return r.lines.Held()
+		},
+		"text":  func(r *Reader) int { return hold(&r.text) },
 		"stack": func(r *Reader) int { return hold(&r.stack) }, "marks": func(r *Reader) int { return hold(&r.main.marks) },
 		"copies": func(r *Reader) int { return hold(&r.main.copies) }, "scratch": func(r *Reader) int { return hold(&r.scratch) },
 		"unescaped": func(r *Reader) int { return hold(&r.unescaped) }, "breaks": func(r *Reader) int { return hold(&r.breaks) },

@@ -45,6 +45,7 @@ func (r *Reader) load(src []byte, cut int) {
 	if len(src) >= len(bom) && string(src[:len(bom)]) == bom {
 		r.lead = len(bom)
 	}
+	r.lines.Start(src, r.lead)
 	src = src[r.lead:]
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
 		// A UTF-32 little-endian mark starts with the one of UTF-16.

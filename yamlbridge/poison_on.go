@@ -19,7 +19,7 @@ func (r *Reader) poison() {
 	memory.Fill(r.unescaped, text)
 	memory.Fill(r.breaks, text)
 	memory.Fill(r.side, text)
-	memory.Fill(r.blocks, block{number, number})
+	r.lines.Poison()
 	memory.Fill(r.stack, frame{column: number, start: number, anchor: number, height: number, state: text, next: text})
 	for _, t := range []*trail{&r.main, &r.aside} {
 		memory.Fill(t.marks, mark{math.MaxUint32, math.MaxUint32})

@@ -1,14 +1,12 @@
 package yamlbridge
 
 import (
-	"slices"
 	"sort"
-	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
-	"github.com/espalier-dev/espalier/internal/steps"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 // A mark says that what starts at an offset of the JSON stands at one of the text.
@@ -59,8 +57,8 @@ func (t *trail) copyAt(offset int) (c copied, ok bool) {
 // position of the merged alias, or its own in the mapping that is written
 // there.
 //
-// A byte order mark is not a column, but counts in Offset and ByteColumn. The
-// first call for a document counts its lines.
+// A byte order mark is not a column, but counts in Offset and ByteColumn. Lines
+// are counted once, up to the last place that a caller asked for.
 func (r *Reader) Position(offset int) errors.Position {
 	if len(r.main.marks) == 0 {
 		return errors.Position{}
@@ -115,72 +113,7 @@ func (r *Reader) trail(inSide bool) *trail {
 
 // at returns the position of an offset in the text.
 func (r *Reader) at(off int) errors.Position {
-	off = min(off+r.lead, len(r.source))
-	if len(r.blocks) == 0 {
-		r.blocks = appendBlocks(r.blocks, r.source)
-		r.counted = span{-1, 0}
-	}
-	from := off - off%blockBytes
-	b := r.blocks[off/blockBytes]
-	if last := r.counted.start; from <= last && last <= off { // most ask in the order of the text
-		from, b = last, r.lastLine
-	}
-	b.walk(r.source, from, off)
-	r.lastLine = b
-	line, start := b.line, b.start
-	// Characters are counted on from the place that was asked for last, if that is in
-	// the line: a long one is not counted again for each place.
-	column := 1
-	from = start
-	if last := r.counted; start <= last.start && last.start <= off {
-		from, column = last.start, last.end
-	} else if start == 0 {
-		from = min(r.lead, off)
-	}
-	steps.Add(off - from)
-	column += utf8.RuneCount(r.source[from:off])
-	r.counted = span{off, column}
-	p := errors.Position{
-		Offset:     r.Origin.Offset + int64(off),
-		Line:       line,
-		Column:     column,
-		ByteColumn: 1 + off - start,
-	}
-	if line == 1 {
-		p.Column += max(r.Origin.Column-1, 0)
-		p.ByteColumn += max(r.Origin.ByteColumn-1, 0)
-	}
-	p.Line += max(r.Origin.Line-1, 0)
-	return p
-}
-
-// blockBytes is how far apart places are whose lines are known. To keep the start of each line would take eight times as
-// much as a text of line feeds.
-const blockBytes = 1 << 10
-
-// A block says which line of a text one of its blocks starts in, counted from 1, and where that starts.
-type block struct{ line, start int }
-
-// walk goes on from one offset to another. Lines start behind LF, CRLF and CR (YAML 1.2 section 5.4).
-func (b *block) walk(text []byte, from, to int) {
-	steps.Add(to - from)
-	for i := from; i < to; i++ {
-		switch c := text[i]; {
-		case c == '\n', c == '\r' && (i+1 == len(text) || text[i+1] != '\n'):
-			b.line, b.start = b.line+1, i+1
-		}
-	}
-}
-
-// appendBlocks appends the blocks of a text.
-func appendBlocks(blocks []block, text []byte) []block {
-	b := block{line: 1}
-	blocks = append(slices.Grow(blocks, len(text)/blockBytes+1), b)
-	for i := blockBytes; i <= len(text); i += blockBytes {
-		b.walk(text, i-blockBytes, i)
-		blocks = append(blocks, b)
-	}
-	return blocks
+	return position.Within(r.lines.At(off+r.lead), r.Origin)
 }
 
 // path leads to the member or element that is being written.

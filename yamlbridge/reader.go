@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 const (
@@ -107,21 +108,19 @@ type Reader struct {
 	Budget Budget
 
 	account    memory.Account
-	server     bool    // the dialect is Server
-	source     []byte  // what is read, and positions count in
-	lead       int     // bytes of source before the text
-	settled    int     // up to here the JSON was charged, and is not too long
-	outHeld    int     // bytes of out that were charged
-	loose      int     // bytes that were charged for other things
-	text       []byte  // see load
-	end        int     // where the zeros of text start, or the line feed that is ours
-	ownBreak   bool    // the last line feed is ours
-	blocks     []block // where lines are in source, once somebody has asked
-	counted    span    // the offset of the place that was asked for last, and its column
-	lastLine   block   // the line that it is in
-	unreadable string  // what is wrong with what follows end, if anything
-	oldBreak   int     // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
-	line       int     // where the line starts that is read
+	server     bool           // the dialect is Server
+	source     []byte         // what is read, and positions count in
+	lead       int            // bytes of source before the text
+	settled    int            // up to here the JSON was charged, and is not too long
+	outHeld    int            // bytes of out that were charged
+	loose      int            // bytes that were charged for other things
+	text       []byte         // see load
+	end        int            // where the zeros of text start, or the line feed that is ours
+	ownBreak   bool           // the last line feed is ours
+	lines      position.Index // of source
+	unreadable string         // what is wrong with what follows end, if anything
+	oldBreak   int            // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
+	line       int            // where the line starts that is read
 
 	out   []byte
 	base  int // where the JSON starts in out
@@ -235,6 +234,7 @@ func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
 		r.source, r.lead = src, 0
+		r.lines.Start(src, 0)
 		return dst, r.limit(errors.LimitDocumentBytes, int64(maxSourceBytes), 0)
 	}
 	r.allowed = r.mostAliased(len(src))
@@ -276,7 +276,6 @@ func (r *Reader) reset(dst []byte) {
 	r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
 	r.main.reset()
 	r.aside.reset()
-	r.blocks = r.blocks[:0]
 	r.props = properties{}
 	r.tags = nil
 	r.anchors, r.side = r.anchors[:0], r.side[:0]
@@ -298,8 +297,8 @@ func (r *Reader) Trailing() bool { return r.trailing }
 // reader has grown stays for the next document.
 func (r *Reader) Forget() {
 	r.source = nil
+	r.lines.Forget()
 	r.main.reset()
-	r.blocks = r.blocks[:0]
 	r.tags = nil
 }
 
@@ -307,7 +306,7 @@ func (r *Reader) Forget() {
 // count the names of tags, which the reader holds until its next use or
 // [Reader.Forget].
 func (r *Reader) Cap() int {
-	return held(r.blocks) + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
+	return r.lines.Held() + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
 		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
