@@ -10,11 +10,11 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -54,7 +54,7 @@ func (t *text) part(value jsonv2.Value, offset int) *text {
 // readText reads one document: JSON if it is JSON, and else YAML.
 func readText(src []byte) (*text, error) {
 	if looksLikeJSON(src) && jsonv2.Value(src).IsValid(jsonv2.AllowDuplicateNames(true)) {
-		return jsonText(&jsonFile{src: src}, src, 0), nil
+		return jsonText(linesOf(src), src, 0), nil
 	}
 	return yamlText(src, errors.Position{})
 }
@@ -86,7 +86,7 @@ func splitJSON(src []byte) (values []*text, ok bool) {
 	if !looksLikeJSON(src) {
 		return nil, false
 	}
-	file := &jsonFile{src: src}
+	file := linesOf(src)
 	d := jsonv2.NewDecoder(bytes.NewBuffer(src), jsonv2.AllowDuplicateNames(true))
 	for d.PeekKind() != jsonv2.KindInvalid {
 		v, err := d.ReadValue()
@@ -104,9 +104,17 @@ func splitJSON(src []byte) (values []*text, ok bool) {
 // still be a flow mapping of YAML.
 func looksLikeJSON(src []byte) bool { return jsonv2.Value(src).Kind() == '{' }
 
-// jsonText returns the text of a value that a JSON file has at an offset.
-func jsonText(file *jsonFile, value jsonv2.Value, offset int) *text {
-	return &text{value, func(o int) errors.Position { return file.position(offset + o) }}
+// jsonText returns the text of a value that a JSON file has at an offset. The definitions of
+// a long list ask for their lines in one pass.
+func jsonText(file *position.Index, value jsonv2.Value, offset int) *text {
+	return &text{value, func(o int) errors.Position { return file.At(offset + o) }}
+}
+
+// linesOf finds positions in a file.
+func linesOf(src []byte) *position.Index {
+	x := new(position.Index)
+	x.Start(src, 0)
+	return x
 }
 
 // yamlText converts one YAML document that starts at origin in its file.
@@ -117,38 +125,6 @@ func yamlText(src []byte, origin errors.Position) (*text, error) {
 		return nil, err
 	}
 	return &text{js, r.Position}, nil
-}
-
-// A jsonFile counts lines. It goes on from the last place that was asked for, so
-// that the definitions of a long list cost no more than one pass.
-type jsonFile struct {
-	src  []byte
-	last errors.Position
-}
-
-func (f *jsonFile) position(offset int) errors.Position {
-	offset = min(offset, len(f.src))
-	p := f.last
-	if !p.IsValid() || offset < int(p.Offset) {
-		p = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
-	}
-	passed := f.src[p.Offset:offset]
-	start := 0 // behind the last line break
-	for i, c := range passed {
-		if c == '\n' || c == '\r' && !bytes.HasPrefix(f.src[int(p.Offset)+i+1:], []byte("\n")) {
-			p.Line++
-			start = i + 1
-		}
-	}
-	if start > 0 {
-		p.Column, p.ByteColumn = 1, 1
-		passed = passed[start:]
-	}
-	p.Offset = int64(offset)
-	p.Column += utf8.RuneCount(passed)
-	p.ByteColumn += len(passed)
-	f.last = p
-	return p
 }
 
 // schema reads the text as a schema.
