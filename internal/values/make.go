@@ -15,6 +15,7 @@ package values
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
@@ -62,8 +63,9 @@ func (m *Maker) Make(src []byte, root *program.Node) any {
 
 // Held is how many bytes the Maker keeps.
 func (m *Maker) Held() int {
-	const entrySize, openSize, parentSize = 16, 24, 48
-	return cap(m.entries)*entrySize + cap(m.open)*openSize + cap(m.parents)*parentSize + cap(m.unescaped) + cap(m.chunks.text)
+	const entrySize, openSize, parentSize = unsafe.Sizeof(entry{}), unsafe.Sizeof(openContainer{}), unsafe.Sizeof(parent{})
+	return cap(m.entries)*int(entrySize) + cap(m.open)*int(openSize) + cap(m.parents)*int(parentSize) +
+		cap(m.unescaped) + cap(m.chunks.text)
 }
 
 // A parent is a container that is being made.

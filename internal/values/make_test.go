@@ -1,7 +1,6 @@
 package values
 
 import (
-	"math/bits"
 	"runtime"
 	"strings"
 	"testing"
@@ -88,9 +87,6 @@ func hold[T any](s *[]T) int {
 
 // TestHeld holds that all that a Maker keeps is counted.
 func TestHeld(t *testing.T) {
-	if bits.UintSize != 64 {
-		t.Skip("the sizes are those of 64 bits")
-	}
 	for name, grow := range map[string]func(m *Maker) int{
 		"entries": func(m *Maker) int { return hold(&m.entries) }, "open": func(m *Maker) int { return hold(&m.open) },
 		"parents": func(m *Maker) int { return hold(&m.parents) }, "unescaped": func(m *Maker) int { return hold(&m.unescaped) },
