@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/formats"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -19,9 +19,10 @@ func (e *examiner) checkFormats(o *object) {
 		return
 	}
 	bad, more := formats.Find(o.doc.json, e.formatsOf(o), o.doc.isYAML, maxFormats)
-	c := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+	var lines position.Index
+	lines.Start(o.doc.json, 0)
 	for _, b := range bad {
-		at := c.position(b.Offset)
+		at := lines.At(b.Offset)
 		isKnown := slices.ContainsFunc(o.findings, func(f finding) bool {
 			return f.rule == ruleType && f.field.Compare(b.Path) == 0
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )
@@ -72,8 +73,8 @@ func (e *examiner) addFault(o *object, severity severity, fault *errors.SchemaEr
 	if len(steps) > 0 {
 		name = steps[len(steps)-1]
 	}
-	place := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-	e.add(o, finding{severity: severity, rule: ruleInvalidSchema, message: fault.Error(), at: place.position(at), schemaPath: fault.Field}, o.doc.locate, name)
+	place := position.From(o.doc.json, errors.Position{})
+	e.add(o, finding{severity: severity, rule: ruleInvalidSchema, message: fault.Error(), at: place.At(at), schemaPath: fault.Field}, o.doc.locate, name)
 }
 
 // fieldSteps cuts the path of a schema error into the names and indices on the way:

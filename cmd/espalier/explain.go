@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -173,8 +174,8 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 	place := printable(x.file)
 	at, depth := find(o.doc.json, keys(steps))
 	if depth == len(steps) && depth > 0 {
-		c := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-		place += ":" + o.doc.locate(c.position(at)).String()
+		c := position.From(o.doc.json, errors.Position{})
+		place += ":" + o.doc.locate(c.At(at)).String()
 	}
 	o.namespace, o.name = peekName(o.doc.json)
 	for i := range o.findings {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 // How much is removed from one object at most: it is known before, and with it
@@ -143,7 +144,8 @@ func (e *examiner) pruned(name string, content []byte, report func(verdict)) (ed
 
 // editDocuments returns the edits of all documents in the content of a file.
 func (e *examiner) editDocuments(content []byte, removals []*removal, report func(verdict)) (edits []edit.Edit) {
-	count := counter{src: content, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+	var lines position.Index
+	lines.Start(content, 0)
 	for _, m := range removals {
 		if m.err == nil && len(m.names) == 0 {
 			continue
@@ -167,7 +169,7 @@ func (e *examiner) editDocuments(content []byte, removals []*removal, report fun
 		if len(kept) > 0 {
 			v := m.verdict
 			for _, at := range kept {
-				v.findings = append(v.findings, finding{severity: warning, rule: ruleEdit, at: count.position(start + at), message: keptComment})
+				v.findings = append(v.findings, finding{severity: warning, rule: ruleEdit, at: lines.At(start + at), message: keptComment})
 			}
 			report(v)
 		}

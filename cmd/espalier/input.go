@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -210,7 +211,7 @@ func jsonDocuments(r io.Reader) iter.Seq2[document, error] {
 			}
 			doc.text = doc.json
 			doc.start, doc.origin = in.at, in.at
-			doc.locate = func(p errors.Position) errors.Position { return shift(p, doc.start) }
+			doc.locate = func(p errors.Position) errors.Position { return position.Within(p, doc.start) }
 			if !yield(doc, nil) || !goesOn {
 				return
 			}
@@ -269,7 +270,7 @@ func (d document) items() (items []document, ok bool) {
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, false
 	}
-	count := counter{src: d.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+	count := position.From(d.json, errors.Position{})
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
@@ -291,7 +292,7 @@ func (d document) items() (items []document, ok bool) {
 				return nil, false
 			}
 			end := int(dec.InputOffset())
-			start := count.position(end - len(value))
+			start := count.At(end - len(value))
 			items = append(items, document{
 				json:   d.json[end-len(value) : end],
 				text:   d.text,
@@ -300,7 +301,7 @@ func (d document) items() (items []document, ok bool) {
 				origin: d.origin,
 				start:  d.locate(start),
 				base:   d.base + int(start.Offset),
-				locate: func(p errors.Position) errors.Position { return d.locate(shift(p, start)) },
+				locate: func(p errors.Position) errors.Position { return d.locate(position.Within(p, start)) },
 			})
 		}
 		if _, err := dec.ReadToken(); err != nil {
@@ -308,15 +309,4 @@ func (d document) items() (items []document, ok bool) {
 		}
 	}
 	return items, ok
-}
-
-// shift returns where a position in a text is, if the text starts at origin.
-func shift(p, origin errors.Position) errors.Position {
-	p.Offset += origin.Offset
-	if p.Line == 1 {
-		p.Column += origin.Column - 1
-		p.ByteColumn += origin.ByteColumn - 1
-	}
-	p.Line += origin.Line - 1
-	return p
 }

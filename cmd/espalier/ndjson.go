@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -37,7 +38,7 @@ func ndjsonDocuments(r *bufio.Reader) iter.Seq2[document, error] {
 			start := at
 			doc := document{json: bytes.TrimRight(line, "\r\n"), number: n, start: start, origin: start}
 			doc.text = doc.json
-			doc.locate = func(p errors.Position) errors.Position { return shift(p, start) }
+			doc.locate = func(p errors.Position) errors.Position { return position.Within(p, start) }
 			at.Offset += int64(len(line))
 			if len(bytes.TrimSpace(line)) > 0 {
 				if n++; !yield(doc, nil) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 // refuseSecond refuses a document that has a second object in it, and reports whether it
@@ -20,8 +21,8 @@ func (e *examiner) refuseSecond(o *object) bool {
 	if name == "" {
 		return false
 	}
-	count := counter{src: o.doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-	f := finding{severity: failure, fatal: true, rule: ruleSeparator, first: o.doc.locate(count.position(first)), at: count.position(again)}
+	count := position.From(o.doc.json, errors.Position{})
+	f := finding{severity: failure, fatal: true, rule: ruleSeparator, first: o.doc.locate(count.At(first)), at: count.At(again)}
 	f.message = fmt.Sprintf("a second object starts here: %q stands at %s, too, and only the last would be left; a missing %q?", name, f.first, o.doc.separator())
 	if name == "items" {
 		f.message = fmt.Sprintf("a second list starts here: the objects of the first, at %s, would be lost; join the lists, or is a %q missing?", f.first, o.doc.separator())

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 // A tracker passes on what it reads, and finds the lines and columns of offsets
@@ -46,10 +47,8 @@ func (t *tracker) more(n int) error {
 // pass goes on to an offset that was read.
 func (t *tracker) pass(offset int64) {
 	n := int(offset - t.at.Offset)
-	c := counter{src: t.kept, at: t.at}
-	c.at.Offset = 0
-	t.at = c.position(n)
-	t.at.Offset = offset
+	c := position.From(t.kept, t.at)
+	t.at = c.At(n)
 	t.kept, t.given = t.kept[n:], t.given-n
 }
 
@@ -85,25 +84,3 @@ func (t *tracker) next(i int, skip func(byte) bool) int {
 }
 
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == '\n' }
-
-// A counter finds the lines and columns of offsets that only grow.
-type counter struct {
-	src []byte
-	at  errors.Position
-}
-
-func (c *counter) position(offset int) errors.Position {
-	for i := int(c.at.Offset); i < offset; i++ {
-		switch b := c.src[i]; {
-		case b == '\n', b == '\r' && (i+1 == len(c.src) || c.src[i+1] != '\n'):
-			c.at.Line, c.at.Column, c.at.ByteColumn = c.at.Line+1, 1, 1
-		default:
-			c.at.ByteColumn++
-			if b&0xC0 != 0x80 {
-				c.at.Column++
-			}
-		}
-	}
-	c.at.Offset = int64(offset)
-	return c.at
-}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/bounded"
+	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -152,8 +153,8 @@ func schemaLines(entry schema.Entry, way []waypoint) []string {
 		if base, ok := schemaBase(doc, entry); ok {
 			for i, at := range wayOffsets(doc.json, base, way) {
 				if at >= 0 {
-					c := counter{src: doc.json, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-					lines[i] = printable(entry.CRD.File) + ":" + doc.locate(c.position(at)).String() + ":"
+					c := position.From(doc.json, errors.Position{})
+					lines[i] = printable(entry.CRD.File) + ":" + doc.locate(c.At(at)).String() + ":"
 				}
 			}
 			return lines
