@@ -106,6 +106,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"decoder: no limit can be less than 0: {Depth:-1 Findings:0 F":   func() { NewPool(p, Limits{Depth: -1}) },
 		"a Sequence needs a reader and a lookup":                         func() { NewSequence(strings.NewReader(""), nil) },
 		"decoder: a Sequence needs a reader and a lookup":                func() { NewYAMLSequence(nil, lookup) },
+		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&purse{})) },
+		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&purse{})) },
 		"there is no ServerMode(4)":                                      func() { New(p, ServerMode(4)) },
 		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {

@@ -235,3 +235,12 @@ properties:
 	require.EqualError(t, err, `1:113: size of inserted defaults in bytes exceeds the limit of 14 in "f.metadata"`)
 	assert.Empty(t, d.Findings())
 }
+
+// TestDefaultsBeyondLimits has defaults of what is stored that are beyond a limit when they are read as if they were sent.
+func TestDefaultsBeyondLimits(t *testing.T) {
+	d := New(compileYAML(t, `{type: object, properties: {t: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {"n": null, "a": [[[[]]]]}}}}`),
+		ServerStorage, Limits{Depth: 4})
+	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`))
+	require.ErrorContains(t, err, `1:1: with defaults, `)
+	require.ErrorContains(t, err, `depth of nesting exceeds the limit of 4 in "t.a[0][0]"`)
+}

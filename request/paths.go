@@ -130,18 +130,26 @@ type pathIndex struct {
 
 // index returns that of the catalog as it is now.
 func (f *pathFinder) index() *pathIndex {
-	if last := f.current.Load(); last != nil && last.generation == f.Catalog.Generation() {
+	if last := f.fresh(); last != nil {
 		return last
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if last := f.current.Load(); last != nil && last.generation == f.Catalog.Generation() {
-		return last // which another request has made
+	index := f.fresh() // which another request may have made meanwhile
+	if index == nil {
+		// The number is asked for before the entries are: these are of that generation, or of a later one.
+		index = newPathIndex(f.Catalog.Generation(), f.Catalog, f.Decoder, f.current.Load())
+		f.current.Store(index)
 	}
-	// The number is asked for before the entries are: these are of that generation, or of a later one.
-	index := newPathIndex(f.Catalog.Generation(), f.Catalog, f.Decoder, f.current.Load())
-	f.current.Store(index)
 	return index
+}
+
+// fresh returns the last index, or nil if the catalog has changed since.
+func (f *pathFinder) fresh() *pathIndex {
+	if last := f.current.Load(); last != nil && last.generation == f.Catalog.Generation() {
+		return last
+	}
+	return nil
 }
 
 // newPathIndex makes an index. What has not changed since the last one keeps its decoders.

@@ -2,6 +2,7 @@ package fieldpath
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,4 +43,16 @@ func TestAnything(t *testing.T) {
 	}
 	assert.Equal(t, "garbage", text("garbage"))
 	assert.Equal(t, "[-1]", text(string(AppendIndex(nil, -1))))
+}
+
+// TestCompareGaps: of paths that differ in how much was left out, the one that lacks less comes first.
+func TestCompareGaps(t *testing.T) {
+	path := func(depth int) string {
+		encoded, _ := Append(nil, depth, func(i int) ([]byte, int) { return []byte(strings.Repeat("n", 100)), 0 })
+		return string(encoded)
+	}
+	shorter, longer := path(40), path(50)
+	assert.Negative(t, Compare(shorter, longer))
+	assert.Positive(t, Compare(longer, shorter))
+	assert.Zero(t, Compare(longer, path(50)))
 }
