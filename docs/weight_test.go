@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"fmt"
 	"go/build"
 	"os"
 	"os/exec"
@@ -83,6 +84,14 @@ func TestWeight(t *testing.T) {
 			}
 		})
 	}
+	if !slices.Contains(build.Default.ReleaseTags, "go1.27") {
+		all := dependencies(t, "decoder", "linux", "amd64", "")
+		page, err := os.ReadFile("performance.md")
+		require.NoError(t, err)
+		want := fmt.Sprintf("links %d packages, %d of them from outside the\nstandard library", len(all), len(all)-countStandard(all))
+		assert.True(t, strings.Contains(string(page), want), "docs/performance.md: %s", want)
+	}
+
 	// What the pattern is made for is there.
 	validation := dependencies(t, "schema/validation", "linux", "amd64", "")
 	for _, name := range []string{"net", "net/mail", "net/url", "regexp", "regexp/syntax", "mime", "log"} {
@@ -93,6 +102,15 @@ func TestWeight(t *testing.T) {
 
 // notLinked are packages of the standard library.
 var notLinked = regexp.MustCompile(`^(net|regexp|mime|bufio|log|flag|html|text|go|crypto|database|archive|compress|image|testing|os/\w+|encoding/(gob|xml|pem|csv|asn1))(/|$)`)
+
+func countStandard(names []string) (n int) {
+	for _, name := range names {
+		if isStandard(name) {
+			n++
+		}
+	}
+	return n
+}
 
 func isStandard(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
