@@ -2,7 +2,7 @@ package decoder
 
 // NOTE: walker.skip is the second machine: it validates a value that no schema
 // looks into, because it is dropped or kept as a whole. It is arranged as
-// walker.run is (see walk.go), with a stack of one bit for each container.
+// walker.machine is (see walk.go), with a stack of one bit for each container.
 
 import (
 	"encoding/binary"
@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
-// A skipper is the state of walker.skip, and what it shares with run: the names
+// A skipper is the state of walker.skip, and what it shares with machine: the names
 // that were seen in open objects.
 type skipper struct {
 	skipAt   state
