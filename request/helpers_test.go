@@ -9,39 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
 )
 
-const fooCRD = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: foos.example.com}
-spec:
-  group: example.com
-  names: {kind: Foo, plural: foos}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              a: {type: string}
-              size: {type: integer, default: 1}
-              labels: {type: object, additionalProperties: {type: string}}
-              template: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
-              list: {type: array, items: {type: object, properties: {x: {type: integer, default: 7}}}}
-  - name: v0
-    served: false
-    storage: false
-    schema: {openAPIV3Schema: {type: object}}
-`
+// fooCRD defines Foo.
+var fooCRD = corpus.Testdata("request/foos.yaml")
 
 const foosPath = "/apis/example.com/v1/namespaces/default/foos"
 

@@ -211,18 +211,40 @@ func files(tb testing.TB, dir string, extensions ...string) iter.Seq[File] {
 // test, which may be in a nested module.
 func moduleRoot(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.Getwd()
+	root, err := findRoot()
 	if err != nil {
 		tb.Fatal(err)
+	}
+	return root
+}
+
+// Testdata returns a file under testdata, for definitions that tests of several
+// packages have. It panics where there is none.
+func Testdata(name string) string {
+	root, err := findRoot()
+	if err != nil {
+		panic(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "testdata", filepath.FromSlash(name)))
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
 	}
 	for {
 		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if err == nil && strings.HasPrefix(string(mod), "module github.com/espalier-dev/espalier\n") {
-			return dir
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			tb.Fatal("no go.mod of github.com/espalier-dev/espalier above the working folder")
+			return "", errors.New("no go.mod of github.com/espalier-dev/espalier above the working folder")
 		}
 		dir = parent
 	}
