@@ -282,7 +282,7 @@ func (c *CRD) apiVersion(version string) string { return strings.TrimPrefix(c.Gr
 func (e *Entry) same(o Entry) bool {
 	return e.Version.Served == o.Version.Served &&
 		e.CRD.PreserveUnknownFields == o.CRD.PreserveUnknownFields &&
-		sameSchema(e.Version.Schema, o.Version.Schema)
+		e.Version.Schema.Equal(o.Version.Schema)
 }
 
 // source names where a definition comes from.

@@ -325,14 +325,3 @@ func (s *crdSpec) upgrade() error {
 	}
 	return nil
 }
-
-// sameSchema reports whether two schemas say the same. Raw values in them are
-// the same only if their members have the same order, as in the server.
-func sameSchema(a, b *Structural) bool {
-	if a == b || a == nil || b == nil {
-		return a == b
-	}
-	x, errX := jsonv2.Marshal(a, writing...)
-	y, errY := jsonv2.Marshal(b, writing...)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
-}

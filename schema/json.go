@@ -5,6 +5,7 @@ package schema
 // often as it is deep. Within one schema functions take their place, which go on in the coder that is there.
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/espalier-dev/espalier/internal/jsonv2"
@@ -38,6 +39,18 @@ func readSchema(from *jsonv2.Decoder, s *Structural) error {
 // MarshalJSON returns the schema as it is written in a definition, with
 // properties sorted by name.
 func (s *Structural) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
+
+// Equal reports whether two schemas say the same; nil is equal to nil alone. Raw
+// values in them, such as defaults, are the same only if their members have the
+// same order, as in the API server.
+func (s *Structural) Equal(o *Structural) bool {
+	if s == o || s == nil || o == nil {
+		return s == o
+	}
+	x, errX := s.MarshalJSON()
+	y, errY := o.MarshalJSON()
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
 
 // UnmarshalJSON reads a schema as [Parse] does: the case of names matters, and
 // names that occur twice are refused. Unlike Parse, it keeps equivalent forms

@@ -113,3 +113,22 @@ func TestJSONDeep(t *testing.T) {
 	assert.Less(t, deepWrite, 50*wideWrite)
 	t.Logf("reading %.1f times, writing %.1f times", float64(deepRead)/float64(wideRead), float64(deepWrite)/float64(wideWrite))
 }
+
+// TestEqual holds that a schema is equal to what says the same, and nil to nil alone.
+func TestEqual(t *testing.T) {
+	parse := func(text string) *schema.Structural {
+		s, err := schema.Parse([]byte(text))
+		require.NoError(t, err)
+		return s
+	}
+	a := parse(`{type: object, properties: {b: {type: string, default: x}, a: {type: integer}}}`)
+	assert.True(t, a.Equal(a))
+	assert.True(t, a.Equal(parse(`{properties: {a: {type: integer}, b: {default: x, type: string}}, type: object}`)))
+	assert.False(t, a.Equal(parse(`{type: object, properties: {b: {type: string, default: y}, a: {type: integer}}}`)))
+	assert.False(t, parse(`{default: {a: 1, b: 2}}`).Equal(parse(`{default: {b: 2, a: 1}}`)), "in another order")
+	var none *schema.Structural
+	assert.True(t, none.Equal(nil))
+	assert.False(t, none.Equal(a))
+	assert.False(t, a.Equal(nil))
+	assert.False(t, none.Equal(new(schema.Structural)))
+}

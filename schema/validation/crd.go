@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 
@@ -101,7 +100,7 @@ func versionRoot(i int) string {
 // none or different ones.
 func sharedSchema(c *schema.CRD) *schema.Structural {
 	for i := range c.Versions {
-		if !sameSchema(c.Versions[0].Schema, c.Versions[i].Schema) {
+		if !c.Versions[0].Schema.Equal(c.Versions[i].Schema) {
 			return nil
 		}
 	}
@@ -109,17 +108,6 @@ func sharedSchema(c *schema.CRD) *schema.Structural {
 		return nil
 	}
 	return c.Versions[0].Schema
-}
-
-// sameSchema reports whether two schemas say the same. Raw values in them are
-// the same only if their members have the same order, as in the server.
-func sameSchema(a, b *schema.Structural) bool {
-	if a == b || a == nil || b == nil {
-		return a == b
-	}
-	x, errX := a.MarshalJSON()
-	y, errY := b.MarshalJSON()
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // hasSchemaWith reports whether a schema of the definition has a node, in the
