@@ -1,10 +1,11 @@
 // Package corpus loads the data that tests, benchmarks and fuzz targets share.
 //
-// There are two kinds. The project's own cases are txtar files under testdata,
+// There are three kinds. The project's own cases are txtar files under testdata,
 // to be read by people first; [Load] reads them. Third-party data (definitions,
 // custom resources, the suites of others for JSON and YAML) stays where it was
 // checked out, outside the repository; [Dir] finds it, and tests that need it
-// are skipped where it is not.
+// are skipped where it is not. Seeds are inputs that fuzzing has found; each
+// fuzz target has a file of them, and [AddSeeds] reads it.
 //
 // # Cases
 //

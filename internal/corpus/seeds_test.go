@@ -1,0 +1,52 @@
+package corpus
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestParseSeed(t *testing.T) {
+	for text, want := range map[string][]any{
+		"":                                {},
+		"[]byte(\"\")\n":                  {[]byte{}},
+		"[]byte(\"a)\\n\\xff\\u00ff\")\n": {[]byte("a)\n\xff\u00ff")},
+		"[]byte(`{\"a\":\n\"\\u)`)\n":     {[]byte("{\"a\":\n\"\\u)")},
+		"string(\"a\")\nstring(`(\n)`)\n": {"a", "(\n)"},
+		"byte('\\'')\nbyte('\\u00ff')\n":  {byte('\''), byte(0xff)},
+		"byte('ÿ')\nbyte('\\x00')\n":      {byte(0xff), byte(0)},
+		"bool(true)\nbool(false)\n":       {true, false},
+		"int(-17)\nuint(17)\n":            {-17, uint(17)},
+		"uint64(18446744073709551615)\n":  {^uint64(0)},
+	} {
+		got, err := parseSeed(text)
+		assert.NoError(t, err, "%q", text)
+		assert.Len(t, got, len(want), "%q", text)
+		for i := range min(len(want), len(got)) {
+			assert.Equal(t, want[i], got[i], "%q", text)
+		}
+	}
+}
+
+func TestParseSeedRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"go test fuzz v1\n":              "want type(literal) and a line break",
+		"[]byte(\"a\")":                  "want type(literal) and a line break",
+		"[]byte(\"a\") \n":               "want type(literal) and a line break",
+		"int(1)\n\n":                     "want type(literal) and a line break",
+		"[]byte(\"a\n\")\n":              "invalid syntax",
+		"[]byte(1)\n":                    "invalid syntax",
+		"string(1)\n":                    "invalid syntax",
+		"bool(2)\n":                      "invalid syntax",
+		"int(x)\n":                       "invalid syntax",
+		"uint(-1)\n":                     "invalid syntax",
+		"uint64(18446744073709551616)\n": "value out of range",
+		"byte(1)\n":                      "want a character",
+		"byte(\"a\")\n":                  "want a character",
+		"byte('Ā')\n":                    "want a character",
+		"float32(1)\n":                   "no arguments of this type",
+	} {
+		_, err := parseSeed(text)
+		assert.ErrorContains(t, err, want, "%q", text)
+	}
+}
