@@ -37,6 +37,7 @@ func seed(f *testing.F) {
 // sigs.k8s.io/json take what is not UTF-8, as ServerRequests does; only the latter
 // minds the range of numbers.
 func FuzzValidity(f *testing.F) {
+	corpus.AddSeeds(f)
 	seed(f)
 	for _, s := range []string{`-0.5e+07`, `"\ud83c\udf33"`, `[1,{"a":null}]`, `"\u00"`, `1e309`, "\"\xc3\xa9\"", `tru`, ` [ ] `,
 		`"\ud800\ud800"`, "\"\xed\xa0\x80\"", "\ufeff1", `1 2`, `{"a":1,"a":2}`, `1],"b":[2`, `1},"unknown":{"c":2`} {
@@ -82,6 +83,7 @@ func isJSON(err error) bool {
 
 // FuzzCuts stops the walker in two places and lets it go on.
 func FuzzCuts(f *testing.F) {
+	corpus.AddSeeds(f)
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(f, err)
 	p, err := schema.Compile(s)
@@ -110,6 +112,7 @@ func FuzzCuts(f *testing.F) {
 // FuzzAgainstNaive compares values and findings with the slow twin, under any
 // schema of which the twin knows all.
 func FuzzAgainstNaive(f *testing.F) {
+	corpus.AddSeeds(f)
 	for i, c := range corpus.Load(f, seedTopics...) {
 		s, err := yamlbridge.AppendJSON(nil, c.Schema)
 		require.NoError(f, err)

@@ -129,6 +129,7 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 
 // FuzzAppendJSON asserts what holds for every schema and every document.
 func FuzzAppendJSON(f *testing.F) {
+	corpus.AddSeeds(f)
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
 	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // had a hundred bytes allocated for each
 	for n := range uint64(20) {                                                            // the white space between these was that of the mode
@@ -144,6 +145,7 @@ func FuzzAppendJSON(f *testing.F) {
 // FuzzFronts asserts of schemas and documents that streams, sequences, maps and tokens say
 // what AppendJSON says.
 func FuzzFronts(f *testing.F) {
+	corpus.AddSeeds(f)
 	defer decoder.SetFirstWindow(16)()
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
@@ -160,6 +162,7 @@ func FuzzFronts(f *testing.F) {
 // FuzzPeekType holds what is peeked against what is decoded, and what another
 // reader sees.
 func FuzzPeekType(f *testing.F) {
+	corpus.AddSeeds(f)
 	seedPairs(f, func(_, doc []byte, n int) { f.Add(doc) })
 	s, err := schema.Parse([]byte(`{type: object}`))
 	require.NoError(f, err)
@@ -197,6 +200,7 @@ func textOf(v any) any {
 // FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
 // and that one which is JSON is read as JSON.
 func FuzzAppendYAML(f *testing.F) {
+	corpus.AddSeeds(f)
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%256)) })
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8) {
 		s, c := parseSmall(schemaText), choice(of)

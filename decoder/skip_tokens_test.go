@@ -267,6 +267,7 @@ func TestSkimLater(t *testing.T) {
 
 func FuzzSkim(f *testing.F) {
 	needKernels(f)
+	corpus.AddSeeds(f)
 	for _, text := range skimTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
 		f.Add([]byte(text), uint8(7))
 	}

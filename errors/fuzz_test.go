@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
@@ -50,6 +51,7 @@ func extend(p errors.Path, list []errors.Segment) errors.Path {
 
 // FuzzPath holds what is said about a path against the steps that it was made of.
 func FuzzPath(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, s := range []string{
 		"", "\x08spec\x0citems\x01\x08name", "\x00\x00\x01\x00", "\x06a.b\x06a/b\x06~01\x04[]", "\x02\"\x02\\\x02\n\x06\u202e\x06\ufffd\x02\xff", "\xff\x08🌳",
 		"\xfe" + strings.Repeat("n", 1100), strings.Repeat("\x04é", 300), "\xd2" + strings.Repeat("\u202e", 100), strings.Repeat("\xff", 400),

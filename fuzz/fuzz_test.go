@@ -2,10 +2,13 @@ package fuzz
 
 import (
 	"testing"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
 // FuzzKube does so for the decoders of package kube, with the texts of errors.
 func FuzzKube(f *testing.F) {
+	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 100*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
 		s, _ := NewSchema(seed)
 		doc, _ := NewDocument(seed, s)
@@ -38,6 +41,7 @@ func FuzzKube(f *testing.F) {
 // FuzzParity compares documents that the fuzzer changes, under schemas that it
 // chooses by their seed: by default, as the server, and as it reads its storage.
 func FuzzParity(f *testing.F) {
+	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 200*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
 		s, _ := NewSchema(seed)
 		doc, _ := NewDocument(seed, s)

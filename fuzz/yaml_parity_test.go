@@ -184,6 +184,7 @@ func TestYAMLCorpus(t *testing.T) {
 
 // FuzzYAMLParity compares what the fuzzer comes up with.
 func FuzzYAMLParity(f *testing.F) {
+	corpus.AddSeeds(f)
 	for seed := range uint64(300) {
 		f.Add(NewYAML(seed).Source)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -22,6 +23,7 @@ import (
 // right type, as what the decoder makes of it; and that any other is refused with a
 // status that says why.
 func FuzzMiddleware(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, body := range []string{
 		foo(`,"spec":{"a":"x","b":1}`), foo(`,"spec":{"a":1,"a":2}`), foo(`,"metadata":{"labels":{"a":5}}`), foo("") + "x",
 		`{"kind":"Bar","apiVersion":"example.com/v1"}`, `{"apiVersion":"example.com/v1","spec":{},"k\u0069nd":"Foo"}`,

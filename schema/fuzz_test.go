@@ -94,6 +94,7 @@ func otherwise(t *testing.T, text []byte, seed uint64) []byte {
 // FuzzParse holds that what is parsed is written and parsed again as it was, and
 // that its spelling does not count.
 func FuzzParse(f *testing.F) {
+	corpus.AddSeeds(f)
 	for i, s := range []string{
 		"type: object\nproperties:\n  a: {type: string, default: \"\"}\n",
 		`{"properties": {"a": null, "b": {"additionalProperties": false}}, "items": [{}], "enum": [null, 1.0]}`,
@@ -131,6 +132,7 @@ func FuzzParse(f *testing.F) {
 
 // FuzzSkeleton asserts what holds for all skeletons.
 func FuzzSkeleton(f *testing.F) {
+	corpus.AddSeeds(f)
 	f.Add([]byte(strings.Repeat("1", 1001)), uint64(201)) // too long a number in YAML, and no YAML with tabs before it
 	seedSchemas(f, func(text []byte) { f.Add(text, uint64(len(text))) })
 	f.Fuzz(func(t *testing.T, source []byte, seed uint64) {
@@ -164,6 +166,7 @@ func FuzzSkeleton(f *testing.F) {
 // FuzzParseCRD holds that definitions are read alike in YAML and in JSON, and that
 // their schemas are those that Parse reads.
 func FuzzParseCRD(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, file := range files(f, "crd") {
 		for _, manifest := range sections(f, file) {
 			f.Add(manifest)
@@ -224,6 +227,7 @@ func FuzzParseCRD(f *testing.F) {
 // FuzzCompile holds that neither validating nor compiling changes a schema or
 // depends on chance, that what is valid compiles, and that only the core counts.
 func FuzzCompile(f *testing.F) {
+	corpus.AddSeeds(f)
 	seedSchemas(f, func(text []byte) {
 		if jsontext.Value(text).IsValid() {
 			f.Add(text)

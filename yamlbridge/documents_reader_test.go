@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -301,6 +302,7 @@ func TestDocumentReaderCosts(t *testing.T) {
 // FuzzDocumentReader holds that neither the sizes of reads nor a limit that is
 // kept make a difference, and that one which is passed is no more than that.
 func FuzzDocumentReader(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, s := range streams {
 		f.Add([]byte(s), []byte{1, 2, 3}, 8)
 	}

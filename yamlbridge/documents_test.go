@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,6 +87,7 @@ func TestDocumentsWithOrigin(t *testing.T) {
 // where documents start: no document of a stream is two to the reader, and a
 // stream that is one to the reader is not cut.
 func FuzzDocuments(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, s := range streams {
 		f.Add([]byte(s))
 	}

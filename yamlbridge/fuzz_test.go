@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,6 +17,7 @@ import (
 // are of the two types and leave the buffer alone, and that all positions lie in
 // the document.
 func FuzzAppendJSON(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, s := range []string{
 		"", "a: 1", "---\n- a\n- [b, {c: d}]\n...\n", "x: &x {a: 1}\ny: {<<: *x, a: 2}\nz: [*x, *x]",
 		"<<: &l [{a: &v [1]}, {b: 3}]\nc: [*l, *v]", "&k 1.50: x\n*k : *k", "a: |+\n  x\n\nb: >-\n  y\n  z\n",

@@ -1,9 +1,17 @@
 package corpus
 
 import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestParseSeed(t *testing.T) {
@@ -49,4 +57,37 @@ func TestParseSeedRefuses(t *testing.T) {
 		_, err := parseSeed(text)
 		assert.ErrorContains(t, err, want, "%q", text)
 	}
+}
+
+// TestTargets holds that each fuzz target of the repository adds the seeds of its file before all
+// others, as their numbers are those of go test, and that no file is without its target.
+func TestTargets(t *testing.T) {
+	begins := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\) \{\n` +
+		`(?:\tneed\w+\(f\)\n)?\t(.*)\n`)
+	root := moduleRoot(t)
+	targets := map[string]bool{}
+	var seeds []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		dir, base := filepath.Split(name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && strings.HasPrefix(base, ".") && name != root:
+			return fs.SkipDir
+		case strings.HasSuffix(base, "_test.go"):
+			text, err := os.ReadFile(name)
+			if err != nil {
+				return err
+			}
+			for _, begin := range begins.FindAllSubmatch(text, -1) {
+				assert.Equal(t, "corpus.AddSeeds(f)", string(begin[2]), "%s: %s", name, begin[1])
+				targets[filepath.Join(dir, "testdata", "fuzz", string(begin[1])+".txtar")] = true
+			}
+		case filepath.Base(dir) == "fuzz" && filepath.Ext(base) == ".txtar":
+			seeds = append(seeds, name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(targets)), seeds)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
@@ -166,6 +167,7 @@ func TestScanUTF8(t *testing.T) {
 }
 
 func FuzzScanString(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, text := range stringTexts {
 		f.Add(text)
 	}
@@ -252,6 +254,7 @@ func TestScanNumber(t *testing.T) {
 }
 
 func FuzzScanNumber(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, text := range numberTexts {
 		f.Add(text)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/stretchr/testify/require"
 )
 
@@ -490,12 +491,14 @@ func TestTokensDepth(t *testing.T) {
 
 func FuzzScanString(f *testing.F) {
 	needStrings(f)
+	corpus.AddSeeds(f)
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) { checkString(t, b) })
 }
 
 func FuzzTokens(f *testing.F) {
 	needKernels(f)
+	corpus.AddSeeds(f)
 	seed(f)
 	f.Fuzz(func(t *testing.T, b []byte) { checkTokens(t, b[:min(len(b), MaxBytes)]) })
 }

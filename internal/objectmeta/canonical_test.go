@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -37,6 +38,7 @@ func TestCanonical(t *testing.T) {
 
 // FuzzCanonical asserts that what is canonical is not changed by a round trip.
 func FuzzCanonical(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, seed := range []string{stored, `{}`, `{"labels":{"a":"b"},"generation":2}`, `{"managedFields":[{"fieldsV1":{"a":"b"}}]}`} {
 		f.Add(seed)
 	}

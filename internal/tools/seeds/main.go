@@ -1,40 +1,81 @@
-// Seeds keeps, of what fuzzing has come up with, the inputs that cover statements which the other seeds of
-// their target do not, in testdata/fuzz of their package, where go test runs them.
+// Seeds keeps, of the inputs that fuzzing has found, those that cover statements which the other
+// seeds of their target do not. They are in testdata/fuzz of the package, in one file for each
+// target, which corpus.AddSeeds reads.
 //
 //	seeds -cache "$(go env GOCACHE)/fuzz" ./decoder ./yamlbridge
 //
-// Short inputs are preferred. What is there already stays only if it covers more, too: an
-// input that has failed belongs into the code of its target, or into testdata/regress.
+// Short inputs are preferred. A seed that is in the file already stays only if it covers more, too.
+// An input that has failed always stays: go test -fuzz writes it into a file of its own, and this
+// tool moves it from there, with or without -cache.
 package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-
-	"golang.org/x/tools/cover"
 )
 
-// longest is how long a file with an input may be.
+// longest is how long the text of a seed may be.
 const longest = 2 << 10
 
 func main() {
-	cache := flag.String("cache", "", "the `folder` of the inputs that fuzzing has found, as go test -fuzz fills it")
+	cache := flag.String("cache", "", "the `folder` to which go test -fuzz writes what it finds")
 	flag.Parse()
 	for _, folder := range flag.Args() {
-		if err := minimise(*cache, folder); err != nil {
+		err := moveFailed(filepath.Join(folder, "testdata", "fuzz"))
+		if err == nil && *cache != "" {
+			err = minimise(*cache, folder)
+		}
+		if err != nil {
 			fmt.Fprintf(os.Stderr, "seeds: %s: %v\n", folder, err)
 			os.Exit(1)
 		}
 	}
 }
 
-// minimise does so for the targets of the package in a folder.
+// moveFailed moves the inputs that have failed, of all targets of a package, into the files of
+// their targets.
+func moveFailed(folder string) error {
+	targets, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, target := range targets {
+		if !target.IsDir() {
+			continue
+		}
+		inputs := filepath.Join(folder, target.Name())
+		failed, err := readInputs(inputs)
+		if err != nil {
+			return err
+		}
+		for i := range failed {
+			failed[i].reason = "failed " + failed[i].reason
+		}
+		seeds, err := readSeeds(inputs + ".txtar")
+		if err != nil {
+			return err
+		}
+		if err := writeSeeds(inputs+".txtar", append(seeds, failed...)); err != nil {
+			return err
+		}
+		if err := os.RemoveAll(inputs); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d have failed\n", inputs, len(failed))
+	}
+	return nil
+}
+
+// minimise keeps those seeds of a package that cover more, for each of its targets.
 func minimise(cache, folder string) error {
 	temp, err := os.MkdirTemp("", "seeds")
 	if err != nil {
@@ -42,126 +83,141 @@ func minimise(cache, folder string) error {
 	}
 	defer os.RemoveAll(temp)
 	binary := filepath.Join(temp, "package.test")
-	if out, err := exec.Command("go", "test", "-c", "-cover", "-coverpkg=github.com/espalier-dev/espalier/...", "-o", binary, folder).CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, out)
-	}
-	importPath, err := exec.Command("go", "list", folder).Output()
+	_, err = output(folder, "go", "test", "-c", "-cover", "-coverpkg="+module+"...", "-o", binary, ".")
 	if err != nil {
 		return err
 	}
-	list := exec.Command(binary, "-test.list", "^Fuzz")
-	list.Dir = folder
-	names, err := list.Output()
+	place, err := output(folder, "go", "list", "-f", "{{.Dir}}\n{{.ImportPath}}", ".")
 	if err != nil {
 		return err
 	}
-	for name := range strings.FieldsSeq(string(names)) {
-		t := target{name: name, binary: binary, folder: folder, profile: filepath.Join(temp, "profile"), covered: make(map[string]bool)}
-		if err := t.minimise(filepath.Join(cache, strings.TrimSpace(string(importPath)), name)); err != nil {
+	dir, importPath, _ := strings.Cut(strings.TrimSpace(place), "\n")
+	names, err := output(folder, binary, "-test.list", "^Fuzz")
+	if err != nil {
+		return err
+	}
+	for name := range strings.FieldsSeq(names) {
+		t := target{
+			name: name, binary: binary, folder: folder,
+			file:    filepath.Join(folder, "testdata", "fuzz", name+".txtar"),
+			profile: filepath.Join(temp, "profile"),
+			covered: make(map[block]bool),
+			source:  newSource(dir, importPath),
+		}
+		if err := t.minimise(filepath.Join(cache, filepath.FromSlash(importPath), name)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// A target is a fuzz target, with what the seeds that are kept cover.
-type target struct {
-	name, binary, folder, profile string
-	covered                       map[string]bool
-	kept                          []string
+// output runs a command in a folder, and returns what it prints.
+func output(folder, name string, args ...string) (string, error) {
+	command := exec.Command(name, args...)
+	command.Dir = folder
+	out, err := command.Output()
+	var failure *exec.ExitError
+	if errors.As(err, &failure) {
+		return "", fmt.Errorf("%s: %w\n%s%s", name, err, out, failure.Stderr)
+	}
+	return string(out), err
 }
 
-// minimise keeps the inputs of the folder found that cover more.
-func (t *target) minimise(found string) error {
-	seeds := filepath.Join(t.folder, "testdata", "fuzz", t.name)
-	if err := os.MkdirAll(seeds, 0o777); err != nil {
-		return err
-	}
-	if _, err := os.Stat(found); err == nil {
-		if err := os.CopyFS(seeds, os.DirFS(found)); err != nil && !os.IsExist(err) {
-			return err
-		}
-	}
-	entries, err := os.ReadDir(seeds)
+// A target is a fuzz target, with the blocks that those of its seeds cover which are kept.
+type target struct {
+	name, binary, folder, file, profile string
+	covered                             map[block]bool
+	source                              *source
+	candidates, kept                    []seed
+}
+
+// minimise keeps those seeds of the target, and of the inputs in the folder found, that cover more.
+func (t *target) minimise(found string) (err error) {
+	seeds, err := readSeeds(t.file)
 	if err != nil {
 		return err
 	}
-	sizes := make(map[string]int64)
-	var names []string
-	for _, e := range entries {
-		info, err := e.Info()
+	defer func() {
 		if err != nil {
-			return err
+			err = errors.Join(err, writeSeeds(t.file, seeds))
 		}
-		if sizes[e.Name()] = info.Size(); info.Size() <= longest {
-			names = append(names, e.Name())
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(sizes[a], sizes[b]), cmp.Compare(a, b)) })
-	if _, err := t.run("^seed#"); err != nil {
+	}()
+	inputs, err := readInputs(found)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := t.keep(names); err != nil {
-		return err
-	}
-	for name := range sizes {
-		if !slices.Contains(t.kept, name) {
-			if err := os.Remove(filepath.Join(seeds, name)); err != nil {
-				return err
-			}
+	var failed []seed
+	for _, s := range slices.Concat(seeds, inputs) {
+		if s.hasFailed() {
+			failed = append(failed, s)
+		} else if len(s.text) <= longest {
+			t.candidates = append(t.candidates, s)
 		}
 	}
-	fmt.Printf("%s %s: %d of %d\n", t.folder, t.name, len(t.kept), len(sizes))
-	return nil
+	slices.SortFunc(t.candidates, func(a, b seed) int {
+		return cmp.Or(cmp.Compare(len(a.text), len(b.text)), cmp.Compare(a.text, b.text))
+	})
+
+	// The seeds in the code of the target and those that have failed are kept anyway.
+	if err := writeSeeds(t.file, failed); err != nil {
+		return err
+	}
+	always, err := t.run("")
+	if err != nil {
+		return err
+	}
+	t.cover(always)
+	if err := writeSeeds(t.file, t.candidates); err != nil {
+		return err
+	}
+	if err := t.keep(0, len(t.candidates)); err != nil {
+		return err
+	}
+	fmt.Printf("%s: %d of %d\n", t.file, len(t.kept)+len(failed), len(seeds)+len(inputs))
+	return writeSeeds(t.file, append(t.kept, failed...))
 }
 
-// keep keeps those of the inputs that cover more than what is kept before them, by halves.
-func (t *target) keep(names []string) error {
-	if len(names) == 0 {
+// keep keeps those of the candidates from one number to another that cover more than what is kept
+// before them, by halves.
+func (t *target) keep(from, to int) error {
+	if from == to {
 		return nil
 	}
-	more, err := t.run("^(" + strings.Join(names, "|") + ")$")
+	var numbers []string
+	for n := range to - from {
+		numbers = append(numbers, strconv.Itoa(from+n))
+	}
+	more, err := t.run("(" + strings.Join(numbers, "|") + ")$")
 	switch {
-	case err != nil:
+	case err != nil || len(more) == 0:
 		return err
-	case len(more) == 0:
-		return nil
-	case len(names) == 1:
-		for _, block := range more {
-			t.covered[block] = true
-		}
-		t.kept = append(t.kept, names[0])
-		return nil
-	}
-	if err := t.keep(names[:len(names)/2]); err != nil {
+	case to-from == 1:
+		reason, err := t.source.function(more)
+		t.cover(more)
+		t.kept = append(t.kept, seed{reason, t.candidates[from].text})
 		return err
 	}
-	return t.keep(names[len(names)/2:])
+	middle := (from + to) / 2
+	if err := t.keep(from, middle); err != nil {
+		return err
+	}
+	return t.keep(middle, to)
 }
 
-// run runs some seeds, and returns the blocks that they cover and those that are kept do not. What
-// the target covers by itself, with the seeds of its code, counts as kept.
-func (t *target) run(seeds string) (more []string, err error) {
-	command := exec.Command(t.binary, "-test.run", "^"+t.name+"$/"+seeds, "-test.coverprofile", t.profile)
-	command.Dir = t.folder
-	if out, err := command.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
+func (t *target) cover(blocks []block) {
+	for _, b := range blocks {
+		t.covered[b] = true
 	}
-	profiles, err := cover.ParseProfiles(t.profile)
+}
+
+// run runs the seeds whose numbers match a pattern, and returns the blocks that they cover and the
+// seeds that are kept do not.
+func (t *target) run(numbers string) (more []block, err error) {
+	pattern := "^" + t.name + "$/^seed#" + numbers
+	_, err = output(t.folder, t.binary, "-test.run", pattern, "-test.coverprofile", t.profile)
 	if err != nil {
 		return nil, err
 	}
-	isFirst := len(t.covered) == 0
-	for _, p := range profiles {
-		for _, b := range p.Blocks {
-			key := fmt.Sprintf("%s:%d.%d", p.FileName, b.StartLine, b.StartCol)
-			if b.Count > 0 && !t.covered[key] {
-				more = append(more, key)
-				if isFirst {
-					t.covered[key] = true
-				}
-			}
-		}
-	}
-	return more, nil
+	covered, err := readProfile(t.profile)
+	return slices.DeleteFunc(covered, func(b block) bool { return t.covered[b] }), err
 }

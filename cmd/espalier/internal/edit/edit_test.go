@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -205,6 +206,7 @@ func TestCopies(t *testing.T) {
 // FuzzYAML holds that edits are in the text and lead to the JSON of the document
 // without the members, whatever the document is.
 func FuzzYAML(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, test := range slices.Concat(edited, refused, explicit) {
 		f.Add([]byte(test.text), uint64(1))
 	}
