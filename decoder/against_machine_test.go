@@ -27,7 +27,7 @@ func withoutPlain(p *program.Program) *program.Program {
 		}
 		c := *n
 		copies[n] = &c
-		c.PlainObject, c.PlainArray = false, false
+		c.SimpleObject, c.SimpleArray = false, false
 		c.Fields = slices.Clone(n.Fields)
 		for i := range c.Fields {
 			c.Fields[i].Node = copied(n.Fields[i].Node)
@@ -171,20 +171,4 @@ func (p *partsReader) Read(to []byte) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
-}
-
-// TestHandOver holds that the machine hands over to plain behind a comma, if there is room for a name or a value.
-func TestHandOver(t *testing.T) {
-	d := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {x: {type: integer}}}}}}", schema.ResourceRoot(false)))
-	for _, start := range []string{`{"list":[],`, `{"list":[{},`} {
-		for rest := range 2 * slack {
-			d.prepare()
-			d.walker.start(nil)
-			want := cut
-			if rest >= slack {
-				want = handedOver
-			}
-			require.Equal(t, want, d.walker.machine([]byte(start+strings.Repeat(" ", rest)), false), "%s and %d bytes", start, rest)
-		}
-	}
 }

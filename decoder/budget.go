@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -48,15 +48,7 @@ func (d *Decoder) SetBudget(b Budget) {
 // Cap returns how many bytes of memory the decoder holds for reuse, including
 // its findings.
 func (d *Decoder) Cap() int {
-	f := &d.walker.findings
-	const recordSize, orderedSize, findingSize, stepSize = 192, 16, 160, 24
-	n := d.held() + d.duplicatesBytes + 8*cap(d.walker.predicted) + int(unsafe.Sizeof(*d)) +
-		cap(f.records)*recordSize + cap(f.order)*orderedSize + cap(f.list)*findingSize + cap(f.steps)*stepSize +
-		cap(f.paths) + cap(f.texts) + len(f.lastPaths) + len(f.lastTexts) + cap(d.repaired.marks)*16
-	n += cap(f.lastList) * findingSize
-	if d.walker.tokens != nil {
-		n += int(unsafe.Sizeof(kernel.Tokens{}) + unsafe.Sizeof(sketch{}))
-	}
+	n := int(unsafe.Sizeof(*d)) + d.held() - d.walker.Held() + d.walker.Cap() + d.duplicatesBytes + d.repaired.Cap()
 	if d.ofMetadata != nil {
 		n += d.ofMetadata.Cap()
 	}
@@ -97,8 +89,9 @@ func (d *Decoder) findServerDuplicates(src []byte) {
 
 // exhausted makes the decoder ready for use after there was no room, and gives back what was taken since the mark.
 func (d *Decoder) exhausted(mark memory.Account) {
-	d.walker.findings.reset()
-	d.walker.out, d.walker.b, d.lines.Text, d.original = nil, nil, nil, nil
+	d.walker.Found.Reset()
+	d.walker.Forget()
+	d.lines.Text, d.original = nil, nil
 	d.duplicates, d.duplicatesBytes, d.ofMetadata = nil, 0, nil
 	d.yaml.Forget()
 	d.drop()
@@ -107,16 +100,12 @@ func (d *Decoder) exhausted(mark memory.Account) {
 
 // drop lets go of all buffers that grow with documents.
 func (d *Decoder) drop() {
-	w := &d.walker
-	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, repaired{}
+	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, apiserver.Repaired{}
 	d.values = values.Maker{}
-	w.opened, w.words, w.metadata = nil, nil, nil
 	d.yaml, d.yamlHeld = yamlbridge.Reader{
 		Dialect: d.yaml.Dialect, Origin: d.origin, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,
 	}, 0
-	w.frames = make([]frame, 16)
-	w.tracked = tracked{seed: w.seed, memory: w.memory}
-	w.places, w.scratch, w.texts = nil, nil, nil
+	d.walker.Drop()
 }
 
 // bridge turns a YAML document into JSON. The bridge charges for itself what it takes, and for the JSON.

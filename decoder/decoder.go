@@ -1,14 +1,15 @@
 package decoder
 
 import (
-	"hash/maphash"
-
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/internal/values"
+	"github.com/espalier-dev/espalier/internal/walk"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -18,12 +19,12 @@ import (
 // they have grown. A Decoder must not be used by several goroutines at the same
 // time; its program can be.
 type Decoder struct {
-	walker walker
+	walker walk.Walker
 	options
 	*tuning
 	guard
 	withoutDefaults bool
-	repaired        repaired // the text that is walked, if it needed repair
+	repaired        apiserver.Repaired // the text that is walked, if it needed repair
 	isRepaired      bool
 	original        []byte // what it was before
 	scratch         []byte
@@ -79,15 +80,21 @@ func tableOf(p *schema.Program) *program.Program {
 }
 
 func newDecoder(p *program.Program, o options) *Decoder {
-	d := &Decoder{options: o, walker: walker{
-		limits: o.limits.withDefaults(),
-		frames: make([]frame, 16),
-	}}
+	d := &Decoder{options: o}
+	d.walker.Init(&d.account)
+	d.setLimits(o.limits.withDefaults())
 	d.tune(newTuning(p, o.server != Standalone))
-	d.walker.seed = maphash.MakeSeed()
-	d.walker.memory = &d.account
-	d.yaml.Dialect, d.yaml.AliasFactor = o.dialect, d.walker.limits.AliasFactor
+	d.yaml.Dialect, d.yaml.AliasFactor = o.dialect, d.limits.AliasFactor
 	return d
+}
+
+// setLimits sets limits that have no zeros.
+func (d *Decoder) setLimits(l Limits) {
+	d.limits = l
+	w := &d.walker
+	w.SetBounds(l.bounds())
+	w.DefaultBytes = l.DefaultBytes
+	w.Found.Most, w.Found.MostBytes = l.Findings, l.FindingBytes
 }
 
 // AppendJSON appends the JSON document src to dst, pruned and defaulted by the
@@ -133,10 +140,10 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	d.isRepaired = false
 	d.duplicates, d.duplicatesBytes = nil, 0
 	out, err := d.walk(dst, src)
-	if _, bad := err.(*errors.SyntaxError); bad && d.server != Standalone && d.repaired.repair(src, &d.account) {
+	if _, bad := err.(*errors.SyntaxError); bad && d.server != Standalone && d.repaired.Repair(src, &d.account) {
 		d.isRepaired = true
 		d.original = src
-		out, err = d.walk(dst, d.repaired.text)
+		out, err = d.walk(dst, d.repaired.Text)
 		d.original = nil
 	}
 	d.release(len(src))
@@ -164,7 +171,7 @@ func (d *Decoder) appendYAML(dst, src []byte) ([]byte, error) {
 }
 
 func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
-	d.walker.findings.reset()
+	d.walker.Found.Reset()
 	d.duplicates, d.duplicatesBytes = nil, 0
 	d.uses++
 	err := d.bridge(src)
@@ -187,7 +194,7 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 // dropped nulls under [ReportDroppedNulls]. They are in the order of the API
 // server; [errors.List.SortByPosition] puts them into the order of the
 // document. The list is valid until the next call. The paths in it stay valid.
-func (d *Decoder) Findings() errors.List { return d.walker.list }
+func (d *Decoder) Findings() errors.List { return d.walker.Found.List }
 
 // YAMLDuplicates returns what the API server reports about repeated names in
 // the YAML document of the last call: `line 3: key "a" already set in map` for
@@ -213,7 +220,7 @@ func (d *Decoder) hasDuplicates() bool {
 
 // Omitted returns how many findings of the last call were beyond the limits.
 // They were counted, but not kept.
-func (d *Decoder) Omitted() int { return d.walker.omitted }
+func (d *Decoder) Omitted() int { return d.walker.Found.Omitted }
 
 // walk runs the machines over a whole document. A document in which names
 // repeat is walked three times: to find that out, to find where they repeat, and
@@ -228,22 +235,19 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	defer func() { d.lines.Text = nil }()
 	d.startLines(d.isRepaired)
 	if !d.compact && d.server == Standalone {
-		w.most = len(dst) + min(w.limits.OutputBytes, maxInt-len(dst))
+		w.MostOut = len(dst) + min(d.limits.OutputBytes, maxInt-len(dst))
 	}
-	w.start(dst)
-	st := w.run(src, true)
-	if st == repeated {
-		st = w.runWithoutLosers(dst, src)
-	}
-	out := w.out
-	w.out, w.b = nil, nil
-	if st != done {
-		w.findings.reset()
+	st := w.Walk(dst, src)
+	out := w.Out
+	w.Forget()
+	if st != skip.Done {
+		w.Found.Reset()
 		return dst, d.fatal(src, st)
 	}
+	w.Found.Locate((*locator)(d))
 	d.finish()
-	if w.mismatches > 0 {
-		return dst, d.typeError()
+	if w.Found.Mismatches > 0 {
+		return dst, w.Found.TypeError()
 	}
 	if d.expected != (objectType{}) {
 		if err := d.checkExpected(src); err != nil {
@@ -259,13 +263,12 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	if d.compact {
 		out = compact(out, len(dst))
 	}
-	if w.tooLarge || len(out)-len(dst) > w.limits.OutputBytes {
-		w.overflew, w.pos = errors.LimitOutputBytes, len(src)
-		w.findings.reset()
-		return dst, d.fatal(src, overflow)
+	if w.TooLarge || len(out)-len(dst) > d.limits.OutputBytes {
+		w.Found.Reset()
+		return dst, d.limitError(src, errors.LimitOutputBytes, len(src))
 	}
-	if d.validation == Strict && w.strict > 0 {
-		return out, d.strictError()
+	if d.validation == Strict && w.Found.Strict > 0 {
+		return out, w.Found.StrictError()
 	}
 	return out, nil
 }
@@ -275,28 +278,36 @@ func (d *Decoder) prepare() {
 	w := &d.walker
 	d.uses++
 	d.poison()
-	w.report = d.validation != Ignore
-	w.nulls = d.nulls && w.report
-	w.notesType = d.server != Standalone || d.expected != (objectType{})
-	w.asServer, w.fromStorage, w.withoutDefaults = d.server != Standalone, d.server == ServerStorage, d.withoutDefaults
-	w.cutting, w.collecting, w.outOfRange = false, false, false
-	w.losers = w.losers[:0]
-	w.most = maxInt
-	w.streaming = false
-	w.findings.reset()
+	w.Report = d.validation != Ignore
+	w.ReportNulls = d.nulls && w.Report
+	w.NoteType = d.server != Standalone || d.expected != (objectType{})
+	w.AsServer, w.FromStorage, w.WithoutDefaults = d.server != Standalone, d.server == ServerStorage, d.withoutDefaults
+	w.MostOut = maxInt
+	w.Streaming = false
 }
+
+// finish makes the list of findings.
+func (d *Decoder) finish() {
+	d.walker.Found.Finish(d.program.Root, d.server != Standalone)
+}
+
+// A locator is a Decoder as package findings sees it.
+type locator Decoder
+
+// Position is that of the decoder.
+func (l *locator) Position(at int) errors.Position { return (*Decoder)(l).position(at) }
 
 // position returns the position of an offset in the text that is walked. It is
 // cheap for offsets that ascend.
 func (d *Decoder) position(at int) errors.Position {
-	if d.walker.streaming {
+	if d.walker.Streaming {
 		return d.lines.At(at) // of offsets that ascend
 	}
 	if d.fromYAML {
 		return d.yaml.Position(at)
 	}
 	if d.isRepaired {
-		at = d.repaired.original(at)
+		at = d.repaired.Original(at)
 	}
 	if !d.lines.Reaches(at) {
 		d.startLines(d.isRepaired)
@@ -310,17 +321,6 @@ func (d *Decoder) startLines(notUTF8 bool) {
 	d.lines.NotUTF8 = notUTF8
 }
 
-func (d *Decoder) typeError() error {
-	e := new(errors.TypeError)
-	for _, f := range d.walker.list {
-		if f.Kind == errors.TypeMismatch {
-			e.Findings = append(e.Findings, f)
-		}
-	}
-	e.Omitted = d.walker.mismatches - len(e.Findings)
-	return e
-}
-
 // Buffers beyond largeBuffer are let go when keptIdle calls in a row needed
 // less than a quarter of that.
 const (
@@ -330,13 +330,8 @@ const (
 
 // held is how many bytes the decoder keeps.
 func (d *Decoder) held() int {
-	w := &d.walker
-	const nameSize, levelSize, frameSize, groupSize, positionSize, placeSize, loserSize, spanSize = 32, 24, 48, 32, 32, 16, 16, 32
-	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + cap(w.roomy) + d.values.Held() +
-		cap(w.opened) + cap(w.left)*positionSize + (cap(w.names)+cap(w.few))*nameSize + cap(w.arena) + cap(w.frames)*frameSize +
-		cap(w.places)*placeSize + cap(w.scratch) + cap(w.losers)*loserSize + 8*(cap(w.seconds)+cap(w.filter)+cap(w.words)) + 4*(cap(w.table)+cap(w.shared)) + cap(w.groups)*groupSize +
-		cap(w.levels)*levelSize + cap(w.metadata)*spanSize +
-		cap(d.scratch) + cap(d.repaired.text) + d.yamlHeld
+	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.values.Held() +
+		d.walker.Held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
 }
 
 // release lets go of buffers that a few large documents have grown.

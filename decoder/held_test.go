@@ -29,21 +29,12 @@ func TestHeld(t *testing.T) {
 	for name, grow := range map[string]func(d *Decoder) int{
 		"json": func(d *Decoder) int { return hold(&d.json) }, "stream": func(d *Decoder) int { return hold(&d.stream) },
 		"output": func(d *Decoder) int { return hold(&d.output) }, "result": func(d *Decoder) int { return hold(&d.result) },
-		"scratch": func(d *Decoder) int { return hold(&d.scratch) }, "repaired": func(d *Decoder) int { return hold(&d.repaired.text) },
+		"scratch": func(d *Decoder) int { return hold(&d.scratch) }, "repaired": func(d *Decoder) int { return hold(&d.repaired.Text) },
 		"yaml": func(d *Decoder) int { d.yamlHeld = 1234; return 1234 },
 		"values": func(d *Decoder) int {
 			d.values.Make([]byte(`["text"]`+string(zeros[:])), nil)
 			return d.values.Held()
 		},
-		"opened": func(d *Decoder) int { return hold(&d.walker.opened) },
-		"left":   func(d *Decoder) int { return hold(&d.walker.left) }, "names": func(d *Decoder) int { return hold(&d.walker.names) },
-		"few": func(d *Decoder) int { return hold(&d.walker.few) }, "arena": func(d *Decoder) int { return hold(&d.walker.arena) },
-		"frames": func(d *Decoder) int { return hold(&d.walker.frames) }, "losers": func(d *Decoder) int { return hold(&d.walker.losers) },
-		"seconds": func(d *Decoder) int { return hold(&d.walker.seconds) }, "places": func(d *Decoder) int { return hold(&d.walker.places) },
-		"filter": func(d *Decoder) int { return hold(&d.walker.filter) }, "table": func(d *Decoder) int { return hold(&d.walker.table) },
-		"words": func(d *Decoder) int { return hold(&d.walker.words) }, "levels": func(d *Decoder) int { return hold(&d.walker.levels) },
-		"metadata": func(d *Decoder) int { return hold(&d.walker.metadata) },
-		"shared":   func(d *Decoder) int { return hold(&d.walker.shared) }, "groups": func(d *Decoder) int { return hold(&d.walker.groups) },
 	} {
 		d := New(p)
 		before := d.held()

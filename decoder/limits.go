@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -112,4 +113,9 @@ func (l Limits) of(which errors.Limit) (most int) {
 		return maxInt // which matters where int has 32 bits
 	}
 	return l.OutputBytes
+}
+
+// bounds returns the limits of what is read.
+func (l *Limits) bounds() skip.Bounds {
+	return skip.Bounds{Depth: l.Depth, NameBytes: l.NameBytes, NumberBytes: l.NumberBytes}
 }

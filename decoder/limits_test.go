@@ -264,12 +264,12 @@ func TestBuffersAreLetGo(t *testing.T) {
 	d := New(compileYAML(t, testSchema))
 	_, err := d.AppendJSON(nil, []byte(`{"raw":{`+b.String()+`"x":1}}`))
 	require.NoError(t, err)
-	require.Greater(t, cap(d.walker.names), 200_000)
+	require.Greater(t, d.walker.Held(), 200_000*32)
 	for range 2 * keptIdle {
 		_, err = d.AppendJSON(nil, []byte(`{"s":"a"}`))
 		require.NoError(t, err)
 	}
-	assert.Less(t, cap(d.walker.names), 1000)
+	assert.Less(t, d.walker.Held(), 1000*32)
 
 	_, err = d.AppendYAML(nil, []byte("raw:\n"+strings.Repeat("- {a: 1, b: 2}\n", 50_000)))
 	require.NoError(t, err)
@@ -289,7 +289,7 @@ func TestBuffersAreLetGo(t *testing.T) {
 		_, err = resources.AppendJSON(nil, []byte(`{}`))
 		require.NoError(t, err)
 	}
-	assert.Zero(t, cap(resources.walker.metadata))
+	assert.Zero(t, cap(resources.walker.Observed.Metadata))
 }
 
 // TestManyDuplicatesOnStream: of what is dropped, a stream finds how often a name stands in an

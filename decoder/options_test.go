@@ -12,6 +12,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/walk"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -33,7 +34,7 @@ func allOptions() map[string]Option {
 
 // made returns what a decoder has of options.
 func made(opts ...Option) *Decoder {
-	return newDecoder(&program.Program{Root: anyNode}, optionsOf(opts))
+	return newDecoder(&program.Program{Root: walk.Any}, optionsOf(opts))
 }
 
 // TestOptionsMerge holds of each pair of options that their order does not matter, and that each
@@ -42,7 +43,7 @@ func TestOptionsMerge(t *testing.T) {
 	settings := func(opts ...Option) map[string]any {
 		d := made(opts...)
 		all := map[string]any{"yaml": d.yaml.Dialect}
-		for _, of := range []reflect.Value{reflect.ValueOf(d.options), reflect.ValueOf(d.walker.limits)} {
+		for _, of := range []reflect.Value{reflect.ValueOf(d.options), reflect.ValueOf(d.limits)} {
 			for i := range of.NumField() {
 				if name := of.Type().Field(i).Name; name != "limits" {
 					all[name] = fmt.Sprint(of.Field(i))
@@ -84,8 +85,8 @@ func TestLimitsMerge(t *testing.T) {
 		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":123}}`))
 		require.NoError(t, err)
 	}
-	assert.Equal(t, Limits{}.withDefaults(), made(Limits{}).walker.limits)
-	limits := made(Limits{Depth: 2}, Limits{Depth: 3}).walker.limits
+	assert.Equal(t, Limits{}.withDefaults(), made(Limits{}).limits)
+	limits := made(Limits{Depth: 2}, Limits{Depth: 3}).limits
 	assert.Equal(t, 3, limits.Depth, "the last one holds")
 	assert.Equal(t, reflect.TypeFor[Limits]().NumField(), len(limits.fields()))
 }

@@ -47,7 +47,8 @@ func PeekType(src []byte, opts ...Option) (apiVersion, kind string, err error) {
 // peekType is PeekType for a document that starts at origin.
 func peekType(src []byte, origin errors.Position, limits Limits, b Budget) (apiVersion, kind string, err error) {
 	d := peekers.Get().(*Decoder)
-	d.origin, d.walker.limits = origin, limits
+	d.origin = origin
+	d.setLimits(limits)
 	if b == nil {
 		defer peekers.Put(d)
 		return d.peek(src)

@@ -49,7 +49,7 @@ func (p *Pool) Put(d *Decoder) {
 	if d == nil {
 		panic("decoder: Pool.Put: the decoder is nil")
 	}
-	if d.walker.program != p.program {
+	if d.program != p.program {
 		panic("decoder: Pool.Put: the decoder is of another program")
 	}
 	d.poison()

@@ -13,6 +13,7 @@ import (
 
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -167,7 +168,7 @@ func TestAgainstNaive(t *testing.T) {
 		for seed := range uint64(20000) {
 			src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 1)), s))
 			if seed%2 == 0 {
-				src = append(src, strings.Repeat(" ", 2*slack)...) // so that all of it can be plain
+				src = append(src, strings.Repeat(" ", 2*skip.Slack)...) // so that all of it can be plain
 			}
 			out, err := d.AppendJSON(nil, src)
 			if _, ok := err.(*ferrors.TypeError); ok && dialect == schema.KEP {
@@ -246,7 +247,7 @@ func TestCuts(t *testing.T) {
 		src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 2)), s))
 		want, err := d.AppendJSON(nil, src)
 		require.NoError(t, err)
-		if len(d.walker.losers) > 0 {
+		if d.walker.HasRepeats() {
 			continue // stops by itself
 		}
 		compared++
@@ -268,14 +269,14 @@ func TestCuts(t *testing.T) {
 
 func walkInParts(t *testing.T, d *Decoder, src []byte, cuts ...int) (string, []string) {
 	w := &d.walker
-	w.report, w.cutting = true, false
-	w.findings.reset()
-	w.start(nil)
+	w.Report = true
+	w.Start(nil)
 	d.lines, d.fromYAML = position.Counter{Text: src}, false
 	for _, at := range cuts {
-		require.Equal(t, cut, w.run(src[:at:at], false), "cut at %d of %s", at, src)
+		require.Equal(t, skip.Cut, w.Run(src[:at:at], false), "cut at %d of %s", at, src)
 	}
-	require.Equal(t, done, w.run(src, true), "cut at %d of %s", cuts, src)
+	require.Equal(t, skip.Done, w.Run(src, true), "cut at %d of %s", cuts, src)
+	w.Found.Locate((*locator)(d))
 	d.finish()
-	return string(w.out), details(w.list)
+	return string(w.Out), details(w.Found.List)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/syntax"
+	"github.com/espalier-dev/espalier/internal/walk"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -85,7 +87,7 @@ func NewListSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.documents = yamlbridge.NewDocumentReader(&s.source)
-	s.documents.Limit = s.source.walker.limits.HeldBytes
+	s.documents.Limit = s.decode.limits.HeldBytes
 	s.scan = s.nextDocument
 	return s
 }
@@ -96,10 +98,10 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	}
 	o := optionsOf(opts)
 	o.refuseBudget("a Sequence")
-	d := newDecoder(&program.Program{Root: anyNode}, o) // which finds where objects end
-	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: anyNode}, o)}
-	s.bridge = d.yaml
-	s.source = source{src: r, walker: &d.walker}
+	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: walk.Any}, o)}
+	s.bridge = s.decode.yaml
+	s.source = source{src: r, limits: s.decode.limits}
+	s.source.skip.Bounds = s.decode.limits.bounds()
 	return s
 }
 
@@ -159,7 +161,7 @@ func (s *Sequence) Type() (apiVersion, kind string, err error) {
 	if s.object == nil {
 		return "", "", s.noObject()
 	}
-	limits := s.source.walker.limits
+	limits := s.decode.limits
 	if s.documents == nil {
 		return peekType(s.object, s.origin, limits, nil)
 	}
@@ -254,7 +256,7 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if p == nil || program.Of(p).Root == nil {
 			return nil, noProgram(apiVersion, kind)
 		}
-		d.walker.findings.reset() // those of the object before
+		d.walker.Found.Reset() // those of the object before
 		d.tune(s.tunings.of(p, d.server != Standalone))
 		s.isTuned = true
 	}
@@ -364,20 +366,20 @@ func (s *Sequence) nextItem() error {
 }
 
 // expects returns what may come next, and in what.
-func (s listState) expects() (expectation, uint8) {
+func (s listState) expects() (syntax.Expectation, syntax.Container) {
 	switch s {
 	case beforeFirstName:
-		return aFirstName, inObject
+		return syntax.FirstName, syntax.Object
 	case beforeName:
-		return aName, inObject
+		return syntax.Name, syntax.Object
 	case behindMember:
-		return aComma, inObject
+		return syntax.Comma, syntax.Object
 	case behindItem:
-		return aComma, inArray
+		return syntax.Comma, syntax.Array
 	case behindList:
-		return aComma, inRoot
+		return syntax.Comma, syntax.Root
 	}
-	return anObject, inRoot
+	return syntax.AnObject, syntax.Root
 }
 
 // member reads a member of the list, or up to its first item.
@@ -391,7 +393,7 @@ func (s *Sequence) member() error {
 	name := jsonwire.AppendUnescaped(nil, text[1:len(text)-1])
 	c, err := in.peek()
 	if err == nil && c != ':' {
-		err = in.fault(aColon, inObject)
+		err = in.fault(syntax.Colon, syntax.Object)
 	}
 	if err != nil {
 		return err
@@ -413,7 +415,7 @@ func (s *Sequence) member() error {
 			return nil
 		case 'n': // there are none
 		default:
-			return in.fault(anArray, inObject)
+			return in.fault(syntax.AnArray, syntax.Object)
 		}
 	}
 	_, err = in.value(0)

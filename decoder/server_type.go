@@ -1,15 +1,15 @@
 package decoder
 
 import (
-	"bytes"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
 // NOTE: the server reads kind and apiVersion of what is sent a first time, with encoding/json, before it reads
@@ -20,33 +20,11 @@ import (
 // Nearly no object has such names. The walker notes where there may be one, and only
 // then the members of the root are gone through again.
 
-var (
-	kindName       = []byte("kind")
-	apiVersionName = []byte("apiVersion")
-)
-
-// foldsToType reports whether encoding/json takes the name for kind or apiVersion.
-func foldsToType(name []byte) bool {
-	// U+212A folds to k, U+017F to s: with them the names have more bytes.
-	switch len(name) {
-	case 4, 6:
-		return bytes.EqualFold(name, kindName)
-	case 10, 11:
-		return bytes.EqualFold(name, apiVersionName)
-	}
-	return false
-}
-
-// meetName notes an undeclared name of the root.
-func (w *walker) meetName(name []byte, escaped bool) {
-	w.oddType = w.oddType || escaped || foldsToType(name)
-}
-
 // hasFoldedFields reports whether the schema declares what encoding/json takes for kind or apiVersion.
 func hasFoldedFields(root *program.Node) bool {
 	return slices.ContainsFunc(root.Fields, func(f program.Field) bool {
 		name := f.Name()
-		return name != "kind" && name != "apiVersion" && foldsToType([]byte(name))
+		return name != "kind" && name != "apiVersion" && apiserver.FoldsToType([]byte(name))
 	})
 }
 
@@ -54,7 +32,7 @@ func hasFoldedFields(root *program.Node) bool {
 // the first time.
 func (d *Decoder) checkFirstReading(src []byte) error {
 	w := &d.walker
-	if d.server == ServerStorage || d.withoutDefaults || !w.oddType && !w.cutting && !d.foldedFields {
+	if d.server == ServerStorage || d.withoutDefaults || !w.Observed.OddType && !w.HasRepeats() && !d.foldedFields {
 		return nil // withoutDefaults is of what was read already
 	}
 	version := -1
@@ -67,7 +45,7 @@ func (d *Decoder) checkFirstReading(src []byte) error {
 				Position: d.position(at),
 				Path:     errors.Path{}.Child(name),
 			}
-		case len(name) >= len(apiVersionName):
+		case apiserver.IsAPIVersion(name):
 			version = at
 		}
 		return nil
@@ -84,9 +62,6 @@ func (d *Decoder) checkFirstReading(src []byte) error {
 // map: the last value of a name counts, and names are in order.
 func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (err error) {
 	var last map[string]int
-	w := &d.walker
-	w.b, w.eof = src, true
-	defer func() { w.b = nil }()
 	for at := jsonwire.Blanks(src, 0); src[at] != '}' && err == nil; at = jsonwire.Blanks(src, at) {
 		from := jsonwire.Blanks(src, at+1) // behind the brace or a comma
 		if src[from] == '}' {
@@ -95,10 +70,10 @@ func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (er
 		end, escaped, _ := jsonwire.ScanString(src, from+1)
 		name := src[from+1 : end]
 		if escaped {
-			name = w.unescape(name)
+			name = jsonwire.AppendUnescaped(nil, name)
 		}
 		value := jsonwire.Blanks(src, jsonwire.Blanks(src, end+1)+1)
-		if foldsToType(name) {
+		if apiserver.FoldsToType(name) {
 			if !d.fromYAML {
 				err = look(string(name), value)
 			} else if last == nil {
@@ -107,7 +82,8 @@ func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (er
 				last[string(name)] = value
 			}
 		}
-		at, _ = w.skip(src, value, 1, false)
+		s := syntax.New(src, value, 1)
+		at = s.SkipValue()
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if err == nil {
@@ -126,7 +102,7 @@ func textAt(src []byte, at int) string {
 // checkVersion is schema.ParseGroupVersion of k8s.io/apimachinery for the apiVersion at an index.
 func (d *Decoder) checkVersion(src []byte, at int) error {
 	v := textAt(src, at)
-	if strings.Count(v, "/") <= 1 {
+	if apiserver.IsGroupVersion(v) {
 		return nil
 	}
 	return &errors.ObjectError{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -22,21 +23,21 @@ func needKernels(t testing.TB) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
 	}
-	was := smallValue
-	smallValue = 0
-	t.Cleanup(func() { smallValue = was })
+	was := skip.SmallValue
+	skip.SmallValue = 0
+	t.Cleanup(func() { skip.SmallValue = was })
 }
 
-// requireSame requires that f returns the same with kernels, without them, and without plainSkip,
+// requireSame requires that f returns the same with kernels, without them, and without skipSimple,
 // so that skip does all.
 func requireSame(t *testing.T, f func() string, message string, args ...any) {
 	with := f()
 	kernel.Available = false
 	defer func() { kernel.Available = true }()
 	require.Equal(t, f(), with, append([]any{message + ", with kernels"}, args...)...)
-	defer func(most int) { plainDepth = most }(plainDepth)
-	plainDepth = 0
-	require.Equal(t, f(), with, append([]any{message + ", with plainSkip"}, args...)...)
+	defer func(most int) { skip.MaxSimpleDepth = most }(skip.MaxSimpleDepth)
+	skip.MaxSimpleDepth = 0
+	require.Equal(t, f(), with, append([]any{message + ", with skipSimple"}, args...)...)
 }
 
 // A skimSubject decodes what it is given in several ways.
@@ -159,112 +160,6 @@ func TestSkim(t *testing.T) {
 	}
 }
 
-// TestSkimProgress asserts that skim gets to the last bracket.
-func TestSkimProgress(t *testing.T) {
-	needKernels(t)
-	w := &New(compileYAML(t, "type: object")).walker
-	src := []byte(benchDocument(100_000, true))
-	w.start(nil)
-	w.stack, w.depth = 1, 1
-	i, s := w.skim(src, 1, 0, true, false)
-	require.Equal(t, len(src)-1, i)
-	require.Equal(t, cut, s)
-	w.stack, w.depth = 1, 1
-	i, s = w.skim(append(src, '}'), 1, 0, true, false)
-	require.Equal(t, len(src), i)
-	require.Equal(t, done, s)
-}
-
-// TestSkimPlaces says how far skim gets in a text, up to ^, wherever its tokens are in their words: behind the last value before
-// what is wrong. What is left is for skip, which makes the same of it as of the whole.
-func TestSkimPlaces(t *testing.T) {
-	needKernels(t)
-	w := &New(compileYAML(t, "type: object"), Limits{Depth: 200}).walker
-	for _, text := range []string{
-		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
-		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known
-		`[1,"a" ^]`, `{"a":[ ]^}`, `{"a":[],"b":{"c":[2^]`,
-		`{"b":4,"c":"d" , "e" : {"f":null , "x":{}},"g":[true,[false]],"h":{"i":{}},"j":[]}^}`,
-		// What follows an opening bracket, a separator, or a value.
-		`[1^,{1:2}]`, `[1^,{[]}]`, `[1^,{,}]`, `[1^,{:1}]`, `[1^,{{}:1}]`, `[1^,{]`, `[1^,[,]]`, `[1^,[:1]]`, `[1^,[}`,
-		`[1^,,2]`, `[1^,]`, `{"a":1^,"b"::2}`, `{"a":1^,"b":,"c":2}`, `{"a":1^,"b":}`, `{"a":1^,}`, `[1^,}`, `{"a":1^,]`,
-		`[1^,"a""b"]`, `[1^,"a"[]]`, `[1^,"a"2]`, `[1^,"a"{}]`, `[1^,2"b"]`, `[1^,2[]]`, `[1^,2{}]`, `[1^,2:3]`, `[1^,[]4]`, `[1^,{}"a"]`,
-		`[1^,[][]]`, `[1^,{}{}]`, `[1^,[]:2]`, `[1^,{}:2]`, `[1,[2^][]]`, `{"a":1^,2:3}`, `{"a":1^,"b"2}`, `{"a":1^,"b"[]}`,
-		// What is in an object, and what in an array.
-		`[1^,"a":2]`, `[1^,["a":2]]`, `{"a":1^,"b":"c":2}`, `[1^,{"a",2}]`, `[1^,{"a"}]`, `[1^,{"a":2]`, `[1^,[2}`, `{"a":[1^,2}`, `{"a":1^,"b"}`,
-		`{"a":1^,"b","c":2}`, `{"a":1^,2}`, `{"a":1^,[]}`, `{"a":1^,{}}`, `[1,{"a":2^,"b"]`, `[1,{"a":2^,3}]`, `{"a":["b"^,"c":2]}`, `[1,"b"^,"c":2]`,
-		`{"a":1,"b":"c"^,"d"}`, `{"a":1,"b":"c"^,"d"]`,
-		// What follows a closing bracket.
-		`[1,[]^,"a":2]`, `[1^,[],"a":2,3]`, `[1,{}^,"a":2]`, `[1^,{},"a":2,3]`, `{"a":1,"b":[]^,2}`, `{"a":1^,"b":[],2,"c":3}`, `{"a":1,"b":{}^,"c"}`,
-		`{"a":1^,"b":{},"c","d":2}`, `{"a":1^,"b":[],[]}`, `[1,[[2]^}`, `[1,[[2^]},3]`, `[1,[{"a":2}^}`, `[1,[{"a":2^}},3]`, `{"a":1,"b":{"c":2}^]`,
-		`{"a":1,"b":[{"c":2^}},"d":3}`, `[1,[2]^,"a":2]`, `[1^,[2],"a":2,3]`, `{"a":1,"b":[2]^,3}`, `{"a":1^,"b":[2],3,"c":4}`,
-		// Scalars.
-		`[1^,x]`, `[1^,01]`, `[1^,-]`, `[1^,-01]`, `[1^,1.]`, `[1^,.5]`, `[1^,1e]`, `[1^,1e400]`, `[1^,truex]`, `[1^,nul]`, `[1^,fals]`, `[1^,tru e]`, `[1^,2 3]`,
-		`[1^,+1]`, `[1^,True]`, `[1^,nulll]`, "[1^,2\x01]", "[1^,2\v]",
-	} {
-		for shift := range 70 {
-			before, after, _ := strings.Cut(text[:1]+skimPrefix(text[0], shift)+text[1:], "^")
-			src := []byte(before + after)
-			stack, depth := opened(before)
-			if depth == 0 && (len(before)-1)%64 == 0 {
-				continue // the token behind is in a block of its own, which is not looked at
-			}
-			for _, track := range []bool{false, true} {
-				w.start(nil)
-				w.b, w.findings.fatal = src, false
-				if w.stack, w.depth = opened(text[:1]); track && text[0] == '{' {
-					w.openObject()
-				}
-				i, st := w.skim(src, 1, 0, true, track)
-				require.Equal(t, before, string(src[:i]), "%d %s", shift, text)
-				require.Equal(t, depth == 0, st == done, "%d %s", shift, text)
-				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{w.stack, uint64(w.depth)}, "%d %s", shift, text)
-				if track {
-					checkTracked(t, w, src)
-				}
-			}
-		}
-	}
-}
-
-// skimPrefix returns about so many tokens that may stand behind the bracket.
-func skimPrefix(bracket byte, tokens int) string {
-	var b strings.Builder
-	if bracket == '[' {
-		b.WriteString(strings.Repeat("[],", tokens%2))
-		b.WriteString(strings.Repeat("0,", tokens/2))
-		return b.String()
-	}
-	for i := range tokens / 4 {
-		value := "0"
-		if i < tokens%4 {
-			value = "[]"
-		}
-		fmt.Fprintf(&b, `"p%d":%s,`, i, value)
-	}
-	return b.String()
-}
-
-// TestSkimLater asserts that skim is not to be tried again but behind what it has left, and behind an eighth of what it has looked at
-// in vain.
-func TestSkimLater(t *testing.T) {
-	needKernels(t)
-	w := &New(compileYAML(t, "type: object")).walker
-	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300), strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
-		for _, behind := range []int{0, 8, 800, 3000} {
-			src := []byte(before + ":" + strings.Repeat(" ", behind))
-			start := strings.IndexByte(before, '[') + 1
-			w.start(nil)
-			w.stack, w.depth = 0, 1
-			_, st := w.skim(src, start, 0, true, false)
-			require.Equal(t, cut, st)
-			size := min(len(src)-start, kernel.MaxBytes)
-			left := len(before)
-			require.Equal(t, left+64+(size-(left-start))/8, w.later, "%d, %d", left, behind)
-		}
-	}
-}
-
 func FuzzSkim(f *testing.F) {
 	needKernels(f)
 	corpus.AddSeeds(f)
@@ -278,4 +173,25 @@ func FuzzSkim(f *testing.F) {
 			subjects[i].check(t, string(bytes.Clone(text)), 1+int(size))
 		}
 	})
+}
+
+// TestSketch has objects of all sizes, some with a name that stands twice, after names of which some kernels
+// know nothing, within one stretch and across several.
+func TestSketch(t *testing.T) {
+	needKernels(t)
+	subjects := newSkimSubjects(t)
+	for _, members := range []int{0, 1, 5, 31, 32, 70} {
+		for _, twice := range []string{"", `,"n0":1`, `,"n\u0030" : 1`, `,"" :1,"":2`} {
+			var b strings.Builder
+			for i := range members {
+				fmt.Fprintf(&b, `"n%d":{"a":%d,"b":{}},`, i, i)
+			}
+			object := `{` + b.String() + `"last":[]` + twice + `}`
+			for _, text := range []string{object, `[` + object + `,` + object + `]`, `{"a":` + object + `,"b" :{"c":` + object + `}}`} {
+				for i := range subjects {
+					subjects[i].check(t, text, 100)
+				}
+			}
+		}
+	}
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/internal/steps"
+	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
 // A source cuts a stream into JSON values, for a [Sequence]: it validates their grammar,
@@ -15,7 +17,8 @@ import (
 type source struct {
 	src    io.Reader
 	ctx    context.Context
-	walker *walker // of which it is the second machine that is used
+	skip   skip.Skipper
+	limits Limits
 	buf    []byte
 	at     int // where buf was read up to
 	eof    bool
@@ -93,19 +96,18 @@ func (s *source) atEnd() bool { return s.eof && s.at >= len(s.buf) }
 // value passes the value at s.at and returns its text, until more is read. The limit is
 // that of its length, or 0: then it need not fit into memory, and is not returned.
 func (s *source) value(limit errors.Limit) ([]byte, error) {
-	w := s.walker
-	w.skipper.start()
-	most := w.limits.of(limit)
+	s.skip.Start()
+	most := s.limits.of(limit)
 	if limit == errors.LimitNameBytes {
 		most += len(`""`)
 	}
 	from, i := s.at, s.at
 	for {
-		w.b, w.eof = s.buf, s.eof
-		end, st := w.skip(s.buf, i, 0, false)
+		s.skip.EOF = s.eof
+		end, st := s.skip.Skip(s.buf, i, 0, false)
 		steps.Add(1)
 		known := end // up to where it is known to be one
-		if st == cut {
+		if st == skip.Cut {
 			known = len(s.buf)
 		}
 		if limit != 0 && known-from > most {
@@ -116,62 +118,58 @@ func (s *source) value(limit errors.Limit) ([]byte, error) {
 			return nil, s.overflow(limit)
 		}
 		s.at, i = end, end
-		if st == done {
+		if st == skip.Done {
 			return s.buf[from:end], nil
 		}
-		if st != cut || s.eof {
+		if st != skip.Cut || s.eof {
 			return nil, s.faultWithin(from, st)
 		}
 		if limit == 0 {
-			from = i
-			if w.skipAt == inName {
-				from = w.nameFrom // its length is limited
-			}
+			from = s.skip.Needed(i)
 		}
 		moved, err := s.fill(from)
 		if err != nil {
 			return nil, err
 		}
 		from, i = from-moved, i-moved
-		w.nameFrom -= moved
+		s.skip.Leave(moved)
 	}
 }
 
 // faultWithin returns the error for a value that the machine has not passed, of which
 // there is what starts at from.
-func (s *source) faultWithin(from int, st status) error {
-	w := s.walker
-	if st == overflow {
-		return s.overflow(w.overflew)
+func (s *source) faultWithin(from int, st skip.Status) error {
+	if st == skip.Overflow {
+		return s.overflow(s.skip.Overflew)
 	}
 	s.lines.NotUTF8 = true
-	if w.outOfRange {
-		return &errors.SyntaxError{Msg: outOfRange(s.buf, s.at), Position: s.position(s.at)}
+	if s.skip.OutOfRange {
+		return &errors.SyntaxError{Msg: syntax.OutOfRange(s.buf, s.at), Position: s.position(s.at)}
 	}
-	w.st, w.sp = inDropped, 0
-	r, msg := w.resume(s.buf[from:], s.at-from) // the value before may end where this one starts
-	r.at += from
+	in, expect := s.skip.Expects()
+	r, msg := syntax.Resume(in, expect, s.buf[from:], s.at-from) // the value before may end where this one starts
+	r.At += from
 	return s.syntaxError(&r, msg)
 }
 
 // fault returns the error for the token at s.at, which is not what is expected in a
-// container of the kind.
-func (s *source) fault(expect expectation, kind uint8) error {
-	r := newReader(s.buf, s.at, kind)
-	_, msg := r.token(expect)
+// container of the kind in.
+func (s *source) fault(expect syntax.Expectation, in syntax.Container) error {
+	r := syntax.Within(in, s.buf, s.at)
+	_, msg := r.Token(expect)
 	return s.syntaxError(&r, msg)
 }
 
-func (s *source) syntaxError(r *reader, msg string) error {
-	e := &errors.SyntaxError{Msg: msg, Position: s.position(r.at)}
-	if r.at >= len(s.buf) {
+func (s *source) syntaxError(r *syntax.Scanner, msg string) error {
+	e := &errors.SyntaxError{Msg: msg, Position: s.position(r.At)}
+	if r.At >= len(s.buf) {
 		e.Err = io.ErrUnexpectedEOF
 	}
 	return e
 }
 
 func (s *source) overflow(which errors.Limit) error {
-	return &errors.LimitError{Limit: which, Max: int64(s.walker.limits.of(which)), Position: s.position(s.at)}
+	return &errors.LimitError{Limit: which, Max: int64(s.limits.of(which)), Position: s.position(s.at)}
 }
 
 // position returns the position of an index in buf; these must ascend.

@@ -9,6 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
+	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
 // A window has this length at first, so that a stream of few bytes costs little. It
@@ -48,12 +50,12 @@ func (s *stream) start(d *Decoder) {
 	w := &d.walker
 	d.prepare()
 	s.use = d.uses
-	w.streaming, w.collecting = true, true
-	w.start(nil)
+	w.Streaming = true
+	w.Start(nil)
 	d.lines = position.From(nil, d.origin)
 	d.stream = d.stream[:0]
 	if cap(d.stream) == 0 {
-		d.stream = make([]byte, 0, min(firstWindow, w.limits.HeldBytes)) // is charged with what grows next
+		d.stream = make([]byte, 0, min(firstWindow, d.limits.HeldBytes)) // is charged with what grows next
 	}
 }
 
@@ -100,7 +102,9 @@ func (s *stream) leave() {
 		n-- // a line feed may follow, with which it is one line break
 	}
 	if n > 0 {
-		s.d.leave(n)
+		s.d.look()
+		s.d.walker.Leave(n, (*locator)(s.d))
+		s.d.lines.Leave(n)
 		s.d.stream = b[:copy(b, b[n:])]
 		s.free -= n
 	}
@@ -109,15 +113,14 @@ func (s *stream) leave() {
 // grow makes the window larger where too little of it is free, up to the limit.
 func (s *stream) grow() error {
 	d := s.d
-	most := d.walker.limits.HeldBytes - d.walker.heldBytes()
+	most := d.limits.HeldBytes - d.walker.OpenBytes()
 	if len(d.stream) > cap(d.stream)/2 || s.filled && cap(d.stream) < largeWindow {
 		if size := min(2*cap(d.stream), most); size > cap(d.stream) {
 			d.stream = memory.Resized(&d.account, d.stream, size)
 		}
 	}
 	if len(d.stream) >= min(most, cap(d.stream)) {
-		d.walker.overflew = errors.LimitHeldBytes
-		return d.streamError(overflow)
+		return d.streamLimitError(errors.LimitHeldBytes)
 	}
 	return nil
 }
@@ -140,8 +143,7 @@ func (s *stream) walkOn(n int, eof bool) {
 		return // the source has used the decoder
 	}
 	if s.total > int64(maxInt-n) {
-		w.overflew = errors.LimitStreamBytes
-		s.err = d.streamError(overflow)
+		s.err = d.streamLimitError(errors.LimitStreamBytes)
 		return
 	}
 	s.filled = n == cap(d.stream)-len(d.stream)
@@ -153,23 +155,23 @@ func (s *stream) walkOn(n int, eof bool) {
 		}
 		return
 	}
-	if !eof && s.total < int64(len(byteOrderMark)) && strings.HasPrefix(byteOrderMark, string(d.stream)) {
+	if !eof && s.total < int64(len(syntax.ByteOrderMark)) && strings.HasPrefix(syntax.ByteOrderMark, string(d.stream)) {
 		return // to be refused by its name it has to be whole
 	}
 	if s.taken == len(s.out) {
 		s.out, s.taken = s.out[:0], 0
 	}
 	before := len(s.out)
-	w.out = s.out
-	switch st := w.run(d.stream, eof); st {
-	case cut:
+	w.Out = s.out
+	switch st := w.Run(d.stream, eof); st {
+	case skip.Cut:
 		s.emit()
-	case done:
+	case skip.Done:
 		s.err = s.finish()
 	default:
 		s.err = d.streamError(st)
 	}
-	s.out, w.out = w.out, nil
+	s.out, w.Out = w.Out, nil
 	s.keepOutput()
 	if d.compact {
 		s.out = s.compactor.compact(s.out, before)
@@ -181,42 +183,27 @@ func (s *stream) walkOn(n int, eof bool) {
 
 // emit writes what is decided after a cut.
 func (s *stream) emit() {
-	w := &s.d.walker
-	to, from := w.decided()
-	switch {
-	case w.st == atEnd:
-		if !s.ended {
-			s.ended = true
-			end := trimBlanks(s.d.stream, to)
-			if last := end - 1; s.d.stream[last]-'0' > 9 {
-				w.flush(s.d.stream, last)
-			}
-			s.last = append(s.last, s.d.stream[w.flushed:end]...)
-		}
-		w.flushed = to
-	case w.st == inDropped:
-		w.flushed = to
-	default:
-		w.flush(s.d.stream, to)
-	}
-	s.free = from
+	var last []byte
+	s.free, s.ended, last = s.d.walker.Emit(!s.ended)
+	s.last = append(s.last, last...)
 }
 
 // finish ends a document that was read to its end, and says how.
 func (s *stream) finish() error {
 	d, w := s.d, &s.d.walker
-	d.locateBefore(len(d.stream))
+	d.look()
+	w.LocateBefore(len(d.stream), (*locator)(d))
 	d.finish()
-	if w.mismatches > 0 {
-		return d.typeError()
+	if w.Found.Mismatches > 0 {
+		return w.Found.TypeError()
 	}
 	if s.ended {
-		w.out = append(w.out, s.last...)
+		w.Out = append(w.Out, s.last...)
 	} else {
-		w.flush(d.stream, trimBlanks(d.stream, w.pos))
+		w.EmitRest()
 	}
-	if d.validation == Strict && w.strict > 0 {
-		return d.strictError()
+	if d.validation == Strict && w.Found.Strict > 0 {
+		return w.Found.StrictError()
 	}
 	return io.EOF
 }
@@ -276,17 +263,4 @@ func (s *stream) writeTo(w io.Writer, offset int64) (int, error) {
 		err = &errors.IOError{Op: "write", Offset: offset + int64(n), Err: err}
 	}
 	return n, err
-}
-
-// trimBlanks returns the index behind the last byte before end that is no white space.
-func trimBlanks(b []byte, end int) int {
-	for end > 0 && b[end-1] <= ' ' {
-		end--
-	}
-	return end
-}
-
-// look turns the counter of lines to the window.
-func (d *Decoder) look() {
-	d.lines.Text = d.walker.b
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -126,7 +127,7 @@ func TestDocumentInTwoParts(t *testing.T) {
 		{"x-kubernetes-preserve-unknown-fields: true", `{"s":"some text, and more","list":[{"name":"a"},{"d":null}],"obj":{"a":"x"}}`},
 	} {
 		d := New(compileYAML(t, c.schema, schema.ResourceRoot(false)))
-		blanks := strings.Repeat(" ", slack)
+		blanks := strings.Repeat(" ", skip.Slack)
 		src := blanks + c.src + blanks
 		want, err := d.AppendJSON(nil, []byte(src))
 		require.NoError(t, err)

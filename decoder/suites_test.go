@@ -11,6 +11,7 @@ import (
 
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -81,7 +82,7 @@ var places = []struct {
 	{"in a plain map", `{"a":{"b":0,"c":`, `,"d":0}}` + blanks, `{type: object, properties: {a: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`, nil},
 }
 
-var blanks = strings.Repeat(" ", 2*slack)
+var blanks = strings.Repeat(" ", 2*skip.Slack)
 
 func TestJSONTestSuite(t *testing.T) {
 	for _, place := range places {

@@ -15,6 +15,7 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/kernel"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
@@ -70,14 +71,14 @@ func decode(d *Decoder, to []byte, doc []byte) verdict {
 // can do all; now and then as a stream in parts.
 func TestTortureMachines(t *testing.T) {
 	defer SetFirstWindow(16)()
-	defer func(was int) { smallValue = was }(smallValue)
+	defer func(was int) { skip.SmallValue = was }(skip.SmallValue)
 	at := newTorturedPlaces(t)
 	var doc, bufAll, bufAlone []byte
 	torture.Run(t, torture.JSON, func(t *testing.T, r *rand.Rand, text []byte) bool {
 		place := &at[r.IntN(len(at))]
 		doc = append(append(append(doc[:0], place.before...), text...), place.after...)
 		how := r.IntN(len(place.all))
-		smallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
+		skip.SmallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
 		all := decode(place.all[how], bufAll, doc)
 		var alone verdict
 		less := kernel.Without

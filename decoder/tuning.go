@@ -40,7 +40,7 @@ func newTuning(p *program.Program, kubernetes bool) *tuning {
 // tune makes the decoder one for the program of the tuning.
 func (d *Decoder) tune(t *tuning) {
 	d.tuning = t
-	d.walker.program, d.walker.predicted = t.program, t.predicted
+	d.walker.Tune(t.program, t.predicted)
 }
 
 // maxTunings is half of how many a Sequence keeps.

@@ -73,10 +73,10 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 	}
 	switch to := v.(type) {
 	case *any:
-		*to = d.build(d.padded(out), d.walker.program.Root)
+		*to = d.build(d.padded(out), d.program.Root)
 		return err
 	case *map[string]any:
-		made := d.build(d.padded(out), d.walker.program.Root)
+		made := d.build(d.padded(out), d.program.Root)
 		object, isObject := made.(map[string]any)
 		if !isObject && made != nil {
 			return noObject(out, start())
@@ -128,13 +128,13 @@ func (d *Decoder) padded(out []byte) []byte {
 // build makes maps and slices of a result, which has zeros behind it.
 func (d *Decoder) build(text []byte, root *program.Node) any {
 	m := &d.values
-	m.Program, m.Predicted = d.walker.program, d.walker.predicted
-	m.NameBytes, m.Separate = d.walker.limits.NameBytes, d.separate
+	m.Program, m.Predicted = d.program, d.predicted
+	m.NameBytes, m.Separate = d.limits.NameBytes, d.separate
 	return m.Make(text, root)
 }
 
 func noObject(out []byte, at errors.Position) error {
-	got := firstTypes[jsonwire.At(out, jsonwire.Blanks(out, 0))]
+	got := program.FirstTypes[jsonwire.At(out, jsonwire.Blanks(out, 0))]
 	return &errors.TypeError{Findings: errors.List{{
 		Kind: errors.TypeMismatch, Want: program.Object.String(), Got: got.String(),
 		Position: at,

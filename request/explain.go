@@ -11,8 +11,8 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
-	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -142,12 +142,12 @@ func (x *Exchange) metadataError(text []byte) error {
 	defer x.loan.repay(times * len(value))
 	var metadata map[string]json.RawMessage
 	if json.Unmarshal(value, &metadata) != nil {
-		_, err := objectmeta.Decode(value)
+		_, err := apiserver.DecodeMetadata(value)
 		return err
 	}
 	sorted, err := json.Marshal(metadata)
 	if err == nil {
-		_, err = objectmeta.Decode(sorted)
+		_, err = apiserver.DecodeMetadata(sorted)
 	}
 	return err
 }

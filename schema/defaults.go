@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
-	"github.com/espalier-dev/espalier/internal/objectmeta"
 	"github.com/espalier-dev/espalier/internal/program"
 
 	kjson "sigs.k8s.io/json"
@@ -402,14 +402,14 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 // anything is left. Metadata that is no object stays, and by the KEP null does, too.
 func (c *compiler) normalise(key edgeKey, v jsonv2.Value) (out jsonv2.Value, ok bool) {
 	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.semantics != KEP) {
-		out, err := objectmeta.Append(nil, v, true, false, nil)
+		out, err := apiserver.AppendMetadata(nil, v, true, false, nil)
 		return out, err == nil
 	}
 	if !c.isMetadata(key.node) {
 		return v, true
 	}
 	key2 := key.node.Fields[key.edge].Key
-	whole, err := objectmeta.Append(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false, nil)
+	whole, err := apiserver.AppendMetadata(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false, nil)
 	if err != nil || string(whole) == "{}" {
 		return nil, false
 	}

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -254,7 +254,7 @@ func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 // as JSON before.
 func (w *walker) isInteger(value jsonv2.Value, bits int) bool {
 	if w.isYAML {
-		value = jsonwire.AppendServerNumbers(nil, value)
+		value = apiserver.AppendNumbers(nil, value)
 	}
 	_, err := strconv.ParseInt(string(value), 10, bits)
 	return err == nil

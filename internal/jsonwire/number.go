@@ -115,3 +115,26 @@ func IsInt64(lit []byte, kind Number) bool {
 	f, err := strconv.ParseFloat(string(lit), 64)
 	return err == nil && f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
 }
+
+// MaxShortInteger is the length in bytes up to which [ShortInteger] knows integers.
+const MaxShortInteger = 18
+
+// ShortInteger returns the index after the integer at i, which starts with a digit
+// other than 0. It returns 0 unless the literal is a whole number of at most
+// MaxShortInteger bytes, which fits int64, and ends before the slice does.
+func ShortInteger(b []byte, i int) int {
+	end := i + 1
+	for end < len(b) && b[end]-'0' <= 9 {
+		end++
+	}
+	if end-i <= MaxShortInteger && end < len(b) && b[end] != '.' && b[end]|0x20 != 'e' {
+		return end
+	}
+	return 0
+}
+
+// IsOddNumber reports whether the API server may write the number otherwise: it decodes
+// numbers to int64 or float64.
+func IsOddNumber(lit []byte, kind Number) bool {
+	return kind != Integer || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
+}

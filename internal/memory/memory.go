@@ -112,6 +112,19 @@ func Room[T any](a *Account, list []T, n int) []T {
 	return list
 }
 
+// RoomForOne returns the owner's list with room for one more element. A list
+// without room doubles: append is sparing with large lists, and copies them so
+// often that it takes five times their size.
+func RoomForOne[T any](a *Account, list []T) []T {
+	if len(list) == cap(list) {
+		return doubled(a, list)
+	}
+	return list
+}
+
+//go:noinline
+func doubled[T any](a *Account, list []T) []T { return Room(a, list, max(16, len(list))) }
+
 // RoomOutside is Room for a list that the owner does not keep.
 func RoomOutside[T any](a *Account, list []T, n int) []T {
 	if n > cap(list)-len(list) {

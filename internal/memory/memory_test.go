@@ -78,3 +78,13 @@ func TestExhausted(t *testing.T) {
 		assert.GreaterOrEqual(t, cap(Room(a, []byte{1}, 99)), 100)
 	}
 }
+
+func TestRoomForOne(t *testing.T) {
+	for _, c := range []struct{ length, room, least int }{{0, 0, 16}, {1, 0, 17}, {16, 0, 32}, {1000, 0, 2000}, {1000, 1, 1001}} {
+		list := make([]uint64, c.length, c.length+c.room)
+		got := RoomForOne(nil, list)
+		assert.Len(t, got, c.length)
+		assert.GreaterOrEqual(t, cap(got), c.least)
+		assert.LessOrEqual(t, cap(got), c.least*3/2, "sizes are rounded up")
+	}
+}

@@ -128,10 +128,10 @@ type Node struct {
 	Cell int32
 	// Defaulted has the bits of the fields with a default, up to 64 of them.
 	Defaulted uint64
-	// PlainObject and PlainArray say that there is nothing to do in an object or
+	// SimpleObject and SimpleArray say that there is nothing to do in an object or
 	// array of the node but to follow its fields, if there are at most 64, or its
 	// elements.
-	PlainObject, PlainArray bool
+	SimpleObject, SimpleArray bool
 	// AllDefaults are the members for all fields with a default, with a comma before
 	// each.
 	AllDefaults string
@@ -193,8 +193,8 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 			f.Bit = 1 << i
 		}
 		n.Defaulted = 1<<n.Defaults - 1
-		n.PlainObject = !n.KeepObject && len(n.Fields) <= 64
-		n.PlainArray = !n.KeepArray
+		n.SimpleObject = !n.KeepObject && len(n.Fields) <= 64
+		n.SimpleArray = !n.KeepArray
 		room = n.table.build(n.Fields, room)
 	}
 	return p
@@ -203,3 +203,15 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 // NoField is a field that no name matches, for predicting nothing: names start
 // with a quote, and it with 0.
 var NoField = &Field{Mask: [2]uint64{1<<64 - 1, 1<<64 - 1}}
+
+// FirstTypes has, for each byte, the types of the JSON values that start with it. It must
+// not be changed.
+var FirstTypes = func() (t [256]Types) {
+	t['n'], t['t'], t['f'] = Null, Boolean, Boolean
+	t['"'], t['['], t['{'] = String, Array, Object
+	t['-'] = Integer | Number
+	for c := '0'; c <= '9'; c++ {
+		t[c] = Integer | Number
+	}
+	return t
+}()

@@ -198,7 +198,7 @@ func TestFinish(t *testing.T) {
 	assert.EqualValues(t, 2+63, first.Fields[63].Cell)
 	assert.Equal(t, uint64(1)<<63, first.Fields[63].Bit)
 	assert.EqualValues(t, 0b11, first.Defaulted)
-	assert.Equal(t, []bool{true, false}, []bool{first.PlainObject, first.PlainArray})
+	assert.Equal(t, []bool{true, false}, []bool{first.SimpleObject, first.SimpleArray})
 
 	second := &Node{Fields: fields(65)}
 	third := &Node{KeepObject: true}
@@ -207,7 +207,7 @@ func TestFinish(t *testing.T) {
 	assert.Equal(t, []int32{1, 66, 132}, []int32{first.Cell, second.Cell, third.Cell})
 	assert.Equal(t, 64, second.Index(&second.Fields[64]))
 	assert.Zero(t, second.Fields[64].Bit, "beyond what a word has bits for")
-	assert.False(t, second.PlainObject, "more fields than a word has bits for")
-	assert.True(t, second.PlainArray)
-	assert.False(t, third.PlainObject)
+	assert.False(t, second.SimpleObject, "more fields than a word has bits for")
+	assert.True(t, second.SimpleArray)
+	assert.False(t, third.SimpleObject)
 }

@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/objectmeta"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -16,9 +16,9 @@ import (
 // does: pkg/apiserver/schema/objectmeta of apiextensions-apiserver, and
 // ValidateObjectMeta of k8s.io/apimachinery.
 
-func decodeMeta(v any) (*objectmeta.ObjectMeta, error) {
+func decodeMeta(v any) (*apiserver.ObjectMeta, error) {
 	js, _ := json.Marshal(v)
-	return objectmeta.Decode(js)
+	return apiserver.DecodeMetadata(js)
 }
 
 // member returns the schema for a member of an object, and the place of it as
@@ -155,7 +155,7 @@ func versionOf(apiVersion string) (version string, ok bool) {
 
 // metadata validates metadata as on creation. A name may be absent, and a
 // namespace may be there.
-func (r *report) metadata(p *schemapath.Path, m *objectmeta.ObjectMeta) {
+func (r *report) metadata(p *schemapath.Path, m *apiserver.ObjectMeta) {
 	faults := func(at string, v string, faults []string) {
 		for _, fault := range faults {
 			r.invalid(p.Child(at), v, fault)
@@ -196,7 +196,7 @@ func (r *report) metadata(p *schemapath.Path, m *objectmeta.ObjectMeta) {
 	}
 }
 
-func (r *report) owners(p *schemapath.Path, owners []objectmeta.OwnerReference) {
+func (r *report) owners(p *schemapath.Path, owners []apiserver.OwnerReference) {
 	controller := ""
 	for i, o := range owners {
 		at := p.Index(i)
@@ -226,7 +226,7 @@ func (r *report) owners(p *schemapath.Path, owners []objectmeta.OwnerReference) 
 	}
 }
 
-func (r *report) managed(p *schemapath.Path, f objectmeta.ManagedFieldsEntry) {
+func (r *report) managed(p *schemapath.Path, f apiserver.ManagedFieldsEntry) {
 	switch f.Operation {
 	case "Apply", "Update":
 	case "":

@@ -1,0 +1,241 @@
+package skip
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/names"
+)
+
+// A simpleCase is a text with a ^ where skipSimple leaves it, far from the end of the window.
+type simpleCase struct {
+	text string
+	at   state
+}
+
+// checkSimple runs skipSimple from the start of a text, and asserts where it leaves, in which state, that it
+// has the containers which are open there, and that skip makes the same of the rest as of the whole.
+func checkSimple(t *testing.T, s *Skipper, c simpleCase, most, until int, track bool) {
+	t.Helper()
+	before, after, found := strings.Cut(c.text, "^")
+	require.True(t, found, c.text)
+	b := []byte(before + after + strings.Repeat(" ", Slack))
+	defer func(was int) { MaxSimpleDepth = was }(MaxSimpleDepth)
+	MaxSimpleDepth = 0
+
+	s.stack = 0
+	i := s.skipSimple(b, 0, most, until, track)
+	stack, depth := opened(before)
+	assert.Equal(t, before, string(b[:i]), "%s: track %t", c.text, track)
+	assert.Equal(t, c.at, s.at, "%s: track %t", c.text, track)
+	assert.Equal(t, depth, s.depth, c.text)
+	assert.Equal(t, stack, s.stack, c.text)
+	assert.Equal(t, strings.Contains(before, "."), s.OddNumber, c.text)
+	if track {
+		checkTracked(t, s, b)
+	}
+	if depth == 0 {
+		return
+	}
+	kernel.Without(func() {
+		end, st := s.Skip(b, i, 0, track)
+		s.Start()
+		wholeEnd, whole := s.Skip(b, 0, 0, track)
+		assert.Equal(t, []int{wholeEnd, int(whole)}, []int{end, int(st)}, c.text)
+	})
+}
+
+// opened returns the containers that are open behind a text without brackets in strings, as in skipper.
+func opened(text string) (stack uint64, depth int) {
+	for _, c := range text {
+		switch c {
+		case '{', '[':
+			stack, depth = stack<<1, depth+1
+			if c == '{' {
+				stack |= 1
+			}
+		case '}', ']':
+			stack, depth = stack>>1, depth-1
+		}
+	}
+	return stack, depth
+}
+
+// checkTracked asserts that names stand where they say, in their order, and that they and their objects have the tags of
+// their texts.
+func checkTracked(t *testing.T, s *Skipper, b []byte) {
+	t.Helper()
+	for i := 1; i < len(s.Names.Names); i++ {
+		assert.Less(t, s.Names.Names[i-1].At, s.Names.Names[i].At)
+	}
+	for i, l := range s.Names.Levels {
+		end := len(s.Names.Names)
+		if i+1 < len(s.Names.Levels) {
+			end = s.Names.Levels[i+1].Names
+		}
+		var tags uint64
+		for _, n := range s.Names.Names[l.Names:end] {
+			text := s.Names.Text(b, &n)
+			assert.Equal(t, `"`+string(text)+`"`, string(b[n.At.Index():n.At.Index()+n.Size+2]))
+			assert.Equal(t, names.TagOf(text), n.Tag, "%s", text)
+			tags |= names.TagBit(n.Tag)
+		}
+		assert.Equal(t, tags, l.Tags)
+		assert.Equal(t, -1, l.Index)
+	}
+}
+
+// roomySkipper returns a walker with room for names.
+func roomySkipper() *Skipper {
+	s := newSkipper()
+	s.Names.Names, s.Names.Levels = make([]names.Name, 0, 100), make([]names.Level, 0, 100)
+	s.Start()
+	return s
+}
+
+func TestSkipSimple(t *testing.T) {
+	const some = "longer than a word, and than two of them" // its length is 40
+	cases := []simpleCase{
+		{`"some"^`, afterElement}, {`[]^`, afterElement}, {`0^`, afterElement}, {`null^`, afterElement},
+		{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n[ \t\r\n] \t\r\n]^", afterElement},
+		{" { \r\n\"first\":\t1 \t\r\n, \t\r\n\"second\": 2 \t\r\n}^", afterElement},
+		{`[[],{},[{}],{"member":[]},{"member":{}}]^`, afterElement},
+		{`{"member":{"member":{"third":1}},"next":[2]}^`, afterElement},
+
+		{`["some^\n"]`, inString}, {`["some^é"]`, inString}, {"[\"some^\x1f\"]", inString}, {`["` + some + `^\""]`, inString},
+		{`[true,false,null]^`, afterElement}, {`[^trux]`, atValue}, {`[^nulL]`, atValue}, {`[^falsE]`, atValue}, {`[^tru]`, atValue},
+		{`[true^x]`, afterElement}, {`[null^1]`, afterElement}, {`[false^"]`, afterElement},
+
+		{`[0,9,1234567]^`, afterElement}, {`[0.0,0.5,1.5,1234567.1234567]^`, afterElement},
+		{`[^12345678]`, atValue}, {`[^00]`, atValue}, {`[^01]`, atValue}, {`[^-1]`, atValue}, {`[^1.]`, atValue}, {`[^1.x]`, atValue},
+		{`[^1e1]`, atValue}, {`[^1E1]`, atValue}, {`[^1.5e1]`, atValue}, {`[^1.5E1]`, atValue}, {`[^1.12345678]`, atValue},
+		{`[^00.5]`, atValue}, {`[^12345678.5]`, atValue}, {`[1^x]`, afterElement}, {`[1.5^.5]`, afterElement},
+
+		{`[^:1]`, atValue}, {`[^,1]`, atValue}, {`[^}`, atValue}, {`[1,^]`, atValue}, {`[1^}`, afterElement}, {`[1^:2]`, afterElement},
+		{`{^,`, atFirstName}, {`{^1:2}`, atFirstName}, {`{^]`, atFirstName}, {`{"member":^}`, atValue}, {`{"member":^:1}`, atValue},
+		{`{"member":1^]`, afterMember}, {`{"member":1^:1}`, afterMember}, {`{"member":1,^}`, atName}, {`{"member":1,^1:1}`, atName},
+		{"[^\x00]", atFirstElement}, {"[^\x01]", atValue}, {"[1^\x01]", afterElement}, {"[1,^\x1f]", atValue}, {"[1 ,  ^\x0b]", atValue},
+		{"{^\x01}", atFirstName}, {"{\"member\":^\x01}", atValue}, {"{\"member\":1^\x01}", afterMember}, {"{\"member\":1,^\x01}", atName},
+
+		{`{^"member" :1}`, atName}, {`{^"mem\u0062er":1}`, atName}, {`{^"é":1}`, atName}, {`{^"member"1}`, atName},
+		{`{"member":1,^"next" :1}`, atName}, {`{"member":1,^"` + some + `\"":1}`, atName},
+	}
+	for n := range 2*len(some) + 1 {
+		text := (some + some)[:n]
+		cases = append(cases, simpleCase{`["` + text + `"]^`, afterElement})
+		if n > 5 {
+			cases = append(cases, simpleCase{`{"` + text + `":1,"next":2}^`, afterElement}, simpleCase{`{"` + text + `":1,"next":^-2}`, atValue})
+		}
+	}
+	for _, c := range cases {
+		for _, track := range []bool{false, true} {
+			checkSimple(t, roomySkipper(), c, MaxSimpleDepth, math.MaxInt, track)
+		}
+	}
+}
+
+// TestSkipSimpleTracked has what skipSimple leaves to skip only where names are tracked.
+func TestSkipSimpleTracked(t *testing.T) {
+	for _, c := range []simpleCase{
+		{`{^"":1}`, atName}, {`{^"abcde":1}`, atName}, {`{"abcdef":1}^`, afterElement}, // a word before the end of the name is read
+		{`{"member":1,"member":1^}`, afterMember}, {`[{"member":1},{"member":1,"x":{"member":1}}]^`, afterElement},
+		{`{"member":{"next":1},"next":2,"member":{}^}`, afterMember},
+	} {
+		checkSimple(t, roomySkipper(), c, MaxSimpleDepth, math.MaxInt, true)
+		if c.at != afterElement {
+			whole := simpleCase{strings.Replace(c.text, "^", "", 1) + "^", afterElement}
+			checkSimple(t, roomySkipper(), whole, MaxSimpleDepth, math.MaxInt, false)
+		}
+	}
+	for _, c := range []struct {
+		simpleCase
+		names, levels int // that there is room for
+		copies        bool
+	}{
+		{simpleCase{`{"member":{"next":1}}^`, afterElement}, 2, 2, false},
+		{simpleCase{`{"member":{^"next":1}}`, atName}, 1, 2, false},
+		{simpleCase{`{"member":^{"next":1}}`, atValue}, 2, 1, false},
+		{simpleCase{`{"member":{"next":1^}}`, afterMember}, 2, 2, true},
+	} {
+		s := roomySkipper()
+		if c.copies {
+			s.Names.Add([]byte(`\u0061`), 0, len(`\u0061`), true) // of an object outside
+		}
+		s.Names.Names, s.Names.Levels = make([]names.Name, 0, c.names), make([]names.Level, 0, c.levels)
+		checkSimple(t, s, c.simpleCase, MaxSimpleDepth, math.MaxInt, true)
+	}
+}
+
+// TestSkipSimpleLimits has as many open containers, and names as long, as skipSimple takes, and one more.
+func TestSkipSimpleLimits(t *testing.T) {
+	long := strings.Repeat("x", kernel.MaxBytes-1)
+	open := strings.Repeat(`{"member":[`, MaxSimpleDepth/2) + "["
+	shut := "]" + strings.Repeat("]}", MaxSimpleDepth/2)
+	for _, track := range []bool{false, true} {
+		for _, c := range []struct {
+			simpleCase
+			most int
+		}{
+			{simpleCase{open + shut + "^", afterElement}, MaxSimpleDepth},
+			{simpleCase{open + "^[]" + shut, atValue}, MaxSimpleDepth},
+			{simpleCase{open + "^{}" + shut, atValue}, MaxSimpleDepth},
+			{simpleCase{`[{"member":1}]^`, afterElement}, 2}, {simpleCase{`[{"member":^[]}]`, atValue}, 2},
+			{simpleCase{`^{}`, atValue}, 0}, {simpleCase{`^[]`, atValue}, 0},
+			{simpleCase{`{"` + long + `":1}^`, afterElement}, 1}, {simpleCase{`{^"` + long + `x":1}`, atName}, 1},
+		} {
+			checkSimple(t, roomySkipper(), c.simpleCase, c.most, math.MaxInt, track)
+		}
+	}
+}
+
+// TestSkipSimpleUntil asserts that skipSimple leaves behind the first value that ends at an index, or behind it.
+func TestSkipSimpleUntil(t *testing.T) {
+	const array, object = `[1,"a",[],3]`, `{"member":1,"next":{}}`
+	for text, ends := range map[string][]int{array: {2, 6, 9, 11, 12}, object: {11, 21, 22}} {
+		for until := range len(text) + 1 {
+			at, _ := slices.BinarySearch(ends, until)
+			end := ends[at]
+			c := simpleCase{text[:end] + "^" + text[end:], afterElement}
+			if text == object && end < len(text) {
+				c.at = afterMember
+			}
+			checkSimple(t, roomySkipper(), c, MaxSimpleDepth, until, false)
+		}
+	}
+}
+
+// TestSkipSimpleAtEnd asserts how near to the end of the window skipSimple gets.
+func TestSkipSimpleAtEnd(t *testing.T) {
+	text := func(piece string) string { return strings.Repeat(piece, 20) }
+	for _, c := range []struct {
+		simpleCase
+		behind int // bytes of the window behind ^
+	}{
+		{simpleCase{`["a",^`, atValue}, Slack - 1},
+		{simpleCase{`["a","b"]^`, afterElement}, Slack - len(`b"]`)},
+		{simpleCase{`{"member":^`, atValue}, Slack - 1},
+		{simpleCase{`{"member":^1}`, atValue}, Slack - len(`member":`)}, // as near as a name is read
+		{simpleCase{`{^"member":1}`, atName}, Slack},
+		{simpleCase{`{"member":1}^`, afterElement}, Slack - len(`1}`)},
+		{simpleCase{`[1,` + text(" ") + `^`, atValue}, Slack - 1},
+		{simpleCase{`[1,` + text(" ") + `1]^`, afterElement}, Slack - len(`1]`)},
+		{simpleCase{`["` + text("abcdef") + `^`, inString}, Slack - 1}, // steps of 24
+		{simpleCase{`["` + text("abcdef") + `"]^`, afterElement}, Slack - len(`"]`)},
+		{simpleCase{`{^"` + text("abcd"), atName}, len(text("abcd")) + Slack},
+	} {
+		t.Run(fmt.Sprint(c.text, c.behind), func(t *testing.T) {
+			before, after, _ := strings.Cut(c.text, "^")
+			b := []byte(before + after + text("1,1,"))[:len(before)+c.behind]
+			s := roomySkipper()
+			assert.Equal(t, before, string(b[:s.skipSimple(b, 0, MaxSimpleDepth, math.MaxInt, false)]))
+			assert.Equal(t, c.at, s.at)
+		})
+	}
+}

@@ -1,0 +1,136 @@
+package skip
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/names"
+)
+
+// blanks are so many that all of what is before them is simple.
+var blanks = strings.Repeat(" ", 2*Slack)
+
+// newSkipper returns a Skipper with the limits that a decoder has by default.
+func newSkipper() *Skipper {
+	return &Skipper{
+		Bounds: Bounds{Depth: 10_000, NameBytes: 50_000, NumberBytes: 1000},
+		Names:  names.Make(new(memory.Account)),
+	}
+}
+
+// TestSimpleDepth asserts where skipSimple may run: not where Skip looks at more than it does.
+func TestSimpleDepth(t *testing.T) {
+	const depth = 10_000
+	for _, c := range []struct {
+		bounds     Bounds
+		base, want int
+	}{
+		{Bounds{}, 0, 63}, {Bounds{}, depth - 63, 63}, {Bounds{}, depth - 1, 1}, {Bounds{}, depth, 0}, {Bounds{Depth: 10}, 4, 6},
+		{Bounds{NameBytes: kernel.MaxBytes}, 0, 63}, {Bounds{NameBytes: kernel.MaxBytes - 1}, 0, 0},
+		{Bounds{NumberBytes: jsonwire.MaxShortInteger}, 0, 63}, {Bounds{NumberBytes: jsonwire.MaxShortInteger - 1}, 0, 0},
+	} {
+		s := newSkipper()
+		s.Depth = cmp.Or(c.bounds.Depth, s.Depth)
+		s.NameBytes = cmp.Or(c.bounds.NameBytes, s.NameBytes)
+		s.NumberBytes = cmp.Or(c.bounds.NumberBytes, s.NumberBytes)
+		assert.Equal(t, c.want, s.simpleDepth(c.base), "%+v", c)
+		s.Names.Collecting = true
+		assert.Zero(t, s.simpleDepth(c.base))
+		s.Names.Collecting, s.Names.Left = false, make([]errors.Position, 1)
+		assert.Zero(t, s.simpleDepth(c.base))
+	}
+}
+
+// TestOuterContainers asserts that of containers that are skipped, and closed, nothing is kept.
+func TestOuterContainers(t *testing.T) {
+	defer func(was int) { MaxSimpleDepth = was }(MaxSimpleDepth)
+	MaxSimpleDepth = 0
+	s := newSkipper()
+	kernel.Without(func() {
+		for _, depth := range []int{1, 64, 65, 128, 129, 200} {
+			b := []byte(strings.Repeat(`[{"a":`, depth/2) + strings.Repeat("[", depth%2) + "null" + strings.Repeat("]", depth%2) + strings.Repeat("}]", depth/2))
+			s.Start()
+			end, st := s.Skip(b, 0, 0, false)
+			assert.Equal(t, Done, st)
+			assert.Equal(t, len(b), end)
+			assert.Empty(t, s.outer)
+			_, st = s.Skip(b[:bytes.Index(b, []byte("null"))], 0, 0, false)
+			assert.Equal(t, Cut, st)
+			assert.Len(t, s.outer, (depth-1)/64, "%d", depth)
+		}
+	})
+}
+
+// TestSmallValues asserts which values are noted as small: the next one is skipped accordingly.
+func TestSmallValues(t *testing.T) {
+	s := newSkipper()
+	for _, from := range []int{0, 500} {
+		for size, small := range map[int]bool{2: true, SmallValue - 1: true, SmallValue: false, 10 * SmallValue: false} {
+			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` + blanks + blanks)
+			for _, long := range []bool{false, true} {
+				s.Start()
+				s.long = long
+				end, st := s.Skip(b, from, 0, false)
+				require.Equal(t, []int{from + size, int(Done)}, []int{end, int(st)})
+				assert.Equal(t, small, s.small, "%d bytes from %d on", size, from)
+			}
+		}
+	}
+}
+
+// TestLongStrings asserts which strings are noted as long, and that one which is taken for long is read as any other, whole,
+// Cut, or with what is wrong in it anywhere.
+func TestLongStrings(t *testing.T) {
+	s := newSkipper()
+	type result struct {
+		end int
+		st  Status
+	}
+	skip := func(text string, long bool) result {
+		s.Start()
+		s.at, s.long = atValue, long
+		end, st := s.Skip([]byte(text), 0, 0, false)
+		return result{end, st}
+	}
+	for _, size := range []int{0, 1, 30, 61, 62, 63, 64, 65, 127, 128, 700, 3000} {
+		for _, odd := range []string{"", `\n`, `\"`, `\u00e9`, `\ud83d\ude00`, "ü", "😀", "\x00", "\xff", `\x`, `\ud83d`} {
+			for _, before := range []int{0, size / 2, size} {
+				text := `"` + strings.Repeat("x", before) + odd + strings.Repeat("x", size-before) + `"`
+				for _, behind := range []string{"", ",", blanks, blanks + blanks + blanks} {
+					as := skip(text+behind, false)
+					if as.st == Done {
+						require.Equal(t, len(text), as.end)
+						require.Equal(t, len(text) > longString, s.long)
+					}
+					require.Equal(t, as, skip(text+behind, true), text)
+					if as.st == Done && (odd == "" && len(behind) > longString || s.long) {
+						require.Equal(t, len(text) > longString, s.long)
+					}
+					as.end++ // or where the fault is
+					require.Equal(t, as, skip(" "+text+behind, true), text)
+				}
+				require.Equal(t, skip(text[:len(text)-1], false), skip(text[:len(text)-1], true))
+				if s.at == inString {
+					end, st := s.Skip([]byte(`", "`+strings.Repeat("x", 100)+`"`), 0, 0, false)
+					require.Equal(t, result{1, Done}, result{end, st}, "its closing quote opens no other")
+				}
+			}
+		}
+	}
+	skip(`"`+strings.Repeat("x", 100)+`"`, false)
+	skip(`["x"]`, s.long)
+	assert.True(t, s.long, "it is about the last string")
+	skip(`"x"`+blanks+blanks, s.long)
+	assert.False(t, s.long)
+	skip(` "`+strings.Repeat("x", 100)+`"`, s.long)
+	assert.True(t, s.long)
+}

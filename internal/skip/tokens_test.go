@@ -1,0 +1,155 @@
+//go:build amd64 && !purego
+
+package skip
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/kernel"
+)
+
+// needKernels makes skipTokens run wherever it can, until the test ends.
+func needKernels(t testing.TB) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	was := SmallValue
+	SmallValue = 0
+	t.Cleanup(func() { SmallValue = was })
+}
+
+// members returns an object of some 100 kB, with names that repeat in no object.
+func members() string {
+	return "{" + strings.TrimSuffix(strings.Repeat(`"a":{"b":[1,"c",{"d":null}],"e":"f"},`, 3000), ",") + "}"
+}
+
+// TestSkipTokensProgress asserts that skim gets to the last bracket.
+func TestSkipTokensProgress(t *testing.T) {
+	needKernels(t)
+	s := newSkipper()
+	src := []byte(members())
+	s.stack, s.depth = 1, 1
+	i, st := s.skipTokens(src, 1, 0, true, false)
+	require.Equal(t, len(src)-1, i)
+	require.Equal(t, Cut, st)
+	s.stack, s.depth = 1, 1
+	i, st = s.skipTokens(append(src, '}'), 1, 0, true, false)
+	require.Equal(t, len(src), i)
+	require.Equal(t, Done, st)
+}
+
+// TestSkipTokensPlaces says how far skim gets in a text, up to ^, wherever its tokens are in their words: behind the last value before
+// what is wrong. What is left is for skip, which makes the same of it as of the whole.
+func TestSkipTokensPlaces(t *testing.T) {
+	needKernels(t)
+	s := newSkipper()
+	s.Depth = 200
+	for _, text := range []string{
+		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
+		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known
+		`[1,"a" ^]`, `{"a":[ ]^}`, `{"a":[],"b":{"c":[2^]`,
+		`{"b":4,"c":"d" , "e" : {"f":null , "x":{}},"g":[true,[false]],"h":{"i":{}},"j":[]}^}`,
+		// What follows an opening bracket, a separator, or a value.
+		`[1^,{1:2}]`, `[1^,{[]}]`, `[1^,{,}]`, `[1^,{:1}]`, `[1^,{{}:1}]`, `[1^,{]`, `[1^,[,]]`, `[1^,[:1]]`, `[1^,[}`,
+		`[1^,,2]`, `[1^,]`, `{"a":1^,"b"::2}`, `{"a":1^,"b":,"c":2}`, `{"a":1^,"b":}`, `{"a":1^,}`, `[1^,}`, `{"a":1^,]`,
+		`[1^,"a""b"]`, `[1^,"a"[]]`, `[1^,"a"2]`, `[1^,"a"{}]`, `[1^,2"b"]`, `[1^,2[]]`, `[1^,2{}]`, `[1^,2:3]`, `[1^,[]4]`, `[1^,{}"a"]`,
+		`[1^,[][]]`, `[1^,{}{}]`, `[1^,[]:2]`, `[1^,{}:2]`, `[1,[2^][]]`, `{"a":1^,2:3}`, `{"a":1^,"b"2}`, `{"a":1^,"b"[]}`,
+		// What is in an object, and what in an array.
+		`[1^,"a":2]`, `[1^,["a":2]]`, `{"a":1^,"b":"c":2}`, `[1^,{"a",2}]`, `[1^,{"a"}]`, `[1^,{"a":2]`, `[1^,[2}`, `{"a":[1^,2}`, `{"a":1^,"b"}`,
+		`{"a":1^,"b","c":2}`, `{"a":1^,2}`, `{"a":1^,[]}`, `{"a":1^,{}}`, `[1,{"a":2^,"b"]`, `[1,{"a":2^,3}]`, `{"a":["b"^,"c":2]}`, `[1,"b"^,"c":2]`,
+		`{"a":1,"b":"c"^,"d"}`, `{"a":1,"b":"c"^,"d"]`,
+		// What follows a closing bracket.
+		`[1,[]^,"a":2]`, `[1^,[],"a":2,3]`, `[1,{}^,"a":2]`, `[1^,{},"a":2,3]`, `{"a":1,"b":[]^,2}`, `{"a":1^,"b":[],2,"c":3}`, `{"a":1,"b":{}^,"c"}`,
+		`{"a":1^,"b":{},"c","d":2}`, `{"a":1^,"b":[],[]}`, `[1,[[2]^}`, `[1,[[2^]},3]`, `[1,[{"a":2}^}`, `[1,[{"a":2^}},3]`, `{"a":1,"b":{"c":2}^]`,
+		`{"a":1,"b":[{"c":2^}},"d":3}`, `[1,[2]^,"a":2]`, `[1^,[2],"a":2,3]`, `{"a":1,"b":[2]^,3}`, `{"a":1^,"b":[2],3,"c":4}`,
+		// Scalars.
+		`[1^,x]`, `[1^,01]`, `[1^,-]`, `[1^,-01]`, `[1^,1.]`, `[1^,.5]`, `[1^,1e]`, `[1^,1e400]`, `[1^,truex]`, `[1^,nul]`, `[1^,fals]`, `[1^,tru e]`, `[1^,2 3]`,
+		`[1^,+1]`, `[1^,True]`, `[1^,nulll]`, "[1^,2\x01]", "[1^,2\v]",
+	} {
+		for shift := range 70 {
+			before, after, _ := strings.Cut(text[:1]+tokenPrefix(text[0], shift)+text[1:], "^")
+			src := []byte(before + after)
+			stack, depth := opened(before)
+			if depth == 0 && (len(before)-1)%64 == 0 {
+				continue // the token behind is in a block of its own, which is not looked at
+			}
+			for _, track := range []bool{false, true} {
+				s.Start()
+				if s.stack, s.depth = opened(text[:1]); track && text[0] == '{' {
+					s.Names.OpenObject()
+				}
+				i, st := s.skipTokens(src, 1, 0, true, track)
+				require.Equal(t, before, string(src[:i]), "%d %s", shift, text)
+				require.Equal(t, depth == 0, st == Done, "%d %s", shift, text)
+				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{s.stack, uint64(s.depth)}, "%d %s", shift, text)
+				if track {
+					checkTracked(t, s, src)
+				}
+			}
+		}
+	}
+}
+
+// tokenPrefix returns about so many tokens that may stand behind the bracket.
+func tokenPrefix(bracket byte, tokens int) string {
+	var b strings.Builder
+	if bracket == '[' {
+		b.WriteString(strings.Repeat("[],", tokens%2))
+		b.WriteString(strings.Repeat("0,", tokens/2))
+		return b.String()
+	}
+	for i := range tokens / 4 {
+		value := "0"
+		if i < tokens%4 {
+			value = "[]"
+		}
+		fmt.Fprintf(&b, `"p%d":%s,`, i, value)
+	}
+	return b.String()
+}
+
+// TestSkipTokensLater asserts that skim is not to be tried again but behind what it has left, and behind an eighth of what it has looked at
+// in vain.
+func TestSkipTokensLater(t *testing.T) {
+	needKernels(t)
+	s := newSkipper()
+	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300), strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
+		for _, behind := range []int{0, 8, 800, 3000} {
+			src := []byte(before + ":" + strings.Repeat(" ", behind))
+			start := strings.IndexByte(before, '[') + 1
+			s.Start()
+			s.stack, s.depth = 0, 1
+			_, st := s.skipTokens(src, start, 0, true, false)
+			require.Equal(t, Cut, st)
+			size := min(len(src)-start, kernel.MaxBytes)
+			left := len(before)
+			require.Equal(t, left+64+(size-(left-start))/8, s.later, "%d, %d", left, behind)
+		}
+	}
+}
+
+// TestStringMembers asserts how many tokens are members whose values are strings, whatever stands behind them, and is left of
+// another text behind the last.
+func TestStringMembers(t *testing.T) {
+	if !kernel.Available {
+		t.Skip("no kernels for this machine")
+	}
+	const member = `"k":"v",`
+	c := &block{Tokens: new(kernel.Tokens)}
+	find := func(text string) int {
+		c.b = []byte(text)
+		c.count, c.size, c.slashes = c.Find(c.b, 1)
+		return c.stringMembers()
+	}
+	for n := range 100 {
+		for _, after := range []string{``, `"k"`, `"k":`, `"k":"v"`, `"k":1,`, `"k":"v"}`, `"k","v",`, `"k":"v":`, `1:"v",`, `"k":[],`, `,,,,`, `"k":"v","k":"v"`} {
+			require.Equal(t, 4*(n+3), find(strings.Repeat(member, n+3)+strings.Repeat("1,", 80)))
+			want := 4 * (n + strings.Count(after, member))
+			require.Equal(t, want, find(strings.Repeat(member, n)+after), "%d %s", n, after)
+		}
+	}
+}

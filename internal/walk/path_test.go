@@ -1,0 +1,18 @@
+package walk
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/skip"
+)
+
+// TestPathsShareTheirStart holds that the steps of the last path are known when the next
+// one is made.
+func TestPathsShareTheirStart(t *testing.T) {
+	w := newWalker(compileYAML(t, "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: object}}}}}}"), limits{})
+	require.Equal(t, skip.Done, w.Walk(nil, []byte(`{"a":[{"b":{"u":1,"v":1}},{"w":1,"b":{"x":1}}]}`)))
+	require.Len(t, w.Found.Records(), 4)
+	require.Len(t, w.steps, len([]string{"a", "[1]", "b", "x"}))
+}
