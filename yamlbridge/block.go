@@ -523,6 +523,8 @@ func (r *Reader) rest(i int) (int, error) {
 }
 
 // nextLine returns where the next line starts.
+//
+//espalier:inline
 func (r *Reader) nextLine(i int) int { return lineEnd(r.text, i) + 1 }
 
 // tabbed is for a line with a tab before its first byte at i. It returns the

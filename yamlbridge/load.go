@@ -137,6 +137,8 @@ func (r *Reader) check(text []byte, i, to int) int {
 
 // odd sets the highest bit of each of the first eight bytes that is below 0x20 but not LF, is
 // 0x7F, or is not ASCII.
+//
+//espalier:inline
 func odd(b []byte) uint64 {
 	w := binary.LittleEndian.Uint64(b)
 	low := w &^ highs

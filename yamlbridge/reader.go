@@ -416,6 +416,8 @@ func (r *Reader) contain(height int32) {
 }
 
 // comma separates what is written next from what is before it.
+//
+//espalier:inline
 func (r *Reader) comma() {
 	if n := len(r.out); n > r.base {
 		if c := r.out[n-1]; c != '{' && c != '[' && c != ':' {
@@ -425,6 +427,8 @@ func (r *Reader) comma() {
 }
 
 // mark notes that what is written next stands at off in the text.
+//
+//espalier:inline
 func (r *Reader) mark(off int) {
 	r.main.marks = append(r.main.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
 }

@@ -45,13 +45,18 @@ var classes = func() (t [256]class) {
 	return t
 }()
 
+//espalier:inline
 func is(c byte, k class) bool { return classes[c]&k != 0 }
 
 // endsWord reports whether c is white space or the end of a line: what has to
 // follow - ? : and document markers.
+//
+//espalier:inline
 func endsWord(c byte) bool { return classes[c]&(isBlankByte|isBreakByte) != 0 }
 
 // skipSpaces returns the index of the first byte that is no space.
+//
+//espalier:inline
 func skipSpaces(text []byte, i int) int {
 	for {
 		if x := binary.LittleEndian.Uint64(text[i:]) ^ ' '*ones; x != 0 {
@@ -62,6 +67,8 @@ func skipSpaces(text []byte, i int) int {
 }
 
 // skipBlanks returns the index of the first byte that is neither space nor tab.
+//
+//espalier:inline
 func skipBlanks(text []byte, i int) int {
 	for classes[text[i]]&isBlankByte != 0 {
 		i++
@@ -70,6 +77,8 @@ func skipBlanks(text []byte, i int) int {
 }
 
 // lineEnd returns the index of the LF that ends the line.
+//
+//espalier:inline
 func lineEnd(text []byte, i int) int {
 	for {
 		w := binary.LittleEndian.Uint64(text[i:])
@@ -83,6 +92,8 @@ func lineEnd(text []byte, i int) int {
 
 // scanLine is lineEnd, and reports whether there may be a byte before it that JSON
 // escapes.
+//
+//espalier:nocalls
 func scanLine(text []byte, i int) (end int, escapes bool) {
 	var found uint64
 	for {
@@ -100,6 +111,8 @@ func scanLine(text []byte, i int) (end int, escapes bool) {
 
 // trimEnd returns the end of text[i:end] without the blanks, and what else stands
 // before a LF, that it ends with.
+//
+//espalier:inline
 func trimEnd(text []byte, i, end int) int {
 	for end > i && endsWord(text[end-1]) {
 		end--
@@ -111,6 +124,8 @@ func trimEnd(text []byte, i, end int) int {
 // of i (ns-plain-one-line, YAML 1.2 section 7.3.3). It returns where that stops:
 // at a ":" that ends a key, a "#" that starts a comment, or where the line ends;
 // and whether there is a byte that JSON escapes on the way.
+//
+//espalier:nocalls
 func scanPlain(text []byte, i int) (stop int, special bool) {
 	start := i
 	for {
@@ -149,6 +164,8 @@ func scanPlain(text []byte, i int) (stop int, special bool) {
 
 // scanFlowPlain is scanPlain for flow context: the indicators of flow collections
 // end the scalar, too.
+//
+//espalier:nocalls
 func scanFlowPlain(text []byte, i int, core bool) (stop int, special bool) {
 	start := i
 	for ; ; i++ {
@@ -179,6 +196,8 @@ func scanFlowPlain(text []byte, i int, core bool) (stop int, special bool) {
 
 // scanDouble scans a double-quoted scalar from behind its quote. It stops at the
 // closing quote, at the end of the line, or at an escape that JSON does not have.
+//
+//espalier:nocalls
 func scanDouble(text []byte, i int) int {
 	for {
 		w := binary.LittleEndian.Uint64(text[i:])
@@ -204,6 +223,8 @@ func scanDouble(text []byte, i int) int {
 
 // scanSingle scans a single-quoted scalar from behind its quote. It stops at a
 // quote or at the end of the line, and says whether JSON escapes a byte of it.
+//
+//espalier:nocalls
 func scanSingle(text []byte, i int) (stop int, special bool) {
 	for {
 		c := text[i]
@@ -222,6 +243,8 @@ func scanSingle(text []byte, i int) (stop int, special bool) {
 
 // scanName returns the end of the name of an anchor or alias that starts at i.
 // YAML 1.2 (section 6.9.2) takes all but white space and flow indicators.
+//
+//espalier:inline
 func scanName(text []byte, i int, core bool) int {
 	if core {
 		for !endsWord(text[i]) && !is(text[i], isFlowIndicator) {
@@ -237,6 +260,8 @@ func scanName(text []byte, i int, core bool) int {
 
 // isMarker reports whether a line that starts at i is a document marker (YAML
 // 1.2 section 9.1): --- or ..., and white space behind it.
+//
+//espalier:inline
 func isMarker(text []byte, i int) bool {
 	c := text[i]
 	return (c == '-' || c == '.') && text[i+1] == c && text[i+2] == c && endsWord(text[i+3])

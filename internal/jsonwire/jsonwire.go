@@ -27,6 +27,8 @@ const (
 )
 
 // At returns the byte at i, or 0 past the end. No JSON token starts with 0.
+//
+//espalier:inline
 func At(b []byte, i int) byte {
 	if uint(i) < uint(len(b)) {
 		return b[i]
@@ -36,6 +38,8 @@ func At(b []byte, i int) byte {
 
 // Blanks returns the index of the first byte from i on that is not white space
 // (RFC 8259 section 2).
+//
+//espalier:nocalls
 func Blanks(b []byte, i int) int {
 	// Indentation is a line break and a run of spaces: one word finds the end of both.
 	for i+8 <= len(b) {
@@ -59,6 +63,8 @@ func Blanks(b []byte, i int) int {
 const spaces = 0x2020202020202020
 
 // IsBlank reports whether c is white space, for c up to ' '.
+//
+//espalier:inline
 func IsBlank(c byte) bool {
 	return uint64(1)<<(c&63)&(1<<' '|1<<'\n'|1<<'\t'|1<<'\r') != 0
 }
@@ -66,7 +72,7 @@ func IsBlank(c byte) bool {
 // PastBlank returns the index behind the white space at i and a run of spaces after
 // it: more may follow.
 //
-// NOTE: keep this function inlinable.
+//espalier:inline
 func PastBlank(b []byte, i int) int {
 	i++
 	for i >= 0 && i <= len(b)-8 {
@@ -84,7 +90,7 @@ func PastBlank(b []byte, i int) int {
 // character, or not ASCII. It is exact for the lowest such byte; bytes above
 // that one may be marked wrongly.
 //
-// NOTE: keep this function inlinable.
+//espalier:inline
 func Special(v uint64) uint64 {
 	return (((v ^ 0x0202020202020202) - 0x2121212121212121) |
 		((v ^ 0x5c5c5c5c5c5c5c5c) - 0x0101010101010101) | v) & 0x8080808080808080
@@ -92,12 +98,16 @@ func Special(v uint64) uint64 {
 
 // Digits returns how many of the bytes of v are digits, up to the first that is not,
 // from the lowest on.
+//
+//espalier:inline
 func Digits(v uint64) int {
 	v ^= 0x3030303030303030
 	return bits.TrailingZeros64((v+0x7676767676767676|v)&0x8080808080808080) >> 3
 }
 
 // ScanLiteral scans the literal lit, which starts at i with its first byte.
+//
+//espalier:inline
 func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
 	if end := i + len(lit); end <= len(b) && string(b[i:end]) == lit {
 		return end, OK
@@ -113,7 +123,9 @@ func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
 // Simple returns how many bytes of a string are simple, as [Special] says, from two words of
 // it on: up to 16.
 //
-// NOTE: keep this function inlinable, and free of branches: none predicts how long strings are.
+// NOTE: keep this function free of branches: none predicts how long strings are.
+//
+//espalier:inline
 func Simple(v, next uint64) int {
 	n := bits.TrailingZeros64(Special(v)) >> 3 // 8 if all of them are
 	return n + bits.TrailingZeros64(Special(next))>>3&-(n>>3)

@@ -23,6 +23,8 @@ const (
 // says whether it is one.
 //
 // The value is not looked at: see [FitsFloat64].
+//
+//espalier:nocalls
 func ScanNumber(b []byte, i int) (end int, kind Number, whole bool, s Status) {
 	if At(b, i) == '-' {
 		i++
@@ -63,6 +65,7 @@ func ScanNumber(b []byte, i int) (end int, kind Number, whole bool, s Status) {
 	return i, kind, true, OK
 }
 
+//espalier:inline
 func digits(b []byte, i int) int {
 	for i < len(b) && b[i]-'0' <= 9 {
 		i++
@@ -122,6 +125,8 @@ const MaxShortInteger = 18
 // ShortInteger returns the index after the integer at i, which starts with a digit
 // other than 0. It returns 0 unless the literal is a whole number of at most
 // MaxShortInteger bytes, which fits int64, and ends before the slice does.
+//
+//espalier:inline
 func ShortInteger(b []byte, i int) int {
 	end := i + 1
 	for end < len(b) && b[end]-'0' <= 9 {
@@ -135,6 +140,8 @@ func ShortInteger(b []byte, i int) int {
 
 // IsOddNumber reports whether the API server may write the number otherwise: it decodes
 // numbers to int64 or float64.
+//
+//espalier:inline
 func IsOddNumber(lit []byte, kind Number) bool {
 	return kind != Integer || len(lit) >= 19 || len(lit) == 2 && lit[0] == '-' && lit[1] == '0'
 }

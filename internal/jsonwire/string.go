@@ -20,6 +20,8 @@ const shortString = 32
 // section 3), the escapes of RFC 8259 section 7, no control characters, no
 // half of a surrogate pair. With Cut the index is before an escape, a pair of
 // surrogates or a character that is not whole.
+//
+//espalier:inline
 func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 	end, seen, s := scanString(b, i)
 	return end, seen&escapePair != 0, s
@@ -177,6 +179,8 @@ func scanEscape(b []byte, i int) (end int, s Status) {
 }
 
 // hex4 reads the four digits of a \u escape.
+//
+//espalier:inline
 func hex4(b []byte, i int) (r uint32, s Status) {
 	for j := i; j < i+4; j++ {
 		if j >= len(b) {
@@ -268,6 +272,8 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 
 // CountChars returns the number of characters in b, which is UTF-8: of the bytes
 // that do not continue one.
+//
+//espalier:nocalls
 func CountChars(b []byte) int {
 	const top = 0x8080808080808080
 	n := len(b)
@@ -293,6 +299,8 @@ func CountChars(b []byte) int {
 
 // PlainRun returns how many bytes at the start of b, in steps of eight, are ASCII and no
 // control characters, as far as that is seen fast.
+//
+//espalier:nocalls
 func PlainRun(b []byte) int {
 	const (
 		ones = 0x0101010101010101

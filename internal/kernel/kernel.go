@@ -41,9 +41,13 @@ type Word struct {
 }
 
 // Pos returns where token i starts.
+//
+//espalier:inline
 func (t *Tokens) Pos(i int) int { return int(t.pos[i]) }
 
 // Word returns what the tokens from 64 i on are. Of those behind the last one nothing is known.
+//
+//espalier:inline
 func (t *Tokens) Word(i int) *Word { return &t.words[i] }
 
 // maxNames is how many names a text of MaxBytes has at most, of three bytes each, and what a store may
@@ -55,6 +59,8 @@ const maxNames = MaxBytes/3 + 64
 type Name uint64
 
 // Split returns what a name is made of.
+//
+//espalier:inline
 func (n Name) Split() (from, size int, tag uint32) {
 	return int(n & 0xffff), int(n >> 16 & 0xffff), uint32(n >> 32)
 }

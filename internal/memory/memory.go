@@ -105,6 +105,8 @@ func Recover(err *error, undo func()) {
 }
 
 // Room returns the owner's list with room for n more elements. It grows as by append.
+//
+//espalier:inline
 func Room[T any](a *Account, list []T, n int) []T {
 	if n > cap(list)-len(list) {
 		return growOwn(a, list, n)
@@ -115,6 +117,8 @@ func Room[T any](a *Account, list []T, n int) []T {
 // RoomForOne returns the owner's list with room for one more element. A list
 // without room doubles: append is sparing with large lists, and copies them so
 // often that it takes five times their size.
+//
+//espalier:inline
 func RoomForOne[T any](a *Account, list []T) []T {
 	if len(list) == cap(list) {
 		return doubled(a, list)
@@ -126,6 +130,8 @@ func RoomForOne[T any](a *Account, list []T) []T {
 func doubled[T any](a *Account, list []T) []T { return Room(a, list, max(16, len(list))) }
 
 // RoomOutside is Room for a list that the owner does not keep.
+//
+//espalier:inline
 func RoomOutside[T any](a *Account, list []T, n int) []T {
 	if n > cap(list)-len(list) {
 		return grow(a, list, n)

@@ -27,13 +27,19 @@ import (
 type Place int
 
 // Beside returns the place of an index beside the window.
+//
+//espalier:inline
 func Beside(i int) Place { return Place(^i) }
 
 // IsBeside reports whether the place is beside the window.
+//
+//espalier:inline
 func (p Place) IsBeside() bool { return p < 0 }
 
 // Index returns the index of the place: of the window, or of the buffer beside
 // it.
+//
+//espalier:inline
 func (p Place) Index() int { return int(p ^ p>>(bits.UintSize-1)) }
 
 // A Name is the name of a member of an open object.
@@ -61,6 +67,8 @@ type Level struct {
 }
 
 // Note notes that a name of the object has this tag.
+//
+//espalier:inline
 func (l *Level) Note(tag uint32) { l.Tags |= TagBit(tag) }
 
 // A Stack has the names of all open objects, those of the innermost object last.
@@ -134,6 +142,8 @@ func (s *Stack) AddMembers(n int) (*Level, []Name) {
 }
 
 // TagBit returns the bit that a name with this tag has in Level.Tags.
+//
+//espalier:inline
 func TagBit(tag uint32) uint64 { return 1 << (tag >> 26) }
 
 // TagOf returns the tag of a text: two names with different tags differ. Where a
@@ -156,6 +166,8 @@ func TagOf(text []byte) uint32 {
 
 // TagOfWords is TagOf for a text of n bytes: first has up to eight of them from
 // the start. Last has the eight at the end, or is 0 if there are fewer.
+//
+//espalier:inline
 func TagOfWords(first, last uint64, n int) uint32 {
 	return uint32((first ^ bits.RotateLeft64(last, 29) ^ uint64(n)<<57) * 0x9fb21c651e98df25 >> 32)
 }

@@ -125,6 +125,8 @@ func (s *Stack) share(names []Name) {
 }
 
 // filtered returns the bit of the filter for a tag, and its word.
+//
+//espalier:inline
 func (s *Stack) filtered(tag uint32) (word *uint64, bit uint64) {
 	return &s.filter[tag>>6&uint32(len(s.filter)-1)], 1 << (tag & 63)
 }

@@ -82,6 +82,8 @@ type Field struct {
 
 // Index returns the field's number in its node. Fields with a default come first,
 // each part is sorted by name.
+//
+//espalier:inline
 func (n *Node) Index(f *Field) int { return int(f.Cell - n.Cell - 1) }
 
 // Name returns the name of the field.
@@ -97,6 +99,8 @@ func (f *Field) unescaped() string {
 }
 
 // is reports whether the field has the name.
+//
+//espalier:inline
 func (f *Field) is(name []byte) bool {
 	if f.escaped {
 		return string(name) == f.Name()

@@ -76,6 +76,8 @@ func (s *Skipper) closesWhole(c *block, k int) bool {
 // track notes the tokens from k on, up to the token that it returns: to, or one that
 // needs more. That is a name which the kernel left out, or the end of an object that
 // was open before the block or has two names with one tag. It calls nothing.
+//
+//espalier:nocalls
 func (t *batch) track(c *block, k, to int) int {
 	var (
 		found      = t.found
@@ -166,6 +168,8 @@ func (c *block) emptyName(k int) kernel.Name {
 }
 
 // distinct reports whether all names have different tags. It does not look at many.
+//
+//espalier:inline
 func distinct(list []kernel.Name) bool {
 	if len(list) > names.MaxPairwise {
 		return false
@@ -207,6 +211,8 @@ func (s *Skipper) takeBatch(i int) {
 }
 
 // names returns which of the 64 tokens from at on are names.
+//
+//espalier:inline
 func (c *block) names(at int) uint64 {
 	w, next := c.Word(at/64), c.Word(at/64+1)
 	return w.String & (w.Colon>>1 | next.Colon<<63)

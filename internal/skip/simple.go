@@ -34,6 +34,8 @@ func (s *Skipper) simpleDepth(base int) int {
 // It is Skip for what most values are made of: strings without escapes, short
 // numbers, literals, and objects that need no look at the texts of their names. It
 // calls nothing, so that its variables stay in registers.
+//
+//espalier:nocalls
 func (s *Skipper) skipSimple(b []byte, i, most, until int, track bool) int {
 	var (
 		stack = s.stack

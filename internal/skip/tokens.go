@@ -114,11 +114,15 @@ func (s *Skipper) checkBlock(c *block, base int, first bool) (end, to int, st St
 
 // after returns the tokens that come n tokens after those in word, which follows the
 // word before.
+//
+//espalier:inline
 func after(word, before uint64, n int) uint64 { return word<<n | before>>(64-n) }
 
 // misplaced returns the first token that may not follow the ones before it, or the
 // number of tokens. It does not know the container that a closing bracket ends in,
 // and takes any scalar for a valid one: brackets and scalars look at these.
+//
+//espalier:nocalls
 func (c *block) misplaced(first, inObject bool) int {
 	// The token before the block counts as one of it.
 	var before kernel.Word
@@ -174,6 +178,8 @@ func (c *block) misplaced(first, inObject bool) int {
 }
 
 // lowest returns a word with the lowest n bits set.
+//
+//espalier:inline
 func lowest(n int) uint64 {
 	if n >= 64 {
 		return ^uint64(0)
@@ -183,6 +189,8 @@ func lowest(n int) uint64 {
 
 // lastEnd returns the last of the first n tokens that is a comma or a closing bracket
 // after a value, or 0.
+//
+//espalier:nocalls
 func (c *block) lastEnd(n int) int {
 	for at := (n - 1) &^ 63; at >= 0; at -= 64 {
 		t := c.Word(at / 64)
@@ -202,6 +210,8 @@ func (c *block) lastEnd(n int) int {
 // there. It stops at the bracket that makes the depth low. It also stops, as wrong, at
 // a bracket that does not close the open container, that is followed by what does
 // not belong into the one around, or that would make the depth more than high.
+//
+//espalier:nocalls
 func (c *block) brackets(to int, stack uint64, depth, low, high int) (_ uint64, _, at int, wrong bool) {
 	for at := 0; at < to; at += 64 {
 		t, next := c.Word(at/64), c.Word(at/64+1)
@@ -320,6 +330,8 @@ func (s *Skipper) HasTokens() bool { return kernel.Available && s.allowsTokens()
 
 // stringMembers returns how many of the first tokens are members whose values are
 // strings, with a comma after each.
+//
+//espalier:nocalls
 func (c *block) stringMembers() int {
 	const nameOfFour = 0x1111111111111111
 	for at := 0; at < c.count; at += 64 {

@@ -51,6 +51,7 @@ func (c *chunks) boxFloat(x float64) any {
 	return box(anyFloat, unsafe.Pointer(p))
 }
 
+//espalier:inline
 func (c *chunks) word() *uint64 {
 	n := len(c.boxes.freeWords)
 	if n == cap(c.boxes.freeWords) {
@@ -65,6 +66,8 @@ func (c *chunks) word() *uint64 {
 var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
 
 // box returns a value of the type of like, whose data are at p.
+//
+//espalier:inline
 func box(like any, p unsafe.Pointer) any {
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&like))[1] = p
 	return like

@@ -38,6 +38,8 @@ func (c *chunks) end() {
 // cut returns a part of the text, which starts where the last part ended, as a string. A chunk
 // is copied at once and before it is used: a map that hashes a name right after it was
 // written waits for the memory.
+//
+//espalier:inline
 func (c *chunks) cut(from, to int) string {
 	if c.separate {
 		return string(c.text[from:to])

@@ -43,14 +43,18 @@ const (
 
 const kindShift = 56
 
+//espalier:inline
 func makeEntry(kind entryKind, low int, rest uint64) entry {
 	return entry{uint64(kind)<<kindShift | uint64(low), rest}
 }
 
+//espalier:inline
 func (e entry) kind() entryKind { return entryKind(e.head >> kindShift) }
 
 // low is where a text starts, which of the fields of its node a name is, or the number of an
 // object's node plus one: 0 is below what the program knows.
+//
+//espalier:inline
 func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
 
 // An openContainer is one that was not read to its end.
@@ -129,6 +133,7 @@ func (m *Maker) read(n *program.Node) {
 	}
 }
 
+//espalier:inline
 func (m *Maker) note(kind entryKind, low int, rest uint64) {
 	m.entries[m.cursor.entries] = makeEntry(kind, low, rest)
 	m.cursor.entries++
@@ -182,7 +187,7 @@ func (m *Maker) member() (place int) {
 
 // scan reads on from a place, up to what it needs somebody else for.
 //
-// NOTE: keep this function free of calls, as plain of package decoder.
+//espalier:nocalls
 func (m *Maker) scan(place int) readNeed {
 	var (
 		src     = m.src
@@ -414,6 +419,8 @@ find:
 }
 
 // leave notes where scan is.
+//
+//espalier:inline
 func (c *cursor) leave(i, entries, texts int, cell int32, n *program.Node) {
 	c.pos, c.entries, c.texts, c.cell, c.node = i, entries, texts, cell, n
 }

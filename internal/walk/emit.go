@@ -27,6 +27,8 @@ func (w *Walker) flush(b []byte, to int) {
 
 // hasRoom makes room for n more bytes of the result. Without room the result is too
 // large. The walk goes on then, as the rest may be invalid.
+//
+//espalier:inline
 func (w *Walker) hasRoom(n int) bool {
 	return n <= min(w.MostOut, cap(w.Out))-len(w.Out) || w.makeRoom(n)
 }
@@ -152,6 +154,8 @@ func (w *Walker) openWords(fields int) {
 
 // setWord notes that the field with the index, 64 or more, was seen in this
 // object. It reports whether it had been before.
+//
+//espalier:inline
 func (w *Walker) setWord(index int) bool {
 	word := &w.words[w.firstWord+index/64-1]
 	had := *word&(1<<(index%64)) != 0

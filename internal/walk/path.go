@@ -30,6 +30,8 @@ func (w *Walker) resetFindings() {
 
 // here notes where in the current container the walk is, so that the frames are its
 // path.
+//
+//espalier:inline
 func (w *Walker) here(kind uint8, cur names.Place) {
 	w.frames[w.sp].kind, w.frames[w.sp].cur = kind, cur
 }

@@ -148,6 +148,8 @@ func (w *Walker) skipValue(b []byte, track bool) (st skip.Status) {
 }
 
 // simple goes on at a place, up to where it needs somebody else. It calls nothing.
+//
+//espalier:nocalls
 func (w *Walker) simple(b []byte, place int) need {
 	var (
 		top  = &w.frames[w.sp]
@@ -545,6 +547,8 @@ leave:
 }
 
 // leaveSimple notes the state of simple.
+//
+//espalier:inline
 func (w *Walker) leaveSimple(top *frame, seen uint64, cell int32, i int) {
 	w.pos = i
 	top.seen, top.cell = seen, cell

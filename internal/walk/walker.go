@@ -216,6 +216,8 @@ func (w *Walker) look(b []byte, eof bool) { w.b, w.skip.EOF = b, eof }
 func (w *Walker) Forget() { w.b, w.Out = nil, nil }
 
 // suspend notes the state of the open container.
+//
+//espalier:inline
 func (w *Walker) suspend(n *program.Node, seen uint64, cur names.Place, cell int32, kind uint8) {
 	f := &w.frames[w.sp]
 	f.node, f.seen, f.cur, f.cell, f.kind = n, seen, cur, cell, kind
