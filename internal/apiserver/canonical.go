@@ -1,7 +1,7 @@
 package apiserver
 
-// This file finds metadata that a round trip through ObjectMeta would not change. Most
-// of it is so: servers have written it.
+// NOTE: how metadata is found that a round trip through ObjectMeta would not change.
+// That is most metadata, as servers have written it.
 
 import (
 	"time"
@@ -9,16 +9,16 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// isCanonical reports whether metadata, which is valid JSON without repeated names, is
-// what a round trip through ObjectMeta would make of it, but for the order of members, white
-// space, and how strings are written. It may report false for what is.
+// isCanonical reports whether a round trip through ObjectMeta would leave metadata, which
+// is valid JSON without repeated names, as it is, but for the order of members, white
+// space, and escapes in strings. It may report false for such metadata, too.
 func isCanonical(b []byte, needsGeneration bool) bool {
 	s := scanner{b: b}
 	return s.object(s.meta) && (s.hasGeneration || !needsGeneration)
 }
 
-// A scanner reads JSON that is known to be valid. Its methods read one value each, and report
-// whether it is canonical.
+// A scanner reads JSON that is known to be valid. Each of its methods reads one value,
+// and reports whether it is canonical.
 type scanner struct {
 	b             []byte
 	i             int
@@ -129,7 +129,7 @@ func (s *scanner) managed(name []byte) bool {
 	return false
 }
 
-// string reads a string and returns what is between its quotes.
+// string reads a string, and returns it without its quotes.
 func (s *scanner) string() (text []byte, ok bool) {
 	if s.next() != '"' {
 		return nil, false
@@ -153,7 +153,7 @@ func (s *scanner) text() bool {
 	return ok && len(text) > 0
 }
 
-// integer reads a number that the server writes as it stands.
+// integer reads a number that the server writes as it was sent.
 func (s *scanner) integer() (lit []byte, ok bool) {
 	if c := s.next(); c != '-' && (c < '0' || c > '9') {
 		return nil, false
@@ -186,7 +186,7 @@ func (s *scanner) time() bool {
 	return err == nil && !t.IsZero()
 }
 
-// anyObject reads an object without numbers, of which the server may write some otherwise.
+// anyObject reads an object without numbers: the server may write some otherwise.
 func (s *scanner) anyObject() bool {
 	for depth := 0; ; {
 		switch c := s.b[s.i]; {

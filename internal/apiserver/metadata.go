@@ -106,18 +106,20 @@ func DecodeMetadata(js []byte) (*ObjectMeta, error) {
 	return m, err
 }
 
-// decodedBytes is how many bytes are held at a time, at most, for each byte of metadata that goes through
-// ObjectMeta: maps of short strings, which are sorted then, and texts of two buffers.
+// decodedBytes is how many bytes are held at a time, at most, for each byte of metadata
+// that goes through ObjectMeta: maps of short strings, which are sorted then, and the
+// texts of two buffers.
 const decodedBytes = 40
 
 // AppendMetadata appends the metadata b, which is JSON without repeated names, after a
-// round trip through ObjectMeta: without members that it does not know or that
-// are empty. Where dropInvalid is set, members that do not fit are left out, too;
-// metadata that is no object never fits. With repairGeneration, a generation of 0
-// becomes 1.
-//
-// What that takes is charged to the account while it takes it.
-func AppendMetadata(dst, b []byte, dropInvalid, repairGeneration bool, account *memory.Account) ([]byte, error) {
+// round trip through ObjectMeta: without members that ObjectMeta does not have, and
+// without empty ones. With dropInvalid, members of a wrong type are left out, too;
+// metadata that is no object is an error in any case. With repairGeneration, a
+// generation of 0 becomes 1. The memory that this takes is charged to the account
+// meanwhile.
+func AppendMetadata(
+	dst, b []byte, dropInvalid, repairGeneration bool, account *memory.Account,
+) ([]byte, error) {
 	if isCanonical(b, repairGeneration) {
 		return append(memory.RoomOutside(account, dst, len(b)), b...), nil
 	}

@@ -330,8 +330,8 @@ func (c *Collector) Held() int {
 // Cap returns the memory that the collector keeps besides Held, in bytes.
 func (c *Collector) Cap() int {
 	const recordSize, orderedSize, findingSize = 192, 16, 160
-	return cap(c.records)*recordSize + cap(c.order)*orderedSize + (cap(c.List)+cap(c.lastList))*findingSize +
-		cap(c.paths) + cap(c.texts) + len(c.lastPaths) + len(c.lastTexts)
+	return cap(c.records)*recordSize + cap(c.order)*orderedSize +
+		(cap(c.List)+cap(c.lastList))*findingSize + cap(c.paths) + cap(c.texts) + len(c.lastPaths) + len(c.lastTexts)
 }
 
 // Drop lets go of what Held counts.

@@ -207,7 +207,8 @@ func (s *Stack) Collect(b []byte, first int, superseded func(at, next int)) {
 		n.Group = 0
 		var equal int // or -1
 		switch {
-		case i > 0 && n.Tag == tag && n.Size == names[i-1].Size && bytes.Equal(s.Text(b, n), s.Text(b, &names[i-1])):
+		case i > 0 && n.Tag == tag && n.Size == names[i-1].Size &&
+			bytes.Equal(s.Text(b, n), s.Text(b, &names[i-1])):
 			equal = s.firstEqual(names, i-1) // senders who repeat names like one best
 		case many:
 			tag = n.Tag
@@ -236,7 +237,8 @@ func (s *Stack) firstEqual(names []Name, i int) int {
 // equal.
 func (s *Stack) group(names []Name, first, i int, superseded func(at, next int)) {
 	if names[first].Group == 0 {
-		s.Groups = append(memory.RoomForOne(s.account, s.Groups), Group{First: first, Second: names[i].At, Last: first})
+		g := Group{First: first, Second: names[i].At, Last: first}
+		s.Groups = append(memory.RoomForOne(s.account, s.Groups), g)
 		names[first].Group = int32(len(s.Groups))
 	}
 	names[i].Group = names[first].Group

@@ -90,7 +90,8 @@ func (t *batch) track(c *block, k, to int) int {
 	for ; at < to; at += 64 {
 		w := c.Word(at / 64)
 		member, open := c.names(at), w.OpenObject
-		for all = (member | open | w.CloseObject) & lowest(to-at) &^ lowest(max(k-at, 0)); all != 0; all &= all - 1 {
+		all = (member | open | w.CloseObject) & lowest(to-at) &^ lowest(max(k-at, 0))
+		for ; all != 0; all &= all - 1 {
 			switch one := all & -all; {
 			case member&one != 0:
 				if next >= len(found) || found[next] == 0 || kept >= len(found) {
@@ -137,7 +138,8 @@ func (t *batch) findEmpty(c *block, k, to int) {
 	t.empties = true
 	next := t.next
 	for at := k &^ 63; at < to; at += 64 {
-		for all := c.names(at) & lowest(to-at) &^ lowest(max(k-at, 0)); all != 0 && next < len(t.found); all &= all - 1 {
+		all := c.names(at) & lowest(to-at) &^ lowest(max(k-at, 0))
+		for ; all != 0 && next < len(t.found); all &= all - 1 {
 			if t.found[next] == 0 {
 				t.found[next] = c.emptyName(at + bits.TrailingZeros64(all))
 			}
@@ -204,7 +206,8 @@ func (s *Skipper) takeBatch(i int) {
 		for k, x := range found {
 			from, size, tag := x.Split()
 			n := &own[k]
-			n.At, n.Text, n.Size, n.Tag, n.Group = names.Place(i+from-1), names.Place(i+from), size, tag, 0
+			n.At, n.Text = names.Place(i+from-1), names.Place(i+from)
+			n.Size, n.Tag, n.Group = size, tag, 0
 			level.Note(tag)
 		}
 	}

@@ -217,7 +217,7 @@ name: // i is at its quote
 	at = atName
 	from = i + 1
 	{
-		// One word: names come again, and a branch that is predicted does not wait for where they end.
+		// One word: names come again, and a predicted branch does not wait for their end.
 		end := from
 		for {
 			if end < 0 || end > len(b)-Slack {
@@ -238,12 +238,14 @@ name: // i is at its quote
 			if n == 0 || own == cap(s.Names.Names) || end < 8 || len(s.Names.Levels) == 0 {
 				goto leave
 			}
-			first, last := binary.LittleEndian.Uint64(b[from:from+8]), binary.LittleEndian.Uint64(b[end-8:end])
+			first := binary.LittleEndian.Uint64(b[from : from+8])
+			last := binary.LittleEndian.Uint64(b[end-8 : end])
 			first &= ^uint64(0) >> uint(8*max(8-n, 0)&63)
 			last &= uint64(int64(7-n) >> 63)
 			s.Names.Names = s.Names.Names[:own+1]
 			name := &s.Names.Names[own]
-			name.At, name.Text, name.Size, name.Tag = names.Place(i), names.Place(from), n, names.TagOfWords(first, last, n)
+			name.At, name.Text = names.Place(i), names.Place(from)
+			name.Size, name.Tag = n, names.TagOfWords(first, last, n)
 			s.Names.Levels[len(s.Names.Levels)-1].Tags |= names.TagBit(name.Tag)
 		}
 		i = end + 2

@@ -7,27 +7,33 @@
 // asks its Reporter what to do where one repeats.
 package skip
 
-// NOTE: how this package is arranged. Skip is a machine of labels and gotos. Each
-// label is a position in the grammar; a stack of one bit for each open container
-// says what the container is. Skip can stop at any byte: at a byte that a label
-// does not expect it jumps to stop, which is a fault within the window and a
-// suspension at its end. Then s.at is the label at which the next call goes on.
+// NOTE: how this package is arranged. Skip is a machine of labels and gotos, like
+// Walker.machine: each label is a position in the grammar, and a stack of one bit for
+// each open container says what the container is. Skip can stop at any byte. At a byte
+// that a label does not expect it jumps to stop: within the window that is a fault, and
+// at its end Skip is to suspend. Then s.at is the label at which the next call goes on,
+// from resume. What a call has returned decides at stopped.
 //
-// Two helpers run ahead of Skip, and judge nothing. They stop at whatever is
-// unusual, invalid or incomplete, and leave the state as if the window had ended
-// there, so that Skip goes on from it:
+//	firstName -- } --> closeObject --> pop <-- closeArray <- ] - firstElement
+//	    |                   ^           |           ^                 |
+//	    "                   }           v           ]                 |
+//	    v                   |         after         |                 |
+//	readName <-- name <-----+--------- afterValue --+                 |
+//	    |           ,                       |                         |
+//	restOfName                              ,                         |
+//	endOfName                               |                         |
+//	    |                                   v                         |
+//	  colon ----------------------------> value <---------------------+
 //
-//	          Skip (skip.go)
-//	            |        |
-//	  at a value, or     in a container, or after
-//	  after one, if      a value, if there are
-//	  names are simple   kernels
-//	            |        |
-//	            v        v
-//	  skipSimple         skipTokens (tokens.go)
-//	  (simple.go)        finds all tokens of a block, and checks the
-//	  calls nothing      grammar on 64 of them at a time; then
-//	                     trackBlock (batch.go) notes the block's names
+// A value goes on at firstName, at firstElement, or at after, through str for the rest
+// of a string. After the last container closes, after returns.
+//
+// Two helpers run ahead of Skip, and judge nothing. They stop at whatever is unusual,
+// invalid or incomplete, and leave the state as if the window had ended there, so that
+// Skip goes on from it. At a value, or after one, it jumps to simple: skipSimple calls
+// nothing. In a container of some size, where there are kernels, it jumps to tokens:
+// skipTokens finds all tokens of a block and checks the grammar on 64 of them at a time;
+// then trackBlock notes the block's names (batch.go).
 
 import (
 	"encoding/binary"
@@ -287,7 +293,8 @@ value:
 	case '"':
 		i++
 		if i >= 0 && i <= len(b)-17 {
-			i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+			i += jsonwire.Simple(
+				binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
 			if b[i] == '"' {
 				i++
 				goto after
@@ -470,7 +477,8 @@ readName:
 	s.nameFrom, s.nameEsc = i, false
 	i++
 	if i >= 0 && i <= len(b)-17 {
-		i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+		i += jsonwire.Simple(
+			binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
 		if b[i] == '"' {
 			scan = jsonwire.OK
 			goto endOfName

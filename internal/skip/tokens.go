@@ -149,7 +149,8 @@ func (c *block) misplaced(first, inObject bool) int {
 		other := scalar &^ t.String
 		ends := close | other
 		separators, separatorsBefore := t.Colon|t.Comma, before.Colon|before.Comma
-		elements, elementsBefore := t.OpenArray|t.Comma, before.OpenArray|before.Comma // these come before elements
+		// What may come before an element:
+		elements, elementsBefore := t.OpenArray|t.Comma, before.OpenArray|before.Comma
 
 		wrong := after(t.OpenObject, before.OpenObject, 1)&^(t.CloseObject|t.String) |
 			after(t.OpenArray, before.OpenArray, 1)&^(open|scalar|t.CloseArray) |
@@ -212,10 +213,13 @@ func (c *block) lastEnd(n int) int {
 // not belong into the one around, or that would make the depth more than high.
 //
 //espalier:nocalls
-func (c *block) brackets(to int, stack uint64, depth, low, high int) (_ uint64, _, at int, wrong bool) {
+func (c *block) brackets(
+	to int, stack uint64, depth, low, high int,
+) (_ uint64, _, at int, wrong bool) {
 	for at := 0; at < to; at += 64 {
 		t, next := c.Word(at/64), c.Word(at/64+1)
-		opens, closes, objects := t.OpenObject|t.OpenArray, t.CloseObject|t.CloseArray, t.OpenObject|t.CloseObject
+		opens, closes := t.OpenObject|t.OpenArray, t.CloseObject|t.CloseArray
+		objects := t.OpenObject | t.CloseObject
 		commas := closes & (t.Comma>>1 | next.Comma<<63) & lowest(to-1-at)
 		names := commas & (t.Colon>>3 | next.Colon<<61)
 		for all := (opens | closes) & lowest(to-at); all != 0; all &= all - 1 {
@@ -259,7 +263,8 @@ func (s *Skipper) scalars(c *block, to int) int {
 	b := c.b
 	for at := 0; at < to; at += 64 {
 		t := c.Word(at / 64)
-		all := ^(t.OpenObject | t.CloseObject | t.OpenArray | t.CloseArray | t.Colon | t.Comma | t.String) & lowest(to-at)
+		brackets := t.OpenObject | t.CloseObject | t.OpenArray | t.CloseArray
+		all := ^(brackets | t.Colon | t.Comma | t.String) & lowest(to-at)
 		for ; all != 0; all &= all - 1 {
 			k := at + bits.TrailingZeros64(all)
 			i := c.Pos(k)

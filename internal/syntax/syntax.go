@@ -191,7 +191,8 @@ func (s *Scanner) value(c byte, expect Expectation) (next Expectation, fault str
 		case end >= len(s.text):
 			return Comma, "unexpected end of input within a number"
 		}
-		return Comma, "invalid character " + character(s.text[end:]) + " in a number, where a digit is expected"
+		return Comma, "invalid character " + character(s.text[end:]) +
+			" in a number, where a digit is expected"
 	}
 	return 0, s.unexpected(expect)
 }
@@ -240,7 +241,8 @@ func (s *Scanner) unexpected(expect Expectation) string {
 	if len(s.steps) == 0 && s.At == 0 && bytes.HasPrefix(s.text, []byte(ByteOrderMark)) {
 		return "byte order mark, which JSON must not start with"
 	}
-	return "invalid character " + character(s.text[s.At:]) + ", where " + s.expected(expect) + " is expected"
+	return "invalid character " + character(s.text[s.At:]) + ", where " +
+		s.expected(expect) + " is expected"
 }
 
 func (s *Scanner) expected(expect Expectation) string {

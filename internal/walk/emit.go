@@ -64,7 +64,8 @@ func (w *Walker) closeWithDefaults(b []byte, i int, n *program.Node, seen uint64
 	if missing := n.Defaulted &^ seen; n.Defaults <= 64 && !w.defers(n) {
 		from := bits.TrailingZeros64(missing)
 		to := from + bits.TrailingZeros64(^(missing >> from))
-		if missing>>from>>(to-from) == 0 && w.writeBoth(b[w.flushed:i], n.DefaultMembers(from, to), comma) {
+		adjacent := missing>>from>>(to-from) == 0
+		if adjacent && w.writeBoth(b[w.flushed:i], n.DefaultMembers(from, to), comma) {
 			w.flushed = i
 			return false
 		}
@@ -124,9 +125,11 @@ func (w *Walker) insertMembers(text string, comma bool) bool {
 	return w.insert(text)
 }
 
-// push suspends the current container, for the one that opens at i. It reports whether
-// that is one too many.
-func (w *Walker) push(n *program.Node, seen uint64, cur names.Place, cell int32, kind uint8, i int) bool {
+// push suspends the current container, for one within it. It reports whether that is
+// one too many.
+func (w *Walker) push(
+	n *program.Node, seen uint64, cur names.Place, cell int32, kind uint8,
+) (tooDeep bool) {
 	if w.sp >= w.skip.Depth {
 		w.skip.Overflew = errors.LimitDepth
 		return true

@@ -40,12 +40,14 @@ func (o *Observed) name(name []byte, escaped bool) {
 // check looks at the value at i, whose node v takes some types only. parent is the node
 // of the container. It returns the node that governs the value, or nil if its member is
 // to be dropped.
-func (w *Walker) check(b []byte, i int, v, parent *program.Node, kind uint8, cur names.Place) *program.Node {
+func (w *Walker) check(
+	b []byte, i int, v, parent *program.Node, kind uint8, cur names.Place,
+) *program.Node {
 	t := program.FirstTypes[b[i]]
 	switch {
 	case t == 0: // a syntax error, which is found next
 		return v
-	case v.Types == 0: // an unknown field, unless it is null: what becomes of that, the edge has said
+	case v.Types == 0: // an unknown field; if it is null, its edge has been followed
 		if w.Report {
 			w.note(int(cur), kind, cur, findings.Unknown(parent.Group))
 		}

@@ -121,7 +121,8 @@ func (w *Walker) simpleMember(b []byte) (place int, st skip.Status) {
 		return 0, handedOver
 	}
 	end, escaped, s := jsonwire.ScanString(b, start+1)
-	if s != jsonwire.OK || escaped || end-start-1 > w.skip.NameBytes || jsonwire.At(b, end+1) != ':' {
+	if s != jsonwire.OK || escaped ||
+		end-start-1 > w.skip.NameBytes || jsonwire.At(b, end+1) != ':' {
 		return 0, handedOver
 	}
 	top.cur, w.pos = names.Place(start), end+len(`":`)
@@ -209,7 +210,8 @@ name: // after a comma
 	i += len(f.Key)
 	if len(f.Key) > 16 {
 		if len(f.Key) > 32 || i < 16 || i > len(b) ||
-			binary.LittleEndian.Uint64(b[i-16:i-8]) != f.Last[0] || binary.LittleEndian.Uint64(b[i-8:i]) != f.Last[1] {
+			binary.LittleEndian.Uint64(b[i-16:i-8]) != f.Last[0] ||
+			binary.LittleEndian.Uint64(b[i-8:i]) != f.Last[1] {
 			i = int(top.cur)
 			goto find
 		}
@@ -277,7 +279,8 @@ value: // a value that node v governs
 		w.sp++
 		top = &w.frames[w.sp]
 		seen, cell = 0, v.Cell
-		top.node, top.kind, top.names, top.words, top.cur = v, inObject, len(w.skip.Names.Names), len(w.words), noName
+		top.node, top.kind, top.cur = v, inObject, noName
+		top.names, top.words = len(w.skip.Names.Names), len(w.words)
 		i++
 		w.member, w.kept = i, false
 		c = jsonwire.At(b, i)
@@ -306,7 +309,8 @@ value: // a value that node v governs
 		top.seen, top.cell = seen, cell
 		w.sp++
 		top = &w.frames[w.sp]
-		top.node, top.kind, top.names, top.words, top.cur = v, inArray, len(w.skip.Names.Names), len(w.words), 0
+		top.node, top.kind, top.cur = v, inArray, 0
+		top.names, top.words = len(w.skip.Names.Names), len(w.words)
 		i++
 		c = jsonwire.At(b, i)
 		for c <= ' ' && jsonwire.IsBlank(c) {
@@ -328,7 +332,8 @@ value: // a value that node v governs
 	if c-'0' <= 9 {
 		digits := jsonwire.Digits(binary.LittleEndian.Uint64(b[i : i+8]))
 		next := b[i+digits]
-		if digits > 7 || digits > w.skip.NumberBytes || c == '0' && digits > 1 || next == '.' || next|0x20 == 'e' {
+		if digits > 7 || digits > w.skip.NumberBytes ||
+			c == '0' && digits > 1 || next == '.' || next|0x20 == 'e' {
 			goto number
 		}
 		i += digits
@@ -387,7 +392,8 @@ closeObject:
 	n = top.node
 	if last := len(w.skip.Names.Names); last > top.names {
 		// A few names differ if their tags do. The machine does all else.
-		if last-top.names > 8 || top.names < 0 || last > cap(w.skip.Names.Names) || w.skip.Names.HasCopies() || len(w.skip.Names.Left) > 0 {
+		if last-top.names > 8 || top.names < 0 || last > cap(w.skip.Names.Names) ||
+			w.skip.Names.HasCopies() || len(w.skip.Names.Left) > 0 {
 			w.st = afterMember
 			goto leave
 		}
@@ -483,7 +489,8 @@ undeclared: // a name in an object that keeps what it does not declare
 			}
 			end += 16
 		}
-		if b[end] != '"' || end-from > w.skip.NameBytes || end < 0 || end > len(b)-skip.Slack || b[end+1] != ':' {
+		if b[end] != '"' || end-from > w.skip.NameBytes ||
+			end < 0 || end > len(b)-skip.Slack || b[end+1] != ':' {
 			goto leaveName
 		}
 		next := end + 2

@@ -36,7 +36,8 @@ func (w *Walker) stringMembers(b []byte) bool {
 		top.cur = w.skip.Names.Names[len(w.skip.Names.Names)-1].At
 		w.member, w.kept = comma, true
 		w.pos = comma + 1
-		if w.member-w.flushed >= LongRun && !w.Streaming && cap(w.Out)-len(w.Out) >= len(b)-w.flushed {
+		hasRoom := cap(w.Out)-len(w.Out) >= len(b)-w.flushed
+		if hasRoom && w.member-w.flushed >= LongRun && !w.Streaming {
 			w.flush(b, w.member)
 		}
 	}

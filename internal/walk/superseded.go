@@ -77,7 +77,9 @@ func (w *Walker) collect(first int) {
 		w.seconds = append(memory.RoomForOne(w.account, w.seconds), second)
 		if second <= w.lastSecond {
 			leaf := &n.Names[first+g.First]
-			r := findings.Record{Kind: errors.DuplicateField, At: second, First: leaf.At.Index(), Count: g.Count}
+			r := findings.Record{
+				Kind: errors.DuplicateField, At: second, First: leaf.At.Index(), Count: g.Count,
+			}
 			w.Found.Add(r, len(n.Levels), n.Segment(w.b, leaf))
 		}
 	}

@@ -14,29 +14,33 @@ package walk
 // on are kept, unless a member among them turns out to be dropped. Dropping a member
 // writes the kept run up to it, and goes on after it.
 //
-// The states and what leads from one to the next, without white space. Each arrow is
-// a jump of machine; simple has the same labels, but for those in brackets:
+// The labels, and the tokens that lead from one to the next:
 //
-//	                          value ------------------> str
-//	           "{" /        ^  |  ^  \ "["               |
-//	              v         |  |  |   v                  |
-//	       firstName        |  |  |   firstElement       |
-//	    "\""|  |"}"         |  |  |      |  |"]"         |
-//	        v  |            |  |  +-- element            |
-//	 +-> readName           |  |          ^ ","          |
-//	 |      |               |  | a        |             |
-//	 |  restOfName          |  | value    |             |
-//	 |      |               |  | has      |             |
-//	 |    colon             |  | ended    |             |
-//	 |   /     \            |  v          |             |
-//	 | field  unknown ------+ after <---------------- (the string has ended)
-//	 |   |       \              |    \    |
-//	 |   |      [droppedTree]   |     afterElement -- "]" --> pop --> after
-//	 |   +-> [null]     \       v
-//	 +------ name <- "," - afterMember -- "}" --> closeObject --> pop
+//	firstName -- } --> closeObject --> pop <-- ] -- firstElement
+//	    |                   ^           |  ^              |
+//	    "                   }           |  ]              |
+//	    v                   |           v  |              v
+//	readName <- name <- afterMember <- after -> afterElement -> element
+//	    |          ,    ^      ^        ^  |         ,            |
+//	restOfName          |      |        |  +-> end                |
+//	    |               |      |        |                         |
+//	  colon             |    null ------+                         |
+//	    |               |      ^        |                         |
+//	    +--> field ------------+----> value <---------------------+
+//	    |               |      |        ^               (or null)
+//	    +--> unknown ----------+--------+
+//	             |      |
+//	             +-> droppedTree
 //
-// In place of a container, value may go on at keptTree, which is kept whole. All
-// labels lead to stop, and from there to syntax or suspend.
+// A value goes on at firstName, at firstElement, or at after. On the way there, str has
+// the rest of a string, and keptTree a container that is kept whole. A member is dropped
+// at droppedTree, or with its null. A name that was predicted goes from readName to field
+// at once. From all labels the machine may leave: by stop to syntax or suspend, by
+// repeatedField to repeat, to tooMuch at a limit, and after a comma to handOver. What a
+// call has returned decides at stopped.
+//
+// Walker.simple has the labels of declared fields, under the same names. Its undeclared
+// is the unknown of maps, and what is not here it leaves to machine.
 
 import (
 	"encoding/binary"
@@ -128,7 +132,8 @@ value: // a value that node v governs
 		i++
 		escaped = false
 		if i >= 0 && i <= len(b)-17 {
-			i += jsonwire.Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
+			i += jsonwire.Simple(
+				binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
 			if b[i] == '"' {
 				i++
 				goto after
@@ -139,7 +144,7 @@ value: // a value that node v governs
 		if v.KeepObject && !w.cutting {
 			goto keptTree
 		}
-		if w.push(n, seen, cur, cell, kind, i) {
+		if w.push(n, seen, cur, cell, kind) {
 			goto tooMuch
 		}
 		n, seen, cur, cell, kind, kept = v, 0, noName, v.Cell, inObject, false
@@ -153,7 +158,7 @@ value: // a value that node v governs
 		if v.KeepArray && !w.cutting {
 			goto keptTree
 		}
-		if w.push(n, seen, cur, cell, kind, i) {
+		if w.push(n, seen, cur, cell, kind) {
 			goto tooMuch
 		}
 		n, kind, cur = v, inArray, 0
@@ -168,7 +173,8 @@ value: // a value that node v governs
 	case '-', '0':
 		end, t = w.skip.Number(b, i)
 		if t == skip.Done {
-			if v.Types&(program.Integer|program.Number) == program.Integer && !isInt64(b[i:end]) && !w.tolerates(v, n) {
+			if v.Types&(program.Integer|program.Number) == program.Integer &&
+				!isInt64(b[i:end]) && !w.tolerates(v, n) {
 				w.note(i, kind, cur, findings.Mismatch(v.Types, program.Number))
 			}
 			i = end
@@ -552,7 +558,8 @@ repeatedField:
 	if w.Streaming {
 		w.resetFindings()
 		w.Found.ResetForError()
-		w.note(int(cur), kind, cur, findings.Record{Kind: errors.DuplicateField, First: -1, Count: 1})
+		r := findings.Record{Kind: errors.DuplicateField, First: -1, Count: 1}
+		w.note(int(cur), kind, cur, r)
 	}
 
 repeat:

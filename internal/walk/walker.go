@@ -226,7 +226,9 @@ func (w *Walker) suspend(n *program.Node, seen uint64, cur names.Place, cell int
 
 // dropUnknown drops the member whose name is from cur to end. It writes what is before
 // the member.
-func (w *Walker) dropUnknown(b []byte, n *program.Node, kind uint8, cur, end, member int, escaped bool) {
+func (w *Walker) dropUnknown(
+	b []byte, n *program.Node, kind uint8, cur, end, member int, escaped bool,
+) {
 	if w.AsServer && w.sp == 1 {
 		w.Observed.name(b[cur+1:end], escaped)
 	}
