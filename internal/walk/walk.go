@@ -115,13 +115,18 @@ value: // a value that node v governs
 		i = jsonwire.Blanks(b, i)
 		c = jsonwire.At(b, i)
 	}
+	// A node that takes only some types is checked: under the KEP's semantics, and for
+	// metadata and the type of a resource. check returns the node that governs the value
+	// then, or nil if the member goes. If the name is declared, the field counts as absent.
+	// Then a repetition of the name would not be noticed, so that where findings are
+	// reported, the walk that collects all repetitions has to find out.
 	if v.Types != program.Any && i < len(b) {
 		if v = w.check(b, i, v, n, kind, cur); v == nil {
 			if f.Node.Types != 0 {
 				if w.Report && !w.cutting {
-					goto repeat // it may: let the walk without superseded members find out
+					goto repeat
 				}
-				seen &^= 1 << n.Index(f) // as if it were absent
+				seen &^= 1 << n.Index(f)
 			}
 			w.flush(b, member)
 			goto droppedTree
@@ -165,6 +170,7 @@ value: // a value that node v governs
 		i++
 		goto firstElement
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		// Most numbers are short integers. Nothing about them can be wrong but the limit.
 		if end = jsonwire.ShortInteger(b, i); end > 0 && end-i <= w.skip.NumberBytes {
 			i = end
 			goto after
@@ -256,6 +262,7 @@ afterMember:
 			// The kept run starts after the comma.
 			w.flushed, member = i, i
 		}
+		// Here simple can go on: at a name, with enough of the window left.
 		if n.SimpleObject && i <= len(b)-skip.Slack {
 			w.st, cur = atName, noName
 			goto handOver
@@ -295,6 +302,9 @@ name:
 	}
 
 readName:
+	// The predicted field is compared first, with quotes and colon: 16 bytes as two words
+	// under a mask, and only then the rest of a longer key. If the names differ, the name is
+	// scanned, and looked up in the node.
 	cur = names.Place(i)
 	f = w.predicted[cell]
 	if i+16 <= len(b) &&
@@ -353,7 +363,7 @@ colon:
 
 field: // the value of a declared field
 	c = jsonwire.At(b, i)
-	if c == ' ' {
+	if c == ' ' { // one blank, as most who indent have it
 		i++
 		c = jsonwire.At(b, i)
 	}
@@ -374,6 +384,8 @@ field: // the value of a declared field
 	} else if w.setWord(index) {
 		goto repeatedField
 	}
+	// A null that stays is a value like any other. One that goes, or that a default
+	// replaces, is decided by the edge, before the node is looked at.
 	if c == 'n' && f.Null != program.KeepNull {
 		e = &f.Edge
 		goto null
@@ -459,6 +471,8 @@ closeObject:
 			goto repeat
 		}
 	}
+	// Fields with defaults come first in a node. The shift leaves those bits of them that
+	// were not seen.
 	if n.Defaults > 0 && (n.Defaults > 64 || ^seen<<(64-n.Defaults) != 0) {
 		if w.closeWithDefaults(b, i, n, seen, kept) {
 			goto tooMuch
