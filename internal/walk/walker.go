@@ -324,7 +324,8 @@ func (w *Walker) OpenPath() errors.Path {
 	if w.frames[depth].kind == inObject && w.frames[depth].cur == noName {
 		depth--
 	}
-	within, segment := 0, func(int) ([]byte, int) { return nil, 0 }
+	within := 0 // more segments, below the frames
+	var segment func(i int) ([]byte, int)
 	if w.st == inKept || w.st == inDropped {
 		within, segment = w.skip.Path(w.b, w.pos)
 	}
