@@ -93,7 +93,7 @@ func newCheckCommand(p *process) *cobra.Command {
 		Example:               checkExamples,
 		Args:                  cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.configure(cmd); err != nil {
+			if err := configure(cmd.Flags(), o.config); err != nil {
 				return err
 			}
 			names, err := o.inputs(args)
@@ -133,7 +133,7 @@ func (c *checker) run(names []string) {
 	onTerminal := isTerminal(c.stdout)
 	set.checks, set.sources = true, c.format == "text" && onTerminal
 	set.names = c.format == "junit" || c.format == "tap"
-	r := newReporter(c.format, c.stdout, textPrinter{painter(wantsColor(c.color.value, c.stdout)), onTerminal})
+	r := newReporter(c.format, c.stdout, textPrinter{painter: painter(wantsColor(c.color.value, c.stdout)), sources: onTerminal})
 	if err := c.report(r, set, names); err != nil {
 		c.fail(fmt.Errorf("writing the output: %w", err))
 		return

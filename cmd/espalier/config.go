@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -78,9 +77,8 @@ func findConfig(dir string) (string, error) {
 
 // configure sets the flags of a command that were not given to what the
 // configuration says. The error is that of an argument.
-func (o *options) configure(cmd *cobra.Command) error {
-	name := o.config
-	if !cmd.Flags().Changed("config") {
+func configure(flags *pflag.FlagSet, name string) error {
+	if !flags.Changed("config") {
 		dir, err := os.Getwd()
 		if err != nil {
 			return err
@@ -100,7 +98,7 @@ func (o *options) configure(cmd *cobra.Command) error {
 		return err
 	}
 	for _, c := range configuration {
-		flag := cmd.Flags().Lookup(c.flag)
+		flag := flags.Lookup(c.flag)
 		value, isSet := values[c.name]
 		if !isSet || flag == nil || flag.Changed {
 			continue

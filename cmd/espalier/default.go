@@ -49,7 +49,7 @@ const defaultExamples = `  # What will the API server make of this?
   espalier default --crd crds/ --list-changed manifests/`
 
 func newDefaultCommand(p *process) *cobra.Command {
-	t := &transformer{options: newOptions(p, "warn"), edit: (*examiner).defaulted, compile: []schema.Option{schema.PreserveUnknownFields(true)}}
+	t := &transformer{options: newOptions(p, "warn"), edit: defaultFile, compile: []schema.Option{schema.PreserveUnknownFields(true)}}
 	return t.command(&cobra.Command{
 		Use:     "default --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
 		Short:   "Write objects with the defaults of their schemas",
@@ -64,11 +64,11 @@ type filling struct {
 	insertions []edit.Insertion
 }
 
-// defaulted returns the content of a file with its defaults, and the edits that lead
+// defaultFile returns the content of a file with its defaults, and the edits that lead
 // to it: none where there is nothing to do.
-func (e *examiner) defaulted(name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit) {
-	fillings := e.fillings(name, content, report)
-	for _, f := range fillings {
+func defaultFile(e *examiner, name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit) {
+	before := fillings(e, name, content, report)
+	for _, f := range before {
 		some, err := f.edits(content)
 		if err != nil {
 			report(f.refused(err.Error()))
@@ -80,8 +80,8 @@ func (e *examiner) defaulted(name string, content []byte, report func(verdict)) 
 		return content, nil
 	}
 	edited = edit.Apply(content, edits)
-	after := e.fillings(name, edited, func(verdict) {})
-	for i, f := range fillings {
+	after := fillings(e, name, edited, func(verdict) {})
+	for i, f := range before {
 		if i == len(after) || !bytes.Equal(f.results, after[i].results) {
 			report(f.refused("with its defaults the document would be another; the file is left as it is"))
 			return content, nil
@@ -110,7 +110,7 @@ func (f *filling) edits(content []byte) (edits []edit.Edit, err error) {
 }
 
 // fillings looks at all documents of a file. report is called for each object.
-func (e *examiner) fillings(name string, content []byte, report func(verdict)) (all []*filling) {
+func fillings(e *examiner, name string, content []byte, report func(verdict)) (all []*filling) {
 	var f *filling
 	e.input(name, bytes.NewReader(content), func(o *object) bool {
 		if f == nil || f.doc.number != o.document {

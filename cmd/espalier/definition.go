@@ -53,7 +53,7 @@ func (e *examiner) checkDefinition(o *object) {
 // test expects. A whole one has spec.versions, or what was there before these, and at least
 // one of spec.group and spec.names, if its author has forgotten the other.
 func isPartial(js []byte) bool {
-	has := func(name string) bool { return hasValue(js, []step{{"spec", -1}, {name, -1}}) }
+	has := func(name string) bool { return hasValue(js, fields("spec", name)) }
 	return !has("versions") && !has("version") && !has("validation") || !has("group") && !has("names")
 }
 

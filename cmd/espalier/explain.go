@@ -49,7 +49,7 @@ func newExplainCommand(p *process) *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.configure(cmd); err != nil {
+			if err := configure(cmd.Flags(), o.config); err != nil {
 				return err
 			}
 			if len(o.crds)+len(o.openAPI) == 0 {
@@ -71,9 +71,9 @@ func (o *options) explain(s *schemas, file, path string) (usage error) {
 	set := o.settings(s)
 	set.all, set.sources, set.explains = true, true, true
 	e := newExaminer(set)
-	x := explainer{options: o, painter: painter(wantsColor(o.color.value, o.stdout)), file: displayName(file)}
+	x := explainer{painter: painter(wantsColor(o.color.value, o.stdout)), file: displayName(file)}
 	if o.semantics.value == "kep" {
-		x.dialect = schema.KEP
+		x.semantics = schema.KEP
 	}
 	explained := 0
 	var list listPath
@@ -160,16 +160,15 @@ func (s *schemas) entry(apiVersion, kind string) (schema.Entry, bool) {
 
 // An explainer says why what stands in objects is kept or not.
 type explainer struct {
-	*options
 	painter
-	dialect schema.Semantics
-	file    string
+	semantics schema.Semantics
+	file      string
 }
 
 // object explains what becomes of the value at a path of an object. It is not known where
 // neither the object nor the schema has it.
 func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []byte, isKnown bool) {
-	way := walkSchema(entry, x.dialect, steps)
+	way := walkSchema(entry, x.semantics, steps)
 	fate := fateOf(o, way, steps)
 	place := printable(x.file)
 	at, depth := find(o.doc.json, keys(steps))
@@ -192,7 +191,7 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 	if fate.hint != "" {
 		text = fmt.Appendf(text, "  %s\n", safe(fate.hint))
 	}
-	if why := o.refusals(); len(why) > 0 && fate.rule != ruleTyped && fate.rule != ruleUndecoded {
+	if why := refusals(o); len(why) > 0 && fate.rule != ruleTyped && fate.rule != ruleUndecoded {
 		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", safe(why[0]), map[bool]string{true: ", and more"}[len(why) > 1])
 	}
 	text = fmt.Appendf(text, "  rule: %s\n", fate.rule)
@@ -205,7 +204,7 @@ func (x *explainer) object(o *object, entry schema.Entry, steps []step) (text []
 }
 
 // refusals returns for which of its values an object is refused.
-func (o *object) refusals() (why []string) {
+func refusals(o *object) (why []string) {
 	for i := range o.mismatches {
 		why = append(why, o.mismatches[i].Error())
 	}

@@ -26,8 +26,11 @@ const (
 	ruleUnwritable    = "unwritable"
 )
 
-// rules says what each rule is about, in the order in which they are listed.
-var rules = []struct{ id, about string }{
+// A rule is a kind of finding, and a sentence about it.
+type rule struct{ id, about string }
+
+// rules are all there are, in the order in which they are listed.
+var rules = []rule{
 	{ruleUnknown, "A field that the schema does not declare: the API server drops it."},
 	{ruleDuplicate, "A name that stands twice in one object: the last value wins."},
 	{ruleType, "A value of another JSON type than the schema gives: the API server refuses the object."},

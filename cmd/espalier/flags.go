@@ -85,7 +85,7 @@ func newOptions(p *process, validate string) *options {
 	return &options{
 		process:   p,
 		semantics: choice{value: "deployed", values: []string{"deployed", "kep"}},
-		validate:  fieldValidation{choice{validate, []string{"strict", "warn", "ignore"}}},
+		validate:  fieldValidation{choice{value: validate, values: []string{"strict", "warn", "ignore"}}},
 		color:     choice{value: "auto", values: []string{"auto", "always", "never"}},
 	}
 }
@@ -169,6 +169,13 @@ func (o *options) settings(s *schemas) *settings {
 
 // errNoSchemas is for commands that can do nothing without them.
 var errNoSchemas = stderrors.New("there are no schemas: name custom resource definitions with --crd, or OpenAPI documents with --openapi, here or in " + defaultConfig)
+
+// markRequired makes flags required.
+func markRequired(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		must(cmd.MarkFlagRequired(name))
+	}
+}
 
 // must is for errors that a misspelled name in this package causes.
 func must(err error) {

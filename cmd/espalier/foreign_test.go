@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
+	stderrors "errors"
 	"fmt"
 	"io"
 	"os"
@@ -156,7 +156,7 @@ func TestSafe(t *testing.T) {
 	} {
 		assert.Equal(t, want, safe(in))
 	}
-	assert.Len(t, unjoined(errors.Join(errors.New("a\nb"), errors.Join(errors.New("c"), errors.New("d")))), 3)
+	assert.Len(t, unjoined(stderrors.Join(stderrors.New("a\nb"), stderrors.Join(stderrors.New("c"), stderrors.New("d")))), 3)
 	assert.Len(t, unjoined(fmt.Errorf("x: %w, %w", io.EOF, os.ErrExist)), 1)
 	js, err := safeJSON(map[string]string{"a\u202e": "\U000e0041"})
 	require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -30,7 +31,7 @@ func TestCompressedBombs(t *testing.T) {
 		require.Less(t, packed.Len()*100, 80<<20, "it is to become more than a hundred times its size")
 		s, err := loadSchemas(nil, nil)
 		require.NoError(t, err)
-		e := newExaminer(newOptions(&process{}, "strict").settings(s))
+		e := newExaminer(&settings{schemas: s, validation: decoder.Strict})
 		var found []finding
 		e.input(name, &packed, func(o *object) bool {
 			found = append(found, o.findings...)
@@ -54,7 +55,7 @@ func TestCompressedInputs(t *testing.T) {
 	require.NoError(t, w.Close())
 	s, err := loadSchemas(nil, nil, schema.CheckTypes(true))
 	require.NoError(t, err)
-	set := newOptions(&process{}, "strict").settings(s)
+	set := &settings{schemas: s, validation: decoder.Strict}
 	set.ignoreMissing = true
 	n := 0
 	newExaminer(set).input("a.ndjson.gz", &packed, func(o *object) bool {

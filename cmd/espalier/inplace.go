@@ -92,7 +92,7 @@ func (m *removal) repeated(doc document, counts func(at int) bool) {
 }
 
 // removals looks at all documents of a file. report is called for each object.
-func (e *examiner) removals(name string, content []byte, report func(verdict)) (all []*removal) {
+func removals(e *examiner, name string, content []byte, report func(verdict)) (all []*removal) {
 	var m *removal
 	e.input(name, bytes.NewReader(content), func(o *object) bool {
 		if m == nil || m.doc.number != o.document {
@@ -102,7 +102,7 @@ func (e *examiner) removals(name string, content []byte, report func(verdict)) (
 		switch {
 		case o.isList && o.decoder != nil && !o.isFatal():
 			m.envelope(o)
-			if frame, ok := e.frameOf(o); ok {
+			if frame, ok := frameOf(e, o); ok {
 				m.result(frame)
 			}
 		case o.result != nil:
@@ -115,7 +115,7 @@ func (e *examiner) removals(name string, content []byte, report func(verdict)) (
 }
 
 // frameOf returns what becomes of what is around the items of a List.
-func (e *examiner) frameOf(o *object) (result []byte, ok bool) {
+func frameOf(e *examiner, o *object) (result []byte, ok bool) {
 	var err error
 	e.out, err = e.decoder(e.frame).AppendJSON(e.out[:0], o.doc.json)
 	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
@@ -125,17 +125,17 @@ func (e *examiner) frameOf(o *object) (result []byte, ok bool) {
 	return e.out, true
 }
 
-// pruned returns the content of a file without what is pruned, and the edits that
+// pruneFile returns the content of a file without what is pruned, and the edits that
 // lead to it: none where there is nothing to do. Documents that cannot be edited are
 // reported and left as they are.
-func (e *examiner) pruned(name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit) {
-	removals := e.removals(name, content, report)
-	edits = e.editDocuments(content, removals, report)
+func pruneFile(e *examiner, name string, content []byte, report func(verdict)) (edited []byte, edits []edit.Edit) {
+	before := removals(e, name, content, report)
+	edits = editDocuments(content, before, report)
 	if len(edits) == 0 {
 		return content, nil
 	}
 	edited = edit.Apply(content, edits)
-	if m := e.changed(name, edited, removals); m != nil {
+	if m := changed(e, name, edited, before); m != nil {
 		report(m.refused("without its unknown and duplicate fields the document would be another; the file is left as it is"))
 		return content, nil
 	}
@@ -143,7 +143,7 @@ func (e *examiner) pruned(name string, content []byte, report func(verdict)) (ed
 }
 
 // editDocuments returns the edits of all documents in the content of a file.
-func (e *examiner) editDocuments(content []byte, removals []*removal, report func(verdict)) (edits []edit.Edit) {
+func editDocuments(content []byte, removals []*removal, report func(verdict)) (edits []edit.Edit) {
 	var lines position.Index
 	lines.Start(content, 0)
 	for _, m := range removals {
@@ -173,8 +173,8 @@ func (e *examiner) editDocuments(content []byte, removals []*removal, report fun
 			}
 			report(v)
 		}
-		for _, e := range some {
-			edits = append(edits, edit.Edit{From: start + e.From, To: start + e.To, Text: e.Text})
+		for _, one := range some {
+			edits = append(edits, edit.Edit{From: start + one.From, To: start + one.To, Text: one.Text})
 		}
 		m.edited = true
 	}
@@ -187,8 +187,8 @@ const keptComment = "the comment stays, though the field that it stood by goes: 
 // changed returns the first document of which the objects in an edited file are not
 // the same as before, or that still has something to be removed though it was edited;
 // nil where there is none.
-func (e *examiner) changed(name string, edited []byte, before []*removal) *removal {
-	after := e.removals(name, edited, func(verdict) {})
+func changed(e *examiner, name string, edited []byte, before []*removal) *removal {
+	after := removals(e, name, edited, func(verdict) {})
 	for i, b := range before {
 		if i == len(after) || !bytes.Equal(b.results, after[i].results) || b.edited && len(after[i].names) > 0 {
 			return b

@@ -114,9 +114,9 @@ func lastName(path errors.Path) (name string) {
 	return name
 }
 
-// refuse notes why there is no result for an object. locate leads from the positions
+// refuse notes why there is no result for an object. toFile leads from the positions
 // in the error to those in the file.
-func (e *examiner) refuse(o *object, err error, locate func(errors.Position) errors.Position) {
+func (e *examiner) refuse(o *object, err error, toFile func(errors.Position) errors.Position) {
 	f := finding{severity: failure, fatal: true}
 	prefix := ""
 	if o.document > 1 && o.kind == "" {
@@ -132,7 +132,7 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 			m := &mismatch.Findings[i]
 			f.rule, f.message, f.at = ruleType, prefix+m.Error(), m.Position
 			f.field = m.Path
-			e.add(o, f, locate, "")
+			e.add(o, f, toFile, "")
 		}
 		if mismatch.Omitted > 0 {
 			e.add(o, finding{severity: failure, fatal: true, rule: ruleMore, message: fmt.Sprintf("%d more findings in this object", mismatch.Omitted), at: o.start}, inFile, "")
@@ -148,7 +148,7 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 		cause.Position = errors.Position{}
 		f.rule, f.message, f.at = ruleLimit, shortened(withoutPosition(cause.Error()), maxPlace), limit.Position
 	case stderrors.As(err, &notFound):
-		f.rule, f.message, f.at, locate = ruleMissingSchema, err.Error()+e.nearMiss(o.apiVersion, o.kind).hint, o.start, inFile
+		f.rule, f.message, f.at, toFile = ruleMissingSchema, err.Error()+e.nearMiss(o.apiVersion, o.kind).hint, o.start, inFile
 		if o.apiVersion == "" || o.kind == "" {
 			f.rule, f.message = ruleMissingType, errMissingType.Error()
 			if o.document > 1 {
@@ -158,10 +158,10 @@ func (e *examiner) refuse(o *object, err error, locate func(errors.Position) err
 	case o.doc.locate == nil:
 		f.rule, f.message = ruleUnreadable, err.Error()
 	default:
-		f.rule, f.message, f.at, locate = ruleInvalidSchema, err.Error(), o.start, inFile
+		f.rule, f.message, f.at, toFile = ruleInvalidSchema, err.Error(), o.start, inFile
 	}
 	f.message = prefix + f.message
-	e.add(o, f, locate, "")
+	e.add(o, f, toFile, "")
 }
 
 // withoutPosition removes the unknown position from the start of a message that
@@ -194,9 +194,9 @@ func shortened(text string, most int) string {
 
 // add adds a finding whose place is that in the document. name is what stands there,
 // if it is a name.
-func (e *examiner) add(o *object, f finding, locate func(errors.Position) errors.Position, name string) {
+func (e *examiner) add(o *object, f finding, toFile func(errors.Position) errors.Position, name string) {
 	if f.at.IsValid() {
-		f.at = locate(f.at)
+		f.at = toFile(f.at)
 	}
 	f.message = shortened(f.message, maxMessage)
 	if len(o.findings) == 0 && o.namespace == "" && o.name == "" {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -138,7 +139,7 @@ func TestShortened(t *testing.T) {
 	deep := []byte(`{"apiVersion":"v1","kind":"Deep","a":` + strings.Repeat(`{"a":`, 20_000))
 	s, err := loadSchemas(nil, nil)
 	require.NoError(t, err)
-	e := newExaminer(newOptions(&process{}, "strict").settings(s))
+	e := newExaminer(&settings{schemas: s, validation: decoder.Strict})
 	e.ignoreMissing = true
 	e.input("deep.json", bytes.NewReader(deep), func(o *object) bool {
 		require.Len(t, o.findings, 1)

@@ -16,6 +16,21 @@ type step struct {
 	index int // -1 for a member
 }
 
+// field returns the step to a member.
+func field(name string) step { return step{name, -1} }
+
+// element returns the step to an element.
+func element(index int) step { return step{index: index} }
+
+// fields returns the steps from member to member.
+func fields(names ...string) []step {
+	steps := make([]step, len(names))
+	for i, name := range names {
+		steps[i] = field(name)
+	}
+	return steps
+}
+
 // parsePath reads a path: a JSON Pointer, or the spelling of the API server, such as
 // spec.containers[0].image. What stands in brackets and is no index is a name. In the
 // server's spelling names may have dots: those of the object decide, and fields are
@@ -64,7 +79,7 @@ func nextStep(path string, names []string) (s step, rest string) {
 			end = len(name)
 		}
 	}
-	return step{path[:end], -1}, strings.TrimPrefix(path[end:], ".")
+	return field(path[:end]), strings.TrimPrefix(path[end:], ".")
 }
 
 // nextKey cuts a step in brackets off, of which the first is gone already: a name,
@@ -74,17 +89,17 @@ func nextKey(path string, mayBeIndex bool) (s step, rest string) {
 	if quoted, err := strconv.QuotedPrefix(path); err == nil {
 		if rest, ok := strings.CutPrefix(path[len(quoted):], "]"); ok {
 			key, _ := strconv.Unquote(quoted) // it is whole
-			return step{key, -1}, strings.TrimPrefix(rest, ".")
+			return field(key), strings.TrimPrefix(rest, ".")
 		}
 	}
 	key, rest, ok := strings.Cut(path, "]")
 	switch n, err := strconv.Atoi(key); {
 	case !ok:
-		return step{"", -1}, ""
+		return field(""), ""
 	case err == nil && n >= 0 && mayBeIndex:
-		return step{index: n}, strings.TrimPrefix(rest, ".")
+		return element(n), strings.TrimPrefix(rest, ".")
 	}
-	return step{key, -1}, strings.TrimPrefix(rest, ".")
+	return field(key), strings.TrimPrefix(rest, ".")
 }
 
 func parsePointer(text string, js []byte) ([]step, error) {
@@ -94,10 +109,10 @@ func parsePointer(text string, js []byte) ([]step, error) {
 	}
 	var steps []step
 	for token := range p.Tokens() {
-		s := step{token, -1}
+		s := field(token)
 		value, _ := valueAt(js, steps)
 		if n, err := strconv.Atoi(token); err == nil && value.Kind() == '[' {
-			s = step{index: n}
+			s = element(n)
 		}
 		steps = append(steps, s)
 	}

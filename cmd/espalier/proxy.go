@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	stderrors "errors"
 	"fmt"
 	"net/url"
 	"os/signal"
@@ -85,10 +85,10 @@ type proxyConfig struct {
 
 func newProxyConfig() *proxyConfig {
 	return &proxyConfig{
-		find:        choice{"path", []string{"path", "kind"}},
-		action:      choice{"rewrite", []string{"rewrite", "report"}},
-		patches:     choice{"check", []string{"check", "pass"}},
-		passUnknown: choice{"groups", []string{"none", "groups", "all"}},
+		find:        choice{value: "path", values: []string{"path", "kind"}},
+		action:      choice{value: "rewrite", values: []string{"rewrite", "report"}},
+		patches:     choice{value: "check", values: []string{"check", "pass"}},
+		passUnknown: choice{value: "groups", values: []string{"none", "groups", "all"}},
 	}
 }
 
@@ -126,10 +126,10 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.StringArrayVar(&c.crds, "crd", nil, "file or folder with custom resource definitions; may be repeated")
 	flags.StringVar(&c.listen, "listen", "127.0.0.1:8080", "address for requests")
 	flags.StringVar(&c.adminListen, "admin-listen", "127.0.0.1:8081", "address for health and metrics, or nothing for none")
-	flags.Var(&c.find, "find", "what says which schema a request is for: its path, or the kind of the object")
-	flags.Var(&c.action, "action", "pass on what was decoded, or only report and pass on the body as it was sent")
-	flags.Var(&c.patches, "patches", "check what can be checked and refuse the rest, or pass all untouched")
-	flags.Var(&c.passUnknown, "pass-unknown", "which writes pass untouched that no definition is known for, by path: none, those for groups of which nothing is known and outside of /apis, or all")
+	addChoice(cmd, &c.find, "find", "", "what says which schema a request is for: its path, or the kind of the object")
+	addChoice(cmd, &c.action, "action", "", "pass on what was decoded, or only report and pass on the body as it was sent")
+	addChoice(cmd, &c.patches, "patches", "", "check what can be checked and refuse the rest, or pass all untouched")
+	addChoice(cmd, &c.passUnknown, "pass-unknown", "", "which writes pass untouched that no definition is known for, by path: none, those for groups of which nothing is known and outside of /apis, or all")
 	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode as a kube-apiserver does to the letter, and refuse no more than it does")
 	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
 	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
@@ -145,11 +145,7 @@ func (c *proxyConfig) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&c.bodyTimeout, "body-timeout", time.Minute, "how long a body that is decoded may take; others may stop for so long, and must have 1 KiB/s on average after it")
 	flags.DurationVar(&c.idleTimeout, "idle-timeout", 2*time.Minute, "how long a connection may wait for its next request")
 	flags.DurationVar(&c.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long requests may take to end at a shutdown")
-	for name, of := range map[string]*choice{"find": &c.find, "action": &c.action, "patches": &c.patches, "pass-unknown": &c.passUnknown} {
-		must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of.values, cobra.ShellCompDirectiveNoFileComp)))
-	}
-	must(cmd.MarkFlagRequired("upstream"))
-	must(cmd.MarkFlagRequired("crd"))
+	markRequired(cmd, "upstream", "crd")
 	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
 	cmd.MarkFlagsRequiredTogether("upstream-cert", "upstream-key")
 }
@@ -163,11 +159,11 @@ func (c *proxyConfig) check() (*url.URL, error) {
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("--upstream must be a URL such as https://10.0.0.1:6443, not %q", c.upstream)
 	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
-		return nil, errors.New("--upstream must be a URL without user, query and fragment")
+		return nil, stderrors.New("--upstream must be a URL without user, query and fragment")
 	case c.options.MaxBytes <= 0 || c.options.MaxHeldBytes <= 0 || c.headerBytes <= 0:
-		return nil, errors.New("limits must be greater than 0")
+		return nil, stderrors.New("limits must be greater than 0")
 	case c.headerTimeout <= 0 || c.bodyTimeout <= 0 || c.idleTimeout <= 0 || c.shutdownTimeout < 0:
-		return nil, errors.New("timeouts must be greater than 0")
+		return nil, stderrors.New("timeouts must be greater than 0")
 	}
 	return u, nil
 }
@@ -177,16 +173,7 @@ func (c *proxyConfig) check() (*url.URL, error) {
 func (c *proxyConfig) finder() (request.Finder, error) {
 	catalog := schema.NewCatalog()
 	for _, name := range c.crds {
-		// In a catalog of its own what is found can be counted, if others have it, too.
-		found := schema.NewCatalog()
-		if err := found.AddPath(name); err != nil {
-			return nil, err
-		}
-		crds := definitionsOf(found)
-		if len(crds) == 0 {
-			return nil, &nothingFoundError{source{flag: "crd", of: "custom resource definitions"}, name}
-		}
-		if err := catalog.Add(crds...); err != nil {
+		if err := addDefinitions(catalog, name); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	stderrors "errors"
 	"fmt"
 	"io"
 	"log"
@@ -158,7 +158,7 @@ func (c *proxyConfig) serveAdmin(isStopping *atomic.Bool, seen *metrics, logger 
 		ErrorLog:          logger,
 	}
 	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(listener); !stderrors.Is(err, http.ErrServerClosed) {
 			logger.Printf("health and metrics: %v", err)
 		}
 	}()

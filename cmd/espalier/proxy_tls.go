@@ -7,6 +7,9 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	// In an image from scratch there are no certificates that the proxy could trust its upstream by.
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 // servingTLS is nil where there is none.

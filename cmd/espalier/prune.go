@@ -65,7 +65,7 @@ const pruneExamples = `  # Prune and default an object; warnings go to the termi
   helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
 
 func newPruneCommand(p *process) *cobra.Command {
-	t := &transformer{options: newOptions(p, "warn"), edit: (*examiner).pruned}
+	t := &transformer{options: newOptions(p, "warn"), edit: pruneFile}
 	return t.command(&cobra.Command{
 		Use:     "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
 		Short:   "Write objects pruned and defaulted, and report unknown and duplicate fields",
@@ -95,7 +95,7 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		if err := excluded(cmd); err != nil {
 			return err
 		}
-		if err := t.configure(cmd); err != nil {
+		if err := configure(cmd.Flags(), t.config); err != nil {
 			return err
 		}
 		if len(t.crds)+len(t.openAPI) == 0 {
@@ -109,7 +109,9 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 			return err
 		}
 		if t.inPlace() {
-			names = t.writable(append(slices.Clip(t.names), args...), names)
+			names = writable(append(slices.Clip(t.names), args...), names, func(name, target string) {
+				fmt.Fprintf(t.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it to have it edited [%s]\n", visible(name), visible(target), ruleEdit)
+			})
 		}
 		t.run(names)
 		return nil
@@ -144,11 +146,11 @@ func (t *transformer) run(names []string) {
 	}
 	set := t.settings(s)
 	set.all, set.sources = t.inPlace(), isTerminal(t.stderr)
-	text := textPrinter{painter(wantsColor(t.color.value, t.stderr)), set.sources}
+	text := textPrinter{painter: painter(wantsColor(t.color.value, t.stderr)), sources: set.sources}
 	colors := wantsColor(t.color.value, t.stdout)
 	examiners := t.examiners(set)
 	if t.write {
-		defer removeOnSignal()()
+		defer removeOnSignal(exitInput)()
 	}
 	err := t.each(names, func(worker int, name string, emit func(*verdict) bool) {
 		if t.inPlace() {

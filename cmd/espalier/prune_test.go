@@ -331,7 +331,9 @@ func TestVersion(t *testing.T) {
 	stdout, _, code := espalier("", "version")
 	assert.Equal(t, exitClean, code)
 	assert.Regexp(t, `^espalier \S+, go1\.`, stdout)
+}
 
+func TestVersionText(t *testing.T) {
 	assert.Equal(t, "espalier, version unknown", versionText(nil))
 	info := &debug.BuildInfo{GoVersion: "go1.26.1", Main: debug.Module{Version: "v0.1.0"}}
 	assert.Equal(t, "espalier v0.1.0, go1.26.1", versionText(info))

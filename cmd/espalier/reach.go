@@ -4,7 +4,6 @@ package main
 // somebody else, may lead anywhere.
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 // once: --diff and --list-changed show these, too. Where an argument names a file, that is
 // edited, or what it is a link to. What was met in a folder or by a pattern is edited if it
 // is within that folder, also when links are followed; else a warning says that it is not.
-func (o *options) writable(arguments, names []string) (within []string) {
+func writable(arguments, names []string, outside func(name, target string)) (within []string) {
 	given := map[string]bool{}
 	var folders []string
 	for _, argument := range arguments {
@@ -32,7 +31,7 @@ func (o *options) writable(arguments, names []string) (within []string) {
 			continue
 		}
 		if !given[filepath.Clean(name)] && !isReached(folders, name, target) {
-			fmt.Fprintf(o.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it to have it edited [%s]\n", visible(name), visible(target), ruleEdit)
+			outside(name, target)
 			continue
 		}
 		if !seen[target] {

@@ -114,6 +114,8 @@ func TestConfigOwner(t *testing.T) {
 	link := filepath.Join(dir, "mine", defaultConfig)
 	require.NoError(t, os.Symlink(name, link))
 	require.NoError(t, os.Lchown(link, 1234, 1234))
-	_, err = findConfig(filepath.Join(dir, "mine"))
-	assert.ErrorContains(t, err, "belongs to another user")
+	t.Chdir("mine")
+	_, stderr, code = espalier("", "check", "--crd", crd, "../a.yaml")
+	assert.Equal(t, exitUsage, code)
+	assert.Contains(t, stderr, "belongs to another user")
 }

@@ -27,7 +27,7 @@ func TestReplaceSignals(t *testing.T) {
 		// It waits for whoever holds the file, when all is written beside it.
 		held, err := os.OpenFile(a, os.O_RDWR, 0)
 		require.NoError(t, err)
-		require.NoError(t, hold(held))
+		require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
 		cmd, stderr := startMain(t, "prune", "--crd", crd, "--write", a)
 		found := func() []string {
 			names, err := filepath.Glob(filepath.Join(filepath.Dir(a), ".espalier-*"))
@@ -53,7 +53,7 @@ func TestReplaceWaits(t *testing.T) {
 	require.NoError(t, err)
 	held, err := os.OpenFile(a, os.O_RDWR, 0)
 	require.NoError(t, err)
-	require.NoError(t, hold(held))
+	require.NoError(t, syscall.Flock(int(held.Fd()), syscall.LOCK_EX))
 	cmd, stderr := startMain(t, "prune", "--crd", crd, "--write", a)
 	require.Eventually(t, func() bool {
 		names, err := filepath.Glob(filepath.Join(filepath.Dir(a), ".espalier-*"))

@@ -134,7 +134,7 @@ func sarifResultOf(file string, v *verdict, f *finding) sarifResult {
 	}
 	result := sarifResult{
 		RuleID:    f.rule,
-		RuleIndex: slices.IndexFunc(rules, func(r struct{ id, about string }) bool { return r.id == f.rule }),
+		RuleIndex: slices.IndexFunc(rules, func(r rule) bool { return r.id == f.rule }),
 		Level:     f.severity.String(),
 		Message:   sarifText{safe(message)},
 		Locations: []sarifLocation{at},

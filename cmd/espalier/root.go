@@ -2,13 +2,15 @@ package main
 
 import (
 	"cmp"
-	"errors"
+	stderrors "errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -44,6 +46,17 @@ const rootExamples = `  # What would the API server drop from these manifests?
 
   # Why did a field vanish?
   espalier explain --crd crds/ backupplan.yaml spec.retention.dayly`
+
+// Main runs the command with the arguments of the process, and returns its exit code.
+func Main() int {
+	// What is written where nobody reads is an error first, so that files are in order
+	// before the process ends of it. The proxy goes on without its log.
+	signal.Ignore(syscall.SIGPIPE)
+	code := run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	// After an error, other files may still be worked on.
+	unfinished.removeAll()
+	return code
+}
 
 // run is the whole command: it is main without the process around it.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
@@ -100,7 +113,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if known := cmd.SuggestionsFor(args[0]); len(known) > 0 {
 		text += ", did you mean " + strings.Join(known, " or ") + "?"
 	}
-	return errors.New(text)
+	return stderrors.New(text)
 }
 
 // renameExamples makes the examples those of a plugin of kubectl.

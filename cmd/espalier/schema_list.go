@@ -14,7 +14,7 @@ import (
 
 func newSchemaListCommand(p *process) *cobra.Command {
 	o := newOptions(p, "strict")
-	output := choice{"text", []string{"text", "json"}}
+	output := choice{value: "text", values: []string{"text", "json"}}
 	cmd := &cobra.Command{
 		Use:                   "list --crd FILE|DIR...",
 		DisableFlagsInUseLine: true,
@@ -23,7 +23,7 @@ func newSchemaListCommand(p *process) *cobra.Command {
   espalier schema list --openapi apps.json -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.configure(cmd); err != nil {
+			if err := configure(cmd.Flags(), o.config); err != nil {
 				return err
 			}
 			if len(o.crds)+len(o.openAPI) == 0 {
@@ -89,7 +89,7 @@ Before it stands how much defaults add to documents at most.`,
   espalier schema show --crd crds/ backup.example.com/v1 BackupPlan`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.configure(cmd); err != nil {
+			if err := configure(cmd.Flags(), o.config); err != nil {
 				return err
 			}
 			if len(o.crds)+len(o.openAPI) == 0 {

@@ -75,17 +75,15 @@ func schemasIn(o *object) (all [][]step) {
 	switch {
 	case o.result == nil || o.isList:
 	case isDefinition(o.apiVersion, o.kind):
-		for _, base := range [][]step{{{"spec", -1}, {"validation", -1}, {"openAPIV3Schema", -1}}} {
-			if _, ok := valueAt(o.doc.json, base); ok {
-				all = append(all, base)
-			}
+		if shared := fields("spec", "validation", "openAPIV3Schema"); hasValue(o.doc.json, shared) {
+			all = append(all, shared)
 		}
 		for i := 0; ; i++ {
-			version := []step{{"spec", -1}, {"versions", -1}, {"", i}}
-			if _, ok := valueAt(o.doc.json, version); !ok {
+			version := append(fields("spec", "versions"), element(i))
+			if !hasValue(o.doc.json, version) {
 				return all
 			}
-			if below := append(version, step{"schema", -1}, step{"openAPIV3Schema", -1}); hasValue(o.doc.json, below) {
+			if below := append(version, fields("schema", "openAPIV3Schema")...); hasValue(o.doc.json, below) {
 				all = append(all, below)
 			}
 		}

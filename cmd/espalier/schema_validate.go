@@ -5,6 +5,7 @@ import (
 	"cmp"
 	stderrors "errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -38,11 +39,11 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool) {
 	}
 	set := o.settings(s)
 	set.checks, set.sources, set.ignoreMissing = true, isTerminal(o.stdout), true
-	text := textPrinter{painter(wantsColor(o.color.value, o.stdout)), set.sources}
+	text := textPrinter{painter: painter(wantsColor(o.color.value, o.stdout)), sources: set.sources}
 	examiners := o.examiners(set)
 	var partial, passed int
 	err := o.each(names, func(worker int, name string, emit func(*verdict) bool) {
-		examiners[worker].validateFile(name, o, isNamed[name], emit)
+		examiners[worker].validateFile(name, o.stdin, isNamed[name], emit)
 	}, func(name string, v *verdict) error {
 		if v.worst() == failure {
 			o.code = max(o.code, exitFindings)
@@ -71,9 +72,9 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool) {
 
 // validateFile emits the faults in a file. One in which there is nothing to validate is passed
 // over, unless it was named.
-func (e *examiner) validateFile(name string, o *options, isNamed bool, emit func(*verdict) bool) {
+func (e *examiner) validateFile(name string, stdin io.Reader, isNamed bool, emit func(*verdict) bool) {
 	validated, partial := 0, false
-	e.read(name, o.stdin, func(obj *object) bool {
+	e.read(name, stdin, func(obj *object) bool {
 		switch {
 		case obj.result == nil: // it cannot be read
 			validated++

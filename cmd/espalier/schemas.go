@@ -65,10 +65,10 @@ func loadSchemas(crds, openAPI []string, opts ...schema.Option) (*schemas, error
 	}
 	var errs []error
 	for _, name := range crds {
-		errs = append(errs, s.add("reading definitions", name, source{"crd", "custom resource definitions", (*schema.Catalog).AddPath})...)
+		errs = append(errs, s.add("reading definitions", name, fromDefinitions)...)
 	}
 	for _, name := range openAPI {
-		errs = append(errs, s.add("reading OpenAPI documents", name, source{"openapi", "kinds in OpenAPI documents", (*schema.Catalog).AddOpenAPIPath})...)
+		errs = append(errs, s.add("reading OpenAPI documents", name, fromOpenAPI)...)
 	}
 	s.groups, s.kinds = map[string]bool{}, map[string][]string{}
 	s.entries = map[[2]string]schema.Entry{}
@@ -89,20 +89,49 @@ type source struct {
 	add      func(*schema.Catalog, string) error
 }
 
+var (
+	fromDefinitions = source{"crd", "custom resource definitions", (*schema.Catalog).AddPath}
+	fromOpenAPI     = source{"openapi", "kinds in OpenAPI documents", (*schema.Catalog).AddOpenAPIPath}
+)
+
+// addDefinitions adds the definitions of a file or folder to a catalog. None at all is a
+// *nothingFoundError.
+func addDefinitions(catalog *schema.Catalog, name string) error {
+	crds, err := fromDefinitions.read(name, fromDefinitions.add)
+	if err != nil {
+		return err
+	}
+	return catalog.Add(crds...)
+}
+
+// read returns what add finds under a name. In a catalog of its own that can be counted,
+// even if others have the same.
+func (s source) read(name string, add func(*schema.Catalog, string) error) ([]*schema.CRD, error) {
+	found := schema.NewCatalog()
+	if err := add(found, name); err != nil {
+		return nil, err
+	}
+	crds := definitionsOf(found)
+	if len(crds) == 0 {
+		return nil, &nothingFoundError{s, name}
+	}
+	return crds, nil
+}
+
 // add adds what an argument of a flag stands for, or says why it cannot be read, or that
 // there is nothing: with a wrong path everything would pass.
 func (s *schemas) add(doing, name string, from source) (errs []error) {
-	// In a catalog of its own what is found can be counted, if others have it, too.
-	found := schema.NewCatalog()
-	if err := addEach(name, func(name string) error { return from.add(found, name) }); err != nil {
+	crds, err := from.read(name, func(found *schema.Catalog, name string) error {
+		return addEach(name, func(name string) error { return from.add(found, name) })
+	})
+	switch {
+	case stderrors.As(err, new(*nothingFoundError)):
+		return []error{err}
+	case err != nil:
 		for _, one := range unjoined(err) {
 			errs = append(errs, fmt.Errorf("%s: %w", doing, one))
 		}
 		return errs
-	}
-	crds := definitionsOf(found)
-	if len(crds) == 0 {
-		return []error{&nothingFoundError{from, name}}
 	}
 	for _, err := range unjoined(s.catalog.Add(crds...)) {
 		if err != nil {

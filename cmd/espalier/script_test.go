@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	stderrors "errors"
 	"flag"
 	"os"
 	"os/exec"
@@ -60,7 +60,7 @@ func wantCode(ts *testscript.TestScript, neg bool, args []string) {
 	err := ts.Exec(args[1], args[2:]...)
 	got := "0"
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if stderrors.As(err, &exit) {
 		got = strconv.Itoa(exit.ExitCode())
 	} else if err != nil {
 		ts.Fatalf("%v", err)

@@ -15,7 +15,7 @@ import (
 var endSignals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
 // die ends the process as a signal does.
-func die(s os.Signal) {
+func die(s os.Signal, code int) {
 	signal.Reset(s)
 	if number, ok := s.(syscall.Signal); ok {
 		if syscall.Kill(os.Getpid(), number) == nil {
@@ -23,7 +23,7 @@ func die(s os.Signal) {
 		}
 		os.Exit(128 + int(number))
 	}
-	os.Exit(exitInput)
+	os.Exit(code)
 }
 
 // links returns how many names a file has.

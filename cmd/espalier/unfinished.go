@@ -56,8 +56,8 @@ func (u *files) removeAll() {
 }
 
 // removeOnSignal has unfinished files removed when a signal ends the process, until stop
-// is called. What is ignored, as under nohup, stays so.
-func removeOnSignal() (stop func()) {
+// is called. The code is that of a process which no signal can end. What is ignored, as under nohup, stays so.
+func removeOnSignal(code int) (stop func()) {
 	signals, done, ended := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	for _, s := range endSignals {
 		if !signal.Ignored(s) {
@@ -66,7 +66,7 @@ func removeOnSignal() (stop func()) {
 	}
 	end := func(s os.Signal) {
 		unfinished.removeAll()
-		die(s)
+		die(s, code)
 	}
 	go func() {
 		defer close(ended)

@@ -145,7 +145,6 @@ func schemaLines(entry schema.Entry, way []waypoint) []string {
 		return lines
 	}
 	var r reader
-	r.file = content
 	for doc, err := range r.texts(entry.CRD.File, content) {
 		if err != nil {
 			continue
@@ -219,10 +218,10 @@ func followReference(js []byte, base []string) []string {
 		var steps []step
 		for _, s := range append(slices.Clip(base), suffix...) {
 			if n, err := strconv.Atoi(s); err == nil && suffix[0] == "allOf" && s == "0" {
-				steps = append(steps, step{index: n})
+				steps = append(steps, element(n))
 				continue
 			}
-			steps = append(steps, step{s, -1})
+			steps = append(steps, field(s))
 		}
 		value, ok := valueAt(js, steps)
 		if !ok || value.Kind() != '"' {

@@ -200,12 +200,14 @@ func TestWriteLimit(t *testing.T) {
 	}
 }
 
-func TestColors(t *testing.T) {
+func TestColorDiff(t *testing.T) {
 	diff := []byte("--- a\n+++ b\n@@ -1,2 +1,2 @@\n a\n-b\r\n+c\n\\ No newline at end of file\n")
 	assert.Equal(t, diff, colorDiff(diff, false))
 	assert.Equal(t, "\x1b[1m--- a\x1b[m\n\x1b[1m+++ b\x1b[m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[m\n a\n\x1b[31m-b\x1b[m\r\n\x1b[32m+c\x1b[m\n\\ No newline at end of file\n",
 		string(colorDiff(diff, true)))
+}
 
+func TestWantsColor(t *testing.T) {
 	assert.False(t, wantsColor("auto", new(strings.Builder)))
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	require.NoError(t, err)
