@@ -25,6 +25,11 @@ func TestDesign(t *testing.T) {
 	block, _, _ = strings.Cut(block, "```")
 	listed := listedImports(t, block)
 	real := realImports(t)
+	for dir := range listed {
+		if below, ok := strings.CutSuffix(dir, "..."); ok {
+			join(real, below)
+		}
+	}
 	for dir, imports := range real {
 		names, ok := listed[dir]
 		if assert.True(t, ok, "package %s is not listed", dir) {
@@ -39,7 +44,8 @@ func TestDesign(t *testing.T) {
 
 // listedImports reads the table: a line for each package, with its path, what it is for, and after "<-" the names of
 // the packages that it imports. It may go on in lines that are indented. Packages without imports can share a line, with
-// the ends of their paths in braces.
+// the ends of their paths in braces. A path that ends in /... is that of all packages below it, with what they import
+// of others.
 func listedImports(t *testing.T, table string) map[string][]string {
 	table = strings.ReplaceAll(strings.TrimSpace(table), "\n ", " ")
 	listed := make(map[string][]string)
@@ -60,6 +66,21 @@ func listedImports(t *testing.T, table string) map[string][]string {
 		}
 	}
 	return listed
+}
+
+// join makes one entry of those for the packages below a path.
+func join(real map[string][]string, below string) {
+	var joined, own []string
+	for dir, imports := range real {
+		if strings.HasPrefix(dir, below) {
+			joined = append(joined, imports...)
+			own = append(own, path.Base(dir))
+			delete(real, dir)
+		}
+	}
+	joined = slices.DeleteFunc(joined, func(name string) bool { return slices.Contains(own, name) })
+	slices.Sort(joined)
+	real[below+"..."] = slices.Compact(joined)
 }
 
 // realImports returns the folders of all packages of the repository, and for each the names of the packages of the

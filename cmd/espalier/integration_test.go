@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // readYAML reads a file of the repository.
@@ -34,7 +36,7 @@ func TestPreCommitHooks(t *testing.T) {
 		Exclude                                string
 	}
 	readYAML(t, "../../.pre-commit-hooks.yaml", &hooks)
-	codes := map[string]int{"espalier-check": exitFindings, "espalier-prune": exitClean}
+	codes := map[string]int{"espalier-check": command.ExitFindings, "espalier-prune": command.ExitClean}
 	assert.Len(t, hooks, len(codes))
 	crd, err := filepath.Abs(crd)
 	require.NoError(t, err)

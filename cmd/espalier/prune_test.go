@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 // espalier runs the command as a shell would.
 func espalier(stdin string, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	code = run(args, strings.NewReader(stdin), &out, &errs)
+	code = command.Run(args, strings.NewReader(stdin), &out, &errs)
 	return out.String(), errs.String(), code
 }
 
@@ -46,7 +47,7 @@ func planNamed(name string) string {
 
 func TestPruneYAML(t *testing.T) {
 	stdout, stderr, code := espalier("", "prune", "--crd", crd, "-f", plan)
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Equal(t, `apiVersion: backup.example.com/v1
 kind: BackupPlan
 metadata:
@@ -82,7 +83,7 @@ spec:
 `, stderr)
 
 	again, stderr, code := espalier(stdout, "prune", "--crd", crd, "--validate", "strict")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Equal(t, stdout, again, "what was pruned stays as it is")
 	assert.Empty(t, stderr)
 }
@@ -91,7 +92,7 @@ func TestPruneStrictJSON(t *testing.T) {
 	content, err := os.ReadFile(plan)
 	require.NoError(t, err)
 	stdout, stderr, code := espalier(string(content), "prune", "--crd", crd, "--validate=strict", "-o", "ndjson")
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan",`+
 		`"metadata":{"name":"databases","namespace":"prod","labels":{"app.kubernetes.io/part-of":"billing"}},`+
 		`"spec":{"schedule":"0 2 * * *","retention":{"daily":7,"monthly":12},`+
@@ -107,7 +108,7 @@ func TestPruneStrictJSON(t *testing.T) {
 
 func TestPruneIgnore(t *testing.T) {
 	stdout, stderr, code := espalier("", "prune", "--crd", crd, "--validate", "ignore", plan)
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Empty(t, stderr)
 	assert.NotContains(t, stdout, "dayly")
 }
@@ -134,7 +135,7 @@ metadata:
   name: last
   nmae: x
 `, "prune", "--crd", crd, "-f", "-")
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Equal(t, `apiVersion: backup.example.com/v1
 kind: BackupPlan
 metadata:
@@ -156,7 +157,7 @@ metadata:
 func TestPruneConcatenatedJSON(t *testing.T) {
 	stdout, stderr, code := espalier(planNamed("a")+"\n"+`  {"apiVersion": "backup.example.com/v1",
  "kind": "BackupPlan", "extra": 1}`+planNamed("b")+" nonsense", "prune", "--crd", crd, "-o", "ndjson")
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Equal(t, planNamed("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n"+planNamed("b")+"\n", stdout)
 	warning, failure, _ := strings.Cut(stderr, "\n")
 	assert.Equal(t, `<stdin>:3:24: warning: unknown field "extra" (BackupPlan) [unknown-field]`, warning)
@@ -171,7 +172,7 @@ func TestPruneList(t *testing.T) {
   {"apiVersion": "v1", "kind": "Secret"}
 ]}`
 	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "-o", "ndjson")
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Equal(t, planNamed("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n", stdout)
 	assert.Equal(t, `<stdin>:3:65: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]
 <stdin>:4:3: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]
@@ -184,7 +185,7 @@ items:
   kind: BackupPlan
   spek: {}
 `, "prune", "--crd", crd)
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Equal(t, "apiVersion: backup.example.com/v1\nkind: BackupPlan\n", stdout)
 	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]`+"\n", stderr)
 }
@@ -193,7 +194,7 @@ items:
 func TestPruneListEnvelope(t *testing.T) {
 	stdout, stderr, code := espalier(`{"kind": "List", "metadata": {}, "extra": 1,
  "metadata": {}, "items": [`+planNamed("b")+`]}`, "prune", "--crd", crd, "-o", "ndjson", "--validate", "strict")
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, planNamed("b")+"\n", stdout)
 	assert.Contains(t, stderr, `<stdin>:2:2: error: duplicate field "metadata", first at 1:18`)
 	assert.Contains(t, stderr, `error: unknown field "extra"`)
@@ -202,12 +203,12 @@ func TestPruneListEnvelope(t *testing.T) {
 func TestPruneMissingSchemas(t *testing.T) {
 	const secret = `{"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "data": {"b": "eQ=="}}`
 	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "ndjson")
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Empty(t, stdout)
 	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]`+"\n", stderr)
 
 	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "-o", "ndjson", "--ignore-missing-schemas")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Equal(t, `{"apiVersion":"v1","kind":"Secret","data":{"b":"eQ=="}}`+"\n", stdout)
 	assert.Equal(t, `<stdin>:1:63: warning: duplicate field "data", first at 1:40 (Secret) [duplicate-field]`+"\n", stderr)
 }
@@ -226,7 +227,7 @@ func TestPruneFolders(t *testing.T) {
 	})
 	stdout, stderr, code := espalier(planNamed("stdin"), "prune", "--crd", dir+"/crds", "-o", "ndjson",
 		dir+"/plain", "-f", dir+"/b.json", "--filename", dir+"/a", "-")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Empty(t, stderr)
 	assert.Equal(t, planNamed("b")+"\n"+planNamed("ax")+"\n"+planNamed("ay")+"\n"+planNamed("plain")+"\n"+planNamed("stdin")+"\n", stdout)
 }
@@ -234,12 +235,12 @@ func TestPruneFolders(t *testing.T) {
 func TestPruneSemantics(t *testing.T) {
 	const wrong = `{"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spec": {"suspend": "yes", "podLabels": null}}`
 	stdout, stderr, code := espalier(wrong, "prune", "--crd", crd, "-o", "ndjson")
-	assert.Equal(t, exitClean, code, "types are left to validation")
+	assert.Equal(t, command.ExitClean, code, "types are left to validation")
 	assert.Equal(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","spec":{"suspend":"yes","retention":{"daily":7,"monthly":12}}}`+"\n", stdout)
 	assert.Empty(t, stderr)
 
 	stdout, stderr, code = espalier(wrong, "prune", "--crd", crd, "-o", "ndjson", "--semantics", "kep")
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Empty(t, stdout)
 	assert.Equal(t, `<stdin>:1:83: error: field "spec.suspend" must be a boolean, not a string (BackupPlan) [type-mismatch]`+"\n", stderr)
 }
@@ -252,17 +253,17 @@ func TestExitCodes(t *testing.T) {
 		stderr string
 		args   []string
 	}{
-		{"nothing to do", exitClean, "", []string{dir + "/empty.yaml"}},
-		{"warning", exitClean, "warning", []string{dir + "/unknown.json"}},
-		{"strict", exitFindings, "error", []string{"--validate=strict", dir + "/unknown.json"}},
-		{"strict, and an input that is missing", exitInput, "none.json", []string{"--validate=strict", dir + "/unknown.json", dir + "/none.json"}},
-		{"no JSON", exitInput, "empty.json:1:1: error: ", []string{dir + "/empty.json"}},
-		{"no such definitions", exitInput, "none.yaml", []string{"--crd", dir + "/none.yaml"}},
-		{"broken definitions", exitInput, "broken.yaml", []string{"--crd", dir + "/broken.yaml"}},
-		{"wrong output", exitUsage, "must be yaml, json, ndjson", []string{"-o", "xml"}},
-		{"wrong mode", exitUsage, "must be strict, warn, ignore", []string{"--validate", "Strict"}},
-		{"wrong semantics", exitUsage, "must be deployed, kep", []string{"--semantics", "v1"}},
-		{"unknown flag", exitUsage, "--bogus", []string{"--bogus"}},
+		{"nothing to do", command.ExitClean, "", []string{dir + "/empty.yaml"}},
+		{"warning", command.ExitClean, "warning", []string{dir + "/unknown.json"}},
+		{"strict", command.ExitFindings, "error", []string{"--validate=strict", dir + "/unknown.json"}},
+		{"strict, and an input that is missing", command.ExitInput, "none.json", []string{"--validate=strict", dir + "/unknown.json", dir + "/none.json"}},
+		{"no JSON", command.ExitInput, "empty.json:1:1: error: ", []string{dir + "/empty.json"}},
+		{"no such definitions", command.ExitInput, "none.yaml", []string{"--crd", dir + "/none.yaml"}},
+		{"broken definitions", command.ExitInput, "broken.yaml", []string{"--crd", dir + "/broken.yaml"}},
+		{"wrong output", command.ExitUsage, "must be yaml, json, ndjson", []string{"-o", "xml"}},
+		{"wrong mode", command.ExitUsage, "must be strict, warn, ignore", []string{"--validate", "Strict"}},
+		{"wrong semantics", command.ExitUsage, "must be deployed, kep", []string{"--semantics", "v1"}},
+		{"unknown flag", command.ExitUsage, "--bogus", []string{"--bogus"}},
 	} {
 		_, stderr, code := espalier("", append([]string{"prune", "--crd", crd}, test.args...)...)
 		assert.Equal(t, test.code, code, "%s: %s", test.name, stderr)
@@ -270,7 +271,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	for _, args := range [][]string{{"prune"}, {"bogus"}, {"version", "x"}} {
 		stdout, stderr, code := espalier("", args...)
-		assert.Equal(t, exitUsage, code, args)
+		assert.Equal(t, command.ExitUsage, code, args)
 		assert.Empty(t, stdout, args)
 		assert.Contains(t, stderr, "--help", args)
 	}
@@ -295,8 +296,8 @@ func TestOutputFails(t *testing.T) {
 	for _, w := range []*brokenWriter{{}, {room: 150}, {room: 150, short: true}} {
 		var stderr bytes.Buffer
 		in := strings.Repeat(planNamed("a")+"\n", 5)
-		code := run([]string{"prune", "--crd", crd, "-o", "ndjson"}, strings.NewReader(in), w, &stderr)
-		assert.Equal(t, exitInput, code)
+		code := command.Run([]string{"prune", "--crd", crd, "-o", "ndjson"}, strings.NewReader(in), w, &stderr)
+		assert.Equal(t, command.ExitInput, code)
 		assert.Regexp(t, `^error: writing the output: (broken pipe|short write)\n$`, stderr.String(), "once")
 	}
 }
@@ -309,41 +310,28 @@ func TestOutputFailsAll(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		in := strings.NewReader(strings.Replace(planNamed("a"), "{", `{"unknown":1,`, 1))
-		code := run(append(args, "--crd", crd), in, &brokenWriter{}, &stderr)
-		assert.Equal(t, exitInput, code, args)
+		code := command.Run(append(args, "--crd", crd), in, &brokenWriter{}, &stderr)
+		assert.Equal(t, command.ExitInput, code, args)
 		assert.Contains(t, stderr.String(), "broken pipe", args)
 	}
 }
 
 func TestHelp(t *testing.T) {
 	stdout, stderr, code := espalier("", "prune", "--help")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Empty(t, stderr)
 	for _, part := range []string{"espalier prune --crd crd.yaml -f backupplan.yaml", "espalier prune --crd crds/ --write manifests/", "Exit codes:", "--ignore-missing-schemas", "strict|warn|ignore"} {
 		assert.Contains(t, stdout, part)
 	}
 	stdout, _, code = espalier("", "completion", "bash")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Contains(t, stdout, "bash completion V2 for espalier")
 }
 
 func TestVersion(t *testing.T) {
 	stdout, _, code := espalier("", "version")
-	assert.Equal(t, exitClean, code)
+	assert.Equal(t, command.ExitClean, code)
 	assert.Regexp(t, `^espalier \S+, go1\.`, stdout)
-}
-
-func TestVersionText(t *testing.T) {
-	assert.Equal(t, "espalier, version unknown", versionText(nil))
-	info := &debug.BuildInfo{GoVersion: "go1.26.1", Main: debug.Module{Version: "v0.1.0"}}
-	assert.Equal(t, "espalier v0.1.0, go1.26.1", versionText(info))
-	info.Main.Version = "(devel)"
-	info.Settings = []debug.BuildSetting{{Key: "-tags", Value: "purego"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
-	assert.Equal(t, "espalier (devel), go1.26.1, tags purego, revision abc, modified", versionText(info))
-	// As go build says it in a clone: what was changed since which commit.
-	info.Main.Version = "v0.1.1-0.20261122223907-a6a453980e1f+dirty"
-	info.Settings = info.Settings[1:]
-	assert.Equal(t, "espalier v0.1.1-0.20261122223907-a6a453980e1f+dirty, go1.26.1", versionText(info))
 }
 
 // TestParallel: however many files are worked on at the same time, the output is that

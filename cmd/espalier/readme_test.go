@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // TestREADME runs the commands of the console blocks in the README and in the pages of docs/, each from the
@@ -49,43 +49,10 @@ func runBlock(t *testing.T, page, block string) bool {
 	require.True(t, ok, "%s: %s: what does it do?", page, line)
 	// A terminal shows both streams in the order in which they are written.
 	var terminal bytes.Buffer
-	code := run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
-	if code != exitClean {
+	code := command.Run(strings.Fields(args), strings.NewReader(""), &terminal, &terminal)
+	if code != command.ExitClean {
 		fmt.Fprintf(&terminal, "exit status %d\n", code) // as go run says
 	}
 	assert.Equal(t, want, terminal.String(), "%s: %s", page, line)
 	return true
-}
-
-// TestREADMEReport compares the names that docs/command.md has for the members of a finding
-// with those that there are.
-func TestREADMEReport(t *testing.T) {
-	page, err := os.ReadFile("../../docs/command.md")
-	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(page), "A finding in JSON has ")
-	require.True(t, ok)
-	text, _, _ = strings.Cut(text, ",\nas far as")
-	var listed, members []string
-	for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(text, -1) {
-		listed = append(listed, m[1])
-	}
-	for f := range reflect.TypeFor[jsonFinding]().Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		members = append(members, name)
-	}
-	assert.Equal(t, members, listed)
-	assert.Contains(t, string(page), "`apiVersion: "+reportVersion+"`")
-}
-
-// TestREADMEConfiguration reads the configuration that docs/command.md shows.
-func TestREADMEConfiguration(t *testing.T) {
-	page, err := os.ReadFile("../../docs/command.md")
-	require.NoError(t, err)
-	_, text, ok := strings.Cut(string(page), "```yaml\ncrd: ")
-	require.True(t, ok)
-	text, _, _ = strings.Cut(text, "```")
-	values, err := readConfig(filepath.Join(write(t, map[string]string{"config.yaml": "crd: " + text}), "config.yaml"))
-	require.NoError(t, err)
-	assert.Equal(t, []any{"crds/"}, values["crd"])
-	assert.Equal(t, true, values["ignoreMissingSchemas"])
 }

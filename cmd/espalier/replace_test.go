@@ -5,16 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"runtime"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // oneFile returns the path of a file in a folder of its own.
@@ -31,140 +28,6 @@ func alone(t *testing.T, name string) {
 	assert.Len(t, left, 1)
 }
 
-func replaceFile(name string, content []byte) error {
-	o, err := readOriginal(name)
-	if err != nil {
-		return err
-	}
-	return o.replace(content)
-}
-
-func TestReplaceOwner(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("skipped: only root can give files away")
-	}
-	a := oneFile(t, "a")
-	require.NoError(t, os.Chown(a, 12, 34))
-	require.NoError(t, os.Chmod(a, 0o755|os.ModeSetgid))
-	before, err := os.Stat(a)
-	require.NoError(t, err)
-	require.NoError(t, replaceFile(a, []byte("b")))
-	after, err := os.Stat(a)
-	require.NoError(t, err)
-	assert.Equal(t, before.Mode(), after.Mode())
-	// The owner is in what the system says, with times and sizes.
-	for _, name := range []string{"Uid", "Gid"} {
-		assert.Equal(t, reflect.ValueOf(before.Sys()).Elem().FieldByName(name).Uint(), reflect.ValueOf(after.Sys()).Elem().FieldByName(name).Uint(), name)
-	}
-}
-
-func TestReplaceFails(t *testing.T) {
-	dir := t.TempDir()
-	assert.Error(t, replaceFile(filepath.Join(dir, "none"), nil))
-	assert.Error(t, replaceFile(dir, nil))
-	a := oneFile(t, "a")
-	assert.NoError(t, replaceFile(a, []byte("b")))
-	assert.Equal(t, "b", read(t, a))
-	alone(t, a)
-	if os.Getuid() > 0 {
-		require.NoError(t, os.Chmod(a, 0o400))
-		assert.ErrorIs(t, replaceFile(a, []byte("c")), os.ErrPermission)
-		assert.Equal(t, "b", read(t, a))
-		require.NoError(t, os.Chmod(a, 0o600))
-		require.NoError(t, os.Chmod(filepath.Dir(a), 0o500))
-		t.Cleanup(func() { assert.NoError(t, os.Chmod(filepath.Dir(a), 0o700)) })
-		assert.Error(t, replaceFile(a, []byte("c")))
-		assert.Equal(t, "b", read(t, a))
-	}
-}
-
-// TestReplaceIrregular: what is no file with content of its own is not read, as it may have
-// no end.
-func TestReplaceIrregular(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("skipped: there is no such device")
-	}
-	_, err := readOriginal(os.DevNull)
-	assert.Equal(t, errIrregular, err)
-}
-
-// TestReplaceChanged: what somebody else made of a file meanwhile stays.
-func TestReplaceChanged(t *testing.T) {
-	for name, change := range map[string]func(t *testing.T, name string){
-		"appended": func(t *testing.T, name string) {
-			f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-			require.NoError(t, err)
-			defer f.Close()
-			_, err = f.WriteString("more")
-			require.NoError(t, err)
-		},
-		"truncated":   func(t *testing.T, name string) { require.NoError(t, os.Truncate(name, 1)) },
-		"overwritten": func(t *testing.T, name string) { writeFile(t, name, "other") },
-		"overwritten, with its time": func(t *testing.T, name string) {
-			info, err := os.Stat(name)
-			require.NoError(t, err)
-			writeFile(t, name, "other")
-			require.NoError(t, os.Chtimes(name, info.ModTime(), info.ModTime()))
-		},
-		"replaced": func(t *testing.T, name string) {
-			writeFile(t, name+".new", "first")
-			require.NoError(t, os.Rename(name+".new", name))
-		},
-		"touched": func(t *testing.T, name string) {
-			require.NoError(t, os.Chtimes(name, time.Unix(1, 0), time.Unix(1, 0)))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := oneFile(t, "first")
-			o, err := readOriginal(a)
-			require.NoError(t, err)
-			change(t, a)
-			want := read(t, a)
-			assert.Equal(t, errChanged, o.replace([]byte("mine")))
-			assert.Equal(t, want, read(t, a))
-			alone(t, a)
-		})
-	}
-	a := oneFile(t, "first")
-	o, err := readOriginal(a)
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(a))
-	assert.Equal(t, errChanged, o.replace([]byte("mine")), "it is gone")
-	assert.Equal(t, errChanged, o.isCurrent())
-}
-
-// TestReplaceTogether: of several that replace what they read, one does, and the others
-// are told so.
-func TestReplaceTogether(t *testing.T) {
-	for range 20 {
-		a := oneFile(t, "first")
-		var all []*original
-		for range 4 {
-			o, err := readOriginal(a)
-			require.NoError(t, err)
-			all = append(all, o)
-		}
-		var done atomic.Int32
-		var last atomic.Pointer[string]
-		var group sync.WaitGroup
-		for i, o := range all {
-			group.Go(func() {
-				content := strings.Repeat("x", i+1)
-				if err := o.replace([]byte(content)); err == nil {
-					done.Add(1)
-					last.Store(&content)
-				} else {
-					assert.Equal(t, errChanged, err)
-				}
-			})
-		}
-		group.Wait()
-		require.EqualValues(t, 1, done.Load())
-		assert.Equal(t, *last.Load(), read(t, a))
-		alone(t, a)
-	}
-}
-
 // TestReplaceLinks: a file of several names stays one file.
 func TestReplaceLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -174,7 +37,7 @@ func TestReplaceLinks(t *testing.T) {
 	b := filepath.Join(t.TempDir(), "b.yaml")
 	require.NoError(t, os.Link(a, b))
 	_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", "--validate", "ignore", a)
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Equal(t, a+": error: the file has 2 names (hard links), of which all but one would keep the old content: make it a copy of its own first [unwritable]\n", stderr)
 	assert.Equal(t, tree+"x: 1\n", read(t, a))
 	infoA, err := os.Stat(a)
@@ -195,24 +58,4 @@ func startMain(t *testing.T, args ...string) (cmd *exec.Cmd, stderr *bytes.Buffe
 	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	return cmd, stderr
-}
-
-// TestUnfinished: files are ended once, and the rest goes with the process.
-func TestUnfinished(t *testing.T) {
-	var u files
-	dir := t.TempDir()
-	a, err := u.create(dir)
-	require.NoError(t, err)
-	b, err := u.create(dir)
-	require.NoError(t, err)
-	require.NoError(t, a.Close())
-	require.NoError(t, b.Close())
-	require.NoError(t, u.end(a.Name(), os.Remove))
-	require.NoError(t, u.end(a.Name(), os.Remove))
-	u.removeAll()
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Empty(t, left)
-	_, err = new(files).create(filepath.Join(dir, "none"))
-	assert.Error(t, err)
 }

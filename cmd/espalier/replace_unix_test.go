@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // TestReplaceSignals: a process that is told to end while it writes leaves the file as it
@@ -63,7 +65,7 @@ func TestReplaceWaits(t *testing.T) {
 	require.NoError(t, os.Rename(a+".new", a))
 	require.NoError(t, held.Close())
 	assert.Error(t, cmd.Wait())
-	assert.Equal(t, exitInput, cmd.ProcessState.ExitCode())
+	assert.Equal(t, command.ExitInput, cmd.ProcessState.ExitCode())
 	assert.Contains(t, stderr.String(), a+": error: it was changed by somebody else meanwhile, and is left as they made it: run the command again [unwritable]\n")
 	assert.Equal(t, tree+"# theirs\n", read(t, a))
 	alone(t, a)
@@ -88,7 +90,7 @@ func TestPipe(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, out.Close())
 		assert.Error(t, cmd.Wait())
-		assert.Equal(t, exitPipe, cmd.ProcessState.ExitCode(), verb)
+		assert.Equal(t, command.ExitPipe, cmd.ProcessState.ExitCode(), verb)
 		assert.Empty(t, stderr.String(), verb)
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // onTerminal runs the command in a pseudo-terminal and returns what is seen there.
@@ -48,7 +49,7 @@ func TestTerminal(t *testing.T) {
 
 	// Each finding with its line, and a caret under its place, in the cells of a terminal.
 	screen, code := onTerminal(t, nil, "check", "--crd", crd, "plan.yaml")
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, "\x1b[1mplan.yaml:5:3:\x1b[m \x1b[31merror:\x1b[m unknown field \"spec.shedule\", did you mean \"schedule\"? (BackupPlan a) \x1b[36m[unknown-field]\x1b[m\n"+
 		"    5 |   shedule: x # why\n"+
 		"      |   \x1b[31m^~~~~~~\x1b[m\n"+
@@ -78,46 +79,13 @@ func TestTerminal(t *testing.T) {
 
 	// A diff is colored, and machines are not spared colors where somebody asks for them.
 	screen, code = onTerminal(t, nil, "prune", "--crd", crd, "--diff", "plan.yaml", "--validate=ignore")
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Contains(t, screen, "\x1b[31m-  shedule: x # why\x1b[m\n")
 	screen, _ = onTerminal(t, nil, "explain", "--crd", crd, "plan.yaml", "spec.shedule")
 	assert.Contains(t, screen, "\x1b[31mgoes\x1b[m\n")
 
 	// Nobody waits for a terminal to be typed into.
 	screen, code = onTerminal(t, nil, "check", "--crd", crd)
-	assert.Equal(t, exitUsage, code)
+	assert.Equal(t, command.ExitUsage, code)
 	assert.Contains(t, screen, "nothing to read: name files or folders, or - to type it here")
-}
-
-// TestProgress: a line says how far the work has come, but not at once, and not
-// anywhere but on a terminal.
-func TestProgress(t *testing.T) {
-	terminal, tty, err := pty.Open()
-	require.NoError(t, err)
-	defer terminal.Close()
-	p := newProgress(tty, 2000)
-	for range 1000 {
-		p.step()
-	}
-	p.clear()
-	p.next = time.Now().Add(-time.Millisecond)
-	for range 16 {
-		p.step()
-	}
-	p.clear()
-	p.clear()
-	tty.Close()
-	out, _ := io.ReadAll(terminal)
-	assert.Equal(t, "\r\x1b[K1008 of 2000 files\r\x1b[K", string(out))
-
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	require.NoError(t, err)
-	defer file.Close()
-	p = newProgress(file, 1)
-	p.next = time.Now().Add(-time.Hour)
-	p.step()
-	p.clear()
-	info, err := file.Stat()
-	require.NoError(t, err)
-	assert.Zero(t, info.Size())
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
 // A grower writes trees with fields that testdata/write/crd.yaml declares, and
@@ -145,13 +147,13 @@ func TestWriteRandom(t *testing.T) {
 		in := strings.Join(documents, "---\n")
 		writeFile(t, file, in)
 		before, _, code := espalier("", "prune", "--crd", writeCRD, "-o", "ndjson", file)
-		require.Equal(t, exitClean, code)
+		require.Equal(t, command.ExitClean, code)
 		_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", file)
-		require.Equal(t, exitClean, code, stderr)
+		require.Equal(t, command.ExitClean, code, stderr)
 		require.NotContains(t, stderr, "written anew", in)
 		out := read(t, file)
 		after, stderr, code := espalier("", "prune", "--crd", writeCRD, "-o", "ndjson", "--validate=strict", file)
-		require.Equal(t, exitClean, code, "%s%s", stderr, in)
+		require.Equal(t, command.ExitClean, code, "%s%s", stderr, in)
 		require.Equal(t, before, after)
 
 		require.Equal(t, kept.FindAllString(in, -1), kept.FindAllString(out, -1), "%s\n->\n%s", in, out)

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
 )
 
 const writeCases = "../../testdata/write/"
@@ -38,7 +40,7 @@ func TestWriteCases(t *testing.T) {
 			if !changes {
 				want = sections[in]
 			}
-			code := exitClean
+			code := command.ExitClean
 			if s, ok := sections["code"]; ok {
 				code, err = strconv.Atoi(strings.TrimSpace(s))
 				require.NoError(t, err)
@@ -54,7 +56,7 @@ func TestWriteCases(t *testing.T) {
 			}
 			assert.Equal(t, changes, stdout != "")
 			if changes {
-				assert.Equal(t, max(code, exitFindings), got)
+				assert.Equal(t, max(code, command.ExitFindings), got)
 			} else {
 				assert.Equal(t, code, got)
 			}
@@ -107,7 +109,7 @@ func TestWriteLines(t *testing.T) {
 			in, want := strings.ReplaceAll(test.in, "\n", lineBreak), strings.ReplaceAll(test.want, "\n", lineBreak)
 			file := filepath.Join(write(t, map[string]string{"a.yaml": in}), "a.yaml")
 			_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", file)
-			assert.Equal(t, exitClean, code, stderr)
+			assert.Equal(t, command.ExitClean, code, stderr)
 			assert.Equal(t, want, read(t, file))
 		}
 	}
@@ -118,33 +120,33 @@ func TestWriteArguments(t *testing.T) {
 	dir := write(t, map[string]string{"a.yaml": tree + "x: 1\n", "b.json": `{"apiVersion": "v1", "kind": "Secret", "a": 1, "a": 2}`, "c.txt": tree + "x: 1\n"})
 	a, b := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.json")
 	stdout, stderr, code := espalier("", "prune", "--crd", writeCRD, "--diff", "--validate=ignore", "--ignore-missing-schemas", dir)
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Empty(t, stderr)
 	assert.Contains(t, stdout, "-x: 1\n")
 	assert.Contains(t, stdout, "-"+read(t, b)+"\n\\ No newline at end of file\n"+`+{"apiVersion": "v1", "kind": "Secret", "a": 2}`)
 
 	_, stderr, code = espalier("", "prune", "--crd", writeCRD, "--write", "--validate=strict", "-f", a)
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, a+`:3:1: error: unknown field "x" (Tree) [unknown-field]`+"\n", stderr)
 	assert.Equal(t, tree, read(t, a), "findings do not keep the file from being written")
 	assert.Equal(t, tree+"x: 1\n", read(t, filepath.Join(dir, "c.txt")), "it was not named")
 
 	stdout, _, code = espalier(tree+"x: 1\n", "prune", "--crd", writeCRD, "--diff")
-	assert.Equal(t, exitFindings, code)
+	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, "--- a/<stdin>\n+++ b/<stdin>\n@@ -1,3 +1,2 @@\n apiVersion: write.example.com/v1\n kind: Tree\n-x: 1\n", stdout)
 
 	for _, args := range [][]string{{"--write"}, {"--write", "-"}, {"--write", "-f", "-", a}} {
 		stdout, stderr, code = espalier(tree, append([]string{"prune", "--crd", writeCRD}, args...)...)
-		assert.Equal(t, exitUsage, code)
+		assert.Equal(t, command.ExitUsage, code)
 		assert.Empty(t, stdout)
 		assert.Contains(t, stderr, "name the files, or redirect the output")
 	}
 	for _, args := range [][]string{{"--write", "--diff"}, {"--write", "-o", "ndjson"}, {"--diff", "-o", "yaml"}} {
 		_, _, code = espalier(tree, append([]string{"prune", "--crd", writeCRD, a}, args...)...)
-		assert.Equal(t, exitUsage, code, args)
+		assert.Equal(t, command.ExitUsage, code, args)
 	}
 	_, stderr, code = espalier("", "prune", "--crd", writeCRD, "--write", filepath.Join(dir, "none.yaml"))
-	assert.Equal(t, exitInput, code)
+	assert.Equal(t, command.ExitInput, code)
 	assert.Contains(t, stderr, "none.yaml")
 }
 
@@ -161,7 +163,7 @@ func TestWriteFiles(t *testing.T) {
 	require.NoError(t, err)
 
 	_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", link, b)
-	assert.Equal(t, exitClean, code, stderr)
+	assert.Equal(t, command.ExitClean, code, stderr)
 	assert.Equal(t, tree, read(t, a))
 	target, err := os.Readlink(link)
 	assert.NoError(t, err)
@@ -182,7 +184,7 @@ func TestWriteFiles(t *testing.T) {
 
 // TestWriteLimit: what is too much to be removed from one object is not.
 func TestWriteLimit(t *testing.T) {
-	for n, want := range map[int]int{maxRemoved: exitClean, maxRemoved + 1: exitInput} {
+	for n, want := range map[int]int{examine.MaxKept: command.ExitClean, examine.MaxKept + 1: command.ExitInput} {
 		var in strings.Builder
 		in.WriteString(tree)
 		for i := range n {
@@ -191,40 +193,11 @@ func TestWriteLimit(t *testing.T) {
 		file := filepath.Join(write(t, map[string]string{"a.yaml": in.String()}), "a.yaml")
 		_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", "--validate=ignore", file)
 		assert.Equal(t, want, code, "%.1000s", stderr)
-		if want == exitClean {
+		if want == command.ExitClean {
 			assert.Equal(t, tree, read(t, file))
 		} else {
 			assert.Equal(t, in.String(), read(t, file))
 			assert.Contains(t, stderr, "more than 10000 ")
 		}
 	}
-}
-
-func TestColorDiff(t *testing.T) {
-	diff := []byte("--- a\n+++ b\n@@ -1,2 +1,2 @@\n a\n-b\r\n+c\n\\ No newline at end of file\n")
-	assert.Equal(t, diff, colorDiff(diff, false))
-	assert.Equal(t, "\x1b[1m--- a\x1b[m\n\x1b[1m+++ b\x1b[m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[m\n a\n\x1b[31m-b\x1b[m\r\n\x1b[32m+c\x1b[m\n\\ No newline at end of file\n",
-		string(colorDiff(diff, true)))
-}
-
-func TestWantsColor(t *testing.T) {
-	assert.False(t, wantsColor("auto", new(strings.Builder)))
-	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
-	require.NoError(t, err)
-	defer file.Close()
-	assert.False(t, wantsColor("auto", file))
-	assert.True(t, wantsColor("always", file))
-	terminal, tty, err := pty.Open()
-	require.NoError(t, err)
-	defer terminal.Close()
-	defer tty.Close()
-	t.Setenv("TERM", "xterm")
-	t.Setenv("NO_COLOR", "")
-	assert.True(t, wantsColor("auto", tty))
-	assert.False(t, wantsColor("never", tty))
-	t.Setenv("NO_COLOR", "1")
-	assert.False(t, wantsColor("auto", tty))
-	t.Setenv("NO_COLOR", "")
-	t.Setenv("TERM", "dumb")
-	assert.False(t, wantsColor("auto", tty))
 }

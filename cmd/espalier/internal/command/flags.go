@@ -1,0 +1,141 @@
+package command
+
+import (
+	stderrors "errors"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A process is what surrounds the command: main in production, a test otherwise.
+type process struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	code           int // so far
+}
+
+// fail reports what is no fault of a single document, and sets the exit code. Whoever closes a
+// pipe knows.
+func (p *process) fail(err error) {
+	if stderrors.Is(err, syscall.EPIPE) {
+		p.code = ExitPipe
+		return
+	}
+	p.code = max(p.code, ExitInput)
+	sanitize.WriteErrors(p.stderr, err)
+}
+
+// options are the flags that several commands have.
+type options struct {
+	*process
+	config string
+
+	crds, openAPI []string
+	semantics     flagvalue.Choice
+
+	names     []string
+	recursive bool
+	jobs      int
+
+	validate      flagvalue.FieldValidation
+	ignoreMissing bool
+	skipKinds     []string
+	color         flagvalue.Choice
+}
+
+func newOptions(p *process, validate string) *options {
+	return &options{
+		process:   p,
+		semantics: flagvalue.Choice{Value: "deployed", Values: []string{"deployed", "kep"}},
+		validate:  flagvalue.FieldValidation{Choice: flagvalue.Choice{Value: validate, Values: []string{"strict", "warn", "ignore"}}},
+		color:     flagvalue.Choice{Value: "auto", Values: []string{"auto", "always", "never"}},
+	}
+}
+
+func (o *options) addSchemaFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder or a pattern; may be repeated")
+	flags.StringArrayVar(&o.openAPI, "openapi", nil, "`path` of OpenAPI v3 documents, as the API server publishes them under /openapi/v3; may be repeated")
+	flagvalue.Add(cmd, &o.semantics, "semantics", "", "that of a kube-apiserver, or that of KEP-2332 and KEP-575 where they differ")
+	flags.StringVar(&o.config, "config", config.FileName, "`file` with defaults for flags; by default the first of this name in the working folder or one above it in the repository; empty for none")
+}
+
+func (o *options) addInputFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&o.names, "filename", "f", nil, "`path` to read: a file, a folder, a pattern, or - for standard input (the default); may be repeated")
+	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read the folders in folders, too")
+	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files that are worked on at the same time")
+}
+
+func (o *options) addReportFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flagvalue.Add(cmd, &o.validate, "validate", "", "what unknown and duplicate fields are: errors, warnings or nothing; as in kubectl, true is strict and false is ignore")
+	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "let objects pass of whose group nothing is known, and what is no object")
+	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "let objects of a `kind` pass: Kind or group/version/Kind; may be repeated")
+	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
+}
+
+// inputs returns the files that are named by flags and arguments; what cannot be
+// found is reported.
+func (o *options) inputs(args []string) ([]string, error) {
+	arguments := append(slices.Clip(o.names), args...)
+	if len(arguments) == 0 {
+		if f, ok := o.stdin.(*os.File); ok && terminal.Is(f) {
+			return nil, stderrors.New("nothing to read: name files or folders, or - to type it here")
+		}
+		arguments = []string{"-"}
+	}
+	names, errs := input.Expand(arguments, o.recursive)
+	for _, err := range errs {
+		o.fail(err)
+	}
+	return names, nil
+}
+
+// load reads the schemas. What is wrong with them is reported, and there are none.
+func (o *options) load(opts ...schema.Option) (*schemas.Loaded, bool) {
+	if o.semantics.Value == "kep" {
+		opts = append(opts, schema.KEP)
+	}
+	s, err := schemas.Load(o.crds, o.openAPI, opts...)
+	if err == nil {
+		return s, true
+	}
+	of := ExitUsage
+	for _, one := range sanitize.Unjoin(err) {
+		if !stderrors.As(one, new(*schemas.NothingFoundError)) {
+			of = ExitInput
+		}
+	}
+	sanitize.WriteErrors(o.stderr, err)
+	o.code = max(o.code, of)
+	return nil, false
+}
+
+// settings returns how objects are decoded.
+func (o *options) settings(s *schemas.Loaded) *examine.Settings {
+	return &examine.Settings{
+		Loaded:        s,
+		Validation:    map[string]decoder.FieldValidation{"strict": decoder.Strict, "warn": decoder.Warn, "ignore": decoder.Ignore}[o.validate.Value],
+		IgnoreMissing: o.ignoreMissing,
+		SkipKinds:     o.skipKinds,
+	}
+}
+
+// errNoSchemas is for commands that can do nothing without them.
+var errNoSchemas = stderrors.New("there are no schemas: name custom resource definitions with --crd, or OpenAPI documents with --openapi, here or in " + config.FileName)

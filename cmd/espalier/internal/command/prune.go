@@ -1,0 +1,290 @@
+package command
+
+import (
+	stderrors "errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/replace"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/rewrite"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+const pruneHelp = `Prune reads custom resources and writes them pruned and defaulted.
+
+The schema of an object is found by its apiVersion and kind among those that --crd
+and --openapi name. Unknown fields are removed, defaults are inserted, and of a
+name that stands twice in one object the last value wins. The objects go to
+standard output, each a document of its own.
+
+With --write nothing goes there. Instead, unknown fields and the values that did
+not win are removed from the files, and the rest of these stays as it stands:
+order, style and comments, but for those on the lines of a removed field,
+directly above it, or below it and indented deeper. A mapping of which nothing is
+left becomes {}. Defaults are not written: the API server inserts them, or see
+espalier default. --diff shows what --write would do, and does nothing;
+--list-changed lists the files that would change, or with --write those that have.
+
+A file is replaced as a whole, and only after it was read again, gave the same
+objects as before and nothing more to remove. Otherwise it is left as it is, with
+all of its documents, and that is an error: where one of them cannot be read or has
+no schema, where the lines of a field cannot be taken out, as with an anchor that is
+needed elsewhere, or where somebody else has changed the file meanwhile. Comments that
+look like code of a template or like directives, as yamllint's, stay, and a warning
+says so. Links in a folder that lead out of it are not followed.
+
+Unknown and duplicate fields are reported on standard error, one a line, as
+file:line:column. They are warnings by default, as in the API server, and errors
+with --validate=strict; objects and files are written in either case.
+
+` + inputHelp + `
+
+One document of each file that is worked on is held in memory at a time, or with
+--write and --diff the file. An object without a schema is an error; with
+--ignore-missing-schemas it is written as it is, and reported on only where a name
+stands twice.
+
+Exit codes: 0 if nothing was found, or only warnings; 1 if there are findings
+and they are errors, or if --diff or --list-changed show a difference that is not
+written; 2 if the arguments are wrong; 3 if something could not be read, decoded
+or written.`
+
+const pruneExamples = `  # Prune and default an object; warnings go to the terminal.
+  espalier prune --crd crd.yaml -f backupplan.yaml
+
+  # In a pipe, one JSON object a line.
+  kubectl get backupplans -o json | espalier prune --crd crds/ -o ndjson
+
+  # Remove unknown fields from manifests, after a look at what that changes.
+  espalier prune --crd crds/ --diff manifests/
+  espalier prune --crd crds/ --write manifests/
+
+  # Manifests that also hold objects of other kinds.
+  helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
+
+func newPruneCommand(p *process) *cobra.Command {
+	t := &transformer{options: newOptions(p, "warn"), edit: rewrite.Prune}
+	return t.command(&cobra.Command{
+		Use:     "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
+		Short:   "Write objects pruned and defaulted, and report unknown and duplicate fields",
+		Long:    pruneHelp,
+		Example: pruneExamples,
+	})
+}
+
+// A transformer writes what becomes of objects, or changes the files that they are in.
+type transformer struct {
+	*options
+	compile []schema.Option
+	// edit returns the new content of a file, and the edits that lead to it.
+	edit func(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit)
+
+	output             flagvalue.Choice
+	write, diff, lists bool
+	written            int // documents
+}
+
+// command adds the flags to a command, and what it does.
+func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
+	t.output = flagvalue.Choice{Value: "yaml", Values: []string{"yaml", "json", "ndjson"}}
+	cmd.DisableFlagsInUseLine = true
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := excluded(cmd); err != nil {
+			return err
+		}
+		if err := config.Apply(cmd.Flags(), t.config); err != nil {
+			return err
+		}
+		if len(t.crds)+len(t.openAPI) == 0 {
+			return errNoSchemas
+		}
+		if t.write && (len(t.names)+len(args) == 0 || slices.Contains(append(slices.Clip(t.names), args...), "-")) {
+			return stderrors.New("--write edits files, and standard input is none: name the files, or redirect the output without --write")
+		}
+		names, err := t.inputs(args)
+		if err != nil {
+			return err
+		}
+		if t.inPlace() {
+			names = input.Within(append(slices.Clip(t.names), args...), names, func(name, target string) {
+				fmt.Fprintf(t.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it to have it edited [%s]\n", sanitize.Visible(name), sanitize.Visible(target), finding.RuleEdit)
+			})
+		}
+		t.run(names)
+		return nil
+	}
+	t.addInputFlags(cmd)
+	t.addSchemaFlags(cmd)
+	flagvalue.Add(cmd, &t.output, "output", "o", "form of the output: YAML documents, indented JSON, or one JSON object a line")
+	cmd.Flags().BoolVar(&t.write, "write", false, "change the files, and leave the rest of them as it stands")
+	cmd.Flags().BoolVar(&t.diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
+	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change, or does")
+	t.addReportFlags(cmd)
+	return cmd
+}
+
+// excluded says which flags were given of which only one may be.
+func excluded(cmd *cobra.Command) error {
+	for _, pair := range [][2]string{{"write", "diff"}, {"write", "output"}, {"diff", "output"}, {"list-changed", "diff"}, {"list-changed", "output"}} {
+		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
+			return fmt.Errorf("--%s and --%s exclude each other: give one of them", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
+// inPlace reports whether files are edited, or are shown as they would be.
+func (t *transformer) inPlace() bool { return t.write || t.diff || t.lists }
+
+func (t *transformer) run(names []string) {
+	s, ok := t.load(t.compile...)
+	if !ok {
+		return
+	}
+	set := t.settings(s)
+	set.KeepAll, set.Sources = t.inPlace(), terminal.Is(t.stderr)
+	text := report.TextPrinter{Painter: terminal.Painter(terminal.WantsColor(t.color.Value, t.stderr)), Sources: set.Sources}
+	colors := terminal.WantsColor(t.color.Value, t.stdout)
+	examiners := t.examiners(set)
+	if t.write {
+		defer replace.RemoveOnSignal(ExitInput)()
+	}
+	err := t.each(names, func(worker int, name string, emit func(*finding.Outcome) bool) {
+		if t.inPlace() {
+			t.file(examiners[worker], name, colors, emit)
+			return
+		}
+		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
+			t.render(o)
+			return emit(&o.Outcome)
+		})
+	}, func(name string, v *finding.Outcome) error {
+		t.judge(v)
+		if len(v.Findings) > 0 {
+			_, _ = t.stderr.Write(text.Append(nil, input.DisplayName(name), v))
+		}
+		return t.print(v.Output)
+	})
+	if err != nil {
+		t.fail(fmt.Errorf("writing the output: %w", err))
+	}
+}
+
+// judge sets the exit code for what was found.
+func (t *transformer) judge(v *finding.Outcome) {
+	switch {
+	case v.IsFatal():
+		t.code = max(t.code, ExitInput)
+	case v.Worst() == finding.Error, v.Changes:
+		t.code = max(t.code, ExitFindings)
+	}
+}
+
+// render makes the output of an object.
+func (t *transformer) render(o *examine.Object) {
+	if o.Result == nil || o.IsList {
+		return
+	}
+	var err error
+	switch t.output.Value {
+	case "yaml":
+		o.Output, err = yamlwriter.Document(o.Result)
+	case "json":
+		o.Output, err = jsonv2.AppendFormat(nil, o.Result, jsonv2.Multiline(true), jsonv2.WithIndent("  "))
+		o.Output = append(o.Output, '\n')
+	default:
+		o.Output = append(append(make([]byte, 0, len(o.Result)+1), o.Result...), '\n')
+	}
+	if err != nil {
+		o.Output = nil
+		o.Findings = append(o.Findings, finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleUnreadable, Message: err.Error()})
+	}
+}
+
+// print writes what became of an object to standard output.
+func (t *transformer) print(text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	if t.output.Value == "yaml" && t.written > 0 && !t.inPlace() {
+		text = append([]byte("---\n"), text...)
+	}
+	t.written++
+	return report.WriteAll(t.stdout, text)
+}
+
+// file changes a file, or shows what that would change.
+func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit func(*finding.Outcome) bool) {
+	whole := true
+	report := func(v finding.Outcome) {
+		whole = whole && !v.IsFatal()
+		emit(&v)
+	}
+	fail := func(rule string, err error) {
+		report(finding.Outcome{Findings: []finding.Finding{{Severity: finding.Error, Fatal: true, Rule: rule, Message: input.WithoutName(err).Error()}}})
+	}
+	file := new(replace.File)
+	var err error
+	if name == "-" {
+		file.Content, err = replace.ReadLimited(t.stdin)
+		if err == nil && input.IsBlank(file.Content) {
+			err = input.ErrEmptyInput
+		}
+	} else {
+		file, err = replace.Read(name)
+	}
+	if err == nil && input.IsGzip(file.Content) {
+		err = stderrors.New("is compressed, and is not edited: decompress it first")
+	}
+	if err != nil {
+		fail(finding.RuleUnreadable, err)
+		return
+	}
+	content := file.Content
+	edited, edits := t.edit(e, name, content, report)
+	if len(edits) == 0 {
+		return
+	}
+	if !whole {
+		// Half of it would be something that nobody has asked for.
+		fail(finding.RuleEdit, errNotWhole)
+		return
+	}
+	v := finding.Outcome{}
+	if t.diff {
+		before, after := rewrite.DiffNames(input.DisplayName(name))
+		v.Output = edit.Unified(before, after, content, edits)
+		if colors || terminal.Is(t.stdout) {
+			v.Output = rewrite.ShownDiff(v.Output)
+		}
+		v.Output = rewrite.ColorDiff(v.Output, colors)
+	}
+	if t.write {
+		if err := file.Replace(edited); err != nil {
+			fail(finding.RuleUnwritable, err)
+			return
+		}
+	}
+	if t.lists {
+		v.Output = append([]byte(sanitize.Name(input.DisplayName(name))), '\n')
+	}
+	v.Changes = !t.write
+	emit(&v)
+}
+
+// errNotWhole is why nothing is written into a file.
+var errNotWhole = stderrors.New("the file is left as it is, with all of its documents: not all can be handled, see the errors in it")

@@ -1,0 +1,170 @@
+// Package command is the command line of espalier: its commands and their flags,
+// help texts and exit codes. It puts the other packages to work, and nothing
+// imports it but main.
+package command
+
+import (
+	"cmp"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/replace"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+)
+
+// The exit codes. Where several apply, the highest counts.
+const (
+	ExitClean    = 0
+	ExitFindings = 1 // there are findings, and they are errors
+	ExitUsage    = 2
+	ExitInput    = 3 // something cannot be read, decoded or written
+
+	// ExitPipe is for an output that nobody reads any more: nothing is said of it, and the
+	// code is what shells have for SIGPIPE.
+	ExitPipe = 128 + 13
+)
+
+const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions,
+or of OpenAPI documents, as a kube-apiserver does, and without one: it says which
+fields are unknown or stand twice, and where, removes them, inserts defaults, and
+explains what it does.
+
+Flags can have defaults in a file ` + config.FileName + `, which is looked for in the working
+folder and above it, up to the root of the repository: crd, openapi, semantics,
+validate, failOn, ignoreMissingSchemas, skipKind and jobs, with paths relative to the
+file. One that belongs to another user than you or root is refused.`
+
+const rootExamples = `  # What would the API server drop from these manifests?
+  espalier check --crd crds/ manifests/
+
+  # Remove it, after a look at what that changes.
+  espalier prune --crd crds/ --diff manifests/
+  espalier prune --crd crds/ --write manifests/
+
+  # Why did a field vanish?
+  espalier explain --crd crds/ backupplan.yaml spec.retention.dayly`
+
+// Main runs the command with the arguments of the process, and returns its exit code.
+func Main() int {
+	// What is written where nobody reads is an error first, so that files are in order
+	// before the process ends of it. The proxy goes on without its log.
+	signal.Ignore(syscall.SIGPIPE)
+	code := Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	// After an error, other files may still be worked on.
+	replace.RemoveTemporary()
+	return code
+}
+
+// Run is the whole command: it is main without the process around it.
+func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRootCommand(p, os.Args[0])
+	root.SetArgs(args)
+	// The commands report what goes wrong with the input and set the code
+	// themselves: what comes back is about the arguments.
+	if cmd, err := root.ExecuteC(); err != nil {
+		sanitize.WriteErrors(stderr, err)
+		fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())
+		return ExitUsage
+	}
+	return p.code
+}
+
+// newRootCommand returns the command under the name that it was called by: as a plugin
+// it is a command of kubectl.
+func newRootCommand(p *process, calledAs string) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "espalier",
+		Short:         "Prune, default and check Kubernetes objects as the API server does",
+		Long:          rootHelp,
+		Example:       rootExamples,
+		Args:          noSuchCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
+		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout) // which the commands for completion take now, and no later
+	root.SetErr(p.stderr)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = noSuchCommand, root.RunE
+	}
+	name := strings.TrimSuffix(filepath.Base(calledAs), ".exe")
+	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok && plugin == "espalier" {
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl espalier"}
+		renameExamples(root)
+	}
+	return root
+}
+
+// noSuchCommand is what is wrong with the name of a command.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2
+	if known := cmd.SuggestionsFor(args[0]); len(known) > 0 {
+		text += ", did you mean " + strings.Join(known, " or ") + "?"
+	}
+	return stderrors.New(text)
+}
+
+// renameExamples makes the examples those of a plugin of kubectl.
+func renameExamples(cmd *cobra.Command) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, "espalier ", "kubectl espalier ")
+	for _, sub := range cmd.Commands() {
+		renameExamples(sub)
+	}
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			info, _ := debug.ReadBuildInfo()
+			fmt.Fprintln(cmd.OutOrStdout(), versionText(info))
+			return nil
+		},
+	}
+}
+
+// release is the version that the binaries of a release are: the linker sets it. What go install
+// builds knows its version from the module.
+var release string
+
+// versionText says which version this is, as far as the build knows.
+func versionText(info *debug.BuildInfo) string {
+	if info == nil {
+		return "espalier, version unknown"
+	}
+	version := cmp.Or(release, info.Main.Version, "(devel)")
+	var b strings.Builder
+	fmt.Fprintf(&b, "espalier %s, %s", version, info.GoVersion)
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision" && version == "(devel)":
+			fmt.Fprintf(&b, ", revision %s", s.Value)
+		case s.Key == "vcs.modified" && s.Value == "true" && !strings.HasSuffix(version, "+dirty"):
+			b.WriteString(", modified")
+		case s.Key == "-tags":
+			fmt.Fprintf(&b, ", tags %s", s.Value)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+func newSchemaListCommand(p *process) *cobra.Command {
+	o := newOptions(p, "strict")
+	output := flagvalue.Choice{Value: "text", Values: []string{"text", "json"}}
+	cmd := &cobra.Command{
+		Use:                   "list --crd FILE|DIR...",
+		DisableFlagsInUseLine: true,
+		Short:                 "List the kinds for which there are schemas",
+		Example: `  espalier schema list --crd crds/
+  espalier schema list --openapi apps.json -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := config.Apply(cmd.Flags(), o.config); err != nil {
+				return err
+			}
+			if len(o.crds)+len(o.openAPI) == 0 {
+				return errNoSchemas
+			}
+			if s, ok := o.load(); ok {
+				if err := listSchemas(o.stdout, s.Catalog, output.Value == "json"); err != nil {
+					o.fail(fmt.Errorf("writing the output: %w", err))
+				}
+			}
+			return nil
+		},
+	}
+	o.addSchemaFlags(cmd)
+	flagvalue.Add(cmd, &output, "output", "o", "form of the list: a table, or one JSON object a line")
+	return cmd
+}
+
+// A listing is what schema list says about a kind.
+type listing struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Scope      string `json:"scope,omitzero"`
+	Served     bool   `json:"served"`
+	Stored     bool   `json:"stored"`
+	File       string `json:"file"`
+}
+
+func listSchemas(to io.Writer, catalog *schema.Catalog, asJSON bool) error {
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	if !asJSON {
+		fmt.Fprintln(table, "APIVERSION\tKIND\tSCOPE\tSERVED\tSTORED\tFILE")
+	}
+	for e := range catalog.All() {
+		l := listing{e.APIVersion, e.Kind, e.CRD.Scope, e.Version.Served, e.Version.Storage, e.CRD.File}
+		if !asJSON {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Name(l.APIVersion), sanitize.Name(l.Kind), sanitize.Name(l.Scope),
+				strconv.FormatBool(l.Served), strconv.FormatBool(l.Stored), sanitize.Name(l.File))
+			continue
+		}
+		line, err := sanitize.JSON(l)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(to, "%s\n", line); err != nil {
+			return err
+		}
+	}
+	return table.Flush()
+}
+
+func newSchemaShowCommand(p *process) *cobra.Command {
+	o := newOptions(p, "strict")
+	cmd := &cobra.Command{
+		Use:                   "show --crd FILE|DIR... [APIVERSION] KIND",
+		DisableFlagsInUseLine: true,
+		Short:                 "Show the program that a schema is compiled to",
+		Long: `Show writes the program that a schema is compiled to, as a listing: for each node,
+the types that its values may have, and for each name, * for those that are not
+declared and [] for elements, the node that it leads to and what happens to a null.
+Before it stands how much defaults add to documents at most.`,
+		Example: `  espalier schema show --crd crds/ BackupPlan
+  espalier schema show --crd crds/ backup.example.com/v1 BackupPlan`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := config.Apply(cmd.Flags(), o.config); err != nil {
+				return err
+			}
+			if len(o.crds)+len(o.openAPI) == 0 {
+				return errNoSchemas
+			}
+			if s, ok := o.load(); ok {
+				return o.show(s.Catalog, args)
+			}
+			return nil
+		},
+	}
+	o.addSchemaFlags(cmd)
+	return cmd
+}
+
+// show writes the listings of a kind, in all versions unless one is named.
+func (o *options) show(catalog *schema.Catalog, args []string) error {
+	apiVersion, kind := "", args[len(args)-1]
+	if len(args) == 2 {
+		apiVersion = args[0]
+	}
+	shown := 0
+	for e := range catalog.All() {
+		if e.Kind != kind || apiVersion != "" && e.APIVersion != apiVersion {
+			continue
+		}
+		shown++
+		program, err := e.Program()
+		if err != nil {
+			o.fail(err)
+			continue
+		}
+		if _, err := fmt.Fprintf(o.stdout, "# %s, kind %s, from %s\n# %s\n%s", sanitize.Name(e.APIVersion), sanitize.Name(e.Kind), sanitize.Name(e.CRD.File), expansion(program), sanitize.Lines(program.String())); err != nil {
+			o.fail(fmt.Errorf("writing the output: %w", err))
+			return nil
+		}
+	}
+	if shown == 0 {
+		return fmt.Errorf("no schema is called %s: see espalier schema list", strings.Join(args, " "))
+	}
+	return nil
+}
+
+// expansion says how much the defaults of a program add to documents.
+func expansion(p *schema.Program) string {
+	e := p.Expansion()
+	text := fmt.Sprintf("defaults add %d bytes to a document at most", e.PerDocument)
+	if e.PerByte > 0 {
+		text += fmt.Sprintf(", and %.3g for each byte of it: the most below %s", e.PerByte, sanitize.Name(e.Field))
+	}
+	return text
+}

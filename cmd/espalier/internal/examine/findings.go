@@ -1,0 +1,263 @@
+package examine
+
+// This file turns what the library finds into what the command reports.
+
+import (
+	"bytes"
+	stderrors "errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// inFile is for positions that are those in the file already.
+func inFile(p errors.Position) errors.Position { return p }
+
+// addFindings adds what was found in an object, in the order of the document.
+func (e *Examiner) addFindings(o *Object, program *schema.Program, found errors.List, omitted int) {
+	if len(found) == 0 && omitted == 0 {
+		return
+	}
+	found = slices.Clone(found)
+	found.SortByPosition()
+	strict := finding.Warning
+	if e.Validation == decoder.Strict {
+		strict = finding.Error
+	}
+	reported := false
+	for i := range found {
+		f := &found[i]
+		n := finding.Finding{Severity: strict, Message: f.Error(), At: f.Position, Field: f.Path}
+		switch f.Kind {
+		case errors.TypeMismatch:
+			n.Severity, n.Rule = finding.Error, finding.RuleType
+		case errors.DroppedNull:
+			if isNoTime(f.Path) {
+				continue
+			}
+			n.Severity, n.Rule = finding.Warning, finding.RuleNull
+		case errors.DuplicateField:
+			n.Rule, n.First = finding.RuleDuplicate, o.Doc.Locate(f.First)
+			n.Message += ", first at " + n.First.String()
+			if f.Count > 1 {
+				n.Message += fmt.Sprintf(", repeated %d times", f.Count)
+			}
+		default:
+			n.Rule = finding.RuleUnknown
+			a := e.advise(program, f.Path)
+			n.Suggestion = a.suggestion
+			n.Message += a.text
+		}
+		if e.Validation == decoder.Ignore && n.Severity == strict && n.Rule != finding.RuleNull {
+			continue
+		}
+		reported = true
+		e.add(o, n, o.Doc.Locate, locate.LastName(f.Path))
+	}
+	if omitted > 0 && (reported || e.Validation != decoder.Ignore) {
+		e.add(o, finding.Finding{Severity: strict, Rule: finding.RuleMore, Message: fmt.Sprintf("%d more findings in this object", omitted), At: o.Start}, inFile, "")
+	}
+}
+
+// An adviceKey is what advice depends on: a path without its indices.
+type adviceKey struct {
+	program *schema.Program
+	pattern string
+}
+
+type adviceText struct{ suggestion, text string }
+
+// maxAdvice is for how many places advice is kept: mistakes repeat themselves.
+const maxAdvice = 1 << 12
+
+// advise returns what may have been meant by an unknown field.
+func (e *Examiner) advise(program *schema.Program, path errors.Path) adviceText {
+	var room [128]byte
+	pattern := room[:0]
+	for s := range path.Segments() {
+		if s.IsName {
+			pattern = append(append(pattern, s.Name...), 0)
+		} else {
+			pattern = append(pattern, 1)
+		}
+	}
+	key := adviceKey{program, string(pattern)}
+	a, ok := e.advice[key]
+	if !ok {
+		a.suggestion = suggest.Field(program, path)
+		a.text = suggest.Advice(program, path, a.suggestion)
+		if len(e.advice) >= maxAdvice {
+			clear(e.advice)
+		}
+		e.advice[key] = a
+	}
+	return a
+}
+
+// isNoTime reports whether a path is that of metadata.creationTimestamp: tools that
+// write manifests put a null there, and nobody misses it.
+func isNoTime(path errors.Path) bool {
+	parent, name, _ := locate.CutLast(path)
+	return name == "creationTimestamp" && locate.LastName(parent) == "metadata"
+}
+
+// Refuse notes why there is no result for an object. toFile leads from the positions
+// in the error to those in the file.
+func (e *Examiner) Refuse(o *Object, err error, toFile func(errors.Position) errors.Position) {
+	f := finding.Finding{Severity: finding.Error, Fatal: true}
+	prefix := ""
+	if o.Document > 1 && o.Kind == "" {
+		prefix = fmt.Sprintf("document %d: ", o.Document)
+	}
+	var syntax *errors.SyntaxError
+	var limit *errors.LimitError
+	var mismatch *errors.TypeError
+	var notFound *schema.NotFoundError
+	switch {
+	case stderrors.As(err, &mismatch):
+		for i := range mismatch.Findings {
+			m := &mismatch.Findings[i]
+			f.Rule, f.Message, f.At = finding.RuleType, prefix+m.Error(), m.Position
+			f.Field = m.Path
+			e.add(o, f, toFile, "")
+		}
+		if mismatch.Omitted > 0 {
+			e.add(o, finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleMore, Message: fmt.Sprintf("%d more findings in this object", mismatch.Omitted), At: o.Start}, inFile, "")
+		}
+		return
+	case stderrors.As(err, &syntax):
+		cause := *syntax
+		cause.Position = errors.Position{}
+		f.Rule, f.Message, f.At = finding.RuleSyntax, shortened(withoutPosition(cause.Error()), maxPlace), syntax.Position
+		f.Field = syntax.Path
+	case stderrors.As(err, &limit):
+		cause := *limit
+		cause.Position = errors.Position{}
+		f.Rule, f.Message, f.At = finding.RuleLimit, shortened(withoutPosition(cause.Error()), maxPlace), limit.Position
+	case stderrors.As(err, &notFound):
+		f.Rule, f.Message, f.At, toFile = finding.RuleMissingSchema, err.Error()+e.NearMiss(o.APIVersion, o.Kind).Hint, o.Start, inFile
+		if o.APIVersion == "" || o.Kind == "" {
+			f.Rule, f.Message = finding.RuleMissingType, errMissingType.Error()
+			if o.Document > 1 {
+				prefix = fmt.Sprintf("document %d: ", o.Document)
+			}
+		}
+	case o.Doc.Locate == nil:
+		f.Rule, f.Message = finding.RuleUnreadable, err.Error()
+	default:
+		f.Rule, f.Message, f.At, toFile = finding.RuleInvalidSchema, err.Error(), o.Start, inFile
+	}
+	f.Message = prefix + f.Message
+	e.add(o, f, toFile, "")
+}
+
+// withoutPosition removes the unknown position from the start of a message that
+// is written behind the true one.
+func withoutPosition(message string) string {
+	return strings.TrimPrefix(message, errors.Position{}.String()+": ")
+}
+
+// How long a message may be, and one that is about a place which line and column say, too.
+const (
+	maxMessage = 2000
+	maxPlace   = 300
+)
+
+// shortened returns a text of which the middle is left out where it is long: the path to what
+// is deep may be as long as the document.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	head, tail := most*2/3, len(text)-most/3
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s[... %d bytes ...]%s", text[:head], tail-head, text[tail:])
+}
+
+// add adds a finding whose place is that in the document. name is what stands there,
+// if it is a name.
+func (e *Examiner) add(o *Object, f finding.Finding, toFile func(errors.Position) errors.Position, name string) {
+	if f.At.IsValid() {
+		f.At = toFile(f.At)
+	}
+	f.Message = shortened(f.Message, maxMessage)
+	if len(o.Findings) == 0 && o.Namespace == "" && o.Name == "" {
+		o.Namespace, o.Name = locate.ObjectName(o.Doc.JSON)
+	}
+	if f.At.IsValid() {
+		line, column := lineAt(o.Doc.Text, int(f.At.Offset-o.Doc.Origin.Offset))
+		f.End = extent(line, f.At, column, name)
+		if e.Sources {
+			f.Source, f.Cut = excerpt(line, column)
+		}
+	}
+	o.Findings = append(o.Findings, f)
+}
+
+// lineAt returns the line of a text that has an offset in it, and where in the line
+// that is.
+func lineAt(text []byte, offset int) (line []byte, at int) {
+	if offset < 0 || offset > len(text) {
+		return nil, 0
+	}
+	start := bytes.LastIndexAny(text[:offset], "\r\n") + 1
+	line = text[start:]
+	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
+		line = line[:end]
+	}
+	return line, min(offset-start, len(line))
+}
+
+// extent returns where the name ends that starts at a place, as it is written, or the
+// zero Position where another text stands there.
+func extent(line []byte, at errors.Position, column int, name string) errors.Position {
+	rest := line[column:]
+	n := 0
+	switch {
+	case name == "" || len(rest) == 0:
+		return errors.Position{}
+	case rest[0] == '"' || rest[0] == '\'':
+		end := bytes.IndexByte(rest[1:], rest[0])
+		if end < 0 {
+			return errors.Position{}
+		}
+		n = end + 2
+	case bytes.HasPrefix(rest, []byte(name)):
+		n = len(name)
+	default:
+		return errors.Position{}
+	}
+	at.Offset += int64(n)
+	at.ByteColumn += n
+	at.Column += utf8.RuneCount(rest[:n])
+	return at
+}
+
+// maxExcerpt is how much of a line is kept: on both sides of a place.
+const maxExcerpt = 80
+
+// excerpt returns what is around a place in a line, and how many characters of the
+// line are left out in front of it.
+func excerpt(line []byte, at int) (text string, cut int) {
+	from, to := max(at-maxExcerpt, 0), min(at+maxExcerpt, len(line))
+	for from > 0 && !utf8.RuneStart(line[from]) {
+		from--
+	}
+	for to < len(line) && !utf8.RuneStart(line[to]) {
+		to++
+	}
+	return string(line[from:to]), utf8.RuneCount(line[:from])
+}

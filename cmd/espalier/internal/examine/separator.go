@@ -1,0 +1,109 @@
+package examine
+
+// This file finds two objects in one document: what becomes of a file from which a ---
+// was lost. Of names that repeat the last one wins, so that pruning would remove the
+// first object without a trace.
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
+)
+
+// refuseSecond refuses a document that has a second object in it, and reports whether it
+// has.
+func (e *Examiner) refuseSecond(o *Object) bool {
+	name, again, first := findSecond(o.Doc.JSON)
+	if name == "" {
+		return false
+	}
+	count := position.From(o.Doc.JSON, errors.Position{})
+	f := finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleSeparator, First: o.Doc.Locate(count.At(first)), At: count.At(again)}
+	f.Message = fmt.Sprintf("a second object starts here: %q stands at %s, too, and only the last would be left; a missing %q?", name, f.First, o.Doc.Separator())
+	if name == "items" {
+		f.Message = fmt.Sprintf("a second list starts here: the objects of the first, at %s, would be lost; join the lists, or is a %q missing?", f.First, o.Doc.Separator())
+	}
+	e.add(o, f, o.Doc.Locate, name)
+	return true
+}
+
+// An occurrence is where a member stands in a JSON text, and its value; for metadata, what
+// it names.
+type occurrence struct {
+	at    int
+	value []byte
+}
+
+// identifying are the names of members of which an object has one.
+var identifying = []string{"apiVersion", "kind", "metadata", "items"}
+
+// findSecond returns with which name a second object starts in the JSON of one, and where
+// the name stands then and before; no name if there is one object. There are two if both
+// apiVersion and kind stand again, or if one of them has another value, or metadata
+// another name, and not just one where there was none; and in a List, if items stands again.
+func findSecond(js []byte) (name string, again, first int) {
+	if !slices.ContainsFunc(identifying, func(name string) bool { return locate.MayRepeat(js, name) }) {
+		return "", 0, 0
+	}
+	places := rootPlaces(js)
+	differs := func(name string) bool {
+		return slices.ContainsFunc(places[name], func(p occurrence) bool { return !bytes.Equal(p.value, places[name][0].value) })
+	}
+	isList := slices.ContainsFunc(places["kind"], func(p occurrence) bool { return bytes.HasSuffix(p.value, []byte(`List"`)) })
+	switch {
+	case len(places["apiVersion"]) > 1 && len(places["kind"]) > 1:
+	case differs("apiVersion"), differs("kind"), differs("metadata"):
+	case len(places["items"]) > 1 && isList:
+	default:
+		return "", 0, 0
+	}
+	for _, n := range identifying {
+		if p := places[n]; len(p) > 1 && (name == "" || p[1].at < again) {
+			name, again, first = n, p[1].at, p[0].at
+		}
+	}
+	return name, again, first
+}
+
+// rootPlaces returns where the identifying members stand in an object, as far as it can
+// be read.
+func rootPlaces(js []byte) map[string][]occurrence {
+	places := map[string][]occurrence{}
+	d := locate.NewDecoder(bytes.NewReader(js))
+	if d.PeekKind() != '{' {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil
+	}
+	for d.PeekKind() == '"' {
+		raw, err := d.ReadValue()
+		if err != nil {
+			break
+		}
+		length := len(raw)
+		at := int(d.InputOffset()) - length
+		name, err := jsonv2.AppendUnquote(nil, raw)
+		if err != nil || d.SkipValue() != nil {
+			break
+		}
+		value := bytes.TrimLeft(js[at+length:d.InputOffset()], ": \t\r\n")
+		if string(name) == "metadata" {
+			namespace, name := locate.NameIn(locate.NewDecoder(bytes.NewReader(value)))
+			if namespace == "" && name == "" {
+				continue // it is part of an object, and says nothing of another
+			}
+			value = []byte(namespace + "/" + name)
+		}
+		if slices.Contains(identifying, string(name)) {
+			places[string(name)] = append(places[string(name)], occurrence{at, value})
+		}
+	}
+	return places
+}

@@ -1,0 +1,60 @@
+// Package flagvalue has the kinds of flags that pflag does not have.
+package flagvalue
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A Choice is the value of a flag that takes one of a few words.
+type Choice struct {
+	Value  string
+	Values []string
+}
+
+func (c *Choice) String() string { return c.Value }
+
+func (c *Choice) Type() string { return strings.Join(c.Values, "|") }
+
+func (c *Choice) Set(s string) error {
+	if !slices.Contains(c.Values, s) {
+		return fmt.Errorf("must be %s", strings.Join(c.Values, ", "))
+	}
+	c.Value = s
+	return nil
+}
+
+// A FieldValidation is the choice of kubectl's --validate, where true and false are further
+// spellings.
+type FieldValidation struct{ Choice }
+
+func (v *FieldValidation) Set(s string) error {
+	if same, ok := map[string]string{"true": "strict", "false": "ignore"}[s]; ok {
+		s = same
+	}
+	return v.Choice.Set(s)
+}
+
+// Add adds a flag that takes one of a few words, which the shell completes.
+func Add(cmd *cobra.Command, c pflag.Value, name, shorthand, usage string) {
+	cmd.Flags().VarP(c, name, shorthand, usage)
+	must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(strings.Split(c.Type(), "|"), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// MarkRequired makes flags required.
+func MarkRequired(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		must(cmd.MarkFlagRequired(name))
+	}
+}
+
+// must is for errors that a misspelled name in this package causes.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,336 @@
+// Package input finds the files that arguments name and cuts them into documents:
+// YAML, JSON, one JSON object after the other or one a line, compressed or not.
+// A document is JSON, with the way back to lines and columns of its file. The
+// package only reads, and bounds what it reads.
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// stdinName is what standard input is called in messages.
+const stdinName = "<stdin>"
+
+// A Document is one object of the input, as JSON. It is valid until the next one
+// is read.
+type Document struct {
+	JSON   []byte
+	Text   []byte          // what json was made of
+	IsYAML bool            // and is not JSON itself
+	Number int             // counts the documents of the input from 1
+	Start  errors.Position // in the input
+	Base   int             // of json in that of the document, where this is an item of a List
+	Origin errors.Position // where text starts, which for an item is that of its List
+	// Locate turns a position in json into one of the input.
+	Locate func(errors.Position) errors.Position
+}
+
+// A Reader reads the documents of inputs, one after the other, and keeps its
+// buffers.
+type Reader struct {
+	bridge yamlbridge.Reader
+	js     []byte
+	file   []byte // of a small one
+	stream *bufio.Reader
+	gzip   gzip.Reader
+}
+
+// smallFile is up to which length a file is read at once.
+const smallFile = 1 << 20
+
+// Open opens an input.
+func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(name)
+}
+
+// DisplayName returns what an input is called in messages.
+func DisplayName(name string) string {
+	if name == "-" {
+		return stdinName
+	}
+	return name
+}
+
+// Documents yields the documents of an input, each with the error where it cannot
+// be read. An error of the input itself is the last. What is compressed with gzip
+// is decompressed.
+func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error] {
+	if small, ok := r.small(in); ok {
+		return r.Texts(name, small)
+	}
+	if r.stream == nil {
+		r.stream = bufio.NewReaderSize(nil, 64<<10)
+	}
+	r.stream.Reset(in)
+	content := r.stream
+	if head, _ := content.Peek(2); IsGzip(head) {
+		packed := &inflater{from: content}
+		if err := r.gzip.Reset(packed); err != nil {
+			return func(yield func(Document, error) bool) { yield(Document{}, err) }
+		}
+		packed.gzip = &r.gzip
+		content = bufio.NewReaderSize(inflated{packed}, 64<<10)
+	}
+	switch {
+	case isNDJSON(name):
+		return ndjsonDocuments(content)
+	case isJSON(name, content):
+		return jsonDocuments(content)
+	}
+	return r.yamlDocuments(streamed(content))
+}
+
+// Texts yields the documents of what is in memory.
+func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
+	switch {
+	case isNDJSON(name):
+		return ndjsonDocuments(bufio.NewReader(bytes.NewReader(content)))
+	case isJSON(name, bufio.NewReaderSize(bytes.NewReader(content), 16)):
+		return jsonDocuments(bytes.NewReader(content))
+	}
+	return r.yamlDocuments(inMemory(content))
+}
+
+func IsGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
+
+// small returns the content of a file that is small and not compressed, until the
+// next one is read. Where it is not ok, nothing was read.
+func (r *Reader) small(in io.Reader) (content []byte, ok bool) {
+	f, isFile := in.(*os.File)
+	if !isFile {
+		return nil, false
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > smallFile {
+		return nil, false
+	}
+	// One byte more says that it has not grown.
+	r.file = slices.Grow(r.file[:0], int(info.Size())+1)
+	n, err := f.ReadAt(r.file[:info.Size()+1], 0)
+	if err != io.EOF || IsGzip(r.file[:n]) {
+		return nil, false
+	}
+	return r.file[:n], true
+}
+
+// inMemory yields the documents of a YAML stream.
+func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
+	return func(yield func(yamlbridge.Document, error) bool) {
+		if isOneDocument(text) {
+			yield(yamlbridge.Document{Bytes: text, Origin: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}, nil)
+			return
+		}
+		for doc := range yamlbridge.Documents(text) {
+			if !yield(doc, nil) {
+				return
+			}
+		}
+	}
+}
+
+// isOneDocument reports whether a YAML stream is one document, as far as that can be
+// seen at once: it starts with a key, and there are no markers.
+func isOneDocument(text []byte) bool {
+	return len(text) > 0 && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z' || text[0] == '{') &&
+		!bytes.Contains(text, []byte("---")) && !bytes.Contains(text, []byte("..."))
+}
+
+// streamed yields the documents of a YAML stream, one in memory at a time. An error
+// is the last.
+func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
+	return func(yield func(yamlbridge.Document, error) bool) {
+		r := yamlbridge.NewDocumentReader(in)
+		for {
+			doc, err := r.Next()
+			if err == io.EOF || !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// isJSON says by the name of a file, or else by its first character, whether it is
+// JSON.
+func isJSON(name string, in *bufio.Reader) bool {
+	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
+	case ".json":
+		return true
+	case ".yaml", ".yml":
+		return false
+	}
+	for n := 1; ; n++ {
+		text, err := in.Peek(n)
+		if err != nil {
+			return false
+		}
+		switch text[n-1] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return text[n-1] == '{'
+		}
+	}
+}
+
+// jsonDocuments yields the JSON texts that stand after each other. They are only
+// cut here: what is wrong with one is for the decoder to say. Behind a broken one it goes
+// on where that is a line of many, as in NDJSON.
+func jsonDocuments(r io.Reader) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		in := &retainingReader{r: r, most: yamlbridge.MaxDocumentBytes, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+		dec, from := locate.NewDecoder(in), int64(0)
+		for n := 1; ; n++ {
+			in.pass(from + dec.InputOffset())
+			value, err := dec.ReadValue()
+			if err == io.EOF && n > 1 {
+				return
+			}
+			doc := Document{JSON: value, Number: n}
+			goesOn := err == nil
+			switch {
+			case err == nil:
+				in.pass(from + dec.InputOffset() - int64(len(value)))
+			case in.err != nil:
+				yield(doc, in.err)
+				return
+			default:
+				doc.JSON, goesOn = in.broken(from + errorOffset(err))
+			}
+			doc.Text = doc.JSON
+			doc.Start, doc.Origin = in.at, in.at
+			doc.Locate = func(p errors.Position) errors.Position { return position.Within(p, doc.Start) }
+			if !yield(doc, nil) || !goesOn {
+				return
+			}
+			if err != nil {
+				in.pass(in.at.Offset + int64(len(doc.JSON)))
+				in.given = 0
+				dec, from = locate.NewDecoder(in), in.at.Offset
+			}
+		}
+	}
+}
+
+// errorOffset returns where what a jsonv2.Decoder reads is broken.
+func errorOffset(err error) int64 {
+	if syntax := (*jsonv2.SyntacticError)(nil); stderrors.As(err, &syntax) {
+		return syntax.ByteOffset
+	}
+	return math.MaxInt64
+}
+
+// yamlDocuments yields the documents of a YAML stream as JSON.
+func (r *Reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		n := 0
+		for text, err := range texts {
+			n++
+			if err != nil {
+				yield(Document{Number: n}, err)
+				return
+			}
+			r.bridge.Origin = text.Origin
+			r.js, err = r.bridge.AppendJSON(r.js[:0], text.Bytes)
+			if !yield(Document{
+				JSON:   r.js,
+				Text:   text.Bytes,
+				IsYAML: true,
+				Number: n,
+				Start:  text.Origin,
+				Origin: text.Origin,
+				Locate: func(p errors.Position) errors.Position { return r.bridge.Position(int(p.Offset)) },
+			}, err) {
+				return
+			}
+		}
+	}
+}
+
+// Items returns the elements of the array called items, if the document, which
+// is an object, has one.
+func (d Document) Items() (items []Document, ok bool) {
+	dec := jsonv2.NewDecoder(bytes.NewReader(d.JSON), jsonv2.AllowDuplicateNames(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, false
+	}
+	count := position.From(d.JSON, errors.Position{})
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		if name.String() != "items" || dec.PeekKind() != '[' {
+			if dec.SkipValue() != nil {
+				return nil, false
+			}
+			continue
+		}
+		items, ok = nil, true
+		if _, err := dec.ReadToken(); err != nil {
+			return nil, false
+		}
+		for dec.PeekKind() != ']' {
+			value, err := dec.ReadValue()
+			if err != nil {
+				return nil, false
+			}
+			end := int(dec.InputOffset())
+			start := count.At(end - len(value))
+			items = append(items, Document{
+				JSON:   d.JSON[end-len(value) : end],
+				Text:   d.Text,
+				IsYAML: d.IsYAML,
+				Number: d.Number,
+				Origin: d.Origin,
+				Start:  d.Locate(start),
+				Base:   d.Base + int(start.Offset),
+				Locate: func(p errors.Position) errors.Position { return d.Locate(position.Within(p, start)) },
+			})
+		}
+		if _, err := dec.ReadToken(); err != nil {
+			return nil, false
+		}
+	}
+	return items, ok
+}
+
+// WithoutName returns an error of the system without the name of the file, which is
+// said before it.
+func WithoutName(err error) error {
+	var path *fs.PathError
+	if stderrors.As(err, &path) {
+		return fmt.Errorf("%s: %w", path.Op, path.Err)
+	}
+	return err
+}
+
+// Separator returns what stands between objects where a document is.
+func (d Document) Separator() string {
+	switch {
+	case !d.IsYAML:
+		return "}"
+	case d.Base > 0: // an item of a List
+		return "-"
+	}
+	return "---"
+}

@@ -1,0 +1,103 @@
+package input
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+)
+
+func TestJSONDocuments(t *testing.T) {
+	const stream = " {\"ä\":1}\r\n[2]\t3 \"é\"{]\r\n \r"
+	want := []struct {
+		json string
+		at   errors.Position
+	}{
+		{`{"ä":1}`, errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}},
+		{`[2]`, errors.Position{Offset: 11, Line: 2, Column: 1, ByteColumn: 1}},
+		{`3`, errors.Position{Offset: 15, Line: 2, Column: 5, ByteColumn: 5}},
+		{`"é"`, errors.Position{Offset: 17, Line: 2, Column: 7, ByteColumn: 7}},
+		{"{]\r\n \r", errors.Position{Offset: 21, Line: 2, Column: 10, ByteColumn: 11}},
+	}
+	check := func(r io.Reader) {
+		n := 0
+		for doc, err := range jsonDocuments(r) {
+			require.NoError(t, err)
+			require.Less(t, n, len(want))
+			assert.Equal(t, want[n].json, string(doc.JSON))
+			assert.Equal(t, want[n].at, doc.Start)
+			at := want[n].at
+			at.Offset, at.Column, at.ByteColumn = at.Offset+1, at.Column+1, at.ByteColumn+1
+			assert.Equal(t, at, doc.Locate(errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}))
+			n++
+			assert.Equal(t, n, doc.Number)
+		}
+		assert.Len(t, want, n)
+	}
+	check(strings.NewReader(stream))
+	check(iotest.OneByteReader(strings.NewReader(stream)))
+	check(iotest.DataErrReader(strings.NewReader(stream)))
+	for at := range stream {
+		check(io.MultiReader(strings.NewReader(stream[:at]), strings.NewReader(stream[at:])))
+	}
+}
+
+// TestJSONDocumentsBroken: of NDJSON only the broken lines are lost, and of what else is
+// broken nothing is taken for a document of its own.
+func TestJSONDocumentsBroken(t *testing.T) {
+	for stream, want := range map[string][]string{
+		"{\"a\":}\n{\"b\":1}\n":             {`{"a":}`, `{"b":1}`},
+		" {\"a\":1\r\n\r\n {\"b\":1}}\n{}":  {"{\"a\":1\r", `{"b":1}`, "}", "{}"},
+		"{\"a\":\"\n{\"b\":\"\n{\"c\":1}":   {`{"a":"`, `{"b":"`, `{"c":1}`},
+		"{\"a\":}\n{\"b\":":                 {`{"a":}`, `{"b":`},
+		"{}\n{\"a\":}":                      {"{}", `{"a":}`},
+		"{\"a\":[\n{\"b\":1},\n{,}\n]}\n{}": {"{\"a\":[\n{\"b\":1},\n{,}\n]}\n{}"},
+		"{,\n\"a\": 1\n}\n{}":               {"{,\n\"a\": 1\n}\n{}"},
+	} {
+		for _, r := range []io.Reader{strings.NewReader(stream), iotest.OneByteReader(strings.NewReader(stream)), iotest.DataErrReader(strings.NewReader(stream))} {
+			var got []string
+			for doc, err := range jsonDocuments(r) {
+				require.NoError(t, err)
+				assert.Equal(t, string(doc.JSON), stream[doc.Start.Offset:][:len(doc.JSON)])
+				assert.Equal(t, 1+strings.Count(stream[:doc.Start.Offset], "\n"), doc.Start.Line)
+				got = append(got, string(doc.JSON))
+			}
+			assert.Equal(t, want, got)
+		}
+	}
+}
+
+// TestJSONDocumentsNone: nothing is not a document, which the decoder says.
+func TestJSONDocumentsNone(t *testing.T) {
+	for _, stream := range []string{"", " \r\n "} {
+		n := 0
+		for doc, err := range jsonDocuments(strings.NewReader(stream)) {
+			n++
+			require.NoError(t, err)
+			assert.Empty(t, doc.JSON)
+			assert.Equal(t, int64(len(stream)), doc.Start.Offset)
+		}
+		assert.Equal(t, 1, n)
+	}
+}
+
+func TestRetainingReaderLimit(t *testing.T) {
+	in := &retainingReader{r: iotest.OneByteReader(strings.NewReader("12345")), most: 3}
+	text, err := io.ReadAll(in)
+	assert.Equal(t, "1234", string(text))
+	assert.ErrorAs(t, err, new(*errors.LimitError))
+	assert.Equal(t, err, in.err)
+
+	in = &retainingReader{r: iotest.OneByteReader(strings.NewReader("12345")), most: 3}
+	for at := range int64(5) {
+		n, err := in.Read(make([]byte, 9))
+		require.NoError(t, err, "what was passed does not count")
+		assert.Equal(t, 1, n)
+		in.pass(at)
+	}
+}

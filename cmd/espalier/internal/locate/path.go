@@ -1,0 +1,186 @@
+// Package locate follows paths into JSON texts: to a value, to the offset where it
+// starts, and to the name of an object. It knows no schema. Texts may be broken;
+// then it goes as far as they can be read.
+package locate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+)
+
+// FieldPath returns the steps as a path of the library.
+func FieldPath(steps []Step) (path errors.Path) {
+	for _, s := range steps {
+		if s.Index >= 0 {
+			path = path.Element(s.Index)
+		} else {
+			path = path.Child(s.Name)
+		}
+	}
+	return path
+}
+
+// LastName returns the name that a path ends with, or "" where it ends otherwise.
+func LastName(path errors.Path) (name string) {
+	for s := range path.Segments() {
+		name = s.Name
+	}
+	return name
+}
+
+// A Step leads from a value to one within it: to a member, or to an element.
+type Step struct {
+	Name  string
+	Index int // -1 for a member
+}
+
+// Field returns the step to a member.
+func Field(name string) Step { return Step{name, -1} }
+
+// Element returns the step to an element.
+func Element(index int) Step { return Step{Index: index} }
+
+// Fields returns the steps from member to member.
+func Fields(names ...string) []Step {
+	steps := make([]Step, len(names))
+	for i, name := range names {
+		steps[i] = Field(name)
+	}
+	return steps
+}
+
+// Parse reads a path: a JSON Pointer, or the spelling of the API server, such as
+// spec.containers[0].image. What stands in brackets and is no index is a name. In the
+// server's spelling names may have dots: those of the object decide, and fields are
+// called like what it has.
+func Parse(text string, js []byte) ([]Step, error) {
+	if strings.HasPrefix(text, "/") {
+		return parsePointer(text, js)
+	}
+	var steps []Step
+	for rest := withoutRoot(text, namesAt(js, nil)); rest != ""; {
+		var s Step
+		names := namesAt(js, steps)
+		s, rest = nextStep(rest, names)
+		if s.Index < 0 && s.Name == "*" && !slices.Contains(names, "*") {
+			return nil, fmt.Errorf("%q leads to several values: name one, as in spec.containers[0].image", text)
+		}
+		if s.Name == "" && s.Index < 0 {
+			return nil, fmt.Errorf("%q is no path: write it as spec.containers[0].image, or as a JSON Pointer", text)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// withoutRoot returns a path without the sign for the root that it may start with: a dot, or
+// that of JSONPath, unless the object has such a name.
+func withoutRoot(path string, names []string) string {
+	if below, ok := strings.CutPrefix(path, "$"); ok && (below == "" || below[0] == '.' || below[0] == '[') && !slices.Contains(names, "$") {
+		path = below
+	}
+	return strings.TrimPrefix(path, ".")
+}
+
+// nextStep cuts the first step off a path. names are those of the object that it
+// starts at.
+func nextStep(path string, names []string) (s Step, rest string) {
+	if inside, ok := strings.CutPrefix(path, "["); ok {
+		return nextKey(inside, len(names) == 0)
+	}
+	end := strings.IndexAny(path, ".[")
+	if end < 0 {
+		end = len(path)
+	}
+	for _, name := range names {
+		if len(name) > end && strings.HasPrefix(path, name) && (len(path) == len(name) || strings.IndexByte(".[", path[len(name)]) >= 0) {
+			end = len(name)
+		}
+	}
+	return Field(path[:end]), strings.TrimPrefix(path[end:], ".")
+}
+
+// nextKey cuts a step in brackets off, of which the first is gone already: a name,
+// quoted or not, or an index where these may be. The step is none where the second is
+// missing.
+func nextKey(path string, mayBeIndex bool) (s Step, rest string) {
+	if quoted, err := strconv.QuotedPrefix(path); err == nil {
+		if rest, ok := strings.CutPrefix(path[len(quoted):], "]"); ok {
+			key, _ := strconv.Unquote(quoted) // it is whole
+			return Field(key), strings.TrimPrefix(rest, ".")
+		}
+	}
+	key, rest, ok := strings.Cut(path, "]")
+	switch n, err := strconv.Atoi(key); {
+	case !ok:
+		return Field(""), ""
+	case err == nil && n >= 0 && mayBeIndex:
+		return Element(n), strings.TrimPrefix(rest, ".")
+	}
+	return Field(key), strings.TrimPrefix(rest, ".")
+}
+
+func parsePointer(text string, js []byte) ([]Step, error) {
+	p := jsonv2.Pointer(text)
+	if !p.IsValid() {
+		return nil, fmt.Errorf("%q is no JSON Pointer", text)
+	}
+	var steps []Step
+	for token := range p.Tokens() {
+		s := Field(token)
+		value, _ := Value(js, steps)
+		if n, err := strconv.Atoi(token); err == nil && value.Kind() == '[' {
+			s = Element(n)
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// Keys returns the steps as names and indices, as find takes them.
+func Keys(steps []Step) []string {
+	all := make([]string, len(steps))
+	for i, s := range steps {
+		if all[i] = s.Name; s.Index >= 0 {
+			all[i] = strconv.Itoa(s.Index)
+		}
+	}
+	return all
+}
+
+// Spelled returns a path as the API server spells it.
+func Spelled(steps []Step) string {
+	if len(steps) == 0 {
+		return "the root"
+	}
+	return FieldPath(steps).String()
+}
+
+// CutLast returns the path to the object that a member is in, and the member's name.
+func CutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
+	var last errors.Segment
+	first := true
+	for s := range path.Segments() {
+		switch {
+		case s.Gap > 0:
+			return parent, "", false
+		case first:
+		default:
+			parent = Append(parent, last)
+		}
+		last, first = s, false
+	}
+	return parent, last.Name, last.IsName
+}
+
+func Append(path errors.Path, s errors.Segment) errors.Path {
+	if s.IsName {
+		return path.Child(s.Name)
+	}
+	return path.Element(s.Index)
+}

@@ -1,0 +1,113 @@
+// Package proxy is a reverse proxy with Espalier's middleware in front of a
+// server, with TLS, metrics, timeouts and a graceful shutdown. Its Config has
+// flags, as options of Kubernetes' servers have.
+package proxy
+
+import (
+	stderrors "errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/middleware"
+	"github.com/espalier-dev/espalier/request"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Config is what the flags of proxy say.
+type Config struct {
+	upstream                              string
+	upstreamCA, upstreamCert, upstreamKey string
+	listen, tlsCert, tlsKey               string
+	adminListen                           string
+	crds                                  []string
+	find, action, patches, passUnknown    flagvalue.Choice
+	kubernetes                            bool
+	options                               middleware.Options
+	headerBytes                           int
+	headerTimeout, bodyTimeout            time.Duration
+	idleTimeout, shutdownTimeout          time.Duration
+}
+
+func NewConfig() *Config {
+	return &Config{
+		find:        flagvalue.Choice{Value: "path", Values: []string{"path", "kind"}},
+		action:      flagvalue.Choice{Value: "rewrite", Values: []string{"rewrite", "report"}},
+		patches:     flagvalue.Choice{Value: "check", Values: []string{"check", "pass"}},
+		passUnknown: flagvalue.Choice{Value: "groups", Values: []string{"none", "groups", "all"}},
+	}
+}
+
+func (c *Config) AddFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&c.upstream, "upstream", "", "URL of the server, http or https")
+	flags.StringArrayVar(&c.crds, "crd", nil, "file or folder with custom resource definitions; may be repeated")
+	flags.StringVar(&c.listen, "listen", "127.0.0.1:8080", "address for requests")
+	flags.StringVar(&c.adminListen, "admin-listen", "127.0.0.1:8081", "address for health and metrics, or nothing for none")
+	flagvalue.Add(cmd, &c.find, "find", "", "what says which schema a request is for: its path, or the kind of the object")
+	flagvalue.Add(cmd, &c.action, "action", "", "pass on what was decoded, or only report and pass on the body as it was sent")
+	flagvalue.Add(cmd, &c.patches, "patches", "", "check what can be checked and refuse the rest, or pass all untouched")
+	flagvalue.Add(cmd, &c.passUnknown, "pass-unknown", "", "which writes pass untouched that no definition is known for, by path: none, those for groups of which nothing is known and outside of /apis, or all")
+	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode as a kube-apiserver does to the letter, and refuse no more than it does")
+	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
+	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies that are compressed with gzip, and pass them on decompressed")
+	flags.Int64Var(&c.options.MaxBytes, "max-bytes", request.DefaultMaxBytes, "limit for one body")
+	flags.Int64Var(&c.options.MaxHeldBytes, "max-held-bytes", request.DefaultMaxHeldBytes, "limit for what all requests hold while they are decoded and passed on; those beyond it get a 503")
+	flags.StringVar(&c.tlsCert, "tls-cert", "", "file with the certificate chain for --listen, in PEM, which is read again when it has changed")
+	flags.StringVar(&c.tlsKey, "tls-key", "", "file with its key")
+	flags.StringVar(&c.upstreamCA, "upstream-ca", "", "file with the certificates that the server's is verified by, instead of the system's")
+	flags.StringVar(&c.upstreamCert, "upstream-cert", "", "file with a client certificate for the server")
+	flags.StringVar(&c.upstreamKey, "upstream-key", "", "file with its key")
+	flags.IntVar(&c.headerBytes, "max-header-bytes", 64<<10, "limit for the headers of a request")
+	flags.DurationVar(&c.headerTimeout, "header-timeout", 10*time.Second, "how long the headers of a request may take")
+	flags.DurationVar(&c.bodyTimeout, "body-timeout", time.Minute, "how long a body that is decoded may take; others may stop for so long, and must have 1 KiB/s on average after it")
+	flags.DurationVar(&c.idleTimeout, "idle-timeout", 2*time.Minute, "how long a connection may wait for its next request")
+	flags.DurationVar(&c.shutdownTimeout, "shutdown-timeout", 30*time.Second, "how long requests may take to end at a shutdown")
+	flagvalue.MarkRequired(cmd, "upstream", "crd")
+	cmd.MarkFlagsRequiredTogether("tls-cert", "tls-key")
+	cmd.MarkFlagsRequiredTogether("upstream-cert", "upstream-key")
+}
+
+// Check finds what is wrong with the arguments alone.
+func (c *Config) Check() (*url.URL, error) {
+	u, err := url.Parse(c.upstream)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("--upstream: %w", err)
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("--upstream must be a URL such as https://10.0.0.1:6443, not %q", c.upstream)
+	case u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+		return nil, stderrors.New("--upstream must be a URL without user, query and fragment")
+	case c.options.MaxBytes <= 0 || c.options.MaxHeldBytes <= 0 || c.headerBytes <= 0:
+		return nil, stderrors.New("limits must be greater than 0")
+	case c.headerTimeout <= 0 || c.bodyTimeout <= 0 || c.idleTimeout <= 0 || c.shutdownTimeout < 0:
+		return nil, stderrors.New("timeouts must be greater than 0")
+	}
+	return u, nil
+}
+
+// finder reads the definitions. Each --crd must have some: what a wrong one was for would
+// pass, or be refused.
+func (c *Config) finder() (request.Finder, error) {
+	catalog := schema.NewCatalog()
+	for _, name := range c.crds {
+		if err := schemas.AddDefinitions(catalog, name); err != nil {
+			return nil, err
+		}
+	}
+	var opts []decoder.Option
+	if c.kubernetes {
+		opts = append(opts, decoder.ServerRequests)
+	}
+	if c.find.Value == "kind" {
+		return request.ByKind(catalog, opts...), nil
+	}
+	unknown := map[string]request.Unknown{"none": request.PassNothing, "groups": request.PassUnknownGroups, "all": request.PassUnknown}
+	return request.Paths{Catalog: catalog, Unknown: unknown[c.passUnknown.Value], Decoder: opts}.Finder(), nil
+}

@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/request"
+)
+
+// metrics counts what becomes of bodies, and writes that in the text format of
+// Prometheus (version 0.0.4). There are as many series as there are kinds and
+// status codes. They are written here, as the client library of Prometheus would double what the
+// module depends on.
+type metrics struct {
+	mu        sync.Mutex
+	bodies    map[bodyLabels]uint64
+	findings  map[findingLabels]uint64
+	bytes     [2]uint64 // in, out
+	reading   histogram
+	decoding  histogram
+	upstreams uint64 // requests that failed there
+}
+
+type bodyLabels struct {
+	apiVersion, kind, validation string
+	code                         int // 0 where it was passed on
+}
+
+type findingLabels struct{ apiVersion, kind, finding string }
+
+func newMetrics() *metrics {
+	return &metrics{bodies: map[bodyLabels]uint64{}, findings: map[findingLabels]uint64{}}
+}
+
+// Observe counts a body.
+func (m *metrics) Observe(_ *http.Request, o request.Observation) {
+	labels := bodyLabels{validation: o.FieldValidation.String()}
+	if o.Resource != nil {
+		labels.apiVersion, labels.kind = o.Resource.APIVersion, o.Resource.Kind
+	}
+	if o.Refused != nil {
+		labels.code = o.Refused.Code
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.bodies[labels]++
+	for _, kind := range []errors.FindingKind{errors.UnknownField, errors.DuplicateField, errors.TypeMismatch} {
+		if n := o.Findings.Count(kind); n > 0 {
+			m.findings[findingLabels{labels.apiVersion, labels.kind, kind.String()}] += uint64(n)
+		}
+	}
+	if o.Omitted > 0 {
+		m.findings[findingLabels{labels.apiVersion, labels.kind, "omitted"}] += uint64(o.Omitted)
+	}
+	m.bytes[0] += uint64(o.BytesIn)
+	m.bytes[1] += uint64(o.BytesOut)
+	m.reading.add(o.Reading)
+	m.decoding.add(o.Decoding)
+}
+
+func (m *metrics) upstreamFailed() {
+	m.mu.Lock()
+	m.upstreams++
+	m.mu.Unlock()
+}
+
+// ServeHTTP writes the metrics.
+func (m *metrics) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	var b strings.Builder
+	m.write(&b)
+	_, _ = io.WriteString(w, b.String())
+}
+
+func (m *metrics) write(b *strings.Builder) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var series []string
+	for l, n := range m.bodies {
+		result := "passed"
+		if l.code != 0 {
+			result = strconv.Itoa(l.code)
+		}
+		series = append(series, sample("espalier_bodies_total", n,
+			"api_version", l.apiVersion, "kind", l.kind, "field_validation", l.validation, "result", result))
+	}
+	family(b, "espalier_bodies_total", "counter", "Bodies by what became of them: passed, or the status code of the answer.", series)
+	series = nil
+	for l, n := range m.findings {
+		series = append(series, sample("espalier_findings_total", n, "api_version", l.apiVersion, "kind", l.kind, "finding", l.finding))
+	}
+	family(b, "espalier_findings_total", "counter", "Findings in bodies.", series)
+	family(b, "espalier_received_bytes_total", "counter", "Bytes of bodies that were decoded, after decompression.",
+		[]string{sample("espalier_received_bytes_total", m.bytes[0])})
+	family(b, "espalier_passed_bytes_total", "counter", "Bytes of bodies that were passed on.",
+		[]string{sample("espalier_passed_bytes_total", m.bytes[1])})
+	family(b, "espalier_upstream_failures_total", "counter", "Requests that the upstream server did not answer.",
+		[]string{sample("espalier_upstream_failures_total", m.upstreams)})
+	m.reading.write(b, "espalier_reading_seconds", "How long it took until bodies were there.")
+	m.decoding.write(b, "espalier_decoding_seconds", "How long it took to decode bodies.")
+}
+
+// family writes the series of one metric, in a steady order.
+func family(b *strings.Builder, name, kind, help string, series []string) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
+	slices.Sort(series)
+	for _, s := range series {
+		b.WriteString(s)
+	}
+}
+
+var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+// sample is one line, with labels by turns names and values.
+func sample(name string, value any, labels ...string) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for i := 0; i+1 < len(labels); i += 2 {
+		b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+		b.WriteString(labels[i] + `="` + labelEscapes.Replace(labels[i+1]) + `"`)
+	}
+	if len(labels) > 0 {
+		b.WriteString("}")
+	}
+	fmt.Fprintf(&b, " %v\n", value)
+	return b.String()
+}
+
+// bounds are those of the buckets, in seconds: from what decoding 2 kB takes to what
+// a slow client does.
+var bounds = [...]float64{10e-6, 30e-6, 100e-6, 300e-6, 1e-3, 3e-3, 10e-3, 30e-3, 0.1, 0.3, 1, 3, 10, 30}
+
+// A histogram counts durations by buckets; the last is for those beyond the bounds.
+type histogram struct {
+	buckets [len(bounds) + 1]uint64
+	sum     float64
+}
+
+func (h *histogram) add(d time.Duration) {
+	seconds := d.Seconds()
+	i, _ := slices.BinarySearch(bounds[:], seconds)
+	h.buckets[i]++
+	h.sum += seconds
+}
+
+func (h *histogram) write(b *strings.Builder, name, help string) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name)
+	total := uint64(0)
+	for i, n := range h.buckets {
+		bound := "+Inf"
+		if i < len(bounds) {
+			bound = strconv.FormatFloat(bounds[i], 'g', -1, 64)
+		}
+		total += n
+		b.WriteString(sample(name+"_bucket", total, "le", bound))
+	}
+	b.WriteString(sample(name+"_sum", h.sum))
+	b.WriteString(sample(name+"_count", total))
+}

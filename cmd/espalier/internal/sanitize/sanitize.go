@@ -1,0 +1,113 @@
+// Package sanitize makes texts from outside safe to be written to terminals and
+// logs: those of objects, definitions, configurations, file names and flags. Such
+// a text must not end a line, move the cursor, or hide or reorder its neighbours.
+package sanitize
+
+// This file writes texts that come from outside, of objects, definitions, configurations,
+// names of files and values of flags, where people and programs read lines: on terminals and in
+// logs. Such a text must not end a line, move the cursor, or hide or reorder what is beside it.
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+)
+
+// IsSafe reports whether a character is seen as itself: it is no control or formatting
+// character, which the bidirectional and most of those without width are, and no space but
+// the common one. Line separators are spaces. It is the notion of package errors.
+func IsSafe(r rune) bool {
+	return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r)
+}
+
+// Text returns a text with each character that is not safe, and each byte that is not UTF-8,
+// as its escape in Go source. Whatever has come from outside is written through it, or, where
+// it stands alone, through printable.
+func Text(s string) string {
+	start := FirstUnsafe(s)
+	if start < 0 {
+		return s
+	}
+	b := append(make([]byte, 0, len(s)+16), s[:start]...)
+	for i := start; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if IsSafe(r) && (r != utf8.RuneError || n > 1) {
+			b = append(b, s[i:i+n]...)
+		} else {
+			quoted := fieldpath.AppendQuoted(nil, s[i:i+n])
+			b = append(b, quoted[1:len(quoted)-1]...)
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// FirstUnsafe returns where a text has its first character that is not safe, or -1.
+func FirstUnsafe(s string) int {
+	for i, r := range s {
+		if !IsSafe(r) || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
+			return i
+		}
+	}
+	return -1
+}
+
+// Name returns a name as it is if it is safe in a line, and else quoted.
+func Name(s string) string {
+	if quoted := fieldpath.AppendQuoted(nil, s); len(quoted) != len(s)+2 {
+		return string(quoted)
+	}
+	return s
+}
+
+// Lines makes the lines of a text of our own safe, in which names cannot end lines.
+func Lines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, "\t"))
+		lines[i] = line[:indent] + Text(line[indent:])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// JSON marshals a value to JSON in which every character that is not safe is escaped: it
+// reads the same, and may be shown by whatever shows text.
+func JSON(v any) (jsonv2.Value, error) {
+	js, err := jsonv2.Marshal(v, jsonv2.AllowInvalidUTF8(true))
+	if err != nil || FirstUnsafe(string(js)) < 0 {
+		return js, err
+	}
+	// What is not ASCII stands in strings only.
+	var b bytes.Buffer
+	for _, r := range string(js) {
+		switch {
+		case r == '\n' || IsSafe(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Visible is safe for a line of a file: each character keeps its place, so that what is
+// written below it points at the right one.
+func Visible(line string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return ' '
+		case r == utf8.RuneError || !IsSafe(r):
+			return '·'
+		}
+		return r
+	}, line)
+}

@@ -1,0 +1,74 @@
+package schemas
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
+)
+
+// A NearMiss says what an object without a schema was probably meant to be.
+type NearMiss struct {
+	// Known says that something of its type is known: the group, but for the case of its
+	// letters, so that the object is no stranger that may pass.
+	Known bool
+	Hint  string // ", did you mean ...?", or ""
+}
+
+// NearMiss looks at the type of an object for which there is no schema.
+func (s *Loaded) NearMiss(apiVersion, kind string) NearMiss {
+	group, _, hasVersion := strings.Cut(apiVersion, "/")
+	if !hasVersion && !s.groups[apiVersion] {
+		// A core kind, unless it is a group that has lost its version.
+		if same := s.foldedGroup(apiVersion); same != "" {
+			group = same
+		} else {
+			group = ""
+		}
+	}
+	meant, ok := group, s.groups[group]
+	if !ok {
+		if meant = s.foldedGroup(group); meant == "" {
+			return NearMiss{}
+		}
+	}
+	m := NearMiss{Known: true}
+	kinds := s.kinds[meant]
+	meantKind := kind
+	if !slices.Contains(kinds, kind) {
+		meantKind = suggest.Closest(kind, kinds)
+	}
+	switch {
+	case meantKind == "":
+	case meant != group || meant != "" && !strings.HasPrefix(apiVersion, group+"/"):
+		// The first of the versions, where the object has none of them.
+		versions := s.Catalog.Versions(meant, meantKind)
+		if len(versions) == 0 {
+			break
+		}
+		_, version, _ := strings.Cut(apiVersion, "/")
+		if !slices.Contains(versions, version) {
+			version = versions[0]
+		}
+		m.Hint = didYouMean("apiVersion", meant+"/"+version)
+	case meantKind != kind:
+		m.Hint = didYouMean("kind", meantKind)
+	}
+	return m
+}
+
+func didYouMean(what, name string) string {
+	return ", did you mean " + what + " " + fieldpath.Quoted(name) + "?"
+}
+
+// foldedGroup returns the group that differs from a name in the case of letters only, or "".
+func (s *Loaded) foldedGroup(name string) string {
+	for _, group := range slices.Sorted(maps.Keys(s.groups)) {
+		if group != "" && group != name && strings.EqualFold(group, name) {
+			return group
+		}
+	}
+	return ""
+}

@@ -1,0 +1,173 @@
+// Package yamlwriter writes JSON as YAML that every reader reads the same: those of
+// YAML 1.1, those of 1.2, and those that follow neither.
+package yamlwriter
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
+)
+
+// escapeUnsafe escapes what yaml.v3 takes for printable and is not safe. Such characters are in
+// strings in double quotes only: see yamlString.
+func escapeUnsafe(text []byte) []byte {
+	if sanitize.FirstUnsafe(string(bytes.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, text))) < 0 {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		switch {
+		case r == '\n' || r == '\t' || sanitize.IsSafe(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+// blockDepth is the depth from which on YAML is written in flow style: the
+// indentation of what is deep would be longer than the document.
+const blockDepth = 64
+
+// Document returns a JSON text as a YAML document with its members in the
+// same order.
+func Document(js []byte) ([]byte, error) {
+	node, err := yamlNode(jsonv2.NewDecoder(bytes.NewReader(js)), 0)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := yaml.NewEncoder(&b)
+	enc.SetIndent(2)
+	if err := enc.Encode(node); err != nil {
+		return nil, err
+	}
+	if err := enc.Close(); err != nil {
+		return nil, err
+	}
+	return escapeUnsafe(b.Bytes()), nil
+}
+
+func yamlNode(dec *jsonv2.Decoder, depth int) (*yaml.Node, error) {
+	t, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case '{', '[':
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		if t.Kind() == '[' {
+			n.Kind = yaml.SequenceNode
+		}
+		if depth >= blockDepth {
+			n.Style = yaml.FlowStyle
+		}
+		for k := dec.PeekKind(); k != '}' && k != ']'; k = dec.PeekKind() {
+			child, err := yamlNode(dec, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, child)
+		}
+		_, err := dec.ReadToken()
+		return n, err
+	case '"':
+		return yamlString(t.String(), depth > blockDepth), nil
+	default:
+		return &yaml.Node{Kind: yaml.ScalarNode, Value: yamlNumber(t.String())}, nil
+	}
+}
+
+// yamlNumber returns a number of JSON, or a word, as all readers of YAML take it for one:
+// by YAML 1.1 what has an exponent has a point and a sign in it, too.
+func yamlNumber(s string) string {
+	mantissa, exponent, ok := strings.Cut(strings.ToLower(s), "e")
+	if c := s[len(s)-1]; !ok || c < '0' || c > '9' {
+		return s
+	}
+	if !strings.Contains(mantissa, ".") {
+		mantissa += ".0"
+	}
+	if exponent[0] != '-' && exponent[0] != '+' {
+		exponent = "+" + exponent
+	}
+	return mantissa + "e" + exponent
+}
+
+// yamlString returns a string in the style in which it is read as the same string
+// everywhere: by readers of YAML 1.1 and of 1.2, and by those that go by neither.
+func yamlString(s string, inFlow bool) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
+	switch {
+	case inFlow:
+		n.Style = yaml.DoubleQuotedStyle
+	case isBlockText(s):
+		n.Style = yaml.LiteralStyle
+	case !isPlainText(s):
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// otherWords are those that some reader takes for a boolean, null or a number, in some
+// spelling (yaml.org/type, YAML 1.2.2 section 10.3): also e5, which has no digits in
+// front.
+var otherWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nil|nan|inf|infinity|e[-+]?[0-9]+)$`)
+
+// quantity is what starts with a digit and is no number to anybody: of bytes, of
+// processors, of time.
+var quantity = regexp.MustCompile(`^[0-9]+([KMGTPE]i|m|s|h)$`)
+
+// isPlainText reports whether a string is written without quotes. Readers differ in what
+// they take for a number, a time or a symbol, and change with their versions; so it is
+// not what they know that is quoted, but all that does not look like a word, a path or
+// a sentence.
+func isPlainText(s string) bool {
+	if quantity.MatchString(s) {
+		return true
+	}
+	if first, _ := utf8.DecodeRuneInString(s); !isLetter(first) && first != '/' || otherWords.MatchString(s) {
+		return false
+	}
+	last := rune(0)
+	for _, r := range s {
+		switch {
+		case last == ':' && r == ' ', unicode.IsControl(r):
+			return false
+		case isLetter(r), '0' <= r && r <= '9', r >= 0x80 && unicode.Is(unicode.M, r):
+		case !strings.ContainsRune(" _-./@+=~()'!?&*%^$;:,", r):
+			return false
+		}
+		last = r
+	}
+	return last != ' ' && last != ':'
+}
+
+func isLetter(r rune) bool { return unicode.IsLetter(r) && r != utf8.RuneError }
+
+// isBlockText reports whether a text has several lines, and is the same when it is
+// read back from a literal block.
+func isBlockText(s string) bool {
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool { return !sanitize.IsSafe(r) && r != '\t' }) {
+			return false
+		}
+	}
+	return strings.Contains(s, "\n") && !strings.HasPrefix(s, " ") && !strings.HasPrefix(s, "\t") && !strings.HasPrefix(s, "\n")
+}

@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package main
-
-import "os"
-
-// keepExtended does nothing: what a file has beside its mode differs by system.
-func keepExtended(_, _ *os.File) error { return nil }
