@@ -57,6 +57,7 @@ type Entry struct {
 	CRD        *CRD     // the definition; CRD.File names its file
 	Version    *Version // the element of CRD.Versions
 
+	opts    []Option // of the catalog
 	compile func() (*Program, error)
 }
 
@@ -237,7 +238,7 @@ func (a *adder) put(e Entry) error {
 }
 
 func (c *Catalog) entry(crd *CRD, v *Version) Entry {
-	e := Entry{APIVersion: crd.apiVersion(v.Name), Kind: crd.Kind, CRD: crd, Version: v}
+	e := Entry{APIVersion: crd.apiVersion(v.Name), Kind: crd.Kind, CRD: crd, Version: v, opts: c.opts}
 	e.compile = sync.OnceValues(func() (*Program, error) { return crd.compile(v, c.opts) })
 	return e
 }
@@ -260,15 +261,19 @@ func (c *CRD) Program(version string, opts ...Option) (*Program, error) {
 	return nil, &NotFoundError{APIVersion: c.apiVersion(version), Kind: c.Kind, Versions: names}
 }
 
-func (c *CRD) compile(v *Version, opts []Option) (*Program, error) {
-	s := v.Schema
-	if s == nil {
-		s = &Structural{Type: "object"}
+// compiled returns the schema that is compiled for the version.
+func (v *Version) compiled() *Structural {
+	if v.Schema == nil {
+		return &Structural{Type: "object"}
 	}
+	return v.Schema
+}
+
+func (c *CRD) compile(v *Version, opts []Option) (*Program, error) {
 	if c.PreserveUnknownFields {
 		opts = append(slices.Clip(opts), PreserveUnknownFields(true))
 	}
-	p, err := Compile(s, opts...)
+	p, err := Compile(v.compiled(), opts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s, kind %s: %w", c.source(), c.apiVersion(v.Name), c.Kind, err)
 	}

@@ -183,6 +183,23 @@ const (
 	root          // the resource itself
 )
 
+// roleOf returns the role of values of s below the root.
+func roleOf(s *Structural) role {
+	if s.XEmbeddedResource {
+		return embedded
+	}
+	return plain
+}
+
+// declared returns what s, whose values have the role r, declares for an
+// implicit field, or nil. At the root that does not count.
+func (r role) declared(s *Structural, name string) *Structural {
+	if r == root {
+		return nil
+	}
+	return s.Properties[name]
+}
+
 // A nodeKey is what a node is made from.
 type nodeKey struct {
 	schema *Structural
@@ -318,10 +335,8 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 		return c.any
 	case s == nil:
 		return c.none
-	case s.XEmbeddedResource:
-		return c.compile(s, m, embedded)
 	}
-	return c.compile(s, m, plain)
+	return c.compile(s, m, roleOf(s))
 }
 
 func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
@@ -425,7 +440,7 @@ const maxProperties = program.MaxFields - 3
 func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	if r != plain {
 		for _, name := range reserved {
-			c.reserved(name, s.Properties[name], r)
+			c.reserved(name, r.declared(s, name), r)
 			p.fields++
 		}
 	}

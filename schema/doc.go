@@ -56,6 +56,8 @@
 // preserved, where pruning resumes, what becomes of a null, and the defaults,
 // which are rendered, defaulted and pruned themselves. All of this is decided
 // when the program is made. The decoder does not look at schemas at all.
+// [Entry.Trace] follows one path through a program, and through its schema
+// beside it, for tools that explain what a decoder did.
 //
 // # Semantics
 //

@@ -69,15 +69,12 @@ type metaKey struct {
 }
 
 // reserved adds the edge for one of the implicit fields of a resource; s is what
-// the schema declares for it, or nil.
+// counts of what the schema declares for it, or nil.
 //
 // Pruning leaves these fields alone, and so does the dropping of nulls at the
 // root. What the schema declares in an embedded resource still says what becomes
 // of nulls and what is the default.
 func (c *compiler) reserved(name string, s *Structural, r role) {
-	if r == root {
-		s = nil
-	}
 	to := c.text
 	if name == "metadata" {
 		group := program.EmbeddedMetadata
@@ -147,10 +144,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 
 func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structural) {
 	declared := s.Properties[name]
-	child := declared
-	if child == nil {
-		child = s.value()
-	}
+	child := s.member(name)
 	null := c.null(child, program.DropNull)
 	if declared == nil && null == program.DefaultNull {
 		null = program.KeepNull // only declared fields are defaulted here

@@ -111,6 +111,15 @@ func (s *Structural) value() *Structural {
 	return s.AdditionalProperties.Schema
 }
 
+// member returns the schema of the members with a name, declared or not, or
+// nil.
+func (s *Structural) member(name string) *Structural {
+	if declared := s.Properties[name]; declared != nil {
+		return declared
+	}
+	return s.value()
+}
+
 // hasDefault reports whether s has a default; null is none, as in the server.
 func (s *Structural) hasDefault() bool {
 	if s.Default == nil { // in the first cache line; the length is not
