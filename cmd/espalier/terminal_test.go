@@ -82,7 +82,7 @@ func TestTerminal(t *testing.T) {
 	assert.Equal(t, command.ExitFindings, code)
 	assert.Contains(t, screen, "\x1b[31m-  shedule: x # why\x1b[m\n")
 	screen, _ = onTerminal(t, nil, "explain", "--crd", crd, "plan.yaml", "spec.shedule")
-	assert.Contains(t, screen, "\x1b[31mgoes\x1b[m\n")
+	assert.Contains(t, screen, "\x1b[31mis pruned\x1b[m\n")
 
 	// Nobody waits for a terminal to be typed into.
 	screen, code = onTerminal(t, nil, "check", "--crd", crd)

@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-const explainHelp = `Explain says why a field stays, goes or was defaulted: what the schema says on the
+const explainHelp = `Explain says why a field is kept, pruned or defaulted: what the schema says on the
 way to it, in which file and line, and the rule that decides.
 
 The path is written as in the messages of the API server, spec.containers[0].image,
@@ -42,7 +42,7 @@ func newExplainCommand(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "explain --crd FILE|DIR... FILE|- PATH",
 		DisableFlagsInUseLine: true,
-		Short:                 "Say why a field stays, goes or was defaulted",
+		Short:                 "Say why a field is kept, pruned or defaulted",
 		Long:                  explainHelp,
 		Example:               explainExamples,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -75,9 +75,6 @@ func (o *options) explain(s *schemas.Loaded, file, path string) (usage error) {
 	set.KeepAll, set.Sources, set.Explain = true, true, true
 	e := examine.New(set)
 	x := explain.Explainer{Painter: terminal.Painter(terminal.WantsColor(o.color.Value, o.stdout)), File: input.DisplayName(file)}
-	if o.semantics.Value == "kep" {
-		x.Semantics = schema.KEP
-	}
 	explained := 0
 	var list explain.ListPath
 	e.Read(file, o.stdin, func(obj *examine.Object) bool {
@@ -99,7 +96,11 @@ func (o *options) explain(s *schemas.Loaded, file, path string) (usage error) {
 			usage = err
 			return false
 		}
-		text, isKnown := x.Object(obj, entry, steps)
+		text, isKnown, err := x.Object(obj, entry, steps)
+		if err != nil {
+			o.fail(err)
+			return true
+		}
 		if err := report.WriteAll(o.stdout, text); err != nil {
 			o.fail(fmt.Errorf("writing the output: %w", err))
 			return false

@@ -5,9 +5,7 @@ package explain
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
@@ -20,89 +18,53 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A ListPath says which of the items of a List are meant by a path, and by what of it.
-type ListPath struct {
-	left   int // how many items are still to come
-	at     int // the index of the next one
-	only   int // the index of the one that the path names, or -1
-	within string
-}
-
-// itemPath is a path that starts at a List.
-var itemPath = regexp.MustCompile(`^(?:\$?\.?items\[(\d+)\](?:\.|$)?|/items/(\d+)(?:$|/))(.*)$`)
-
-// NewListPath returns the part of a path that is for the items of a List: items[0].spec.a is
-// spec.a of the first, and spec.a is that of all of them.
-func NewListPath(path string, items int) (ListPath, error) {
-	l := ListPath{left: items, only: -1, within: path}
-	m := itemPath.FindStringSubmatch(path)
-	if m == nil {
-		return l, nil
-	}
-	n, err := strconv.Atoi(m[1] + m[2])
-	if err != nil || n >= items {
-		return l, fmt.Errorf("the List has %s, and no items[%s]", finding.Count(items, "item"), m[1]+m[2])
-	}
-	l.only, l.within = n, m[3]
-	if m[2] != "" && m[3] != "" {
-		l.within = "/" + m[3]
-	}
-	return l, nil
-}
-
-// Next returns the path for the next object, and whether it is meant.
-func (l *ListPath) Next(path string) (within string, isMeant bool) {
-	if l.left == 0 {
-		return path, true // it is no item
-	}
-	l.left--
-	l.at++
-	return l.within, l.only < 0 || l.at-1 == l.only
-}
-
-// An Explainer says why what stands in objects is kept or not.
+// An Explainer writes explanations as text.
 type Explainer struct {
 	terminal.Painter
-	Semantics schema.Semantics
-	File      string
+	File string // the name of the file with the objects
 }
 
-// Object explains what becomes of the value at a path of an object. It is not known where
+// Object explains what becomes of the value at a path of an object. It is not known if
 // neither the object nor the schema has it.
-func (x *Explainer) Object(o *examine.Object, entry schema.Entry, steps []locate.Step) (text []byte, isKnown bool) {
-	way := walkSchema(entry, x.Semantics, steps)
-	fate := explain(o, way, steps)
+func (x *Explainer) Object(o *examine.Object, entry schema.Entry, path []locate.Step) (text []byte, isKnown bool, err error) {
+	trace, err := entry.Trace(locate.FieldPath(path))
+	if err != nil {
+		return nil, false, err
+	}
+	q := question{o, path, trace}
+	d := q.decide()
 	place := sanitize.Name(x.File)
-	at, depth := locate.Offset(o.Doc.JSON, locate.Keys(steps))
-	if depth == len(steps) && depth > 0 {
+	at, depth := locate.Offset(o.Doc.JSON, locate.Keys(path))
+	if depth == len(path) && depth > 0 {
 		c := position.From(o.Doc.JSON, errors.Position{})
 		place += ":" + o.Doc.Locate(c.At(at)).String()
 	}
 	o.Namespace, o.Name = locate.ObjectName(o.Doc.JSON)
 	for i := range o.Findings {
-		if f := &o.Findings[i]; f.Rule == finding.RuleDuplicate && f.Field == locate.FieldPath(steps) {
-			fate.hint = "it stands twice, at " + f.First.String() + " and " + f.At.String() + ": the last value wins"
+		if f := &o.Findings[i]; f.Rule == finding.RuleDuplicate && f.Field == locate.FieldPath(path) {
+			d.hint = "the name occurs twice, at " + f.First.String() + " and " + f.At.String() + ": the last value wins"
 		}
 	}
 	style := terminal.Green
-	if fate.goes {
+	if d.removed {
 		style = terminal.Red
 	}
-	text = fmt.Appendf(text, "%s %s of %s %s\n", x.Paint(terminal.Bold, place+":"), locate.Spelled(steps), o.Identity, x.Paint(style, sanitize.Text(fate.what)))
-	text = fmt.Appendf(text, "  because %s\n", sanitize.Text(fate.why))
-	if fate.hint != "" {
-		text = fmt.Appendf(text, "  %s\n", sanitize.Text(fate.hint))
+	text = fmt.Appendf(text, "%s %s of %s %s\n", x.Paint(terminal.Bold, place+":"), locate.Spelled(path), o.Identity, x.Paint(style, sanitize.Text(d.what)))
+	text = fmt.Appendf(text, "  because %s\n", sanitize.Text(d.why))
+	if d.hint != "" {
+		text = fmt.Appendf(text, "  %s\n", sanitize.Text(d.hint))
 	}
-	if why := refusals(o); len(why) > 0 && fate.rule != ruleTyped && fate.rule != ruleUndecoded {
+	if why := refusals(o); len(why) > 0 && d.rule != ruleMistyped && d.rule != ruleUndecodable {
 		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", sanitize.Text(why[0]), map[bool]string{true: ", and more"}[len(why) > 1])
 	}
-	text = fmt.Appendf(text, "  rule: %s\n", fate.rule)
+	text = fmt.Appendf(text, "  rule: %s\n", d.rule)
 	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", sanitize.Name(entry.APIVersion), sanitize.Name(entry.Kind), sanitize.Name(entry.CRD.File))
-	lines := schemaLines(entry, way)
-	for i, w := range way {
-		text = fmt.Appendf(text, "    %s %s: %s\n", x.Paint(terminal.Bold, lines[i]), locate.Spelled(steps[:w.depth]), sanitize.Text(w.describe()))
+	steps := shown(trace)
+	lines := definitionLines(entry, steps)
+	for i, step := range steps {
+		text = fmt.Appendf(text, "    %s %s: %s\n", x.Paint(terminal.Bold, lines[i]), locate.Spelled(path[:i]), sanitize.Text(describe(step)))
 	}
-	return text, !fate.unknown
+	return text, !d.unknown, nil
 }
 
 // refusals returns for which of its values an object is refused.
