@@ -38,7 +38,7 @@ func TestReplaceLinks(t *testing.T) {
 	require.NoError(t, os.Link(a, b))
 	_, stderr, code := espalier("", "prune", "--crd", writeCRD, "--write", "--validate", "ignore", a)
 	assert.Equal(t, command.ExitInput, code)
-	assert.Equal(t, a+": error: the file has 2 names (hard links), of which all but one would keep the old content: make it a copy of its own first [unwritable]\n", stderr)
+	assert.Equal(t, a+": error: the file has 2 names (hard links), and all but one would keep the old content: make a copy of it first [unwritable]\n", stderr)
 	assert.Equal(t, tree+"x: 1\n", read(t, a))
 	infoA, err := os.Stat(a)
 	require.NoError(t, err)

@@ -66,7 +66,7 @@ func TestReplaceWaits(t *testing.T) {
 	require.NoError(t, held.Close())
 	assert.Error(t, cmd.Wait())
 	assert.Equal(t, command.ExitInput, cmd.ProcessState.ExitCode())
-	assert.Contains(t, stderr.String(), a+": error: it was changed by somebody else meanwhile, and is left as they made it: run the command again [unwritable]\n")
+	assert.Contains(t, stderr.String(), a+": error: somebody else has changed it meanwhile, and it is left as it is now: run the command again [unwritable]\n")
 	assert.Equal(t, tree+"# theirs\n", read(t, a))
 	alone(t, a)
 }
@@ -120,7 +120,7 @@ func TestReplaceStrangers(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1234, Gid: 1234}}
 	out, err := cmd.CombinedOutput()
 	assert.Error(t, err)
-	assert.Contains(t, string(out), "a.yaml: error: the file belongs to user 0 and group 0, and would not any more: let one edit it who may keep that [unwritable]")
+	assert.Contains(t, string(out), "a.yaml: error: the file belongs to user 0 and group 0, and would not any more: somebody has to edit it who can keep them [unwritable]")
 	assert.Equal(t, tree+"x: 1\n", read(t, a))
 	names, err := filepath.Glob(filepath.Join(dir, ".espalier-*"))
 	require.NoError(t, err)

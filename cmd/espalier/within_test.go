@@ -60,7 +60,7 @@ func TestWriteReach(t *testing.T) {
 	assert.Equal(t, command.ExitClean, code)
 	target, err := filepath.EvalSymlinks("out/secret.yaml")
 	require.NoError(t, err)
-	assert.Contains(t, stderr, filepath.Join("repo", "link.yaml")+": warning: leads out of the folder to "+target+", and is not edited: name it to have it edited [edit]\n")
+	assert.Contains(t, stderr, filepath.Join("repo", "link.yaml")+": warning: leads out of the folder to "+target+", and is not edited: name it as an argument to have it edited [edit]\n")
 	assert.NotContains(t, stderr, "inner")
 
 	// What is shown beforehand is what is done, each file once.
@@ -89,7 +89,7 @@ func TestConfigOwner(t *testing.T) {
 	t.Chdir(dir)
 	_, stderr, code := espalier("", "check", "--crd", crd, "a.yaml")
 	assert.Equal(t, command.ExitUsage, code)
-	assert.Contains(t, stderr, config.FileName+" belongs to another user, and is not read: name it with --config if you trust it, or do without with --config=")
+	assert.Contains(t, stderr, config.FileName+" belongs to another user and is not read: name it with --config if you trust it, or use none with --config=")
 	for _, args := range [][]string{{"--config", config.FileName}, {"--config="}} {
 		_, stderr, code = espalier("", append([]string{"check", "--crd", crd, "a.yaml"}, args...)...)
 		assert.Equal(t, command.ExitClean, code, stderr)

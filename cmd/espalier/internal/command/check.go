@@ -19,55 +19,56 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-const checkHelp = `Check says what the API server would drop, complain about or refuse, and on
-which line.
+const checkHelp = `Check reports what the API server would drop, warn about or refuse, and on which
+line.
 
-It reports, each under the name of its rule:
+Every finding has the name of a rule:
 
-  unknown-field    a field that the schema does not declare
-  duplicate-field  a name that stands twice in one object
-  type-mismatch    a value of another type than the schema gives
-  invalid-format   a time in metadata, or in a built-in kind a time, a quantity, a
-                   number of 32 bits or base64, that cannot be decoded
-  dropped-null     a null that the API server drops (a warning)
-  missing-schema   an object for which there is no schema
-  missing-type     an object without apiVersion or kind
-  invalid-schema   a custom resource definition that the API server refuses; one
-                   without spec.versions, or without both spec.group and spec.names,
-                   is a patch or an expectation and is passed over
+  unknown-field    the schema does not declare the field
+  duplicate-field  a name occurs twice in one object
+  type-mismatch    a value is not of the type that the schema gives
+  invalid-format   the server cannot decode a value: a time in metadata, or in a
+                   built-in kind a time, a quantity, a 32-bit number or base64
+  dropped-null     the API server drops a null (a warning)
+  missing-schema   there is no schema for the object
+  missing-type     the object has no apiVersion or no kind
+  invalid-schema   the API server refuses the custom resource definition; one without
+                   spec.versions, or without both spec.group and spec.names, is a
+                   patch or an expectation and is skipped
   missing-separator
-                   two objects in one document: a --- is missing
-  syntax, limit    a document that cannot be read
+                   one document holds two objects: a --- is missing
+  syntax, limit    the document cannot be read
 
-Names that stand twice are found in any YAML or JSON file; with
---ignore-missing-schemas that is all that is looked for where there is no schema.
-An object is still reported then whose group has schemas, and not for this kind or
-version, or differs from such a group in the case of letters or lacks the version.
-Values are not validated beyond what decoding takes: patterns, enumerations,
-required fields and rules in CEL are left to the server, and so are the formats in
-the schemas of custom resources.
+Duplicate names are found in any YAML or JSON file. With --ignore-missing-schemas,
+objects without a schema are checked for nothing else. Such an object is still
+reported if its group has schemas, but none for its kind or version, and if its group
+is a known one with other capitals or without its version.
 
-Unknown and duplicate fields are errors, as in kubectl; with --validate=warn they
-are warnings, and with --validate=ignore nothing. --fail-on says from which
-severity on findings make the command fail.
+Values are only validated as far as the server decodes them. Patterns, enumerations,
+required fields and CEL rules are left to the server, and so are the formats in the
+schemas of custom resources.
+
+Unknown and duplicate fields are errors, as in kubectl. With --validate=warn they are
+warnings, and with --validate=ignore they are not reported. --fail-on sets the
+severity from which on findings make the command fail.
 
 ` + inputHelp + `
 
-Output in text has one finding a line, file:line:column: severity: message
-[rule], on a terminal with the line of the file. The other formats are json (with
-an apiVersion), sarif (2.1.0), github (annotations of a workflow), junit and tap.
+Text output has one finding a line: file:line:column: severity: message [rule]. On a
+terminal the line of the file follows. The other formats are json (with an
+apiVersion), sarif (2.1.0), github (workflow annotations), junit and tap.
 
-Exit codes: 0 if nothing was found that --fail-on names; 1 if something was; 2 if
+Exit codes: 0 if there are no findings that --fail-on counts; 1 if there are; 2 if
 the arguments are wrong; 3 if something could not be read or written.`
 
-const inputHelp = `Input is JSON, one object or several after each other, or YAML, with any number
-of documents, compressed with gzip or not. A file whose name ends in .json is
-JSON, one that ends in .ndjson or .jsonl has a document on each line, one that ends
-in .yaml or .yml is YAML, and any other is JSON if it starts with {. What is
-compressed may become 32 MiB and a hundred times its size. Folders are searched for
-such files, in the order of their names, without those that start with a dot; links
-in them must lead to files. The items of a List are looked at one by one. What cannot be read is
-reported, and does not stop the rest.`
+const inputHelp = `Input is JSON, with one object or several in a row, or YAML with any number of
+documents, and may be compressed with gzip. The extension decides: .json is JSON,
+.ndjson and .jsonl have one document per line, .yaml and .yml are YAML. Other input is
+JSON if it starts with {, and else YAML. Compressed input may decompress to 32 MiB
+plus a hundred times its size. Folders are searched for files with these extensions,
+in the order of their names; names that start with a dot are skipped, and links must
+lead to files. The items of a List are treated as objects of their own. Input that
+cannot be read is reported and does not stop the rest.`
 
 const checkExamples = `  # What would the API server drop?
   espalier check --crd crds/ manifests/
@@ -78,14 +79,14 @@ const checkExamples = `  # What would the API server drop?
   # For code scanning.
   espalier check --crd crds/ -o sarif manifests/ >espalier.sarif
 
-  # Built-in kinds, too: fetch the cluster's schemas once.
+  # For built-in kinds, fetch the cluster's schemas once.
   kubectl get --raw /openapi/v3/apis/apps/v1 >apps.json
   espalier check --openapi apps.json deployment.yaml
 
-  # What a chart makes, leaving alone what there is no schema for.
+  # The output of a chart, without the objects that have no schema.
   helm template . | espalier check --crd crds/ --ignore-missing-schemas
 
-  # Only names that stand twice, in any YAML or JSON.
+  # Only duplicate names, in any YAML or JSON.
   espalier check --ignore-missing-schemas .`
 
 func newCheckCommand(p *process) *cobra.Command {
@@ -117,9 +118,9 @@ func newCheckCommand(p *process) *cobra.Command {
 	o.addInputFlags(cmd)
 	o.addSchemaFlags(cmd)
 	o.addReportFlags(cmd)
-	flagvalue.Add(cmd, &output, "output", "o", "form of the findings")
-	flagvalue.Add(cmd, &failOn, "fail-on", "", "what makes the command fail: nothing, errors, or warnings, too")
-	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "do not say how much was checked")
+	flagvalue.Add(cmd, &output, "output", "o", "output format")
+	flagvalue.Add(cmd, &failOn, "fail-on", "", "which findings make the command fail: none, errors, or warnings as well")
+	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "do not print a summary")
 	return cmd
 }
 
@@ -188,14 +189,14 @@ func (c *checker) summarize(given bool) {
 	s := &c.summary
 	text := fmt.Sprintf("%s in %s: %s", finding.Count(s.Objects, "object"), finding.Count(s.Files, "file"), foundText(s))
 	if s.Skipped > 0 {
-		text += fmt.Sprintf(", %d without a schema passed", s.Skipped)
+		text += fmt.Sprintf(", %d accepted without a schema", s.Skipped)
 	}
 	if s.Partial > 0 {
-		text += fmt.Sprintf(", %s passed over", finding.Count(s.Partial, "partial definition"))
+		text += fmt.Sprintf(", %s skipped", finding.Count(s.Partial, "partial definition"))
 	}
 	fmt.Fprintln(c.stderr, text)
 	if s.Missing > 0 && !given {
-		fmt.Fprintln(c.stderr, errNoSchemas.Error()+"; or let such objects pass with --ignore-missing-schemas")
+		fmt.Fprintln(c.stderr, errNoSchemas.Error()+"; or accept such objects with --ignore-missing-schemas")
 	}
 }
 

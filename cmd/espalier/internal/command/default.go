@@ -7,40 +7,40 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-const defaultHelp = `Default reads custom resources and writes them with the defaults of their schemas,
-as the API server inserts them: where a field is absent from an object that is
-there, and where it is null without being nullable. Nothing is removed, but for
-unknown fields in metadata; see espalier prune for that.
+const defaultHelp = `Default reads custom resources and writes them with the defaults of their schemas, as
+the API server inserts them: for a field that is absent from an object that is there,
+and for a null whose field is not nullable. Nothing is removed except unknown fields
+in metadata; see espalier prune for the others.
 
-The schema of an object is found by its apiVersion and kind among those that --crd
-and --openapi name. The objects go to standard output, each a document of its own.
-Kubernetes' own kinds are defaulted by code of the server, and their schemas have no
-defaults.
+The apiVersion and kind of an object lead to its schema, among those that --crd and
+--openapi name. The objects are written to standard output, each as a document of its
+own. The built-in kinds of Kubernetes are defaulted by the server's code; their
+schemas have no defaults.
 
-With --write nothing goes there. Instead, defaults are inserted into the files, behind
-the last member of the object that they belong to, and everything else stays as it
-stands, comments and style too. A file is replaced as a whole, and only after it was
-read again and had everything that it should; otherwise it is left as it is, with all of
-its documents, and that is an error: where anchors, aliases or merge keys are in the
-way, or names that stand twice, or where a document cannot be read or has no schema. A
-link in a folder that leads out of it is not followed. --diff shows what --write would do, and does nothing;
---list-changed lists the files that would change, or with --write those that have.
+With --write, nothing is written to standard output. Instead, defaults are inserted
+into the files, after the last member of the object that they belong to. The rest of a
+file is not touched, including its comments and style. A file is replaced as a whole.
+Before that, its new content is read again and must have all of its defaults.
+Otherwise the file is left as it is, with all of its documents, and that is an error.
+This happens if anchors, aliases, merge keys or duplicate names are in the way, and if
+a document cannot be read or has no schema. Links that lead out of a folder are not
+followed. --diff shows what --write would do without doing it; --list-changed lists the
+files that would change, or with --write those that did.
 
 ` + inputHelp + `
 
-Exit codes: 0 if nothing was found, or only warnings; 1 if there are findings
-and they are errors, or if --diff or --list-changed show a difference that is not
-written; 2 if the arguments are wrong; 3 if something could not be read, decoded
-or written.`
+Exit codes: 0 if there are no findings, or only warnings; 1 if there are findings and
+they are errors, or if --diff or --list-changed show a difference that is not written;
+2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
 
 const defaultExamples = `  # What will the API server make of this?
   espalier default --crd crds/ backupplan.yaml
 
-  # Write the defaults down, after a look at what that changes.
+  # Write the defaults into the files, after a look at the changes.
   espalier default --crd crds/ --diff manifests/
   espalier default --crd crds/ --write manifests/
 
-  # Which manifests leave something to defaults?
+  # Which manifests rely on defaults?
   espalier default --crd crds/ --list-changed manifests/`
 
 func newDefaultCommand(p *process) *cobra.Command {

@@ -18,20 +18,21 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-const explainHelp = `Explain says why a field is kept, pruned or defaulted: what the schema says on the
-way to it, in which file and line, and the rule that decides.
+const explainHelp = `Explain says why a field is kept, pruned or defaulted: what the schema says on the way
+to it, in which file and line, and which rule decides.
 
 The path is written as in the messages of the API server, spec.containers[0].image,
-with a $ before it or not, or as a JSON Pointer, /spec/containers/0/image. It may
-lead to a field that is not there: explain then says whether it has a default, and
-why that is not inserted. Where the file has several objects, each is explained that
-has a schema. The items of a List are objects of their own: items[0].spec.image is
-spec.image of the first.
+with or without a $ in front, or as a JSON Pointer, /spec/containers/0/image. It may
+lead to a field that is absent. Then explain says whether the field has a default, and
+why that default is not inserted. If the file has several objects, each one with a
+schema is explained. The items of a List are objects of their own: items[0].spec.image
+is spec.image of the first one.
 
-Exit codes: 0 if something was explained; 1 if no object of the file has a schema, or
-none has the field and no schema declares it; 2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
+Exit codes: 0 if something was explained; 1 if no object in the file has a schema, or
+if neither an object nor a schema has the field; 2 if the arguments are wrong; 3 if
+something could not be read, decoded or written.`
 
-const explainExamples = `  # Why has this field vanished?
+const explainExamples = `  # Why did this field vanish?
   espalier explain --crd crds/ backupplan.yaml spec.retention.dayly
 
   # Where does this value come from?
@@ -47,7 +48,7 @@ func newExplainCommand(p *process) *cobra.Command {
 		Example:               explainExamples,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return stderrors.New("explain takes a file, or - for standard input, and the path of a field")
+				return stderrors.New("explain takes two arguments: a file, or - for standard input, and the path of a field")
 			}
 			return nil
 		},
@@ -65,7 +66,7 @@ func newExplainCommand(p *process) *cobra.Command {
 		},
 	}
 	o.addSchemaFlags(cmd)
-	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
+	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto means on a terminal, unless NO_COLOR is set")
 	return cmd
 }
 

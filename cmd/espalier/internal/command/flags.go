@@ -71,23 +71,23 @@ func (o *options) addSchemaFlags(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder or a pattern; may be repeated")
 	flags.StringArrayVar(&o.openAPI, "openapi", nil, "`path` of OpenAPI v3 documents, as the API server publishes them under /openapi/v3; may be repeated")
-	flagvalue.Add(cmd, &o.semantics, "semantics", "", "that of a kube-apiserver, or that of KEP-2332 and KEP-575 where they differ")
-	flags.StringVar(&o.config, "config", config.FileName, "`file` with defaults for flags; by default the first of this name in the working folder or one above it in the repository; empty for none")
+	flagvalue.Add(cmd, &o.semantics, "semantics", "", "those of a kube-apiserver, or of KEP-2332 and KEP-575, which differ in details")
+	flags.StringVar(&o.config, "config", config.FileName, "`file` with defaults for flags; by default the first one of this name in the working folder or its parents, up to the root of the repository; empty for none")
 }
 
 func (o *options) addInputFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.names, "filename", "f", nil, "`path` to read: a file, a folder, a pattern, or - for standard input (the default); may be repeated")
-	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read the folders in folders, too")
-	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files that are worked on at the same time")
+	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read subfolders, too")
+	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files to work on at the same time")
 }
 
 func (o *options) addReportFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flagvalue.Add(cmd, &o.validate, "validate", "", "what unknown and duplicate fields are: errors, warnings or nothing; as in kubectl, true is strict and false is ignore")
-	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "let objects pass of whose group nothing is known, and what is no object")
-	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "let objects of a `kind` pass: Kind or group/version/Kind; may be repeated")
-	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
+	flagvalue.Add(cmd, &o.validate, "validate", "", "whether unknown and duplicate fields are errors, warnings or not reported; as in kubectl, true means strict and false means ignore")
+	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "accept objects whose group is unknown, and documents that are no objects")
+	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "accept objects of a `kind`, Kind or group/version/Kind, unchecked; may be repeated")
+	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto means on a terminal, unless NO_COLOR is set")
 }
 
 // inputs returns the files that are named by flags and arguments; what cannot be

@@ -11,43 +11,44 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 )
 
-const proxyHelp = `Proxy stands in front of a server of custom resources and decodes the bodies of
-POST, PUT and PATCH before that sees them, as a kube-apiserver does: unknown fields
-are removed, defaults are inserted, and findings are warnings or, with
-?fieldValidation=Strict, the answer. The server gets JSON.
+const proxyHelp = `Proxy runs in front of a server of custom resources. It decodes the bodies of POST, PUT
+and PATCH requests before the server sees them, as a kube-apiserver does: unknown
+fields are removed, defaults are inserted, and findings are returned as warnings or,
+with ?fieldValidation=Strict, as an error. The server receives JSON.
 
 The schema for a request is found by its path, /apis/GROUP/VERSION/..., among the
 custom resource definitions that --crd names, or with --find kind by the type of the
-object in the body. What cannot be decoded does not get to the server.
+object in the body. A body that cannot be decoded does not reach the server.
 
-What passes untouched, by path:
-  GET, HEAD, DELETE, OPTIONS    with whatever body; other methods are refused, post as well as MERGE
-  /apis/GROUP, /api, others     where --crd has no definition of the group, or with --pass-unknown all
+These requests pass untouched, by path:
+  GET, HEAD, DELETE, OPTIONS    with any body; other methods are refused, as are post and MERGE
+  /apis/GROUP, /api, others     if --crd has no definition of the group, or with --pass-unknown all
   .../NAME/scale                of resources that are known
-Of a group that --crd has a definition of, versions, resources and subresources that are
-not declared are refused, so that nothing passes which was forgotten. --pass-unknown none
-refuses all writes that no definition is known for. Paths are refused if the server could take
-them for those of a known resource: with an element .. in any spelling, with characters
-other than ASCII letters, digits and -._~:@ below /api and /apis (but not behind .../proxy/), with
-names that are known only in another case.
+If --crd has a definition of a group, its undeclared versions, resources and
+subresources are refused, so that nothing passes by oversight. --pass-unknown none
+refuses all writes without a known definition. A path is refused if the server could
+read it as the path of a known resource: if it has an element .. in any spelling,
+characters other than ASCII letters, digits and -._~:@ below /api and /apis (except
+after .../proxy/), or a known name with other capitals.
 
-Connections are switched to websocket and SPDY/3.1 only, for what passes untouched and only
-by path; h2c, in which there are requests, is not passed on. Headers by which frameworks override
-the method are refused, those by which they override the path are dropped from writes. Of
-trailers those are dropped that were not announced, or that a request is read by.
+A connection can be upgraded to websocket and SPDY/3.1 only, for requests that pass
+untouched, and only by path. Upgrades to h2c, which would carry requests, are not
+passed on. Headers with which frameworks override the method are refused. Headers
+with which they override the path are dropped from writes, and so are trailers that
+were not announced or that change how a request is read.
 
-JSON patches cannot be checked without the object that they are for, and are refused
-unless --patches is pass, which passes all patches untouched: use it where the server
-prunes what comes out, as a kube-apiserver does. Merge patches and apply patches
-are checked by default.
+JSON patches cannot be checked without the object that they apply to. They are
+refused unless --patches is pass, which passes all patches untouched: use that if the
+server prunes the patched object, as a kube-apiserver does. Merge patches and apply
+patches are checked by default.
 
 Credentials in headers are passed on. Client certificates cannot be: the server sees
-that of --upstream-cert, if any, and then whoever reaches the proxy acts as its owner. Who may
-send what is for the server to decide, but it is asked after the body was decoded.
+the one of --upstream-cert, if there is one, and whoever reaches the proxy acts as its
+owner. The server decides who may send what, but only after the body was decoded.
 
-Health and metrics are on an address of their own: /healthz, /readyz, which fails
-once the proxy is shutting down, and /metrics for Prometheus. SIGINT and SIGTERM let
-requests end for --shutdown-timeout. Bodies are never logged.
+Health and metrics have an address of their own: /healthz, /readyz, which fails once
+the proxy is shutting down, and /metrics for Prometheus. After SIGINT or SIGTERM,
+requests have --shutdown-timeout to end. Bodies are never logged.
 
 Exit codes: 0 after a shutdown; 2 if the arguments are wrong; 3 if a file cannot be
 read or an address cannot be listened on.`
@@ -55,11 +56,11 @@ read or an address cannot be listened on.`
 const proxyExamples = `  # In front of a server on the same machine.
   espalier proxy --upstream http://127.0.0.1:8001 --crd crds/
 
-  # In front of a kube-apiserver, with TLS on both sides, deciding as it does to the letter.
+  # In front of a kube-apiserver, with TLS on both sides and exactly its decisions.
   espalier proxy --upstream https://10.0.0.1:6443 --upstream-ca ca.pem --crd crds/ \
     --listen :8443 --tls-cert cert.pem --tls-key key.pem --patches pass --kubernetes
 
-  # Only report what is found, in warnings and metrics, for webhooks of any path.
+  # Only report findings, in warnings and metrics, for webhooks on any path.
   espalier proxy --upstream http://127.0.0.1:9000 --crd crds/ --action report --find kind`
 
 func newProxyCommand(code *int) *cobra.Command {

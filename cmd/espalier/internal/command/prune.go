@@ -25,54 +25,53 @@ import (
 
 const pruneHelp = `Prune reads custom resources and writes them pruned and defaulted.
 
-The schema of an object is found by its apiVersion and kind among those that --crd
-and --openapi name. Unknown fields are removed, defaults are inserted, and of a
-name that stands twice in one object the last value wins. The objects go to
-standard output, each a document of its own.
+The apiVersion and kind of an object lead to its schema, among those that --crd and
+--openapi name. Unknown fields are removed and defaults are inserted. If a name occurs
+twice in one object, the last value wins. The objects are written to standard output,
+each as a document of its own.
 
-With --write nothing goes there. Instead, unknown fields and the values that did
-not win are removed from the files, and the rest of these stays as it stands:
-order, style and comments, but for those on the lines of a removed field,
-directly above it, or below it and indented deeper. A mapping of which nothing is
-left becomes {}. Defaults are not written: the API server inserts them, or see
-espalier default. --diff shows what --write would do, and does nothing;
---list-changed lists the files that would change, or with --write those that have.
+With --write, nothing is written to standard output. Instead, unknown fields and the
+values that did not win are removed from the files. The rest of a file is not touched:
+order, style and comments stay, except for comments on the lines of a removed field,
+directly above it, or below it with a deeper indentation. A mapping that loses all
+its members becomes {}. Defaults are not written: the API server inserts them, or see
+espalier default. --diff shows what --write would do without doing it; --list-changed
+lists the files that would change, or with --write those that did.
 
-A file is replaced as a whole, and only after it was read again, gave the same
-objects as before and nothing more to remove. Otherwise it is left as it is, with
-all of its documents, and that is an error: where one of them cannot be read or has
-no schema, where the lines of a field cannot be taken out, as with an anchor that is
-needed elsewhere, or where somebody else has changed the file meanwhile. Comments that
-look like code of a template or like directives, as yamllint's, stay, and a warning
-says so. Links in a folder that lead out of it are not followed.
+A file is replaced as a whole. Before that, its new content is read again, and must
+give the same objects as before with nothing more to remove. Otherwise the file is
+left as it is, with all of its documents, and that is an error. This happens if a
+document cannot be read or has no schema, if the lines of a field cannot be removed
+(because they hold an anchor that is used elsewhere, for example), and if somebody
+else has changed the file meanwhile. Comments that look like template code or like
+directives, such as those of yamllint, are kept, with a warning. Links that lead out of
+a folder are not followed.
 
-Unknown and duplicate fields are reported on standard error, one a line, as
-file:line:column. They are warnings by default, as in the API server, and errors
-with --validate=strict; objects and files are written in either case.
+Unknown and duplicate fields are reported on standard error, one per line, as
+file:line:column. They are warnings by default, as in the API server, and errors with
+--validate=strict. Objects and files are written in either case.
 
 ` + inputHelp + `
 
-One document of each file that is worked on is held in memory at a time, or with
---write and --diff the file. An object without a schema is an error; with
---ignore-missing-schemas it is written as it is, and reported on only where a name
-stands twice.
+Memory holds one document of each file that is being read, or with --write and --diff
+the whole file. An object without a schema is an error. With --ignore-missing-schemas
+it is written as it is, and only its duplicate names are reported.
 
-Exit codes: 0 if nothing was found, or only warnings; 1 if there are findings
-and they are errors, or if --diff or --list-changed show a difference that is not
-written; 2 if the arguments are wrong; 3 if something could not be read, decoded
-or written.`
+Exit codes: 0 if there are no findings, or only warnings; 1 if there are findings and
+they are errors, or if --diff or --list-changed show a difference that is not written;
+2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
 
 const pruneExamples = `  # Prune and default an object; warnings go to the terminal.
   espalier prune --crd crd.yaml -f backupplan.yaml
 
-  # In a pipe, one JSON object a line.
+  # In a pipe, with one JSON object per line.
   kubectl get backupplans -o json | espalier prune --crd crds/ -o ndjson
 
-  # Remove unknown fields from manifests, after a look at what that changes.
+  # Remove unknown fields from manifests, after a look at the changes.
   espalier prune --crd crds/ --diff manifests/
   espalier prune --crd crds/ --write manifests/
 
-  # Manifests that also hold objects of other kinds.
+  # Input that holds objects of other kinds as well.
   helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
 
 func newPruneCommand(p *process) *cobra.Command {
@@ -113,7 +112,7 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 			return errNoSchemas
 		}
 		if t.write && (len(t.names)+len(args) == 0 || slices.Contains(append(slices.Clip(t.names), args...), "-")) {
-			return stderrors.New("--write edits files, and standard input is none: name the files, or redirect the output without --write")
+			return stderrors.New("--write edits files, and standard input is not a file: name the files, or redirect the output without --write")
 		}
 		names, err := t.inputs(args)
 		if err != nil {
@@ -121,7 +120,7 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		}
 		if t.inPlace() {
 			names = input.Within(append(slices.Clip(t.names), args...), names, func(name, target string) {
-				fmt.Fprintf(t.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it to have it edited [%s]\n", sanitize.Visible(name), sanitize.Visible(target), finding.RuleEdit)
+				fmt.Fprintf(t.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it as an argument to have it edited [%s]\n", sanitize.Visible(name), sanitize.Visible(target), finding.RuleEdit)
 			})
 		}
 		t.run(names)
@@ -129,10 +128,10 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 	}
 	t.addInputFlags(cmd)
 	t.addSchemaFlags(cmd)
-	flagvalue.Add(cmd, &t.output, "output", "o", "form of the output: YAML documents, indented JSON, or one JSON object a line")
-	cmd.Flags().BoolVar(&t.write, "write", false, "change the files, and leave the rest of them as it stands")
+	flagvalue.Add(cmd, &t.output, "output", "o", "output format: YAML documents, indented JSON, or one JSON object per line")
+	cmd.Flags().BoolVar(&t.write, "write", false, "edit the files in place, and leave the rest of them as it is")
 	cmd.Flags().BoolVar(&t.diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
-	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change, or does")
+	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change or has changed")
 	t.addReportFlags(cmd)
 	return cmd
 }
@@ -248,7 +247,7 @@ func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit f
 		file, err = replace.Read(name)
 	}
 	if err == nil && input.IsGzip(file.Content) {
-		err = stderrors.New("is compressed, and is not edited: decompress it first")
+		err = stderrors.New("is compressed, and cannot be edited: decompress it first")
 	}
 	if err != nil {
 		fail(finding.RuleUnreadable, err)
@@ -287,4 +286,4 @@ func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit f
 }
 
 // errNotWhole is why nothing is written into a file.
-var errNotWhole = stderrors.New("the file is left as it is, with all of its documents: not all can be handled, see the errors in it")
+var errNotWhole = stderrors.New("the file is left as it is, with all of its documents, because of the errors in it")

@@ -34,15 +34,15 @@ const (
 	ExitPipe = 128 + 13
 )
 
-const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions,
-or of OpenAPI documents, as a kube-apiserver does, and without one: it says which
-fields are unknown or stand twice, and where, removes them, inserts defaults, and
-explains what it does.
+const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions
+or OpenAPI documents, as a kube-apiserver does, but without one. It reports unknown
+and duplicate fields with their lines, removes them, inserts defaults, and explains
+each decision.
 
-Flags can have defaults in a file ` + config.FileName + `, which is looked for in the working
-folder and above it, up to the root of the repository: crd, openapi, semantics,
-validate, failOn, ignoreMissingSchemas, skipKind and jobs, with paths relative to the
-file. One that belongs to another user than you or root is refused.`
+A file ` + config.FileName + ` can set defaults for flags. It is looked for in the
+working folder and its parents, up to the root of the repository. Its fields are crd,
+openapi, semantics, validate, failOn, ignoreMissingSchemas, skipKind and jobs; paths
+are relative to the file. A file that belongs to neither you nor root is refused.`
 
 const rootExamples = `  # What would the API server drop from these manifests?
   espalier check --crd crds/ manifests/
@@ -51,7 +51,7 @@ const rootExamples = `  # What would the API server drop from these manifests?
   espalier prune --crd crds/ --diff manifests/
   espalier prune --crd crds/ --write manifests/
 
-  # Why did a field vanish?
+  # Why did this field vanish?
   espalier explain --crd crds/ backupplan.yaml spec.retention.dayly`
 
 // Main runs the command with the arguments of the process, and returns its exit code.

@@ -17,7 +17,7 @@ import (
 func newSchemaCommand(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
-		Short: "Look at schemas: their faults, what is known, how they are read",
+		Short: "Validate, list, show and derive schemas",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -25,19 +25,20 @@ func newSchemaCommand(p *process) *cobra.Command {
 	return cmd
 }
 
-const schemaValidateHelp = `Validate says why the API server would refuse custom resource definitions: their
-schemas, names and versions, with its messages, and on which line. A field that a
-definition or a schema does not have is a fault. What is against the rules of the
-documents, but not refused, is a warning. Rules in CEL are not compiled.
+const schemaValidateHelp = `Validate says why the API server would refuse custom resource definitions: because
+of their schemas, names or versions. It uses the server's messages and adds the lines.
+A field that does not exist in definitions or schemas is an error. A violation of the
+documented rules that the server accepts is a warning. CEL rules are not compiled.
 
-A document that has neither apiVersion nor kind is taken for a schema, the value of
-openAPIV3Schema, if it has type: object, or properties that are mappings, and no
-$schema, as those of JSON Schema have it; in a file that is named, if it has any
-field of a schema. Other objects, and definitions that are only a part of one, as
-patches are, are passed over. A file that is named must have a definition or a schema.
+A document without apiVersion and kind is taken for a schema, the value of
+openAPIV3Schema, if it has type: object or properties that are mappings, and no
+$schema, which marks JSON Schema. In a file that is named as an argument, any field of
+a schema is enough. Other objects are skipped, and so are definitions that are only a
+part of one, such as patches. A file that is named as an argument must have a
+definition or a schema.
 
-Exit codes: 0 if nothing was found, or only warnings; 1 if there are faults; 2 if the
-arguments are wrong; 3 if something could not be read.`
+Exit codes: 0 if there are no findings, or only warnings; 1 if there are errors; 2 if
+the arguments are wrong; 3 if something could not be read.`
 
 func newSchemaValidateCommand(p *process) *cobra.Command {
 	o := newOptions(p, "strict")
@@ -58,7 +59,7 @@ func newSchemaValidateCommand(p *process) *cobra.Command {
 		},
 	}
 	o.addInputFlags(cmd)
-	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto is on a terminal, unless NO_COLOR is set")
+	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto means on a terminal, unless NO_COLOR is set")
 	return cmd
 }
 
@@ -112,6 +113,6 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool) {
 		return
 	}
 	if passed+partial > 0 {
-		fmt.Fprintf(o.stderr, "passed over: %s without a definition or a schema, %s\n", finding.Count(passed, "file"), finding.Count(partial, "partial definition"))
+		fmt.Fprintf(o.stderr, "skipped: %s without a definition or a schema, %s\n", finding.Count(passed, "file"), finding.Count(partial, "partial definition"))
 	}
 }

@@ -41,7 +41,7 @@ func newSchemaListCommand(p *process) *cobra.Command {
 		},
 	}
 	o.addSchemaFlags(cmd)
-	flagvalue.Add(cmd, &output, "output", "o", "form of the list: a table, or one JSON object a line")
+	flagvalue.Add(cmd, &output, "output", "o", "output format: a table, or one JSON object per line")
 	return cmd
 }
 
@@ -84,10 +84,10 @@ func newSchemaShowCommand(p *process) *cobra.Command {
 		Use:                   "show --crd FILE|DIR... [APIVERSION] KIND",
 		DisableFlagsInUseLine: true,
 		Short:                 "Show the program that a schema is compiled to",
-		Long: `Show writes the program that a schema is compiled to, as a listing: for each node,
-the types that its values may have, and for each name, * for those that are not
-declared and [] for elements, the node that it leads to and what happens to a null.
-Before it stands how much defaults add to documents at most.`,
+		Long: `Show prints the program that a schema is compiled to. For each node, the listing has
+the types that its values may have. For each name, * being undeclared names and []
+elements, it has the node that the name leads to and what happens to a null. A line
+above it says how much defaults can add to a document.`,
 		Example: `  espalier schema show --crd crds/ BackupPlan
   espalier schema show --crd crds/ backup.example.com/v1 BackupPlan`,
 		Args: cobra.RangeArgs(1, 2),
@@ -131,7 +131,7 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 		}
 	}
 	if shown == 0 {
-		return fmt.Errorf("no schema is called %s: see espalier schema list", strings.Join(args, " "))
+		return fmt.Errorf("there is no schema for %s: see espalier schema list", strings.Join(args, " "))
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 // expansion says how much the defaults of a program add to documents.
 func expansion(p *schema.Program) string {
 	e := p.Expansion()
-	text := fmt.Sprintf("defaults add %d bytes to a document at most", e.PerDocument)
+	text := fmt.Sprintf("defaults add at most %d bytes to a document", e.PerDocument)
 	if e.PerByte > 0 {
-		text += fmt.Sprintf(", and %.3g for each byte of it: the most below %s", e.PerByte, sanitize.Name(e.Field))
+		text += fmt.Sprintf(", and %.3g for each of its bytes, most of all below %s", e.PerByte, sanitize.Name(e.Field))
 	}
 	return text
 }

@@ -17,11 +17,11 @@ func newSchemaSkeletonCommand(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "skeleton [FILE|-]...",
 		DisableFlagsInUseLine: true,
-		Short:                 "Write the skeleton of OpenAPI schemas, by which objects are pruned",
-		Long: `Skeleton derives a schema for pruning from any OpenAPI v3 validation schema: it has
-all fields that are specified under properties anywhere in it, also under allOf,
-anyOf, oneOf and not, and none of the rest. Of a custom resource definition it writes
-one for each version.
+		Short:                 "Write the skeletons of OpenAPI schemas, which objects are pruned by",
+		Long: `Skeleton derives a schema for pruning from any OpenAPI v3 validation schema. The
+skeleton has all fields that the schema specifies under properties, including those
+under allOf, anyOf, oneOf and not, and nothing else. For a custom resource definition
+there is one skeleton per version.
 
 Exit codes: 0; 1 if a schema has no skeleton; 2 if the arguments are wrong; 3 if
 something could not be read.`,

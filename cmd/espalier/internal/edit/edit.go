@@ -58,10 +58,10 @@ func Apply(text []byte, edits []Edit) []byte {
 }
 
 // errOthers is returned where the text does not say what to do.
-var errOthers = errors.New("its text cannot be edited: what is to go cannot be taken out of its lines without changing something else; remove it by hand")
+var errOthers = errors.New("its text cannot be edited: removing the fields from their lines would change something else; remove them by hand")
 
 // errComment is returned where a comment is in the way that has to stay.
-var errComment = errors.New("its text cannot be edited: a comment that is code of a template or a directive is on the lines of what is to go; move it to a line of its own")
+var errComment = errors.New("its text cannot be edited: a comment that is template code or a directive is on the lines to be removed; move it to a line of its own")
 
 // JSON returns the edits that remove members from a JSON document. names are the
 // offsets at which their names start.
@@ -125,7 +125,7 @@ func (e *editor) check(edits []Edit, want []byte) error {
 		if syntax := (*espalier.SyntaxError)(nil); errors.As(err, &syntax) {
 			reason = syntax.Msg // its place is one in a text that nobody sees
 		}
-		return fmt.Errorf("its text cannot be edited: without what is to go it could not be read any more, %s; remove it by hand", reason)
+		return fmt.Errorf("its text cannot be edited: without the fields it could not be read any more, %s; remove them by hand", reason)
 	}
 	if !bytes.Equal(got, want) {
 		return errOthers
@@ -173,8 +173,8 @@ func copies(r *yamlbridge.Reader, objects []object) error {
 	for _, o := range objects {
 		for _, m := range o.members {
 			if at, from := r.Position(m.name), r.Definition(m.name); m.gone && at != from {
-				return fmt.Errorf("its text cannot be edited: a field that is to go comes to line %d from line %d of the document, through an alias or a merge key, "+
-					"and others have it from there, too; write down what is to stay in its place", at.Line, from.Line)
+				return fmt.Errorf("its text cannot be edited: a field to be removed comes to line %d from line %d of the document, through an alias or a merge key, "+
+					"and other places use it, too; write down there what is to be kept", at.Line, from.Line)
 			}
 		}
 	}

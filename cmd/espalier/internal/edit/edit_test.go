@@ -110,7 +110,7 @@ func TestYAML(t *testing.T) {
 
 // refused are documents of which the text alone does not say what to do.
 var refused = []struct{ name, text, want string }{
-	{"anchor that is needed", "x: &b {c: 1}\na: *b\n", `could not be read any more, unknown anchor "b"; remove it by hand`},
+	{"anchor that is needed", "x: &b {c: 1}\na: *b\n", `could not be read any more, unknown anchor "b"; remove them by hand`},
 	{"anchor of a mapping", "x: &b # b\n  c: 1 # d\na: *b # c\n", `unknown anchor "b"`},
 	{"anchor of a name", "&x x4: 4\na: *x\n", `unknown anchor "x"`},
 	{"anchor for a merge key", "xb: &b {e: 2}\nc:\n  <<: *b\n  z: 3\n", `unknown anchor "b"`},
@@ -196,7 +196,7 @@ func TestCopies(t *testing.T) {
 	}
 	for line, names := range map[int][]int{3: {at(`"d"`, 2)}, 5: {at(`"f"`, 3)}} {
 		_, _, err := YAML(text, names)
-		assert.ErrorContains(t, err, fmt.Sprintf("a field that is to go comes to line %d from line 2 of the document", line))
+		assert.ErrorContains(t, err, fmt.Sprintf("a field to be removed comes to line %d from line 2 of the document", line))
 	}
 	edits, _, err := YAML(text, []int{at(`"d"`, 1), at(`"d"`, 2), at(`"d"`, 3)})
 	assert.NoError(t, err)

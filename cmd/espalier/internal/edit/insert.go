@@ -27,7 +27,7 @@ type Insertion struct {
 }
 
 // errNotInserted is returned for a document that cannot be added to.
-var errNotInserted = errors.New("the defaults cannot be inserted into the text; other parts of it depend on where they would be")
+var errNotInserted = errors.New("the defaults cannot be inserted, because other parts of the text depend on their places")
 
 // InsertJSON returns the edits that make insertions into a JSON document.
 func InsertJSON(text []byte, insertions []Insertion) ([]Edit, error) {

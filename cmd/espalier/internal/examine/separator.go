@@ -25,7 +25,7 @@ func (e *Examiner) refuseSecond(o *Object) bool {
 	}
 	count := position.From(o.Doc.JSON, errors.Position{})
 	f := finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleSeparator, First: o.Doc.Locate(count.At(first)), At: count.At(again)}
-	f.Message = fmt.Sprintf("a second object starts here: %q stands at %s, too, and only the last would be left; a missing %q?", name, f.First, o.Doc.Separator())
+	f.Message = fmt.Sprintf("a second object starts here: %q is also at %s, and only the last object would be left; is a %q missing?", name, f.First, o.Doc.Separator())
 	if name == "items" {
 		f.Message = fmt.Sprintf("a second list starts here: the objects of the first, at %s, would be lost; join the lists, or is a %q missing?", f.First, o.Doc.Separator())
 	}

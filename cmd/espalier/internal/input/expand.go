@@ -59,7 +59,7 @@ func expandOne(name string, recursive bool) ([]string, error) {
 	for _, match := range matches {
 		if info, err := os.Stat(match); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			// Nobody has named it, and it may have no end.
-			errs = append(errs, fmt.Errorf("%s: is no regular file, and is not read", match))
+			errs = append(errs, fmt.Errorf("%s: is not a regular file, and is not read", match))
 			continue
 		}
 		some, err := expandOne(match, recursive)
@@ -96,7 +96,7 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // nobody may ever write into a pipe
 		case !slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
 		case d.Type() == fs.ModeSymlink && !isFileOrMissing(path):
-			errs = append(errs, fmt.Errorf("%s: links to what is no regular file, and is not read", path))
+			errs = append(errs, fmt.Errorf("%s: links to what is not a regular file, and is not read", path))
 		default:
 			names = append(names, path)
 		}

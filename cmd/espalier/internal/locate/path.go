@@ -68,10 +68,10 @@ func Parse(text string, js []byte) ([]Step, error) {
 		names := namesAt(js, steps)
 		s, rest = nextStep(rest, names)
 		if s.Index < 0 && s.Name == "*" && !slices.Contains(names, "*") {
-			return nil, fmt.Errorf("%q leads to several values: name one, as in spec.containers[0].image", text)
+			return nil, fmt.Errorf("%q leads to several values: name one of them, as in spec.containers[0].image", text)
 		}
 		if s.Name == "" && s.Index < 0 {
-			return nil, fmt.Errorf("%q is no path: write it as spec.containers[0].image, or as a JSON Pointer", text)
+			return nil, fmt.Errorf("%q is not a path: write it as spec.containers[0].image, or as a JSON Pointer", text)
 		}
 		steps = append(steps, s)
 	}
@@ -128,7 +128,7 @@ func nextKey(path string, mayBeIndex bool) (s Step, rest string) {
 func parsePointer(text string, js []byte) ([]Step, error) {
 	p := jsonv2.Pointer(text)
 	if !p.IsValid() {
-		return nil, fmt.Errorf("%q is no JSON Pointer", text)
+		return nil, fmt.Errorf("%q is not a JSON Pointer", text)
 	}
 	var steps []Step
 	for token := range p.Tokens() {

@@ -31,7 +31,7 @@ func keepExtended(f, of *os.File) error {
 	for _, name := range extended(f) {
 		if !slices.Contains(names, name) && !isPolicy(name) {
 			if err := unix.Fremovexattr(int(f.Fd()), name); err != nil {
-				return fmt.Errorf("the file would have the attribute %s, and cannot be without: %w", sanitize.Visible(name), err)
+				return fmt.Errorf("the file would get the attribute %s, which cannot be removed: %w", sanitize.Visible(name), err)
 			}
 		}
 	}

@@ -24,9 +24,9 @@ type File struct {
 }
 
 var (
-	errChanged   = stderrors.New("it was changed by somebody else meanwhile, and is left as they made it: run the command again")
-	errIrregular = stderrors.New("is no regular file: it cannot be edited in place")
-	errLong      = stderrors.New("is longer than 1 GiB, and is not edited")
+	errChanged   = stderrors.New("somebody else has changed it meanwhile, and it is left as it is now: run the command again")
+	errIrregular = stderrors.New("is not a regular file, and cannot be edited in place")
+	errLong      = stderrors.New("is longer than 1 GiB, and cannot be edited")
 )
 
 // Read reads a file, or what its links lead to. It is looked at before it is
@@ -78,7 +78,7 @@ func ReadLimited(r io.Reader) ([]byte, error) {
 // the rename, in which a program that takes no such lock can write what is lost.
 func (o *File) Replace(content []byte) (err error) {
 	if n := links(o.info); n > 1 {
-		return fmt.Errorf("the file has %d names (hard links), of which all but one would keep the old content: make it a copy of its own first", n)
+		return fmt.Errorf("the file has %d names (hard links), and all but one would keep the old content: make a copy of it first", n)
 	}
 	current, err := os.OpenFile(o.path, os.O_RDWR, 0)
 	if err != nil {

@@ -37,7 +37,7 @@ func Default(e *examine.Examiner, name string, content []byte, report func(findi
 	after := additionsIn(e, name, edited, func(finding.Outcome) {})
 	for i, f := range before {
 		if i == len(after) || !bytes.Equal(f.results, after[i].results) {
-			report(f.refused("with its defaults the document would be another; the file is left as it is"))
+			report(f.refused("with its defaults the document would mean something else; the file is left as it is"))
 			return content, nil
 		}
 	}
@@ -81,7 +81,7 @@ func additionsIn(e *examine.Examiner, name string, content []byte, report func(f
 }
 
 // errRepeated is why defaults are not written into a document.
-var errRepeated = stderrors.New("names stand twice in it, of which the last wins: remove the others with espalier prune --write before defaults are written")
+var errRepeated = stderrors.New("names occur twice in it: remove all but the last with espalier prune --write before defaults are written")
 
 // object notes what is to be inserted into an object.
 func (f *addition) object(o *examine.Object) {

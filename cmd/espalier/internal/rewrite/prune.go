@@ -138,7 +138,7 @@ func Prune(e *examine.Examiner, name string, content []byte, report func(finding
 	}
 	edited = edit.Apply(content, edits)
 	if m := changed(e, name, edited, before); m != nil {
-		report(m.refused("without its unknown and duplicate fields the document would be another; the file is left as it is"))
+		report(m.refused("without its unknown and duplicate fields the document would mean something else; the file is left as it is"))
 		return content, nil
 	}
 	return edited, edits
@@ -184,7 +184,7 @@ func editDocuments(content []byte, removals []*removal, report func(finding.Outc
 }
 
 // keptComment is said of comments that are not about a field alone.
-const keptComment = "the comment stays, though the field that it stood by goes: it looks like code of a template, or like a directive; see whether it is still right"
+const keptComment = "the comment is kept, though its field is removed, because it looks like template code or a directive: check that it is still right"
 
 // changed returns the first document of which the objects in an edited file are not
 // the same as before, or that still has something to be removed though it was edited;

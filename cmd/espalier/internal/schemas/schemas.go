@@ -161,7 +161,7 @@ type NothingFoundError struct {
 func (e *NothingFoundError) Error() string {
 	text := fmt.Sprintf("--%s %s: there are no %s", e.flag, e.name, e.of)
 	if info, err := os.Stat(e.name); err == nil && info.IsDir() {
-		text += "; of folders, files are read whose names end in .yaml, .yml or .json"
+		text += "; in folders, only files ending in .yaml, .yml or .json are read"
 	}
 	return text
 }
