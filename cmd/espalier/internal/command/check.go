@@ -124,7 +124,7 @@ func newCheckCommand(p *process) *cobra.Command {
 	return cmd
 }
 
-// A checker reports what is found in inputs.
+// A checker reports the findings in inputs.
 type checker struct {
 	*options
 	format    string
@@ -142,7 +142,7 @@ func (c *checker) run(names []string) {
 	onTerminal := terminal.Is(c.stdout)
 	set.Check, set.Sources = true, c.format == "text" && onTerminal
 	set.Names = c.format == "junit" || c.format == "tap"
-	r := report.New(c.format, c.stdout, report.TextPrinter{Painter: terminal.Painter(terminal.WantsColor(c.color.Value, c.stdout)), Sources: onTerminal})
+	r := report.New(c.format, c.stdout, report.TextPrinter{Painter: terminal.NewPainter(c.color.Value, c.stdout), Sources: onTerminal})
 	if err := c.report(r, set, names); err != nil {
 		c.fail(fmt.Errorf("writing the output: %w", err))
 		return
@@ -184,7 +184,7 @@ func (c *checker) report(r report.Reporter, set *examine.Settings, names []strin
 	return r.End(&c.summary)
 }
 
-// summarize says how much was checked, so that nobody takes silence for proof.
+// summarize prints how much was checked, so that nobody takes silence for proof.
 func (c *checker) summarize(given bool) {
 	s := &c.summary
 	text := fmt.Sprintf("%s in %s: %s", finding.Count(s.Objects, "object"), finding.Count(s.Files, "file"), foundText(s))

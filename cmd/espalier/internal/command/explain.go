@@ -70,12 +70,12 @@ func newExplainCommand(p *process) *cobra.Command {
 	return cmd
 }
 
-// explain explains a path in all objects of a file.
+// explain explains a path in each object of a file.
 func (o *options) explain(s *schemas.Loaded, file, path string) (usage error) {
 	set := o.settings(s)
 	set.KeepAll, set.Sources, set.Explain = true, true, true
 	e := examine.New(set)
-	x := explain.Explainer{Painter: terminal.Painter(terminal.WantsColor(o.color.Value, o.stdout)), File: input.DisplayName(file)}
+	x := explain.Explainer{Painter: terminal.NewPainter(o.color.Value, o.stdout), File: input.DisplayName(file)}
 	explained := 0
 	var list explain.ListPath
 	e.Read(file, o.stdin, func(obj *examine.Object) bool {

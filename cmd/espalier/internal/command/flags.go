@@ -21,15 +21,15 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A process is what surrounds the command: main in production, a test otherwise.
+// A process is the environment of a command: that of the real process, or that of a test.
 type process struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	code           int // so far
+	code           int // the exit code so far
 }
 
-// fail reports what is no fault of a single document, and sets the exit code. Whoever closes a
-// pipe knows.
+// fail reports an error that is not about a single document, and sets the exit code. A closed
+// pipe is not reported: whoever closed it knows.
 func (p *process) fail(err error) {
 	if stderrors.Is(err, syscall.EPIPE) {
 		p.code = ExitPipe
@@ -90,8 +90,8 @@ func (o *options) addReportFlags(cmd *cobra.Command) {
 	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto means on a terminal, unless NO_COLOR is set")
 }
 
-// inputs returns the files that are named by flags and arguments; what cannot be
-// found is reported.
+// inputs returns the files that flags and arguments name, and reports those that cannot be
+// found.
 func (o *options) inputs(args []string) ([]string, error) {
 	arguments := append(slices.Clip(o.names), args...)
 	if len(arguments) == 0 {
@@ -107,7 +107,7 @@ func (o *options) inputs(args []string) ([]string, error) {
 	return names, nil
 }
 
-// load reads the schemas. What is wrong with them is reported, and there are none.
+// load reads the schemas. If one of them is wrong, it is reported, and none is returned.
 func (o *options) load(opts ...schema.Option) (*schemas.Loaded, bool) {
 	if o.semantics.Value == "kep" {
 		opts = append(opts, schema.KEP)
@@ -127,7 +127,7 @@ func (o *options) load(opts ...schema.Option) (*schemas.Loaded, bool) {
 	return nil, false
 }
 
-// settings returns how objects are decoded.
+// settings returns the settings for examiners.
 func (o *options) settings(s *schemas.Loaded) *examine.Settings {
 	return &examine.Settings{
 		Loaded:        s,
@@ -137,5 +137,5 @@ func (o *options) settings(s *schemas.Loaded) *examine.Settings {
 	}
 }
 
-// errNoSchemas is for commands that can do nothing without them.
+// errNoSchemas is the error of commands that need schemas.
 var errNoSchemas = stderrors.New("there are no schemas: name custom resource definitions with --crd, or OpenAPI documents with --openapi, here or in " + config.FileName)

@@ -84,19 +84,19 @@ func newPruneCommand(p *process) *cobra.Command {
 	})
 }
 
-// A transformer writes what becomes of objects, or changes the files that they are in.
+// A transformer writes the results for objects, or edits the files with the objects.
 type transformer struct {
 	*options
 	compile []schema.Option
-	// edit returns the new content of a file, and the edits that lead to it.
+	// edit returns the new content of a file, and the edits that make it.
 	edit func(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit)
 
 	output             flagvalue.Choice
 	write, diff, lists bool
-	written            int // documents
+	written            int // how many documents
 }
 
-// command adds the flags to a command, and what it does.
+// command gives a command its flags and its function.
 func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 	t.output = flagvalue.Choice{Value: "yaml", Values: []string{"yaml", "json", "ndjson"}}
 	cmd.DisableFlagsInUseLine = true
@@ -136,7 +136,7 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// excluded says which flags were given of which only one may be.
+// excluded returns an error if two flags are given that exclude each other.
 func excluded(cmd *cobra.Command) error {
 	for _, pair := range [][2]string{{"write", "diff"}, {"write", "output"}, {"diff", "output"}, {"list-changed", "diff"}, {"list-changed", "output"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
@@ -146,7 +146,7 @@ func excluded(cmd *cobra.Command) error {
 	return nil
 }
 
-// inPlace reports whether files are edited, or are shown as they would be.
+// inPlace reports whether files are edited, or their edits are shown.
 func (t *transformer) inPlace() bool { return t.write || t.diff || t.lists }
 
 func (t *transformer) run(names []string) {
@@ -156,7 +156,7 @@ func (t *transformer) run(names []string) {
 	}
 	set := t.settings(s)
 	set.KeepAll, set.Sources = t.inPlace(), terminal.Is(t.stderr)
-	text := report.TextPrinter{Painter: terminal.Painter(terminal.WantsColor(t.color.Value, t.stderr)), Sources: set.Sources}
+	text := report.TextPrinter{Painter: terminal.NewPainter(t.color.Value, t.stderr), Sources: set.Sources}
 	colors := terminal.WantsColor(t.color.Value, t.stdout)
 	examiners := t.examiners(set)
 	if t.write {
@@ -183,7 +183,7 @@ func (t *transformer) run(names []string) {
 	}
 }
 
-// judge sets the exit code for what was found.
+// judge sets the exit code for an object or a file.
 func (t *transformer) judge(v *finding.Outcome) {
 	switch {
 	case v.IsFatal():
@@ -193,7 +193,7 @@ func (t *transformer) judge(v *finding.Outcome) {
 	}
 }
 
-// render makes the output of an object.
+// render makes the output for an object.
 func (t *transformer) render(o *examine.Object) {
 	if o.Result == nil || o.IsList {
 		return
@@ -214,7 +214,7 @@ func (t *transformer) render(o *examine.Object) {
 	}
 }
 
-// print writes what became of an object to standard output.
+// print writes the output for an object or a file to standard output.
 func (t *transformer) print(text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -226,7 +226,7 @@ func (t *transformer) print(text []byte) error {
 	return report.WriteAll(t.stdout, text)
 }
 
-// file changes a file, or shows what that would change.
+// file edits a file, or shows the edits.
 func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit func(*finding.Outcome) bool) {
 	whole := true
 	report := func(v finding.Outcome) {
@@ -259,7 +259,7 @@ func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit f
 		return
 	}
 	if !whole {
-		// Half of it would be something that nobody has asked for.
+		// Nobody has asked for half of the edits.
 		fail(finding.RuleEdit, errNotWhole)
 		return
 	}
@@ -285,5 +285,6 @@ func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit f
 	emit(&v)
 }
 
-// errNotWhole is why nothing is written into a file.
+// errNotWhole is the error for a file that is not written because one of its documents cannot
+// be edited.
 var errNotWhole = stderrors.New("the file is left as it is, with all of its documents, because of the errors in it")

@@ -22,15 +22,15 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 )
 
-// The exit codes. Where several apply, the highest counts.
+// The exit codes. If several apply, the highest one counts.
 const (
 	ExitClean    = 0
-	ExitFindings = 1 // there are findings, and they are errors
+	ExitFindings = 1 // there are findings that are errors
 	ExitUsage    = 2
-	ExitInput    = 3 // something cannot be read, decoded or written
+	ExitInput    = 3 // something could not be read, decoded or written
 
-	// ExitPipe is for an output that nobody reads any more: nothing is said of it, and the
-	// code is what shells have for SIGPIPE.
+	// ExitPipe is for an output whose reader is gone. It is what shells report for SIGPIPE, and
+	// nothing is printed.
 	ExitPipe = 128 + 13
 )
 
@@ -56,22 +56,22 @@ const rootExamples = `  # What would the API server drop from these manifests?
 
 // Main runs the command with the arguments of the process, and returns its exit code.
 func Main() int {
-	// What is written where nobody reads is an error first, so that files are in order
-	// before the process ends of it. The proxy goes on without its log.
+	// A write to a closed pipe returns an error first, so that files are left in order before
+	// the process ends. The proxy goes on without its log.
 	signal.Ignore(syscall.SIGPIPE)
 	code := Run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	// After an error, other files may still be worked on.
+	// After an error, workers may still be editing files.
 	replace.RemoveTemporary()
 	return code
 }
 
-// Run is the whole command: it is main without the process around it.
+// Run executes a command line and returns the exit code. It is Main without the process.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := &process{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRootCommand(p, os.Args[0])
 	root.SetArgs(args)
-	// The commands report what goes wrong with the input and set the code
-	// themselves: what comes back is about the arguments.
+	// The commands report errors of the input themselves, and set the exit code. An error that
+	// is returned is about the arguments.
 	if cmd, err := root.ExecuteC(); err != nil {
 		sanitize.WriteErrors(stderr, err)
 		fmt.Fprintf(stderr, "See '%s --help'.\n", cmd.CommandPath())
@@ -80,8 +80,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return p.code
 }
 
-// newRootCommand returns the command under the name that it was called by: as a plugin
-// it is a command of kubectl.
+// newRootCommand returns the root command, whose name depends on that of the program: as a
+// plugin it is a command of kubectl.
 func newRootCommand(p *process, calledAs string) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "espalier",
@@ -96,7 +96,7 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
 		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
 	root.SetIn(p.stdin)
-	root.SetOut(p.stdout) // which the commands for completion take now, and no later
+	root.SetOut(p.stdout) // before the completion commands are made, which take it over
 	root.SetErr(p.stderr)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
@@ -110,7 +110,7 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 	return root
 }
 
-// noSuchCommand is what is wrong with the name of a command.
+// noSuchCommand returns an error for a command that does not exist.
 func noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -123,7 +123,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return stderrors.New(text)
 }
 
-// renameExamples makes the examples those of a plugin of kubectl.
+// renameExamples turns the examples into those of a plugin of kubectl.
 func renameExamples(cmd *cobra.Command) {
 	cmd.Example = strings.ReplaceAll(cmd.Example, "espalier ", "kubectl espalier ")
 	for _, sub := range cmd.Commands() {
@@ -144,11 +144,11 @@ func newVersionCommand() *cobra.Command {
 	}
 }
 
-// release is the version that the binaries of a release are: the linker sets it. What go install
-// builds knows its version from the module.
+// release is the version of a release, which the linker sets. A binary that go install builds
+// has its version in the build information.
 var release string
 
-// versionText says which version this is, as far as the build knows.
+// versionText describes the version, as far as the build knows it.
 func versionText(info *debug.BuildInfo) string {
 	if info == nil {
 		return "espalier, version unknown"

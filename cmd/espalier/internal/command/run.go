@@ -1,7 +1,7 @@
 package command
 
-// This file takes a command over its inputs: workers with examiners, results in the
-// order of the files.
+// This file runs a command over its inputs, with an examiner for each worker. Results come in
+// the order of the files.
 
 import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 )
 
-// examiners returns one for each worker.
+// examiners returns an examiner for each worker.
 func (o *options) examiners(set *examine.Settings) []*examine.Examiner {
 	all := make([]*examine.Examiner, o.workers())
 	for i := range all {
@@ -19,17 +19,17 @@ func (o *options) examiners(set *examine.Settings) []*examine.Examiner {
 	return all
 }
 
-// workers returns how many inputs are worked on at the same time.
+// workers returns how many inputs are examined at the same time.
 func (o *options) workers() int { return min(max(o.jobs, 1), 256) }
 
-// each works on inputs and takes what comes of them in their order, with a progress
-// line where it takes long.
+// each calls work for the inputs in parallel, and take for the results in the order of the
+// inputs. It shows a progress line if this takes long.
 func (o *options) each(names []string, work func(worker int, name string, emit func(*finding.Outcome) bool), take func(name string, v *finding.Outcome) error) error {
 	p := terminal.NewProgress(o.stderr, len(names))
 	defer p.Clear()
 	return parallel.InOrder(o.workers(), names, func(worker int, name string, emit func(*finding.Outcome) bool) {
 		work(worker, name, emit)
-		emit(nil) // the input is done
+		emit(nil) // the end of the input
 	}, func(name string, v *finding.Outcome) error {
 		if v == nil {
 			p.Step()

@@ -63,8 +63,7 @@ func newSchemaValidateCommand(p *process) *cobra.Command {
 	return cmd
 }
 
-// named returns which arguments are files themselves, and not folders or patterns in which
-// they are looked for.
+// named returns which arguments are files, and not folders or patterns.
 func named(arguments []string) map[string]bool {
 	files := map[string]bool{}
 	if len(arguments) == 0 {
@@ -77,8 +76,8 @@ func named(arguments []string) map[string]bool {
 	return files
 }
 
-// validateSchemas reports the faults of the definitions and schemas in files. Those in isNamed
-// must have one.
+// validateSchemas reports the faults of the definitions and schemas in files. Each file in
+// isNamed must have a definition or a schema.
 func (o *options) validateSchemas(names []string, isNamed map[string]bool) {
 	s, ok := o.load()
 	if !ok {
@@ -86,7 +85,7 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool) {
 	}
 	set := o.settings(s)
 	set.Check, set.Sources, set.IgnoreMissing = true, terminal.Is(o.stdout), true
-	text := report.TextPrinter{Painter: terminal.Painter(terminal.WantsColor(o.color.Value, o.stdout)), Sources: set.Sources}
+	text := report.TextPrinter{Painter: terminal.NewPainter(o.color.Value, o.stdout), Sources: set.Sources}
 	examiners := o.examiners(set)
 	var partial, passed int
 	err := o.each(names, func(worker int, name string, emit func(*finding.Outcome) bool) {

@@ -45,7 +45,7 @@ func newSchemaListCommand(p *process) *cobra.Command {
 	return cmd
 }
 
-// A listing is what schema list says about a kind.
+// A listing is the entry of schema list for a kind.
 type listing struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -108,7 +108,7 @@ above it says how much defaults can add to a document.`,
 	return cmd
 }
 
-// show writes the listings of a kind, in all versions unless one is named.
+// show prints the programs of a kind, for all versions or for the one that is named.
 func (o *options) show(catalog *schema.Catalog, args []string) error {
 	apiVersion, kind := "", args[len(args)-1]
 	if len(args) == 2 {
@@ -136,7 +136,7 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 	return nil
 }
 
-// expansion says how much the defaults of a program add to documents.
+// expansion describes how much the defaults of a program add to documents.
 func expansion(p *schema.Program) string {
 	e := p.Expansion()
 	text := fmt.Sprintf("defaults add at most %d bytes to a document", e.PerDocument)

@@ -52,7 +52,7 @@ func (o *options) skeletons(names []string) {
 	t := transformer{options: o, output: flagvalue.Choice{Value: "yaml"}}
 	for _, name := range names {
 		e.Read(name, o.stdin, func(obj *examine.Object) bool {
-			// What a definition has besides is no matter here.
+			// Unknown fields of a definition do not matter here.
 			obj.Findings = slices.DeleteFunc(obj.Findings, func(f finding.Finding) bool { return f.Rule == finding.RuleUnknown })
 			for _, steps := range examine.SchemasIn(obj) {
 				e.Skeleton(obj, steps)

@@ -18,16 +18,16 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// FileName is what the file is called that has defaults for flags.
+// FileName is the name of the file.
 const FileName = ".espalier.yaml"
 
-// maxConfigBytes bounds the file.
+// maxConfigBytes is the limit for its length.
 const maxConfigBytes = 1 << 20
 
-// A setting is a member of the configuration: the default for a flag.
+// A setting is a field of the file: the default for a flag.
 type setting struct {
 	name, flag string
-	isPath     bool // relative to the file
+	isPath     bool // which is relative to the file
 	schema     string
 }
 
@@ -42,9 +42,9 @@ var settings = []setting{
 	{"jobs", "jobs", false, "integer"},
 }
 
-// schemaOf is the schema of the file: its faults are found as those of any
-// other object.
-func schemaOf() *schema.Structural {
+// configSchema returns the schema of the file, with which its faults are found as in any other
+// object.
+func configSchema() *schema.Structural {
 	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{}}
 	for _, c := range settings {
 		p := &schema.Structural{Type: c.schema}
@@ -56,10 +56,10 @@ func schemaOf() *schema.Structural {
 	return s
 }
 
-// find returns the path of the configuration for a folder: in it, or in the first
-// of those above it that has one, up to the root of the repository, where .git is. It is
-// empty where there is none. One that belongs to somebody else is an error, as with Git:
-// in a folder that others write to, it would say what is pruned.
+// find returns the path of the file for a folder: the one in it, or in the first of its parents
+// that has one, up to the root of the repository, which has .git. It returns "" if there is
+// none. As with Git, a file of another user is an error: it would decide what is pruned, and in
+// a shared folder anybody could write it.
 func find(dir string) (string, error) {
 	for {
 		name := filepath.Join(dir, FileName)
@@ -78,8 +78,8 @@ func find(dir string) (string, error) {
 	}
 }
 
-// Apply sets the flags of a command that were not given to what the
-// configuration says. The error is that of an argument.
+// Apply sets those flags of a command that were not given to the values in the file. The name
+// is that of --config. An error is one of the arguments.
 func Apply(flags *pflag.FlagSet, name string) error {
 	if !flags.Changed("config") {
 		dir, err := os.Getwd()
@@ -113,13 +113,13 @@ func Apply(flags *pflag.FlagSet, name string) error {
 	return nil
 }
 
-// read returns what a configuration says, by the names of its members.
+// read returns the values in a file by the names of the fields.
 func read(name string) (map[string]any, error) {
 	text, err := bounded.ReadFile(name, maxConfigBytes)
 	if err != nil {
 		return nil, err
 	}
-	program, err := schema.Compile(schemaOf(), schema.ResourceRoot(false), schema.CheckTypes(true))
+	program, err := schema.Compile(configSchema(), schema.ResourceRoot(false), schema.CheckTypes(true))
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func read(name string) (map[string]any, error) {
 	return values, nil
 }
 
-// apply sets a flag to a value of the configuration, which is in dir.
+// apply sets a flag to a value of a file in dir.
 func (c *setting) apply(flag *pflag.Flag, value any, dir string) error {
 	values, isList := value.([]any)
 	if !isList {

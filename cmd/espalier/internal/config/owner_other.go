@@ -4,5 +4,5 @@ package config
 
 import "os"
 
-// isStrangers cannot tell: here the mode of a file does not say who owns it.
+// isStrangers cannot tell: the mode of a file does not name its owner here.
 func isStrangers(os.FileInfo) bool { return false }

@@ -114,8 +114,8 @@ var refused = []struct{ name, text, want string }{
 	{"anchor of a mapping", "x: &b # b\n  c: 1 # d\na: *b # c\n", `unknown anchor "b"`},
 	{"anchor of a name", "&x x4: 4\na: *x\n", `unknown anchor "x"`},
 	{"anchor for a merge key", "xb: &b {e: 2}\nc:\n  <<: *b\n  z: 3\n", `unknown anchor "b"`},
-	{"another anchor of the name", "a: &b 1\nx: &b 2\nc: *b\n", "without changing something else"},
-	{"member that is merged", "a: {<<: {x: 1, b: 2}, c: 3}\n", "without changing something else"},
+	{"another anchor of the name", "a: &b 1\nx: &b 2\nc: *b\n", "would change something else"},
+	{"member that is merged", "a: {<<: {x: 1, b: 2}, c: 3}\n", "would change something else"},
 	{"tags", "%TAG !e! tag:yaml.org,2002:\n---\nx: &a !e!str b\nc: *a\n", `unknown anchor "a"`},
 }
 

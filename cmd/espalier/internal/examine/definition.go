@@ -13,13 +13,13 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// isDefinition reports whether objects of a kind define others.
+// isDefinition reports whether objects of a kind are custom resource definitions.
 func isDefinition(apiVersion, kind string) bool {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	return group == "apiextensions.k8s.io" && kind == "CustomResourceDefinition"
 }
 
-// CheckDefinition adds why the API server refuses the schemas of a custom resource
+// CheckDefinition adds a finding for each reason why the API server refuses a custom resource
 // definition, if the object is one.
 func (e *Examiner) CheckDefinition(o *Object) {
 	if o.Result == nil || o.Skipped || o.Partial || !isDefinition(o.APIVersion, o.Kind) {
@@ -48,24 +48,24 @@ func (e *Examiner) CheckDefinition(o *Object) {
 	}
 }
 
-// isPartial reports whether a definition is a part of one: a patch of kustomize, or what a
-// test expects. A whole one has spec.versions, or what was there before these, and at least
-// one of spec.group and spec.names, if its author has forgotten the other.
+// isPartial reports whether a definition is only a part of one, such as a patch for kustomize
+// or the expectation of a test. A whole definition has spec.versions, or its predecessors
+// spec.version and spec.validation, and at least one of spec.group and spec.names, in case its
+// author forgot the other.
 func isPartial(js []byte) bool {
 	has := func(name string) bool { return locate.Has(js, locate.Fields("spec", name)) }
 	return !has("versions") && !has("version") && !has("validation") || !has("group") && !has("names")
 }
 
-// addFault adds a fault of a schema at the place that it is about, or the one
-// nearest to it that is there.
+// addFault adds a fault of a schema at its place, or at the nearest place above that exists.
 func (e *Examiner) addFault(o *Object, severity finding.Severity, fault *errors.SchemaError) {
 	steps := fieldSteps(fault.Field)
 	if len(steps) > 0 && steps[0] == "openAPIV3Schema" {
-		steps = steps[1:] // a schema that stands alone
+		steps = steps[1:] // in a document that is only a schema
 	}
 	at, depth := locate.Offset(o.Doc.JSON, steps)
 	if hoisted := len(steps) > 1 && steps[1] == "validation"; hoisted && depth < 2 {
-		// The server speaks of a schema that all versions share as if it stood here.
+		// The server reports faults in a schema that all versions share as if it were here.
 		at, _ = locate.Offset(o.Doc.JSON, append([]string{"spec", "versions", "0", "schema"}, steps[2:]...))
 	}
 	name := ""
@@ -76,13 +76,13 @@ func (e *Examiner) addFault(o *Object, severity finding.Severity, fault *errors.
 	e.add(o, finding.Finding{Severity: severity, Rule: finding.RuleInvalidSchema, Message: fault.Error(), At: place.At(at), SchemaPath: fault.Field}, o.Doc.Locate, name)
 }
 
-// fieldSteps cuts the path of a schema error into the names and indices on the way:
+// fieldSteps splits the path of a schema error into names and indices:
 // spec.versions[0].schema.openAPIV3Schema.properties[a.b].
 func fieldSteps(field string) (steps []string) {
 	for field != "" {
 		if key, ok := strings.CutPrefix(field, "["); ok {
-			// Keys may hold anything: the bracket that counts is followed by what a path
-			// goes on with.
+			// A key may contain brackets. The one that ends it is followed by a dot, a bracket
+			// or nothing.
 			end := 0
 			for end < len(key) && (key[end] != ']' || end+1 < len(key) && key[end+1] != '.' && key[end+1] != '[') {
 				end++

@@ -20,25 +20,25 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Settings say how objects are decoded, and what is reported of them. They are
-// shared by all workers.
+// Settings say how objects are decoded, and which findings are reported. All workers share
+// them.
 type Settings struct {
 	*schemas.Loaded
 	Validation    decoder.FieldValidation
 	IgnoreMissing bool
-	SkipKinds     []string // kinds, or apiVersion/kind
-	// Check says that findings are what is wanted, and no results: duplicates are
-	// reported of objects without a schema, too, and nulls that are dropped.
+	SkipKinds     []string // kinds, or apiVersion/kind, that are not decoded by a schema
+	// Check asks for findings and not for results. Then duplicates in objects without a schema
+	// are reported as well, and nulls that are dropped.
 	Check bool
-	// KeepAll says that findings are kept that are not reported, as many as there are.
+	// KeepAll keeps findings that are not reported, up to MaxKept of them.
 	KeepAll bool
-	// Explain says that values of wrong types do not keep an object from having a result.
+	// Explain makes results of objects with values of wrong types as well.
 	Explain bool
-	Sources bool // findings have the lines that they are in
-	Names   bool // objects have their names, also where nothing is found
+	Sources bool // findings have their lines of source
+	Names   bool // objects without findings have their names, too
 }
 
-// How many findings of one object are kept under KeepAll, and how much memory they may take.
+// How many findings of one object KeepAll keeps, and how much memory they may take.
 const (
 	MaxKept      = 10_000
 	maxKeptBytes = 16 << 20
@@ -58,21 +58,20 @@ func New(s *Settings) *Examiner {
 	return &Examiner{Settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}, formats: map[*schema.Program]*schema.Structural{}}
 }
 
-// An Object is what came of one document, of an item of a List, or of what is
-// around the items of one.
+// An Object is a document that was examined, an item of a List, or a List without its items.
 type Object struct {
 	finding.Outcome
 	Doc     input.Document
-	Program *schema.Program  // it was decoded with
-	Decoder *decoder.Decoder // that has its findings
-	Result  []byte           // valid until the next object; nil where there is none
+	Program *schema.Program  // that decoded it
+	Decoder *decoder.Decoder // with its findings
+	Result  []byte           // valid until the next object; nil if it cannot be decoded
 	Items   []input.Document // of a List
-	// Mismatches are the values of wrong types of an object that is explained.
+	// Mismatches are the values of wrong types, under Explain.
 	Mismatches errors.List
 }
 
-// Input examines all documents of an input. An error of the input itself becomes a
-// verdict. It ends where visit says no.
+// Input examines the documents of an input until visit returns false. An error of the input is
+// visited as an object without a result.
 func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
 	for doc, err := range e.reader.Documents(name, in) {
 		if err != nil {
@@ -90,13 +89,13 @@ func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
 	}
 }
 
-// document examines one document, or the items of a List where it may be one.
+// document examines one document, and if it may be a List, its items.
 func (e *Examiner) document(doc input.Document, mayBeList bool, visit func(*Object) bool) bool {
 	o := &Object{Doc: doc}
 	o.Document, o.Start = doc.Number, doc.Start
 	apiVersion, kind, err := decoder.PeekType(doc.JSON)
 	o.APIVersion, o.Kind = apiVersion, kind
-	isNone := err != nil && stderrors.As(err, new(*errors.TypeError)) // no object of Kubernetes
+	isNone := err != nil && stderrors.As(err, new(*errors.TypeError)) // it has no apiVersion and kind
 	if (err == nil || isNone) && e.refuseSecond(o) {
 		return visit(o)
 	}
@@ -132,7 +131,7 @@ func (e *Examiner) document(doc input.Document, mayBeList bool, visit func(*Obje
 	return visit(o)
 }
 
-// withoutSchema examines an object for which there is no schema.
+// withoutSchema examines an object for whose kind there is no schema.
 func (e *Examiner) withoutSchema(o *Object, notFound error) {
 	switch {
 	case e.Check && isDefinition(o.APIVersion, o.Kind):
@@ -154,14 +153,14 @@ func (e *Examiner) withoutSchema(o *Object, notFound error) {
 	}
 }
 
-// errMissingType is reported of what is no object of Kubernetes.
+// errMissingType is the error for a document that is not an object of Kubernetes.
 var errMissingType = stderrors.New("object has no apiVersion or no kind")
 
 func (e *Examiner) skips(apiVersion, kind string) bool {
 	return slices.Contains(e.SkipKinds, kind) || slices.Contains(e.SkipKinds, apiVersion+"/"+kind)
 }
 
-// decode decodes an object and notes what is found.
+// decode decodes an object and adds its findings.
 func (e *Examiner) decode(o *Object, program *schema.Program) {
 	o.Program, o.Decoder = program, e.Decoder(program)
 	var err error
@@ -182,8 +181,8 @@ func (e *Examiner) decode(o *Object, program *schema.Program) {
 	}
 }
 
-// decodeAnyTypes makes a result of an object with values of wrong types: as if nobody looked
-// at types, and, where they are looked at in any case, with nulls in the place of the values.
+// decodeAnyTypes makes a result of an object with values of wrong types, by programs that do
+// not check types. Where types are always checked, as in metadata, nulls replace the values.
 func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
 	catalog, err := e.Untyped()
 	if err == nil {
@@ -205,19 +204,19 @@ func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
 	}
 	o.Result = e.Out
 	o.Mismatches = slices.DeleteFunc(typed, func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
-	if mismatch == nil { // positions are those in the document
+	if mismatch == nil { // else positions are those in the text with nulls
 		e.addFindings(o, o.Program, o.Decoder.Findings(), o.Decoder.Omitted())
 	}
 }
 
-// withNulls returns a JSON text with nulls in the place of the values that are of wrong types.
+// withNulls returns a JSON text with nulls in place of the values of wrong types.
 func withNulls(js []byte, wrong errors.List) []byte {
 	var out []byte
 	from := 0
 	for i := range wrong {
 		at := int(wrong[i].Position.Offset)
 		if at < from {
-			continue // it is within the one before
+			continue // it is within the previous one
 		}
 		d := jsonv2.NewDecoder(bytes.NewReader(js[at:]), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 		if d.SkipValue() != nil {
@@ -229,8 +228,8 @@ func withNulls(js []byte, wrong errors.List) []byte {
 	return append(out, js[from:]...)
 }
 
-// withinMismatches returns what is found in an object with values of wrong types: pruning
-// does not look at types.
+// withinMismatches returns the findings in an object with values of wrong types. They are those
+// of a program that does not check types, as pruning does not.
 func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 	catalog, err := e.Untyped()
 	if err != nil {
@@ -250,7 +249,8 @@ func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 		wrong[all[i].Path] = true
 	}
 	for _, f := range d.Findings() {
-		// What a value of the wrong type holds is not declared, and no mistake of its own.
+		// Fields within a value of the wrong type are undeclared, but the type is the only
+		// mistake.
 		if f.Kind != errors.UnknownField || len(wrong) == 0 || !isBelow(f.Path, wrong) {
 			all = append(all, f)
 		}
@@ -258,7 +258,7 @@ func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 	return all
 }
 
-// isBelow reports whether a path leads into one of others.
+// isBelow reports whether a path leads into one of the others.
 func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 	var at errors.Path
 	for s := range path.Segments() {
@@ -272,11 +272,10 @@ func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 	return false
 }
 
-// list examines what is around the items of a List, and then these. That the whole
-// is JSON is known.
+// list examines a List without its items, and then the items. The text is known to be JSON.
 func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) bool) bool {
 	o.IsList, o.Items = true, items
-	// Of the List itself, and not of its items, which are looked at one by one.
+	// These are the findings in the List itself. Its items are examined one by one.
 	o.Decoder = e.Decoder(e.List)
 	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
 		e.Refuse(o, err, o.Doc.Locate)
@@ -302,7 +301,7 @@ func (e *Examiner) Decoder(program *schema.Program) *decoder.Decoder {
 	if d == nil {
 		validation, limits := e.Validation, decoder.Limits{}
 		if e.KeepAll {
-			// What is found is what is removed, whether it is reported or not.
+			// Every finding is removed from the file, whether it is reported or not.
 			limits.Findings, limits.FindingBytes = MaxKept, maxKeptBytes
 			if validation == decoder.Ignore {
 				validation = decoder.Warn
@@ -314,7 +313,7 @@ func (e *Examiner) Decoder(program *schema.Program) *decoder.Decoder {
 	return d
 }
 
-// Read examines all documents of an input that is opened first.
+// Read opens an input and examines its documents.
 func (e *Examiner) Read(name string, stdin io.Reader, visit func(*Object) bool) {
 	in, err := input.Open(name, stdin)
 	if err != nil {
@@ -328,7 +327,7 @@ func (e *Examiner) Read(name string, stdin io.Reader, visit func(*Object) bool) 
 		e.Input(name, in, visit)
 		return
 	}
-	// What was to write there has probably failed.
+	// An empty standard input probably means that the command before the pipe has failed.
 	piped := &input.BlankDetector{R: in}
 	e.Input(name, piped, visit)
 	if piped.IsBlank() {

@@ -1,6 +1,6 @@
 package examine
 
-// This file turns what the library finds into what the command reports.
+// This file turns findings and errors of the library into findings of the command.
 
 import (
 	"bytes"
@@ -18,10 +18,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// inFile is for positions that are those in the file already.
+// inFile is for positions that are in the file already.
 func inFile(p errors.Position) errors.Position { return p }
 
-// addFindings adds what was found in an object, in the order of the document.
+// addFindings adds the findings in an object, in the order of the document.
 func (e *Examiner) addFindings(o *Object, program *schema.Program, found errors.List, omitted int) {
 	if len(found) == 0 && omitted == 0 {
 		return
@@ -75,7 +75,8 @@ type adviceKey struct {
 
 type adviceText struct{ suggestion, text string }
 
-// maxAdvice is for how many places advice is kept: mistakes repeat themselves.
+// maxAdvice is the number of places for which advice is kept, because the same mistake tends to
+// occur often.
 const maxAdvice = 1 << 12
 
 // advise returns what may have been meant by an unknown field.
@@ -102,15 +103,15 @@ func (e *Examiner) advise(program *schema.Program, path errors.Path) adviceText 
 	return a
 }
 
-// isNoTime reports whether a path is that of metadata.creationTimestamp: tools that
-// write manifests put a null there, and nobody misses it.
+// isNoTime reports whether a path is that of metadata.creationTimestamp. Tools that write
+// manifests put a null there, and nobody misses it.
 func isNoTime(path errors.Path) bool {
 	parent, name, _ := locate.CutLast(path)
 	return name == "creationTimestamp" && locate.LastName(parent) == "metadata"
 }
 
-// Refuse notes why there is no result for an object. toFile leads from the positions
-// in the error to those in the file.
+// Refuse adds the error because of which an object has no result. toFile turns positions in the
+// error into those in the file.
 func (e *Examiner) Refuse(o *Object, err error, toFile func(errors.Position) errors.Position) {
 	f := finding.Finding{Severity: finding.Error, Fatal: true}
 	prefix := ""
@@ -159,20 +160,20 @@ func (e *Examiner) Refuse(o *Object, err error, toFile func(errors.Position) err
 	e.add(o, f, toFile, "")
 }
 
-// withoutPosition removes the unknown position from the start of a message that
-// is written behind the true one.
+// withoutPosition removes the unknown position from the start of a message, which will follow
+// the true one.
 func withoutPosition(message string) string {
 	return strings.TrimPrefix(message, errors.Position{}.String()+": ")
 }
 
-// How long a message may be, and one that is about a place which line and column say, too.
+// The longest messages: in general, and of errors whose line and column tell the place.
 const (
 	maxMessage = 2000
 	maxPlace   = 300
 )
 
-// shortened returns a text of which the middle is left out where it is long: the path to what
-// is deep may be as long as the document.
+// shortened leaves out the middle of a long text: the path to a deep value may be as long as
+// the document.
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -187,8 +188,8 @@ func shortened(text string, most int) string {
 	return fmt.Sprintf("%s[... %d bytes ...]%s", text[:head], tail-head, text[tail:])
 }
 
-// add adds a finding whose place is that in the document. name is what stands there,
-// if it is a name.
+// add adds a finding with a position in the document. If there is a name at this position, it
+// is name.
 func (e *Examiner) add(o *Object, f finding.Finding, toFile func(errors.Position) errors.Position, name string) {
 	if f.At.IsValid() {
 		f.At = toFile(f.At)
@@ -207,8 +208,7 @@ func (e *Examiner) add(o *Object, f finding.Finding, toFile func(errors.Position
 	o.Findings = append(o.Findings, f)
 }
 
-// lineAt returns the line of a text that has an offset in it, and where in the line
-// that is.
+// lineAt returns the line that has an offset of a text in it, and the offset in the line.
 func lineAt(text []byte, offset int) (line []byte, at int) {
 	if offset < 0 || offset > len(text) {
 		return nil, 0
@@ -221,8 +221,8 @@ func lineAt(text []byte, offset int) (line []byte, at int) {
 	return line, min(offset-start, len(line))
 }
 
-// extent returns where the name ends that starts at a place, as it is written, or the
-// zero Position where another text stands there.
+// extent returns the end of a name, as it is written at a place, or the zero Position if the
+// place has another text.
 func extent(line []byte, at errors.Position, column int, name string) errors.Position {
 	rest := line[column:]
 	n := 0
@@ -246,11 +246,11 @@ func extent(line []byte, at errors.Position, column int, name string) errors.Pos
 	return at
 }
 
-// maxExcerpt is how much of a line is kept: on both sides of a place.
+// maxExcerpt is the length of the excerpt of a line on either side of a place.
 const maxExcerpt = 80
 
-// excerpt returns what is around a place in a line, and how many characters of the
-// line are left out in front of it.
+// excerpt returns the text around a place in a line, and how many characters of the line
+// precede it.
 func excerpt(line []byte, at int) (text string, cut int) {
 	from, to := max(at-maxExcerpt, 0), min(at+maxExcerpt, len(line))
 	for from > 0 && !utf8.RuneStart(line[from]) {

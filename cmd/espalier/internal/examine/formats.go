@@ -10,11 +10,11 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// maxFormats is how many values that cannot be decoded are reported of an object.
+// maxFormats is how many values that cannot be decoded are reported in one object.
 const maxFormats = decoder.DefaultFindings
 
-// checkFormats adds the values of an object that are of the right type and cannot be decoded
-// by the API server.
+// checkFormats adds the values in an object that have the right type, but cannot be decoded by
+// the API server.
 func (e *Examiner) checkFormats(o *Object) {
 	if !e.Check && !e.Explain || o.Program == e.Anything {
 		return
@@ -36,7 +36,7 @@ func (e *Examiner) checkFormats(o *Object) {
 	}
 }
 
-// formatsOf returns the formats that decoding an object takes.
+// formatsOf returns the formats that the server decodes in an object.
 func (e *Examiner) formatsOf(o *Object) *schema.Structural {
 	s, ok := e.formats[o.Program]
 	if !ok {

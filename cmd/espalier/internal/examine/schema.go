@@ -18,7 +18,8 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// SchemasIn returns where an object has schemas: it is one, or a definition.
+// SchemasIn returns the places of the schemas in an object: a definition may have several, and
+// a document without a kind is one itself.
 func SchemasIn(o *Object) (all [][]locate.Step) {
 	switch {
 	case o.Result == nil || o.IsList:
@@ -41,8 +42,8 @@ func SchemasIn(o *Object) (all [][]locate.Step) {
 	return all
 }
 
-// Skeleton makes the output of an object of which the schema is at some place, or adds
-// why there is none.
+// Skeleton makes the output of an object from the schema at a place, or adds a finding if there
+// is no skeleton.
 func (e *Examiner) Skeleton(o *Object, steps []locate.Step) {
 	value, _ := locate.Value(o.Doc.JSON, steps)
 	s, err := schema.Skeleton(value)
@@ -67,8 +68,8 @@ func (e *Examiner) Skeleton(o *Object, steps []locate.Step) {
 	}
 }
 
-// ValidateFile emits the faults in a file. One in which there is nothing to validate is passed
-// over, unless it was named.
+// ValidateFile emits the faults in a file. A file with nothing to validate is skipped, unless
+// it was named.
 func (e *Examiner) ValidateFile(name string, stdin io.Reader, isNamed bool, emit func(*finding.Outcome) bool) {
 	validated, partial := 0, false
 	e.Read(name, stdin, func(obj *Object) bool {
@@ -84,7 +85,7 @@ func (e *Examiner) ValidateFile(name string, stdin io.Reader, isNamed bool, emit
 			e.checkSchema(obj)
 			validated++
 		default:
-			obj.Findings = nil // it is no concern of this command
+			obj.Findings = nil // other objects are not for this command
 		}
 		slices.SortStableFunc(obj.Findings, func(a, b finding.Finding) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
 		return emit(&obj.Outcome)
@@ -100,12 +101,12 @@ func (e *Examiner) ValidateFile(name string, stdin io.Reader, isNamed bool, emit
 	}
 }
 
-// schemaFields are the names of the fields of a schema.
+// schemaFields are the fields of a schema.
 var schemaFields = definition.Props().Properties
 
-// isSchema reports whether a document without apiVersion and kind is a schema. Configurations
-// of many programs have neither: unless the file was named, it must say that it is about
-// objects.
+// isSchema reports whether a document without apiVersion and kind is a schema. The
+// configurations of many programs have neither. So unless the file was named, the schema must
+// describe objects.
 func isSchema(js []byte, isNamed bool) bool {
 	var hasField, isObject, hasDialect bool
 	d := locate.NewDecoder(bytes.NewReader(js))
@@ -129,7 +130,7 @@ func isSchema(js []byte, isNamed bool) bool {
 	return isObject && !hasDialect || isNamed && hasField
 }
 
-// hasMappings reports whether a value is an object, not empty, of objects.
+// hasMappings reports whether a value is an object with members that are all objects.
 func hasMappings(value jsonv2.Value) bool {
 	if value.Kind() != '{' {
 		return false
@@ -142,7 +143,7 @@ func hasMappings(value jsonv2.Value) bool {
 	return n > 0 && all
 }
 
-// checkSchema adds what is wrong with a schema that stands alone.
+// checkSchema adds the faults of a document that is a schema.
 func (e *Examiner) checkSchema(o *Object) {
 	o.Findings = nil
 	e.decode(o, e.SchemaProps)

@@ -1,8 +1,7 @@
 package examine
 
-// This file finds two objects in one document: what becomes of a file from which a ---
-// was lost. Of names that repeat the last one wins, so that pruning would remove the
-// first object without a trace.
+// This file finds two objects in one document, which happens if a --- is lost. Because the last
+// of duplicate names wins, pruning would remove the first object without a trace.
 
 import (
 	"bytes"
@@ -16,8 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/position"
 )
 
-// refuseSecond refuses a document that has a second object in it, and reports whether it
-// has.
+// refuseSecond refuses a document with a second object in it, and reports whether it has one.
 func (e *Examiner) refuseSecond(o *Object) bool {
 	name, again, first := findSecond(o.Doc.JSON)
 	if name == "" {
@@ -33,20 +31,21 @@ func (e *Examiner) refuseSecond(o *Object) bool {
 	return true
 }
 
-// An occurrence is where a member stands in a JSON text, and its value; for metadata, what
-// it names.
+// An occurrence is a member of the root: its offset and its value, or for metadata the
+// namespace and name.
 type occurrence struct {
 	at    int
 	value []byte
 }
 
-// identifying are the names of members of which an object has one.
+// identifying are the names of members that occur once in an object.
 var identifying = []string{"apiVersion", "kind", "metadata", "items"}
 
-// findSecond returns with which name a second object starts in the JSON of one, and where
-// the name stands then and before; no name if there is one object. There are two if both
-// apiVersion and kind stand again, or if one of them has another value, or metadata
-// another name, and not just one where there was none; and in a List, if items stands again.
+// findSecond returns the name with which a second object starts in a document, and the offsets
+// of the second and the first occurrence of that name. There is a second object if both
+// apiVersion and kind occur again, if one of them occurs again with another value, if metadata
+// occurs again with another name, or in a List, if items occurs again. Metadata without a name
+// does not count. Without a second object, the name is empty.
 func findSecond(js []byte) (name string, again, first int) {
 	if !slices.ContainsFunc(identifying, func(name string) bool { return locate.MayRepeat(js, name) }) {
 		return "", 0, 0
@@ -71,7 +70,7 @@ func findSecond(js []byte) (name string, again, first int) {
 	return name, again, first
 }
 
-// rootPlaces returns where the identifying members stand in an object, as far as it can
+// rootPlaces returns the occurrences of the identifying members of an object, as far as it can
 // be read.
 func rootPlaces(js []byte) map[string][]occurrence {
 	places := map[string][]occurrence{}
@@ -97,7 +96,7 @@ func rootPlaces(js []byte) map[string][]occurrence {
 		if string(name) == "metadata" {
 			namespace, name := locate.NameIn(locate.NewDecoder(bytes.NewReader(value)))
 			if namespace == "" && name == "" {
-				continue // it is part of an object, and says nothing of another
+				continue // it does not identify an object
 			}
 			value = []byte(namespace + "/" + name)
 		}

@@ -1,6 +1,6 @@
-// Package explain says what becomes of one value of an object, and by which rule:
-// it stays, it goes, or a default takes its place. It compares the object with its
-// result, and reads the definition again for the lines that decide.
+// Package explain says what becomes of one value of an object, and by which rule: it is kept,
+// it is removed, or a default takes its place. It compares the object with its result, follows
+// the program of the schema, and finds the lines of the definition that decide.
 package explain
 
 import (
@@ -67,7 +67,7 @@ func (x *Explainer) Object(o *examine.Object, entry schema.Entry, path []locate.
 	return text, !d.unknown, nil
 }
 
-// refusals returns for which of its values an object is refused.
+// refusals returns the reasons for which an object is refused.
 func refusals(o *examine.Object) (why []string) {
 	for i := range o.Mismatches {
 		why = append(why, o.Mismatches[i].Error())
@@ -80,7 +80,7 @@ func refusals(o *examine.Object) (why []string) {
 	return why
 }
 
-// brief returns a value on one line, cut if it is long.
+// brief returns a value on one line, shortened if it is long.
 func brief(value []byte) string {
 	const most = 60
 	if text := []rune(strings.Join(strings.Fields(string(value)), " ")); len(text) > most {
@@ -89,7 +89,7 @@ func brief(value []byte) string {
 	return string(value)
 }
 
-// listed returns the first names of a list.
+// listed returns the first of the names, separated by commas.
 func listed(names []string) string {
 	const most = 12
 	names = slices.Clone(names)

@@ -8,19 +8,19 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 )
 
-// A ListPath says which of the items of a List are meant by a path, and by what of it.
+// A ListPath applies a path to a List: to one of its items, or to each.
 type ListPath struct {
-	left   int // how many items are still to come
-	at     int // the index of the next one
-	only   int // the index of the one that the path names, or -1
+	left   int // number of items to come
+	at     int // index of the next item
+	only   int // index of the item that the path names, or -1
 	within string
 }
 
-// itemPath is a path that starts at a List.
+// itemPath matches a path that starts at a List.
 var itemPath = regexp.MustCompile(`^(?:\$?\.?items\[(\d+)\](?:\.|$)?|/items/(\d+)(?:$|/))(.*)$`)
 
-// NewListPath returns the part of a path that is for the items of a List: items[0].spec.a is
-// spec.a of the first, and spec.a is that of all of them.
+// NewListPath returns the ListPath for a List with so many items: items[0].spec.a is spec.a of
+// the first item, and spec.a is that of every item.
 func NewListPath(path string, items int) (ListPath, error) {
 	l := ListPath{left: items, only: -1, within: path}
 	m := itemPath.FindStringSubmatch(path)
@@ -38,10 +38,10 @@ func NewListPath(path string, items int) (ListPath, error) {
 	return l, nil
 }
 
-// Next returns the path for the next object, and whether it is meant.
+// Next returns the path in the next object, and whether the path applies to it.
 func (l *ListPath) Next(path string) (within string, isMeant bool) {
 	if l.left == 0 {
-		return path, true // it is no item
+		return path, true // the object is not an item
 	}
 	l.left--
 	l.at++

@@ -17,8 +17,8 @@ func Count(n int, of string) string {
 	return fmt.Sprintf("%d %ss", n, of)
 }
 
-// The rules, which stand in brackets behind messages and name findings in the
-// output for machines.
+// The rules. Messages end with them in brackets, and reports for programs name findings by
+// them.
 const (
 	RuleUnknown       = "unknown-field"
 	RuleDuplicate     = "duplicate-field"
@@ -37,10 +37,10 @@ const (
 	RuleUnwritable    = "unwritable"
 )
 
-// A Rule is a kind of finding, and a sentence about it.
+// A Rule is a kind of finding, with a sentence about it.
 type Rule struct{ ID, About string }
 
-// Rules are all there are, in the order in which they are listed.
+// Rules are all rules, in the order in which reports list them.
 var Rules = []Rule{
 	{RuleUnknown, "A field that the schema does not declare: the API server drops it."},
 	{RuleDuplicate, "A name that occurs twice in one object: the last value wins."},
@@ -74,28 +74,28 @@ func (s Severity) String() string {
 	return "warning"
 }
 
-// A Finding is what the command reports about a place in a file.
+// A Finding is something to report about a place in a file.
 type Finding struct {
 	Severity Severity
 	Rule     string
 	Message  string
-	// Fatal says that there is no result for the document.
+	// Fatal means that the document has no result.
 	Fatal bool
-	// At and end are in the file; at is zero where the place is not known, and
-	// end where there is no more than a place.
+	// At and End are positions in the file. At is zero if the place is unknown, and End if the
+	// place has no extent.
 	At, End errors.Position
-	// First is where a name that is repeated stands first.
+	// First is the first occurrence of a duplicate name.
 	First errors.Position
-	// Field leads to the field, for findings about one.
+	// Field is the path to the field, for findings about one.
 	Field      errors.Path
-	SchemaPath string // leads to a place in a schema, as the API server spells it
-	Suggestion string // what the field was probably meant to be
-	Source     string // the line that at is in
-	Cut        int    // how many characters of that line are left out in front
+	SchemaPath string // path to a place in a schema, as the API server spells it
+	Suggestion string // the field that was probably meant
+	Source     string // the line of At, or the part around it
+	Cut        int    // how many characters of the line precede Source
 }
 
-// Path returns the place that a finding is about in the spelling of the API server, and
-// as a JSON Pointer if it is in the object.
+// Path returns the path to the place of a finding as the API server spells it, and if it is in
+// the object, as a JSON Pointer, too.
 func (f *Finding) Path() (text, pointer string) {
 	if f.Field.IsRoot() {
 		return f.SchemaPath, ""
@@ -103,11 +103,11 @@ func (f *Finding) Path() (text, pointer string) {
 	return f.Field.String(), f.Field.Pointer()
 }
 
-// An Identity is what an object is called. It is empty where nothing is known.
+// An Identity tells which object this is, as far as it is known.
 type Identity struct{ APIVersion, Kind, Namespace, Name string }
 
-// String returns the kind, and the name with its namespace: Deployment prod/web.
-// What comes from the document cannot forge lines.
+// String returns the kind and the name with its namespace: Deployment prod/web. Texts from the
+// document cannot forge lines in it.
 func (id Identity) String() string {
 	text := sanitize.Name(id.Kind)
 	if id.Name != "" {
@@ -120,21 +120,21 @@ func (id Identity) String() string {
 	return strings.TrimSpace(text)
 }
 
-// An Outcome is all that is to be said about one object, or about a file.
+// An Outcome is everything to report about one object, or about a file.
 type Outcome struct {
 	Identity
-	Document int             // counts those of a file from 1; 0 for the file itself
+	Document int             // in the file, from 1; 0 for the file itself
 	Start    errors.Position // of the object
 	Findings []Finding
-	IsList   bool   // it is what is around the items of a List
-	Skipped  bool   // there is no schema, and that is in order
-	Partial  bool   // it is a part of a definition, for a tool that merges or compares it
-	Passed   bool   // it is no definition and no schema, where these are looked for
-	Output   []byte // what the object becomes
-	Changes  bool   // the file is not what it should be, and was not changed
+	IsList   bool   // it is a List without its items
+	Skipped  bool   // it has no schema and needs none
+	Partial  bool   // it is a part of a definition, such as a patch
+	Passed   bool   // it is neither a definition nor a schema, which were looked for
+	Output   []byte // the text to write for the object
+	Changes  bool   // the file has a difference that is not written
 }
 
-// Worst returns the severity of the worst finding, or 0.
+// Worst returns the highest severity of the findings, or 0.
 func (v *Outcome) Worst() (s Severity) {
 	for i := range v.Findings {
 		s = max(s, v.Findings[i].Severity)
@@ -142,7 +142,7 @@ func (v *Outcome) Worst() (s Severity) {
 	return s
 }
 
-// IsFatal reports whether there is no result.
+// IsFatal reports whether the object has no result.
 func (v *Outcome) IsFatal() bool {
 	for i := range v.Findings {
 		if v.Findings[i].Fatal {

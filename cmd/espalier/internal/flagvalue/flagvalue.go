@@ -1,4 +1,4 @@
-// Package flagvalue has the kinds of flags that pflag does not have.
+// Package flagvalue has kinds of flags that package pflag lacks.
 package flagvalue
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A Choice is the value of a flag that takes one of a few words.
+// A Choice is the value of a flag with a few possible values.
 type Choice struct {
 	Value  string
 	Values []string
@@ -28,7 +28,7 @@ func (c *Choice) Set(s string) error {
 	return nil
 }
 
-// A FieldValidation is the choice of kubectl's --validate, where true and false are further
+// A FieldValidation is the value of kubectl's --validate, for which true and false are other
 // spellings.
 type FieldValidation struct{ Choice }
 
@@ -39,7 +39,7 @@ func (v *FieldValidation) Set(s string) error {
 	return v.Choice.Set(s)
 }
 
-// Add adds a flag that takes one of a few words, which the shell completes.
+// Add adds a flag with a few possible values, which the shell completes.
 func Add(cmd *cobra.Command, c pflag.Value, name, shorthand, usage string) {
 	cmd.Flags().VarP(c, name, shorthand, usage)
 	must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(strings.Split(c.Type(), "|"), cobra.ShellCompDirectiveNoFileComp)))
@@ -52,7 +52,7 @@ func MarkRequired(cmd *cobra.Command, names ...string) {
 	}
 }
 
-// must is for errors that a misspelled name in this package causes.
+// must is for errors that only a misspelled flag in this program causes.
 func must(err error) {
 	if err != nil {
 		panic(err)

@@ -6,10 +6,11 @@ import (
 	"io"
 )
 
-// ErrEmptyInput is for standard input of which nothing comes.
+// ErrEmptyInput is the error for a standard input that holds nothing.
 var ErrEmptyInput = stderrors.New("is empty: has the command that writes to it failed?")
 
-// A BlankDetector notes whether anything was read but white space.
+// A BlankDetector passes on what it reads, and remembers whether that was more than white
+// space.
 type BlankDetector struct {
 	R     io.Reader
 	ended bool
@@ -23,9 +24,9 @@ func (n *BlankDetector) Read(p []byte) (int, error) {
 	return got, err
 }
 
-// IsBlank reports whether a text is nothing but white space and a byte order mark, which
-// some shells write into each pipe.
+// IsBlank reports whether a text holds nothing but white space and byte order marks. Some
+// shells write such a mark into every pipe.
 func IsBlank(text []byte) bool { return len(bytes.Trim(text, " \t\r\n\ufeff")) == 0 }
 
-// IsBlank reports whether all was read, and was white space.
+// IsBlank reports whether the input was read to its end, and held only white space.
 func (n *BlankDetector) IsBlank() bool { return n.ended && !n.seen }

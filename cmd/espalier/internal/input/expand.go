@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// extensions are those of the files that are looked for in folders.
+// extensions are those of the files that are read in folders.
 var extensions = []string{".json", ".ndjson", ".jsonl", ".yaml", ".yml"}
 
-// Expand returns the files that arguments stand for, each once, in their order.
-// What cannot be found is left out, and said in the errors.
+// Expand returns the files that the arguments lead to, in their order and each once. There is
+// an error for each argument, file or folder that cannot be read.
 func Expand(arguments []string, recursive bool) (names []string, errs []error) {
 	seen := map[string]bool{}
 	for _, argument := range arguments {
@@ -32,8 +32,8 @@ func Expand(arguments []string, recursive bool) (names []string, errs []error) {
 	return names, errs
 }
 
-// expandOne returns the files that an argument stands for: itself, those of a folder,
-// or those that match a pattern, if no file is called like it.
+// expandOne returns the files that one argument leads to: the file of this name, the files in
+// the folder of this name, or else those that match the pattern.
 func expandOne(name string, recursive bool) ([]string, error) {
 	if name == "-" {
 		return []string{name}, nil
@@ -58,7 +58,7 @@ func expandOne(name string, recursive bool) ([]string, error) {
 	var errs []error
 	for _, match := range matches {
 		if info, err := os.Stat(match); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-			// Nobody has named it, and it may have no end.
+			// No argument names this file, and it may never end.
 			errs = append(errs, fmt.Errorf("%s: is not a regular file, and is not read", match))
 			continue
 		}
@@ -71,20 +71,20 @@ func expandOne(name string, recursive bool) ([]string, error) {
 
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
-// isFileOrMissing reports whether a link may be opened: where it leads nowhere, that is
-// said when it is.
+// isFileOrMissing reports whether a link may be opened. A link that leads nowhere may: opening
+// it says so.
 func isFileOrMissing(link string) bool {
 	info, err := os.Stat(link)
 	return err != nil || info.Mode().IsRegular()
 }
 
-// filesBelow returns the manifests of a folder in the order of their paths, without
-// those whose names, or folders' names, start with a dot, and without pipes, sockets and
-// devices. Folders that cannot be read are left out, and said in the error, and so are
-// links to what is no file: who sends a repository chooses where they lead.
+// filesBelow returns the manifests in a folder, in the order of their paths. It leaves out
+// names that start with a dot, pipes, sockets and devices. The error names folders that cannot
+// be read, and links to anything but files: the sender of a repository chooses where its links
+// lead.
 func filesBelow(dir string, recursive bool) (names []string, err error) {
 	var errs []error
-	root := filepath.Clean(dir) + string(filepath.Separator) // where a link leads
+	root := filepath.Clean(dir) + string(filepath.Separator) // with the separator, a link to a folder is followed
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -93,7 +93,7 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 		case d.IsDir() && (!recursive || strings.HasPrefix(d.Name(), ".")):
 			return filepath.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
-		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // nobody may ever write into a pipe
+		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // a pipe may never be written to
 		case !slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
 		case d.Type() == fs.ModeSymlink && !isFileOrMissing(path):
 			errs = append(errs, fmt.Errorf("%s: links to what is not a regular file, and is not read", path))

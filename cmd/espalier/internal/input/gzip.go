@@ -7,15 +7,16 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// What is compressed may become so much, and for each of its bytes so many times as much.
-// Manifests become ten to fifty times as much; gzip can make a thousand times.
+// Compressed input may decompress to maxInflated bytes plus maxInflatedFactor bytes for each
+// byte of it. Manifests become ten to fifty times as long; gzip can reach a factor of a
+// thousand.
 const (
 	maxInflated       = 32 << 20
 	maxInflatedFactor = 100
 )
 
-// An inflater counts what is read of a compressed input, and what becomes of it. It is the
-// reader that gzip has: as it has ReadByte, no more is read than is needed.
+// An inflater counts the bytes of a compressed input and those of the result. It is the reader
+// that gzip reads from; because it has ReadByte, gzip reads no more than it needs.
 type inflater struct {
 	from      *bufio.Reader
 	gzip      *gzip.Reader
@@ -36,10 +37,10 @@ func (f *inflater) ReadByte() (byte, error) {
 	return c, err
 }
 
-// inflated is what an inflater makes.
+// inflated reads the decompressed bytes of an inflater.
 type inflated struct{ *inflater }
 
-// Read returns an *errors.LimitError once there is more than there may be.
+// Read returns an *errors.LimitError when the result is longer than it may be.
 func (f inflated) Read(p []byte) (int, error) {
 	n, err := f.gzip.Read(p)
 	f.out += int64(n)

@@ -26,37 +26,35 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// stdinName is what standard input is called in messages.
+// stdinName is the name of standard input in messages.
 const stdinName = "<stdin>"
 
-// A Document is one object of the input, as JSON. It is valid until the next one
-// is read.
+// A Document is one object of the input, as JSON. It is valid until the next one is read.
 type Document struct {
 	JSON   []byte
-	Text   []byte          // what json was made of
-	IsYAML bool            // and is not JSON itself
-	Number int             // counts the documents of the input from 1
-	Start  errors.Position // in the input
-	Base   int             // of json in that of the document, where this is an item of a List
-	Origin errors.Position // where text starts, which for an item is that of its List
-	// Locate turns a position in json into one of the input.
+	Text   []byte          // the source of JSON, which is JSON or YAML
+	IsYAML bool            // whether Text is YAML
+	Number int             // in the input, from 1
+	Start  errors.Position // of JSON in the input
+	Base   int             // offset of JSON in that of the whole document; above 0 for an item of a List
+	Origin errors.Position // of Text in the input; the items of a List share a Text
+	// Locate turns a position in JSON into one in the input.
 	Locate func(errors.Position) errors.Position
 }
 
-// A Reader reads the documents of inputs, one after the other, and keeps its
-// buffers.
+// A Reader reads the documents of one input after the other, and reuses its buffers.
 type Reader struct {
 	bridge yamlbridge.Reader
 	js     []byte
-	file   []byte // of a small one
+	file   []byte // the content of a small file
 	stream *bufio.Reader
 	gzip   gzip.Reader
 }
 
-// smallFile is up to which length a file is read at once.
+// smallFile is the length up to which a file is read at once.
 const smallFile = 1 << 20
 
-// Open opens an input.
+// Open opens the input with a name.
 func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	if name == "-" {
 		return io.NopCloser(stdin), nil
@@ -64,7 +62,7 @@ func Open(name string, stdin io.Reader) (io.ReadCloser, error) {
 	return os.Open(name)
 }
 
-// DisplayName returns what an input is called in messages.
+// DisplayName returns the name of an input in messages.
 func DisplayName(name string) string {
 	if name == "-" {
 		return stdinName
@@ -72,9 +70,8 @@ func DisplayName(name string) string {
 	return name
 }
 
-// Documents yields the documents of an input, each with the error where it cannot
-// be read. An error of the input itself is the last. What is compressed with gzip
-// is decompressed.
+// Documents yields the documents of an input, with an error for each that cannot be read. An
+// error of the input itself comes last. Input that is compressed with gzip is decompressed.
 func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error] {
 	if small, ok := r.small(in); ok {
 		return r.Texts(name, small)
@@ -101,7 +98,7 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 	return r.yamlDocuments(streamed(content))
 }
 
-// Texts yields the documents of what is in memory.
+// Texts yields the documents of a text in memory. The name decides how it is read.
 func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
 	switch {
 	case isNDJSON(name):
@@ -114,8 +111,8 @@ func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
 
 func IsGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// small returns the content of a file that is small and not compressed, until the
-// next one is read. Where it is not ok, nothing was read.
+// small returns the content of a file that is small and not compressed. It is valid until the
+// next call. Where it is not ok, nothing was read.
 func (r *Reader) small(in io.Reader) (content []byte, ok bool) {
 	f, isFile := in.(*os.File)
 	if !isFile {
@@ -125,7 +122,7 @@ func (r *Reader) small(in io.Reader) (content []byte, ok bool) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > smallFile {
 		return nil, false
 	}
-	// One byte more says that it has not grown.
+	// If one byte more can be read, the file has grown.
 	r.file = slices.Grow(r.file[:0], int(info.Size())+1)
 	n, err := f.ReadAt(r.file[:info.Size()+1], 0)
 	if err != io.EOF || IsGzip(r.file[:n]) {
@@ -134,7 +131,7 @@ func (r *Reader) small(in io.Reader) (content []byte, ok bool) {
 	return r.file[:n], true
 }
 
-// inMemory yields the documents of a YAML stream.
+// inMemory yields the documents of a YAML stream in memory.
 func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
 	return func(yield func(yamlbridge.Document, error) bool) {
 		if isOneDocument(text) {
@@ -149,15 +146,14 @@ func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
 	}
 }
 
-// isOneDocument reports whether a YAML stream is one document, as far as that can be
-// seen at once: it starts with a key, and there are no markers.
+// isOneDocument reports whether a YAML stream is obviously one document: it starts with a key
+// and has no markers.
 func isOneDocument(text []byte) bool {
 	return len(text) > 0 && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z' || text[0] == '{') &&
 		!bytes.Contains(text, []byte("---")) && !bytes.Contains(text, []byte("..."))
 }
 
-// streamed yields the documents of a YAML stream, one in memory at a time. An error
-// is the last.
+// streamed yields the documents of a YAML stream, and holds one at a time. An error comes last.
 func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
 	return func(yield func(yamlbridge.Document, error) bool) {
 		r := yamlbridge.NewDocumentReader(in)
@@ -170,8 +166,8 @@ func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
 	}
 }
 
-// isJSON says by the name of a file, or else by its first character, whether it is
-// JSON.
+// isJSON reports whether an input is JSON: by its extension, and without a known one by its
+// first character.
 func isJSON(name string, in *bufio.Reader) bool {
 	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
 	case ".json":
@@ -192,9 +188,8 @@ func isJSON(name string, in *bufio.Reader) bool {
 	}
 }
 
-// jsonDocuments yields the JSON texts that stand after each other. They are only
-// cut here: what is wrong with one is for the decoder to say. Behind a broken one it goes
-// on where that is a line of many, as in NDJSON.
+// jsonDocuments yields JSON texts in a row. It only cuts them; the decoder says what is wrong
+// with one. If a broken text is one line of many, as in NDJSON, the lines after it are read.
 func jsonDocuments(r io.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		in := &retainingReader{r: r, most: yamlbridge.MaxDocumentBytes, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
@@ -231,7 +226,7 @@ func jsonDocuments(r io.Reader) iter.Seq2[Document, error] {
 	}
 }
 
-// errorOffset returns where what a jsonv2.Decoder reads is broken.
+// errorOffset returns the offset of a syntax error, or the largest one for any other error.
 func errorOffset(err error) int64 {
 	if syntax := (*jsonv2.SyntacticError)(nil); stderrors.As(err, &syntax) {
 		return syntax.ByteOffset
@@ -266,8 +261,8 @@ func (r *Reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter
 	}
 }
 
-// Items returns the elements of the array called items, if the document, which
-// is an object, has one.
+// Items returns the elements of the array in the member items of a document, which is an
+// object, if it has one.
 func (d Document) Items() (items []Document, ok bool) {
 	dec := jsonv2.NewDecoder(bytes.NewReader(d.JSON), jsonv2.AllowDuplicateNames(true))
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
@@ -314,8 +309,8 @@ func (d Document) Items() (items []Document, ok bool) {
 	return items, ok
 }
 
-// WithoutName returns an error of the system without the name of the file, which is
-// said before it.
+// WithoutName returns an error of the system without the name of the file, which the message
+// has already.
 func WithoutName(err error) error {
 	var path *fs.PathError
 	if stderrors.As(err, &path) {
@@ -324,7 +319,7 @@ func WithoutName(err error) error {
 	return err
 }
 
-// Separator returns what stands between objects where a document is.
+// Separator returns the text that separates objects at the place of the document.
 func (d Document) Separator() string {
 	switch {
 	case !d.IsYAML:

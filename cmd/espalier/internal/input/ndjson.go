@@ -13,14 +13,14 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// isNDJSON says by the name of a file whether each of its lines is a document.
+// isNDJSON reports whether each line of a file with this name is a document.
 func isNDJSON(name string) bool {
 	ext := filepath.Ext(strings.TrimSuffix(name, ".gz"))
 	return ext == ".ndjson" || ext == ".jsonl"
 }
 
-// ndjsonDocuments yields the lines that hold something. What is wrong with one is for
-// the decoder to say, and does not stop those after it.
+// ndjsonDocuments yields the lines that are not blank. The decoder says what is wrong with one;
+// the lines after it are read in any case.
 func ndjsonDocuments(r *bufio.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		var line []byte
@@ -52,8 +52,7 @@ func ndjsonDocuments(r *bufio.Reader) iter.Seq2[Document, error] {
 	}
 }
 
-// readLine appends a line with its line feed to dst, as far as it is not too long for a
-// document.
+// readLine appends a line with its line feed to dst, up to the limit for documents.
 func readLine(r *bufio.Reader, dst []byte) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -8,18 +8,18 @@ import (
 	"github.com/espalier-dev/espalier/internal/position"
 )
 
-// A retainingReader passes on what it reads, and finds the lines and columns of offsets
-// that only grow. It keeps what comes behind the last one.
+// A retainingReader passes on what it reads, and keeps everything from the last position on. So
+// it can return the positions of growing offsets, and the text after the last one.
 type retainingReader struct {
 	r     io.Reader
-	most  int // how long a document may be, but for what is read at a time
+	most  int // limit for a document, checked before each read
 	at    errors.Position
-	kept  []byte // what was read from at on
-	given int    // how much of it was passed on
+	kept  []byte // the bytes read, from at on
+	given int    // how many of them were passed on
 	err   error  // other than io.EOF
 }
 
-// Read reads no more of a document that is too long.
+// Read stops within a document that is too long.
 func (t *retainingReader) Read(p []byte) (n int, err error) {
 	if t.given == len(t.kept) {
 		err = t.more(len(p))
@@ -44,7 +44,7 @@ func (t *retainingReader) more(n int) error {
 	return err
 }
 
-// pass goes on to an offset that was read.
+// pass moves to an offset that was read.
 func (t *retainingReader) pass(offset int64) {
 	n := int(offset - t.at.Offset)
 	c := position.From(t.kept, t.at)
@@ -52,10 +52,10 @@ func (t *retainingReader) pass(offset int64) {
 	t.kept, t.given = t.kept[n:], t.given-n
 }
 
-// broken returns a text in which there is an error at an offset, but for white space at
-// its start, and whether more is to be read behind it. It ends with its line where the
-// error is in that, or at the start of the next, and that starts with another object; and
-// else is all that there is, as far as it is not too long for a document.
+// broken returns a text with a syntax error at an offset, without the white space before it,
+// and reports whether the input goes on after it. If the error is in the first line of the
+// text, or at the start of the next line, and that line starts with another object, then the
+// text is the first line. Otherwise it is the rest of the input, up to the limit for documents.
 func (t *retainingReader) broken(offset int64) (text []byte, goesOn bool) {
 	t.pass(t.at.Offset + int64(t.next(0, isSpace)))
 	end := t.next(0, func(b byte) bool { return b != '\n' })
@@ -63,13 +63,13 @@ func (t *retainingReader) broken(offset int64) (text []byte, goesOn bool) {
 	if object < len(t.kept) && t.kept[object] == '{' && offset <= t.at.Offset+int64(object) {
 		return t.kept[:end], true
 	}
-	// All of it is kept.
+	// Reading keeps all of it.
 	_, _ = io.Copy(io.Discard, t)
 	return t.kept, false
 }
 
-// next returns where in what is kept the first byte stands from i on that skip does not
-// skip, or the end.
+// next returns where the first byte at or after i is that skip does not skip, or the end of the
+// input.
 func (t *retainingReader) next(i int, skip func(byte) bool) int {
 	for {
 		for ; i < len(t.kept); i++ {

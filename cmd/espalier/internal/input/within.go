@@ -1,7 +1,7 @@
 package input
 
-// This file keeps --write within its arguments: a link in a folder, as in a repository of
-// somebody else, may lead anywhere.
+// This file keeps --write within its arguments. A link in a folder may lead anywhere, because
+// the sender of a repository chooses it.
 
 import (
 	"os"
@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Within returns those of the files that arguments stand for which --write edits, each
-// once: --diff and --list-changed show these, too. Where an argument names a file, that is
-// edited, or what it is a link to. What was met in a folder or by a pattern is edited if it
-// is within that folder, also when links are followed; else a warning says that it is not.
+// Within returns those of the files which --write edits, and --diff and --list-changed show,
+// each once. A file that an argument names is edited, even through a link. A file that was
+// found in a folder or by a pattern is edited if it is within that folder after links are
+// followed; otherwise outside is called with its name and its target.
 func Within(arguments, names []string, outside func(name, target string)) (within []string) {
 	given := map[string]bool{}
 	var folders []string
@@ -27,7 +27,7 @@ func Within(arguments, names []string, outside func(name, target string)) (withi
 	for _, name := range names {
 		target, err := filepath.EvalSymlinks(name)
 		if err != nil {
-			within = append(within, name) // What is wrong is said when it is read.
+			within = append(within, name) // reading it says what is wrong
 			continue
 		}
 		if !given[filepath.Clean(name)] && !isReached(folders, name, target) {
@@ -42,8 +42,8 @@ func Within(arguments, names []string, outside func(name, target string)) (withi
 	return within
 }
 
-// folderOf returns the folder that an argument is about, if it names no file: itself, or
-// what is in front of a pattern.
+// folderOf returns the folder that an argument names, or the one in which its pattern starts.
+// It is not ok if the argument names a file.
 func folderOf(argument string) (folder string, ok bool) {
 	info, err := os.Stat(argument)
 	switch {
@@ -58,8 +58,8 @@ func folderOf(argument string) (folder string, ok bool) {
 	return folder, true
 }
 
-// isReached reports whether a file was met in one of the folders, and its target, the path
-// without links, is there, too.
+// isReached reports whether a file was found in one of the folders, and its target, the path
+// without links, is in the same folder.
 func isReached(folders []string, name, target string) bool {
 	for _, folder := range folders {
 		root, err := filepath.EvalSymlinks(folder)
@@ -70,7 +70,7 @@ func isReached(folders []string, name, target string) bool {
 	return false
 }
 
-// contains reports whether a path is below a folder, by its name.
+// contains reports whether a path is below a folder, judging by the names alone.
 func contains(folder, path string) bool {
 	rest, err := filepath.Rel(folder, path)
 	return err == nil && rest != ".." && !strings.HasPrefix(rest, ".."+string(filepath.Separator))

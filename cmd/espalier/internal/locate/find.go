@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// Offset returns where in a JSON text the member starts, or the element, that a path
-// leads to, or the last one on the way, and how many of the steps there are.
+// Offset returns where the member or element starts that a path leads to, or the last one on
+// the way that exists. depth is how much of the path exists.
 func Offset(js []byte, steps []string) (at, depth int) {
 	d := jsonv2.NewDecoder(bytes.NewReader(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	for _, step := range steps {
@@ -24,8 +24,8 @@ func Offset(js []byte, steps []string) (at, depth int) {
 	return at, depth
 }
 
-// enter goes into the next value, up to the value of the member or element that is
-// called step, and returns where that starts.
+// enter goes into the next value, up to the value of the member or element that the step names,
+// and returns where that member or element starts.
 func enter(d *jsonv2.Decoder, js []byte, step string) (at int, ok bool) {
 	index := -1
 	switch d.PeekKind() {
@@ -64,8 +64,8 @@ func enter(d *jsonv2.Decoder, js []byte, step string) (at int, ok bool) {
 	return 0, false
 }
 
-// Members goes through the members of the object that comes next, if one does. member
-// reads the value, and returns whether to go on.
+// Members visits the members of the next value, if that is an object. member reads the value
+// and returns whether to go on.
 func Members(d *jsonv2.Decoder, member func(name string) (more bool)) {
 	if d.PeekKind() != '{' {
 		return
@@ -85,8 +85,8 @@ func NewDecoder(r io.Reader) *jsonv2.Decoder {
 	return jsonv2.NewDecoder(r, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
-// Value returns the value that a path leads to, if there is one. Of names that stand
-// twice the last counts.
+// Value returns the value that a path leads to, if there is one. Of duplicate names the last
+// one counts.
 func Value(js []byte, steps []Step) (value jsonv2.Value, ok bool) {
 	value = js
 	for _, s := range steps {
@@ -106,7 +106,7 @@ func Value(js []byte, steps []Step) (value jsonv2.Value, ok bool) {
 	return value, true
 }
 
-// namesAt returns the names of the object that a path leads to.
+// namesAt returns the names in the object that a path leads to.
 func namesAt(js []byte, steps []Step) (names []string) {
 	value, _ := Value(js, steps)
 	if value.Kind() == '{' {
@@ -117,8 +117,8 @@ func namesAt(js []byte, steps []Step) (names []string) {
 	return names
 }
 
-// Each calls do for each member or element of the value that comes next. Values are
-// valid during the call.
+// Each calls do for each member or element of the next value. The value is valid during the
+// call.
 func Each(d *jsonv2.Decoder, do func(name string, value jsonv2.Value)) {
 	kind := d.PeekKind()
 	if kind != '{' && kind != '[' {

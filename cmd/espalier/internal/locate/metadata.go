@@ -6,9 +6,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// ObjectName returns the namespace and the name in an object's metadata, as far as
-// they are strings and the object can be read. Of metadata that repeats the last counts,
-// as it is what the object keeps.
+// ObjectName returns the namespace and the name in an object's metadata, if they are strings
+// and can be read. Of duplicate metadata the last one counts, because that is what the object
+// keeps.
 func ObjectName(js []byte) (namespace, name string) {
 	d := NewDecoder(bytes.NewReader(js))
 	Members(d, func(field string) (more bool) {
@@ -22,7 +22,7 @@ func ObjectName(js []byte) (namespace, name string) {
 	return namespace, name
 }
 
-// NameIn returns the namespace and the name in metadata, which comes next.
+// NameIn returns the namespace and the name in metadata, which is the next value.
 func NameIn(d *jsonv2.Decoder) (namespace, name string) {
 	if d.PeekKind() != '{' {
 		_ = d.SkipValue()
@@ -46,8 +46,8 @@ func NameIn(d *jsonv2.Decoder) (namespace, name string) {
 	return namespace, name
 }
 
-// MayRepeat says at a glance that a name stands in a text once at most.
+// MayRepeat is a quick test: if it returns false, the name occurs at most once in the text.
 func MayRepeat(js []byte, name string) bool {
 	i := bytes.Index(js, []byte(name))
-	return i >= 0 && bytes.Contains(js[i+len(name):], []byte(name)) || bytes.Contains(js, []byte(`\u`)) // it may be spelled so
+	return i >= 0 && bytes.Contains(js[i+len(name):], []byte(name)) || bytes.Contains(js, []byte(`\u`)) // an escape may spell it
 }

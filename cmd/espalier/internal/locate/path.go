@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// FieldPath returns the steps as a path of the library.
+// FieldPath returns the steps as a path of package errors.
 func FieldPath(steps []Step) (path errors.Path) {
 	for _, s := range steps {
 		if s.Index >= 0 {
@@ -25,7 +25,7 @@ func FieldPath(steps []Step) (path errors.Path) {
 	return path
 }
 
-// LastName returns the name that a path ends with, or "" where it ends otherwise.
+// LastName returns the name at the end of a path, or "" if there is an index.
 func LastName(path errors.Path) (name string) {
 	for s := range path.Segments() {
 		name = s.Name
@@ -33,10 +33,10 @@ func LastName(path errors.Path) (name string) {
 	return name
 }
 
-// A Step leads from a value to one within it: to a member, or to an element.
+// A Step leads from a value to one of its members or elements.
 type Step struct {
 	Name  string
-	Index int // -1 for a member
+	Index int // -1 for members
 }
 
 // Field returns the step to a member.
@@ -45,7 +45,7 @@ func Field(name string) Step { return Step{name, -1} }
 // Element returns the step to an element.
 func Element(index int) Step { return Step{Index: index} }
 
-// Fields returns the steps from member to member.
+// Fields returns the steps that lead from member to member.
 func Fields(names ...string) []Step {
 	steps := make([]Step, len(names))
 	for i, name := range names {
@@ -55,9 +55,8 @@ func Fields(names ...string) []Step {
 }
 
 // Parse reads a path: a JSON Pointer, or the spelling of the API server, such as
-// spec.containers[0].image. What stands in brackets and is no index is a name. In the
-// server's spelling names may have dots: those of the object decide, and fields are
-// called like what it has.
+// spec.containers[0].image. A name may be written in brackets as well. The server's spelling
+// does not escape dots in names; there the names in the object decide.
 func Parse(text string, js []byte) ([]Step, error) {
 	if strings.HasPrefix(text, "/") {
 		return parsePointer(text, js)
@@ -78,8 +77,8 @@ func Parse(text string, js []byte) ([]Step, error) {
 	return steps, nil
 }
 
-// withoutRoot returns a path without the sign for the root that it may start with: a dot, or
-// that of JSONPath, unless the object has such a name.
+// withoutRoot returns a path without a leading dot, and without JSONPath's $ for the root,
+// unless the object has a member $.
 func withoutRoot(path string, names []string) string {
 	if below, ok := strings.CutPrefix(path, "$"); ok && (below == "" || below[0] == '.' || below[0] == '[') && !slices.Contains(names, "$") {
 		path = below
@@ -87,8 +86,7 @@ func withoutRoot(path string, names []string) string {
 	return strings.TrimPrefix(path, ".")
 }
 
-// nextStep cuts the first step off a path. names are those of the object that it
-// starts at.
+// nextStep cuts the first step off a path. names are those in the object where the path starts.
 func nextStep(path string, names []string) (s Step, rest string) {
 	if inside, ok := strings.CutPrefix(path, "["); ok {
 		return nextKey(inside, len(names) == 0)
@@ -105,13 +103,13 @@ func nextStep(path string, names []string) (s Step, rest string) {
 	return Field(path[:end]), strings.TrimPrefix(path[end:], ".")
 }
 
-// nextKey cuts a step in brackets off, of which the first is gone already: a name,
-// quoted or not, or an index where these may be. The step is none where the second is
-// missing.
+// nextKey cuts a step in brackets off a path that follows the opening bracket. The step is a
+// name, quoted or not, or an index if that may be one. It is the empty one if the closing
+// bracket is missing.
 func nextKey(path string, mayBeIndex bool) (s Step, rest string) {
 	if quoted, err := strconv.QuotedPrefix(path); err == nil {
 		if rest, ok := strings.CutPrefix(path[len(quoted):], "]"); ok {
-			key, _ := strconv.Unquote(quoted) // it is whole
+			key, _ := strconv.Unquote(quoted) // QuotedPrefix has read it
 			return Field(key), strings.TrimPrefix(rest, ".")
 		}
 	}
@@ -142,7 +140,7 @@ func parsePointer(text string, js []byte) ([]Step, error) {
 	return steps, nil
 }
 
-// Keys returns the steps as names and indices, as find takes them.
+// Keys returns names and indices as Offset takes them.
 func Keys(steps []Step) []string {
 	all := make([]string, len(steps))
 	for i, s := range steps {

@@ -4,18 +4,17 @@ package parallel
 
 import "sync"
 
-// pending is how many results of one input wait for those before it.
+// pending is how many results of an item may wait for those of earlier items.
 const pending = 16
 
-// InOrder works on items in n goroutines, and passes on what comes of them in the
-// order of the items. work calls emit for each result, in the goroutine with the
-// given number, and returns when emit says no. The items that are worked on are
-// never more than n ahead of the one whose results are passed on, and no more than
-// pending results of each are kept, so that the memory does not depend on how many
-// items there are.
+// InOrder calls work for the items in n goroutines, and take for the results in the order of
+// the items. work calls emit for each of its results, and returns when emit returns false;
+// worker is the number of its goroutine. At most n items are begun before the results of an
+// earlier one are taken, and at most pending results of each wait, so that memory does not
+// depend on the number of items.
 //
-// The first error of take ends all. Goroutines that wait for input then are not
-// waited for.
+// The first error of take ends InOrder. It does not wait for goroutines that are waiting for
+// input then.
 func InOrder[T, R any](n int, items []T, work func(worker int, item T, emit func(R) bool), take func(item T, result R) error) error {
 	type job struct {
 		item    T

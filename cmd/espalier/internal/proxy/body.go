@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// minBodyRate is how many bytes a second a body has at least, on average, once the time has passed
-// that a body may take in any case.
+// minBodyRate is how many bytes per second a body must have on average, after the time that any
+// body may take.
 const minBodyRate = 1 << 10
 
-// A timedBody is the body of a request. One that is decoded must be there in time. One that passes as it
-// comes may take as long as it needs, but neither stop for so long nor trickle. A timeout
-// of the server would hold for the handler, too, and end requests that watch.
+// A timedBody is the body of a request with a time limit. A body that is decoded must arrive in
+// time. A body that passes untouched may take as long as it needs, but must neither pause for
+// so long nor trickle. A timeout of the server would apply to the handler as well, and would
+// end requests that watch.
 type timedBody struct {
 	io.ReadCloser
 	control  *http.ResponseController
@@ -29,10 +30,11 @@ type timedBody struct {
 	ended    bool
 }
 
-// passingBody is the key of a context for the body that passes as it comes.
+// passingBody is the key for a body that passes untouched in the context of its request.
 type passingBody struct{}
 
-// withBodyTimeout puts a middleware in front of a handler, and limits how long they may wait for bodies.
+// withBodyTimeout returns a handler with the middleware decode in front of next, and limits how
+// long both may wait for bodies.
 func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handler, next http.Handler) http.Handler {
 	decoding := decode(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if b, ok := r.Body.(*timedBody); ok {
@@ -44,21 +46,22 @@ func withBodyTimeout(timeout time.Duration, decode func(http.Handler) http.Handl
 		next.ServeHTTP(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Body == http.NoBody { // the server watches the connection already: a deadline would end the request
+		if r.Body == http.NoBody { // the server already watches the connection, and a deadline would end the request
 			decoding.ServeHTTP(w, r)
 			return
 		}
 		b := &timedBody{ReadCloser: r.Body, control: http.NewResponseController(w), timeout: timeout, start: time.Now()}
 		defer b.end()
 		b.setDeadline(b.start.Add(timeout))
-		timed := new(http.Request) // the server decides by the body of its own whether the connection can go on
+		timed := new(http.Request) // r keeps the server's body, by which the server decides whether the connection can be used again
 		*timed = *r
 		timed.Body = b
 		decoding.ServeHTTP(w, timed)
 	})
 }
 
-// Read waits until the deadline. After the end the server watches the connection, with no deadline.
+// Read waits until the deadline. After the end of the body there is none: the server watches
+// the connection then.
 func (b *timedBody) Read(p []byte) (int, error) {
 	if b.atEnd {
 		return 0, io.EOF
@@ -73,13 +76,14 @@ func (b *timedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.received += int64(n)
 	if b.atEnd = err == io.EOF; b.atEnd {
-		b.setDeadline(time.Time{}) // the answer may take longer
+		b.setDeadline(time.Time{}) // the response may take longer
 	}
 	return n, err
 }
 
-// setDeadline has no effect when the handler has ended: the connection is that of the next request
-// then, and a transport may still want to read. Writers of net/http support it.
+// setDeadline has no effect after the handler has returned. By then the connection belongs to
+// the next request, but a transport may still be reading. The writers of net/http support
+// deadlines.
 func (b *timedBody) setDeadline(t time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -88,8 +92,8 @@ func (b *timedBody) setDeadline(t time.Time) {
 	}
 }
 
-// isLate reports whether the deadline is over. A server that reads an error cancels the request, so
-// that who waits for an answer may learn of that before the error of the body.
+// isLate reports whether the deadline has passed. A server that fails to read cancels the
+// request, so the error of the request may be known before that of the body.
 func (b *timedBody) isLate() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Config is what the flags of proxy say.
+// Config is the configuration of a proxy, which flags set.
 type Config struct {
 	upstream                              string
 	upstreamCA, upstreamCert, upstreamKey string
@@ -34,6 +34,7 @@ type Config struct {
 	idleTimeout, shutdownTimeout          time.Duration
 }
 
+// NewConfig returns a configuration with the defaults of the choices.
 func NewConfig() *Config {
 	return &Config{
 		find:        flagvalue.Choice{Value: "path", Values: []string{"path", "kind"}},
@@ -43,6 +44,7 @@ func NewConfig() *Config {
 	}
 }
 
+// AddFlags adds the flags to a command.
 func (c *Config) AddFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -74,7 +76,8 @@ func (c *Config) AddFlags(cmd *cobra.Command) {
 	cmd.MarkFlagsRequiredTogether("upstream-cert", "upstream-key")
 }
 
-// Check finds what is wrong with the arguments alone.
+// Check returns the URL of the upstream server, or an error for arguments that are wrong in
+// themselves.
 func (c *Config) Check() (*url.URL, error) {
 	u, err := url.Parse(c.upstream)
 	switch {
@@ -92,8 +95,8 @@ func (c *Config) Check() (*url.URL, error) {
 	return u, nil
 }
 
-// finder reads the definitions. Each --crd must have some: what a wrong one was for would
-// pass, or be refused.
+// finder reads the definitions. Each --crd must have some: without them, requests would pass or
+// be refused by mistake.
 func (c *Config) finder() (request.Finder, error) {
 	catalog := schema.NewCatalog()
 	for _, name := range c.crds {

@@ -14,10 +14,9 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// metrics counts what becomes of bodies, and writes that in the text format of
-// Prometheus (version 0.0.4). There are as many series as there are kinds and
-// status codes. They are written here, as the client library of Prometheus would double what the
-// module depends on.
+// metrics counts bodies by their results, and writes the counts in the text format of
+// Prometheus (version 0.0.4). The number of series is bounded by the number of kinds and status
+// codes. The client library of Prometheus would double the dependencies of the module.
 type metrics struct {
 	mu        sync.Mutex
 	bodies    map[bodyLabels]uint64
@@ -25,12 +24,12 @@ type metrics struct {
 	bytes     [2]uint64 // in, out
 	reading   histogram
 	decoding  histogram
-	upstreams uint64 // requests that failed there
+	upstreams uint64 // requests that the upstream server did not answer
 }
 
 type bodyLabels struct {
 	apiVersion, kind, validation string
-	code                         int // 0 where it was passed on
+	code                         int // 0 if the body was passed on
 }
 
 type findingLabels struct{ apiVersion, kind, finding string }
@@ -107,7 +106,7 @@ func (m *metrics) write(b *strings.Builder) {
 	m.decoding.write(b, "espalier_decoding_seconds", "How long it took to decode bodies.")
 }
 
-// family writes the series of one metric, in a steady order.
+// family writes the series of one metric in a stable order.
 func family(b *strings.Builder, name, kind, help string, series []string) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 	slices.Sort(series)
@@ -118,7 +117,7 @@ func family(b *strings.Builder, name, kind, help string, series []string) {
 
 var labelEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-// sample is one line, with labels by turns names and values.
+// sample returns one line. The labels are names and values in turn.
 func sample(name string, value any, labels ...string) string {
 	var b strings.Builder
 	b.WriteString(name)
@@ -133,11 +132,11 @@ func sample(name string, value any, labels ...string) string {
 	return b.String()
 }
 
-// bounds are those of the buckets, in seconds: from what decoding 2 kB takes to what
-// a slow client does.
+// bounds are those of the buckets in seconds, from the time to decode 2 kB to that of a slow
+// client.
 var bounds = [...]float64{10e-6, 30e-6, 100e-6, 300e-6, 1e-3, 3e-3, 10e-3, 30e-3, 0.1, 0.3, 1, 3, 10, 30}
 
-// A histogram counts durations by buckets; the last is for those beyond the bounds.
+// A histogram counts durations in buckets; the last one is for those above all bounds.
 type histogram struct {
 	buckets [len(bounds) + 1]uint64
 	sum     float64

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// Run serves until the context is done and requests have ended.
+// Run serves until the context is done, and then until requests have ended. It logs to stderr.
 func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) error {
 	logger := log.New(stderr, "espalier: ", log.LstdFlags)
 	seen := newMetrics()
@@ -80,7 +80,7 @@ func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) e
 	return nil
 }
 
-// handler is the middleware in front of the upstream.
+// handler returns the middleware in front of the upstream server.
 func (c *Config) handler(find request.Finder, upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -113,7 +113,8 @@ func (c *Config) handler(find request.Finder, upstream *url.URL, transport http.
 	return withBodyTimeout(c.bodyTimeout, middleware.New(find, opts), proxy)
 }
 
-// transport speaks HTTP/1.1, in which connections can be upgraded.
+// transport returns a client for the upstream server. It speaks HTTP/1.1, whose connections can
+// be upgraded.
 func (c *Config) transport() (*http.Transport, error) {
 	config, err := c.upstreamTLS()
 	if err != nil {
@@ -125,11 +126,11 @@ func (c *Config) transport() (*http.Transport, error) {
 		TLSHandshakeTimeout: 10 * time.Second,
 		MaxIdleConnsPerHost: 128,
 		IdleConnTimeout:     90 * time.Second,
-		DisableCompression:  true, // what clients accept is for them to say
+		DisableCompression:  true, // clients say themselves which encodings they accept
 	}, nil
 }
 
-// serveAdmin serves health and metrics, if that is wanted, until it is closed.
+// serveAdmin serves health and metrics until it is closed, if there is an address for them.
 func (c *Config) serveAdmin(isStopping *atomic.Bool, seen *metrics, logger *log.Logger) (io.Closer, error) {
 	if c.adminListen == "" {
 		return io.NopCloser(nil), nil

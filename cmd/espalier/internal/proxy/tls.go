@@ -1,7 +1,5 @@
 package proxy
 
-import _ "golang.org/x/crypto/x509roots/fallback"
-
 import (
 	"crypto/tls"
 	"crypto/x509"
@@ -9,9 +7,13 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	// An image from scratch has no root certificates, by which the proxy could verify the
+	// upstream server.
+	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
-// servingTLS is nil where there is none.
+// servingTLS returns nil if the proxy serves without TLS.
 func (c *Config) servingTLS() (*tls.Config, error) {
 	if c.tlsCert == "" {
 		return nil, nil
@@ -48,8 +50,8 @@ func (c *Config) upstreamTLS() (*tls.Config, error) {
 	return config, nil
 }
 
-// A keyPair is a certificate and its key in files, which are read again when they have changed:
-// certificates are renewed while the proxy runs.
+// A keyPair is a certificate and its key in files. Because certificates are renewed while the
+// proxy runs, the files are read again when they change.
 type keyPair struct {
 	certFile, keyFile string
 
@@ -76,7 +78,7 @@ func (p *keyPair) load() error {
 	return nil
 }
 
-// times are those of the files, zero for one that is not there.
+// times returns when the files were modified, or zero for a file that does not exist.
 func (p *keyPair) times() (times [2]time.Time) {
 	for i, name := range []string{p.certFile, p.keyFile} {
 		if info, err := os.Stat(name); err == nil {
@@ -86,13 +88,13 @@ func (p *keyPair) times() (times [2]time.Time) {
 	return times
 }
 
-// get returns the certificate. While the files do not fit, as only one is written yet, it is the one
-// before.
+// get returns the certificate. While the files do not match, because only one of them is
+// renewed yet, the previous certificate is returned.
 func (p *keyPair) get() *tls.Certificate {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.times() != p.modified {
-		_ = p.load() // it is tried again the next time
+		_ = p.load() // the next call tries again
 	}
 	return p.loaded
 }

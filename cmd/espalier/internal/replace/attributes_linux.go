@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 )
 
-// keepExtended gives a file the extended attributes of another, access control lists
-// among them, and no others.
+// keepExtended gives a file exactly the extended attributes of another, which include access
+// control lists.
 func keepExtended(f, of *os.File) error {
 	names := extended(of)
 	for _, name := range names {
@@ -41,7 +41,7 @@ func keepExtended(f, of *os.File) error {
 // isPolicy reports whether the system sets an attribute by rules of its own.
 func isPolicy(name string) bool { return strings.HasPrefix(name, "security.") }
 
-// extended returns the names of the attributes of a file; none where its system has none.
+// extended returns the names of the attributes of a file, or none if its file system has none.
 func extended(f *os.File) (names []string) {
 	size, err := unix.Flistxattr(int(f.Fd()), nil)
 	if err != nil || size == 0 {

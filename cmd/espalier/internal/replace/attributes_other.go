@@ -4,5 +4,5 @@ package replace
 
 import "os"
 
-// keepExtended does nothing: what a file has beside its mode differs by system.
+// keepExtended does nothing: attributes differ from system to system.
 func keepExtended(_, _ *os.File) error { return nil }

@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// hold waits until no other process with this command replaces a file, and keeps others
-// from it until the file is closed. A file system may not know of this: then the look at
-// the file has to do.
+// hold waits until no other process of this command is replacing the file, and keeps others
+// from doing so until the file is closed. If the file system has no locks, comparing the file
+// must do.
 func hold(f *os.File) error {
 	for {
 		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != syscall.EINTR {

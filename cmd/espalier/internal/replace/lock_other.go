@@ -4,5 +4,5 @@ package replace
 
 import "os"
 
-// hold closes a file: Windows does not replace what is open.
+// hold closes the file, because Windows does not replace an open one.
 func hold(f *os.File) error { return f.Close() }

@@ -13,14 +13,14 @@ import (
 	"path/filepath"
 )
 
-// MaxBytes is how long a file may be that is edited.
+// MaxBytes is the length of the longest file that is edited.
 const MaxBytes = 1 << 30
 
-// A File is a file as it was read to be edited.
+// A File is a file at the time when it was read to be edited.
 type File struct {
-	path    string // with links resolved: what is replaced is what was read
+	path    string // with links resolved, so that the file that was read is replaced
 	info    os.FileInfo
-	Content []byte
+	Content []byte // as it was read
 }
 
 var (
@@ -29,8 +29,8 @@ var (
 	errLong      = stderrors.New("is longer than 1 GiB, and cannot be edited")
 )
 
-// Read reads a file, or what its links lead to. It is looked at before it is
-// opened, which may wait for whoever writes into a pipe.
+// Read reads a file, or the target of a link. It checks that the file is regular before it
+// opens it: opening a pipe would wait for a writer.
 func Read(name string) (*File, error) {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -59,6 +59,7 @@ func Read(name string) (*File, error) {
 	return o, err
 }
 
+// ReadLimited reads at most MaxBytes.
 func ReadLimited(r io.Reader) ([]byte, error) {
 	content, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err == nil && len(content) > MaxBytes {
@@ -67,15 +68,16 @@ func ReadLimited(r io.Reader) ([]byte, error) {
 	return content, err
 }
 
-// Replace gives the file new content, all of it or nothing: it is written beside the
-// file and takes its place when it is safe on the disk. A file that may not be written is
-// not replaced either, though its folder would allow that; nor one of several names, or
-// whose owner, group, mode or attributes the new one could not have.
+// Replace replaces the content of the file as a whole. The new content is written into a file
+// beside it, which takes its place when it is safe on the disk. Replace fails for a file that
+// may not be written, although its folder would allow that, for a file with several names, and
+// for one whose owner, group, mode or attributes the new file could not have.
 //
-// If the file is not any more what was read, it stays, and that is an error. Others that
-// edit it with this command wait until it is replaced, and then find it changed, where the
-// system has flock. What is left is a window of microseconds between the last look and
-// the rename, in which a program that takes no such lock can write what is lost.
+// Replace also fails, and leaves the file as it is, if the file is not the one that was read
+// any more. Where the system has flock, other processes of this command wait until the file is
+// replaced, and then find it changed. What remains is a window of microseconds between the last
+// comparison and the rename, in which a program without such locks can write something that is
+// lost.
 func (o *File) Replace(content []byte) (err error) {
 	if n := links(o.info); n > 1 {
 		return fmt.Errorf("the file has %d names (hard links), and all but one would keep the old content: make a copy of it first", n)
@@ -92,7 +94,7 @@ func (o *File) Replace(content []byte) (err error) {
 	defer func() {
 		if err != nil {
 			f.Close()
-			_ = temporary.end(f.Name(), os.Remove) // why it failed is what counts
+			_ = temporary.end(f.Name(), os.Remove) // the first error counts
 		}
 	}()
 	if _, err := f.Write(content); err != nil {
@@ -116,7 +118,7 @@ func (o *File) Replace(content []byte) (err error) {
 	if err := temporary.end(f.Name(), func(name string) error { return os.Rename(name, o.path) }); err != nil {
 		return err
 	}
-	// That the name is safe, too. Not every system has this for folders.
+	// Sync the name as well. Not every system can do this for folders.
 	if d, err := os.Open(filepath.Dir(o.path)); err == nil {
 		_ = d.Sync()
 		d.Close()
@@ -124,8 +126,8 @@ func (o *File) Replace(content []byte) (err error) {
 	return nil
 }
 
-// isCurrent looks whether the file is still what was read: the same one, with the same
-// content, and not written since.
+// isCurrent returns an error unless the file is still the one that was read: the same file with
+// the same content, not written since.
 func (o *File) isCurrent() error {
 	f, err := os.Open(o.path)
 	if err != nil {
@@ -153,7 +155,7 @@ func (o *File) isCurrent() error {
 			return err
 		}
 	}
-	// Last, as reading takes time.
+	// The times are compared last, because reading takes time.
 	info, err = os.Stat(o.path)
 	if err != nil {
 		return o.ifGone(err)
@@ -164,7 +166,7 @@ func (o *File) isCurrent() error {
 	return nil
 }
 
-// ifGone is what is wrong where a file cannot be opened that could be read before.
+// ifGone returns the error for a file that could be read before and now cannot be opened.
 func (o *File) ifGone(err error) error {
 	if stderrors.Is(err, fs.ErrNotExist) {
 		return errChanged

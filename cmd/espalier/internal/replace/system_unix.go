@@ -10,23 +10,22 @@ import (
 	"time"
 )
 
-// endSignals are those that end the process unless something is done about them, and that
-// others send to have it end.
+// endSignals are the signals that others send to end a process.
 var endSignals = []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP}
 
-// die ends the process as a signal does.
+// die ends the process as the signal would have.
 func die(s os.Signal, code int) {
 	signal.Reset(s)
 	if number, ok := s.(syscall.Signal); ok {
 		if syscall.Kill(os.Getpid(), number) == nil {
-			time.Sleep(time.Second) // it arrives in some thread
+			time.Sleep(time.Second) // until a thread receives it
 		}
 		os.Exit(128 + int(number))
 	}
 	os.Exit(code)
 }
 
-// links returns how many names a file has.
+// links returns the number of names (hard links) of a file.
 func links(info os.FileInfo) int {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(stat.Nlink)
@@ -34,8 +33,8 @@ func links(info os.FileInfo) int {
 	return 1
 }
 
-// keepAttributes gives a file the owner, the group, the mode and the extended attributes
-// that another has. It is an error where that is not allowed: shared files stay shared.
+// keepAttributes gives a file the owner, group, mode and extended attributes of another. It
+// fails where that is not allowed, so that shared files stay shared.
 func keepAttributes(f, of *os.File, info os.FileInfo) error {
 	want, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

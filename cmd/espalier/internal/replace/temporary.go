@@ -1,7 +1,7 @@
 package replace
 
-// This file sees to it that nothing is left beside a file that is edited, however the
-// process ends, but for SIGKILL and a loss of power.
+// This file makes sure that no temporary file is left, however the process ends, except by
+// SIGKILL or a loss of power.
 
 import (
 	"os"
@@ -32,7 +32,7 @@ func (u *temporaryFiles) create(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// end does what ends a file: it is renamed or removed. One that was ended is not again.
+// end renames or removes a file. For a file that has ended already it does nothing.
 func (u *temporaryFiles) end(name string, how func(name string) error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -46,8 +46,8 @@ func (u *temporaryFiles) end(name string, how func(name string) error) error {
 	return err
 }
 
-// removeAll removes the files that there are, and lets nobody make or end others: the
-// process has to end, too.
+// removeAll removes all files, and keeps the lock so that no others can be made or renamed: the
+// process must end.
 func (u *temporaryFiles) removeAll() {
 	u.mu.Lock()
 	for name := range u.names {
@@ -55,12 +55,13 @@ func (u *temporaryFiles) removeAll() {
 	}
 }
 
-// RemoveTemporary removes the files that were not finished, as the process ends: no other can
-// be made from then on.
+// RemoveTemporary removes unfinished files at the end of the process. No file can be replaced
+// after that.
 func RemoveTemporary() { temporary.removeAll() }
 
-// RemoveOnSignal has unfinished files removed when a signal ends the process, until stop
-// is called. The code is that of a process which no signal can end. What is ignored, as under nohup, stays so.
+// RemoveOnSignal removes unfinished files if a signal ends the process before stop is called.
+// The code is the exit code on systems where a process cannot end by a signal. Signals that are
+// ignored, as under nohup, stay ignored.
 func RemoveOnSignal(code int) (stop func()) {
 	signals, done, ended := make(chan os.Signal, 1), make(chan struct{}), make(chan struct{})
 	for _, s := range endSignals {
@@ -79,7 +80,7 @@ func RemoveOnSignal(code int) (stop func()) {
 			end(s)
 		case <-done:
 			select {
-			case s := <-signals: // in the last moment
+			case s := <-signals: // at the last moment
 				end(s)
 			default:
 			}

@@ -1,7 +1,7 @@
 package report
 
-// This file has the formats that systems for continuous integration read line by
-// line: annotations of GitHub and the Test Anything Protocol.
+// This file has the formats that continuous integration reads line by line: the annotations of
+// GitHub and the Test Anything Protocol.
 
 import (
 	"bufio"
@@ -22,7 +22,7 @@ func (r *githubReporter) Begin() error { return nil }
 
 func (r *githubReporter) End(*Summary) error { return nil }
 
-// What ends a command or a property is escaped, as actions/toolkit does it.
+// actions/toolkit escapes the characters that end a command or a property.
 var (
 	escapeMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	escapeProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -52,8 +52,7 @@ func (r *githubReporter) Add(file string, v *finding.Outcome) error {
 	return WriteAll(r.to, b)
 }
 
-// A tapReporter writes a stream of the Test Anything Protocol, version 14: a test for
-// each object.
+// A tapReporter writes the Test Anything Protocol, version 14, with a test for each object.
 type tapReporter struct {
 	to *bufio.Writer
 	n  int
@@ -94,12 +93,12 @@ func (r *tapReporter) Add(file string, v *finding.Outcome) error {
 	return r.to.Flush()
 }
 
-// tapText escapes what means something in the description of a test.
+// tapText escapes characters with a meaning in the description of a test.
 func tapText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "#", `\#`, "\n", `\n`, "\r", `\r`).Replace(s)
 }
 
-// caseName says which object of a file a test is about.
+// caseName returns the name of the test for an object of a file.
 func caseName(file string, v *finding.Outcome) string {
 	name := sanitize.Name(file)
 	if v.Start.IsValid() {

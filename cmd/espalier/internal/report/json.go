@@ -10,12 +10,12 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// reportVersion is the apiVersion of the report in JSON. It changes where a reader of
-// the old one would be misled.
+// reportVersion is the apiVersion of the report in JSON. It changes if readers of the old one
+// would be misled.
 const reportVersion = "report.espalier.dev/v1"
 
-// A jsonReporter writes one JSON object with all findings. Places count lines and
-// characters from 1; end is behind the last character.
+// A jsonReporter writes one JSON object with all findings. Lines and characters count from 1,
+// and end is after the last character.
 type jsonReporter struct {
 	to  *bufio.Writer
 	enc *jsonv2.Encoder

@@ -38,9 +38,9 @@ type (
 		Tests      int             `xml:"tests,attr"`
 		Failures   int             `xml:"failures,attr"`
 		Errors     int             `xml:"errors,attr"`
-		Skipped    int             `xml:"skipped,attr,omitempty"` // the first schema does not have it
+		Skipped    int             `xml:"skipped,attr,omitempty"` // unknown to the first schema
 		Time       string          `xml:"time,attr"`
-		Properties []junitProperty `xml:"properties>property"` // one schema asks for the element, the other for one in it
+		Properties []junitProperty `xml:"properties>property"` // one schema requires the element, the other a property in it
 		Cases      []junitCase     `xml:"testcase"`
 		SystemOut  string          `xml:"system-out"`
 		SystemErr  string          `xml:"system-err"`
@@ -64,8 +64,8 @@ type (
 	}
 )
 
-// newJUnitReporter returns a reporter that says when it was started, or when
-// SOURCE_DATE_EPOCH says (reproducible-builds.org).
+// newJUnitReporter returns a reporter whose start is now, or the time in SOURCE_DATE_EPOCH
+// (reproducible-builds.org).
 func newJUnitReporter(to io.Writer) *junitReporter {
 	r := &junitReporter{to: bufio.NewWriter(to), started: time.Now()}
 	if n, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
@@ -130,7 +130,7 @@ func (s *junitSuite) add(file string, v *finding.Outcome) {
 	s.Cases = append(s.Cases, c)
 }
 
-// xmlText replaces what XML 1.0 cannot hold.
+// xmlText replaces characters that XML 1.0 does not allow.
 func xmlText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == 0xfffe || r == 0xffff {

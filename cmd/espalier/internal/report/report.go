@@ -9,22 +9,23 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 )
 
-// A Reporter writes verdicts in one of the output formats, in the order of the files.
+// A Reporter writes outcomes in one of the output formats, in the order of the files.
 type Reporter interface {
 	Begin() error
 	Add(file string, v *finding.Outcome) error
 	End(*Summary) error
 }
 
-// A Summary counts what was checked, and what was found.
+// A Summary counts the objects that were checked, and their findings.
 type Summary struct {
 	Files, Objects, Skipped int
 	Errors, Warnings        int
-	Missing                 int // objects for which there is no schema
+	Missing                 int // objects that need a schema and have none
 	Unreadable              int // files
 	Partial                 int // definitions
 }
 
+// Add counts an outcome.
 func (s *Summary) Add(v *finding.Outcome) {
 	if v.Document > 0 && !v.IsList {
 		s.Objects++
@@ -51,7 +52,7 @@ func (s *Summary) Add(v *finding.Outcome) {
 	}
 }
 
-// New returns the reporter for a format.
+// New returns the reporter for a format. The printer is for text.
 func New(format string, to io.Writer, text TextPrinter) Reporter {
 	switch format {
 	case "json":
@@ -68,7 +69,7 @@ func New(format string, to io.Writer, text TextPrinter) Reporter {
 	return &textReporter{TextPrinter: text, to: to}
 }
 
-// A textReporter writes what is found, one finding a line.
+// A textReporter writes one finding per line.
 type textReporter struct {
 	TextPrinter
 	to  io.Writer
@@ -87,7 +88,7 @@ func (r *textReporter) Add(file string, v *finding.Outcome) error {
 
 func (r *textReporter) End(*Summary) error { return nil }
 
-// WriteAll writes a text with one call.
+// WriteAll writes a text with one call, and fails if not all of it is written.
 func WriteAll(to io.Writer, text []byte) error {
 	n, err := to.Write(text)
 	if err == nil && n < len(text) {

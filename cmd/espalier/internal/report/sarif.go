@@ -140,7 +140,7 @@ func sarifResultOf(file string, v *finding.Outcome, f *finding.Finding) sarifRes
 		Level:     f.Severity.String(),
 		Message:   sarifText{sanitize.Text(message)},
 		Locations: []sarifLocation{at},
-		// What the finding is about, wherever in the file it has moved to.
+		// The fingerprint stays the same when the finding moves within the file.
 		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.Rule, v.APIVersion, v.Kind, v.Namespace, v.Name, pointer, f.Message)},
 	}
 	if f.First.IsValid() {
@@ -162,8 +162,8 @@ func region(at, end errors.Position) *sarifRegion {
 	return r
 }
 
-// fileURI returns the reference to a file: relative to the working folder, unless the
-// name is not.
+// fileURI returns the reference to a file: relative to the working folder, unless the name is
+// absolute.
 func fileURI(name string) string {
 	u := url.URL{Path: filepath.ToSlash(name)}
 	if filepath.IsAbs(name) {

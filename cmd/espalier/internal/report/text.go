@@ -15,10 +15,10 @@ import (
 // file:line:column.
 type TextPrinter struct {
 	terminal.Painter
-	Sources bool // the line that a finding is in follows it
+	Sources bool // print the line of the file as well
 }
 
-// Append appends what is found in an object, one finding a line.
+// Append appends the findings in an object, one per line.
 func (p TextPrinter) Append(b []byte, file string, v *finding.Outcome) []byte {
 	of := v.Identity.String()
 	for i := range v.Findings {
@@ -43,7 +43,7 @@ func (p TextPrinter) Append(b []byte, file string, v *finding.Outcome) []byte {
 	return b
 }
 
-// appendSource appends the line that a finding is in, and a caret under its place.
+// appendSource appends the line of the file with a caret under the place of the finding.
 func (p TextPrinter) appendSource(b []byte, f *finding.Finding, style string) []byte {
 	number := fmt.Sprintf("%5d", f.At.Line)
 	start := cells(f.Source, f.At.Column-1-f.Cut)
@@ -59,8 +59,8 @@ func (p TextPrinter) appendSource(b []byte, f *finding.Finding, style string) []
 	return fmt.Appendf(b, "%s | %s%s\n", strings.Repeat(" ", len(number)), strings.Repeat(" ", start), p.Paint(style, mark))
 }
 
-// wide are the characters that take two cells of a terminal, those of East Asia and
-// emoji, as ranges.
+// wide are the ranges of characters that take two cells of a terminal: those of East Asia, and
+// emoji.
 var wide = [][2]rune{{0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f},
 	{0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}}
 

@@ -12,14 +12,14 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// A addition says what is to be inserted into a document.
+// An addition is a document with the defaults to be inserted into it.
 type addition struct {
 	editedDocument
 	insertions []edit.Insertion
 }
 
-// Default returns the content of a file with its defaults, and the edits that lead
-// to it: none where there is nothing to do.
+// Default returns the content of a file with its defaults, and the edits that make it. If there
+// is nothing to insert, there are no edits.
 func Default(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit) {
 	before := additionsIn(e, name, content, report)
 	for _, f := range before {
@@ -44,7 +44,7 @@ func Default(e *examine.Examiner, name string, content []byte, report func(findi
 	return edited, edits
 }
 
-// edits returns the edits of a document, in the content of its file.
+// edits returns the edits for the document, with offsets in the content of its file.
 func (f *addition) edits(content []byte) (edits []edit.Edit, err error) {
 	if f.err != nil || len(f.insertions) == 0 {
 		return nil, f.err
@@ -63,12 +63,12 @@ func (f *addition) edits(content []byte) (edits []edit.Edit, err error) {
 	return edits, err
 }
 
-// additionsIn looks at all documents of a file. report is called for each object.
+// additionsIn examines the documents of a file. It calls report for each object.
 func additionsIn(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (all []*addition) {
 	var f *addition
 	e.Input(name, bytes.NewReader(content), func(o *examine.Object) bool {
 		if f == nil || f.doc.Number != o.Document {
-			f = &addition{editedDocument: targetOf(o)}
+			f = &addition{editedDocument: editedDocumentOf(o)}
 			all = append(all, f)
 		}
 		if o.Result != nil && !o.IsList {
@@ -80,10 +80,11 @@ func additionsIn(e *examine.Examiner, name string, content []byte, report func(f
 	return all
 }
 
-// errRepeated is why defaults are not written into a document.
+// errRepeated is the error for a document with duplicate names, into which no defaults are
+// written.
 var errRepeated = stderrors.New("names occur twice in it: remove all but the last with espalier prune --write before defaults are written")
 
-// object notes what is to be inserted into an object.
+// object collects the insertions for an object.
 func (f *addition) object(o *examine.Object) {
 	f.result(o.Result)
 	before, err := readNode(jsonv2.NewDecoder(bytes.NewReader(o.Doc.JSON), jsonv2.AllowDuplicateNames(true)), o.Doc.JSON)
@@ -102,7 +103,7 @@ func (f *addition) object(o *examine.Object) {
 	}
 }
 
-// compare notes what the result of an object has and the object has not.
+// compare collects what the result of an object has and the object does not.
 func (f *addition) compare(before, after *node, o *examine.Object) error {
 	switch {
 	case before.kind == 'n' && after.kind != 'n':
@@ -137,7 +138,7 @@ func (f *addition) compare(before, after *node, o *examine.Object) error {
 	return nil
 }
 
-// insertion returns a member that is added to the object at an offset.
+// insertion returns a member that is inserted into the object at an offset.
 func insertion(at int, name string, value []byte) (edit.Insertion, error) {
 	js, err := jsonv2.AppendQuote([]byte("{"), name)
 	if err != nil {
@@ -147,16 +148,16 @@ func insertion(at int, name string, value []byte) (edit.Insertion, error) {
 	return edit.Insertion{At: at, Name: name, Value: slices.Clone(value), Lines: string(lines)}, err
 }
 
-// A node is a value of a JSON text with what is in it.
+// A node is a value of a JSON text, with the values in it.
 type node struct {
 	kind   jsonv2.Kind
-	at     int // where it starts
+	at     int // its offset
 	raw    []byte
 	names  []string
 	values []*node
 }
 
-// readNode reads the next value of a text, whose depth was limited when it was decoded.
+// readNode reads the next value of a text. Decoding has limited its depth.
 func readNode(d *jsonv2.Decoder, js []byte) (*node, error) {
 	n := &node{kind: d.PeekKind()}
 	if n.kind != '{' && n.kind != '[' {

@@ -10,15 +10,15 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 )
 
-// DiffNames returns what a file is called in a diff, before and after: git apply
-// and patch -p1 find it.
+// DiffNames returns the names of a file before and after, as git apply and patch -p1 expect
+// them in a diff.
 func DiffNames(name string) (before, after string) {
 	name = strings.TrimPrefix(filepath.ToSlash(name), "/")
 	return diffName("a/" + name), diffName("b/" + name)
 }
 
-// diffName writes a name as git does: one that holds quotes, backslashes or what is not
-// safe is quoted as in C, and a tab ends one with spaces.
+// diffName spells a name as git does. A name with quotes, backslashes or unsafe characters is
+// quoted as in C, and one with spaces ends with a tab.
 func diffName(name string) string {
 	unsafe := sanitize.FirstUnsafe(name) >= 0
 	quoted := []byte{'"'}
@@ -41,8 +41,8 @@ func diffName(name string) string {
 	return name
 }
 
-// ShownDiff makes the lines of a diff safe for somebody to look at. For a program they stay
-// as they are: it applies them.
+// ShownDiff makes the lines of a diff safe to look at. A diff for a program is not changed,
+// because the program applies it.
 func ShownDiff(diff []byte) []byte {
 	var out []byte
 	for line := range bytes.SplitAfterSeq(diff, []byte("\n")) {

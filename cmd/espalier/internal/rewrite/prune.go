@@ -20,14 +20,14 @@ import (
 // An editedDocument is a document that is edited in its file.
 type editedDocument struct {
 	finding.Outcome
-	doc     input.Document // of which the texts are not valid any more
-	length  int            // of its text
-	results []byte         // what becomes of its objects, which must not change
-	err     error          // why it is left as it is
+	doc     input.Document // without its texts, which are not valid any more
+	length  int            // length of its text
+	results []byte         // the results for its objects, which the edits must not change
+	err     error          // the reason for not editing it
 }
 
-// targetOf returns the document that an object is in, or that holds it in a List.
-func targetOf(o *examine.Object) editedDocument {
+// editedDocumentOf returns the document that contains an object.
+func editedDocumentOf(o *examine.Object) editedDocument {
 	t := editedDocument{doc: o.Doc, length: len(o.Doc.Text)}
 	t.Outcome = finding.Outcome{Identity: o.Identity, Document: o.Document, Start: o.Start}
 	t.Namespace, t.Name = locate.ObjectName(o.Doc.JSON)
@@ -38,21 +38,21 @@ func (t *editedDocument) result(object []byte) {
 	t.results = append(append(t.results, object...), '\n')
 }
 
-// refused says why a document is left as it is.
+// refused returns the outcome for a document that is not edited.
 func (t *editedDocument) refused(why string) finding.Outcome {
 	v := t.Outcome
 	v.Findings = []finding.Finding{{Severity: finding.Error, Fatal: true, Rule: finding.RuleEdit, Message: why, At: v.Start}}
 	return v
 }
 
-// A removal says what is to be removed from a document.
+// A removal is a document with the members to be removed from it.
 type removal struct {
 	editedDocument
-	names  []int // where the members start that are to go, in its JSON
+	names  []int // offsets of the members to be removed, in its JSON
 	edited bool
 }
 
-// object notes what was found in an object.
+// object collects the removals in an object.
 func (m *removal) object(o *examine.Object) {
 	if o.Decoder.Omitted() > 0 {
 		m.err = fmt.Errorf("more than %d unknown and duplicate fields in one object; the document is left as it is", len(o.Decoder.Findings()))
@@ -62,8 +62,8 @@ func (m *removal) object(o *examine.Object) {
 	m.result(o.Result)
 }
 
-// envelope notes what was found in a List, and not in its items.
-func (m *removal) envelope(o *examine.Object) {
+// list collects the removals in a List, without those in its items.
+func (m *removal) list(o *examine.Object) {
 	m.unknown(o.Doc, o.Decoder.Findings())
 	from, to := 0, 0
 	if n := len(o.Items); n > 0 {
@@ -80,7 +80,7 @@ func (m *removal) unknown(doc input.Document, found errors.List) {
 	}
 }
 
-// repeated notes the members whose names stand again later: the last one wins.
+// repeated collects the members whose names occur again later, because the last one wins.
 func (m *removal) repeated(doc input.Document, counts func(at int) bool) {
 	names, err := edit.Repeated(doc.JSON)
 	if err != nil {
@@ -93,19 +93,19 @@ func (m *removal) repeated(doc input.Document, counts func(at int) bool) {
 	}
 }
 
-// removalsIn looks at all documents of a file. report is called for each object.
+// removalsIn examines the documents of a file. It calls report for each object.
 func removalsIn(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (all []*removal) {
 	var m *removal
 	e.Input(name, bytes.NewReader(content), func(o *examine.Object) bool {
 		if m == nil || m.doc.Number != o.Document {
-			m = &removal{editedDocument: targetOf(o)}
+			m = &removal{editedDocument: editedDocumentOf(o)}
 			all = append(all, m)
 		}
 		switch {
 		case o.IsList && o.Decoder != nil && !o.IsFatal():
-			m.envelope(o)
-			if frame, ok := frameOf(e, o); ok {
-				m.result(frame)
+			m.list(o)
+			if list, ok := listOf(e, o); ok {
+				m.result(list)
 			}
 		case o.Result != nil:
 			m.object(o)
@@ -116,8 +116,8 @@ func removalsIn(e *examine.Examiner, name string, content []byte, report func(fi
 	return all
 }
 
-// frameOf returns what becomes of what is around the items of a List.
-func frameOf(e *examine.Examiner, o *examine.Object) (result []byte, ok bool) {
+// listOf returns the result for a List without its items.
+func listOf(e *examine.Examiner, o *examine.Object) (result []byte, ok bool) {
 	var err error
 	e.Out, err = e.Decoder(e.EmptyList).AppendJSON(e.Out[:0], o.Doc.JSON)
 	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
@@ -127,9 +127,9 @@ func frameOf(e *examine.Examiner, o *examine.Object) (result []byte, ok bool) {
 	return e.Out, true
 }
 
-// Prune returns the content of a file without what is pruned, and the edits that
-// lead to it: none where there is nothing to do. Documents that cannot be edited are
-// reported and left as they are.
+// Prune returns the content of a file without the members that are pruned or lose to a
+// duplicate, and the edits that make it. If there is nothing to remove, there are no edits.
+// Documents that cannot be edited are reported.
 func Prune(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit) {
 	before := removalsIn(e, name, content, report)
 	edits = editDocuments(content, before, report)
@@ -144,7 +144,7 @@ func Prune(e *examine.Examiner, name string, content []byte, report func(finding
 	return edited, edits
 }
 
-// editDocuments returns the edits of all documents in the content of a file.
+// editDocuments returns the edits for all documents in the content of a file.
 func editDocuments(content []byte, removals []*removal, report func(finding.Outcome)) (edits []edit.Edit) {
 	var lines position.Index
 	lines.Start(content, 0)
@@ -183,12 +183,11 @@ func editDocuments(content []byte, removals []*removal, report func(finding.Outc
 	return edits
 }
 
-// keptComment is said of comments that are not about a field alone.
+// keptComment is the warning for comments that may be about more than their field.
 const keptComment = "the comment is kept, though its field is removed, because it looks like template code or a directive: check that it is still right"
 
-// changed returns the first document of which the objects in an edited file are not
-// the same as before, or that still has something to be removed though it was edited;
-// nil where there is none.
+// changed returns the first document that the edits have spoiled, or nil: its objects are not
+// the same as before, or although it was edited, it has something to remove.
 func changed(e *examine.Examiner, name string, edited []byte, before []*removal) *removal {
 	after := removalsIn(e, name, edited, func(finding.Outcome) {})
 	for i, b := range before {

@@ -3,10 +3,6 @@
 // a text must not end a line, move the cursor, or hide or reorder its neighbours.
 package sanitize
 
-// This file writes texts that come from outside, of objects, definitions, configurations,
-// names of files and values of flags, where people and programs read lines: on terminals and in
-// logs. Such a text must not end a line, move the cursor, or hide or reorder what is beside it.
-
 import (
 	"bytes"
 	"fmt"
@@ -18,16 +14,16 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// IsSafe reports whether a character is seen as itself: it is no control or formatting
-// character, which the bidirectional and most of those without width are, and no space but
-// the common one. Line separators are spaces. It is the notion of package errors.
+// IsSafe reports whether a character is visible as itself. Control characters are not safe, nor
+// are formatting characters, among them bidirectional and most zero-width ones, and spaces
+// other than U+0020, among them line separators. Package errors has the same rule.
 func IsSafe(r rune) bool {
 	return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r)
 }
 
-// Text returns a text with each character that is not safe, and each byte that is not UTF-8,
-// as its escape in Go source. Whatever has come from outside is written through it, or, where
-// it stands alone, through printable.
+// Text returns a text with escapes, as in Go source, for characters that are not safe and for
+// bytes that are not UTF-8. Every text from outside is written through Text, or if it is only a
+// name, through Name.
 func Text(s string) string {
 	start := FirstUnsafe(s)
 	if start < 0 {
@@ -47,7 +43,7 @@ func Text(s string) string {
 	return string(b)
 }
 
-// FirstUnsafe returns where a text has its first character that is not safe, or -1.
+// FirstUnsafe returns the offset of the first character that is not safe, or -1.
 func FirstUnsafe(s string) int {
 	for i, r := range s {
 		if !IsSafe(r) || r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD") {
@@ -57,7 +53,7 @@ func FirstUnsafe(s string) int {
 	return -1
 }
 
-// Name returns a name as it is if it is safe in a line, and else quoted.
+// Name returns a name as it is if it is safe in a line, and quoted otherwise.
 func Name(s string) string {
 	if quoted := fieldpath.AppendQuoted(nil, s); len(quoted) != len(s)+2 {
 		return string(quoted)
@@ -65,7 +61,7 @@ func Name(s string) string {
 	return s
 }
 
-// Lines makes the lines of a text of our own safe, in which names cannot end lines.
+// Lines makes the lines of a text of our own safe. Names in such a text cannot end lines.
 func Lines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -75,14 +71,14 @@ func Lines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// JSON marshals a value to JSON in which every character that is not safe is escaped: it
-// reads the same, and may be shown by whatever shows text.
+// JSON marshals a value to JSON and escapes every character that is not safe. The result means
+// the same, and may be displayed by any program.
 func JSON(v any) (jsonv2.Value, error) {
 	js, err := jsonv2.Marshal(v, jsonv2.AllowInvalidUTF8(true))
 	if err != nil || FirstUnsafe(string(js)) < 0 {
 		return js, err
 	}
-	// What is not ASCII stands in strings only.
+	// Only strings hold characters other than ASCII.
 	var b bytes.Buffer
 	for _, r := range string(js) {
 		switch {
@@ -98,8 +94,8 @@ func JSON(v any) (jsonv2.Value, error) {
 	return b.Bytes(), nil
 }
 
-// Visible is safe for a line of a file: each character keeps its place, so that what is
-// written below it points at the right one.
+// Visible makes a line of a file safe in which each character must keep its column, because a
+// line below points at one of them.
 func Visible(line string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -9,19 +9,19 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// A NearMiss says what an object without a schema was probably meant to be.
+// A NearMiss says which type was probably meant by an object without a schema.
 type NearMiss struct {
-	// Known says that something of its type is known: the group, but for the case of its
-	// letters, so that the object is no stranger that may pass.
+	// Known means that the group has schemas, if capitals are ignored. Such an object is not
+	// accepted without a schema.
 	Known bool
 	Hint  string // ", did you mean ...?", or ""
 }
 
-// NearMiss looks at the type of an object for which there is no schema.
+// NearMiss compares the type of an object without a schema with those that have one.
 func (s *Loaded) NearMiss(apiVersion, kind string) NearMiss {
 	group, _, hasVersion := strings.Cut(apiVersion, "/")
 	if !hasVersion && !s.groups[apiVersion] {
-		// A core kind, unless it is a group that has lost its version.
+		// It is a core kind, unless it is a group without its version.
 		if same := s.foldedGroup(apiVersion); same != "" {
 			group = same
 		} else {
@@ -43,7 +43,7 @@ func (s *Loaded) NearMiss(apiVersion, kind string) NearMiss {
 	switch {
 	case meantKind == "":
 	case meant != group || meant != "" && !strings.HasPrefix(apiVersion, group+"/"):
-		// The first of the versions, where the object has none of them.
+		// If the kind does not have the version, its first version is meant.
 		versions := s.Catalog.Versions(meant, meantKind)
 		if len(versions) == 0 {
 			break
@@ -63,7 +63,7 @@ func didYouMean(what, name string) string {
 	return ", did you mean " + what + " " + fieldpath.Quoted(name) + "?"
 }
 
-// foldedGroup returns the group that differs from a name in the case of letters only, or "".
+// foldedGroup returns the group that differs from a name only in capitals, or "".
 func (s *Loaded) foldedGroup(name string) string {
 	for _, group := range slices.Sorted(maps.Keys(s.groups)) {
 		if group != "" && group != name && strings.EqualFold(group, name) {

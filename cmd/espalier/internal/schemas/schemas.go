@@ -16,34 +16,28 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Entry returns what the catalog has for a kind.
-func (s *Loaded) Entry(apiVersion, kind string) (schema.Entry, bool) {
-	e, ok := s.entries[[2]string{apiVersion, kind}]
-	return e, ok
-}
-
-// Loaded are what objects are decoded against. They are shared by all workers.
+// Loaded is the set of schemas that objects are decoded by. All workers share it.
 type Loaded struct {
 	Catalog *schema.Catalog
-	// Given says that there are any: those that --crd and --openapi name.
+	// Given means that --crd or --openapi was used.
 	Given     bool
-	Anything  *schema.Program // what objects without a schema are decoded with
-	List      *schema.Program // what is around the items of a List
-	EmptyList *schema.Program // that, with items in which nothing is left
-	// Definition is what definitions of v1 are decoded with, and props what a schema that
-	// stands alone is.
+	Anything  *schema.Program // for objects without a schema
+	List      *schema.Program // for a List, whose items are not looked at
+	EmptyList *schema.Program // for a List, whose items become empty
+	// Definition is for definitions of apiextensions.k8s.io/v1, and SchemaProps for documents
+	// that are a schema.
 	Definition, SchemaProps *schema.Program
-	// groups are those that have a schema, and kinds are theirs.
+	// groups are the groups with schemas, and kinds are their kinds.
 	groups  map[string]bool
 	kinds   map[string][]string
 	entries map[[2]string]schema.Entry // by apiVersion and kind
-	// Untyped has the same schemas as catalog, without a look at types: what is within a
-	// value of a wrong type is looked at, too.
+	// Untyped has the schemas of Catalog without type checks, so that values of wrong types are
+	// examined inside.
 	Untyped func() (*schema.Catalog, error)
 }
 
-// Load reads definitions and OpenAPI documents: files, folders and patterns.
-// The error has a line for each that cannot be read.
+// Load reads definitions and OpenAPI documents from files, folders and patterns. Its error
+// joins one error for each of them that cannot be read.
 func Load(crds, openAPI []string, opts ...schema.Option) (*Loaded, error) {
 	s := &Loaded{Catalog: schema.NewCatalog(opts...), Given: len(crds)+len(openAPI) > 0}
 	s.Untyped = sync.OnceValues(func() (*schema.Catalog, error) {
@@ -93,7 +87,13 @@ func Load(crds, openAPI []string, opts ...schema.Option) (*Loaded, error) {
 	return s, stderrors.Join(errs...)
 }
 
-// A source is a flag that says where schemas are.
+// Entry returns the catalog's entry for a kind.
+func (s *Loaded) Entry(apiVersion, kind string) (schema.Entry, bool) {
+	e, ok := s.entries[[2]string{apiVersion, kind}]
+	return e, ok
+}
+
+// A source is a flag that names schemas.
 type source struct {
 	flag, of string
 	add      func(*schema.Catalog, string) error
@@ -104,8 +104,8 @@ var (
 	fromOpenAPI     = source{"openapi", "kinds in OpenAPI documents", (*schema.Catalog).AddOpenAPIPath}
 )
 
-// AddDefinitions adds the definitions of a file or folder to a catalog. None at all is a
-// *nothingFoundError.
+// AddDefinitions adds the definitions in a file or folder to a catalog. If there are none, the
+// error is a *NothingFoundError.
 func AddDefinitions(catalog *schema.Catalog, name string) error {
 	crds, err := fromDefinitions.read(name, fromDefinitions.add)
 	if err != nil {
@@ -114,8 +114,8 @@ func AddDefinitions(catalog *schema.Catalog, name string) error {
 	return catalog.Add(crds...)
 }
 
-// read returns what add finds under a name. In a catalog of its own that can be counted,
-// even if others have the same.
+// read returns the definitions that add finds under a name. It counts them in a catalog of
+// their own, because others may have the same.
 func (s source) read(name string, add func(*schema.Catalog, string) error) ([]*schema.CRD, error) {
 	found := schema.NewCatalog()
 	if err := add(found, name); err != nil {
@@ -128,8 +128,8 @@ func (s source) read(name string, add func(*schema.Catalog, string) error) ([]*s
 	return crds, nil
 }
 
-// add adds what an argument of a flag stands for, or says why it cannot be read, or that
-// there is nothing: with a wrong path everything would pass.
+// add adds the schemas that an argument of a flag names. It is an error if there are none: with
+// a wrong path, every object would be accepted.
 func (s *Loaded) add(doing, name string, from source) (errs []error) {
 	crds, err := from.read(name, func(found *schema.Catalog, name string) error {
 		return addEach(name, func(name string) error { return from.add(found, name) })
@@ -151,8 +151,8 @@ func (s *Loaded) add(doing, name string, from source) (errs []error) {
 	return errs
 }
 
-// A NothingFoundError is for an argument of --crd or --openapi that leads to no schema. It
-// is an error of use.
+// A NothingFoundError is for an argument of --crd or --openapi without any schema. It is a
+// wrong argument, not a wrong input.
 type NothingFoundError struct {
 	source
 	name string
@@ -166,7 +166,7 @@ func (e *NothingFoundError) Error() string {
 	return text
 }
 
-// definitionsOf returns the definitions that a catalog has entries of, each once.
+// definitionsOf returns the definitions in a catalog, each once.
 func definitionsOf(c *schema.Catalog) (crds []*schema.CRD) {
 	seen := map[*schema.CRD]bool{}
 	for e := range c.All() {
@@ -178,13 +178,13 @@ func definitionsOf(c *schema.Catalog) (crds []*schema.CRD) {
 	return crds
 }
 
-// copyCatalog returns a catalog with the same definitions, compiled in another way.
+// copyCatalog returns a catalog with the same definitions and other options.
 func copyCatalog(of *schema.Catalog, opts []schema.Option) (*schema.Catalog, error) {
 	c := schema.NewCatalog(opts...)
 	return c, c.Add(definitionsOf(of)...)
 }
 
-// addEach adds what a name or a pattern stands for.
+// addEach adds the file or folder with a name, or those that match the pattern.
 func addEach(name string, add func(string) error) error {
 	err := add(name)
 	if err == nil || !input.IsPattern(name) {

@@ -11,8 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Field returns the declared name that an unknown one was probably meant to
-// be, or "".
+// Field returns the declared field that was probably meant by the unknown one at path, or "".
 func Field(p *schema.Program, path errors.Path) string {
 	parent, name, ok := locate.CutLast(path)
 	if !ok {
@@ -21,9 +20,9 @@ func Field(p *schema.Program, path errors.Path) string {
 	return Closest(name, p.FieldNames(parent))
 }
 
-// Advice says what may have been meant by an unknown field: a field of the same name
-// that is declared one level off, or the one that is suggested; or that there is
-// none.
+// Advice returns a hint for the unknown field at path, to be appended to a message: that a
+// field of this name is declared one level higher or lower, that the suggested one may be
+// meant, or that no fields are declared there.
 func Advice(p *schema.Program, path errors.Path, suggested string) string {
 	parent, name, ok := locate.CutLast(path)
 	if !ok {
@@ -43,8 +42,8 @@ func Advice(p *schema.Program, path errors.Path, suggested string) string {
 	return ""
 }
 
-// declaredNear returns the objects that declare a name, one level above the object at
-// parent, or within it.
+// declaredNear returns the objects that declare a name: the one around the object at parent,
+// and those directly within it.
 func declaredNear(p *schema.Program, parent errors.Path, name string) (places []string) {
 	declares := func(path errors.Path) bool {
 		_, found := slices.BinarySearch(p.FieldNames(path), name)
@@ -64,8 +63,8 @@ func declaredNear(p *schema.Program, parent errors.Path, name string) (places []
 	return places
 }
 
-// enclosing returns the path to the object that the object at a path is in, over
-// arrays.
+// enclosing returns the path to the object that contains the object at a path, with any number
+// of arrays between them.
 func enclosing(path errors.Path) (outer errors.Path, ok bool) {
 	var at errors.Path
 	for s := range path.Segments() {
@@ -87,13 +86,13 @@ func placeName(path errors.Path) string {
 	return path.String()
 }
 
-// maxSuggestName bounds the names for which a suggestion is looked for: those
+// maxSuggestName is the length of the longest name for which a suggestion is looked for. Names
 // that people type are shorter.
 const maxSuggestName = 100
 
-// Closest returns the candidate that is closest to name, the first of several,
-// or "" where none is close: two slips of the finger at most, and more than half
-// of the name right. The case of letters alone is one slip.
+// Closest returns the candidate that is closest to name, the first of several, or "" if none is
+// close. A close name differs by at most two typing errors, and in less than half of its
+// letters. Different capitals count as one error.
 func Closest(name string, candidates []string) string {
 	best, bestDistance := "", 3
 	if len(name) > maxSuggestName {
@@ -114,9 +113,9 @@ func Closest(name string, candidates []string) string {
 	return best
 }
 
-// distance returns how many characters have to be inserted, removed, replaced or
-// swapped with their neighbour to make b of a (Damerau and Levenshtein, in the
-// form in which no place is edited twice).
+// distance returns how many characters have to be inserted, removed, replaced or swapped with
+// their neighbour to turn a into b. It is the distance of Damerau and Levenshtein in the form
+// in which no place is edited twice.
 func distance(a, b []rune) int {
 	before := make([]int, len(b)+1) // the row two above
 	above := make([]int, len(b)+1)

@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// When a progress line is first shown, and how often it is written anew.
+// When a progress line is first shown, and how often it is updated.
 const (
 	progressAfter = time.Second
 	progressEvery = 100 * time.Millisecond
 )
 
-// A progress is a line on a terminal that says how far work has come, if that takes
-// long. All methods are called by one goroutine.
-type progress struct {
-	to    io.Writer // nil where there is none
+// A Progress is a line on a terminal that shows how much is done, if that takes long. One
+// goroutine calls all methods.
+type Progress struct {
+	to    io.Writer // nil if there is no terminal
 	total int
 	done  int
 	next  time.Time
 	shown bool
 }
 
-func NewProgress(to io.Writer, total int) *progress {
-	p := &progress{total: total, next: time.Now().Add(progressAfter)}
+// NewProgress returns the line for a number of files.
+func NewProgress(to io.Writer, total int) *Progress {
+	p := &Progress{total: total, next: time.Now().Add(progressAfter)}
 	if Is(to) {
 		p.to = to
 	}
 	return p
 }
 
-// Step says that one more file is done.
-func (p *progress) Step() {
+// Step counts a file that is done.
+func (p *Progress) Step() {
 	p.done++
 	if p.to == nil || p.done%16 != 0 && p.total > 1000 {
 		return
@@ -42,8 +43,8 @@ func (p *progress) Step() {
 	}
 }
 
-// Clear takes the line away, for something else to be written.
-func (p *progress) Clear() {
+// Clear removes the line, so that something else can be written.
+func (p *Progress) Clear() {
 	if p.shown {
 		p.shown = false
 		fmt.Fprint(p.to, "\r\x1b[K")

@@ -15,8 +15,8 @@ func Is(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// WantsColor reports whether what goes to out is for the eyes of somebody who
-// likes colors (https://no-color.org), unless that was said.
+// WantsColor reports whether the output is colored. Unless the flag decides, that is on
+// terminals without NO_COLOR (https://no-color.org).
 func WantsColor(said string, out io.Writer) bool {
 	if said != "auto" {
 		return said == "always"
@@ -33,9 +33,13 @@ const (
 	Cyan   = "36"
 )
 
-// A Painter writes text in a style, if there is to be any.
+// A Painter styles text, if it is true.
 type Painter bool
 
+// NewPainter returns the painter for an output, by the value of --color.
+func NewPainter(said string, out io.Writer) Painter { return Painter(WantsColor(said, out)) }
+
+// Paint returns a text in a style.
 func (p Painter) Paint(style, text string) string {
 	if !p || text == "" {
 		return text

@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// escapeUnsafe escapes what yaml.v3 takes for printable and is not safe. Such characters are in
-// strings in double quotes only: see yamlString.
+// escapeUnsafe escapes characters that yaml.v3 takes for printable and that are not safe. They
+// occur only in strings in double quotes: see yamlString.
 func escapeUnsafe(text []byte) []byte {
 	if sanitize.FirstUnsafe(string(bytes.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -41,12 +41,11 @@ func escapeUnsafe(text []byte) []byte {
 	return b.Bytes()
 }
 
-// blockDepth is the depth from which on YAML is written in flow style: the
-// indentation of what is deep would be longer than the document.
+// blockDepth is the depth from which YAML is written in flow style. The indentation of deeper
+// values would be longer than the document.
 const blockDepth = 64
 
-// Document returns a JSON text as a YAML document with its members in the
-// same order.
+// Document returns a JSON text as a YAML document. Members keep their order.
 func Document(js []byte) ([]byte, error) {
 	node, err := yamlNode(jsonv2.NewDecoder(bytes.NewReader(js)), 0)
 	if err != nil {
@@ -94,8 +93,8 @@ func yamlNode(dec *jsonv2.Decoder, depth int) (*yaml.Node, error) {
 	}
 }
 
-// yamlNumber returns a number of JSON, or a word, as all readers of YAML take it for one:
-// by YAML 1.1 what has an exponent has a point and a sign in it, too.
+// yamlNumber returns a number of JSON, or a literal, as all readers of YAML read it. In YAML
+// 1.1 a number with an exponent needs a point, and a sign in the exponent.
 func yamlNumber(s string) string {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(s), "e")
 	if c := s[len(s)-1]; !ok || c < '0' || c > '9' {
@@ -110,8 +109,8 @@ func yamlNumber(s string) string {
 	return mantissa + "e" + exponent
 }
 
-// yamlString returns a string in the style in which it is read as the same string
-// everywhere: by readers of YAML 1.1 and of 1.2, and by those that go by neither.
+// yamlString returns a string in the style in which every reader reads it as the same string:
+// those of YAML 1.1, those of 1.2, and those that follow neither.
 func yamlString(s string, inFlow bool) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	switch {
@@ -125,19 +124,17 @@ func yamlString(s string, inFlow bool) *yaml.Node {
 	return n
 }
 
-// otherWords are those that some reader takes for a boolean, null or a number, in some
-// spelling (yaml.org/type, YAML 1.2.2 section 10.3): also e5, which has no digits in
-// front.
+// otherWords are words that some reader takes for a boolean, a null or a number (yaml.org/type,
+// YAML 1.2.2 section 10.3). One of them is e5, which has no digits before the exponent.
 var otherWords = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null|nil|nan|inf|infinity|e[-+]?[0-9]+)$`)
 
-// quantity is what starts with a digit and is no number to anybody: of bytes, of
-// processors, of time.
+// quantity matches texts that start with a digit and that nobody takes for a number: of bytes,
+// of CPU, of time.
 var quantity = regexp.MustCompile(`^[0-9]+([KMGTPE]i|m|s|h)$`)
 
-// isPlainText reports whether a string is written without quotes. Readers differ in what
-// they take for a number, a time or a symbol, and change with their versions; so it is
-// not what they know that is quoted, but all that does not look like a word, a path or
-// a sentence.
+// isPlainText reports whether a string is written without quotes. Readers differ in the texts
+// that they take for numbers, times or symbols, and change with their versions. So everything
+// is quoted that does not look like a word, a path or a sentence.
 func isPlainText(s string) bool {
 	if quantity.MatchString(s) {
 		return true
@@ -161,8 +158,8 @@ func isPlainText(s string) bool {
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) && r != utf8.RuneError }
 
-// isBlockText reports whether a text has several lines, and is the same when it is
-// read back from a literal block.
+// isBlockText reports whether a text has several lines and is read back unchanged from a
+// literal block.
 func isBlockText(s string) bool {
 	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
 		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool { return !sanitize.IsSafe(r) && r != '\t' }) {
