@@ -5,11 +5,11 @@ import (
 	"regexp"
 )
 
-// explicitKey is what stands before a key with a question mark, on its line.
+// explicitKey matches the text before a key with a question mark, on its line.
 var explicitKey = regexp.MustCompile(`^( *)\?[ \t]+$`)
 
-// block removes members from a mapping in block style. It leaves alone what does
-// not look as it expects; what comes of that is checked.
+// block removes members from a mapping in block style. It leaves text alone that does not look
+// as it expects; check notices that.
 func (e *editor) block(members []member) {
 	all := allGone(members)
 	pullAt, pullFrom := -1, 0
@@ -32,12 +32,12 @@ func (e *editor) block(members []member) {
 			}
 			floor := 0
 			if i > 0 && line > 0 && e.isComment(line-1, indent) {
-				// What looks like a comment may be in quotes.
+				// The comment may be text within quotes.
 				floor = e.lastLine(members[i-1], max(e.at(members[i-1].name), 0), indent) + 1
 			}
 			e.removeLines(line, last+1, indent, floor, i == 0 && !all)
 		case len(bytes.Trim(dashes, "- ")) > 0:
-			// There is a question mark behind a dash.
+			// There is a question mark after a dash.
 		case all:
 			e.edits = append(e.edits, Edit{at, e.lines.end(line), "{}"})
 			e.removeAll(line+1, last+1, indent)
@@ -60,8 +60,8 @@ func allGone(members []member) bool {
 	return true
 }
 
-// pullUp removes what is between an offset, behind a dash, and the text of the
-// first line that stays, from a given one on.
+// pullUp removes the text from an offset after a dash to the first line at or after the given
+// one that is kept.
 func (e *editor) pullUp(at, line int) {
 	for ; line < e.lines.count(); line++ {
 		if spaces, rest := e.lines.indent(line); !e.gone[line] && len(rest) > 0 {
@@ -71,8 +71,7 @@ func (e *editor) pullUp(at, line int) {
 	}
 }
 
-// becomeEmpty writes {} for a mapping that starts on the given line and whose
-// key or dash is above.
+// becomeEmpty writes {} for a mapping that starts on the given line, below its key or dash.
 func (e *editor) becomeEmpty(line int) {
 	for i := line - 1; i >= 0; i-- {
 		spaces, rest := e.lines.indent(i)
@@ -101,11 +100,11 @@ func (e *editor) becomeEmpty(line int) {
 	e.edits = append(e.edits, Edit{e.lines.start(line), e.lines.start(line), "{}" + e.lineBreak()})
 }
 
-// lastLine returns the last line of a member whose name stands at an offset of
-// the text, in a mapping whose keys are indented by so much.
+// lastLine returns the last line of a member, whose name is at an offset of the text, in a
+// mapping with the given indentation.
 func (e *editor) lastLine(m member, at, indent int) int {
-	// What is indented deeper belongs to it. Within quotes and brackets it need
-	// not be: these have to be looked for.
+	// Lines that are indented deeper belong to the member. Quotes and brackets may hold others,
+	// so their ends are looked for.
 	end := at
 	dec := newDecoder(e.json[m.value:m.end])
 	for kind := dec.PeekKind(); kind != 0; kind = dec.PeekKind() {
@@ -131,7 +130,7 @@ func (e *editor) lastLine(m member, at, indent int) int {
 		if len(rest) == 0 {
 			continue
 		}
-		// A sequence may be as deep as the key that it is the value of.
+		// A sequence may be indented like the key of which it is the value.
 		if spaces < indent || spaces == indent && !isDash(rest) && !isValue(rest) {
 			break
 		}
@@ -140,14 +139,13 @@ func (e *editor) lastLine(m member, at, indent int) int {
 	return last
 }
 
-// isValue reports whether a line, without its indentation, starts with the colon before the
-// value of an explicit key.
+// isValue reports whether a line, without its indentation, starts with the colon of an explicit
+// key.
 func isValue(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == ':' && (len(rest) == 1 || isSpace(rest[1]))
 }
 
-// isDash reports whether a line, without its indentation, starts an element of a
-// sequence.
+// isDash reports whether a line, without its indentation, starts an element of a sequence.
 func isDash(rest []byte) bool {
 	return len(rest) > 0 && rest[0] == '-' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t')
 }

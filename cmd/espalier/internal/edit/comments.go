@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// This file knows the comments that are not for people: what a template makes of them, or
-// what they tell another program, is not about one field. They stay where the field that
-// they stand by goes.
+// This file recognizes comments that are not for people: template code, and directives for
+// other programs. They are not about one field, and are kept when the field beside them is
+// removed.
 
-// A comment is one in the text, from its # on.
+// A comment is a comment in the text, from its # on.
 type comment struct {
 	line     int
 	from, to int
-	alone    bool // there is nothing before it on its line, but for dashes
+	alone    bool // only dashes precede it on its line
 }
 
 func (c comment) text(e *editor) []byte { return e.text[c.from:c.to] }
 
-// templates are the signs by which template languages tell their code from text: of Go and
-// Helm, Jinja, ERB and EJS, of shells; and of ytt at the start of a comment.
+// templates are the signs that separate code from text in template languages: in Go and Helm,
+// Jinja, ERB and EJS, in shells, and at the start of a comment in ytt.
 var templates = regexp.MustCompile(`\{\{|\}\}|\{%|%\}|\{#|#\}|<%|%>|\$\{|^#@`)
 
-// directives are comments that tell a program something: name:word or name=word without
-// a space, as for Checkov and Trivy; markers such as +kubebuilder and @schema; setters in
-// JSON, as for Flux; the ends of a block that a program manages; and what starts with the
-// name of a program, or with one that ends in what it is to do.
+// directives are comments for programs: name:word or name=word without a space, as for Checkov
+// and Trivy; markers such as +kubebuilder and @schema; setters in JSON, as for Flux; the ends
+// of a block that a program manages; and comments that start with the name of a program, or
+// with a name that ends in an instruction.
 var directives = regexp.MustCompile(`^#+[ \t]*(` +
 	`[A-Za-z][\w.-]*(:[^\s/:]|=\S)` +
 	`|[@+][A-Za-z]` +
@@ -39,14 +39,14 @@ var directives = regexp.MustCompile(`^#+[ \t]*(` +
 	`trivy|vim?|yaml-language-server|yamllint|zizmor)\b)` +
 	`)`)
 
-// isTemplate reports whether a comment is code of a template.
+// isTemplate reports whether a comment is template code.
 func isTemplate(comment []byte) bool { return templates.Match(comment) }
 
-// isCode reports whether a comment is code of a template or a directive.
+// isCode reports whether a comment is template code or a directive.
 func isCode(comment []byte) bool { return isTemplate(comment) || directives.Match(comment) }
 
-// codeComments returns the comments of a YAML document that are code: of those behind
-// something on their lines, which is then what they are about, only those of templates.
+// codeComments returns the comments of a YAML document that are template code or directives. A
+// comment after other text on its line is about that text, unless it is template code.
 func (e *editor) codeComments() (found []comment) {
 	if bytes.IndexByte(e.text, '#') < 0 {
 		return nil
@@ -75,7 +75,8 @@ func (e *editor) codeComments() (found []comment) {
 	return found
 }
 
-// scalarTexts returns where a # is text: in quotes and in block scalars, in their order.
+// scalarTexts returns, in order, the ranges in which a # is text: within quotes and block
+// scalars.
 func (e *editor) scalarTexts() (texts []span) {
 	var starts []int
 	dec := newDecoder(e.json)
@@ -109,11 +110,11 @@ func (e *editor) scalarTexts() (texts []span) {
 	return texts
 }
 
-// blockScalar returns the lines below the head of a block scalar that belong to it; the
-// next scalar starts at an offset.
+// blockScalar returns the lines of a block scalar below its head; the next scalar starts at an
+// offset.
 func (e *editor) blockScalar(at, next int) span {
 	head := e.lines.of(at)
-	depth := -1 // of its lines
+	depth := -1 // the indentation of its lines
 	last := head
 	for i := head + 1; i < e.lines.count() && e.lines.start(i) < next; i++ {
 		spaces, rest := e.lines.indent(i)
@@ -123,7 +124,7 @@ func (e *editor) blockScalar(at, next int) span {
 		if depth < 0 {
 			depth = spaces
 			if explicit := bytes.IndexAny(e.text[at:min(at+3, e.lines.end(head))], "123456789"); explicit >= 0 {
-				depth = 1 // at least: its first line may be deeper
+				depth = 1 // at least: the first line may be indented deeper
 			}
 		}
 		if spaces < depth || i+1 < e.lines.count() && e.lines.start(i+1) > next {
@@ -137,7 +138,7 @@ func (e *editor) blockScalar(at, next int) span {
 	return span{start: e.lines.start(head + 1), end: e.lines.end(last)}
 }
 
-// keepComments notes the comments that stay, whatever goes.
+// keepComments collects the comments that are kept in any case.
 func (e *editor) keepComments() {
 	e.code = e.codeComments()
 	e.keep = make([]bool, e.lines.count())
@@ -146,8 +147,8 @@ func (e *editor) keepComments() {
 	}
 }
 
-// rescue writes comments anew that stand behind something on lines that are gone, and
-// returns where the comments stood by what is gone.
+// rescue writes comments anew that follow other text on lines to be removed, and returns the
+// offsets of kept comments beside removed text.
 func (e *editor) rescue() (kept []int) {
 	for _, c := range e.code {
 		switch {
@@ -165,7 +166,7 @@ func (e *editor) rescue() (kept []int) {
 	return kept
 }
 
-// codeTexts returns what is in the comments that are code, sorted.
+// codeTexts returns the texts of the comments that are template code or directives, sorted.
 func (e *editor) codeTexts() (texts []string) {
 	for _, c := range e.codeComments() {
 		texts = append(texts, string(c.text(e)))

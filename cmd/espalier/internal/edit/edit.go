@@ -1,31 +1,32 @@
 // Package edit removes members from the text of YAML and JSON documents, or adds
-// some, and leaves the rest as it stands, byte for byte.
+// some, and leaves the rest as it is, byte for byte. It works on texts and touches
+// no file.
 //
-// # What goes with a member
+// # What is removed with a member
 //
-// A member that has its lines to itself goes with all of them. Comments go with
-// it that are
+// A member that has its lines to itself is removed with all of them. So are the
+// comments
 //
-//   - behind it, on its lines,
-//   - below it, and indented deeper than its name,
-//   - directly above it: as deep as its name, with no blank line between, as Go
+//   - after it, on its lines,
+//   - below it, if they are indented deeper than its name,
+//   - directly above it: indented like its name, with no blank line between, as Go
 //     takes comments for documentation.
 //
-// Other comments stay, and of these the ones that are code of a template, or a directive for a
-// program: where they stand by what goes, it is said where they are. Where blank lines stand on
-// both sides of what goes, those below go, too. A member that shares its lines, as in brackets,
-// goes with its comma and the spaces to the next one. A mapping that loses all its members
-// becomes {}.
+// Other comments are kept. So are comments that are template code or directives
+// for a program; their offsets are returned if they were beside a removed member.
+// If blank lines are on both sides of a member, those below are removed with it. A
+// member that shares its lines, as in brackets, is removed with its comma and the
+// spaces up to the next member. A mapping that loses all its members becomes {}.
 //
-// # How it is made sure
+// # How an edit is checked
 //
-// Text is edited where the source map says that names stand, which is not enough
-// to be right: a member that goes may hold an anchor that another one needs, or
-// may itself come through an alias. So the result is read again, and is only
-// right if its JSON is that of the document without these members, if readers of YAML 1.2
-// read it where they read the document, and if no comment that is code was lost. If it is
-// not, the text stays, and the error says why: nothing is ever written in another style.
-// This is so, too, for what is added.
+// Edits are made where the source map has the names. That is not enough to be
+// right: a member to be removed may hold an anchor that another member needs, or
+// may come through an alias itself. So the result is read again. It is right if
+// its JSON is that of the document without the members, if readers of YAML 1.2
+// read it where they read the document, and if no template code and no directive
+// was lost. Otherwise the text is not edited, and the error says why; nothing is
+// ever written in another style. The same holds for members that are added.
 package edit
 
 import (
@@ -45,8 +46,7 @@ type Edit struct {
 	Text     string
 }
 
-// Apply returns text with the edits, which are in the order of the text and do
-// not overlap.
+// Apply returns text with the edits, which are in the order of the text and do not overlap.
 func Apply(text []byte, edits []Edit) []byte {
 	var out []byte
 	at := 0
@@ -57,14 +57,14 @@ func Apply(text []byte, edits []Edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// errOthers is returned where the text does not say what to do.
+// errOthers is for a text in which it is not clear what to remove.
 var errOthers = errors.New("its text cannot be edited: removing the fields from their lines would change something else; remove them by hand")
 
-// errComment is returned where a comment is in the way that has to stay.
+// errComment is for a text in which a comment is in the way that must be kept.
 var errComment = errors.New("its text cannot be edited: a comment that is template code or a directive is on the lines to be removed; move it to a line of its own")
 
-// JSON returns the edits that remove members from a JSON document. names are the
-// offsets at which their names start.
+// JSON returns the edits that remove members from a JSON document. names are the offsets of
+// their names.
 func JSON(text []byte, names []int) ([]Edit, error) {
 	objects, want, err := without(text, names)
 	if err != nil {
@@ -78,10 +78,9 @@ func JSON(text []byte, names []int) ([]Edit, error) {
 	return edits, nil
 }
 
-// YAML returns the edits that remove members from the one YAML document in text.
-// names are the offsets of their names in the JSON that [yamlbridge.AppendJSON]
-// makes of it. kept are the offsets in text of comments that stay though they stood by
-// what goes.
+// YAML returns the edits that remove members from the one YAML document in text. names are the
+// offsets of their names in the JSON that [yamlbridge.AppendJSON] makes of the text. kept are
+// the offsets in text of comments that are kept although they were beside a removed member.
 func YAML(text []byte, names []int) (edits []Edit, kept []int, err error) {
 	var r yamlbridge.Reader
 	json, err := r.AppendJSON(nil, text)
@@ -104,7 +103,8 @@ func YAML(text []byte, names []int) (edits []Edit, kept []int, err error) {
 	return edits, e.kept, nil
 }
 
-// inText returns the function that leads from the JSON of a reader to its text.
+// inText returns the function that turns offsets in the JSON of a reader into those in its
+// text.
 func inText(r *yamlbridge.Reader) func(offset int) int {
 	return func(offset int) int {
 		at := r.Position(offset)
@@ -123,7 +123,7 @@ func (e *editor) check(edits []Edit, want []byte) error {
 	if err != nil {
 		reason := err.Error()
 		if syntax := (*espalier.SyntaxError)(nil); errors.As(err, &syntax) {
-			reason = syntax.Msg // its place is one in a text that nobody sees
+			reason = syntax.Msg // its position is in a text that nobody sees
 		}
 		return fmt.Errorf("its text cannot be edited: without the fields it could not be read any more, %s; remove them by hand", reason)
 	}
@@ -141,9 +141,10 @@ func (e *editor) check(edits []Edit, want []byte) error {
 	return nil
 }
 
-// isStrict reports whether readers of YAML 1.2 read what edits leave, if they read the text.
-// libyaml is not as strict: there is white space before a comment (section 6.6). And no line
-// starts with a comma that did not, which some do not take.
+// isStrict reports whether readers of YAML 1.2 can read the edited text, if they can read the
+// original one. libyaml is not as strict: YAML 1.2 requires white space before a comment
+// (section 6.6). And no line may start with a comma that did not before, because some readers
+// refuse that.
 func (e *editor) isStrict(edits []Edit) bool {
 	for _, edit := range edits {
 		if edit.To == len(e.text) || e.text[edit.To] != '#' && e.text[edit.To] != ',' {
@@ -167,8 +168,8 @@ func isCore(text []byte) bool {
 	return err == nil
 }
 
-// copies says which of the members are written somewhere else, where others have them
-// from, too; nil if there is none.
+// copies returns an error if one of the members is written elsewhere and other places use it as
+// well, or nil.
 func copies(r *yamlbridge.Reader, objects []object) error {
 	for _, o := range objects {
 		for _, m := range o.members {
@@ -181,20 +182,20 @@ func copies(r *yamlbridge.Reader, objects []object) error {
 	return nil
 }
 
-// An editor collects what is to be removed from a text.
+// An editor collects the removals from a text.
 type editor struct {
 	text, json []byte
-	// at leads from the offset of a name or value in json to that in text. It is
-	// -1 for what was copied there, as by an alias.
+	// at turns the offset of a name or value in json into that in text. It is -1 for values
+	// that were copied, as by an alias.
 	at    func(offset int) int
 	lines lines
-	gone  []bool // lines
-	keep  []bool // lines with nothing but a comment that stays
+	gone  []bool // lines to be removed
+	keep  []bool // lines that hold only a comment to be kept
 	code  []comment
-	kept  []int // comments, as YAML returns them
-	// spared are lines that would be gone, but for the comment on them.
+	kept  []int // offsets of comments, as YAML returns them
+	// spared are lines that are kept only because of the comment on them.
 	spared []bool
-	first  []bool // gone lines with which a mapping starts
+	first  []bool // removed lines with which a mapping starts
 	edits  []Edit // within lines
 }
 
@@ -204,8 +205,8 @@ func newEditor(text, json []byte, at func(int) int) *editor {
 	return &editor{text: text, json: json, at: at, lines: l, gone: make([]bool, n), first: make([]bool, n), keep: make([]bool, n), spared: make([]bool, n)}
 }
 
-// remove returns the edits that remove the members from the objects, as far as
-// the editor understands the text.
+// remove returns the edits that remove the members from the objects, as far as the editor
+// understands the text.
 func (e *editor) remove(objects []object) []Edit {
 	for _, o := range objects {
 		at := e.at(o.at)
@@ -242,9 +243,9 @@ func (e *editor) remove(objects []object) []Edit {
 	return merged
 }
 
-// removeLines marks the lines of a member as gone, with the comments directly
-// above that are as deep. Lines before floor are no comments; first says that the
-// mapping starts with the member, and goes on.
+// removeLines marks the lines of a member as removed, with the comments directly above that
+// have its indentation. Lines before floor are not comments. first means that the mapping
+// starts with the member and has others.
 func (e *editor) removeLines(from, to, indent, floor int, first bool) {
 	for from > floor && e.isComment(from-1, indent) {
 		from--
@@ -253,8 +254,9 @@ func (e *editor) removeLines(from, to, indent, floor int, first bool) {
 	e.removeAll(from, to, indent)
 }
 
-// removeAll marks lines as gone, from one to before another. Comments that stay are not
-// deeper than what they stood by: they could become the text of a block scalar above.
+// removeAll marks the lines from from to before to as removed. Comments to be kept must not be
+// indented deeper than the text beside them was: they could become text of a block scalar
+// above.
 func (e *editor) removeAll(from, to, indent int) {
 	for i := from; i < to; i++ {
 		e.gone[i], e.spared[i] = !e.keep[i], e.keep[i]
@@ -264,21 +266,20 @@ func (e *editor) removeAll(from, to, indent int) {
 	}
 }
 
-// isComment reports whether there is nothing but a comment on a line, so deep.
+// isComment reports whether a line holds only a comment with the given indentation.
 func (e *editor) isComment(line, indent int) bool {
 	spaces, rest := e.lines.indent(line)
 	return spaces == indent && len(rest) > 0 && rest[0] == '#'
 }
 
-// removeBlankLines removes blank lines around what goes: those below it, where a
-// blank line or the start of a mapping is above; and where nothing is below it,
-// those above.
+// removeBlankLines removes blank lines around removed lines: those below, if a blank line or
+// the start of a mapping is above; and if nothing is below, those above.
 func (e *editor) removeBlankLines() {
 	blank := func(i int) bool {
 		_, rest := e.lines.indent(i)
 		return len(rest) == 0
 	}
-	from := -1 // where the lines start that are gone before this one
+	from := -1 // the first of the removed lines before this one
 	for i := range e.gone {
 		switch {
 		case e.gone[i] && from < 0:

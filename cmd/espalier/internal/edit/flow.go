@@ -8,16 +8,15 @@ import (
 // A span is a member of a mapping in flow style, in the text.
 type span struct {
 	start, end int
-	key        int // is start, but for a question mark
-	comma      int // behind it, or -1
+	key        int // start, unless there is a question mark
+	comma      int // after it, or -1
 	gone       bool
 }
 
-// flow removes members from a mapping in flow style whose { is at an offset of
-// the text.
+// flow removes members from a mapping in flow style whose { is at an offset of the text.
 func (e *editor) flow(at int, members []member) {
 	spans, closing := flowMembers(e.text, at)
-	kept := len(spans) - 1 // the last one that stays
+	kept := len(spans) - 1 // the last one that is kept
 	for _, m := range members {
 		if m.gone {
 			i, ok := slices.BinarySearchFunc(spans, e.at(m.name), func(s span, at int) int { return s.key - at })
@@ -36,7 +35,7 @@ func (e *editor) flow(at int, members []member) {
 	if kept < len(spans)-1 && spans[len(spans)-1].comma < 0 {
 		from, comma := spans[kept].end, spans[kept].comma
 		if len(bytes.TrimSpace(e.text[from:comma])) > 0 {
-			from = comma // there is a comment between
+			from = comma // a comment is between them
 		}
 		e.edits = append(e.edits, Edit{From: from, To: comma + 1})
 	}
@@ -57,12 +56,12 @@ func (e *editor) flow(at int, members []member) {
 			}
 			e.removeLines(first, last+1, spaces, floor, i == 0)
 		case i > kept || ends:
-			if !isBlank(before) { // Else what is behind needs the indentation.
+			if !isBlank(before) { // else the text after it needs the indentation
 				from -= len(before) - len(bytes.TrimRight(before, " \t"))
 			}
 			e.edits = append(e.edits, Edit{From: from, To: to})
 		case e.text[behind] == '#' && !isSpace(e.text[from-1]):
-			// By YAML 1.2 there is white space before a comment.
+			// YAML 1.2 requires white space before a comment.
 			e.edits = append(e.edits, Edit{From: from, To: to})
 		default:
 			e.edits = append(e.edits, Edit{From: from, To: behind})
@@ -76,8 +75,8 @@ func skipBlanks(text []byte, at int) int {
 	return len(text) - len(bytes.TrimLeft(text[at:], " \t"))
 }
 
-// flowMembers returns the members of the mapping in flow style whose { is at an
-// offset, and where its } is.
+// flowMembers returns the members of the mapping in flow style whose { is at an offset, and the
+// offset of its }.
 func flowMembers(text []byte, at int) (spans []span, closing int) {
 	s := scanner{text: text, at: at}
 	depth := 0
@@ -119,8 +118,8 @@ func flowMembers(text []byte, at int) (spans []span, closing int) {
 	}
 }
 
-// endOfNode returns where a node ends that starts at an offset and is in quotes or
-// in brackets; for other nodes, where they start.
+// endOfNode returns the end of a node in quotes or brackets that starts at an offset, and the
+// start of any other node.
 func endOfNode(text []byte, at int) (end int, brackets bool) {
 	at = skipProperties(text, at)
 	if at == len(text) {
@@ -147,16 +146,16 @@ func endOfNode(text []byte, at int) (end int, brackets bool) {
 	return at, false
 }
 
-// A scanner finds the tokens in brackets. It knows as much of YAML as it takes
-// to tell brackets and commas from text; JSON is YAML to it.
+// A scanner finds the tokens in brackets. It knows just enough of YAML to tell brackets and
+// commas from text; JSON is YAML to it.
 type scanner struct {
 	text  []byte
 	at    int
 	plain bool // the last token is a word of a plain scalar
 }
 
-// next returns the next token, by its first character where it is one of
-// brackets and commas, and otherwise as 'a'; or 0 at the end. It ends at s.at.
+// next returns the next token: its character for brackets and commas, 'a' for others, or 0 at
+// the end. The token ends at s.at.
 func (s *scanner) next() (kind byte, start int) {
 	s.at = skipSpace(s.text, s.at)
 	start = s.at
@@ -182,7 +181,7 @@ func (s *scanner) next() (kind byte, start int) {
 		return 'a', start
 	}
 	if c == ':' && (!s.plain || s.endsWord(start+1)) {
-		// Behind quotes and brackets it need not be followed by a space.
+		// After quotes and brackets, the colon needs no space after it.
 		s.at, s.plain = start+1, false
 		return 'a', start
 	}
@@ -204,7 +203,7 @@ func isFlowIndicator(c byte) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// skipSpace returns where white space and comments end.
+// skipSpace returns the end of white space and comments.
 func skipSpace(text []byte, at int) int {
 	for at < len(text) {
 		switch {
@@ -223,7 +222,7 @@ func skipSpace(text []byte, at int) int {
 	return at
 }
 
-// skipProperties returns where a node starts behind its tag and its anchor.
+// skipProperties returns the start of a node after its tag and its anchor.
 func skipProperties(text []byte, at int) int {
 	for at < len(text) && (text[at] == '&' || text[at] == '!') {
 		at = skipSpace(text, endOfProperty(text, at))
@@ -243,7 +242,7 @@ func endOfProperty(text []byte, at int) int {
 	return at
 }
 
-// endOfQuotes returns where a scalar in quotes ends that starts at an offset.
+// endOfQuotes returns the end of the scalar in quotes that starts at an offset.
 func endOfQuotes(text []byte, at int) int {
 	quote := text[at]
 	for at++; at < len(text); at++ {

@@ -1,8 +1,7 @@
 package edit
 
-// This file is the other direction: it adds members behind the last one of objects,
-// and puts values in the place of nulls. As with removing, nothing is believed of an
-// edit before the text was read again.
+// This file adds members after the last one of an object, and puts values in place of nulls. As
+// with removals, an edit counts only after the text was read again.
 
 import (
 	"bytes"
@@ -15,18 +14,18 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// An Insertion is a member that is added to an object behind its last one, or a value
-// that takes the place of a null.
+// An Insertion is a member that is added to an object after its last one, or a value that takes
+// the place of a null.
 type Insertion struct {
 	At    int    // offset in the JSON: of the object, or of the null
 	Name  string // of the member; not used for a null
 	Value []byte // in JSON
-	// Lines is the member in YAML, as it stands in a mapping that is not indented, with
-	// a line feed at its end. It is not used for JSON, or for a null.
+	// Lines is the member in YAML as in a mapping without indentation, with a line feed at its
+	// end. It is not used for JSON, or for a null.
 	Lines string
 }
 
-// errNotInserted is returned for a document that cannot be added to.
+// errNotInserted is for a document to which nothing can be added.
 var errNotInserted = errors.New("the defaults cannot be inserted, because other parts of the text depend on their places")
 
 // InsertJSON returns the edits that make insertions into a JSON document.
@@ -46,7 +45,7 @@ func InsertYAML(text []byte, insertions []Insertion) ([]Edit, error) {
 		return nil, err
 	}
 	for i := range insertions {
-		// Numbers become what they are when they are read.
+		// Numbers are compared after YAML has read them.
 		if insertions[i].Value, err = yamlbridge.AppendJSON(nil, insertions[i].Value); err != nil {
 			return nil, err
 		}
@@ -67,7 +66,7 @@ func insert(text, json []byte, insertions []Insertion, isYAML bool, at func(int)
 	if !e.insertInto(root, byPlace, isYAML) {
 		return nil, errNotInserted
 	}
-	// Where several end at the same place, the inner ones come first, as they were found.
+	// Of objects that end at the same place, the inner ones come first, as they were found.
 	slices.SortStableFunc(e.edits, func(a, b Edit) int { return cmp.Compare(a.From, b.From) })
 	want := compactTree(nil, json, root, byPlace)
 	if got, err := read(Apply(text, e.edits)); err != nil || !bytes.Equal(got, want) {
@@ -79,14 +78,14 @@ func insert(text, json []byte, insertions []Insertion, isYAML bool, at func(int)
 	return e.edits, nil
 }
 
-// A tree is a value of a JSON text with what is in it.
+// A tree is a value of a JSON text, with the values in it.
 type tree struct {
 	from, to int
 	names    []int   // offsets of the names of members
 	values   []*tree // members or elements
 }
 
-// parseTree reads a JSON text, whose depth was limited when it was decoded.
+// parseTree reads a JSON text. Decoding has limited its depth.
 func parseTree(json []byte) (*tree, error) {
 	return readTree(newDecoder(json), json)
 }
@@ -119,7 +118,7 @@ func readTree(d *jsonv2.Decoder, json []byte) (*tree, error) {
 	return t, nil
 }
 
-// compactTree appends the JSON text with the insertions, compact.
+// compactTree appends the JSON text with the insertions, without white space.
 func compactTree(dst, json []byte, t *tree, insertions map[int][]Insertion) []byte {
 	here := insertions[t.from]
 	switch json[t.from] {
@@ -150,8 +149,8 @@ func compactTree(dst, json []byte, t *tree, insertions map[int][]Insertion) []by
 	return append(dst, json[t.from:t.to]...)
 }
 
-// insertInto adds the edits for a value and for what is in it. It is not ok where the
-// text is not as it expects.
+// insertInto adds the edits for a value and the values in it. It is not ok if the text is not
+// as expected.
 func (e *editor) insertInto(t *tree, insertions map[int][]Insertion, isYAML bool) (ok bool) {
 	for _, value := range t.values {
 		if !e.insertInto(value, insertions, isYAML) {
@@ -178,7 +177,7 @@ func (e *editor) insertInto(t *tree, insertions map[int][]Insertion, isYAML bool
 	return false
 }
 
-// replaceNull puts a value in the place of a null, which may be nothing at all.
+// replaceNull puts a value in place of a null, which may be written as nothing at all.
 func (e *editor) replaceNull(at int, value []byte) bool {
 	for _, null := range []string{"null", "Null", "NULL", "~"} {
 		if bytes.HasPrefix(e.text[at:], []byte(null)) {
@@ -193,8 +192,8 @@ func (e *editor) replaceNull(at int, value []byte) bool {
 	return true
 }
 
-// insertFlow adds members to a mapping in brackets, each on a line of its own if the
-// last one there is.
+// insertFlow adds members to a mapping in brackets, each on a line of its own if the last
+// member has one.
 func (e *editor) insertFlow(at int, insertions []Insertion) bool {
 	spans, closing := flowMembers(e.text, at)
 	if closing == len(e.text) {
@@ -226,8 +225,8 @@ func (e *editor) insertFlow(at int, insertions []Insertion) bool {
 	return true
 }
 
-// insertBlock adds members behind the last line of a mapping in block style, as deep
-// as its keys.
+// insertBlock adds members after the last line of a mapping in block style, with the
+// indentation of its keys.
 func (e *editor) insertBlock(t *tree, insertions []Insertion) bool {
 	n := len(t.names) - 1
 	at := e.at(t.names[n])
@@ -237,7 +236,7 @@ func (e *editor) insertBlock(t *tree, insertions []Insertion) bool {
 	line := e.lines.of(at)
 	indent := at - e.lines.start(line)
 	last := e.lastLine(member{name: t.names[n], value: t.values[n].from, end: t.values[n].to}, at, indent)
-	// What is below the last member and deeper may be a comment: it stays there.
+	// A comment below the last member with a deeper indentation stays there.
 	to := e.lines.end(last)
 	var b strings.Builder
 	for _, n := range insertions {
@@ -252,7 +251,7 @@ func (e *editor) insertBlock(t *tree, insertions []Insertion) bool {
 	return true
 }
 
-// lineBreak returns how the first line of the text ends.
+// lineBreak returns the break of the first line of the text.
 func (e *editor) lineBreak() string {
 	i := bytes.IndexAny(e.text, "\r\n")
 	switch {

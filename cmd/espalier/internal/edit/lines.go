@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// lines are the lines of a text, which end in LF, CRLF or CR (YAML 1.2 section
-// 5.4). A byte order mark is not part of the first one.
+// lines are the lines of a text, which end in LF, CRLF or CR (YAML 1.2 section 5.4). A byte
+// order mark does not belong to the first one.
 type lines struct {
 	text   []byte
 	starts []int // and the end of the text
@@ -35,19 +35,19 @@ func (l lines) count() int { return len(l.starts) - 1 }
 
 func (l lines) start(i int) int { return l.starts[i] }
 
-// of returns the line that an offset is in.
+// of returns the line with an offset in it.
 func (l lines) of(offset int) int {
 	return min(max(sort.SearchInts(l.starts, offset+1)-1, 0), l.count()-1)
 }
 
-// end returns where the text of a line ends, before its break.
+// end returns the end of a line's text, before its break.
 func (l lines) end(i int) int {
 	line := l.text[l.starts[i]:l.starts[i+1]]
 	return l.starts[i] + len(bytes.TrimRight(line, "\r\n"))
 }
 
-// indent returns by how many spaces a line is indented, and what stands behind
-// them; nothing, where there is nothing but white space.
+// indent returns the number of spaces that a line is indented by, and the text after them. The
+// text is empty if there is only white space.
 func (l lines) indent(i int) (spaces int, rest []byte) {
 	line := l.text[l.starts[i]:l.end(i)]
 	rest = bytes.TrimLeft(line, " ")

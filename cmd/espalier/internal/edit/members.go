@@ -10,25 +10,24 @@ import (
 
 // An object is an object of a JSON text that loses members.
 type object struct {
-	at      int // where it starts
+	at      int // its offset
 	members []member
 }
 
-// A member is given by offsets in a JSON text: of its name, of its value, and of
-// the end of that.
+// A member is given by offsets in a JSON text: of its name, of its value, and of the end of its
+// value.
 type member struct {
 	name, value, end int
 	gone             bool
 }
 
 func newDecoder(json []byte) *jsonv2.Decoder {
-	// What is valid was decided when the document was decoded.
+	// Decoding has decided that the text is valid.
 	return jsonv2.NewDecoder(bytes.NewReader(json), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
-// without returns the JSON text without the members whose names start at the
-// given offsets, compact; and the objects that lose them, but for those that are
-// themselves within such a member.
+// without returns the compact JSON text without the members whose names are at the given
+// offsets. It also returns the objects that lose them, except for objects within such a member.
 func without(json []byte, names []int) (losers []object, compact []byte, err error) {
 	gone := make(map[int]bool, len(names))
 	for _, at := range names {
@@ -109,10 +108,10 @@ func without(json []byte, names []int) (losers []object, compact []byte, err err
 	}
 }
 
-// Repeated returns the offsets in a JSON text of the names that a later member of
-// the same object has, too.
+// Repeated returns the offsets in a JSON text of the names that occur again later in the same
+// object.
 func Repeated(json []byte) (names []int, err error) {
-	var open []map[string]int // where the objects have their names; nil for arrays
+	var open []map[string]int // offsets of the names of objects; nil for arrays
 	dec := newDecoder(json)
 	for {
 		kind, n := dec.StackIndex(dec.StackDepth())
@@ -144,7 +143,7 @@ func Repeated(json []byte) (names []int, err error) {
 	}
 }
 
-// tokenStart returns where the token starts that comes behind an offset.
+// tokenStart returns the start of the next token after an offset.
 func tokenStart(json []byte, at int) int {
 	return len(json) - len(bytes.TrimLeft(json[at:], " \t\r\n,:"))
 }

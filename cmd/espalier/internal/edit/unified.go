@@ -6,17 +6,17 @@ import (
 	"sort"
 )
 
-// context is how many lines around a change a diff shows.
+// context is the number of lines that a diff shows around a change.
 const context = 3
 
-// A change is what edits make of some lines, from one to before another.
+// A change is the result of edits for a range of lines.
 type change struct {
 	from, to int
 	old, new [][]byte
 }
 
-// Unified returns what edits do to a text as a unified diff, or nothing where
-// they do nothing. Lines end in LF, as all that reads diffs has it.
+// Unified returns edits of a text as a unified diff, or nothing if they change nothing. Its
+// lines end in LF, as all readers of diffs expect.
 func Unified(oldName, newName string, text []byte, edits []Edit) []byte {
 	lines := splitLines(text)
 	changes := lineChanges(text, lines, edits)
@@ -24,7 +24,7 @@ func Unified(oldName, newName string, text []byte, edits []Edit) []byte {
 		return nil
 	}
 	out := fmt.Appendf(nil, "--- %s\n+++ %s\n", oldName, newName)
-	grown := 0 // by how many lines what is behind has moved
+	grown := 0 // by how many lines the text after the changes has moved
 	for len(changes) > 0 {
 		n := 1
 		for n < len(changes) && changes[n].from-changes[n-1].to <= 2*context {
@@ -51,8 +51,8 @@ func Unified(oldName, newName string, text []byte, edits []Edit) []byte {
 	return out
 }
 
-// lineRange returns n lines from an index on, in the notation of diffs: of no
-// lines it names the one before.
+// lineRange returns n lines from an index on, in the notation of diffs: for no lines it names
+// the line before.
 func lineRange(from, n int) string {
 	switch n {
 	case 0:
@@ -82,8 +82,7 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// lineChanges returns the changes that edits make, with lines between them that
-// stay.
+// lineChanges returns the changes that edits make. Lines between the changes are the same.
 func lineChanges(text []byte, lines [][]byte, edits []Edit) []change {
 	starts := []int{0}
 	for _, line := range lines {
@@ -117,7 +116,7 @@ func lineChanges(text []byte, lines [][]byte, edits []Edit) []change {
 	return changes
 }
 
-// trimmed returns the change without the lines that stay at its start and end.
+// trimmed returns the change without equal lines at its start and end.
 func (c change) trimmed() change {
 	for len(c.old) > 0 && len(c.new) > 0 && bytes.Equal(c.old[0], c.new[0]) {
 		c.old, c.new = c.old[1:], c.new[1:]
