@@ -65,7 +65,7 @@ func find(dir string) (string, error) {
 		name := filepath.Join(dir, FileName)
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			link, err := os.Lstat(name)
-			if err != nil || isStrangers(info) || isStrangers(link) {
+			if err != nil || isOwnedByOther(info) || isOwnedByOther(link) {
 				return "", fmt.Errorf("%s belongs to another user and is not read: name it with --config if you trust it, or use none with --config=", name)
 			}
 			return name, nil

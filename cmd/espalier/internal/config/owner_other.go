@@ -4,5 +4,5 @@ package config
 
 import "os"
 
-// isStrangers cannot tell: the mode of a file does not name its owner here.
-func isStrangers(os.FileInfo) bool { return false }
+// isOwnedByOther cannot tell: the mode of a file does not name its owner here.
+func isOwnedByOther(os.FileInfo) bool { return false }

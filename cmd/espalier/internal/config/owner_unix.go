@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// isStrangers reports whether a file belongs to neither the user nor root.
-func isStrangers(info os.FileInfo) bool {
+// isOwnedByOther reports whether a file belongs to neither the user nor root.
+func isOwnedByOther(info os.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Uid != 0 && int(stat.Uid) != os.Geteuid()
 }

@@ -51,9 +51,10 @@ type Examiner struct {
 	decoders map[*schema.Program]*decoder.Decoder
 	advice   map[adviceKey]adviceText
 	formats  map[*schema.Program]*schema.Structural
-	Out      []byte
+	out      []byte // the last result
 }
 
+// New returns an examiner that reads with the settings.
 func New(s *Settings) *Examiner {
 	return &Examiner{Settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}, formats: map[*schema.Program]*schema.Structural{}}
 }
@@ -77,7 +78,7 @@ func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
 		if err != nil {
 			o := &Object{Doc: doc}
 			o.Document, o.Start = doc.Number, doc.Start
-			e.Refuse(o, err, inFile)
+			e.refuse(o, err, inFile)
 			if !visit(o) {
 				return
 			}
@@ -105,7 +106,7 @@ func (e *Examiner) document(doc input.Document, mayBeList bool, visit func(*Obje
 		return visit(o)
 	}
 	if err != nil {
-		e.Refuse(o, err, doc.Locate)
+		e.refuse(o, err, doc.Locate)
 		return visit(o)
 	}
 	if e.skips(apiVersion, kind) {
@@ -124,7 +125,7 @@ func (e *Examiner) document(doc input.Document, mayBeList bool, visit func(*Obje
 		return visit(o)
 	}
 	if err != nil {
-		e.Refuse(o, err, doc.Locate)
+		e.refuse(o, err, doc.Locate)
 	} else {
 		e.decode(o, program)
 	}
@@ -146,10 +147,10 @@ func (e *Examiner) withoutSchema(o *Object, notFound error) {
 		e.decode(o, e.Anything)
 	case e.Check:
 		if e.decode(o, e.Anything); o.Result != nil {
-			e.Refuse(o, notFound, o.Doc.Locate)
+			e.refuse(o, notFound, o.Doc.Locate)
 		}
 	default:
-		e.Refuse(o, notFound, o.Doc.Locate)
+		e.refuse(o, notFound, o.Doc.Locate)
 	}
 }
 
@@ -162,12 +163,12 @@ func (e *Examiner) skips(apiVersion, kind string) bool {
 
 // decode decodes an object and adds its findings.
 func (e *Examiner) decode(o *Object, program *schema.Program) {
-	o.Program, o.Decoder = program, e.Decoder(program)
+	o.Program, o.Decoder = program, e.decoder(program)
 	var err error
-	e.Out, err = o.Decoder.AppendJSON(e.Out[:0], o.Doc.JSON)
+	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	switch {
 	case err == nil || stderrors.As(err, new(*errors.StrictError)):
-		o.Result = e.Out
+		o.Result = e.out
 		e.addFindings(o, program, o.Decoder.Findings(), o.Decoder.Omitted())
 		e.checkFormats(o)
 	case e.Check && stderrors.As(err, new(*errors.TypeError)):
@@ -177,7 +178,7 @@ func (e *Examiner) decode(o *Object, program *schema.Program) {
 	case e.Explain && stderrors.As(err, new(*errors.TypeError)):
 		e.decodeAnyTypes(o, slices.Clone(o.Decoder.Findings()), err)
 	default:
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 	}
 }
 
@@ -189,20 +190,20 @@ func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
 		o.Program, err = catalog.Lookup(o.APIVersion, o.Kind)
 	}
 	if err != nil {
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 		return
 	}
-	o.Decoder = e.Decoder(o.Program)
-	e.Out, err = o.Decoder.AppendJSON(e.Out[:0], o.Doc.JSON)
+	o.Decoder = e.decoder(o.Program)
+	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	var mismatch *errors.TypeError
 	if stderrors.As(err, &mismatch) {
-		e.Out, err = o.Decoder.AppendJSON(e.Out[:0], withNulls(o.Doc.JSON, mismatch.Findings))
+		e.out, err = o.Decoder.AppendJSON(e.out[:0], withNulls(o.Doc.JSON, mismatch.Findings))
 	}
 	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
-		e.Refuse(o, refusal, o.Doc.Locate)
+		e.refuse(o, refusal, o.Doc.Locate)
 		return
 	}
-	o.Result = e.Out
+	o.Result = e.out
 	o.Mismatches = slices.DeleteFunc(typed, func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
 	if mismatch == nil { // else positions are those in the text with nulls
 		e.addFindings(o, o.Program, o.Decoder.Findings(), o.Decoder.Omitted())
@@ -239,7 +240,7 @@ func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 	if err != nil {
 		return typed
 	}
-	d := e.Decoder(program)
+	d := e.decoder(program)
 	if _, err := d.AppendJSON(nil, o.Doc.JSON); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
 		return typed
 	}
@@ -276,9 +277,9 @@ func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) bool) bool {
 	o.IsList, o.Items = true, items
 	// These are the findings in the List itself. Its items are examined one by one.
-	o.Decoder = e.Decoder(e.List)
+	o.Decoder = e.decoder(e.List)
 	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 		return visit(o)
 	}
 	found := slices.DeleteFunc(slices.Clone(o.Decoder.Findings()), func(f errors.Finding) bool {
@@ -296,7 +297,20 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 	return true
 }
 
-func (e *Examiner) Decoder(program *schema.Program) *decoder.Decoder {
+// WithoutItems returns the result for a List with items that are empty. It is valid until the
+// next object. It is not ok if the List cannot be decoded.
+func (e *Examiner) WithoutItems(o *Object) (result []byte, ok bool) {
+	var err error
+	e.out, err = e.decoder(e.EmptyList).AppendJSON(e.out[:0], o.Doc.JSON)
+	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+		e.refuse(o, err, o.Doc.Locate)
+		return nil, false
+	}
+	return e.out, true
+}
+
+// decoder returns the examiner's decoder for a program.
+func (e *Examiner) decoder(program *schema.Program) *decoder.Decoder {
 	d := e.decoders[program]
 	if d == nil {
 		validation, limits := e.Validation, decoder.Limits{}
@@ -318,7 +332,7 @@ func (e *Examiner) Read(name string, stdin io.Reader, visit func(*Object) bool) 
 	in, err := input.Open(name, stdin)
 	if err != nil {
 		o := new(Object)
-		e.Refuse(o, input.WithoutName(err), inFile)
+		e.refuse(o, input.WithoutName(err), inFile)
 		visit(o)
 		return
 	}
@@ -332,7 +346,7 @@ func (e *Examiner) Read(name string, stdin io.Reader, visit func(*Object) bool) 
 	e.Input(name, piped, visit)
 	if piped.IsBlank() {
 		o := new(Object)
-		e.Refuse(o, input.ErrEmptyInput, inFile)
+		e.refuse(o, input.ErrEmptyInput, inFile)
 		visit(o)
 	}
 }

@@ -110,9 +110,9 @@ func isNoTime(path errors.Path) bool {
 	return name == "creationTimestamp" && locate.LastName(parent) == "metadata"
 }
 
-// Refuse adds the error because of which an object has no result. toFile turns positions in the
+// refuse adds the error because of which an object has no result. toFile turns positions in the
 // error into those in the file.
-func (e *Examiner) Refuse(o *Object, err error, toFile func(errors.Position) errors.Position) {
+func (e *Examiner) refuse(o *Object, err error, toFile func(errors.Position) errors.Position) {
 	f := finding.Finding{Severity: finding.Error, Fatal: true}
 	prefix := ""
 	if o.Document > 1 && o.Kind == "" {

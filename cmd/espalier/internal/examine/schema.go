@@ -56,7 +56,7 @@ func (e *Examiner) Skeleton(o *Object, steps []locate.Step) {
 		}
 		return
 	case err != nil:
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 		return
 	}
 	js, err := jsonv2.Marshal(s, jsonv2.Deterministic(true))
@@ -64,7 +64,7 @@ func (e *Examiner) Skeleton(o *Object, steps []locate.Step) {
 		o.Output, err = yamlwriter.Document(js)
 	}
 	if err != nil {
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 	}
 }
 
@@ -149,7 +149,7 @@ func (e *Examiner) checkSchema(o *Object) {
 	e.decode(o, e.SchemaProps)
 	s, err := schema.Parse(o.Doc.JSON)
 	if err != nil {
-		e.Refuse(o, err, o.Doc.Locate)
+		e.refuse(o, err, o.Doc.Locate)
 		return
 	}
 	var faults errors.SchemaErrors

@@ -10,6 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
+// Count returns a number with its noun: 1 error, 2 errors.
 func Count(n int, of string) string {
 	if n == 1 {
 		return "1 " + of
@@ -67,6 +68,7 @@ const (
 	Error
 )
 
+// String returns error or warning.
 func (s Severity) String() string {
 	if s == Error {
 		return "error"

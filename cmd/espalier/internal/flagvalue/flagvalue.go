@@ -16,10 +16,13 @@ type Choice struct {
 	Values []string
 }
 
+// String returns the value.
 func (c *Choice) String() string { return c.Value }
 
+// Type returns the possible values, which help texts show.
 func (c *Choice) Type() string { return strings.Join(c.Values, "|") }
 
+// Set refuses all but the possible values.
 func (c *Choice) Set(s string) error {
 	if !slices.Contains(c.Values, s) {
 		return fmt.Errorf("must be %s", strings.Join(c.Values, ", "))
@@ -32,6 +35,7 @@ func (c *Choice) Set(s string) error {
 // spellings.
 type FieldValidation struct{ Choice }
 
+// Set accepts the other spellings as well.
 func (v *FieldValidation) Set(s string) error {
 	if same, ok := map[string]string{"true": "strict", "false": "ignore"}[s]; ok {
 		s = same

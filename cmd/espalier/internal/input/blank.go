@@ -17,6 +17,7 @@ type BlankDetector struct {
 	seen  bool
 }
 
+// Read passes on what the input returns.
 func (n *BlankDetector) Read(p []byte) (int, error) {
 	got, err := n.R.Read(p)
 	n.seen = n.seen || !IsBlank(p[:got])

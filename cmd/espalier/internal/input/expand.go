@@ -69,6 +69,7 @@ func expandOne(name string, recursive bool) ([]string, error) {
 	return names, stderrors.Join(errs...)
 }
 
+// IsPattern reports whether an argument may be a pattern for names.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
 
 // isFileOrMissing reports whether a link may be opened. A link that leads nowhere may: opening

@@ -109,6 +109,7 @@ func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
 	return r.yamlDocuments(inMemory(content))
 }
 
+// IsGzip reports whether an input that starts with head is compressed with gzip.
 func IsGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
 // small returns the content of a file that is small and not compressed. It is valid until the

@@ -81,6 +81,7 @@ func Members(d *jsonv2.Decoder, member func(name string) (more bool)) {
 	}
 }
 
+// NewDecoder returns a decoder that accepts duplicate names and invalid UTF-8.
 func NewDecoder(r io.Reader) *jsonv2.Decoder {
 	return jsonv2.NewDecoder(r, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
@@ -144,6 +145,7 @@ func Each(d *jsonv2.Decoder, do func(name string, value jsonv2.Value)) {
 	}
 }
 
+// Has reports whether a path leads to a value.
 func Has(js []byte, steps []Step) bool {
 	_, ok := Value(js, steps)
 	return ok

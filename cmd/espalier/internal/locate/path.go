@@ -176,6 +176,7 @@ func CutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
 	return parent, last.Name, last.IsName
 }
 
+// Append returns the path with one segment more.
 func Append(path errors.Path, s errors.Segment) errors.Path {
 	if s.IsName {
 		return path.Child(s.Name)

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 )
 
-// MaxBytes is the length of the longest file that is edited.
-const MaxBytes = 1 << 30
+// maxBytes is the length of the longest file that is edited.
+const maxBytes = 1 << 30
 
 // A File is a file at the time when it was read to be edited.
 type File struct {
@@ -59,10 +59,10 @@ func Read(name string) (*File, error) {
 	return o, err
 }
 
-// ReadLimited reads at most MaxBytes.
+// ReadLimited reads at most maxBytes.
 func ReadLimited(r io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
-	if err == nil && len(content) > MaxBytes {
+	content, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err == nil && len(content) > maxBytes {
 		return nil, errLong
 	}
 	return content, err

@@ -5,7 +5,6 @@ package rewrite
 
 import (
 	"bytes"
-	stderrors "errors"
 	"fmt"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
@@ -104,7 +103,7 @@ func removalsIn(e *examine.Examiner, name string, content []byte, report func(fi
 		switch {
 		case o.IsList && o.Decoder != nil && !o.IsFatal():
 			m.list(o)
-			if list, ok := listOf(e, o); ok {
+			if list, ok := e.WithoutItems(o); ok {
 				m.result(list)
 			}
 		case o.Result != nil:
@@ -114,17 +113,6 @@ func removalsIn(e *examine.Examiner, name string, content []byte, report func(fi
 		return true
 	})
 	return all
-}
-
-// listOf returns the result for a List without its items.
-func listOf(e *examine.Examiner, o *examine.Object) (result []byte, ok bool) {
-	var err error
-	e.Out, err = e.Decoder(e.EmptyList).AppendJSON(e.Out[:0], o.Doc.JSON)
-	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
-		e.Refuse(o, err, o.Doc.Locate)
-		return nil, false
-	}
-	return e.Out, true
 }
 
 // Prune returns the content of a file without the members that are pruned or lose to a

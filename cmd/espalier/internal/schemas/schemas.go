@@ -158,6 +158,7 @@ type NothingFoundError struct {
 	name string
 }
 
+// Error names the flag and its argument.
 func (e *NothingFoundError) Error() string {
 	text := fmt.Sprintf("--%s %s: there are no %s", e.flag, e.name, e.of)
 	if info, err := os.Stat(e.name); err == nil && info.IsDir() {
