@@ -44,7 +44,7 @@ func TestPreCommitHooks(t *testing.T) {
 		assert.Equal(t, "golang", h.Language)
 		// In a clone of the repository, pre-commit installs ./..., which is the library, and these.
 		assert.Equal(t, []string{"./cmd/espalier"}, h.Dependencies)
-		// As in folders, what starts with a dot is no manifest.
+		// As in folders, files whose names start with a dot are not manifests.
 		assert.NotRegexp(t, h.Exclude, "a/b.c.yaml")
 		for _, name := range []string{".espalier.yaml", ".github/workflows/ci.yaml", "a/.b/c.yaml"} {
 			assert.Regexp(t, h.Exclude, name)
@@ -125,7 +125,7 @@ func TestAction(t *testing.T) {
 	assert.Contains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "unknown-field"`)
 	assert.NotContains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "missing-schema"`)
 
-	// What is not said is what the repository says.
+	// The repository's configuration sets the rest.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".espalier.yaml"), []byte("crd: [crds]\nfailOn: never\nignoreMissingSchemas: true\n"), 0o666))
 	stdout, err = run(nil)
 	assert.NoError(t, err)

@@ -113,8 +113,8 @@ func TestPruneIgnore(t *testing.T) {
 	assert.NotContains(t, stdout, "dayly")
 }
 
-// TestPruneBadDocuments has one of each kind in one stream: what is wrong is
-// named by its line in the file, and what is right is written.
+// TestPruneBadDocuments has one bad document of each kind in one stream. Each is named by its
+// line in the file, and the good ones are written.
 func TestPruneBadDocuments(t *testing.T) {
 	stdout, stderr, code := espalier(`# The stream of a generator.
 ---
@@ -190,7 +190,7 @@ items:
 	assert.Equal(t, `<stdin>:6:3: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]`+"\n", stderr)
 }
 
-// TestPruneListEnvelope: what is wrong with a List itself is said, too.
+// TestPruneListEnvelope: findings in a List itself are reported as well.
 func TestPruneListEnvelope(t *testing.T) {
 	stdout, stderr, code := espalier(`{"kind": "List", "metadata": {}, "extra": 1,
  "metadata": {}, "items": [`+planNamed("b")+`]}`, "prune", "--crd", crd, "-o", "ndjson", "--validate", "strict")
@@ -302,7 +302,7 @@ func TestOutputFails(t *testing.T) {
 	}
 }
 
-// TestOutputFailsAll: no command takes what it could not write for written.
+// TestOutputFailsAll: every command notices that its output cannot be written.
 func TestOutputFailsAll(t *testing.T) {
 	for _, args := range [][]string{
 		{"check"}, {"check", "-o", "json"}, {"check", "-o", "sarif"}, {"check", "-o", "github"}, {"check", "-o", "junit"}, {"check", "-o", "tap"},
@@ -334,8 +334,7 @@ func TestVersion(t *testing.T) {
 	assert.Regexp(t, `^espalier \S+, go1\.`, stdout)
 }
 
-// TestParallel: however many files are worked on at the same time, the output is that
-// of one after the other.
+// TestParallel: the output does not depend on the number of workers.
 func TestParallel(t *testing.T) {
 	files := map[string]string{}
 	for i := range 200 {

@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
-// TestREADME runs the commands of the console blocks in the README and in the pages of docs/, each from the
-// root of the repository, and compares what they print with what stands there.
+// TestREADME runs the commands of the console blocks in the README and in the pages of docs/,
+// each from the root of the repository, and compares their output with the page.
 func TestREADME(t *testing.T) {
 	t.Chdir("../..")
 	pages, err := filepath.Glob("docs/*.md")
@@ -36,7 +36,8 @@ func TestREADME(t *testing.T) {
 	assert.Equal(t, 4, commands)
 }
 
-// runBlock runs the command of a block and compares what it prints. It reports whether that is one of this package.
+// runBlock runs the command of a block and compares its output. It reports whether the command
+// is one of espalier.
 func runBlock(t *testing.T, page, block string) bool {
 	line, want, _ := strings.Cut(strings.TrimPrefix(block, "$ "), "\n")
 	if line == "make test" {

@@ -48,7 +48,8 @@ func TestReplaceSignals(t *testing.T) {
 	}
 }
 
-// TestReplaceWaits: two processes that edit a file at a time do not lose what one did.
+// TestReplaceWaits: of two processes that edit a file at the same time, none loses the edits of
+// the other.
 func TestReplaceWaits(t *testing.T) {
 	a := oneFile(t, tree+"x: 1\n")
 	crd, err := filepath.Abs(writeCRD)
@@ -71,7 +72,7 @@ func TestReplaceWaits(t *testing.T) {
 	alone(t, a)
 }
 
-// TestPipe: a reader that goes away ends the command, as it ends others, without a word.
+// TestPipe: a reader that goes away ends the command without a message, as it ends others.
 func TestPipe(t *testing.T) {
 	crd, err := filepath.Abs(crd)
 	require.NoError(t, err)

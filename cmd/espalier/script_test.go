@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"espalier": main, "kubectl-espalier": main})
 }
 
-// TestScripts runs the scripts of testdata/script: whole invocations with what they
-// print. $QUICKSTART is the folder of the README's example.
+// TestScripts runs the scripts of testdata/script: whole invocations with their output.
+// $QUICKSTART is the folder of the README's example.
 func TestScripts(t *testing.T) {
 	quickstart, err := filepath.Abs("../../testdata/quickstart")
 	if err != nil {

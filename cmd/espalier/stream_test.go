@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
-// TestPruneStreams: each document is written before the next one is there.
+// TestPruneStreams: each document is written before the next one arrives.
 func TestPruneStreams(t *testing.T) {
 	for _, format := range []struct{ start, end string }{{"", "\n"}, {"# YAML\n", "\n---\n"}} {
 		in, toIn := io.Pipe()
@@ -38,8 +38,8 @@ func TestPruneStreams(t *testing.T) {
 	}
 }
 
-// TestPruneReadError: what came before an error of the input is written, and
-// what it is in is not.
+// TestPruneReadError: the documents before an error of the input are written, and the one with
+// the error is not.
 func TestPruneReadError(t *testing.T) {
 	for _, test := range []struct{ start, end, stderr string }{
 		{"", "\n", "<stdin>: error: document 2: unplugged [unreadable]\n"},

@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
-// onTerminal runs the command in a pseudo-terminal and returns what is seen there.
+// onTerminal runs the command in a pseudo-terminal and returns its screen.
 func onTerminal(t *testing.T, env []string, args ...string) (screen string, code int) {
 	t.Helper()
 	self, err := os.Executable()

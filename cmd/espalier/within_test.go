@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
 )
 
-// TestWriteReach: --write edits what its arguments name or hold, and nothing that a link
-// in them leads to.
+// TestWriteReach: --write edits the files that its arguments name or hold, and not the targets
+// of links that lead out of them.
 func TestWriteReach(t *testing.T) {
 	crd, err := filepath.Abs(writeCRD)
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestWriteReach(t *testing.T) {
 	assert.Contains(t, stderr, filepath.Join("repo", "link.yaml")+": warning: leads out of the folder to "+target+", and is not edited: name it as an argument to have it edited [edit]\n")
 	assert.NotContains(t, stderr, "inner")
 
-	// What is shown beforehand is what is done, each file once.
+	// --list-changed and --diff show the files that are edited, each once.
 	make(t)
 	edits := filepath.FromSlash("repo/a.yaml\nrepo/inner.yaml\n")
 	for _, args := range [][]string{{"--list-changed"}, {"--write", "--list-changed"}} {
@@ -76,7 +76,7 @@ func TestWriteReach(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(stdout, "\n+++ b/"), stdout)
 }
 
-// TestConfigOwner: what somebody else wrote says nothing, unless it is named.
+// TestConfigOwner: the configuration of another user is not read unless it is named.
 func TestConfigOwner(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Getuid() != 0 {
 		t.Skip("skipped: only root can give files away")

@@ -111,7 +111,7 @@ func (g *grower) list(fields map[string]func(indent, name string)) func(indent, 
 			g.object(indent+"  ", fields)
 			element := strings.TrimLeft(g.b.String(), "\n")
 			g.b.Reset()
-			// A comment may stand behind the dash.
+			// A comment may follow the dash.
 			g.b.WriteString(before + indent + "- " + element[len(indent)+2:])
 		}
 	}
@@ -132,8 +132,8 @@ func (g *grower) tree() string {
 	return g.b.String()
 }
 
-// TestWriteRandom: what is kept stays with its lines, in its order; what is not
-// goes, and the objects are as before.
+// TestWriteRandom: kept fields keep their lines and their order, the others are removed, and
+// the objects are as before.
 func TestWriteRandom(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	kept := regexp.MustCompile(`\bk\d+\b`)

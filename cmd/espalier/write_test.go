@@ -18,9 +18,9 @@ import (
 
 const writeCases = "../../testdata/write/"
 
-// TestWriteCases runs the cases of testdata/write: in.yaml or in.json becomes
-// want.yaml or want.json, or stays as it is where there is none; code is the exit
-// code, stderr what is reported, and diff what --diff shows.
+// TestWriteCases runs the cases of testdata/write: in.yaml or in.json becomes want.yaml or
+// want.json, or is not edited if there is none. code is the exit code, stderr the reports, and
+// diff the output of --diff.
 func TestWriteCases(t *testing.T) {
 	files, err := filepath.Glob(writeCases + "*.txtar")
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ const (
 	writeCRD = writeCases + "crd.yaml"
 )
 
-// TestWriteLines: lines end as they do, also where the file has no last break.
+// TestWriteLines: lines keep their breaks, and a file without a break at its end stays without.
 func TestWriteLines(t *testing.T) {
 	for _, test := range []struct{ in, want string }{
 		{tree + "colour: brown", tree},
@@ -115,7 +115,7 @@ func TestWriteLines(t *testing.T) {
 	}
 }
 
-// TestWriteArguments: what is reported, how it ends, and where it is refused.
+// TestWriteArguments has reports, exit codes and arguments that are refused.
 func TestWriteArguments(t *testing.T) {
 	dir := write(t, map[string]string{"a.yaml": tree + "x: 1\n", "b.json": `{"apiVersion": "v1", "kind": "Secret", "a": 1, "a": 2}`, "c.txt": tree + "x: 1\n"})
 	a, b := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.json")
@@ -182,7 +182,7 @@ func TestWriteFiles(t *testing.T) {
 	}
 }
 
-// TestWriteLimit: what is too much to be removed from one object is not.
+// TestWriteLimit: an object with too many fields to remove is not edited.
 func TestWriteLimit(t *testing.T) {
 	for n, want := range map[int]int{examine.MaxKept: command.ExitClean, examine.MaxKept + 1: command.ExitInput} {
 		var in strings.Builder

@@ -14,7 +14,7 @@ func TestVersionText(t *testing.T) {
 	info.Main.Version = "(devel)"
 	info.Settings = []debug.BuildSetting{{Key: "-tags", Value: "purego"}, {Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}
 	assert.Equal(t, "espalier (devel), go1.26.1, tags purego, revision abc, modified", versionText(info))
-	// As go build says it in a clone: what was changed since which commit.
+	// As go build writes it in a clone: the commit, and whether files were changed.
 	info.Main.Version = "v0.1.1-0.20261122223907-a6a453980e1f+dirty"
 	info.Settings = info.Settings[1:]
 	assert.Equal(t, "espalier v0.1.1-0.20261122223907-a6a453980e1f+dirty, go1.26.1", versionText(info))

@@ -32,7 +32,8 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// TestKeptComments: comments that are code stay where a field goes, and it is known which.
+// TestKeptComments: template code and directives are kept when a field is removed, and are
+// returned.
 func TestKeptComments(t *testing.T) {
 	for _, test := range []struct {
 		text, want string

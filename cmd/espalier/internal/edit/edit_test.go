@@ -48,7 +48,7 @@ func removeX(t testing.TB, text string) (got string, kept []string, err error) {
 	return string(Apply([]byte(text), edits)), kept, err
 }
 
-// edited are documents and what the editor must leave of them.
+// edited are documents with their edited texts.
 var edited = []struct{ name, text, want string }{
 	{"nothing", "a: 1\n", "a: 1\n"},
 	{"first, last and between", "x1: 0\na: 1\nx2: 2\nb: 3\nx3: 4\n", "a: 1\nb: 3\n"},
@@ -108,7 +108,7 @@ func TestYAML(t *testing.T) {
 	}
 }
 
-// refused are documents of which the text alone does not say what to do.
+// refused are documents whose text alone does not tell how to edit it.
 var refused = []struct{ name, text, want string }{
 	{"anchor that is needed", "x: &b {c: 1}\na: *b\n", `could not be read any more, unknown anchor "b"; remove them by hand`},
 	{"anchor of a mapping", "x: &b # b\n  c: 1 # d\na: *b # c\n", `unknown anchor "b"`},
@@ -145,7 +145,7 @@ func TestExplicit(t *testing.T) {
 	}
 }
 
-// TestBlankLines: what becomes {} does not take the blank line below it along.
+// TestBlankLines: a mapping that becomes {} keeps the blank line below it.
 func TestBlankLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"a:\n  x: 1\n\nb: 2\n":                         "a: {}\n\nb: 2\n",

@@ -124,11 +124,12 @@ func (w *writer) sequence(indent string, depth int) (b both) {
 	return b
 }
 
-// scalar returns what is no collection in block style, behind a key or a dash.
+// scalar returns a value that is not a collection in block style, as it follows a key or a
+// dash.
 func (w *writer) scalar(indent, before string, depth int) both {
 	comment := w.comment()
 	if before == "-" {
-		// A tab is not allowed behind a dash, nor behind what stands there.
+		// A tab is not allowed after a dash, nor after the token that follows it.
 		comment = strings.ReplaceAll(comment, "\t", " ")
 	}
 	first := indent + before

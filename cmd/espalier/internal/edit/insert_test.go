@@ -77,7 +77,7 @@ func TestInsertYAML(t *testing.T) {
 	}
 }
 
-// TestInsertFails: what would change something else is refused.
+// TestInsertFails: insertions that would change something else are refused.
 func TestInsertFails(t *testing.T) {
 	for name, text := range map[string]string{
 		"an alias":      "a: &x {b: 1}\nc: *x\n",

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestStrictFlow: what is left in brackets is what readers of YAML 1.2 want, too.
+// TestStrictFlow: edits in brackets leave text that readers of YAML 1.2 accept.
 func TestStrictFlow(t *testing.T) {
 	for text, want := range map[string]string{
 		"m: {x:\n      y, # c\n      q: \"b\"}\n":   "m: { # c\n      q: \"b\"}\n",

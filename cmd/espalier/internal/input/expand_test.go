@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExpandUnreadable: a folder that cannot be read does not hide what comes behind it.
+// TestExpandUnreadable: a folder that cannot be read does not hide the files after it.
 func TestExpandUnreadable(t *testing.T) {
 	if os.Getuid() <= 0 {
 		t.Skip("skipped: everything can be read here")

@@ -47,8 +47,8 @@ func TestJSONDocuments(t *testing.T) {
 	}
 }
 
-// TestJSONDocumentsBroken: of NDJSON only the broken lines are lost, and of what else is
-// broken nothing is taken for a document of its own.
+// TestJSONDocumentsBroken: in NDJSON, only the broken lines are lost. In other input, no part
+// of a broken text is taken for a document.
 func TestJSONDocumentsBroken(t *testing.T) {
 	for stream, want := range map[string][]string{
 		"{\"a\":}\n{\"b\":1}\n":             {`{"a":}`, `{"b":1}`},

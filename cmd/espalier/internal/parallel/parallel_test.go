@@ -38,7 +38,7 @@ func TestInOrder(t *testing.T) {
 	require.NoError(t, InOrder(2, nil, nil, func(int, int) error { return nil }))
 }
 
-// TestInOrderIsBounded: workers do not run ahead of what is taken.
+// TestInOrderIsBounded: workers do not run far ahead of the results that are taken.
 func TestInOrderIsBounded(t *testing.T) {
 	var started atomic.Int64
 	taken := int64(0)
@@ -52,7 +52,7 @@ func TestInOrderIsBounded(t *testing.T) {
 	}))
 }
 
-// TestInOrderStops: an error ends everything, and leaves no goroutine behind.
+// TestInOrderStops: an error ends all workers, and leaves no goroutine.
 func TestInOrderStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	failed := stderrors.New("failed")

@@ -18,8 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An upgrader is an upstream that switches to any protocol it is asked for, as servers of h2c do, and gives back what comes
-// through the connection from then on. What it cannot switch it answers.
+// An upgrader is an upstream server that switches to any protocol, as servers of h2c do, and
+// then returns everything that comes through the connection. It answers requests without an
+// upgrade.
 type upgrader struct {
 	mu       sync.Mutex
 	switched []string // what it was asked for, and on which path
@@ -49,7 +50,8 @@ func (u *upgrader) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(conn, "got "+line)
 }
 
-// onConnection writes a request as it stands to a server, and returns the connection and the answer.
+// onConnection writes the text of a request to a server, and returns the connection and the
+// response.
 func onConnection(t *testing.T, url, text string) (net.Conn, *bufio.Reader, *http.Response) {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 	require.NoError(t, err)
@@ -64,8 +66,8 @@ func onConnection(t *testing.T, url, text string) (net.Conn, *bufio.Reader, *htt
 	return conn, r, response
 }
 
-// TestProxyUpgrades: what goes through a connection that was switched nobody looks at. So it may be no HTTP, and not in the place
-// of a resource.
+// TestProxyUpgrades: nobody looks at the traffic of an upgraded connection. So it must not be
+// HTTP, and the path must not be that of a resource.
 func TestProxyUpgrades(t *testing.T) {
 	upstream := new(upgrader)
 	server := httptest.NewServer(upstream)
@@ -162,7 +164,8 @@ func frameworkServer(t *testing.T) (server *httptest.Server, stored func() []str
 	return server, func() []string { mu.Lock(); defer mu.Unlock(); return bodies }
 }
 
-// TestProxyFolding sends what a server that folds takes for a write to the resource, with a field that no schema has.
+// TestProxyFolding sends writes that only a server which folds paths takes for writes to the
+// resource, with a field that no schema has.
 func TestProxyFolding(t *testing.T) {
 	server, stored := frameworkServer(t)
 	p := startProxy(t, server.URL, "--pass-unknown", "all")
@@ -291,7 +294,8 @@ func TestProxyTricklingBodies(t *testing.T) {
 	assert.Contains(t, metrics, "espalier_upstream_failures_total 0\n")
 }
 
-// A watch goes on for longer than a body may take, and so does an answer that comes before its body.
+// A watch may take longer than a body may, and so may a response that begins before its body
+// has ended.
 func TestProxyWatches(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		for range 6 {

@@ -96,7 +96,8 @@ func proxyArgs(t *testing.T, args ...string) (c *Config, upstream *url.URL) {
 	return c, u
 }
 
-// echoing is an upstream that gives back what arrives, and says what it was.
+// echoing returns an upstream server that returns each body, and describes the request in a
+// header.
 func echoing(t *testing.T) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Warning", `299 - "from upstream"`)
@@ -183,8 +184,8 @@ func TestProxyHealthAndMetrics(t *testing.T) {
 	checkExposition(t, text)
 }
 
-// checkExposition checks the grammar of the text format, and that each family stands once with
-// its help and its type before it.
+// checkExposition checks the grammar of the text format, and that each family occurs once,
+// after its help and its type.
 func checkExposition(t *testing.T, text string) {
 	line := regexp.MustCompile(`^([a-z_]+?)(_bucket|_sum|_count)?(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"(?:,[a-z_]+="(?:[^"\\\n]|\\["\\n])*")*\})? ([0-9.e+-]+)$`)
 	seen, family, series := map[string]bool{}, "", map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReplaceAttributes: what a file has beside its content stays with it.
+// TestReplaceAttributes: a file keeps its extended attributes.
 func TestReplaceAttributes(t *testing.T) {
 	a := oneFile(t, "a")
 	if err := unix.Setxattr(a, "user.origin", []byte("here"), 0); err != nil {
@@ -24,7 +24,7 @@ func TestReplaceAttributes(t *testing.T) {
 	value, err := attribute(f, "user.origin")
 	require.NoError(t, err)
 	assert.Equal(t, "here", string(value))
-	// What the other does not have goes.
+	// Attributes that the other file does not have are removed.
 	require.NoError(t, unix.Setxattr(a, "user.more", []byte("x"), 0))
 	bare, err := os.Open(oneFile(t, "c"))
 	require.NoError(t, err)

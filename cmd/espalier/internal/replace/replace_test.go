@@ -52,7 +52,7 @@ func TestReplaceOwner(t *testing.T) {
 	after, err := os.Stat(a)
 	require.NoError(t, err)
 	assert.Equal(t, before.Mode(), after.Mode())
-	// The owner is in what the system says, with times and sizes.
+	// The owner is part of the system's information, beside times and sizes.
 	for _, name := range []string{"Uid", "Gid"} {
 		assert.Equal(t, reflect.ValueOf(before.Sys()).Elem().FieldByName(name).Uint(), reflect.ValueOf(after.Sys()).Elem().FieldByName(name).Uint(), name)
 	}
@@ -78,8 +78,8 @@ func TestReplaceFails(t *testing.T) {
 	}
 }
 
-// TestReplaceIrregular: what is no file with content of its own is not read, as it may have
-// no end.
+// TestReplaceIrregular: a file without content of its own is not read, because it may never
+// end.
 func TestReplaceIrregular(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: there is no such device")
@@ -88,7 +88,7 @@ func TestReplaceIrregular(t *testing.T) {
 	assert.Equal(t, errIrregular, err)
 }
 
-// TestReplaceChanged: what somebody else made of a file meanwhile stays.
+// TestReplaceChanged: changes that somebody else makes meanwhile are kept.
 func TestReplaceChanged(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, name string){
 		"appended": func(t *testing.T, name string) {
@@ -133,8 +133,8 @@ func TestReplaceChanged(t *testing.T) {
 	assert.Equal(t, errChanged, o.isCurrent())
 }
 
-// TestReplaceTogether: of several that replace what they read, one does, and the others
-// are told so.
+// TestReplaceTogether: if several replace the file that they have read, one succeeds, and the
+// others get an error.
 func TestReplaceTogether(t *testing.T) {
 	for range 20 {
 		a := oneFile(t, "first")

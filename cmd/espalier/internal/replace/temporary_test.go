@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTemporaryFiles: files are ended once, and the rest goes with the process.
+// TestTemporaryFiles: files are ended once, and the rest is removed with the process.
 func TestTemporaryFiles(t *testing.T) {
 	var u temporaryFiles
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSafe wants what is safe to stay as it is.
+// TestSafe: safe texts are not changed.
 func TestSafe(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                       "",

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// resolvers are the published patterns of what is no string where it stands without
-// quotes, and in which each is.
+// resolvers are the published patterns of texts that, without quotes, some reader does not take
+// for strings.
 var resolvers = map[string]string{
 	// yaml.org/type.
 	"1.1 bool":  `y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF`,
@@ -33,8 +33,8 @@ var resolvers = map[string]string{
 	"Go's yaml":  `(?i)[-+]?0[box][0-9a-f_]+|[-+]?\.?[0-9_]+(\.[0-9_]*)?(e[-+]?[0-9]+)?|[-+]?\.(inf|nan)`,
 }
 
-// TestYAMLPlain writes all short strings of what numbers, times and words are made of:
-// what stands without quotes is a string to all.
+// TestYAMLPlain writes all short strings of the characters in numbers, times and words. Those
+// that are written without quotes are strings to all readers.
 func TestYAMLPlain(t *testing.T) {
 	var patterns []*regexp.Regexp
 	for name, pattern := range resolvers {
@@ -86,7 +86,7 @@ func TestYAMLPlain(t *testing.T) {
 	assert.Greater(t, plain, 10_000)
 }
 
-// TestYAMLNumbers: what is a number in JSON is one by the patterns of YAML 1.1 and of 1.2.
+// TestYAMLNumbers: a number in JSON is one by the patterns of YAML 1.1 and of 1.2.
 func TestYAMLNumbers(t *testing.T) {
 	in11 := regexp.MustCompile("^(?:" + resolvers["1.1 int"] + "|" + resolvers["1.1 float"] + ")$")
 	in12 := regexp.MustCompile("^(?:" + resolvers["1.2 core"] + ")$")

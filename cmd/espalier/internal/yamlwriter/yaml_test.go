@@ -58,7 +58,7 @@ func checkYAML(t *testing.T, js string) {
 	}
 }
 
-// TestYAMLQuotes: quotes are where some reader of YAML needs them, and only there.
+// TestYAMLQuotes: strings are quoted if some reader of YAML needs that, and only then.
 func TestYAMLQuotes(t *testing.T) {
 	quoted := strings.Split("190:20:30|12:30|-1:30|190:20:30.15|1,000|0b_|0x_f|.9_|1_.5|1:2:3e4|2001-12-14 21:59:43.10 -5|2001-12-14t21:59:43|2026-01-02|"+
 		"yes|No|~|0o17|017|089|1_000|1e3|1.|.5|.inf|<<|=|.|-.|e5|E-10|:a|0x1F,1|0b|5E|1.2.3|10.0.0.1|0 2 * * *|2026-01|.x|-x|+|a: b|a #b|a:|a |é#", "|")
