@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoHTTP holds that what is judged here does not depend on what carries it.
+// TestNoHTTP holds that judging bodies does not depend on the protocol that carries them.
 func TestNoHTTP(t *testing.T) {
 	list, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)

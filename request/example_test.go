@@ -33,14 +33,14 @@ spec:
               replicas: {type: integer, default: 1}
 `
 
-// A message is a request as a protocol has it that is not net/http's: a proxy hands it over with its
+// A message is a request of a protocol other than net/http's. A proxy hands it over with its
 // pseudo-headers, as Envoy's ext_proc does.
 type message struct {
 	headers map[string]string
 	body    string
 }
 
-// Values makes a message a request.Header: names are in lower case here.
+// Values makes a message a request.Header. Its names are in lower case.
 func (m message) Values(name string) []string {
 	if value, ok := m.headers[strings.ToLower(name)]; ok {
 		return []string{value}
@@ -48,7 +48,8 @@ func (m message) Values(name string) []string {
 	return nil
 }
 
-// What carries a request does not matter: it has a method, a target, headers and a body, and what comes back are values.
+// The protocol that carries a request does not matter: the request has a method, a target, headers
+// and a body, and the result is made of values.
 func Example() {
 	crds, err := schema.ParseCRD([]byte(webCRD))
 	if err != nil {
@@ -69,7 +70,7 @@ func Example() {
 			Method: m.headers[":method"], Host: m.headers[":authority"], URL: target, Header: m,
 			ContentLength: int64(len(m.body)), Body: strings.NewReader(m.body),
 		})
-		defer x.Close() // result.Body is gone then
+		defer x.Close() // result.Body is gone afterwards
 		result, refused := x.Judge(find)
 		switch {
 		case refused != nil:

@@ -14,14 +14,14 @@ import (
 // holds is charged to the budget of the gate until Close. One goroutine may use
 // it at a time; only its [Stream] can be shared.
 type Exchange struct {
-	gate *Gate
-	r    Request
-	loan loan // for the body, the result and what is said about them
-	work loan // for the decoder
+	gate          *Gate
+	r             Request
+	memory        reservation // for the body, the result, findings, warnings and the answer
+	decoderMemory reservation
 
 	isFound    bool // Find was called
 	isTaken    bool // Decode, Stream or Close was called
-	isRead     bool // as far as it can be
+	isRead     bool // the body was read as far as it can be
 	refused    *StatusError
 	form       form
 	gzip       bool
@@ -36,7 +36,7 @@ type Exchange struct {
 	findings errors.List
 	omitted  int
 	texts    []string // of warnings
-	sent     int64    // bytes that were passed on
+	sent     int64    // bytes that are passed on
 	streamed *Stream
 }
 
@@ -57,13 +57,16 @@ func (g *Gate) Begin(r Request) *Exchange {
 	if r.Body == nil {
 		r.Body = noBody{}
 	}
-	return &Exchange{gate: g, r: r, loan: loan{from: g.held}, work: loan{from: g.held}}
+	return &Exchange{
+		gate: g, r: r,
+		memory: reservation{from: g.budget}, decoderMemory: reservation{from: g.budget},
+	}
 }
 
 // Judge calls Find and Decode. It returns what to pass on. If the request is
 // refused, it returns the reason and an empty result.
 func (x *Exchange) Judge(find Finder) (Result, *StatusError) {
-	_, _ = x.Find(find) // Decode returns what it has refused
+	_, _ = x.Find(find) // Decode returns the refusal of Find
 	return x.Decode()
 }
 
@@ -80,7 +83,7 @@ func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
 	if refused := x.find(find); refused != nil {
 		x.refused = refused
 	}
-	if x.refused != nil { // by a peek that the finder has not heeded, if not by what it has found
+	if x.refused != nil { // by peek, if the finder has ignored its error
 		return nil, x.refused
 	}
 	return x.resource, nil
@@ -115,7 +118,7 @@ func (x *Exchange) find(find Finder) *StatusError {
 	return nil
 }
 
-// passPatch passes a patch, unless it is refused by more than its body.
+// passPatch passes a patch, unless it is refused for another reason than its body.
 func (x *Exchange) passPatch(find Finder) *StatusError {
 	switch res, err := find(&x.r, noPeek); {
 	case err != nil && !stderrors.Is(err, errUnseen):
@@ -126,7 +129,7 @@ func (x *Exchange) passPatch(find Finder) *StatusError {
 	return nil
 }
 
-// noPeek is the [Peek] of requests whose body is not looked into.
+// noPeek is the [Peek] of requests whose body is not read.
 func noPeek() (apiVersion, kind string, err error) { return "", "", errUnseen }
 
 // Decode reads the body and decodes it by the resource that Find has found. The
@@ -161,8 +164,8 @@ func (x *Exchange) Decode() (Result, *StatusError) {
 	return x.pass(Result{Body: x.result, Changed: true, ContentType: x.form.passedOnAs()}), nil
 }
 
-// mustBeFound panics where nobody has asked what the request is about, as what is not found passes untouched, and where
-// the body was taken already.
+// mustBeFound panics if Find was not called, because a request without a resource passes untouched,
+// and if the body was taken already.
 func (x *Exchange) mustBeFound() {
 	switch {
 	case !x.isFound:
@@ -172,7 +175,7 @@ func (x *Exchange) mustBeFound() {
 	}
 }
 
-// pass notes what is passed on.
+// pass records what is passed on.
 func (x *Exchange) pass(out Result) Result {
 	x.sent = int64(len(out.Body))
 	out.Warnings = warnings(x.texts)
@@ -210,22 +213,23 @@ func (x *Exchange) peek() (apiVersion, kind string, err error) {
 	if refused := x.read(); refused != nil {
 		return "", "", refused
 	}
-	defer x.gate.held.turn(len(x.body))()
-	defer func(before int) { x.loan.repay(x.loan.bytes - before) }(x.loan.bytes)
+	defer x.gate.budget.slot(len(x.body))()
+	defer func(before int) { x.memory.release(x.memory.bytes - before) }(x.memory.bytes)
 	text, err := x.json()
-	if err != nil { // whether what only the server reads is read, the resource says
+	// the resource decides later whether a body that only the server reads is accepted
+	if err != nil {
 		var serverErr error
 		if text, serverErr = x.bridge(yamlbridge.Server); serverErr != nil {
-			return "", "", x.explain(err)
+			return "", "", x.decodeError(err)
 		}
 	}
-	if apiVersion, kind, err = decoder.PeekType(text, decoder.WithBudget(&x.loan)); err != nil {
-		return "", "", x.explain(err)
+	if apiVersion, kind, err = decoder.PeekType(text, decoder.WithBudget(&x.memory)); err != nil {
+		return "", "", x.decodeError(err)
 	}
 	return apiVersion, kind, nil
 }
 
-// unfound is the answer where the Finder has failed.
+// unfound returns the answer for an error of the Finder.
 func (x *Exchange) unfound(err error) *StatusError {
 	var refused *StatusError
 	var unknown *schema.NotFoundError
@@ -233,7 +237,7 @@ func (x *Exchange) unfound(err error) *StatusError {
 		if refused != nil {
 			return refused
 		}
-		err = errNoProgram // a nil *StatusError in an error is no decision
+		err = errNoProgram // a nil *StatusError decides nothing
 	}
 	switch {
 	case stderrors.As(err, &unknown):
@@ -246,17 +250,17 @@ func (x *Exchange) unfound(err error) *StatusError {
 	return refused
 }
 
-// free gives back a buffer of the exchange.
+// free gives a buffer of the exchange back.
 func (x *Exchange) free(b *[]byte) {
-	x.gate.held.free(*b, &x.loan)
+	x.gate.budget.free(*b, &x.memory)
 	*b = nil
 }
 
-// letGo gives back all that is not a stream's.
+// letGo gives back all memory except that of a stream.
 func (x *Exchange) letGo() {
 	x.free(&x.body)
 	x.free(&x.result)
-	x.loan.repay(x.loan.bytes)
+	x.memory.release(x.memory.bytes)
 }
 
 // Close releases the memory of the request. The body of its result must not be
@@ -267,7 +271,7 @@ func (x *Exchange) Close() {
 		x.streamed.Close()
 	}
 	x.letGo()
-	x.work.repay(x.work.bytes)
+	x.decoderMemory.release(x.decoderMemory.bytes)
 }
 
 // Answer returns the answer that tells the sender of a refusal, in the form
@@ -277,7 +281,7 @@ func (x *Exchange) Close() {
 func (x *Exchange) Answer(refused *StatusError) Answer {
 	refused, needs := x.refuse(refused)
 	answer := refused.Answer(x.gate.opts.ProblemDetails)
-	x.loan.repay(max(0, needs-cap(answer.Body)))
+	x.memory.release(max(0, needs-cap(answer.Body)))
 	return answer
 }
 
@@ -289,13 +293,13 @@ func (x *Exchange) Refuse(refused *StatusError) *StatusError {
 	return refused
 }
 
-// refuse charges for the answer to a refusal, and returns how much.
+// refuse charges the memory of the answer to a refusal, and returns how much that is.
 func (x *Exchange) refuse(refused *StatusError) (_ *StatusError, needs int) {
 	if x.streamed == nil {
 		x.letGo()
 	}
 	needs = refused.most(x.gate.opts.ProblemDetails)
-	if !x.loan.charge(needs) {
+	if !x.memory.charge(needs) {
 		return overloaded(), 0
 	}
 	return refused, needs

@@ -75,8 +75,8 @@ type Options struct {
 // A Gate judges the bodies of requests and has the memory budget that they
 // share. Any number of goroutines can use it.
 type Gate struct {
-	opts Options
-	held *ledger
+	opts   Options
+	budget *budget
 }
 
 // NewGate returns a gate. It panics if the Action or the Patches of opts is not
@@ -94,7 +94,7 @@ func NewGate(opts Options) *Gate {
 	if opts.MaxHeldBytes <= 0 {
 		opts.MaxHeldBytes = DefaultMaxHeldBytes
 	}
-	return &Gate{opts: opts, held: newLedger(opts.MaxHeldBytes)}
+	return &Gate{opts: opts, budget: newBudget(opts.MaxHeldBytes)}
 }
 
 // Options returns the options of the gate, with defaults in place of limits
@@ -104,7 +104,7 @@ func (g *Gate) Options() Options { return g.opts }
 // Held returns how many bytes of Options.MaxHeldBytes requests hold, and how
 // many are kept for later requests. The sum of both is within the limit.
 func (g *Gate) Held() (requests, idle int64) {
-	g.held.mu.Lock()
-	defer g.held.mu.Unlock()
-	return g.held.held, g.held.idle
+	g.budget.mu.Lock()
+	defer g.budget.mu.Unlock()
+	return g.budget.held, g.budget.idle
 }

@@ -31,17 +31,17 @@ func byPath(tb testing.TB, opts ...decoder.Option) request.Finder {
 	return request.ByPath(catalog(tb), opts...)
 }
 
-// foo is a Foo with more members.
+// foo returns a Foo with more members.
 func foo(members string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Foo"` + members + `}`
 }
 
-// A header is what a protocol has of headers that is not HTTP.
+// A header has the headers of a protocol other than HTTP.
 type header map[string][]string
 
 func (h header) Values(name string) []string { return h[name] }
 
-// send is a request with a method, a target and a body, and with headers by turns names and values.
+// send returns a request with a method, a target, a body, and headers: names and values in turn.
 func send(tb testing.TB, method, target, body string, headers ...string) request.Request {
 	u, err := url.ParseRequestURI(target)
 	require.NoError(tb, err, target)
@@ -52,7 +52,7 @@ func send(tb testing.TB, method, target, body string, headers ...string) request
 	return request.Request{Method: method, URL: u, Header: h, ContentLength: -1, Body: strings.NewReader(body)}
 }
 
-// post is a POST of a body with a media type, or without.
+// post returns a POST of a body, with a media type unless it is empty.
 func post(tb testing.TB, target, contentType, body string) request.Request {
 	if contentType == "" {
 		return send(tb, "POST", target, body)
@@ -68,7 +68,7 @@ type judgement struct {
 	request.Observation
 }
 
-// judge judges one request with a gate of its own, which has everything back in the end.
+// judge judges one request with a gate of its own, and asserts that all memory is given back.
 func judge(tb testing.TB, find request.Finder, opts request.Options, r request.Request) (j judgement) {
 	gate := request.NewGate(opts)
 	x := gate.Begin(r)
@@ -81,7 +81,7 @@ func judge(tb testing.TB, find request.Finder, opts request.Options, r request.R
 	return j
 }
 
-// refused asserts that a request is refused with a code, and returns why.
+// refused asserts that a request is refused with a code, and returns the refusal.
 func refused(tb testing.TB, j judgement, code int) *request.StatusError {
 	require.NotNil(tb, j.refused, "it passes: %s", j.body)
 	require.Equal(tb, code, j.refused.Code, j.refused.Message)

@@ -13,16 +13,16 @@ import (
 func (x *Exchange) run() *StatusError {
 	validation := x.validation
 	if x.form == applyPatch && validation == decoder.Ignore {
-		validation = decoder.Warn // unknown fields are refused whatever was asked for
+		validation = decoder.Warn // an apply patch with unknown fields is refused in any case
 	}
 	pool := x.resource.pool(validation, x.form.isPatch())
 	size := len(x.body)
-	d := x.gate.held.begin(pool, &x.work, size)
-	defer x.gate.held.end(pool, d, &x.work, size)
+	d := x.gate.budget.borrowInSlot(pool, &x.decoderMemory, size)
+	defer x.gate.budget.giveBackInSlot(pool, d, &x.decoderMemory, size)
 	if d == nil {
 		return overloaded()
 	}
-	if x.result = x.gate.held.buffer(len(x.body)+len(x.body)/8+256, &x.loan); x.result == nil {
+	if x.result = x.gate.budget.buffer(len(x.body)+len(x.body)/8+256, &x.memory); x.result == nil {
 		return overloaded()
 	}
 	before := cap(x.result)
@@ -32,17 +32,18 @@ func (x *Exchange) run() *StatusError {
 	} else {
 		x.result, err = d.AppendJSON(x.result, x.body)
 	}
-	x.work.bytes -= cap(x.result) - before // what the result has grown by is kept
-	x.loan.bytes += cap(x.result) - before
+	// the exchange keeps the bytes by which the result has grown
+	x.decoderMemory.bytes -= cap(x.result) - before
+	x.memory.bytes += cap(x.result) - before
 
 	_, isStrict := stderrors.AsType[*errors.StrictError](err)
 	if err != nil && !isStrict {
 		x.findings = slices.Clone(d.Findings())
-		return x.explain(err)
+		return x.decodeError(err)
 	}
 	if x.gate.opts.Action == Report && x.form.isYAML() {
 		if err := x.readPlainly(); err != nil {
-			return x.explain(err)
+			return x.decodeError(err)
 		}
 	}
 	x.findings, x.omitted = d.Findings(), d.Omitted()
@@ -55,17 +56,18 @@ func (x *Exchange) run() *StatusError {
 	return x.judge(duplicates[:min(len(duplicates), maxLines)])
 }
 
-// readPlainly returns an error for a body in YAML that only a decoder made with decoder.ServerRequests reads: who gets it as it
-// was sent may read another document behind the first, or members in what was a comment here. Its aliases were found to
-// be within the limit of the resource.
+// readPlainly returns an error for a body in YAML that only a decoder with decoder.ServerRequests
+// reads. The body is passed on as it was sent, and its recipient may read another document after
+// the first, or members in what was a comment here. The aliases of the body are within the limit of
+// the resource already.
 func (x *Exchange) readPlainly() error {
-	defer func(before int) { x.loan.repay(x.loan.bytes - before) }(x.loan.bytes)
-	plain := yamlbridge.Reader{Budget: &x.loan}
+	defer func(before int) { x.memory.release(x.memory.bytes - before) }(x.memory.bytes)
+	plain := yamlbridge.Reader{Budget: &x.memory}
 	_, err := plain.AppendJSON(nil, x.body)
 	return err
 }
 
-// judge makes warnings or an answer of what was found.
+// judge turns findings into warnings or an answer.
 func (x *Exchange) judge(yamlDuplicates []string) *StatusError {
 	if len(x.findings) == 0 && len(yamlDuplicates) == 0 && x.omitted == 0 {
 		return nil
@@ -77,13 +79,14 @@ func (x *Exchange) judge(yamlDuplicates []string) *StatusError {
 	if x.validation == decoder.Warn {
 		x.texts = x.entries(yamlDuplicates)
 	}
-	if !x.loan.charge(x.toldBytes()) {
+	if !x.memory.charge(x.toldBytes()) {
 		return overloaded()
 	}
 	return nil
 }
 
-// toldBytes is what findings and warnings hold, roughly: the texts of paths are in both, and in headers.
+// toldBytes returns roughly how much memory findings and warnings hold. The texts of paths are in
+// both, and in headers.
 func (x *Exchange) toldBytes() int {
 	const perFinding = 256
 	n := perFinding * len(x.findings)

@@ -33,7 +33,7 @@ func zipped(t *testing.T, text string) string {
 	return z.String()
 }
 
-// TestPasses has what passes, and as what.
+// TestPasses has the requests that pass, and the results.
 func TestPasses(t *testing.T) {
 	unknown := foo(`,"spec":{"a":"x","b":1}`)
 	pruned := foo(`,"spec":{"a":"x","size":1}`)
@@ -71,7 +71,7 @@ func TestPasses(t *testing.T) {
 		assert.Equal(t, c.media, j.ContentType, name)
 		assert.Equal(t, c.changed, j.Changed, name)
 		assert.Equal(t, c.warnings, j.Warnings, name)
-		// What is told of it.
+		// The observation agrees.
 		assert.Equal(t, "Foo", j.Resource.Kind, name)
 		assert.Len(t, j.Findings, len(c.warnings), name)
 		assert.Equal(t, int64(len(c.body)), j.BytesOut, name)
@@ -84,7 +84,7 @@ func withBody(r request.Request, body io.Reader) request.Request {
 	return r
 }
 
-// TestUntouched has what no schema is for.
+// TestUntouched has requests for which there is no schema.
 func TestUntouched(t *testing.T) {
 	for name, r := range map[string]request.Request{
 		"GET":           send(t, "GET", foosPath, "{"),
@@ -107,7 +107,7 @@ func TestUntouched(t *testing.T) {
 	assert.True(t, j.Untouched, "the finder does not look into patches that pass")
 	assert.Equal(t, 400, refused(t, judge(t, byPath(t), passed, send(t, "PATCH", "/apis//", "")), 400).Code)
 
-	// A finder that has looked into the body has had it read.
+	// If the finder reads the body, the result has it.
 	peeks := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, kind, err := peek()
 		assert.Equal(t, "Bar", kind)
@@ -119,7 +119,7 @@ func TestUntouched(t *testing.T) {
 	assert.False(t, j.Untouched || j.Changed || j.ContentType != "")
 }
 
-// TestRefused has each reason to refuse a request, with what the server says.
+// TestRefused has each reason to refuse a request, with the server's text.
 func TestRefused(t *testing.T) {
 	const unknownFormat = "the body of the request was in an unknown format - accepted media types include: "
 	unknown := foo(`,"spec":{"b":1}`)
@@ -172,7 +172,7 @@ func TestRefused(t *testing.T) {
 		assert.Equal(t, c.header, r.Header, name)
 		assert.Zero(t, j.BytesOut, name)
 
-		// The answer is the server's, and has the headers.
+		// The answer is the server's, with its headers.
 		answer := r.Answer(false)
 		var status struct {
 			Kind, APIVersion, Status, Message, Reason string
@@ -196,7 +196,7 @@ func announced(r request.Request, length int64) request.Request {
 	return r
 }
 
-// TestAnswer: what is said of a refusal is charged, and is in the form that the options ask for.
+// TestAnswer: the answer is charged, and has the form that the options select.
 func TestAnswer(t *testing.T) {
 	r := func() request.Request { return post(t, foosPath+"?fieldValidation=Strict", "", foo(`,"spec":{"b":1}`)) }
 	gate := request.NewGate(request.Options{ProblemDetails: true})
@@ -214,7 +214,7 @@ func TestAnswer(t *testing.T) {
 	held, _ = gate.Held()
 	assert.Zero(t, held)
 
-	// In a form of somebody else's it has the same room, until Close.
+	// A form of somebody else has the same room, until Close.
 	x = gate.Begin(r())
 	_, why = x.Judge(byPath(t))
 	assert.Same(t, why, x.Refuse(why))
@@ -222,7 +222,7 @@ func TestAnswer(t *testing.T) {
 	assert.Greater(t, held, int64(len(why.Message)))
 	x.Close()
 
-	// Where there is no room for what is to be said, that is the answer.
+	// If there is no room for the answer, the answer is 503.
 	gate = request.NewGate(request.Options{MaxHeldBytes: 1000})
 	x = gate.Begin(r())
 	defer x.Close()
@@ -232,7 +232,8 @@ func TestAnswer(t *testing.T) {
 	assert.Equal(t, 400, x.Answer(request.BadRequest("x")).Code)
 }
 
-// TestFailsClosed: nothing is passed on or decoded that was refused, or that nobody has found.
+// TestFailsClosed: a body that was refused, or that nobody has found, is neither passed on nor
+// decoded.
 func TestFailsClosed(t *testing.T) {
 	gate := request.NewGate(request.Options{})
 	x := gate.Begin(post(t, foosPath, "text/plain", foo("")))
@@ -269,7 +270,7 @@ func TestFailsClosed(t *testing.T) {
 	requests, _ := gate.Held()
 	assert.Zero(t, requests)
 
-	// A finder that does not heed what its peek says makes nothing pass.
+	// A finder that ignores the error of peek makes nothing pass.
 	for _, res := range []*request.Resource{request.Pass, resource(t)} {
 		heedless := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 			_, _, err := peek()
@@ -282,7 +283,7 @@ func TestFailsClosed(t *testing.T) {
 		refused(t, judge(t, heedless, request.Options{}, r), 400)
 		refused(t, judge(t, heedless, request.Options{}, post(t, "/", "text/plain", "{}")), 415)
 	}
-	// Nor does one whose error is a nil refusal.
+	// A finder whose error is a nil refusal makes nothing pass.
 	for _, res := range []*request.Resource{nil, request.Pass, resource(t)} {
 		confused := func(*request.Request, request.Peek) (*request.Resource, error) {
 			return res, (*request.StatusError)(nil)
@@ -294,7 +295,7 @@ func TestFailsClosed(t *testing.T) {
 		}
 	}
 
-	// One that has forgotten a case does not either, and neither does one without a program.
+	// A finder that has missed a case makes nothing pass, and neither does one without a program.
 	for _, res := range []*request.Resource{nil, {Kind: "Foo"}} {
 		forgetful := func(*request.Request, request.Peek) (*request.Resource, error) { return res, nil }
 		for _, opts := range []request.Options{{}, {Patches: request.PassPatches}} {
@@ -312,7 +313,7 @@ func resource(t *testing.T) *request.Resource {
 	return &request.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: program}
 }
 
-// TestStream: what can be decoded while it is read, with the same judgement in the end.
+// TestStream has requests that are decoded while they are read, with the same judgement in the end.
 func TestStream(t *testing.T) {
 	strict := "?fieldValidation=Strict"
 	for name, c := range map[string]struct {
@@ -370,7 +371,7 @@ func TestStream(t *testing.T) {
 			assert.Zero(t, held)
 		}
 	}
-	// What is closed is not read any more, and its decoder is back.
+	// A closed stream reads nothing more, and its decoder was given back.
 	gate := request.NewGate(request.Options{})
 	x := gate.Begin(post(t, foosPath, "", foo("")))
 	_, _ = x.Find(byPath(t))
@@ -382,7 +383,7 @@ func TestStream(t *testing.T) {
 	assert.Zero(t, held)
 }
 
-// TestNoStream has what must be held whole.
+// TestNoStream has requests whose body must be held whole.
 func TestNoStream(t *testing.T) {
 	for name, c := range map[string]struct {
 		find    request.Finder
@@ -407,7 +408,7 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
-// TestFinderPasses: what is asked about requests that want another protocol.
+// TestFinderPasses has paths of requests that ask for another protocol.
 func TestFinderPasses(t *testing.T) {
 	for path, want := range map[string]bool{"/hook": true, foosPath: false, "/apis//x": false} {
 		r := send(t, "GET", path, "")
@@ -416,7 +417,7 @@ func TestFinderPasses(t *testing.T) {
 	}
 }
 
-// TestRefusedAtConstruction: what makes no sense is refused where it is made.
+// TestRefusedAtConstruction: options that make no sense are refused when they are given.
 func TestRefusedAtConstruction(t *testing.T) {
 	for text, do := range map[string]func(){
 		"request: NewGate: there is no Action(7)":  func() { request.NewGate(request.Options{Action: 7}) },
@@ -428,7 +429,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 	assert.Equal(t, request.Options{MaxBytes: request.DefaultMaxBytes, MaxHeldBytes: request.DefaultMaxHeldBytes, Gzip: true}, opts)
 }
 
-// TestObservation: findings are handed over once, as what comes next may take long.
+// TestObservation: findings are handed over once, because the recipient of the body may take long.
 func TestObservation(t *testing.T) {
 	x := request.NewGate(request.Options{}).Begin(post(t, foosPath, "", foo(`,"spec":{"a":"x","a":"y","b":1}`)))
 	defer x.Close()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A form is how a body is read.
+// A form says how a body is read.
 type form uint8
 
 const (
@@ -13,14 +13,14 @@ const (
 	yamlObject
 	mergePatch
 	applyPatch
-	otherPatch // which no schema can be held against
+	otherPatch // no schema applies to it
 )
 
 func (f form) isPatch() bool { return f >= mergePatch }
 func (f form) isYAML() bool  { return f == yamlObject || f == applyPatch }
 
-// passedOnAs is the Content-Type of results. Parameters that were sent are not for these, such
-// as a charset in which they would mean something else.
+// passedOnAs returns the Content-Type of results. Parameters that were sent do not apply to
+// results: a charset, for example, would be wrong.
 func (f form) passedOnAs() string {
 	switch f {
 	case mergePatch:
@@ -31,8 +31,8 @@ func (f form) passedOnAs() string {
 	return typeJSON
 }
 
-// readAs is the Content-Type of bodies that pass as they were sent: the type as which they were read, without
-// parameters.
+// readAs returns the Content-Type of bodies that pass as they were sent: the type by which they
+// were read, without parameters.
 func (f form) readAs() string {
 	if f == yamlObject {
 		return typeYAML
@@ -40,8 +40,9 @@ func (f form) readAs() string {
 	return f.passedOnAs()
 }
 
-// isInUTF8 reports whether the parameters of the Content-Type let a body be read as UTF-8, as it is
-// here. Who passes it on as it was sent cannot know what else others make of it.
+// isInUTF8 reports whether the parameters of the Content-Type allow a body to be read as UTF-8,
+// which the decoder does. If such a body passes as it was sent, its recipient must not read it in
+// another charset.
 func isInUTF8(r *Request) bool {
 	value := first(r.values("Content-Type"))
 	if value == "" {
@@ -52,7 +53,7 @@ func isInUTF8(r *Request) bool {
 	return err == nil && (charset == "" || charset == "utf-8" || charset == "utf8")
 }
 
-// first returns the first of the values of a header, or nothing.
+// first returns the first value of a header, or an empty text if there is none.
 func first(values []string) string {
 	if len(values) == 0 {
 		return ""
@@ -60,7 +61,7 @@ func first(values []string) string {
 	return values[0]
 }
 
-// The media types, with patches by their names in k8s.io/apimachinery/pkg/types.
+// The media types. Those of patches have names in k8s.io/apimachinery/pkg/types.
 const (
 	typeJSON  = "application/json"
 	typeYAML  = "application/yaml"
@@ -68,9 +69,8 @@ const (
 	typeApply = "application/apply-patch+yaml"
 )
 
-// formOf returns how the body of a request is read, by its Content-Type. As in the API server
-// parameters do not matter, no type means JSON, and types of patches are compared
-// with regard to case.
+// formOf returns how the body of a request is read, by its Content-Type. As in the API server,
+// parameters do not matter, no type means JSON, and the case of the types of patches matters.
 func formOf(r *Request) (form, *StatusError) {
 	types := r.values("Content-Type")
 	if len(types) > 1 {
@@ -102,9 +102,8 @@ func formOf(r *Request) (form, *StatusError) {
 	return 0, unsupported(r.Method)
 }
 
-// unsupported is the answer to media types that are not decoded. What would be goes into
-// a header besides: Accept-Patch is from RFC 5789 section 3.1, Accept from RFC 9110
-// section 15.5.16.
+// unsupported returns the answer to media types that are not decoded. A header names those that
+// are: Accept-Patch (RFC 5789 section 3.1) or Accept (RFC 9110 section 15.5.16).
 func unsupported(method string) *StatusError {
 	header, accepted := "Accept", typeJSON+", "+typeYAML
 	if method == methodPatch {
@@ -118,8 +117,8 @@ func unsupported(method string) *StatusError {
 	}
 }
 
-// isGzip reports whether the body is compressed. Other encodings than gzip, and that
-// where it is not wanted, are refused.
+// isGzip reports whether the body is compressed. It refuses encodings other than gzip, and gzip
+// unless it is wanted.
 func isGzip(r *Request, wanted bool) (bool, *StatusError) {
 	encoding := strings.ToLower(strings.TrimSpace(strings.Join(r.values("Content-Encoding"), ",")))
 	accepted := "identity"

@@ -7,9 +7,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// member returns the value of the last member with this name of the object that text is, or nil if there is
-// none: what encoding/json makes a map for, which takes many times the memory. The text is JSON for encoding/json, which takes
-// strings that are no UTF-8.
+// member returns the value of the last member with the name in the object text, or nil if there is
+// none. encoding/json would make a map for that, which takes many times the memory. The text is
+// valid for encoding/json, which accepts strings that are not UTF-8.
 func member(text []byte, name string) (value []byte) {
 	i := jsonwire.Blanks(text, 0)
 	if jsonwire.At(text, i) != '{' {
@@ -19,10 +19,10 @@ func member(text []byte, name string) (value []byte) {
 		if text[i] == ',' {
 			i = jsonwire.Blanks(text, i+1)
 		}
-		end := behindString(text, i)
+		end := afterString(text, i)
 		isWanted := isName(text[i:end], name)
-		from := jsonwire.Blanks(text, jsonwire.Blanks(text, end)+1) // behind the colon
-		if i = behindValue(text, from); isWanted {
+		from := jsonwire.Blanks(text, jsonwire.Blanks(text, end)+1) // after the colon
+		if i = afterValue(text, from); isWanted {
 			value = text[from:i]
 		}
 	}
@@ -37,8 +37,8 @@ func isName(quoted []byte, name string) bool {
 	return json.Unmarshal(quoted, &s) == nil && s == name
 }
 
-// behindString returns where the string ends that starts at i.
-func behindString(text []byte, i int) int {
+// afterString returns the index after the string that starts at i.
+func afterString(text []byte, i int) int {
 	for i++; text[i] != '"'; i++ {
 		if text[i] == '\\' {
 			i++
@@ -47,12 +47,12 @@ func behindString(text []byte, i int) int {
 	return i + 1
 }
 
-// behindValue returns where the value ends that starts at i.
-func behindValue(text []byte, i int) int {
+// afterValue returns the index after the value that starts at i.
+func afterValue(text []byte, i int) int {
 	for depth := 0; ; {
 		switch text[i] {
 		case '"':
-			i = behindString(text, i)
+			i = afterString(text, i)
 		case '{', '[':
 			depth++
 			i++

@@ -23,7 +23,8 @@ func anything(tb testing.TB) Finder {
 	return Always(&Resource{Program: program})
 }
 
-// judge returns the code of the answer to a POST of a body, or 0 where it passes; while the result is there, seen is called.
+// judge returns the code of the answer to a POST of a body, or 0 if it passes. It calls seen while
+// the result is there.
 func judge(g *Gate, find Finder, body io.Reader, length int64, seen func(Result)) int {
 	x := g.Begin(Request{Method: methodPost, URL: new(url.URL), ContentLength: length, Body: body})
 	defer x.Close()
@@ -37,7 +38,7 @@ func judge(g *Gate, find Finder, body io.Reader, length int64, seen func(Result)
 	return 0
 }
 
-// A slowBody gives its text, and then nothing until it is released.
+// A slowBody returns its text, and then nothing until it is released.
 type slowBody struct {
 	text    io.Reader
 	release chan struct{}
@@ -52,8 +53,8 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// slowRequests sends requests of which only a part comes, and returns how many of
-// them were refused for want of room, and how much the others held.
+// slowRequests sends requests of which only a part arrives. It returns how many of them were
+// refused for want of room, and how much the others held.
 func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (overloaded int, held int64) {
 	synctest.Test(t, func(t *testing.T) {
 		find, g := anything(t), NewGate(opts)
@@ -66,7 +67,7 @@ func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (ove
 			})
 		}
 		synctest.Wait()
-		held = inUse(g.held)
+		held = inUse(g.budget)
 		close(release)
 		all.Wait()
 		close(codes)
@@ -78,12 +79,12 @@ func slowRequests(t *testing.T, n, sent int, announced int64, opts Options) (ove
 				assert.Equal(t, statusBadRequest, code)
 			}
 		}
-		assert.Zero(t, inUse(g.held), "something was not given back")
+		assert.Zero(t, inUse(g.budget), "something was not given back")
 	})
 	return overloaded, held
 }
 
-// Who announces much and sends little holds little.
+// A client that announces much and sends little holds little.
 func TestSlowClientsHoldWhatTheySent(t *testing.T) {
 	overloaded, held := slowRequests(t, 64, 10, 3<<20, Options{})
 	assert.Zero(t, overloaded)
@@ -104,7 +105,7 @@ func TestSlowClientsAreLimited(t *testing.T) {
 	assert.Less(t, overloaded, 64, "none got through")
 }
 
-// A body without end costs no more than one of the size that is allowed.
+// A body without an end costs no more than one of the size that is allowed.
 func TestOversizedBodies(t *testing.T) {
 	const clients = 64
 	find, g := anything(t), NewGate(Options{MaxBytes: 1 << 20})
@@ -118,8 +119,8 @@ func TestOversizedBodies(t *testing.T) {
 		require.Equal(t, statusTooLarge, judge(g, find, endless{}, -1, nil))
 	}
 	runtime.ReadMemStats(&after)
-	assert.Zero(t, inUse(g.held))
-	// Without pools it would be 4 MiB for each; the race detector makes these forget.
+	assert.Zero(t, inUse(g.budget))
+	// Without pools it would be 4 MiB for each; the race detector makes pools forget.
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(clients*3<<19), "buffers are not used again")
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -135,7 +136,7 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What comes out is charged, too: here defaults make a hundred times as much of it.
+// The result is charged as well: here defaults make it a hundred times as large as the body.
 func TestResultIsCharged(t *testing.T) {
 	s := &schema.Structural{Type: "object", AdditionalProperties: &schema.SchemaOrBool{Schema: &schema.Structural{
 		Type: "object", Properties: map[string]*schema.Structural{
@@ -152,14 +153,14 @@ func TestResultIsCharged(t *testing.T) {
 	seen := int64(0)
 	code := judge(g, Always(&Resource{Program: program}), strings.NewReader("{"+body.String()[1:]+"}"), -1, func(result Result) {
 		assert.Greater(t, len(result.Body), 1_000_000)
-		seen = inUse(g.held)
+		seen = inUse(g.budget)
 	})
 	assert.Zero(t, code)
 	assert.Greater(t, seen, int64(1_000_000))
-	assert.Zero(t, inUse(g.held))
+	assert.Zero(t, inUse(g.budget))
 }
 
-// A reader that gives nothing is no reason to spin.
+// A reader that returns nothing does not make Judge spin.
 func TestEmptyReads(t *testing.T) {
 	assert.Equal(t, statusBadRequest, judge(NewGate(Options{}), anything(t), empty{}, -1, nil))
 }
@@ -168,13 +169,14 @@ type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, nil }
 
-// As many large bodies are decoded at once as there are processors: what an unlucky one takes
-// unasked is not in the ledger. Small ones have more turns, and do not wait for those.
-func TestTurns(t *testing.T) {
+// TestSlots: as many large bodies are decoded at once as there are processors, because the budget
+// does not count what one of them may allocate without asking. Small bodies have more slots, and do
+// not wait for large ones.
+func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		find, g := anything(t), NewGate(Options{})
-		assert.Equal(t, runtime.GOMAXPROCS(0), g.held.large.free)
-		assert.Equal(t, smallTurns*runtime.GOMAXPROCS(0), g.held.small.free)
+		assert.Equal(t, runtime.GOMAXPROCS(0), g.budget.large.free)
+		assert.Equal(t, smallSlots*runtime.GOMAXPROCS(0), g.budget.small.free)
 		done := 0
 		send := func(size int) {
 			judge(g, find, io.LimitReader(endless{}, int64(size)), -1, nil)
@@ -182,28 +184,28 @@ func TestTurns(t *testing.T) {
 		}
 		for _, size := range []int{largeBody, largeBody - 1} {
 			done = 0
-			var give []func()
-			for range g.held.gate(size).free {
-				give = append(give, g.held.turn(size))
+			var vacate []func()
+			for range g.budget.slots(size).free {
+				vacate = append(vacate, g.budget.slot(size))
 			}
 			send(2*largeBody - 1 - size) // of the other kind
 			go send(size)
 			synctest.Wait()
 			assert.Equal(t, 1, done)
-			for _, give := range give {
-				give()
+			for _, vacate := range vacate {
+				vacate()
 			}
 			synctest.Wait()
 			assert.Equal(t, 2, done)
-			assert.Len(t, give, g.held.gate(size).free)
+			assert.Len(t, vacate, g.budget.slots(size).free)
 		}
 	})
 }
 
-// What a mistake in metadata is called by the server is not worth any amount of memory.
+// The server's text for a fault in metadata is not worth any amount of memory.
 func TestLargeMetadataIsNotExplained(t *testing.T) {
 	for n, isServers := range map[int]bool{1000: true, maxMetadata: false} {
 		text := `{"metadata":{"labels":{"a":"` + strings.Repeat("x", n) + `","b":5}}}`
-		assert.Equal(t, isServers, (&Exchange{loan: loan{from: newLedger(64 << 20)}}).metadataError([]byte(text)) != nil, n)
+		assert.Equal(t, isServers, (&Exchange{memory: reservation{from: newBudget(64 << 20)}}).metadataError([]byte(text)) != nil, n)
 	}
 }

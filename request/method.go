@@ -12,9 +12,9 @@ const (
 )
 
 var (
-	// writes have a body for a schema.
+	// writes are the methods whose body a schema judges.
 	writes = []string{methodPost, methodPut, methodPatch}
-	// passing are the other methods, which no server takes for a write of the body.
+	// passing are the methods that pass: no server takes them for a write of the body.
 	passing = []string{"GET", "HEAD", "DELETE", "OPTIONS"}
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// dropRemovals drops findings about unknown fields that a merge patch removes: there is nothing
-// of them in the result, where the server looks.
+// dropRemovals drops findings about unknown fields that a merge patch removes. The server looks for
+// unknown fields in the result, which does not have them.
 func (x *Exchange) dropRemovals() {
 	if x.form != mergePatch {
 		return
@@ -27,20 +27,20 @@ func (x *Exchange) dropRemovals() {
 	x.findings = kept
 }
 
-// isNull reports whether the member whose name stands at an index is null.
+// isNull reports whether the member whose name starts at an index is null.
 func isNull(body []byte, name int) bool {
 	end, _, st := jsonwire.ScanString(body, name+1)
 	if st != jsonwire.OK {
 		return false
 	}
-	at := jsonwire.Blanks(body, jsonwire.Blanks(body, end+1)+1) // behind the colon
+	at := jsonwire.Blanks(body, jsonwire.Blanks(body, end+1)+1) // after the colon
 	return bytes.HasPrefix(body[at:], []byte("null"))
 }
 
-// explainMerge is the answer to a merge patch that cannot be decoded: k8s.io/apiserver,
-// pkg/endpoints/handlers/patch.go. Under Ignore the server decodes the result only, and what is
-// wrong with metadata shows there in any case.
-func (x *Exchange) explainMerge(err error) *StatusError {
+// mergePatchError returns the answer to a merge patch that cannot be decoded: k8s.io/apiserver,
+// pkg/endpoints/handlers/patch.go. Under Ignore the server decodes only the result. Faults in
+// metadata are in the result in any case.
+func (x *Exchange) mergePatchError(err error) *StatusError {
 	_, isMismatch := stderrors.AsType[*errors.TypeError](err)
 	var refused *StatusError
 	var object map[string]any
@@ -60,9 +60,10 @@ func (x *Exchange) explainMerge(err error) *StatusError {
 	return refused
 }
 
-// invalidPatch is the server's answer where the result of a patch cannot be decoded, with the patch in
-// its place.
+// invalidPatch returns the server's answer if the result of a patch cannot be decoded. The text of
+// the patch replaces that of the result.
 func (x *Exchange) invalidPatch(reason string) *StatusError {
-	patch := x.body[:min(len(x.body), maxEcho)]
-	return invalid("", "", "", "patch", "FieldValueInvalid", "Invalid value: "+strconv.Quote(string(patch))+": "+upTo(maxReason, reason))
+	patch := strconv.Quote(string(x.body[:min(len(x.body), maxEcho)]))
+	return invalid("", "", "", "patch", "FieldValueInvalid",
+		"Invalid value: "+patch+": "+upTo(maxReason, reason))
 }

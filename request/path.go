@@ -8,26 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// A target is what the path of a request says in the Kubernetes API.
+// A target is the part of the Kubernetes API that the path of a request names.
 type target struct {
 	resourceKey
 	subresource string
-	isGroup     bool // it is below /apis/GROUP
+	isGroup     bool // the path is below /apis/GROUP
 }
 
-// A resourceKey is what a resource is called in paths; the last is the plural, or the kind.
+// A resourceKey identifies a resource in paths. The name is the plural, or the kind.
 type resourceKey struct{ group, version, name string }
 
-// parsePath reads a path as the API server does (k8s.io/apiserver, pkg/endpoints/request/requestinfo.go).
-// It refuses what others read as another one: a server that folds case, decodes twice, drops
-// parameters, blanks or dots, or takes a backslash for a slash must not find a resource where there is none.
+// parsePath reads a path as the API server does: k8s.io/apiserver,
+// pkg/endpoints/request/requestinfo.go. It refuses paths that other servers read differently. A
+// server that folds case, decodes twice, drops parameters, blanks or dots, or takes a backslash for
+// a slash must not find a resource in a path that names none here.
 func parsePath(u *url.URL) (t target, refused *StatusError) {
-	if u.Opaque != "" { // which has a path for whoever it is passed on to
+	if u.Opaque != "" { // the recipient of the request may find a path in it
 		return t, notClean()
 	}
 	escaped := u.EscapedPath()
 	decoded := unescapeAll(escaped)
-	if decoded == "*" || climbs(decoded) || isSlash(decoded, 0) && isSlash(decoded, 1) { // what follows // may be a host
+	startsWithHost := isSlash(decoded, 0) && isSlash(decoded, 1) // others may read a host after //
+	if decoded == "*" || climbs(decoded) || startsWithHost {
 		return t, notClean()
 	}
 	if !mayBeAPI(decoded) {
@@ -45,7 +47,7 @@ func parsePath(u *url.URL) (t target, refused *StatusError) {
 		return t, notClean()
 	}
 	t = parseElements(elements[1:clean])
-	if clean < len(elements) && t.subresource != "proxy" { // what is below that belongs to who is behind it
+	if clean < len(elements) && t.subresource != "proxy" { // a proxied server reads the rest
 		return t, notClean()
 	}
 	return t, nil
@@ -56,8 +58,8 @@ func notClean() *StatusError {
 		"send it without empty elements, dots, and escapes of what is no part of a name")
 }
 
-// parseElements reads the elements of a path, of which the first is api or apis. What is below the
-// subresource the server does not look at.
+// parseElements reads the elements of a path, of which the first is api or apis. The server ignores
+// the elements below the subresource.
 func parseElements(elements []string) (t target) {
 	rest := elements[1:]
 	next := func() (element string) {
@@ -78,8 +80,8 @@ func parseElements(elements []string) (t target) {
 	return t
 }
 
-// withoutNamespace returns what of a path is about a resource, as the API server does it: what seems to
-// be a resource status or finalize is a subresource of one that is called namespaces.
+// withoutNamespace drops the namespace from the elements of a path, as the API server does. What
+// looks like a resource called status or finalize is a subresource of the resource namespaces.
 func withoutNamespace(rest []string) []string {
 	if len(rest) < 3 || rest[0] != "namespaces" || rest[2] == "status" || rest[2] == "finalize" {
 		return rest
@@ -87,8 +89,8 @@ func withoutNamespace(rest []string) []string {
 	return rest[2:]
 }
 
-// canonical returns an element of a path without its escapes, and whether nobody reads it otherwise:
-// it has the characters of names, and is not made of dots alone.
+// canonical returns an element of a path without its escapes, and reports whether everybody reads
+// it as that. It then has only characters of names, and does not consist of dots.
 func canonical(element string) (string, bool) {
 	text, err := url.PathUnescape(element)
 	if err != nil || strings.Trim(text, ".") == "" {
@@ -97,13 +99,13 @@ func canonical(element string) (string, bool) {
 	return text, !strings.ContainsFunc(text, func(r rune) bool { return !isNameRune(r) })
 }
 
-// isNameRune reports whether names in paths have a character: those of names and subjects in
-// Kubernetes, and of RFC 3986's unreserved ones.
+// isNameRune reports whether a character may be in the names of paths. These are the characters of
+// names and subjects of Kubernetes, and the unreserved ones of RFC 3986.
 func isNameRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~:@", r)
 }
 
-// unescapeAll decodes a path until there is nothing more to decode, in one pass.
+// unescapeAll decodes a path until there is nothing left to decode, in one pass.
 func unescapeAll(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
@@ -129,9 +131,10 @@ func unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// climbs reports whether somebody may read an element .. in a path whose escapes were decoded: between
-// slashes of either kind, with blanks around it or parameters after it. Control characters, invalid
-// UTF-8 and %u are refused as such, and so is what normal forms of Unicode make dots and slashes of.
+// climbs reports whether some server may read an element .. in a path whose escapes were decoded:
+// between slashes of either kind, with blanks around it or parameters after it. It also reports
+// paths with control characters, invalid UTF-8 or %u, and with characters that normal forms of
+// Unicode turn into dots and slashes.
 func climbs(path string) bool {
 	dots, isSolid, hasEnded := 0, false, false
 	for i, r := range path {
@@ -157,8 +160,9 @@ func climbs(path string) bool {
 	return dots > 1 && !isSolid
 }
 
-// isPlain reports whether a character stays what it is: beyond ASCII those are letters, marks,
-// numbers and signs, but not punctuation, blanks and operators, such as U+FF0E, U+2024 and U+2215.
+// isPlain reports whether normal forms of Unicode keep a character what it is. Beyond ASCII these
+// are letters, marks, numbers and signs, but not punctuation, blanks and operators, such as U+FF0E,
+// U+2024 and U+2215.
 func isPlain(r rune) bool {
 	return r < utf8.RuneSelf || unicode.In(r, unicode.L, unicode.M, unicode.N, unicode.So)
 }
@@ -167,8 +171,9 @@ func isSlash(s string, i int) bool {
 	return i < len(s) && (s[i] == '/' || s[i] == '\\')
 }
 
-// mayBeAPI reports whether the first element of a path whose escapes were decoded may be read as api or
-// apis. Characters beyond ASCII stand for any, but for those of scripts that nobody writes these in.
+// mayBeAPI reports whether some server may read the first element of a path, whose escapes were
+// decoded, as api or apis. A character beyond ASCII may be read as any letter, unless it belongs to
+// a script in which nobody writes these names.
 func mayBeAPI(path string) bool {
 	for path != "" {
 		element := path
@@ -178,7 +183,8 @@ func mayBeAPI(path string) bool {
 			path = ""
 		}
 		element = strings.TrimLeft(element, ". +")
-		if end := strings.IndexAny(element, ";?#:@~,. +"); end >= 0 { // parameters, and suffixes of formats and versions
+		// parameters, and suffixes of formats and versions
+		if end := strings.IndexAny(element, ";?#:@~,. +"); end >= 0 {
 			element = element[:end]
 		}
 		if element != "" {
@@ -218,8 +224,9 @@ func isLikeAPI(element string) bool {
 	return true
 }
 
-// foldGroup and foldLabel are what a group, and a version, plural or subresource, may be taken for by a
-// server that folds case, drops dots at the end or, of a label, what looks like the suffix of a format.
+// foldGroup and foldLabel return what a server may make of a group, and of a version, plural or
+// subresource. Such a server folds case and drops dots at the end, and from a label also what looks
+// like the suffix of a format.
 func foldGroup(s string) string {
 	return strings.ToLower(strings.Trim(upToAny(s, ":~@"), "."))
 }

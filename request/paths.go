@@ -76,7 +76,7 @@ func (p Paths) Finder() Finder {
 	return f.find
 }
 
-// A pathFinder has an index of a catalog, which is made anew when that has changed.
+// A pathFinder has an index of a catalog, which is built again after the catalog has changed.
 type pathFinder struct {
 	Paths
 	mu      sync.Mutex
@@ -90,7 +90,8 @@ func (f *pathFinder) find(r *Request, _ Peek) (*Resource, error) {
 	}
 	index := f.index()
 	if index.isFolded(t) {
-		return nil, BadRequest("the path of the request differs in case or by a suffix from one that is known here, and others may take it for that")
+		return nil, BadRequest("the path of the request differs in case or by a suffix from one that is known here, " +
+			"and others may take it for that")
 	}
 	e := index.entries[t.resourceKey]
 	switch {
@@ -102,7 +103,7 @@ func (f *pathFinder) find(r *Request, _ Peek) (*Resource, error) {
 	return Pass, nil
 }
 
-// undeclared is the answer to writes that nothing is declared for.
+// undeclared returns the answer to a write that no definition declares.
 func undeclared(t target) *StatusError {
 	what := "this path"
 	if t.isGroup {
@@ -116,28 +117,29 @@ func undeclared(t target) *StatusError {
 		Message: "there is no definition for " + what + " here, and what has none is not passed on"}
 }
 
-// errTwoKinds is for a plural of which nobody can know what is stored there.
+// errTwoKinds is the error for a plural of two kinds: nobody can know which is stored there.
 var errTwoKinds = errors.New("request: two kinds of the catalog have the same group, version and plural")
 
-// A pathIndex is what the paths of a catalog are. It is not changed.
+// A pathIndex has the paths of a catalog. It is immutable.
 type pathIndex struct {
 	generation uint64
 	entries    map[resourceKey]*pathEntry
-	// declared has groups, their versions, and plurals, with nothing in the place of what is below;
-	// folded has the same after folding the last that is there.
+	// declared has the groups, their versions, and their plurals; the rest of each key is empty.
+	// folded has the same keys after their last part was folded.
 	declared, folded map[resourceKey]bool
 }
 
-// index returns that of the catalog as it is now.
+// index returns an index of the catalog as it is now.
 func (f *pathFinder) index() *pathIndex {
 	if last := f.fresh(); last != nil {
 		return last
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	index := f.fresh() // which another request may have made meanwhile
+	index := f.fresh() // another request may have made it meanwhile
 	if index == nil {
-		// The number is asked for before the entries are: these are of that generation, or of a later one.
+		// The number is read before the entries, so that the entries are of that generation or of a
+		// later one.
 		index = newPathIndex(f.Catalog.Generation(), f.Catalog, f.Decoder, f.current.Load())
 		f.current.Store(index)
 	}
@@ -152,12 +154,13 @@ func (f *pathFinder) fresh() *pathIndex {
 	return nil
 }
 
-// newPathIndex makes an index. What has not changed since the last one keeps its decoders.
+// newPathIndex makes an index. Entries that have not changed since the last one keep their
+// decoders.
 func newPathIndex(generation uint64, catalog *schema.Catalog, opts []decoder.Option, last *pathIndex) *pathIndex {
 	index := &pathIndex{generation, map[resourceKey]*pathEntry{}, map[resourceKey]bool{}, map[resourceKey]bool{}}
 	for e := range catalog.All() {
 		g, v, n := e.CRD.Group, e.Version.Name, e.CRD.Plural
-		if n == "" { // of an OpenAPI document, which does not say what is in paths
+		if n == "" { // OpenAPI documents do not name the plurals
 			continue
 		}
 		for _, key := range []resourceKey{{g, "", ""}, {g, v, ""}, {g, v, n}} {
@@ -169,19 +172,23 @@ func newPathIndex(generation uint64, catalog *schema.Catalog, opts []decoder.Opt
 		}
 		key := resourceKey{g, v, n}
 		if other := index.entries[key]; other != nil && other.entry.Kind != e.Kind {
-			index.entries[key] = &pathEntry{resource: func() (*Resource, error) { return nil, errTwoKinds }}
+			index.entries[key] = &pathEntry{resource: func() (*Resource, error) {
+				return nil, errTwoKinds
+			}}
 			continue
 		}
 		if last != nil && last.entries[key] != nil && last.entries[key].isOf(e) {
 			index.entries[key] = last.entries[key]
 			continue
 		}
-		index.entries[key] = &pathEntry{e, sync.OnceValues(func() (*Resource, error) { return FromEntry(e, opts...) })}
+		index.entries[key] = &pathEntry{e, sync.OnceValues(func() (*Resource, error) {
+			return FromEntry(e, opts...)
+		})}
 	}
 	return index
 }
 
-// fold folds the last part that is there.
+// fold folds the last part of the key that is not empty.
 func (k resourceKey) fold() resourceKey {
 	switch {
 	case k.name != "":
@@ -194,7 +201,7 @@ func (k resourceKey) fold() resourceKey {
 	return k
 }
 
-// isFolded reports whether a path is one of the index only for who folds it.
+// isFolded reports whether a path is in the index only for a server that folds it.
 func (x *pathIndex) isFolded(t target) bool {
 	if !t.isGroup {
 		return false
@@ -208,13 +215,14 @@ func (x *pathIndex) isFolded(t target) bool {
 	return t.subresource != "status" && foldLabel(t.subresource) == "status"
 }
 
-// refuses reports whether nothing is declared for a path in a group of which something is. e is that of the
-// resource, if there is one.
+// refuses reports whether nothing declares the path, although something declares its group. e is
+// the entry of the resource, or nil.
 func (x *pathIndex) refuses(t target, e *pathEntry) bool {
-	return t.isGroup && x.declared[resourceKey{group: t.group}] && (e == nil || t.subresource != "scale")
+	return t.isGroup && x.declared[resourceKey{group: t.group}] &&
+		(e == nil || t.subresource != "scale")
 }
 
-// A pathEntry is an entry of a catalog, with what makes the resource of it once there is a request.
+// A pathEntry is an entry of a catalog. Its resource is made when the first request asks for it.
 type pathEntry struct {
 	entry    schema.Entry
 	resource func() (*Resource, error)

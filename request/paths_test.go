@@ -14,8 +14,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// verdict is what a finder says of a path: a kind, a code, or nothing where it passes.
-func verdict(t *testing.T, find request.Finder, path string) string {
+// found returns what a finder makes of a path: a kind, a status code, or nothing if the path
+// passes.
+func found(t *testing.T, find request.Finder, path string) string {
 	r := send(t, "PUT", path, "")
 	res, err := find(&r, nil)
 	if err != nil {
@@ -62,7 +63,7 @@ func TestByPath(t *testing.T) {
 		"/apis/example.com/v1/foos/a%2f..%2fb/c":              "400",
 		"/apis/example.com/v1/namespaces/x/foos/%2e%2e/.././": "400",
 	} {
-		assert.Equal(t, want, verdict(t, find, path), path)
+		assert.Equal(t, want, found(t, find, path), path)
 	}
 }
 
@@ -76,11 +77,12 @@ func TestByPathNamespaces(t *testing.T) {
 		"namespaces": "Foo", "namespaces/n": "Foo", "namespaces/n/status": "Foo", "namespaces/n/finalize": "403",
 		"namespaces/x/namespaces": "Foo", "namespaces/x/namespaces/n": "Foo", "namespaces/x/namespaces/n/status": "Foo", "namespaces/x/bars": "403",
 	} {
-		assert.Equal(t, want, verdict(t, request.ByPath(c), "/apis/example.com/v1/"+path), path)
+		assert.Equal(t, want, found(t, request.ByPath(c), "/apis/example.com/v1/"+path), path)
 	}
 }
 
-// What clients of an API server send passes, and below the subresource proxy nearly everything does.
+// Paths that clients of an API server send pass, and below the subresource proxy nearly all paths
+// do.
 func TestPathsOfOthers(t *testing.T) {
 	find := request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder()
 	for _, path := range []string{
@@ -95,7 +97,7 @@ func TestPathsOfOthers(t *testing.T) {
 		"/apis/example.com/v1/namespaces/x/foos/n/scale", "/api", "/api/", "/apis", "/apis/", "/openapi/v3/apis/example.com/v1", "/version", "/healthz/", "/.well-known/openid-configuration",
 		"/logs/a%20b", "/apis-docs", "/apiserver", "/v1/apis/example.com/v1/foos", "/\u0430pis/example.com/v1/foos", "/\u00fcber/apis", "/",
 	} {
-		assert.Equal(t, "", verdict(t, find, path), path)
+		assert.Equal(t, "", found(t, find, path), path)
 	}
 }
 
@@ -110,12 +112,12 @@ func TestPathsRefused(t *testing.T) {
 			"/%EF%BD%81%EF%BD%90%EF%BD%89%EF%BD%93/example.com/v1/foos", "/api%C5%BF/example.com/v1/foos", "/ap%C4%B1s/x", "/%E2%93%90pi/x", "/apis:/example.com/v1/foos", "/apis@/example.com/v1/foos", "/apis~/example.com/v1/foos", "/apis.json/example.com/v1/foos", "/API.,/v1/pods", "//x/y", "/%5cx/y", "/apis//x", "/apis/other.com/v1/a%20b", "/apis/other.com/v1/x/n/log/a%20b",
 			"/api/v1/nodes/n/proxy/../x", "/api/v1/nodes/n/proxy/a/..;x/b", "/api/v1/nodes/n;x/proxy/a", "/api/v1/namespaces/proxy/proxy/a%20b", "/api/v1/namespaces/a/b/proxy/a%20b",
 		} {
-			assert.Equal(t, "400", verdict(t, find, path), path)
+			assert.Equal(t, "400", found(t, find, path), path)
 		}
 	}
 }
 
-// TestPathsUndeclared: what is refused in groups of the catalog, and everywhere.
+// TestPathsUndeclared has the paths that are refused in groups of the catalog, and everywhere.
 func TestPathsUndeclared(t *testing.T) {
 	finder := func(unknown request.Unknown) request.Finder {
 		return request.Paths{Catalog: catalog(t), Unknown: unknown}.Finder()
@@ -141,7 +143,7 @@ func TestPathsUndeclared(t *testing.T) {
 		"/hook":                                             {"", "", "403"},
 	} {
 		for i, unknown := range []request.Unknown{request.PassUnknown, request.PassUnknownGroups, request.PassNothing} {
-			assert.Equal(t, want[i], verdict(t, finder(unknown), path), "%s, %d", path, unknown)
+			assert.Equal(t, want[i], found(t, finder(unknown), path), "%s, %d", path, unknown)
 		}
 	}
 	for path, message := range map[string]string{
@@ -156,7 +158,7 @@ func TestPathsUndeclared(t *testing.T) {
 	}
 }
 
-// The answers say what is wrong with a path.
+// The answers name the fault in a path.
 func TestPathsAreExplained(t *testing.T) {
 	for path, message := range map[string]string{
 		"/apis//v1/foos":            "is not in its clean form",
@@ -173,23 +175,24 @@ func parse(t *testing.T, crd string) []*schema.CRD {
 	return crds
 }
 
-// TestByPathIsLive: what is added to the catalog is found from then on, and what was there stays as it is.
+// TestByPathIsLive: definitions that are added to the catalog are found from then on, and older
+// ones stay as they are.
 func TestByPathIsLive(t *testing.T) {
 	c := schema.NewCatalog()
 	find, strict := request.ByPath(c), request.Paths{Catalog: c, Unknown: request.PassUnknownGroups}.Finder()
-	assert.Equal(t, "", verdict(t, find, foosPath))
+	assert.Equal(t, "", found(t, find, foosPath))
 	require.NoError(t, c.Add(parse(t, fooCRD)...))
-	assert.Equal(t, "Foo", verdict(t, find, foosPath))
-	assert.Equal(t, "400", verdict(t, find, strings.ToUpper(foosPath)))
+	assert.Equal(t, "Foo", found(t, find, foosPath))
+	assert.Equal(t, "400", found(t, find, strings.ToUpper(foosPath)))
 	r := post(t, foosPath, "", "")
 	before, err := find(&r, nil)
 	require.NoError(t, err)
 
 	bars := strings.ReplaceAll(foosPath, "foos", "bars")
-	assert.Equal(t, "403", verdict(t, strict, bars))
+	assert.Equal(t, "403", found(t, strict, bars))
 	require.NoError(t, c.Add(parse(t, strings.NewReplacer("foos", "bars", "Foo", "Bar").Replace(fooCRD))...))
-	assert.Equal(t, "Bar", verdict(t, strict, bars))
-	assert.Equal(t, "Bar", verdict(t, find, bars))
+	assert.Equal(t, "Bar", found(t, strict, bars))
+	assert.Equal(t, "Bar", found(t, find, bars))
 	after, err := find(&r, nil)
 	require.NoError(t, err)
 	assert.Same(t, before, after, "its decoders are in use")
@@ -204,7 +207,7 @@ func TestByPathIsLive(t *testing.T) {
 	require.Nil(t, j.refused)
 }
 
-// A catalog may be added to while requests look into it.
+// Definitions may be added to a catalog while requests look into it.
 func TestByPathConcurrently(t *testing.T) {
 	c := schema.NewCatalog()
 	find := request.ByPath(c)
@@ -215,15 +218,16 @@ func TestByPathConcurrently(t *testing.T) {
 				plural := fmt.Sprintf("f%dx%ds", g, i)
 				crds := parse(t, strings.NewReplacer("foos", plural, "kind: Foo", "kind: "+strings.ToUpper(plural)).Replace(fooCRD))
 				assert.NoError(t, c.Add(crds...))
-				assert.Equal(t, strings.ToUpper(plural), verdict(t, find, strings.ReplaceAll(foosPath, "foos", plural)))
+				assert.Equal(t, strings.ToUpper(plural), found(t, find, strings.ReplaceAll(foosPath, "foos", plural)))
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// TestReplaceUnderLoad: definitions that are read anew while requests come take the place of the old ones at once. Every
-// request is decided by the one or the other, and none passes as if there were no definition.
+// TestReplaceUnderLoad: definitions that are replaced while requests arrive change all at once.
+// Every request is decided by the old or the new ones, and none passes as if there were no
+// definition.
 func TestReplaceUnderLoad(t *testing.T) {
 	catalogs := make([]*schema.Catalog, 2)
 	for i := range catalogs {
@@ -237,7 +241,7 @@ func TestReplaceUnderLoad(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 500 {
-				if v := verdict(t, find, foosPath); v != "Foo" && v != "Fee" {
+				if v := found(t, find, foosPath); v != "Foo" && v != "Fee" {
 					t.Errorf("decided as %q", v)
 				}
 			}
@@ -247,12 +251,12 @@ func TestReplaceUnderLoad(t *testing.T) {
 		c.ReplaceAll(catalogs[i%2])
 	}
 	wg.Wait()
-	assert.Equal(t, "Fee", verdict(t, find, foosPath))
+	assert.Equal(t, "Fee", found(t, find, foosPath))
 	require.True(t, c.Remove("example.com", "Fee"))
-	assert.Equal(t, "", verdict(t, find, foosPath), "of a group that is not known any more")
+	assert.Equal(t, "", found(t, find, foosPath), "of a group that is not known any more")
 }
 
-// Kinds of OpenAPI documents have no plural, and say nothing about paths.
+// Kinds of OpenAPI documents have no plural, and so they have no paths.
 func TestByPathWithoutPlural(t *testing.T) {
 	c := catalog(t)
 	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object",
@@ -261,11 +265,11 @@ func TestByPathWithoutPlural(t *testing.T) {
 	require.NoError(t, c.Add(kinds...))
 	find := request.Paths{Catalog: c, Unknown: request.PassUnknownGroups}.Finder()
 	for _, path := range []string{"/apis/apps/v1", "/apis/apps/v1/deployments"} {
-		assert.Equal(t, "", verdict(t, find, path), path)
+		assert.Equal(t, "", found(t, find, path), path)
 	}
 }
 
-// A schema that does not compile is an error with each request.
+// A schema that does not compile is an error for each request.
 func TestByPathDoesNotCompile(t *testing.T) {
 	deep := "{type: object}"
 	for range 7 {
@@ -280,7 +284,7 @@ func TestByPathDoesNotCompile(t *testing.T) {
 	}
 }
 
-// Reading a path is linear in it: this would take hours otherwise.
+// Reading a path takes time in proportion to its length: otherwise this would take hours.
 func TestLongPaths(t *testing.T) {
 	find := byPath(t)
 	for path, want := range map[string][2]string{
@@ -301,7 +305,7 @@ func TestLongPaths(t *testing.T) {
 	}
 }
 
-// TestTwoKindsOfOnePath holds that of two kinds with one plural neither is chosen, until one of them is gone.
+// TestTwoKindsOfOnePath: of two kinds with one plural neither is chosen, until one of them is gone.
 func TestTwoKindsOfOnePath(t *testing.T) {
 	c := catalog(t)
 	find := request.ByPath(c)
@@ -311,10 +315,10 @@ func TestTwoKindsOfOnePath(t *testing.T) {
 		_, err := find(&request.Request{Method: "POST", URL: &url.URL{Path: foosPath}}, nil)
 		require.ErrorContains(t, err, "two kinds")
 		refused(t, judge(t, find, request.Options{}, post(t, foosPath, "", foo(""))), 500)
-		require.NoError(t, c.Add(other...)) // another generation
+		require.NoError(t, c.Add(other...)) // a new generation
 	}
 	require.True(t, c.Remove("example.com", "Foo"))
-	assert.Equal(t, "Aoo", verdict(t, find, foosPath))
+	assert.Equal(t, "Aoo", found(t, find, foosPath))
 	require.NoError(t, c.Replace(parse(t, fooCRD)...))
-	assert.Equal(t, "Foo", verdict(t, find, foosPath))
+	assert.Equal(t, "Foo", found(t, find, foosPath))
 }

@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// firstBuffer is what a request gets before it has sent anything, whatever length it announces.
+// firstBuffer is the most that a request gets before it has sent anything, whatever length it
+// announces.
 const firstBuffer = 32 << 10
 
-// gzipBytes is what decompressing one body holds, roughly: a window and tables.
+// gzipBytes is roughly what decompressing one body takes: a window and tables.
 const gzipBytes = 64 << 10
 
 // maxEmptyReads is how many reads in a row may return nothing.
@@ -34,10 +35,11 @@ func (x *Exchange) readBody() *StatusError {
 	most := x.gate.opts.MaxBytes
 	src := x.r.Body
 	if x.gzip {
-		if !x.loan.charge(gzipBytes) {
+		if !x.memory.charge(gzipBytes) {
 			return overloaded()
 		}
-		// What is compressed has the limit, too: empty blocks and members have no end.
+		// The compressed bytes are limited as well, because empty blocks and members may go on
+		// forever.
 		z, err := gzip.NewReader(&limited{from: src, most: most})
 		if err != nil {
 			return unreadable(err)
@@ -77,7 +79,7 @@ func (x *Exchange) readBody() *StatusError {
 
 // grow moves the body to a larger buffer, if there is room for it.
 func (x *Exchange) grow(size int) bool {
-	b := x.gate.held.buffer(size, &x.loan)
+	b := x.gate.budget.buffer(size, &x.memory)
 	if b == nil {
 		return false
 	}
@@ -87,8 +89,8 @@ func (x *Exchange) grow(size int) bool {
 	return true
 }
 
-// unreadable is the answer to a body that does not come to its end. Its sender is gone
-// in most cases.
+// unreadable returns the answer to a body that cannot be read to its end. In most cases its sender
+// is gone.
 func unreadable(err error) *StatusError {
 	refused := BadRequest("the body of the request cannot be read to its end")
 	var large *TooLargeError
@@ -116,7 +118,7 @@ func (e *TooLargeError) Error() string {
 	return "the body of the request has more than " + strconv.FormatInt(e.Limit, 10) + " bytes"
 }
 
-// A limited reader reads up to a limit, and fails where there is more.
+// A limited reader fails when more bytes than its limit are read.
 type limited struct {
 	from io.Reader
 	most int64
@@ -127,7 +129,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	if l.read > l.most {
 		return 0, &TooLargeError{l.most}
 	}
-	// One byte more than there may be says that there are more.
+	// One byte more than allowed shows that the limit is exceeded.
 	if left := l.most - l.read; int64(len(p)) > left {
 		p = p[:left+1]
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestLimited: a limit is met to the byte, whatever is asked for at a time, and stays met.
+// TestLimited: a limit is exact to the byte, whatever the size of the reads, and later reads fail
+// as well.
 func TestLimited(t *testing.T) {
 	for size := 1; size < 6; size++ {
 		for most := int64(0); most < 6; most++ {

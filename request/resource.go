@@ -31,24 +31,27 @@ type Resource struct {
 	objects, patches [3]*decoder.Pool
 }
 
-// maxFindings is more than fit into the headers of an answer: 4096 characters, of which
-// the shortest finding has 17.
+// maxFindings is more than the headers of an answer can hold: 4096 characters, of which the
+// shortest finding takes 17.
 const maxFindings = 256
 
-// maxHeld is for the names of objects that are open in a stream.
+// maxHeld limits what a stream holds: the names of open objects.
 const maxHeld = 1 << 20
 
-// aliasFactor is what aliases may add for each byte of a body, beyond 64 KiB: what is small is to stay so.
+// aliasFactor limits what aliases may add for each byte of a body, beyond 64 KiB. It keeps small
+// bodies small.
 const aliasFactor = 16
 
-// pool returns decoders for objects or patches.
+// pool returns a pool of decoders for objects or patches.
 func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool {
 	res.once.Do(func() {
 		for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
-			opts := []decoder.Option{decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor}}
+			limits := decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor}
+			opts := []decoder.Option{limits}
 			opts = append(append(opts, res.Decoder...), v)
 			res.objects[v] = decoder.NewPool(res.Program, opts...)
-			if res.Patch != nil { // which seldom has a type: checkType looks at what it has
+			if res.Patch != nil {
+				// A patch seldom has a type. checkType checks the one of an apply patch.
 				res.patches[v] = decoder.NewPool(res.Patch, append(opts, decoder.ExpectType("", ""))...)
 			}
 		}
@@ -57,7 +60,8 @@ func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool
 	if isPatch {
 		pool = res.patches[v]
 	}
-	if pool == nil { // the first call has panicked; a turn must not be taken for what is going to panic
+	// The first call has panicked. Later ones must panic as well, before they acquire a slot.
+	if pool == nil {
 		panic("request: a Resource has options that decoder.New refuses")
 	}
 	return pool
@@ -130,7 +134,8 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	}
 }
 
-// mustFind panics where a catalog is missing, or options make no sense. It returns these, so that nobody changes them later.
+// mustFind panics if the catalog is missing or the options make no sense. It returns a copy of the
+// options, so that nobody changes them later.
 func mustFind(catalog *schema.Catalog, opts []decoder.Option) []decoder.Option {
 	if catalog == nil {
 		panic("request: the Catalog is nil")
@@ -138,9 +143,9 @@ func mustFind(catalog *schema.Catalog, opts []decoder.Option) []decoder.Option {
 	return mustWork(opts)
 }
 
-// mustWork panics where options make no sense, and returns a copy of them.
+// mustWork panics if the options make no sense, and returns a copy of them.
 func mustWork(opts []decoder.Option) []decoder.Option {
-	p, _ := schema.Compile(nil) // which has no reason to fail
+	p, _ := schema.Compile(nil) // has no reason to fail
 	decoder.NewPool(p, opts...)
 	return slices.Clone(opts)
 }
@@ -161,16 +166,19 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: mustWork(opts)}, nil
+	return &Resource{
+		APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: mustWork(opts),
+	}, nil
 }
 
-// kinds are the resources that were made so far, by their types. There are as many as the catalog has.
+// kinds are the resources that were made so far, by their types. There are at most as many as the
+// catalog has.
 type kinds struct {
 	mu   sync.RWMutex
 	made map[[2]string]*Resource
 }
 
-// of returns the resource of a type, which is made anew where the program is another one.
+// of returns the resource of a type. It makes a new one if the program is another.
 func (k *kinds) of(program *schema.Program, apiVersion, kind string, opts []decoder.Option) *Resource {
 	key := [2]string{apiVersion, kind}
 	k.mu.RLock()

@@ -11,19 +11,19 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestBrokenResourceTakesNoTurns holds that requests for a resource whose options make no sense panic, and do not leave the
-// others without turns to decode in.
-func TestBrokenResourceTakesNoTurns(t *testing.T) {
+// TestBrokenResourceTakesNoSlots holds that requests for a resource whose options make no sense
+// panic, and leave all slots for others.
+func TestBrokenResourceTakesNoSlots(t *testing.T) {
 	program, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
 	broken := &Resource{Program: program, Decoder: []decoder.Option{nil}}
 	g := NewGate(Options{})
-	free := g.held.small.free
+	free := g.budget.small.free
 	for range free + 1 {
 		assert.Panics(t, func() {
 			judge(g, func(*Request, Peek) (*Resource, error) { return broken, nil }, strings.NewReader("{}"), -1, nil)
 		})
 	}
-	assert.Equal(t, free, g.held.small.free)
-	assert.Zero(t, inUse(g.held))
+	assert.Equal(t, free, g.budget.small.free)
+	assert.Zero(t, inUse(g.budget))
 }

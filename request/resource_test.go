@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestFromEntryOfCircle has a schema that holds itself, as there are in OpenAPI documents.
+// TestFromEntryOfCircle has a schema that contains itself, as schemas of OpenAPI documents may.
 func TestFromEntryOfCircle(t *testing.T) {
 	catalog := schema.NewCatalog()
 	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}],
@@ -31,7 +31,7 @@ func TestFromEntryOfCircle(t *testing.T) {
 
 func TestFromEntry(t *testing.T) {
 	multiplied := "{type: object}"
-	for range 7 { // 20 to the power of that
+	for range 7 { // 20 to the power of 7
 		multiplied = "{type: object, properties: {a: {type: array, default: [" + strings.Repeat("{}, ", 20) + "], items: " + multiplied + "}}}"
 	}
 	crd := func(schema string) []byte {
@@ -63,7 +63,8 @@ func TestFromEntry(t *testing.T) {
 	}
 }
 
-// TestOptionsStay holds that nobody changes the options of a finder later, and what makes no sense is refused where it is given.
+// TestOptionsStay holds that nobody changes the options of a finder later, and that options that
+// make no sense are refused when they are given.
 func TestOptionsStay(t *testing.T) {
 	c := catalog(t)
 	opts := []decoder.Option{decoder.Compact(true)}
@@ -77,7 +78,7 @@ func TestOptionsStay(t *testing.T) {
 	}
 }
 
-// TestPatchesHaveNoType holds that the type which objects must have is none that patches must say.
+// TestPatchesHaveNoType holds that patches need not have the type that objects must have.
 func TestPatchesHaveNoType(t *testing.T) {
 	find := request.ByPath(catalog(t), decoder.ExpectType("example.com/v1", "Foo"))
 	patch := send(t, "PATCH", foosPath+"/n", `{"spec":{}}`, "Content-Type", "application/merge-patch+json")

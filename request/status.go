@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// Codes of HTTP (RFC 9110 section 15) and RFC 6585 that refusals have here.
+// The status codes of refusals: RFC 9110 section 15.
 const (
 	statusBadRequest       = 400
 	statusForbidden        = 403
@@ -60,7 +60,7 @@ func (e *StatusError) Error() string { return e.Message }
 
 // Unwrap returns the cause, or nil. A nil StatusError has no cause.
 func (e *StatusError) Unwrap() error {
-	if e == nil { // which errors.Is may ask, before anybody sees that it is none
+	if e == nil { // errors.Is may ask before anybody sees that the error is nil
 		return nil
 	}
 	return e.Err
@@ -81,7 +81,7 @@ func TooLarge(limit int64) *StatusError {
 	}
 }
 
-// overloaded is the refusal of what there is no room for.
+// overloaded returns the refusal of a request for which there is no room.
 func overloaded() *StatusError {
 	return &StatusError{
 		Code:    statusUnavailable,
@@ -108,7 +108,7 @@ func invalid(group, kind, name, field, causeReason, body string) *StatusError {
 	}
 }
 
-// status is metav1.Status of k8s.io/apimachinery, with its members in their order.
+// status is metav1.Status of k8s.io/apimachinery, with the members in the same order.
 type status struct {
 	Kind       string   `json:"kind"`
 	APIVersion string   `json:"apiVersion"`
@@ -120,8 +120,8 @@ type status struct {
 	Code       int      `json:"code"`
 }
 
-// problem is a problem detail (RFC 9457 section 3), with a member errors for what is
-// where in the body.
+// problem is a problem detail (RFC 9457 section 3). Its member errors has the faults in the body
+// with their places.
 type problem struct {
 	Type   string  `json:"type"`
 	Title  string  `json:"title"`
@@ -160,8 +160,8 @@ func (e *StatusError) Answer(problemDetails bool) Answer {
 	return Answer{e.Code, header, body}
 }
 
-// most is how much memory the answer takes while it is written, at most: a text becomes six times as long
-// in JSON, in two buffers that double.
+// most returns the most memory that the answer takes while it is written. A text may become six
+// times as long in JSON, in two buffers that double.
 func (e *StatusError) most(problemDetails bool) int {
 	n := len(e.Message)
 	if e.Details != nil {
@@ -178,7 +178,7 @@ func (e *StatusError) most(problemDetails bool) int {
 	return 6 * 4 * n
 }
 
-// body is the body of the answer.
+// body returns the body of the answer and its type.
 func (e *StatusError) body(problemDetails bool) (text []byte, contentType string) {
 	var body bytes.Buffer
 	contentType = "application/json"
@@ -195,7 +195,7 @@ func (e *StatusError) body(problemDetails bool) (text []byte, contentType string
 	return body.Bytes(), contentType
 }
 
-// faults says where in the body the causes are.
+// faults returns the faults in the body with their places.
 func (e *StatusError) faults() []fault {
 	var list []fault
 	add := func(detail string, path errors.Path, p errors.Position) {

@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// streamBytes is what one stream holds besides its decoder, at most: findings, and what is said about them.
+// streamBytes is the most that one stream holds besides its decoder: findings and their texts.
 const streamBytes = 128 << 10
 
 // ErrClosed is the error of reading a [Stream] that was closed before its end.
@@ -37,16 +37,16 @@ type Stream struct {
 	pool *decoder.Pool
 
 	mu     sync.Mutex
-	d      *decoder.Decoder // nil when it was given back
+	d      *decoder.Decoder // nil after it was given back
 	result *decoder.Reader
 	source source
 	limit  limited
-	// held is kept back where the document may turn out to be refused behind its last
-	// byte: under Strict.
+	// held is the last byte of the result so far. Under Strict it is held back, because the
+	// document may be refused after its last byte.
 	held   byte
 	isHeld bool
-	err    error // of every Read from now on
-	// refused is the answer if err is one, and is set once the document has ended.
+	err    error // returned by every later Read
+	// refused is the answer if the document was refused. It is set when the document has ended.
 	refused *StatusError
 	ended   bool
 }
@@ -55,7 +55,8 @@ type Stream struct {
 // its body is a JSON object that the finder has not looked into, and the action
 // is Rewrite.
 func (x *Exchange) CanStream() bool {
-	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject && x.gate.opts.Action == Rewrite
+	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject &&
+		x.gate.opts.Action == Rewrite
 }
 
 // Stream returns a stream of the result, which is decoded while it is read. Its
@@ -73,7 +74,7 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 	if x.gzip {
 		needs += gzipBytes
 	}
-	if !x.loan.charge(needs) {
+	if !x.memory.charge(needs) {
 		return nil, overloaded()
 	}
 	most := x.gate.opts.MaxBytes
@@ -83,7 +84,7 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 	if x.gzip {
 		b.source.from = &gunzip{from: &b.limit, most: most}
 	}
-	if b.d = x.gate.held.borrow(b.pool, &x.work); b.d == nil {
+	if b.d = x.gate.budget.borrow(b.pool, &x.decoderMemory); b.d == nil {
 		return nil, overloaded()
 	}
 	b.result = b.d.NewReader(&b.source)
@@ -115,7 +116,8 @@ func (b *Stream) Read(p []byte) (n int, err error) {
 	return n, b.err
 }
 
-// read reads, and where one byte must be kept back, returns that of the read before first.
+// read reads the result. If one byte must be held back, it returns the held byte of the last read
+// first.
 func (b *Stream) read(p []byte) (int, error) {
 	if b.x.validation != decoder.Strict {
 		return b.result.Read(p)
@@ -143,7 +145,7 @@ func (b *Stream) read(p []byte) (int, error) {
 	return 0, err
 }
 
-// end notes how the document has ended, and gives the decoder back.
+// end records how the document has ended, and gives the decoder back.
 func (b *Stream) end(err error) {
 	b.err, b.ended = err, true
 	b.x.received = b.source.read
@@ -177,7 +179,7 @@ func (b *Stream) refusal(err error) *StatusError {
 
 func (b *Stream) giveBack() {
 	if b.d != nil {
-		b.x.gate.held.giveBack(b.pool, b.d, &b.x.work)
+		b.x.gate.budget.giveBack(b.pool, b.d, &b.x.decoderMemory)
 		b.d, b.result = nil, nil
 	}
 }
@@ -215,7 +217,7 @@ func (b *Stream) Warnings() []string {
 	return warnings(slices.Clone(b.x.texts))
 }
 
-// A source reads a body, and notes how much, and how long that took.
+// A source counts the bytes of a body that is read, and the time that reading takes.
 type source struct {
 	from   io.Reader
 	read   int64
@@ -230,7 +232,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A gunzip decompresses what it reads, up to a limit, from its first Read on.
+// A gunzip decompresses what it reads, up to a limit, beginning with the first Read.
 type gunzip struct {
 	from io.Reader
 	z    *gzip.Reader

@@ -1,6 +1,6 @@
 package request
 
-// titles are what the codes of refusals are called: those of errors in the registry of HTTP status codes at IANA.
+// titles are the names of status codes for errors in IANA's registry of HTTP status codes.
 var titles = map[int]string{
 	400: "Bad Request",
 	401: "Unauthorized",

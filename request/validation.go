@@ -6,8 +6,8 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// validationOf returns what the parameter fieldValidation asks for. As in the API
-// server the first value counts, and Warn is what holds where there is none.
+// validationOf returns the value of the parameter fieldValidation. As in the API server, the first
+// value counts, and the default is Warn.
 func validationOf(r *Request) (decoder.FieldValidation, *StatusError) {
 	if r.URL.RawQuery == "" {
 		return decoder.Warn, nil

@@ -7,16 +7,15 @@ import (
 )
 
 // The budget for warnings is that of a kube-apiserver: k8s.io/apiserver,
-// pkg/endpoints/filters/warning.go. While all texts together have no more than
-// maxWarningRunes they are sent as they are; otherwise each is cut to
-// cutWarningRunes, and they go on until they have that many.
+// pkg/endpoints/filters/warning.go. If all texts together have at most maxWarningRunes, they are
+// sent as they are. Otherwise each is cut to cutWarningRunes, and they are sent until they have
+// maxWarningRunes.
 const (
 	maxWarningRunes = 4096
 	cutWarningRunes = 256
 )
 
-// warnings returns the values of the headers for texts: one for each, as often as it occurs once. The texts
-// are overwritten.
+// warnings returns the values of the headers for texts, each text once. The texts are overwritten.
 func warnings(texts []string) (values []string) {
 	texts = distinct(texts)
 	total := 0
@@ -35,8 +34,8 @@ func warnings(texts []string) (values []string) {
 	return values
 }
 
-// cutWarnings returns what there is room for. The text that goes beyond the budget is among
-// what is sent: the server finds out behind it.
+// cutWarnings returns the values that fit into the budget. The text that exceeds the budget is sent
+// as well, because the server notices after it.
 func cutWarnings(texts []string) (values []string) {
 	written, overflowed := 0, false
 	full := 0
@@ -64,7 +63,7 @@ func cut(text string) (string, int) {
 	return text, n
 }
 
-// distinct drops empty texts, those that were there before, and those that cannot be sent.
+// distinct drops empty texts, repeated ones, and those that cannot be sent.
 func distinct(texts []string) []string {
 	if len(texts) == 0 {
 		return nil
@@ -81,7 +80,7 @@ func distinct(texts []string) []string {
 	return kept
 }
 
-// warning is a header value without an agent (RFC 7234 section 5.5).
+// warning returns a header value without an agent (RFC 7234 section 5.5).
 func warning(text string) string {
 	b := make([]byte, 0, len(text)+16)
 	b = append(b, `299 - "`...)

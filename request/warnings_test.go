@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The figures are those that were observed at a kube-apiserver v0.37.
+// The figures were observed at a kube-apiserver v0.37.
 func TestWarningBudget(t *testing.T) {
 	texts := func(n int, format string) (list []string) {
 		for i := range n {

@@ -16,19 +16,20 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// maxEcho bounds what an answer repeats of a body at a time, and maxReason all of a text: the
-// findings that are kept have a limit of their own, which is below that.
+// maxEcho bounds one text of the body that an answer repeats, and maxReason a whole reason.
+// Findings have a limit of their own, which is lower.
 const (
 	maxEcho   = 1 << 10
 	maxReason = 128 << 10
-	// maxLines of the server about names that stand twice are longer than maxReason.
+	// maxLines lines of the server about repeated names are longer than maxReason.
 	maxLines = 4 << 10
-	// maxMetadata bounds the metadata that is decoded again for the server's text: that takes
-	// a hundred times as much memory.
+	// maxMetadata bounds the metadata that is decoded again for the server's text. Decoding takes a
+	// hundred times as much memory.
 	maxMetadata = 256 << 10
 )
 
-// upTo returns the start of a text, without the rest in memory.
+// upTo returns at most n bytes of the start of a text. A shortened text does not keep the rest in
+// memory.
 func upTo(n int, text string) string {
 	if len(text) <= n {
 		return text
@@ -36,20 +37,21 @@ func upTo(n int, text string) string {
 	return strings.Clone(text[:n])
 }
 
-// explain is the answer to a body that cannot be decoded: transformDecodeError of
-// k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server reads apiVersion and kind with
-// encoding/json first, and so most of its texts are from there.
-func (x *Exchange) explain(err error) *StatusError {
-	// What follows reads the body with encoding/json, which copies strings.
+// decodeError returns the answer to a body that cannot be decoded: transformDecodeError of
+// k8s.io/apiserver, pkg/endpoints/handlers/rest.go. The server first reads apiVersion and kind with
+// encoding/json, and most of its texts are from there.
+func (x *Exchange) decodeError(err error) *StatusError {
+	// From here on the body is read with encoding/json, which copies strings.
 	const copies = 4
-	if stderrors.Is(err, errors.ErrBudget) || !x.loan.charge(copies*len(x.body)) {
+	if stderrors.Is(err, errors.ErrBudget) || !x.memory.charge(copies*len(x.body)) {
 		return overloaded()
 	}
 	if x.form == mergePatch {
-		return x.explainMerge(err)
+		return x.mergePatchError(err)
 	}
 	text, yamlErr := x.json()
-	if stderrors.Is(yamlErr, errors.ErrBudget) || !x.loan.charge(copies*max(0, len(text)-len(x.body))) {
+	more := copies * max(0, len(text)-len(x.body))
+	if stderrors.Is(yamlErr, errors.ErrBudget) || !x.memory.charge(more) {
 		return overloaded()
 	}
 	var found struct {
@@ -70,7 +72,7 @@ func (x *Exchange) explain(err error) *StatusError {
 	case x.serverReason(err, text) != "":
 		reason = x.serverReason(err, text)
 	default:
-		// Of another type than the path says, nothing but metadata is decoded.
+		// If the object is of another type than the path says, only its metadata is decoded.
 		_, isMismatch := stderrors.AsType[*errors.TypeError](err)
 		if other := x.otherType(found.APIVersion, found.Kind, text); other != nil && isMismatch {
 			other.Err = err
@@ -95,14 +97,14 @@ func (x *Exchange) json() ([]byte, error) {
 	return x.bridge(yamlbridge.Kubernetes)
 }
 
-// bridge returns a body in YAML as JSON. What that takes is charged until the request ends.
+// bridge returns a body in YAML as JSON. Its memory is charged until the request ends.
 func (x *Exchange) bridge(dialect yamlbridge.Dialect) ([]byte, error) {
-	bridge := yamlbridge.Reader{Dialect: dialect, AliasFactor: aliasFactor, Budget: &x.loan}
+	bridge := yamlbridge.Reader{Dialect: dialect, AliasFactor: aliasFactor, Budget: &x.memory}
 	return bridge.AppendJSON(nil, x.body)
 }
 
-// serverReason is the server's text for what is wrong with a number or with the metadata of the
-// object, if that is it.
+// serverReason returns the server's text if the fault is a number or the object's metadata, and
+// otherwise an empty text.
 func (x *Exchange) serverReason(err error, text []byte) string {
 	root := errors.Path{}.Child("metadata")
 	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil && object.Path == root {
@@ -122,7 +124,7 @@ func (x *Exchange) serverReason(err error, text []byte) string {
 	return ""
 }
 
-// numberAt returns the number at an index, if there is one.
+// numberAt returns the number at an index, or nothing if there is none.
 func numberAt(text []byte, at int) []byte {
 	text = text[min(at, len(text)):]
 	if end := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.0123456789Ee", r) }); end >= 0 {
@@ -131,15 +133,15 @@ func numberAt(text []byte, at int) []byte {
 	return text
 }
 
-// metadataError is the server's error about the metadata of an object, if it has one: it
-// decodes the members in the order of their names.
+// metadataError returns the server's error about the metadata of an object, or nil if the server
+// has none. The server decodes the members in the order of their names.
 func (x *Exchange) metadataError(text []byte) error {
 	value := member(text, "metadata")
-	const times = 100 // as much memory
-	if value == nil || len(value) > maxMetadata || !x.loan.charge(times*len(value)) {
-		return nil // what cannot be read is explained by others
+	const times = 100 // times as much memory
+	if value == nil || len(value) > maxMetadata || !x.memory.charge(times*len(value)) {
+		return nil // other texts explain what cannot be read
 	}
-	defer x.loan.repay(times * len(value))
+	defer x.memory.release(times * len(value))
 	var metadata map[string]json.RawMessage
 	if json.Unmarshal(value, &metadata) != nil {
 		_, err := apiserver.DecodeMetadata(value)
@@ -152,7 +154,7 @@ func (x *Exchange) metadataError(text []byte) error {
 	return err
 }
 
-// cannotDecode is the server's text for a body whose type is known, or not.
+// cannotDecode returns the server's refusal of a body, whether its type is known or not.
 func (x *Exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 	kind, reason = upTo(maxEcho, kind), upTo(maxReason, reason)
 	wanted := kind
@@ -160,7 +162,7 @@ func (x *Exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 		wanted = x.resource.Kind
 	}
 	switch {
-	case wanted == "": // these are no objects of Kubernetes, then
+	case wanted == "": // such resources are no objects of Kubernetes
 		return BadRequest(reason)
 	case kind == "":
 		return BadRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(x.body) + ")")
@@ -169,12 +171,12 @@ func (x *Exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 	return BadRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) + " cannot be handled as a " + wanted + ": " + reason)
 }
 
-// kindless is the answer to an object without a kind where one must be. Under Ignore the
-// server finds out later, when it has put that of the path in its place.
+// kindless returns the answer to an object that must have a kind and has none. Under Ignore the
+// server notices later, when it has inserted the kind of the path.
 func (x *Exchange) kindless(apiVersion string, err error) *StatusError {
 	body, kind := x.body, ""
 	if x.validation == decoder.Ignore {
-		text, _ := x.json() // which was decoded
+		text, _ := x.json() // it was decoded before
 		body, kind = bytes.TrimSpace(text), x.resource.Kind
 		if apiVersion == "" {
 			apiVersion = x.resource.APIVersion
@@ -186,7 +188,7 @@ func (x *Exchange) kindless(apiVersion string, err error) *StatusError {
 	return refused
 }
 
-// summary is summarizeData of k8s.io/apiserver with the length that it is called with.
+// summary is summarizeData of k8s.io/apiserver with the length that the server passes to it.
 func summary(body []byte) string {
 	const most = 30
 	text, rest := body, ""
@@ -202,7 +204,7 @@ func summary(body []byte) string {
 	return hex.EncodeToString(text) + rest
 }
 
-// strict is the answer to findings under Strict.
+// strict returns the answer to findings under Strict.
 func (x *Exchange) strict(yamlDuplicates []string) *StatusError {
 	entries := x.entries(yamlDuplicates)
 	if n := len(yamlDuplicates); n > 0 {
@@ -224,7 +226,7 @@ func (x *Exchange) strict(yamlDuplicates []string) *StatusError {
 	return refused
 }
 
-// checkType refuses results of another type than the resource's.
+// checkType refuses a result of another type than the resource's.
 func (x *Exchange) checkType() *StatusError {
 	want := x.resource
 	if x.form == mergePatch || want.APIVersion == "" && want.Kind == "" || startsWithType(x.result, want.APIVersion, want.Kind) {
@@ -232,12 +234,12 @@ func (x *Exchange) checkType() *StatusError {
 	}
 	apiVersion, kind, err := decoder.PeekType(x.result)
 	if err != nil {
-		return x.explain(err)
+		return x.decodeError(err)
 	}
 	return x.otherType(apiVersion, kind, x.result)
 }
 
-// otherType refuses an object if its type is not the resource's.
+// otherType refuses an object of another type than the resource's.
 func (x *Exchange) otherType(apiVersion, kind string, object []byte) *StatusError {
 	want := x.resource
 	if want == nil {
@@ -259,13 +261,13 @@ func (x *Exchange) otherType(apiVersion, kind string, object []byte) *StatusErro
 	return nil
 }
 
-// startsWithType reports whether the first two members of a result are these, in either
-// order, as they are in most cases.
+// startsWithType reports whether the first two members of a result are apiVersion and kind with
+// these values, in either order. In most results they are.
 func startsWithType(result []byte, apiVersion, kind string) bool {
 	i := jsonwire.Blanks(result, 0)
 	for range 2 {
 		name, end := plainString(result, jsonwire.Blanks(result, i+1))
-		end = jsonwire.Blanks(result, end) // of the colon
+		end = jsonwire.Blanks(result, end) // the colon
 		value, end := plainString(result, jsonwire.Blanks(result, end+1))
 		isType := string(name) == "apiVersion" && string(value) == apiVersion ||
 			string(name) == "kind" && string(value) == kind
@@ -274,11 +276,11 @@ func startsWithType(result []byte, apiVersion, kind string) bool {
 		}
 		i = jsonwire.Blanks(result, end)
 	}
-	return true // no name stands twice in a result
+	return true // no name occurs twice in a result
 }
 
-// plainString returns the text of a string without escapes at an index, and the index behind
-// it; or nothing.
+// plainString returns the text of the string at an index and the index after it. If there is no
+// string, or one with escapes, it returns nil and the index.
 func plainString(b []byte, at int) ([]byte, int) {
 	if jsonwire.At(b, at) != '"' {
 		return nil, at
@@ -290,11 +292,11 @@ func plainString(b []byte, at int) ([]byte, int) {
 	return b[at+1 : end], end + 1
 }
 
-// nameOf returns the name of an object, if it has one.
+// nameOf returns the name of an object, or an empty text if it has none.
 func nameOf(result []byte) string {
 	var object struct {
 		Metadata struct{ Name string }
 	}
-	_ = json.Unmarshal(result, &object) // there is no name, then
+	_ = json.Unmarshal(result, &object) // the name stays empty
 	return object.Metadata.Name
 }
