@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// request returns the request with the text that is passed on for a body.
+// request returns the request to pass on for a result.
 func (e *exchange) request(out request.Result) *http.Request {
 	e.passed = &replay{text: out.Body}
 	r := e.passOn(e.passed, out.Changed)
@@ -34,7 +34,7 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	*r = *e.r
 	r.Body, r.GetBody, r.ContentLength = body, nil, -1
 	r.Header = e.r.Header.Clone()
-	delete(r.Header, "Expect") // it is met when the body is read
+	delete(r.Header, "Expect") // it takes effect when the body is read
 	delete(r.Header, "Content-Length")
 	dropUpgrade(r.Header)
 	if changed {
@@ -47,12 +47,13 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	return r
 }
 
-// digests are of what was sent.
+// digests are headers with digests of the body as it was sent.
 var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
 
-// inHTTP returns a refusal with the limit of a http.MaxBytesReader that somebody has put in front.
+// inHTTP returns a refusal with the limit of a http.MaxBytesReader that somebody has wrapped around
+// the body.
 func inHTTP(refused *request.StatusError) *request.StatusError {
-	if refused == nil || refused.Err == nil || refused.Code != http.StatusBadRequest { // which is that of reading
+	if refused == nil || refused.Err == nil || refused.Code != http.StatusBadRequest { // not of reading
 		return refused
 	}
 	large, ok := errors.AsType[*http.MaxBytesError](refused.Err)
@@ -64,8 +65,8 @@ func inHTTP(refused *request.StatusError) *request.StatusError {
 	return inHTTP
 }
 
-// A replay is the body of a request that was read. Its text may be used by another
-// request as soon as it is closed: a transport may still want to read it then.
+// A replay is the body of a request that was read before. After Close, another request may use its
+// memory, although a transport may still try to read it.
 type replay struct {
 	mu     sync.Mutex
 	text   []byte
@@ -88,7 +89,7 @@ func (b *replay) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close waits for a Read that is under way.
+// Close waits for a Read in progress.
 func (b *replay) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

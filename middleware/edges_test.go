@@ -21,8 +21,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Where there is no room left for what a body takes, the answer is 503: for a decompressor,
-// and for the result.
+// If there is no room for what a body needs, the answer is 503: here a decompressor, and the
+// result.
 func TestNoRoom(t *testing.T) {
 	body := foo(`,"spec":{"a":"` + strings.Repeat("x", 20<<10) + `"}`)
 	opts := middleware.Options{Options: request.Options{Gzip: true, MaxHeldBytes: 40 << 10}}
@@ -40,7 +40,8 @@ func TestNoRoom(t *testing.T) {
 	refused(t, w, got, http.StatusServiceUnavailable)
 }
 
-// A finder may pass on what it cannot peek into; the body is refused all the same if it cannot be read.
+// A finder may pass requests into whose body it cannot peek. A body that cannot be read is still
+// refused.
 func TestFinderIgnoresPeek(t *testing.T) {
 	find := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, _, _ = peek()
@@ -63,7 +64,7 @@ func fixed(t *testing.T, text string, opts ...schema.Option) request.Finder {
 	return request.Always(&request.Resource{APIVersion: "example.com/v1", Kind: "Foo", Program: p, Decoder: []decoder.Option{limits}})
 }
 
-// Of an object of another type than the path says it is not the values that are wrong.
+// An object of another type than the path says is refused for its type, not for its values.
 func TestOtherTypeBeforeTypesOfValues(t *testing.T) {
 	find := fixed(t, "{type: object, properties: {spec: {type: object}}}", schema.CheckTypes(true))
 	w, got := send(t, find, middleware.Options{}, post("/", "", `{"apiVersion":"example.com/v1","kind":"Bar","spec":5}`))
@@ -81,7 +82,8 @@ func TestOmittedFindings(t *testing.T) {
 	assert.True(t, strings.HasSuffix(s.Message, `unknown field "a" and 2 more`), s.Message)
 }
 
-// What is missing is refused where the middleware is made, and else where it is first needed, with an answer.
+// What is missing is refused when the middleware is made, or else by an answer when it is first
+// needed.
 func TestRefusedAtConstruction(t *testing.T) {
 	p, err := schema.Compile(nil)
 	require.NoError(t, err)
@@ -115,7 +117,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 	refused(t, w, got, http.StatusInternalServerError)
 }
 
-// A limit that a resource sets takes nothing from those that are the middleware's own.
+// A limit that a resource sets does not replace those that the middleware sets itself.
 func TestLimitsOfResourcesMerge(t *testing.T) {
 	for _, opts := range [][]decoder.Option{
 		{decoder.Limits{Depth: 500}, decoder.ServerRequests},
@@ -142,7 +144,7 @@ func TestLimitsOfResourcesMerge(t *testing.T) {
 	}
 }
 
-// The type of an object is compared as it is meant, however it is spelled.
+// The type of an object is compared after its escapes were decoded.
 func TestTypeWithEscapes(t *testing.T) {
 	body := `{"apiVersion":"example.com\/v1","kind":"\u0046oo"}`
 	_, got := send(t, byPath(t), middleware.Options{}, post(foosPath, "", body))
@@ -152,13 +154,13 @@ func TestTypeWithEscapes(t *testing.T) {
 	assert.Contains(t, refused(t, w, got, http.StatusUnprocessableEntity).Message, "must be Foo")
 }
 
-// What only encoding/json takes is refused where the finder peeks, with our reason.
+// What only encoding/json accepts is refused when the finder peeks, for our reason.
 func TestPeekRefusesSurrogates(t *testing.T) {
 	w, got := send(t, request.ByKind(catalog(t)), middleware.Options{}, post("/", "", foo(`,"x":"\ud800"`)))
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "surrogate")
 }
 
-// Requests that no server has read.
+// Requests that no server produces.
 func TestRequestsByHand(t *testing.T) {
 	r := post(foosPath, "", "")
 	r.Body = nil
@@ -171,7 +173,7 @@ func TestRequestsByHand(t *testing.T) {
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "clean form")
 }
 
-// A handler in front of a stream has all of a http.ResponseWriter.
+// A handler before a stream has all of a http.ResponseWriter.
 func TestStreamWriter(t *testing.T) {
 	for name, c := range map[string]struct {
 		body string
@@ -188,7 +190,7 @@ func TestStreamWriter(t *testing.T) {
 			w.Header().Set("Link", "</style.css>")
 			w.WriteHeader(http.StatusEarlyHints)
 			w.WriteHeader(http.StatusAccepted)
-			w.WriteHeader(http.StatusTeapot) // which is too late
+			w.WriteHeader(http.StatusTeapot) // too late
 			w.(http.Flusher).Flush()
 			assert.NoError(t, control.Flush())
 		})))

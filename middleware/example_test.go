@@ -48,8 +48,7 @@ func mustLoad(manifest string) *schema.Catalog {
 	return catalog
 }
 
-// The handler behind the middleware gets objects without unknown fields, and with
-// defaults.
+// The handler after the middleware gets objects without unknown fields, and with defaults.
 func ExampleNew() {
 	store := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -81,8 +80,8 @@ spec:
 	// {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"Web in version \"v1\" cannot be handled as a Web: strict decoding error: unknown field \"spec.hots\"","reason":"BadRequest","code":400}
 }
 
-// Where paths say nothing of the kind, the object does; and other clients than those of Kubernetes
-// may want problem details.
+// If paths do not name the kind, the object does. Clients other than those of Kubernetes may prefer
+// problem details.
 func ExampleByKind() {
 	find := request.ByKind(mustLoad(webCRD))
 	handler := middleware.New(find, middleware.Options{Options: request.Options{ProblemDetails: true}})(http.NotFoundHandler())

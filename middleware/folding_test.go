@@ -20,15 +20,15 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// A foldingServer stands for all servers that read a request otherwise than the middleware: it takes it for all that
-// anybody could read in it.
+// A foldingServer reads a request in every way in which some server might read it otherwise than
+// the middleware does.
 type foldingServer struct {
 	arrived bool
 	body    string
-	breach  string // how a body with what no schema has would come to the resource
+	breach  string // how a body with an unknown field would reach the resource
 }
 
-// RoundTrip is where a ReverseProxy would send the request.
+// RoundTrip takes the place of sending the request from a ReverseProxy.
 func (f *foldingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	body := []byte{}
 	if r.Body != nil {
@@ -49,7 +49,7 @@ func (f *foldingServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 201, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
 }
 
-// resourcePaths are those below which bodies are objects, as the folding server has them.
+// resourcePaths are the paths below which bodies are objects, for the folding server.
 var resourcePaths = regexp.MustCompile(`^/apis/example\.com/v1/(namespaces/[^/]*/)?foos(/[^/]*(/status(/.*)?)?)?/?$`)
 
 func isFoldedWrite(method string) bool {
@@ -57,10 +57,11 @@ func isFoldedWrite(method string) bool {
 	case "GET", "HEAD", "DELETE", "OPTIONS":
 		return false
 	}
-	return true // whatever MERGE is
+	return true // MERGE may be anything
 }
 
-// headersLike are the values of headers whose name is one of these to who takes underscores for hyphens.
+// headersLike returns the values of headers whose names are among these after underscores were read
+// as hyphens.
 func headersLike(h http.Header, names ...string) (values []string) {
 	for name, all := range h {
 		for _, want := range names {
@@ -86,7 +87,7 @@ func targetsOf(r *http.Request) []string {
 	return targets
 }
 
-// unicodeFolds are what normal forms, case mappings, best fits and lenient decoders make of bytes.
+// unicodeFolds are the results of normal forms, case mappings, best fits and lenient decoders.
 var unicodeFolds = func() *strings.Replacer {
 	pairs := []string{
 		"\u2024", ".", "\u2025", "..", "\ufe52", ".", "\u2215", "/", "\u2044", "/", "\ufe68", `\`, "\u2216", `\`,
@@ -100,13 +101,13 @@ var unicodeFolds = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// readings are all that anybody could read in the target of a request.
+// readings returns every reading of the target of a request.
 func readings(target string) (all []string) {
 	if u, err := url.Parse(target); err == nil && u.Host != "" {
 		target = u.EscapedPath()
 	}
 	target, _, _ = strings.Cut(target, "?")
-	for range 4 { // more and more decoding
+	for range 4 { // one more decoding each time
 		for options := range 16 {
 			all = append(all, reading(target, func(i int) bool { return options>>i&1 != 0 }))
 		}
@@ -131,7 +132,8 @@ func reading(p string, does func(int) bool) string {
 		e = strings.TrimFunc(e, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '+' || r == '\u00a0' })
 		if strings.Trim(e, ".") != "" {
 			e = strings.TrimRight(e, ".")
-			for _, format := range []string{".json", ".yaml"} { // of a version, and of what is below it
+			// of a version, and of the elements below it
+			for _, format := range []string{".json", ".yaml"} {
 				if i >= 3 {
 					e = strings.TrimSuffix(e, format)
 				}
@@ -146,7 +148,7 @@ func reading(p string, does func(int) bool) string {
 	return p
 }
 
-// unescapeLeniently decodes what is an escape once, and leaves what is not.
+// unescapeLeniently decodes escapes once, and leaves malformed ones.
 func unescapeLeniently(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -164,8 +166,8 @@ func unescapeLeniently(s string) string {
 // evil is a body with a field that no schema has.
 var evil = foo(`,"spec":{"EVIL":1}`)
 
-// through sends a request as it stands on the wire through a middleware and a reverse proxy; ok says that it is one for
-// net/http.
+// through sends a request, in the form that it has on the wire, through a middleware and a reverse
+// proxy. It reports in ok whether net/http accepts the request.
 func through(tb testing.TB, find request.Finder, opts middleware.Options, text string) (f *foldingServer, code int, ok bool) {
 	r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
 	if err != nil {
@@ -185,7 +187,7 @@ func onWire(method, target, headers string) string {
 		fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(evil), evil)
 }
 
-// mutations are targets that somebody could take for one, each with what was done.
+// mutations are targets that somebody could mistake for target, by what was changed.
 func mutations(target string) map[string]string {
 	all := map[string]string{}
 	add := func(what, mutated string) { all[what+": "+mutated] = mutated }
@@ -237,13 +239,14 @@ var writePaths = []string{
 	"/apis/example.com/v1/foos?watch=true", "/apis/example.com/v1/foos/",
 }
 
-// elsewhere are paths that are for nothing known, from which somebody might get to the resource.
+// elsewhere are paths without a resource, from which somebody might get to the resource.
 var elsewhere = []string{
 	"/api/v1/nodes/n/proxy/", "/api/v1/namespaces/x/services/http:s:80/proxy/", "/apis/other.com/v1/things/n/", "/apis/other.com/v1/things/n/proxy/",
 	"/apis/example.com/v1/foos/n/scale/", "/openapi/v3/", "/x/", "/",
 }
 
-// TestFoldingUpstreams sends everything that a path of a resource could be spelled as to a server that takes it for that.
+// TestFoldingUpstreams sends every spelling of a resource's path to a server that reads it as that
+// path.
 func TestFoldingUpstreams(t *testing.T) {
 	finders := map[string]request.Finder{
 		"default": byPath(t), "groups": request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder(),
@@ -283,7 +286,8 @@ func TestFoldingUpstreams(t *testing.T) {
 	}
 }
 
-// TestFoldingMethods has other spellings of methods, methods that a server may take for a write, and what overrides them.
+// TestFoldingMethods has other spellings of methods, methods that a server may take for a write,
+// and parameters and headers that override methods.
 func TestFoldingMethods(t *testing.T) {
 	for _, find := range []request.Finder{byPath(t), request.ByKind(catalog(t))} {
 		for _, opts := range []middleware.Options{{}, {Options: request.Options{Patches: request.PassPatches}}} {
@@ -314,7 +318,7 @@ func TestFoldingMethods(t *testing.T) {
 	assert.True(t, f.arrived)
 }
 
-// TestHeadersOfOtherPaths: who is behind reads the path that was judged.
+// TestHeadersOfOtherPaths: the upstream reads the path that was judged.
 func TestHeadersOfOtherPaths(t *testing.T) {
 	for _, header := range []string{
 		"X-Original-URL: " + foosPath, "X-Rewrite-URL: " + foosPath, "X_Rewrite_URL: " + foosPath, "X-ORIGINAL-URI: " + foosPath, "X-Forwarded-Uri: " + foosPath,
@@ -325,14 +329,14 @@ func TestHeadersOfOtherPaths(t *testing.T) {
 		assert.Contains(t, f.body, "EVIL", "the path is another one")
 		assert.Empty(t, f.breach, header)
 	}
-	// What reads only may have them: links are made of some.
+	// Requests that only read may have them, because some are for links.
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r.Header.Set("X-Forwarded-Prefix", "/x")
 	_, got := send(t, byPath(t), middleware.Options{}, r)
 	assert.Same(t, r, got.Request)
 }
 
-// What frameworks made for CGI take for the header that was judged does not pass.
+// Headers that frameworks made for CGI take for a header that was judged do not pass.
 func TestHeadersWithUnderscores(t *testing.T) {
 	r := post(foosPath, "application/json", evil)
 	for _, name := range []string{"Content_Type", "Content-Type_", "Content_Encoding", "Transfer_Encoding", "Content_Length", "Content_Range", "Other_Name"} {
@@ -355,7 +359,7 @@ func TestContentRange(t *testing.T) {
 	}
 }
 
-// TestConnectionOptions: nobody may have a header taken away that says how the body is read.
+// TestConnectionOptions: a request cannot remove a header that says how the body is read.
 func TestConnectionOptions(t *testing.T) {
 	for _, option := range []string{"content-type", "close, Content-Type", "CONTENT-LENGTH", "x,, content-encoding", "Transfer-Encoding"} {
 		for _, opts := range []middleware.Options{{}, {Options: request.Options{Action: request.Report}}, {Stream: true}, {Options: request.Options{Patches: request.PassPatches}}} {

@@ -20,8 +20,8 @@ import (
 )
 
 // FuzzMiddleware holds that a body is passed on exactly if a decoder decodes it and it is of the
-// right type, as what the decoder makes of it; and that any other is refused with a
-// status that says why.
+// right type, and then as the decoder's result. Any other body is refused with a status that says
+// why.
 func FuzzMiddleware(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, body := range []string{
@@ -71,7 +71,7 @@ func FuzzMiddleware(f *testing.F) {
 	})
 }
 
-// decodeAlone is what the middleware should do, without it.
+// decodeAlone does what the middleware should do, without it.
 func decodeAlone(p *schema.Program, body []byte, contentType string, opts []decoder.Option) (string, ferrors.List, error) {
 	d := decoder.New(p, opts...)
 	var out []byte
@@ -89,8 +89,8 @@ func isFoo(js string) bool {
 	return err == nil && apiVersion == "example.com/v1" && kind == "Foo"
 }
 
-// checkStreamed checks what came of a stream: the same value, unless a name stands twice
-// where it would be in the result; its type does not matter.
+// checkStreamed checks the result of a stream: it is the same value, unless a name occurs twice
+// where it would be in the result. Its type does not matter.
 func checkStreamed(t *testing.T, w *httptest.ResponseRecorder, got arrival, want string, err error) {
 	var duplicate *ferrors.DuplicateError
 	switch {

@@ -10,16 +10,18 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// isWrite reports whether the body of a request is for a schema. Methods have case (RFC 9110 section 9.1).
+// isWrite reports whether a schema judges the body of a request. The case of a method matters (RFC
+// 9110 section 9.1).
 func isWrite(method string) bool {
 	isWrite, _ := request.JudgeMethod(method)
 	return isWrite
 }
 
-// guard refuses requests that the handler may take for others than the middleware does, whatever
-// they are about, and returns the request without the headers that would make it do so.
+// guard refuses requests that the handler may read differently than the middleware does, whatever
+// they are about. It returns the request without headers that would make the handler do so.
 func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
-	isWrite, refused := request.JudgeMethod(cmp.Or(r.Method, http.MethodGet)) // no server has none; clients mean GET with it
+	// Only clients leave the method empty, and mean GET.
+	isWrite, refused := request.JudgeMethod(cmp.Or(r.Method, http.MethodGet))
 	if refused != nil {
 		return r, refused
 	}
@@ -28,7 +30,8 @@ func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
 	for name := range r.Header {
 		switch plain := withoutUnderscores(name); {
 		case slices.Contains(methodHeaders, plain):
-			return r, request.BadRequest("the header " + plain + " is refused: the method of a request is that of its first line")
+			return r, request.BadRequest("the header " + plain +
+				" is refused: the method of a request is that of its first line")
 		case plain == "Upgrade" && !isUpgrade, plain == "Http2-Settings",
 			(isUpgrade || isWrite) && slices.Contains(pathHeaders, plain),
 			plain != name && slices.Contains(bodyHeaders, plain):
@@ -36,7 +39,8 @@ func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
 		}
 	}
 	if namesMethod(r.URL.RawQuery) {
-		return r, request.BadRequest("the parameter _method is refused: the method of a request is that of its first line")
+		return r, request.BadRequest("the parameter _method is refused: " +
+			"the method of a request is that of its first line")
 	}
 	if isWrite && slices.ContainsFunc(connectionOptions(r.Header), isOfBody) {
 		return r, request.BadRequest("the header Connection names one that says how the body is read")
@@ -56,21 +60,21 @@ func (h *handler) guard(r *http.Request) (*http.Request, *request.StatusError) {
 	return out, nil
 }
 
-// Names of headers, as http.CanonicalHeaderKey has them.
+// Names of headers, in the form of http.CanonicalHeaderKey.
 var (
-	// methodHeaders override the method, in frameworks. A request is refused that has one: without it, the request would mean
-	// something else.
+	// methodHeaders override the method in frameworks. A request with one is refused, because it
+	// would mean something else without it.
 	methodHeaders = []string{"X-Http-Method-Override", "X-Http-Method", "X-Method-Override"}
-	// pathHeaders override the path or take away its start, in frameworks and behind gateways.
-	// They are dropped, as gateways set them for links.
+	// pathHeaders override the path or remove its start, in frameworks and after gateways. They are
+	// dropped, because gateways set them for links.
 	pathHeaders = []string{"X-Original-Url", "X-Original-Uri", "X-Rewrite-Url", "X-Script-Name",
 		"X-Forwarded-Prefix", "X-Forwarded-Path", "X-Forwarded-Uri"}
-	// bodyHeaders say how a body is read. To CGI and what followed it Content_Type is the same as Content-Type.
+	// bodyHeaders say how a body is read. For CGI and its successors, Content_Type is Content-Type.
 	bodyHeaders = []string{"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Transfer-Encoding",
 		"Trailer"}
 )
 
-// withoutUnderscores returns a name as whoever takes underscores for hyphens reads it.
+// withoutUnderscores returns a name as it is read by those who take underscores for hyphens.
 func withoutUnderscores(name string) string {
 	if !strings.Contains(name, "_") {
 		return name
@@ -96,7 +100,8 @@ func namesMethod(query string) bool {
 	return false
 }
 
-// connectionOptions are what the header Connection names, in lower case (RFC 9110 section 7.6.1).
+// connectionOptions returns the names in the header Connection, in lower case (RFC 9110 section
+// 7.6.1).
 func connectionOptions(h http.Header) (options []string) {
 	for _, value := range h["Connection"] {
 		for option := range strings.SplitSeq(value, ",") {
@@ -108,21 +113,21 @@ func connectionOptions(h http.Header) (options []string) {
 	return options
 }
 
-// isOfBody reports whether an option of Connection takes away a header that the body needs.
+// isOfBody reports whether an option of Connection removes a header that the body needs.
 func isOfBody(option string) bool {
 	return strings.HasPrefix(option, "content-") || option == "transfer-encoding"
 }
 
-// upgradable are the protocols to which a connection may be switched, in lower case, with what they are
-// asked for with: those of kubectl exec, attach and port-forward. In none of them are there requests
-// of HTTP, as there are in h2c.
+// upgradable has the protocols to which a connection may be switched, in lower case, with the
+// methods that may ask for them. They are those of kubectl exec, attach and port-forward. None of
+// them carries requests of HTTP, as h2c does.
 var upgradable = map[string][]string{
 	"websocket": {http.MethodGet}, // RFC 6455 section 4.1
 	"spdy/3.1":  {http.MethodGet, http.MethodPost},
 }
 
-// isUpgrade reports whether a request may switch protocols: to one of the list, where the path is for
-// no schema. Of a POST the rest finds that out.
+// isUpgrade reports whether a request may switch protocols: to one of the list, if there is no
+// schema for the path. For a POST, serving it finds that out.
 func (h *handler) isUpgrade(r *http.Request) bool {
 	protocols := r.Header["Upgrade"]
 	if len(protocols) != 1 || !slices.Contains(upgradable[strings.ToLower(protocols[0])], r.Method) {
@@ -135,7 +140,7 @@ func (h *handler) isUpgrade(r *http.Request) bool {
 	return h.find.Passes(&seen)
 }
 
-// dropUpgrade makes a request one that does not switch protocols.
+// dropUpgrade removes the headers that ask for another protocol.
 func dropUpgrade(h http.Header) {
 	delete(h, "Upgrade")
 	delete(h, "Http2-Settings")
@@ -150,8 +155,9 @@ func dropUpgrade(h http.Header) {
 	}
 }
 
-// safeTrailers returns of trailers those that were announced, and that nobody reads a request by (RFC 9110
-// section 6.5.1). Digests are of what was sent: RFC 9530 sections 2 and 3 have them there, too.
+// safeTrailers returns the trailers that were announced and by which nobody reads a request (RFC
+// 9110 section 6.5.1). Digests, which RFC 9530 sections 2 and 3 allow in trailers, are those of the
+// body that was sent.
 func safeTrailers(trailers http.Header, announced []string, changed bool) http.Header {
 	var safe http.Header
 	for _, name := range announced {
@@ -166,15 +172,21 @@ func safeTrailers(trailers http.Header, announced []string, changed bool) http.H
 	return safe
 }
 
-// isUnsafe reports whether a field is about framing, routing, conditions, who sends, or the content.
+// isUnsafe reports whether a field is about framing, routing, conditions, the sender or the
+// content.
 func isUnsafe(name string) bool {
-	for _, prefix := range []string{"Content-", "If-", "Proxy-", "X-Forwarded-", "X-Remote-", "Impersonate-"} {
+	prefixes := []string{"Content-", "If-", "Proxy-", "X-Forwarded-", "X-Remote-", "Impersonate-"}
+	for _, prefix := range prefixes {
 		if strings.HasPrefix(name, prefix) {
 			return true
 		}
 	}
-	return slices.Contains(unsafeTrailers, name) || slices.Contains(methodHeaders, name) || slices.Contains(pathHeaders, name)
+	return slices.Contains(unsafeTrailers, name) || slices.Contains(methodHeaders, name) ||
+		slices.Contains(pathHeaders, name)
 }
 
-var unsafeTrailers = []string{"Authorization", "Cache-Control", "Connection", "Cookie", "Expect", "Forwarded", "Host",
-	"Http2-Settings", "Keep-Alive", "Max-Forwards", "Pragma", "Range", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+var unsafeTrailers = []string{
+	"Authorization", "Cache-Control", "Connection", "Cookie", "Expect", "Forwarded", "Host",
+	"Http2-Settings", "Keep-Alive", "Max-Forwards", "Pragma", "Range", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade",
+}

@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// TestUpgrades: protocols on the list may be switched to, where the path is for no schema.
+// TestUpgrades: a request may switch to a protocol of the list if there is no schema for its path.
 func TestUpgrades(t *testing.T) {
 	const exec = "/api/v1/namespaces/x/pods/p/exec"
 	path, strict := byPath(t), request.Paths{Catalog: catalog(t), Unknown: request.PassUnknownGroups}.Finder()
@@ -82,7 +82,7 @@ func TestUpgrades(t *testing.T) {
 	assert.Empty(t, got.Header)
 }
 
-// TestReportPassesNoCharset: what passes as it was sent is read as it was judged.
+// TestReportPassesNoCharset: a body that passes as it was sent is read as it was judged.
 func TestReportPassesNoCharset(t *testing.T) {
 	report := middleware.Options{Options: request.Options{Action: request.Report}}
 	body := foo(`,"spec":{"a":"+ACI-,+ACI-b+ACI-:+ACI-"}`) // in UTF-7, +ACI- is a quotation mark
@@ -117,7 +117,7 @@ func TestReportPassesNoCharset(t *testing.T) {
 	}
 }
 
-// TestClientTrailers: of trailers those pass that were announced and that nobody reads the request by.
+// TestClientTrailers: trailers pass if they were announced and nobody reads the request by them.
 func TestClientTrailers(t *testing.T) {
 	for _, opts := range []middleware.Options{{}, {Stream: true}, {Options: request.Options{Action: request.Report}}} {
 		body := foo("")
@@ -136,7 +136,7 @@ func TestClientTrailers(t *testing.T) {
 		}
 		assert.Equal(t, want, got.Trailer)
 
-		// Where none is announced the length is known.
+		// If no trailer is announced, the length is known.
 		text = "POST " + foosPath + " HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\nContent-Length: 3\r\nX-Sum: 7\r\n\r\n", len(body), body)
 		r, err = http.ReadRequest(bufio.NewReader(strings.NewReader(text)))
 		require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestClientTrailers(t *testing.T) {
 	}
 }
 
-// Who is refused before anything else is observed, too.
+// The observer is also told of requests that are refused before anything else.
 func TestGuardIsObserved(t *testing.T) {
 	var seen []request.Observation
 	opts := middleware.Options{Observer: observer(func(_ *http.Request, o request.Observation) { seen = append(seen, o) })}
@@ -160,7 +160,7 @@ func TestGuardIsObserved(t *testing.T) {
 	assert.Nil(t, seen[0].Resource)
 }
 
-// TestPassedPatches: what is refused for its path is refused also where patches pass.
+// TestPassedPatches: requests that are refused for their path are also refused where patches pass.
 func TestPassedPatches(t *testing.T) {
 	opts := middleware.Options{Options: request.Options{Patches: request.PassPatches}}
 	fails := func(*request.Request, request.Peek) (*request.Resource, error) { return nil, errors.New("x") }

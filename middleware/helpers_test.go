@@ -35,14 +35,14 @@ func byPath(tb testing.TB, opts ...decoder.Option) request.Finder {
 	return request.ByPath(catalog(tb), opts...)
 }
 
-// An arrival is a request as the handler behind the middleware sees it.
+// An arrival is a request as the handler after the middleware sees it.
 type arrival struct {
 	*http.Request
 	body    string
 	bodyErr error
 }
 
-// A backend keeps what arrives at it.
+// A backend records the requests that arrive at it.
 type backend struct{ arrivals []arrival }
 
 func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,8 +51,8 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// send sends a request through a middleware, and returns the answer and what has
-// arrived, if anything.
+// send sends a request through a middleware. It returns the answer, and the request that has
+// arrived unless none has.
 func send(tb testing.TB, find request.Finder, opts middleware.Options, r *http.Request) (*httptest.ResponseRecorder, *arrival) {
 	b := new(backend)
 	w := httptest.NewRecorder()
@@ -66,7 +66,7 @@ func send(tb testing.TB, find request.Finder, opts middleware.Options, r *http.R
 	return w, &b.arrivals[0]
 }
 
-// post is a POST of an object, unless the Content-Type says otherwise.
+// post returns a POST of an object, unless the Content-Type says otherwise.
 func post(target, contentType, body string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
 	if contentType != "" {
@@ -75,7 +75,7 @@ func post(target, contentType, body string) *http.Request {
 	return r
 }
 
-// foo is a Foo with more members.
+// foo returns a Foo with more members.
 func foo(members string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Foo"` + members + `}`
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// serve starts a server whose handler gives back what arrives.
+// serve starts a server whose handler returns the request that arrives.
 func serve(t *testing.T, opts middleware.Options, configure ...func(*httptest.Server)) *httptest.Server {
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -51,7 +51,7 @@ func serve(t *testing.T, opts middleware.Options, configure ...func(*httptest.Se
 	return server
 }
 
-// dial opens a connection on which a request is written by hand.
+// dial opens a connection and writes a request to it by hand.
 func dial(t *testing.T, server *httptest.Server, text string) (net.Conn, *bufio.Reader) {
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestChunkedBodyGetsLength(t *testing.T) {
 	assert.Equal(t, fmt.Sprint(len(pruned)), response.Header.Get("Got-Length"))
 }
 
-// A body with trailers stays chunked, announced or not.
+// A body with trailers stays chunked, whether they were announced or not.
 func TestTrailers(t *testing.T) {
 	server := serve(t, middleware.Options{})
 	body := foo(`,"spec":{"b":1}`)
@@ -95,7 +95,7 @@ func TestTrailers(t *testing.T) {
 	assert.Equal(t, "-1", response.Header.Get("Got-Length"))
 }
 
-// Who waits for 100 Continue is not asked for a body that would be refused.
+// A client that waits for 100 Continue is not asked for a body that would be refused.
 func TestExpectContinue(t *testing.T) {
 	server := serve(t, middleware.Options{})
 	head := " " + foosPath + "%s HTTP/1.1\nHost: x\nExpect: 100-continue\nContent-Length: %d\nContent-Type: %s\n\n"
@@ -143,7 +143,7 @@ func TestSlowClient(t *testing.T) {
 	assert.Contains(t, text, `"message":"the body of the request did not come in time","reason":"Timeout"`)
 }
 
-// A body that ends early goes nowhere, though it may look complete.
+// A body that ends early is not passed on, though it may look complete.
 func TestAbortedBody(t *testing.T) {
 	observed := make(chan *request.StatusError, 1)
 	server := serve(t, middleware.Options{Observer: observer(func(_ *http.Request, o request.Observation) { observed <- o.Refused })})
@@ -232,14 +232,14 @@ func TestContentEncodings(t *testing.T) {
 		refused(t, w, got, http.StatusBadRequest)
 		assert.Contains(t, w.Body.String(), "cannot be read to its end", name)
 	}
-	// What counts is the size of what comes out.
+	// The limit is for the decompressed bytes.
 	bomb := compressed(t, foo("")+strings.Repeat(" ", 1000))
 	require.Less(t, len(bomb), 200)
 	w, got = send(t, byPath(t), opts, withEncoding("gzip", bomb))
 	refused(t, w, got, http.StatusRequestEntityTooLarge)
 }
 
-// What never has a byte in it has a limit, too.
+// A stream that never yields a byte is limited as well.
 func TestEndlessGzip(t *testing.T) {
 	var empty bytes.Buffer
 	require.NoError(t, gzip.NewWriter(&empty).Close())
@@ -269,7 +269,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// What a digest was made of is not what is passed on.
+// A digest of the body that was sent is not one of the body that is passed on.
 func TestDigests(t *testing.T) {
 	names := []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
 	for action, want := range map[request.Action]string{request.Rewrite: "", request.Report: "x"} {
@@ -296,8 +296,7 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// What a handler has kept of the body cannot be read when it has returned: the memory is
-// another request's.
+// After it has returned, a handler cannot read the body: another request uses the memory.
 func TestBodyAfterHandler(t *testing.T) {
 	var kept io.ReadCloser
 	handler := middleware.New(byPath(t), middleware.Options{})(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { kept = r.Body }))

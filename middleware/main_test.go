@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestMain fails where a test leaves a goroutine behind.
+// TestMain fails if a test leaves a goroutine running.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
@@ -18,14 +18,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// leaked returns 1 where there are goroutines that tests have started, after those that are about to end have had the
-// time to. Package testing listens for signals while it fuzzes.
+// leaked returns 1 if goroutines that tests have started still run after a time in which they could
+// end. Package testing listens for signals while it fuzzes.
 func leaked() int {
 	var left []string
 	for range 200 {
 		stacks := make([]byte, 1<<20)
 		left = left[:0]
-		for _, g := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")[1:] { // the first is this one
+		// the first is this one
+		for _, g := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")[1:] {
 			if !strings.Contains(g, "os/signal.loop") {
 				left = append(left, g)
 			}

@@ -58,7 +58,7 @@ func manyCatalog(t *testing.T) *schema.Catalog {
 	return c
 }
 
-// An onslaught is many equal requests, each of which makes much of little.
+// An onslaught is many equal requests, each of which makes much out of little.
 type onslaught struct {
 	body   string
 	media  string // or JSON
@@ -67,8 +67,9 @@ type onslaught struct {
 	gzip   bool
 	byKind bool
 	server bool // with decoder.ServerRequests
-	// held says that the requests hold more than the budget, if they may: in results or streams.
-	// What takes much only while it is decoded does so for as many at a time as there are turns.
+	// held says that the requests hold more than the budget if they may: in results or streams.
+	// Memory that is needed only while a body is decoded is held by as many requests at a time as
+	// there are slots.
 	held bool
 }
 
@@ -116,8 +117,9 @@ var onslaughts = map[string]onslaught{
 	"streams, held whole": {body: typeText + `"any":{"a":"` + strings.Repeat("x", 200<<10), opts: Options{Stream: true}, server: true, held: true},
 }
 
-// A barrier holds all requests back, wherever they hold something: while the handler has the body, while the rest of a stream does not
-// come, and while the answer is not read. It counts those that are there.
+// A barrier stops all requests wherever they hold something: while the handler has the body, while
+// the rest of a stream has not arrived, and while the answer is not read. It counts the stopped
+// ones.
 type barrier struct {
 	arrived atomic.Int64
 	open    chan struct{}
@@ -142,7 +144,7 @@ func (s stalled) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A slowAnswer is one that nobody reads before a barrier opens.
+// A slowAnswer is an answer that nobody reads before a barrier opens.
 type slowAnswer struct {
 	header http.Header
 	code   int
@@ -160,13 +162,13 @@ func (a *slowAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// run sends n requests at a time, and returns the most bytes that were live on the heap beyond those before, and how many
-// requests were refused for want of room.
+// run sends n requests at a time. It returns the most bytes that were live on the heap beyond those
+// before, and how many requests were refused for want of room.
 func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloaded int) {
 	o.opts.MaxHeldBytes = budget
 	var opts []decoder.Option
 	if o.server {
-		// Whatever limits an operator sets, the budget is what it was.
+		// Whatever limits an operator sets, the budget stays the same.
 		opts = append(opts, decoder.ServerRequests)
 	}
 	opts = append(opts, decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor})
@@ -226,7 +228,8 @@ func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloade
 	return most, int(refused.Load())
 }
 
-// liveBytes is what is live on the heap, by a collection that is made now; lastLive by the last one.
+// liveBytes returns how many bytes are live on the heap, by a collection that it starts. lastLive
+// returns the figure of the last collection.
 func liveBytes() int64 {
 	runtime.GC()
 	return lastLive()
@@ -238,19 +241,20 @@ func lastLive() int64 {
 	return int64(sample[0].Value.Uint64())
 }
 
-// What many requests make of little, each of them in its way, is bounded for all of them together.
+// The memory that many requests use is bounded for all of them together, whichever way they use it.
 func TestMemoryOfManyRequests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
-	// With more processors there are more turns, and with more garbage fewer collections in which to look.
+	// With more processors there are more slots, and with more garbage fewer collections to look
+	// at.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(min(4, runtime.GOMAXPROCS(0))))
 	defer debug.SetGCPercent(debug.SetGCPercent(20))
 	const (
 		budget  = 12 << 20
 		clients = 150
-		// perClient is what a request, its goroutine and what the test needs for it take: the handler is called below
-		// several functions, and the readers of gzip are as large as they are.
+		// perClient is what a request, its goroutine and the test's part of it take. The handler is
+		// called below several functions, and the readers of gzip are large.
 		perClient = 16 << 10
 		unasked   = 8 << 20
 	)
@@ -260,13 +264,14 @@ func TestMemoryOfManyRequests(t *testing.T) {
 			t.Logf("%d bytes: %d KiB live, %d overloaded", len(o.body), most>>10, overloaded)
 			bound := int64(budget + clients*perClient + unasked)
 			if !o.held {
-				// Much is taken and let go while a collection runs, for which all that is new is live.
+				// Much is allocated and dropped while a collection runs, which takes everything new
+				// for live.
 				assert.Less(t, most, bound+budget)
 				return
 			}
 			assert.Less(t, most, bound)
 			assert.Positive(t, overloaded)
-			if !o.opts.Stream { // those begin together, and may all need more together
+			if !o.opts.Stream { // they begin together, and may all need more together
 				assert.Less(t, overloaded, clients, "none got through")
 			}
 			most, overloaded = o.run(t, clients, 1<<40)
@@ -277,8 +282,8 @@ func TestMemoryOfManyRequests(t *testing.T) {
 	}
 }
 
-// Whatever a request needs and does not get makes it one that is refused for want of room, never for what is in it; and nothing is
-// left over.
+// A request that needs memory and does not get it is refused for want of room, never for its
+// content, and nothing is left over.
 func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
 	for name, o := range onslaughts {
 		if o.opts.Stream {

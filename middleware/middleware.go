@@ -85,7 +85,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	if r.Body == nil { // which a server never has
+	if r.Body == nil { // a server sets it
 		r.Body = http.NoBody
 	}
 	e := exchange{h: h, r: r, w: w, trailers: announced(r)}
@@ -115,7 +115,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	warned.restore()
 }
 
-// begin has the gate judge a request.
+// begin starts the judgement of a request.
 func (e *exchange) begin() {
 	seen := seenAs(e.r)
 	if e.h.opts.Stream {
@@ -125,7 +125,7 @@ func (e *exchange) begin() {
 	e.x = e.h.gate.Begin(seen)
 }
 
-// A source is the body of a request that may be streamed: another reader takes its place then.
+// A source is the body of a request that may be streamed. For a stream its reader is replaced.
 type source struct{ io.Reader }
 
 // seenAs returns a request as finders see it.
@@ -136,7 +136,7 @@ func seenAs(r *http.Request) request.Request {
 	}
 }
 
-// announced are the names of the trailers that a request has announced.
+// announced returns the names of the trailers that a request has announced.
 func announced(r *http.Request) (names []string) {
 	for name := range r.Trailer {
 		names = append(names, name)
@@ -152,7 +152,7 @@ type exchange struct {
 	x *request.Exchange
 	// source is the body, with Options.Stream.
 	source *source
-	// trailers are those that were announced: reading the body adds others.
+	// trailers were announced. Reading the body may add others.
 	trailers []string
 	passed   *replay
 	streamed *streamed
@@ -174,7 +174,7 @@ func (e *exchange) decode() (*http.Request, []string, *request.StatusError) {
 	return e.request(result), result.Warnings, nil
 }
 
-// serveStream has the body decoded while the handler reads it.
+// serveStream calls the handler with a body that is decoded while the handler reads it.
 func (e *exchange) serveStream(w http.ResponseWriter, out *http.Request) {
 	stream, answer := e.streamed.body.Stream, &e.streamed.answer
 	*answer = streamWriter{ResponseWriter: w, h: e.h, r: e.r, x: e.x, stream: stream}
@@ -185,7 +185,7 @@ func (e *exchange) serveStream(w http.ResponseWriter, out *http.Request) {
 	e.observe(refused)
 }
 
-// observe tells the observer, if there is one, of a body that a resource was found for or that was refused.
+// observe tells the observer, if there is one, of a body that has a resource or was refused.
 func (e *exchange) observe(refused *request.StatusError) {
 	o := e.x.Observation(refused)
 	if e.h.opts.Observer != nil && (o.Resource != nil || refused != nil) {
@@ -202,7 +202,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *request.Exch
 	WriteAnswer(w, x.Answer(refused))
 }
 
-// close ends the exchange: what was passed on cannot be read any more.
+// close ends the exchange. The body that was passed on cannot be read any more.
 func (e *exchange) close() {
 	if e.passed != nil {
 		e.passed.Close()
@@ -222,7 +222,7 @@ func WriteAnswer(w http.ResponseWriter, a request.Answer) {
 	_, _ = w.Write(a.Body) // a client that is gone needs no answer
 }
 
-// addWarnings adds values, of which there are some, to the headers Warning.
+// addWarnings adds values, at least one, to the headers Warning.
 func addWarnings(header http.Header, values []string) {
 	if have := header["Warning"]; len(have) > 0 {
 		values = append(have, values...)

@@ -37,7 +37,7 @@ func TestYAMLIsPassedOnAsJSON(t *testing.T) {
 	}
 }
 
-// Reporting leaves the body as it is.
+// Report leaves the body as it is.
 func TestReport(t *testing.T) {
 	body := "apiVersion: example.com/v1\nkind: Foo\nspec: {b: 1} # a comment\n"
 	w, got := send(t, byPath(t), middleware.Options{Options: request.Options{Action: request.Report}}, post(foosPath, "application/yaml", body))
@@ -50,8 +50,8 @@ func TestReport(t *testing.T) {
 	refused(t, w, got, http.StatusBadRequest)
 }
 
-// TestOldLineBreaks: a body that readers of YAML 1.1 and 1.2 read in two ways is refused in both actions. What passes
-// on under Report is the body itself.
+// TestOldLineBreaks: a body that readers of YAML 1.1 and 1.2 read differently is refused under both
+// actions. Under Report the body itself is passed on.
 func TestOldLineBreaks(t *testing.T) {
 	const body = "apiVersion: example.com/v1\nkind: Foo\nspec: # \u2028 {a: \"\nEVIL: 1\n#\"}\n"
 	for _, action := range []request.Action{request.Rewrite, request.Report} {
@@ -62,8 +62,8 @@ func TestOldLineBreaks(t *testing.T) {
 	}
 }
 
-// TestReportPassesNoServerYAML holds that what is refused under Report does not depend on how a decoder reads: with
-// decoder.ServerRequests it takes YAML in which others find what it has not seen.
+// TestReportPassesNoServerYAML holds that Report refuses the same bodies whatever the options of
+// the decoder are. With decoder.ServerRequests a decoder accepts YAML that others read differently.
 func TestReportPassesNoServerYAML(t *testing.T) {
 	const object = "apiVersion: example.com/v1\nkind: Foo\n"
 	utf16 := []byte("\xff\xfe")
@@ -87,7 +87,7 @@ func TestReportPassesNoServerYAML(t *testing.T) {
 	assert.Equal(t, object, got.body)
 }
 
-// TestNoLimits holds that the largest number is no limit at all, whatever is added to it.
+// TestNoLimits holds that the largest number means no limit, whatever is added to it.
 func TestNoLimits(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		opts := middleware.Options{Options: request.Options{MaxBytes: math.MaxInt64, MaxHeldBytes: math.MaxInt64}, Stream: stream}
@@ -134,7 +134,7 @@ func TestOtherFieldValidation(t *testing.T) {
 	}
 }
 
-// The texts are those of a kube-apiserver v0.37 where it refuses the body, too.
+// The texts are those of a kube-apiserver v0.37, if it refuses the body as well.
 func TestUndecodable(t *testing.T) {
 	unrecognized := "the object provided is unrecognized (must be of type Foo): "
 	for _, c := range []struct{ name, contentType, body, message string }{
@@ -160,7 +160,7 @@ func TestUndecodable(t *testing.T) {
 	}
 }
 
-// Under Ignore it is another step of the server that misses the kind.
+// Under Ignore the server misses the kind later.
 func TestKindlessUnderIgnore(t *testing.T) {
 	for body, text := range map[string]string{"null\n": "null", ` {"apiVersion":"example.com/v1"} `: `{"apiVersion":"example.com/v1"}`, "{}": "{}"} {
 		w, got := send(t, byPath(t), middleware.Options{}, post(foosPath+"?fieldValidation=Ignore", "", body))
@@ -181,7 +181,7 @@ func TestMetadataTexts(t *testing.T) {
 			assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: `+reason, s.Message)
 		}
 	}
-	// In the metadata of embedded resources the place counts more than the server's text.
+	// In the metadata of embedded resources the path matters more than the server's text.
 	w, got := send(t, byPath(t, decoder.ServerRequests), middleware.Options{}, post(foosPath, "", foo(`,"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":{"deletionTimestamp":"x"}}}`)))
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, `in "spec.template.metadata"`)
 
@@ -191,7 +191,7 @@ func TestMetadataTexts(t *testing.T) {
 	assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`, s.Message)
 }
 
-// What is echoed of a body is bounded.
+// The text of a body that an answer repeats is bounded.
 func TestEchoesAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
 	for _, body := range []string{
@@ -214,7 +214,7 @@ func TestOtherType(t *testing.T) {
 	s = refused(t, w, got, http.StatusBadRequest)
 	assert.Equal(t, "the API version in the data () does not match the expected API version (example.com/v1)", s.Message)
 
-	// The type may come last, and in escapes.
+	// The type may come last, and have escapes.
 	w, got = send(t, byPath(t), middleware.Options{}, post(foosPath, "", `{"metadata":{"name":"n"},"k\u0069nd":"Bar","apiVersion":"example.com\/v1"}`))
 	s = refused(t, w, got, http.StatusUnprocessableEntity)
 	assert.Equal(t, `Bar.example.com "n" is invalid: kind: Invalid value: "Bar": must be Foo`, s.Message)
@@ -261,7 +261,7 @@ func TestMediaTypes(t *testing.T) {
 		assert.Equal(t, "the body of the request was in an unknown format - accepted media types include: "+accepted, s.Message)
 		assert.Equal(t, accepted, w.Header().Get("Accept"))
 	}
-	// A charset that is passed on makes of this another object: in UTF-7, +ACI- is a quotation mark.
+	// In another charset this would be another object: in UTF-7, +ACI- is a quotation mark.
 	for _, contentType := range []string{"", "application/json", "APPLICATION/json;charset=latin1", "application/json; charset=utf-7"} {
 		for _, stream := range []bool{false, true} {
 			_, got := send(t, byPath(t), middleware.Options{Stream: stream}, post(foosPath, contentType, foo(`,"spec":{"a":"+ACI-,+ACI-b+ACI-:+ACI-"}`)))
@@ -269,7 +269,7 @@ func TestMediaTypes(t *testing.T) {
 			assert.Equal(t, "application/json", got.Header.Get("Content-Type"))
 		}
 	}
-	// Who comes next might read the other one.
+	// The recipient might read the second one.
 	r := post(foosPath, "", foo(""))
 	r.Header["Content-Type"] = []string{"application/json", "application/yaml"}
 	w, got := send(t, byPath(t), middleware.Options{}, r)

@@ -23,14 +23,15 @@ const (
 	jsonPatch = "application/json-patch+json"
 )
 
-// A merge patch is pruned; its nulls remove, and nothing is defaulted.
+// A merge patch is pruned, its nulls stay to remove members, and nothing is defaulted.
 func TestMergePatch(t *testing.T) {
 	for _, c := range []struct {
 		patch, want string
 		warnings    []string
 	}{
 		{`{"spec":{"a":null,"size":null,"b":1}}`, `{"spec":{"a":null,"size":null}}`, []string{`299 - "unknown field \"spec.b\""`}},
-		{`{"spec":{"b":null,"c" : null}}`, `{"spec":{}}`, nil}, // they are removed: nothing of them is in the result
+		// members that are removed are not in the result
+		{`{"spec":{"b":null,"c" : null}}`, `{"spec":{}}`, nil},
 		{`{"spec":{"b":{"c":null}}}`, `{"spec":{}}`, []string{`299 - "unknown field \"spec.b\""`}},
 		{`{"spec":{"labels":{"k":null}}}`, `{"spec":{"labels":{"k":null}}}`, nil},
 		{`{"spec":{"list":[{"x":null,"y":null},null]}}`, `{"spec":{"list":[{"x":null},null]}}`, nil},
@@ -86,7 +87,7 @@ func TestApplyPatch(t *testing.T) {
 		assert.Equal(t, foo(`,"spec":{"a":null}`), got.body)
 		assert.Equal(t, apply, got.Header.Get("Content-Type"))
 
-		// An unknown field is refused whatever was asked for.
+		// An unknown field is refused in any case.
 		w, got = send(t, byPath(t), middleware.Options{}, patch(query, apply, text+"junk: 1\n"))
 		s := refused(t, w, got, http.StatusBadRequest)
 		assert.Equal(t, `Foo in version "v1" cannot be handled as a Foo: strict decoding error: unknown field "junk"`, s.Message)
@@ -103,7 +104,7 @@ func TestApplyPatch(t *testing.T) {
 	refused(t, w, got, http.StatusBadRequest)
 }
 
-// What a JSON patch makes of an object cannot be known without it.
+// The effect of a JSON patch is not known without the object.
 func TestOtherPatches(t *testing.T) {
 	for _, contentType := range []string{jsonPatch, "application/strategic-merge-patch+json", "", "application/json", "Application/merge-patch+json", merge + " ;"} {
 		w, got := send(t, byPath(t), middleware.Options{}, patch("", contentType, `[]`))
@@ -116,7 +117,7 @@ func TestOtherPatches(t *testing.T) {
 		require.NotNil(t, got)
 		assert.Same(t, r, got.Request)
 	}
-	// By kind, there is no program for patches.
+	// ByKind finds no program for patches.
 	w, got := send(t, request.ByKind(catalog(t)), middleware.Options{}, patch("", merge, foo("")))
 	refused(t, w, got, http.StatusUnsupportedMediaType)
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/espalier-dev/espalier/middleware"
 )
 
-// TestWarningsAfterProvisionalAnswers: what clears the headers on the way to the answer does not take the warnings away.
+// TestWarningsAfterProvisionalAnswers: warnings stay, even if something clears the headers before
+// the answer.
 func TestWarningsAfterProvisionalAnswers(t *testing.T) {
 	const ours, theirs = `299 - "unknown field \"spec.b\""`, `299 - "theirs"`
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -48,7 +48,7 @@ func (c chain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestRefuse: refusals are the embedding server's to answer, whatever they are about, and nothing else is written.
+// TestRefuse: the embedding server answers every refusal, and nothing else is written.
 func TestRefuse(t *testing.T) {
 	unknown := foo(`,"spec":{"b":1}`)
 	for name, c := range map[string]struct {
@@ -78,7 +78,7 @@ func TestRefuse(t *testing.T) {
 	}
 }
 
-// TestTitles: package request has no net/http, and calls codes what that does.
+// TestTitles: package request does not import net/http, and has the same names for status codes.
 func TestTitles(t *testing.T) {
 	for code := 400; code < 600; code++ {
 		answer := (&request.StatusError{Code: code}).Answer(true)
@@ -86,8 +86,8 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// TestLimitInFront: a body that somebody in front has limited is refused with that limit, and a handler that reads a stream
-// gets the errors of net/http.
+// TestLimitInFront: a body that somebody has limited before the middleware is refused with that
+// limit, and a handler that reads a stream gets the errors of net/http.
 func TestLimitInFront(t *testing.T) {
 	for _, opts := range []middleware.Options{{}, {Stream: true}} {
 		var readErr error
@@ -106,7 +106,7 @@ func TestLimitInFront(t *testing.T) {
 		}
 	}
 
-	// So does one whose body is too large when it is decompressed.
+	// A body that is too large after decompression is refused as well.
 	var readErr error
 	opts := middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1000}, Stream: true}
 	handler := middleware.New(byPath(t), opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -122,7 +122,7 @@ func TestLimitInFront(t *testing.T) {
 	assert.Equal(t, int64(1000), large.Limit)
 }
 
-// TestStreamAfterHandler: who keeps the body of a stream reads nothing more when the handler has returned.
+// TestStreamAfterHandler: the body of a stream yields nothing after the handler has returned.
 func TestStreamAfterHandler(t *testing.T) {
 	var kept io.Reader
 	handler := middleware.New(byPath(t), stream)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { kept = r.Body }))
@@ -131,7 +131,7 @@ func TestStreamAfterHandler(t *testing.T) {
 	assert.Equal(t, http.ErrBodyReadAfterClose, err)
 }
 
-// TestWarningsOfOthers: warnings of whoever is in front stay, in front of ours.
+// TestWarningsOfOthers: warnings from before the middleware stay, and come before ours.
 func TestWarningsOfOthers(t *testing.T) {
 	const ours, theirs = `299 - "unknown field \"spec.b\""`, `299 - "theirs"`
 	for _, opts := range []middleware.Options{{}, {Stream: true}} {

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// What no resource was found for passes as it is, whatever it is.
+// A request without a resource passes as it is, whatever it is.
 func TestNoResource(t *testing.T) {
 	r := post("/apis/example.org/v1/bars?fieldValidation=x", "text/plain", "{")
 	_, got := send(t, byPath(t), middleware.Options{}, r)
@@ -23,7 +23,7 @@ func TestNoResource(t *testing.T) {
 	assert.Same(t, r, got.Request)
 	assert.Equal(t, "{", got.body)
 
-	// The same where somebody has looked at the body.
+	// It also passes if the finder has read the body.
 	peeks := func(_ *request.Request, peek request.Peek) (*request.Resource, error) {
 		_, kind, err := peek()
 		assert.Equal(t, "Bar", kind)
@@ -61,7 +61,7 @@ func TestByKind(t *testing.T) {
 	refused(t, w, got, http.StatusUnsupportedMediaType)
 }
 
-// What only the server reads is read where the decoder is to do as the server does.
+// YAML that only the server reads is accepted if the decoder does as the server does.
 func TestByKindLikeServer(t *testing.T) {
 	const documents = "kind: Foo\napiVersion: example.com/v1\n---\nkind: Bar\n"
 	_, got := send(t, request.ByKind(catalog(t), decoder.ServerRequests), middleware.Options{}, post("/", "application/yaml", documents))
@@ -71,7 +71,7 @@ func TestByKindLikeServer(t *testing.T) {
 	refused(t, w, got, http.StatusBadRequest)
 }
 
-// An error that is none of the client's is not told to it.
+// An error that the client has not caused is not told to it.
 func TestFinderFails(t *testing.T) {
 	fails := func(*request.Request, request.Peek) (*request.Resource, error) { return nil, errors.New("secret") }
 	w, got := send(t, fails, middleware.Options{}, post("/", "", foo("")))
@@ -125,6 +125,6 @@ func TestObserver(t *testing.T) {
 		assert.Positive(t, o.Decoding)
 	}
 	assert.Nil(t, seen[3].Resource)
-	// What the observer is told holds nothing of values.
+	// An observation has no values.
 	assert.NotContains(t, seen[1].Refused.Error()+strings.Join([]string{seen[0].Findings[0].Detail()}, ""), `"y"`)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// What is streamed has a body for the handler, and what writes its answer.
+// streamed has the body for the handler of a streamed request, and the writer of the answer.
 type streamed struct {
 	body   streamBody
 	answer streamWriter
@@ -16,7 +16,7 @@ type streamed struct {
 
 // stream returns the request with a body that is decoded when it is read.
 func (e *exchange) stream() (*http.Request, *request.StatusError) {
-	// Beyond the limit the server is to close the connection.
+	// The server closes the connection when the limit is exceeded.
 	e.source.Reader = http.MaxBytesReader(e.w, e.r.Body, e.h.opts.MaxBytes)
 	stream, refused := e.x.Stream()
 	if refused != nil {
@@ -29,7 +29,8 @@ func (e *exchange) stream() (*http.Request, *request.StatusError) {
 	return b.out, nil
 }
 
-// A streamBody is a request.Stream as the body of a request: with its trailers, and with errors of net/http.
+// A streamBody is a request.Stream as the body of a request, with its trailers and the errors of
+// net/http.
 type streamBody struct {
 	*request.Stream
 	r        *http.Request // as it was sent
@@ -58,17 +59,17 @@ func (b *streamBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A streamWriter writes the answer to a request whose body is decoded while it is
-// read: warnings if these are known when the handler answers, and in place of its answer
-// the refusal of what turned out to be wrong.
+// A streamWriter writes the answer to a request whose body is decoded while it is read. It adds the
+// warnings that are known when the handler answers. If the body was refused, it writes the refusal
+// in place of the handler's answer.
 type streamWriter struct {
 	http.ResponseWriter
 	h       *handler
 	r       *http.Request
 	x       *request.Exchange
 	stream  *request.Stream
-	wrote   bool // the status
-	dropped bool // the handler's answer is
+	wrote   bool // the status was written
+	dropped bool // the handler's answer is dropped
 }
 
 func (w *streamWriter) state() (ended bool, refused *request.StatusError) {
@@ -79,7 +80,7 @@ func (w *streamWriter) state() (ended bool, refused *request.StatusError) {
 // Unwrap is for http.ResponseController.
 func (w *streamWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader answers.
+// WriteHeader writes the status, with warnings, or the refusal.
 func (w *streamWriter) WriteHeader(code int) {
 	if code < 200 && code != http.StatusSwitchingProtocols {
 		w.ResponseWriter.WriteHeader(code)
@@ -92,7 +93,7 @@ func (w *streamWriter) WriteHeader(code int) {
 	ended, refused := w.state()
 	if refused != nil {
 		w.dropped = true
-		clear(w.Header()) // what the handler says about an answer that is not sent
+		clear(w.Header()) // they describe an answer that is not sent
 		w.h.answer(w.ResponseWriter, w.r, w.x, refused)
 		return
 	}
@@ -129,7 +130,7 @@ func (w *streamWriter) FlushError() error {
 // Flush is for handlers that ask for an http.Flusher.
 func (w *streamWriter) Flush() { _ = w.FlushError() }
 
-// finish answers if the handler did not, but should not have the last word.
+// finish writes the refusal if the handler has not answered.
 func (w *streamWriter) finish() {
 	if _, refused := w.state(); !w.wrote && refused != nil {
 		w.WriteHeader(http.StatusOK)

@@ -43,7 +43,7 @@ func TestStream(t *testing.T) {
 	assert.Equal(t, []string{`299 - "unknown field \"spec.b\""`}, w.Header().Values("Warning"))
 }
 
-// Reading byte by byte gives the same as reading at once, also where a byte is kept back.
+// Reading byte by byte gives the same as reading at once, even if a byte is held back.
 func TestStreamByBytes(t *testing.T) {
 	for _, query := range []string{"", "?fieldValidation=Strict"} {
 		handler := middleware.New(byPath(t), stream)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -58,7 +58,7 @@ func TestStreamByBytes(t *testing.T) {
 	}
 }
 
-// What is refused in the end never is whole, and the answer is not the handler's.
+// A document that is refused in the end never looks complete, and the answer is not the handler's.
 func TestStreamRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		query, body, message string
@@ -103,7 +103,7 @@ func TestStreamRefuses(t *testing.T) {
 	}
 }
 
-// A handler that gives up without an answer leaves it to the middleware.
+// If a handler gives up without an answer, the middleware answers.
 func TestStreamHandlerReturns(t *testing.T) {
 	handler := middleware.New(byPath(t), stream)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadAll(r.Body)
@@ -112,7 +112,7 @@ func TestStreamHandlerReturns(t *testing.T) {
 	handler.ServeHTTP(w, post(foosPath, "", "{"))
 	assert.Equal(t, http.StatusBadRequest, w.Code)
 
-	// One that reads nothing has its own.
+	// A handler that reads nothing has its own answer.
 	handler = middleware.New(byPath(t), stream)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		assert.NoError(t, http.NewResponseController(w).Flush())
 	}))
@@ -174,13 +174,14 @@ func TestStreamObserver(t *testing.T) {
 	assert.Len(t, seen[1].Findings, 1)
 }
 
-// A list of elements without end to it, but for a limit.
+// elements returns an object with a list of n elements, which is not in memory as a whole.
 func elements(n int) io.Reader {
 	const element = `{"x":1,"y":"` + "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy" + `"},`
 	list := io.LimitReader(repeated(element), int64(n*len(element)))
 	return io.MultiReader(strings.NewReader(`{"apiVersion":"example.com/v1","kind":"Foo","spec":{"list":[`), list, strings.NewReader(`{}]}}`))
 }
 
+// A repeated is a text that repeats without end.
 type repeated string
 
 func (r repeated) Read(p []byte) (int, error) {
@@ -224,8 +225,8 @@ func TestStreamMemory(t *testing.T) {
 	assert.Less(t, largest, uint64(64<<20))
 }
 
-// Through a proxy, what is refused does not arrive as a whole, and the connection to
-// the server is cut off.
+// Through a proxy, a refused document does not arrive as a whole, and the connection to the server
+// is cut off.
 func TestStreamThroughProxy(t *testing.T) {
 	var whole atomic.Int64
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A warningWriter has the warnings in the answer that a handler may have taken out of the headers. A
-// httputil.ReverseProxy clears all that is there when the upstream sends a provisional answer, such as
+// A warningWriter puts warnings into the answer that the handler may have removed from the headers.
+// A httputil.ReverseProxy clears all headers when the upstream sends a provisional answer, such as
 // 103 Early Hints.
 type warningWriter struct {
 	http.ResponseWriter
 	warnings []string
-	wrote    bool // the status
+	wrote    bool // the status was written
 }
 
 // Unwrap is for http.ResponseController.
 func (w *warningWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader answers.
+// WriteHeader restores the warnings and writes the status.
 func (w *warningWriter) WriteHeader(code int) {
 	if code >= 200 || code == http.StatusSwitchingProtocols {
 		w.restore()
@@ -40,14 +40,15 @@ func (w *warningWriter) FlushError() error {
 // Flush is for handlers that ask for an http.Flusher.
 func (w *warningWriter) Flush() { _ = w.FlushError() }
 
-// restore puts the warnings in front of those of the handler, unless they are there.
+// restore puts the warnings before those of the handler, unless they are there already.
 func (w *warningWriter) restore() {
 	if w.wrote {
 		return
 	}
 	w.wrote = true
 	header := w.Header()
-	if have := header["Warning"]; len(have) < len(w.warnings) || !slices.Equal(have[:len(w.warnings)], w.warnings) {
+	have := header["Warning"]
+	if len(have) < len(w.warnings) || !slices.Equal(have[:len(w.warnings)], w.warnings) {
 		header["Warning"] = slices.Concat(w.warnings, have)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/middleware"
 )
 
-// TestForgedWarnings has hostile inputs 63 and 64: no name ends the header that it is
-// reported in, starts another one, or hides what it is; nor in an answer.
+// TestForgedWarnings has the adversarial inputs 63 and 64: no name ends the header that reports it,
+// starts another header, or hides itself; nor does it in an answer.
 func TestForgedWarnings(t *testing.T) {
 	for name, want := range map[string]string{
 		`x\r\nWarning: 299\u001b[31m`: `299 - "unknown field \"spec[\"x\\r\\nWarning: 299\\x1b[31m\"]\""`,
