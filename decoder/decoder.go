@@ -207,6 +207,16 @@ func (d *Decoder) Findings() errors.List { return d.walker.Found.List }
 // [Standalone], under [Warn] or [Strict].
 func (d *Decoder) YAMLDuplicates() []string { return d.duplicates }
 
+// ListedByServer reports whether the API server, too, has an entry for a
+// finding of the last call, in its strict error or its warnings. It has none
+// for the duplicate fields of a YAML document, in a [ServerMode] other than
+// [Standalone]: the lines of YAMLDuplicates take their place, except for names
+// that are equal only as strings. Every other finding is listed.
+func (d *Decoder) ListedByServer(f *errors.Finding) bool {
+	isYAML := d.fromYAML && !d.walker.Streaming
+	return f.Kind != errors.DuplicateField || !isYAML || d.server == Standalone
+}
+
 // hasDuplicates reports whether one was found.
 func (d *Decoder) hasDuplicates() bool {
 	list := d.Findings()

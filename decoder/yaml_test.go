@@ -1,6 +1,8 @@
 package decoder
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,6 +41,45 @@ func TestYAMLDuplicates(t *testing.T) {
 		_, err := d.AppendYAML(nil, []byte(src))
 		require.NoError(t, err)
 		assert.Empty(t, d.YAMLDuplicates())
+	}
+}
+
+// TestListedByServer has the findings that the API server reports otherwise, or not at all.
+func TestListedByServer(t *testing.T) {
+	p := compileYAML(t, yamlTestSchema)
+	const src = `{"kind":"A","a":1,"a":2,"m":{"1":1,"1":2},"z":1}`
+	yaml := strings.Replace(src, `"1":1`, `1: 1`, 1)
+	listed := func(d *Decoder) (texts []string) {
+		for _, f := range d.Findings() {
+			if d.ListedByServer(&f) {
+				texts = append(texts, f.Error())
+			}
+		}
+		return texts
+	}
+	all := []string{`duplicate field "a"`, `duplicate field "m.1"`, `unknown field "z"`}
+	for mode, want := range map[ServerMode][]string{
+		Standalone: all, ServerRequests: all[2:], ServerTypedRequests: all[2:], ServerStorage: all[2:],
+	} {
+		d := New(p, mode)
+		_, err := d.AppendYAML(nil, []byte(yaml))
+		require.NoError(t, err)
+		assert.Equal(t, all, messages(d), mode)
+		assert.Equal(t, want, listed(d), mode)
+
+		_, err = d.AppendJSON(nil, []byte(src))
+		require.NoError(t, err)
+		assert.Equal(t, all, listed(d), "JSON has no lines: %d", mode)
+
+		_, err = d.AppendYAML(nil, []byte(yaml))
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, d.NewReader(strings.NewReader(`{"kind":"A","z":1,"z":2}`)))
+		require.NoError(t, err)
+		assert.Equal(t, []string{`duplicate field "z"`, `unknown field "z"`}, listed(d), "%d", mode)
+
+		_, err = io.Copy(io.Discard, d.NewYAMLReader(strings.NewReader(yaml)))
+		require.NoError(t, err)
+		assert.Equal(t, want, listed(d), "%d", mode)
 	}
 }
 

@@ -45,13 +45,12 @@ func (v *version) decode(data []byte, how reading) (object map[string]any, stric
 	if err != nil {
 		return nil, nil, err
 	}
-	return object, strictErrors(d, how.yaml), nil
+	return object, strictErrors(d), nil
 }
 
-// strictErrors returns what was found in the last document of a decoder as the API server
-// lists it: each a *errors.Finding, but for the names that stand twice in a YAML document,
-// which are one entry.
-func strictErrors(d *decoder.Decoder, yaml bool) []error {
+// strictErrors returns the findings in the last document of a decoder as the API server lists them:
+// each is a *errors.Finding, except for the repeated names of a YAML document, which are one entry.
+func strictErrors(d *decoder.Decoder) []error {
 	found := d.Findings()
 	if len(found) == 0 && d.Omitted() == 0 {
 		return nil
@@ -61,11 +60,9 @@ func strictErrors(d *decoder.Decoder, yaml bool) []error {
 		list = append(list, errors.New("yaml: unmarshal errors:\n  "+strings.Join(lines, "\n  ")))
 	}
 	for i := range found {
-		if yaml && found[i].Kind == ferrors.DuplicateField {
-			continue
+		if f := found[i]; d.ListedByServer(&f) {
+			list = append(list, &f)
 		}
-		f := found[i]
-		list = append(list, &f)
 	}
 	if n := d.Omitted(); n > 0 {
 		list = append(list, omitted(n))

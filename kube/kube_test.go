@@ -181,6 +181,15 @@ spec:
 `), nil, u)
 	assert.Equal(t, []string{"yaml: unmarshal errors:\n  line 4: key \"kind\" already set in map\n  line 7: key \"rows\" already set in map", `unknown field "spec.q"`}, texts(t, err))
 
+	// The server says nothing of names that are equal only as strings.
+	_, _, err = newSerializer(t, json.SerializerOptions{Strict: true, Yaml: true}, r).Decode([]byte(`
+apiVersion: garden.example.com/v1
+kind: Trellis
+spec:
+  labels: {1: a, '1': b}
+`), nil, u)
+	assert.NoError(t, err)
+
 	many := `{"apiVersion":"garden.example.com/v1","kind":"Trellis","spec":{` + strings.Repeat(`"x":1,`, 3) + `"a":1,"b":1}}`
 	_, _, err = newSerializer(t, json.SerializerOptions{Strict: true}, trellis(t, Limits(decoder.Limits{Findings: 2}))).Decode([]byte(many), nil, u)
 	list := texts(t, err)

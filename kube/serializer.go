@@ -336,5 +336,5 @@ func (v *version) decodeTyped(data []byte, obj runtime.Object, how reading) (str
 	if err != nil {
 		return nil, err
 	}
-	return strictErrors(d, how.yaml), nil
+	return strictErrors(d), nil
 }

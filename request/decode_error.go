@@ -204,12 +204,12 @@ func summary(body []byte) string {
 	return hex.EncodeToString(text) + rest
 }
 
-// strict returns the answer to findings under Strict.
-func (x *Exchange) strict(yamlDuplicates []string) *StatusError {
-	entries := x.entries(yamlDuplicates)
-	if n := len(yamlDuplicates); n > 0 {
-		entries = entries[n-1:]
-		entries[0] = "yaml: unmarshal errors:\n  " + strings.Join(yamlDuplicates, "\n  ")
+// strict returns the answer to findings under Strict, with the texts of the server's entries. The
+// lines about repeated names in YAML are one entry, the first.
+func (x *Exchange) strict(lines, entries []string) *StatusError {
+	if len(lines) > 0 {
+		first := "yaml: unmarshal errors:\n  " + strings.Join(lines, "\n  ")
+		entries = slices.Insert(entries, 0, first)
 	}
 	reason := "strict decoding error: " + strings.Join(entries, ", ")
 	if x.omitted > 0 {

@@ -52,8 +52,7 @@ func (x *Exchange) run() *StatusError {
 	if refused := x.checkType(); refused != nil {
 		return refused
 	}
-	duplicates := d.YAMLDuplicates()
-	return x.judge(duplicates[:min(len(duplicates), maxLines)])
+	return x.judge(d)
 }
 
 // readPlainly returns an error for a body in YAML that only a decoder with decoder.ServerRequests
@@ -68,16 +67,21 @@ func (x *Exchange) readPlainly() error {
 }
 
 // judge turns findings into warnings or an answer.
-func (x *Exchange) judge(yamlDuplicates []string) *StatusError {
-	if len(x.findings) == 0 && len(yamlDuplicates) == 0 && x.omitted == 0 {
+func (x *Exchange) judge(d *decoder.Decoder) *StatusError {
+	lines := d.YAMLDuplicates()
+	lines = lines[:min(len(lines), maxLines)]
+	if len(x.findings) == 0 && x.omitted == 0 {
 		return nil
 	}
 	isUnknown := x.form == applyPatch && x.findings.Count(errors.UnknownField) > 0
 	if x.validation == decoder.Strict || isUnknown {
-		return x.strict(yamlDuplicates)
+		texts := x.listed(d)
+		if len(lines) > 0 || len(texts) > 0 || x.omitted > 0 {
+			return x.strict(lines, texts)
+		}
 	}
 	if x.validation == decoder.Warn {
-		x.texts = x.entries(yamlDuplicates)
+		x.texts = slices.Concat(lines, x.listed(d))
 	}
 	if !x.memory.charge(x.toldBytes()) {
 		return overloaded()
@@ -96,15 +100,13 @@ func (x *Exchange) toldBytes() int {
 	return n
 }
 
-// entries are the server's entries for what was found: for YAML read as by the server, its
-// lines about names that stand twice stand for the findings about these.
-func (x *Exchange) entries(yamlDuplicates []string) []string {
-	texts := slices.Clone(yamlDuplicates)
+// listed returns the texts of the findings that the server lists, besides the lines about repeated
+// names in YAML.
+func (x *Exchange) listed(d *decoder.Decoder) (texts []string) {
 	for i := range x.findings {
-		if len(yamlDuplicates) > 0 && x.findings[i].Kind == errors.DuplicateField {
-			continue
+		if f := &x.findings[i]; d.ListedByServer(f) {
+			texts = append(texts, f.Error())
 		}
-		texts = append(texts, x.findings[i].Error())
 	}
 	return texts
 }

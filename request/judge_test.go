@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -194,6 +195,45 @@ func TestRefused(t *testing.T) {
 func announced(r request.Request, length int64) request.Request {
 	r.ContentLength = length
 	return r
+}
+
+// TestYAMLDuplicates: with decoder.ServerRequests, repeated names in YAML are listed as the server
+// lists them, by lines. It has none for names that are equal only as strings.
+func TestYAMLDuplicates(t *testing.T) {
+	const labels = "apiVersion: example.com/v1\nkind: Foo\nspec:\n  labels: {1: a, '1': b}\n"
+	const twice = "  a: x\n  a: y\n  b: 1\n"
+	const label, a, b = `duplicate field "spec.labels.1"`, `duplicate field "spec.a"`, `unknown field "spec.b"`
+	const line = `line 6: key "a" already set in map`
+	server := byPath(t, decoder.ServerRequests)
+	for name, c := range map[string]struct {
+		find   request.Finder
+		body   string
+		warned []string
+		strict string // the end of the answer
+	}{
+		"strings":            {byPath(t), labels, []string{label}, label},
+		"strings, server":    {server, labels, nil, ""},
+		"all":                {byPath(t), labels + twice, []string{label, a, b}, label + ", " + a + ", " + b},
+		"all, server":        {server, labels + twice, []string{line, b}, "yaml: unmarshal errors:\n  " + line + ", " + b},
+		"no field, server":   {server, labels + "  b: 1\n", []string{b}, b},
+		"server, no finding": {server, "apiVersion: example.com/v1\nkind: Foo\n", nil, ""},
+	} {
+		j := judge(t, c.find, request.Options{}, post(t, foosPath, "application/yaml", c.body))
+		require.Nil(t, j.refused, name)
+		var warned []string
+		for _, text := range c.warned {
+			warned = append(warned, "299 - "+strconv.Quote(text))
+		}
+		assert.Equal(t, warned, j.Warnings, name)
+
+		j = judge(t, c.find, request.Options{}, post(t, foosPath+"?fieldValidation=Strict", "application/yaml", c.body))
+		if c.strict == "" {
+			assert.Nil(t, j.refused, name)
+			continue
+		}
+		why := refused(t, j, 400)
+		assert.True(t, strings.HasSuffix(why.Message, "strict decoding error: "+c.strict), "%s: %s", name, why.Message)
+	}
 }
 
 // TestAnswer: the answer is charged, and has the form that the options select.

@@ -152,7 +152,7 @@ func (b *Stream) end(err error) {
 	b.x.findings, b.x.omitted = slices.Clone(b.d.Findings()), b.d.Omitted()
 	b.refused = b.refusal(err)
 	if b.refused == nil && b.x.validation == decoder.Warn {
-		b.x.texts = b.x.entries(nil)
+		b.x.texts = b.x.listed(b.d)
 	}
 	b.giveBack()
 }
