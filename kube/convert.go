@@ -26,7 +26,7 @@ func FromStructural(s *structuralschema.Structural) (*schema.Structural, error) 
 	return parse(s.ToKubeOpenAPI())
 }
 
-// keepFloats makes defaults be marshalled so that a float64 of 1 is read as one.
+// keepFloats changes defaults so that a float64 of 1 is marshalled as a float.
 func keepFloats(s *structuralschema.Structural) {
 	if s == nil {
 		return
@@ -42,7 +42,7 @@ func keepFloats(s *structuralschema.Structural) {
 	}
 }
 
-// withFloats replaces each float64 of a JSON value.
+// withFloats replaces each float64 in a JSON value.
 func withFloats(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -88,21 +88,22 @@ func parse(openAPI any) (*schema.Structural, error) {
 	return schema.Parse(js)
 }
 
-// structuralOf returns the schema of a version as the API server has it: nil where there
-// is none, and what would be pruned of defaults gone.
+// structuralOf returns the schema of a version as the API server has it: nil if there is none, and
+// without the parts of defaults that would be pruned.
 func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structuralschema.Structural, error) {
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 		return nil, nil
 	}
 	var internal apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
+	convert := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps
+	if err := convert(v.Schema.OpenAPIV3Schema, &internal, nil); err != nil {
 		return nil, err
 	}
 	return structuralschema.NewStructural(&internal)
 }
 
-// ownSchema returns a copy of s, which may be nil. Where the resource is pruned, defaults in it hold
-// nothing that the schema does not have.
+// ownSchema returns a copy of s, which may be nil. If the resource is pruned, the defaults of the
+// copy are pruned as well.
 func (r *Resource) ownSchema(s *structuralschema.Structural) (*structuralschema.Structural, error) {
 	if s == nil {
 		return nil, nil

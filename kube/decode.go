@@ -1,8 +1,9 @@
 package kube
 
-// NOTE: an object says itself of which version it is, and to read that first would be a pass of its own.
-// So an object is decoded by the version that is expected, and again if it turns out to be of another one. The
-// server's code decodes what was refused, all of it, as the text depends on which step fails first.
+// NOTE: an object names its own version, and reading that first would take a pass of its own. So an
+// object is decoded by the version that is expected, and again if it turns out to be of another
+// one. If a document is refused, the server's code decodes all of it, because the text of the error
+// depends on which step fails first.
 
 import (
 	"errors"
@@ -19,7 +20,7 @@ import (
 // A reading says how a document is decoded.
 type reading struct {
 	yaml, strict, stored bool
-	item                 bool // of a list: what is found has no place of its own
+	item                 bool // of a list: its findings have no positions
 }
 
 func (v *version) pool(how reading) *decoder.Pool {
@@ -70,13 +71,13 @@ func strictErrors(d *decoder.Decoder) []error {
 	return list
 }
 
-// omitted is the last entry of a list: how many findings are not in it.
+// omitted is the last entry of a list. It counts the findings that are not in it.
 type omitted int
 
 func (n omitted) Error() string { return fmt.Sprintf("and %d more", int(n)) }
 
-// decode decodes an object of the resource, or of another kind: of that only metadata is
-// pruned. The type is that of the object, also where there is an error and it could be read.
+// decode decodes an object. Of an object of another kind than the resource's only metadata is
+// pruned. gvk is the type of the object, also if there is an error and the type could be read.
 func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, nil, err
@@ -88,7 +89,7 @@ func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind,
 	return object, gvk, strict, err
 }
 
-// decodeFast is decode with texts of ours. It tries the version that is expected first.
+// decodeFast is decode with our texts. It tries the version that is expected first.
 func (r *Resource) decodeFast(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	guess := r.guess(expected)
 	object, strict, err = guess.decode(data, how)
@@ -108,31 +109,32 @@ func (r *Resource) decodeFast(data []byte, expected *runtimeschema.GroupVersionK
 	return object, gvk, strict, nil
 }
 
-// decodeRefused decodes what a version has refused: by the right one if it was another, and
-// else it returns the server's error.
+// decodeRefused decodes a document that a version has refused: by the right version if that is
+// another one. Otherwise it returns the server's error.
 func (r *Resource) decodeRefused(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if isLimit(refusal) {
 		return nil, nil, nil, refusal
 	}
-	if panicked := guard(func() { object, gvk, strict, err = r.explain(data, tried, expected, how, refusal) }); panicked {
+	decode := func() { object, gvk, strict, err = r.decodeAsServer(data, tried, expected, how, refusal) }
+	if panicked := guard(decode); panicked {
 		return nil, nil, nil, refusal
 	}
 	return object, gvk, strict, err
 }
 
-// guard calls f and reports whether it panics. The server's reader of YAML has defects, and must
-// not stop a program because of a document that was refused.
+// guard calls f and reports whether it panics. The server's reader of YAML has defects, which must
+// not end a program because of a document that was refused.
 func guard(f func()) (panicked bool) {
 	defer func() { panicked = recover() != nil }()
 	f()
 	return false
 }
 
-// explain is decodeRefused, with the server's code.
-func (r *Resource) explain(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+// decodeAsServer does the work of decodeRefused with the server's code.
+func (r *Resource) decodeAsServer(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	u, gvk, err := parseAsServer(data, expected, how)
 	if err != nil {
-		return nil, gvk, nil, explained(err, refusal)
+		return nil, gvk, nil, newError(err, refusal)
 	}
 	actual := r.version(*typeOf(u.Object))
 	if how.stored && actual == r.foreign {
@@ -146,18 +148,18 @@ func (r *Resource) explain(data []byte, tried *version, expected *runtimeschema.
 		refusal = err
 	}
 	_, err = r.coerce(u, how.stored, false)
-	if err == nil && how.stored { // the server does it again, behind defaults
+	if err == nil && how.stored { // the server does it again after inserting defaults
 		r.Default(u)
 		_, err = r.coerce(u, false, false)
 	}
 	if err != nil {
-		return nil, gvk, nil, explained(err, refusal)
+		return nil, gvk, nil, newError(err, refusal)
 	}
 	return nil, gvk, nil, refusal
 }
 
-// decodeForeign decodes a stored object of another kind, of which the server does not repair
-// the generation.
+// decodeForeign decodes a stored object of another kind. The server does not repair the generation
+// of such objects.
 func (r *Resource) decodeForeign(data []byte) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	u, gvk, err := parseAsServer(data, nil, reading{stored: true})
 	if err == nil {
@@ -166,8 +168,8 @@ func (r *Resource) decodeForeign(data []byte) (map[string]any, *runtimeschema.Gr
 	return u.Object, gvk, nil, err
 }
 
-// typeOf returns the type of an object that was decoded: of its kind and apiVersion, both
-// are strings or absent.
+// typeOf returns the type of an object that was decoded. Its kind and apiVersion are strings or
+// absent.
 func typeOf(object map[string]any) *runtimeschema.GroupVersionKind {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
@@ -175,8 +177,8 @@ func typeOf(object map[string]any) *runtimeschema.GroupVersionKind {
 	return &gvk
 }
 
-// isLimit reports whether a document is refused for a limit that the server does not have,
-// as it has one for the depth.
+// isLimit reports whether a document is refused for a limit that the server does not have. The
+// server limits the depth as well.
 func isLimit(err error) bool {
 	var limit *ferrors.LimitError
 	return errors.As(err, &limit) && limit.Limit != ferrors.LimitDepth
@@ -205,10 +207,11 @@ func (e *Error) As(target any) bool { return e.server != nil && errors.As(e.serv
 // Is looks for a target in the server's error: see errors.Is.
 func (e *Error) Is(target error) bool { return e.server != nil && errors.Is(e.server, target) }
 
-// explained returns the server's error for a document together with ours. What others
-// tell by its type stays as it is.
-func explained(server, ours error) error {
-	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) || runtime.IsNotRegisteredError(server) {
+// newError returns the server's error for a document together with ours. Errors of the server that
+// callers distinguish by their types stay as they are.
+func newError(server, ours error) error {
+	isMissing := runtime.IsMissingKind(server) || runtime.IsMissingVersion(server)
+	if isMissing || runtime.IsNotRegisteredError(server) {
 		return server
 	}
 	return &Error{Text: server.Error(), Err: ours, server: server}

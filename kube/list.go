@@ -13,12 +13,13 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// NOTE: the API server never decodes a list that somebody sends; the serializer of k8s.io/apimachinery,
-// which does it for clients, knows no schema. Items of the resources are decoded here as if
-// each were sent by itself: out of the JSON that the item is after parsing, as a list is parsed as a
-// whole before it is known what its items are.
+// NOTE: the API server never decodes a list that somebody sends. The serializer of
+// k8s.io/apimachinery decodes lists for clients, and knows no schemas. Here items of the resources
+// are decoded as if each had been sent by itself, from the JSON of the parsed item: a list is
+// parsed as a whole before it is known what its items are.
 
-// decodeList decodes into what is no single object: a list, whose items are pruned, or raw data.
+// decodeList decodes documents that are not single objects: lists, whose items are pruned, and raw
+// data.
 func (s *Serializer) decodeList(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	obj, gvk, err := s.decodeByDelegate(data, defaults, into, nil)
 	list, ok := obj.(*unstructured.UnstructuredList)
@@ -60,14 +61,14 @@ func (s *Serializer) pruneItems(list map[string]any, gvk *runtimeschema.GroupVer
 	return p.list(), nil
 }
 
-// An itemPruner gathers what is found in the items of one list.
+// An itemPruner collects the findings in the items of one list.
 type itemPruner struct {
 	found   []error
 	own     int // of these, in items
 	omitted omitted
 }
 
-// add adds what was found in an item. Of all items together no more is kept than of one object.
+// add adds the findings in an item. All items together keep no more than one object would.
 func (p *itemPruner) add(i int, strict []error, most int) {
 	for _, err := range strict {
 		f, ok := err.(*ferrors.Finding)
@@ -78,7 +79,8 @@ func (p *itemPruner) add(i int, strict []error, most int) {
 			p.omitted++
 		default:
 			found := f.WithPrefix(ferrors.Path{}.Child("items").Element(i))
-			found.Position, found.First = ferrors.Position{}, ferrors.Position{} // in a text that nobody has
+			// in a text that nobody has
+			found.Position, found.First = ferrors.Position{}, ferrors.Position{}
 			p.found = append(p.found, &found)
 			p.own++
 		}
@@ -99,8 +101,9 @@ func (p *itemPruner) strictError(strict bool) error {
 	return nil
 }
 
-// pruneItem returns an item of a list as it is decoded by itself, if it is of a resource. One without a type
-// is of that of the list, as in unstructured.UnstructuredList, and gets none.
+// pruneItem returns an item of a list as it is decoded by itself, if it is of a resource. An item
+// without a type is of the type of the list, as in unstructured.UnstructuredList, and is given
+// none.
 func (s *Serializer) pruneItem(p *itemPruner, i int, object map[string]any, list runtimeschema.GroupVersionKind) (map[string]any, error) {
 	item := unstructured.Unstructured{Object: object}
 	gvk := item.GroupVersionKind()
@@ -131,7 +134,7 @@ func (s *Serializer) pruneItem(p *itemPruner, i int, object map[string]any, list
 	return pruned, nil
 }
 
-// mostFindings is how many findings of one document are kept.
+// mostFindings returns how many findings of one document are kept.
 func (r *Resource) mostFindings() int {
 	if r.limits.Findings > 0 {
 		return r.limits.Findings

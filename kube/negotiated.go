@@ -37,7 +37,8 @@ func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime
 		yaml := info.MediaType == runtime.ContentTypeYAML
 		if yaml || info.MediaType == runtime.ContentTypeJSON {
 			if info.StrictSerializer == nil {
-				info.StrictSerializer = json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, json.SerializerOptions{Yaml: yaml, Strict: true})
+				strict := json.SerializerOptions{Yaml: yaml, Strict: true}
+				info.StrictSerializer = json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, strict)
 			}
 			info.Serializer = &Serializer{info.Serializer, yaml, false, typer, creater, resources}
 			info.StrictSerializer = &Serializer{info.StrictSerializer, yaml, true, typer, creater, resources}
@@ -71,7 +72,7 @@ func (n *NegotiatedSerializer) DecoderToVersion(decoder runtime.Decoder, gv runt
 	return n.inner.DecoderToVersion(decoder, gv)
 }
 
-// A versioned decodes objects and converts those that are typed.
+// A versioned decodes objects and converts typed ones.
 type versioned struct {
 	inner      runtime.NegotiatedSerializer
 	serializer *Serializer
@@ -87,7 +88,7 @@ func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind
 	if obj == nil || err != nil && !isStrict {
 		return nil, gvk, err
 	}
-	// Decoders of inner keep strict errors only of the serializers that they know.
+	// Decoders of inner keep strict errors only of serializers that they know.
 	obj, gvk, err = v.inner.DecoderToVersion(decoded{obj, gvk}, v.gv).Decode(data, defaults, into)
 	if isStrict {
 		err = joinStrict(strict.Errors(), err)
@@ -95,8 +96,8 @@ func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind
 	return obj, gvk, err
 }
 
-// joinStrict returns the strict decoding error that has what was found before err, or err where
-// that is another one.
+// joinStrict returns a strict decoding error that has found, and the entries of err if that is one,
+// too. If err is another error, joinStrict returns err.
 func joinStrict(found []error, err error) error {
 	more, isStrict := runtime.AsStrictDecodingError(err)
 	switch {
@@ -108,7 +109,7 @@ func joinStrict(found []error, err error) error {
 	return runtime.NewStrictDecodingError(found)
 }
 
-// A decoded is a decoder that has decoded already.
+// A decoded is a decoder that returns an object which was decoded before.
 type decoded struct {
 	obj runtime.Object
 	gvk *runtimeschema.GroupVersionKind

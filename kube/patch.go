@@ -1,7 +1,7 @@
 package kube
 
-// This file applies patches as the API server's handler does, and decodes what comes of
-// them (KEP-2885, Patch).
+// This file applies patches as the API server's handler does, and decodes the results (KEP-2885,
+// Patch).
 
 import (
 	stdjson "encoding/json"
@@ -70,7 +70,8 @@ func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.Pat
 		text, found, err = applyMergePatch(text, patch, v)
 	default:
 		err = apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", runtimeschema.GroupResource{}, "",
-			fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s", types.JSONPatchType, types.MergePatchType), 0, false)
+			fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s",
+				types.JSONPatchType, types.MergePatchType), 0, false)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -90,7 +91,7 @@ func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.Pat
 	return &unstructured.Unstructured{Object: object}, found, nil
 }
 
-// invalidPatch is the server's error for a patch whose result it does not take.
+// invalidPatch returns the server's error for a patch whose result is refused.
 func invalidPatch(result []byte, err error) error {
 	return apierrors.NewInvalid(runtimeschema.GroupKind{}, "", field.ErrorList{
 		field.Invalid(field.NewPath("patch"), string(result), err.Error()),
@@ -127,7 +128,8 @@ func applyJSONPatch(text, patch []byte, v decoder.FieldValidation) (result []byt
 			fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", MaxJSONPatchOperations, n))
 	}
 	if result, err = apply(operations, text); err != nil {
-		status := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", runtimeschema.GroupResource{}, "", err.Error(), 0, false)
+		status := apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "",
+			runtimeschema.GroupResource{}, "", err.Error(), 0, false)
 		return nil, nil, &unappliedError{status, err}
 	}
 	return result, found, nil
@@ -135,7 +137,7 @@ func applyJSONPatch(text, patch []byte, v decoder.FieldValidation) (result []byt
 
 var errBadValue = errors.New("an operation has no value, or one that the library for patches cannot use")
 
-// apply applies a JSON patch. The library panics where a value is missing or, in a test, where
+// apply applies a JSON patch. The library panics if a value is missing or, in a test operation, if
 // a list has a null.
 func apply(operations jsonpatch.Patch, text []byte) (result []byte, err error) {
 	if panicked := guard(func() { result, err = operations.Apply(text) }); panicked {
@@ -144,8 +146,8 @@ func apply(operations jsonpatch.Patch, text []byte) (result []byte, err error) {
 	return result, err
 }
 
-// An unappliedError is the server's for a JSON patch that cannot be applied, which does not
-// say why, and the cause.
+// An unappliedError is the server's error for a JSON patch that cannot be applied, which gives no
+// reason, together with the cause.
 type unappliedError struct {
 	*apierrors.StatusError
 	cause error

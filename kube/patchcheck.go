@@ -1,6 +1,6 @@
 package kube
 
-// This file looks at patches themselves, without an object.
+// This file checks patches themselves, without an object.
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// pools of decoders for the patches themselves.
+// Pools of decoders for the patches themselves.
 var (
 	jsonPatches = sync.OnceValue(func() *decoder.Pool {
 		return patchPool(`{"type": "array", "items": {"type": "object", "properties": {
@@ -27,7 +27,7 @@ var (
 	})
 )
 
-// patchPool returns decoders that check types, for a schema that is right.
+// patchPool returns decoders for a schema, which must be valid. They check types.
 func patchPool(text string) *decoder.Pool {
 	s, err := schema.Parse([]byte(text))
 	if err != nil {
@@ -40,7 +40,8 @@ func patchPool(text string) *decoder.Pool {
 	return decoder.NewPool(p, decoder.ServerRequests, decoder.NumbersAsSent(true))
 }
 
-// An operation is one of a JSON patch. The server's type has the other name.
+// An operation is one operation of a JSON patch. The server's type has another name: see
+// checkPatch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -64,8 +65,9 @@ func CheckJSONPatch(patch []byte) ([]error, error) {
 	return found, err
 }
 
-// checkPatch decodes a patch for what is found in it, in the order of the document. The server
-// decodes it to a value like v, which finds its words for what is no patch.
+// checkPatch decodes a patch and returns the findings in it, in the order of the document. The
+// server decodes it to a value like v, and so its text for a patch of a wrong shape comes from
+// that.
 func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err error) {
 	d := pool.Get()
 	defer pool.Put(d)
@@ -74,7 +76,8 @@ func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err err
 		if server == nil || isLimit(err) {
 			return nil, err
 		}
-		text := strings.NewReplacer("kube.operation", "handlers.jsonPatchOp", "operation.", "jsonPatchOp.").Replace(server.Error())
+		names := strings.NewReplacer("kube.operation", "handlers.jsonPatchOp", "operation.", "jsonPatchOp.")
+		text := names.Replace(server.Error())
 		return nil, &Error{Text: text, Err: err, server: server}
 	}
 	list := withoutUnknown(d.Findings())
@@ -88,8 +91,8 @@ func checkPatch(pool *decoder.Pool, patch []byte, v any) (found []error, err err
 	return found, nil
 }
 
-// withoutUnknown returns the findings but for duplicates of, or within, what is unknown: the server does
-// not look there.
+// withoutUnknown returns the findings except duplicates of unknown fields, or within these, where
+// the server does not look.
 func withoutUnknown(list ferrors.List) ferrors.List {
 	kept := make(ferrors.List, 0, len(list))
 	for _, f := range list {
@@ -147,7 +150,7 @@ func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.Fiel
 	return out, list, err
 }
 
-// mergePatchPool returns what makes decoders for merge patches; few programs need them.
+// mergePatchPool returns a function that makes decoders for merge patches, which few programs need.
 func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, error) {
 	return sync.OnceValues(func() (*decoder.Pool, error) {
 		p, err := schema.Compile(s.MergePatch(), schema.PreserveUnknownFields(r.preserve))
@@ -158,8 +161,8 @@ func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, e
 	})
 }
 
-// withoutRemovals returns the findings but for unknown fields that are null: to remove what is
-// not there is no mistake.
+// withoutRemovals returns the findings except unknown fields that are null: removing an absent
+// field is no mistake.
 func withoutRemovals(list ferrors.List, patch []byte) ferrors.List {
 	kept := make(ferrors.List, 0, len(list))
 	for _, f := range list {
@@ -170,8 +173,8 @@ func withoutRemovals(list ferrors.List, patch []byte) ferrors.List {
 	return kept
 }
 
-// isNullMember reports whether JSON text that starts with the name of a member has a null
-// for its value.
+// isNullMember reports whether the value of a member is null, in JSON text that starts with its
+// name.
 func isNullMember(text []byte) bool {
 	i := 1
 	for ; text[i] != '"'; i++ {

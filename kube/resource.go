@@ -20,13 +20,13 @@ import (
 type Resource struct {
 	options
 	groupKind runtimeschema.GroupKind
-	// embeddedRoot says that the schema of a version has an embedded resource for its root.
+	// embeddedRoot says that the root of some version's schema is an embedded resource.
 	embeddedRoot bool
 	versions     map[string]*version
-	// first is the version that is tried first where nothing says which it is.
+	// first is the version that is tried first if nothing says which it is.
 	first *version
-	// unversioned decodes objects of versions that there are none of, and foreign
-	// those of other kinds.
+	// unversioned decodes objects of versions that do not exist, and foreign objects of other
+	// kinds.
 	unversioned, foreign *version
 }
 
@@ -36,7 +36,7 @@ type Resource struct {
 // last one counts.
 type Option interface{ apply(*options) }
 
-// options are what all options together say.
+// options are the combined effect of all options.
 type options struct {
 	preserve    bool
 	serverTexts bool // strict errors have the server's texts
@@ -129,14 +129,18 @@ func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Res
 		}
 		versions[v.Name] = s
 	}
-	groupKind := runtimeschema.GroupKind{Group: crd.Spec.Group, Kind: cmp.Or(crd.Status.AcceptedNames.Kind, crd.Spec.Names.Kind)}
-	return NewResource(groupKind, versions, append([]Option{PreserveUnknownFields(crd.Spec.PreserveUnknownFields)}, opts...)...)
+	groupKind := runtimeschema.GroupKind{
+		Group: crd.Spec.Group,
+		Kind:  cmp.Or(crd.Status.AcceptedNames.Kind, crd.Spec.Names.Kind),
+	}
+	preserve := PreserveUnknownFields(crd.Spec.PreserveUnknownFields)
+	return NewResource(groupKind, versions, append([]Option{preserve}, opts...)...)
 }
 
 // GroupKind returns the group and kind of the resource.
 func (r *Resource) GroupKind() runtimeschema.GroupKind { return r.groupKind }
 
-// version returns the version that is meant by the type of an object.
+// version returns the version that decodes objects of a type.
 func (r *Resource) version(gvk runtimeschema.GroupVersionKind) *version {
 	if gvk.GroupKind() != r.groupKind {
 		return r.foreign
@@ -147,7 +151,7 @@ func (r *Resource) version(gvk runtimeschema.GroupVersionKind) *version {
 	return r.unversioned
 }
 
-// errNotMade is for a zero Resource or a nil one, which has no schema to prune by.
+// errNotMade is for a zero or nil Resource, which has no schema to prune by.
 var errNotMade = errors.New("kube: the resource was not made by NewResource or ForCRD")
 
 // check returns an error for a resource that was not made.
@@ -178,8 +182,8 @@ type version struct {
 	name string
 	// structural is the schema for the API server's own packages, which work on maps.
 	structural *structuralschema.Structural
-	// The decoders for requests, strict or not, for what is stored, and for typed objects,
-	// of which a kind may be missing.
+	// The decoders for requests, strict or not, for stored objects, and for typed objects, which
+	// may lack a kind.
 	strict, lenient, stored, strictTyped, lenientTyped *decoder.Pool
 	mergePatches                                       func() (*decoder.Pool, error)
 }
@@ -190,7 +194,8 @@ func (r *Resource) newVersion(name string, structural *structuralschema.Structur
 		return nil, err
 	}
 	pool := func(opts ...decoder.Option) *decoder.Pool {
-		return decoder.NewPool(program, append([]decoder.Option{r.limits, decoder.NumbersAsSent(true)}, opts...)...)
+		common := []decoder.Option{r.limits, decoder.NumbersAsSent(true)}
+		return decoder.NewPool(program, append(common, opts...)...)
 	}
 	warn, ignore := decoder.Warn, decoder.Ignore
 	return &version{

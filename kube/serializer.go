@@ -60,10 +60,11 @@ func NewSerializer(creater runtime.ObjectCreater, typer runtime.ObjectTyper, opt
 var (
 	errNoResource = errors.New("kube: a serializer needs at least one resource")
 	errPanicked   = errors.New("kube: the serializer of k8s.io/apimachinery panics for this document")
-	errOneOfTwo   = errors.New("kube: creater and typer are both nil, for unstructured objects, or none of them is")
+	errOneOfTwo   = errors.New("kube: give both creater and typer, or neither for unstructured objects only")
 )
 
-// checkArguments returns what makes objects, and an error for what would fail with the first document.
+// checkArguments returns the makers of objects, and an error for arguments that would fail with the
+// first document.
 func checkArguments(creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources []*Resource) (runtime.ObjectCreater, runtime.ObjectTyper, error) {
 	if len(resources) == 0 {
 		return nil, nil, errNoResource
@@ -178,9 +179,9 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	}
 	obj, err := runtime.UseOrCreateObject(s.typer, s.creater, *gvk, into)
 	if err != nil {
-		return s.decodeByDelegate(data, defaults, into, nil) // which has the same error
+		return s.decodeByDelegate(data, defaults, into, nil) // which returns the same error
 	}
-	if u, ok := obj.(*unstructured.Unstructured); ok { // as into is nothing, or of another type
+	if u, ok := obj.(*unstructured.Unstructured); ok { // into is nil, or of another type
 		return s.decodeCreated(data, gvk, u)
 	}
 	r := s.resourceFor(gvk.GroupKind())
@@ -189,7 +190,7 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	}
 	strict, err := r.versions[gvk.Version].decodeTyped(data, obj, reading{yaml: s.yaml, strict: s.strict})
 	if err != nil {
-		return nil, gvk, s.explain(data, defaults, into, err)
+		return nil, gvk, s.serverError(data, defaults, into, err)
 	}
 	if len(strict) > 0 {
 		return obj, gvk, runtime.NewStrictDecodingError(strict)
@@ -197,8 +198,8 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 	return obj, gvk, nil
 }
 
-// decodeCreated decodes into an unstructured object that the creater has made. The type that is returned is
-// the completed one, as by the serializer of k8s.io/apimachinery.
+// decodeCreated decodes into an unstructured object that the creater has made. It returns the
+// completed type, as the serializer of k8s.io/apimachinery does.
 func (s *Serializer) decodeCreated(data []byte, gvk *runtimeschema.GroupVersionKind, u *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	completed := *gvk
 	obj, read, err := s.decodeUnstructured(data, gvk, u)
@@ -208,8 +209,8 @@ func (s *Serializer) decodeCreated(data []byte, gvk *runtimeschema.GroupVersionK
 	return obj, &completed, err
 }
 
-// decodeByDelegate decodes what is not known to be an object of a resource, as refusal says, if
-// that is known.
+// decodeByDelegate decodes a document that is not known to be an object of a resource. refusal says
+// why, or is nil.
 func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
 	panicked := guard(func() { obj, gvk, err = s.delegate.Decode(data, defaults, into) })
 	if !panicked && (err == nil || runtime.IsStrictDecodingError(err)) {
@@ -222,15 +223,16 @@ func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.Group
 	}
 	switch {
 	case !panicked:
-		return nil, gvk, explained(err, refusal)
+		return nil, gvk, newError(err, refusal)
 	case refusal == nil:
 		refusal = errPanicked
 	}
 	return nil, nil, refusal
 }
 
-// explain returns the server's error for a document that is refused, if it has one.
-func (s *Serializer) explain(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) error {
+// serverError returns the server's error for a document that is refused, or refusal if the server
+// has none.
+func (s *Serializer) serverError(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) error {
 	if isLimit(refusal) {
 		return refusal
 	}
@@ -239,11 +241,11 @@ func (s *Serializer) explain(data []byte, defaults *runtimeschema.GroupVersionKi
 	if panicked || err == nil || runtime.IsStrictDecodingError(err) {
 		return refusal
 	}
-	return explained(err, refusal)
+	return newError(err, refusal)
 }
 
-// typeOf returns the type of a document for a typed object: what is missing in it comes from
-// defaults and into.
+// typeOf returns the type of a document for a typed object. Missing parts come from defaults and
+// into.
 func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (*runtimeschema.GroupVersionKind, error) {
 	gvk, err := s.peek(data)
 	if err != nil {
@@ -260,8 +262,8 @@ func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKin
 	return gvk, nil
 }
 
-// peek reads kind and apiVersion: those of a resource as they are written, others as the API
-// server reads them, without regard to case. They may turn out to be those of a resource then.
+// peek reads kind and apiVersion: those of a resource as they are written, and others as the API
+// server reads them, without regard to case. The type may then turn out to be that of a resource.
 func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err error) {
 	js := data
 	if s.yaml {
@@ -277,19 +279,19 @@ func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err
 			return &gvk, nil
 		}
 	}
-	if s.yaml { // of two spellings of a name the last one counts, in the order of the server's map
+	if s.yaml { // of two spellings of a name the last one wins, in the order of the server's map
 		if panicked := guard(func() { js, err = yaml.YAMLToJSON(data) }); panicked || err != nil {
 			return nil, cmp.Or(err, errPanicked)
 		}
 	}
 	gvk, err = json.DefaultMetaFactory.Interpret(js)
 	if err != nil && refusal != nil {
-		err = refusal // which knows where
+		err = refusal // ours has the position
 	}
 	return gvk, err
 }
 
-// complete adds what is missing in a type, as gvkWithDefaults of the JSON serializer.
+// complete adds the missing parts of a type: gvkWithDefaults of the JSON serializer.
 func complete(gvk, defaults *runtimeschema.GroupVersionKind) {
 	if defaults == nil {
 		return
@@ -307,11 +309,11 @@ func complete(gvk, defaults *runtimeschema.GroupVersionKind) {
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxBuffer is how large a buffer may be that is kept.
+// maxBuffer is the capacity up to which a buffer is kept.
 const maxBuffer = 1 << 20
 
-// decodeTyped decodes a document by the schema of the version, and then into a Go type as the
-// API server does it.
+// decodeTyped decodes a document by the schema of the version, and then into a Go type as the API
+// server does.
 func (v *version) decodeTyped(data []byte, obj runtime.Object, how reading) (strict []error, err error) {
 	pool := v.lenientTyped
 	if how.strict {

@@ -1,8 +1,8 @@
 package kube
 
-// This file does what the API server does after parsing to objects that are maps already,
-// with the server's own packages: there are no bytes to walk. It also finds the server's
-// words for what is refused, by doing to the document what the server does.
+// This file does the API server's work after parsing, with the server's own packages, for objects
+// that are maps already. It also finds the server's texts for refused documents, by decoding them
+// as the server does.
 
 import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
@@ -17,16 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// parseAsServer parses a document as the API server does before it looks at a schema. The type
-// is completed by the one that is expected, where there is an error.
+// parseAsServer parses a document as the API server does before it looks at a schema. If there is
+// an error, the type is completed by the one that is expected.
 func parseAsServer(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
 	u := new(unstructured.Unstructured)
 	if how.stored {
 		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
 		return u, gvk, err
 	}
+	options := json.SerializerOptions{Yaml: how.yaml, Strict: how.strict}
 	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
-		unstructuredscheme.NewUnstructuredObjectTyper(), json.SerializerOptions{Yaml: how.yaml, Strict: how.strict})
+		unstructuredscheme.NewUnstructuredObjectTyper(), options)
 	_, gvk, err := s.Decode(data, expected, u)
 	if runtime.IsStrictDecodingError(err) {
 		err = nil
@@ -34,9 +35,9 @@ func parseAsServer(data []byte, expected *runtimeschema.GroupVersionKind, how re
 	return u, gvk, err
 }
 
-// coerce prunes an object, drops nulls, and makes its metadata what it is after a round trip
-// through ObjectMeta: unstructuredSchemaCoercer.apply of the API server. It returns the paths
-// of unknown fields, if it is to track them.
+// coerce prunes an object, drops nulls, and gives its metadata the form after a round trip through
+// ObjectMeta: unstructuredSchemaCoercer.apply of the API server. If track is set, it returns the
+// paths of unknown fields.
 func (r *Resource) coerce(u *unstructured.Unstructured, stored, track bool) (unknown []string, err error) {
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {

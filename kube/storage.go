@@ -84,7 +84,8 @@ func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, 
 // convert converts an object to a version.
 func (d *StorageDecoder) convert(object map[string]any, gvk *runtimeschema.GroupVersionKind, target runtimeschema.GroupVersion) (map[string]any, error) {
 	if d.converter == nil {
-		return nil, fmt.Errorf("kube: an object of kind %q is stored in %q, and there is no converter to %q: give one to StorageDecoder", gvk.Kind, gvk.GroupVersion(), target)
+		return nil, fmt.Errorf("kube: an object of kind %q is stored in %q, and there is no converter to %q: "+
+			"give one to StorageDecoder", gvk.Kind, gvk.GroupVersion(), target)
 	}
 	out, err := d.converter.ConvertToVersion(&unstructured.Unstructured{Object: object}, target)
 	if err != nil {

@@ -1,8 +1,8 @@
 package kube
 
-// This file checks strategic merge patches. Custom resources have none: the API server takes
-// them for types that are compiled into it. Whoever has schemas for such types can hold
-// patches against these, without the types.
+// This file checks strategic merge patches. Custom resources have none: the API server accepts them
+// for types that are compiled into it. Programs that have schemas for such types can check patches
+// by the schemas, without the types.
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// The directives of strategic merge patches. Those that end with a slash have the name of a
-// list behind it.
+// The directives of strategic merge patches. The name of a list follows those that end with a
+// slash.
 const (
 	patchDirective    = "$patch"
 	retainDirective   = "$retainKeys"
@@ -70,7 +70,7 @@ func (c *StrategicPatchChecker) Check(patch []byte) (ferrors.List, error) {
 		return nil, err
 	}
 	list := withoutRemovals(d.Findings(), patch)
-	var whole map[string]any // the last of names that stand twice, pruned or not
+	var whole map[string]any // a repeated name has its last value, pruned or not
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(patch, &whole); err != nil {
 		return nil, err
 	}
@@ -99,7 +99,8 @@ var metadata = sync.OnceValue(func() *schema.Structural {
 		"finalizers": {"type": "array", "items": {"type": "string"}},
 		"managedFields": {"type": "array", "items": {"type": "object", "properties": {
 			"manager": {"type": "string"}, "operation": {"type": "string"}, "apiVersion": {"type": "string"}, "time": {"type": "string"},
-			"fieldsType": {"type": "string"}, "fieldsV1": {"x-kubernetes-preserve-unknown-fields": true}, "subresource": {"type": "string"}}}}}}`
+			"fieldsType": {"type": "string"}, "fieldsV1": {"x-kubernetes-preserve-unknown-fields": true},
+			"subresource": {"type": "string"}}}}}}`
 	s, err := schema.Parse([]byte(text))
 	if err != nil {
 		panic(err)
@@ -107,9 +108,9 @@ var metadata = sync.OnceValue(func() *schema.Structural {
 	return s
 })
 
-// addDirectives declares the directives wherever they may stand in a patch of a schema, and
-// what is implicit in resources, so that they may stand there, too. done are the schemas
-// that have them: one may hold itself.
+// addDirectives declares the directives wherever they may be in a patch for a schema, together with
+// the implicit fields of resources, which may be there as well. done are the schemas that have them
+// already: a schema may contain itself.
 func addDirectives(s *schema.Structural, done map[*schema.Structural]bool) {
 	if s == anything || done[s] {
 		return
@@ -146,8 +147,8 @@ func addDirectives(s *schema.Structural, done map[*schema.Structural]bool) {
 
 var anything = &schema.Structural{XPreserveUnknownFields: new(true), Nullable: true}
 
-// checkDirectives checks the directives in an object of a patch. Its depth is that of the JSON,
-// which is limited.
+// checkDirectives checks the directives in an object of a patch. It recurses as deep as the JSON
+// nests, which is limited.
 func checkDirectives(at ferrors.Path, object map[string]any) error {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if fault := checkDirective(name, object); fault != nil {
@@ -177,8 +178,8 @@ func checkWithin(at ferrors.Path, v any) error {
 	return nil
 }
 
-// checkDirective returns why the member of an object of a patch is no directive though its name
-// says so, in the server's words.
+// checkDirective checks a member of an object of a patch. If the member has the name of a directive
+// but is none, checkDirective returns an error in the server's words.
 func checkDirective(name string, object map[string]any) error {
 	v := object[name]
 	list, isList := v.([]any)
@@ -197,7 +198,7 @@ func checkDirective(name string, object map[string]any) error {
 	return nil
 }
 
-// checkRetained asserts that all fields of a patch are among those to be retained.
+// checkRetained returns an error if a field of a patch is not among those to be retained.
 func checkRetained(list []any, object map[string]any) error {
 	for name, v := range object {
 		if v != nil && !strings.HasPrefix(name, "$") && !slices.Contains(list, any(name)) {

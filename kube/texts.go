@@ -33,16 +33,17 @@ func ServerTexts(does bool) Option {
 	return optionFunc(func(o *options) { o.serverTexts = does })
 }
 
-// The bound for the paths of all members: for each byte of JSON, and besides.
+// The bound for the paths of all members: bytes for each byte of JSON, and bytes besides.
 const (
 	pathBytesPerByte = 64
 	pathBytes        = 1 << 20
 )
 
-// serverLimit is up to how many duplicates, and unknown fields of root metadata, the server lists.
+// serverLimit is how many duplicates, and how many unknown fields of root metadata, the server
+// lists.
 const serverLimit = 100
 
-// asServer returns what was found in a document as the server lists it.
+// asServer returns the findings in a document as the server lists them.
 func (r *Resource) asServer(data []byte, how reading, found []error) []error {
 	if len(found) == 0 || r.saysTheSame(found) {
 		return found
@@ -71,10 +72,11 @@ func (r *Resource) asServer(data []byte, how reading, found []error) []error {
 	return list
 }
 
-// serverList decodes a document with the server's packages, and returns what they find.
+// serverList decodes a document with the server's packages, and returns their findings.
 func (r *Resource) serverList(data []byte, how reading) ([]error, error) {
+	options := json.SerializerOptions{Yaml: how.yaml, Strict: true}
 	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
-		unstructuredscheme.NewUnstructuredObjectTyper(), json.SerializerOptions{Yaml: how.yaml, Strict: true})
+		unstructuredscheme.NewUnstructuredObjectTyper(), options)
 	u := new(unstructured.Unstructured)
 	_, _, err := s.Decode(data, nil, u)
 	var list []error
@@ -90,10 +92,10 @@ func (r *Resource) serverList(data []byte, how reading) ([]error, error) {
 	return list, err
 }
 
-// saysTheSame reports whether the server says the same for certain: fewer findings than it has limits for, whose
-// paths are plain and different.
+// saysTheSame reports whether the server certainly lists the same: there are fewer findings than
+// its limits, and their paths are plain and different.
 func (r *Resource) saysTheSame(found []error) bool {
-	if len(found) >= serverLimit || r.embeddedRoot { // of which it says some twice
+	if len(found) >= serverLimit || r.embeddedRoot { // the server lists some of its findings twice
 		return false
 	}
 	seen := make(map[string]bool, len(found))
@@ -107,7 +109,7 @@ func (r *Resource) saysTheSame(found []error) bool {
 	return true
 }
 
-// isPlain reports whether a path has nothing that is escaped or shortened.
+// isPlain reports whether no part of a path is escaped or shortened.
 func isPlain(path string) bool {
 	for i := range len(path) {
 		if c := path[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -117,8 +119,9 @@ func isPlain(path string) bool {
 	return !strings.Contains(path, "...")
 }
 
-// pathsWithin reports whether the paths of all members of a JSON document together have no more than most
-// bytes. What is unknown or stands twice is among these members, and its text is as long as its path.
+// pathsWithin reports whether the paths of all members of a JSON document together have at most
+// most bytes. Unknown and repeated fields are among these members, and their texts are as long as
+// their paths.
 func pathsWithin(js []byte, most int) bool {
 	const indexBytes = len("[1000000000]")
 	type container struct {

@@ -35,7 +35,8 @@ func NewDecoder(scheme *runtime.Scheme, strict bool, resources ...*kube.Resource
 	if scheme == nil {
 		return nil, errors.New("admission: the scheme is nil: give the one of the manager")
 	}
-	s, err := kube.NewSerializer(scheme, scheme, json.SerializerOptions{Strict: strict}, resources...)
+	options := json.SerializerOptions{Strict: strict}
+	s, err := kube.NewSerializer(scheme, scheme, options, resources...)
 	if err != nil {
 		return nil, err
 	}
