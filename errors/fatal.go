@@ -124,7 +124,8 @@ type LimitError struct {
 
 // Error returns the message with its position and path.
 func (e *LimitError) Error() string {
-	return e.Position.String() + ": " + e.Limit.String() + " exceeds the limit of " + strconv.FormatInt(e.Max, 10) + within(e.Path)
+	return e.Position.String() + ": " + e.Limit.String() + " exceeds the limit of " +
+		strconv.FormatInt(e.Max, 10) + within(e.Path)
 }
 
 // A DuplicateError is returned on a stream for a name that occurs twice in an

@@ -62,7 +62,8 @@ type Finding struct {
 	// "integer", "integer or string".
 	Want, Got string
 
-	// spelling is what messages say in place of Path, as it goes on behind other steps, or "".
+	// spelling replaces the text of Path in messages, unless it is empty. It has the form in which
+	// it follows other segments: a name comes with its dot.
 	spelling string
 }
 
@@ -157,6 +158,7 @@ func (l List) Count(k FindingKind) int {
 // by path, as the server spells it.
 func (l List) SortByPosition() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Position.Offset, b.Position.Offset), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(a.Position.Offset, b.Position.Offset),
+			cmp.Compare(a.Kind, b.Kind))
 	})
 }

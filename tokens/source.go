@@ -7,30 +7,32 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A source is what a jsontext.Decoder reads the result from. Of one that comes with an errors.StrictError it
-// holds the last byte back: who reads a value need not read on to the end, and would never see the
-// error. Without that byte the document is not complete.
+// A source is the reader of a jsontext.Decoder for the result. If the result ends in an
+// errors.StrictError, the source holds the last byte back. Otherwise whoever reads a value, and
+// does not read on to the end, would never see the error. Without that byte the document is not
+// complete.
 //
-// Which byte is the last one it knows by reading one more. That makes nobody wait: a decoder.Reader returns the last byte of a
-// result only when the document has ended, and from then on all that it returns is there.
+// The source reads one byte ahead to find the last one. Nobody waits for that: a decoder.Reader
+// returns the last byte of a result only after the document has ended, and from then on it has
+// everything that it returns.
 type source struct {
 	reader   *decoder.Reader
 	document document
-	next     [1]byte // was read ahead, or is the last one
+	next     [1]byte // read ahead, or the last one
 	state    state
-	err      error // of the reader, as soon as it is known
+	err      error // of the reader, once it is known
 }
 
 type state uint8
 
 const (
 	passing  state = iota
-	ahead          // next comes next
+	ahead          // next is the next byte
 	holding        // next is the last byte
-	released       // it may go
+	released       // next may be read
 )
 
-// of returns what the reader is to read the document r from.
+// of returns the reader that the document r is to be read from.
 func (s *source) of(r io.Reader) io.Reader {
 	if r == nil {
 		return nil
@@ -39,7 +41,8 @@ func (s *source) of(r io.Reader) io.Reader {
 	return &s.document
 }
 
-// Read is [decoder.Reader.Read], up to that byte. p is not empty, as a jsontext.Decoder asks for something.
+// Read is [decoder.Reader.Read], up to the last byte. p is not empty, because a jsontext.Decoder
+// asks for something.
 func (s *source) Read(p []byte) (n int, err error) {
 	switch {
 	case s.state == released:
@@ -67,7 +70,7 @@ func (s *source) Read(p []byte) (n int, err error) {
 	return 0, s.err
 }
 
-// lookAhead reads one byte, or why there is none.
+// lookAhead reads one byte, or the error that takes its place.
 func (s *source) lookAhead() {
 	var n int
 	if n, s.err = s.reader.Read(s.next[:]); n > 0 {
@@ -75,7 +78,8 @@ func (s *source) lookAhead() {
 	}
 }
 
-// release lets the last byte go, for who is going to see the error after it, and reports whether it was held.
+// release frees the last byte, for callers who will see the error after it. It reports whether the
+// byte was held.
 func (s *source) release() bool {
 	if s.state != holding {
 		return false
@@ -84,7 +88,7 @@ func (s *source) release() bool {
 	return true
 }
 
-// A document is an io.Reader that remembers whether it has ended.
+// A document is an io.Reader that records whether it has ended.
 type document struct {
 	io.Reader
 	ended bool

@@ -49,7 +49,7 @@ func NewReader(d *decoder.Decoder, r io.Reader) *Reader {
 	return t
 }
 
-// ofResult says that the result has been validated.
+// ofResult are the options for reading a result, which was validated before.
 var ofResult = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
 
 // Reset makes the reader read another document with the same decoder. The
@@ -111,7 +111,7 @@ func (t *Reader) SkipValue() error {
 	err := t.tokens.SkipValue()
 	switch {
 	case err == nil || !t.result.release():
-	case t.tokens.StackDepth() > depth: // all of it was skipped but for its end
+	case t.tokens.StackDepth() > depth: // only its end was not skipped
 		_, err = t.tokens.ReadToken()
 	default:
 		err = t.tokens.SkipValue()
@@ -145,7 +145,8 @@ func (t *Reader) StackIndex(depth int) (jsontext.Kind, int64) { return t.tokens.
 // jsontext.Decoder.StackPointer.
 func (t *Reader) StackPointer() jsontext.Pointer { return t.tokens.StackPointer() }
 
-// cause returns the reader's error for one that it has caused.
+// cause returns the error that has ended the reading in place of err, which wraps it, or err if the
+// reading has not ended.
 func (t *Reader) cause(err error) error {
 	if err != nil && t.Err() != nil {
 		return t.Err()
