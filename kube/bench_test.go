@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
-// managed is what a server adds to an object for who wrote what.
+// managed is metadata that a server adds to record who wrote which fields.
 const managed = `"managedFields":[{"manager":"kubectl-client-side-apply","operation":"Update","apiVersion":"garden.example.com/v1",` +
 	`"time":"2026-01-02T03:04:05Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:example.com/owner":{},"f:example.com/note":{}},` +
 	`"f:labels":{".":{},"f:app.kubernetes.io/name":{},"f:app.kubernetes.io/part-of":{}}},"f:spec":{".":{},"f:rows":{},"f:labels":{".":{},"f:a":{},"f:c":{}},"f:note":{},"f:plants":{}}}}],`
 
-// body returns an object of about 1.5 kB, which is of about 2 kB when it is stored.
+// body returns an object of about 1.5 kB, or of about 2 kB with managed, as it is stored.
 func body(n int, managed string) []byte {
 	plants := make([]string, 16)
 	for i := range plants {
@@ -27,7 +27,8 @@ func body(n int, managed string) []byte {
 		`"spec":{"rows":4,"labels":{"a":"b","c":"d"},"note":"%s","plants":[%s]}}`, managed, n, n, strings.Repeat("x", 100), strings.Repeat("y", 200), strings.Join(plants, ","))
 }
 
-// The server's way is that of its own packages, as this package calls them to explain errors.
+// decodeAsServer decodes with the server's own packages, as this package calls them for their
+// errors.
 func decodeAsServer(r *Resource, data []byte, how reading) (*unstructured.Unstructured, error) {
 	u, _, err := parseAsServer(data, nil, how)
 	if err != nil {

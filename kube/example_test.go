@@ -36,8 +36,8 @@ func backupPlans() *kube.Resource {
 	return r
 }
 
-// A serializer decodes what clients send; in a strict one, what was found comes with the
-// object, each finding with its place.
+// A serializer decodes objects that clients send. If it is strict, findings come with the object,
+// each with its position.
 func Example() {
 	s, err := kube.NewSerializer(nil, nil, json.SerializerOptions{Yaml: true, Strict: true}, backupPlans())
 	if err != nil {
@@ -68,7 +68,7 @@ spec:
 	// BackupPlan map[daily:7 monthly:12]
 }
 
-// Controllers and tests have objects that are not as a server would store them.
+// Controllers and tests have objects in a form other than the one that a server stores.
 func ExampleResource_Prune() {
 	r := backupPlans()
 	u := &unstructured.Unstructured{Object: map[string]any{
@@ -91,7 +91,7 @@ func ExampleResource_Prune() {
 	// [spec.suspended] [retention schedule suspend]
 }
 
-// A patch is applied as the API server applies it, and what is found comes with the result.
+// A patch is applied as the API server applies it, and findings come with the result.
 func ExampleResource_Patch() {
 	current := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "backup.example.com/v1", "kind": "BackupPlan",

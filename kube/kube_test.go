@@ -24,7 +24,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// trellises has two versions that say different things of the same names.
+// trellises has two versions that declare the same names differently.
 const trellises = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -252,7 +252,8 @@ func TestSerializer(t *testing.T) {
 	assert.True(t, s.IsStrict())
 	assert.False(t, newSerializer(t, json.SerializerOptions{Yaml: true}, r).IsStrict())
 
-	// Encoding, and what decides whether its results are shared, are those of the JSON serializer.
+	// Encoding, and the identifier by which its results are shared, are those of the JSON
+	// serializer.
 	for _, options := range []json.SerializerOptions{{}, {Strict: true}, {Yaml: true}, {Pretty: true}} {
 		theirs := json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, options)
 		ours := newSerializer(t, options, r)
@@ -343,8 +344,8 @@ func TestPreserveUnknownFields(t *testing.T) {
 	assert.Equal(t, object(t, `{apiVersion: garden.example.com/v1, kind: Trellis, metadata: {}, q: {r: null}}`), u.Object)
 }
 
-// TestConversion asserts that a schema comes to the same both ways, but for what is no schema
-// of the server's.
+// TestConversion asserts that both ways to convert a schema have the same result, except for parts
+// that are no schema of the server's.
 func TestConversion(t *testing.T) {
 	crd := parseCRD(t, trellises)
 	v := &crd.Spec.Versions[0]

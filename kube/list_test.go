@@ -15,8 +15,8 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// TestLists asserts that each item of a list is what it is when it is sent by itself, with the same findings,
-// whatever the list is decoded into.
+// TestLists asserts that each item of a list is decoded as if it were sent by itself, with the same
+// findings, whatever the list is decoded into.
 func TestLists(t *testing.T) {
 	r := trellis(t)
 	const head = `"apiVersion":"garden.example.com/v1","kind":"Trellis"`
@@ -28,7 +28,7 @@ func TestLists(t *testing.T) {
 		`{` + head + `,"\u001f":1,"":{}}`,
 		`{"apiVersion":"v1","kind":"Gate","spec":{"z":1.0}}`,
 	}
-	for _, yaml := range []bool{false, true} { // in which 2.0 is 2
+	for _, yaml := range []bool{false, true} { // in YAML 2.0 is 2
 		var objects, found []any
 		single := newSerializer(t, json.SerializerOptions{Strict: true, Yaml: yaml}, r)
 		for i, item := range items {

@@ -128,8 +128,8 @@ func TestPatchCopies(t *testing.T) {
 	assert.ErrorAs(t, err, &copied)
 }
 
-// TestPatchesLikeServer compares random patches with what the server's functions make of
-// them, in the order in which its handler calls them (patch.go of k8s.io/apiserver).
+// TestPatchesLikeServer compares random patches with the results of the server's functions, called
+// in the order of its handler (patch.go of k8s.io/apiserver).
 func TestPatchesLikeServer(t *testing.T) {
 	r := trellis(t)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -276,7 +276,7 @@ func TestCheckJSONPatch(t *testing.T) {
 	assert.ErrorAs(t, err, &mismatch)
 }
 
-// TestUnknownFieldValidation holds that what nobody has defined is refused.
+// TestUnknownFieldValidation holds that values other than the constants are refused.
 func TestUnknownFieldValidation(t *testing.T) {
 	r := trellis(t)
 	_, _, err := r.Patch(pear(t), types.MergePatchType, []byte("{}"), 9)
@@ -315,7 +315,7 @@ func TestDecodeMergePatch(t *testing.T) {
 	_, _, err = r.DecodeMergePatch("v1", []byte(`{"spec":`), decoder.Warn)
 	assert.Error(t, err)
 
-	// The pruned patch makes of a pruned object what the patch makes of it.
+	// The pruned patch changes a pruned object as the patch itself does.
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		patch := []byte(randomObject(random, 3))
@@ -325,13 +325,14 @@ func TestDecodeMergePatch(t *testing.T) {
 		}
 		out, list, err := r.DecodeMergePatch("v1", patch, decoder.Warn)
 		if err != nil {
-			continue // metadata of a wrong type that the rest of the patch mends
+			continue // metadata of a wrong type that the rest of the patch corrects
 		}
 		got, none, err := r.Patch(pear(t), types.MergePatchType, out, decoder.Warn)
 		require.NoError(t, err, "%s", patch)
 		assert.Equal(t, want, got, "%s", patch)
 		assert.Empty(t, none, "%s", patch)
-		if !strings.Contains(string(patch), "[") { // in arrays names may stand twice in the result, too, and nulls stay
+		// In arrays names may repeat in the result, too, and nulls stay.
+		if !strings.Contains(string(patch), "[") {
 			assert.Equal(t, len(warnings), len(list), "%s: %v %v", patch, warnings, list)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// TestRefusedAtConstruction has what would fail with the first document.
+// TestRefusedAtConstruction has arguments that would fail with the first document.
 func TestRefusedAtConstruction(t *testing.T) {
 	r, scheme, codecs := trellis(t), runtime.NewScheme(), serializer.NewCodecFactory(runtime.NewScheme())
 	var noScheme *runtime.Scheme
@@ -72,8 +72,8 @@ func TestKindOfCRD(t *testing.T) {
 	assert.Equal(t, runtimeschema.GroupKind{Group: "garden.example.com", Kind: "OldTrellis"}, r.GroupKind())
 }
 
-// TestVersionsWithoutSchema asserts that a version that has no schema is decoded alike, whether it is
-// in the map or not: the server's map does not have it.
+// TestVersionsWithoutSchema asserts that a version without a schema is decoded alike whether it is
+// in the map or not: it is not in the server's map.
 func TestVersionsWithoutSchema(t *testing.T) {
 	schemas := func(versions ...string) map[string]*structuralschema.Structural {
 		m := make(map[string]*structuralschema.Structural)
@@ -98,8 +98,8 @@ func TestVersionsWithoutSchema(t *testing.T) {
 	}
 }
 
-// TestPreservingCRD asserts that definitions that preserve unknown fields keep their defaults as they are, and
-// may have schemas that are not structural.
+// TestPreservingCRD asserts that definitions which preserve unknown fields keep their defaults
+// unchanged, and may have schemas that are not structural.
 func TestPreservingCRD(t *testing.T) {
 	crd := parseCRD(t, `
 apiVersion: apiextensions.k8s.io/v1

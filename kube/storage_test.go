@@ -30,7 +30,8 @@ func TestStorageDecoder(t *testing.T) {
 	obj, gvk, err = r.StorageDecoder("v2", renamer{}).Decode([]byte(stored), nil, nil)
 	require.NoError(t, err)
 	assert.Equal(t, trellisV1, *gvk, "the type that was stored")
-	// As on the server: what v1 does not have is gone before, and defaults of v2 are not inserted.
+	// As in the server, fields that v1 does not have are dropped before, and defaults of v2 are not
+	// inserted.
 	assert.Equal(t, object(t, `{apiVersion: garden.example.com/v2, kind: Trellis, metadata: {name: a, generation: 1}, spec: {rows: 7}}`), obj.(*unstructured.Unstructured).Object)
 	obj, _, err = r.StorageDecoder("v2", renamer{}).Decode([]byte(stored), nil, new(unstructured.Unstructured))
 	require.NoError(t, err)
@@ -48,7 +49,7 @@ func TestStorageDecoder(t *testing.T) {
 	_, _, err = r.StorageDecoder("v2", typer{}).Decode([]byte(stored), nil, nil)
 	assert.ErrorContains(t, err, "the converter returned a *runtime.Unknown")
 
-	// Beside other decoders.
+	// It works beside other decoders.
 	for _, doc := range []string{stored, " " + stored} {
 		obj, _, err = recognizer.NewDecoder(r.StorageDecoder("v1", nil)).Decode([]byte(doc), nil, nil)
 		require.NoError(t, err)
@@ -58,7 +59,7 @@ func TestStorageDecoder(t *testing.T) {
 	assert.True(t, runtime.IsMissingKind(err), "%v", err)
 }
 
-// TestStorageDecoderAsCodec compares it with the codec of the API server, put together as that of
+// TestStorageDecoderAsCodec compares it with the codec of the API server, assembled like that of
 // crdConversionRESTOptionsGetter.
 func TestStorageDecoderAsCodec(t *testing.T) {
 	r := trellis(t)
@@ -105,7 +106,7 @@ func (s staged) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, in
 	return obj, gvk, nil
 }
 
-// coercing is the converter within it.
+// coercing is the converter within the codec.
 type coercing struct {
 	renamer
 	r *Resource
@@ -155,7 +156,7 @@ func (r renamer) Convert(in, out, _ any) error {
 	return err
 }
 
-// A typer is a converter that makes no unstructured object.
+// A typer is a converter whose results are not unstructured.
 type typer struct{ runtime.ObjectConvertor }
 
 func (typer) ConvertToVersion(runtime.Object, runtime.GroupVersioner) (runtime.Object, error) {

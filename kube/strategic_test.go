@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// podSchema has a part of a Pod; documents keep to it.
+// podSchema has a part of a Pod. Documents have only fields of that part.
 const podSchema = `
 type: object
 properties:
@@ -50,8 +50,8 @@ func podChecker(t *testing.T) *StrategicPatchChecker {
 	return c
 }
 
-// TestStrategicPatches asserts that what is unknown in a patch is what the server finds to be unknown
-// in the result, for patches with all directives, and that these are no findings.
+// TestStrategicPatches asserts that the unknown fields of a patch are those that the server finds
+// in the result, for patches with all directives, and that directives are no findings.
 func TestStrategicPatches(t *testing.T) {
 	c := podChecker(t)
 	for _, patch := range []string{
@@ -83,7 +83,7 @@ func TestStrategicPatches(t *testing.T) {
 	require.Len(t, list, 1, "an order for a list that there is none of")
 }
 
-// strategicAsServer returns what is unknown in the result for a Pod.
+// strategicAsServer returns the unknown fields in the result for a Pod.
 func strategicAsServer(t *testing.T, patch string) []string {
 	var original, patchMap map[string]any
 	require.NoError(t, stdjson.Unmarshal([]byte(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","finalizers":["f"],"ownerReferences":[{"uid":"u"}]},
@@ -102,11 +102,12 @@ func strategicAsServer(t *testing.T, patch string) []string {
 	return list
 }
 
-// indices are those of the patch here, and of the result there.
+// indices differ: here they are those of the patch, and there those of the result.
 var indices = regexp.MustCompile(`\[\d+\]`)
 
 func TestStrategicDirectives(t *testing.T) {
-	const ignored = `{"metadata":{"$deleteFromPrimitiveList/finalizers":"f"}}` // by the server, silently
+	// the server ignores it silently
+	const ignored = `{"metadata":{"$deleteFromPrimitiveList/finalizers":"f"}}`
 	c := podChecker(t)
 	for _, c2 := range []struct{ patch, text string }{
 		{`{"spec":{"$patch":"merge"}}`, "unknown patch type: merge"},
@@ -139,7 +140,8 @@ func TestStrategicDirectives(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestStrategicPatchesOfCircles has a schema that holds itself, as there are in OpenAPI documents.
+// TestStrategicPatchesOfCircles has a schema that contains itself, as schemas of OpenAPI documents
+// may.
 func TestStrategicPatchesOfCircles(t *testing.T) {
 	s, err := schema.Parse([]byte(`{"type": "object", "properties": {"name": {"type": "string"}}}`))
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// oddNames are documents whose findings the server words in another way than we do, or limits otherwise.
+// oddNames returns documents whose findings the server words or limits differently.
 func oddNames() map[string]string {
 	const head = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"},`
 	many := func(n int, format string) string {
@@ -93,7 +93,7 @@ func TestServerTexts(t *testing.T) {
 	assert.Equal(t, []string{`unknown field "items[0][""]"`}, texts(t, err), "the server has no texts for items")
 }
 
-// TestServerTextsOfEmbeddedRoot has what the server says twice.
+// TestServerTextsOfEmbeddedRoot has findings that the server lists twice.
 func TestServerTextsOfEmbeddedRoot(t *testing.T) {
 	s, err := structuralOf(&parseCRD(t, strings.Replace(trellises, "type: object\n        properties:\n          spec:", "type: object\n        x-kubernetes-embedded-resource: true\n        properties:\n          spec:", 1)).Spec.Versions[0])
 	require.NoError(t, err)
@@ -105,8 +105,8 @@ func TestServerTextsOfEmbeddedRoot(t *testing.T) {
 	assert.Equal(t, []string{`unknown field "metadata.junk"`, `unknown field "metadata.junk"`}, texts(t, err))
 }
 
-// TestServerTextsAreBounded asserts that a document for whose texts the server needs a gigabyte does not
-// get them.
+// TestServerTextsAreBounded asserts that a document for whose texts the server needs a gigabyte
+// gets ours.
 func TestServerTextsAreBounded(t *testing.T) {
 	object := structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}}
 	m := object

@@ -18,7 +18,7 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// A Trellis is the Go type for v1, and also what the server works with.
+// A Trellis is the Go type for v1, and the type that the server uses.
 type Trellis struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -32,7 +32,7 @@ type TrellisSpec struct {
 	// Wires is not in the schema of v1.
 	Wires  int32   `json:"wires,omitempty"`
 	Plants []Plant `json:"plants,omitempty"`
-	// Grown is for Go's own defaults, which are not in any schema either.
+	// Grown is set by the defaults of the Go type, and is not in any schema either.
 	Grown bool `json:"-"`
 }
 
@@ -78,13 +78,13 @@ func TestDecodeTyped(t *testing.T) {
 			}
 		}
 
-		// What is missing comes from the defaults, as the handlers pass them.
+		// Missing fields come from the defaults, which handlers pass.
 		obj, gvk, err := s.Decode([]byte(`{"spec":{"rows":1}}`), &trellisV1, new(Trellis))
 		require.NoError(t, err)
 		assert.Equal(t, trellisV1, *gvk)
 		assert.Equal(t, TrellisSpec{Height: 1.5, Rows: 1}, obj.(*Trellis).Spec)
 
-		// Types that no resource is for are the delegate's.
+		// The delegate decodes types that have no resource.
 		options := new(metav1.DeleteOptions)
 		_, _, err = s.Decode([]byte(`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5,"x":1}`), nil, options)
 		assert.EqualError(t, err, `strict decoding error: unknown field "x"`)
@@ -92,8 +92,8 @@ func TestDecodeTyped(t *testing.T) {
 	}
 }
 
-// TestTypedByAnyCase asserts that no spelling of kind and apiVersion gets an object past its schema: the
-// server takes the type from any.
+// TestTypedByAnyCase asserts that no spelling of kind and apiVersion makes an object bypass its
+// schema: the server takes the type from any spelling.
 func TestTypedByAnyCase(t *testing.T) {
 	scheme := trellisScheme(t)
 	for _, yaml := range []bool{false, true} {
@@ -109,7 +109,8 @@ func TestTypedByAnyCase(t *testing.T) {
 				for _, into := range []runtime.Object{nil, new(Trellis)} {
 					obj, gvk, err := s.Decode([]byte(`{`+members+`,"spec":{"wires":3}}`), defaults, into)
 					if err != nil {
-						require.True(t, yaml, "%s: %v", members, err) // in which two spellings have no order
+						// in YAML two spellings have no order
+						require.True(t, yaml, "%s: %v", members, err)
 						continue
 					}
 					require.Equal(t, trellisV1, *gvk, members)
@@ -147,8 +148,8 @@ func TestTypedErrors(t *testing.T) {
 	}
 }
 
-// assertOneOfOurs asserts that an error is one of those that Decode documents: the server's where its type
-// tells something, or an Error in which both are found, the server's and ours.
+// assertOneOfOurs asserts that an error is one of those that Decode documents: the server's if
+// callers distinguish it by its type, or an Error in which errors.As finds the server's and ours.
 func assertOneOfOurs(t *testing.T, err, server error) {
 	t.Helper()
 	if runtime.IsMissingKind(server) || runtime.IsMissingVersion(server) || runtime.IsNotRegisteredError(server) {
@@ -166,7 +167,8 @@ func assertOneOfOurs(t *testing.T, err, server error) {
 	assert.True(t, errors.As(err, as.Interface()), "as %T", server)
 }
 
-// TestErrorsByType asserts that documents are refused with the same errors, whatever they are decoded into.
+// TestErrorsByType asserts that documents are refused with the same errors, whatever they are
+// decoded into.
 func TestErrorsByType(t *testing.T) {
 	scheme := trellisScheme(t)
 	for _, into := range []runtime.Object{nil, new(Trellis), new(unstructured.Unstructured), new(unstructured.UnstructuredList)} {
@@ -224,8 +226,8 @@ func TestNegotiatedSerializer(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// A forgetful serializer has decoders that drop strict errors of all but the serializer of
-// k8s.io/apimachinery, as those of the handler of custom resources.
+// A forgetful serializer has decoders that drop all strict errors except those of the serializer of
+// k8s.io/apimachinery, as the decoders of the handler of custom resources do.
 type forgetful struct{ runtime.NegotiatedSerializer }
 
 func (f forgetful) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
@@ -246,7 +248,7 @@ func (d dropping) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, 
 	return obj, gvk, err
 }
 
-// TestStrictErrorsOfTypedObjects asserts that no decoder around the serializer drops what it finds.
+// TestStrictErrorsOfTypedObjects asserts that no decoder around the serializer drops its findings.
 func TestStrictErrorsOfTypedObjects(t *testing.T) {
 	scheme := trellisScheme(t)
 	codecs := forgetful{serializer.NewCodecFactory(scheme)}
@@ -275,7 +277,7 @@ func TestStrictErrorsOfTypedObjects(t *testing.T) {
 	assert.Same(t, two, joinStrict([]error{one}, two))
 }
 
-// A broken serializer is what the server's reader of YAML is for a few documents.
+// A broken serializer panics, as the server's reader of YAML does for a few documents.
 type broken struct{ runtime.Serializer }
 
 func (broken) Decode([]byte, *runtimeschema.GroupVersionKind, runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {

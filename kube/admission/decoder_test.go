@@ -53,7 +53,7 @@ func TestDecoder(t *testing.T) {
 	assert.EqualError(t, err, `strict decoding error: unknown field "opne"`)
 	assert.Equal(t, want, u.Object)
 
-	// A type that no resource is for.
+	// This type has no resource.
 	crd := new(apiextensionsv1.CustomResourceDefinition)
 	require.NoError(t, strict.Decode(request(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","spec":{"group":"g"}}`), crd))
 	assert.Equal(t, "g", crd.Spec.Group)
