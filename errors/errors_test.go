@@ -43,7 +43,8 @@ func TestPath(t *testing.T) {
 	assert.NotEqual(t, root.Child("a.b"), root.Child("a").Child("b"))
 }
 
-// TestPathsAreOfThisModule holds that nobody else can make what PathOf and Spell take: not by a literal, a constant or a conversion.
+// TestPathsAreOfThisModule holds that nobody else can make the arguments of PathOf and Spell, by a
+// literal, a constant or a conversion.
 func TestPathsAreOfThisModule(t *testing.T) {
 	for _, argument := range []reflect.Type{reflect.TypeOf(PathOf).In(0), reflect.TypeOf(Spell).In(1)} {
 		assert.Contains(t, argument.PkgPath(), "/internal/")
@@ -60,7 +61,7 @@ func TestPathSegments(t *testing.T) {
 	}
 	assert.Equal(t, []Segment{{Name: "a", IsName: true}, {Index: 300}, {IsName: true}}, got)
 	for range (Path{}).Child("a").Child("b").Segments() {
-		break // stops when told
+		break // the iterator stops when it is told
 	}
 }
 
@@ -128,7 +129,7 @@ func TestLongPaths(t *testing.T) {
 	deep := PathOf(fieldpath.Encode(5000, name("n"))).String()
 	assert.Regexp(t, `^n(\.n)+\[\.\.\. \d+ more \.\.\.\](\.n)+$`, deep)
 
-	// What fits is kept whole, up to the last segment that does.
+	// Segments are kept whole up to the last one that fits.
 	exact := PathOf(fieldpath.Encode(100, name("nine-long"))).String()
 	assert.NotContains(t, exact, "more")
 	assert.Equal(t, 100, strings.Count(exact, "nine-long"))
@@ -167,7 +168,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestWithPrefix holds that a finding in a part of a document is one in the whole, however its path is spelled.
+// TestWithPrefix holds that a finding in a part of a document becomes one in the whole, however its
+// path is spelled.
 func TestWithPrefix(t *testing.T) {
 	items := Path{}.Child("items").Element(0)
 	at := Position{Line: 4, Column: 3}
@@ -257,7 +259,7 @@ func TestErrorsAs(t *testing.T) {
 	assert.Equal(t, "a.type", one.Field)
 }
 
-// TestErrorsIs holds that findings, and what wraps them, are found by what they are about.
+// TestErrorsIs holds that errors.Is finds findings, and errors that wrap them, by their kinds.
 func TestErrorsIs(t *testing.T) {
 	sentinels := []error{ErrUnknownField, ErrDuplicateField, ErrTypeMismatch, ErrDroppedNull}
 	for i, sentinel := range sentinels {

@@ -16,9 +16,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// steps reads the steps of a path out of what the fuzzer has made: a byte says
-// whether an index follows or a name, and how large or long it is.
-func steps(b []byte) []errors.Segment {
+// segments reads the segments of a path from the fuzzer's bytes. A byte says whether an index or a
+// name follows, and how large or long it is.
+func segments(b []byte) []errors.Segment {
 	var list []errors.Segment
 	for len(b) > 0 {
 		n := int(b[0] >> 1)
@@ -37,7 +37,7 @@ func steps(b []byte) []errors.Segment {
 	return list
 }
 
-// extend adds the steps to a path, one by one.
+// extend adds the segments to a path, one by one.
 func extend(p errors.Path, list []errors.Segment) errors.Path {
 	for _, s := range list {
 		if s.IsName {
@@ -49,7 +49,7 @@ func extend(p errors.Path, list []errors.Segment) errors.Path {
 	return p
 }
 
-// FuzzPath holds what is said about a path against the steps that it was made of.
+// FuzzPath compares a path with the segments that it was made of.
 func FuzzPath(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, s := range []string{
@@ -62,7 +62,7 @@ func FuzzPath(f *testing.F) {
 		if len(a)+len(b) > 600 {
 			return
 		}
-		list := steps(a)
+		list := segments(a)
 		segment := func(i int) ([]byte, int) {
 			if list[i].IsName {
 				return append([]byte{}, list[i].Name...), 0
@@ -79,14 +79,14 @@ func FuzzPath(f *testing.F) {
 		kept := slices.Collect(whole.Segments())
 		require.Equal(t, len(list), len(kept))
 		for i := range list {
-			checkStep(t, list[i], kept[i])
+			checkSegment(t, list[i], kept[i])
 		}
 		checkGap(t, kept, slices.Collect(made.Segments()))
 		for _, p := range []errors.Path{whole, made} {
 			checkText(t, p)
 		}
 
-		other := steps(b)
+		other := segments(b)
 		below, beside := extend(whole, other), extend(errors.Path{}, other)
 		require.Equal(t, len(other) > 0, below.IsWithin(whole))
 		require.False(t, whole.IsWithin(below))
@@ -96,9 +96,9 @@ func FuzzPath(f *testing.F) {
 	})
 }
 
-// checkStep asserts that a step was kept, if need be with its middle cut out
-// between characters.
-func checkStep(t *testing.T, s, kept errors.Segment) {
+// checkSegment asserts that a segment was kept, if need be with its middle cut out between
+// characters.
+func checkSegment(t *testing.T, s, kept errors.Segment) {
 	t.Helper()
 	if s == kept {
 		return
@@ -115,7 +115,7 @@ func checkStep(t *testing.T, s, kept errors.Segment) {
 	}
 }
 
-// checkGap asserts that a path has all steps, but for as many as it says.
+// checkGap asserts that a path has all segments except as many as its gap says.
 func checkGap(t *testing.T, all, made []errors.Segment) {
 	t.Helper()
 	gap := slices.IndexFunc(made, func(s errors.Segment) bool { return s.Gap > 0 })
@@ -129,8 +129,8 @@ func checkGap(t *testing.T, all, made []errors.Segment) {
 	require.Equal(t, all[len(all)-len(tail):], tail)
 }
 
-// checkText reads the spellings of a path back, where they are not ambiguous, and
-// asserts that nothing in messages is other than it looks.
+// checkText reads the spellings of a path back if they are not ambiguous, and asserts that nothing
+// in messages is other than it looks.
 func checkText(t *testing.T, p errors.Path) {
 	t.Helper()
 	text := p.String()

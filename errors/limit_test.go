@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLimitNames holds that each limit has words of its own, which logs have, too.
+// TestLimitNames holds that each limit has words of its own, in logs as well.
 func TestLimitNames(t *testing.T) {
 	seen := make(map[string]Limit)
 	for l := LimitDepth; l <= LimitInflatedBytes; l++ {

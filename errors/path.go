@@ -26,7 +26,7 @@ type Path struct {
 // instead.
 func PathOf(encoded fieldpath.Encoded) Path { return Path{encoded.String()} }
 
-// A Segment is one step of a [Path]: the name of a member, the index of an
+// A Segment is one part of a [Path]: the name of a member, the index of an
 // element, or a gap in a path that was too long to be kept whole.
 type Segment struct {
 	// Name is the name of a member, if IsName is set.
@@ -61,7 +61,7 @@ func (p Path) IsWithin(q Path) bool {
 	return len(p.enc) > len(q.enc) && strings.HasPrefix(p.enc, q.enc)
 }
 
-// Segments returns an iterator over the steps of the path, from the root.
+// Segments returns an iterator over the segments of the path, from the root.
 func (p Path) Segments() iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		for s := range fieldpath.Segments(p.enc) {

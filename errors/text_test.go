@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogged holds that a finding says in a log what it is about.
+// TestLogged holds that the log entry of a finding says what it is about.
 func TestLogged(t *testing.T) {
 	at := Position{Offset: 7, Line: 2, Column: 3, ByteColumn: 4}
 	unknown := Finding{Kind: UnknownField, Path: Path{}.Child("spec").Element(0).Child("a/b"), Position: at}

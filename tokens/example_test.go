@@ -50,7 +50,7 @@ func ExampleReader_Decoder() {
 	r := tokens.NewReader(d, strings.NewReader(`{"secret":"of any size","spec":{}}`))
 	err := json.UnmarshalDecode(r.Decoder(), &web)
 	fmt.Println(web.Spec.Replicas, err)
-	_, err = r.ReadToken() // which says that nothing follows
+	_, err = r.ReadToken() // the error says that nothing follows
 	fmt.Println(err)
 	// Output:
 	// 1 <nil>
@@ -69,7 +69,7 @@ func mustCompile(text string) *schema.Program {
 	return p
 }
 
-// webSchema is that of the examples.
+// webSchema is the schema of the examples.
 const webSchema = `
 type: object
 properties:

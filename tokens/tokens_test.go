@@ -29,7 +29,7 @@ func compile(t testing.TB, text string, opts ...schema.Option) *schema.Program {
 	return p
 }
 
-// TestReader goes through a document, as jsontext.Decoder would through its result.
+// TestReader reads a document as jsontext.Decoder would read its result.
 func TestReader(t *testing.T) {
 	d := decoder.New(compile(t, `{type: object, properties: {list: {type: array, items: {type: integer}}, s: {type: string}}}`))
 	const doc, result = `{"list":[1,2],"x":3,"s":"a"}`, `{"list":[1,2],"s":"a"}`
@@ -65,7 +65,8 @@ func TestReader(t *testing.T) {
 	assert.Zero(t, r.Omitted())
 }
 
-// TestContext holds that the context stays when the reader is reset, and that its cause comes through.
+// TestContext holds that the context stays when the reader is reset, and that its cause is
+// returned.
 func TestContext(t *testing.T) {
 	cause := stderrors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -78,8 +79,8 @@ func TestContext(t *testing.T) {
 	assert.ErrorIs(t, r.Err(), cause)
 }
 
-// TestStrict holds that whoever reads a document to its last token sees that it is refused, whatever it is
-// read with; and that the methods of a Reader give it whole before they say so.
+// TestStrict holds that whoever reads a document to its last token sees that it is refused, by
+// whichever methods, and that the methods of a Reader return all of it before the error.
 func TestStrict(t *testing.T) {
 	p := compile(t, "{type: object, properties: {a: {}, o: {type: object, properties: {b: {type: integer}}}}}")
 	list := compile(t, "{type: array, items: {type: object, properties: {b: {type: integer}}}}", schema.ResourceRoot(false))
@@ -132,7 +133,8 @@ func TestStrict(t *testing.T) {
 			require.ErrorAs(t, r.SkipValue(), &strict)
 
 			restart()
-			for closed := false; ; closed = r.StackDepth() == 0 { // without a look at what comes
+			// without a look at the next token
+			for closed := false; ; closed = r.StackDepth() == 0 {
 				if _, err := r.ReadToken(); err != nil {
 					require.ErrorAs(t, err, &strict)
 					require.True(t, closed, "the last token comes before the error")
@@ -152,7 +154,7 @@ func TestStrict(t *testing.T) {
 				require.Equal(t, token.Kind(), kind)
 				text.WriteString(token.String())
 				if r.StackDepth() == 1 && kind == '{' && c.p == p {
-					for r.PeekKind() == '"' { // as others go over the members of an object
+					for r.PeekKind() == '"' { // as others iterate over the members of an object
 						name, err := r.ReadToken()
 						require.NoError(t, err)
 						text.WriteString(name.String())
@@ -167,7 +169,7 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestNoSource holds that a reader of nothing says so, and can be given something.
+// TestNoSource holds that a reader without a source says so, and can be given one.
 func TestNoSource(t *testing.T) {
 	r := tokens.NewReader(decoder.New(compile(t, `{type: object}`)), nil)
 	for range 2 {
@@ -182,12 +184,13 @@ func TestNoSource(t *testing.T) {
 	require.Equal(t, "{}", string(value))
 }
 
-// TestSource holds that of a document whose end is seen early or late nothing is lost, and that a fault within it is told.
+// TestSource holds that nothing of a document is lost whether its end is seen early or late, and
+// that a fault within it is returned.
 func TestSource(t *testing.T) {
 	p := compile(t, "{type: object, properties: {list: {type: array, items: {type: string}}}}")
 	for _, n := range []int{0, 1, 2, 30, 1000, 100_000} {
 		if n > 1000 && testing.Short() {
-			continue // the race detector looks at all of a buffer with each byte that comes
+			continue // the race detector looks at all of a buffer with each byte that arrives
 		}
 		result := `{"list":[` + strings.TrimSuffix(strings.Repeat(`"some text",`, n), ",") + `]}`
 		doc := strings.TrimSuffix(result, "}") + `,"x":1}`
@@ -219,8 +222,8 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// TestWaitsForNothing holds that tokens come when they are decided: a reader that looked ahead before the document has ended
-// would wait for whoever sends it.
+// TestWaitsForNothing holds that tokens are returned as soon as they are decided. A reader that
+// looked ahead before the document has ended would wait for the sender.
 func TestWaitsForNothing(t *testing.T) {
 	from, to := io.Pipe()
 	r := tokens.NewReader(decoder.New(compile(t, "{type: object, properties: {list: {type: array, items: {type: integer}}}}")), from)
