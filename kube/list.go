@@ -79,7 +79,7 @@ func (p *itemPruner) add(i int, strict []error, most int) {
 			p.omitted++
 		default:
 			found := f.WithPrefix(ferrors.Path{}.Child("items").Element(i))
-			// in a text that nobody has
+			// In a text that nobody has.
 			found.Position, found.First = ferrors.Position{}, ferrors.Position{}
 			p.found = append(p.found, &found)
 			p.own++

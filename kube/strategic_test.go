@@ -106,7 +106,7 @@ func strategicAsServer(t *testing.T, patch string) []string {
 var indices = regexp.MustCompile(`\[\d+\]`)
 
 func TestStrategicDirectives(t *testing.T) {
-	// the server ignores it silently
+	// The server ignores it silently.
 	const ignored = `{"metadata":{"$deleteFromPrimitiveList/finalizers":"f"}}`
 	c := podChecker(t)
 	for _, c2 := range []struct{ patch, text string }{

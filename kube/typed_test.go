@@ -109,7 +109,7 @@ func TestTypedByAnyCase(t *testing.T) {
 				for _, into := range []runtime.Object{nil, new(Trellis)} {
 					obj, gvk, err := s.Decode([]byte(`{`+members+`,"spec":{"wires":3}}`), defaults, into)
 					if err != nil {
-						// in YAML two spellings have no order
+						// In YAML two spellings have no order.
 						require.True(t, yaml, "%s: %v", members, err)
 						continue
 					}

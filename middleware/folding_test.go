@@ -132,7 +132,7 @@ func reading(p string, does func(int) bool) string {
 		e = strings.TrimFunc(e, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '+' || r == '\u00a0' })
 		if strings.Trim(e, ".") != "" {
 			e = strings.TrimRight(e, ".")
-			// of a version, and of the elements below it
+			// Of a version, and of the elements below it.
 			for _, format := range []string{".json", ".yaml"} {
 				if i >= 3 {
 					e = strings.TrimSuffix(e, format)

@@ -25,7 +25,7 @@ func leaked() int {
 	for range 200 {
 		stacks := make([]byte, 1<<20)
 		left = left[:0]
-		// the first is this one
+		// The first is this one.
 		for _, g := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n")[1:] {
 			if !strings.Contains(g, "os/signal.loop") {
 				left = append(left, g)

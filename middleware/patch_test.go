@@ -30,7 +30,7 @@ func TestMergePatch(t *testing.T) {
 		warnings    []string
 	}{
 		{`{"spec":{"a":null,"size":null,"b":1}}`, `{"spec":{"a":null,"size":null}}`, []string{`299 - "unknown field \"spec.b\""`}},
-		// members that are removed are not in the result
+		// Members that are removed are not in the result.
 		{`{"spec":{"b":null,"c" : null}}`, `{"spec":{}}`, nil},
 		{`{"spec":{"b":{"c":null}}}`, `{"spec":{}}`, []string{`299 - "unknown field \"spec.b\""`}},
 		{`{"spec":{"labels":{"k":null}}}`, `{"spec":{"labels":{"k":null}}}`, nil},

@@ -216,7 +216,7 @@ func (x *Exchange) peek() (apiVersion, kind string, err error) {
 	defer x.gate.budget.slot(len(x.body))()
 	defer func(before int) { x.memory.release(x.memory.bytes - before) }(x.memory.bytes)
 	text, err := x.json()
-	// the resource decides later whether a body that only the server reads is accepted
+	// The resource decides later whether a body that only the server reads is accepted.
 	if err != nil {
 		var serverErr error
 		if text, serverErr = x.bridge(yamlbridge.Server); serverErr != nil {

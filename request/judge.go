@@ -32,7 +32,7 @@ func (x *Exchange) run() *StatusError {
 	} else {
 		x.result, err = d.AppendJSON(x.result, x.body)
 	}
-	// the exchange keeps the bytes by which the result has grown
+	// The exchange keeps the bytes by which the result has grown.
 	x.decoderMemory.bytes -= cap(x.result) - before
 	x.memory.bytes += cap(x.result) - before
 

@@ -28,12 +28,12 @@ import (
 type Catalog struct {
 	opts []Option
 
-	// generation is written under mu, with kinds.
+	// generation is written while mu is locked, with kinds.
 	generation atomic.Uint64
 
 	mu sync.RWMutex
-	// kinds has the versions of each kind in the order they were added. Map and
-	// lists are replaced and never changed: readers keep what they have.
+	// kinds has the versions of each kind, in the order in which they were added. The map and the
+	// lists are replaced and never changed, so that readers can go on with what they have.
 	kinds map[groupKind][]Entry
 }
 
@@ -111,20 +111,23 @@ func (c *Catalog) Replace(crds ...*CRD) error {
 	return c.add(kinds, crds)
 }
 
-// add adds definitions to kinds, and puts these in place of those that are there. It is called with c.mu.
+// add adds definitions to kinds, which then replaces the kinds of the catalog. The caller holds
+// c.mu.
 func (c *Catalog) add(kinds map[groupKind][]Entry, crds []*CRD) error {
 	a := newAdder(kinds)
 	var errs []error
 	for i, crd := range crds {
 		switch {
 		case crd == nil:
-			errs = append(errs, fmt.Errorf("schema: Catalog.Add: definition %d of %d is nil", i+1, len(crds)))
+			errs = append(errs, fmt.Errorf("schema: Catalog.Add: definition %d of %d is nil",
+				i+1, len(crds)))
 		case crd.Kind == "" || crd.Group == "" && !crd.OpenAPI:
 			errs = append(errs, fmt.Errorf("%s: no spec.group or no spec.names.kind", crd.source()))
 		default:
 			for i := range crd.Versions {
 				if crd.Versions[i].Name == "" {
-					errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name", crd.source(), i))
+					errs = append(errs, fmt.Errorf("%s: no spec.versions[%d].name",
+						crd.source(), i))
 				} else if err := a.put(c.entry(crd, &crd.Versions[i])); err != nil {
 					errs = append(errs, err)
 				}
@@ -175,7 +178,7 @@ func (c *Catalog) Remove(group, kind string) bool {
 	return true
 }
 
-// change puts other kinds in place of those that are there. It is called with c.mu.
+// change replaces the kinds of the catalog. The caller holds c.mu.
 func (c *Catalog) change(kinds map[groupKind][]Entry) {
 	c.kinds = kinds
 	c.generation.Add(1)
@@ -189,8 +192,8 @@ func (c *Catalog) Generation() uint64 { return c.generation.Load() }
 // An adder adds entries to a copy of the kinds of a catalog.
 type adder struct {
 	kinds map[groupKind][]Entry
-	// versions are those of the kinds that were looked at: where they are in kinds. These
-	// have lists of their own.
+	// versions has the index in kinds of each version, for the kinds that were looked at. The adder
+	// has lists of its own for these.
 	versions map[groupKind]map[string]int
 }
 
@@ -202,7 +205,7 @@ func newAdder(kinds map[groupKind][]Entry) adder {
 	return adder{kinds, make(map[groupKind]map[string]int)}
 }
 
-// find returns the entry that is there for the version of e, or nil.
+// find returns the entry for the version of e, or nil if there is none.
 func (a *adder) find(e Entry) *Entry {
 	key := groupKind{e.CRD.Group, e.CRD.Kind}
 	versions := a.versions[key]
@@ -220,7 +223,7 @@ func (a *adder) find(e Entry) *Entry {
 	return nil
 }
 
-// put adds an entry, by the rule of Catalog.Add where its version is there already.
+// put adds an entry. If there is one for its version, the rule of Catalog.Add decides.
 func (a *adder) put(e Entry) error {
 	other := a.find(e)
 	key := groupKind{e.CRD.Group, e.CRD.Kind}
@@ -228,11 +231,12 @@ func (a *adder) put(e Entry) error {
 	case other == nil:
 		a.versions[key][e.Version.Name] = len(a.kinds[key])
 		a.kinds[key] = append(a.kinds[key], e)
-	case e.CRD.OpenAPI: // what is there goes before
+	case e.CRD.OpenAPI: // the entry that is there takes precedence
 	case other.CRD.OpenAPI:
 		*other = e
 	case !other.same(e):
-		return fmt.Errorf("%s, kind %s is defined in %s and differently in %s", e.APIVersion, e.Kind, other.CRD.source(), e.CRD.source())
+		return fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
+			e.APIVersion, e.Kind, other.CRD.source(), e.CRD.source())
 	}
 	return nil
 }
@@ -280,17 +284,18 @@ func (c *CRD) compile(v *Version, opts []Option) (*Program, error) {
 	return p, nil
 }
 
-func (c *CRD) apiVersion(version string) string { return strings.TrimPrefix(c.Group+"/"+version, "/") }
+func (c *CRD) apiVersion(version string) string {
+	return strings.TrimPrefix(c.Group+"/"+version, "/")
+}
 
-// same reports whether it makes no difference which of two entries of one
-// version is in the catalog.
+// same reports whether two entries of one version are interchangeable.
 func (e *Entry) same(o Entry) bool {
 	return e.Version.Served == o.Version.Served &&
 		e.CRD.PreserveUnknownFields == o.CRD.PreserveUnknownFields &&
 		e.Version.Schema.Equal(o.Version.Schema)
 }
 
-// source names where a definition comes from.
+// source returns a name for the origin of a definition.
 func (c *CRD) source() string {
 	return cmp.Or(c.File, c.Name, c.Plural+"."+c.Group)
 }
@@ -315,25 +320,16 @@ func findVersion(entries []Entry, name string) *Entry {
 // The error has one line for each file that cannot be read. If there is an
 // error, nothing is added.
 func (c *Catalog) AddPath(name string) error {
-	var all []*CRD
-	err := readPath(name, func(name string, manifest []byte) error {
-		crds, err := parseFile(name, manifest)
-		all = append(all, crds...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return c.Add(all...)
+	return c.addFiles(func(read readFunc) error { return readPath(name, read) })
 }
 
 // MaxFileBytes is the maximum length of a file that [Catalog.AddPath],
 // [Catalog.AddFS] and [Catalog.AddOpenAPIPath] read: 64 MiB.
 const MaxFileBytes = 64 << 20
 
-// readPath calls read for a file, or for each of those below a folder that AddPath
-// reads, and joins the errors.
-func readPath(name string, read func(name string, content []byte) error) error {
+// readPath calls read for a file, or for each file below a folder that AddPath reads, and joins the
+// errors.
+func readPath(name string, read readFunc) error {
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return readFS(os.DirFS(name), func(below string, content []byte) error {
 			return read(filepath.Join(name, filepath.FromSlash(below)), content)
@@ -349,8 +345,16 @@ func readPath(name string, read func(name string, content []byte) error) error {
 // AddFS is [Catalog.AddPath] for all files of a file system, such as an
 // embed.FS.
 func (c *Catalog) AddFS(fsys fs.FS) error {
+	return c.addFiles(func(read readFunc) error { return readFS(fsys, read) })
+}
+
+// A readFunc reads one file, which errors call by its name.
+type readFunc func(name string, content []byte) error
+
+// addFiles adds the definitions in the files for which each calls its argument.
+func (c *Catalog) addFiles(each func(read readFunc) error) error {
 	var all []*CRD
-	err := readFS(fsys, func(name string, manifest []byte) error {
+	err := each(func(name string, manifest []byte) error {
 		crds, err := parseFile(name, manifest)
 		all = append(all, crds...)
 		return err
@@ -361,9 +365,8 @@ func (c *Catalog) AddFS(fsys fs.FS) error {
 	return c.Add(all...)
 }
 
-// readFS calls read for each file of a file system that AddPath reads, and joins the
-// errors.
-func readFS(fsys fs.FS, read func(name string, content []byte) error) error {
+// readFS calls read for each file of a file system that AddPath reads, and joins the errors.
+func readFS(fsys fs.FS, read readFunc) error {
 	var errs []error
 	walk := func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -383,7 +386,7 @@ func readFS(fsys fs.FS, read func(name string, content []byte) error) error {
 		}
 		return nil
 	}
-	_ = fs.WalkDir(fsys, ".", walk) // which returns none
+	_ = fs.WalkDir(fsys, ".", walk) // walk returns no error
 	return stderrors.Join(errs...)
 }
 
@@ -408,7 +411,7 @@ func (c *Catalog) Lookup(apiVersion, kind string) (*Program, error) {
 	group, version, ok := strings.Cut(apiVersion, "/")
 	entries := c.versions(group, kind)
 	if !ok && len(entries) == 0 {
-		version, entries = apiVersion, c.versions("", kind) // of a core kind
+		version, entries = apiVersion, c.versions("", kind) // a kind of the core group
 	}
 	e := findVersion(entries, version)
 	if e == nil || !e.Version.Served {
@@ -477,7 +480,8 @@ type NotFoundError struct {
 // Error returns the text of Kubernetes clients (meta.NoKindMatchError),
 // followed by what the catalog knows of the kind.
 func (e *NotFoundError) Error() string {
-	b := []byte("no matches for kind " + fieldpath.Quoted(e.Kind) + " in version " + fieldpath.Quoted(e.APIVersion))
+	b := []byte("no matches for kind " + fieldpath.Quoted(e.Kind) +
+		" in version " + fieldpath.Quoted(e.APIVersion))
 	switch {
 	case e.NotServed && len(e.Versions) == 0:
 		b = append(b, ": the version is not served"...)

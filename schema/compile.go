@@ -1,10 +1,9 @@
 package schema
 
-// This file lowers a Structural to a program.Program. The nodes of a program
-// are pairs of a schema and a mode: within a subtree that preserves unknown
-// fields the same schema means something else. What the API server does in
-// separate walks (prune, drop nulls, coerce metadata, default) is folded into
-// the edges between these nodes.
+// This file lowers a Structural to a program.Program. The nodes of a program are pairs of a schema
+// and a mode, because within a subtree that preserves unknown fields a schema has another meaning.
+// The API server prunes, drops nulls, coerces metadata and inserts defaults in separate walks. Here
+// the edges between the nodes say all of that.
 
 import (
 	"cmp"
@@ -143,7 +142,7 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 	return p, nil
 }
 
-// optionsOf returns what the options say together.
+// optionsOf returns the combined effect of the options.
 func optionsOf(opts []Option) (options, error) {
 	o := options{resource: true}
 	for i, opt := range opts {
@@ -156,7 +155,8 @@ func optionsOf(opts []Option) (options, error) {
 		return o, fmt.Errorf("schema: there is no %s", o.semantics)
 	}
 	if o.perDocument < 0 || !(o.perByte >= 0) {
-		return o, fmt.Errorf("schema: MaxExpansion: %d and %v are no bounds: they are at least 0", o.perDocument, o.perByte)
+		return o, fmt.Errorf("schema: MaxExpansion: %d and %v are no bounds: they are at least 0",
+			o.perDocument, o.perByte)
 	}
 	return o, nil
 }
@@ -171,10 +171,10 @@ type mode uint8
 
 const (
 	prune mode = iota // the server's prune
-	keep              // the server's skipPrune, and all that is below it in the KEP
+	keep              // the server's skipPrune, and everything below it in the KEP
 )
 
-// A role says what is specified implicitly in an object.
+// A role says which fields of an object are specified implicitly.
 type role uint8
 
 const (
@@ -200,7 +200,7 @@ func (r role) declared(s *Structural, name string) *Structural {
 	return s.Properties[name]
 }
 
-// A nodeKey is what a node is made from.
+// A nodeKey identifies a node by the parts that it is made from.
 type nodeKey struct {
 	schema *Structural
 	mode   mode
@@ -221,22 +221,23 @@ type compiler struct {
 	source *Structural
 	meta   map[metaKey]*program.Node // within metadata
 	depth  int                       // of the schema that is being compiled
-	// failed is set where a schema is too deep, or has more fields than a node can.
+	// failed is set if a schema is nested too deep, or has more fields than a node can have.
 	failed error
 }
 
-// A scratch is what compiling needs and a program does not keep. It is used
-// again.
+// A scratch is memory for compiling that a program does not keep. It is reused.
 type scratch struct {
 	made   []compiled
 	byKey  hashed // in made
-	bySame hashed // in graph.list, by what nodes say
+	bySame hashed // in graph.list, by the contents of nodes
 	leaves map[leafKey]*program.Node
-	edges  []protoEdge // of the nodes that are being made, back to back
-	props  []property  // sorted; of each schema on the way
+	edges  []protoEdge // of the nodes that are being made, one node after the other
+	props  []property  // of the schemas on the path, sorted for each
 }
 
-var scratches = sync.Pool{New: func() any { return &scratch{leaves: make(map[leafKey]*program.Node)} }}
+var scratches = sync.Pool{New: func() any {
+	return &scratch{leaves: make(map[leafKey]*program.Node)}
+}}
 
 func newScratch() *scratch {
 	s := scratches.Get().(*scratch)
@@ -245,11 +246,11 @@ func newScratch() *scratch {
 	return s
 }
 
-// largestScratch is for how many edges a scratch is kept: forgetting costs as much as the
+// largestScratch is how many edges a scratch may have to be kept. Emptying it takes as long as the
 // largest schema needed.
 const largestScratch = 1 << 16
 
-// release forgets what was compiled.
+// release empties the scratch.
 func (s *scratch) release() {
 	if cap(s.edges)+cap(s.made)+cap(s.props) > largestScratch {
 		return
@@ -264,7 +265,7 @@ func (s *scratch) release() {
 
 // A property is a field that a schema declares.
 type property struct {
-	prefix uint64 // of the name, which sorts like it
+	prefix uint64 // the start of the name; it sorts as the name does
 	name   string
 	schema *Structural
 }
@@ -286,15 +287,13 @@ func newCompiler(o options, source *Structural) *compiler {
 	}
 }
 
-// A compiled is a node and what it was made from. The node is nil while what is
-// below is compiled.
+// A compiled is a node with its key. The node is nil while the nodes below it are compiled.
 type compiled struct {
 	key  nodeKey
 	node *program.Node
 }
 
-// find returns where in c.made is what was made from the key, and whether it was
-// there already.
+// find returns the index in c.made of the node with the key, and whether it was there already.
 func (c *compiler) find(key nodeKey) (at int32, ok bool) {
 	variant := uint64(key.mode)<<8 | uint64(key.role)<<4
 	if key.typed {
@@ -327,8 +326,7 @@ func (c *compiler) root(s *Structural) *program.Node {
 	return c.compile(s, m, r)
 }
 
-// node returns the node for values of s, which is nil where nothing is
-// specified.
+// node returns the node for values of s. If nothing is specified, s is nil.
 func (c *compiler) node(s *Structural, m mode) *program.Node {
 	switch {
 	case s == nil && m == keep:
@@ -341,8 +339,8 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 
 func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	key := nodeKey{schema: s, mode: m, role: r}
-	// Within what is preserved the KEP checks no types (example 9 keeps a number
-	// where its schema says object); of what starts to preserve it does.
+	// Where unknown fields are preserved the KEP checks no types (example 9 keeps a number where
+	// its schema says object). It checks the type of the value at which preserving starts.
 	key.typed = c.checksTypes(m) && types(s) != program.Any
 	if s.preserves() {
 		key.mode = keep
@@ -356,7 +354,7 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	at, ok := c.find(key)
 	if ok {
 		if c.made[at].node == nil {
-			// The schema holds itself. Its node is made ahead of what is in it.
+			// The schema contains itself. Its node is made before its contents.
 			c.made[at].node = c.add(program.Any)
 		}
 		return c.made[at].node
@@ -381,10 +379,12 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	return c.made[at].node
 }
 
-// fail notes what is wrong with the schema s, if nothing is yet.
+// fail records what is wrong with the schema s, unless another error was recorded before.
 func (c *compiler) fail(s *Structural, msg string) {
 	if c.failed == nil {
-		c.failed = errors.SchemaErrors{{Kind: errors.SchemaForbidden, Field: c.source.fieldOf(s), Msg: msg}}
+		c.failed = errors.SchemaErrors{{
+			Kind: errors.SchemaForbidden, Field: c.source.fieldOf(s), Msg: msg,
+		}}
 	}
 }
 
@@ -396,8 +396,7 @@ func (c *compiler) checksTypes(m mode) bool {
 	return c.typed
 }
 
-// leaf returns the node for values of the types, within which nothing is
-// specified.
+// leaf returns the node for values of the types whose contents are not specified.
 func (c *compiler) leaf(types program.Types, m mode) *program.Node {
 	key := leafKey{types, m}
 	n := c.leaves[key]
@@ -412,8 +411,7 @@ func (c *compiler) leaf(types program.Types, m mode) *program.Node {
 	return n
 }
 
-// isLeaf reports whether s specifies nothing below itself that a node without
-// a schema does not do as well.
+// isLeaf reports whether a node without a schema does the same as s does below itself.
 func (c *compiler) isLeaf(s *Structural, m mode) bool {
 	if len(s.Properties) > 0 || s.AdditionalProperties != nil {
 		return false
@@ -425,7 +423,7 @@ func (c *compiler) isLeaf(s *Structural, m mode) bool {
 		(c.semantics == KEP || !c.typed || types(items) == program.Any)
 }
 
-// below returns the mode for a schema below one in mode m.
+// below returns the mode for the schemas below one in mode m.
 func (c *compiler) below(s *Structural, m mode) mode {
 	if c.preserve || c.semantics == KEP && m == keep && (s == nil || len(s.Properties) == 0) {
 		return keep
@@ -436,7 +434,7 @@ func (c *compiler) below(s *Structural, m mode) mode {
 // maxProperties leaves room for the fields of a resource.
 const maxProperties = program.MaxFields - 3
 
-// fields adds the declared fields of an object.
+// fields adds the edges for the declared fields of an object.
 func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	if r != plain {
 		for _, name := range reserved {
@@ -470,8 +468,8 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	c.props = c.props[:first]
 }
 
-// unknown adds what undeclared names lead to. Of additionalProperties, true,
-// false and a schema are the same to pruning.
+// unknown adds the edge for undeclared names. For pruning, additionalProperties of true, of false
+// and of a schema are the same.
 func (c *compiler) unknown(p *proto, s *Structural, m mode) {
 	switch {
 	case s.AdditionalProperties != nil:
@@ -485,8 +483,7 @@ func (c *compiler) unknown(p *proto, s *Structural, m mode) {
 	}
 }
 
-// elements adds what the elements of an array lead to. A null among them is
-// never removed.
+// elements adds the edge for the elements of an array. A null among them is never removed.
 func (c *compiler) elements(s *Structural, m mode) {
 	items := s.element()
 	if c.semantics == KEP {
@@ -496,8 +493,8 @@ func (c *compiler) elements(s *Structural, m mode) {
 	c.edge("", to, c.null(items, program.KeepNull), items)
 }
 
-// null returns what happens to a null for which the schema s is given: dropped
-// says what if it is neither allowed nor defaulted (defaulting.Default and
+// null returns what happens to a null in the place of the schema s. dropped is the action if the
+// null is neither allowed nor defaulted (defaulting.Default and
 // PruneNonNullableNullsWithoutDefaults of the server).
 func (c *compiler) null(s *Structural, dropped program.NullAction) program.NullAction {
 	switch {
@@ -511,8 +508,8 @@ func (c *compiler) null(s *Structural, dropped program.NullAction) program.NullA
 	return dropped
 }
 
-// types returns the types that the KEP lets pass. A null always passes: whether
-// it is allowed is left to validation.
+// types returns the types that the KEP lets pass. A null always passes: validation decides whether
+// it is allowed.
 func types(s *Structural) program.Types {
 	if s.XIntOrString {
 		return program.Null | program.Integer | program.String

@@ -1,7 +1,7 @@
 package schema
 
-// This file reads CustomResourceDefinitions. What v1beta1 spells differently is brought into the form of v1 here,
-// so that nothing behind ParseCRD has to know.
+// This file reads CustomResourceDefinitions. It brings v1beta1 into the form of v1, so that nothing
+// after ParseCRD needs to know both.
 
 import (
 	"bytes"
@@ -16,8 +16,7 @@ const (
 	crdGroup = "apiextensions.k8s.io"
 	crdKind  = "CustomResourceDefinition"
 
-	// crdV1beta1 was served until Kubernetes 1.21; manifests of it are still
-	// around.
+	// crdV1beta1 was served until Kubernetes 1.21. Manifests of it are still in use.
 	crdV1      = crdGroup + "/v1"
 	crdV1beta1 = crdGroup + "/v1beta1"
 )
@@ -41,9 +40,9 @@ type CRD struct {
 	Name     string // metadata.name
 	Group    string
 	Kind     string
-	ListKind string // Kind + "List" where the manifest has none
+	ListKind string // Kind + "List" if the manifest has none
 	Plural   string
-	Singular string // Kind in lower case where the manifest has none
+	Singular string // Kind in lower case if the manifest has none
 	Scope    string // Cluster or Namespaced
 
 	// PreserveUnknownFields turns pruning off for all versions. In v1beta1
@@ -117,8 +116,8 @@ func ParseCRD(manifest []byte) ([]*CRD, error) {
 	return crds, nil
 }
 
-// definitions returns the definitions in a document, of which there are none if
-// it is of another kind.
+// definitions returns the definitions in a document. There are none if the document is of another
+// kind.
 func (t *text) definitions() ([]*CRD, error) {
 	apiVersion, kind := t.header()
 	if kind != "List" && kind != crdKind+"List" {
@@ -128,7 +127,7 @@ func (t *text) definitions() ([]*CRD, error) {
 	for i, item := range t.items() {
 		itemVersion, itemKind := item.header()
 		if itemKind == "" && itemVersion == "" && kind == crdKind+"List" {
-			// In a typed list the items are what the list says.
+			// A typed list says of which type its items are.
 			itemVersion, itemKind = apiVersion, crdKind
 		}
 		some, err := item.definition(itemVersion, itemKind)
@@ -140,8 +139,7 @@ func (t *text) definitions() ([]*CRD, error) {
 	return crds, nil
 }
 
-// header returns what tells one kind of document from another. In documents of
-// unknown kinds nothing has to be as expected.
+// header returns the type of a document. A document of an unknown type may have any contents.
 func (t *text) header() (apiVersion, kind string) {
 	var h struct {
 		APIVersion jsonv2.Value `json:"apiVersion"`
@@ -150,13 +148,13 @@ func (t *text) header() (apiVersion, kind string) {
 	if t.json.Kind() != '{' || jsonv2.Unmarshal(t.json, &h, jsonv2.AllowDuplicateNames(true)) != nil {
 		return "", ""
 	}
-	// What is no string stays empty.
+	// A value that is not a string leaves the result empty.
 	_ = jsonv2.Unmarshal(h.APIVersion, &apiVersion)
 	_ = jsonv2.Unmarshal(h.Kind, &kind)
 	return apiVersion, kind
 }
 
-// items returns what the items of a List are, where they are an array.
+// items returns the items of a List, if they are an array.
 func (t *text) items() []*text {
 	const name = jsonv2.Pointer("/items")
 	_, start := locate(t.json, name)
@@ -176,7 +174,7 @@ func (t *text) items() []*text {
 	}
 }
 
-// The part of a definition that is read, in the spelling of both versions.
+// The parts of a definition that are read, in the spelling of both versions.
 type (
 	crdManifest struct {
 		Metadata struct {
@@ -219,8 +217,7 @@ type (
 	}
 )
 
-// definition returns the definition that a document of the given kind is: one,
-// or none.
+// definition returns the definition in a document of a type, or none.
 func (t *text) definition(apiVersion, kind string) ([]*CRD, error) {
 	group, _, _ := strings.Cut(apiVersion, "/")
 	if kind != crdKind || group != crdGroup && apiVersion != "" {
@@ -291,8 +288,8 @@ func (v *crdValidation) normalize() {
 	}
 }
 
-// upgrade brings a spec of v1beta1 into the form of v1, with the defaults of
-// v1beta1 (SetDefaults_CustomResourceDefinitionSpec of apiextensions/v1beta1).
+// upgrade brings a spec of v1beta1 into the form of v1, with the defaults of v1beta1
+// (SetDefaults_CustomResourceDefinitionSpec of apiextensions/v1beta1).
 func (s *crdSpec) upgrade() error {
 	if s.Scope == "" {
 		s.Scope = "Namespaced"

@@ -1,8 +1,8 @@
 package schema
 
-// This file renders the defaults of a schema at compile time, so that inserting
-// one is an append: pruned by the nodes they pass, and defaulted themselves
-// from the top down (KEP-575 example 4).
+// This file renders the defaults of a schema at compile time, so that inserting one is an append. A
+// default is pruned by the nodes that it passes, and defaulted itself from the top down (KEP-575
+// example 4).
 
 import (
 	"bytes"
@@ -23,8 +23,8 @@ import (
 // each includes the defaults within it: 16 MiB.
 const MaxDefaultBytes = 16 << 20
 
-// An edgeKey names an edge of a node that is being built: a field by its number,
-// or one of the others.
+// An edgeKey names an edge of a node that is being built: a field by its number, or one of the
+// other edges.
 type edgeKey struct {
 	node *program.Node
 	edge int
@@ -35,11 +35,11 @@ const (
 	edgeElements = -2
 )
 
-// A rawDefault is a default as the schema has it, and once it is rendered.
+// A rawDefault is a default as it is in the schema, and its rendered form.
 type rawDefault struct {
-	schema   *Structural // that has it
+	schema   *Structural // the schema that has it
 	state    renderState
-	rendered string // empty: nothing of it is left
+	rendered string // empty if nothing of it is left
 }
 
 type renderState uint8
@@ -54,7 +54,7 @@ const (
 type defaults struct {
 	raw   map[edgeKey]*rawDefault
 	order []edgeKey // of raw
-	// fieldsOf are, for each node, its fields with a default.
+	// fieldsOf has the fields with a default of each node.
 	fieldsOf map[*program.Node][]int
 	budget   int
 	// unsorted are the nodes of resources, and those whose fields have defaults.
@@ -72,7 +72,7 @@ func newDefaults() defaults {
 	}
 }
 
-// note remembers the default of s, if s is not nil, as that of an edge.
+// note records the default of s, unless s is nil, as that of an edge.
 func (d *defaults) note(key edgeKey, s *Structural) {
 	if s == nil {
 		return
@@ -82,10 +82,10 @@ func (d *defaults) note(key edgeKey, s *Structural) {
 	if key.edge >= 0 {
 		d.fieldsOf[key.node] = append(d.fieldsOf[key.node], key.edge)
 	}
-	key.node.Defaults++ // until they are rendered, all that it has
+	key.node.Defaults++ // all that are declared, until they are rendered
 }
 
-// hasDefault reports whether the edge has the default of s, or none if s is nil.
+// hasDefault reports whether the edge has the default of s, or no default if s is nil.
 func (d *defaults) hasDefault(key edgeKey, s *Structural) bool {
 	raw := d.raw[key]
 	if raw == nil || s == nil {
@@ -94,8 +94,7 @@ func (d *defaults) hasDefault(key edgeKey, s *Structural) bool {
 	return bytes.Equal(raw.schema.Default, s.Default)
 }
 
-// renderDefaults renders the defaults of all edges and puts the fields that
-// have one first.
+// renderDefaults renders the defaults of all edges and moves the fields that have one to the front.
 func (c *compiler) renderDefaults() error {
 	for _, key := range c.order {
 		text, err := c.defaultOf(key)
@@ -106,7 +105,7 @@ func (c *compiler) renderDefaults() error {
 		if e := key.of(); text != "" {
 			e.Default = text
 		} else if e.Null == program.DefaultNull {
-			// The server forgets such a default before it looks at nulls.
+			// The server drops an empty default before it looks at nulls.
 			if e.Null = program.KeepNull; key.edge != edgeElements && !c.preserve {
 				e.Null = program.DropNull
 			}
@@ -146,8 +145,7 @@ func appendMember(dst []byte, comma bool, key, value string) []byte {
 	return append(append(dst, key...), value...)
 }
 
-// defaultOf returns the rendered default of an edge that has one, or "" where
-// nothing of it is left.
+// defaultOf returns the rendered default of an edge, or "" if nothing of it is left.
 func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	d := c.raw[key]
 	switch d.state {
@@ -189,8 +187,8 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	return d.rendered, nil
 }
 
-// mayOverflow reports whether a value may hold a number beyond float64, which the API server
-// does not read: there is an exponent of three digits, or there are 300 digits in a row.
+// mayOverflow reports whether a value may have a number beyond float64, which the API server does
+// not read. It looks for an exponent of three digits, or for 300 digits in a row.
 func mayOverflow(value []byte) bool {
 	digits, exponent := 0, false
 	for i, c := range value {
@@ -208,16 +206,18 @@ func mayOverflow(value []byte) bool {
 	return false
 }
 
-// defaultError says what is wrong with a default, and where it is.
+// defaultError returns the error for a default that is refused, with its place.
 func (c *compiler) defaultError(d *rawDefault, msg string) error {
 	value := string(d.schema.Default)
 	if len(value) > 64 {
 		value = value[:64] + "..."
 	}
-	return errors.SchemaErrors{{Kind: errors.SchemaInvalid, Field: c.source.fieldOf(d.schema) + ".default", Value: value, Msg: msg}}
+	return errors.SchemaErrors{{
+		Kind: errors.SchemaInvalid, Field: c.source.fieldOf(d.schema) + ".default", Value: value, Msg: msg,
+	}}
 }
 
-// of returns the edge that is named.
+// of returns the edge with the key.
 func (k edgeKey) of() *program.Edge {
 	switch k.edge {
 	case edgeUnknown:
@@ -235,7 +235,7 @@ var (
 	errTooLarge = stderrors.New("too large")
 )
 
-// put appends a part of a default, which counts at once: others may be rendered
+// put appends a part of a default and charges it at once, because other defaults may be rendered
 // before this one is complete.
 func put[T ~string | ~[]byte](c *compiler, dst []byte, part T) ([]byte, error) {
 	if c.budget -= len(part); c.budget < 0 {
@@ -261,7 +261,7 @@ func (c *compiler) render(dst []byte, dec *jsonv2.Decoder, n *program.Node) ([]b
 		return dst, errMismatch
 	}
 	v = v.Clone()
-	_ = v.Compact() // which it can be, as it was read
+	_ = v.Compact() // it was read as JSON before
 	return put(c, dst, v)
 }
 
@@ -323,7 +323,9 @@ func (c *compiler) renderObject(dst []byte, dec *jsonv2.Decoder, n *program.Node
 }
 
 // renderNamed appends a member: its name, and the next value as the edge leaves it.
-func (c *compiler) renderNamed(dst []byte, dec *jsonv2.Decoder, key edgeKey, name string, comma bool) ([]byte, error) {
+func (c *compiler) renderNamed(
+	dst []byte, dec *jsonv2.Decoder, key edgeKey, name string, comma bool,
+) ([]byte, error) {
 	var room [64]byte
 	text := room[:0]
 	if comma {
@@ -336,8 +338,10 @@ func (c *compiler) renderNamed(dst []byte, dec *jsonv2.Decoder, key edgeKey, nam
 	return c.renderMember(dst, dec, key)
 }
 
-// renderAbsent appends the defaults of the fields that were not seen in an object.
-func (c *compiler) renderAbsent(dst []byte, n *program.Node, seen map[string]bool, comma bool) ([]byte, error) {
+// renderAbsent appends the defaults of the fields that an object did not have.
+func (c *compiler) renderAbsent(
+	dst []byte, n *program.Node, seen map[string]bool, comma bool,
+) ([]byte, error) {
 	for _, i := range c.fieldsOf[n] {
 		f := &n.Fields[i]
 		if seen[f.Name()] {
@@ -348,7 +352,7 @@ func (c *compiler) renderAbsent(dst []byte, n *program.Node, seen map[string]boo
 			return dst, err
 		}
 		if d == "" {
-			// Looking at it counts, as there may be many objects with many of these.
+			// Each look is charged, because many objects may have many of these fields.
 			if c.budget--; c.budget < 0 {
 				return dst, errTooLarge
 			}
@@ -364,9 +368,8 @@ func (c *compiler) renderAbsent(dst []byte, n *program.Node, seen map[string]boo
 	return dst, nil
 }
 
-// edgeNamed returns the edge that the name leads along. The node's table is
-// built later; its fields are still sorted by name, but for the first ones of a
-// resource.
+// edgeNamed returns the edge for a name. The hash table of the node is built later. Its fields are
+// still sorted by name, except for the first ones of a resource.
 func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 	first := min(len(n.Fields), len(reserved))
 	for i := range n.Fields[:first] {
@@ -384,9 +387,8 @@ func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 	return edgeKey{n, edgeUnknown}, n.Unknown != nil
 }
 
-// dropsMismatch reports whether a member of another type than it must have is
-// left out of a default, as the server does with apiVersion and kind of resources
-// (objectmeta.CoerceOptions.DropInvalidFields).
+// dropsMismatch reports whether a member of a wrong type is left out of a default, as the server
+// leaves out apiVersion and kind of resources (objectmeta.CoerceOptions.DropInvalidFields).
 func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
 	return key.of().Node == c.text && n.Group == program.Pruned
 }
@@ -396,10 +398,10 @@ func (c *compiler) isMetadata(n *program.Node) bool {
 	return c.defaults.objectMeta[n] || c.common.objectMeta[n]
 }
 
-// normalise returns a default on an edge, or a part of one, after what the server
-// does to metadata in defaults before it uses them (defaulting.PruneDefaults): a
-// round trip through ObjectMeta without what does not fit there. ok says whether
-// anything is left. Metadata that is no object stays, and by the KEP null does, too.
+// normalise returns a default on an edge, or a part of one, in the form in which the server uses it
+// within metadata (defaulting.PruneDefaults): after a round trip through ObjectMeta that drops what
+// does not fit. ok reports whether anything is left. Metadata that is not an object stays, and by
+// the KEP a null stays as well.
 func (c *compiler) normalise(key edgeKey, v jsonv2.Value) (out jsonv2.Value, ok bool) {
 	if c.isMetadata(key.of().Node) && (v.Kind() == '{' || v.Kind() == 'n' && c.semantics != KEP) {
 		out, err := apiserver.AppendMetadata(nil, v, true, false, nil)
@@ -409,15 +411,16 @@ func (c *compiler) normalise(key edgeKey, v jsonv2.Value) (out jsonv2.Value, ok 
 		return v, true
 	}
 	key2 := key.node.Fields[key.edge].Key
-	whole, err := apiserver.AppendMetadata(nil, append(append(append([]byte{'{'}, key2...), v...), '}'), true, false, nil)
+	object := append(append(append([]byte{'{'}, key2...), v...), '}')
+	whole, err := apiserver.AppendMetadata(nil, object, true, false, nil)
 	if err != nil || string(whole) == "{}" {
 		return nil, false
 	}
 	return whole[len("{")+len(key2) : len(whole)-len("}")], true
 }
 
-// renderMember appends the next value as the edge leaves it. Where a mismatch
-// is found the whole value has been read all the same.
+// renderMember appends the next value as the edge leaves it. It reads the whole value even if it
+// finds a mismatch.
 func (c *compiler) renderMember(dst []byte, dec *jsonv2.Decoder, key edgeKey) ([]byte, error) {
 	if dec.PeekKind() == 'n' {
 		d, err := c.nullDefault(key)
@@ -441,7 +444,7 @@ func (c *compiler) renderMember(dst []byte, dec *jsonv2.Decoder, key edgeKey) ([
 	return c.render(dst, jsonv2.NewDecoder(bytes.NewReader(v)), n)
 }
 
-// nullDefault returns the default that takes the place of a null, or "".
+// nullDefault returns the default that replaces a null, or "".
 func (c *compiler) nullDefault(key edgeKey) (string, error) {
 	if key.of().Null != program.DefaultNull {
 		return "", nil

@@ -1,15 +1,15 @@
 package schema
 
-// This file finds out at most how much defaults can add to documents.
+// This file computes an upper bound for what defaults can add to documents.
 //
-// What a document gets is cut into trees of objects. A tree starts at a place that a
-// document can have any number of (an element, an undeclared member, a field that leads
-// back into an object it is within), and is made of declared fields, each once. For a rate
-// of r bytes of defaults for each byte, the best tree at a place is the one that gets the
-// most beyond r times its length, and is put together from the bottom up, in one pass. The
-// rate wanted is the lowest at which no tree gets more than that. Starting with all that can
-// be had, each pass raises the rate to that of the best tree of the pass before (Dinkelbach,
-// "On nonlinear fractional programming", 1967): some four or five passes.
+// A document is cut into trees of objects. A tree starts at a place of which a document can have
+// any number (an element, an undeclared member, a field that leads back into an object that
+// contains it). It consists of declared fields, each once. For a rate of r bytes of defaults for
+// each byte of a document, the best tree at a place is the one that gains the most beyond r times
+// its length. It is composed from the bottom up, in one pass. The result is the lowest rate at
+// which no tree gains more than that. Each pass raises the rate to that of the best tree of the
+// pass before, beginning with everything that can be gained (Dinkelbach, "On nonlinear fractional
+// programming", 1967). This takes four or five passes.
 
 import (
 	"fmt"
@@ -62,7 +62,7 @@ func MaxExpansion(perDocument int, perByte float64) Option {
 	return optionFunc(func(o *options) { o.perDocument, o.perByte = perDocument, perByte })
 }
 
-// checkExpansion returns why the expansion of a program is too large, if it is.
+// checkExpansion returns an error if the expansion of a program is too large.
 func (o *options) checkExpansion(p *Program) error {
 	if o.perDocument == 0 && o.perByte == 0 {
 		return nil
@@ -72,18 +72,21 @@ func (o *options) checkExpansion(p *Program) error {
 	case o.perDocument > 0 && e.PerDocument > o.perDocument:
 		return errors.SchemaErrors{{
 			Kind: errors.SchemaInvalid, Field: "openAPIV3Schema", Value: strconv.Itoa(e.PerDocument),
-			Msg: fmt.Sprintf("is how many bytes defaults add to a document of any length, more than the bound of %d: remove or shorten defaults outside of items and additionalProperties", o.perDocument),
+			Msg: fmt.Sprintf("is how many bytes defaults add to a document of any length, "+
+				"more than the bound of %d: "+
+				"remove or shorten defaults outside of items and additionalProperties", o.perDocument),
 		}}
 	case o.perByte > 0 && e.PerByte > o.perByte:
 		return errors.SchemaErrors{{
 			Kind: errors.SchemaInvalid, Field: e.Field, Value: strconv.FormatFloat(e.PerByte, 'f', 1, 64),
-			Msg: fmt.Sprintf("is how many bytes defaults add here for each byte of a document, more than the bound of %v: remove or shorten defaults here and below", o.perByte),
+			Msg: fmt.Sprintf("is how many bytes defaults add here for each byte of a document, "+
+				"more than the bound of %v: remove or shorten defaults here and below", o.perByte),
 		}}
 	}
 	return nil
 }
 
-// A growth is what values take in a document and what defaults add to them, in bytes.
+// A growth has the bytes that values take in a document, and the bytes that defaults add to them.
 type growth struct{ bytes, added float64 }
 
 func (g growth) plus(h growth) growth { return growth{g.bytes + h.bytes, g.added + h.added} }
@@ -97,37 +100,37 @@ func (g growth) orBetter(h growth, rate float64) growth {
 	return g
 }
 
-// largestTree is how many bytes a tree may have. An edge to a larger one, which a graph of
-// references can say in a few lines, is taken for one that leads back.
+// largestTree is how many bytes a tree may have. A graph of references can describe a larger one in
+// a few lines. An edge to a larger tree counts as one that leads back.
 const largestTree = 1 << 40
 
 // An expander finds the expansion of a program.
 type expander struct {
 	root    *program.Node
-	order   []*program.Node // those that can be reached, each behind what is below it
+	order   []*program.Node // that can be reached, each after the nodes below it
 	nodes   []expanding     // by ID
 	repeats []repeat
 }
 
-// An expanding is what is known of a node.
+// An expanding is the state of a node.
 type expanding struct {
-	rank int     // in order, from 1 on
-	open bool    // what is below it is being visited
-	from edgeKey // the edge that it was met by
+	rank int     // in order, from 1
+	open bool    // the nodes below it are being visited
+	from edgeKey // the edge by which it was reached
 	size float64 // bytes of its largest tree
 	best growth  // its best tree
 }
 
-// A repeat is an edge to something that a document can have any number of.
+// A repeat is an edge to a value of which a document can have any number.
 type repeat struct {
 	edge edgeKey
-	own  growth // what each of them takes, and gets, beside the value
+	own  growth // the bytes and the gain of each of them, besides the value
 }
 
 func newExpander(p *program.Program) *expander {
 	x := &expander{root: p.Root, nodes: make([]expanding, len(p.Nodes))}
 	x.visit(p.Root)
-	// What elements lead to starts trees of its own: it is not below what it is in.
+	// Elements start trees of their own: their node is not below the node of the array.
 	for i := 0; i < len(x.order); i++ {
 		if n := x.order[i]; !n.KeepArray && n.Types&program.Array != 0 {
 			x.repeats = append(x.repeats, repeat{edgeKey{n, edgeElements}, growth{bytes: float64(len(","))}})
@@ -140,7 +143,7 @@ func newExpander(p *program.Program) *expander {
 	return x
 }
 
-// visit puts a node and what its members lead to in order.
+// visit puts a node and the nodes of its members into order.
 func (x *expander) visit(n *program.Node) {
 	type visiting struct {
 		node *program.Node
@@ -165,7 +168,7 @@ func (x *expander) visit(n *program.Node) {
 	}
 }
 
-// members returns how many edges there are to what is in the objects of a node.
+// members returns how many edges lead from the objects of a node to their members.
 func members(n *program.Node) int {
 	switch {
 	case n.KeepObject || n.Types&program.Object == 0:
@@ -183,7 +186,7 @@ func member(n *program.Node, i int) edgeKey {
 	return edgeKey{n, i}
 }
 
-// close puts a node in order, behind what is below it.
+// close puts a node into order, after the nodes below it.
 func (x *expander) close(n *program.Node) {
 	x.order = append(x.order, n)
 	at := &x.nodes[n.ID]
@@ -197,44 +200,44 @@ func (x *expander) close(n *program.Node) {
 		}
 		switch {
 		case !tree:
-			// It may be alone, in an object that is again in one of its kind: without a comma
-			// of its own, but the first default has one then.
+			// The member may be alone in an object that is within another of its kind. It then has
+			// no comma of its own, but the first default has one.
 			x.repeats = append(x.repeats, repeat{key, growth{name, float64(len(",") * min(int(n.Defaults), 1))}})
 		case key.edge == edgeUnknown:
-			// One of them may have the empty name, and is part of the tree.
+			// One of these members may have the empty name. It is part of the tree.
 			x.repeats = append(x.repeats, repeat{key, growth{bytes: name + float64(len("x,"))}})
 		}
 	}
 }
 
-// isTree reports whether what an edge leads to is part of the tree that the edge is in.
+// isTree reports whether the value of an edge is part of the tree that the edge is in.
 func (x *expander) isTree(key edgeKey) bool {
 	to := &x.nodes[key.of().Node.ID]
 	return to.rank != 0 && to.rank < x.nodes[key.node.ID].rank && to.size <= largestTree
 }
 
-// nameBytes returns how many bytes the name of a member takes at least, with quotes and
-// colon.
+// nameBytes returns how many bytes the name of a member takes at least, with quotes and colon.
 func nameBytes(key edgeKey) float64 {
 	if key.edge == edgeUnknown {
 		return float64(len(`"":`))
 	}
 	k := key.node.Fields[key.edge].Key
 	n := len(k)
-	// What a default spells longer than need be, and what a byte that is no UTF-8 may
-	// become under decoder.ServerRequests.
+	// A default may spell a name longer than necessary, and a byte that is not UTF-8 may become
+	// longer under decoder.ServerRequests.
 	n -= strings.Count(k, `\u0008`) * len(`0008`)
 	n -= strings.Count(k, `\u000c`) * len(`000c`)
 	n -= strings.Count(k, "\uFFFD") * (len("\uFFFD") - 1)
 	return float64(n)
 }
 
-// expansion raises the rate until no tree gets more.
+// expansion raises the rate until no tree gains more.
 func (x *expander) expansion() Expansion {
 	x.pass(0)
 	var e Expansion
 	if members(x.root) > 0 {
-		e.PerDocument = int(min(x.nodes[x.root.ID].best.added, math.MaxInt32)) // which no decoder adds
+		// No decoder adds more.
+		e.PerDocument = int(min(x.nodes[x.root.ID].best.added, math.MaxInt32))
 	}
 	for {
 		rate, at := x.worst(e.PerByte)
@@ -253,7 +256,7 @@ func (x *expander) pass(rate float64) {
 	}
 }
 
-// worst returns the highest rate of the best trees for a rate, and where it is.
+// worst returns the highest rate of the best trees for a rate, and its edge.
 func (x *expander) worst(rate float64) (highest float64, at edgeKey) {
 	for _, r := range x.repeats {
 		all := x.value(r.edge, rate).plus(r.own)
@@ -277,8 +280,8 @@ func (x *expander) value(key edgeKey, rate float64) growth {
 	return best
 }
 
-// object returns the best object for a node: without members, or with all that pay, or
-// with the one that costs the least, as the first member needs no comma.
+// object returns the best object for a node: without members, or with all members that pay, or with
+// the one that costs the least, because the first member needs no comma.
 func (x *expander) object(n *program.Node, rate float64) growth {
 	defaults := float64(len(n.AllDefaults))
 	none := growth{float64(len("{}")), max(defaults-float64(len(",")), 0)}
@@ -311,24 +314,24 @@ func (x *expander) object(n *program.Node, rate float64) growth {
 	return none
 }
 
-// field returns the path that the schema at an edge was met by.
+// field returns the path by which the schema at an edge was reached.
 func (x *expander) field(key edgeKey) string {
-	var steps []string
+	var segments []string
 	for {
 		switch key.edge {
 		case edgeElements:
-			steps = append(steps, elementStep)
+			segments = append(segments, elementSegment)
 		case edgeUnknown:
-			steps = append(steps, valueStep)
+			segments = append(segments, valueSegment)
 		default:
-			steps = append(steps, propertyStep(key.node.Fields[key.edge].Name()))
+			segments = append(segments, propertySegment(key.node.Fields[key.edge].Name()))
 		}
 		if key.node == x.root {
 			break
 		}
 		key = x.nodes[key.node.ID].from
 	}
-	steps = append(steps, "openAPIV3Schema")
-	slices.Reverse(steps)
-	return strings.Join(steps, "")
+	segments = append(segments, "openAPIV3Schema")
+	slices.Reverse(segments)
+	return strings.Join(segments, "")
 }

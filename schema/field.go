@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// fieldOf returns the path of a schema that is reached from s through the core, in the
-// spelling of schema errors. Compiling keeps no paths: they would cost as many steps for
-// each default as the schema is deep.
+// fieldOf returns the path from s, through the core, to a schema, in the spelling of schema errors.
+// Compiling keeps no paths: for each default they would cost as many segments as the schema is
+// deep.
 func (s *Structural) fieldOf(wanted *Structural) string {
 	f := finder{wanted: wanted, passed: make(map[*Structural]bool)}
 	f.find(s, 0)
-	f.steps = append(f.steps, "openAPIV3Schema")
-	slices.Reverse(f.steps)
-	return strings.Join(f.steps, "")
+	f.segments = append(f.segments, "openAPIV3Schema")
+	slices.Reverse(f.segments)
+	return strings.Join(f.segments, "")
 }
 
-// A finder looks for a schema in the order of the compiler, and has the steps to it, the
-// last one first.
+// A finder looks for a schema in the order of the compiler. It has the segments of the path to it,
+// the last one first.
 type finder struct {
-	wanted *Structural
-	passed map[*Structural]bool
-	steps  []string
+	wanted   *Structural
+	passed   map[*Structural]bool
+	segments []string
 }
 
 func (f *finder) find(s *Structural, depth int) bool {
@@ -35,25 +35,25 @@ func (f *finder) find(s *Structural, depth int) bool {
 	f.passed[s] = true
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if f.find(s.Properties[name], depth+1) {
-			f.steps = append(f.steps, propertyStep(name))
+			f.segments = append(f.segments, propertySegment(name))
 			return true
 		}
 	}
 	if f.find(s.value(), depth+1) {
-		f.steps = append(f.steps, valueStep)
+		f.segments = append(f.segments, valueSegment)
 		return true
 	}
 	if f.find(s.element(), depth+1) {
-		f.steps = append(f.steps, elementStep)
+		f.segments = append(f.segments, elementSegment)
 		return true
 	}
 	return false
 }
 
-// Steps on the way from a schema to one within it, in the spelling of schema errors.
+// Segments of the path from a schema to one within it, in the spelling of schema errors.
 const (
-	valueStep   = ".additionalProperties"
-	elementStep = ".items"
+	valueSegment   = ".additionalProperties"
+	elementSegment = ".items"
 )
 
-func propertyStep(name string) string { return ".properties[" + name + "]" }
+func propertySegment(name string) string { return ".properties[" + name + "]" }

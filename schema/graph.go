@@ -1,9 +1,9 @@
 package schema
 
-// This file puts the nodes of a program together. Definitions say the same thing
-// in many places (a container in each kind of step, an object reference in each
-// field), so a node that says what another says already is not made again: the
-// programs of real definitions become a fraction of their trees.
+// This file assembles the nodes of a program. Definitions repeat themselves in many places: a
+// container in each kind of step, an object reference in each field. So a node with the same
+// contents as an earlier one is not made again. The programs of real definitions become a fraction
+// of their trees.
 
 import (
 	"hash/maphash"
@@ -13,26 +13,25 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// A graph holds the nodes that were made, and what the next one is made of.
+// A graph holds the nodes that were made, and memory for the next ones.
 type graph struct {
 	list []*program.Node
 	seed maphash.Seed
 	*common
 
 	room []program.Node  // for nodes
-	keys strings.Builder // the text of names; what was taken from it stays
+	keys strings.Builder // the text of names; names that were taken from it stay valid
 }
 
-// A proto is a node that is being made. Its edges are the last ones: the fields,
-// then what undeclared names lead to if that is anywhere, then the elements.
+// A proto is a node that is being made. Its edges are the last ones: the fields, then the one for
+// undeclared names if there is one, then the one for elements.
 type proto struct {
 	types   program.Types
 	group   program.Group
-	first   int // edge
+	first   int // index of its first edge
 	fields  int
 	unknown bool
-	// resource says that the first fields are those of a resource: the others
-	// are sorted by name.
+	// resource says that the first fields are those of a resource. The others are sorted by name.
 	resource bool
 }
 
@@ -41,19 +40,19 @@ type protoEdge struct {
 	name   string
 	to     *program.Node
 	null   program.NullAction
-	schema *Structural // that has the default, or nil
+	schema *Structural // the schema with the default, or nil
 }
 
-// A common holds the nodes that are the same in all programs: those without a
-// schema, and those for metadata of which the schema says nothing.
+// A common holds the nodes that are the same in all programs: those without a schema, and those for
+// metadata of which the schema says nothing.
 type common struct {
 	program.Program
-	any  *program.Node // everything within is kept
+	any  *program.Node // everything within it is kept
 	pass *program.Edge // to any
-	none *program.Node // everything within is pruned
+	none *program.Node // everything within it is pruned
 	text *program.Node // strings only
 
-	unknownField *program.Node // declared where only what is known stays
+	unknownField *program.Node // to a declared name where only known names stay
 
 	meta       map[metaKey]*program.Node
 	objectMeta map[*program.Node]bool
@@ -111,8 +110,7 @@ func (g *graph) keepAll(n *program.Node) {
 	n.Unknown, n.Elements = g.pass, *g.pass
 }
 
-// edge adds an edge to the node that is being made. schema is the one there,
-// or nil.
+// edge adds an edge to the node that is being made. schema is the one whose default it has, or nil.
 func (s *scratch) edge(name string, to *program.Node, null program.NullAction, schema *Structural) {
 	if schema != nil && !schema.hasDefault() {
 		schema = nil
@@ -120,15 +118,16 @@ func (s *scratch) edge(name string, to *program.Node, null program.NullAction, s
 	s.edges = append(s.edges, protoEdge{name, to, null, schema})
 }
 
-// finish returns the node that p says, made anew if there is none yet, or if it
-// was promised: then it is the one to be filled.
+// finish returns the node for p. It makes a new one if there is none with the same contents. If a
+// node was promised, finish fills that.
 func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 	edges := c.edges[p.first:]
 	c.edges = c.edges[:p.first]
 	n := promised
 	if n == nil {
 		hash := c.hash(p, edges)
-		for at, probe, ok := c.bySame.next(hash, 0); ok; at, probe, ok = c.bySame.next(hash, probe) {
+		at, probe, ok := c.bySame.next(hash, 0)
+		for ; ok; at, probe, ok = c.bySame.next(hash, probe) {
 			if c.says(c.list[at], p, edges) {
 				return c.list[at]
 			}
@@ -167,7 +166,7 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 	return n
 }
 
-// hash returns a hash of what a node says.
+// hash returns a hash of the contents of a node.
 func (g *graph) hash(p proto, edges []protoEdge) uint64 {
 	const prime = 0x9fb21c651e98df25
 	h := uint64(p.types)<<16 | uint64(p.group)<<8 | uint64(p.fields)<<32
@@ -180,9 +179,10 @@ func (g *graph) hash(p proto, edges []protoEdge) uint64 {
 	return h
 }
 
-// says reports whether the node n says what p says.
+// says reports whether the node n has the contents of p.
 func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
-	if n.Types != p.types || n.Group != p.group || len(n.Fields) != p.fields || (n.Unknown != nil) != p.unknown {
+	if n.Types != p.types || n.Group != p.group || len(n.Fields) != p.fields ||
+		(n.Unknown != nil) != p.unknown {
 		return false
 	}
 	for i := range edges {
@@ -196,15 +196,15 @@ func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 			return false
 		}
 		is, e := at.of(), &edges[i]
-		if is.Node != e.to || is.Null != e.null || (n.Defaults > 0 || e.schema != nil) && !c.hasDefault(at, e.schema) {
+		if is.Node != e.to || is.Null != e.null ||
+			(n.Defaults > 0 || e.schema != nil) && !c.hasDefault(at, e.schema) {
 			return false
 		}
 	}
 	return true
 }
 
-// key returns a name as the key of a member, in memory that it shares with other
-// names.
+// key returns a name as the key of a member, in memory that it shares with other names.
 func (g *graph) key(name string) string {
 	var room [64]byte
 	quoted := append(jsonwire.AppendQuoted(room[:0], name), ':')

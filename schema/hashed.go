@@ -1,13 +1,13 @@
 package schema
 
-// A hashed is a hash table from 64-bit hashes to numbers, open addressing with
-// linear probing. It is emptied in constant time, which is why it is here
-// instead of a map: compiling is mostly looking up whether a schema was met, and
-// clearing a map that a large schema has grown costs more than a small schema.
+// A hashed is a hash table from 64-bit hashes to numbers: open addressing with linear probing. It
+// is emptied in constant time, and is therefore used here instead of a map. Compiling mostly looks
+// up whether a schema was seen, and clearing a map that a large schema has grown takes longer than
+// a small schema.
 type hashed struct {
 	slots []hashedSlot // a power of two; at most half of them are in use
 	used  int
-	now   uint32 // slots of other times are free
+	now   uint32 // slots with another value are free
 }
 
 type hashedSlot struct {
@@ -24,8 +24,8 @@ func (t *hashed) reset() {
 	}
 }
 
-// next returns the number of the next entry with the hash, for probes from 0 on,
-// and the probe to go on with; or that there is none.
+// next returns the number of the next entry with the hash, and the probe to continue with. The
+// first probe is 0. ok is false if there is no further entry.
 func (t *hashed) next(hash uint64, probe int) (at int32, following int, ok bool) {
 	mask := len(t.slots) - 1
 	for {
@@ -40,7 +40,7 @@ func (t *hashed) next(hash uint64, probe int) (at int32, following int, ok bool)
 	}
 }
 
-// add adds an entry, which may have the hash of others.
+// add adds an entry. Others may have the same hash.
 func (t *hashed) add(hash uint64, at int32) {
 	if t.used++; 2*t.used > len(t.slots) {
 		old := t.slots

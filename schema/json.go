@@ -1,8 +1,9 @@
 package schema
 
-// This file makes schemas what they are in JSON: for encoding/json, for its second version and for what else calls MarshalJSON
-// and UnmarshalJSON. These take a text as a whole, so that a schema read by the methods of each schema in it would be read as
-// often as it is deep. Within one schema functions take their place, which go on in the coder that is there.
+// This file reads and writes schemas as JSON: for encoding/json, for its second version, and for
+// others that call MarshalJSON and UnmarshalJSON. These methods take a whole text. If each schema
+// within a schema were read by its method, a text would be read as often as it is deep. Within a
+// schema, functions that continue with the same coder replace the methods.
 
 import (
 	"bytes"
@@ -17,7 +18,7 @@ var (
 		jsonv2.UnmarshalFromFunc(readSchemaOrBool),
 		jsonv2.UnmarshalFromFunc(readSchemaOrArray),
 	))
-	// Names are sorted, as those who call MarshalJSON cannot ask for it.
+	// Names are sorted, because those who call MarshalJSON cannot ask for it.
 	writing = []jsonv2.Options{jsonv2.Deterministic(true), jsonv2.WithMarshalers(jsonv2.JoinMarshalers(
 		jsonv2.MarshalToFunc(writeSchema),
 		jsonv2.MarshalToFunc(writeSchemaOrBool),
@@ -77,7 +78,9 @@ func readSchemaOrBool(from *jsonv2.Decoder, s *SchemaOrBool) error {
 func (s *SchemaOrBool) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
 // UnmarshalJSON reads a schema or a boolean.
-func (s *SchemaOrBool) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
+func (s *SchemaOrBool) UnmarshalJSON(text []byte) error {
+	return jsonv2.Unmarshal(text, s, reading)
+}
 
 func writeSchemaOrArray(to *jsonv2.Encoder, s *SchemaOrArray) error {
 	if s.Schema != nil {
@@ -99,9 +102,11 @@ func readSchemaOrArray(from *jsonv2.Decoder, s *SchemaOrArray) error {
 func (s *SchemaOrArray) MarshalJSON() ([]byte, error) { return jsonv2.Marshal(s, writing...) }
 
 // UnmarshalJSON reads a schema or an array of schemas.
-func (s *SchemaOrArray) UnmarshalJSON(text []byte) error { return jsonv2.Unmarshal(text, s, reading) }
+func (s *SchemaOrArray) UnmarshalJSON(text []byte) error {
+	return jsonv2.Unmarshal(text, s, reading)
+}
 
-// compact takes the white space out of a raw value. What is no JSON stays as it is.
+// compact removes the white space from a raw value. Text that is not JSON stays as it is.
 func compact(raw *json.RawMessage) {
 	if len(*raw) > 0 {
 		_ = (*jsonv2.Value)(raw).Compact()

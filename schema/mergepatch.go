@@ -7,7 +7,7 @@ package schema
 // contain itself. The result for a nil schema is nil.
 func (s *Structural) MergePatch() *Structural { return mergePatches{}.of(s) }
 
-// mergePatches are those that were made so far, or are on the way, by what they are made of.
+// mergePatches has the results that were made so far, complete or not, by their sources.
 type mergePatches map[*Structural]*Structural
 
 func (made mergePatches) of(s *Structural) *Structural {

@@ -11,8 +11,8 @@ import (
 // reserved are the fields of a resource that are specified implicitly.
 var reserved = []string{"apiVersion", "kind", "metadata"}
 
-// A metaType describes a part of metav1.ObjectMeta (k8s.io/apimachinery v0.37),
-// by which metadata is pruned whatever the schema says about it.
+// A metaType describes a part of metav1.ObjectMeta (k8s.io/apimachinery v0.37). Metadata is pruned
+// by it, whatever the schema says.
 type metaType struct {
 	types  program.Types
 	fields map[string]*metaType // of a struct
@@ -61,19 +61,18 @@ func metaStruct(names map[*metaType]string) *metaType {
 	return t
 }
 
-// A metaKey is what a node within metadata is made from.
+// A metaKey identifies a node within metadata by the parts that it is made from.
 type metaKey struct {
 	meta   *metaType
 	schema *Structural // or nil
 	group  program.Group
 }
 
-// reserved adds the edge for one of the implicit fields of a resource; s is what
-// counts of what the schema declares for it, or nil.
+// reserved adds the edge for one of the implicit fields of a resource. s is what counts of
+// what the schema declares for it, or nil.
 //
-// Pruning leaves these fields alone, and so does the dropping of nulls at the
-// root. What the schema declares in an embedded resource still says what becomes
-// of nulls and what is the default.
+// Pruning leaves these fields alone, and so does the dropping of nulls at the root. In an embedded
+// resource, the declared schema still decides what becomes of nulls and which default is inserted.
 func (c *compiler) reserved(name string, s *Structural, r role) {
 	to := c.text
 	if name == "metadata" {
@@ -85,14 +84,14 @@ func (c *compiler) reserved(name string, s *Structural, r role) {
 	}
 	null := c.null(s, program.DropNull)
 	if null == program.DefaultNull {
-		// The server looks at types, and decodes metadata, before it defaults.
+		// The server checks types, and decodes metadata, before it inserts defaults.
 		null = program.KeepNull
 	}
 	c.edge(name, to, null, s)
 }
 
-// metadata returns the node for a part of metadata, in which s, which may be
-// nil, says what becomes of nulls and what the defaults are.
+// metadata returns the node for a part of metadata. s, which may be nil, decides what becomes of
+// nulls and which defaults are inserted.
 func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *program.Node {
 	if t.any {
 		return c.any
@@ -107,7 +106,9 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	if s == nil {
 		s = new(Structural)
 	}
-	p := proto{types: t.types | program.Null, group: group, first: len(c.edges), unknown: t.fields == nil}
+	p := proto{
+		types: t.types | program.Null, group: group, first: len(c.edges), unknown: t.fields == nil,
+	}
 	switch {
 	case t.fields != nil:
 		names := t.names
@@ -147,9 +148,9 @@ func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structur
 	child := s.member(name)
 	null := c.null(child, program.DropNull)
 	if declared == nil && null == program.DefaultNull {
-		null = program.KeepNull // only declared fields are defaulted here
+		null = program.KeepNull // only declared fields have defaults here
 	}
-	to := c.unknownField // nulls are dropped before what is unknown is looked for
+	to := c.unknownField // nulls are dropped before unknown fields are looked for
 	if t != nil {
 		to = c.metadata(t, child, p.group)
 	}

@@ -1,9 +1,9 @@
 package schema
 
-// This file reads the OpenAPI v3 documents that an API server publishes under
-// /openapi/v3, so that built-in kinds can be decoded, too. What their schemas refer to
-// is put in the place of the references: schemas become graphs that may hold
-// themselves, which Compile can take and functions for trees cannot.
+// This file reads the OpenAPI v3 documents that an API server publishes under /openapi/v3, so that
+// built-in kinds can be decoded as well. References in their schemas are replaced by the schemas
+// that they refer to. Schemas become graphs in which one may contain itself, which Compile accepts,
+// and which functions for trees cannot walk.
 
 import (
 	"bytes"
@@ -17,18 +17,19 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// refPrefix is what references within a document start with.
+// refPrefix is the start of references within a document.
 const refPrefix = "#/components/schemas/"
 
-// isGoType reports whether a component with a name is made from a Go type of Kubernetes
-// itself, k8s.io/api/... or k8s.io/MODULE/pkg/.... Those of custom resources whose group
-// ends in k8s.io are called io.k8s., too.
+// isGoType reports whether a component with the name was made from a Go type of Kubernetes itself:
+// k8s.io/api/... or k8s.io/MODULE/pkg/.... Names of custom resources whose group ends in k8s.io
+// begin with io.k8s. as well.
 func isGoType(name string) bool {
-	return strings.HasPrefix(name, "io.k8s.api.") || strings.HasPrefix(name, "io.k8s.") && strings.Contains(name, ".pkg.")
+	return strings.HasPrefix(name, "io.k8s.api.") ||
+		strings.HasPrefix(name, "io.k8s.") && strings.Contains(name, ".pkg.")
 }
 
-// goFormats are the formats of Go types that decode themselves from strings, where their
-// schemas do not tell them from others.
+// goFormats are formats of Go types that decode themselves from strings. Their schemas do not tell
+// them from other strings.
 var goFormats = map[string]string{
 	"io.k8s.apimachinery.pkg.api.resource.Quantity":  FormatQuantity,
 	"io.k8s.apimachinery.pkg.apis.meta.v1.Duration":  FormatDuration,
@@ -87,11 +88,15 @@ func ParseOpenAPI(document []byte) ([]*CRD, error) {
 	switch {
 	case len(d.Components.Schemas) > 0:
 	case d.Swagger != "":
-		return nil, &errors.SyntaxError{Msg: "this is OpenAPI v2; the API server has v3 under /openapi/v3", Position: t.position(0)}
+		return nil, &errors.SyntaxError{Position: t.position(0),
+			Msg: "this is OpenAPI v2; the API server has v3 under /openapi/v3"}
 	case bytes.Contains(t.json[:min(len(t.json), 1<<12)], []byte("serverRelativeURL")):
-		return nil, &errors.SyntaxError{Msg: "this is the list of the documents; each is where its serverRelativeURL says, such as /openapi/v3/apis/apps/v1", Position: t.position(0)}
+		return nil, &errors.SyntaxError{Position: t.position(0),
+			Msg: "this is the list of the documents; each is where its serverRelativeURL says, " +
+				"such as /openapi/v3/apis/apps/v1"}
 	default:
-		return nil, &errors.SyntaxError{Msg: "there are no components.schemas: this is no OpenAPI v3 document", Position: t.position(0)}
+		return nil, &errors.SyntaxError{Position: t.position(0),
+			Msg: "there are no components.schemas: this is no OpenAPI v3 document"}
 	}
 	start := bytes.Index(t.json, d.Components.Schemas)
 	r, err := newResolver(t.part(d.Components.Schemas, start))
@@ -114,18 +119,18 @@ type groupVersionKind struct {
 	Kind    string `json:"kind"`
 }
 
-// A resolver replaces references by what they refer to.
+// A resolver replaces references by the schemas that they refer to.
 type resolver struct {
 	components map[string]*component
-	// done has what became of each schema; those on the way are in it, too.
+	// done has the result for each schema, including those that are being resolved.
 	done  map[*Structural]*Structural
 	depth int // of the schema that is being resolved
-	// merged is how many properties were taken into schemas from others.
+	// merged counts the properties that schemas have taken from others.
 	merged int
 }
 
-// maxMerged is how many properties a document may repeat by references under allOf, beside
-// which something is said: a list of such references is a product of two sizes.
+// maxMerged is how many properties a document may repeat by references under allOf in schemas that
+// have more than the reference. A list of such references is the product of two sizes.
 const maxMerged = 1 << 20
 
 func newResolver(t *text) (*resolver, error) {
@@ -155,7 +160,8 @@ func (r *resolver) kinds() (kinds []*CRD, err error) {
 	for _, name := range slices.Sorted(maps.Keys(r.components)) {
 		c := r.components[name]
 		metadata := c.schema.Properties["metadata"]
-		if len(c.kinds) == 0 || metadata == nil || strings.HasSuffix(reference(metadata), ".ListMeta") {
+		isList := metadata != nil && strings.HasSuffix(reference(metadata), ".ListMeta")
+		if len(c.kinds) == 0 || metadata == nil || isList {
 			continue
 		}
 		s, err := r.component(name)
@@ -174,8 +180,8 @@ func (r *resolver) kinds() (kinds []*CRD, err error) {
 	return kinds, nil
 }
 
-// reference returns the reference that a schema consists of, alone or under allOf, or
-// "".
+// reference returns the reference of a schema that consists of one, alone or under allOf, and ""
+// for others.
 func reference(s *Structural) string {
 	if s.Ref == nil && len(s.AllOf) == 1 {
 		s = s.AllOf[0]
@@ -186,7 +192,7 @@ func reference(s *Structural) string {
 	return *s.Ref
 }
 
-// component returns the schema with a name, with what it refers to.
+// component returns the schema with the name, with its references resolved.
 func (r *resolver) component(name string) (*Structural, error) {
 	c := r.components[name]
 	if c == nil {
@@ -195,7 +201,7 @@ func (r *resolver) component(name string) (*Structural, error) {
 	return r.resolve(c.schema, c)
 }
 
-// resolve returns what a schema within a component becomes.
+// resolve returns the result for a schema within a component.
 func (r *resolver) resolve(s *Structural, within *component) (*Structural, error) {
 	if done, ok := r.done[s]; ok {
 		if done == nil {
@@ -204,12 +210,13 @@ func (r *resolver) resolve(s *Structural, within *component) (*Structural, error
 		return done, nil
 	}
 	if r.depth == MaxDepth {
-		return nil, fmt.Errorf("components.schemas[%s] is nested more than 10000 deep, with what it refers to and what refers to it", within.name)
+		return nil, fmt.Errorf("components.schemas[%s] is nested more than 10000 deep, "+
+			"with what it refers to and what refers to it", within.name)
 	}
 	r.depth++
 	defer func() { r.depth-- }()
 	if s.Ref != nil {
-		r.done[s] = nil // until it is known
+		r.done[s] = nil // until the result is known
 		to, err := r.refer(*s.Ref, within)
 		r.done[s] = to
 		return to, err
@@ -249,17 +256,18 @@ func (r *resolver) resolve(s *Structural, within *component) (*Structural, error
 	return s, nil
 }
 
-// asGoType reads a schema that was made from a type of Go.
+// asGoType changes a schema that was made from a Go type.
 func (s *Structural) asGoType() {
 	s.Default = nil
-	opaque := len(s.Properties) == 0 && s.AdditionalProperties == nil && s.Items == nil && len(s.AllOf) == 0
+	opaque := len(s.Properties) == 0 && s.AdditionalProperties == nil && s.Items == nil &&
+		len(s.AllOf) == 0
 	if opaque && (s.Type == "" || s.Type == "object") {
 		s.XPreserveUnknownFields = new(true)
 	}
 }
 
-// elementPlace and valuePlace return where the schemas for elements and for undeclared
-// members are, or nil.
+// elementPlace and valuePlace return where s has the schemas for elements and for undeclared
+// members, or nil.
 func (s *Structural) elementPlace() **Structural {
 	if s.Items == nil || s.Items.Schema == nil {
 		return nil
@@ -278,9 +286,10 @@ func (s *Structural) valuePlace() **Structural {
 func (r *resolver) refer(ref string, within *component) (*Structural, error) {
 	name, ok := strings.CutPrefix(ref, refPrefix)
 	if !ok {
-		return nil, fmt.Errorf("components.schemas[%s]: the reference %s does not lead to %s", within.name, fieldpath.Quoted(ref), refPrefix)
+		return nil, fmt.Errorf("components.schemas[%s]: the reference %s does not lead to %s",
+			within.name, fieldpath.Quoted(ref), refPrefix)
 	}
-	// As a pointer within a URI (RFC 6901, section 6), but for what no name has.
+	// It is a pointer within a URI (RFC 6901, section 6), without the escapes that no name has.
 	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 	s, err := r.component(name)
 	if err != nil {
@@ -289,8 +298,8 @@ func (r *resolver) refer(ref string, within *component) (*Structural, error) {
 	return s, nil
 }
 
-// merge takes into a schema what those under allOf say that are references. What it
-// says itself goes before. If it says nothing, the one that it refers to is the whole of it.
+// merge adds to a schema the contents of references under its allOf. The schema's own contents take
+// precedence. If it has none, whole is the schema that it refers to.
 func (r *resolver) merge(s *Structural, within *component) (whole *Structural, err error) {
 	if !slices.ContainsFunc(s.AllOf, func(a *Structural) bool { return a.Ref != nil }) {
 		return nil, nil
@@ -303,12 +312,13 @@ func (r *resolver) merge(s *Structural, within *component) (whole *Structural, e
 		if err != nil {
 			return nil, err
 		}
-		s.take(from) // in any case: who refers to s may have it by now
+		s.take(from) // in any case: others that refer to s may have it already
 		if silent {
 			return from, nil
 		}
 		if r.merged += len(from.Properties); r.merged > maxMerged {
-			return nil, fmt.Errorf("components.schemas[%s]: references under allOf repeat more than %d properties", within.name, maxMerged)
+			return nil, fmt.Errorf("components.schemas[%s]: references under allOf repeat more than %d properties",
+				within.name, maxMerged)
 		}
 	}
 	return nil, nil
@@ -320,11 +330,11 @@ func (s *Structural) saysNothing() bool {
 		s.Type == "" && !s.XIntOrString && !s.XEmbeddedResource && !s.Nullable && s.Default == nil
 }
 
-// take adds what another schema says of the same place.
+// take adds the contents of another schema for the same place.
 func (s *Structural) take(from *Structural) {
 	switch {
 	case s.Properties == nil:
-		// Not a copy: what is in it may still be replaced.
+		// This is not a copy, because schemas in it may still be replaced.
 		s.Properties = from.Properties
 	case from.Properties != nil:
 		s.Properties = maps.Clone(s.Properties)

@@ -1,8 +1,8 @@
 package schema
 
-// This file reads schemas: bytes to a text that is JSON and knows its lines, the
-// text to the tree of Structural, and the tree to its normal form. Definitions
-// are read through the same three steps in crd.go.
+// This file reads schemas: the bytes to a text, which is JSON and knows its lines, the text to the
+// tree of a Structural, and the tree to its normal form. Definitions are read in the same way in
+// crd.go.
 
 import (
 	"bytes"
@@ -42,16 +42,16 @@ func Parse(openAPIV3Schema []byte) (*Structural, error) {
 // A text is a JSON value that knows where it was read.
 type text struct {
 	json jsonv2.Value
-	// position leads from an offset in json to the place in the file.
+	// position returns the place in the file of an offset in json.
 	position func(offset int) errors.Position
 }
 
-// part returns the text of the value that json has at an offset.
+// part returns the text of the value at an offset of json.
 func (t *text) part(value jsonv2.Value, offset int) *text {
 	return &text{value, func(o int) errors.Position { return t.position(offset + o) }}
 }
 
-// readText reads one document: JSON if it is JSON, and else YAML.
+// readText reads one document, as JSON if it is JSON, and otherwise as YAML.
 func readText(src []byte) (*text, error) {
 	if looksLikeJSON(src) && jsonv2.Value(src).IsValid(jsonv2.AllowDuplicateNames(true)) {
 		return jsonText(linesOf(src), src, 0), nil
@@ -59,9 +59,9 @@ func readText(src []byte) (*text, error) {
 	return yamlText(src, errors.Position{})
 }
 
-// readTexts yields the documents of a file: JSON values one after the other if
-// it consists of them, and else the documents of a YAML stream that hold
-// something. It ends with the first error.
+// readTexts yields the documents of a file. If the file consists of JSON values, these are the
+// documents. Otherwise they are the documents of a YAML stream that are not empty. It ends with the
+// first error.
 func readTexts(src []byte) iter.Seq2[*text, error] {
 	return func(yield func(*text, error) bool) {
 		if values, ok := splitJSON(src); ok {
@@ -81,7 +81,7 @@ func readTexts(src []byte) iter.Seq2[*text, error] {
 	}
 }
 
-// splitJSON returns the values of a file of JSON, or not ok.
+// splitJSON returns the values of a JSON file. ok is false if it is not one.
 func splitJSON(src []byte) (values []*text, ok bool) {
 	if !looksLikeJSON(src) {
 		return nil, false
@@ -100,17 +100,17 @@ func splitJSON(src []byte) (values []*text, ok bool) {
 	return values, err == io.EOF
 }
 
-// looksLikeJSON reports whether a text starts as a JSON object does. It may
-// still be a flow mapping of YAML.
+// looksLikeJSON reports whether a text starts as a JSON object does. It may still be a flow mapping
+// of YAML.
 func looksLikeJSON(src []byte) bool { return jsonv2.Value(src).Kind() == '{' }
 
-// jsonText returns the text of a value that a JSON file has at an offset. The definitions of
-// a long list ask for their lines in one pass.
+// jsonText returns the text of the value at an offset in a JSON file. The definitions of a long
+// list share one index of lines.
 func jsonText(file *position.Index, value jsonv2.Value, offset int) *text {
 	return &text{value, func(o int) errors.Position { return file.At(offset + o) }}
 }
 
-// linesOf finds positions in a file.
+// linesOf returns an index of the lines of a file.
 func linesOf(src []byte) *position.Index {
 	x := new(position.Index)
 	x.Start(src, 0)
@@ -143,8 +143,8 @@ func (t *text) schema() (*Structural, error) {
 	return s, nil
 }
 
-// unmarshal decodes the text into v, with errors that say where in the document
-// the text comes from.
+// unmarshal decodes the text into v. Its errors have positions in the document that the text is
+// from.
 func (t *text) unmarshal(v any) error {
 	err := jsonv2.Unmarshal(t.json, v, reading)
 	switch err := err.(type) {
@@ -162,11 +162,11 @@ func (t *text) unmarshal(v any) error {
 	return err
 }
 
-// syntaxError says where a text is not JSON, or has a name twice.
+// syntaxError returns an error with the place where a text is not JSON, or has a name twice.
 func (t *text) syntaxError(err *jsonv2.SyntacticError) error {
 	ptr, msg := err.JSONPointer, err.Err.Error()
 	if err.Err == jsonv2.ErrDuplicateName {
-		// The pointer leads to the member; the fault is in the object.
+		// The pointer leads to the member, but the fault is in the object.
 		msg = "duplicate name " + fieldpath.Quoted(ptr.LastToken())
 		ptr = ptr.Parent()
 	}
@@ -179,8 +179,8 @@ func (t *text) syntaxError(err *jsonv2.SyntacticError) error {
 	}
 }
 
-// typeMessage says in the words of JSON Schema what the value that err is about is
-// and ought to be.
+// typeMessage returns the types of the value that err is about, actual and wanted, in the words of
+// JSON Schema.
 func typeMessage(err *jsonv2.SemanticError) string {
 	want := "something else"
 	if t := err.GoType; t != nil {
@@ -201,12 +201,13 @@ func typeMessage(err *jsonv2.SemanticError) string {
 	}
 	got := kindName(err.JSONKind)
 	if err.Err != nil && err.JSONKind == '0' {
-		// A number that is none of the kind wanted: a fraction, or out of range.
+		// The number is not of the wanted kind: it has a fraction, or is out of range.
 		got = string(err.JSONValue[:min(len(err.JSONValue), 32)])
 	}
 	msg := "must be " + want + ", not " + got
 	if err.JSONKind == '[' && err.JSONPointer.LastToken() == "type" {
-		msg += ": a schema has one type; use nullable to allow null, x-kubernetes-int-or-string for integer or string"
+		msg += ": a schema has one type; use nullable to allow null, " +
+			"x-kubernetes-int-or-string for integer or string"
 	}
 	return msg
 }
@@ -228,16 +229,16 @@ func kindName(k jsonv2.Kind) string {
 	return "an array"
 }
 
-// locate returns the path that a pointer stands for, and the offset of the
-// value that it leads to. Only the text tells an index from a name that is a
-// number.
+// locate returns the path of a pointer, and the offset of the value that it leads to. Only the text
+// distinguishes an index from a name that is a number.
 func locate(js []byte, ptr jsonv2.Pointer) (errors.Path, int) {
 	type segment struct {
 		name  []byte // nil for an element
 		index int
 	}
 	var segments []segment
-	d := jsonv2.NewDecoder(bytes.NewBuffer(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
+	d := jsonv2.NewDecoder(bytes.NewBuffer(js),
+		jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	for token := range ptr.Tokens() {
 		if d.PeekKind() == '[' {
 			index, _ := strconv.Atoi(token)
@@ -257,7 +258,7 @@ func locate(js []byte, ptr jsonv2.Pointer) (errors.Path, int) {
 		}
 		segments = append(segments, segment{name: append([]byte{}, token...)})
 	}
-	// The decoder is behind the last token that it read.
+	// The decoder is after the last token that it has read.
 	offset := int(d.InputOffset())
 	offset = len(js) - len(bytes.TrimLeft(js[offset:], " \t\r\n:,"))
 	return errors.PathOf(fieldpath.Encode(len(segments), func(i int) ([]byte, int) {
@@ -265,10 +266,9 @@ func locate(js []byte, ptr jsonv2.Pointer) (errors.Path, int) {
 	})), offset
 }
 
-// normalize gives a tree as it was decoded the form that the rest of the
-// package relies on: no schema is nil, no raw value is null where that means
-// absent or has white space, and what is empty is absent where the server does
-// not tell the two apart.
+// normalize brings a tree, as it was decoded, into the form that the rest of the package expects.
+// No schema is nil, and no raw value has white space or is null if null means that it is absent.
+// Empty parts are absent if the server does not distinguish them from absent ones.
 func (s *Structural) normalize() {
 	s.Properties = normalizeMap(s.Properties)
 	s.PatternProperties = normalizeMap(s.PatternProperties)

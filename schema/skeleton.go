@@ -6,12 +6,12 @@ package schema
 //	skel(s) := merge(drop(s), skel(s_1), ..., skel(s_n))
 //
 // over the schemas s_i in allOf, anyOf, oneOf and not of s. Done as written,
-// from the bottom up, merging costs the product of depth and size. Here the
-// schemas that speak about one place are gathered first, through all junctors,
-// and are merged once; every schema of the input is visited once.
+// over the schemas s_i in allOf, anyOf, oneOf and not of s. Computed literally, from the bottom
+// up, this costs the product of depth and size. Here the schemas for one place are gathered first,
+// through all junctors, and merged once. Every schema of the input is visited once.
 //
-// skeletonParser finds x-kubernetes-no-prune, which Structural does not hold;
-// skeletonBuilder does the rest.
+// skeletonParser finds x-kubernetes-no-prune, which Structural does not hold. skeletonBuilder does
+// the rest.
 
 import (
 	"bytes"
@@ -82,68 +82,72 @@ func Skeleton(openAPIV3Schema []byte) (*Structural, error) {
 	p.schema(s, rootPlace())
 	skeleton := b.place([]source{{s: s, at: rootPlace(), core: true}})
 	if len(b.faults) > 0 {
-		slices.SortStableFunc(b.faults, func(x, y *errors.SchemaError) int { return strings.Compare(x.Field, y.Field) })
+		slices.SortStableFunc(b.faults, func(x, y *errors.SchemaError) int {
+			return strings.Compare(x.Field, y.Field)
+		})
 		return nil, b.faults
 	}
 	return skeleton, nil
 }
 
-// What is reported is bounded, as paths are as long as a schema is deep.
+// Errors are bounded, because paths are as long as a schema is deep.
 const (
 	maxSkeletonErrors     = 100
 	maxSkeletonErrorBytes = 1 << 20
 )
 
-// A skeletonBuilder makes a skeleton and collects the reasons why there is none.
+// A skeletonBuilder makes a skeleton, or collects the reasons why there is none.
 type skeletonBuilder struct {
 	faults  errors.SchemaErrors
 	bytes   int                  // of the text of faults
 	noPrune map[*Structural]bool // x-kubernetes-no-prune: true
 }
 
-// rootPlace is the path of a schema that stands alone, as in package schema/validation.
+// rootPlace is the path of a schema on its own, as in package schema/validation.
 func rootPlace() *schemapath.Path { return schemapath.Root("openAPIV3Schema") }
 
 func (b *skeletonBuilder) forbid(p *schemapath.Path, msg string) {
 	if len(b.faults) < maxSkeletonErrors && b.bytes < maxSkeletonErrorBytes {
 		field := p.String()
 		b.bytes += len(field) + len(msg)
-		b.faults = append(b.faults, &errors.SchemaError{Kind: errors.SchemaForbidden, Field: field, Msg: msg})
+		b.faults = append(b.faults, &errors.SchemaError{
+			Kind: errors.SchemaForbidden, Field: field, Msg: msg,
+		})
 	}
 }
 
-// A source is a schema that speaks about a place.
+// A source is a schema that says something about a place.
 type source struct {
 	s  *Structural
-	at *schemapath.Path // where s stands
-	// core says that no junctor is above it. Of the sources of one place at
-	// most the first is.
+	at *schemapath.Path // the path to s
+	// core says that no junctor is above s. Of the sources of one place, at most the first is in
+	// the core.
 	core bool
-	// negated says that a not is above it.
+	// negated says that a not is above s.
 	negated bool
 }
 
-// below returns the source that s is, which stands within src.
+// below returns the source for s, which is within src.
 func (src source) below(s *Structural, at *schemapath.Path) source {
 	src.s, src.at = s, at
 	return src
 }
 
-// A gathering is what the sources of one place, and the schemas in their
-// junctors, have to say about the places below.
+// A gathering has the sources for the places below one place, from the sources of that and from the
+// schemas in their junctors.
 type gathering struct {
 	properties        sourceMap
 	patternProperties sourceMap
 	additional        sourceList
 	additionalItems   sourceList
 	items             sourceList
-	itemLists         [][]source // of items that are lists, by position
+	itemLists         [][]source // of items that are lists, by index
 }
 
-// A sourceMap is what is said about the places below by their names.
+// A sourceMap has the sources for the places below, by their names.
 type sourceMap struct {
 	names map[string][]source
-	at    *schemapath.Path // where this is first said
+	at    *schemapath.Path // the path where the first of them is
 }
 
 func (m *sourceMap) add(src source, keyword string, schemas map[string]*Structural) {
@@ -159,10 +163,10 @@ func (m *sourceMap) add(src source, keyword string, schemas map[string]*Structur
 	}
 }
 
-// A sourceList is what is said about a place below.
+// A sourceList has the sources for a place below.
 type sourceList struct {
 	sources []source
-	// specifies says that there is more than true among it.
+	// specifies says that one of them is more than true.
 	specifies bool
 }
 
@@ -177,7 +181,7 @@ func (l *sourceList) add(src source, keyword string, s *SchemaOrBool) {
 	}
 }
 
-// place returns the skeleton for a place that some sources speak about.
+// place returns the skeleton for the place of some sources.
 func (b *skeletonBuilder) place(sources []source) *Structural {
 	out := new(Structural)
 	var g gathering
@@ -188,7 +192,7 @@ func (b *skeletonBuilder) place(sources []source) *Structural {
 		case !typed:
 			out.Type, typed = t, true
 		case t == "" && sources[0].core:
-			// Silence does not contradict what holds in any case.
+			// A missing type contradicts nothing.
 		case t != out.Type:
 			out.Type = ""
 		}
@@ -208,7 +212,7 @@ func (b *skeletonBuilder) place(sources []source) *Structural {
 	return out
 }
 
-// keepExtensions copies what a skeleton has from the core alone.
+// keepExtensions copies the parts that a skeleton has from the core alone.
 func (b *skeletonBuilder) keepExtensions(out, s *Structural) {
 	out.Nullable = s.Nullable
 	out.Default = s.Default
@@ -219,14 +223,15 @@ func (b *skeletonBuilder) keepExtensions(out, s *Structural) {
 	}
 }
 
-// restrict reports what Restriction 1 on Object Polymorphism excludes.
+// restrict reports violations of Restriction 1 on Object Polymorphism.
 func (b *skeletonBuilder) restrict(g *gathering) {
 	other := g.patternProperties.at
 	if len(g.additional.sources) > 0 {
 		other = g.additional.sources[0].at
 	}
 	if g.properties.at != nil && other != nil {
-		b.forbid(other, other.Name()+" and properties are mutual exclusive; for the same object, there is "+g.properties.at.String())
+		b.forbid(other, other.Name()+" and properties are mutual exclusive; "+
+			"for the same object, there is "+g.properties.at.String())
 	}
 }
 
@@ -253,8 +258,8 @@ func (b *skeletonBuilder) schemaOrBool(l sourceList) *SchemaOrBool {
 
 func (b *skeletonBuilder) schemaOrArray(g *gathering) *SchemaOrArray {
 	if len(g.items.sources) > 0 {
-		// A schema for all elements makes positions moot. What stands in lists
-		// is no core then: only the first source may be.
+		// A schema for all elements makes indices irrelevant. Sources from lists are then not in
+		// the core: only the first source may be.
 		for _, sources := range g.itemLists {
 			for _, src := range sources {
 				src.core = false
@@ -273,8 +278,8 @@ func (b *skeletonBuilder) schemaOrArray(g *gathering) *SchemaOrArray {
 	return &SchemaOrArray{Schemas: list}
 }
 
-// gather adds what a source says about the places below, and returns the type
-// that it demands: its own, unless one of its junctors has another.
+// gather adds the sources for the places below that a source has. It returns the type that the
+// source demands: its own, unless one of its junctors has another.
 func (b *skeletonBuilder) gather(g *gathering, src source) string {
 	s := src.s
 	if s.Ref != nil {
@@ -283,9 +288,11 @@ func (b *skeletonBuilder) gather(g *gathering, src source) string {
 	switch {
 	case src.core:
 	case b.noPrune[s]:
-		b.forbid(src.at.Child("x-kubernetes-no-prune"), "must not be used in allOf, anyOf, oneOf or not")
+		b.forbid(src.at.Child("x-kubernetes-no-prune"),
+			"must not be used in allOf, anyOf, oneOf or not")
 	case s.preserves():
-		b.forbid(src.at.Child("x-kubernetes-preserve-unknown-fields"), "must not be used in allOf, anyOf, oneOf or not")
+		b.forbid(src.at.Child("x-kubernetes-preserve-unknown-fields"),
+			"must not be used in allOf, anyOf, oneOf or not")
 	}
 	g.properties.add(src, "properties", s.Properties)
 	g.patternProperties.add(src, "patternProperties", s.PatternProperties)
@@ -330,16 +337,16 @@ func (g *gathering) gatherItems(src source) {
 	}
 }
 
-// A skeletonParser walks the text of a schema along the tree that was made of it
-// and finds the members that the tree does not have. The text is known to be
-// well-formed, so errors of the decoder do not occur.
+// A skeletonParser reads the text of a schema along with the tree that was made of it, and finds
+// the members that the tree does not have. The text is well-formed, so that the decoder returns no
+// errors.
 type skeletonParser struct {
 	*skeletonBuilder
 	d *jsonv2.Decoder
 }
 
-// schema reads the value that s was made of. It returns where the first
-// x-kubernetes-no-prune in it stands, or nil.
+// schema reads the value that s was made of. It returns the path of the first x-kubernetes-no-prune
+// in it, or nil.
 func (p *skeletonParser) schema(s *Structural, at *schemapath.Path) (first *schemapath.Path) {
 	if p.d.PeekKind() != '{' {
 		p.d.SkipValue()
@@ -400,7 +407,7 @@ func (p *skeletonParser) schema(s *Structural, at *schemapath.Path) (first *sche
 	return own
 }
 
-// schemaOrNot reads a value that s was made of, or another if s is nil.
+// schemaOrNot reads a value that s was made of, or any value if s is nil.
 func (p *skeletonParser) schemaOrNot(s *Structural, at *schemapath.Path) *schemapath.Path {
 	if s == nil {
 		p.d.SkipValue()

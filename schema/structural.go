@@ -14,9 +14,8 @@ import (
 // schema/validation can say why they are not. Parse drops member names that the
 // type does not have, as the API server does.
 type Structural struct {
-	// The core, and the extensions of Kubernetes that pruning and defaulting
-	// use. Compiling spends its time on reading them, and therefore the
-	// first ones share a cache line.
+	// The core, and the extensions of Kubernetes for pruning and defaulting. Compiling spends its
+	// time reading these. The first ones therefore share a cache line.
 
 	Properties             map[string]*Structural `json:"properties,omitempty"`
 	AdditionalProperties   *SchemaOrBool          `json:"additionalProperties,omitzero"`
@@ -79,7 +78,7 @@ type Structural struct {
 // A SchemaOrBool is the value of additionalProperties: a schema, true or false.
 // Pruning and defaulting treat true and false alike.
 type SchemaOrBool struct {
-	Allows bool        // true where Schema is set
+	Allows bool        // true if Schema is set
 	Schema *Structural // nil for true and false
 }
 
@@ -87,7 +86,7 @@ type SchemaOrBool struct {
 // it is not structural, one schema for each position.
 type SchemaOrArray struct {
 	Schema  *Structural
-	Schemas []*Structural // where Schema is nil
+	Schemas []*Structural // if Schema is nil
 }
 
 // preserves reports whether unknown fields of values of s are kept.
@@ -103,7 +102,7 @@ func (s *Structural) element() *Structural {
 	return s.Items.Schema
 }
 
-// value returns the schema of the members that are not declared, or nil.
+// value returns the schema of undeclared members, or nil.
 func (s *Structural) value() *Structural {
 	if s.AdditionalProperties == nil {
 		return nil
@@ -120,7 +119,7 @@ func (s *Structural) member(name string) *Structural {
 	return s.value()
 }
 
-// hasDefault reports whether s has a default; null is none, as in the server.
+// hasDefault reports whether s has a default. As in the server, null is none.
 func (s *Structural) hasDefault() bool {
 	if s.Default == nil { // in the first cache line; the length is not
 		return false

@@ -133,7 +133,7 @@ func TestStrict(t *testing.T) {
 			require.ErrorAs(t, r.SkipValue(), &strict)
 
 			restart()
-			// without a look at the next token
+			// Without a look at the next token.
 			for closed := false; ; closed = r.StackDepth() == 0 {
 				if _, err := r.ReadToken(); err != nil {
 					require.ErrorAs(t, err, &strict)

@@ -34,36 +34,21 @@ func CRD(c *schema.CRD) error {
 	if c.OpenAPI {
 		return nil
 	}
-	var errs errors.SchemaErrors
+	errs := infiniteSchemas(c)
+	if len(errs) > 0 {
+		return errs // the other rules visit all places
+	}
 	report := func(kind errors.SchemaErrorKind, field, value, msg string) {
 		errs = append(errs, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
-	}
-	for i, v := range c.Versions {
-		if v.Schema == nil || i > 0 && v.Schema == c.Versions[i-1].Schema {
-			continue // those of v1beta1 share one
-		}
-		if why := infinite(v.Schema); why != "" {
-			report(errors.SchemaForbidden, versionRoot(i), "", why)
-		}
-	}
-	if len(errs) > 0 {
-		return errs // nothing else can be asked of such a schema
 	}
 	if c.Group == "" {
 		report(errors.SchemaRequired, "spec.group", "", "")
 	}
 	legacy := c.APIVersion == v1beta1
-	for i, v := range c.Versions {
-		switch {
-		case v.Schema != nil:
-		case !legacy:
-			report(errors.SchemaRequired, versionRoot(i), "", "")
-		case v.Served && !c.PreserveUnknownFields:
-			report(errors.SchemaRequired, versionRoot(i), "", "because otherwise all fields are pruned")
-		}
-	}
+	errs = append(errs, missingSchemas(c, legacy)...)
 	if c.PreserveUnknownFields && hasSchemaWith(c, hasDefault) {
-		report(errors.SchemaInvalid, "spec.preserveUnknownFields", "true", "must be false in order to use defaults in the schema")
+		report(errors.SchemaInvalid, "spec.preserveUnknownFields", "true",
+			"must be false in order to use defaults in the schema")
 	}
 	structural := !legacy || !c.PreserveUnknownFields ||
 		hasSchemaWith(c, hasDefault) || hasSchemaWith(c, hasExtension)
@@ -79,7 +64,9 @@ func CRD(c *schema.CRD) error {
 		report(errors.SchemaRequired, "spec.names.kind", "", "")
 	}
 	if structural && hoisted != nil {
-		hasStatus := slices.ContainsFunc(c.Versions, func(v schema.Version) bool { return v.HasStatus })
+		hasStatus := slices.ContainsFunc(c.Versions, func(v schema.Version) bool {
+			return v.HasStatus
+		})
 		errs = append(errs, validateAt(hoisted, "spec.validation.openAPIV3Schema", hasStatus)...)
 	}
 	if c.PreserveUnknownFields && !legacy {
@@ -92,12 +79,46 @@ func CRD(c *schema.CRD) error {
 	return errs
 }
 
+// infiniteSchemas returns an error for each schema whose places cannot all be visited.
+func infiniteSchemas(c *schema.CRD) (errs errors.SchemaErrors) {
+	for i, v := range c.Versions {
+		if v.Schema == nil || i > 0 && v.Schema == c.Versions[i-1].Schema {
+			continue // versions of v1beta1 share one
+		}
+		if why := infinite(v.Schema); why != "" {
+			errs = append(errs, &errors.SchemaError{
+				Kind: errors.SchemaForbidden, Field: versionRoot(i), Msg: why,
+			})
+		}
+	}
+	return errs
+}
+
+// missingSchemas returns an error for each version that needs a schema and has none. legacy says
+// that the definition is of v1beta1.
+func missingSchemas(c *schema.CRD, legacy bool) (errs errors.SchemaErrors) {
+	for i, v := range c.Versions {
+		e := &errors.SchemaError{Kind: errors.SchemaRequired, Field: versionRoot(i)}
+		switch {
+		case v.Schema != nil:
+			continue
+		case !legacy:
+		case v.Served && !c.PreserveUnknownFields:
+			e.Msg = "because otherwise all fields are pruned"
+		default:
+			continue
+		}
+		errs = append(errs, e)
+	}
+	return errs
+}
+
 func versionRoot(i int) string {
 	return "spec.versions[" + strconv.Itoa(i) + "].schema.openAPIV3Schema"
 }
 
-// sharedSchema returns the schema that all versions have, or nil where they have
-// none or different ones.
+// sharedSchema returns the schema that all versions have, or nil if they have none or different
+// ones.
 func sharedSchema(c *schema.CRD) *schema.Structural {
 	for i := range c.Versions {
 		if !c.Versions[0].Schema.Equal(c.Versions[i].Schema) {
@@ -110,10 +131,10 @@ func sharedSchema(c *schema.CRD) *schema.Structural {
 	return c.Versions[0].Schema
 }
 
-// hasSchemaWith reports whether a schema of the definition has a node, in the
-// core or elsewhere, of which has is true.
+// hasSchemaWith reports whether has is true of a node in a schema of the definition, in the core or
+// elsewhere.
 func hasSchemaWith(c *schema.CRD, has func(*schema.Structural) bool) bool {
-	var last *schema.Structural // which those of v1beta1 share
+	var last *schema.Structural // schemas of v1beta1 are shared by all versions
 	return slices.ContainsFunc(c.Versions, func(v schema.Version) bool {
 		if v.Schema == last {
 			return false
@@ -123,8 +144,8 @@ func hasSchemaWith(c *schema.CRD, has func(*schema.Structural) bool) bool {
 	})
 }
 
-// hasExtension reports whether s uses extensions that are there for structural
-// schemas only (schemaHasKubernetesExtensions of apiextensions).
+// hasExtension reports whether s uses extensions that only structural schemas may use
+// (schemaHasKubernetesExtensions of apiextensions).
 func hasExtension(s *schema.Structural) bool {
 	return s.XEmbeddedResource || s.XPreserveUnknownFields != nil || s.XIntOrString ||
 		len(s.XListMapKeys) > 0 || s.XListType != nil || len(s.XValidations) > 0

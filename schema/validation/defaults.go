@@ -12,19 +12,19 @@ import (
 )
 
 // This file validates defaults: ValidateDefaults of apiextensions-apiserver
-// (pkg/apiserver/schema/defaulting/validation.go). As the server does, it looks
-// at each default by itself, without the defaults inside of it being applied,
-// and at none below additionalProperties.
+// (pkg/apiserver/schema/defaulting/validation.go). Like the server, it validates each default by
+// itself, without inserting other defaults into it, and none below additionalProperties.
 
-// defaultErrors validates the defaults in the schema of a resource. The rules of
-// [structuralErrors] hold for it.
+// defaultErrors validates the defaults in the schema of a resource. The schema must satisfy
+// [structuralErrors].
 func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
 	r := defaultReport{steps: MaxDefaultSteps}
 	root := *s
 	root.XEmbeddedResource = true
 	r.defaults(&root, p, nil)
 	if r.steps < 0 {
-		r.add(errors.SchemaTooMany, p, strconv.Itoa(MaxDefaultSteps), "is how many steps there are for the validation of defaults: what is left of them is not validated")
+		r.add(errors.SchemaTooMany, p, strconv.Itoa(MaxDefaultSteps),
+			"is how many steps there are for the validation of defaults: what is left of them is not validated")
 	}
 	return r.report
 }
@@ -36,21 +36,21 @@ func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
 // product of both sizes.
 const MaxDefaultSteps = 1 << 20
 
-// A defaultReport is about defaults.
+// A defaultReport collects errors about defaults.
 type defaultReport struct {
 	report
 	steps int // that are left
 }
 
-// A metaField leads from a resource to a schema within its apiVersion, kind or
-// metadata. Where a schema is not in these, there is none.
+// A metaField leads from a resource to a schema within its apiVersion, kind or metadata. It is nil
+// for schemas outside of these.
 type metaField struct {
 	up       *metaField
-	resource *schema.Structural // of the first
+	resource *schema.Structural // that the field begins in
 	name     string             // empty for the elements of an array
 }
 
-// around returns a resource that has x at the field.
+// around returns a resource that has x in the field.
 func (f *metaField) around(x any) map[string]any {
 	for ; f.up != nil; f = f.up {
 		if f.name == "" {
@@ -90,7 +90,7 @@ func (r *defaultReport) defaults(s *schema.Structural, p *schemapath.Path, meta 
 
 func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, meta *metaField) {
 	x, err := decodeValue(s.Default)
-	if err != nil { // the server refuses the definition before
+	if err != nil { // the server refuses such a definition earlier
 		r.invalid(p, s.Default, err.Error())
 		return
 	}
@@ -105,7 +105,7 @@ func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, m
 		isPruned := reflect.DeepEqual(pruned, x)
 		errs := metaErrors(p, x, s)
 		if !isPruned {
-			r.invalid(p, x, "must not have unknown fields") // x as it has become
+			r.invalid(p, x, "must not have unknown fields") // x as pruning has left it
 		}
 		if len(errs) > 0 {
 			r.take(errs)
@@ -121,7 +121,7 @@ func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, m
 	}
 }
 
-// metaErrors gives the metadata in x its canonical form and validates it.
+// metaErrors brings the metadata in x into its canonical form and validates it.
 func metaErrors(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaErrors {
 	if errs := coerceMeta(p, x, s); len(errs) > 0 {
 		return errs
@@ -131,7 +131,7 @@ func metaErrors(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaEr
 	return r.list
 }
 
-// distinct leaves out messages that are the same as one before.
+// distinct drops messages that repeat an earlier one.
 func distinct(errs errors.SchemaErrors) errors.SchemaErrors {
 	seen := make(map[string]bool)
 	return slices.DeleteFunc(errs, func(e *errors.SchemaError) bool {
@@ -141,9 +141,8 @@ func distinct(errs errors.SchemaErrors) errors.SchemaErrors {
 	})
 }
 
-// pruneValue prunes x in place. keep says that unknown fields are kept, which
-// ends where a schema is declared (prune and skipPrune of
-// pkg/apiserver/schema/pruning/algorithm.go).
+// pruneValue prunes x in place. keep says that unknown fields are kept. That ends at a declared
+// field (prune and skipPrune of pkg/apiserver/schema/pruning/algorithm.go).
 func pruneValue(x any, s *schema.Structural, keep bool) {
 	if s != nil && preserves(s) {
 		keep = true

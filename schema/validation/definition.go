@@ -15,11 +15,10 @@ import (
 // ValidateCustomResourceDefinitionOpenAPISchema of apiextensions-apiserver
 // (pkg/apis/apiextensions/validation/validation.go).
 
-// A metaContext says where in a resource a schema stands
-// (specStandardValidatorV3).
+// A metaContext says where in a resource a schema is (specStandardValidatorV3).
 type metaContext struct {
-	inside     bool   // what is described is apiVersion, kind or metadata, or within
-	noDefaults bool   // no default may be set, for the reason
+	inside     bool   // the schema is for apiVersion, kind or metadata, or within them
+	noDefaults bool   // no default may be set, for the reason whyNot
 	whyNot     string // in the words of the message
 }
 
@@ -28,8 +27,8 @@ func (c metaContext) withoutDefaults(reason string) metaContext {
 	return c
 }
 
-// definition checks s and all schemas in it. A node's keywords come first, then
-// what is below it, then what its extensions demand.
+// definition checks s and all schemas in it: first the keywords of a node, then the schemas below
+// it, then the demands of its extensions.
 func (r *report) definition(s *schema.Structural, p *schemapath.Path, isRoot bool, c metaContext) {
 	r.keywords(s, p, c)
 	r.below(s, p, isRoot, c)
@@ -48,7 +47,7 @@ func (r *report) definition(s *schema.Structural, p *schemapath.Path, isRoot boo
 // openAPITypes are the types of OpenAPI v3.
 var openAPITypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// keywords checks a node without what is below it (specStandardValidatorV3.validate).
+// keywords checks a node without the schemas below it (specStandardValidatorV3.validate).
 func (r *report) keywords(s *schema.Structural, p *schemapath.Path, c metaContext) {
 	if s.Type != "" && !slices.Contains(openAPITypes, s.Type) {
 		r.unsupported(p.Child("type"), s.Type, openAPITypes)
@@ -81,10 +80,13 @@ func (r *report) keywords(s *schema.Structural, p *schemapath.Path, c metaContex
 		r.forbidden(p.Child("x-kubernetes-embedded-resource"), "must not be used inside of resource meta")
 	}
 	if s.UniqueItems {
-		r.forbidden(p.Child("uniqueItems"), "uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
+		r.forbidden(p.Child("uniqueItems"),
+			"uniqueItems cannot be set to true since the runtime complexity becomes quadratic")
 	}
-	if ap := s.AdditionalProperties; ap != nil && len(s.Properties) > 0 && (ap.Schema != nil || !ap.Allows) {
-		r.forbidden(p.Child("additionalProperties"), "additionalProperties and properties are mutual exclusive")
+	ap := s.AdditionalProperties
+	if ap != nil && len(s.Properties) > 0 && (ap.Schema != nil || !ap.Allows) {
+		r.forbidden(p.Child("additionalProperties"),
+			"additionalProperties and properties are mutual exclusive")
 	}
 }
 
@@ -123,7 +125,7 @@ func (r *report) below(s *schema.Structural, p *schemapath.Path, isRoot bool, c 
 		r.definitions(s.Items.Schemas, p.Child("items"), c)
 	}
 	for _, name := range sortedKeys(s.Dependencies) {
-		// Each holds those within it as text that is read again.
+		// Each dependency holds those within it as text that is read again.
 		if v := s.Dependencies[name]; jsonv2.Value(v).Kind() == '{' && r.hasRoom() {
 			dependency := new(schema.Structural)
 			if dependency.UnmarshalJSON(v) == nil {
@@ -149,7 +151,7 @@ func (r *report) mapType(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// typeMust checks the type of s; an absent one is a value that is required.
+// typeMust checks the type of s. An absent type is an error of the kind Required.
 func (r *report) typeMust(s *schema.Structural, p *schemapath.Path, typ, msg string) {
 	switch s.Type {
 	case typ:
@@ -182,8 +184,7 @@ func (r *report) listType(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// setItems checks the items of a set: what has parts is compared as a whole, or
-// it would be no element of a set.
+// setItems checks the items of a set. Items with parts must be compared as a whole.
 func (r *report) setItems(item *schema.Structural, p *schemapath.Path) {
 	const msg = "must be atomic as item of a list with x-kubernetes-list-type=set"
 	switch {
@@ -191,11 +192,12 @@ func (r *report) setItems(item *schema.Structural, p *schemapath.Path) {
 	case item.Type == "array" && item.XListType != nil && *item.XListType != "atomic":
 		r.invalid(p.Child("x-kubernetes-list-type"), item.XListType, msg)
 	case item.Type == "object" && (item.XMapType == nil || *item.XMapType != "atomic"):
-		r.invalid(p.Child("x-kubernetes-map-type"), item.XListType, msg) // the list type: so the server shows it
+		// The server shows the list type here.
+		r.invalid(p.Child("x-kubernetes-map-type"), item.XListType, msg)
 	}
 }
 
-// listMap checks a list of objects that are told apart by keys.
+// listMap checks a list of objects that keys distinguish.
 func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 	if s.XListType == nil || *s.XListType != "map" {
 		return
@@ -210,10 +212,12 @@ func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 		r.required(items, "must have a schema if x-kubernetes-list-type is map")
 		return
 	case item == nil:
-		r.invalid(items, inMemoryItems(s.Items), "must only have a single schema if x-kubernetes-list-type is map")
+		r.invalid(items, inMemoryItems(s.Items),
+			"must only have a single schema if x-kubernetes-list-type is map")
 		return
 	case item.Type != "object":
-		r.invalid(items.Child("type"), item.Type, "must be object if parent array's x-kubernetes-list-type is map")
+		r.invalid(items.Child("type"), item.Type,
+			"must be object if parent array's x-kubernetes-list-type is map")
 		return
 	}
 	seen := make(map[string]bool)
@@ -221,7 +225,8 @@ func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 		if prop, ok := property(item, k); !ok {
 			r.invalid(keys, s.XListMapKeys, "entries must all be names of item properties")
 		} else if prop.Type == "array" || prop.Type == "object" {
-			r.invalid(items.Property(k).Child("type"), item.Type, // the type of the item: so the server shows it
+			// The server shows the type of the item here.
+			r.invalid(items.Property(k).Child("type"), item.Type,
 				"must be a scalar type if parent array's x-kubernetes-list-type is map")
 		}
 		if seen[k] {
@@ -231,8 +236,8 @@ func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// listItems checks that the items of sets and maps, and the keys of maps, are
-// always there (validateMapListKeysMapSet).
+// listItems checks that no item of a set or map, and no key of a map, can be missing
+// (validateMapListKeysMapSet).
 func (r *report) listItems(s *schema.Structural, p *schemapath.Path) {
 	item := element(s)
 	if item == nil || s.XListType == nil || *s.XListType != "set" && *s.XListType != "map" {
@@ -240,7 +245,8 @@ func (r *report) listItems(s *schema.Structural, p *schemapath.Path) {
 	}
 	items := p.Child("items")
 	if item.Nullable {
-		r.forbidden(items.Child("nullable"), "cannot be nullable when x-kubernetes-list-type is "+*s.XListType)
+		r.forbidden(items.Child("nullable"),
+			"cannot be nullable when x-kubernetes-list-type is "+*s.XListType)
 	}
 	if *s.XListType == "set" {
 		return
@@ -274,7 +280,7 @@ type celRule struct {
 
 type celReason string
 
-// rule checks what can be said of a rule without compiling it.
+// rule checks a rule as far as that is possible without compiling it.
 func (r *report) rule(raw json.RawMessage, p *schemapath.Path) {
 	var rule celRule
 	if err := jsonv2.Unmarshal(raw, &rule); err != nil {
@@ -309,9 +315,9 @@ func (r *report) rule(raw json.RawMessage, p *schemapath.Path) {
 
 func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\n\r") }
 
-// unsupportedKeyword returns what the conversion to a structural schema says of
-// s (NewStructural), or nothing. Only $schema is not reported by the rules
-// above, and so is the only one that is ever shown.
+// unsupportedKeyword returns the message with which the conversion to a structural schema refuses s
+// (NewStructural), or "". The rules above report every such keyword except $schema, and so only the
+// message about that is ever shown.
 func unsupportedKeyword(s *schema.Structural) string {
 	switch {
 	case s.Schema != "":

@@ -8,11 +8,12 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// maxPlaces is how many places a schema may have for [Structural], [Warnings] and [CRD], which look at each: more
-// than a text of 256 MiB makes. A schema that was made by a program may stand in many places.
+// maxPlaces is how many places a schema may have for [Structural], [Warnings] and [CRD], which
+// visit each of them. It is more than a text of 256 MiB can have. A schema that a program has made
+// may be in many places.
 const maxPlaces = 1 << 24
 
-// infinite says why not all places of a schema can be looked at, or nothing if they can.
+// infinite returns the reason why not all places of a schema can be visited, or "" if they can.
 func infinite(s *schema.Structural) string {
 	f := finite{places: map[*schema.Structural]int{}}
 	switch n := f.count(s, 0); {
@@ -47,7 +48,7 @@ func (f *finite) count(s *schema.Structural, depth int) int {
 	return n
 }
 
-// within returns the schemas that s holds, some of which may be nil.
+// within returns the schemas in s, some of which may be nil.
 func within(s *schema.Structural) []*schema.Structural {
 	list := []*schema.Structural{s.Not, element(s), additional(s)}
 	list = slices.Concat(list, s.AllOf, s.AnyOf, s.OneOf)

@@ -13,11 +13,11 @@ import (
 )
 
 // This file has the formats of text that the API server knows: those that
-// k8s.io/kube-openapi/pkg/validation/strfmt registers. It is as lenient as the
-// server, oddities included; a format that is not here allows everything.
+// k8s.io/kube-openapi/pkg/validation/strfmt registers. It is as lenient as the server, oddities
+// included. An unknown format allows everything.
 
-// formatCheck returns the check for a format, or nil. Dashes in the name do not
-// count: date-time is datetime.
+// formatCheck returns the check for a format, or nil. Dashes in the name do not matter: date-time
+// is datetime.
 func formatCheck(name string) func(string) bool {
 	if name == "" {
 		return nil
@@ -56,7 +56,7 @@ var formats = map[string]func(string) bool{
 	"uuid5":        matches(uuid("5", "[89abAB]")),
 }
 
-// lazily compiles a pattern when it is first used.
+// lazily returns a function that compiles a pattern when it is first called.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -66,16 +66,17 @@ func matches(pattern string) func(string) bool {
 	return func(s string) bool { return re().MatchString(s) }
 }
 
-// uuid returns the pattern of a UUID: version and variant are one digit each.
+// uuid returns the pattern of a UUID. Version and variant are one digit each.
 func uuid(version, variant string) string {
 	const digit = `[[:xdigit:]]`
-	return "^" + digit + "{8}-?" + digit + "{4}-?" + version + digit + "{3}-?" + variant + digit + "{3}-?" + digit + "{12}$"
+	return "^" + digit + "{8}-?" + digit + "{4}-?" + version + digit + "{3}-?" +
+		variant + digit + "{3}-?" + digit + "{12}$"
 }
 
 var isSSN = matches(`^\d{3}[- ]?\d{2}[- ]?\d{4}$`)
 
-// isHostname: labels of letters, digits and symbols with dashes inside, and a
-// last one of at least two letters; or one label alone.
+// isHostname reports whether s is a hostname: labels of letters, digits and symbols, with dashes
+// inside, the last of which has at least two letters, or a single label.
 func isHostname(s string) bool {
 	if len(s) > 255 || !hostname(s) {
 		return false
@@ -95,8 +96,8 @@ var hostname = func() func(string) bool {
 	return matches(`^(?:` + alone + `|(?:` + label + `\.)+[a-zA-Z\p{L}]{2,63})$`)
 }()
 
-// withoutLeadingZeros drops the zeros before the numbers of a dotted IPv4
-// address, which Go allowed before 1.17, and the server still does.
+// withoutLeadingZeros drops leading zeros from the numbers of a dotted IPv4 address. Go allowed
+// them before 1.17, and the server still does.
 func withoutLeadingZeros(s string) string {
 	ip, mask, hasMask := strings.Cut(s, "/")
 	head, dotted := "", ip
@@ -137,8 +138,8 @@ func isDateTime(s string) bool {
 
 var amount = lazily(`(\d+)\s*([A-Za-zµ]+)`)
 
-// isDuration reports whether s is a duration of Go, or holds an amount with a
-// unit as Scala spells them: 22 ns, 3 weeks.
+// isDuration reports whether s is a duration of Go, or contains an amount with a unit in the
+// spelling of Scala: 22 ns, 3 weeks.
 func isDuration(s string) bool {
 	if _, err := time.ParseDuration(s); err == nil {
 		return true
@@ -178,7 +179,7 @@ func isCreditCard(s string) bool {
 	if !cardNumber(s) {
 		return false
 	}
-	sum := 0 // Luhn
+	sum := 0 // the Luhn algorithm
 	for i := range len(s) {
 		d := int(s[len(s)-1-i] - '0')
 		if i%2 == 1 {

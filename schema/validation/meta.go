@@ -12,18 +12,20 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file handles the metadata of embedded resources in defaults as the server
-// does: pkg/apiserver/schema/objectmeta of apiextensions-apiserver, and
-// ValidateObjectMeta of k8s.io/apimachinery.
+// This file handles the metadata of embedded resources in defaults as the server does:
+// pkg/apiserver/schema/objectmeta of apiextensions-apiserver, and ValidateObjectMeta of
+// k8s.io/apimachinery.
 
 func decodeMeta(v any) (*apiserver.ObjectMeta, error) {
 	js, _ := json.Marshal(v)
 	return apiserver.DecodeMetadata(js)
 }
 
-// member returns the schema for a member of an object, and the place of it as
-// messages on metadata have it.
-func member(s *schema.Structural, p *schemapath.Path, name string) (*schema.Structural, *schemapath.Path, bool) {
+// member returns the schema for a member of an object, and its path as messages about metadata show
+// it.
+func member(
+	s *schema.Structural, p *schemapath.Path, name string,
+) (*schema.Structural, *schemapath.Path, bool) {
 	if s == nil {
 		return nil, nil, false
 	}
@@ -33,8 +35,8 @@ func member(s *schema.Structural, p *schemapath.Path, name string) (*schema.Stru
 	return additional(s), p.Key(name), s.AdditionalProperties != nil
 }
 
-// coerceMeta gives the metadata of the embedded resources in x their canonical
-// form, and stops at the first that has none.
+// coerceMeta brings the metadata of the embedded resources in x into its canonical form. It stops
+// at the first metadata that has none.
 func coerceMeta(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaErrors {
 	if s == nil {
 		return nil
@@ -124,7 +126,7 @@ func (r *report) resource(p *schemapath.Path, x map[string]any) {
 	}
 	if v, ok := x["metadata"]; ok {
 		at := p.Child("metadata")
-		meta, _ := decodeMeta(v) // of which coerceMeta has made what can be decoded
+		meta, _ := decodeMeta(v) // coerceMeta has left only metadata that can be decoded
 		var sub report
 		sub.metadata(at, meta)
 		r.take(distinct(sub.list))
@@ -153,8 +155,8 @@ func versionOf(apiVersion string) (version string, ok bool) {
 	return version, !strings.Contains(version, "/")
 }
 
-// metadata validates metadata as on creation. A name may be absent, and a
-// namespace may be there.
+// metadata validates metadata as for an object that is created. A name may be absent, and a
+// namespace may be present.
 func (r *report) metadata(p *schemapath.Path, m *apiserver.ObjectMeta) {
 	faults := func(at string, v string, faults []string) {
 		for _, fault := range faults {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// This file has the rules for names in metadata (k8s.io/apimachinery:
-// pkg/api/validate/content, pkg/util/validation), each a function that returns
-// what is wrong with a name.
+// This file has the rules for names in metadata (k8s.io/apimachinery: pkg/api/validate/content,
+// pkg/util/validation). Each is a function that returns the faults of a name.
 
 const (
 	dnsLabelPattern     = `[a-z0-9]([-a-z0-9]*[a-z0-9])?`
@@ -25,9 +24,10 @@ var (
 	labelValue   = matches("^" + labelValuePattern + "$")
 )
 
-const labelKeyRule = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+const labelKeyRule = "must consist of alphanumeric characters, '-', '_' or '.', " +
+	"and must start and end with an alphanumeric character"
 
-// mustMatch is the message of a rule that is a pattern.
+// mustMatch returns the message of a rule that is a pattern.
 func mustMatch(rule, pattern string, examples ...string) string {
 	eg := "'" + strings.Join(examples, "',  or '") + "', "
 	return rule + " (e.g. " + eg + "regex used for validation is '" + pattern + "')"
@@ -35,8 +35,7 @@ func mustMatch(rule, pattern string, examples ...string) string {
 
 func noLonger(n int) string { return fmt.Sprintf("must be no more than %d bytes", n) }
 
-// noLongerLabel means bytes too: the rules for these are in another package,
-// which says it in another way.
+// noLongerLabel means bytes as well. It has other words because its rule is in another package.
 const noLongerLabel = "must be no more than 63 characters"
 
 func namespaceFaults(s string) (faults []string) {
@@ -65,7 +64,7 @@ func subdomainFaults(s string) (faults []string) {
 	return faults
 }
 
-// kindFaults is for a kind in lower case.
+// kindFaults returns the faults of a kind in lower case.
 func kindFaults(s string) (faults []string) {
 	if len(s) > 63 {
 		faults = append(faults, noLongerLabel)
@@ -77,7 +76,7 @@ func kindFaults(s string) (faults []string) {
 	return faults
 }
 
-// labelKeyFaults is for the keys of labels and annotations, and for finalizers.
+// labelKeyFaults returns the faults of a key of labels or annotations, or of a finalizer.
 func labelKeyFaults(s string) (faults []string) {
 	pattern := mustMatch(labelKeyRule, labelKeyPattern, "MyName", "my.name", "123-abc")
 	prefix, name, hasPrefix := strings.Cut(s, "/")
@@ -115,8 +114,8 @@ func labelValueFaults(s string) (faults []string) {
 	return faults
 }
 
-// segmentFaults is for names as they stand in a URL; part says that the name is
-// only its beginning.
+// segmentFaults returns the faults of a name as a segment of a URL. part says that it is only the
+// start of a name.
 func segmentFaults(s string, part bool) (faults []string) {
 	if !part && (s == "." || s == "..") {
 		return []string{"may not be '" + s + "'"}

@@ -8,11 +8,11 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// This file has the checks on numbers (numberValidator of kube-openapi). A limit
-// is compared in the type of the value if it fits there, and else as float64.
+// This file has the checks of numbers (numberValidator of kube-openapi). A limit is compared in the
+// type of the value if it fits there, and otherwise as float64.
 
-func (c checker) checkNumber(x any) *verdict {
-	v := new(verdict)
+func (c checker) checkNumber(x any) *result {
+	v := new(result)
 	v.merge(c.inRange(x, "Checked"))
 	if c.MultipleOf != nil {
 		v.merge(c.limit("MultipleOf", x, *c.MultipleOf, c.multipleOf))
@@ -27,8 +27,10 @@ func (c checker) checkNumber(x any) *verdict {
 	return v
 }
 
-// limit compares x with a limit that has to be in the range of the type too.
-func (c checker) limit(what string, x any, limit float64, compare func(v *verdict, x, limit any)) *verdict {
+// limit compares x with a limit, which must be in the range of the type as well.
+func (c checker) limit(
+	what string, x any, limit float64, compare func(v *result, x, limit any),
+) *result {
 	v := c.inRange(limit, what)
 	if i, ok := x.(int64); ok {
 		if v.ok() {
@@ -42,8 +44,8 @@ func (c checker) limit(what string, x any, limit float64, compare func(v *verdic
 	return v
 }
 
-// truncate converts to an integer; what does not fit one is the least, as on the
-// machines that most servers run on.
+// truncate converts to an integer. A number that does not fit becomes the least integer, as it does
+// on the machines that most servers run on.
 func truncate(f float64) int64 {
 	if f >= -1<<63 && f < 1<<63 {
 		return int64(f)
@@ -59,7 +61,7 @@ func less(x, y any) bool {
 	return x.(float64) < y.(float64)
 }
 
-func (c checker) minimum(v *verdict, x, limit any) {
+func (c checker) minimum(v *result, x, limit any) {
 	switch {
 	case c.ExclusiveMinimum && !less(limit, x):
 		v.fail(c.at, x, "should be greater than %v", limit)
@@ -68,7 +70,7 @@ func (c checker) minimum(v *verdict, x, limit any) {
 	}
 }
 
-func (c checker) maximum(v *verdict, x, limit any) {
+func (c checker) maximum(v *result, x, limit any) {
 	switch {
 	case c.ExclusiveMaximum && !less(x, limit):
 		v.fail(c.at, x, "should be less than %v", limit)
@@ -77,12 +79,14 @@ func (c checker) maximum(v *verdict, x, limit any) {
 	}
 }
 
-func (c checker) multipleOf(v *verdict, x, factor any) {
+func (c checker) multipleOf(v *result, x, factor any) {
 	f, isFloat := factor.(float64)
 	if isFloat && f <= 0 || !isFloat && !less(int64(0), factor) {
 		name := c.at.String()
 		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", name, factor)
-		v.add(valueError{name: name, kind: errors.SchemaInvalid, value: render(factor), detail: text, text: text})
+		v.add(valueError{
+			name: name, kind: errors.SchemaInvalid, value: render(factor), detail: text, text: text,
+		})
 	} else if !isMultiple(x, factor) {
 		v.fail(c.at, x, "should be a multiple of %v", factor)
 	}
@@ -99,9 +103,8 @@ func isMultiple(x, factor any) bool {
 	return isJSONInteger(f / by)
 }
 
-// isJSONInteger reports whether f is an integer that float64 holds exactly, or
-// so close to one that the difference may come from computing it
-// (IsFloat64AJSONInteger of go-openapi).
+// isJSONInteger reports whether f is an integer that float64 holds exactly, or so close to one that
+// the difference may be a rounding error (IsFloat64AJSONInteger of go-openapi).
 func isJSONInteger(f float64) bool {
 	const limit, epsilon = 1<<53 - 1, 1e-9
 	if !(math.Abs(f) <= limit) {
@@ -113,12 +116,12 @@ func isJSONInteger(f float64) bool {
 
 // inRange checks that a number fits the type and the format of the schema
 // (IsValueValidAgainstRange).
-func (c checker) inRange(x any, what string) *verdict {
+func (c checker) inRange(x any, what string) *result {
 	literal := fmt.Sprint(x)
 	if f, ok := x.(float64); ok {
 		literal = strconv.FormatFloat(f, 'f', -1, 64)
 	}
-	v, format, err := new(verdict), "", error(nil)
+	v, format, err := new(result), "", error(nil)
 	switch c.Type {
 	case "integer":
 		bits := 64

@@ -12,12 +12,12 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file restricts the root where the status subresource is on. There the
-// server cuts the schema of status out of properties and validates with it
-// alone, so that only keywords are allowed whose effect is not lost.
+// This file restricts the root of schemas if the status subresource is on. The server then cuts the
+// schema of status out of properties and validates by that alone. So it allows only keywords whose
+// effect is not lost.
 
-// rootKeywords are the keywords that are allowed at the root, by the names of
-// their fields in the memory of the server.
+// rootKeywords are the keywords that are allowed at the root, by the names of their fields in the
+// server's memory.
 var rootKeywords = []string{
 	"Description", "Type", "Format", "Title", "Maximum", "ExclusiveMaximum", "Minimum", "ExclusiveMinimum",
 	"MaxLength", "MinLength", "Pattern", "MaxItems", "MinItems", "UniqueItems", "MultipleOf", "Required",
@@ -69,9 +69,8 @@ func (r *report) statusRoot(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// A memorySchema is a schema as the server holds it in memory (JSONSchemaProps
-// of pkg/apis/apiextensions), in which some messages show it: all fields, with
-// the names that they have in Go.
+// A memorySchema is a schema as the server holds it in memory (JSONSchemaProps of
+// pkg/apis/apiextensions). Some messages show it in that form: all fields, by their names in Go.
 type memorySchema struct {
 	ID, Schema             string
 	Ref                    *string
@@ -158,7 +157,8 @@ func inMemory(s *schema.Structural) *memorySchema {
 	}
 	for _, v := range s.XValidations {
 		var rule celRule
-		_ = json.Unmarshal(v, &rule) // what does not fit stays unset, here and below
+		// A value of another type leaves the field unset, here and below.
+		_ = json.Unmarshal(v, &rule)
 		m.XValidations = append(m.XValidations, memoryRule(rule))
 	}
 	if jsonv2.Value(s.ExternalDocs).Kind() == '{' {
@@ -223,9 +223,9 @@ func inMemoryMap(schemas map[string]*schema.Structural) map[string]*memorySchema
 	return m
 }
 
-// decodeRaw decodes a value with the number rule of the server: a literal
-// without point and exponent that fits an int64 is one, others are float64.
-// What cannot be decoded is nil, like null.
+// decodeRaw decodes a value with the server's rule for numbers: a literal without point and
+// exponent that fits an int64 is one, and others are float64. A value that cannot be decoded is
+// nil, like null.
 func decodeRaw(raw json.RawMessage) any {
 	v, _ := decodeValue(raw)
 	return v

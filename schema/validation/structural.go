@@ -13,10 +13,9 @@ import (
 )
 
 // This file has the rules that make a schema structural: ValidateStructural of
-// apiextensions-apiserver (pkg/apiserver/schema/validation.go, complete.go).
-// They see two kinds of nodes. The core is what properties, items and
-// additionalProperties lead to. Below allOf, anyOf, oneOf and not are the value
-// validations, which may restrict the core and not add to it.
+// apiextensions-apiserver (pkg/apiserver/schema/validation.go, complete.go). They distinguish two
+// kinds of nodes. The core is reached through properties, items and additionalProperties. Below
+// allOf, anyOf, oneOf and not are value validations, which may restrict the core but not add to it.
 
 // structuralErrors returns the errors sorted by their text.
 func structuralErrors(s *schema.Structural, p *schemapath.Path) report {
@@ -33,8 +32,8 @@ func structuralErrors(s *schema.Structural, p *schemapath.Path) report {
 	return r
 }
 
-// core checks a node of the core and what is below it (validateStructuralInvariants).
-// level says where it stands, in the words of the message.
+// core checks a node of the core and the nodes below it (validateStructuralInvariants). level says
+// where the node is, in the words of the message.
 func (r *report) core(s *schema.Structural, p *schemapath.Path, level string) {
 	isRoot := level == "at the root"
 	if item := element(s); item != nil {
@@ -54,7 +53,8 @@ func (r *report) core(s *schema.Structural, p *schemapath.Path, level string) {
 		}
 	}
 	r.extensions(s, p)
-	r.validations(s, p, isIntOrString(s.AnyOf), len(s.AllOf) > 0 && isIntOrString(orEmpty(s.AllOf[0]).AnyOf))
+	skipFirst := len(s.AllOf) > 0 && isIntOrString(orEmpty(s.AllOf[0]).AnyOf)
+	r.validations(s, p, isIntOrString(s.AnyOf), skipFirst)
 	r.coreType(s, p, level)
 	if isRoot || s.XEmbeddedResource {
 		r.resourceMeta(s, p)
@@ -81,17 +81,20 @@ func (r *report) coreType(s *schema.Structural, p *schemapath.Path, level string
 	}
 }
 
-// extensions checks what the extensions demand of each other and of the node
-// (validateExtensions, and the part of validateStructuralInvariants on embedded resources).
+// extensions checks the demands of the extensions on each other and on the node
+// (validateExtensions, and the part of validateStructuralInvariants about embedded resources).
 func (r *report) extensions(s *schema.Structural, p *schemapath.Path) {
 	if s.XIntOrString && preserves(s) {
-		r.invalid(p.Child("x-kubernetes-preserve-unknown-fields"), true, "must be false if x-kubernetes-int-or-string is true")
+		r.invalid(p.Child("x-kubernetes-preserve-unknown-fields"), true,
+			"must be false if x-kubernetes-int-or-string is true")
 	}
 	if s.XIntOrString && s.XEmbeddedResource {
-		r.invalid(p.Child("x-kubernetes-embedded-resource"), true, "must be false if x-kubernetes-int-or-string is true")
+		r.invalid(p.Child("x-kubernetes-embedded-resource"), true,
+			"must be false if x-kubernetes-int-or-string is true")
 	}
 	if s.XEmbeddedResource && s.AdditionalProperties != nil {
-		r.forbidden(p.Child("additionalProperties"), "must not be used if x-kubernetes-embedded-resource is set")
+		r.forbidden(p.Child("additionalProperties"),
+			"must not be used if x-kubernetes-embedded-resource is set")
 	}
 	if s.XEmbeddedResource && !preserves(s) && len(s.Properties) == 0 {
 		r.required(p.Child("properties"),
@@ -99,8 +102,8 @@ func (r *report) extensions(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// resourceMeta checks what the schema of a resource says of the fields that
-// every resource has.
+// resourceMeta checks the schemas that the schema of a resource has for the fields of every
+// resource.
 func (r *report) resourceMeta(s *schema.Structural, p *schemapath.Path) {
 	for _, field := range []struct{ name, typ string }{
 		{"kind", "string"}, {"apiVersion", "string"}, {"metadata", "object"},
@@ -111,9 +114,8 @@ func (r *report) resourceMeta(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// restrictsNames reports whether the schema of metadata at the root has no more
-// than it may (validateStructuralMetadataInvariants). Its default is refused
-// elsewhere.
+// restrictsNames reports whether the schema of metadata at the root has only what is allowed there
+// (validateStructuralMetadataInvariants). Other rules refuse its default.
 func restrictsNames(meta *schema.Structural) bool {
 	rest := *meta
 	rest.Type, rest.Default = "", nil
@@ -126,8 +128,8 @@ func restrictsNames(meta *schema.Structural) bool {
 	return isBlank(&rest)
 }
 
-// isIntOrString reports whether anyOf is the one form in which types may stand
-// in a value validation: integer, then string, and nothing else.
+// isIntOrString reports whether anyOf has the one form in which a value validation may have types:
+// integer, then string, and nothing else.
 func isIntOrString(anyOf []*schema.Structural) bool {
 	if len(anyOf) != 2 {
 		return false
@@ -139,7 +141,7 @@ func isIntOrString(anyOf []*schema.Structural) bool {
 		}
 		rest.Type = ""
 		if ap := rest.AdditionalProperties; ap != nil && ap.Schema == nil && !ap.Allows {
-			rest.AdditionalProperties = nil // absent in a value validation
+			rest.AdditionalProperties = nil // it is absent in value validations
 		}
 		if rest.Properties != nil || !isBlank(&rest) {
 			return false
@@ -148,9 +150,9 @@ func isIntOrString(anyOf []*schema.Structural) bool {
 	return true
 }
 
-// isBlank reports whether s says nothing: then its JSON is {}. Raw values are
-// looked at apart, as json leaves out empty ones, and an empty $ref and an empty
-// list of items are none.
+// isBlank reports whether s says nothing: its JSON would be {}. Raw values are compared separately,
+// because encoding/json leaves out empty ones. An empty $ref and an empty list of items say
+// nothing.
 func isBlank(s *schema.Structural) bool {
 	for _, v := range []json.RawMessage{s.Default, s.Example, s.ExternalDocs} {
 		if len(v) > 0 {
@@ -167,7 +169,9 @@ func isBlank(s *schema.Structural) bool {
 }
 
 // validations checks the value validations of a node (validateValueValidation).
-func (r *report) validations(s *schema.Structural, p *schemapath.Path, skipAnyOf, skipFirstAnyOf bool) {
+func (r *report) validations(
+	s *schema.Structural, p *schemapath.Path, skipAnyOf, skipFirstAnyOf bool,
+) {
 	if !skipAnyOf {
 		for i, v := range s.AnyOf {
 			r.nested(orEmpty(v), p.Child("anyOf").Index(i), false)
@@ -184,7 +188,8 @@ func (r *report) validations(s *schema.Structural, p *schemapath.Path, skipAnyOf
 	}
 	if s.Pattern != "" {
 		if _, err := regexp.Compile(s.Pattern); err != nil {
-			r.invalid(p.Child("pattern"), s.Pattern, fmt.Sprintf("must be a valid regular expression, but isn't: %v", err))
+			r.invalid(p.Child("pattern"), s.Pattern,
+				fmt.Sprintf("must be a valid regular expression, but isn't: %v", err))
 		}
 	}
 }
@@ -211,7 +216,7 @@ func (r *report) nested(v *schema.Structural, p *schemapath.Path, skipAnyOf bool
 		{v.Description != "", "description", "empty"},
 		{hasDefault(v), "default", "undefined"},
 		{v.Nullable, "nullable", "false"},
-		// The server reads false as absent here.
+		// The server takes false for absent here.
 		{v.AdditionalProperties != nil && v.AdditionalProperties.Allows, "additionalProperties", "undefined"},
 		{preserves(v), "x-kubernetes-preserve-unknown-fields", "false"},
 		{v.XEmbeddedResource, "x-kubernetes-embedded-resource", "false"},
@@ -227,11 +232,13 @@ func (r *report) nested(v *schema.Structural, p *schemapath.Path, skipAnyOf bool
 	}
 }
 
-// incomplete calls emit for every field and every items that the value
-// validations of v name and that s, the node of the core for them, does not
-// have: the place where it is missing and the place where it is named.
-// The server calls it for the root only (validateValueValidationCompleteness).
-func incomplete(v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path)) {
+// incomplete calls emit for every field and every items that the value validations in v name and
+// that s, the node of the core for them, does not have. emit is given the path where the part is
+// missing and the path where it is named. The server does this for the root only
+// (validateValueValidationCompleteness).
+func incomplete(
+	v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path),
+) {
 	if v.Not != nil {
 		incompleteNested(v.Not, s, at, named.Child("not"), emit)
 	}
@@ -246,7 +253,9 @@ func incomplete(v, s *schema.Structural, at, named *schemapath.Path, emit func(m
 	}
 }
 
-func incompleteNested(v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path)) {
+func incompleteNested(
+	v, s *schema.Structural, at, named *schemapath.Path, emit func(missing, named *schemapath.Path),
+) {
 	incomplete(v, s, at, named, emit)
 	if item := element(v); item != nil {
 		at, named := at.Child("items"), named.Child("items")

@@ -6,13 +6,13 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file reads the nodes of a tree, in which a missing schema is nil.
+// This file reads the nodes of a tree in which a missing schema is nil.
 
 // reserved are the fields of a resource that are specified implicitly.
 var reserved = []string{"apiVersion", "kind", "metadata"}
 
-// orEmpty reads null in the place of a schema, in properties or in allOf, as
-// the empty schema, as decoding into JSONSchemaProps does.
+// orEmpty returns the empty schema for a null in the place of a schema, in properties or in allOf,
+// as decoding into JSONSchemaProps does.
 func orEmpty(s *schema.Structural) *schema.Structural {
 	if s == nil {
 		return new(schema.Structural)
@@ -20,7 +20,7 @@ func orEmpty(s *schema.Structural) *schema.Structural {
 	return s
 }
 
-// property returns the schema declared for name.
+// property returns the schema that is declared for the name.
 func property(s *schema.Structural, name string) (_ *schema.Structural, ok bool) {
 	p, ok := s.Properties[name]
 	return orEmpty(p), ok
@@ -34,7 +34,7 @@ func element(s *schema.Structural) *schema.Structural {
 	return s.Items.Schema
 }
 
-// additional returns the schema of the members that are not declared, or nil.
+// additional returns the schema of undeclared members, or nil.
 func additional(s *schema.Structural) *schema.Structural {
 	if s.AdditionalProperties == nil {
 		return nil
@@ -47,7 +47,7 @@ func preserves(s *schema.Structural) bool {
 	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
 }
 
-// hasDefault reports whether s has a default; null is none, as in the server.
+// hasDefault reports whether s has a default. As in the server, null is none.
 func hasDefault(s *schema.Structural) bool {
 	return len(s.Default) > 0 && !bytes.Equal(s.Default, []byte("null"))
 }

@@ -32,10 +32,10 @@ func Structural(s *schema.Structural) error {
 	return nil
 }
 
-// validateAt validates s with root as the path to it, in the steps of the API
-// server (validateCustomResourceDefinitionValidation in the validation of
-// apiextensions): hasStatus says whether the status subresource is on, which
-// restricts the root. A nil s is a schema that is missing.
+// validateAt validates s, in the order of the API server
+// (validateCustomResourceDefinitionValidation in the validation of apiextensions). root is the path
+// of s. hasStatus says whether the status subresource is on, which restricts the root. A nil s is a
+// missing schema.
 func validateAt(s *schema.Structural, root string, hasStatus bool) errors.SchemaErrors {
 	var r report
 	p := schemapath.Root(root)
@@ -82,7 +82,7 @@ type report struct {
 	omitted int // errors for which there was no room
 }
 
-// hasRoom reports whether there is room for another error. If not, it is counted.
+// hasRoom reports whether there is room for another error, and counts the error if there is none.
 func (r *report) hasRoom() bool {
 	if r.bytes >= MaxErrorBytes {
 		r.omitted++
@@ -102,7 +102,7 @@ func (r *report) keep(e *errors.SchemaError) {
 	r.bytes += len(e.Field) + len(e.Value) + len(e.Msg)
 }
 
-// take adds errors of another report.
+// take adds the errors of another report.
 func (r *report) take(errs errors.SchemaErrors) {
 	for _, e := range errs {
 		if r.hasRoom() {
@@ -111,7 +111,7 @@ func (r *report) take(errs errors.SchemaErrors) {
 	}
 }
 
-// errors returns all errors, and how many there are beyond these.
+// errors returns all errors, with one at the end that counts the omitted ones.
 func (r *report) errors(root *schemapath.Path) errors.SchemaErrors {
 	if r.omitted == 0 {
 		return r.list
@@ -127,13 +127,18 @@ func (r *report) forbidden(p *schemapath.Path, msg string) { r.add(errors.Schema
 
 func (r *report) invalid(p *schemapath.Path, value any, msg string) {
 	if r.hasRoom() {
-		r.keep(&errors.SchemaError{Kind: errors.SchemaInvalid, Field: p.String(), Value: render(value), Msg: msg})
+		r.keep(&errors.SchemaError{
+			Kind: errors.SchemaInvalid, Field: p.String(), Value: render(value), Msg: msg,
+		})
 	}
 }
 
 func (r *report) unsupported(p *schemapath.Path, value any, supported []string) {
 	if r.hasRoom() {
-		r.keep(&errors.SchemaError{Kind: errors.SchemaUnsupported, Field: p.String(), Value: render(value), Msg: supportedValues(supported)})
+		r.keep(&errors.SchemaError{
+			Kind: errors.SchemaUnsupported, Field: p.String(), Value: render(value),
+			Msg: supportedValues(supported),
+		})
 	}
 }
 
@@ -145,7 +150,7 @@ func supportedValues(values []string) string {
 	return "supported values: " + strings.Join(quoted, ", ")
 }
 
-// render writes a value as field errors show it.
+// render returns a value as field errors show it.
 func render(v any) string {
 	switch v := v.(type) {
 	case string:

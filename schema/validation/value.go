@@ -14,14 +14,12 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file validates a value against a schema as the API server does it, with
-// the messages of k8s.io/kube-openapi/pkg/validation in the form that
-// pkg/apiserver/validation of apiextensions-apiserver gives them. The order of
-// the steps and the counting of matches are part of the result: where no
-// alternative of anyOf or oneOf fits, the errors of the best one are shown.
+// This file validates a value against a schema as the API server does, with the messages of
+// k8s.io/kube-openapi/pkg/validation in the form that pkg/apiserver/validation of
+// apiextensions-apiserver gives them. The order of the checks and the counting of matches are part
+// of the result: if no alternative of anyOf or oneOf fits, the errors of the best one are shown.
 //
-// Values are what decodeValue returns: nil, bool, int64, float64, string, []any
-// and map[string]any.
+// Values are those of decodeValue: nil, bool, int64, float64, string, []any and map[string]any.
 
 // A valueError is one message about a value.
 type valueError struct {
@@ -29,27 +27,27 @@ type valueError struct {
 	kind   errors.SchemaErrorKind
 	value  string // as shown
 	detail string // as shown
-	text   string // by which messages that say the same are told
+	text   string // the whole message, by which repeated ones are recognized
 }
 
-// A trail leads to a place in a value, in the spelling of kube-openapi, which
-// joins names and indices as they are.
+// A trail is the path of a place in a value, in the spelling of kube-openapi, which joins names and
+// indices as they are.
 type trail struct {
-	up   *trail
-	step string
+	up      *trail
+	segment string
 }
 
 func (t *trail) String() string {
-	var steps []string
+	var segments []string
 	for ; t != nil; t = t.up {
-		steps = append(steps, t.step)
+		segments = append(segments, t.segment)
 	}
-	slices.Reverse(steps)
-	return strings.Join(steps, "")
+	slices.Reverse(segments)
+	return strings.Join(segments, "")
 }
 
-// property leads to a declared field; its name has no dot before it at the top,
-// where an empty name leads nowhere.
+// property returns the trail of a declared field. A name at the top has no dot before it, and an
+// empty one there adds nothing.
 func (t *trail) property(name string) *trail {
 	switch {
 	case t != nil:
@@ -57,22 +55,22 @@ func (t *trail) property(name string) *trail {
 	case name == "":
 		return nil
 	}
-	return &trail{step: name}
+	return &trail{segment: name}
 }
 
 func (t *trail) member(name string) *trail { return &trail{t, "." + name} }
 func (t *trail) element(i int) *trail      { return &trail{t, "[" + strconv.Itoa(i) + "]"} }
 
-// A verdict is the result of validating one value (validate.Result).
-type verdict struct {
+// A result is the outcome of validating one value (validate.Result).
+type result struct {
 	errs    []valueError
 	texts   map[string]bool
 	matches int // checks that were made, by which alternatives are compared
 }
 
-func (v *verdict) ok() bool { return len(v.errs) == 0 }
+func (v *result) ok() bool { return len(v.errs) == 0 }
 
-func (v *verdict) add(e valueError) {
+func (v *result) add(e valueError) {
 	if v.texts[e.text] {
 		return
 	}
@@ -83,7 +81,7 @@ func (v *verdict) add(e valueError) {
 	v.errs = append(v.errs, e)
 }
 
-func (v *verdict) merge(other *verdict) {
+func (v *result) merge(other *result) {
 	if other == nil {
 		return
 	}
@@ -94,26 +92,28 @@ func (v *verdict) merge(other *verdict) {
 }
 
 // fail adds a message that begins with the place.
-func (v *verdict) fail(at *trail, value any, format string, args ...any) {
+func (v *result) fail(at *trail, value any, format string, args ...any) {
 	name := at.String()
 	text := name + " in body " + fmt.Sprintf(format, args...)
-	v.add(valueError{name: name, kind: errors.SchemaInvalid, value: render(value), detail: text, text: text})
+	v.add(valueError{
+		name: name, kind: errors.SchemaInvalid, value: render(value), detail: text, text: text,
+	})
 }
 
 // failShort adds a message of another kind, which does not repeat the place.
-func (v *verdict) failShort(kind errors.SchemaErrorKind, at *trail, value, detail, text string) {
+func (v *result) failShort(kind errors.SchemaErrorKind, at *trail, value, detail, text string) {
 	name := at.String()
 	v.add(valueError{name: name, kind: kind, value: value, detail: detail, text: name + " " + text})
 }
 
-// failWhole adds a message that is shown at the value as a whole.
-func (v *verdict) failWhole(format string, args ...any) {
+// failWhole adds a message about the value as a whole.
+func (v *result) failWhole(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	v.add(valueError{kind: errors.SchemaInvalid, value: `""`, detail: text, text: text})
 }
 
-// A checker validates against one schema. Below allOf, anyOf, oneOf and not,
-// the schema is a value validation, of which additionalProperties is not used.
+// A checker validates against one schema. Below allOf, anyOf, oneOf and not, the schema is a value
+// validation, whose additionalProperties are ignored.
 type checker struct {
 	*schema.Structural
 	nested bool
@@ -122,25 +122,25 @@ type checker struct {
 	steps  *int // that are left
 }
 
-// prepared is what is made of a schema once for all values.
+// prepared are the parts of a schema that are compiled once for all values.
 type prepared struct {
-	pattern *regexp.Regexp // nil if it is none, which the rules for schemas refuse
+	pattern *regexp.Regexp // nil if it is malformed, which the rules for schemas refuse
 	enum    []any
 }
 
-// checkValue validates x in as many steps as there are left. If these do not suffice, the
-// count becomes negative, and messages may be missing.
+// checkValue validates x in as many steps as are left. If these do not suffice, the count becomes
+// negative, and messages may be missing.
 func checkValue(s *schema.Structural, x any, steps *int) []valueError {
 	return checker{s, false, nil, make(map[*schema.Structural]*prepared), steps}.check(x).errs
 }
 
-// spend takes n steps. It reports whether there were as many.
+// spend takes n steps, and reports whether so many were left.
 func (c checker) spend(n int) bool {
 	*c.steps -= n
 	return *c.steps >= 0
 }
 
-// with returns a checker for another schema, at another place.
+// with returns a checker for another schema at another place.
 func (c checker) with(s *schema.Structural, at *trail) checker {
 	c.Structural, c.at = orEmpty(s), at
 	return c
@@ -160,8 +160,8 @@ func (c checker) prepared() *prepared {
 }
 
 // check validates x (SchemaValidator.Validate).
-func (c checker) check(x any) *verdict {
-	v := new(verdict)
+func (c checker) check(x any) *result {
+	v := new(result)
 	if !c.spend(1) {
 		return v
 	}
@@ -170,47 +170,47 @@ func (c checker) check(x any) *verdict {
 		v.merge(c.checkEnum(x))
 		return v
 	}
-	steps := []func(any) *verdict{}
+	checks := []func(any) *result{}
 	if c.Type != "" || c.Format != "" {
-		steps = append(steps, c.checkType)
+		checks = append(checks, c.checkType)
 	}
-	steps = append(steps, c.checkJunctors)
+	checks = append(checks, c.checkJunctors)
 	switch x.(type) {
 	case string:
-		steps = append(steps, c.checkString)
+		checks = append(checks, c.checkString)
 		if formatCheck(c.Format) != nil {
-			steps = append(steps, c.checkFormat)
+			checks = append(checks, c.checkFormat)
 		}
 	case int64, float64:
-		steps = append(steps, c.checkNumber)
+		checks = append(checks, c.checkNumber)
 	case []any:
-		steps = append(steps, c.checkArray)
+		checks = append(checks, c.checkArray)
 	}
-	steps = append(steps, c.checkEnum)
+	checks = append(checks, c.checkEnum)
 	if _, ok := x.(map[string]any); ok {
-		steps = append(steps, c.checkObject)
+		checks = append(checks, c.checkObject)
 	}
-	for _, step := range steps {
-		v.merge(step(x))
+	for _, check := range checks {
+		v.merge(check(x))
 		v.matches++
 	}
 	v.matches++
-	for _, e := range v.errs { // which are taken along from within
+	for _, e := range v.errs { // they are copied from the values within
 		c.spend(len(e.name) + len(e.value) + len(e.text))
 	}
 	return v
 }
 
-// checkType compares the type of x with that of the schema, and for values that
-// are not text with the format too (typeValidator). An integer is a number, and
-// a number without fraction an integer.
-func (c checker) checkType(x any) *verdict {
+// checkType compares the type of x with that of the schema, and for values that are not text also
+// the format (typeValidator). An integer is a number, and a number without a fraction is an
+// integer.
+func (c checker) checkType(x any) *result {
 	typ, format := typeOfValue(x)
 	if x == nil {
 		if c.Type != "" && c.Type != "null" && !c.Nullable {
 			return c.mismatch(c.Type, "null")
 		}
-		return &verdict{matches: 1}
+		return &result{matches: 1}
 	}
 	f, _ := x.(float64)
 	fits := c.Type == typ ||
@@ -219,7 +219,7 @@ func (c checker) checkType(x any) *verdict {
 	switch typ {
 	case "string", "array":
 		if c.Format != "" && c.Type != "number" && c.Type != "integer" {
-			return &verdict{matches: 1}
+			return &result{matches: 1}
 		}
 	default:
 		if c.Format != "" && c.Format != format && !fits {
@@ -229,11 +229,11 @@ func (c checker) checkType(x any) *verdict {
 	if !fits {
 		return c.mismatch(c.Type, typ)
 	}
-	return &verdict{matches: 1}
+	return &result{matches: 1}
 }
 
-func (c checker) mismatch(want, got string) *verdict {
-	v := new(verdict)
+func (c checker) mismatch(want, got string) *result {
+	v := new(result)
 	v.fail(c.at, got, "must be of type %s: %q", want, got)
 	return v
 }
@@ -256,8 +256,8 @@ func typeOfValue(x any) (typ, format string) {
 	return "null", ""
 }
 
-// checkEnum looks for x among the values that are allowed (basicCommonValidator).
-func (c checker) checkEnum(x any) *verdict {
+// checkEnum looks for x among the allowed values (basicCommonValidator).
+func (c checker) checkEnum(x any) *result {
 	if len(c.Enum) == 0 || !c.spend(len(c.Enum)) {
 		return nil
 	}
@@ -273,13 +273,14 @@ func (c checker) checkEnum(x any) *verdict {
 			names[i] = string(js)
 		}
 	}
-	v := new(verdict)
-	v.failShort(errors.SchemaUnsupported, c.at, render(x), supportedValues(names), fmt.Sprint("enum ", names))
+	v := new(result)
+	v.failShort(errors.SchemaUnsupported, c.at,
+		render(x), supportedValues(names), fmt.Sprint("enum ", names))
 	return v
 }
 
-// enumEqual compares x with a value of an enum, after converting x to its type
-// as Go converts: 1.5 equals 1, and 65 equals "A". null equals nothing.
+// enumEqual compares x with a value of an enum after converting x to its type, as Go converts: 1.5
+// equals 1, and 65 equals "A". null equals nothing.
 func enumEqual(x, allowed any) bool {
 	switch allowed := allowed.(type) {
 	case nil:
@@ -307,14 +308,14 @@ func clampRune(i int64) int64 {
 	return i
 }
 
-// checkString stops at the first failure (stringValidator). Lengths are counted
-// in code points.
-func (c checker) checkString(x any) *verdict {
-	v, s := new(verdict), x.(string)
+// checkString stops at the first failure (stringValidator). Lengths are counted in code points.
+func (c checker) checkString(x any) *result {
+	v, s := new(result), x.(string)
 	n := int64(utf8.RuneCountInString(s))
 	switch {
 	case c.MaxLength != nil && n > *c.MaxLength:
-		v.failShort(errors.SchemaTooLong, c.at, "", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
+		v.failShort(errors.SchemaTooLong, c.at,
+			"", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
 	case c.MinLength != nil && n < *c.MinLength:
 		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
 	case c.Pattern != "" && c.spend(len(s)):
@@ -345,16 +346,16 @@ func tooMany(limit int64) string {
 	return fmt.Sprintf("must have at most %d items", limit)
 }
 
-func (c checker) checkFormat(x any) *verdict {
+func (c checker) checkFormat(x any) *result {
 	if s := x.(string); !formatCheck(c.Format)(s) {
 		return c.mismatch(c.Format, s)
 	}
 	return nil
 }
 
-// checkArray validates elements first, then the array (schemaSliceValidator).
-func (c checker) checkArray(x any) *verdict {
-	v, list := new(verdict), x.([]any)
+// checkArray validates the elements first, and then the array (schemaSliceValidator).
+func (c checker) checkArray(x any) *result {
+	v, list := new(result), x.([]any)
 	if item := element(c.Structural); item != nil {
 		for i, e := range list {
 			v.merge(c.with(item, c.at.element(i)).check(e))
@@ -365,7 +366,8 @@ func (c checker) checkArray(x any) *verdict {
 		v.fail(c.at, n, "should have at least %d items", *c.MinItems)
 	}
 	if c.MaxItems != nil && n > *c.MaxItems {
-		v.failShort(errors.SchemaTooMany, c.at, render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
+		v.failShort(errors.SchemaTooMany, c.at,
+			render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
 	if c.UniqueItems && c.hasEqual(list) {
 		v.fail(c.at, "", "shouldn't contain duplicates")
@@ -374,8 +376,8 @@ func (c checker) checkArray(x any) *verdict {
 	return v
 }
 
-// hasEqual reports whether two elements are equal; 1 and 1.0 are not. Their JSON
-// tells most of them apart, so that it is not quadratic.
+// hasEqual reports whether two elements are equal; 1 and 1.0 are not. It first compares their JSON,
+// which distinguishes most elements, so that the time is not quadratic.
 func (c checker) hasEqual(list []any) bool {
 	seen := make(map[string][]any)
 	for _, e := range list {
@@ -391,16 +393,17 @@ func (c checker) hasEqual(list []any) bool {
 	return false
 }
 
-// checkObject validates the number of members, those that are not declared,
-// those that are, and that none is missing (objectValidator).
-func (c checker) checkObject(x any) *verdict {
-	v, object := new(verdict), x.(map[string]any)
+// checkObject validates the number of members, then undeclared members, then declared ones, and
+// that none is missing (objectValidator).
+func (c checker) checkObject(x any) *result {
+	v, object := new(result), x.(map[string]any)
 	n := int64(len(object))
 	if c.MinProperties != nil && n < *c.MinProperties {
 		v.fail(c.at, n, "should have at least %d properties", *c.MinProperties)
 	}
 	if c.MaxProperties != nil && n > *c.MaxProperties {
-		v.failShort(errors.SchemaTooMany, c.at, render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
+		v.failShort(errors.SchemaTooMany, c.at,
+			render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
 	if ap := c.AdditionalProperties; ap != nil && !c.nested {
 		for _, name := range sortedKeys(object) {
@@ -434,9 +437,9 @@ func (c checker) checkObject(x any) *verdict {
 }
 
 // checkJunctors validates anyOf, oneOf, allOf and not (schemaPropsValidator).
-func (c checker) checkJunctors(x any) *verdict {
-	v := new(verdict)
-	under := func(s *schema.Structural) *verdict {
+func (c checker) checkJunctors(x any) *result {
+	v := new(result)
+	under := func(s *schema.Structural) *result {
 		sub := c.with(s, c.at)
 		sub.nested = true
 		return sub.check(x)
@@ -473,9 +476,9 @@ func (c checker) checkJunctors(x any) *verdict {
 	return v
 }
 
-// firstFit returns the verdict of the first alternative of anyOf that fits, or
-// of that with the most matches.
-func (c checker) firstFit(under func(*schema.Structural) *verdict) (best *verdict) {
+// firstFit returns the result of the first alternative of anyOf that fits, or the one with the most
+// matches if none fits.
+func (c checker) firstFit(under func(*schema.Structural) *result) (best *result) {
 	for _, s := range c.AnyOf {
 		one := under(s)
 		if one.ok() {
@@ -489,8 +492,8 @@ func (c checker) firstFit(under func(*schema.Structural) *verdict) (best *verdic
 }
 
 // oneFit demands that exactly one alternative of oneOf fits.
-func (c checker) oneFit(under func(*schema.Structural) *verdict) *verdict {
-	var best, fit *verdict
+func (c checker) oneFit(under func(*schema.Structural) *result) *result {
+	var best, fit *result
 	fits := 0
 	for _, s := range c.OneOf {
 		switch one := under(s); {
@@ -502,7 +505,7 @@ func (c checker) oneFit(under func(*schema.Structural) *verdict) *verdict {
 			best = one
 		}
 	}
-	v := new(verdict)
+	v := new(result)
 	switch fits {
 	case 1:
 		return fit
@@ -510,7 +513,8 @@ func (c checker) oneFit(under func(*schema.Structural) *verdict) *verdict {
 		v.failWhole("%q must validate one and only one schema (oneOf). Found none valid", c.at)
 		v.merge(best)
 	default:
-		v.failWhole("%q must validate one and only one schema (oneOf). Found %d valid alternatives", c.at, fits)
+		v.failWhole("%q must validate one and only one schema (oneOf). Found %d valid alternatives",
+			c.at, fits)
 	}
 	return v
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file has the rules that the announcement of structural schemas states
-// ("Future of CRDs: Structural Schemas", Kubernetes blog, 2019-06-20) and that
-// the API server does not hold schemas to, or not in that form.
+// This file has the rules of the announcement of structural schemas ("Future of CRDs: Structural
+// Schemas", Kubernetes blog, 2019-06-20) that the API server does not enforce, or not in that form.
 
 // Warnings returns what is questionable in a schema even if [Structural]
 // accepts it: violations of rules for structural schemas that the API server
@@ -25,7 +24,7 @@ func Warnings(s *schema.Structural) errors.SchemaErrors {
 	return r.errors(root)
 }
 
-// warnings goes through the core.
+// warnings visits the nodes of the core.
 func (r *report) warnings(s *schema.Structural, p *schemapath.Path, isRoot bool) {
 	r.oneShape(s, p)
 	r.intOrString(s, p)
@@ -52,7 +51,7 @@ func (r *report) warnings(s *schema.Structural, p *schemapath.Path, isRoot bool)
 	}
 }
 
-// oneShape: a node is an object with fields, a map, or an array.
+// oneShape warns unless a node is only one of an object with fields, a map, and an array.
 func (r *report) oneShape(s *schema.Structural, p *schemapath.Path) {
 	const remove = ": remove it, or split the node"
 	hasFields, isMap := len(s.Properties) > 0, s.AdditionalProperties != nil
@@ -74,8 +73,8 @@ func (r *report) oneShape(s *schema.Structural, p *schemapath.Path) {
 	}
 }
 
-// intOrString: the extension alone says it, or with the one anyOf that the
-// server allows.
+// intOrString warns of other forms than the extension, alone or with the one anyOf that the server
+// allows.
 func (r *report) intOrString(s *schema.Structural, p *schemapath.Path) {
 	if s.XIntOrString && s.Type != "" {
 		r.forbidden(p.Child("type"), "the type follows from x-kubernetes-int-or-string: remove it")
