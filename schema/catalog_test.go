@@ -93,7 +93,7 @@ func TestCatalogLookup(t *testing.T) {
 	}
 }
 
-// A version that is not served has a program for who asks for it explicitly.
+// A version that is not served has a program for those who ask for it explicitly.
 func TestCatalogNotServed(t *testing.T) {
 	c := schema.NewCatalog()
 	require.NoError(t, c.AddPath(garden))
@@ -114,7 +114,7 @@ func indexOf(e schema.Entry) int {
 	return -1
 }
 
-// The programs are those that Compile makes.
+// The programs are those of Compile.
 func TestCatalogPrograms(t *testing.T) {
 	c := schema.NewCatalog()
 	require.NoError(t, c.AddPath(garden))
@@ -181,7 +181,7 @@ spec:
 			require.Empty(t, list(c), "nothing is added")
 		})
 	}
-	// Every bad file is named.
+	// The error names every bad file.
 	err := schema.NewCatalog().AddFS(fstest.MapFS{"a.yaml": {Data: []byte("a: b: c")}, "b.json": {Data: []byte("[")}})
 	require.ErrorContains(t, err, "a.yaml: document 1: ")
 	require.ErrorContains(t, err, "\nb.json: document 1: ")
@@ -298,8 +298,7 @@ func ExampleCatalog() {
 	// Tree garden.example.com/v1beta1 true
 }
 
-// TestCatalogGeneration: what was made of a catalog is out of date once something was added, and
-// only then.
+// TestCatalogGeneration: the generation changes when something was added, and only then.
 func TestCatalogGeneration(t *testing.T) {
 	c := schema.NewCatalog()
 	before := c.Generation()
@@ -318,8 +317,8 @@ func TestCatalogGeneration(t *testing.T) {
 	require.NotContains(t, []uint64{before, added}, c.Generation())
 }
 
-// TestCatalogReplaceAll holds that all that was there is gone at once, for lookups that go on, and that the
-// two catalogs share nothing that changes.
+// TestCatalogReplaceAll holds that the old contents are gone at once, while lookups go on, and that
+// the two catalogs share nothing that changes.
 func TestCatalogReplaceAll(t *testing.T) {
 	crd := func(kind string) *schema.CRD {
 		return &schema.CRD{Group: "g", Kind: kind, Versions: []schema.Version{{Name: "v1", Served: true}}}
@@ -357,7 +356,8 @@ func TestCatalogReplaceAll(t *testing.T) {
 	require.Len(t, list(old), 1)
 }
 
-// TestCatalogReplace holds that a kind has the new versions and none of the old ones, and the others what they had.
+// TestCatalogReplace holds that a replaced kind has its new versions and none of the old ones, and
+// that other kinds are unchanged.
 func TestCatalogReplace(t *testing.T) {
 	crd := func(kind string, versions ...string) *schema.CRD {
 		c := &schema.CRD{Group: "g", Kind: kind}
@@ -386,8 +386,8 @@ func TestCatalogReplace(t *testing.T) {
 	require.PanicsWithValue(t, "schema: Catalog.ReplaceAll: the Catalog is nil", func() { c.ReplaceAll(nil) })
 }
 
-// TestDefinitionsGoBeforeOpenAPI holds that a definition counts and a kind of an OpenAPI document does not, whichever
-// comes first, and of two documents the first one.
+// TestDefinitionsGoBeforeOpenAPI holds that a definition takes precedence over a kind of an OpenAPI
+// document, in any order, and the first of two documents over the second.
 func TestDefinitionsGoBeforeOpenAPI(t *testing.T) {
 	of := func(field string, openAPI bool) *schema.CRD {
 		s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{field: {}}}
@@ -413,8 +413,8 @@ func TestDefinitionsGoBeforeOpenAPI(t *testing.T) {
 	}
 }
 
-// TestMaxFileBytes has the longest file that is read, and one that is longer, and neither a
-// device nor a folder is a file.
+// TestMaxFileBytes has the longest file that is read, and a longer one. Devices and folders are not
+// files.
 func TestMaxFileBytes(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.json")
 	text := []byte(`{"apiVersion": "v1", "kind": "Thing"}`)

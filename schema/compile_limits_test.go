@@ -32,7 +32,7 @@ func TestCompileNothing(t *testing.T) {
 // textOf returns the JSON text of a string that is n bytes long with its quotes.
 func textOf(n int) string { return `"` + strings.Repeat("x", n-2) + `"` }
 
-// TestCompileErrorValues: a default is shown in messages up to a length.
+// TestCompileErrorValues: messages show a default up to a length.
 func TestCompileErrorValues(t *testing.T) {
 	for n, want := range map[int]string{64: textOf(64), 65: textOf(65)[:64] + "..."} {
 		s := &Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "integer", Default: []byte(textOf(n))}}}
@@ -41,8 +41,8 @@ func TestCompileErrorValues(t *testing.T) {
 	}
 }
 
-// TestDefaultBudget renders defaults with every budget up to the one that they need:
-// each byte counts, and so does each default of which nothing is left.
+// TestDefaultBudget renders defaults with every budget up to the one that they need. Each byte is
+// charged, and so is each default of which nothing is left.
 func TestDefaultBudget(t *testing.T) {
 	s := parseText(t, `
 type: object
@@ -62,7 +62,7 @@ properties:
 	}
 	needed := 0
 	for _, part := range []string{
-		`"de"`, `"f"`, `"yz"`, `"ns"`, // once each, to be taken wherever they are wanted
+		`"de"`, `"f"`, `"yz"`, `"ns"`, // once each, to be used where they are needed
 		`{"b":1,"c":["de",{},"de"],"x":"yz","d":"f"}`, `{"name":"given","namespace":"ns"}`, `?`,
 	} {
 		needed += len(part)
@@ -76,8 +76,7 @@ properties:
 	}
 }
 
-// TestCompileBrokenDefaults has defaults that no parser lets through, in trees that
-// were made by hand.
+// TestCompileBrokenDefaults has defaults that no parser accepts, in trees that were made by hand.
 func TestCompileBrokenDefaults(t *testing.T) {
 	var errs errors.SchemaErrors
 	for _, broken := range []string{
@@ -106,8 +105,8 @@ properties:
 	}
 }
 
-// TestCompileDeepDefault has a default that is deeper than JSON may be, in a schema
-// that holds itself.
+// TestCompileDeepDefault has a default that is deeper than JSON may be, in a schema that contains
+// itself.
 func TestCompileDeepDefault(t *testing.T) {
 	array, object := &Structural{Type: "array"}, &Structural{Type: "object"}
 	array.Items = &SchemaOrArray{Schema: array}
@@ -129,8 +128,8 @@ func TestCompileDeepDefault(t *testing.T) {
 	}
 }
 
-// TestCompileWidest compiles a schema with as many properties as one may have, which
-// takes seconds, and one with one more.
+// TestCompileWidest compiles a schema with as many properties as a schema may have, which takes
+// seconds, and one with one more.
 func TestCompileWidest(t *testing.T) {
 	const most = 1_048_571
 	widest := &Structural{Type: "object", Properties: make(map[string]*Structural, most+1)}
@@ -161,8 +160,8 @@ func TestFieldNamesElided(t *testing.T) {
 	assert.Nil(t, p.FieldNames(path(errors.MaxPathBytes)))
 }
 
-// TestHashed has entries with equal hashes, hashes that fall into one slot, and more
-// than the table had room for.
+// TestHashed has entries with equal hashes, hashes that share a slot, and more entries than the
+// table had room for.
 func TestHashed(t *testing.T) {
 	var table hashed
 	find := func(hash uint64) (all []int32) {
@@ -194,8 +193,8 @@ func TestHashed(t *testing.T) {
 	assert.Len(t, table.slots, 64)
 }
 
-// TestSays compares a node with what differs from it in one thing: hashes that are
-// equal must not make one node of two.
+// TestSays compares a node with others that differ in one thing: equal hashes must not merge two
+// nodes.
 func TestSays(t *testing.T) {
 	c := newCompiler(options{}, nil)
 	defer c.release()

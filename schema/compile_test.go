@@ -55,8 +55,8 @@ func TestListings(t *testing.T) {
 }
 
 func TestCompileEmbeddedMetadata(t *testing.T) {
-	// What a default for metadata holds and ObjectMeta does not, or has another
-	// type, is left out (defaulting.PruneDefaults of the server).
+	// A part of a default for metadata that ObjectMeta does not have, or has with another type, is
+	// dropped (defaulting.PruneDefaults of the server).
 	p, err := Compile(parseText(t, `
 type: object
 properties:
@@ -84,7 +84,7 @@ func TestCompileErrors(t *testing.T) {
 	require.ErrorAs(t, err, &errs)
 	assert.EqualError(t, err, `openAPIV3Schema.properties[a].properties[b].default: Invalid value: 5: must be of type string`)
 
-	// What no API server reads, and no decoder lets through.
+	// No API server reads these, and no decoder lets them pass.
 	for _, c := range []struct{ value, msg string }{
 		{`1e400`, "must not hold a number beyond the range of float64"},
 		{`{"metadata":{"name":"a","finalizers":[1e400]}}`, "must not hold a number beyond the range of float64"},
@@ -110,7 +110,7 @@ func TestCompileErrors(t *testing.T) {
 	require.ErrorAs(t, err, &errs)
 	assert.ErrorContains(t, err, "must not grow beyond 16 MiB")
 
-	// A tree that is no tree: a default that holds itself.
+	// The tree is not one: a default contains itself.
 	s := parseText(t, `{type: object, properties: {a: {type: object, default: {}}}}`)
 	s.Properties["a"].Properties = map[string]*Structural{"a": s.Properties["a"]}
 	for _, value := range []string{`{}`, `{"a":null}`} {
@@ -121,8 +121,8 @@ func TestCompileErrors(t *testing.T) {
 	}
 }
 
-// TestCompileWide has a default that names each of many fields, and fields whose
-// names agree at both ends.
+// TestCompileWide has a default that names each of many fields, and fields whose names agree at
+// both ends.
 func TestCompileWide(t *testing.T) {
 	const fields = 40_000
 	s := &Structural{Type: "object", Properties: map[string]*Structural{}}
@@ -141,8 +141,7 @@ func TestCompileWide(t *testing.T) {
 	assert.Len(t, program.Of(p).Root.Find([]byte("a")).Default, len(wide.Default))
 }
 
-// TestCompileLoops has a schema that holds itself, for which trees are built
-// from references.
+// TestCompileLoops has a schema that contains itself: trees are built from references.
 func TestCompileLoops(t *testing.T) {
 	s := parseText(t, `{type: object, properties: {name: {type: string}}}`)
 	s.Properties["child"] = s

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestRefusedOptions holds that what has no meaning is refused where it is given.
+// TestRefusedOptions holds that options without a meaning are refused when they are given.
 func TestRefusedOptions(t *testing.T) {
 	s := &schema.Structural{Type: "object"}
 	for want, opt := range map[string]schema.Option{
@@ -37,7 +37,8 @@ func TestRefusedOptions(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestProgramOfDefinition holds that what a definition says about all of its versions holds for the program of one.
+// TestProgramOfDefinition holds that settings of a definition for all of its versions apply to the
+// program of one.
 func TestProgramOfDefinition(t *testing.T) {
 	crds, err := schema.ParseCRD([]byte(`
 apiVersion: apiextensions.k8s.io/v1beta1

@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// describe writes a definition as the files in testdata/crd have it.
+// describe writes a definition in the form of the files in testdata/crd.
 func describe(t testing.TB, c *schema.CRD) string {
 	t.Helper()
 	var b strings.Builder
@@ -76,7 +76,7 @@ func TestParseCRDNothing(t *testing.T) {
 	}
 }
 
-// Finding the place of each definition must not count all lines before it.
+// Finding the position of each definition must not count all lines before it.
 func TestParseCRDIsLinear(t *testing.T) {
 	const item = `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"},`
 	crds, err := schema.ParseCRD([]byte(`{"kind": "List", "items": [` + strings.Repeat(item, 20_000) + `{}]}`))
@@ -85,8 +85,7 @@ func TestParseCRDIsLinear(t *testing.T) {
 	require.Equal(t, "1:"+fmt.Sprint(1+len(`{"kind": "List", "items": [`)+19_999*len(item)), crds[19_999].Position.String())
 }
 
-// Every third-party definition is read, valid, compiled, and marshalled as it
-// was written.
+// Every third-party definition is read, is valid, compiles, and is marshalled as it was written.
 func TestCorpusCRDs(t *testing.T) {
 	var definitions, schemas int
 	for file := range corpus.CRDs(t) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExpansionFigures has figures that were worked out by hand. The decoder's tests
-// measure them, and others, on documents.
+// TestExpansionFigures has figures that were worked out by hand. The tests of the decoder measure
+// these figures and others on documents.
 func TestExpansionFigures(t *testing.T) {
 	const item = `{type: object, properties: {d: {type: string, default: "12345678"}}}`
 	const gets = float64(len(`"d":"12345678"`))
@@ -42,7 +42,7 @@ func TestExpansionFigures(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			for _, dialect := range []Semantics{Deployed, KEP} {
 				if c.name == "nulls" && dialect == KEP {
-					c.want = Expansion{} // they stay
+					c.want = Expansion{} // unknown fields stay
 				}
 				p, err := Compile(parseText(t, c.schema), ResourceRoot(false), dialect)
 				require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestExpansionFigures(t *testing.T) {
 	}
 }
 
-// TestExpansionOfText has fields with defaults in what must be text under the KEP.
+// TestExpansionOfText has fields with defaults in values that must be text under the KEP.
 func TestExpansionOfText(t *testing.T) {
 	const text = `{type: string, properties: {d: {type: string, default: x}}}`
 	for _, s := range []string{text, `{type: object, properties: {l: {type: array, items: ` + text + `}}}`} {
@@ -65,8 +65,8 @@ func TestExpansionOfText(t *testing.T) {
 	}
 }
 
-// TestExpansionOfCircles has schemas that hold themselves, and one that stands for a
-// document of 2^200 bytes.
+// TestExpansionOfCircles has schemas that contain themselves, and one that describes a document of
+// 2^200 bytes.
 func TestExpansionOfCircles(t *testing.T) {
 	s := parseText(t, `{type: object, properties: {d: {type: string, default: "12345678"}}}`)
 	s.Properties["s"] = s

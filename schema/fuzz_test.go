@@ -22,8 +22,8 @@ import (
 // maxSeed is the length of the longest text that is a seed, and that is tried.
 const maxSeed = 4096
 
-// seedSchemas adds the schemas of testdata and small real ones: all in JSON, and
-// those in YAML as they are, too.
+// seedSchemas adds the schemas of testdata and small real ones: all in JSON, and YAML ones also as
+// they are.
 func seedSchemas(f *testing.F, add func(text []byte)) {
 	files, err := filepath.Glob("../testdata/*/*.txtar")
 	require.NoError(f, err)
@@ -50,7 +50,7 @@ func seedSchemas(f *testing.F, add func(text []byte)) {
 	}
 }
 
-// realManifests returns small definitions, where there are any.
+// realManifests returns small definitions, if there are any.
 func realManifests(f *testing.F) [][]byte {
 	var manifests [][]byte
 	if corpus.IsThere(f) {
@@ -82,8 +82,7 @@ func checkRefusal(t *testing.T, text []byte, err error) {
 	require.NotContains(t, err.Error(), "\n")
 }
 
-// otherwise returns a text that means the same, or nil if the text is not JSON, of
-// which this can be said.
+// otherwise returns a text with the same meaning. It returns nil unless the text is JSON.
 func otherwise(t *testing.T, text []byte, seed uint64) []byte {
 	if v := jsontext.Value(text); v.Kind() != '{' || !v.IsValid() {
 		return nil // only objects are read as JSON: elsewhere a tab is not white space
@@ -91,8 +90,8 @@ func otherwise(t *testing.T, text []byte, seed uint64) []byte {
 	return laws.Respell(t, text, seed)
 }
 
-// FuzzParse holds that what is parsed is written and parsed again as it was, and
-// that its spelling does not count.
+// FuzzParse holds that a parsed schema is written and parsed again unchanged, and that its spelling
+// does not matter.
 func FuzzParse(f *testing.F) {
 	corpus.AddSeeds(f)
 	for i, s := range []string{
@@ -130,10 +129,11 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSkeleton asserts what holds for all skeletons.
+// FuzzSkeleton asserts the properties of all skeletons.
 func FuzzSkeleton(f *testing.F) {
 	corpus.AddSeeds(f)
-	f.Add([]byte(strings.Repeat("1", 1001)), uint64(201)) // too long a number in YAML, and no YAML with tabs before it
+	// Too long a number in YAML, and no YAML with tabs before it.
+	f.Add([]byte(strings.Repeat("1", 1001)), uint64(201))
 	seedSchemas(f, func(text []byte) { f.Add(text, uint64(len(text))) })
 	f.Fuzz(func(t *testing.T, source []byte, seed uint64) {
 		if len(source) > maxSeed {
@@ -163,8 +163,8 @@ func FuzzSkeleton(f *testing.F) {
 	})
 }
 
-// FuzzParseCRD holds that definitions are read alike in YAML and in JSON, and that
-// their schemas are those that Parse reads.
+// FuzzParseCRD holds that definitions are read alike in YAML and in JSON, and that their schemas
+// are those that Parse reads.
 func FuzzParseCRD(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, file := range files(f, "crd") {
@@ -212,7 +212,8 @@ func FuzzParseCRD(f *testing.F) {
 		if jsontext.Value(manifest).IsValid(jsontext.AllowDuplicateNames(true)) {
 			return
 		}
-		if js, err := yamlbridge.AppendJSON(nil, manifest); err == nil { // which is one document
+		// The manifest is one document.
+		if js, err := yamlbridge.AppendJSON(nil, manifest); err == nil {
 			same, err := schema.ParseCRD(js)
 			require.NoError(t, err, "%s", js)
 			require.Equal(t, len(crds), len(same))
@@ -224,8 +225,8 @@ func FuzzParseCRD(f *testing.F) {
 	})
 }
 
-// FuzzCompile holds that neither validating nor compiling changes a schema or
-// depends on chance, that what is valid compiles, and that only the core counts.
+// FuzzCompile holds that neither validating nor compiling changes a schema or depends on chance,
+// that valid schemas compile, and that only the core matters.
 func FuzzCompile(f *testing.F) {
 	corpus.AddSeeds(f)
 	seedSchemas(f, func(text []byte) {
@@ -266,7 +267,7 @@ func FuzzCompile(f *testing.F) {
 		require.Equal(t, string(before), string(canonicalOrder(t, s)))
 		if errValid == nil {
 			skeleton, err := schema.Skeleton(text)
-			if err != nil { // the one rule of skeletons that is not one of servers
+			if err != nil { // the one rule of skeletons that servers do not have
 				require.Contains(t, err.Error(), "additionalProperties and properties are mutual exclusive")
 				return
 			}
@@ -275,7 +276,7 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// core returns a copy of what pruning and defaulting look at.
+// core returns a copy with the parts that pruning and defaulting use.
 func core(s *schema.Structural) *schema.Structural {
 	if s == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// BenchmarkJSON reads and writes the largest schema of the corpus, without what it costs to read YAML.
+// BenchmarkJSON reads and writes the largest schema of the corpus, without reading YAML.
 func BenchmarkJSON(b *testing.B) {
 	var largest *schema.Structural
 	var text []byte

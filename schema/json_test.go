@@ -19,8 +19,8 @@ const schemaWithAll = `{"properties":{"a":{"items":{"type":"string","pattern":"<
 	`"nullable":true,"default":{"z":[1,null,"\u2028"]},"type":"object","enum":[null,1e3,{"b":1,"a":2}],"not":{"additionalProperties":true},"additionalItems":{"type":"string"},` +
 	`"dependencies":{"a":["b"],"c":{"type":"object"}}}`
 
-// TestJSON holds that encoding/json, its second version and sigs.k8s.io/json write and read the same, by themselves and within
-// other values.
+// TestJSON holds that encoding/json, its second version and sigs.k8s.io/json write and read the
+// same, by themselves and within other values.
 func TestJSON(t *testing.T) {
 	type within struct {
 		Schema  *schema.Structural
@@ -88,8 +88,8 @@ func TestJSONSorted(t *testing.T) {
 	}
 }
 
-// TestJSONDeep holds that a schema is not read or written once more for each that it is in: then those that are deep would take
-// some hundred times as long as others of that length.
+// TestJSONDeep holds that a schema is not read or written again for each schema that contains it:
+// otherwise deep schemas would take some hundred times as long as others of that length.
 func TestJSONDeep(t *testing.T) {
 	best := func(text string) (reading, writing time.Duration) {
 		reading, writing = time.Hour, time.Hour
@@ -114,7 +114,7 @@ func TestJSONDeep(t *testing.T) {
 	t.Logf("reading %.1f times, writing %.1f times", float64(deepRead)/float64(wideRead), float64(deepWrite)/float64(wideWrite))
 }
 
-// TestEqual holds that a schema is equal to what says the same, and nil to nil alone.
+// TestEqual holds that a schema is equal to another with the same contents, and nil to nil alone.
 func TestEqual(t *testing.T) {
 	parse := func(text string) *schema.Structural {
 		s, err := schema.Parse([]byte(text))

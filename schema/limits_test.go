@@ -21,8 +21,7 @@ func allocated(do func()) int {
 	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
-// TestMaxDefaultBytes has defaults of exactly as many bytes as there may be, and of one
-// more.
+// TestMaxDefaultBytes has defaults of exactly as many bytes as are allowed, and of one more.
 func TestMaxDefaultBytes(t *testing.T) {
 	for past := range 2 {
 		s := &Structural{Type: "object", Properties: map[string]*Structural{
@@ -40,15 +39,15 @@ func TestMaxDefaultBytes(t *testing.T) {
 	}
 }
 
-// TestDefaultsWithinDefaults has schemas whose defaults would grow to many gigabytes, and
-// asserts that no more than the limit is made of them.
+// TestDefaultsWithinDefaults has schemas whose defaults would grow to many gigabytes, and asserts
+// that they grow to the limit at most.
 func TestDefaultsWithinDefaults(t *testing.T) {
 	long := `"` + strings.Repeat("x", 1<<19) + `"`
 	list := func(part string, n int) string { return "[" + strings.Repeat(part+",", n-1) + part + "]" }
 	const levels = 500
 	filled := `{"type":"string"}`
 	for range levels {
-		// The first elements have what is below, and fill the list; the last one asks for it.
+		// The first elements have all fields and fill the list; the last one asks for it.
 		filled = `{"type":"array","default":` + list(`{"n":[]}`, 4000) + `,"items":{"type":"object","properties":{"a":{"type":"string","default":"` +
 			strings.Repeat("x", 1<<12) + `"},"n":` + filled + `}}}`
 	}
@@ -76,7 +75,7 @@ func manyMembers(value string, n int) string {
 	return b.String()[1:]
 }
 
-// TestMaxDepth has a schema that is as deep as it may be, and one that is deeper.
+// TestMaxDepth has a schema that is as deep as is allowed, and a deeper one.
 func TestMaxDepth(t *testing.T) {
 	for past := range 2 {
 		s := &Structural{Type: "object", Properties: map[string]*Structural{"leaf": {Type: "string"}}}
@@ -94,8 +93,7 @@ func TestMaxDepth(t *testing.T) {
 	}
 }
 
-// TestMaxDepthOfSiblings has more objects beside each other than there may be one within
-// the other.
+// TestMaxDepthOfSiblings has more objects side by side than may be nested.
 func TestMaxDepthOfSiblings(t *testing.T) {
 	s := &Structural{Type: "object", Properties: map[string]*Structural{}}
 	for i := range MaxDepth {
@@ -105,9 +103,8 @@ func TestMaxDepthOfSiblings(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestCompileMemory asserts that a schema of four times the size takes little more than
-// four times as much memory, though it is four times as deep and each default stands at the
-// bottom.
+// TestCompileMemory asserts that a schema of four times the size takes little more than four times
+// as much memory, although it is four times as deep and each default is at the bottom.
 func TestCompileMemory(t *testing.T) {
 	compile := func(n int) int {
 		s := parseText(t, strings.Repeat(`{"properties":{"a":`, n)+`{"properties":{`+manyMembers(`{"default":1}`, n)+`}}`+strings.Repeat("}}", n))
@@ -116,7 +113,7 @@ func TestCompileMemory(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	compile(4000) // for what is kept in a pool
+	compile(4000) // this fills a pool
 	once, fourTimes := compile(1000), compile(4000)
 	assert.Less(t, float64(fourTimes), 8*float64(once), "the pool may have been emptied; a square would be 16 times as much")
 }
@@ -156,8 +153,8 @@ func TestMaxExpansion(t *testing.T) {
 	}
 }
 
-// TestOpenAPILimits has chains of references as long as they may be, and references under
-// allOf that repeat as much as they may, and one more.
+// TestOpenAPILimits has the longest chains of references that are allowed, and references under
+// allOf that repeat as many properties as are allowed, and one more of each.
 func TestOpenAPILimits(t *testing.T) {
 	const kind = `"x-kubernetes-group-version-kind":[{"group":"g","kind":"K","version":"v1"}],"type":"object","properties":{"metadata":{}`
 	chain := func(n int) error {

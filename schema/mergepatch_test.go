@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMergePatch has each place that a schema can be in, and one that holds itself.
+// TestMergePatch has each place that a schema can be in, and a schema that contains itself.
 func TestMergePatch(t *testing.T) {
 	assert.Nil(t, (*Structural)(nil).MergePatch())
 	const text = `{"type":"object","properties":{"a":{"type":"string","default":"x"},

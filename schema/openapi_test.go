@@ -13,9 +13,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// openAPI is a document like those of an API server, with what is special in them:
-// references, wrapped and not, that lead back to themselves, int-or-string in both
-// spellings, defaults of Go types, opaque objects, lists.
+// openAPI is a document like those of an API server, with their specialities: references, wrapped
+// and not, that lead back to themselves, int-or-string in both spellings, defaults of Go types,
+// opaque objects, lists.
 const openAPI = `
 openapi: 3.0.0
 components:
@@ -151,7 +151,7 @@ func TestOpenAPIPath(t *testing.T) {
 	assert.ErrorIs(t, NewCatalog().AddOpenAPIPath(filepath.Join(dir, "none")), os.ErrNotExist)
 }
 
-// TestOpenAPIBesideDefinitions: a definition goes before a document, in any order.
+// TestOpenAPIBesideDefinitions: a definition takes precedence over a document, in any order.
 func TestOpenAPIBesideDefinitions(t *testing.T) {
 	kinds, err := ParseOpenAPI([]byte(openAPI))
 	require.NoError(t, err)
@@ -165,8 +165,8 @@ func TestOpenAPIBesideDefinitions(t *testing.T) {
 	assert.Contains(t, p.FieldNames(errors.Path{}), "mine")
 }
 
-// TestOpenAPIGoTypes: in types of Go an object of which nothing is said, or what has no
-// type, holds anything; defaults in them are none.
+// TestOpenAPIGoTypes: in Go types, an object without further keywords, or a schema without a type,
+// allows anything. Defaults in them do not count.
 func TestOpenAPIGoTypes(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, `{type: object, default: {}}`: true, `{type: string, default: ""}`: false, `{type: array}`: false, `{x-kubernetes-map-type: atomic}`: true,
@@ -179,8 +179,8 @@ func TestOpenAPIGoTypes(t *testing.T) {
 	}
 }
 
-// TestOpenAPITake: what a schema says itself goes before what it takes, and only the
-// flags are true where one says so.
+// TestOpenAPITake: a schema's own contents take precedence over those that it takes. Only flags are
+// true if either schema sets them.
 func TestOpenAPITake(t *testing.T) {
 	const one = `{type: object, properties: {a: {type: string}, b: {type: string}}, additionalProperties: true, items: {type: string},
 		x-kubernetes-preserve-unknown-fields: true, default: 1}`
@@ -199,8 +199,7 @@ func TestOpenAPITake(t *testing.T) {
 	}
 }
 
-// TestOpenAPIRecursion compiles schemas that hold themselves in all ways, under both
-// dialects.
+// TestOpenAPIRecursion compiles schemas that contain themselves in all ways, under both dialects.
 func TestOpenAPIRecursion(t *testing.T) {
 	kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {"a": {"type": "object",
   "properties": {"metadata": {}, "a": {"$ref": "#/components/schemas/a"}, "l": {"type": "array", "items": {"$ref": "#/components/schemas/l"}}},
@@ -218,8 +217,9 @@ func TestOpenAPIRecursion(t *testing.T) {
 	}
 }
 
-// TestOpenAPIOfGoTypes tells kinds that are Go types of the server from custom resources, also
-// from those whose group ends in k8s.io: what these default counts, and their formats do not.
+// TestOpenAPIOfGoTypes distinguishes kinds that are Go types of the server from custom resources,
+// including those whose group ends in k8s.io: the defaults of custom resources count, and their
+// formats do not.
 func TestOpenAPIOfGoTypes(t *testing.T) {
 	kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {
 		"io.k8s.api.core.v1.Thing": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "", "version": "v1", "kind": "Thing"}], "properties": {

@@ -92,7 +92,7 @@ func TestParseMalformed(t *testing.T) {
 	}
 }
 
-// A schema is marshalled as it was written, whatever is in it.
+// A schema is marshalled as it was written, whatever its contents.
 func TestParseMarshalsBack(t *testing.T) {
 	const all = `{
 		"type": "object", "properties": {"a": {"items": {"type": "string"}}, "b": {"items": [{}, {"type": "string"}]}},
@@ -126,8 +126,8 @@ func TestParseDeep(t *testing.T) {
 	require.Less(t, len(err.Error()), 8_000)
 }
 
-// dropUnknown removes from the JSON form of a schema what Structural does not
-// have, and what it does not tell from absent.
+// dropUnknown removes from the JSON of a schema the parts that Structural does not have, and those
+// that it does not distinguish from absent ones.
 func dropUnknown(v any) any {
 	known := map[string]bool{}
 	for _, name := range strings.Fields(`type title description format pattern default example externalDocs nullable

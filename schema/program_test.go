@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestProgramsOfCases runs the programs of the schemas under testdata on the
-// documents there, as JSON: the decoder's own tests have all other ways.
+// TestProgramsOfCases runs the programs of the schemas under testdata on the documents there, as
+// JSON. The decoder's own tests cover all other entry points.
 func TestProgramsOfCases(t *testing.T) {
 	for _, c := range corpus.Load(t, "*/*") {
 		for _, semantics := range c.Semantics {

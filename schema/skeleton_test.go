@@ -82,7 +82,7 @@ func TestSkeleton(t *testing.T) {
 	}
 }
 
-// checkSkeletonLaws checks what holds for all skeletons.
+// checkSkeletonLaws checks the properties of all skeletons.
 func checkSkeletonLaws(t testing.TB, source []byte, skeleton *schema.Structural) {
 	t.Helper()
 	js, err := json.Marshal(skeleton, json.Deterministic(true))
@@ -99,8 +99,7 @@ func checkSkeletonLaws(t testing.TB, source []byte, skeleton *schema.Structural)
 	}
 }
 
-// The skeleton of a structural schema has all fields that the core has, and
-// compiles.
+// The skeleton of a structural schema has all fields of the core, and compiles.
 func TestSkeletonOfCorpus(t *testing.T) {
 	n := 0
 	for file := range corpus.CRDs(t) {
@@ -143,8 +142,8 @@ func requireCore(t testing.TB, want, got *schema.Structural) {
 	}
 }
 
-// The definition, done from the bottom up, costs the product of depth and size,
-// and of branches and size where a schema is merged with lists.
+// Computed literally, from the bottom up, the definition costs the product of depth and size, and
+// of branches and size if a schema is merged with lists.
 func TestSkeletonIsLinear(t *testing.T) {
 	var fields strings.Builder
 	for i := range 4000 {
@@ -164,7 +163,8 @@ func TestSkeletonIsLinear(t *testing.T) {
 	}
 	for name, js := range shapes {
 		t.Run(name, func(t *testing.T) {
-			_, _ = schema.Skeleton([]byte(js)) // anything but linear runs into the time limit of go test
+			// Anything but linear time exceeds the time limit of go test.
+			_, _ = schema.Skeleton([]byte(js))
 		})
 	}
 }
@@ -179,7 +179,7 @@ func TestSkeletonErrors(t *testing.T) {
 		require.ErrorAs(t, err, &syntax, in)
 	}
 
-	// What is reported is bounded.
+	// Errors are bounded.
 	bad := `{"properties": {"a": {}}, "additionalProperties": true}`
 	_, err = schema.Skeleton([]byte(`{"items": [` + strings.Repeat(bad+",", 1000) + bad + `]}`))
 	require.Len(t, err, 100)

@@ -21,14 +21,14 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A specimen is a text of JSON, and where the values in it are.
+// A specimen is a JSON text with the places of the values in it.
 type specimen struct {
 	text   []byte
 	values [][2]int
 }
 
-// specimens returns schemas and definitions, those of testdata and real ones, whole where
-// they are small, and else what is in them.
+// specimens returns schemas and definitions, those of testdata and real ones: small ones whole, and
+// of others the schemas in them.
 func specimens(t *testing.T) (all []specimen) {
 	const most = 3000
 	add := func(text []byte) {
@@ -67,7 +67,7 @@ func specimens(t *testing.T) (all []specimen) {
 	return all
 }
 
-// valuesOf returns where the values within a text of JSON start and end.
+// valuesOf returns where the values within a JSON text start and end.
 func valuesOf(text []byte) (values [][2]int) {
 	var open []int // in values
 	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))
@@ -94,7 +94,7 @@ func valuesOf(text []byte) (values [][2]int) {
 	}
 }
 
-// keywords are names that stand in schemas; oddValues are for any of them.
+// keywords are names in schemas; oddValues may replace any of their values.
 var (
 	keywords = []string{
 		"type", "properties", "items", "additionalProperties", "default", "nullable", "enum", "pattern", "format", "required",
@@ -113,8 +113,8 @@ var (
 	}
 )
 
-// breed appends one of the specimens, in which some values are replaced: by odd ones, by
-// values of others, or by themselves within something.
+// breed appends one of the specimens with some values replaced: by odd ones, by values of others,
+// or by themselves within another value.
 func breed(all []specimen) torture.Maker {
 	one := func(r *rand.Rand) []byte {
 		s := all[r.IntN(len(all))]
@@ -150,9 +150,9 @@ func breed(all []specimen) torture.Maker {
 	}
 }
 
-// TestTorture takes schemas, definitions and OpenAPI documents that are changed at random
-// through all that is done with them. Nothing panics, all errors are of the types that are
-// documented, and no text takes more memory than its size and its defaults allow.
+// TestTorture applies all operations to schemas, definitions and OpenAPI documents that are changed
+// at random. Nothing panics, all errors are of the documented types, and no text takes more memory
+// than its size and its defaults allow.
 func TestTorture(t *testing.T) {
 	all := specimens(t)
 	torture.Run(t, breed(all), func(t *testing.T, r *rand.Rand, text []byte) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestCRD runs those cases of testdata/crd that say what the server has against definitions.
+// TestCRD runs the cases of testdata/crd that have the server's errors for a definition.
 func TestCRD(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/crd/*.txtar")
 	require.NoError(t, err)

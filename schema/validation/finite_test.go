@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// TestSchemaWithoutEnd holds that a schema that holds itself is refused, wherever it does.
+// TestSchemaWithoutEnd holds that a schema which contains itself is refused, wherever it does so.
 func TestSchemaWithoutEnd(t *testing.T) {
 	const loops = "must not hold itself, or be deeper than 10000"
 	refused := func(s *schema.Structural, why string) {
@@ -58,7 +58,8 @@ func TestSchemaWithoutEnd(t *testing.T) {
 	refused(wide, "has more than 16777216 places: each counts as often as what holds it stands somewhere")
 }
 
-// TestOpenAPI holds that nothing is said of kinds of OpenAPI documents, which no server judges by these rules.
+// TestOpenAPI holds that kinds of OpenAPI documents have no errors: no server judges them by these
+// rules.
 func TestOpenAPI(t *testing.T) {
 	kinds, err := schema.ParseOpenAPI([]byte(`{"components": {"schemas": {"k": {
 		"x-kubernetes-group-version-kind": [{"kind": "K", "version": "v1"}], "properties": {"metadata": {}, "untyped": {}}}}}}`))

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestFormats has for each format what it allows, and what not. The verdicts are
-// those of k8s.io/kube-openapi/pkg/validation/strfmt.
+// TestFormats has texts that each format allows, and others. The results are those of
+// k8s.io/kube-openapi/pkg/validation/strfmt.
 func TestFormats(t *testing.T) {
 	longest := strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 60) + "." // a host name but for two letters
 	for _, test := range []struct {

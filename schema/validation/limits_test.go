@@ -22,7 +22,8 @@ func TestMaxErrorBytes(t *testing.T) {
 		return Structural(s).(errors.SchemaErrors)
 	}
 	one := list(1)[0]
-	most := (MaxErrorBytes-1)/len(one.Field+one.Value+one.Msg) + 1 // the last one may go beyond
+	// The last one may exceed the limit.
+	most := (MaxErrorBytes-1)/len(one.Field+one.Value+one.Msg) + 1
 	assert.Len(t, list(most), most)
 	past := list(most + 3)
 	require.Len(t, past, most+1)
@@ -36,7 +37,7 @@ func TestMaxDefaultSteps(t *testing.T) {
 		return Structural(parseText(t, `{"type":"object","properties":{"l":{"type":"array","default":[`+strings.Repeat(fmt.Sprint(enum-1)+",", elements-1)+`0],
 			"items":{"type":"integer","enum":[`+manyNumbers(enum)+`]}}}}`))
 	}
-	// Each takes a step for itself and one for each value.
+	// Each part takes a step for itself and one for each value.
 	assert.NoError(t, validate(MaxDefaultSteps/(enum+1)-1))
 	assert.EqualError(t, validate(MaxDefaultSteps/(enum+1)+2), "openAPIV3Schema: Too many: 1048576: is how many steps there are for the validation of defaults: what is left of them is not validated")
 }

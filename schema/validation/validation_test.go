@@ -14,8 +14,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestValidate runs the cases of testdata/schema-validate, whose files say what
-// their sections mean.
+// TestValidate runs the cases of testdata/schema-validate, whose files explain their sections.
 func TestValidate(t *testing.T) {
 	const root = "openAPIV3Schema"
 	checks := map[string]func(s *schema.Structural) errors.SchemaErrors{
@@ -95,7 +94,7 @@ func TestValidateMissing(t *testing.T) {
 	}
 }
 
-// A tree that was made by hand may have nil where a parsed one has schemas.
+// A tree that was made by hand may have nil in the place of schemas.
 func TestValidateHandmade(t *testing.T) {
 	s := &schema.Structural{
 		Type:       "object",
@@ -115,7 +114,7 @@ P.properties[metadata].type: Required value: must not be empty for specified obj
 	compareLines(t, validateAt(s, "P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
 }
 
-// What no parser lets through is refused all the same.
+// Schemas that no parser accepts are refused as well.
 func TestValidateHandmadeValues(t *testing.T) {
 	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": {Type: "string", Default: []byte(`{`)}}}
 	compareLines(t, validateAt(s, "P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
@@ -126,8 +125,8 @@ func TestValidateHandmadeValues(t *testing.T) {
 	}
 }
 
-// TestValidateMetadataLimits has names and texts in metadata that are as long as they
-// may be, and one byte longer.
+// TestValidateMetadataLimits has names and texts in metadata of the greatest allowed length, and of
+// one byte more.
 func TestValidateMetadataLimits(t *testing.T) {
 	for _, c := range []struct {
 		resource, field string
@@ -160,7 +159,7 @@ func TestValidateMetadataLimits(t *testing.T) {
 	}
 }
 
-// Two elements with the same JSON are the same only if their types are.
+// Two elements with the same JSON are equal only if their types are.
 func TestUniqueItems(t *testing.T) {
 	for _, test := range []struct {
 		list string
@@ -175,7 +174,7 @@ func TestUniqueItems(t *testing.T) {
 	}
 }
 
-// A value of an enum is compared after a conversion as Go does it.
+// A value of an enum is compared after a conversion as in Go.
 func TestEnumEqual(t *testing.T) {
 	for _, test := range []struct {
 		value, allowed string
@@ -192,8 +191,8 @@ func TestEnumEqual(t *testing.T) {
 	}
 }
 
-// TestCheckSteps validates a value in as many steps as it takes, and in fewer: then the
-// count says so, wherever the steps are used up.
+// TestCheckSteps validates a value in as many steps as it needs, and in fewer: the count then says
+// so, wherever the steps are used up.
 func TestCheckSteps(t *testing.T) {
 	s := parseText(t, `{type: object, required: [s, gone], properties: {s: {type: string, pattern: ^a, enum: [b, c]}, l: {type: array, uniqueItems: true, items: {minimum: 2}}},
 		additionalProperties: {type: integer}, anyOf: [{required: [gone]}, {properties: {s: {maxLength: 0}}}]}`)

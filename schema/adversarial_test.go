@@ -15,12 +15,12 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// A family is a kind of schema that costs more than its size where something is not linear.
-// Its texts for n and 2n differ by a factor of two in their length.
+// A family is a kind of schema whose cost exceeds its size if something is not linear. Its texts
+// for n and 2n differ by a factor of two in their length.
 type family struct {
 	name string
 	text func(n int) string
-	// but has what may take more than in proportion, with what bounds it.
+	// but has the operations whose cost may exceed the proportion, with the limits that bound them.
 	but map[string]string
 }
 
@@ -200,8 +200,8 @@ func refChain(n int) string {
 	return b.String()
 }
 
-// steps are what is done with a text, each by itself: what comes before is done once.
-var steps = []struct {
+// operations are applied to a text, each by itself. Their preparation is done once.
+var operations = []struct {
 	name string
 	of   func(text []byte) (do func())
 }{
@@ -258,28 +258,28 @@ var steps = []struct {
 	}},
 }
 
-// TestHostileSchemas asserts that a schema of four times the size takes little more than four
-// times as much memory, whatever is done with it.
-func TestHostileSchemas(t *testing.T) {
+// TestAdversarialSchemas asserts that each operation takes little more than four times as much
+// memory for a schema of four times the size.
+func TestAdversarialSchemas(t *testing.T) {
 	const n = 1600
 	for _, f := range families {
 		once, fourTimes := []byte(f.text(n)), []byte(f.text(4*n))
-		for _, step := range steps {
-			small, large := step.of(once), step.of(fourTimes)
+		for _, operation := range operations {
+			small, large := operation.of(once), operation.of(fourTimes)
 			require.Equal(t, small == nil, large == nil)
 			if small == nil {
 				continue
 			}
 			a, b := allocated(small), allocated(large)
-			if f.but[step.name] == "" {
-				assert.LessOrEqual(t, float64(b), 5.5*float64(a)+1<<19, "%s of %s: %d and %d bytes for %d and %d", step.name, f.name, a, b, len(once), len(fourTimes))
+			if f.but[operation.name] == "" {
+				assert.LessOrEqual(t, float64(b), 5.5*float64(a)+1<<19, "%s of %s: %d and %d bytes for %d and %d", operation.name, f.name, a, b, len(once), len(fourTimes))
 			}
 		}
 	}
 }
 
-// allocated returns how many bytes are allocated while do runs, at best: the first run fills pools. Those
-// are kept for each processor, and the garbage collector empties them.
+// allocated returns how many bytes are allocated while do runs, at best: the first run fills pools.
+// Pools are kept for each processor, and the garbage collector empties them.
 func allocated(do func()) int {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -294,17 +294,17 @@ func allocated(do func()) int {
 	return best
 }
 
-// BenchmarkHostileSchemas is for the time: what a byte costs must not grow with the size.
-func BenchmarkHostileSchemas(b *testing.B) {
+// BenchmarkAdversarialSchemas measures the time: the time for a byte must not grow with the size.
+func BenchmarkAdversarialSchemas(b *testing.B) {
 	for _, f := range families {
-		for _, step := range steps {
+		for _, operation := range operations {
 			for _, n := range []int{8000, 32_000} {
 				text := []byte(f.text(n))
-				do := step.of(text)
+				do := operation.of(text)
 				if do == nil {
 					continue
 				}
-				b.Run(fmt.Sprintf("%s/%s/%d", f.name, step.name, n), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s/%s/%d", f.name, operation.name, n), func(b *testing.B) {
 					b.SetBytes(int64(len(text)))
 					for b.Loop() {
 						do()
