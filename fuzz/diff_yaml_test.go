@@ -103,7 +103,7 @@ func TestYAMLDifferences(t *testing.T) {
 		{why: "Within brackets a question mark is an indicator with nothing behind it, too. To YAML 1.2 it starts a plain scalar, and what is a comment here is none.",
 			document: "{kind: A, ?#x, b: 1,\n a : 1}\n",
 			theirs:   `{"a":1,"kind":"A"}`,
-			ours:     `refused: 1:11: readers of YAML 1.1 and 1.2 do not agree on this character within brackets: a space belongs behind it, or quotes around the scalar`,
+			ours:     `refused: 1:11: readers of YAML 1.1 and 1.2 do not agree on this character within brackets: a space belongs after it, or quotes around the scalar`,
 			class:    yamlSplit},
 		{why: "YAML 1.2 is refused.",
 			document: "%YAML 1.2\n---\nkind: A\n",

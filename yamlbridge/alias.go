@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is
-// the JSON of the node, in the reader's output or in its side buffer.
+// An anchor is a node that aliases can refer to (YAML 1.2 section 7.1). Its span is the JSON of the
+// node, in the reader's output or in its side buffer.
 type anchor struct {
 	name    packedSpan // in the text
 	at      packedSpan
@@ -19,26 +19,27 @@ type anchor struct {
 	isFloat bool  // as a key it has another form than an integer
 	minus   bool  // it is -0.0, whose JSON is 0
 	height  int32 // how deeply it nests
-	moved   int32 // the anchors from this one to that are in the side buffer, or 0
+	moved   int32 // the anchors from this one up to moved are in the side buffer, unless moved is 0
 	hash    uint32
 }
 
-// A packedSpan is a span in half of the memory: an anchor does not take more than half of a cache line.
+// A packedSpan is a span in half of the memory, so that an anchor takes at most half of a cache
+// line.
 type packedSpan struct{ start, end uint32 }
 
 func (s span) packed() packedSpan { return packedSpan{uint32(s.start), uint32(s.end)} }
 
 func (s packedSpan) span() span { return span{int(s.start), int(s.end)} }
 
-// addAnchor adds an anchor, and returns its index. It hides others of its name.
+// addAnchor adds an anchor and returns its index. It hides earlier anchors of that name.
 func (r *Reader) addAnchor(a anchor) int {
 	a.hash = r.byName.hash(r.text[a.name.start:a.name.end])
 	r.anchors = append(r.anchors, a)
 	return len(r.anchors) - 1
 }
 
-// openAnchor takes the properties of a collection that is being opened, and
-// returns the index of its anchor, or -1.
+// openAnchor takes the properties of a collection that is being opened, and returns the index of
+// its anchor, or -1 if it has none.
 func (r *Reader) openAnchor(seq bool) (int32, error) {
 	if err := r.checkCollectionTag(seq); err != nil {
 		return 0, err
@@ -46,14 +47,15 @@ func (r *Reader) openAnchor(seq bool) (int32, error) {
 	index := -1
 	if r.props.anchored() {
 		start := len(r.out) - r.base
-		index = r.addAnchor(anchor{name: r.props.anchor.packed(), at: span{start, start}.packed(), open: true})
+		at := span{start, start}.packed()
+		index = r.addAnchor(anchor{name: r.props.anchor.packed(), at: at, open: true})
 	}
 	r.props = properties{}
 	return int32(index), nil
 }
 
-// anchorKey adds the anchor of a key, if it has one. What aliases of it stand for
-// differs from its name, so that it is written aside.
+// anchorKey adds the anchor of a key, if it has one. The value that aliases refer to differs from
+// the name of the key, and is therefore written to the side buffer.
 func (r *Reader) anchorKey(v *value) {
 	if !r.props.anchored() {
 		return
@@ -63,22 +65,24 @@ func (r *Reader) anchorKey(v *value) {
 	r.side = memory.Room(&r.account, r.side, maxEscape*len(v.text)+len(`""`))
 	side, err := v.appendJSON(r.side)
 	if err != nil {
-		// It has a name, such as .inf, but stands for nothing that JSON has.
+		// It has a name, such as .inf, but no value in JSON.
 		side, _ = v.appendName(r.side, r.Dialect)
 	}
 	r.side = side
 	r.addAnchor(anchor{
-		name: r.props.anchor.packed(), at: span{start, len(r.side)}.packed(), inSide: true, isFloat: v.kind == floatValue,
+		name: r.props.anchor.packed(), at: span{start, len(r.side)}.packed(),
+		inSide: true, isFloat: v.kind == floatValue,
 		minus: isMinusZero(v),
 	})
 }
 
-// dereference returns what the alias in the span of the text, "*" included, refers
-// to.
+// dereference returns the index of the anchor that an alias refers to. alias is its span in the
+// text, with the asterisk.
 func (r *Reader) dereference(alias span) (int, error) {
 	name := r.text[alias.start+1 : alias.end]
 	if len(name) == 0 || !r.endsName(alias.end) {
-		return 0, r.failAt(alias.start, "did not find expected alphabetic or numeric character of an alias")
+		return 0, r.failAt(alias.start,
+			"did not find expected alphabetic or numeric character of an alias")
 	}
 	found := r.findAnchor(name)
 	switch {
@@ -141,7 +145,7 @@ func (r *Reader) copy(s span, inSide bool) {
 	}
 }
 
-// aliasKey writes the name that an alias stands for.
+// aliasKey writes the name that an alias has as a key.
 func (r *Reader) aliasKey(alias span) error {
 	if r.props.set {
 		return r.fail(alias.start, "an alias has no properties")
@@ -159,7 +163,8 @@ func (r *Reader) aliasKey(alias span) error {
 	case '{', '[':
 		return r.fail(alias.start, "a mapping or sequence is no key")
 	case '"':
-		r.scratch = append(memory.Room(&r.account, r.scratch[:0], len(json)), json[1:len(json)-1]...)
+		scratch := memory.Room(&r.account, r.scratch[:0], len(json))
+		r.scratch = append(scratch, json[1:len(json)-1]...)
 		r.writeString(alias.start, r.scratch, true)
 	default:
 		v, err := readScalar(json, a.isFloat)
@@ -173,20 +178,19 @@ func (r *Reader) aliasKey(alias span) error {
 			return err
 		}
 	}
-	// What leads to the definition of a copy leads to that of the name, too.
+	// The definition of the copy is that of the name as well.
 	start := int(r.main.marks[len(r.main.marks)-1].json)
-	r.main.copies = append(r.main.copies, copied{start, len(r.out) - r.base - len(":"), int(a.at.start), a.inSide})
+	end := len(r.out) - r.base - len(":")
+	r.main.copies = append(r.main.copies, copied{start, end, int(a.at.start), a.inSide})
 	return nil
 }
 
-// isInfinite reports whether what a key stands for is not JSON, but .inf, -.inf or
-// .nan.
+// isInfinite reports whether the value of a key is not JSON, but .inf, -.inf or .nan.
 func isInfinite(json []byte) bool {
 	return json[0] == '.' || json[0] == '-' && json[1] == '.'
 }
 
-// readScalar returns what JSON that was written for a scalar says, which is no
-// string.
+// readScalar returns the value of JSON that was written for a scalar other than a string.
 func readScalar(json []byte, isFloat bool) (value, error) {
 	switch {
 	case json[0] == 't' || json[0] == 'f':
@@ -208,8 +212,8 @@ func readScalar(json []byte, isFloat bool) (value, error) {
 	return v, nil
 }
 
-// charge takes n bytes from the budget of aliases. Each node has at least one, so
-// that nodes are bounded, too.
+// charge takes n bytes from the budget of aliases. Each node has at least one byte, so that the
+// number of nodes is bounded as well.
 func (r *Reader) charge(n, off int) error {
 	if r.budget -= n; r.budget < 0 {
 		return r.limit(errors.LimitAliasBytes, int64(r.allowed), off)

@@ -9,18 +9,18 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// An anchorTable finds anchors by their names, where there are many. A slot in use has the hash of a name
-// in its upper half and, in its lower, the index plus one of the last anchor that has it, in open
-// addressing with linear probing; at most half of the slots are in use. Anchors get into it when an alias is
-// looked up: all since the last time together, so that the processor need not wait for one
-// slot before it asks for the next.
+// An anchorTable finds anchors by their names if there are many. It uses open addressing with
+// linear probing, and at most half of the slots. The upper half of a slot in use is the hash of a
+// name. Its lower half is one more than the index of the last anchor with that name. Anchors are
+// entered when an alias is looked up, all new ones together, so that the processor can ask for
+// several slots at a time.
 type anchorTable struct {
 	seed  maphash.Seed // no sender knows it
 	slots []uint64
-	count int // how many of the anchors are in it
+	count int // how many of the anchors are in the table
 }
 
-// hash returns that of a name: of an anchor, or of a member in a nameSet.
+// hash returns the hash of a name, of an anchor or of a member in a nameSet.
 func (t *anchorTable) hash(name []byte) uint32 {
 	if t.seed == (maphash.Seed{}) {
 		t.seed = maphash.MakeSeed()
@@ -29,7 +29,7 @@ func (t *anchorTable) hash(name []byte) uint32 {
 	return uint32(maphash.Bytes(t.seed, name))
 }
 
-// manyAnchors is how many there are when they are looked up by a table.
+// manyAnchors is the number of anchors from which on the table is used.
 const manyAnchors = 16
 
 // findAnchor returns the index of the last anchor with the name, or -1.
@@ -61,13 +61,14 @@ func (r *Reader) slotOf(hash uint32, name []byte) *uint64 {
 	for at := int(hash) & mask; ; at = (at + 1) & mask {
 		steps.Add(1)
 		slot := &slots[at]
-		if *slot == 0 || uint32(*slot>>32) == hash && bytes.Equal(r.anchorName(int(uint32(*slot))-1), name) {
+		if *slot == 0 ||
+			uint32(*slot>>32) == hash && bytes.Equal(r.anchorName(int(uint32(*slot))-1), name) {
 			return slot
 		}
 	}
 }
 
-// enterAnchors enters those that are not in the table yet.
+// enterAnchors enters the anchors that are not in the table yet.
 func (r *Reader) enterAnchors() {
 	t := &r.byName
 	if t.count == 0 || 2*len(r.anchors) > len(t.slots) {

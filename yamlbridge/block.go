@@ -8,29 +8,28 @@ import (
 
 // This file reads block collections (YAML 1.2 chapter 8).
 //
-// NOTE: The machine goes line by line. There are no tokens: a scalar is scanned to
-// where its line ends before it is known whether it is a key, and written only
-// then. Only scalars can be keys in JSON, so nothing else has to wait. Collections
-// are frames on an explicit stack; a frame's column is that of its keys or dashes,
-// and a line to the left of it closes it. The state of a frame is set to what
-// comes after a value before the value is read, so that closing it needs no
-// way back.
+// NOTE: The machine reads line by line. There are no tokens: a scalar is scanned to the end of its
+// line before it is known whether it is a key, and written only then. Only scalars can be keys in
+// JSON, so that nothing else has to wait. Collections are frames on an explicit stack. The column
+// of a frame is that of its keys or dashes, and a line to the left of it closes the frame. Before a
+// value is read, the state of its frame is set to the one after the value, so that closing the
+// value needs no way back.
 //
-// The Kubernetes dialect takes what go.yaml.in/yaml/v2 takes, whose scanner is
-// that of libyaml: white space before the first token of a line and behind - and
-// ? is spaces only, a key and its colon are on one line. Comments that say "1.2"
-// mark where the other dialect differs.
+// The Kubernetes dialect accepts the language of go.yaml.in/yaml/v2, whose scanner is that of
+// libyaml: white space before the first token of a line, and after - and ?, consists of spaces
+// only, and a key is on one line with its colon. Comments that say "1.2" mark differences of the
+// other dialect.
 
-// block reads the document whose first node is at i: in a line of its own, or
-// with inline, behind --- . It returns where it stopped: at the end of the text, or
-// at the start of the line with a document marker.
+// block reads the document whose first node is at i: on a line of its own or, if inline is set,
+// after ---. It returns the index where it stops: the end of the text, or the start of a line with
+// a document marker.
 func (r *Reader) block(i int, inline bool) (int, error) {
 	text := r.text
 	var (
 		f       *frame
 		col     int
 		canOpen bool // whether a block collection may start here
-		fresh   bool // whether nothing of the node has been read on this line
+		fresh   bool // no part of the node has been read on this line
 		key     span
 		own     properties // of this line
 		stop    int
@@ -62,7 +61,7 @@ nextLine: // i is where a line starts
 		if text[i-1] == '\n' {
 			goto nextLine
 		}
-		// 1.2: what follows tabs is no collection. Its indentation are the spaces.
+		// 1.2: no collection follows tabs. The indentation consists of spaces.
 		for col = 0; text[r.line+col] == ' '; {
 			col++
 		}
@@ -91,7 +90,7 @@ again:
 	switch f.state {
 	case mapKey:
 		if col > int(f.column) {
-			return i, r.fail(i, "did not find expected key: it does not stand below the others of its mapping")
+			return i, r.fail(i, "did not find expected key: it is not below the others of its mapping")
 		}
 		goto key
 	case mapMerged:
@@ -105,8 +104,7 @@ again:
 			goto node
 		}
 		if text[i] == '-' && endsWord(text[i+1]) {
-			// A sequence may stand at the column of its key (section 8.2.1, rule
-			// [201]).
+			// A sequence may be at the column of its key (section 8.2.1, rule [201]).
 			if err = r.push('[', col, i); err != nil {
 				return i, err
 			}
@@ -166,7 +164,7 @@ again:
 			r.trailing = true
 			return i, nil
 		}
-		return i, r.fail(i, behindDocument)
+		return i, r.fail(i, afterDocument)
 	}
 
 tabbedNode:
@@ -209,7 +207,7 @@ key: // at the column of the mapping f
 		goto nextLine
 	}
 
-value: // i is behind the colon of a member of the mapping f
+value: // i is after the colon of a member of the mapping f
 	r.emptyAt = i
 	for is(text[i], isBlankByte) {
 		if text[i] == '\t' && canOpen {
@@ -236,7 +234,7 @@ node: // i is at the first byte of a node, which is a value of f
 			goto plain
 		}
 		if c == ':' && canOpen && !fresh {
-			// A key of which there are only properties.
+			// The key has only properties.
 			key, stop = span{i, i}, i
 			goto implicitKey
 		}
@@ -326,14 +324,15 @@ plain:
 	}
 	f.state = f.next
 	if text[stop] != '#' {
-		// Does it go on in the next line?
+		// Does it continue on the next line?
 		i = lineEnd(text, stop) + 1
 		r.line = i
 		i = skipSpaces(text, i)
 		goesOn := false
 		if c := text[i]; c > ' ' {
 			col = i - r.line
-			goesOn = col > int(f.column) && c != '#' && (c != ':' || !endsWord(text[i+1])) && (col > 0 || !isMarker(text, i))
+			goesOn = col > int(f.column) && c != '#' && (c != ':' || !endsWord(text[i+1])) &&
+				(col > 0 || !isMarker(text, i))
 		} else if i, goesOn, err = r.goesOn(i, int(f.column)); err != nil {
 			return i, err
 		}
@@ -450,7 +449,7 @@ dash: // of an element of the sequence f
 	}
 	goto node
 
-rest: // i is behind a value
+rest: // i is after a value
 	if i, err = r.rest(i); err != nil {
 		return i, err
 	}
@@ -461,10 +460,10 @@ rest: // i is behind a value
 
 finish: // of the document
 	if text[i] == '%' && !r.server {
-		return i, r.fail(i, "a directive stands before a document, and ... before it")
+		return i, r.fail(i, "a directive belongs before a document, and a line ... before the directive")
 	}
 	if i >= r.end && !r.trailing && r.unreadable != "" {
-		return i, r.fail(r.end, r.unreadable) // and not what is missing then
+		return i, r.fail(r.end, r.unreadable) // other missing parts do not matter then
 	}
 	for len(r.stack) > 1 {
 		if err = r.pop(); err != nil {
@@ -483,8 +482,8 @@ finish: // of the document
 	return r.line, nil
 }
 
-// startsBlockScalar reports whether a block scalar at i may stand at the column of
-// its collection. libyaml lets it.
+// startsBlockScalar reports whether a block scalar at i may be at the column of its collection.
+// libyaml allows it.
 func (r *Reader) startsBlockScalar(i int) bool {
 	return r.Dialect != Core && (r.text[i] == '|' || r.text[i] == '>')
 }
@@ -499,8 +498,7 @@ func notAllowed(c byte) string {
 	return "mapping values are not allowed in this context"
 }
 
-// rest returns where the next line starts. Nothing but a comment may be left of
-// this one.
+// rest returns the start of the next line. Only a comment may be left on this one.
 func (r *Reader) rest(i int) (int, error) {
 	at := skipBlanks(r.text, i)
 	switch c := r.text[at]; {
@@ -509,26 +507,25 @@ func (r *Reader) rest(i int) (int, error) {
 	case c == '#' && (at > i || r.Dialect != Core):
 		return r.nextLine(at), nil
 	}
-	// What stands to the left of the root, behind a scalar that spans lines, closes
-	// it.
-	isBehind := len(r.stack) == 1 || at-r.line < int(r.stack[1].column)
+	// After a scalar that spans lines, text to the left of the root closes the root.
+	isAfter := len(r.stack) == 1 || at-r.line < int(r.stack[1].column)
 	switch {
-	case isBehind && r.server:
+	case isAfter && r.server:
 		r.trailing = true
 		return at, nil
-	case isBehind:
-		return at, r.failAt(at, behindDocument)
+	case isAfter:
+		return at, r.failAt(at, afterDocument)
 	}
 	return at, r.failAt(at, "did not find the end of the line, or a comment")
 }
 
-// nextLine returns where the next line starts.
+// nextLine returns the start of the next line.
 //
 //espalier:inline
 func (r *Reader) nextLine(i int) int { return lineEnd(r.text, i) + 1 }
 
-// tabbed is for a line with a tab before its first byte at i. It returns the
-// start of the next line if this one is empty, or else where its content starts.
+// tabbed handles a line with a tab before its first byte at i. It returns the start of the next
+// line if this one is empty, and otherwise the start of its content.
 func (r *Reader) tabbed(i int) (int, error) {
 	at := skipBlanks(r.text, i)
 	if r.Dialect != Core {
@@ -540,11 +537,11 @@ func (r *Reader) tabbed(i int) (int, error) {
 	return at, nil
 }
 
-// tabAllowed says that no block collection may start behind the tab at i, which
-// follows an indicator: it would be indented by the tab.
+// tabAllowed says that no block collection may start after the tab at i, which follows an indicator,
+// because the tab would indent it. The Kubernetes dialect refuses the tab.
 func (r *Reader) tabAllowed(i int) (canOpen bool, err error) {
 	if r.Dialect != Core {
-		return false, r.fail(i, "found character that cannot start any token: a tab behind an indicator")
+		return false, r.fail(i, "found character that cannot start any token: a tab after an indicator")
 	}
 	return false, nil
 }

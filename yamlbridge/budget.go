@@ -14,7 +14,7 @@ type Budget interface {
 	Take(n int) bool
 }
 
-// mostAliased is how many bytes aliases may add to a document of this length.
+// mostAliased returns how many bytes aliases may add to a document of this length.
 func (r *Reader) mostAliased(n int) int {
 	factor := int64(MaxAliasFactor)
 	if r.AliasFactor > 0 {
@@ -40,7 +40,7 @@ func (r *Reader) within(dst, src []byte) (out []byte, err error) {
 	return out, err
 }
 
-// exhausted lets go of all buffers after there was no room for them.
+// exhausted drops all buffers after there was no room for them.
 func (r *Reader) exhausted(mark memory.Account) {
 	*r = Reader{
 		Dialect: r.Dialect, Origin: r.Origin, AliasFactor: r.AliasFactor, Budget: r.Budget,
@@ -49,10 +49,12 @@ func (r *Reader) exhausted(mark memory.Account) {
 	r.account.Rollback(mark, 0)
 }
 
-// settledBytes is after how much JSON is charged what has grown by one element at a time, for tokens: that has at most doubled.
+// settledBytes is how much JSON is written between two settlements. Buffers that grow by one
+// element at a time are charged at these: until the next one they have at most doubled.
 const settledBytes = 64 << 10
 
-// settle is called when there is more JSON than was settled, at first when there is any. It reports whether that is too long.
+// settle is called when there is more JSON than at the last settlement, and first when there is
+// any. It reports whether the JSON is too long.
 func (r *Reader) settle() (tooLong bool) {
 	n := max(len(r.out)-r.base, len(r.side))
 	if n > maxJSONBytes {
@@ -65,7 +67,7 @@ func (r *Reader) settle() (tooLong bool) {
 	return false
 }
 
-// chargeOut charges what the output takes by now, and everything else.
+// chargeOut charges the bytes that the output takes now, and all other buffers.
 func (r *Reader) chargeOut() {
 	if more := cap(r.out) - r.outHeld; more != 0 {
 		r.account.Take(more)
@@ -91,14 +93,14 @@ func (r *Reader) growOut(n int) {
 	r.outHeld = cap(r.out)
 }
 
-// maxBreak is how many bytes of JSON a line break becomes at most.
+// maxBreak is the most bytes of JSON for a line break.
 const maxBreak = len("\u2028")
 
-// chargeLoose charges what is not kept in lists of the reader, until the document ends.
+// chargeLoose charges memory outside of the reader's buffers, until the document ends.
 func (r *Reader) chargeLoose(n int) {
 	r.account.Take(n)
 	r.loose += n
 }
 
-// maxEscape is how many bytes of JSON one byte of a text becomes at most.
+// maxEscape is the most bytes of JSON for one byte of a text.
 const maxEscape = len(`\u0000`)

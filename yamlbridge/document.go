@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// This file reads what is around the node of a document: directives and markers
-// (YAML 1.2 chapters 6.8 and 9).
+// This file reads what surrounds the node of a document: directives and markers (YAML 1.2 chapters
+// 6.8 and 9).
 
 // document reads the document of the text.
 func (r *Reader) document() error {
@@ -26,7 +26,7 @@ func (r *Reader) document() error {
 			return r.checkTail(start, end, inline)
 		}
 		isEmpty := string(r.out[r.base:]) == "null" && r.isEmptyBetween(start, end)
-		if next, more, err := r.behind(end); err != nil {
+		if next, more, err := r.after(end); err != nil {
 			return err
 		} else if !more {
 			return nil
@@ -35,7 +35,7 @@ func (r *Reader) document() error {
 		} else {
 			i = next
 		}
-		// The empty document is left out.
+		// An empty document is omitted.
 		r.out = r.out[:r.base]
 		r.main.reset()
 		r.stack = append(r.stack[:0], frame{column: -1, next: documentDone})
@@ -45,10 +45,10 @@ func (r *Reader) document() error {
 
 const (
 	secondDocument = "second document; only one is allowed here"
-	behindDocument = "nothing may follow the document"
+	afterDocument  = "nothing may follow the document"
 )
 
-// isEmptyBetween reports whether there is nothing but white space and comments.
+// isEmptyBetween reports whether there is only white space and comments.
 func (r *Reader) isEmptyBetween(i, end int) bool {
 	for i < end {
 		i = skipBlanks(r.text, i)
@@ -60,12 +60,12 @@ func (r *Reader) isEmptyBetween(i, end int) bool {
 	return true
 }
 
-// prefix reads up to the first node of a document: directives, and the marker ---.
-// inline says that the node is on its line.
+// prefix reads up to the first node of a document: directives, and the marker ---. inline says that
+// the node is on the line of the marker.
 func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 	text := r.text
 	directives, version := false, false
-	behind := -1 // the line behind a directive, which libyaml lets start with a tab
+	afterDirective := -1 // the line after a directive, which may start with a tab in libyaml
 	for {
 		r.line = i
 		at := skipBlanks(text, i)
@@ -76,7 +76,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			}
 			return i, false, nil
 		case c == '#' || is(c, isBreakByte):
-			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect != Core && i != behind {
+			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect != Core && i != afterDirective {
 				return i, false, r.fail(i+tab, "found character that cannot start any token: a tab is no indentation")
 			}
 			i = r.nextLine(at)
@@ -90,7 +90,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			if i, err = r.directive(i); err != nil {
 				return i, false, err
 			}
-			directives, behind = true, i
+			directives, afterDirective = true, i
 			continue
 		case isMarker(text, i) && c == '-':
 			at = skipBlanks(text, i+3)
@@ -101,7 +101,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 		case directives:
 			return i, false, r.fail(i, "did not find expected <document start>")
 		case isMarker(text, i) && !r.server:
-			// The end of a document that is not there.
+			// The marker ends a document that is not there.
 			if i, err = r.markerEnd(i); err != nil {
 				return i, false, err
 			}
@@ -113,7 +113,7 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 	}
 }
 
-// directive reads a directive (section 6.8) and returns where the next line starts.
+// directive reads a directive (section 6.8) and returns the start of the next line.
 func (r *Reader) directive(i int) (int, error) {
 	text := r.text
 	start := i
@@ -130,7 +130,8 @@ func (r *Reader) directive(i int) (int, error) {
 		if !isVersion(version) {
 			return start, r.failAt(i, "did not find expected version number")
 		}
-		if version != "1.1" && (r.server || version != "1.2") && (r.Dialect != Core || version[:2] != "1.") {
+		isKnown := version == "1.1" || version == "1.2" && !r.server
+		if !isKnown && (r.Dialect != Core || version[:2] != "1.") {
 			return start, r.fail(start, "found incompatible YAML document")
 		}
 	case name == "TAG":
@@ -153,16 +154,16 @@ func (r *Reader) directive(i int) (int, error) {
 		}
 		r.declareTag(handle, prefix)
 		if i = end; !endsWord(text[i]) {
-			return start, r.failAt(i, "did not find expected whitespace or line break behind the prefix of a tag")
+			return start, r.failAt(i, "did not find expected whitespace or line break after the prefix of a tag")
 		}
 	case r.Dialect == Core && name != "":
-		return r.nextLine(i), nil // reserved, and to be ignored
+		return r.nextLine(i), nil // a reserved directive is ignored
 	default:
 		return start, r.failAt(start, "found unknown directive name")
 	}
 	at := skipBlanks(text, i)
 	if c := text[at]; !is(c, isBreakByte) && (c != '#' || at == i && r.Dialect == Core) {
-		return start, r.failAt(at, "did not find expected comment or line break behind a directive")
+		return start, r.failAt(at, "did not find expected comment or line break after a directive")
 	}
 	return r.nextLine(at), nil
 }
@@ -184,15 +185,14 @@ func isHandle(s string) bool {
 func (r *Reader) markerEnd(i int) (int, error) {
 	at := skipBlanks(r.text, i+3)
 	if c := r.text[at]; c != '#' && !is(c, isBreakByte) {
-		return i, r.fail(i, behindDocument)
+		return i, r.fail(i, afterDocument)
 	}
 	return r.nextLine(at), nil
 }
 
-// behind looks at what follows the document, from the line at i on, which starts
-// with a marker, if the text does not end there. It returns where the next document
-// starts, if there is one.
-func (r *Reader) behind(i int) (next int, more bool, err error) {
+// after looks at the text after the document, from the line at i on, which starts with a marker
+// unless the text ends there. It returns the start of the next document if there is one.
+func (r *Reader) after(i int) (next int, more bool, err error) {
 	text := r.text
 	for text[i] != 0 {
 		if text[i] == '.' && isMarker(text, i) {

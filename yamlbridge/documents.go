@@ -40,15 +40,13 @@ func Documents(src []byte) iter.Seq[Document] {
 	}
 }
 
-// A piece is a document that a cutter found. It is given by offsets in the text
-// that the cutter has.
+// A piece is a document that a cutter has found. Its offsets are those of the cutter's text.
 type piece struct {
 	start, end int
 	line       int // of start
 }
 
-// document returns the document, given that text starts at an offset in the
-// stream.
+// document returns the document. text starts at the offset at in the stream.
 func (p piece) document(text []byte, at int64) Document {
 	return Document{
 		Bytes:  text[p.start:p.end:p.end],
@@ -56,22 +54,22 @@ func (p piece) document(text []byte, at int64) Document {
 	}
 }
 
-// A cutter goes through a stream line by line. It may have the first part of the
-// stream only: then it stops where it needs more, and goes on from there when src
-// was extended. What it finds does not depend on how the stream comes in.
+// A cutter reads a stream line by line. If it has only the first part of the stream, it stops where
+// it needs more, and continues there after src was extended. The documents do not depend on the
+// sizes of the parts.
 type cutter struct {
 	src  []byte
-	eof  bool // the stream ends where src does
-	most int  // how long a document may be
+	eof  bool // the stream ends where src ends
+	most int  // the most bytes of a document
 
 	pos     int // where the next line starts
 	line    int // its number
 	scanned int // there is no line break from pos to here
 
-	// The document that is being looked for.
+	// The document that is being read.
 	piece     piece
-	inside    bool // past --- or the first content
-	directive bool // in the lines before the document
+	inside    bool // after --- or the first content
+	directive bool // there was one in the lines before the document
 	content   bool
 	tooLong   bool
 }
@@ -96,15 +94,15 @@ func (c *cutter) finish() (p piece, ok bool) {
 	return p, true
 }
 
-// slide follows the first n bytes being taken off src.
+// slide adapts the offsets after the first n bytes were removed from src.
 func (c *cutter) slide(n int) {
 	c.pos -= n
 	c.scanned -= n
 	c.piece.start -= n
 }
 
-// next returns the next document that is not empty. Where it has none, src is at
-// its end, or the document is too long.
+// next returns the next document that is not empty. If there is none, either src is at its end or
+// the document is too long.
 func (c *cutter) next() (p piece, ok bool) {
 	for c.pos < len(c.src) {
 		text, end, whole := c.peekLine()
@@ -117,7 +115,7 @@ func (c *cutter) next() (p piece, ok bool) {
 			}
 			c.begin()
 		}
-		// A line that is not whole yet only gets longer.
+		// An incomplete line only gets longer.
 		if c.tooLong = end-c.piece.start > c.most; c.tooLong || !whole {
 			return p, false
 		}
@@ -125,14 +123,14 @@ func (c *cutter) next() (p piece, ok bool) {
 			return c.finish()
 		}
 	}
-	// Directives without a document are left to the parser to refuse.
+	// The parser refuses directives without a document.
 	if c.eof && (c.content || c.directive && !c.inside) {
 		return c.finish()
 	}
 	return p, false
 }
 
-// readLine goes on behind a line, and reports whether it ends the document.
+// readLine reads a line, and reports whether it ends the document.
 func (c *cutter) readLine(text []byte, end int) (ends bool) {
 	c.pos, c.scanned = end, end
 	c.line++
@@ -157,8 +155,8 @@ func (c *cutter) readLine(text []byte, end int) (ends bool) {
 	return false
 }
 
-// peekLine returns the next line without its break, and where the one after it
-// starts. Where src ends before the line does, it returns what there is of it.
+// peekLine returns the next line without its break, and the start of the line after it. If src ends
+// within the line, it returns the part that is there.
 func (c *cutter) peekLine() (text []byte, end int, whole bool) {
 	i := bytes.IndexAny(c.src[c.scanned:], "\r\n")
 	if i < 0 {
@@ -188,7 +186,7 @@ func marker(line []byte) byte {
 	return 0
 }
 
-// isBlank reports whether a line holds nothing, or only a comment.
+// isBlank reports whether a line is empty, or has only a comment.
 func isBlank(line []byte) bool {
 	line = bytes.TrimLeft(line, " \t")
 	return len(line) == 0 || line[0] == '#'

@@ -28,7 +28,7 @@ type DocumentReader struct {
 	r   io.Reader
 	cut cutter
 	at  int64 // where cut.src starts in the stream
-	err error // why there is no more to read
+	err error // why there is nothing more to read
 }
 
 // NewDocumentReader returns a reader for the documents in r.
@@ -73,14 +73,14 @@ func (d *DocumentReader) Next() (Document, error) {
 	}
 }
 
-// maxEmptyReads is how often a reader may return nothing at all (as in bufio).
+// maxEmptyReads is how many reads in a row may return nothing (as in bufio).
 const maxEmptyReads = 100
 
-// fill reads what r has, behind what there is.
+// fill reads from r after the bytes that are there.
 func (d *DocumentReader) fill() {
 	c := &d.cut
 	if len(c.src) == cap(c.src) {
-		// No byte is moved twice, but when the buffer grows.
+		// No byte is moved twice, except when the buffer grows.
 		n := c.piece.start
 		d.at += int64(n)
 		rest := c.src[n:]
@@ -107,8 +107,8 @@ func (d *DocumentReader) fill() {
 	d.err = d.readError(io.ErrNoProgress)
 }
 
-// readError says where r has failed. Callers take io.EOF for the end of the
-// stream, also where errors.Is finds it: a cause that says so is not wrapped.
+// readError says where r has failed. Callers take io.EOF for the end of the stream, even if
+// errors.Is finds it. So a cause that matches io.EOF is not wrapped.
 func (d *DocumentReader) readError(cause error) error {
 	if stderrors.Is(cause, io.EOF) {
 		cause = fmt.Errorf("%w: %v", io.ErrUnexpectedEOF, cause) //nolint:errorlint // see above
@@ -116,8 +116,8 @@ func (d *DocumentReader) readError(cause error) error {
 	return fmt.Errorf("reading line %d: %w", d.cut.line, cause)
 }
 
-// limitError returns the error for a document that is too long, with the place
-// of the first character that is too much: it is in the next line.
+// limitError returns the error for a document that is too long, with the position of the first
+// character beyond the limit, which is in the next line.
 func (d *DocumentReader) limitError() error {
 	c := &d.cut
 	off := c.piece.start + c.most

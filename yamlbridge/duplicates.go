@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// A typedKey is a key that is no string, or not UTF-8. In JSON all names are strings, but the API
-// server looks for duplicates before they are.
+// A typedKey is a key that is not a string, or not UTF-8. In JSON all names are strings, but the
+// API server looks for duplicates before it converts keys to strings.
 type typedKey struct {
 	at    int // in the text
 	value value
@@ -27,9 +27,10 @@ type typedKey struct {
 // entry.
 func (r *Reader) ServerDuplicates(json []byte) []string {
 	type open struct {
-		keys   map[string]bool // of a mapping
-		key    int             // where the name of the current member starts
-		report string          // of the current member, once its value is read: nested ones come first
+		keys map[string]bool // of a mapping
+		key  int             // where the name of the current member starts
+		// Of the current member, once its value is read: those of nested ones come first.
+		report string
 	}
 	var (
 		list   []string
@@ -68,7 +69,8 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 				if f.keys[string(id)] {
 					at, _ := tracer.lead(end)
 					line := 1 + sort.SearchInts(breaks, at) + max(r.Origin.Line-1, 0)
-					f.report = fmt.Sprintf("line %d: key %s already set in map", line, shownKey(name, v))
+					f.report = fmt.Sprintf("line %d: key %s already set in map",
+						line, shownKey(name, v))
 				} else {
 					f.keys[string(id)] = true
 				}
@@ -82,25 +84,25 @@ func (r *Reader) ServerDuplicates(json []byte) []string {
 	return list
 }
 
-// typedKey returns what the key whose name is at an offset of the JSON stands for, or nil if that
-// is a string.
+// typedKey returns the value of the key whose name is at an offset of the JSON, or nil if that is a
+// string.
 func (r *Reader) typedKey(offset int, t *tracer) *value {
 	if len(r.typed) == 0 {
 		return nil
 	}
 	here, there := t.lead(offset)
-	if v := r.typedAt(here); v != nil { // an alias is noted where it stands
+	if v := r.typedAt(here); v != nil { // an alias is recorded at its own place
 		return v
 	}
 	return r.typedAt(there)
 }
 
-// appendKeyID appends what tells a key from others: its name, or the value v that it stands for.
+// appendKeyID appends what distinguishes a key from others: its name, or its value v.
 func appendKeyID(id, name []byte, v *value, offset int) []byte {
 	switch {
 	case v == nil:
 		return append(append(id, 's'), name...)
-	case v.kind == bytesValue: // equal as the server mangles it, but not before
+	case v.kind == bytesValue: // the same as the name that the server makes of it, but not before
 		return append(append(id, 's'), v.text...)
 	case v.kind == floatValue:
 		if v.f != v.f {
@@ -131,19 +133,19 @@ func shownKey(name []byte, v *value) string {
 	return string(name)
 }
 
-// A tracer leads from offsets of the JSON, each beyond the last, to the text, as
-// definition does. It keeps the copies that the last one was in: to start anew for
-// each offset, in copies of copies of copies, would take the square of the time.
+// A tracer finds the place in the text of ascending offsets of the JSON, as definition does for
+// one. It keeps the copies that the last offset was in. Finding them again for each offset, in
+// copies of copies of copies, would take quadratic time.
 type tracer struct {
 	r      *Reader
 	levels []level
 }
 
-// A level is what an offset of the JSON is in: a copy, within that of the level before,
-// or the JSON itself.
+// A level is a copy that contains an offset of the JSON, within the copy of the level before, or
+// the JSON itself.
 type level struct {
 	end    int // in the JSON
-	shift  int // from an offset of the JSON to that of what was copied
+	shift  int // from an offset of the JSON to the one it was copied from
 	inSide bool
 }
 
@@ -151,9 +153,9 @@ func newTracer(r *Reader) tracer {
 	return tracer{r, []level{{end: math.MaxInt}}}
 }
 
-// lead returns the offset in the text where what is at an offset of the JSON was
-// written. here is the same, but where all of a copy starts, that of the copy: of
-// the outermost, if several start there.
+// lead returns in there the offset in the text where the JSON at an offset was written. here is the
+// same, but at the start of a copy it is the place of the copy: of the outermost one, if several
+// start there.
 func (t *tracer) lead(offset int) (here, there int) {
 	for offset >= t.levels[len(t.levels)-1].end {
 		t.levels = t.levels[:len(t.levels)-1]
@@ -171,7 +173,8 @@ func (t *tracer) lead(offset int) (here, there int) {
 		if here < 0 && c.start == at {
 			here = trail.at(at)
 		}
-		t.levels = append(t.levels, level{min(l.end, c.end-l.shift), l.shift + c.from - c.start, c.inSide})
+		end := min(l.end, c.end-l.shift)
+		t.levels = append(t.levels, level{end, l.shift + c.from - c.start, c.inSide})
 	}
 	if here < 0 {
 		here = there
@@ -179,8 +182,7 @@ func (t *tracer) lead(offset int) (here, there int) {
 	return here, there
 }
 
-// typedAt returns what the key at an offset of the text stands for, or nil if that is
-// a string.
+// typedAt returns the value of the key at an offset of the text, or nil if that is a string.
 func (r *Reader) typedAt(at int) *value {
 	i := sort.Search(len(r.typed), func(i int) bool { return r.typed[i].at >= at })
 	if i == len(r.typed) || r.typed[i].at != at {
@@ -189,8 +191,8 @@ func (r *Reader) typedAt(at int) *value {
 	return &r.typed[i].value
 }
 
-// appendLineFeeds appends the offsets of the line feeds in text: what the server
-// takes for a line break is one there.
+// appendLineFeeds appends the offsets of the line feeds in text. Line breaks of the server are line
+// feeds there.
 func appendLineFeeds(list []int, text []byte) []int {
 	for i, c := range text {
 		if c == '\n' {

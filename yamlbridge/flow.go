@@ -2,18 +2,16 @@ package yamlbridge
 
 // This file reads flow collections (YAML 1.2 section 7.4).
 //
-// NOTE: The frames are those of block collections, with a column that no line
-// closes. In the Kubernetes dialect, as in libyaml, ":" is an indicator wherever a
-// node could start, a key without a question mark is on one line with its colon, and
-// indentation does not matter.
+// NOTE: The frames are those of block collections, with a column that no line closes. In the
+// Kubernetes dialect, as in libyaml, ":" is an indicator wherever a node could start, a key without
+// a question mark is on one line with its colon, and indentation does not matter.
 
-// flow reads the collection in brackets that starts at i and returns what is
-// behind it.
+// flow reads the collection in brackets that starts at i and returns the index after it.
 func (r *Reader) flow(i int) (int, error) {
 	text := r.text
 	core := r.Dialect == Core
 	base := len(r.stack)
-	column := int(r.stack[base-1].column) // of the block collection that it is in
+	column := int(r.stack[base-1].column) // of the block collection that contains it
 	var (
 		f       *frame
 		content []byte
@@ -24,7 +22,7 @@ func (r *Reader) flow(i int) (int, error) {
 	)
 	goto open
 
-advance: // i is behind a token: what follows is decided by the state
+advance: // i is after a token; the state decides what follows
 	if r.isTooLong() {
 		return i, r.tooLong(i)
 	}
@@ -55,7 +53,7 @@ dispatch:
 		}
 		goto key
 	case flowColon, flowAdjacent:
-		// 1.2: behind quotes the colon needs nothing behind it (section 7.4.2, rule [147]).
+		// 1.2: after a key in quotes the colon needs nothing after it (section 7.4.2, rule [147]).
 		if c == ':' && (!core || f.state == flowAdjacent || r.endsIndicator(i+1)) {
 			if f.state == flowColon {
 				if err = r.checkIndicator(i); err != nil {
@@ -65,7 +63,7 @@ dispatch:
 			i++
 			goto value
 		}
-		// A key alone.
+		// A key without a value.
 		r.null(i)
 		goto dispatch
 	case flowAlone:
@@ -85,7 +83,7 @@ dispatch:
 		goto dispatch
 	case flowAfter:
 		if f.column == pairColumn {
-			// The one member of a mapping without brackets.
+			// The only member of a mapping without brackets.
 			if err = r.pop(); err != nil {
 				return i, err
 			}
@@ -156,7 +154,7 @@ open: // the bracket at i opens a collection
 	i++
 	goto advance
 
-explicit: // i is behind a question mark
+explicit: // i is after a question mark
 	if i, err = r.flowSpace(i, column); err != nil {
 		return i, err
 	}
@@ -172,7 +170,7 @@ explicit: // i is behind a question mark
 	}
 	goto advance
 
-key: // a key of the mapping f without a question mark, or a key alone
+key: // a key of the mapping f without a question mark, or a key without a value
 	if c := text[i]; !is(c, isIndicator) && c != '-' && c != ':' && c != '?' {
 		stop, special = scanFlowPlain(text, i, core)
 		if text[stop] == ':' && stop-i <= MaxKeyChars {
@@ -199,7 +197,7 @@ key: // a key of the mapping f without a question mark, or a key alone
 	}
 	goto advance
 
-value: // i is behind a colon
+value: // i is after a colon
 	f.state = flowValue
 	if text[i] == ' ' {
 		i++
@@ -255,7 +253,7 @@ node: // a value of f starts at i
 	case '-', '?', ':':
 		switch {
 		case r.startsPlain(i):
-		case c == ':' && own && f.seq: // a key with properties only
+		case c == ':' && own && f.seq: // the key has only properties
 			if err = r.checkIndicator(i); err != nil {
 				return i, err
 			}
@@ -307,11 +305,11 @@ pair: // a mapping without brackets starts at i, or with r.props before it
 	goto value
 }
 
-// pairColumn is that of a mapping with a single member and no brackets, in a
-// sequence (section 7.4.1, rule [150]).
+// pairColumn is the column of a mapping with a single member and no brackets, in a sequence
+// (section 7.4.1, rule [150]).
 const pairColumn = flowColumn - 1
 
-// pair opens one.
+// pair opens a mapping with a single member and no brackets.
 func (r *Reader) pair(at int) error {
 	if err := r.push('{', flowColumn, at); err != nil {
 		return err
@@ -320,8 +318,8 @@ func (r *Reader) pair(at int) error {
 	return nil
 }
 
-// isPair reports whether the scalar text[i:end] in a sequence is the key of a
-// mapping without brackets.
+// isPair reports whether the scalar text[i:end] in a sequence is the key of a mapping without
+// brackets.
 func (r *Reader) isPair(i, end int, quoted bool) bool {
 	at := skipBlanks(r.text, end)
 	if r.text[at] != ':' {
@@ -330,26 +328,28 @@ func (r *Reader) isPair(i, end int, quoted bool) bool {
 	return r.Dialect != Core || quoted || r.endsIndicator(at+1)
 }
 
-// endsIndicator reports whether what is at i ends "?" or ":" in YAML 1.2: white
-// space or a flow indicator.
+// endsIndicator reports whether the byte at i ends "?" or ":" in YAML 1.2: white space or a flow
+// indicator.
 func (r *Reader) endsIndicator(i int) bool {
 	c := r.text[i]
 	return endsWord(c) || is(c, isFlowIndicator)
 }
 
-// checkIndicator refuses ? and : at i where libyaml takes them for indicators, and YAML 1.2 for the start of a plain
-// scalar: to one reader, {?#, b: 1 is a key with a comment, and to the other two members.
+// checkIndicator refuses ? and : at i if libyaml takes them for indicators, and YAML 1.2 for the
+// start of a plain scalar. To libyaml, {?#, b: 1 is a key with a comment, and to YAML 1.2 it is two
+// members.
 func (r *Reader) checkIndicator(i int) error {
 	if r.server || r.endsIndicator(i+1) {
 		return nil
 	}
-	return r.fail(i, twoReadings+"a space belongs behind it, or quotes around the scalar")
+	return r.fail(i, twoReadings+"a space belongs after it, or quotes around the scalar")
 }
 
-// checkLastColon refuses a plain scalar up to stop that ends with a colon: that is part of it to libyaml, and in YAML
-// 1.2 the colon of a key, where a bracket or comma follows.
+// checkLastColon refuses a plain scalar up to stop that ends with a colon before a bracket or
+// comma. To libyaml the colon is part of the scalar, and in YAML 1.2 it is that of a key.
 func (r *Reader) checkLastColon(stop int) error {
-	if r.text[stop-1] != ':' || r.server || r.Dialect == Core || !is(r.text[stop], isFlowIndicator) {
+	if r.text[stop-1] != ':' || r.server || r.Dialect == Core ||
+		!is(r.text[stop], isFlowIndicator) {
 		return nil
 	}
 	return r.fail(stop-1, twoReadings+"a space belongs before what follows, or quotes around the scalar")
@@ -395,9 +395,9 @@ func (r *Reader) flowSpace(i, column int) (int, error) {
 	}
 }
 
-// isIndented reports whether the line of i, if that is the first byte in it that
-// is not white space, has more spaces before it than the column (section 7.4,
-// s-flow-line-prefix). Closing brackets are let pass: nobody indents them.
+// isIndented reports whether the line of i has more spaces before it than the column, if i is its
+// first byte that is not white space (section 7.4, s-flow-line-prefix). Closing brackets pass in
+// any case, because nobody indents them.
 func (r *Reader) isIndented(i, column int) bool {
 	if skipSpaces(r.text, r.line)-r.line > column || r.text[i] == ']' || r.text[i] == '}' {
 		return true
@@ -408,7 +408,7 @@ func (r *Reader) isIndented(i, column int) bool {
 // flowPlain writes a plain scalar whose first line is the span as a value.
 func (r *Reader) flowPlain(first span, special bool, column int) (next int, err error) {
 	text := r.text
-	// Most often the line just ends behind the scalar.
+	// Most often the line ends after the scalar.
 	line := r.line
 	at := r.foldBreaks(skipBlanks(text, first.end))
 	c := text[at]
@@ -435,23 +435,23 @@ func (r *Reader) flowPlain(first span, special bool, column int) (next int, err 
 type flowKeyKind uint8
 
 const (
-	emptyFlowKey  flowKeyKind = iota // of which there are only properties
+	emptyFlowKey  flowKeyKind = iota // with only properties
 	plainFlowKey                     // on one line
 	foldedFlowKey                    // plain, and spans lines
 	quotedFlowKey
 	aliasFlowKey
 )
 
-// A flowKeyText is a key in a flow collection whose text has been read.
+// A flowKeyText is a key in a flow collection whose text was read.
 type flowKeyText struct {
 	span
 	kind    flowKeyKind
-	content []byte // JSON, of a quoted or folded one
+	content []byte // the JSON of a quoted or folded key
 }
 
-// flowKeyNode reads a key of the innermost mapping. An explicit one may span lines;
-// the state says then that a colon may follow. Another is read up to its colon,
-// and the state is that, too, or that there is none.
+// flowKeyNode reads a key of the innermost mapping. An explicit key may span lines; the state then
+// says that a colon may follow. Another key is read up to its colon; the state then says that there
+// is one, or none.
 func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	start := i
 	i, err := r.flowProperties(i, column)
@@ -492,8 +492,8 @@ func (r *Reader) flowKeyNode(i, column int, explicit bool) (int, error) {
 	return next, err
 }
 
-// flowProperties reads properties, which may be in lines of their own, and what
-// white space is behind them.
+// flowProperties reads properties, which may be on lines of their own, and the white space after
+// them.
 func (r *Reader) flowProperties(i, column int) (int, error) {
 	for r.text[i] == '&' || r.text[i] == '!' {
 		var own properties
@@ -549,8 +549,8 @@ func (r *Reader) scanFlowKey(i, column int) (key flowKeyText, err error) {
 
 const oneLine = "a key and its colon are on one line"
 
-// flowKeyColon returns where the colon of a key without a question mark is, or -1
-// if it has none. start is where its properties start.
+// flowKeyColon returns the index of the colon of a key without a question mark, or -1 if there is
+// none. start is the start of its properties.
 func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, error) {
 	text := r.text
 	colon := skipBlanks(text, key.end)
@@ -563,7 +563,7 @@ func (r *Reader) flowKeyColon(start int, key *flowKeyText, column int) (int, err
 		}
 		return colon, r.checkKey(start, colon)
 	}
-	// 1.2: but in a sequence it may be on a later line (section 7.4.2, rule [142]).
+	// 1.2: in a sequence, however, it may be on a later line (section 7.4.2, rule [142]).
 	inSequence := r.stack[len(r.stack)-1].column == pairColumn
 	if !inSequence {
 		var err error

@@ -8,13 +8,13 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// This file reads scalars that span lines, and quoted ones with escapes (YAML 1.2
-// sections 6.5, 7.3 and 8.1). All of it appends the content of a JSON string.
+// This file reads scalars that span lines, and quoted ones with escapes (YAML 1.2 sections 6.5, 7.3
+// and 8.1). All functions append the content of a JSON string.
 
-// goesOn reports whether a plain scalar of a collection at that column goes on
-// behind empty lines. i is behind the indentation of the line that follows it,
-// where an empty line ends, or a tab stands. It returns the start of what follows
-// on the first line that is not empty, and notes where that line starts.
+// goesOn reports whether a plain scalar of a collection at that column continues after empty lines.
+// i is after the indentation of the line that follows the scalar, at the end of an empty line or at
+// a tab. goesOn returns the start of the text on the first line that is not empty, and records
+// where that line starts.
 func (r *Reader) goesOn(i, column int) (next int, goesOn bool, err error) {
 	text := r.text
 	for {
@@ -48,8 +48,8 @@ func (r *Reader) goesOn(i, column int) (next int, goesOn bool, err error) {
 	return i, col > column && !isColon && (col > 0 || !isMarker(text, i)), nil
 }
 
-// foldBreaks reads the line break at i, and the white space and line breaks behind
-// it. It collects the breaks in r.breaks, and returns the index of what follows.
+// foldBreaks reads the line break at i, and the white space and line breaks after it. It collects
+// the breaks in r.breaks, and returns the index of the text after them.
 func (r *Reader) foldBreaks(i int) int {
 	text := r.text
 	r.breaks = r.breaks[:0]
@@ -79,8 +79,8 @@ func appendBreak(dst []byte, kind byte) []byte {
 	return append(dst, `\n`...)
 }
 
-// appendFolded appends what r.breaks come to by line folding (section 6.5): one is
-// a space, of more the first is left out.
+// appendFolded appends the result of folding the lines that r.breaks end (section 6.5): a single
+// break is a space, and of several the first is dropped.
 func (r *Reader) appendFolded(dst []byte) []byte {
 	breaks := r.breaks
 	if breaks[0] == '\n' {
@@ -95,15 +95,15 @@ func (r *Reader) appendFolded(dst []byte) []byte {
 	return dst
 }
 
-// appendPlain appends a plain scalar that spans lines, of which first is what is
-// on its first line. It returns the end of the scalar if it is in a flow
-// collection, or else the start of the next line.
+// appendPlain appends a plain scalar that spans lines. first is the part on its first line. It
+// returns the end of the scalar if that is in a flow collection, and otherwise the start of the
+// next line.
 func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]byte, int, error) {
 	text := r.text
 	dst = appendContent(dst, text[first.start:first.end])
 	i := first.end
 	for {
-		// The line ends here, but for white space.
+		// The line ends here, except for white space.
 		end, line := i, r.line
 		i = r.foldBreaks(skipBlanks(text, i))
 		if at, ok := r.tabInIndentation(end, i, column); ok {
@@ -132,7 +132,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 			if r.trailing = r.server && column < 0; r.trailing {
 				return dst, i, nil
 			}
-			return dst, r.line, nil // which is no key either
+			return dst, r.line, nil // it is no key either
 		}
 		var stop int
 		if flow {
@@ -160,9 +160,9 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 	}
 }
 
-// tabInIndentation returns where a tab stands that is before or at the column, in
-// the lines that start between from and i: all of these are empty but the last,
-// which is the one that counts in YAML 1.2.
+// tabInIndentation returns the place of a tab at or before the column, in the lines that start
+// between from and i. All of these are empty except the last, which is the one that matters in YAML
+// 1.2.
 func (r *Reader) tabInIndentation(from, i, column int) (at int, found bool) {
 	start := r.line
 	if r.Dialect != Core {
@@ -198,7 +198,7 @@ func (r *Reader) foldPlain(first span, special bool, column int) (next int, err 
 	return next, err
 }
 
-// foldPlainKey writes it as an explicit key.
+// foldPlainKey writes a plain scalar that spans lines as an explicit key.
 func (r *Reader) foldPlainKey(first span, column int) (next int, err error) {
 	r.scratch, next, err = r.appendPlain(r.scratch[:0], first, column, false)
 	if err != nil {
@@ -207,9 +207,8 @@ func (r *Reader) foldPlainKey(first span, column int) (next int, err error) {
 	return next, r.contentKey(first.start, r.scratch)
 }
 
-// quoted reads the quoted scalar that starts at i, in a collection at the given
-// column, and returns its content for a JSON string, and what is behind it. The
-// content is valid until the next call.
+// quoted reads the quoted scalar that starts at i, in a collection at the given column. It returns
+// its content for a JSON string, and the index after it. The content is valid until the next call.
 func (r *Reader) quoted(i, column int) (content []byte, next int, err error) {
 	text := r.text
 	if text[i] == '"' {
@@ -229,8 +228,7 @@ func (r *Reader) quoted(i, column int) (content []byte, next int, err error) {
 	return r.scratch, next, err
 }
 
-// continueQuoted folds the line break at i within a quoted scalar that starts at
-// start.
+// continueQuoted folds the line break at i within a quoted scalar that starts at start.
 func (r *Reader) continueQuoted(start, i, column int) (int, error) {
 	i = r.foldBreaks(i)
 	switch {
@@ -288,7 +286,7 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 		case c == '"':
 			return append(dst, text[i:stop]...), stop + 1, nil
 		case c == '\\' && is(text[stop+1], isBreakByte):
-			// An escaped line break, and the white space behind it, is nothing.
+			// An escaped line break, and the white space after it, add nothing.
 			if r.escapesOldBreak(stop) {
 				return dst, stop, r.fail(stop, "found unknown escape character: "+r.oldBreakAt(stop+1)+" ends a line in YAML 1.1 only")
 			}
@@ -319,8 +317,8 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 	}
 }
 
-// appendEscape appends what the escape at i stands for (section 5.7), which is none
-// that JSON has, too: those are content as they are.
+// appendEscape appends the character of the escape at i (section 5.7). Escapes that JSON has as
+// well are not passed to it, because they are content as they are.
 func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	text := r.text
 	var c rune
@@ -371,8 +369,9 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 		if c, ok = hex(text[i+2:], size); !ok {
 			return dst, i, r.failAt(i, "did not find expected hexadecimal number")
 		}
-		if utf16.IsSurrogate(c) && size == 4 && !r.server && text[next] == '\\' && text[next+1] == 'u' {
-			// JSON writes characters beyond U+FFFF so.
+		isHigh := utf16.IsSurrogate(c) && size == 4 && !r.server
+		if isHigh && text[next] == '\\' && text[next+1] == 'u' {
+			// JSON writes characters beyond U+FFFF as surrogate pairs.
 			if low, ok := hex(text[next+2:], 4); ok {
 				c, next = utf16.DecodeRune(c, low), next+6
 				if c == utf8.RuneError {
@@ -388,7 +387,7 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	return appendContent(dst, buf[:utf8.EncodeRune(buf[:], c)]), next, nil
 }
 
-// hex reads n hexadecimal digits, eight at most. What it returns may be no character.
+// hex reads n hexadecimal digits, at most eight. The result may not be a character.
 func hex(b []byte, n int) (c rune, ok bool) {
 	for i := range n {
 		d := hexValue(b[i])
@@ -400,9 +399,8 @@ func hex(b []byte, n int) (c rune, ok bool) {
 	return c, true
 }
 
-// blockScalar writes the literal or folded scalar whose indicator is at i, in a
-// collection at the given column, as a value. It returns where the next line
-// starts.
+// blockScalar writes the literal or folded scalar whose indicator is at i, in a collection at the
+// given column, as a value. It returns the start of the next line.
 func (r *Reader) blockScalar(i, column int) (next int, err error) {
 	if r.props.tagged() {
 		r.scratch, next, err = r.appendBlock(r.scratch[:0], i, column)
@@ -442,7 +440,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 	if err != nil {
 		return dst, i, err
 	}
-	least := max(column, 0) // of the indentation of the content, less one
+	least := max(column, 0) // the indentation of the content is greater than that
 	if r.Dialect == Core {
 		least = column
 	}
@@ -468,7 +466,8 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			pending = append(pending, r.breakKind(at))
 			i = end + 1
 			if end == lastBreak {
-				pending, i = pending[:len(pending)-1], end+1 // that line feed is ours
+				// That line feed was added by the reader.
+				pending, i = pending[:len(pending)-1], end+1
 			}
 			continue
 		}
@@ -521,7 +520,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 	r.breaks = pending
 	if chomp != '-' && len(pending) > 0 {
 		if !started {
-			// Of a scalar without content only + keeps anything.
+			// In a scalar without content only + keeps line breaks.
 			if chomp == '+' {
 				for _, kind := range pending {
 					dst = appendBreak(dst, kind)
@@ -546,8 +545,8 @@ func (r *Reader) breakKind(i int) byte {
 	return '\n'
 }
 
-// blockHeader reads the indicators of a block scalar from i on (section 8.1.1), up
-// to the next line.
+// blockHeader reads the indicators of a block scalar from i on (section 8.1.1), up to the next
+// line.
 func (r *Reader) blockHeader(i int) (chomp byte, increment, next int, err error) {
 	text := r.text
 	for range 2 {
@@ -564,13 +563,13 @@ func (r *Reader) blockHeader(i int) (chomp byte, increment, next int, err error)
 	}
 	at := skipBlanks(text, i)
 	if c := text[at]; !is(c, isBreakByte) && (c != '#' || at == i && r.Dialect == Core) {
-		return 0, 0, i, r.failAt(at, "did not find expected comment or line break behind the indicators of a block scalar")
+		return 0, 0, i, r.failAt(at, "did not find expected comment or line break after the indicators of a block scalar")
 	}
 	return chomp, increment, r.nextLine(at), nil
 }
 
-// blockIndent returns the indentation of the block scalar whose content starts at
-// the line of i: that of its first line that is not empty, but no less than least.
+// blockIndent returns the indentation of the block scalar whose content starts in the line of i:
+// that of its first line that is not empty, but at least least.
 func (r *Reader) blockIndent(i, least int) (int, error) {
 	text := r.text
 	most := 0
@@ -602,7 +601,7 @@ func (r *Reader) beginString(off int) int {
 	return len(r.out) - 1
 }
 
-// endString closes the string value that starts at that offset of out.
+// endString closes the string value that starts at start in out.
 func (r *Reader) endString(start int) {
 	r.out = append(r.out, '"')
 	if r.props.set {
@@ -622,7 +621,7 @@ func (r *Reader) contentKey(at int, content []byte) error {
 	return nil
 }
 
-// foldedPlain writes the plain scalar that spans lines whose content is in r.scratch as a value.
+// foldedPlain writes a plain scalar that spans lines as a value. Its content is in r.scratch.
 func (r *Reader) foldedPlain(at int) error {
 	return r.withProperties(at, r.unescape(r.scratch), true)
 }

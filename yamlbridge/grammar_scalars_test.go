@@ -17,7 +17,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		atEnd   = "found unexpected end of stream in a quoted scalar"
 		marker  = "found unexpected document indicator in a quoted scalar"
 		noSpace = "found a tab character where an indentation space is expected"
-		header  = "did not find expected comment or line break behind the indicators of a block scalar"
+		header  = "did not find expected comment or line break after the indicators of a block scalar"
 	)
 	checkGrammar(t, []grammarCase{
 		// Plain ones that span lines.

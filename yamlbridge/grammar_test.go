@@ -50,8 +50,8 @@ func checkGrammar(t *testing.T, cases []grammarCase) {
 func TestGrammarOfDocuments(t *testing.T) {
 	const (
 		noTab   = "found character that cannot start any token: a tab is no indentation"
-		noWord  = "did not find expected whitespace or line break behind"
-		noBreak = "did not find expected comment or line break behind a directive"
+		noWord  = "did not find expected whitespace or line break after"
+		noBreak = "did not find expected comment or line break after a directive"
 		handle  = "did not find expected tag handle and prefix"
 		version = "did not find expected version number"
 	)
@@ -122,8 +122,8 @@ func TestGrammarOfDocuments(t *testing.T) {
 		{"---\n---\n# c\n---\na", `"a"`, ""},
 		{"--- null\n---\na", "! 2:1 second document", ""},
 		{"--- # c\n...\n%YAML 1.1\n---\na", `"a"`, ""},
-		{"[a]\n%YAML 1.1\n---\n", "! 2:1 a directive stands before a document", ""},
-		{"a: b\n%c", "! 2:1 a directive stands before a document", ""},
+		{"[a]\n%YAML 1.1\n---\n", "! 2:1 a directive belongs before a document", ""},
+		{"a: b\n%c", "! 2:1 a directive belongs before a document", ""},
 		{"\uFEFF", "null", ""},
 		{"\uFEFFa", `"a"`, ""},
 		{"\xff\xfe", "! 1:1 UTF-16 or UTF-32", ""},
@@ -140,7 +140,7 @@ func TestGrammarOfDocuments(t *testing.T) {
 func TestGrammarOfBlocks(t *testing.T) {
 	const (
 		noTab    = "found character that cannot start any token: a tab is no indentation"
-		tabAfter = "found character that cannot start any token: a tab behind an indicator"
+		tabAfter = "found character that cannot start any token: a tab after an indicator"
 		noKey    = "a mapping or sequence is no key"
 		oneLine  = "mapping values are not allowed in this context: a key and its colon are on one line"
 		noColon  = "could not find expected ':'"
@@ -334,10 +334,10 @@ func TestGrammarOfBlocks(t *testing.T) {
 		{"!<tag:yaml.org,2002:%73tr> 5", `"5"`, ""},
 		{"!<> a", "! 1:3 did not find the expected '>' of a tag", ""},
 		{"!! a", "! 1:3 did not find expected tag URI", ""},
-		{"!a^ b", "! 1:3 did not find expected whitespace or line break behind a tag", ""},
-		{"!<!>a", "! 1:5 did not find expected whitespace or line break behind a tag", ""},
-		{"!a#b c", "! 1:3 did not find expected whitespace or line break behind a tag", `"c"`},
-		{"[!<!>]", "! 1:6 did not find expected whitespace or line break behind a tag", `[""]`},
+		{"!a^ b", "! 1:3 did not find expected whitespace or line break after a tag", ""},
+		{"!<!>a", "! 1:5 did not find expected whitespace or line break after a tag", ""},
+		{"!a#b c", "! 1:3 did not find expected whitespace or line break after a tag", `"c"`},
+		{"[!<!>]", "! 1:6 did not find expected whitespace or line break after a tag", `[""]`},
 		{"[!a, b]", `! 1:2 unknown tag "!a,"`, `["","b"]`},
 		{"{!!str : a, !!str: b}", `! 1:13 unknown tag "!!str:"`, `{"":"a","b":null}`},
 	})

@@ -1,11 +1,11 @@
 package yamlbridge
 
-// This file reads the keys of block mappings that are no plain scalars: with quotes,
-// properties or a question mark (YAML 1.2 section 8.2.2).
+// This file reads keys of block mappings that are not plain scalars: keys with quotes, properties
+// or a question mark (YAML 1.2 section 8.2.2).
 
-// oddKey reads a key of the innermost mapping that is no plain scalar, and returns
-// what is behind its colon. Behind an explicit key it returns where the next line
-// starts; the state of the mapping says so.
+// oddKey reads a key of the innermost mapping that is not a plain scalar, and returns the index
+// after its colon. After an explicit key it returns the start of the next line; the state of the
+// mapping says which.
 func (r *Reader) oddKey(i int) (next int, canOpen bool, err error) {
 	text := r.text
 	start := i
@@ -35,7 +35,7 @@ func (r *Reader) oddKey(i int) (next int, canOpen bool, err error) {
 		return i, false, r.fail(i, "a mapping or sequence is no key")
 	case is(c, isIndicator) || (c == '-' || c == '?') && endsWord(text[i+1]):
 		return i, false, r.fail(i, "did not find expected key")
-	default: // plain, or nothing at all behind properties
+	default: // plain, or nothing after properties
 		var stop int
 		stop, special = scanPlain(text, i)
 		key = span{i, trimEnd(text, i, stop)}
@@ -53,8 +53,8 @@ func (r *Reader) oddKey(i int) (next int, canOpen bool, err error) {
 	return i + 1, false, r.key(key, special)
 }
 
-// key writes the key of a block mapping in the span of the text; if that is empty,
-// there are properties.
+// key writes the key of a block mapping in the span of the text. If that is empty, there are only
+// properties.
 func (r *Reader) key(key span, special bool) error {
 	switch c := r.text[key.start]; {
 	case key.start == key.end:
@@ -67,7 +67,9 @@ func (r *Reader) key(key span, special bool) error {
 	return r.plainKey(key.start, key.end, special)
 }
 
-// noKey is for an explicit key that is empty but for properties: null, which only the server looks at later.
+// noKey writes an explicit key that is empty, or has only properties: null. The dialects other than
+// the server's refuse an empty one here. The server refuses null keys when the document is
+// complete.
 func (r *Reader) noKey() error {
 	at := r.emptyAt
 	switch {
@@ -80,8 +82,7 @@ func (r *Reader) noKey() error {
 	return r.emptyKey(at)
 }
 
-// questionMark reads an explicit key (section 8.2.2) from its question mark, up
-// to the next line.
+// questionMark reads an explicit key (section 8.2.2) from its question mark up to the next line.
 func (r *Reader) questionMark(i int) (int, error) {
 	text := r.text
 	i++
@@ -101,8 +102,7 @@ func (r *Reader) questionMark(i int) (int, error) {
 	return r.explicitKey(i)
 }
 
-// explicitKey reads the node that is an explicit key, and returns where the next
-// line starts.
+// explicitKey reads the node of an explicit key, and returns the start of the next line.
 func (r *Reader) explicitKey(i int) (int, error) {
 	text := r.text
 	f := &r.stack[len(r.stack)-1]

@@ -11,15 +11,15 @@ import (
 
 const (
 	bom = "\uFEFF"
-	// padding is how many zero bytes follow the text, so that no scanner has to
-	// ask whether it ends: a zero stops all of them, and is in no text.
+	// padding is how many zero bytes follow the text. A zero stops every scanner, and is in no
+	// text, so that no scanner has to check for the end.
 	padding = 32
 )
 
-// Line breaks of YAML 1.1 that YAML 1.2 does not have are as long as these
-// sequences, which take their places in the text. All that looks for the end of a
-// line finds the LF; what comes before it counts as white space there. Only
-// folding tells them apart: a CRLF becomes a line feed, the others stay.
+// Line breaks that YAML 1.1 has and YAML 1.2 has not are replaced in the text by these sequences,
+// which have the same length. Functions that look for the end of a line find the LF, and take the
+// bytes before it for white space. Only folding distinguishes them: a CRLF becomes a line feed, and
+// the others stay.
 const (
 	lineSeparator      = 0x0E // and CR LF: U+2028
 	paragraphSeparator = 0x0F // and CR LF: U+2029
@@ -30,12 +30,12 @@ const (
 	highs = 0x8080808080808080
 )
 
-// load makes the reader's copy of a text: without a byte order mark, with a line
-// feed at its end, and zeros behind that. A lone CR is a LF in it.
+// load makes the reader's copy of a text: without a byte order mark, with a line feed at its end,
+// and with zeros after that. A lone CR becomes a LF.
 //
-// Characters that may not stand in a YAML stream (YAML 1.2 section 5.1) end
-// the text: they are an error when, and only if, the reader gets there. So does
-// the line break at cut, if that is not noBreak.
+// A character that a YAML stream may not have (YAML 1.2 section 5.1) ends the text. It is an error
+// if, and only if, the reader gets there. The line break at cut ends the text as well, unless cut
+// is noBreak.
 func (r *Reader) load(src []byte, cut int) {
 	if r.server {
 		src = r.fromUTF16(src)
@@ -48,7 +48,7 @@ func (r *Reader) load(src []byte, cut int) {
 	r.lines.Start(src, r.lead)
 	src = src[r.lead:]
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff", "\x00\x00\xfe\xff"} {
-		// A UTF-32 little-endian mark starts with the one of UTF-16.
+		// The mark of UTF-32 little-endian starts with that of UTF-16.
 		if len(src) >= len(mark) && string(src[:len(mark)]) == mark {
 			src, r.unreadable = nil, "UTF-16 or UTF-32; only UTF-8 is read"
 		}
@@ -69,11 +69,12 @@ func (r *Reader) load(src []byte, cut int) {
 	r.text = append(text, zeros[:]...)
 }
 
-// checkedTogether is how many bytes are copied before they are checked, in a cache.
+// checkedTogether is how many bytes are copied before they are checked, so that they are in a
+// cache.
 const checkedTogether = 32 << 10
 
-// copyChecked copies src into the reader's text, up to the first character that may not stand
-// there, and notes what that is.
+// copyChecked copies src into the reader's text, up to the first character that is not allowed, and
+// records what that is.
 func (r *Reader) copyChecked(src []byte) []byte {
 	text := memory.Room(&r.account, r.text[:0], len(src)+len("\n")+padding)
 	for i := 0; len(src) > 0; {
@@ -82,7 +83,7 @@ func (r *Reader) copyChecked(src []byte) []byte {
 		src = src[n:]
 		to := len(text)
 		if len(src) > 0 {
-			to -= utf8.UTFMax // a character, or a CR LF, may not be whole
+			to -= utf8.UTFMax // a character, or a CR LF, may be incomplete
 		}
 		if i = r.check(text, i, to); r.unreadable != "" {
 			return text[:i]
@@ -91,8 +92,8 @@ func (r *Reader) copyChecked(src []byte) []byte {
 	return text
 }
 
-// check looks at the characters that start from i on and before to. It returns where the last one
-// ends, or where one starts that may not stand there, and notes what that is.
+// check checks the characters that start from i on and before to. It returns the end of the last
+// one, or the start of one that is not allowed, and records what that is.
 func (r *Reader) check(text []byte, i, to int) int {
 	for i < to {
 		for i+32 <= to {
@@ -135,8 +136,8 @@ func (r *Reader) check(text []byte, i, to int) int {
 	return i
 }
 
-// odd sets the highest bit of each of the first eight bytes that is below 0x20 but not LF, is
-// 0x7F, or is not ASCII.
+// odd sets the highest bit of each of the first eight bytes that is below 0x20 but not LF, is 0x7F,
+// or is not ASCII.
 //
 //espalier:inline
 func odd(b []byte) uint64 {
@@ -146,11 +147,12 @@ func odd(b []byte) uint64 {
 	return ^(low+0x60*ones)&((low^0x0A*ones)+0x7F*ones) | (low + ones) | w
 }
 
-// plainRunes returns how many bytes at the start of b are characters that may stand anywhere: those
-// beyond U+00BF, as far as that is seen fast, and single ones of ASCII between them.
+// plainRunes returns how many bytes at the start of b are characters that are always allowed: those
+// beyond U+00BF, as far as that is quickly seen, and single ASCII characters between them.
 func plainRunes(b []byte) int {
-	// E0 may start what is not UTF-8, as ED with A0 and more does; E2 a line break; EF a byte order mark or
-	// no character.
+	// leads excludes E0, which may start a sequence that is not UTF-8, E2, which may start a line
+	// break, and EF, which may start a byte order mark or a noncharacter. The case for three bytes
+	// excludes ED before A0 and higher, which is not UTF-8 either.
 	const leads = 0xffff &^ (1<<0 | 1<<2 | 1<<0xF)
 	i := 0
 	for i+4 <= len(b) {
@@ -171,7 +173,7 @@ func plainRunes(b []byte) int {
 	return i
 }
 
-// checkRune looks at the character that b starts with, which is not ASCII.
+// checkRune checks the character at the start of b, which is not ASCII.
 func (r *Reader) checkRune(b []byte) (size int, what string) {
 	c, size := utf8.DecodeRune(b)
 	switch {
@@ -193,7 +195,7 @@ func (r *Reader) checkRune(b []byte) (size int, what string) {
 	return size, ""
 }
 
-// replaceBreak writes what stands for c in the text.
+// replaceBreak writes the sequence for the line break c into the text.
 func replaceBreak(b []byte, c rune) {
 	switch c {
 	case 0x85:
@@ -205,8 +207,8 @@ func replaceBreak(b []byte, c rune) {
 	}
 }
 
-// fromUTF16 returns src as UTF-8 where it starts with a byte order mark of
-// UTF-16. Positions are then those in the text that it returns.
+// fromUTF16 returns src as UTF-8 if it starts with a byte order mark of UTF-16. Positions are then
+// those in the result.
 func (r *Reader) fromUTF16(src []byte) []byte {
 	if len(src) < 2 {
 		return src
@@ -220,7 +222,7 @@ func (r *Reader) fromUTF16(src []byte) []byte {
 	default:
 		return src
 	}
-	r.chargeLoose(5 * len(src)) // both what is made here and what append adds
+	r.chargeLoose(5 * len(src)) // the text that is made here, and the buffer of append
 	units := make([]uint16, 0, len(src)/2)
 	for i := 2; i+2 <= len(src); i += 2 {
 		units = append(units, order.Uint16(src[i:]))
@@ -234,7 +236,7 @@ func (r *Reader) fromUTF16(src []byte) []byte {
 				c = utf16.DecodeRune(rune(units[i]), rune(units[i+1]))
 			}
 			if c == utf8.RuneError {
-				return append(text, 0xFF) // refused as what is no UTF-8
+				return append(text, 0xFF) // refused, because it is not UTF-8
 			}
 			i++
 		}

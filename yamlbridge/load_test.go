@@ -42,10 +42,10 @@ func TestCharactersBetweenParts(t *testing.T) {
 	for _, c := range []string{"\r", "\r\n", "\r\r", "\n", "\u0085", "\u00e9", "\u2028", "\u2029", "\u20ac", "\U0001f600", "\ufffd", "\ufffe", "\ufeff",
 		"\x00", "\x7f", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80"} {
 		for at := 32<<10 - 6; at <= 32<<10+2; at++ {
-			for _, behind := range []string{"", "\nb: 1\n", strings.Repeat("y", 100)} {
-				small, wantErr := convert("a: x" + c + behind)
+			for _, after := range []string{"", "\nb: 1\n", strings.Repeat("y", 100)} {
+				small, wantErr := convert("a: x" + c + after)
 				want := strings.Replace(small, "x", strings.Repeat("x", at-len("a: ")), 1)
-				large, err := convert("a: " + strings.Repeat("x", at-len("a: ")) + c + behind)
+				large, err := convert("a: " + strings.Repeat("x", at-len("a: ")) + c + after)
 				if wantErr != nil {
 					var line, column int
 					_, faulty := fmt.Sscanf(wantErr.Error(), "%d:%d:", &line, &column)

@@ -8,10 +8,10 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// This file reads merge keys (yaml.org/type/merge.html). The value of a merge key
-// is written as a member like any other at first, with all that it may refer to.
-// Once it is there it goes to the side buffer, and its members come into the
-// mapping: at once, as the API server has it; or at the end of the mapping those
+// This file reads merge keys (yaml.org/type/merge.html). The value of a merge key is first written
+// like any other, with everything that it refers to. When it is complete it is moved to the side
+// buffer, and its members are merged into the mapping: at once, as in the API server, or at the end
+// of the mapping those that no other member has.
 // that no other member has.
 
 const mergeName = "<<"
@@ -31,17 +31,16 @@ type merging struct {
 type source struct {
 	span   span
 	inSide bool
-	anchor int // if it is not written where it is merged, or else -1
+	anchor int // the index of its anchor if it was not copied, and otherwise -1
 	offset int // of its place in the value of the merge key
-	at     int // where it stands in the text
+	at     int // its place in the text
 	depth  int // of the mapping that it is merged into
-	merge  int // how many merge keys that had before, and this one
+	merge  int // how many merge keys that mapping had up to this one
 	height int32
 }
 
-// isMerge reports whether a key is a merge key: a plain <<, or one tagged !!merge.
-// The tag "!", which makes it a string anywhere else, makes no difference to the
-// API server here.
+// isMerge reports whether a key is a merge key: a plain <<, or one tagged !!merge. The tag "!",
+// which makes other scalars strings, does not matter to the API server here.
 func (r *Reader) isMerge(text []byte, plain bool) bool {
 	if r.Dialect == Core || string(text) != mergeName {
 		return false
@@ -60,7 +59,8 @@ func (r *Reader) mergeKey(at int) {
 	r.anchorKey(&value{kind: stringValue, text: []byte(mergeName)})
 	r.props = properties{}
 	r.merges = append(r.merges, merging{
-		at: len(r.out) - r.base, marks: len(r.main.marks), anchors: len(r.anchors), sources: len(r.sources), copies: len(r.main.copies),
+		at: len(r.out) - r.base, marks: len(r.main.marks), anchors: len(r.anchors),
+		sources: len(r.sources), copies: len(r.main.copies),
 		aside: len(r.aside.copies),
 	})
 	r.writeString(at, []byte(mergeName), true)
@@ -73,15 +73,15 @@ func (r *Reader) mergeKey(at int) {
 	}
 }
 
-// isMergeSource reports whether a mapping that is written next is to be merged: if
-// it is the value of a merge key, or an element of that.
+// isMergeSource reports whether the next mapping is to be merged: it is the value of a merge key,
+// or an element of that.
 func (r *Reader) isMergeSource() bool {
 	f := &r.stack[len(r.stack)-1]
 	return f.next == mapMerged || f.next == flowMerged || f.mergeList
 }
 
-// mergeAlias is for an alias of a mapping that is to be merged. It is not copied
-// now, unless something may refer to the list that it is in.
+// mergeAlias handles an alias of a mapping that is to be merged. The mapping is not copied now,
+// unless something may refer to the list that contains the alias.
 func (r *Reader) mergeAlias(at, index int) error {
 	a := &r.anchors[index]
 	if r.json(a)[0] != '{' {
@@ -98,15 +98,17 @@ func (r *Reader) mergeAlias(at, index int) error {
 		return nil
 	}
 	r.mark(at)
-	r.sources = append(r.sources, source{anchor: index, offset: len(r.out) - r.base, at: at, height: a.height})
+	r.sources = append(r.sources, source{
+		anchor: index, offset: len(r.out) - r.base, at: at, height: a.height,
+	})
 	r.out = append(r.out, "{}"...)
 	return nil
 }
 
 const notMergeable = "map merge requires map or sequence of maps as the value"
 
-// merge takes what a merge key of the innermost mapping has for its value out of
-// the output again, and merges it, or notes that it is to be merged.
+// merge removes the value of the innermost mapping's merge key from the output. It merges the
+// value, or records that it is to be merged.
 func (r *Reader) merge() error {
 	f := &r.stack[len(r.stack)-1]
 	if f.next == flowMerged {
@@ -117,7 +119,7 @@ func (r *Reader) merge() error {
 	m := r.merges[len(r.merges)-1]
 	r.merges = r.merges[:len(r.merges)-1]
 
-	// Where the mappings are, and that there is nothing else.
+	// The loop finds the mappings, and that there is nothing else.
 	listed := r.sources[m.sources:]
 	r.sources = r.sources[:m.sources]
 	json := r.out[r.base+m.value:]
@@ -153,7 +155,7 @@ func (r *Reader) merge() error {
 	}
 	r.found = found
 
-	// Merge keys within have copies in the side buffer, each of which is looked at.
+	// Nested merge keys have copies in the side buffer, each of which is visited.
 	if err := r.charge(len(r.aside.copies)-m.aside, int(r.main.marks[m.marks].text)); err != nil {
 		return err
 	}
@@ -184,12 +186,14 @@ func (r *Reader) merge() error {
 	return nil
 }
 
-// moveAside moves the value of a merge key to the side buffer, with the marks and
-// anchors in it, and returns how far. The key goes, too.
+// moveAside moves the value of a merge key to the side buffer, with its marks and anchors, and
+// returns by how much. It drops the key.
 func (r *Reader) moveAside(m merging) (moved int) {
 	moved = len(r.side) - m.value
-	steps.Add(len(r.out) - r.base - m.value + len(r.main.marks) - m.marks + len(r.main.copies) - m.copies + len(r.aside.copies) - m.aside)
-	r.side = append(memory.Room(&r.account, r.side, len(r.out)-r.base-m.value), r.out[r.base+m.value:]...)
+	steps.Add(len(r.out) - r.base - m.value + len(r.main.marks) - m.marks +
+		len(r.main.copies) - m.copies + len(r.aside.copies) - m.aside)
+	r.side = append(memory.Room(&r.account, r.side, len(r.out)-r.base-m.value),
+		r.out[r.base+m.value:]...)
 	r.out = r.out[:r.base+m.at]
 	for n := len(r.merged); n > 0 && r.merged[n-1].start >= m.at; n-- {
 		r.merged = r.merged[:n-1]
@@ -198,7 +202,7 @@ func (r *Reader) moveAside(m merging) (moved int) {
 		steps.Add(1)
 		a := &r.anchors[i]
 		if int(a.moved) > i {
-			i = int(a.moved) // with a merge key in this one
+			i = int(a.moved) // they were moved with a merge key in this one
 			continue
 		}
 		if at := a.at.span(); !a.inSide && at.start >= m.value {
@@ -230,7 +234,7 @@ func (r *Reader) moveAside(m merging) (moved int) {
 	return moved
 }
 
-// resolved returns the span of a source.
+// resolved returns the JSON and the span of a source.
 func (r *Reader) resolved(s *source) (json []byte, at span, inSide bool) {
 	at, inSide = s.span, s.inSide
 	if s.anchor >= 0 {
@@ -277,8 +281,8 @@ func (r *Reader) mergeMembers(s *source, members span, inSide bool) error {
 	return nil
 }
 
-// mergeSources writes the members that merge keys bring into the innermost mapping
-// and that no other member of it, and no source before theirs, has.
+// mergeSources writes the members of merge keys to the innermost mapping, except those that another
+// of its members, or an earlier source, has.
 func (r *Reader) mergeSources() error {
 	f := &r.stack[len(r.stack)-1]
 	depth := len(r.stack)
@@ -289,13 +293,13 @@ func (r *Reader) mergeSources() error {
 	}
 	sources := r.sources[first:]
 	r.sources = r.sources[:first]
-	// Of several merge keys the later wins, of one list the earlier.
+	// Of several merge keys the later wins, and in one list the earlier mapping.
 	slices.SortStableFunc(sources, func(a, b source) int { return b.merge - a.merge })
 
 	if r.isTooLong() && len(sources) > 0 {
 		return r.tooLong(sources[0].at)
 	}
-	// Whichever has fewer names has them looked up: those of the mapping itself, or of the sources.
+	// The names are entered of whichever has fewer: the mapping itself, or the sources.
 	r.names.reset()
 	size := 0
 	for i := range sources {
@@ -312,7 +316,7 @@ func (r *Reader) mergeSources() error {
 	r.takeOwn(int(f.start), size < own)
 	for i := range sources {
 		s := &sources[i]
-		// What is overridden costs as much to look at as the rest to copy.
+		// Looking at overridden members costs as much as copying the others.
 		json, at, inSide := r.resolved(s)
 		if err := r.charge(len(json), s.at); err != nil {
 			return err
@@ -326,7 +330,7 @@ func (r *Reader) mergeSources() error {
 				return err
 			}
 		}
-		// Names that stand twice in one source do so here, too.
+		// Names that repeat in one source repeat here as well.
 		if i+1 < len(sources) {
 			if r.isTooLong() {
 				return r.tooLong(s.at)
@@ -338,8 +342,8 @@ func (r *Reader) mergeSources() error {
 	return nil
 }
 
-// takeAdded takes the names of the members of the innermost mapping that start at start in the output,
-// with a comma, or with none if they are the first.
+// takeAdded takes the names of the members of the innermost mapping that start at start in the
+// output: with a comma, or without one if they are the first.
 func (r *Reader) takeAdded(start int) {
 	json := r.out[r.base:]
 	for i := start; i < len(json); {
@@ -351,10 +355,10 @@ func (r *Reader) takeAdded(start int) {
 	}
 }
 
-// takeOwn takes the names of the members of the innermost mapping, which starts
-// at start in the output and is not closed; with onlyOf, those that the set has. It steps over
-// the mappings within that have been through here, and forgets them for this one, so that each
-// byte is looked at once, however deep.
+// takeOwn takes the names of the members of the innermost mapping, which starts at start in the
+// output and is not closed. If onlyOf is set, it takes only those that the set has. It skips the
+// mappings within that it has handled before, and forgets them for this one, so that each byte is
+// visited once, whatever the depth.
 func (r *Reader) takeOwn(start int, onlyOf bool) {
 	first := len(r.merged)
 	for first > 0 && r.merged[first-1].start > start {
@@ -392,8 +396,8 @@ func (r *Reader) takeOwn(start int, onlyOf bool) {
 	}
 }
 
-// members ranges over the members of a JSON object: their names, with quotes, and
-// where they start and end, counted from where the object is at.
+// members iterates over the members of a JSON object: their names, with quotes, and their starts
+// and ends. at is the span of the object.
 func members(json []byte, at span) func(yield func([]byte, span) bool) {
 	return func(yield func([]byte, span) bool) {
 		for i := 1; json[i] != '}'; {

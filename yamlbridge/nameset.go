@@ -8,17 +8,17 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// A nameSet has names of members that are in the output or in the side buffer, and says which are
-// taken. A key that is a zero is taken if either is, or another of its name.
+// A nameSet has names of members in the output or in the side buffer, and says which are taken. A
+// key that is a zero is taken if either zero is, or another key with its name.
 //
-// A slot in use has the upper 31 bits of a name's hash, whether it is taken, in which buffer it is,
-// and where it starts there, plus one, in 31 bits (see [Reader.isTooLong]): in open addressing with linear
-// probing, where at most half of the slots are in use.
+// A slot in use has the upper 31 bits of a name's hash, a bit that says whether the name is taken,
+// a bit for its buffer, and, in 31 bits, one more than its start there (see [Reader.isTooLong]).
+// The set uses open addressing with linear probing, and at most half of the slots.
 type nameSet struct {
 	slots, spare []uint64
 	count        int
 
-	// Of the zeros, which are their names or stand for them: the strings, and either float.
+	// The zeros that are taken: the strings "0" and "-0", and either float.
 	zero, minus, float bool
 }
 
@@ -31,7 +31,7 @@ const (
 	firstSlots = 16
 )
 
-// reset makes the set empty. Most are small, so that each starts with few slots.
+// reset empties the set. Most sets are small, and so each starts with few slots.
 func (s *nameSet) reset() {
 	s.slots = slices.Grow(s.slots[:0], firstSlots)[:firstSlots]
 	clear(s.slots)
@@ -56,7 +56,8 @@ func (r *Reader) enterName(at int, inSide bool) *uint64 {
 	return slot
 }
 
-// takeName notes that a name in the output is taken; with onlyOf, if the set has it.
+// takeName marks a name in the output as taken. If onlyOf is set, it does so only if the set has
+// it.
 func (r *Reader) takeName(at int, onlyOf bool) {
 	name := r.nameAt(at, false)
 	if zero, minus, float := zeroOf(name); zero || minus {
@@ -75,7 +76,7 @@ func (r *Reader) takeName(at int, onlyOf bool) {
 	*slot |= slotTaken
 }
 
-// isTaken reports whether a name, with its quotes, is.
+// isTaken reports whether a name, with its quotes, is taken.
 func (r *Reader) isTaken(name []byte) bool {
 	if zero, minus, float := zeroOf(name); zero || minus {
 		s := &r.names
@@ -85,7 +86,7 @@ func (r *Reader) isTaken(name []byte) bool {
 	return *slot&slotTaken != 0
 }
 
-// zeroOf says whether a name is "0" or "-0", or stands for one of these as a float.
+// zeroOf reports whether a name is "0" or "-0", or the placeholder for one of these as a float.
 func zeroOf(name []byte) (zero, minus, float bool) {
 	switch string(name) {
 	case `"0"`:
@@ -109,8 +110,8 @@ func (r *Reader) nameAt(at int, inSide bool) []byte {
 	return json[at:skipJSON(json, at)]
 }
 
-// findName returns the slot of a name, which may be empty, and the name's hash. Names are the same if their JSON
-// is: appendContent and what passes for it have one way to write each character.
+// findName returns the slot of a name, which may be empty, and the hash of the name. Names are
+// equal if their JSON is: there is one way to write each character.
 func (r *Reader) findName(name []byte) (slot *uint64, hash uint32) {
 	s := &r.names
 	hash = r.byName.hash(name)
@@ -121,13 +122,14 @@ func (r *Reader) findName(name []byte) (slot *uint64, hash uint32) {
 		if *slot == 0 {
 			return slot, hash
 		}
-		if (*slot^uint64(hash)<<32)&slotHash == 0 && bytes.Equal(r.nameAt(int(*slot&slotAt)-1, *slot&slotSide != 0), name) {
+		if (*slot^uint64(hash)<<32)&slotHash == 0 &&
+			bytes.Equal(r.nameAt(int(*slot&slotAt)-1, *slot&slotSide != 0), name) {
 			return slot, hash
 		}
 	}
 }
 
-// grow doubles the slots.
+// grow doubles the number of slots.
 func (s *nameSet) grow(account *memory.Account) {
 	size := 2 * len(s.slots)
 	steps.Add(size)

@@ -8,9 +8,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// poison overwrites all that is left of the document before in the reader's buffers. Under the
-// build tag of its name it is called before each document, so that tests see what would leak
-// from one to another.
+// poison overwrites everything that the last document has left in the reader's buffers. With the
+// build tag poison it is called before each document, so that tests see what would leak from one
+// document to the next.
 func (r *Reader) poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	bad := span{number, number}
@@ -20,7 +20,9 @@ func (r *Reader) poison() {
 	memory.Fill(r.breaks, text)
 	memory.Fill(r.side, text)
 	r.lines.Poison()
-	memory.Fill(r.stack, frame{column: number, start: number, anchor: number, height: number, state: text, next: text})
+	memory.Fill(r.stack, frame{
+		column: number, start: number, anchor: number, height: number, state: text, next: text,
+	})
 	for _, t := range []*trail{&r.main, &r.aside} {
 		memory.Fill(t.marks, mark{math.MaxUint32, math.MaxUint32})
 		memory.Fill(t.copies, copied{number, number, number, true})

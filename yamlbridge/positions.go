@@ -9,18 +9,17 @@ import (
 	"github.com/espalier-dev/espalier/internal/position"
 )
 
-// A mark says that what starts at an offset of the JSON stands at one of the text.
+// A mark says that the JSON from an offset on was written at an offset of the text.
 type mark struct{ json, text uint32 }
 
 // A copied is a part of the JSON that was copied for an alias or a merge key.
 type copied struct {
 	start, end int
 	from       int  // where it was copied from
-	inSide     bool // that is in the side buffer
+	inSide     bool // from is in the side buffer
 }
 
-// A trail leads from JSON back to the text. Its marks and copies are in the order of
-// the JSON.
+// A trail maps JSON back to the text. Its marks and copies are in the order of the JSON.
 type trail struct {
 	marks  []mark
 	copies []copied
@@ -28,15 +27,16 @@ type trail struct {
 
 func (t *trail) reset() { t.marks, t.copies = t.marks[:0], t.copies[:0] }
 
-// markAt returns the index of the last mark at the offset of JSON, or before it.
+// markAt returns the index of the last mark at or before an offset of the JSON.
 func (t *trail) markAt(offset int) int {
-	return max(sort.Search(len(t.marks), func(i int) bool { return int(t.marks[i].json) > offset })-1, 0)
+	after := sort.Search(len(t.marks), func(i int) bool { return int(t.marks[i].json) > offset })
+	return max(after-1, 0)
 }
 
-// at returns the offset in the text of what is at an offset of the JSON.
+// at returns the offset in the text of an offset of the JSON.
 func (t *trail) at(offset int) int { return int(t.marks[t.markAt(offset)].text) }
 
-// copyAt returns the copy that has the offset of the JSON in it.
+// copyAt returns the copy that contains the offset of the JSON.
 func (t *trail) copyAt(offset int) (c copied, ok bool) {
 	i := sort.Search(len(t.copies), func(i int) bool { return t.copies[i].end > offset })
 	if i == len(t.copies) || t.copies[i].start > offset {
@@ -75,8 +75,8 @@ func (r *Reader) Definition(offset int) errors.Position {
 	return r.at(r.definition(offset))
 }
 
-// definition returns the offset in the text of what is at an offset of the JSON, and
-// where that was copied, of what it was copied from.
+// definition returns the offset in the text of an offset of the JSON. Within a copy, this is the
+// place of the original.
 func (r *Reader) definition(offset int) int {
 	t := &r.main
 	for {
@@ -89,10 +89,10 @@ func (r *Reader) definition(offset int) int {
 	}
 }
 
-// leadOn makes a copy of merged members lead to where they were written, if all of it
-// is within another copy. So copies on the way from one to the text have all added
-// something, and their number is bounded by what there is. What aliases copy is never
-// within another copy: it has an anchor of its own.
+// leadOn makes a copy of merged members refer to the place where they were written, if all of it is
+// within another copy. Every copy on the way from an offset to the text has then added something,
+// and their number is bounded by the size of the document. A copy for an alias is never within
+// another copy, because it has an anchor of its own.
 func (r *Reader) leadOn(c *copied) {
 	for {
 		o, ok := r.trail(c.inSide).copyAt(c.from)
@@ -103,7 +103,7 @@ func (r *Reader) leadOn(c *copied) {
 	}
 }
 
-// trail returns that of the side buffer, or of the output.
+// trail returns the trail of the side buffer, or of the output.
 func (r *Reader) trail(inSide bool) *trail {
 	if inSide {
 		return &r.aside
@@ -116,7 +116,7 @@ func (r *Reader) at(off int) errors.Position {
 	return position.Within(r.lines.At(off+r.lead), r.Origin)
 }
 
-// path leads to the member or element that is being written.
+// path returns the path of the member or element that is being written.
 func (r *Reader) path() errors.Path {
 	type step struct {
 		name    []byte
@@ -150,7 +150,7 @@ func (r *Reader) path() errors.Path {
 				end++
 			}
 			if end >= len(json) {
-				json = json[:i] // a string that is being written is not there yet
+				json = json[:i] // a string that is being written is not complete
 				break
 			}
 			if last >= 0 && steps[last].mapping && !steps[last].named {
@@ -163,7 +163,7 @@ func (r *Reader) path() errors.Path {
 	if depth > 0 {
 		s := &steps[depth-1]
 		if c := json[len(json)-1]; s.mapping && c != ':' {
-			// A member is whole: what is read next has no name yet.
+			// A member is complete; the next one has no name yet.
 			depth--
 		} else if !s.mapping && c != '[' && c != ',' {
 			s.index++ // the next element, whose comma is not written yet

@@ -10,10 +10,10 @@ import (
 // A span is a part of a buffer.
 type span struct{ start, end int }
 
-// properties are what stands before a node. The zero value is none.
+// properties precede a node. The zero value has none.
 type properties struct {
 	set    bool
-	at     int // where the first of them starts
+	at     int // the start of the first of them
 	anchor span
 	tag    span // as it is written
 	kind   tag
@@ -22,8 +22,7 @@ type properties struct {
 func (p *properties) anchored() bool { return p.anchor.end > 0 }
 func (p *properties) tagged() bool   { return p.kind != noTag }
 
-// adopt adds properties that stand in the line of the node to those of the lines
-// before.
+// adopt adds properties on the line of the node to those of the lines before.
 func (r *Reader) adopt(p *properties) error {
 	if !r.props.set {
 		r.props = *p
@@ -43,7 +42,7 @@ func (r *Reader) adopt(p *properties) error {
 
 const oneOfEach = "a node has one tag and one anchor"
 
-// A tag is what the tag of a node stands for.
+// A tag is the meaning of the tag of a node.
 type tag uint8
 
 const (
@@ -80,8 +79,8 @@ var knownTags = map[string]tag{
 	yamlTags + "set":       setTag,
 }
 
-// declareTag notes what a %TAG directive declares: the prefix of a handle. No known tag is longer than what is
-// kept of the prefix; all of it would be copied for each tag.
+// declareTag records the prefix that a %TAG directive declares for a handle. It keeps no more of
+// the prefix than the longest known tag has, because all of it would be copied for each tag.
 func (r *Reader) declareTag(handle string, prefix []byte) {
 	const longest, tagBytes = 64, 192 // in a map that doubles
 	if r.tags == nil {
@@ -91,8 +90,8 @@ func (r *Reader) declareTag(handle string, prefix []byte) {
 	r.tags[handle] = string(prefix[:min(len(prefix), longest)])
 }
 
-// properties reads properties from i on, where & or ! stands, and returns the index
-// of what follows them on the line.
+// properties reads properties from i on, where & or ! is, and returns the index of the text after
+// them on the line.
 func (r *Reader) properties(i int, p *properties) (int, error) {
 	*p = properties{set: true, at: i}
 	for {
@@ -183,7 +182,7 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 		}
 	}
 	if c := text[i]; !endsWord(c) && (r.Dialect != Core || !is(c, isFlowIndicator)) {
-		return i, r.failAt(i, "did not find expected whitespace or line break behind a tag")
+		return i, r.failAt(i, "did not find expected whitespace or line break after a tag")
 	}
 	r.unescaped = name
 	p.tag = span{start, i}
@@ -194,8 +193,8 @@ func (r *Reader) tag(i int, p *properties) (int, error) {
 	return i, nil
 }
 
-// tagEnd returns where the characters of a tag end. In YAML 1.2 those of flow
-// collections are none of them, unless it is verbatim, and "#" is one.
+// tagEnd returns the end of the characters of a tag. In YAML 1.2, flow indicators are no such
+// characters, unless the tag is verbatim, and "#" is one.
 func (r *Reader) tagEnd(i int, verbatim bool) int {
 	core := r.Dialect == Core
 	for {
@@ -223,7 +222,7 @@ func (r *Reader) tagPrefix(handle string) (string, bool) {
 	return "", false
 }
 
-// unescapeTag appends text[i:end], in which %41 stands for A.
+// unescapeTag appends text[i:end] with its escapes decoded: %41 is A.
 func (r *Reader) unescapeTag(dst []byte, i, end int) ([]byte, error) {
 	from := len(dst)
 	for j := i; j < end; j++ {
@@ -232,7 +231,7 @@ func (r *Reader) unescapeTag(dst []byte, i, end int) ([]byte, error) {
 			dst = append(dst, c)
 			continue
 		}
-		// What follows a tag is no hexadecimal digit.
+		// The byte after a tag is not a hexadecimal digit.
 		high, low := hexValue(r.text[j+1]), hexValue(r.text[j+2])
 		if high < 0 || low < 0 {
 			return dst, r.fail(j, "did not find URI escaped octet")
@@ -246,7 +245,8 @@ func (r *Reader) unescapeTag(dst []byte, i, end int) ([]byte, error) {
 	return dst, nil
 }
 
-// isLooseUTF8 reports whether b is like UTF-8, but for the values of its characters: the server does not look at these in tags.
+// isLooseUTF8 reports whether b has the structure of UTF-8, whatever the values of its characters:
+// the server does not check these in tags.
 func isLooseUTF8(b []byte) bool {
 	for len(b) > 0 {
 		n := runeLength(b[0])
@@ -273,8 +273,8 @@ func hexValue(c byte) int {
 	return -1
 }
 
-// checkCollectionTag refuses tags that are not those of a mapping or sequence. The
-// API server does not look at them.
+// checkCollectionTag refuses tags other than those of a mapping or sequence. The API server ignores
+// them.
 func (r *Reader) checkCollectionTag(seq bool) error {
 	kind := "mapping"
 	switch r.props.kind {

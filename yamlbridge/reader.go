@@ -33,10 +33,10 @@ const (
 
 // They are variables for tests.
 var (
-	// maxSourceBytes is how long a document may be: offsets are kept in 32 bits.
+	// maxSourceBytes is how long a document may be, because offsets are kept in 32 bits.
 	maxSourceBytes = 1<<31 - 1 - 1<<10
-	// maxJSONBytes is how long the JSON of a document may be: offsets in it are kept
-	// in 32 bits, too. Escapes make it several times as long as the text.
+	// maxJSONBytes is how long the JSON of a document may be, because offsets in it are kept in 32
+	// bits as well. Escapes make the JSON several times as long as the text.
 	maxJSONBytes = 1<<31 - 1
 )
 
@@ -109,66 +109,65 @@ type Reader struct {
 
 	account    memory.Account
 	server     bool           // the dialect is Server
-	source     []byte         // what is read, and positions count in
+	source     []byte         // the document that is read, in which positions count
 	lead       int            // bytes of source before the text
-	settled    int            // up to here the JSON was charged, and is not too long
+	settled    int            // the JSON up to here was charged, and is not too long
 	outHeld    int            // bytes of out that were charged
-	loose      int            // bytes that were charged for other things
+	loose      int            // bytes that were charged for other memory
 	text       []byte         // see load
-	end        int            // where the zeros of text start, or the line feed that is ours
-	ownBreak   bool           // the last line feed is ours
+	end        int            // the start of the zeros of text, or of the line feed that load added
+	ownBreak   bool           // load added the last line feed
 	lines      position.Index // of source
-	unreadable string         // what is wrong with what follows end, if anything
-	oldBreak   int            // where the next line break of YAML 1.1 only is in text, beyond the quotes that were read: see breaks.go
-	line       int            // where the line starts that is read
+	unreadable string         // the fault in the text after end, or ""
+	oldBreak   int            // the next line break of YAML 1.1 only in text, after the quotes that were read
+	line       int            // the start of the line that is read
 
 	out   []byte
-	base  int // where the JSON starts in out
+	base  int // the start of the JSON in out
 	stack []frame
 	main  trail // of out
 
-	props     properties // of the node that comes next
-	emptyAt   int        // where a node stands that is empty
+	props     properties // of the next node
+	emptyAt   int        // the place of a node that is empty
 	scratch   []byte     // the content of a scalar
-	unescaped []byte     // its text, or that of a tag
+	unescaped []byte     // the text of that scalar, or of a tag
 	breaks    []byte     // line breaks that are being folded
 	tags      map[string]string
 
 	anchors []anchor
 	byName  anchorTable
 	names   nameSet
-	side    []byte // JSON that is referred to, but not in out
+	side    []byte // JSON that is referred to and is not in out
 	aside   trail  // of side
 	typed   []typedKey
 	merges  []merging
 	sources []source
 	found   []source // of the merge key that ends
 	merged  []span   // mappings in out that have merge keys and are closed, but none within another
-	allowed int      // what aliases may add
-	budget  int      // what is left of that
+	allowed int      // how much aliases may add
+	budget  int      // how much of that is left
 
 	zeroKeys bool // there are placeholders for 0.0 and -0.0
-	unfit    bool // there is what JSON cannot have: see unfit.go
+	unfit    bool // something in out is not JSON: see unfit.go
 	trailing bool // something follows the document that was read
 }
 
-// A frame is a mapping or sequence that is open, or the document.
+// A frame is an open mapping or sequence, or the document.
 type frame struct {
 	column int32 // of its keys or dashes; flowColumn within brackets, -1 for the document
 	start  int32 // offset in out
-	anchor int32 // what it is the value of in anchors, or -1
+	anchor int32 // index of the anchor that it is the value of, or -1
 	height int32 // how deeply it nests, itself included
 	state  state
-	next   state // once the value that is read is there
+	next   state // the state after the value that is read
 	seq    bool
-	// mergeList is a sequence that is the value of a merge key.
+	// mergeList says that the sequence is the value of a merge key.
 	mergeList bool
-	// merges says that sources has what is to be merged into this mapping.
+	// merges says that sources has mappings to merge into this one.
 	merges bool
 }
 
-// flowColumn is to the right of any column, so that no line ends a collection in
-// brackets.
+// flowColumn is to the right of every column, so that no line ends a collection in brackets.
 const flowColumn = 1<<31 - 1
 
 // A state says what comes next in a collection.
@@ -179,22 +178,22 @@ const (
 	documentDone
 
 	mapKey         // a key
-	mapValue       // behind a colon that ended its line
-	mapMerged      // a key, but first what a merge key stands for
-	mapExplicitKey // behind a question mark that ended its line
-	mapColon       // behind an explicit key
+	mapValue       // after a colon that ended its line
+	mapMerged      // a key, after the value of a merge key was merged
+	mapExplicitKey // after a question mark that ended its line
+	mapColon       // after an explicit key
 	seqDash        // a dash
-	seqValue       // behind a dash that ended its line
+	seqValue       // after a dash that ended its line
 
 	flowKey        // a key, or the end
-	flowColon      // behind an explicit key
-	flowAdjacent   // behind one in quotes
-	flowValue      // behind a colon
-	flowAlone      // behind a key that has none
-	flowAfter      // behind a member
-	flowMerged     // the same, but first what a merge key stands for
+	flowColon      // after an explicit key
+	flowAdjacent   // after a key in quotes
+	flowValue      // after a colon
+	flowAlone      // after a key that has no value
+	flowAfter      // after a member
+	flowMerged     // the same, after the value of a merge key was merged
 	flowEntry      // an element, or the end
-	flowAfterEntry // behind an element
+	flowAfterEntry // after an element
 )
 
 // AppendJSON appends the JSON form of the single YAML document in src to dst
@@ -228,8 +227,8 @@ func (r *Reader) appendJSON(dst, src []byte) ([]byte, error) {
 	return out, err
 }
 
-// read is AppendJSON, but line breaks of YAML 1.1 may stand anywhere. cut is where the text ends with one of
-// them, or noBreak.
+// read is AppendJSON for a text in which line breaks of YAML 1.1 may be anywhere. cut is the index
+// of the one that ends the text, or noBreak.
 func (r *Reader) read(dst, src []byte, cut int) ([]byte, error) {
 	r.reset(dst)
 	if len(src) > maxSourceBytes {
@@ -308,15 +307,16 @@ func (r *Reader) Forget() {
 func (r *Reader) Cap() int {
 	return r.lines.Held() + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
 		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
-		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) + held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
+		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) +
+		held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
 		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
 }
 
 // held returns how many bytes a slice holds.
 func held[T any](s []T) int { return cap(s) * int(reflect.TypeFor[T]().Size()) }
 
-// push opens a collection: a mapping if bracket is {, or else a sequence. at is
-// where it starts in the text.
+// push opens a collection: a mapping if bracket is {, and otherwise a sequence. at is its start in
+// the text.
 func (r *Reader) push(bracket byte, column, at int) error {
 	if len(r.stack) > MaxDepth {
 		return r.limit(errors.LimitDepth, MaxDepth, at)
@@ -362,7 +362,7 @@ func (r *Reader) pop() error {
 	f := &r.stack[len(r.stack)-1]
 	switch f.state {
 	case mapColon:
-		r.null(r.behindKey(f))
+		r.null(r.afterKey(f))
 	case mapValue, seqValue:
 		if err := r.empty(); err != nil {
 			return err
@@ -371,7 +371,7 @@ func (r *Reader) pop() error {
 		if err := r.noKey(); err != nil {
 			return err
 		}
-		r.null(r.behindKey(f))
+		r.null(r.afterKey(f))
 	}
 	if f.state == mapMerged || f.state == flowMerged {
 		if err := r.merge(); err != nil {
@@ -397,25 +397,24 @@ func (r *Reader) pop() error {
 	return nil
 }
 
-// behindKey returns where the value of an explicit key stands that has no colon: where
-// the next line starts. libyaml puts it before the end of the text, if that closes
-// the mapping by the spaces before it.
-func (r *Reader) behindKey(f *frame) int {
+// afterKey returns the place of the missing value of an explicit key without a colon: the start of
+// the next line. libyaml puts it before the end of the text, if that closes the mapping by the
+// spaces before it.
+func (r *Reader) afterKey(f *frame) int {
 	if r.line > r.end && int(f.column) > r.end-1-bytes.LastIndexByte(r.text[:r.end], '\n') {
 		return r.end
 	}
 	return r.line
 }
 
-// contain notes that the innermost collection contains something that nests that
-// deeply.
+// contain records that the innermost collection contains a node of that height.
 func (r *Reader) contain(height int32) {
 	if f := &r.stack[len(r.stack)-1]; f.height <= height {
 		f.height = height + 1
 	}
 }
 
-// comma separates what is written next from what is before it.
+// comma separates the next node from the one before it.
 //
 //espalier:inline
 func (r *Reader) comma() {
@@ -426,14 +425,14 @@ func (r *Reader) comma() {
 	}
 }
 
-// mark notes that what is written next stands at off in the text.
+// mark records that the next node is at off in the text.
 //
 //espalier:inline
 func (r *Reader) mark(off int) {
 	r.main.marks = append(r.main.marks, mark{uint32(len(r.out) - r.base), uint32(off)})
 }
 
-// empty writes the node that is not there, but for its properties.
+// empty writes an absent node, which may have properties.
 func (r *Reader) empty() error {
 	if !r.props.set {
 		r.null(r.emptyAt)
@@ -444,7 +443,7 @@ func (r *Reader) empty() error {
 	return r.emptyWithProperties()
 }
 
-// null writes the node that is not there, and has no properties.
+// null writes an absent node without properties.
 func (r *Reader) null(at int) {
 	f := &r.stack[len(r.stack)-1]
 	f.state = f.next
@@ -461,11 +460,11 @@ func (r *Reader) limit(which errors.Limit, most int64, off int) error {
 	return &errors.LimitError{Limit: which, Max: most, Position: r.at(off), Path: r.path()}
 }
 
-// isTooLong reports whether the JSON, or what is written aside, is longer than it may be. Whoever writes any
-// asks before the next line, or token in brackets; a token or two more do no harm. Who relies on offsets of
-// 31 bits asks before.
+// isTooLong reports whether the JSON, or the side buffer, is too long. Functions that write either
+// check it before the next line, or before the next token in brackets; one or two tokens more do no
+// harm. Functions that rely on offsets of 31 bits check it before they use them.
 //
-// Where there is a budget it is asked here whether there is room for what the JSON has grown by.
+// If there is a budget, the growth of the JSON is charged here.
 func (r *Reader) isTooLong() bool {
 	return max(len(r.out)-r.base, len(r.side)) > r.settled && r.settle()
 }
@@ -474,8 +473,8 @@ func (r *Reader) tooLong(off int) error {
 	return r.limit(errors.LimitJSONBytes, int64(maxJSONBytes), off)
 }
 
-// failAtEnd is fail for what is missing where the text ends, unless it goes on and
-// could not be read.
+// failAtEnd is fail for a part that is missing at the end of the text, unless the text continues
+// and could not be read.
 func (r *Reader) failAtEnd(off int, msg string) error {
 	if r.unreadable != "" {
 		off, msg = r.end, r.unreadable
@@ -483,7 +482,7 @@ func (r *Reader) failAtEnd(off int, msg string) error {
 	return r.fail(off, msg)
 }
 
-// failAt is fail for a byte that stands where it cannot.
+// failAt is fail for a byte that is not allowed in its place.
 func (r *Reader) failAt(off int, msg string) error {
 	if off >= r.end {
 		return r.failAtEnd(r.end, msg)

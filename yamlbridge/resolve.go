@@ -13,16 +13,16 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// This file says what the text of a scalar stands for.
+// This file finds the values of scalars.
 
-// A value is what a scalar stands for.
+// A value is the value of a scalar.
 type value struct {
 	kind kind
 	b    bool
 	i    int64
 	u    uint64 // of a bigValue
 	f    float64
-	text []byte // of a stringValue or bytesValue; valid for as long as what it was made from
+	text []byte // of a stringValue or bytesValue; valid as long as its source
 }
 
 type kind uint8
@@ -34,19 +34,19 @@ const (
 	bigValue // an integer beyond int64 that fits uint64
 	floatValue
 	stringValue
-	bytesValue // what !!binary stands for, if that is not UTF-8
+	bytesValue // the bytes of !!binary that are not UTF-8
 )
 
 func (k kind) tag() string {
 	return [...]string{"!!null", "!!bool", "!!int", "!!int", "!!float", "!!str", "!!binary"}[k]
 }
 
-// A nodeError is a fault of a scalar that has no place yet.
+// A nodeError is a fault of a scalar, without a place.
 type nodeError string
 
 func (e nodeError) Error() string { return string(e) }
 
-// locate gives an error of a scalar its place.
+// locate adds the place to an error of a scalar.
 func (r *Reader) locate(err error, off int) error {
 	if l, ok := err.(*errors.LimitError); ok {
 		return r.limit(l.Limit, l.Max, off)
@@ -54,8 +54,8 @@ func (r *Reader) locate(err error, off int) error {
 	return r.fail(off, err.Error())
 }
 
-// tagged says what a scalar stands for that may have a tag. plain says that it
-// has neither quotes nor bars.
+// tagged returns the value of a scalar that may have a tag. plain says that it has neither quotes
+// nor bars.
 func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 	switch kind := r.props.kind; {
 	case kind == noTag:
@@ -66,7 +66,7 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 	case kind == strTag, kind == nonSpecificTag:
 		return value{kind: stringValue, text: text}, nil
 	case kind >= timestampTag && r.Dialect == Core:
-		// Not in the core schema.
+		// The tag is not in the core schema.
 		return value{kind: stringValue, text: text}, nil
 	case kind == binaryTag:
 		return r.binary(text)
@@ -80,12 +80,14 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 	case kind >= mergeTag:
 		return value{}, nodeError("unknown tag " + r.tagText())
 	}
-	// A tag asks for what the text would be if it were plain: !!int '5' is 5.
+	// A tag asks for the value that the text would have without quotes: !!int '5' is 5.
 	v, err := r.resolve(text)
 	if err != nil {
 		return v, err
 	}
-	want := [...]string{intTag: "!!int", floatTag: "!!float", boolTag: "!!bool", nullTag: "!!null"}[r.props.kind]
+	want := [...]string{
+		intTag: "!!int", floatTag: "!!float", boolTag: "!!bool", nullTag: "!!null",
+	}[r.props.kind]
 	have := v.kind.tag()
 	switch {
 	case have == want && !(v.kind == stringValue):
@@ -110,8 +112,7 @@ func (r *Reader) binary(text []byte) (value, error) {
 	return value{kind: stringValue, text: data}, nil
 }
 
-// resolve says what the text of a plain scalar stands for. All that it does is
-// linear in the length of the text.
+// resolve returns the value of a plain scalar. It takes time linear in the length of the text.
 func (r *Reader) resolve(text []byte) (value, error) {
 	str := value{kind: stringValue, text: text}
 	if len(text) == 0 {
@@ -156,7 +157,7 @@ func (r *Reader) resolve(text []byte) (value, error) {
 		return v, nil
 	}
 	if text[0] == '.' {
-		// Here the server leaves it to strconv where an underscore may stand.
+		// Where an underscore may be, the server leaves the number to strconv.
 		number = text
 	}
 	f, err := strconv.ParseFloat(string(number), 64)
@@ -166,11 +167,11 @@ func (r *Reader) resolve(text []byte) (value, error) {
 	case r.server, stderrors.Is(err, strconv.ErrSyntax):
 		return str, nil
 	}
-	// The API server takes it for a string; whoever wrote it did not mean one.
+	// The API server takes it for a string. Its author did not mean one.
 	return value{}, nodeError("number " + excerpt(string(text)) + " is beyond a float64")
 }
 
-// resolveWord knows the words with a fixed meaning, in exactly these spellings.
+// resolveWord returns the values of words with a fixed meaning, in exactly these spellings.
 func resolveWord(text []byte, d Dialect) (v value, ok bool) {
 	switch string(text) {
 	case "true", "True", "TRUE":
@@ -204,7 +205,7 @@ func resolveFloatWord(text []byte) (v value, ok bool) {
 	return value{}, false
 }
 
-// looksNumeric reports whether s has only characters that numbers have.
+// looksNumeric reports whether s has only characters of numbers.
 func looksNumeric(s []byte) bool {
 	for _, c := range s {
 		switch {
@@ -241,7 +242,7 @@ func digits(text []byte, base uint64) (n uint64, overflow, ok bool) {
 	return n, overflow, len(text) > 0
 }
 
-// withoutUnderscores returns text without them, in buf where it has any.
+// withoutUnderscores returns text without underscores, in buf if it has any.
 func withoutUnderscores(buf, text []byte) []byte {
 	if bytes.IndexByte(text, '_') < 0 {
 		return text
@@ -254,8 +255,8 @@ func withoutUnderscores(buf, text []byte) []byte {
 	return buf
 }
 
-// resolveInteger reads text, which has no underscores, as an integer of the
-// Kubernetes dialect: as strconv.ParseInt does with base 0.
+// resolveInteger reads text, which has no underscores, as an integer of the Kubernetes dialect:
+// strconv.ParseInt with base 0.
 func resolveInteger(text []byte) (value, bool) {
 	rest := text
 	var sign byte
@@ -277,7 +278,7 @@ func resolveInteger(text []byte) (value, bool) {
 			upper := rest[0] == 'B'
 			base, rest = 2, rest[1:]
 			if sign == 0 && !upper {
-				takeSign() // the server takes one behind 0b, too
+				takeSign() // the server accepts a sign after 0b as well
 			}
 		}
 	}
@@ -350,8 +351,8 @@ func isFloat(s []byte) bool {
 	return digits() > 0 && len(s) == 0
 }
 
-// isTimestamp reports whether the API server takes s for a point in time. That
-// it does is visible only under a tag: the value is the text all the same.
+// isTimestamp reports whether the API server takes s for a point in time. That is visible only
+// under a tag, because the value is the text in any case.
 func isTimestamp(s []byte) bool {
 	if len(s) < len("2006-1-2") || s[4] != '-' {
 		return false
@@ -391,8 +392,8 @@ func (v *value) appendJSON(dst []byte) ([]byte, error) {
 	return append(dst, '"'), nil
 }
 
-// asUTF8 returns the text of a stringValue or bytesValue: U+FFFD stands for
-// each byte that is not.
+// asUTF8 returns the text of a stringValue or bytesValue, with U+FFFD in place of each byte that is
+// not UTF-8.
 func (v *value) asUTF8() []byte {
 	if v.kind == bytesValue {
 		return []byte(string([]rune(string(v.text))))
@@ -400,9 +401,8 @@ func (v *value) asUTF8() []byte {
 	return v.text
 }
 
-// appendName appends v as the name of a member, unescaped. In the Kubernetes
-// dialect it is that of sigs.k8s.io/yaml, in which floats have the precision of a
-// float32.
+// appendName appends v as the name of a member, unescaped. In the Kubernetes dialect it is the name
+// of sigs.k8s.io/yaml, in which floats have the precision of a float32.
 func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 	switch v.kind {
 	case nullValue:
@@ -436,8 +436,8 @@ func (v *value) appendName(dst []byte, d Dialect) ([]byte, error) {
 	return append(dst, v.asUTF8()...), nil
 }
 
-// appendFloat appends a finite f as encoding/json does (ECMA-262 section
-// 6.1.6.1.20), but for -0, which Kubernetes reads back as the integer 0.
+// appendFloat appends a finite f as encoding/json does (ECMA-262 section 6.1.6.1.20), except for
+// -0, which Kubernetes reads back as the integer 0.
 func appendFloat(dst []byte, f float64) []byte {
 	if f == 0 {
 		return append(dst, '0')
@@ -446,7 +446,7 @@ func appendFloat(dst []byte, f float64) []byte {
 		return strconv.AppendFloat(dst, f, 'f', -1, 64)
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	// An exponent of one digit has no leading zero there: e-09 is e-9.
+	// encoding/json writes an exponent of one digit without a leading zero: e-9 for e-09.
 	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
 		dst[n-2] = dst[n-1]
 		dst = dst[:n-1]

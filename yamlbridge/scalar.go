@@ -7,16 +7,15 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// This file writes scalars whose text is known: as values, and as names.
+// This file writes scalars whose text is known, as values and as names.
 
-// slack is how many bytes a short copy may write beyond what it copies.
-const slack = 16
+// shortCopy is how many bytes a copy of a short text writes, whatever the length of the text.
+const shortCopy = 16
 
-// writeString writes a string whose content is JSON already. A key is followed by
-// its colon.
+// writeString writes a string whose content is JSON. If it is a key, a colon follows.
 func (r *Reader) writeString(at int, content []byte, isKey bool) {
 	n := len(r.out)
-	need := n + len(content) + len(`,"":`) + slack
+	need := n + len(content) + len(`,"":`) + shortCopy
 	if cap(r.out) < need {
 		r.growOut(need - n)
 	}
@@ -30,9 +29,9 @@ func (r *Reader) writeString(at int, content []byte, isKey bool) {
 	r.main.marks = append(r.main.marks, mark{uint32(n - r.base), uint32(at)})
 	out[n] = '"'
 	n++
-	if len(content) <= slack && cap(content) >= slack {
-		// Most names and many values are short: the text is padded, too.
-		*(*[slack]byte)(out[n:]) = *(*[slack]byte)(content[:slack])
+	if len(content) <= shortCopy && cap(content) >= shortCopy {
+		// Most names and many values are short. The text has padding as well.
+		*(*[shortCopy]byte)(out[n:]) = *(*[shortCopy]byte)(content[:shortCopy])
 	} else {
 		copy(out[n:], content)
 	}
@@ -46,8 +45,8 @@ func (r *Reader) writeString(at int, content []byte, isKey bool) {
 	r.out = out[:n]
 }
 
-// plain writes the plain scalar text[i:end], which is on one line. special says
-// that JSON escapes something in it.
+// plain writes the plain scalar text[i:end], which is on one line. special says that JSON escapes
+// something in it.
 func (r *Reader) plain(i, end int, special bool) error {
 	if r.props.set {
 		return r.withProperties(i, r.text[i:end], true)
@@ -74,8 +73,8 @@ func (r *Reader) plain(i, end int, special bool) error {
 	return r.write(i, &v)
 }
 
-// mayResolve reports whether a plain scalar may be something else than a string:
-// a number, or a word like those of other kinds.
+// mayResolve reports whether a plain scalar may be something other than a string: a number, or a
+// word that looks like those of other kinds.
 func (r *Reader) mayResolve(text []byte) bool {
 	if len(text) == 0 || text[0] <= '9' {
 		return len(text) == 0 || is(text[0], startsNonString)
@@ -87,7 +86,7 @@ func (r *Reader) mayResolve(text []byte) bool {
 	return ok || string(text) == mergeName
 }
 
-// plainKey writes it as the name of a member.
+// plainKey writes the plain scalar text[i:end] as the name of a member.
 func (r *Reader) plainKey(i, end int, special bool) error {
 	if text := r.text[i:end]; !r.props.set && !r.mayResolve(text) {
 		if special {
@@ -100,8 +99,8 @@ func (r *Reader) plainKey(i, end int, special bool) error {
 	return r.resolvedKey(i, r.text[i:end], true)
 }
 
-// resolvedKey writes a scalar that may have properties, or may be no string, as
-// the name of a member. text is its text, unescaped.
+// resolvedKey writes a scalar that may have properties, or may not be a string, as the name of a
+// member. text is its text, unescaped.
 func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
 	at := i
 	if r.props.set {
@@ -122,7 +121,7 @@ func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
 	return r.writeKey(at, &v)
 }
 
-// writeKey writes the name that v is as a key.
+// writeKey writes the name of v as a key.
 func (r *Reader) writeKey(at int, v *value) error {
 	name, err := v.appendName(r.scratch[:0], r.Dialect)
 	if err != nil {
@@ -160,7 +159,8 @@ func (r *Reader) write(at int, v *value) error {
 	return nil
 }
 
-// appendValue appends v as JSON, or to the server what is looked at when the document is whole.
+// appendValue appends v as JSON. For the server, a value that is not JSON is appended as well: see
+// unfit.go.
 func (r *Reader) appendValue(dst []byte, v *value) ([]byte, error) {
 	out, err := v.appendJSON(dst)
 	if err == nil || !r.server {
@@ -170,7 +170,7 @@ func (r *Reader) appendValue(dst []byte, v *value) ([]byte, error) {
 	return v.appendName(dst, r.Dialect)
 }
 
-// quotedValue writes a quoted scalar that starts at i; content is JSON.
+// quotedValue writes a quoted scalar that starts at i. content is JSON.
 func (r *Reader) quotedValue(i int, content []byte) error {
 	if r.props.set {
 		text := r.unescape(content)
@@ -193,8 +193,7 @@ func (r *Reader) quotedKey(key span) error {
 	return nil
 }
 
-// unescape returns the text of a string whose content is JSON. It is valid until the
-// next call.
+// unescape returns the text of a string whose content is JSON. It is valid until the next call.
 func (r *Reader) unescape(content []byte) []byte {
 	r.unescaped = jsonwire.AppendUnescaped(r.unescaped[:0], content)
 	return r.unescaped
@@ -215,16 +214,16 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 	}
 	if r.props.anchored() {
 		r.addAnchor(anchor{
-			name: r.props.anchor.packed(), at: span{start - r.base, len(r.out) - r.base}.packed(), isFloat: v.kind == floatValue,
-			minus: isMinusZero(&v),
+			name: r.props.anchor.packed(), at: span{start - r.base, len(r.out) - r.base}.packed(),
+			isFloat: v.kind == floatValue,
+			minus:   isMinusZero(&v),
 		})
 	}
 	r.props = properties{}
 	return nil
 }
 
-// emptyWithProperties writes a node of which there are only properties. Where it is
-// a key, emptyKey does.
+// emptyWithProperties writes a node that has only properties. emptyKey does so for a key.
 func (r *Reader) emptyWithProperties() error {
 	return r.withProperties(r.props.at, nil, !r.props.tagged())
 }
@@ -233,8 +232,8 @@ func (r *Reader) emptyKey(at int) error {
 	return r.resolvedKey(at, nil, !r.props.tagged())
 }
 
-// isShortInteger reports whether text is an integer that JSON writes as it stands,
-// in either dialect.
+// isShortInteger reports whether text is an integer that JSON spells in the same way, in either
+// dialect.
 func isShortInteger(text []byte) bool {
 	if len(text) > 18 || text[0] == '0' && len(text) > 1 {
 		return false
@@ -247,8 +246,8 @@ func isShortInteger(text []byte) bool {
 	return true
 }
 
-// appendContent appends text, which is UTF-8, as the content of a JSON string
-// with no more escapes than RFC 8259 section 7 demands, in their short forms.
+// appendContent appends text, which is UTF-8, as the content of a JSON string. It has no more
+// escapes than RFC 8259 section 7 requires, in their short forms.
 func appendContent(dst, text []byte) []byte {
 	const hex = "0123456789abcdef"
 	from, i := 0, 0

@@ -5,22 +5,22 @@ import (
 	"math/bits"
 )
 
-// The functions of this file look at bytes and have no state. The text that they
-// are given ends with a LF and zeros, and they never pass these.
+// The functions of this file read bytes and have no state. Their text ends with a LF and zeros,
+// which they never pass.
 
-// A class says what a byte can start, or end.
+// A class says what a byte can start or end.
 type class uint16
 
 const (
 	isBlankByte     class = 1 << iota // space, tab
-	isBreakByte                       // what a line may end with: CR, LF, the markers of load, the zero at the end
+	isBreakByte                       // bytes at the end of a line: CR, LF, the markers of load, the zero at the end
 	isFlowIndicator                   // , [ ] { }
-	isIndicator                       // starts no plain scalar (c-indicator but for - ? :)
-	isAnchorByte                      // of the name of an anchor in the Kubernetes dialect
-	isTagByte                         // of a tag in the Kubernetes dialect (ns-uri-char)
-	startsNonString                   // starts plain scalars that may be no strings, in either dialect
+	isIndicator                       // starts no plain scalar (c-indicator except - ? :)
+	isAnchorByte                      // in the name of an anchor in the Kubernetes dialect
+	isTagByte                         // in a tag in the Kubernetes dialect (ns-uri-char)
+	startsNonString                   // starts plain scalars that may not be strings, in either dialect
 	needsEscape                       // in a JSON string
-	endsFlowPlain                     // or has to be looked at
+	endsFlowPlain                     // or must be checked
 )
 
 var classes = func() (t [256]class) {
@@ -48,13 +48,13 @@ var classes = func() (t [256]class) {
 //espalier:inline
 func is(c byte, k class) bool { return classes[c]&k != 0 }
 
-// endsWord reports whether c is white space or the end of a line: what has to
-// follow - ? : and document markers.
+// endsWord reports whether c is white space or the end of a line, which must follow - ? : and
+// document markers.
 //
 //espalier:inline
 func endsWord(c byte) bool { return classes[c]&(isBlankByte|isBreakByte) != 0 }
 
-// skipSpaces returns the index of the first byte that is no space.
+// skipSpaces returns the index of the first byte that is not a space.
 //
 //espalier:inline
 func skipSpaces(text []byte, i int) int {
@@ -66,7 +66,7 @@ func skipSpaces(text []byte, i int) int {
 	}
 }
 
-// skipBlanks returns the index of the first byte that is neither space nor tab.
+// skipBlanks returns the index of the first byte that is neither a space nor a tab.
 //
 //espalier:inline
 func skipBlanks(text []byte, i int) int {
@@ -90,8 +90,7 @@ func lineEnd(text []byte, i int) int {
 	}
 }
 
-// scanLine is lineEnd, and reports whether there may be a byte before it that JSON
-// escapes.
+// scanLine is lineEnd. It also reports whether there may be a byte before the LF that JSON escapes.
 //
 //espalier:nocalls
 func scanLine(text []byte, i int) (end int, escapes bool) {
@@ -109,8 +108,8 @@ func scanLine(text []byte, i int) (end int, escapes bool) {
 	}
 }
 
-// trimEnd returns the end of text[i:end] without the blanks, and what else stands
-// before a LF, that it ends with.
+// trimEnd returns the end of text[i:end] without the blanks, and the other bytes before a LF, at
+// its end.
 //
 //espalier:inline
 func trimEnd(text []byte, i, end int) int {
@@ -120,10 +119,10 @@ func trimEnd(text []byte, i, end int) int {
 	return end
 }
 
-// scanPlain scans the part of a plain scalar in block context that is on the line
-// of i (ns-plain-one-line, YAML 1.2 section 7.3.3). It returns where that stops:
-// at a ":" that ends a key, a "#" that starts a comment, or where the line ends;
-// and whether there is a byte that JSON escapes on the way.
+// scanPlain scans the part of a plain scalar in block context that is on the line of i
+// (ns-plain-one-line, YAML 1.2 section 7.3.3). It returns the index where it stops: at a ":" that
+// ends a key, a "#" that starts a comment, or the end of the line. It also reports whether it has
+// passed a byte that JSON escapes.
 //
 //espalier:nocalls
 func scanPlain(text []byte, i int) (stop int, special bool) {
@@ -162,8 +161,8 @@ func scanPlain(text []byte, i int) (stop int, special bool) {
 	}
 }
 
-// scanFlowPlain is scanPlain for flow context: the indicators of flow collections
-// end the scalar, too.
+// scanFlowPlain is scanPlain for flow context, in which the indicators of flow collections end the
+// scalar as well.
 //
 //espalier:nocalls
 func scanFlowPlain(text []byte, i int, core bool) (stop int, special bool) {
@@ -194,8 +193,8 @@ func scanFlowPlain(text []byte, i int, core bool) (stop int, special bool) {
 	}
 }
 
-// scanDouble scans a double-quoted scalar from behind its quote. It stops at the
-// closing quote, at the end of the line, or at an escape that JSON does not have.
+// scanDouble scans a double-quoted scalar from the byte after its quote. It stops at the closing
+// quote, at the end of the line, or at an escape that JSON does not have.
 //
 //espalier:nocalls
 func scanDouble(text []byte, i int) int {
@@ -221,8 +220,8 @@ func scanDouble(text []byte, i int) int {
 	}
 }
 
-// scanSingle scans a single-quoted scalar from behind its quote. It stops at a
-// quote or at the end of the line, and says whether JSON escapes a byte of it.
+// scanSingle scans a single-quoted scalar from the byte after its quote. It stops at a quote or at
+// the end of the line, and reports whether JSON escapes a byte of it.
 //
 //espalier:nocalls
 func scanSingle(text []byte, i int) (stop int, special bool) {
@@ -241,8 +240,8 @@ func scanSingle(text []byte, i int) (stop int, special bool) {
 	}
 }
 
-// scanName returns the end of the name of an anchor or alias that starts at i.
-// YAML 1.2 (section 6.9.2) takes all but white space and flow indicators.
+// scanName returns the end of the name of an anchor or alias that starts at i. In YAML 1.2 (section
+// 6.9.2), names have all characters except white space and flow indicators.
 //
 //espalier:inline
 func scanName(text []byte, i int, core bool) int {
@@ -258,8 +257,8 @@ func scanName(text []byte, i int, core bool) int {
 	return i
 }
 
-// isMarker reports whether a line that starts at i is a document marker (YAML
-// 1.2 section 9.1): --- or ..., and white space behind it.
+// isMarker reports whether the line that starts at i is a document marker (YAML 1.2 section 9.1):
+// --- or ..., followed by white space.
 //
 //espalier:inline
 func isMarker(text []byte, i int) bool {

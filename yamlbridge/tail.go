@@ -5,39 +5,42 @@ import (
 	"unicode/utf8"
 )
 
-// This file looks at what follows the root as far as the server does. That stops at the end of the document, which it
-// sees by the token behind the root; but before it hands on a token that could be a key, its scanner reads on until the
-// colon comes, or cannot: on the line of that token, and up to 1024 characters (yaml_parser_fetch_more_tokens in scannerc.go of
-// go.yaml.in/yaml/v2). What the scanner refuses on the way makes it refuse the document, and what comes after that it does not see.
+// This file reads the text after the root as far as the server does. The server stops at the end of
+// the document, which it recognizes by the token after the root. But before its scanner returns a
+// token that could be a key, it reads on until the colon comes or cannot come any more: to the end
+// of the line, and up to 1024 characters (yaml_parser_fetch_more_tokens in scannerc.go of
+// go.yaml.in/yaml/v2). The server refuses the document for what the scanner refuses on the way, and
+// does not see the text after that.
 
-// A tail is the server's scanner behind the root. There is no block collection open, and none is opened before it stops.
+// A tail is the server's scanner after the root. No block collection is open, and none is opened
+// before the scanner stops.
 type tail struct {
 	r       *Reader
 	i       int
-	end     int    // where what follows the root starts
-	read    int    // up to here the server wants to see the text: set only where it becomes unreadable
-	failed  int    // where it fails
-	msg     string // and why
+	end     int    // the start of the text after the root
+	read    int    // the server needs the text up to here; set only where it becomes unreadable
+	failed  int    // the place of the error
+	msg     string // the text of the error, or ""
 	level   int    // of brackets
 	allowed bool   // a token may be a key (simple_key_allowed)
-	first   bool   // the token behind the root is fetched, or one that comes later
+	first   bool   // the token after the root was fetched, or a later one
 	key     tailKey
 }
 
-// A tailKey is the key that is possible outside of brackets (simple_keys[0]).
+// A tailKey is the possible key outside of brackets (simple_keys[0]).
 type tailKey struct {
 	possible bool
 	stale    bool // its line has ended
 	root     bool // it is the root, or starts its properties
-	awaited  bool // its token is what the parser waits for (simple_keys_by_tok)
-	bracket  bool // it opens brackets,
-	inner    bool // and in them there was what could be a key
-	counted  int  // up to here its characters are counted
+	awaited  bool // the parser waits for its token (simple_keys_by_tok)
+	bracket  bool // it opens brackets
+	inner    bool // in these brackets there was a possible key
+	counted  int  // its characters are counted up to here
 	chars    int
 }
 
-// checkTail looks at what follows the root, from end on. The root, or its properties, start at root or behind white space and comments,
-// and inline says that this is the line of a marker.
+// checkTail checks the text after the root, from end on. The root, or its properties, start at root
+// or after white space and comments. inline says that this is on the line of a marker.
 func (r *Reader) checkTail(root, end int, inline bool) error {
 	s := tail{r: r, i: root, end: end, allowed: !inline}
 	s.toToken()
@@ -45,7 +48,7 @@ func (r *Reader) checkTail(root, end int, inline bool) error {
 		s.toToken()
 	}
 	if s.i < end && bytes.IndexByte(r.text[s.i:end], '\n') >= 0 {
-		// No token of the root is on the line of its end that could be a key.
+		// No token of the root that could be a key is on the line of its end.
 		s = tail{r: r, i: end, end: end, allowed: r.isFirstOnLine(end)}
 	}
 	for s.msg == "" {
@@ -80,7 +83,7 @@ func (s *tail) fail(at int, msg string) bool {
 	return false
 }
 
-// look says that the server wants to have n characters from i on.
+// look records that the server needs n characters from i on.
 func (s *tail) look(i, n int) {
 	r := s.r
 	if r.unreadable == "" {
@@ -99,7 +102,7 @@ func (s *tail) look(i, n int) {
 	s.read = max(s.read, i+n)
 }
 
-// breakLength returns how long the line break at i is, or 0.
+// breakLength returns the length of the line break at i, or 0.
 func (s *tail) breakLength(i int) int {
 	switch c := s.r.text[i]; {
 	case i >= s.r.end:
@@ -114,14 +117,14 @@ func (s *tail) breakLength(i int) int {
 	return 0
 }
 
-// toLineEnd goes to the break, or the end of the text.
+// toLineEnd moves to the line break, or to the end of the text.
 func (s *tail) toLineEnd() {
 	for !is(s.r.text[s.i], isBreakByte) {
 		s.i++
 	}
 }
 
-// skipBreak goes behind the line break, if there is one.
+// skipBreak moves past the line break, if there is one.
 func (s *tail) skipBreak() bool {
 	n := s.breakLength(s.i)
 	s.i += n
@@ -129,7 +132,7 @@ func (s *tail) skipBreak() bool {
 	return n > 0
 }
 
-// toToken goes to the next token (yaml_parser_scan_to_next_token).
+// toToken moves to the next token (yaml_parser_scan_to_next_token).
 func (s *tail) toToken() {
 	for {
 		for c := s.r.text[s.i]; c == ' ' || c == '\t' && (s.level > 0 || !s.allowed); c = s.r.text[s.i] {
@@ -145,7 +148,7 @@ func (s *tail) toToken() {
 	}
 }
 
-// isKey reports whether the key can still be one (yaml_simple_key_is_valid).
+// isKey reports whether the possible key can still be one (yaml_simple_key_is_valid).
 func (s *tail) isKey() bool {
 	k := &s.key
 	if !k.possible || k.stale {
@@ -159,7 +162,7 @@ func (s *tail) isKey() bool {
 // isAwaited reports whether the server reads on: the token that the parser waits for may be a key.
 func (s *tail) isAwaited() bool { return s.key.awaited && s.isKey() }
 
-// save notes that the token that comes could be a key (yaml_parser_save_simple_key).
+// save records that the next token could be a key (yaml_parser_save_simple_key).
 func (s *tail) save() {
 	switch {
 	case !s.allowed:
@@ -171,7 +174,8 @@ func (s *tail) save() {
 	s.allowed = false
 }
 
-// fetch reads the token at i (yaml_parser_fetch_next_token). Within brackets, no key matters to what follows.
+// fetch reads the token at i (yaml_parser_fetch_next_token). Keys within brackets do not matter
+// here.
 func (s *tail) fetch() bool {
 	r, i := s.r, s.i
 	s.look(i, 4)
@@ -218,8 +222,9 @@ func (s *tail) fetch() bool {
 	return true
 }
 
-// open reads a bracket (yaml_parser_fetch_flow_collection_start, yaml_parser_increase_flow_level). No line that
-// the server reads here has as many as its limit.
+// open reads an opening bracket (yaml_parser_fetch_flow_collection_start,
+// yaml_parser_increase_flow_level). No line that the server reads here reaches its limit of
+// brackets.
 func (s *tail) open() {
 	isKey := s.allowed && s.level == 0
 	s.save()
@@ -231,8 +236,9 @@ func (s *tail) open() {
 	s.i++
 }
 
-// close reads a bracket that closes (yaml_parser_fetch_flow_collection_end, yaml_parser_decrease_flow_level). Where nothing
-// within could be a key, the server forgets that it waits for the brackets.
+// close reads a closing bracket (yaml_parser_fetch_flow_collection_end,
+// yaml_parser_decrease_flow_level). If no token within could be a key, the server forgets that it
+// waits for the brackets.
 func (s *tail) close() {
 	if s.level == 0 {
 		s.key.possible = false
@@ -244,7 +250,7 @@ func (s *tail) close() {
 	s.i++
 }
 
-// indicator reads one.
+// indicator reads an indicator.
 func (s *tail) indicator(allowed bool) {
 	if s.level == 0 {
 		s.key.possible = false
@@ -253,13 +259,15 @@ func (s *tail) indicator(allowed bool) {
 	s.i++
 }
 
-// collection reads - ? and : (yaml_parser_fetch_block_entry, yaml_parser_fetch_key, yaml_parser_fetch_value).
+// collection reads - ? and : (yaml_parser_fetch_block_entry, yaml_parser_fetch_key,
+// yaml_parser_fetch_value).
 func (s *tail) collection(c byte) bool {
 	switch {
 	case s.level > 0:
 		s.indicator(c == '-')
 	case c == ':' && s.isKey() && s.key.root && s.key.awaited && s.i > s.end:
-		// The root is the key of a mapping then, and what follows it here is no colon. This one is an error of the parser.
+		// The root is then the key of a mapping, and no colon follows it. This is an error of the
+		// parser.
 		return s.fail(s.end, "did not find expected key")
 	case c == ':' && s.isKey():
 		s.indicator(false)
@@ -274,14 +282,15 @@ func (s *tail) collection(c byte) bool {
 // serverChunk is how many bytes the server reads and decodes at a time.
 const serverChunk = 512
 
-// isReadWith reports whether the server decodes the character at offset at of the text together with what is
-// before to.
+// isReadWith reports whether the server decodes the character at offset at of the text together
+// with the text before to.
 func (r *Reader) isReadWith(at, to int) bool {
 	source := r.source
 	at, to = at+r.lead, to+r.lead
 	for start := 0; ; {
 		end := min(start+serverChunk, len(source))
-		for back := 1; back < utf8.UTFMax && back <= end-start; back++ { // a character that is not whole is left for the next time
+		// An incomplete character is left for the next chunk.
+		for back := 1; back < utf8.UTFMax && back <= end-start; back++ {
 			if c := source[end-back]; utf8.RuneStart(c) {
 				if back < runeLength(c) {
 					end -= back
@@ -299,7 +308,7 @@ func (r *Reader) isReadWith(at, to int) bool {
 	}
 }
 
-// runeLength returns how long a character is that starts with c.
+// runeLength returns the length of a character that starts with c.
 func runeLength(c byte) int {
 	switch {
 	case c >= 0xF8: // starts none

@@ -42,16 +42,16 @@ func TestTailTokens(t *testing.T) {
 	const (
 		noStart = "found character that cannot start any token"
 		name    = "did not find expected alphabetic or numeric character"
-		behind  = "did not find expected whitespace or line break behind a tag"
+		after   = "did not find expected whitespace or line break after a tag"
 		escape  = "found unknown escape character"
 		octet   = "found an incorrect UTF-8 octet in a tag"
-		header  = "did not find expected comment or line break behind the header"
+		header  = "did not find expected comment or line break after the header"
 		unknown = "found unknown directive name"
 	)
 	for tail, want := range map[string]string{
 		" &a": "", " *a-_9": "", " &a:": "did not find expected key", "\n&a:": "", " &a]": "", " &": name, " *": name, " &é": name, " &a[": name, " *a\u0085": "", "\n&a#": name,
 		" !": "", " !a": "", " !!str x": "", " !a!b": "", " !<a>": "", " !<": "did not find expected tag URI", " !<>": "did not find expected tag URI", " !<a": "did not find the expected '>'", " !a!": "did not find expected tag URI", " !!": "did not find expected tag URI",
-		" !a{": behind, " !<a>x": behind, " !a\"": behind, " !%41": "", " !%C3%A9": "", " !%F0%80%80%80": "", " !%4": "did not find URI escaped octet", " !%x4": "did not find URI escaped octet", " !%C3x": "did not find URI escaped octet",
+		" !a{": after, " !<a>x": after, " !a\"": after, " !%41": "", " !%C3%A9": "", " !%F0%80%80%80": "", " !%4": "did not find URI escaped octet", " !%x4": "did not find URI escaped octet", " !%C3x": "did not find URI escaped octet",
 		" !%80": octet, " !%F8": octet, " !%C3%41": octet,
 		" 'x''y'": "", " 'x\n---'": "", " 'x\n---\n'": "found unexpected document indicator", " 'x\n... '": "found unexpected document indicator", " 'x\n...y\n\n z'": "", " 'x\\'": "", " 'x ": "found unexpected end of stream",
 		` "\0\a\b\t\n\v\f\r\e\ \"\'\\\N\_\L\P\x41\u00e9\U0010FFFF"`: "", " \"\\\t\\\n \\\r\n\\\u0085\\\u2028\"": "", " \"\\\n--- \"": "found unexpected document indicator", " \"é 'x'\n\"": "",
@@ -59,7 +59,7 @@ func TestTailTokens(t *testing.T) {
 		" |\n x": "", " >-2 # c\n  x\n\n  y\nz": "", " |+\r\n": "", " |2-\n": "", " |#c": "", " |\n\n   \n x": "", " |": "", " |x": header, " |--": header, " |12": header, " |0": "found an indentation indicator equal to 0", " >+0": "found an indentation indicator equal to 0",
 		" |\n \tx": "found a tab character where", " |\n\t": "found a tab character where", " |1\n \tx\n \ty": "", " |3\n \tx": "found a tab character where", "\n|\n---\n@": "", "\n>\u2029 x": "",
 		"\n%YAML 1.1": "", "\n%YAML 1.2 # c": "", "\n%YAML\t9.9\r\n@": "", "\n%YAML 1": "did not find expected version number", "\n%YAML 123.1": "did not find expected version number", "\n%YAML 1.123": "did not find expected", "\n%YAML 1.1 x": "did not find expected comment or line break", "\n%YAML 11.11": "",
-		"\n%TAG ! x": "", "\n%TAG\t!a!  x%41#": "did not find expected whitespace or line break behind the prefix", "\n%TAG !! x#c": "behind the prefix", "\n%TAG !! x #c": "", "\n%TAG !a x": "did not find expected '!'", "\n%TAG a x": "did not find expected '!'", "\n%TAG !!x": "did not find expected whitespace behind a tag handle", "\n%TAG ! ": "did not find expected tag URI", "\n%TAG ! %4": "did not find URI escaped octet",
+		"\n%TAG ! x": "", "\n%TAG\t!a!  x%41#": "did not find expected whitespace or line break after the prefix", "\n%TAG !! x#c": "after the prefix", "\n%TAG !! x #c": "", "\n%TAG !a x": "did not find expected '!'", "\n%TAG a x": "did not find expected '!'", "\n%TAG !!x": "did not find expected whitespace after a tag handle", "\n%TAG ! ": "did not find expected tag URI", "\n%TAG ! %4": "did not find URI escaped octet",
 		"\n%": unknown, "\n%X": unknown, "\n%YAML-": unknown, "\n%YAML: 1.1": unknown, "\n %YAML 1.1": noStart,
 		"\n---\n@": "", "\n...\n@": "", "\n--- @": "", "\n...@": "", "\n\t@": "a tab is no indentation",
 		" - x": "block sequence entries are not allowed", " ? x": "mapping keys are not allowed", "\n- @": "", "\n? @": "", "\n: @": "", " -x": "", " ?x": "", " :x": "",

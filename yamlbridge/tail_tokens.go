@@ -2,7 +2,7 @@ package yamlbridge
 
 import "unicode/utf8"
 
-// This file reads the tokens behind the root as the server's scanner does, for what is wrong with them.
+// This file reads the tokens after the root as the server's scanner does, to find their errors.
 
 // anchor reads an anchor or alias (yaml_parser_scan_anchor).
 func (s *tail) anchor() bool {
@@ -32,12 +32,13 @@ func (s *tail) tag() bool {
 	}
 	s.look(s.i, 1)
 	if !endsWord(s.r.text[s.i]) {
-		return s.fail(s.i, "did not find expected whitespace or line break behind a tag")
+		return s.fail(s.i, "did not find expected whitespace or line break after a tag")
 	}
 	return true
 }
 
-// handle reads the handle of a tag from its ! on, and reports whether there is no other ! that ends it (yaml_parser_scan_tag_handle).
+// handle reads the handle of a tag from its ! on, and reports whether no other ! ends it
+// (yaml_parser_scan_tag_handle).
 func (s *tail) handle() (isPrimary bool) {
 	s.i = scanName(s.r.text, s.i+1, false)
 	s.look(s.i, 1)
@@ -48,7 +49,8 @@ func (s *tail) handle() (isPrimary bool) {
 	return false
 }
 
-// uri reads the characters of a tag, of which some must be there if it isNeeded (yaml_parser_scan_tag_uri).
+// uri reads the characters of a tag. If isNeeded is set, there must be at least one
+// (yaml_parser_scan_tag_uri).
 func (s *tail) uri(isNeeded bool) bool {
 	start := s.i
 	for is(s.r.text[s.i], isTagByte) {
@@ -65,7 +67,8 @@ func (s *tail) uri(isNeeded bool) bool {
 	return true
 }
 
-// uriEscapes reads the escaped bytes of one character (yaml_parser_scan_uri_escapes), which is less than UTF-8.
+// uriEscapes reads the escaped bytes of one character (yaml_parser_scan_uri_escapes), which checks
+// less than UTF-8.
 func (s *tail) uriEscapes() bool {
 	for n, left := 0, 1; left > 0; n, left = n+1, left-1 {
 		s.look(s.i, 3)
@@ -85,7 +88,8 @@ func (s *tail) uriEscapes() bool {
 	return true
 }
 
-// directive reads one (yaml_parser_scan_directive). What it says does not matter, nor whether there was another.
+// directive reads a directive (yaml_parser_scan_directive). Its meaning does not matter, nor
+// whether it repeats another.
 func (s *tail) directive() bool {
 	start := s.i
 	s.i = scanName(s.r.text, start+1, false)
@@ -103,10 +107,10 @@ func (s *tail) directive() bool {
 		return false
 	}
 	s.key.possible, s.allowed = false, false
-	return s.restOfLine("did not find expected comment or line break behind a directive")
+	return s.restOfLine("did not find expected comment or line break after a directive")
 }
 
-// restOfLine reads what may follow a directive or the header of a block scalar on its line.
+// restOfLine reads the rest of a line after a directive or the header of a block scalar.
 func (s *tail) restOfLine(msg string) bool {
 	s.i = skipBlanks(s.r.text, s.i)
 	if s.r.text[s.i] == '#' {
@@ -121,7 +125,7 @@ func (s *tail) restOfLine(msg string) bool {
 	return true
 }
 
-// version reads what a %YAML directive has (yaml_parser_scan_version_directive_value).
+// version reads the version of a %YAML directive (yaml_parser_scan_version_directive_value).
 func (s *tail) version() bool {
 	text := s.r.text
 	word := skipBlanks(text, s.i)
@@ -136,7 +140,8 @@ func (s *tail) version() bool {
 	return true
 }
 
-// tagDirective reads what a %TAG directive has (yaml_parser_scan_tag_directive_value).
+// tagDirective reads the handle and the prefix of a %TAG directive
+// (yaml_parser_scan_tag_directive_value).
 func (s *tail) tagDirective() bool {
 	text := s.r.text
 	word := skipBlanks(text, s.i)
@@ -147,14 +152,14 @@ func (s *tail) tagDirective() bool {
 	}
 	s.look(s.i, 1)
 	if !is(text[s.i], isBlankByte) {
-		return s.fail(s.i, "did not find expected whitespace behind a tag handle")
+		return s.fail(s.i, "did not find expected whitespace after a tag handle")
 	}
 	s.i = skipBlanks(text, s.i)
 	if !s.uri(true) {
 		return false
 	}
 	if !endsWord(text[s.i]) {
-		return s.fail(s.i, "did not find expected whitespace or line break behind the prefix of a tag")
+		return s.fail(s.i, "did not find expected whitespace or line break after the prefix of a tag")
 	}
 	return true
 }
@@ -175,7 +180,7 @@ func (s *tail) block() bool {
 			indent = int(text[s.i] - '0')
 		}
 	}
-	if !s.restOfLine("did not find expected comment or line break behind the header of a block scalar") {
+	if !s.restOfLine("did not find expected comment or line break after the header of a block scalar") {
 		return false
 	}
 	for {
@@ -188,8 +193,8 @@ func (s *tail) block() bool {
 	}
 }
 
-// blockBreaks reads empty lines, and the indentation of the next (yaml_parser_scan_block_scalar_breaks): with
-// indent 0 that is found by the longest of them.
+// blockBreaks reads empty lines, and the indentation of the next line
+// (yaml_parser_scan_block_scalar_breaks). If indent is 0, the longest of them determines it.
 func (s *tail) blockBreaks(indent *int) (column int, ok bool) {
 	longest := 1
 	for {
@@ -211,7 +216,8 @@ func (s *tail) blockBreaks(indent *int) (column int, ok bool) {
 	return column, true
 }
 
-// plain reads a plain scalar (yaml_parser_scan_plain_scalar), which a marker, a comment or an indicator ends.
+// plain reads a plain scalar (yaml_parser_scan_plain_scalar). A marker, a comment or an indicator
+// ends it.
 func (s *tail) plain() {
 	text := s.r.text
 	for {
@@ -233,7 +239,8 @@ func (s *tail) plain() {
 	}
 }
 
-// blanks skips white space and line breaks, and reports whether there are such breaks, or there were.
+// blanks skips white space and line breaks. It reports whether there were line breaks, here or
+// before.
 func (s *tail) blanks(found bool) bool {
 	for {
 		s.i = skipBlanks(s.r.text, s.i)
@@ -268,7 +275,7 @@ func (s *tail) quoted(quote byte) bool {
 				s.look(s.i, 3)
 				s.i++
 				escaped = s.skipBreak()
-				continue // the line goes on with white space
+				continue // the line continues with white space
 			case c == '\\' && quote == '"':
 				if !s.escape() {
 					return false

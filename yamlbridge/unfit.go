@@ -2,19 +2,22 @@ package yamlbridge
 
 import "math"
 
-// This file is for what JSON cannot have, as the server meets it: infinity and NaN as values, null and integers beyond
-// int64 as keys. It looks for these in what is left when all names are read, so that a value which a later one of
-// the same name replaces may have them. The default refuses them where they stand.
+// This file handles parts that JSON cannot have and the server meets late: infinity and NaN as
+// values, null and integers beyond int64 as keys. The server looks for these after all names were
+// read, so that a value which a later one of the same name replaces may have them. The other
+// dialects refuse them where they are.
 //
-// They are written as what JSON is not, so that copies and merges keep it: .inf, -.inf or .nan for a value, and
-// a byte that UTF-8 does not have at the start of a name. When the document is whole it is looked through for what is
-// left; what is not becomes JSON that nobody looks at.
+// They are written in a form that is not JSON and that copies and merges keep: .inf, -.inf or .nan
+// for a value, and a byte that UTF-8 does not have at the start of a name. When the document is
+// complete, the values that are left are searched for them. In replaced values they become JSON
+// that nobody reads.
 
 // unfitName marks a key that has no name.
 const unfitName = "\xFC"
 
-// An unfitPair is where the first infinity or NaN is, and the first key that has no name, or noUnfit. The server looks
-// for such keys before it makes names of keys, and for the others after that.
+// An unfitPair has the place of the first infinity or NaN, and of the first key without a name, or
+// noUnfit. The server looks for such keys before it makes names of keys, and for the values after
+// that.
 type unfitPair struct{ value, key int }
 
 const noUnfit = math.MaxInt
@@ -25,12 +28,13 @@ func (p unfitPair) before(q unfitPair) unfitPair {
 
 // An unfitObject is an object or array that is open.
 type unfitObject struct {
-	values, keys map[string]int // of an object, by name and by what the key stands for: of the value that is left
-	name, id     []byte         // of the key whose value is read
-	rest         unfitPair      // of an array, and of the keys themselves
+	// Of an object, for the last values, by names and by the values of keys.
+	values, keys map[string]int
+	name, id     []byte    // of the key whose value is read
+	rest         unfitPair // of an array, and of the keys themselves
 }
 
-// note notes what the value of the current member, or an element, has.
+// note records the contents of the current member's value, or of an element.
 func (o *unfitObject) note(p unfitPair) {
 	if o.values == nil {
 		o.rest = o.rest.before(p)
@@ -39,7 +43,7 @@ func (o *unfitObject) note(p unfitPair) {
 	o.values[string(o.name)], o.keys[string(o.id)] = p.value, p.key
 }
 
-// left returns what is left in it.
+// left returns the contents that are not replaced.
 func (o *unfitObject) left() unfitPair {
 	p := o.rest
 	for _, at := range o.values {
@@ -51,10 +55,11 @@ func (o *unfitObject) left() unfitPair {
 	return p
 }
 
-// unfitFactor is how many bytes of maps one byte of JSON makes at most while it is looked through.
+// unfitFactor is the most bytes of maps for one byte of JSON while it is searched.
 const unfitFactor = 32
 
-// checkUnfit returns an error for the first thing that JSON cannot have in what is left, and makes JSON of the rest.
+// checkUnfit returns an error for the first part that is left and is not JSON, and turns the others
+// into JSON.
 func (r *Reader) checkUnfit() error {
 	json := r.out[r.base:]
 	r.chargeLoose(unfitFactor * len(json))
@@ -67,7 +72,7 @@ func (r *Reader) checkUnfit() error {
 			}
 		}
 		here := r.main.at(at)
-		r.out = r.out[:r.base+at] // which leads to the path
+		r.out = r.out[:r.base+at] // the path is read from it
 		return r.fail(here, msg)
 	}
 	for i := 0; i < len(json); i++ {
@@ -86,7 +91,7 @@ func (r *Reader) checkUnfit() error {
 	return nil
 }
 
-// findUnfit returns where the first of them is that is left, or noUnfit.
+// findUnfit returns the place of the first such part that is left, or noUnfit.
 func (r *Reader) findUnfit(json []byte) int {
 	tracer := newTracer(r)
 	none := unfitPair{noUnfit, noUnfit}
@@ -117,7 +122,7 @@ func (r *Reader) findUnfit(json []byte) int {
 				f.name = append(f.name[:0], json[i+1:end-1]...)
 				f.id = appendKeyID(f.id[:0], f.name, r.typedKey(i, &tracer), i)
 				if _, isZero := zeroName(string(f.name)); isZero {
-					f.name = append(f.name[:0], plusZero...) // 0.0 and -0.0 are one
+					f.name = append(f.name[:0], plusZero...) // 0.0 and -0.0 are one key
 				}
 				if json[i+1] == unfitName[0] {
 					f.rest.key = min(f.rest.key, i)
@@ -134,7 +139,7 @@ func (r *Reader) findUnfit(json []byte) int {
 	return min(stack[0].rest.value, stack[0].rest.key)
 }
 
-// appendUnfitName appends the name of a key that has none: null, or an integer beyond int64.
+// appendUnfitName appends the name of a key without one: null, or an integer beyond int64.
 func appendUnfitName(dst []byte, v *value) []byte {
 	start := len(dst)
 	dst, _ = v.appendJSON(dst)
@@ -142,7 +147,7 @@ func appendUnfitName(dst []byte, v *value) []byte {
 	return dst
 }
 
-// firstOfUnfit returns what stood where the mark of such a name is.
+// firstOfUnfit returns the byte that the mark of such a name replaces.
 func firstOfUnfit(name []byte) byte {
 	switch {
 	case name[1] == 'u':

@@ -7,12 +7,12 @@ import (
 	"sort"
 )
 
-// This file names the keys that are the floats 0.0 and -0.0. To the API server they
-// are one key, as the two are equal, which has the name of the last in its mapping:
-// "0" or "-0". The integer 0 is another key, whose name is "0".
+// This file names keys that are the floats 0.0 and -0.0. The API server takes them for one key,
+// because they are equal, and its name is that of the last one in its mapping: "0" or "-0". The
+// integer 0 is another key, whose name is "0".
 //
-// Such a key is written as a placeholder at first, which no other name is. What is
-// copied and merged keeps it, and when the document is whole it becomes the name.
+// Such a key is first written as a placeholder that is no other name. Copies and merges keep the
+// placeholder. When the document is complete, the name replaces it.
 
 // Placeholders are bytes that UTF-8 does not have.
 const (
@@ -33,7 +33,7 @@ func (r *Reader) zeroKey(v *value) string {
 	return plusZero
 }
 
-// zeroName returns the name that a name stands for if it is a placeholder.
+// zeroName returns the name that a placeholder is for, if name is one.
 func zeroName(name string) (string, bool) {
 	switch name {
 	case plusZero:
@@ -46,7 +46,8 @@ func zeroName(name string) (string, bool) {
 
 // nameZeros replaces the placeholders in the output by names.
 func (r *Reader) nameZeros() {
-	keys := bytes.Count(r.out[r.base:], []byte(plusZero)) + bytes.Count(r.out[r.base:], []byte(minusZero))
+	keys := bytes.Count(r.out[r.base:], []byte(plusZero)) +
+		bytes.Count(r.out[r.base:], []byte(minusZero))
 	r.chargeLoose(zeroBytes*keys + 64*MaxDepth)
 	r.roomOut(keys)
 	json := r.out[r.base:]
@@ -77,17 +78,17 @@ func (r *Reader) nameZeros() {
 	}
 }
 
-// zeroBytes is how much each takes while they are named.
+// zeroBytes is how much memory naming takes for each of them.
 const zeroBytes = 64
 
-// zeroNames writes 0 for all placeholders in JSON, and returns where a minus sign
-// belongs before it.
+// zeroNames writes 0 for all placeholders in JSON, and returns the places before which a minus sign
+// belongs.
 func zeroNames(json []byte) (longer []int) {
 	type zero struct{ at, mapping int }
 	var (
 		zeros []zero
-		minus []bool // for each mapping that has zeros, whether the last is -0.0
-		open  []int  // for each open collection its index in minus, or -1
+		minus []bool // for each mapping with zeros, whether the last is -0.0
+		open  []int  // for each open collection, its index in minus, or -1
 	)
 	for i := 0; i < len(json); i++ {
 		switch json[i] {
