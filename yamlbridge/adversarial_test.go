@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireTwice asserts that name stands in the JSON of src once for each of the
-// given lines, and that its positions lead there.
+// requireTwice asserts that name occurs in the JSON of src once for each of the given lines, and
+// that its positions are there.
 func requireTwice(t *testing.T, src, name string, lines ...int) {
 	t.Helper()
 	var m yamlbridge.Reader
@@ -56,8 +56,8 @@ func bomb(levels int) string {
 	return b.String()
 }
 
-// TestAdversarial has what a Reader makes of the hostile inputs with these numbers. What becomes
-// of it then, and all others, are in the test of that name in package decoder.
+// TestAdversarial has the results of a Reader for the adversarial inputs with these numbers. The
+// test of that name in package decoder has the decoder's results, and all other inputs.
 func TestAdversarial(t *testing.T) {
 	row := func(n int, f func(t *testing.T)) { t.Run(fmt.Sprint("row", n), f) }
 	row(68, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestAdversarial(t *testing.T) {
 		requireJSON(t, "a: 1\n... # comment\n# more\n...\n", `{"a":1}`)
 	})
 	row(77, func(t *testing.T) {
-		// By the ruling above the table: an explicit key wins wherever it stands.
+		// By the ruling above the table: an explicit key wins, wherever it is.
 		requireJSON(t, "{<<: {a: 1}, a: 9}", `{"a":9}`)
 		requireJSON(t, "{a: 9, <<: {a: 1}}", `{"a":9}`)
 	})

@@ -27,7 +27,7 @@ func TestAliases(t *testing.T) {
 		"{a: &a [1, {b: c}], b: *a, c: [*a]}":    `{"a":[1,{"b":"c"}],"b":[1,{"b":"c"}],"c":[[1,{"b":"c"}]]}`,
 		"{a: &a [1, &b 2], b: [*b, *a]}":         `{"a":[1,2],"b":[2,[1,2]]}`,
 		"&a [1]":                                 `[1]`,
-		// An anchor on a key: its name and its value differ.
+		// An anchor on a key: the name and the value of the key differ.
 		"{&k 1.50: x, v: *k, *k : z}":       `{"1.5":"x","v":1.5,"1.5":"z"}`,
 		"{&k yes: x, v: [*k, *k], *k : z}":  `{"true":"x","v":[true,true],"true":"z"}`,
 		"{&k 1e100: x, v: *k, w: *k}":       `{".inf":"x","v":1e+100,"w":1e+100}`,
@@ -54,10 +54,10 @@ func TestAliases(t *testing.T) {
 
 func TestMergeKeys(t *testing.T) {
 	for src, want := range map[string]string{
-		// An explicit key wins wherever it stands.
+		// An explicit key wins, wherever it is.
 		"{x: &x {a: 1, b: 2}, v: {a: 9, <<: *x}}": `{"x":{"a":1,"b":2},"v":{"a":9,"b":2}}`,
 		"{x: &x {a: 1, b: 2}, v: {<<: *x, a: 9}}": `{"x":{"a":1,"b":2},"v":{"a":9,"b":2}}`,
-		// Of a list the earlier wins, of several merge keys the later.
+		// In a list the earlier mapping wins, and of several merge keys the later.
 		"<<: [{a: 1, b: 1}, {a: 2, c: 2}]":           `{"a":1,"b":1,"c":2}`,
 		"[&x {a: 1}, {<<: [{a: 2}, *x]}]":            `[{"a":1},{"a":2}]`,
 		"[&x {a: 1}, {<<: [*x, {a: 2}]}]":            `[{"a":1},{"a":1}]`,
@@ -67,7 +67,7 @@ func TestMergeKeys(t *testing.T) {
 		"{<<: [{}, {}]}":                             `{}`,
 		// Names are compared as strings.
 		"{16: a, <<: {0x10: b, '16': c, y: d}}": `{"16":"a","true":"d"}`,
-		// What stands twice in itself stays so.
+		// Names that repeat in one mapping still do.
 		"{1: a, '1': b, <<: {c: d}}":                             `{"1":"a","1":"b","c":"d"}`,
 		"{<<: {a: 1, a: 2}}":                                     `{"a":1,"a":2}`,
 		"{a: 3, <<: {a: 1, a: 2}}":                               `{"a":3}`,
@@ -80,13 +80,13 @@ func TestMergeKeys(t *testing.T) {
 		"[&m {a: 1}, {<<: &l [*m, *m], b: *l}]":                 `[{"a":1},{"b":[{"a":1},{"a":1}],"a":1}]`,
 		"{<<: {a: &v 1, b: {<<: {c: *v}}}}":                     `{"a":1,"b":{"c":1}}`,
 		"&r {a: {<<: {b: 1}}, <<: {c: {<<: {d: 1}}}}":           `{"a":{"b":1},"c":{"d":1}}`,
-		// Mappings with merge keys within others that have some.
+		// Mappings with merge keys within others with merge keys.
 		"{e: &e {a: 1}, b: {<<: *e, b: {<<: *e, c: {a: 2, <<: *e}, a: [{<<: *e}]}, d: {a: 5}}}": `{"e":{"a":1},"b":{"b":{"c":{"a":2},"a":[{"a":1}]},"d":{"a":5},"a":1}}`,
 		"{<<: {b: {<<: {a: 1}}, x: 3}, aaaaaaa: 1, x: 2}":                                       `{"aaaaaaa":1,"x":2,"b":{"a":1}}`,
 		"{<<: &l [&m {a: 1}, *m ], b: *l }":                                                     `{"b":[{"a":1},{"a":1}],"a":1}`,
 		"{<<: {b: {<<: {a: 1}}}, c: {<<: {a: 2}, d: {<<: {b: 3}}}, a: 4}":                       `{"c":{"d":{"b":3},"a":2},"a":4,"b":{"a":1}}`,
 		"{x: &x {a: 1}, <<: [{b: 1}, *x, {}, *x, {c: 3}], b: 2}":                                `{"x":{"a":1},"b":2,"a":1,"c":3}`,
-		// What is a merge key.
+		// Keys that are merge keys.
 		"{!!merge <<: {a: 1}}":           `{"a":1}`,
 		"{!!merge '<<': {a: 1}}":         `{"a":1}`,
 		"{! <<: {a: 1}}":                 `{"a":1}`,
@@ -155,7 +155,7 @@ func TestAliasLimit(t *testing.T) {
 	// One byte more.
 	requireLimit(t, anchor+"- &b 1\n"+strings.Repeat("- *a\n", fits)+"- *b", errors.LimitAliasBytes, fits+3)
 
-	// Overridden members of merge keys cost what looking at them costs.
+	// Overridden members of merge keys cost as much as looking at them.
 	names := make([]string, 1000)
 	for i := range names {
 		names[i] = fmt.Sprintf("name-%0100d: 1", i)
@@ -165,17 +165,17 @@ func TestAliasLimit(t *testing.T) {
 	require.NoError(t, err)
 	requireLimit(t, "- &a "+mapping+"\n- {<<: ["+strings.Repeat("*a, ", 200)+"]}", errors.LimitAliasBytes, 2)
 
-	// What aliases are names of, and what is merged into a list that has an anchor.
+	// Aliases as names, and aliases merged into a list that has an anchor.
 	text := strings.Repeat("x", 60_000)
 	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), errors.LimitAliasBytes, 179)
 	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", errors.LimitAliasBytes, 177)
 	requireLimit(t, "- &a {b: "+text+"}\n- ["+strings.Repeat("<<: *a,\n ", 200)+"]", errors.LimitAliasBytes, 176)
-	// Each merge key looks at all copies in it.
+	// Each merge key looks at all copies within it.
 	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), errors.LimitAliasBytes, 2)
 	_, err = convert("a: &a 1\nc: {<<: {d: [" + strings.Repeat("*a,", 2000) + "]}}\nb: " +
 		strings.Repeat("{<<: ", 1500) + "{a: [" + strings.Repeat("*a,", 4000) + "]}" + strings.Repeat(", a: 1}", 1500))
 	require.NoError(t, err)
-	// As on the server they are copied at once.
+	// They are copied at once, as on the server.
 	server := yamlbridge.Reader{Dialect: yamlbridge.Server}
 	_, err = server.AppendJSON(nil, []byte("- &a {b: "+text+"}"+strings.Repeat("\n- {<<: *a}", 200)))
 	require.ErrorContains(t, err, "alias bytes")
@@ -202,7 +202,7 @@ func TestAliasLimit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Escapes, and what aliases bring in, make the JSON longer than the text.
+// Escapes and aliases make the JSON longer than the text.
 func TestJSONLimit(t *testing.T) {
 	const most = 10_000
 	defer yamlbridge.SetMaxJSONBytes(most)()
@@ -216,7 +216,7 @@ func TestJSONLimit(t *testing.T) {
 		strings.Repeat("- a\n", most):                                              2_502,
 		"[" + strings.Repeat("a,\n", most) + "]":                                   2_501,
 		"- &a " + strings.Repeat("x", most/4) + "\n" + strings.Repeat("- *a\n", 5): 5,
-		// Before the names in a mapping are looked at, after each source, and aside.
+		// Before the names in a mapping are looked up, after each source, and in the side buffer.
 		"x: &x {a: 1}\nm:\n <<:\n - *x\n k: \"" + nuls + "\"":                                                                 4,
 		"x: &x {a: \"" + nuls[:most/6] + "\"}\nm:\n <<:\n - *x\n -\n  {a: \"" + nuls[:most/10] + "\",\n  c: 1}\n -\n  {b: 1}": 4,
 		"<<: {a: \"" + nuls[:most/6] + "\"}\n<<: {a: \"" + nuls[:most/6] + "\"}\na: 1\nd: 2":                                  4,
@@ -246,7 +246,7 @@ func TestNumberLimit(t *testing.T) {
 	requireJSON(t, "["+hash+"]", `["`+hash+`"]`)
 }
 
-// TestKeyLimit holds that all keys have one limit, but for those in braces in Core.
+// TestKeyLimit holds that all keys have one limit, except those in braces in Core.
 func TestKeyLimit(t *testing.T) {
 	for _, char := range []string{"é", "x"} {
 		checkKeyLimit(t, char)
@@ -295,7 +295,7 @@ func checkKeyLimit(t *testing.T, char string) {
 	requireJSON(t, "["+tooLong+", {"+tooLong+"}]", `["`+tooLong+`",{"`+tooLong+`":null}]`)
 }
 
-// TestManyAnchors holds that anchors are found before they are looked up by a table, and after.
+// TestManyAnchors holds that anchors are found with and without the table.
 func TestManyAnchors(t *testing.T) {
 	for n := 1; n < 40; n++ {
 		var src, want strings.Builder
@@ -312,8 +312,8 @@ func TestManyAnchors(t *testing.T) {
 	}
 }
 
-// TestMergedNames compares which members merge keys bring into a mapping with what their rules say: for few and many, in the
-// mapping itself and in what is merged, with names that are spelled in several ways.
+// TestMergedNames compares the members that merge keys add to a mapping with the rules: for few and
+// many members, in the mapping itself and in the sources, with names in several spellings.
 func TestMergedNames(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	names := []string{"0", "-0", "a", "tab\t", "\b", "back\\", "quo\"te", "é", "\x01", strings.Repeat("long ", 30)}
@@ -343,7 +343,7 @@ func TestMergedNames(t *testing.T) {
 		kinds := 1 + r.IntN(len(names))
 		own := some(1<<r.IntN(8), kinds)
 		var before, in strings.Builder
-		var sources [][]member // those that win first
+		var sources [][]member // the ones that win first
 		for key := range 1 + r.IntN(3) {
 			var list []string
 			var listed [][]member

@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// families are documents that grow with n: what has cost somebody more than it
+// families are documents that grow with n, of kinds that have cost some parser more than they
 // should. Each has about 10 n bytes.
 var families = map[string]func(n int) string{
 	"keys":          func(n int) string { return numbered(n, "key-%06d: 1\n") },
@@ -87,8 +87,8 @@ func numbered(n int, format string) string {
 	return b.String()
 }
 
-// BenchmarkScaling shows the time for a byte, of a document and of one four times as
-// long. Where the second figure is much higher, something is not linear.
+// BenchmarkScaling measures the time for a byte, in a document and in one four times as long. If
+// the second figure is much higher, something is not linear.
 func BenchmarkScaling(b *testing.B) {
 	for name, family := range families {
 		for _, n := range []int{10_000, 40_000} {
@@ -109,7 +109,7 @@ func BenchmarkScaling(b *testing.B) {
 	}
 }
 
-// TestFamilies holds that what the benchmark reads is read, by all readers.
+// TestFamilies holds that all readers read the documents of the benchmark.
 func TestFamilies(t *testing.T) {
 	for name, family := range families {
 		src := []byte(family(400))
@@ -121,17 +121,18 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// TestLinearSteps asserts, where steps are counted, that those for a byte, read and written, do not grow with the
-// length of a document. What they take is measured in bench, for families of internal/hostile.
+// TestLinearSteps asserts, with the build tag steps, that the number of steps for a byte, read or
+// written, does not grow with the length of a document. bench measures the time of families of
+// internal/hostile.
 func TestLinearSteps(t *testing.T) {
 	if !steps.On {
 		t.Skip("built without the tag steps")
 	}
 	families := maps.Clone(families)
-	// What these copy within merge keys is not linear, but bounded by MaxAliasBytes.
+	// Their copies within merge keys are not linear, but bounded by MaxAliasBytes.
 	delete(families, "nested merge keys")
 	delete(families, "merge keys with anchors")
-	// Some readers refuse these, and the benchmark would be above limits.
+	// Some readers refuse these, and in the benchmark they would exceed limits.
 	families["chained aliases"] = func(n int) string {
 		var b strings.Builder
 		b.WriteString("- &a0 {1: 1}\n")
@@ -174,7 +175,7 @@ func stepsPerByte(t *testing.T, r *yamlbridge.Reader, src []byte) float64 {
 	return float64(steps.Take()) / float64(len(src)+len(out))
 }
 
-// TestNoAllocations holds that a reader which has grown allocates nothing.
+// TestNoAllocations holds that a reader allocates nothing after it has grown.
 func TestNoAllocations(t *testing.T) {
 	const src = `%YAML 1.2
 ---

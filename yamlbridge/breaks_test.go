@@ -14,32 +14,32 @@ import (
 // oldBreaks are the line breaks that only YAML 1.1 has.
 var oldBreaks = []string{"\u0085", "\u2028", "\u2029"}
 
-// everyReader returns readers that refuse these outside quotes.
+// everyReader returns readers that refuse these line breaks outside quotes.
 func everyReader() []*yamlbridge.Reader {
 	return []*yamlbridge.Reader{{}, {Dialect: yamlbridge.Core}}
 }
 
-// TestOldBreaks: wherever readers of YAML 1.1 and 1.2 see lines that differ, the document is refused, with
-// its place. Each | is a place for one.
+// TestOldBreaks: wherever readers of YAML 1.1 and 1.2 see different lines, the document is refused,
+// with the place. Each ^ is replaced by such a line break.
 func TestOldBreaks(t *testing.T) {
 	for _, src := range []string{
 		"spec: # ^( {a: \"\nEVIL: 1\n#\"}",              // a comment
 		"# c^EVIL: 1\na: 1",                             // before the first node
 		"a: 1 # c^",                                     // at the end
-		"a: 1^",                                         // of a plain scalar
+		"a: 1^",                                         // at the end of a plain scalar
 		"a: 1\n^",                                       // on an empty line
 		"^a: 1",                                         // at the start
 		"a: x^EVIL: 1",                                  // in a plain scalar
-		"a: x\n y^ z",                                   // in a later line of one
+		"a: x\n y^ z",                                   // in a later line of a plain scalar
 		"a^b: 1",                                        // in a key
-		"? a^b\n: 1",                                    // in an explicit one
+		"? a^b\n: 1",                                    // in an explicit key
 		"{a: x^y}", "{a^: 1}", "[^1]", "[a,^b]", "[a^]", // between brackets
 		"a: |\n x^ y\n", "a: >\n x^EVIL: 1\n", "a: |^ x\n", "a: |\n x\n^", "a: |-2 # c^\n  x\n", // block scalars
 		"a:^b: 1", "-^a", "?^ a", "a: 1\n?^", "? ^", "a: &x^ 1", "&x^a: 1", "a: !!str^ 1", "a: &x 1\nb: *x^", // between tokens
 		"a: !x^y 1",                                  // in a tag
 		"%YAML 1.1^---\na: 1", "%YAML 1.1\n---^a: 1", // around markers
-		"a: 1\n...^", "a: 1\n... # ^", "a: 1\n---\n# ^", // behind the document
-		"a: 'x'^", "a: \"x\" # ^", "a: 'x' ^ # 'y'", // behind quotes
+		"a: 1\n...^", "a: 1\n... # ^", "a: 1\n---\n# ^", // after the document
+		"a: 'x'^", "a: \"x\" # ^", "a: 'x' ^ # 'y'", // after quotes
 	} {
 		for _, br := range oldBreaks {
 			at := strings.IndexByte(src, '^')
@@ -62,8 +62,8 @@ func TestOldBreaks(t *testing.T) {
 	}
 }
 
-// TestOldBreaksInQuotes: there all readers see where the scalar ends. Its content is that of the dialect, but names
-// are one name, and no escape is read in two ways.
+// TestOldBreaksInQuotes: all readers agree on the end of a scalar in quotes. Its content is that of
+// the dialect, but names are one name, and no escape is read in two ways.
 func TestOldBreaksInQuotes(t *testing.T) {
 	const inName, escape = "in a name", "found unknown escape character"
 	for _, c := range []struct{ src, kubernetes, core string }{
@@ -96,7 +96,7 @@ func TestOldBreaksInQuotes(t *testing.T) {
 	}
 }
 
-// TestOldBreaksOfServer: the server's reading stays what it is.
+// TestOldBreaksOfServer: the server's dialect reads them as the server does.
 func TestOldBreaksOfServer(t *testing.T) {
 	for src, want := range map[string]string{
 		"a: x\u0085b: c": `{"a":"x","b":"c"}`,
@@ -116,7 +116,7 @@ func TestOldBreaksOfServer(t *testing.T) {
 	}
 }
 
-// TestOldBreaksFirst: what is wrong before one of them is said first.
+// TestOldBreaksFirst: faults before a line break are reported first.
 func TestOldBreaksFirst(t *testing.T) {
 	for _, r := range everyReader() {
 		_, err := r.AppendJSON(nil, []byte("a: 'x\u2028'\nb: ]\nc: \u2028"))

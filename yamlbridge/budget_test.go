@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A purse has room for so many bytes.
+// A purse is a budget with room for so many bytes.
 type purse struct{ room, taken, most int }
 
 func (p *purse) Take(n int) bool {
@@ -23,7 +23,7 @@ func (p *purse) Take(n int) bool {
 	return true
 }
 
-// A reader holds what it has taken; without room it holds nothing, and can be used again.
+// A reader holds what it has taken. Without room it holds nothing, and remains usable.
 func TestBudget(t *testing.T) {
 	text := []byte("- &a {" + strings.Repeat("k: 1, ", 1000) + "}\n" + strings.Repeat("- *a\n- <<: *a\n", 50) + "- {0.: 1, ? !!binary eHg= : 2}\n")
 	want, err := (&Reader{Dialect: Server}).AppendJSON(nil, text)
@@ -42,7 +42,7 @@ func TestBudget(t *testing.T) {
 		refused++
 		require.Equal(t, errors.ErrBudget, err)
 		assert.Equal(t, "dst", string(out))
-		assert.LessOrEqual(t, p.taken, 8, "it was not given back") // what dst has of its own
+		assert.LessOrEqual(t, p.taken, 8, "it was not given back") // the capacity of dst itself
 		assert.Zero(t, r.Cap())
 		r.Budget = nil
 		out, err = r.AppendJSON(nil, text)
@@ -65,7 +65,7 @@ func TestAliasFactor(t *testing.T) {
 	}
 }
 
-// TestUnknownDialect holds that what nobody has defined is refused, and is not read as something else.
+// TestUnknownDialect holds that undefined dialects are refused, and not read as another one.
 func TestUnknownDialect(t *testing.T) {
 	assert.PanicsWithValue(t, "yamlbridge: there is no Dialect(9)", func() { _, _ = (&Reader{Dialect: 9}).AppendJSON(nil, []byte("a: 1")) })
 }

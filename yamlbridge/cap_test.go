@@ -7,13 +7,13 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// hold gives a slice room, and returns how many bytes that takes.
+// hold gives a slice capacity, and returns how many bytes that takes.
 func hold[T any](s *[]T) int {
 	*s = make([]T, 0, 1<<10)
 	return cap(*s) * int(unsafe.Sizeof(*new(T)))
 }
 
-// TestCapCounts holds that all that a reader keeps counts.
+// TestCapCounts holds that Cap counts everything that a reader keeps.
 func TestCapCounts(t *testing.T) {
 	for name, grow := range map[string]func(r *Reader) int{
 		"lines": func(r *Reader) int {

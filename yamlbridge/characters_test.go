@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// TestPlainRunes asserts that what is taken for plain, of all texts of three bytes and of four, is UTF-8, and nothing
-// that checkRune would refuse or change, and that a common script is taken whole.
+// TestPlainRunes asserts that plainRunes, of all texts of three bytes and of four, accepts only
+// UTF-8, and nothing that checkRune would refuse or change, and that it accepts a common script as
+// a whole.
 func TestPlainRunes(t *testing.T) {
 	var readers []*Reader
 	for _, d := range []Dialect{Kubernetes, Core} {

@@ -55,7 +55,7 @@ func TestCoreScalars(t *testing.T) {
 	}
 }
 
-// Where the grammars differ.
+// Differences between the grammars.
 func TestCoreGrammar(t *testing.T) {
 	for _, c := range []struct{ src, kubernetes, core string }{
 		{"{a:}", "", `{"a":null}`},

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// text is a document with its place, in one string.
+// text returns a document with its place, as one string.
 func text(d yamlbridge.Document) string { return fmt.Sprintf("%+v %q", d.Origin, d.Bytes) }
 
 func wholeStream(src []byte) (docs []string) {
@@ -29,8 +29,8 @@ func wholeStream(src []byte) (docs []string) {
 	return docs
 }
 
-// readStream returns what a reader has until its first error, which comes again
-// when it is asked again.
+// readStream returns the documents of a reader up to its first error. The error is returned again
+// when the reader is asked again.
 func readStream(t *testing.T, r io.Reader, limit int) (docs []string, err error) {
 	t.Helper()
 	d := yamlbridge.NewDocumentReader(r)
@@ -48,7 +48,7 @@ func readStream(t *testing.T, r io.Reader, limit int) (docs []string, err error)
 	}
 }
 
-// cutReader returns what it has in reads that end at the given offsets.
+// cutReader returns src in reads that end at the given offsets.
 func cutReader(src []byte, cuts ...int) io.Reader {
 	var parts []io.Reader
 	for from := 0; from < len(src); {
@@ -68,7 +68,7 @@ var streams = []string{
 	"a\n...\n\uFEFFb\n\uFEFF---\nc", "...\n...\na", "a\n... junk\nb", "%YAML 1.2\n", "a\n...\n%YAML 1.2\n...\nb", "ä: 'é\r\n\r\n---\r\rß'\n...\r", "\r", "---\r", "-", "a\n..",
 }
 
-// TestDocumentReaderReset asserts that nothing is left of a stream, wherever it was left, but the buffer.
+// TestDocumentReaderReset asserts that nothing of a stream is left except the buffer.
 func TestDocumentReaderReset(t *testing.T) {
 	d := yamlbridge.NewDocumentReader(iotest.ErrReader(io.ErrUnexpectedEOF))
 	_, err := d.Next()
@@ -139,8 +139,8 @@ func TestDocumentReader(t *testing.T) {
 	}
 }
 
-// TestDocumentReaderBuffers reads more than fits into a buffer, with documents
-// that are longer than it, too.
+// TestDocumentReaderBuffers reads more than fits into a buffer, with documents that are longer than
+// the buffer as well.
 func TestDocumentReaderBuffers(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var src []byte
@@ -163,8 +163,8 @@ func TestDocumentReaderBuffers(t *testing.T) {
 	}
 }
 
-// TestDocumentReaderErrors: what was whole before an error is returned, and what
-// was not is not.
+// TestDocumentReaderErrors: documents that were complete before an error are returned, and others
+// are not.
 func TestDocumentReaderErrors(t *testing.T) {
 	broken := stderrors.New("broken")
 	for _, stream := range streams {
@@ -226,7 +226,7 @@ func TestDocumentReaderLimit(t *testing.T) {
 	for _, test := range []struct {
 		src  string
 		docs int
-		at   string // of the character that is too much
+		at   string // of the first character beyond the limit
 	}{
 		{"a: 45678", 1, ""}, {"a: 456789", 0, "1:9"},
 		{"a: 4567\n", 1, ""}, {"a: 45678\n", 0, "1:9"},
@@ -274,8 +274,8 @@ func (r *repeater) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestDocumentReaderCosts: memory is that of one document, and a long line that
-// comes byte by byte is looked at once.
+// TestDocumentReaderCosts: memory is that of one document, and a long line that arrives byte by
+// byte is scanned once.
 func TestDocumentReaderCosts(t *testing.T) {
 	const size = 64 << 20
 	var before, after runtime.MemStats
@@ -299,8 +299,8 @@ func TestDocumentReaderCosts(t *testing.T) {
 	assert.Len(t, one, 1)
 }
 
-// FuzzDocumentReader holds that neither the sizes of reads nor a limit that is
-// kept make a difference, and that one which is passed is no more than that.
+// FuzzDocumentReader holds that neither the sizes of reads nor a limit that is not exceeded make a
+// difference, and that a limit which is exceeded only ends the stream.
 func FuzzDocumentReader(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, s := range streams {
@@ -331,8 +331,8 @@ func FuzzDocumentReader(f *testing.F) {
 	})
 }
 
-// TestDocumentReaderLimitInvalid holds that the error for what is too long is in its line, also where that starts within a
-// character.
+// TestDocumentReaderLimitInvalid holds that the error for a document that is too long is in the
+// right line, also if the limit is within a character.
 func TestDocumentReaderLimitInvalid(t *testing.T) {
 	_, err := readStream(t, strings.NewReader("a\n\x80bcdef"), 2)
 	var limit *errors.LimitError

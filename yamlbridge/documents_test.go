@@ -37,7 +37,7 @@ func TestDocuments(t *testing.T) {
 		{"a: |\n x\n---\nb", []string{"1@0:a: |\n x\n", "3@8:---\nb"}},
 		{"--- |\n# text\n--- a", []string{"1@0:--- |\n# text\n", "3@13:--- a"}},
 		{"a\n%b\n", []string{"1@0:a\n%b\n"}},
-		// What is malformed is left to the parser.
+		// Malformed markers are left to the parser.
 		{"a\n... junk\nb", []string{"1@0:a\n... junk\n", "3@11:b"}},
 		{"%YAML 1.2\n", []string{"1@0:%YAML 1.2\n"}},
 		{"a\n...\n%YAML 1.2\n...\nb", []string{"1@0:a\n...\n", "3@6:%YAML 1.2\n...\n", "5@20:b"}},
@@ -83,9 +83,9 @@ func TestDocumentsWithOrigin(t *testing.T) {
 	assert.Equal(t, []string{`{"a":1} 2:1 'a'`, `{"b":["x","z"]} 5:1 'b'`, `{"c":3} 7:1 'c'`}, got)
 }
 
-// FuzzDocuments holds that the reader of one document and what cuts streams agree
-// where documents start: no document of a stream is two to the reader, and a
-// stream that is one to the reader is not cut.
+// FuzzDocuments holds that the reader of one document and the functions that cut streams agree on
+// the starts of documents: no document of a stream is two to the reader, and a stream that is one
+// document to the reader is not cut.
 func FuzzDocuments(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, s := range streams {

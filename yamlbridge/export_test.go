@@ -1,14 +1,14 @@
 package yamlbridge
 
-// SetMaxJSONBytes sets how long the JSON of a document may be, and returns what
-// sets it back.
+// SetMaxJSONBytes sets how long the JSON of a document may be, and returns a function that restores
+// the old value.
 func SetMaxJSONBytes(n int) (restore func()) {
 	was := maxJSONBytes
 	maxJSONBytes = n
 	return func() { maxJSONBytes = was }
 }
 
-// SetMaxSourceBytes is the same for the document.
+// SetMaxSourceBytes does the same for the document.
 func SetMaxSourceBytes(n int) (restore func()) {
 	was := maxSourceBytes
 	maxSourceBytes = n

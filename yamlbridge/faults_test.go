@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Places where nodes stand, each of which is a $.
+// Places of nodes, each of which is a $.
 var (
 	valuePlaces = strings.Split("$|--- $|\n# c\n\n $|- $|- x\n-   $|-\n  $|- - $|- - x\n  - $|- a: $|a: $|a: x\nb: $|a:\n  $|a:\n\n  # c\n  $|"+
 		"a:\n  b: $\nc: d|a: $\nb: c|- $\n- x|a:\n- $|a:\n- x\n-\n  $|a:\n  b: x\n  c: $|? a\n: $|? a\n:\n  $|'a': $|&a a: $|- ? a\n  : $|"+
@@ -22,8 +22,8 @@ var (
 		"? $\n: v|?\n  $\n: v|x: 1\n? $\n|- ? $\n  : v|- x: 1\n  ? $", "|")
 )
 
-// TestFaultsInAllPlaces holds that what is wrong with a node is found wherever that
-// stands, and that the error leads there.
+// TestFaultsInAllPlaces holds that the fault of a node is found wherever the node is, and that the
+// error has its place.
 func TestFaultsInAllPlaces(t *testing.T) {
 	keyPlaces := slices.Concat(flowKeyPlaces, pairPlaces, blockKeyPlaces)
 	allPlaces := slices.Concat(valuePlaces, keyPlaces)
@@ -32,7 +32,7 @@ func TestFaultsInAllPlaces(t *testing.T) {
 		places []string
 		at     int // where the fault is in the node
 		text   string
-		but    string // for which readers it is none
+		but    string // the readers for which it is no fault
 	}{
 		{"*u ", allPlaces, 0, `unknown anchor "u"`, ""},
 		{"* ", allPlaces, 0, "did not find expected alphabetic or numeric character of an alias", ""},
@@ -79,7 +79,7 @@ func TestFaultsInAllPlaces(t *testing.T) {
 	}
 }
 
-// TestDepthLimitInAllPlaces holds that whatever opens a collection counts.
+// TestDepthLimitInAllPlaces holds that everything that opens a collection counts.
 func TestDepthLimitInAllPlaces(t *testing.T) {
 	dashes, brackets := strings.Repeat("- ", yamlbridge.MaxDepth-1), strings.Repeat("[", yamlbridge.MaxDepth-1)
 	for _, c := range []struct{ before, fits, tooDeep, after string }{

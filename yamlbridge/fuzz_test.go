@@ -13,9 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// FuzzAppendJSON holds that what comes out is one valid JSON value, that errors
-// are of the two types and leave the buffer alone, and that all positions lie in
-// the document.
+// FuzzAppendJSON holds that the output is one valid JSON value, that errors are of the two types
+// and leave the buffer alone, and that all positions are in the document.
 func FuzzAppendJSON(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, s := range []string{
@@ -40,7 +39,7 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
-// readers are one of each kind.
+// readers returns one reader of each kind.
 func readers() map[string]*yamlbridge.Reader {
 	return map[string]*yamlbridge.Reader{
 		"default": {}, "as the server": {Dialect: yamlbridge.Server}, "Core": {Dialect: yamlbridge.Core},
@@ -55,7 +54,7 @@ func checkLaws(t *testing.T, src []byte) {
 		if !bytes.Equal(kept, src) {
 			t.Fatalf("%s: the source was written to", name)
 		}
-		// UTF-16 is read as another text, which positions are in.
+		// UTF-16 is converted first, and positions are in the result.
 		sameText := r.Dialect != yamlbridge.Server || !bytes.HasPrefix(src, []byte("\xff\xfe")) && !bytes.HasPrefix(src, []byte("\xfe\xff"))
 		if err != nil {
 			if string(out) != prefix {
@@ -69,7 +68,7 @@ func checkLaws(t *testing.T, src []byte) {
 		if (*jsontext.Value)(&compact).Compact(jsontext.AllowDuplicateNames(true)) != nil || !bytes.Equal(compact, json) {
 			t.Fatalf("%s: not compact JSON: %s", name, json)
 		}
-		// All of them would be quadratic.
+		// All of them would take quadratic time.
 		for off := 0; off <= len(json) && sameText; off += 1 + len(json)/512 {
 			checkPosition(t, src, r.Position(off))
 			checkPosition(t, src, r.Definition(off))
@@ -85,8 +84,8 @@ func checkLaws(t *testing.T, src []byte) {
 	}
 }
 
-// checkAgain holds that JSON is YAML: what was made of a document stays as it is. In
-// the Kubernetes dialect that goes for strings without line breaks of YAML 1.1.
+// checkAgain holds that JSON is YAML: the output of a document is read unchanged. In the Kubernetes
+// dialect this holds for strings without line breaks of YAML 1.1.
 func checkAgain(t *testing.T, name string, r *yamlbridge.Reader, json []byte) {
 	if bytes.ContainsAny(json, "\u0085\u2028\u2029\uFEFF\x7f") {
 		return

@@ -20,7 +20,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		header  = "did not find expected comment or line break after the indicators of a block scalar"
 	)
 	checkGrammar(t, []grammarCase{
-		// Plain ones that span lines.
+		// Plain scalars that span lines.
 		{"a\nb\n c\n", `"a b c"`, ""},
 		{"1\n---\n", `1`, ""},
 		{" 1\n ---\n", `"1 ---"`, ""},
@@ -58,7 +58,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"a #b: c", `"a"`, ""},
 		{"a# b:#c: d", `{"a# b:#c":"d"}`, ""},
 		{"a:: b", `{"a:":"b"}`, ""},
-		// In single quotes.
+		// Scalars in single quotes.
 		{"'a''b\"\\c\t'", `"a'b\"\\c\t"`, ""},
 		{"''''", `"'"`, ""},
 		{"'a\n  b\n\n  c '", `"a b\nc "`, ""},
@@ -76,7 +76,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"- - 'b\n   c'", `[["b c"]]`, ""},
 		{"- - 'b\n  c'", `[["b c"]]`, "! 2:3 a line of a quoted scalar is not indented"},
 		{"'a\u2028 b\u0085\u2029c'", `"a` + "\u2028b\u2029" + `c"`, `"a` + "\u2028 b\u0085\u2029" + `c"`},
-		// In double quotes.
+		// Scalars in double quotes.
 		{`"\0\a\b\t\n\v\f\r\e\ \"\\\N\_\L\P"`, `"\u0000\u0007\b\t\n` + `\u000b\f\r\u001b \"\\` + "\u0085\u00a0\u2028\u2029" + `"`, ""},
 		{`"\` + "\t" + `\/a"`, `"\t/a"`, ""},
 		{`"\x41\u00e9\u4e2D\U0001F600\x7f\x1f"`, `"Aé中😀` + "\x7f" + `\u001f"`, ""},

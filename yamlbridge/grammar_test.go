@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A grammarCase is a document and what it is in both dialects: its JSON, or
-// "! line:column message" where it is refused there. An empty core is the same as
-// kubernetes. Behind "~ " stands what only the server reads: to the default it is a character that readers of YAML 1.1 and
-// 1.2 do not agree on.
+// A grammarCase is a document with its result in both dialects: its JSON, or "! line:column
+// message" if it is refused. An empty core is the same as kubernetes. After "~ " is a result of the
+// server's dialect only: to the default, readers of YAML 1.1 and 1.2 do not agree on a character of
+// the document.
 type grammarCase struct{ src, kubernetes, core string }
 
 func checkGrammar(t *testing.T, cases []grammarCase) {
@@ -46,7 +46,7 @@ func checkGrammar(t *testing.T, cases []grammarCase) {
 	}
 }
 
-// What is around the document.
+// What surrounds the document.
 func TestGrammarOfDocuments(t *testing.T) {
 	const (
 		noTab   = "found character that cannot start any token: a tab is no indentation"

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCharacters holds that exactly what YAML lets stand in a text does (YAML 1.2
-// section 5.1), at each place in the words that are looked at together.
+// TestCharacters holds that exactly the characters that YAML allows (YAML 1.2 section 5.1) are
+// accepted, at each place in the words that are checked together.
 func TestCharacters(t *testing.T) {
 	for c := range 256 {
 		want := ""
@@ -36,8 +36,8 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// TestCharactersBetweenParts holds that a character is read as a whole where it is in two of the parts of
-// 32 KiB that are copied together: with as many characters before it, the result is that of a small document.
+// TestCharactersBetweenParts holds that a character is read as a whole if it is in two of the parts
+// of 32 KiB that are copied together: the result is that of a small document.
 func TestCharactersBetweenParts(t *testing.T) {
 	for _, c := range []string{"\r", "\r\n", "\r\r", "\n", "\u0085", "\u00e9", "\u2028", "\u2029", "\u20ac", "\U0001f600", "\ufffd", "\ufffe", "\ufeff",
 		"\x00", "\x7f", "\xff", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xed\xa0\x80", "\xf4\x90\x80\x80"} {
@@ -65,7 +65,8 @@ func TestCharactersBetweenParts(t *testing.T) {
 	}
 }
 
-// TestEscapesAtEachPlace holds that what JSON escapes is found at each place in the words that are looked at together.
+// TestEscapesAtEachPlace holds that bytes which JSON escapes are found at each place in the words
+// that are checked together.
 func TestEscapesAtEachPlace(t *testing.T) {
 	for _, c := range []string{`"`, `\`, "\t", `'`, "!", "[", "]", "#", "\u00a0", "\ud7ff"} {
 		for at := range 20 {

@@ -11,8 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestCap holds that a reader knows how much memory it keeps, so that its owner can
-// let go of it.
+// TestCap holds that a reader knows how much memory it keeps, so that its owner can drop it.
 func TestCap(t *testing.T) {
 	const n = 100_000
 	for name, src := range map[string]string{
@@ -51,8 +50,8 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// TestNoAllocationsForProperties holds that tags, anchors and aliases cost none
-// either. What does is in the documentation of the package.
+// TestNoAllocationsForProperties holds that tags, anchors and aliases allocate nothing either. The
+// documentation of the package says what does.
 func TestNoAllocationsForProperties(t *testing.T) {
 	for _, src := range []string{
 		`a: &x "q"`, `a: &x 'q''r'`, "a: !!str x", "a: !!int '5'", `{!!str "k\n": &x !!str x, b: *x}`, "!<tag:yaml.org,2002:str> a", "! a: !!float 5",

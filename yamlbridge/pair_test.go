@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// What merge keys copy is limited in mappings of one member without braces, too.
+// The copies of merge keys are limited in mappings of one member without braces as well.
 func TestMergesInPairs(t *testing.T) {
 	const each = 3000
 	doc := func(n int) []byte {

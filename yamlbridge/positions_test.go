@@ -18,8 +18,8 @@ func TestPositions(t *testing.T) {
 	assert.Equal(t, errors.Position{Offset: 7, Line: 2, Column: 1, ByteColumn: 1}, server.Position(len("{")), "PS in a comment")
 	for _, test := range []struct {
 		name, src string
-		json      string          // what is looked up, in the output
-		want      errors.Position // where it stands
+		json      string          // the text that is looked up, in the output
+		want      errors.Position // its place
 	}{
 		{"root", "a: 1", `{`, errors.Position{Offset: 0, Line: 1, Column: 1, ByteColumn: 1}},
 		{"LF", "a: 1\nb: 2\n", `"b"`, errors.Position{Offset: 5, Line: 2, Column: 1, ByteColumn: 1}},
@@ -139,8 +139,8 @@ func TestReaderErrors(t *testing.T) {
 	}
 }
 
-// TestErrorPaths holds that an error leads to the value that it is in, also where a
-// part of that has been written.
+// TestErrorPaths holds that an error has the path of the value that it is in, also if a part of
+// that was written before.
 func TestErrorPaths(t *testing.T) {
 	for src, path := range map[string]string{
 		"a: |\n \tfoo":               "a",
@@ -178,7 +178,7 @@ func requireSyntaxPath(t *testing.T, src, path string) {
 	assert.Equal(t, path, syntax.Path.String(), "%q: %v", src, err)
 }
 
-// TestPositionsOfMerged: what comes from an alias in a list stands there.
+// TestPositionsOfMerged: values of an alias in a list have the place of the alias.
 func TestPositionsOfMerged(t *testing.T) {
 	var r yamlbridge.Reader
 	out, err := r.AppendJSON(nil, []byte("- &x {a: 1}\n- &y {b: 2}\n- <<: [*x,\n  *y,\n  {c: 3}]"))

@@ -20,8 +20,8 @@ func convert(src string) (string, error) {
 	return strings.TrimPrefix(string(b), before), err
 }
 
-// requireSyntaxError asserts that src is refused at a line and column with a
-// message that holds text.
+// requireSyntaxError asserts that src is refused at a line and column with a message that contains
+// text.
 func requireSyntaxError(t *testing.T, src string, line, column int, text string) *errors.SyntaxError {
 	t.Helper()
 	out, err := convert(src)
@@ -241,7 +241,8 @@ func TestErrorPath(t *testing.T) {
 	assert.Equal(t, `[""]`, err.Path.String())
 }
 
-// TestOneSpelling asserts that a name is written in one way, however YAML spells it: names are compared as JSON.
+// TestOneSpelling asserts that a name is written in one way, however YAML spells it: names are
+// compared as JSON.
 func TestOneSpelling(t *testing.T) {
 	short := map[rune]string{0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", ' ': " ", '"': "\"", '/': "/", '\\': "\\",
 		0x85: "N", 0xA0: "_", 0x2028: "L", 0x2029: "P"}

@@ -17,10 +17,10 @@ func asServer(src string) (string, error) {
 	return string(out), err
 }
 
-// What the default refuses, or reads otherwise.
+// Documents that the default refuses, or reads differently.
 func TestAsServer(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
-		// What follows the first document, or its root, is ignored.
+		// The text after the first document, or after its root, is ignored.
 		{"a: 1\n---\nb: 2", `{"a":1}`},
 		{"a: 1\n...\n}", `{"a":1}`},
 		{"[a] b", `["a"]`},
@@ -30,7 +30,7 @@ func TestAsServer(t *testing.T) {
 		{"  a: 'b\n'c", `{"a":"b "}`},
 		{"---\n---\na: 1", "null"},
 		{"a: 1\n%YAML 1.2\n---\nb", `{"a":1}`},
-		// A merge key overwrites what is before it.
+		// A merge key overwrites members before it.
 		{"{a: 9, <<: {a: 1, b: 2}}", `{"a":9,"a":1,"b":2}`},
 		{"{<<: {a: 1, b: 2}, a: 9}", `{"a":1,"b":2,"a":9}`},
 		{"{<<: [{a: 1, b: 1}, {a: 2, c: 2}]}", `{"a":2,"c":2,"a":1,"b":1}`},
@@ -95,12 +95,12 @@ func TestServerDuplicates(t *testing.T) {
 	}{
 		{"a: 1\nb: 2", nil},
 		{"a: 1\nb: 2\na: 3\na: 4", []string{`line 3: key "a" already set in map`, `line 4: key "a" already set in map`}},
-		// The line is that of the value, which for a mapping is its first key's.
+		// The line is that of the value, which for a mapping is the line of its first key.
 		{"a: 1\na:\n\n  b: 1", []string{`line 4: key "a" already set in map`}},
 		{"a: 1\na:\n- b", []string{`line 3: key "a" already set in map`}},
 		{"a: 1\n? a\n: b", []string{`line 3: key "a" already set in map`}},
 		{"a: 1\na:\nb: 2", []string{`line 2: key "a" already set in map`}},
-		// Without a colon, it is that of what follows.
+		// Without a colon, it is the line of the text that follows.
 		{"? a\n? a\n", []string{`line 3: key "a" already set in map`}},
 		{"    ? a\n    ? a\n ", []string{`line 3: key "a" already set in map`}},
 		{"    ? a\n    ? a\n   ", []string{`line 3: key "a" already set in map`}},
@@ -108,7 +108,7 @@ func TestServerDuplicates(t *testing.T) {
 		{"    ? a\n    ? a\n     ", []string{`line 4: key "a" already set in map`}},
 		// Nested ones come first.
 		{"a: 1\na:\n  b: 1\n  b: 2", []string{`line 4: key "b" already set in map`, `line 3: key "a" already set in map`}},
-		// Keys that are equal as strings only are two.
+		// Keys that are equal only as strings are two keys.
 		{"1: a\n'1': b\n1.0: c\ntrue: a\n'true': b", nil},
 		{"1: a\n0x1: b\nyes: a\non: b\n1.5: a\n15e-1: b", []string{
 			"line 2: key 1 already set in map", "line 4: key true already set in map", "line 6: key 1.5 already set in map"}},
@@ -116,16 +116,17 @@ func TestServerDuplicates(t *testing.T) {
 		{"1.5: a\n1.53125: b", nil},
 		{"0.0: a\n-0.0: b\n0: c", []string{"line 2: key -0 already set in map"}},
 		{"\"a\\n\": 1\n\"a\\x0a\": 2", []string{`line 2: key "a\n" already set in map`}},
-		// What a merge key overwrites is a duplicate, on the line where it was defined.
+		// A member that a merge key overwrites is a duplicate, on the line of its definition.
 		{"x: &x\n  a: 1\ny:\n  a: 2\n  <<: *x", []string{`line 2: key "a" already set in map`}},
 		{"x: &x {a: 1}\ny:\n  <<: *x\n  a: 2", []string{`line 4: key "a" already set in map`}},
 		{"y:\n  a: 2\n  <<:\n    a: 1", []string{`line 4: key "a" already set in map`}},
-		// An alias has the line where it stands, what it stands for that of its own.
+		// An alias has the line of its own place, and a member within its value has the line of the
+		// value.
 		{"x: &x 1\nu: 2\nu: *x", []string{`line 3: key "u" already set in map`}},
 		{"x: &x\n  a: 1\n  a: 2\ny: *x", []string{`line 3: key "a" already set in map`, `line 3: key "a" already set in map`}},
-		// Also where all of it came through merge keys within merge keys.
+		// This also holds if all of it came through merge keys within merge keys.
 		{"<<:\n  q: &z\n    k: 1\n    k: 2\n  s: {<<: {b: *z}}", []string{`line 4: key "k" already set in map`, `line 4: key "k" already set in map`}},
-		// What is not UTF-8 is compared as bytes.
+		// Keys that are not UTF-8 are compared as bytes.
 		{"? !!binary /w==\n: 1\n? !!binary /g==\n: 2\n? \uFFFD\n: 3", nil},
 		{"? &x !!binary /w==\n: 1\n? !!binary /w==\n: 2\n? *x\n: 3", []string{`line 4: key "\xff" already set in map`, `line 6: key "\xff" already set in map`}},
 		// Merged through merge keys.
@@ -178,7 +179,7 @@ func TestDefinition(t *testing.T) {
 	assert.False(t, (&yamlbridge.Reader{}).Definition(0).IsValid())
 }
 
-// TestDefinitionAtEdges asks for what is next to what was copied.
+// TestDefinitionAtEdges asks for offsets next to copies.
 func TestDefinitionAtEdges(t *testing.T) {
 	for _, c := range []struct {
 		src, json string

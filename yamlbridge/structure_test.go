@@ -11,7 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// structurePieces are tokens of YAML, but for the merge key, which is a name in YAML 1.2, and words that are no strings.
+// structurePieces are tokens of YAML, except the merge key, which is a name in YAML 1.2, and words
+// that are not strings.
 var structurePieces = []string{
 	"a", "b", " ", "\n", "\n ", "\n  ", ":", ": ", "-", "- ", "?", "? ", ",", ", ", "[", "]", "{", "}", "#", " #", "&x ", "*x", "*x ", "!!str ", "! ",
 	"|\n", "|-\n  a\n", "|2\n", "|#\n", ">\n", "'", "\"", "'a'", "\"b\"", "\t", "\\", "%", "--- ", "...\n", "---\n", "\r", "\r\n", "@", "`", "=",

@@ -47,8 +47,7 @@ func readsAsCore(src []byte) bool {
 	return true
 }
 
-// sameJSON reports whether two texts have the same value: the suite writes numbers
-// in another way.
+// sameJSON reports whether two texts have the same value: the suite spells numbers differently.
 func sameJSON(t *testing.T, a, b []byte) bool {
 	decode := func(js []byte) (v any) {
 		d := json.NewDecoder(bytes.NewReader(js))
@@ -58,8 +57,8 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return reflect.DeepEqual(decode(a), decode(b))
 }
 
-// TestSuiteStreams reads the tests of yaml-test-suite that are of several
-// documents. Those that hold nothing are left out by [yamlbridge.Documents].
+// TestSuiteStreams reads the tests of yaml-test-suite with several documents.
+// [yamlbridge.Documents] leaves out empty ones.
 func TestSuiteStreams(t *testing.T) {
 	streams := 0
 	for test := range corpus.YAMLTestSuite(t) {

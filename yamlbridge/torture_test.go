@@ -13,9 +13,9 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestTortureReader holds that readers which have read others read a document as a new one
-// does, and the other laws of checkLaws. The module fuzz compares more of such documents
-// with the server's reader.
+// TestTortureReader holds that readers which have read other documents read a document as a new
+// reader does, and the laws of checkLaws. The module fuzz compares more of such documents with the
+// server's reader.
 func TestTortureReader(t *testing.T) {
 	used := readers()
 	names := []string{"default", "as the server", "Core"}
@@ -30,7 +30,7 @@ func TestTortureReader(t *testing.T) {
 			t.Fatalf("%s: %q becomes %q, which is not compact JSON", name, text, out)
 		}
 		switch r.IntN(16) {
-		case 0: // a reader keeps nothing of what it has read before
+		case 0: // a reader keeps nothing of earlier documents
 			fresh := yamlbridge.Reader{Dialect: reader.Dialect}
 			again, errAgain := fresh.AppendJSON(nil, text)
 			if err == nil != (errAgain == nil) || err != nil && err.Error() != errAgain.Error() || !bytes.Equal(out, again) {
@@ -43,7 +43,7 @@ func TestTortureReader(t *testing.T) {
 	})
 }
 
-// checkKnown holds that an error is of one of the two types that are promised, and within the text.
+// checkKnown holds that an error is of one of the two documented types, and within the text.
 func checkKnown(t *testing.T, text []byte, err error) {
 	var syntax *errors.SyntaxError
 	var limit *errors.LimitError
@@ -56,7 +56,8 @@ func checkKnown(t *testing.T, text []byte, err error) {
 	default:
 		t.Fatalf("%q: error of type %T: %v", text, err, err)
 	}
-	isUTF16 := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) // positions are in its UTF-8
+	// Positions of UTF-16 are in its UTF-8.
+	isUTF16 := bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff"))
 	if !at.IsValid() || at.Offset > int64(len(text)) && !isUTF16 {
 		t.Fatalf("%q: %v at %+v", text, err, at)
 	}

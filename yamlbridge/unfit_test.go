@@ -9,8 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestUnfit: the server refuses infinity and NaN, and keys without a name, only where they are left when all is read
-// (sigs.k8s.io/yaml looks at the map that go.yaml.in/yaml/v2 has made). TestYAMLHostile in fuzz/ compares with it.
+// TestUnfit: the server refuses infinity and NaN, and keys without a name, only if they are left
+// when all is read: sigs.k8s.io/yaml looks at the map that go.yaml.in/yaml/v2 has made.
+// TestYAMLHostile in fuzz/ compares with it.
 func TestUnfit(t *testing.T) {
 	const (
 		infinity = "infinity and NaN are no JSON values"

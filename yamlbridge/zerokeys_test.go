@@ -22,16 +22,16 @@ func TestZeroKeys(t *testing.T) {
 		{"0: a\n0.0: b\n-0.0: c", `{"0":"a","-0":"b","-0":"c"}`, ""},
 		{"-0.0: a\n'-0': b\n-0: c\n0.0: d", `{"0":"a","-0":"b","0":"c","0":"d"}`, ""},
 		{`{"\xFF": 1, "\u0001": 2, 0.0: 3}`, `{"ÿ":1,"\u0001":2,"0":3}`, ""},
-		// Each mapping for itself.
+		// Each mapping by itself.
 		{"0.0: {-0.0: {0.0: a}}\nx: [-0.0: {-0.0: b}, 0.0: c]\n-0.0: {0.0: d}",
 			`{"-0":{"-0":{"0":"a"}},"x":[{"-0":{"-0":"b"}},{"0":"c"}],"-0":{"0":"d"}}`, ""},
-		// Brackets in strings are none.
+		// Brackets in strings do not count.
 		{`{0.0: "}]\"", -0.0: {0.0: "{[", '{"': 1}}`, `{"-0":"}]\"","-0":{"0":"{[","{\"":1}}`, ""},
 		// Copies.
 		{"a: &x {0.0: 1, -0.0: 2}\nb: *x\nc: {0.0: *x}", `{"a":{"-0":1,"-0":2},"b":{"-0":1,"-0":2},"c":{"0":{"-0":1,"-0":2}}}`, ""},
 		{"&k -0.0: a\nb: {*k : 1, 0.0: 2}\nc: {*k : *k}", `{"-0":"a","b":{"0":1,"0":2},"c":{"-0":0}}`, ""},
 		{"a: &k -0.0\nb: {*k : 1}", `{"a":0,"b":{"-0":1}}`, ""},
-		// Merge keys: an explicit key wins by default, the later as on the server.
+		// Merge keys: an explicit key wins by default, and the later key on the server.
 		{"{-0.0: b, <<: {0.0: a}}", `{"-0":"b"}`, `{"0":"b","0":"a"}`},
 		{"{<<: {0.0: a}, -0.0: b}", `{"-0":"b"}`, `{"-0":"a","-0":"b"}`},
 		{"{-0.0: b, <<: {0: a}}", `{"-0":"b","0":"a"}`, ""},
@@ -51,7 +51,7 @@ func TestZeroKeys(t *testing.T) {
 	assert.Equal(t, `{"0":"a","0":"b"}`, got)
 }
 
-// TestZeroKeyPositions holds that names which become longer move nothing else.
+// TestZeroKeyPositions holds that longer names move no other positions.
 func TestZeroKeyPositions(t *testing.T) {
 	const src = "x: &x {0.0: p, a: q, -0.0: r}\ny: [*x, {0.0: s, -0.0: t, b: *x}]\nz: {<<: *x, c: u}\nv: {<<: {0.0: {0.0: v, -0.0: w}, -0.0: &y x}}\nw: [*y, end]"
 	for _, dialect := range []yamlbridge.Dialect{yamlbridge.Kubernetes, yamlbridge.Server} {
