@@ -518,24 +518,25 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 		i = end + 1
 	}
 	r.breaks = pending
-	if chomp != '-' && len(pending) > 0 {
-		if !started {
-			// In a scalar without content only + keeps line breaks.
-			if chomp == '+' {
-				for _, kind := range pending {
-					dst = appendBreak(dst, kind)
-				}
-			}
-		} else {
-			dst = appendBreak(dst, pending[0])
-			if chomp == '+' {
-				for _, kind := range pending[1:] {
-					dst = appendBreak(dst, kind)
-				}
-			}
+	return appendChomped(dst, pending, chomp, started), i, nil
+}
+
+// appendChomped appends the line breaks at the end of a block scalar that its indicator keeps
+// (section 8.1.1.2). The first of them ends its last line, unless the scalar has no content.
+func appendChomped(dst, breaks []byte, chomp byte, hasContent bool) []byte {
+	if chomp == '-' || len(breaks) == 0 {
+		return dst
+	}
+	if hasContent {
+		dst = appendBreak(dst, breaks[0])
+		breaks = breaks[1:]
+	}
+	if chomp == '+' {
+		for _, kind := range breaks {
+			dst = appendBreak(dst, kind)
 		}
 	}
-	return dst, i, nil
+	return dst
 }
 
 func (r *Reader) breakKind(i int) byte {

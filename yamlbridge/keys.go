@@ -122,7 +122,6 @@ func (r *Reader) explicitKey(i int) (int, error) {
 		}
 	}
 	f.state = mapColon
-	var key span
 	switch c := text[i]; {
 	case c == '[' || c == '{' || (c == '-' || c == '?') && endsWord(text[i+1]):
 		return i, r.fail(i, "a mapping or sequence is no key")
@@ -139,7 +138,7 @@ func (r *Reader) explicitKey(i int) (int, error) {
 		}
 		return r.rest(end)
 	case c == '*':
-		key = span{i, scanName(text, i+1, r.Dialect == Core)}
+		key := span{i, scanName(text, i+1, r.Dialect == Core)}
 		if at := skipBlanks(text, key.end); text[at] == ':' && endsWord(text[at+1]) {
 			return i, r.fail(i, "a mapping or sequence is no key")
 		}
@@ -152,11 +151,17 @@ func (r *Reader) explicitKey(i int) (int, error) {
 	case is(c, isIndicator) || c == ':' && endsWord(text[i+1]):
 		return i, r.fail(i, "did not find expected key")
 	}
+	return r.explicitPlainKey(i, column)
+}
+
+// explicitPlainKey reads an explicit key that is a plain scalar.
+func (r *Reader) explicitPlainKey(i, column int) (int, error) {
+	text := r.text
 	stop, special := scanPlain(text, i)
 	if text[stop] == ':' {
 		return i, r.fail(i, "a mapping or sequence is no key")
 	}
-	key = span{i, trimEnd(text, i, stop)}
+	key := span{i, trimEnd(text, i, stop)}
 	if text[stop] == '#' {
 		return r.nextLine(stop), r.plainKey(key.start, key.end, special)
 	}

@@ -118,8 +118,44 @@ func (r *Reader) merge() error {
 	}
 	m := r.merges[len(r.merges)-1]
 	r.merges = r.merges[:len(r.merges)-1]
+	if err := r.findSources(m); err != nil {
+		return err
+	}
+	found := r.found
+	// Nested merge keys have copies in the side buffer, each of which is visited.
+	if err := r.charge(len(r.aside.copies)-m.aside, int(r.main.marks[m.marks].text)); err != nil {
+		return err
+	}
+	moved := r.moveAside(m)
+	f.merges = true
+	order := 1
+	if n := len(r.sources); n > 0 && r.sources[n-1].depth == len(r.stack) {
+		order = r.sources[n-1].merge + 1
+	}
+	for i := range found {
+		s := &found[i]
+		if s.anchor < 0 {
+			s.span.start, s.span.end, s.inSide = s.span.start+moved, s.span.end+moved, true
+		}
+		s.depth, s.merge = len(r.stack), order
+	}
+	if !r.server {
+		r.sources = append(memory.Room(&r.account, r.sources, len(found)), found...)
+		return nil
+	}
+	f.merges = false
+	slices.Reverse(found)
+	for i := range found {
+		if err := r.mergeAll(&found[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
-	// The loop finds the mappings, and that there is nothing else.
+// findSources collects in r.found the mappings that are the value of a merge key, or its elements. It
+// returns an error for anything else there.
+func (r *Reader) findSources(m merging) error {
 	listed := r.sources[m.sources:]
 	r.sources = r.sources[:m.sources]
 	json := r.out[r.base+m.value:]
@@ -154,35 +190,6 @@ func (r *Reader) merge() error {
 		return err
 	}
 	r.found = found
-
-	// Nested merge keys have copies in the side buffer, each of which is visited.
-	if err := r.charge(len(r.aside.copies)-m.aside, int(r.main.marks[m.marks].text)); err != nil {
-		return err
-	}
-	moved := r.moveAside(m)
-	f.merges = true
-	order := 1
-	if n := len(r.sources); n > 0 && r.sources[n-1].depth == len(r.stack) {
-		order = r.sources[n-1].merge + 1
-	}
-	for i := range found {
-		s := &found[i]
-		if s.anchor < 0 {
-			s.span.start, s.span.end, s.inSide = s.span.start+moved, s.span.end+moved, true
-		}
-		s.depth, s.merge = len(r.stack), order
-	}
-	if !r.server {
-		r.sources = append(memory.Room(&r.account, r.sources, len(found)), found...)
-		return nil
-	}
-	f.merges = false
-	slices.Reverse(found)
-	for i := range found {
-		if err := r.mergeAll(&found[i]); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
