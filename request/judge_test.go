@@ -279,7 +279,7 @@ func TestFailsClosed(t *testing.T) {
 	x := gate.Begin(post(t, foosPath, "text/plain", foo("")))
 	defer x.Close()
 	assert.PanicsWithValue(t, "request: Find comes before Decode and Stream", func() { _, _ = x.Decode() })
-	assert.PanicsWithValue(t, "request: Stream: the body is none that can be decoded while it is read", func() { _, _ = x.Stream() })
+	assert.PanicsWithValue(t, "request: Stream: the body cannot be decoded while it is read", func() { _, _ = x.Stream() })
 	found, why := x.Find(byPath(t))
 	assert.Nil(t, found)
 	require.NotNil(t, why)

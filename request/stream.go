@@ -66,7 +66,7 @@ func (x *Exchange) CanStream() bool {
 // false, and where Decode panics.
 func (x *Exchange) Stream() (*Stream, *StatusError) {
 	if !x.CanStream() {
-		panic("request: Stream: the body is none that can be decoded while it is read")
+		panic("request: Stream: the body cannot be decoded while it is read")
 	}
 	x.mustBeFound()
 	x.isTaken = true

@@ -90,7 +90,8 @@ again:
 	switch f.state {
 	case mapKey:
 		if col > int(f.column) {
-			return i, r.fail(i, "did not find expected key: it is not below the others of its mapping")
+			return i, r.fail(i,
+				"did not find expected key: it is not below the others of its mapping")
 		}
 		goto key
 	case mapMerged:
@@ -175,7 +176,8 @@ tabbedNode:
 		}
 		goto tabbedNode
 	}
-	if (f.state != mapValue && f.state != seqValue && f.state != documentValue) || col <= int(f.column) {
+	if f.state != mapValue && f.state != seqValue && f.state != documentValue ||
+		col <= int(f.column) {
 		return i, r.fail(i, "a tab is no indentation")
 	}
 	canOpen, fresh = false, true
@@ -405,7 +407,8 @@ implicitKey: // of a mapping that starts here, up to the colon at stop
 		return i, r.fail(stop, "mapping values are not allowed in this context")
 	}
 	if key.start < r.line {
-		return i, r.fail(stop, "mapping values are not allowed in this context: a key and its colon are on one line")
+		return i, r.fail(stop,
+			"mapping values are not allowed in this context: a key and its colon are on one line")
 	}
 	i = key.start
 	if !fresh {
@@ -460,7 +463,8 @@ rest: // i is after a value
 
 finish: // of the document
 	if text[i] == '%' && !r.server {
-		return i, r.fail(i, "a directive belongs before a document, and a line ... before the directive")
+		return i, r.fail(i,
+			"a directive belongs before a document, and a line ... before the directive")
 	}
 	if i >= r.end && !r.trailing && r.unreadable != "" {
 		return i, r.fail(r.end, r.unreadable) // other missing parts do not matter then
@@ -541,7 +545,8 @@ func (r *Reader) tabbed(i int) (int, error) {
 // because the tab would indent it. The Kubernetes dialect refuses the tab.
 func (r *Reader) tabAllowed(i int) (canOpen bool, err error) {
 	if r.Dialect != Core {
-		return false, r.fail(i, "found character that cannot start any token: a tab after an indicator")
+		return false, r.fail(i,
+			"found character that cannot start any token: a tab after an indicator")
 	}
 	return false, nil
 }

@@ -76,8 +76,10 @@ func (r *Reader) prefix(i int) (start int, inline bool, err error) {
 			}
 			return i, false, nil
 		case c == '#' || is(c, isBreakByte):
-			if tab := bytes.IndexByte(text[i:at], '\t'); tab >= 0 && r.Dialect != Core && i != afterDirective {
-				return i, false, r.fail(i+tab, "found character that cannot start any token: a tab is no indentation")
+			tab := bytes.IndexByte(text[i:at], '\t')
+			if tab >= 0 && r.Dialect != Core && i != afterDirective {
+				return i, false, r.fail(i+tab,
+					"found character that cannot start any token: a tab is no indentation")
 			}
 			i = r.nextLine(at)
 			continue
@@ -154,7 +156,8 @@ func (r *Reader) directive(i int) (int, error) {
 		}
 		r.declareTag(handle, prefix)
 		if i = end; !endsWord(text[i]) {
-			return start, r.failAt(i, "did not find expected whitespace or line break after the prefix of a tag")
+			return start, r.failAt(i,
+				"did not find expected whitespace or line break after the prefix of a tag")
 		}
 	case r.Dialect == Core && name != "":
 		return r.nextLine(i), nil // a reserved directive is ignored

@@ -21,10 +21,10 @@ spec:
 		return
 	}
 	fmt.Println(string(out))
-	fmt.Println("mode stands at", m.Position(bytes.Index(out, []byte(`"mode"`))))
+	fmt.Println("mode is at", m.Position(bytes.Index(out, []byte(`"mode"`))))
 	// Output:
 	// {"kind":"Example","spec":{"enabled":true,"mode":420}}
-	// mode stands at 5:3
+	// mode is at 5:3
 }
 
 func ExampleDocuments() {

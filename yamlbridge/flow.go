@@ -373,7 +373,8 @@ func (r *Reader) flowSpace(i, column int) (int, error) {
 		c := text[i]
 		switch {
 		case c == 0:
-			return i, r.failAtEnd(i, "did not find the end of the collection: the text ends within brackets")
+			return i, r.failAtEnd(i,
+				"did not find the end of the collection: the text ends within brackets")
 		case c == '#':
 			if r.Dialect == Core && i > r.line && !is(text[i-1], isBlankByte) {
 				return i, r.fail(i, "a comment needs white space before it")
@@ -390,7 +391,8 @@ func (r *Reader) flowSpace(i, column int) (int, error) {
 		i++
 		r.line = i
 		if isMarker(text, i) || text[i] == '%' {
-			return i, r.fail(i, "did not find the end of the collection: a document marker or directive within brackets")
+			return i, r.fail(i,
+				"did not find the end of the collection: a document marker or directive within brackets")
 		}
 	}
 }

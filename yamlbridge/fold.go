@@ -154,7 +154,8 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		case flow:
 			return dst, end, nil
 		case text[stop] == ':':
-			return dst, i, r.fail(stop, "mapping values are not allowed in this context: a key and its colon are on one line")
+			return dst, i, r.fail(stop,
+				"mapping values are not allowed in this context: a key and its colon are on one line")
 		}
 		return dst, r.nextLine(stop), nil
 	}
@@ -288,7 +289,8 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 		case c == '\\' && is(text[stop+1], isBreakByte):
 			// An escaped line break, and the white space after it, add nothing.
 			if r.escapesOldBreak(stop) {
-				return dst, stop, r.fail(stop, "found unknown escape character: "+r.oldBreakAt(stop+1)+" ends a line in YAML 1.1 only")
+				return dst, stop, r.fail(stop, "found unknown escape character: "+
+					r.oldBreakAt(stop+1)+" ends a line in YAML 1.1 only")
 			}
 			dst = append(dst, text[i:stop]...)
 			if i, err = r.continueQuoted(start, stop, column); err != nil {
@@ -422,7 +424,8 @@ func (r *Reader) blockKey(i, column int) (next int, err error) {
 	}
 	if next > r.end && r.ownBreak && r.Dialect != Core && !r.server {
 		// In YAML 1.2 the end of the text ends its line, and the name ends with a line feed.
-		return next, r.failAt(i, "readers of YAML 1.1 and 1.2 do not agree on this name: a line feed belongs at the end of the text")
+		return next, r.failAt(i, "readers of YAML 1.1 and 1.2 do not agree on this name: "+
+			"a line feed belongs at the end of the text")
 	}
 	return next, r.contentKey(i, r.scratch)
 }
@@ -473,7 +476,8 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 		}
 		if at-i < indent || text[at] == 0 || i == at && isMarker(text, at) {
 			if text[at] == '\t' {
-				return dst, i, r.fail(at, "found a tab character where an indentation space is expected")
+				return dst, i, r.fail(at,
+					"found a tab character where an indentation space is expected")
 			}
 			break
 		}
@@ -564,7 +568,8 @@ func (r *Reader) blockHeader(i int) (chomp byte, increment, next int, err error)
 	}
 	at := skipBlanks(text, i)
 	if c := text[at]; !is(c, isBreakByte) && (c != '#' || at == i && r.Dialect == Core) {
-		return 0, 0, i, r.failAt(at, "did not find expected comment or line break after the indicators of a block scalar")
+		return 0, 0, i, r.failAt(at,
+			"did not find expected comment or line break after the indicators of a block scalar")
 	}
 	return chomp, increment, r.nextLine(at), nil
 }

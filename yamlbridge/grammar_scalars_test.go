@@ -116,7 +116,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"\"a\\\n... \"", "! 2:1 " + marker, ""},
 		{"a: \"b\nc\"", `{"a":"b c"}`, "! 2:1 a line of a quoted scalar is not indented"},
 		{"- \"a\" # c\n- \"b\"\t", `["a","b"]`, ""},
-		// Literal ones.
+		// Literal scalars.
 		{"|\n a\n  b\n\n c\n", `"a\n b\n\nc\n"`, ""},
 		{"|\n a", `"a"`, `"a\n"`},
 		{"|\n a\n ", `"a\n"`, ""},
@@ -165,7 +165,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"a: |\n  \"b\\\r\n\r\n  c\x7e\r\n", `{"a":"\"b\\\n\nc~\n"}`, ""},
 		{"a: !!str |\n b\nc: &x |-\n d\ne: *x\nf: !!int |-\n 5", `{"a":"b\n","c":"d","e":"d","f":5}`, ""},
 		{"a: !!str |\n \tb", "! 2:2 " + noSpace, `{"a":"\tb\n"}`},
-		// Folded ones.
+		// Folded scalars.
 		{">\n a\n b\n\n c\n\n\n d\n", `"a b\nc\n\nd\n"`, ""},
 		{">\n a\n  b\n c\n", `"a\n b\nc\n"`, ""},
 		{">\n a\n\n  b\n\n c\n", `"a\n\n b\n\nc\n"`, ""},

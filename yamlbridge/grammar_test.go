@@ -250,7 +250,7 @@ func TestGrammarOfBlocks(t *testing.T) {
 		{"'a' b", "! 1:5 nothing may follow the document", ""},
 		{"a: 'b\n'c", "! 2:2 did not find the end of the line", "! 2:1 a line of a quoted scalar is not indented"},
 		{"  a: 'b\n' c", "! 2:3 did not find the end of the line", "! 2:1 a line of a quoted scalar is not indented"},
-		// Explicit ones.
+		// Explicit keys.
 		{"? a\n: b\n? c\n? d\n: e", `{"a":"b","c":null,"d":"e"}`, ""},
 		{"? a\nb: c", `{"a":null,"b":"c"}`, ""},
 		{"?\n  a\n:\n  b", `{"a":"b"}`, ""},
@@ -297,7 +297,7 @@ func TestGrammarOfBlocks(t *testing.T) {
 		{"- ? a\n  : b\n  c: d\n-\n  ? e", `[{"a":"b","c":"d"},{"e":null}]`, ""},
 		{"? a\n:b", "! 2:1 could not find expected ':'", ""},
 		{"? a\n : b", `! 2:2 did not find expected key`, ""},
-		// Merge keys are of one dialect only.
+		// Only one dialect has merge keys.
 		{"<<: 5\na: b", "! 1:5 map merge requires", `{"<<":5,"a":"b"}`},
 		{"? <<\na: b", "! 2:1 map merge requires", `{"<<":null,"a":"b"}`},
 		{"a:\n  <<: {b: c}\nd:\n- <<: {e: f}", `{"a":{"b":"c"},"d":[{"e":"f"}]}`, `{"a":{"<<":{"b":"c"}},"d":[{"<<":{"e":"f"}}]}`},

@@ -119,7 +119,7 @@ type Reader struct {
 	ownBreak   bool           // load added the last line feed
 	lines      position.Index // of source
 	unreadable string         // the fault in the text after end, or ""
-	oldBreak   int            // the next line break of YAML 1.1 only in text, after the quotes that were read
+	oldBreak   int            // the next line break of YAML 1.1 only, after the quotes that were read
 	line       int            // the start of the line that is read
 
 	out   []byte

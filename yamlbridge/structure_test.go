@@ -19,8 +19,8 @@ var structurePieces = []string{
 	"\u00a0", "\u0085", "\u2028", "\u2029", "\ufeff", "\u3000",
 }
 
-// TestOneStructure: what both dialects read has the same names and collections in both. The one is read as libyaml
-// reads, the other as YAML 1.2 says; whoever reads next is like one of them.
+// TestOneStructure: documents that both dialects read have the same names and collections in both.
+// One dialect reads as libyaml, and the other by YAML 1.2. Later readers are like one of them.
 func TestOneStructure(t *testing.T) {
 	const texts = 400_000
 	kubernetes, core := yamlbridge.Reader{}, yamlbridge.Reader{Dialect: yamlbridge.Core}

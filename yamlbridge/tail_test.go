@@ -38,7 +38,8 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// TestTailTokens: what the scanner of the server says of the token behind the root. The texts follow its functions.
+// TestTailTokens has the errors of the server's scanner for the token after the root. The texts are
+// in the order of its functions.
 func TestTailTokens(t *testing.T) {
 	const (
 		noStart = "found character that cannot start any token"
@@ -69,7 +70,8 @@ func TestTailTokens(t *testing.T) {
 	}
 }
 
-// TestTailOnLine: the server reads on behind a token that could be a key, on its line and up to 1024 characters.
+// TestTailOnLine: the server reads on after a token that could be a key, on its line and up to 1024
+// characters.
 func TestTailOnLine(t *testing.T) {
 	const noStart = "found character that cannot start any token"
 	far := strings.Repeat("é", 1017)
@@ -79,13 +81,14 @@ func TestTailOnLine(t *testing.T) {
 		"{a: b} '" + far[4:] + "'@": noStart, "{a: b}'" + far + "'@": "", // 1024 and 1025 characters
 		"{a: b}\n'x' @": noStart, "{a: b}\n'x' 'y' @": noStart, "{a: b}\n'x'\n@": noStart, "{a: b}\n'x'\n'y' @": "", "{a: b}\n'x': @": "", "{a: b}\n'x', @": "", "{a: b}\nx # c\n@": noStart, "{a: b}\nx\n # c\n@": "", "{a: b}\nx\n y: @": "",
 		"{a: b}\n{x: y} @": noStart, "{a: b}\n[- ? x] @": "", "{a: b}\n[- x] @": noStart, "{a: b}\n[\tx\t] @": noStart, "{a: b}\n[x,\n@": noStart, "{a: b}\n[x,\n'y' @": "", "{a: b}\n[ab?c] @": noStart, "{a: b}\n[|": noStart,
-		// Where nothing within brackets can be a key, they are not waited for; but what stands before them is.
+		// If nothing within brackets can be a key, the server does not wait for the brackets, but
+		// for the token before them.
 		"{a: b}\n{} @": "", "{a: b}\n[,] @": "", "{a: b}\n[[]] @": noStart, "{a: b}\n&x {} @": noStart, "{a: b}\n'x' {} @": noStart,
 		"{a: b}\n{x}": "", "{a: b}\n{x}}": "", "{a: b} x: y": "did not find expected key", "{a: b}\nx: y: @": "", "{a: b} 'x'- y": "block sequence entries are not allowed", "{a: b} x- y": "", "{a: b} 'x' - y": "block sequence entries are not allowed",
 		// The root, and its properties.
 		"&x {a: b} 'x' @": noStart, "&x\n# c\n{a: b} 'x' @": noStart, "!!map &x\n{a: b} 'x' @": noStart, "--- {a: b} 'x' @": "", "---\n{a: b} 'x' @": noStart, "--- {a: b} @": noStart, "--- &x\n{a: b} 'x' @": noStart,
 		"{a:\n b} 'x' @": "", "{a:\n b} : x": "a mapping or sequence is no key", "{a:\n b}\n : x": "", "  a: b\n@": noStart, "  a: b\nx y: @": "", "  a: b\n'x' @": noStart, "  a: 'b'\n'x' 'y'\n@": noStart, "  a: 'b\n'@": noStart, "a: b\n---\n@": "", "   a: 'b\n' : x": "mapping values are not allowed",
-		// Line breaks of YAML 1.1, and what is read ahead of them.
+		// Line breaks of YAML 1.1, and the text that is read ahead of them.
 		"{a: b}\u0085'x'\u2028'y' @": "", "{a: b}\u2029'x' @": noStart, "{a: b}\n'x'\r\n'y' @": "",
 		"{a: b} 'x'\n" + strings.Repeat("\u0085\u2028\r\n", 60) + "\xff": "invalid UTF-8", "{a: b} x" + strings.Repeat("\u0085", 300) + "\xff": "invalid UTF-8",
 		"{a: b} x #" + strings.Repeat("\u2028", 300) + "\x01": "control character", "{a: b}\n---\n" + strings.Repeat("\n", 600) + "\x01": "",
@@ -94,7 +97,8 @@ func TestTailOnLine(t *testing.T) {
 	}
 }
 
-// TestTagsOfServer: escapes in tags need only look like UTF-8 to the server's scanner, whether they are read or stand behind the root.
+// TestTagsOfServer: escapes in tags need only look like UTF-8 to the server's scanner, in the
+// document or after the root.
 func TestTagsOfServer(t *testing.T) {
 	for tag, refused := range map[string]bool{
 		"!%F0%80%80%80": false, "!%ED%A0%80": false, "!%C3%A9": false, "!%80": true, "!%F8%80%80%80%80": true, "!%C3": true, "!%C3x": true, "!%C3%41": true,

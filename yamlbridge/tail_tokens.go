@@ -159,7 +159,8 @@ func (s *tail) tagDirective() bool {
 		return false
 	}
 	if !endsWord(text[s.i]) {
-		return s.fail(s.i, "did not find expected whitespace or line break after the prefix of a tag")
+		return s.fail(s.i,
+			"did not find expected whitespace or line break after the prefix of a tag")
 	}
 	return true
 }

@@ -20,7 +20,7 @@ func infinite(s *schema.Structural) string {
 	case f.loops:
 		return fmt.Sprintf("must not hold itself, or be deeper than %d", schema.MaxDepth)
 	case n > maxPlaces:
-		return fmt.Sprintf("has more than %d places: each counts as often as what holds it stands somewhere", maxPlaces)
+		return fmt.Sprintf("has more than %d places: a schema counts once for each place that it is in", maxPlaces)
 	}
 	return ""
 }

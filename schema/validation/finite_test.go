@@ -55,7 +55,7 @@ func TestSchemaWithoutEnd(t *testing.T) {
 	for range 25 { // 2^25 places of 26 schemas
 		wide = &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": wide, "b": wide}}
 	}
-	refused(wide, "has more than 16777216 places: each counts as often as what holds it stands somewhere")
+	refused(wide, "has more than 16777216 places: a schema counts once for each place that it is in")
 }
 
 // TestOpenAPI holds that kinds of OpenAPI documents have no errors: no server judges them by these

@@ -8,7 +8,8 @@ import (
 // TestFormats has texts that each format allows, and others. The results are those of
 // k8s.io/kube-openapi/pkg/validation/strfmt.
 func TestFormats(t *testing.T) {
-	longest := strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 60) + "." // a host name but for two letters
+	// A hostname, if it had two letters more.
+	longest := strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 60) + "."
 	for _, test := range []struct {
 		format string
 		ok     []string
