@@ -90,7 +90,9 @@ func parse(openAPI any) (*schema.Structural, error) {
 
 // structuralOf returns the schema of a version as the API server has it: nil if there is none, and
 // without the parts of defaults that would be pruned.
-func structuralOf(v *apiextensionsv1.CustomResourceDefinitionVersion) (*structuralschema.Structural, error) {
+func structuralOf(
+	v *apiextensionsv1.CustomResourceDefinitionVersion,
+) (*structuralschema.Structural, error) {
 	if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
 		return nil, nil
 	}

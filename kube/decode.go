@@ -34,7 +34,9 @@ func (v *version) pool(how reading) *decoder.Pool {
 }
 
 // decode decodes a document by the schema of the version.
-func (v *version) decode(data []byte, how reading) (object map[string]any, strict []error, err error) {
+func (v *version) decode(
+	data []byte, how reading,
+) (object map[string]any, strict []error, err error) {
 	pool := v.pool(how)
 	d := pool.Get()
 	defer pool.Put(d)
@@ -78,7 +80,9 @@ func (n omitted) Error() string { return fmt.Sprintf("and %d more", int(n)) }
 
 // decode decodes an object. Of an object of another kind than the resource's only metadata is
 // pruned. gvk is the type of the object, also if there is an error and the type could be read.
-func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+func (r *Resource) decode(
+	data []byte, expected *runtimeschema.GroupVersionKind, how reading,
+) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -90,7 +94,9 @@ func (r *Resource) decode(data []byte, expected *runtimeschema.GroupVersionKind,
 }
 
 // decodeFast is decode with our texts. It tries the version that is expected first.
-func (r *Resource) decodeFast(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+func (r *Resource) decodeFast(
+	data []byte, expected *runtimeschema.GroupVersionKind, how reading,
+) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	guess := r.guess(expected)
 	object, strict, err = guess.decode(data, how)
 	if err != nil {
@@ -111,7 +117,10 @@ func (r *Resource) decodeFast(data []byte, expected *runtimeschema.GroupVersionK
 
 // decodeRefused decodes a document that a version has refused: by the right version if that is
 // another one. Otherwise it returns the server's error.
-func (r *Resource) decodeRefused(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
+func (r *Resource) decodeRefused(
+	data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading,
+	refusal error,
+) (object map[string]any, gvk *runtimeschema.GroupVersionKind, strict []error, err error) {
 	if isLimit(refusal) {
 		return nil, nil, nil, refusal
 	}
@@ -131,7 +140,10 @@ func guard(f func()) (panicked bool) {
 }
 
 // decodeAsServer does the work of decodeRefused with the server's code.
-func (r *Resource) decodeAsServer(data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading, refusal error) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+func (r *Resource) decodeAsServer(
+	data []byte, tried *version, expected *runtimeschema.GroupVersionKind, how reading,
+	refusal error,
+) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	u, gvk, err := parseAsServer(data, expected, how)
 	if err != nil {
 		return nil, gvk, nil, newError(err, refusal)
@@ -160,7 +172,9 @@ func (r *Resource) decodeAsServer(data []byte, tried *version, expected *runtime
 
 // decodeForeign decodes a stored object of another kind. The server does not repair the generation
 // of such objects.
-func (r *Resource) decodeForeign(data []byte) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
+func (r *Resource) decodeForeign(
+	data []byte,
+) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
 	u, gvk, err := parseAsServer(data, nil, reading{stored: true})
 	if err == nil {
 		_, err = r.coerce(u, true, false)

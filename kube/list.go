@@ -20,7 +20,9 @@ import (
 
 // decodeList decodes documents that are not single objects: lists, whose items are pruned, and raw
 // data.
-func (s *Serializer) decodeList(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) decodeList(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	obj, gvk, err := s.decodeByDelegate(data, defaults, into, nil)
 	list, ok := obj.(*unstructured.UnstructuredList)
 	if !ok {
@@ -41,7 +43,9 @@ func (s *Serializer) decodeList(data []byte, defaults *runtimeschema.GroupVersio
 }
 
 // pruneItems prunes the items of an object that is a list by its kind.
-func (s *Serializer) pruneItems(list map[string]any, gvk *runtimeschema.GroupVersionKind, found []error) ([]error, error) {
+func (s *Serializer) pruneItems(
+	list map[string]any, gvk *runtimeschema.GroupVersionKind, found []error,
+) ([]error, error) {
 	items, isList := list["items"].([]any)
 	if !isList || !strings.HasSuffix(gvk.Kind, "List") {
 		return found, nil
@@ -104,7 +108,9 @@ func (p *itemPruner) strictError(strict bool) error {
 // pruneItem returns an item of a list as it is decoded by itself, if it is of a resource. An item
 // without a type is of the type of the list, as in unstructured.UnstructuredList, and is given
 // none.
-func (s *Serializer) pruneItem(p *itemPruner, i int, object map[string]any, list runtimeschema.GroupVersionKind) (map[string]any, error) {
+func (s *Serializer) pruneItem(
+	p *itemPruner, i int, object map[string]any, list runtimeschema.GroupVersionKind,
+) (map[string]any, error) {
 	item := unstructured.Unstructured{Object: object}
 	gvk := item.GroupVersionKind()
 	untyped := item.GetKind() == "" && item.GetAPIVersion() == ""

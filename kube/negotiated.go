@@ -24,7 +24,10 @@ var _ runtime.NegotiatedSerializer = (*NegotiatedSerializer)(nil)
 // NewNegotiatedSerializer returns a NegotiatedSerializer that wraps inner and
 // has serializers for the resources. creater and typer are those of
 // [NewSerializer].
-func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources ...*Resource) (*NegotiatedSerializer, error) {
+func NewNegotiatedSerializer(
+	inner runtime.NegotiatedSerializer, creater runtime.ObjectCreater, typer runtime.ObjectTyper,
+	resources ...*Resource,
+) (*NegotiatedSerializer, error) {
 	if inner == nil {
 		return nil, errors.New("kube: the NegotiatedSerializer that is to be wrapped is nil")
 	}
@@ -53,7 +56,9 @@ func NewNegotiatedSerializer(inner runtime.NegotiatedSerializer, creater runtime
 func (n *NegotiatedSerializer) SupportedMediaTypes() []runtime.SerializerInfo { return n.infos }
 
 // EncoderForVersion returns the encoder of inner.
-func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv runtime.GroupVersioner) runtime.Encoder {
+func (n *NegotiatedSerializer) EncoderForVersion(
+	encoder runtime.Encoder, gv runtime.GroupVersioner,
+) runtime.Encoder {
 	if s, ok := encoder.(*Serializer); ok {
 		encoder = s.delegate
 	}
@@ -65,7 +70,9 @@ func (n *NegotiatedSerializer) EncoderForVersion(encoder runtime.Encoder, gv run
 // whatever inner does with errors. Objects that are decoded into
 // *unstructured.Unstructured are not converted: an object that is sent for a
 // version of a custom resource is kept in that version until it is stored.
-func (n *NegotiatedSerializer) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+func (n *NegotiatedSerializer) DecoderToVersion(
+	decoder runtime.Decoder, gv runtime.GroupVersioner,
+) runtime.Decoder {
 	if s, ok := decoder.(*Serializer); ok {
 		return &versioned{n.inner, s, gv}
 	}
@@ -79,7 +86,9 @@ type versioned struct {
 	gv         runtime.GroupVersioner
 }
 
-func (v *versioned) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (v *versioned) Decode(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	obj, gvk, err := v.serializer.Decode(data, defaults, into)
 	if _, ok := into.(*unstructured.Unstructured); ok {
 		return obj, gvk, err
@@ -115,6 +124,8 @@ type decoded struct {
 	gvk *runtimeschema.GroupVersionKind
 }
 
-func (d decoded) Decode([]byte, *runtimeschema.GroupVersionKind, runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (d decoded) Decode(
+	[]byte, *runtimeschema.GroupVersionKind, runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	return d.obj, d.gvk, nil
 }

@@ -48,7 +48,10 @@ const (
 // text, or an *errors.LimitError. A FieldValidation that is not one of the
 // constants is another error. The server's other steps are left to the caller:
 // admission, managed fields, and validation.
-func (r *Resource) Patch(current *unstructured.Unstructured, patchType types.PatchType, patch []byte, v decoder.FieldValidation) (patched *unstructured.Unstructured, warnings []error, err error) {
+func (r *Resource) Patch(
+	current *unstructured.Unstructured, patchType types.PatchType, patch []byte,
+	v decoder.FieldValidation,
+) (patched *unstructured.Unstructured, warnings []error, err error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}
@@ -98,7 +101,9 @@ func invalidPatch(result []byte, err error) error {
 	})
 }
 
-func applyMergePatch(text, patch []byte, v decoder.FieldValidation) (result []byte, found []error, err error) {
+func applyMergePatch(
+	text, patch []byte, v decoder.FieldValidation,
+) (result []byte, found []error, err error) {
 	if v != decoder.Ignore {
 		object := map[string]any{}
 		if found, err = checkPatch(anyObject(), patch, &object); err != nil {
@@ -112,7 +117,9 @@ func applyMergePatch(text, patch []byte, v decoder.FieldValidation) (result []by
 	return result, found, err
 }
 
-func applyJSONPatch(text, patch []byte, v decoder.FieldValidation) (result []byte, found []error, err error) {
+func applyJSONPatch(
+	text, patch []byte, v decoder.FieldValidation,
+) (result []byte, found []error, err error) {
 	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, MaxJSONPatchCopyBytes)
 	if v != decoder.Ignore {
 		if found, err = CheckJSONPatch(patch); err != nil {

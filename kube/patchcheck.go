@@ -122,7 +122,9 @@ func isUnknown(list ferrors.List, path ferrors.Path) bool {
 // Under Strict the findings are also returned as an *errors.StrictError. Other
 // errors are those of decoder.Decoder.AppendJSON, for example for metadata of a
 // wrong type, and one for a FieldValidation that is not one of the constants.
-func (r *Resource) DecodeMergePatch(version string, patch []byte, v decoder.FieldValidation) ([]byte, ferrors.List, error) {
+func (r *Resource) DecodeMergePatch(
+	version string, patch []byte, v decoder.FieldValidation,
+) ([]byte, ferrors.List, error) {
 	if err := r.check(); err != nil {
 		return nil, nil, err
 	}

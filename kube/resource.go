@@ -69,7 +69,10 @@ func PreserveUnknownFields(does bool) Option {
 // the API server. Defaults are pruned by their schemas, except with
 // [PreserveUnknownFields]. Nothing is validated. NewResource does not change
 // the map and the schemas, and keeps no reference to them.
-func NewResource(groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural, opts ...Option) (*Resource, error) {
+func NewResource(
+	groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural,
+	opts ...Option,
+) (*Resource, error) {
 	if groupKind.Kind == "" {
 		return nil, errors.New("kube: a resource needs a kind")
 	}
@@ -188,7 +191,9 @@ type version struct {
 	mergePatches                                       func() (*decoder.Pool, error)
 }
 
-func (r *Resource) newVersion(name string, structural *structuralschema.Structural, s *schema.Structural) (*version, error) {
+func (r *Resource) newVersion(
+	name string, structural *structuralschema.Structural, s *schema.Structural,
+) (*version, error) {
 	program, err := schema.Compile(s, schema.PreserveUnknownFields(r.preserve))
 	if err != nil {
 		return nil, err

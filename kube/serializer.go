@@ -48,7 +48,10 @@ var _ runtime.Serializer = (*Serializer)(nil)
 // both. If both are nil, the serializer decodes unstructured objects only. If
 // options.Strict is set and there are findings, Decode returns a
 // runtime.NewStrictDecodingError together with the object.
-func NewSerializer(creater runtime.ObjectCreater, typer runtime.ObjectTyper, options json.SerializerOptions, resources ...*Resource) (*Serializer, error) {
+func NewSerializer(
+	creater runtime.ObjectCreater, typer runtime.ObjectTyper, options json.SerializerOptions,
+	resources ...*Resource,
+) (*Serializer, error) {
 	creater, typer, err := checkArguments(creater, typer, resources)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,9 @@ var (
 
 // checkArguments returns the makers of objects, and an error for arguments that would fail with the
 // first document.
-func checkArguments(creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources []*Resource) (runtime.ObjectCreater, runtime.ObjectTyper, error) {
+func checkArguments(
+	creater runtime.ObjectCreater, typer runtime.ObjectTyper, resources []*Resource,
+) (runtime.ObjectCreater, runtime.ObjectTyper, error) {
 	if len(resources) == 0 {
 		return nil, nil, errNoResource
 	}
@@ -119,7 +124,9 @@ func (s *Serializer) RecognizesData(data []byte) (ok, unknown bool, err error) {
 //
 // To find the text of an error, the document is parsed again as the server
 // parses it.
-func (s *Serializer) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) Decode(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	if len(s.resources) == 0 {
 		return nil, nil, errNoResource
 	}
@@ -142,7 +149,9 @@ func (s *Serializer) resourceFor(gk runtimeschema.GroupKind) *Resource {
 	return nil
 }
 
-func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.GroupVersionKind, into *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) decodeUnstructured(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into *unstructured.Unstructured,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	how := reading{yaml: s.yaml, strict: s.strict}
 	r := s.resources[0]
 	if defaults != nil {
@@ -169,7 +178,9 @@ func (s *Serializer) decodeUnstructured(data []byte, defaults *runtimeschema.Gro
 }
 
 // decodeTyped decodes into a Go type, or into what the creater makes of the object's type.
-func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) decodeTyped(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	gvk, err := s.typeOf(data, defaults, into)
 	if err != nil {
 		return s.decodeByDelegate(data, defaults, into, err)
@@ -200,7 +211,9 @@ func (s *Serializer) decodeTyped(data []byte, defaults *runtimeschema.GroupVersi
 
 // decodeCreated decodes into an unstructured object that the creater has made. It returns the
 // completed type, as the serializer of k8s.io/apimachinery does.
-func (s *Serializer) decodeCreated(data []byte, gvk *runtimeschema.GroupVersionKind, u *unstructured.Unstructured) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) decodeCreated(
+	data []byte, gvk *runtimeschema.GroupVersionKind, u *unstructured.Unstructured,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	completed := *gvk
 	obj, read, err := s.decodeUnstructured(data, gvk, u)
 	if read == nil { // it could not be read
@@ -211,7 +224,9 @@ func (s *Serializer) decodeCreated(data []byte, gvk *runtimeschema.GroupVersionK
 
 // decodeByDelegate decodes a document that is not known to be an object of a resource. refusal says
 // why, or is nil.
-func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
+func (s *Serializer) decodeByDelegate(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error,
+) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
 	panicked := guard(func() { obj, gvk, err = s.delegate.Decode(data, defaults, into) })
 	if !panicked && (err == nil || runtime.IsStrictDecodingError(err)) {
 		return obj, gvk, err
@@ -232,7 +247,9 @@ func (s *Serializer) decodeByDelegate(data []byte, defaults *runtimeschema.Group
 
 // serverError returns the server's error for a document that is refused, or refusal if the server
 // has none.
-func (s *Serializer) serverError(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error) error {
+func (s *Serializer) serverError(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error,
+) error {
 	if isLimit(refusal) {
 		return refusal
 	}
@@ -246,7 +263,9 @@ func (s *Serializer) serverError(data []byte, defaults *runtimeschema.GroupVersi
 
 // typeOf returns the type of a document for a typed object. Missing parts come from defaults and
 // into.
-func (s *Serializer) typeOf(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (*runtimeschema.GroupVersionKind, error) {
+func (s *Serializer) typeOf(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (*runtimeschema.GroupVersionKind, error) {
 	gvk, err := s.peek(data)
 	if err != nil {
 		return nil, err
@@ -314,7 +333,9 @@ const maxBuffer = 1 << 20
 
 // decodeTyped decodes a document by the schema of the version, and then into a Go type as the API
 // server does.
-func (v *version) decodeTyped(data []byte, obj runtime.Object, how reading) (strict []error, err error) {
+func (v *version) decodeTyped(
+	data []byte, obj runtime.Object, how reading,
+) (strict []error, err error) {
 	pool := v.lenientTyped
 	if how.strict {
 		pool = v.strictTyped

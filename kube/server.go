@@ -19,7 +19,9 @@ import (
 
 // parseAsServer parses a document as the API server does before it looks at a schema. If there is
 // an error, the type is completed by the one that is expected.
-func parseAsServer(data []byte, expected *runtimeschema.GroupVersionKind, how reading) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
+func parseAsServer(
+	data []byte, expected *runtimeschema.GroupVersionKind, how reading,
+) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
 	u := new(unstructured.Unstructured)
 	if how.stored {
 		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
@@ -38,7 +40,9 @@ func parseAsServer(data []byte, expected *runtimeschema.GroupVersionKind, how re
 // coerce prunes an object, drops nulls, and gives its metadata the form after a round trip through
 // ObjectMeta: unstructuredSchemaCoercer.apply of the API server. If track is set, it returns the
 // paths of unknown fields.
-func (r *Resource) coerce(u *unstructured.Unstructured, stored, track bool) (unknown []string, err error) {
+func (r *Resource) coerce(
+	u *unstructured.Unstructured, stored, track bool,
+) (unknown []string, err error) {
 	kind, hasKind, err := unstructured.NestedString(u.Object, "kind")
 	if err != nil {
 		return nil, err

@@ -30,7 +30,9 @@ var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
 // error.
 //
 // It panics if the resource was not made by [NewResource] or [ForCRD].
-func (r *Resource) StorageDecoder(version string, converter runtime.ObjectConvertor) *StorageDecoder {
+func (r *Resource) StorageDecoder(
+	version string, converter runtime.ObjectConvertor,
+) *StorageDecoder {
 	if err := r.check(); err != nil {
 		panic(err)
 	}
@@ -53,7 +55,9 @@ func (d *StorageDecoder) RecognizesData(data []byte) (ok, unknown bool, err erro
 // Unlike the API server, it decodes objects without metadata, converts to the
 // decoder's version even if into has no apiVersion, and does not make a list of
 // an object with items if into is nil.
-func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+func (d *StorageDecoder) Decode(
+	data []byte, _ *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
 	u, ok := into.(*unstructured.Unstructured)
 	if !ok && into != nil {
 		return nil, nil, fmt.Errorf("kube: a StorageDecoder decodes into *unstructured.Unstructured, not %T", into)
@@ -82,7 +86,9 @@ func (d *StorageDecoder) Decode(data []byte, _ *runtimeschema.GroupVersionKind, 
 }
 
 // convert converts an object to a version.
-func (d *StorageDecoder) convert(object map[string]any, gvk *runtimeschema.GroupVersionKind, target runtimeschema.GroupVersion) (map[string]any, error) {
+func (d *StorageDecoder) convert(
+	object map[string]any, gvk *runtimeschema.GroupVersionKind, target runtimeschema.GroupVersion,
+) (map[string]any, error) {
 	if d.converter == nil {
 		return nil, fmt.Errorf("kube: an object of kind %q is stored in %q, and there is no converter to %q: "+
 			"give one to StorageDecoder", gvk.Kind, gvk.GroupVersion(), target)

@@ -91,9 +91,11 @@ func namesMethod(query string) bool {
 	if !strings.Contains(query, "method") && !strings.Contains(query, "%") {
 		return false
 	}
-	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
+	isSeparator := func(r rune) bool { return r == '&' || r == ';' }
+	for pair := range strings.FieldsFuncSeq(query, isSeparator) {
 		name, _, _ := strings.Cut(pair, "=")
-		if name, err := url.QueryUnescape(name); err == nil && strings.EqualFold(strings.TrimSpace(name), "_method") {
+		name, err := url.QueryUnescape(name)
+		if err == nil && strings.EqualFold(strings.TrimSpace(name), "_method") {
 			return true
 		}
 	}

@@ -194,7 +194,9 @@ func (e *exchange) observe(refused *request.StatusError) {
 }
 
 // answer answers a request that is refused.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request, x *request.Exchange, refused *request.StatusError) {
+func (h *handler) answer(
+	w http.ResponseWriter, r *http.Request, x *request.Exchange, refused *request.StatusError,
+) {
 	if h.opts.Refuse != nil {
 		h.opts.Refuse(w, r, x.Refuse(refused))
 		return

@@ -107,7 +107,8 @@ func (x *Exchange) bridge(dialect yamlbridge.Dialect) ([]byte, error) {
 // otherwise an empty text.
 func (x *Exchange) serverReason(err error, text []byte) string {
 	root := errors.Path{}.Child("metadata")
-	if object, ok := stderrors.AsType[*errors.ObjectError](err); ok && object.Err != nil && object.Path == root {
+	object, isObject := stderrors.AsType[*errors.ObjectError](err)
+	if isObject && object.Err != nil && object.Path == root {
 		return object.Err.Error()
 	}
 	if _, ok := stderrors.AsType[*errors.TypeError](err); ok {
@@ -127,7 +128,8 @@ func (x *Exchange) serverReason(err error, text []byte) string {
 // numberAt returns the number at an index, or nothing if there is none.
 func numberAt(text []byte, at int) []byte {
 	text = text[min(at, len(text)):]
-	if end := bytes.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("+-.0123456789Ee", r) }); end >= 0 {
+	isOther := func(r rune) bool { return !strings.ContainsRune("+-.0123456789Ee", r) }
+	if end := bytes.IndexFunc(text, isOther); end >= 0 {
 		text = text[:end]
 	}
 	return text
@@ -165,10 +167,12 @@ func (x *Exchange) cannotDecode(apiVersion, kind, reason string) *StatusError {
 	case wanted == "": // such resources are no objects of Kubernetes
 		return BadRequest(reason)
 	case kind == "":
-		return BadRequest("the object provided is unrecognized (must be of type " + wanted + "): " + reason + " (" + summary(x.body) + ")")
+		return BadRequest("the object provided is unrecognized (must be of type " + wanted + "): " +
+			reason + " (" + summary(x.body) + ")")
 	}
 	_, version := splitAPIVersion(apiVersion)
-	return BadRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) + " cannot be handled as a " + wanted + ": " + reason)
+	return BadRequest(kind + " in version " + strconv.Quote(upTo(maxEcho, version)) +
+		" cannot be handled as a " + wanted + ": " + reason)
 }
 
 // kindless returns the answer to an object that must have a kind and has none. Under Ignore the
@@ -229,7 +233,8 @@ func (x *Exchange) strict(lines, entries []string) *StatusError {
 // checkType refuses a result of another type than the resource's.
 func (x *Exchange) checkType() *StatusError {
 	want := x.resource
-	if x.form == mergePatch || want.APIVersion == "" && want.Kind == "" || startsWithType(x.result, want.APIVersion, want.Kind) {
+	if x.form == mergePatch || want.APIVersion == "" && want.Kind == "" ||
+		startsWithType(x.result, want.APIVersion, want.Kind) {
 		return nil
 	}
 	apiVersion, kind, err := decoder.PeekType(x.result)
@@ -252,7 +257,8 @@ func (x *Exchange) otherType(apiVersion, kind string, object []byte) *StatusErro
 	case strings.Count(apiVersion, "/") > 1:
 		return x.cannotDecode("", "", noGroupVersion(apiVersion))
 	case want.APIVersion != "" && apiVersion != want.APIVersion:
-		return BadRequest("the API version in the data (" + apiVersion + ") does not match the expected API version (" + want.APIVersion + ")")
+		return BadRequest("the API version in the data (" + apiVersion +
+			") does not match the expected API version (" + want.APIVersion + ")")
 	case want.Kind != "" && kind != want.Kind:
 		group, _ := splitAPIVersion(want.APIVersion)
 		return invalid(group, kind, upTo(maxEcho, nameOf(object)), "kind", "FieldValueInvalid",

@@ -54,7 +54,8 @@ func (x *Exchange) mergePatchError(err error) *StatusError {
 	case isMismatch:
 		refused = x.invalidPatch(cmp.Or(x.serverReason(err, x.body), err.Error()))
 	default:
-		refused = BadRequest("error decoding patch: " + upTo(maxReason, cmp.Or(x.serverReason(err, x.body), err.Error())))
+		reason := cmp.Or(x.serverReason(err, x.body), err.Error())
+		refused = BadRequest("error decoding patch: " + upTo(maxReason, reason))
 	}
 	refused.Err = err
 	return refused

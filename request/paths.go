@@ -156,7 +156,9 @@ func (f *pathFinder) fresh() *pathIndex {
 
 // newPathIndex makes an index. Entries that have not changed since the last one keep their
 // decoders.
-func newPathIndex(generation uint64, catalog *schema.Catalog, opts []decoder.Option, last *pathIndex) *pathIndex {
+func newPathIndex(
+	generation uint64, catalog *schema.Catalog, opts []decoder.Option, last *pathIndex,
+) *pathIndex {
 	index := &pathIndex{generation, map[resourceKey]*pathEntry{}, map[resourceKey]bool{}, map[resourceKey]bool{}}
 	for e := range catalog.All() {
 		g, v, n := e.CRD.Group, e.Version.Name, e.CRD.Plural

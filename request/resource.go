@@ -179,7 +179,9 @@ type kinds struct {
 }
 
 // of returns the resource of a type. It makes a new one if the program is another.
-func (k *kinds) of(program *schema.Program, apiVersion, kind string, opts []decoder.Option) *Resource {
+func (k *kinds) of(
+	program *schema.Program, apiVersion, kind string, opts []decoder.Option,
+) *Resource {
 	key := [2]string{apiVersion, kind}
 	k.mu.RLock()
 	res := k.made[key]

@@ -416,7 +416,9 @@ func (p *skeletonParser) schemaOrNot(s *Structural, at *schemapath.Path) *schema
 	return p.schema(s, at)
 }
 
-func (p *skeletonParser) schemas(m map[string]*Structural, at *schemapath.Path) (first *schemapath.Path) {
+func (p *skeletonParser) schemas(
+	m map[string]*Structural, at *schemapath.Path,
+) (first *schemapath.Path) {
 	if p.d.PeekKind() != '{' {
 		p.d.SkipValue()
 		return nil

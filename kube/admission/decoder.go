@@ -31,7 +31,9 @@ var _ admission.Decoder = (*Decoder)(nil)
 // controller-runtime, except that the metadata of unstructured ones is pruned.
 // If strict is set, unknown and duplicate fields are an error that
 // runtime.IsStrictDecodingError recognizes, and the object is complete.
-func NewDecoder(scheme *runtime.Scheme, strict bool, resources ...*kube.Resource) (*Decoder, error) {
+func NewDecoder(
+	scheme *runtime.Scheme, strict bool, resources ...*kube.Resource,
+) (*Decoder, error) {
 	if scheme == nil {
 		return nil, errors.New("admission: the scheme is nil: give the one of the manager")
 	}
