@@ -72,6 +72,7 @@ func (r *Reader) oldBreakAt(i int) string {
 
 // outsideQuotes returns the message for a text that ends because of the line break at i.
 func (r *Reader) outsideQuotes(i int) string {
-	return r.oldBreakAt(i) + " outside quotes: it ends a line in YAML 1.1, and not in 1.2; " +
+	const fault = " outside quotes: it ends a line in YAML 1.1, and not in 1.2; " +
 		"write a line feed, or an escape in double quotes"
+	return r.oldBreakAt(i) + fault
 }
