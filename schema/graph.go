@@ -52,7 +52,7 @@ type common struct {
 	none *program.Node // everything within it is pruned
 	text *program.Node // strings only
 
-	unknownField *program.Node // to a declared name where only known names stay
+	unknownField *program.Node // of a declared field that ObjectMeta does not have
 
 	meta       map[metaKey]*program.Node
 	objectMeta map[*program.Node]bool

@@ -306,7 +306,7 @@ func (r *Reader) mergeSources() error {
 	if r.isTooLong() && len(sources) > 0 {
 		return r.tooLong(sources[0].at)
 	}
-	// The names are entered of whichever has fewer: the mapping itself, or the sources.
+	// The set gets the names of whichever has fewer: the mapping itself, or the sources.
 	r.names.reset()
 	size := 0
 	for i := range sources {

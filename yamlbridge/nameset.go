@@ -18,7 +18,7 @@ type nameSet struct {
 	slots, spare []uint64
 	count        int
 
-	// The zeros that are taken: the strings "0" and "-0", and either float.
+	// The zeros that are taken: the name "0", the name "-0", and a float with either name.
 	zero, minus, float bool
 }
 
