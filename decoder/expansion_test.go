@@ -20,7 +20,7 @@ func inserted(t testing.TB, p *schema.Program, src string, opts ...Option) int {
 	d := New(p, append(opts, Limits{DefaultBytes: most}, Ignore)...)
 	_, err := d.AppendJSON(nil, []byte(src))
 	require.NoError(t, err, "%.200s", src)
-	return most - d.walker.Budget
+	return most - d.walker.DefaultsLeft
 }
 
 func requireWithin(t testing.TB, p *schema.Program, src string, opts ...Option) {

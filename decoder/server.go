@@ -127,7 +127,7 @@ func unplaced(err error) string {
 func (d *Decoder) defaultMetadata(out []byte, start int, span *walk.Metadata, src []byte) ([]byte, error) {
 	w := &d.walker
 	limits := d.limits
-	limits.DefaultBytes = max(w.Budget, 1)
+	limits.DefaultBytes = max(w.DefaultsLeft, 1)
 	limits.NameBytes, limits.NumberBytes, limits.OutputBytes = maxInt32, maxInt32, maxInt-len(out) // are looked at elsewhere
 	if d.ofMetadata == nil {
 		d.ofMetadata = newDecoder(&program.Program{Cells: d.program.Cells}, options{validation: Ignore})
@@ -150,7 +150,7 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *walk.Metadata, sr
 		w.Found.Reset()
 		return out, d.limitError(src, errors.LimitDefaultBytes, span.Source)
 	}
-	w.Budget = second.walker.Budget
+	w.DefaultsLeft = second.walker.DefaultsLeft
 	return out, nil
 }
 

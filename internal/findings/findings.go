@@ -67,7 +67,7 @@ type Collector struct {
 	textBytes int  // the length of the paths as text, at most
 	located   int  // records that have their positions, on a stream
 	single    bool // see ResetForError
-	places    []place
+	wanted    []wantedPosition
 
 	order   []ordered // the records, as they are reported
 	spelled []byte    // what they are sorted by
@@ -178,20 +178,20 @@ type Locator interface {
 	Position(at int) errors.Position
 }
 
-// A place is an index whose position is wanted.
-type place struct {
+// A wantedPosition is an index whose position is wanted.
+type wantedPosition struct {
 	at       int
 	position *errors.Position
 }
 
 // Want asks the next call of Locate or LocateLeaving for the position of an index.
 func (c *Collector) Want(at int, position *errors.Position) {
-	c.places = append(c.places, place{at, position})
+	c.wanted = append(c.wanted, wantedPosition{at, position})
 }
 
 // WantRoom makes room for n calls of Want, and charges the account for it.
 func (c *Collector) WantRoom(account *memory.Account, n int) {
-	c.places = memory.Room(account, c.places, n)
+	c.wanted = memory.Room(account, c.wanted, n)
 }
 
 // Locate finds the positions of all records that have none, and those that are
@@ -206,11 +206,11 @@ func (c *Collector) Locate(l Locator) {
 			c.Want(r.First, &r.FirstPosition)
 		}
 	}
-	slices.SortFunc(c.places, func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	for _, p := range c.places {
+	slices.SortFunc(c.wanted, func(a, b wantedPosition) int { return cmp.Compare(a.at, b.at) })
+	for _, p := range c.wanted {
 		*p.position = l.Position(p.at)
 	}
-	c.places = c.places[:0]
+	c.wanted = c.wanted[:0]
 }
 
 // LocateLeaving is Locate for a window that a stream leaves: the records go by their
@@ -324,7 +324,7 @@ func (c *Collector) TypeError() *errors.TypeError {
 // and MostBytes, in bytes.
 func (c *Collector) Held() int {
 	const placeSize = 16
-	return cap(c.places)*placeSize + cap(c.spelled)
+	return cap(c.wanted)*placeSize + cap(c.spelled)
 }
 
 // Cap returns the memory that the collector keeps besides Held, in bytes.
@@ -335,4 +335,4 @@ func (c *Collector) Cap() int {
 }
 
 // Drop lets go of what Held counts.
-func (c *Collector) Drop() { c.places, c.spelled, c.texts = nil, nil, nil }
+func (c *Collector) Drop() { c.wanted, c.spelled, c.texts = nil, nil, nil }

@@ -18,6 +18,6 @@ func (c *Collector) Poison() {
 	memory.Fill(c.texts, text)
 	memory.Fill(c.records, Record{Kind: text, At: number, path: number, end: number, sort: number, text: number})
 	memory.Fill(c.order, ordered{key: math.MaxUint64, at: number, rank: text})
-	memory.Fill(c.places, place{at: number})
+	memory.Fill(c.wanted, wantedPosition{at: number})
 	memory.Fill(c.List, errors.Finding{Kind: text})
 }

@@ -1,5 +1,5 @@
 // Package program is the object format of compiled schemas: the table that
-// package schema writes and package decoder runs. It knows neither of them.
+// package schema writes and package walk runs. It knows neither of them.
 //
 // A program is an automaton over JSON values. For each [Node], it says what the
 // name of a member leads to, what elements lead to, and what happens to a null

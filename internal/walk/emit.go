@@ -45,7 +45,7 @@ func (w *Walker) makeRoom(n int) bool {
 
 // insert writes a default. It reports whether the budget is spent.
 func (w *Walker) insert(text string) bool {
-	if w.Budget -= len(text); w.Budget < 0 {
+	if w.DefaultsLeft -= len(text); w.DefaultsLeft < 0 {
 		w.skip.Overflew = errors.LimitDefaultBytes
 		return true
 	}
@@ -81,10 +81,10 @@ func (w *Walker) writeBoth(run []byte, members string, comma bool) bool {
 	}
 	at, middle := len(w.Out), len(w.Out)+len(run)
 	end := middle + len(members)
-	if end > cap(w.Out) || end > w.MostOut || len(members) > w.Budget {
+	if end > cap(w.Out) || end > w.MostOut || len(members) > w.DefaultsLeft {
 		return false
 	}
-	w.Budget -= len(members)
+	w.DefaultsLeft -= len(members)
 	w.Out = w.Out[:end]
 	copy(w.Out[at:middle], run)
 	copy(w.Out[middle:], members)

@@ -11,12 +11,12 @@ import (
 // A lastPath is the path of the last finding. Paths that start with the same steps lead
 // into the same container, so that the next path can copy their start.
 type lastPath struct {
-	steps  []pathStep
-	pathAt int // where the path starts in Found.Paths
+	segments []pathSegment
+	pathAt   int // where the path starts in Found.Paths
 }
 
-// A pathStep is a segment of the last path.
-type pathStep struct {
+// A pathSegment is a segment of the last path.
+type pathSegment struct {
 	cur  names.Place // of the frame
 	end  int         // of the segment in the path
 	text int         // the bound for the length of the text up to there
@@ -25,7 +25,7 @@ type pathStep struct {
 // resetFindings forgets all findings.
 func (w *Walker) resetFindings() {
 	w.Found.Reset()
-	w.steps = w.steps[:0]
+	w.segments = w.segments[:0]
 }
 
 // here notes where in the current container the walk is, so that the frames are its
@@ -49,7 +49,7 @@ func (w *Walker) note(at int, kind uint8, cur names.Place, r findings.Record) {
 	}
 	paths, text := w.appendPath(w.Found.Paths())
 	if !w.Found.Keep(r, paths, text) {
-		w.steps = w.steps[:0]
+		w.segments = w.segments[:0]
 	}
 }
 
@@ -58,24 +58,24 @@ func (w *Walker) note(at int, kind uint8, cur names.Place, r findings.Record) {
 func (w *Walker) appendPath(paths []byte) (_ []byte, text int) {
 	from, same := len(paths), 0
 	steps.Add(w.sp)
-	for same < min(len(w.steps), w.sp) && w.steps[same].cur == w.frames[same+1].cur {
+	for same < min(len(w.segments), w.sp) && w.segments[same].cur == w.frames[same+1].cur {
 		same++
 	}
 	if same > 0 {
-		last := w.steps[same-1]
+		last := w.segments[same-1]
 		paths = append(paths, paths[w.pathAt:w.pathAt+last.end]...)
 		text = last.text
 	}
-	w.steps, w.pathAt = w.steps[:same], from
+	w.segments, w.pathAt = w.segments[:same], from
 	for i := same; i < w.sp; i++ {
 		name, index := w.frameSegment(i)
 		var more int
 		paths, more = fieldpath.AppendSegment(paths, name, index)
 		if text += more; text > fieldpath.WholeBytes {
-			w.steps = w.steps[:0]
+			w.segments = w.segments[:0]
 			return fieldpath.Append(paths[:from], w.sp, w.frameSegment)
 		}
-		w.steps = append(w.steps, pathStep{w.frames[i+1].cur, len(paths) - from, text})
+		w.segments = append(w.segments, pathSegment{w.frames[i+1].cur, len(paths) - from, text})
 	}
 	return paths, text
 }

@@ -26,7 +26,7 @@ func (w *Walker) Poison() {
 	memory.Fill(w.words, math.MaxUint64)
 	memory.Fill(w.superseded, span{number, number})
 	memory.Fill(w.seconds, number)
-	memory.Fill(w.steps, pathStep{number, number, number})
+	memory.Fill(w.segments, pathSegment{number, number, number})
 	memory.Fill(w.Observed.Metadata, Metadata{At: number, Source: number})
 	w.skip.Poison()
 	w.Found.Poison()

@@ -34,7 +34,7 @@ const (
 	needMembers              // of a large map, from the name at w.pos on
 )
 
-// The places at which simple goes on.
+// The labels at which simple goes on.
 const (
 	simpleRoot = iota
 	simpleName
@@ -59,18 +59,18 @@ func (w *Walker) pad(b []byte) []byte {
 	return w.padded
 }
 
-// walkSimple goes on at a place, as far as the document is simple. Then it returns
+// walkSimple goes on at a label, as far as the document is simple. Then it returns
 // handedOver, or how the walk has ended. padded is the window, or for a small document
 // its copy from pad.
-func (w *Walker) walkSimple(b, padded []byte, place int) skip.Status {
+func (w *Walker) walkSimple(b, padded []byte, label int) skip.Status {
 	for {
 		steps.Add(1)
-		switch w.simple(padded, place) {
+		switch w.simple(padded, label) {
 		case needMachine:
 			return handedOver
 		case needField:
 			var st skip.Status
-			if place, st = w.simpleMember(b); st != skip.Done {
+			if label, st = w.simpleMember(b); st != skip.Done {
 				return st
 			}
 		case needString:
@@ -81,40 +81,40 @@ func (w *Walker) walkSimple(b, padded []byte, place int) skip.Status {
 				return handedOver
 			}
 			w.pos++
-			place = simpleAfter
+			label = simpleAfter
 		case needNumber:
 			end, st := w.skip.Number(b, w.pos)
 			if st != skip.Done {
 				return handedOver // the machine says what is wrong
 			}
 			w.pos = end
-			place = simpleAfter
+			label = simpleAfter
 		case needKept:
 			w.st = inKept
-			if st := w.skipValue(b, !w.cutting); st != skip.Done {
+			if st := w.skipValue(b, !w.withoutSuperseded); st != skip.Done {
 				return st
 			}
 			if w.sp == 0 {
 				w.st = atEnd
 				return handedOver
 			}
-			place = simpleAfter
+			label = simpleAfter
 		case needMembers:
 			if !w.stringMembers(b) {
 				return handedOver
 			}
-			place = simpleName
+			label = simpleName
 		case needDefaults:
 			top := &w.frames[w.sp]
 			w.closeWithDefaults(b, w.pos, top.node, top.seen, w.kept)
-			place = simplePop
+			label = simplePop
 		}
 	}
 }
 
 // simpleMember finds the field whose name starts at w.pos, and goes to its value. It
 // drops the member if its name is not declared.
-func (w *Walker) simpleMember(b []byte) (place int, st skip.Status) {
+func (w *Walker) simpleMember(b []byte) (label int, st skip.Status) {
 	top := &w.frames[w.sp]
 	start := w.pos
 	if b[start] != '"' {
@@ -132,7 +132,7 @@ func (w *Walker) simpleMember(b []byte) (place int, st skip.Status) {
 	}
 	w.dropUnknown(b, top.node, inObject, start, end, w.member, false)
 	w.st, w.dropping = inDropped, w.Streaming
-	if st := w.skipValue(b, w.Report && !w.cutting); st != skip.Done {
+	if st := w.skipValue(b, w.Report && !w.withoutSuperseded); st != skip.Done {
 		return 0, st
 	}
 	w.dropping, w.flushed = false, w.pos
@@ -148,10 +148,10 @@ func (w *Walker) skipValue(b []byte, track bool) (st skip.Status) {
 	return st
 }
 
-// simple goes on at a place, up to where it needs somebody else. It calls nothing.
+// simple goes on at a label, up to where it needs somebody else. It calls nothing.
 //
 //espalier:nocalls
-func (w *Walker) simple(b []byte, place int) need {
+func (w *Walker) simple(b []byte, label int) need {
 	var (
 		top  = &w.frames[w.sp]
 		seen = top.seen
@@ -162,7 +162,7 @@ func (w *Walker) simple(b []byte, place int) need {
 		c    byte
 	)
 	b = b[:len(b):len(b)]
-	switch place {
+	switch label {
 	case simpleRoot:
 		v = w.value
 		if jsonwire.At(b, i) != '{' {
@@ -267,7 +267,7 @@ value: // a value that node v governs
 		goto after
 	}
 	if c == '{' {
-		if v.KeepObject && !w.cutting {
+		if v.KeepObject && !w.withoutSuperseded {
 			w.st = inKept
 			w.leaveSimple(top, seen, cell, i)
 			return needKept
@@ -298,7 +298,7 @@ value: // a value that node v governs
 		goto leave
 	}
 	if c == '[' {
-		if v.KeepArray && !w.cutting {
+		if v.KeepArray && !w.withoutSuperseded {
 			w.st = inKept
 			w.leaveSimple(top, seen, cell, i)
 			return needKept
@@ -411,7 +411,7 @@ closeObject:
 	if n.Defaulted&^seen != 0 {
 		w.st = afterMember
 		w.leaveSimple(top, seen, cell, i)
-		if w.Budget < len(n.AllDefaults) {
+		if w.DefaultsLeft < len(n.AllDefaults) {
 			return needMachine
 		}
 		return needDefaults

@@ -32,10 +32,10 @@ type span struct {
 
 // supersession is what the walk knows of names that repeat.
 type supersession struct {
-	superseded []span
-	seconds    []int // where names are repeated first
-	lastSecond int   // up to where these are reported
-	cutting    bool  // superseded members are being cut out: no name repeats any more
+	superseded        []span
+	seconds           []int // where names are repeated first
+	lastSecond        int   // up to where these are reported
+	withoutSuperseded bool  // superseded members are being cut out: no name repeats any more
 }
 
 // supersede notes that the member is superseded whose name starts at at.
@@ -172,57 +172,64 @@ func (w *Walker) collectRepeats(src []byte) (at int, st skip.Status) {
 	return at, st
 }
 
-// runWithoutSuperseded walks a document in which names repeat.
+// runWithoutSuperseded walks a document in which names repeat. The last walk finds what
+// is wrong with the members that stay; repetitions are found before, also in members
+// that go.
 func (w *Walker) runWithoutSuperseded(dst, src []byte) skip.Status {
-	// The last walk finds what is wrong with the members that stay. Repetitions are
-	// found here, also in members that go.
-	w.resetFindings()
-	w.start(dst)
 	w.look(src, true)
-	w.lastSecond = len(src)
-	at, st := w.collectRepeats(src)
-	if st != skip.Done {
+	if at, st := w.collectAll(dst, src); st != skip.Done {
 		w.pos = at
 		return st
 	}
-	if most := w.Found.Most; len(w.seconds) > most {
-		// Those findings are kept that come first in the document, which are known by
-		// now. But objects close from the inside out: if others were found first, the
-		// right ones are collected in another pass.
-		found := slices.Max(w.seconds[:most])
-		slices.Sort(w.seconds)
-		if w.lastSecond = w.seconds[most-1]; w.lastSecond != found {
-			omitted := len(w.seconds) - most
-			w.resetFindings()
-			w.start(dst)
-			w.collectRepeats(src)
-			w.Found.OmitStrict(omitted)
-		}
-	}
 	slices.SortFunc(w.superseded, func(a, b span) int { return cmp.Compare(a.at, b.at) })
 	w.start(dst)
-	w.cutting = true
-	for superseded := w.superseded; len(superseded) > 0; {
+	w.withoutSuperseded = true
+	for spans := w.superseded; len(spans) > 0; {
 		// The window ends before the member that goes. There the machine stops, unless
 		// the member is within a value that is dropped anyway.
-		if st := w.Run(src[:superseded[0].at], false); st != skip.Cut {
+		if st := w.Run(src[:spans[0].at], false); st != skip.Cut {
 			return st
 		}
 		if w.st == inDropped {
 			w.passDropped(src)
 		} else {
-			w.cutMember(src, superseded[0])
+			w.dropSpan(src, spans[0])
 		}
-		for len(superseded) > 0 && superseded[0].at < w.pos {
-			superseded = superseded[1:]
+		for len(spans) > 0 && spans[0].at < w.pos {
+			spans = spans[1:]
 		}
 	}
 	return w.Run(src, true)
 }
 
-// cutMember drops the members of a span, before which the machine has stopped. They
+// collectAll collects the superseded members, and the findings about repetitions. Of
+// these, the ones are kept that come first in the document. But objects close from the
+// inside out: so if there are too many, and others were found first, the document is gone
+// through once more, now that it is known where the last of the first ones is.
+func (w *Walker) collectAll(dst, src []byte) (at int, st skip.Status) {
+	w.resetFindings()
+	w.start(dst)
+	w.lastSecond = len(src)
+	if at, st = w.collectRepeats(src); st != skip.Done || len(w.seconds) <= w.Found.Most {
+		return at, st
+	}
+	most := w.Found.Most
+	found := slices.Max(w.seconds[:most])
+	slices.Sort(w.seconds)
+	if w.lastSecond = w.seconds[most-1]; w.lastSecond == found {
+		return at, st
+	}
+	omitted := len(w.seconds) - most
+	w.resetFindings()
+	w.start(dst)
+	at, st = w.collectRepeats(src)
+	w.Found.OmitStrict(omitted)
+	return at, st
+}
+
+// dropSpan drops the members of a span, before which the machine has stopped. They
 // were validated.
-func (w *Walker) cutMember(src []byte, s span) {
+func (w *Walker) dropSpan(src []byte, s span) {
 	w.flush(src, w.member)
 	w.passTo(blanksBefore(src, blanksBefore(src, s.next)-len(",")))
 }

@@ -123,7 +123,7 @@ value: // a value that node v governs
 	if v.Types != program.Any && i < len(b) {
 		if v = w.check(b, i, v, n, kind, cur); v == nil {
 			if f.Node.Types != 0 {
-				if w.Report && !w.cutting {
+				if w.Report && !w.withoutSuperseded {
 					goto repeat
 				}
 				seen &^= 1 << n.Index(f)
@@ -146,7 +146,7 @@ value: // a value that node v governs
 		}
 		goto str
 	case '{':
-		if v.KeepObject && !w.cutting {
+		if v.KeepObject && !w.withoutSuperseded {
 			goto keptTree
 		}
 		if w.push(n, seen, cur, cell, kind) {
@@ -160,7 +160,7 @@ value: // a value that node v governs
 		member = i
 		goto firstName
 	case '[':
-		if v.KeepArray && !w.cutting {
+		if v.KeepArray && !w.withoutSuperseded {
 			goto keptTree
 		}
 		if w.push(n, seen, cur, cell, kind) {
@@ -232,7 +232,7 @@ keptTree: // an object or array that is kept whole
 	if w.Streaming {
 		w.here(kind, cur)
 	}
-	i, t = w.skip.Skip(b, i, w.sp, !w.cutting)
+	i, t = w.skip.Skip(b, i, w.sp, !w.withoutSuperseded)
 	if t == skip.Done {
 		goto after
 	}
@@ -411,7 +411,7 @@ unknown: // the value of an undeclared name
 	if w.AsServer && w.sp == 1 {
 		w.Observed.name(b[cur+1:end], escaped)
 	}
-	if !w.cutting {
+	if !w.withoutSuperseded {
 		w.skip.Names.Add(b, int(cur)+1, end, escaped)
 	}
 	if c == 'n' && e.Null != program.KeepNull {
@@ -425,7 +425,7 @@ droppedTree: // the value of a member that is dropped
 		w.here(kind, cur)
 		w.dropping = true
 	}
-	i, t = w.skip.Skip(b, i, w.sp, w.Report && !w.cutting)
+	i, t = w.skip.Skip(b, i, w.sp, w.Report && !w.withoutSuperseded)
 	w.st = inDropped
 	if t == skip.Done {
 		w.dropping = false

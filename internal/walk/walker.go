@@ -66,7 +66,7 @@ type frame struct {
 	words int
 	names int // the index of its first undeclared name in Walker.skip.Names
 	// cur is the place of the current member's name, at the opening quote, or the
-	// index of the current element. Beside the window it is in window.opened. It is
+	// index of the current element. Beside the window it is in Walker.opened. It is
 	// noName before the first name.
 	cur  names.Place
 	cell int32 // in the prediction table, of what was seen last
@@ -93,11 +93,11 @@ type Walker struct {
 	Settings
 	// Out is the result. A walk appends to it. With TooLarge it is incomplete, as it
 	// would have more than MostOut bytes.
-	Out      []byte
-	TooLarge bool
-	Budget   int // of DefaultBytes, what is left
-	Found    findings.Collector
-	Observed Observed
+	Out          []byte
+	TooLarge     bool
+	DefaultsLeft int // of DefaultBytes
+	Found        findings.Collector
+	Observed     Observed
 
 	program   *program.Program
 	predicted []*program.Field // by cells, the field that came next when it was last seen
@@ -109,7 +109,7 @@ type Walker struct {
 	words   []uint64 // what was seen of fields from 64 on
 	scratch []byte   // see unescape
 	skip    skip.Skipper
-	window
+	streamState
 	supersession
 	lastPath
 
@@ -152,7 +152,7 @@ func (w *Walker) SetBounds(b skip.Bounds) { w.skip.Bounds = b }
 
 // Start prepares for a document whose result is appended to dst.
 func (w *Walker) Start(dst []byte) {
-	w.cutting, w.superseded = false, w.superseded[:0]
+	w.withoutSuperseded, w.superseded = false, w.superseded[:0]
 	w.skip.Names.Collecting = w.Streaming
 	w.resetFindings()
 	w.start(dst)
@@ -160,13 +160,13 @@ func (w *Walker) Start(dst []byte) {
 
 // start is Start for another walk over the document: findings stay.
 func (w *Walker) start(dst []byte) {
-	w.Out, w.TooLarge, w.Budget = dst, false, w.DefaultBytes
+	w.Out, w.TooLarge, w.DefaultsLeft = dst, false, w.DefaultBytes
 	w.words = w.words[:0]
 	w.firstName, w.firstWord = 0, 0
 	w.st, w.sp, w.pos, w.flushed, w.kept = atValue, 0, 0, 0, false
 	w.frames[0] = frame{kind: inRoot}
 	w.value = w.program.Root
-	w.window.start()
+	w.streamState.start()
 	w.skip.Start()
 	w.Observed.start()
 }
@@ -234,7 +234,7 @@ func (w *Walker) dropUnknown(
 	}
 	if w.Report {
 		w.note(cur, kind, names.Place(cur), findings.Unknown(n.Group))
-		if !w.cutting {
+		if !w.withoutSuperseded {
 			w.skip.Names.Add(b, cur+1, end, escaped)
 		}
 	}
@@ -277,7 +277,7 @@ func (w *Walker) OutOfRange() bool { return w.skip.OutOfRange }
 func (w *Walker) HasOddNumber() bool { return w.skip.OddNumber }
 
 // HasRepeats reports whether the document has a name twice in an object.
-func (w *Walker) HasRepeats() bool { return w.cutting }
+func (w *Walker) HasRepeats() bool { return w.withoutSuperseded }
 
 // Expects returns what the grammar expects where the walk has stopped, and in which
 // container.
@@ -349,7 +349,7 @@ func (w *Walker) Held() int {
 // Cap returns the memory that the walker keeps, in bytes.
 func (w *Walker) Cap() int {
 	const stepSize = 24
-	return w.Held() + 8*cap(w.predicted) + cap(w.steps)*stepSize + w.skip.TokenBytes() + w.Found.Cap()
+	return w.Held() + 8*cap(w.predicted) + cap(w.segments)*stepSize + w.skip.TokenBytes() + w.Found.Cap()
 }
 
 // Drop lets go of what Held counts.

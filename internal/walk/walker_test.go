@@ -76,7 +76,7 @@ func TestHeld(t *testing.T) {
 	}
 	w := newWalker(p, limits{})
 	all := w.Cap()
-	assert.Equal(t, hold(&w.steps), w.Cap()-all)
+	assert.Equal(t, hold(&w.segments), w.Cap()-all)
 }
 
 // hold gives a list another capacity, and returns by how many bytes it has grown.

@@ -18,13 +18,14 @@ import (
 // What was copied before stays where it is, as both stacks grow and shrink at their
 // ends. So the cost of leaving is that of what was read since the last time.
 
-// A window is what a walker keeps of the part of the document that it has left.
-type window struct {
+// A streamState is what a walker keeps, on a stream, of the part of the document that has
+// left the window.
+type streamState struct {
 	dropping bool   // the value that is skipped is dropped
 	opened   []byte // the names of open members, as they are written, outermost first
 }
 
-func (w *window) start() { w.dropping, w.opened = false, w.opened[:0] }
+func (s *streamState) start() { s.dropping, s.opened = false, s.opened[:0] }
 
 // decided returns, after Cut, up to where it is known what becomes of the document;
 // and from where on the window is needed.

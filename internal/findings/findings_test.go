@@ -1,0 +1,138 @@
+package findings
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// An index is a Locator whose positions have a line for each index.
+type index struct{}
+
+func (index) Position(at int) errors.Position {
+	return errors.Position{Offset: int64(at), Line: at + 1, Column: 1, ByteColumn: 1}
+}
+
+// path returns the segments of a path of names.
+func path(names ...string) (depth int, segment func(i int) ([]byte, int)) {
+	return len(names), func(i int) ([]byte, int) { return []byte(names[i]), 0 }
+}
+
+func add(c *Collector, r Record, names ...string) {
+	depth, segment := path(names...)
+	c.Add(r, depth, segment)
+}
+
+// paths returns the paths of the list, in its order.
+func paths(c *Collector) (texts []string) {
+	for i := range c.List {
+		texts = append(texts, c.List[i].Path.String())
+	}
+	return texts
+}
+
+// list makes the list of all records.
+func list(c *Collector) {
+	c.Locate(index{})
+	c.Finish(&program.Node{}, false)
+}
+
+// TestOrder has a finding of each group: the server reports duplicates in the order of the
+// document, then unknown fields of the root's metadata, then those that were pruned,
+// sorted by path. What it does not report is last.
+func TestOrder(t *testing.T) {
+	c := Collector{Most: 10, MostBytes: 1000}
+	add(&c, Record{Kind: errors.DroppedNull, At: 1}, "null")
+	pruned := Unknown(program.Pruned)
+	pruned.At = 2
+	add(&c, pruned, "z")
+	pruned.At = 3
+	add(&c, pruned, "a")
+	meta := Unknown(program.RootMetadata)
+	meta.At = 4
+	add(&c, meta, "metadata", "x")
+	add(&c, Record{Kind: errors.DuplicateField, At: 9, First: 0, Count: 1}, "y")
+	add(&c, Record{Kind: errors.DuplicateField, At: 8, First: 5, Count: 1}, "w")
+	list(&c)
+	assert.Equal(t, []string{"w", "y", "metadata.x", "a", "z", "null"}, paths(&c))
+	assert.Equal(t, 9, c.List[0].Position.Line)
+	assert.Equal(t, 6, c.List[0].First.Line)
+	assert.Equal(t, 5, c.Strict)
+}
+
+// TestLimits holds that findings beyond a limit are counted, and no others.
+func TestLimits(t *testing.T) {
+	c := Collector{Most: 2, MostBytes: 1000}
+	for _, name := range []string{"a", "b", "c"} {
+		add(&c, Unknown(program.Pruned), name)
+	}
+	list(&c)
+	assert.Equal(t, []string{"a", "b"}, paths(&c))
+	assert.Equal(t, []int{1, 3}, []int{c.Omitted, c.Strict})
+
+	c = Collector{Most: 10, MostBytes: len(".long")}
+	add(&c, Unknown(program.Pruned), "long")
+	add(&c, Unknown(program.Pruned), "next")
+	list(&c)
+	assert.Equal(t, []string{"long"}, paths(&c))
+	assert.Equal(t, 1, c.Omitted)
+
+	c = Collector{}
+	c.ResetForError()
+	add(&c, Record{Kind: errors.DuplicateField, At: 7, First: 3, Count: 1}, "first")
+	add(&c, Record{Kind: errors.DuplicateField, At: 9, First: 3, Count: 1}, "second")
+	e := c.DuplicateError(index{})
+	assert.Equal(t, "first", e.Path.String(), "a single record is kept whatever the limits are")
+	assert.Equal(t, []int{4, 8}, []int{e.First.Line, e.Position.Line})
+}
+
+// TestSameDuplicates holds that duplicates with one path are one finding.
+func TestSameDuplicates(t *testing.T) {
+	for _, n := range []int{2, manyDuplicates + 1} {
+		c := Collector{Most: 1000, MostBytes: 10_000}
+		for i := range n {
+			add(&c, Record{Kind: errors.DuplicateField, At: 10 + i, First: 1, Count: 1}, "a")
+		}
+		add(&c, Record{Kind: errors.DuplicateField, At: 5, First: 1, Count: 3}, "b")
+		list(&c)
+		require.Equal(t, []string{"b", "a"}, paths(&c))
+		assert.Equal(t, n, c.List[1].Count)
+	}
+}
+
+// TestRetract takes back unknown fields, from an index on, and keeps the counts right.
+func TestRetract(t *testing.T) {
+	c := Collector{Most: 10, MostBytes: 1000}
+	for i, name := range []string{"a", "b", "c"} {
+		r := Unknown(program.Pruned)
+		r.At = i
+		add(&c, r, name)
+	}
+	c.Retract(1, func(r *Record) bool { return r.At == 1 || r.At == 0 })
+	list(&c)
+	assert.Equal(t, []string{"a", "c"}, paths(&c))
+	assert.Equal(t, 2, c.Strict)
+}
+
+// TestStrictErrorServesAgain holds that an error which says the same is the same one, and
+// that one which says something else is not.
+func TestStrictErrorServesAgain(t *testing.T) {
+	c := Collector{Most: 10, MostBytes: 1000}
+	made := func(names ...string) *errors.StrictError {
+		c.Reset()
+		for _, name := range names {
+			add(&c, Unknown(program.Pruned), name)
+		}
+		list(&c)
+		return c.StrictError()
+	}
+	first := made("a", "b")
+	assert.Same(t, first, made("a", "b"))
+	assert.NotSame(t, first, made("a"))
+	assert.NotSame(t, first, made("a", "c"))
+	assert.NotSame(t, first, made("a", "b", "c"))
+}
