@@ -4,7 +4,7 @@
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   all, to results/ as well
 //	bench -smoke                                                 a gate for CI, below two minutes
 //	bench -http [-rounds 7] [-write=false]                       the middleware in a server, under load
-//	bench -torture [-only regexp]                                hostile documents, some minutes
+//	bench -torture [-only regexp]                                adversarial documents, some minutes
 //
 // Before a contender is timed, its result is compared, as a value, with that of
 // Kubernetes for the same document. One that does less work says so in its row.
@@ -34,7 +34,7 @@ var (
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
-	tortureFlag = flag.Bool("torture", false, "measure hostile documents instead, and exit with 1 where twice the document costs far more than twice as much")
+	tortureFlag = flag.Bool("torture", false, "measure adversarial documents instead, and exit with 1 where twice the document costs far more than twice as much")
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")

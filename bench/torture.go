@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/internal/hostile"
+	"github.com/espalier-dev/espalier/internal/adversarial"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -28,11 +28,11 @@ const (
 	runsOfTry    = 3        // of each document
 )
 
-// torture measures what twice the document costs, for each family of hostile documents and
-// each way of decoding it that only matches, and fails where it is more than it may be.
+// torture measures what twice the document costs, for each family of adversarial documents and
+// each entry of decoding it that only matches, and fails where it is more than it may be.
 func torture(w io.Writer, only *regexp.Regexp) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it runs between what is timed
-	s, err := schema.Parse([]byte(hostile.Schema))
+	s, err := schema.Parse([]byte(adversarial.Schema))
 	if err != nil {
 		return err
 	}
@@ -40,28 +40,28 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "## Hostile documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, with a plus where the mean is over %.1f and an exclamation mark where it is more than the machine's own share explains; and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20, mostFactor)
+	fmt.Fprintf(w, "## Adversarial documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, with a plus where the mean is over %.1f and an exclamation mark where it is more than the machine's own share explains; and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20, mostFactor)
 	machine := tortureMachine(w)
 	var failed []string
 	columns := ""
-	for _, f := range hostile.Families() {
-		if !slices.ContainsFunc(f.Ways(), func(way hostile.Way) bool { return only.MatchString(f.Name + "/" + way.Name) }) {
+	for _, f := range adversarial.Families() {
+		if !slices.ContainsFunc(f.EntryPoints(), func(entry adversarial.EntryPoint) bool { return only.MatchString(f.Name + "/" + entry.Name) }) {
 			continue
 		}
 		var head, row []string
-		for _, way := range f.Ways() {
-			head = append(head, way.Name)
-			if name := f.Name + "/" + way.Name; only.MatchString(name) {
-				series := tortureSeries(&f, way.Start(p))
+		for _, entry := range f.EntryPoints() {
+			head = append(head, entry.Name)
+			if name := f.Name + "/" + entry.Name; only.MatchString(name) {
+				series := tortureSeries(&f, entry.Start(p))
 				mark := ""
 				if series.mean() > mostFactor {
 					mark = "+"
 				}
 				limit := machine.memory
 				switch {
-				case way.Name == "map":
+				case entry.Name == "map":
 					limit = machine.maps
-				case f.Lookups, f.YAML && way.Name == "Kubernetes": // which enters all keys in a map
+				case f.Lookups, f.YAML && entry.Name == "Kubernetes": // which enters all keys in a map
 					limit = machine.tables
 				}
 				if series.mean() > limit {
@@ -81,7 +81,7 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 	}
 	failed = append(failed, tortureFindings(w, p, only)...)
 	if len(failed) > 0 {
-		return fmt.Errorf("hostile documents cost too much:\n%s", strings.Join(failed, "\n"))
+		return fmt.Errorf("adversarial documents cost too much:\n%s", strings.Join(failed, "\n"))
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ type costSeries struct {
 	other []byte // as large as caches are, or larger
 }
 
-func tortureSeries(f *hostile.Family, run func([]byte) (int, error)) *costSeries {
+func tortureSeries(f *adversarial.Family, run func([]byte) (int, error)) *costSeries {
 	s := &costSeries{other: make([]byte, cacheSize)}
 	for n := smallestSize; n <= largestSize; n *= 2 {
 		s.docs = append(s.docs, f.Make(n))
@@ -162,7 +162,7 @@ type tortureLimits struct{ memory, tables, maps float64 }
 // tortureMachine measures plain work on the words of a document.
 func tortureMachine(w io.Writer) tortureLimits {
 	const word = 10
-	words := hostile.Family{Make: func(n int) []byte {
+	words := adversarial.Family{Make: func(n int) []byte {
 		var b []byte
 		for i := 0; len(b) < n; i++ {
 			b = fmt.Appendf(b, "k%08d\n", i)

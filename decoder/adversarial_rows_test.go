@@ -328,7 +328,7 @@ func nineLaughs() string {
 // end comes with the last byte.
 func testEveryCut(t *testing.T) {
 	t.Run("random documents", testFrontsOfRandomDocuments)
-	for _, c := range corpus.Load(t, "hostile/*") {
+	for _, c := range corpus.Load(t, "adversarial/*") {
 		if c.JSON == nil || len(c.JSON) > longDocument {
 			continue
 		}
@@ -384,7 +384,7 @@ func testConcurrentUse(t *testing.T) {
 		return fmt.Sprint(out, err, details(d.Findings()), d.Omitted())
 	}
 	var all []work
-	for _, c := range corpus.Load(t, "hostile/*", "default/*", "prune/*") {
+	for _, c := range corpus.Load(t, "adversarial/*", "default/*", "prune/*") {
 		if c.JSON != nil && len(c.JSON) < 4096 {
 			all = append(all, work{appendJSON, c.JSON, ""}, work{stream, c.JSON, ""}, work{toMap, c.JSON, ""})
 		}

@@ -16,11 +16,11 @@ import (
 const hostileRows = 104
 
 // TestAdversarial has the hostile inputs by their numbers. Most are data: the cases under
-// testdata/hostile whose names start with the number. rowTests has what needs code, and
+// testdata/adversarial whose names start with the number. rowTests has what needs code, and
 // rowCases what is shown by cases of other topics. All cases go through all ways in and out.
 func TestAdversarial(t *testing.T) {
 	byRow := make(map[int][]corpus.Case)
-	for _, c := range corpus.Load(t, "hostile/*") {
+	for _, c := range corpus.Load(t, "adversarial/*") {
 		require.NotEmpty(t, c.Rows(), "%s: the name must start with the number of its row", c.Name)
 		for _, row := range c.Rows() {
 			byRow[row] = append(byRow[row], c)

@@ -27,7 +27,7 @@ const (
 // TestCases decodes the documents under testdata, but for those of TestAdversarial.
 func TestCases(t *testing.T) {
 	for _, c := range corpus.Load(t, "*/*") {
-		if !strings.HasPrefix(c.Name, "hostile/") {
+		if !strings.HasPrefix(c.Name, "adversarial/") {
 			checkCase(t, &c)
 		}
 	}

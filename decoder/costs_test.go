@@ -8,12 +8,12 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/hostile"
+	"github.com/espalier-dev/espalier/internal/adversarial"
 	"github.com/espalier-dev/espalier/schema"
 )
 
 func hostileProgram(t testing.TB) *schema.Program {
-	s, err := schema.Parse([]byte(hostile.Schema))
+	s, err := schema.Parse([]byte(adversarial.Schema))
 	require.NoError(t, err)
 	p, err := schema.Compile(s)
 	require.NoError(t, err)
@@ -24,7 +24,7 @@ func hostileProgram(t testing.TB) *schema.Program {
 // few are kept, and little text: the rest is counted. How long that takes is measured in bench.
 func TestFindingsDeepDown(t *testing.T) {
 	p := hostileProgram(t)
-	for _, f := range hostile.Families() {
+	for _, f := range adversarial.Families() {
 		if !strings.Contains(f.Name, "deep down") && !strings.Contains(f.Name, "every level") {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "hostile/*", "regress/*"}
+var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "adversarial/*", "regress/*"}
 
 // seed adds the documents of testdata and some of every shape.
 func seed(f *testing.F) {

@@ -47,13 +47,13 @@ func TestThreatModel(t *testing.T) {
 	}
 	require.Greater(t, named, 100)
 
-	// Numbers of hostile inputs.
+	// Numbers of adversarial inputs.
 	rows := in("decoder").constants["hostileRows"]
 	require.Positive(t, rows)
 	for _, m := range regexp.MustCompile("[`/]([0-9]{3})`").FindAllStringSubmatch(string(page), -1) {
 		row, err := strconv.ParseInt(m[1], 10, 64)
 		require.NoError(t, err)
-		assert.True(t, 1 <= row && row <= rows, "there is no hostile input %s", m[1])
+		assert.True(t, 1 <= row && row <= rows, "there is no adversarial input %s", m[1])
 	}
 
 	// Limits.

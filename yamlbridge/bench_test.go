@@ -123,7 +123,7 @@ func TestFamilies(t *testing.T) {
 
 // TestLinearSteps asserts, with the build tag steps, that the number of steps for a byte, read or
 // written, does not grow with the length of a document. bench measures the time of families of
-// internal/hostile.
+// internal/adversarial.
 func TestLinearSteps(t *testing.T) {
 	if !steps.On {
 		t.Skip("built without the tag steps")

@@ -11,7 +11,7 @@ import (
 
 // TestTail: after the root the server looks at one token more, and on its line at the tokens after
 // one that could be a key, and decodes 512 bytes at a time. Texts that it refuses there are
-// refused, and later ones are not. TestYAMLHostile in fuzz/ compares with it.
+// refused, and later ones are not. TestYAMLAdversarial in fuzz/ compares with it.
 func TestTail(t *testing.T) {
 	pad := func(n int) string { return "{a: b}\n...\n" + strings.Repeat("x", n-len("{a: b}\n...\n")) }
 	for src, want := range map[string]string{

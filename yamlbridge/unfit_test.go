@@ -11,7 +11,7 @@ import (
 
 // TestUnfit: the server refuses infinity and NaN, and keys without a name, only if they are left
 // when all is read: sigs.k8s.io/yaml looks at the map that go.yaml.in/yaml/v2 has made.
-// TestYAMLHostile in fuzz/ compares with it.
+// TestYAMLAdversarial in fuzz/ compares with it.
 func TestUnfit(t *testing.T) {
 	const (
 		infinity = "infinity and NaN are no JSON values"

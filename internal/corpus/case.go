@@ -168,7 +168,7 @@ func (c *Case) section(names ...string) ([]byte, bool) {
 
 // topics are the folders of testdata that hold cases. Others have txtar files
 // with sections of their own.
-var topics = []string{"default", "findings", "hostile", "kep-2332", "kep-575", "metadata", "prune", "regress"}
+var topics = []string{"adversarial", "default", "findings", "kep-2332", "kep-575", "metadata", "prune", "regress"}
 
 // Load returns the cases in the files under testdata whose path without
 // ".txtar" matches one of the patterns, in the order of their names: each a

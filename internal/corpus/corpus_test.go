@@ -102,7 +102,7 @@ kind: object
 
 func TestRows(t *testing.T) {
 	for name, want := range map[string][]int{
-		"hostile/50-53-nulls/50-51-fields": {50, 51}, "hostile/13-normal-forms": {13}, "prune/arrays": nil, "hostile/9": {9},
+		"adversarial/50-53-nulls/50-51-fields": {50, 51}, "adversarial/13-normal-forms": {13}, "prune/arrays": nil, "adversarial/9": {9},
 	} {
 		c := Case{Name: name}
 		assert.Equal(t, want, c.Rows(), name)
@@ -135,7 +135,7 @@ func TestLoad(t *testing.T) {
 		names[c.Name] = true
 	}
 	assert.True(t, names["kep-2332/07-json-and-properties"])
-	assert.True(t, names["hostile/01-08-duplicates/05-in-replaced"])
+	assert.True(t, names["adversarial/01-08-duplicates/05-in-replaced"])
 
 	some := Load(t, "kep-575/3-array", "kep-2332/0[12]-*")
 	var got []string
