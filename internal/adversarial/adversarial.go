@@ -1,13 +1,14 @@
-// Package adversarial has families of documents that are made to cost more than their size: tests
-// assert what each may cost, and bench that twice the document costs twice the time.
+// Package adversarial has families of documents that are made to cost more than their size. Its
+// tests assert what each of them may cost. Module bench asserts that twice the document costs twice
+// the time.
 package adversarial
 
 import (
 	"strings"
 )
 
-// Schema is that of all families, as YAML. It has a place for each thing that can become of a
-// value: declared and walked, kept as a whole, dropped, defaulted.
+// Schema is the schema of all families, as YAML. It has a place for each thing that can happen to a
+// value: it is declared and walked, kept whole, dropped, or defaulted.
 const Schema = `
 type: object
 properties:
@@ -40,13 +41,13 @@ type Family struct {
 	YAML bool
 	// Fatal says that the documents are refused, at their end.
 	Fatal bool
-	// Lookups says that a part of the documents refers to any other.
+	// Lookups says that parts of the documents refer to any other part.
 	Lookups bool
 	// Make returns a document of about n bytes.
 	Make func(n int) []byte
 }
 
-// Families are all of them.
+// Families returns all families.
 func Families() []Family {
 	var all []Family
 	for _, list := range [][]Family{objects(), collisions(), nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
@@ -55,7 +56,7 @@ func Families() []Family {
 	return all
 }
 
-// fill returns head, then unit of 0, 1, 2 and so on up to n bytes, then tail.
+// fill returns head, then unit(0), unit(1) and so on up to n bytes, then tail.
 func fill(head, tail string, unit func(i int) string) func(n int) []byte {
 	return func(n int) []byte {
 		b := append(make([]byte, 0, n+1024), head...)
@@ -66,16 +67,16 @@ func fill(head, tail string, unit func(i int) string) func(n int) []byte {
 	}
 }
 
-// same is a unit that does not change.
+// same returns a unit that does not change.
 func same(unit string) func(int) string { return func(int) string { return unit } }
 
-// nest returns open depth times, the middle, and close as often.
+// nest returns open depth times, then middle, then close depth times.
 func nest(open, middle, close string, depth int) string {
 	return strings.Repeat(open, depth) + middle + strings.Repeat(close, depth)
 }
 
-// fields returns a JSON family for each place of the schema where any value may stand, which
-// is the tail of its name.
+// fields returns a JSON family for each place of the schema where any value may be. The name of the
+// family ends with that place.
 func fields(name string, make func(before, after string) func(n int) []byte) []Family {
 	return []Family{
 		{Name: name + ", dropped", Make: make(`{"zz":`, `}`)},

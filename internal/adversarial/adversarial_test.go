@@ -28,11 +28,11 @@ func program(t testing.TB) *schema.Program {
 	return p
 }
 
-// size is that of the documents of tests, of which the least have one unit.
+// size is the size of the documents of tests. Some families have one unit in it.
 const size = 100_000
 
-// TestFamilies asserts that the families are what they are said to be: of about the size, and
-// read to their end.
+// TestFamilies asserts that documents have about the size that was asked for, and are read to their
+// end.
 func TestFamilies(t *testing.T) {
 	p := program(t)
 	names := make(map[string]bool)
@@ -56,7 +56,7 @@ func TestFamilies(t *testing.T) {
 	require.Greater(t, len(names), 100)
 }
 
-// TestCollisions asserts of names that are to have one hash that they are distinct and have it.
+// TestCollisions asserts that the names of such a family are distinct and have the same hash.
 func TestCollisions(t *testing.T) {
 	hashes := map[string]func(name string) uint64{
 		"FNV-1a": func(name string) uint64 {
@@ -92,7 +92,7 @@ func TestCollisions(t *testing.T) {
 	require.Empty(t, hashes)
 }
 
-// xxh64 is the hash with seed 0 of less than 32 bytes.
+// xxh64 is the hash of a text of less than 32 bytes, with seed 0.
 func xxh64(text string) uint64 {
 	const p1, p2, p3, p4, p5 = 0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x165667b19e3779f9, 0x85ebca77c2b2ae63, 0x27d4eb2f165667c5
 	h := p5 + uint64(len(text))
@@ -115,10 +115,10 @@ func TestXXH64(t *testing.T) {
 	require.Equal(t, "ef46db3751d8e999 d24ec4f1a98c6e5b 44bc2cf5ad770999", fmt.Sprintf("%x %x %x", xxh64(""), xxh64("a"), xxh64("abc")))
 }
 
-// mostSteps is how many steps there may be for each byte of a document and of what came of it.
+// mostSteps is how many steps there may be for each byte that is read, written or reported.
 const mostSteps = 32
 
-// TestSteps asserts, where steps are counted, that the families cost no more than that, and that
+// TestSteps asserts, where steps are counted, that the families cost at most mostSteps, and that
 // twice the document costs twice the steps.
 func TestSteps(t *testing.T) {
 	if !steps.On {
@@ -142,21 +142,22 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What may be allocated for each byte of a document and of what came of it, beyond fewBytes: by a
-// decoder that was not used before, whose buffers grow, and by one that was.
+// The bytes that may be allocated for each byte that is read, written or reported, beyond fewBytes:
+// mostFirst by a new decoder, whose buffers grow, and mostAgain by a decoder that was used before.
 const (
 	fewBytes  = 16 << 10
 	mostFirst = 64
 	mostAgain = 8
 )
 
-// A map has some fifty bytes at least for each of {"":{}}, keys that the server finds to be there already
-// are in a map, and metadata is decoded to Go values and encoded again.
+// mostOf has the families and entry points that need more. A map takes some fifty bytes at least
+// for each of {"":{}}. The keys that the server finds to be there already are in a map. Metadata is
+// decoded to Go values and encoded again.
 var mostOf = map[string]struct{ first, again int }{
 	"map":                             {mostFirst, 40},
 	"YAML: nested merge keys":         {80, mostAgain},
 	"YAML: merge keys around anchors": {80, mostAgain},
-	// Three bytes of {}, are 32 of what is noted of each, while that grows to twice as much again and again.
+	// The three bytes {}, take 32 in a list that doubles again and again.
 	"YAML: a list to merge of mappings and aliases": {144, mostAgain},
 	"YAML: a wide mapping that is merged":           {mostFirst, 16},
 	"YAML: keys that are zero":                      {mostFirst, 16},
@@ -164,12 +165,13 @@ var mostOf = map[string]struct{ first, again int }{
 	"owners":                                        {mostFirst, 16},
 }
 
-// TestAllocations asserts that of the families.
+// TestAllocations asserts that entry points allocate no more than that for documents of each
+// family.
 func TestAllocations(t *testing.T) {
 	p := program(t)
 	for _, f := range adversarial.Families() {
 		src := f.Make(size)
-		result := 0 // of the first entry, as JSON
+		result := 0 // of the first entry point, as JSON
 		for i, entry := range f.EntryPoints() {
 			run := entry.Start(p)
 			first, out := allocated(run, src)
@@ -192,7 +194,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// allocated returns how many bytes are allocated for a document, and how many came of it.
+// allocated returns how many bytes are allocated for a document, and how many run returns.
 func allocated(run func([]byte) (int, error), src []byte) (n, out int) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

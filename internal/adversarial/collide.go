@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// collisions are names that have one hash, for hashes that are known.
+// collisions returns families of names that have one hash, for hash functions without a seed.
 func collisions() []Family {
 	var list []Family
 	add := func(hash string, names func() func(i int) string) {
@@ -30,7 +30,7 @@ func collisions() []Family {
 	add("xxh64", xxhNames)
 	add("CRC-32", func() func(int) string { return crcNames(crc32.IEEE) })
 	add("CRC-32C", func() func(int) string { return crcNames(crc32.Castagnoli) })
-	// Package decoder and package program hash the length, the first and the last eight bytes.
+	// Packages decoder and program hash the length and the first and last eight bytes.
 	add("the same ends", func() func(int) string {
 		return func(i int) string { return fmt.Sprintf("the same%06dthe same", i) }
 	})
@@ -50,10 +50,10 @@ func fnv(h uint64, text string) uint64 {
 	return h
 }
 
-// fnvNames returns names whose FNV-1a hash of 64 bits has the same lower 24, which is more
-// than tables of so many names look at: these depend on no higher bits. Each step is a choice
-// between two texts that lead from one state to the same other (Joux, Multicollisions in
-// iterated hash functions, 2004): so many steps have two to their power of names.
+// fnvNames returns names whose 64-bit FNV-1a hashes have the same lower 24 bits. Tables of so many
+// names look at fewer bits, and the lower bits depend on no higher ones. Each step is a choice
+// between two texts that lead from one state to the same next one, so n steps make 2^n names (Joux,
+// "Multicollisions in iterated hash functions", 2004).
 func fnvNames() func(i int) string {
 	const steps = 17
 	var choices [steps][2]string
@@ -86,21 +86,21 @@ const (
 	xxhPrime5 = 0x27d4eb2f165667c5
 )
 
-// inverse returns what an odd number is to be multiplied with to get 1.
+// inverse returns the factor by which an odd number is to be multiplied to get 1.
 func inverse(x uint64) uint64 {
 	y := x
-	for range 6 { // Newton's method: each step doubles the bits that are right
+	for range 6 { // Newton's method: each step doubles the number of bits that are right
 		y *= 2 - x*y
 	}
 	return y
 }
 
-// xxhNames returns names of 16 bytes with the same xxh64 of seed 0. Each of its steps can be
-// undone: for any first half there is a second that leads to a given state.
+// xxhNames returns names of 16 bytes with the same xxh64 of seed 0. Each step of the hash can be
+// undone: for any first half there is a second half that leads to a given state.
 func xxhNames() func(i int) string {
 	undo1, undo2 := inverse(xxhPrime1), inverse(xxhPrime2)
 	mix := func(lane uint64) uint64 { return bits.RotateLeft64(lane*xxhPrime2, 31) * xxhPrime1 }
-	const target = 0x0123456789abcdef // of the state before its last turn
+	const target = 0x0123456789abcdef // the state before its last rotation
 	start := uint64(xxhPrime5)
 	start += 16
 	count := uint64(0)
@@ -115,7 +115,7 @@ func xxhNames() func(i int) string {
 			count++
 			h := bits.RotateLeft64(start^mix(binary.LittleEndian.Uint64(name[:])), 27)*xxhPrime1 + xxhPrime4
 			lane := bits.RotateLeft64((h^target)*undo1, -31) * undo2
-			if lane&0x8080808080808080 == 0 { // is ASCII
+			if lane&0x8080808080808080 == 0 { // it is ASCII
 				binary.LittleEndian.PutUint64(name[8:], lane)
 				return string(name[:])
 			}
@@ -129,11 +129,11 @@ func xxhNames() func(i int) string {
 	}
 }
 
-// crcNames returns names with the same checksum: to any text four bytes can be found that
-// lead to a given one.
+// crcNames returns names with the same checksum. After any text, some four bytes lead to a given
+// checksum.
 func crcNames(polynomial uint32) func(i int) string {
 	table := crc32.MakeTable(polynomial)
-	var byTop [256]byte // the entry of the table with a top byte
+	var byTop [256]byte // the index of the table's entry with a top byte
 	for i, entry := range table {
 		byTop[entry>>24] = byte(i)
 	}
@@ -144,8 +144,8 @@ func crcNames(polynomial uint32) func(i int) string {
 		for {
 			count++
 			prefix := fmt.Sprintf("%07x", count)
-			// Four steps back from the target, to know which entries are used, and
-			// then forth, to know which bytes use them.
+			// Four steps back from the target tell which entries are used. Four steps forward tell
+			// which bytes use them.
 			var entries [4]byte
 			for i, h := 3, ^uint32(target); i >= 0; i-- {
 				entries[i] = byTop[h>>24]

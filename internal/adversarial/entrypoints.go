@@ -9,15 +9,15 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A Way is one of doing something with a document. It returns how many bytes came of it, what
-// was found among them, and the error.
+// An EntryPoint is a function of the module that reads documents. It returns an error, and how many
+// bytes it has written and reported.
 type EntryPoint struct {
 	Name string
-	// Start returns it for one goroutine, with a decoder of its own.
+	// Start returns the function for one goroutine, with a decoder of its own.
 	Start func(p *schema.Program) func(src []byte) (written int, err error)
 }
 
-// Ways are those of a family.
+// EntryPoints returns the entry points that read documents of the family.
 func (f *Family) EntryPoints() []EntryPoint {
 	if f.YAML {
 		return []EntryPoint{
@@ -51,7 +51,7 @@ func appending(name string, appendTo func(d *decoder.Decoder, dst, src []byte) (
 	}}
 }
 
-// said returns how many bytes the decoder says of a document.
+// said returns how many bytes the decoder reports of a document.
 func said(d *decoder.Decoder) (n int) {
 	list := d.Findings()
 	for i := range list {
@@ -104,7 +104,7 @@ func unmarshal(p *schema.Program) func(src []byte) (int, error) {
 	}
 }
 
-// documents cuts a text into documents, and converts each.
+// documents cuts a text into documents and converts each.
 func documents(*schema.Program) func(src []byte) (int, error) {
 	var (
 		reader yamlbridge.Reader

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// deep is so deep that two more levels are no more than the limit.
+// deep leaves room for two more levels below the limit.
 const deep = 9_000
 
 func nested() []Family {
@@ -88,7 +88,7 @@ func scalars() []Family {
 		Family{Name: "what is not UTF-8", Make: fill(`{"raw":["`, `"]}`, same("ab\xff\",\"")), Fatal: true})
 }
 
-// places are documents that keep what happens between values busy.
+// places returns documents that have work between their values.
 func places() []Family {
 	return []Family{
 		{Name: "nulls that are dropped", Make: fill(`{"map":{`, `"":""}}`, func(i int) string { return fmt.Sprintf(`"%x":null,`, i) })},

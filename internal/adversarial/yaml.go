@@ -10,7 +10,7 @@ func yamlFamily(name string, make func(n int) []byte) Family {
 }
 
 func blocks() []Family {
-	// Each level of a block has a line that is longer by one: so many of them are small.
+	// Each level of a block has a line that is longer by one, so there are many small blocks.
 	level := func(text string) string {
 		var b strings.Builder
 		for i := range 500 {
@@ -127,13 +127,13 @@ func lines() []Family {
 	)
 }
 
-// lookups says that a part of the documents refers to any other.
+// lookups returns the family with Lookups set.
 func (f Family) lookups() Family {
 	f.Lookups = true
 	return f
 }
 
-// refused says that the documents are, at their end.
+// refused returns the family with Fatal set.
 func (f Family) refused() Family {
 	f.Fatal = true
 	return f
