@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Guarded returns pages of memory, until the test ends, between two that must not be read: a byte too
-// many would be a fault.
+// Guarded returns pages of memory that stay until the test ends. They are between two pages that
+// must not be read, so reading one byte too many is a fault.
 func Guarded(t testing.TB, pages int) []byte {
 	page := syscall.Getpagesize()
 	all, err := syscall.Mmap(-1, 0, (pages+2)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -26,8 +26,8 @@ func Guarded(t testing.TB, pages int) []byte {
 	return all[page : (pages+1)*page]
 }
 
-// Placed calls f with the texts in guarded memory: right behind what must not be read, right before it,
-// and at each alignment to 64 bytes; with -short at some of them.
+// Placed calls f with the text in guarded memory: right after the unreadable page, right before the
+// other one, and at each alignment to 64 bytes, of which -short leaves out most.
 func Placed(t testing.TB, memory []byte, text string, f func(b []byte)) {
 	n, step := len(text), 1
 	if testing.Short() {

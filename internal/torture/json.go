@@ -2,7 +2,7 @@ package torture
 
 import "math/rand/v2"
 
-// StringPieces are what strings are made of: characters of all lengths, all escapes, and what is
+// StringPieces are pieces of strings: characters of all lengths, all escapes, and texts that are
 // neither.
 var StringPieces = []string{
 	"a", "b", "name", "plain text ", "a longer piece of text that needs more than one word", "<&>", "\x7f", "/",
@@ -16,7 +16,7 @@ var brokenPieces = []string{
 	"\xf0\x9f\x98", "\xf4\x90\x80\x80", "\xf5", "\xff",
 }
 
-// String appends what stands between the quotes of a string. One in eight is broken.
+// String appends the content of a string, without its quotes. One in eight is broken.
 func String(r *rand.Rand, b []byte) []byte {
 	n := r.IntN(6)
 	if r.IntN(8) == 0 {
@@ -39,7 +39,7 @@ var (
 	exponents = []string{"", "", "", "e", "E+", "e-", "E"}
 )
 
-// Number appends a number, or something like one.
+// Number appends a number, or a text that resembles one.
 func Number(r *rand.Rand, b []byte) []byte {
 	if r.IntN(4) == 0 {
 		b = append(b, '-')
@@ -59,7 +59,7 @@ var (
 	names    = []string{"a", "b", "c", "asd", "unknown", `\u0061`, "metadata", "kind", "name", "labels", "a longer name of a member"}
 )
 
-// JSON appends a document, which is valid but for strings and numbers that may be broken.
+// JSON appends a document. It is valid, except that strings and numbers may be broken.
 func JSON(r *rand.Rand, b []byte) []byte { return value(r, b, 0) }
 
 func value(r *rand.Rand, b []byte, depth int) []byte {

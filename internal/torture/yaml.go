@@ -2,7 +2,8 @@ package torture
 
 import "math/rand/v2"
 
-// YAMLPieces are what lines of YAML are made of: scalars of all kinds, indicators, properties and comments.
+// YAMLPieces are pieces of lines of YAML: scalars of all kinds, indicators, properties and
+// comments.
 var YAMLPieces = []string{
 	"a", "b: c", "key: value", "a: ", "- ", "- ", "-\n", "? ", ": ", "a b c", "- a: 1", "1", "-0x1F", "0o17", "017", "1_000", "1e3", ".inf", "-.5", "12:30:45",
 	"~", "null", "yes", "No", "TRUE", "=", "<<: *a", "<<: {a: 1}", "&a ", "*a", "&a [x, y]", "!!str ", "!!binary YQ==", "!!int ", "! ", "!x ",
@@ -11,8 +12,8 @@ var YAMLPieces = []string{
 	"ü", "日本語", "😀", "\x7f", "\x00", "\xff", "\xc3", "2001-01-01", "@", "`", "metadata:\n  name: x", "a: &a {b: 1}\nc: *a",
 }
 
-// YAML appends a document of some lines, each of them indented as deep as the one before, or
-// by another step. Most are valid.
+// YAML appends a document of some lines. Each line is indented like the one before or by another
+// step. Most documents are valid.
 func YAML(r *rand.Rand, b []byte) []byte {
 	if r.IntN(8) == 0 {
 		return append(JSON(r, b), '\n')
@@ -28,7 +29,7 @@ func YAML(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// line appends a line, and returns the indents of the collections that the next one may go on with.
+// line appends a line, and returns the indents of the collections that the next line may continue.
 func line(r *rand.Rand, b []byte, indents []int) ([]byte, []int) {
 	indent := indents[len(indents)-1]
 	switch r.IntN(8) {
@@ -49,7 +50,7 @@ func line(r *rand.Rand, b []byte, indents []int) ([]byte, []int) {
 	return b, indents
 }
 
-// key appends a key, hardly ever the same one twice in a document.
+// key appends a key that is rarely twice in a document.
 func key(r *rand.Rand, b []byte) []byte {
 	return append(b, 'a'+byte(r.IntN(26)), 'a'+byte(r.IntN(26)))
 }
