@@ -4,7 +4,7 @@ package steps
 
 import "sync/atomic"
 
-// On says that steps are counted.
+// On says whether steps are counted.
 const On = true
 
 var count atomic.Int64
@@ -12,5 +12,5 @@ var count atomic.Int64
 // Add counts n steps.
 func Add(n int) { count.Add(int64(n)) }
 
-// Take returns how many steps there were since it was called last.
+// Take returns the number of steps since its last call.
 func Take() int { return int(count.Swap(0)) }
