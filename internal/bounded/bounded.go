@@ -1,5 +1,5 @@
-// Package bounded reads files that somebody else may have put there: no more of them than a
-// limit, and only regular ones, as devices and pipes may have no end.
+// Package bounded reads files that somebody else may have put there. It reads no more of a file
+// than a limit, and only regular files, as devices and pipes may have no end.
 package bounded
 
 import (
@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// ReadFile returns the content of a regular file, or of what a link to one leads to. The
-// error names the file and, where it is longer than that, the limit in bytes.
+// ReadFile returns the content of a regular file, or of the regular file that a link leads to. The
+// error names the file and, if that is longer than the limit, the limit in bytes.
 func ReadFile(name string, most int64) ([]byte, error) {
 	return read(name, most, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
 }
@@ -22,7 +22,7 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 }
 
 func read(name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error)) ([]byte, error) {
-	info, err := stat(name) // before it is opened, which may wait for whoever writes into a pipe
+	info, err := stat(name) // before opening it: to open a pipe waits for a writer
 	switch {
 	case err != nil:
 		return nil, err
@@ -36,7 +36,7 @@ func read(name string, most int64, stat func(string) (fs.FileInfo, error), open 
 	defer f.Close()
 	var b bytes.Buffer
 	b.Grow(int(min(info.Size(), most)) + bytes.MinRead)
-	// Its size is not believed: it may grow, and some systems have files of size 0 that have content.
+	// The size may be wrong: a file may grow, and some systems have files of size 0 with content.
 	if _, err := b.ReadFrom(io.LimitReader(f, most+1)); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestReadFS has files that say nothing true of their size, or are none.
+// TestReadFS has files whose size is wrong, and some that are not regular.
 func TestReadFS(t *testing.T) {
 	fsys := fstest.MapFS{
 		"a":    {Data: []byte("12345")},
