@@ -1,5 +1,5 @@
-// Package schemapath has the paths to parts of a schema, in the spelling of the API server's field
-// errors: openAPIV3Schema.properties[spec].items.
+// Package schemapath has the paths to parts of a schema, spelled as in the field errors of the API
+// server: openAPIV3Schema.properties[spec].items.
 package schemapath
 
 import (
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A Path is a field.Path of the API server: a name, or a key in brackets, below another path. It is a
-// list from its end, so that a step costs no copy of what is above it, and nothing is spelled where
-// there is nothing to report. Nil is no path. A Path is never changed.
+// A Path is like a field.Path of the API server: a name, or a key in brackets, below another path.
+// It is a list that starts at the leaf, so a step below copies nothing, and a path is spelled only
+// if something is reported there. A nil Path is no path. A Path is immutable.
 type Path struct {
 	up   *Path
 	name string
