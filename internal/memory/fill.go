@@ -2,7 +2,7 @@
 
 package memory
 
-// Fill fills a slice to its capacity, with what nobody may read of it.
+// Fill overwrites a slice up to its capacity with a value that nobody may read.
 func Fill[T any](list []T, with T) {
 	list = list[:cap(list)]
 	for i := range list {

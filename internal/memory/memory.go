@@ -1,7 +1,7 @@
-// Package memory charges what buffers take to a budget that others share, before they take it.
+// Package memory charges buffers to a shared budget before they grow.
 //
-// Where there is no room, it panics: buffers grow deep within loops that have no other reason to
-// stop. Who has opened the account recovers from that with [Recover].
+// Where the budget has no room, it panics: buffers grow deep within loops that have no other reason
+// to stop. The function that has opened the account recovers from that with [Recover].
 package memory
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A Budget is what an [Account] charges.
+// A Budget is the memory that the owners of several accounts share.
 type Budget interface {
-	// Take asks for n bytes, and reports whether there is room for them. A negative n gives back,
-	// which never fails.
+	// Take asks for n bytes, and reports whether there is room for them. With a negative n it
+	// returns bytes, which never fails.
 	Take(n int) bool
 }
 
-// An Account charges a budget for what one owner holds. The zero Account charges nobody, nor does nil.
+// An Account charges a budget for the memory of one owner. A zero or nil Account charges nobody.
 type Account struct {
 	budget  Budget
-	charged int // for what the owner holds
-	lent    int // by the budget, since the account was opened
+	charged int // for the memory of the owner
+	lent    int // taken from the budget since the account was opened
 }
 
-// Open makes an account charge a budget from now on, or nobody if that is nil. Somebody else has charged what
-// is held already.
+// Open makes an account charge a budget from now on, or nobody if that is nil. The memory that the
+// owner holds already is charged elsewhere.
 func (a *Account) Open(b Budget, held int) { *a = Account{budget: b, charged: held} }
 
-// Budget is what is charged, or nil.
+// Budget returns the budget that is charged, or nil.
 func (a *Account) Budget() Budget { return a.budget }
 
 // Take charges n bytes, until they are given back.
@@ -51,7 +51,8 @@ func (a *Account) Give(n int) {
 	}
 }
 
-// Settle charges what the owner holds by now, as far as that was not charged when it grew. It is for what is small.
+// Settle charges the memory that the owner holds now and that was not charged when it grew. It is
+// for small buffers.
 func (a *Account) Settle(held int) {
 	if more := held - a.charged; more > 0 {
 		a.Take(more)
@@ -61,38 +62,39 @@ func (a *Account) Settle(held int) {
 	a.charged = held
 }
 
-// Moved notes that the owner holds n bytes more than before, which another account of the same budget was
-// charged for.
+// Moved notes that the owner holds n more bytes, which another account of the same budget has
+// charged.
 func (a *Account) Moved(n int) { a.charged, a.lent = a.charged+n, a.lent+n }
 
-// Join takes over what another account of the same budget was lent.
+// Join takes over the memory that another account of the same budget has taken.
 func (a *Account) Join(other *Account) {
 	a.lent += other.lent
 	other.lent = 0
 }
 
-// Own notes that the owner keeps n bytes more than before of what [RoomOutside] has made.
+// Own notes that the owner keeps n more bytes of a list that [RoomOutside] has made.
 func (a *Account) Own(n int) { a.charged += n }
 
-// Held is what the owner was charged for.
+// Held returns how many bytes are charged for the memory of the owner.
 func (a *Account) Held() int { return a.charged }
 
-// Mark returns the account as it is, for [Account.Rollback].
+// Mark returns a copy of the account, for [Account.Rollback].
 func (a *Account) Mark() Account { return *a }
 
-// Rollback gives back what was charged since the mark, and of what was charged before it all but what the owner still
-// holds. It takes nothing, not even for a moment: others may have all the room by now.
+// Rollback gives back all that was charged since the mark. Of the bytes that were charged before,
+// it gives back those that the owner no longer holds. It takes nothing, not even for a moment, as
+// others may have taken all the room.
 func (a *Account) Rollback(mark Account, held int) {
 	owed := mark.charged + a.lent - mark.lent
 	a.charged = min(held, mark.charged, owed)
 	a.Give(owed - a.charged)
 }
 
-// An exhausted is what is thrown where there is no room.
+// An exhausted is the value of the panic where there is no room.
 type exhausted struct{}
 
-// Recover is deferred by whoever has opened an account. Where there was no room it sets the error, and
-// calls undo.
+// Recover is deferred by the function that has opened an account. If there was no room, it sets the
+// error and calls undo.
 func Recover(err *error, undo func()) {
 	switch p := recover().(type) {
 	case nil:
@@ -104,7 +106,7 @@ func Recover(err *error, undo func()) {
 	}
 }
 
-// Room returns the owner's list with room for n more elements. It grows as by append.
+// Room returns the owner's list with room for n more elements. The list grows as with append.
 //
 //espalier:inline
 func Room[T any](a *Account, list []T, n int) []T {
@@ -139,7 +141,8 @@ func RoomOutside[T any](a *Account, list []T, n int) []T {
 	return list
 }
 
-// Resized returns the owner's list with this capacity.
+// Resized returns a copy of the owner's list with a capacity of size, and charges for that in place
+// of the old one.
 func Resized(a *Account, list []byte, size int) []byte {
 	a.Take(size)
 	a.Give(cap(list))
@@ -162,7 +165,7 @@ func sizeOf[T any]() int {
 	return int(unsafe.Sizeof(element))
 }
 
-// grow charges the new list before it gives the old one back: while one is copied, there are both.
+// grow charges the new list before it gives the old one back, as both exist while one is copied.
 //
 //go:noinline
 func grow[T any](a *Account, list []T, n int) []T {
@@ -174,7 +177,7 @@ func grow[T any](a *Account, list []T, n int) []T {
 	a.Take(want)
 	list = slices.Grow(list, n)
 	got := cap(list) * sizeOf[T]()
-	a.Take(got - want) // what append adds to that
+	a.Take(got - want) // append rounds up to a size class
 	a.Give(held)
 	return list
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// A purse has room for so many bytes.
+// A purse is a budget with room for some bytes.
 type purse struct{ room, taken int }
 
 func (p *purse) Take(n int) bool {
@@ -23,7 +23,7 @@ func (p *purse) Take(n int) bool {
 func TestAccount(t *testing.T) {
 	p := &purse{room: 10_000}
 	var a Account
-	a.Open(p, 100) // which somebody else was charged for
+	a.Open(p, 100) // which another account has charged
 	list := Room(&a, []uint64(nil), 10)
 	assert.GreaterOrEqual(t, cap(list), 10)
 	assert.Equal(t, 8*cap(list), p.taken)
@@ -51,7 +51,8 @@ func TestAccount(t *testing.T) {
 	assert.Zero(t, p.taken)
 }
 
-// Without room nothing stays taken, and without a budget there is always room.
+// TestExhausted asserts that nothing stays taken if there is no room, and that there is always room
+// without a budget.
 func TestExhausted(t *testing.T) {
 	for room := range 900 {
 		p := &purse{room: room}
