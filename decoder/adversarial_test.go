@@ -85,7 +85,7 @@ func checkFronts(t *testing.T, c *corpus.Case) {
 		}
 		if c.JSON != nil {
 			subject.CheckValues(t, c.JSON)
-			fronts := subject.Fronts(t, c.JSON)
+			fronts := subject.Streams(t, c.JSON)
 			for _, cuts := range allCuts(c.JSON) {
 				fronts.Check(t, cuts...)
 				subject.CheckSequence(t, c.JSON, cuts...)

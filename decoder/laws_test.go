@@ -151,7 +151,7 @@ func FuzzFronts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {
 			subject.CheckValues(t, src)
-			subject.CheckFronts(t, seed, src)
+			subject.CheckStreams(t, seed, src)
 			subject.CheckSequence(t, src, len(src)/2)
 			subject.CheckYAML(t, src, len(src)/2)
 			subject.CheckYAMLSequence(t, src, len(src)/2)

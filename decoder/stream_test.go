@@ -32,7 +32,7 @@ func TestFronts(t *testing.T) {
 					continue
 				}
 				checked++
-				t.Run(c.Name, func(t *testing.T) { subject.CheckFronts(t, uint64(checked), c.JSON) })
+				t.Run(c.Name, func(t *testing.T) { subject.CheckStreams(t, uint64(checked), c.JSON) })
 			}
 		}
 	}
@@ -48,10 +48,10 @@ func testFrontsOfRandomDocuments(t *testing.T) {
 		subject, err := laws.New(s, schema.Semantics(seed/2%2), laws.Hardened, seed%2 == 0)
 		require.NoError(t, err)
 		src := []byte(decoder.RandomDocument(rand.New(rand.NewPCG(seed, 6)), s))
-		fronts := subject.Fronts(t, src)
+		fronts := subject.Streams(t, src)
 		for at := range src {
 			fronts.Check(t, at)
 		}
-		subject.CheckFronts(t, seed, src)
+		subject.CheckStreams(t, seed, src)
 	}
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// What a document may cost for each byte of it and of what came of it: result, paths of findings,
-// and the text of the error.
+// The steps that a call may take: fewSteps, and mostSteps for each byte that it reads, writes or
+// reports. Reported are the paths of findings and the text of the error.
 const (
 	fewSteps  = 256
 	mostSteps = 32
 )
 
-// An allowance is how many bytes may be allocated.
+// An allowance is how many bytes may be allocated: few, and most for each such byte.
 type allowance struct{ few, most int }
 
 var (
-	// A decoder that was not used before makes its buffers: for the tokens of a kernel, most of the
-	// few, and under FromStorage for those of a second decoder.
+	// A new decoder makes its buffers. Most of the few bytes are for the tokens of a kernel, and
+	// under FromStorage for those of a second decoder.
 	fresh = allowance{32 << 10, 64}
-	// One that has read the document before has them.
+	// A decoder that has read the document before has its buffers.
 	used = allowance{16 << 10, 8}
 )
 
-// costs are those of one call. They are known where the build counts steps.
+// costs are the costs of one call. They are known where the build counts steps.
 type costs struct{ allocated uint64 }
 
 func startCosts() costs {
@@ -65,9 +65,9 @@ func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error, ma
 	if stderrors.As(err, &limit) {
 		switch limit.Max {
 		case decoder.DefaultDepth:
-			n += 2 * decoder.DefaultDepth // all that is open has a frame, which takes more than the one byte that opens it
+			n += 2 * decoder.DefaultDepth // an open container has a frame, which takes more than the byte that opens it
 		case decoder.DefaultDefaultBytes:
-			n += decoder.DefaultDefaultBytes // which were written before there were too many
+			n += decoder.DefaultDefaultBytes // written before there were too many
 		}
 	}
 	require.LessOrEqual(t, taken, fewSteps+mostSteps*n, "steps for %d bytes", n)

@@ -17,8 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
-// withoutPositions returns what stays of findings when a document is written
-// otherwise.
+// withoutPositions returns what findings say apart from their positions, in an order of its own.
 func withoutPositions(l errors.List) []string {
 	texts := make([]string, len(l))
 	for i := range l {
@@ -29,7 +28,7 @@ func withoutPositions(l errors.List) []string {
 	return texts
 }
 
-// checkPosition holds a position against a count from the start.
+// checkPosition compares a position with one that is counted from the start.
 func (c *checker) checkPosition(p errors.Position) {
 	c.Helper()
 	require.GreaterOrEqual(c, p.Offset, int64(0))
@@ -37,7 +36,7 @@ func (c *checker) checkPosition(p errors.Position) {
 	before := string(c.src[:p.Offset])
 	for _, end := range []string{"\r\n", "\r"} {
 		if end == "\r" && strings.HasSuffix(before, end) && bytes.HasPrefix(c.src[p.Offset:], []byte("\n")) {
-			break // within the end of a line
+			break // within a line break
 		}
 		before = strings.ReplaceAll(before, end, strings.Repeat(" ", len(end)-1)+"\n")
 	}
@@ -47,44 +46,17 @@ func (c *checker) checkPosition(p errors.Position) {
 	require.Equal(c, want, p, "position in %q", c.src)
 }
 
-// checkFindings asserts that findings are about what is where they say, that
-// duplicates are those there are, and their order.
+// checkFindings asserts that each finding is about a name or value that starts at its position,
+// that the duplicates are the right ones, and that the order is right.
 func (c *checker) checkFindings(doc *value, found errors.List) {
 	c.Helper()
-	type thing struct {
-		path  errors.Path
-		value *value
-		isName,
-		stays bool
-	}
-	things := make(map[int]*thing) // by offset: a name, or a value
-	for i := range found {
-		things[int(found[i].Position.Offset)] = nil
-	}
-	if _, wanted := things[doc.at]; wanted {
-		things[doc.at] = &thing{value: doc, stays: true}
-	}
-	note := func(all bool) func(p path, m *member, v *value) {
-		return func(p path, m *member, v *value) {
-			if m != nil {
-				if _, wanted := things[m.nameAt]; wanted {
-					things[m.nameAt] = &thing{p.path(), v, true, !all}
-				}
-			}
-			if _, wanted := things[v.at]; wanted {
-				things[v.at] = &thing{p.path(), v, false, !all}
-			}
-		}
-	}
-	doc.walkAll(note(true))
-	doc.walk(note(false))
-
+	starts := thingsAt(doc, found)
 	unknown := make(map[int64]bool)
 	var repeated errors.List
 	for i := range found {
 		f := &found[i]
 		c.checkPosition(f.Position)
-		at := things[int(f.Position.Offset)]
+		at := starts[int(f.Position.Offset)]
 		require.NotNil(c, at, "%s: nothing starts there in %q", f.Detail(), c.src)
 		require.Equal(c, at.path, f.Path, "%s: in %q", f.Detail(), c.src)
 		switch f.Kind {
@@ -107,7 +79,40 @@ func (c *checker) checkFindings(doc *value, found errors.List) {
 	c.checkOrder(found)
 }
 
-// typeName is the word for the type of a value in a finding.
+// A thing is a name or a value of a document.
+type thing struct {
+	path   errors.Path
+	value  *value
+	isName bool
+	stays  bool // where the last of equal names wins
+}
+
+// thingsAt returns the things that start at the offsets of findings.
+func thingsAt(doc *value, found errors.List) map[int]*thing {
+	things := make(map[int]*thing)
+	for i := range found {
+		things[int(found[i].Position.Offset)] = nil
+	}
+	enter := func(at int, t thing) {
+		if _, wanted := things[at]; wanted {
+			things[at] = &t
+		}
+	}
+	see := func(stays bool) func(p path, m *member, v *value) {
+		return func(p path, m *member, v *value) {
+			if m != nil {
+				enter(m.nameAt, thing{p.path(), v, true, stays})
+			}
+			enter(v.at, thing{p.path(), v, false, stays})
+		}
+	}
+	enter(doc.at, thing{value: doc, stays: true})
+	doc.walkAll(see(false))
+	doc.walk(see(true))
+	return things
+}
+
+// typeName returns the word that findings have for the type of a value.
 func (v *value) typeName() string {
 	switch v.kind {
 	case 'n':
@@ -139,12 +144,12 @@ func summary(found errors.List) []duplicate {
 	return all
 }
 
-// duplicatesOf finds the names that repeat, in the order of their first
-// repetitions. Those of one path, in objects that are repeated themselves, are one.
+// duplicatesOf returns the names that repeat, in the order of their first repetitions. Names of one
+// path, in objects that are repeated themselves, are one duplicate.
 func duplicatesOf(doc *value) []duplicate {
 	var all []duplicate
 	look := func(p path, v *value) {
-		seen := make(map[string]int) // in all, or the complement of an offset
+		seen := make(map[string]int) // an index in all, or the complement of an offset
 		for _, m := range v.members {
 			at, ok := seen[m.name]
 			switch {
@@ -172,17 +177,17 @@ func duplicatesOf(doc *value) []duplicate {
 	return merged
 }
 
-// The groups in which findings come.
+// The groups in which findings are reported.
 const (
 	duplicates = iota // in the order of the document
 	rootMetadata
-	pruned // and what is in the metadata of embedded resources
+	pruned // also within the metadata of embedded resources
 	others // in the order of the document
 )
 
-// checkOrder asserts that findings are in the groups that are documented, and
-// sorted in them. Which of the unknown fields called metadata are those of a
-// resource only the schema says: how these are sorted is not looked at.
+// checkOrder asserts that findings are in the documented groups, and sorted within each. Only the
+// schema says which unknown fields below a name metadata are those of a resource, so the order of
+// these is not checked.
 func (c *checker) checkOrder(found errors.List) {
 	c.Helper()
 	group := func(f *errors.Finding) int {
@@ -202,7 +207,7 @@ func (c *checker) checkOrder(found errors.List) {
 		}
 		return pruned
 	}
-	var last string // of those that are pruned, as the server spells it
+	var last string // the path of the last pruned field, as the server spells it
 	for i := range found {
 		b, in := &found[i], group(&found[i])
 		if in == pruned {
@@ -226,7 +231,7 @@ func (c *checker) checkOrder(found errors.List) {
 	}
 }
 
-// spell spells a path as the server does it for what it prunes.
+// spell spells the path of a pruned field as the server does.
 func spell(p errors.Path) (text string, hasMetadata bool) {
 	first := true
 	for s := range p.Segments() {
@@ -244,8 +249,8 @@ func spell(p errors.Path) (text string, hasMetadata bool) {
 	return text, hasMetadata
 }
 
-// checkRest asserts that the result is the document without the members that were
-// found to be unknown, or dropped nulls: see becomes.
+// checkRest asserts that the result is the document without the unknown fields and dropped nulls
+// that were found: see becomes.
 func (c *checker) checkRest(doc *value, found errors.List, out string) {
 	c.Helper()
 	gone := make(map[int]bool)
@@ -257,9 +262,9 @@ func (c *checker) checkRest(doc *value, found errors.List, out string) {
 	}
 }
 
-// becomes returns why b is not what is left of a, or "". Nulls may become
-// defaults. What a does not have are defaults, behind what is left and in the
-// order of their names. Without the hardened reading, values are normalised.
+// becomes returns why b is not the rest of a, or "". Nulls may become defaults. Members that a does
+// not have are defaults, after the rest and in the order of their names. Unless the reading is
+// hardened, values are normalised.
 func (c *checker) becomes(a, b *value, gone map[int]bool) string {
 	switch {
 	case a.kind == 'n':
@@ -294,7 +299,7 @@ func (c *checker) objectBecomes(a, b *value, gone map[int]bool) string {
 			continue
 		case c.reading == FromStorage && (m.name == "kind" || m.name == "apiVersion") && m.kind != '"' &&
 			(len(rest) == 0 || rest[0].name != m.name || m.kind != 'n' && m.kind != rest[0].kind):
-			continue // what is not of its type may be dropped in silence
+			continue // a value of another type may be dropped silently
 		case len(rest) == 0 || rest[0].name != m.name || c.reading == Hardened && !bytes.Equal(rest[0].quoted, m.quoted):
 			return fmt.Sprintf("the member %s at %d is gone without a finding", m.quoted, m.nameAt)
 		case c.reading == Hardened || m.name != "metadata":
@@ -315,11 +320,11 @@ func (c *checker) objectBecomes(a, b *value, gone map[int]bool) string {
 	return ""
 }
 
-// sameNumber reports whether two literals are one number to sigs.k8s.io/json.
+// sameNumber reports whether two literals are the same number to sigs.k8s.io/json.
 func sameNumber(a, b []byte) bool {
 	var x, y any
 	errA, errB := kjson.UnmarshalCaseSensitivePreserveInts(a, &x), kjson.UnmarshalCaseSensitivePreserveInts(b, &y)
-	if f, ok := x.(float64); ok { // which may be written as an integer
+	if f, ok := x.(float64); ok { // it may be written as an integer
 		if n, ok := y.(int64); ok {
 			return f == float64(n)
 		}
@@ -327,7 +332,7 @@ func sameNumber(a, b []byte) bool {
 	return errA == nil && errB == nil && reflect.DeepEqual(x, y)
 }
 
-// firstOf returns what a reader sees for whom the first of equal names wins.
+// firstOf returns a value as a reader sees it for whom the first of equal names wins.
 func firstOf(t testing.TB, v *value) any {
 	switch v.kind {
 	case '{':

@@ -1,20 +1,20 @@
-// Package laws has what holds for every document and every program, for tests and
-// fuzz targets to assert. Nothing of it knows what a schema says.
+// Package laws has the laws that hold for every document and every program. Tests and fuzz targets
+// assert them. The package knows nothing of what a schema says.
 //
-//   - A document gives the same each time, in any decoder, and what is around it
-//     in memory is left alone.
-//   - Strict, Warn and Ignore have one result, byte by byte, and one verdict, but for
-//     findings; also where the document is written with other white space.
-//   - A result is JSON in which no name repeats, so that it is read in one way.
-//     Decoding it changes nothing, and nothing is found in it; but a server, and what stands in
-//     for one, reads the -0 that it has written as 0.
-//   - A result is its document without what was found and but for nulls; all else
-//     in it are defaults, which come last.
+//   - Decoding a document gives the same each time, in any decoder, and leaves the memory around
+//     it alone.
+//   - Strict, Warn and Ignore have one result, byte by byte, and one verdict, except for findings.
+//     That holds with other white space, too.
+//   - A result is JSON in which no name repeats, so that it is read in one way. Decoding it
+//     changes nothing and finds nothing. The exception is -0, which a server, and a decoder in a
+//     server mode, write and then read as 0.
+//   - A result is its document without the findings and the nulls. Everything else in it is a
+//     default, and defaults come last.
 //   - White space, the order of members and the spelling of strings mean nothing.
-//   - Where the build counts steps, a document costs no more of them, and no more memory, than
-//     in proportion to what it says and what is said of it.
-//   - Duplicates are those that a slow reader finds. Positions and paths are those
-//     of what a finding is about, and findings are in the order that is documented.
+//   - Where the build counts steps, the steps and the memory of a call are proportional to the
+//     bytes of the document, the result and the findings.
+//   - Duplicates are those that a slow reader finds. The position and path of a finding are those
+//     of its name or value, and findings are in the documented order.
 package laws
 
 import (
@@ -41,43 +41,43 @@ const (
 	Hardened Reading = iota // the default
 	Kubernetes
 	FromStorage
-	Readings // how many there are
+	Readings // the number of readings
 )
 
-// limits leave no finding out, and bound what defaults within defaults cost.
+// limits omit no finding, and bound the cost of defaults within defaults.
 var limits = decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16}
 
-// A Subject is what the laws are asserted of: a schema, and a way of reading.
+// A Subject has a schema and a reading, and asserts the laws for them.
 type Subject struct {
 	program  *schema.Program
 	reading  Reading
-	resource bool // is at the root
-	// settles says that the result of a result may differ once, or not be decoded:
-	// the server inserts defaults as they are, with what it drops or refuses when it
-	// reads it. Validation sees to it that none is so, but for those of maps.
+	resource bool // the root is a resource
+	// settles says that decoding a result may change it once, or refuse it. A server inserts
+	// defaults as they are, with members that it drops or refuses when it reads them. Validation
+	// excludes such defaults, except those in maps.
 	settles bool
 	options []decoder.Option // beyond those of the reading
 }
 
-// New returns a subject, or the error of schema.Compile. resource says whether the
-// root is one.
+// New returns a subject, or the error of schema.Compile. resource says whether the root is a
+// resource.
 func New(s *schema.Structural, dialect schema.Semantics, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
 	p, err := schema.Compile(s, append(opts, dialect, schema.ResourceRoot(resource))...)
 	return &Subject{
 		program: p, reading: reading, resource: resource,
-		// By the KEP a null stays in metadata of a default, and a server makes it {}.
+		// By the KEP a null stays in the metadata of a default, and a server makes it {}.
 		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && (validation.Structural(s) != nil || dialect == schema.KEP && reading != Hardened),
 	}, err
 }
 
-// With makes all decoders with more options, and returns s.
+// With adds options to all decoders, and returns s.
 func (s *Subject) With(opts ...decoder.Option) *Subject {
 	s.options = append(s.options, opts...)
 	return s
 }
 
-// hasOddDefault reports whether there is a default with a null, or what is not of
-// its type in a resource, that is in a map, or anywhere.
+// hasOddDefault reports whether a default in a map has a null, or has a value of the wrong type in
+// a resource. With anywhere, it looks at all defaults.
 func hasOddDefault(s *schema.Structural, anywhere bool) bool {
 	if s == nil {
 		return false
@@ -92,7 +92,7 @@ func hasOddDefault(s *schema.Structural, anywhere bool) bool {
 	return found
 }
 
-// Check asserts the laws for a document. The seed says how it is written again.
+// Check asserts the laws for a document. The seed says how the document is rewritten.
 func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
@@ -100,31 +100,13 @@ func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	strict := c.decode(d, src)
 	require.Equal(t, strict, c.decode(d, src), "the second time")
 	require.Equal(t, strict, c.decode(c.decoder(decoder.Strict), src), "in another decoder")
-	warned := c.decode(c.decoder(), src)
-	ignored := c.decode(c.decoder(decoder.Ignore), src)
-
+	c.checkFieldValidation(strict)
 	if strict.isFatal() {
-		require.Equal(t, strict, warned, "what Strict refuses, Warn refuses")
-		require.Equal(t, strict.err, ignored.err, "what Strict refuses, Ignore refuses")
-		require.Empty(t, strict.out+ignored.out, "a fatal error has no result")
+		require.Empty(t, strict.out, "a fatal error has no result")
 		c.checkFatal(strict)
 		c.checkSpellings(strict, seed)
 		return
 	}
-	require.NoError(t, warned.err)
-	require.Equal(t, strict.findings, warned.findings, "Strict and Warn find the same")
-	require.NoError(t, ignored.err)
-	require.Empty(t, ignored.findings)
-	require.Equal(t, strict.out, warned.out, "Strict and Warn have one result")
-	require.Equal(t, strict.out, ignored.out, "Strict and Ignore have one result")
-	if len(strict.findings) == 0 {
-		require.NoError(t, strict.err, "nothing was found")
-	} else {
-		var e *errors.StrictError
-		require.ErrorAs(t, strict.err, &e)
-		require.Equal(t, strict.findings, e.Findings())
-	}
-
 	c.checkResult(strict.out)
 	nulls := c.decode(c.decoder(decoder.Strict, decoder.ReportDroppedNulls(true)), src)
 	require.Equal(t, strict.out, nulls.out, "ReportDroppedNulls")
@@ -143,7 +125,34 @@ type checker struct {
 	src []byte
 }
 
-// decoder returns a new decoder: the seed of its hashes is its own.
+// checkFieldValidation asserts that Warn and Ignore give the result and error of Strict, but for
+// findings.
+func (c *checker) checkFieldValidation(strict outcome) {
+	c.Helper()
+	warned := c.decode(c.decoder(), c.src)
+	ignored := c.decode(c.decoder(decoder.Ignore), c.src)
+	if strict.isFatal() {
+		require.Equal(c, strict, warned, "what Strict refuses, Warn refuses")
+		require.Equal(c, strict.err, ignored.err, "what Strict refuses, Ignore refuses")
+		require.Empty(c, ignored.out, "a fatal error has no result")
+		return
+	}
+	require.NoError(c, warned.err)
+	require.Equal(c, strict.findings, warned.findings, "Strict and Warn find the same")
+	require.NoError(c, ignored.err)
+	require.Empty(c, ignored.findings)
+	require.Equal(c, strict.out, warned.out, "Strict and Warn have one result")
+	require.Equal(c, strict.out, ignored.out, "Strict and Ignore have one result")
+	if len(strict.findings) == 0 {
+		require.NoError(c, strict.err, "nothing was found")
+		return
+	}
+	var e *errors.StrictError
+	require.ErrorAs(c, strict.err, &e)
+	require.Equal(c, strict.findings, e.Findings())
+}
+
+// decoder returns a new decoder, with its own seed for hashes.
 func (c *checker) decoder(opts ...decoder.Option) *decoder.Decoder {
 	return decoder.New(c.program, c.with(opts...)...)
 }
@@ -154,7 +163,7 @@ func (s *Subject) with(opts ...decoder.Option) []decoder.Option {
 	return slices.Concat([]decoder.Option{limits, mode[s.reading]}, s.options, opts)
 }
 
-// An outcome is all that a call leaves.
+// An outcome is everything that a call returns.
 type outcome struct {
 	out      string
 	err      error
@@ -186,7 +195,7 @@ func (o *outcome) isFatal() bool {
 	return o.err != nil && !isStrict
 }
 
-// only returns the findings of some kinds.
+// only returns the findings of the given kinds.
 func only(found errors.List, kinds ...errors.FindingKind) errors.List {
 	var some errors.List
 	for _, f := range found {
@@ -216,7 +225,7 @@ func (c *checker) checkFatal(o outcome) {
 	}
 }
 
-// checkResult asserts that a result is read in one way, and decodes to itself.
+// checkResult asserts that a result is read in only one way, and decodes to itself.
 func (c *checker) checkResult(out string) {
 	c.Helper()
 	require.True(c, jsonv2.Value(out).IsValid(), "valid JSON without repeated names: %s", out)
@@ -240,9 +249,9 @@ func (c *checker) checkResult(out string) {
 		require.Equal(c, out, again.out, "decoding a result changes nothing")
 		return
 	}
-	// Defaults come behind what is in metadata, which has an order of its own
-	// the next time. The float -0.0 is written as -0, which is read as the integer 0,
-	// as by the server (TestNumbersTwice in fuzz/). After that nothing changes.
+	// Defaults follow the members of metadata, whose order changes once. The float -0.0 is written
+	// as -0, which is read as the integer 0, as by the server (TestNumbersTwice in fuzz/). After
+	// that nothing changes.
 	want, got := read(c, []byte(out)), read(c, []byte(again.out))
 	want.walk(func(_ path, _ *member, v *value) {
 		if string(v.text) == "-0" {
@@ -255,8 +264,8 @@ func (c *checker) checkResult(out string) {
 	require.Equal(c, again.out, third.out, "decoding the result of a result changes nothing")
 }
 
-// checkOptions asserts that a limit of findings changes nothing else, and Compact
-// nothing but white space.
+// checkOptions asserts that a limit of findings changes nothing else, and that Compact changes only
+// white space.
 func (c *checker) checkOptions(strict outcome) {
 	c.Helper()
 	compacted := c.decode(c.decoder(decoder.Compact(true)), c.src)
@@ -275,11 +284,11 @@ func (c *checker) checkOptions(strict outcome) {
 	require.GreaterOrEqual(c, len(limited.findings)+limited.omitted, len(strict.findings))
 }
 
-// checkSpellings asserts that a document which is written otherwise is the same.
+// checkSpellings asserts that a rewritten document means the same.
 func (c *checker) checkSpellings(strict outcome, seed uint64) {
 	c.Helper()
 	if !jsonv2.Value(c.src).IsValid(jsonv2.AllowDuplicateNames(true)) {
-		return // what is no UTF-8 cannot be escaped
+		return // text that is not UTF-8 cannot be escaped
 	}
 	src := respell(read(c, c.src), seed)
 	other := c.decode(c.decoder(decoder.Strict), src)
@@ -288,7 +297,7 @@ func (c *checker) checkSpellings(strict outcome, seed uint64) {
 	if strict.isFatal() {
 		return
 	}
-	// What is around names that repeat is dropped with other steps where nothing is found.
+	// Ignore takes other steps around repeated names than Strict.
 	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Ignore} {
 		require.Equal(c, other.out, c.decode(c.decoder(v), src).out, "Strict and %s have one result, byte by byte: %q", v, src)
 	}

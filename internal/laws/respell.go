@@ -13,13 +13,12 @@ func Respell(t testing.TB, text []byte, seed uint64) []byte {
 	return respell(read(t, text), seed)
 }
 
-// respell writes a value again so that it means the same: with other white space,
-// the members of objects in another order where no name repeats, and strings
-// spelled otherwise. Numbers stay as they are. What was read must be UTF-8. The
-// seed says how.
+// respell rewrites a value so that it means the same: with other white space, with the members of
+// objects in another order if no name repeats, and with strings spelled differently. Numbers stay
+// as they are. The value must have been read from UTF-8. The seed selects the spelling.
 func respell(v *value, seed uint64) []byte {
 	r := respeller{Rand: rand.New(rand.NewPCG(seed, 0))}
-	// One text in some has nothing of a kind, and one has it everywhere.
+	// Some texts have nothing of a kind, and some have it everywhere.
 	r.blanks, r.moves, r.escapes = r.IntN(4), r.IntN(3) > 0, r.IntN(5)
 	r.value(v)
 	return r.out
@@ -28,7 +27,7 @@ func respell(v *value, seed uint64) []byte {
 type respeller struct {
 	*rand.Rand
 	out     []byte
-	blanks  int // of 3 places where there can be white space
+	blanks  int // of 3 places that may have white space
 	moves   bool
 	escapes int // of 4 characters
 }
@@ -88,7 +87,7 @@ func (r *respeller) value(v *value) {
 	r.blank()
 }
 
-// short are the escapes that are no number.
+// short has the escapes without a number.
 var short = map[rune]string{'"': `\"`, '\\': `\\`, '/': `\/`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
 
 func (r *respeller) text(s string) {

@@ -13,7 +13,7 @@ import (
 const text = ` {"a/b" : [1.50, -0, 1e3, "\ud83c\udf33 🌳 \u0000\t\"\\\u002f", {}], "b":{"x":1,"x":[ ],"y":null},
 	"c" :{"p":true,"q":false,"r":"é","s":{"":""}}} `
 
-// TestRead compares what read reads with another reader.
+// TestRead compares read with another reader.
 func TestRead(t *testing.T) {
 	v := read(t, []byte(text))
 	var first any
@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestRespell writes a text in many ways, and sees that each means the same.
+// TestRespell rewrites a text many times, and asserts that each spelling means the same.
 func TestRespell(t *testing.T) {
 	v := read(t, []byte(text))
 	var last any

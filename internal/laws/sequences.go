@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// CheckYAML asserts of a document in YAML that comes in the parts between the cuts that
-// all ways of reading it agree.
+// CheckYAML asserts that all entry points agree on a YAML document that comes in the parts between
+// the cuts.
 func (s *Subject) CheckYAML(t testing.TB, src []byte, cuts ...int) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
@@ -36,21 +36,21 @@ func (s *Subject) CheckYAML(t testing.TB, src []byte, cuts ...int) {
 	require.Equal(c, expected, v)
 }
 
-// CheckSequence asserts that a Sequence says of the one document in a stream, which comes in
-// the parts between the cuts, what AppendJSON says; and of what is not one document, that it
-// is none, or several.
+// CheckSequence asserts that a Sequence reports of the only document in a stream what AppendJSON
+// reports. The stream comes in the parts between the cuts. If it is not one document, the Sequence
+// must find none or several.
 func (s *Subject) CheckSequence(t testing.TB, src []byte, cuts ...int) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
 	want := c.decode(c.decoder(decoder.Strict, decoder.Compact(true)), src)
 	if _, _, err := decoder.PeekType(src); err != nil && !want.isFatal() && s.reading != Hardened {
-		return // only the reading of the server takes it
+		return // only a server's reading accepts it
 	}
 	c.checkSequence(want, decoder.NewSequence(&Chunks{Text: src, Cuts: cuts}, c.lookup, c.sequenceOptions()...))
 }
 
-// CheckYAMLSequence is CheckSequence for a document in YAML. Where the server reads the first of
-// several documents as if it were alone, there is nothing to be compared.
+// CheckYAMLSequence is CheckSequence for a YAML document. It compares nothing in a server's
+// reading, which takes the first of several documents for the only one.
 func (s *Subject) CheckYAMLSequence(t testing.TB, src []byte, cuts ...int) {
 	t.Helper()
 	if s.reading != Hardened {
@@ -78,7 +78,7 @@ func (c *checker) checkSequence(want outcome, s *decoder.Sequence) {
 			break
 		}
 		if _, _, err := s.Type(); err != nil && !c.resource {
-			return // it has none, and so there is no program for it
+			return // it has no type, so there is no program for it
 		}
 		out, err := s.AppendJSON(nil)
 		got = outcome{string(out), err, slices.Clone(s.Findings()), s.Omitted()}

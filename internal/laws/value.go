@@ -13,26 +13,26 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// A value is a JSON value, read slowly and with nothing left out.
+// A value is a JSON value, read slowly and completely.
 type value struct {
-	kind     jsonv2.Kind // that of a token: one of n t f " 0 { [
+	kind     jsonv2.Kind // of its first token: one of n t f " 0 { [
 	at       int         // where it starts
 	text     []byte      // of a scalar
 	members  []member
 	elements []*value
 }
 
-// A member is one of an object: names may repeat.
+// A member is a member of an object, in which names may repeat.
 type member struct {
 	*value
 	name   string
 	nameAt int
-	quoted []byte // the name as it is written
+	quoted []byte // the name as it is spelled
 	loses  bool   // a later one has the same name
 }
 
-// read reads a text, which must be JSON, but need not be UTF-8: what is not
-// becomes U+FFFD in names.
+// read reads a text, which must be JSON, but need not be UTF-8: in names, invalid bytes become
+// U+FFFD.
 func read(t testing.TB, src []byte) *value {
 	t.Helper()
 	d := jsonv2.NewDecoder(bytes.NewBuffer(src), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
@@ -76,22 +76,22 @@ func read(t testing.TB, src []byte) *value {
 	return next()
 }
 
-// unquote returns what a string in JSON says, with U+FFFD for what is not UTF-8.
+// unquote returns the text of a JSON string, with U+FFFD for invalid UTF-8.
 func unquote(quoted []byte) string {
 	text, _ := jsonv2.AppendUnquote(nil, quoted)
 	return string(text)
 }
 
-// repeats reports whether a name stands twice in the object.
+// repeats reports whether a name is twice in the object.
 func (v *value) repeats() bool {
 	return slices.ContainsFunc(v.members, func(m member) bool { return m.loses })
 }
 
-// walk calls see for each value below v that stays where the last of equal names
-// wins: with its path, and the member that it is of.
+// walk calls see for each value below v that stays if the last of equal names wins, with its path
+// and, if it has one, its member.
 func (v *value) walk(see func(path path, m *member, v *value)) { v.walkBelow(nil, false, see) }
 
-// walkAll is walk for what loses as well.
+// walkAll is walk that includes the values that lose.
 func (v *value) walkAll(see func(path path, m *member, v *value)) { v.walkBelow(nil, true, see) }
 
 func (v *value) walkBelow(at path, all bool, see func(path path, m *member, v *value)) {
@@ -115,17 +115,17 @@ func (v *value) walkBelow(at path, all bool, see func(path path, m *member, v *v
 type path []step
 
 type step struct {
-	name  []byte // or nil
+	name  []byte // nil for an element
 	index int
 }
 
-// path returns the path as findings have it.
+// path returns the path in the form of findings.
 func (p path) path() errors.Path {
 	return errors.PathOf(fieldpath.Encode(len(p), func(i int) ([]byte, int) { return p[i].name, p[i].index }))
 }
 
-// equal reports whether two values are the same but for the order of members, and
-// the spelling of strings. Of names that repeat, the last counts.
+// equal reports whether two values are the same, apart from the order of members and the spelling
+// of strings. Of equal names, the last one counts.
 func equal(a, b *value) bool {
 	if a.kind != b.kind {
 		return false

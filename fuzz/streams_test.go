@@ -27,12 +27,12 @@ func TestFronts(t *testing.T) {
 				checked++
 				ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 					subject.CheckValues(t, doc)
-					subject.CheckFronts(t, seed, doc)
+					subject.CheckStreams(t, seed, doc)
 					if everywhere == cutEverywhere || len(doc) > 2000 {
 						return
 					}
 					everywhere++
-					fronts := subject.Fronts(t, doc)
+					fronts := subject.Streams(t, doc)
 					for at := range doc {
 						cuts++
 						fronts.Check(t, at)

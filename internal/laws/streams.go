@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-dev/espalier/tokens"
 )
 
-// Chunks is a reader that returns the text in parts: what lies between the cuts, which
-// ascend. In the end it returns Err, or io.EOF, alone.
+// Chunks is a reader that returns the text in parts, cut at the offsets in Cuts, which ascend. At
+// the end it returns Err, or io.EOF, without any bytes.
 type Chunks struct {
 	Text []byte
 	Cuts []int
@@ -45,22 +45,22 @@ func (c *Chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// tight are limits that small documents pass.
+// tight are limits that small documents exceed.
 var tight = decoder.Limits{
 	Findings: limits.Findings, FindingBytes: limits.FindingBytes, Depth: 3, DefaultBytes: 30, NumberBytes: 4, NameBytes: 12,
 }
 
-// CheckFronts asserts that streams say of a document what AppendJSON says, however it
-// is cut: not at all, everywhere, or at random places.
-func (s *Subject) CheckFronts(t testing.TB, seed uint64, src []byte) {
+// CheckStreams asserts that streams report of a document what AppendJSON reports, however the
+// document is cut: not at all, everywhere, or at random places.
+func (s *Subject) CheckStreams(t testing.TB, seed uint64, src []byte) {
 	t.Helper()
 	every := make([]int, len(src))
 	for i := range every {
 		every[i] = i
 	}
-	f := s.Fronts(t, src)
+	f := s.Streams(t, src)
 	if seed%4 == 0 {
-		f = s.Fronts(t, src, tight)
+		f = s.Streams(t, src, tight)
 	}
 	f.Check(t)
 	f.Check(t, every...)
@@ -79,41 +79,41 @@ func randomCuts(random *rand.Rand, n int) []int {
 	return cuts
 }
 
-// Fronts is what AppendJSON says of a document, to compare streams with.
-type Fronts struct {
+// Streams has the outcomes of AppendJSON for a document, to compare streams with.
+type Streams struct {
 	subject *Subject
 	src     []byte
 	warned  errors.List
-	fronts  []front
+	modes   []mode
 }
 
-// A front is a way of validating.
-type front struct {
+// A mode is a field validation.
+type mode struct {
 	validation       decoder.FieldValidation
 	want             outcome
 	reading, writing *decoder.Decoder
 }
 
-// Fronts decodes a document in each way.
-func (s *Subject) Fronts(t testing.TB, src []byte, more ...decoder.Option) *Fronts {
+// Streams decodes a document in each mode.
+func (s *Subject) Streams(t testing.TB, src []byte, more ...decoder.Option) *Streams {
 	c := checker{TB: t, Subject: s, src: src}
-	f := &Fronts{subject: s, src: src, warned: c.decode(c.decoder(more...), src).findings}
+	f := &Streams{subject: s, src: src, warned: c.decode(c.decoder(more...), src).findings}
 	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
 		opts := append([]decoder.Option{v, decoder.Compact(true)}, more...)
-		f.fronts = append(f.fronts, front{v, c.decode(c.decoder(opts...), src), c.decoder(opts...), c.decoder(opts...)})
+		f.modes = append(f.modes, mode{v, c.decode(c.decoder(opts...), src), c.decoder(opts...), c.decoder(opts...)})
 	}
 	return f
 }
 
-// Check asserts that a Reader and a Writer say of the document what AppendJSON says, if
-// it comes in the parts between the cuts.
-func (f *Fronts) Check(t testing.TB, cuts ...int) {
+// Check asserts that a Reader and a Writer report of the document what AppendJSON reports, if it
+// comes in the parts between the cuts.
+func (f *Streams) Check(t testing.TB, cuts ...int) {
 	t.Helper()
 	c := checker{TB: t, Subject: f.subject, src: f.src}
-	for _, front := range f.fronts {
-		read := c.readAll(front.reading, cuts)
-		c.checkFront(front, read, f.warned)
-		written := c.writeAll(front.writing, cuts)
+	for _, m := range f.modes {
+		read := c.readAll(m.reading, cuts)
+		c.checkMode(m, read, f.warned)
+		written := c.writeAll(m.writing, cuts)
 		if read.isFatal() {
 			require.False(t, jsonv2.Value(written.out).IsValid(), "what is not complete looks whole: %s", written.out)
 			read.out, written.out = "", ""
@@ -157,11 +157,11 @@ func (c *checker) writeAll(d *decoder.Decoder, cuts []int) outcome {
 	return outcome{out.String(), err, slices.Clone(d.Findings()), d.Omitted()}
 }
 
-// checkFront compares what a stream has said with what AppendJSON has said. found is
-// what that finds under Warn.
-func (c *checker) checkFront(f front, got outcome, found errors.List) {
+// checkMode compares the outcome of a stream with that of AppendJSON. found has the findings under
+// Warn.
+func (c *checker) checkMode(m mode, got outcome, found errors.List) {
 	c.Helper()
-	want := f.want
+	want := m.want
 	if !got.isFatal() {
 		require.Equal(c, want, got)
 		return
@@ -178,32 +178,32 @@ func (c *checker) checkFront(f front, got outcome, found errors.List) {
 		got := got.err.(*errors.SyntaxError)
 		require.Equal(c, want.Position, got.Position)
 		require.Equal(c, want.Err, got.Err)
-		f.checkPath(c, want.Path, got.Path)
+		m.checkPath(c, want.Path, got.Path)
 	case *errors.LimitError:
 		got := got.err.(*errors.LimitError)
 		require.Equal(c, want.Limit, got.Limit)
 		require.Equal(c, want.Position, got.Position)
-		f.checkPath(c, want.Path, got.Path)
+		m.checkPath(c, want.Path, got.Path)
 	default:
 		require.Equal(c, want, got.err)
 	}
 }
 
-// checkPath asserts that two paths are equal; under Ignore, that of a stream may end at
-// what is dropped.
-func (f *front) checkPath(t testing.TB, want, got errors.Path) {
+// checkPath asserts that two paths are equal. Under Ignore, the path of a stream may end at a
+// member that is dropped.
+func (m *mode) checkPath(t testing.TB, want, got errors.Path) {
 	t.Helper()
-	if f.validation != decoder.Ignore || !want.IsWithin(got) {
+	if m.validation != decoder.Ignore || !want.IsWithin(got) {
 		require.Equal(t, want.String(), got.String())
 	}
 }
 
-// checkTwice asserts that what a stream has refused is a duplicate.
+// checkTwice asserts that the error of a stream is about a duplicate.
 func (c *checker) checkTwice(want outcome, twice *errors.DuplicateError, found errors.List) {
 	c.Helper()
 	c.checkPosition(twice.Position)
 	if want.isFatal() {
-		return // for a fault that comes later, or for another
+		return // AppendJSON reports a later fault, or another one
 	}
 	require.True(c, slices.ContainsFunc(found, func(f errors.Finding) bool {
 		return f.Kind == errors.DuplicateField && f.Path == twice.Path && (f.Position == twice.Position || f.Count > 1) &&
@@ -211,7 +211,7 @@ func (c *checker) checkTwice(want outcome, twice *errors.DuplicateError, found e
 	}), "%v of %v", twice, found)
 }
 
-// CheckValues asserts that maps and tokens are those of what AppendJSON returns.
+// CheckValues asserts that Unmarshal and tokens give the values of AppendJSON's result.
 func (s *Subject) CheckValues(t testing.TB, src []byte) {
 	t.Helper()
 	c := checker{TB: t, Subject: s, src: src}
@@ -243,7 +243,8 @@ func (s *Subject) CheckValues(t testing.TB, src []byte) {
 	}
 }
 
-// checkMap asserts that a map is stored as an interface value is, or nothing is.
+// checkMap asserts that Unmarshal stores an object into a map as into an interface value, and
+// stores nothing else there.
 func (c *checker) checkMap(d *decoder.Decoder, expected any) {
 	c.Helper()
 	before := map[string]any{"before": true}
@@ -279,7 +280,7 @@ func spoil(v any) {
 	}
 }
 
-// checkTokens asserts that the tokens of the document are those of the result.
+// checkTokens asserts that the tokens of the document are the tokens of the result.
 func (c *checker) checkTokens(want outcome) {
 	c.Helper()
 	r := tokens.NewReader(c.decoder(), bytes.NewReader(c.src))
