@@ -5,9 +5,9 @@ import (
 	"os"
 )
 
-// An Archive is a text in the txtar format: a comment, then files, each after a line with its
-// name between "-- " and " --". The format is that of golang.org/x/tools/txtar, which is not
-// imported, so that who imports this module is spared its requirement.
+// An Archive is a text in the txtar format: a comment, then files, each after a line with its name
+// between "-- " and " --". The format is that of golang.org/x/tools/txtar. That package is not
+// imported, to spare importers of this module its requirement.
 type Archive struct {
 	Comment  []byte
 	Sections []Section
@@ -25,7 +25,7 @@ func ReadArchive(name string) (Archive, error) {
 	return ParseArchive(data), err
 }
 
-// ParseArchive returns the archive in data, whose files alias it. Every text is an archive.
+// ParseArchive returns the archive in data, whose files alias data. Every text is an archive.
 func ParseArchive(data []byte) Archive {
 	var a Archive
 	start := 0
@@ -56,7 +56,7 @@ func ParseArchive(data []byte) Archive {
 	return a
 }
 
-// fileName returns the name in a line that starts a file, or "".
+// fileName returns the name in a line that starts a file, or "" for any other line.
 func fileName(line []byte) string {
 	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
 	name, starts := bytes.CutPrefix(line, []byte("-- "))

@@ -1,52 +1,49 @@
 // Package corpus loads the data that tests, benchmarks and fuzz targets share.
 //
-// There are three kinds. The project's own cases are txtar files under testdata,
-// to be read by people first; [Load] reads them. Third-party data (definitions,
-// custom resources, the suites of others for JSON and YAML) stays where it was
-// checked out, outside the repository; [Dir] finds it, and tests that need it
-// are skipped where it is not. Seeds are inputs that fuzzing has found; each
-// fuzz target has a file of them, and [AddSeeds] reads it.
+// There are three kinds of data. The project's own cases are txtar files under testdata, written
+// for people; [Load] reads them. Third-party data (definitions, custom resources, and the suites of
+// others for JSON and YAML) stays where it was checked out, outside the repository. [Dir] finds it,
+// and tests that need it are skipped if it is not there. Seeds are inputs that fuzzing has found.
+// Each fuzz target has a file of them, which [AddSeeds] reads.
 //
 // # Cases
 //
-// A file is one case: the comment on top says what it shows and where the rule
-// comes from, and the sections hold the data.
+// A file is one case. The comment on top says what the case shows and where the rule comes from.
+// The sections hold the data.
 //
 //	schema.yaml    the value of openAPIV3Schema
 //	options        lines "key: value", see below; optional
 //	in.json        the document
-//	in.yaml        the document as YAML; in.json is read as YAML too
+//	in.yaml        the document as YAML; in.json is read as YAML, too
 //	want.json      the result, compared as a value
-//	findings       what is found in in.json, one errors.Finding.Detail a line;
-//	               an empty section means that nothing is, none at all that it
-//	               is not checked
+//	findings       the findings in in.json, one errors.Finding.Detail a line;
+//	               if the section is empty there must be none, and if it is
+//	               absent they are not checked
 //	findings.yaml  the same for in.yaml
 //	error          for documents without a result: a line "kind: syntax" (or
-//	               limit, type or object), one "at: 1:7" for its line and column, and
-//	               lines that the message must contain
+//	               limit, type or object), one "at: 1:7" for its line and
+//	               column, and lines that the message must contain
 //
-// A section for one semantics only has it before the extension, or at the end:
-// want.kubernetes.json, want.kep.json, findings.kep, error.kep. Where both
-// exist, the special one counts.
+// A section for one semantics only has its name before the extension, or at the end:
+// want.kubernetes.json, want.kep.json, findings.kep, error.kep. It takes precedence over the
+// general section.
 //
-// The options are "semantics: both" (the default, kubernetes and kep) or those
-// that the case is for: kubernetes, kep, server (that of Kubernetes under
-// decoder.ServerRequests) and storage (under decoder.ServerStorage); "root: resource"
-// (the default) or value; "kind: optional" for objects that have none under server
-// or storage; "yaml: no" for documents that are JSON only; "again: no"
-// where the result is not accepted itself; "total: N" for the number of findings
-// with those beyond the limits.
+// The option "semantics" is both (the default: kubernetes and kep), or lists those that the case is
+// for: kubernetes, kep, server (Kubernetes' semantics under decoder.ServerRequests) and storage
+// (under decoder.ServerStorage). "root" is resource (the default) or value. "kind: optional" is for
+// objects that have no kind under server or storage. "yaml: no" is for documents that are JSON
+// only, "again: no" for results that a decoder refuses. "total: N" is the number of findings with
+// those beyond the limits.
 //
-// Cases in the folder "hostile" start with their numbers in the project's table of
-// hostile inputs, such as "50-51-fields": see [Case.Rows].
+// The names of cases in the folder "adversarial" start with their numbers in the project's table of
+// adversarial inputs, such as "50-51-fields": see [Case.Rows].
 //
-// Several documents can share a schema: sections in a folder, such as
-// "null/in.json", are a case of their own that takes what it lacks from the
-// sections without one.
+// Several documents can share a schema. Sections in a folder, such as "null/in.json", are a case of
+// their own. It takes the sections that it lacks from those without a folder.
 //
-// What a person cannot read (long, deep, or not UTF-8) is spelled in parts: a
-// section "in.json.parts" has one Go string literal a line, followed by "x N"
-// where it stands N times; %d in such a string is the count, from 0.
+// Text that a person cannot read (long, deep, or not UTF-8) is spelled in parts. A section
+// "in.json.parts" has one Go string literal a line. After the literal, "x N" repeats it N times; %d
+// in it is then the count, from 0.
 package corpus
 
 import (
@@ -62,8 +59,8 @@ import (
 	"testing"
 )
 
-// The names of the semantics that cases are for: those of programs, and those
-// of decoders that stand in for an API server.
+// The names of the semantics that cases are for: those of programs, and those of decoders in a
+// server mode.
 const (
 	Kubernetes = "kubernetes"
 	KEP        = "kep"
@@ -73,10 +70,10 @@ const (
 
 var semanticsNames = []string{Kubernetes, KEP, Server, Storage}
 
-// A Case is a document, a schema, and what becomes of the one under the other.
+// A Case is a document, a schema, and the result of decoding the one under the other.
 type Case struct {
-	// Name is the path of the file under testdata without its extension, and
-	// the folder of the case in it if it has one: "prune/array/items".
+	// Name is the path of the file under testdata without its extension, followed by the folder of
+	// the case in the file, if it has one: "prune/array/items".
 	Name string
 	// File is the path of the file, for messages.
 	File string
@@ -84,11 +81,11 @@ type Case struct {
 	Comment string
 	// Schema is the schema, in YAML.
 	Schema []byte
-	// Semantics has those that the case is for.
+	// Semantics lists the semantics that the case is for.
 	Semantics []string
 	// ValueRoot says that the root of the schema is not a resource.
 	ValueRoot bool
-	// JSON and YAML are the forms of the document; nil where there is none.
+	// JSON and YAML are the forms of the document. A form that the case lacks is nil.
 	JSON, YAML []byte
 	// KindOptional says that the object may have no kind where others must.
 	KindOptional bool
@@ -96,16 +93,16 @@ type Case struct {
 	JSONOnly bool
 	// Once says that the result is not to be decoded again.
 	Once bool
-	// Total is the number of findings with the omitted ones, or -1.
+	// Total is the number of findings including the omitted ones, or -1.
 	Total int
 
 	sections map[string][]byte
 }
 
-// A Failure is what is known about the error for a document without a result.
+// A Failure is what a case says of the error for a document without a result.
 type Failure struct {
-	Kind     string   // "syntax", "limit", "type", "object", or "" where it may be any
-	At       string   // line and column, such as "1:7", or "" where they may be any
+	Kind     string   // "syntax", "limit", "type", "object", or "" for any
+	At       string   // line and column, such as "1:7", or "" for any
 	Contains []string // parts of the message
 }
 
@@ -114,8 +111,8 @@ func (c *Case) Want(semantics string) (want []byte, ok bool) {
 	return c.section("want."+semantics+".json", "want.json")
 }
 
-// Findings returns the findings under the semantics, one a line, in the
-// document of the given form: "json" or "yaml".
+// Findings returns the findings under the semantics, one a line, in the document of the given form:
+// "json" or "yaml".
 func (c *Case) Findings(semantics, form string) (details []string, ok bool) {
 	names := []string{"findings." + semantics, "findings"}
 	if form == "yaml" {
@@ -125,8 +122,8 @@ func (c *Case) Findings(semantics, form string) (details []string, ok bool) {
 	return lines(text), ok
 }
 
-// Failure returns what is known about the error under the semantics, or nil
-// where there must be a result.
+// Failure returns what the case says of the error under the semantics, or nil if there must be a
+// result.
 func (c *Case) Failure(semantics string) *Failure {
 	text, ok := c.section("error."+semantics, "error")
 	if _, special := c.sections["want."+semantics+".json"]; !ok || special {
@@ -166,14 +163,13 @@ func (c *Case) section(names ...string) ([]byte, bool) {
 	return nil, false
 }
 
-// topics are the folders of testdata that hold cases. Others have txtar files
-// with sections of their own.
+// topics are the folders of testdata that hold cases. Other folders have txtar files with sections
+// of their own.
 var topics = []string{"adversarial", "default", "findings", "kep-2332", "kep-575", "metadata", "prune", "regress"}
 
-// Load returns the cases in the files under testdata whose path without
-// ".txtar" matches one of the patterns, in the order of their names: each a
-// path.Match pattern, such as "prune/*", or "*/*" for all. A pattern without a
-// file is an error.
+// Load returns the cases in the files under testdata whose path without ".txtar" matches one of the
+// patterns, in the order of their names. A pattern is one of path.Match, such as "prune/*", or
+// "*/*" for all cases. A pattern without a file is an error.
 func Load(tb testing.TB, patterns ...string) []Case {
 	tb.Helper()
 	root := filepath.Join(moduleRoot(tb), "testdata")
@@ -262,8 +258,8 @@ func Parse(file string, data []byte) ([]Case, error) {
 	return cases, nil
 }
 
-// isSection reports whether a section of this name means anything, so that a
-// misspelled one does not pass for an absent one.
+// isSection reports whether the format has a section of this name. A misspelled one must not pass
+// for an absent one.
 func isSection(name string) bool {
 	switch name {
 	case "schema.yaml", "options", "in.json", "in.yaml", "want.json", "findings", "findings.yaml", "error":
@@ -322,7 +318,7 @@ func (c *Case) complete() error {
 	return nil
 }
 
-// expand returns the text that is spelled in parts.
+// expand returns a text that is spelled in parts.
 func expand(spelled []byte) ([]byte, error) {
 	text := []byte{}
 	for _, line := range lines(spelled) {

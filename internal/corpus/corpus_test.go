@@ -127,7 +127,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestLoad reads all cases, so that one that no other test asks for does not rot.
+// TestLoad reads all cases, also those that no other test reads.
 func TestLoad(t *testing.T) {
 	names := map[string]bool{}
 	for _, c := range Load(t, "*/*") {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// AddSeeds adds to a fuzz target the seeds in testdata/fuzz of its package, in the file that is
-// named like the target. A target calls it before it adds others, so that the seed with number 7
-// in the file is the one that go test calls seed#7.
+// AddSeeds adds the seeds of a fuzz target. They are in testdata/fuzz of its package, in a file
+// with the name of the target. A target calls AddSeeds before it adds other seeds, so that go test
+// calls the seed with number 7 in the file seed#7.
 func AddSeeds(f *testing.F) {
 	f.Helper()
 	file := filepath.Join("testdata", "fuzz", f.Name()+".txtar")
@@ -31,13 +31,13 @@ func AddSeeds(f *testing.F) {
 	}
 }
 
-// parseSeed returns the arguments in the text of a seed: one after the other, each on a line of
-// its own unless it is a raw string with line breaks.
+// parseSeed returns the arguments in the text of a seed. Each argument has a line of its own,
+// unless it is a raw string with line breaks.
 func parseSeed(text string) (args []any, err error) {
 	for text != "" {
 		kind, rest, _ := strings.Cut(text, "(")
 		literal, err := strconv.QuotedPrefix(rest)
-		if err != nil { // a number, or a truth value
+		if err != nil { // a number or a boolean
 			literal, _, _ = strings.Cut(rest, ")")
 		}
 		next, isArgument := strings.CutPrefix(rest[len(literal):], ")\n")
@@ -54,7 +54,7 @@ func parseSeed(text string) (args []any, err error) {
 	return args, nil
 }
 
-// parseArgument returns the argument of a type that a literal means, as in Go.
+// parseArgument returns the value of a literal converted to a type, as in Go.
 func parseArgument(kind, literal string) (any, error) {
 	switch kind {
 	case "[]byte":

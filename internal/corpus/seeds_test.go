@@ -59,8 +59,8 @@ func TestParseSeedRefuses(t *testing.T) {
 	}
 }
 
-// TestTargets holds that each fuzz target of the repository adds the seeds of its file before all
-// others, as their numbers are those of go test, and that no file is without its target.
+// TestTargets asserts that each fuzz target of the repository adds the seeds of its file before all
+// others, whose numbers go test then uses, and that each file has a target.
 func TestTargets(t *testing.T) {
 	begins := regexp.MustCompile(`(?m)^func (Fuzz\w+)\(f \*testing\.F\) \{\n` +
 		`(?:\tneed\w+\(f\)\n)?\t(.*)\n`)

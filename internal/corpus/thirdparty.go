@@ -12,10 +12,9 @@ import (
 	"testing"
 )
 
-// Dir returns the folder of the third-party data: the one that the variable
-// ESPALIER_CORPUS names, or ../shared/corpus beside the module. Where there is
-// none, the test is skipped. The folder has crds and samples with manifests,
-// json/JSONTestSuite, json/json_checker, and yaml/yaml-test-suite.
+// Dir returns the folder of the third-party data: the one that the variable ESPALIER_CORPUS names,
+// or ../shared/corpus beside the module. If there is none, the test is skipped. The folder has crds
+// and samples with manifests, json/JSONTestSuite, json/json_checker, and yaml/yaml-test-suite.
 func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, ok := find(tb)
@@ -25,8 +24,8 @@ func Dir(tb testing.TB) string {
 	return dir
 }
 
-// IsThere reports whether there is third-party data, for what can do without: the
-// seeds of fuzz targets.
+// IsThere reports whether there is third-party data. It is for tests that can do without, such as
+// the seeds of fuzz targets.
 func IsThere(tb testing.TB) bool {
 	tb.Helper()
 	_, ok := find(tb)
@@ -49,23 +48,23 @@ func find(tb testing.TB) (dir string, ok bool) {
 
 // A File is a file of the third-party data.
 type File struct {
-	Name string // the path under the folder it was looked for in
+	Name string // the path below the folder that was searched
 	Data []byte
 }
 
-// CRDs yields the files with custom resource definitions: JSON or YAML, with
-// one definition or several.
+// CRDs yields the files with custom resource definitions: JSON or YAML, with one definition or
+// several.
 func CRDs(tb testing.TB) iter.Seq[File] {
 	return files(tb, filepath.Join(Dir(tb), "crds"), ".yaml", ".yml", ".json")
 }
 
-// Samples yields the files with custom resources: YAML, with one document or
-// several, some of other kinds.
+// Samples yields the files with custom resources: YAML, with one document or several, some of other
+// kinds.
 func Samples(tb testing.TB) iter.Seq[File] {
 	return files(tb, filepath.Join(Dir(tb), "samples"), ".yaml", ".yml", ".json")
 }
 
-// A Verdict says whether a text is to be accepted.
+// A Verdict says whether a text must be accepted.
 type Verdict uint8
 
 // The verdicts of the JSON suites.
@@ -90,17 +89,16 @@ func JSONTestSuite(tb testing.TB) iter.Seq[Text] {
 	})
 }
 
-// JSONTestSuiteTransforms yields the texts of nst/JSONTestSuite, test_transform.
-// All of them are JSON, but what they mean is for the implementation to say.
+// JSONTestSuiteTransforms yields the texts of nst/JSONTestSuite, test_transform. All of them are
+// JSON, but their meaning is up to the implementation.
 func JSONTestSuiteTransforms(tb testing.TB) iter.Seq[Text] {
 	return texts(files(tb, filepath.Join(Dir(tb), "json", "JSONTestSuite", "test_transform"), ".json"), func(string) (Verdict, bool) {
 		return Open, true
 	})
 }
 
-// JSONChecker yields the texts of json.org's JSON_checker, without the two
-// whose verdict RFC 8259 has overruled (a scalar as the whole text, and a depth
-// of 20).
+// JSONChecker yields the texts of json.org's JSON_checker, without the two whose verdict RFC 8259
+// has overruled: a scalar as the whole text, and a depth of 20.
 func JSONChecker(tb testing.TB) iter.Seq[Text] {
 	return texts(files(tb, filepath.Join(Dir(tb), "json", "json_checker"), ".json"), func(name string) (Verdict, bool) {
 		if strings.HasPrefix(name, "pass") {
@@ -126,15 +124,14 @@ type YAMLTest struct {
 	ID    string // such as "229Q" or "4MUZ/01"
 	Title string
 	YAML  []byte
-	// JSON is the value: one for each document, each on its own. It is nil where
-	// the suite has none, as for keys that are not strings.
+	// JSON has the value of each document, one after the other. It is nil if the suite has none, as
+	// for keys that are not strings.
 	JSON []json.RawMessage
 	// Error says that the text is not YAML.
 	Error bool
 }
 
-// YAMLTestSuite yields the tests of yaml-test-suite, in the form of its data
-// branch.
+// YAMLTestSuite yields the tests of yaml-test-suite, in the form of its data branch.
 func YAMLTestSuite(tb testing.TB) iter.Seq[YAMLTest] {
 	root := filepath.Join(Dir(tb), "yaml", "yaml-test-suite")
 	return func(yield func(YAMLTest) bool) {
@@ -163,7 +160,7 @@ func YAMLTestSuite(tb testing.TB) iter.Seq[YAMLTest] {
 	}
 }
 
-// readIfThere returns the content of a file, or nil where there is no such file.
+// readIfThere returns the content of a file, or nil if there is no such file.
 func readIfThere(tb testing.TB, name string) []byte {
 	data, err := os.ReadFile(name)
 	switch {
@@ -207,8 +204,8 @@ func files(tb testing.TB, dir string, extensions ...string) iter.Seq[File] {
 	}
 }
 
-// moduleRoot returns the folder of the root module, above the package under
-// test, which may be in a nested module.
+// moduleRoot returns the folder of the root module. The package under test may be in a nested
+// module below it.
 func moduleRoot(tb testing.TB) string {
 	tb.Helper()
 	root, err := findRoot()
@@ -218,8 +215,8 @@ func moduleRoot(tb testing.TB) string {
 	return root
 }
 
-// Testdata returns a file under testdata, for definitions that tests of several
-// packages have. It panics where there is none.
+// Testdata returns a file under testdata. It is for definitions that several packages test with. It
+// panics if there is no such file.
 func Testdata(name string) string {
 	root, err := findRoot()
 	if err != nil {
