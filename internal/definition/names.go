@@ -9,10 +9,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Faults returns why the API server refuses the names and versions of a definition, in the
-// order in which it does (ValidateCustomResourceDefinition of k8s.io/apiextensions-apiserver
-// v0.37), beside what validation.CRD says. Short names, categories, conversion, columns
-// and selectable fields are not looked at.
+// Faults returns why the API server refuses the names and versions of a definition, beyond the
+// faults that validation.CRD reports. They are in the order of ValidateCustomResourceDefinition in
+// k8s.io/apiextensions-apiserver v0.37. Faults does not check short names, categories, conversion,
+// columns and selectable fields.
 func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	add := func(kind errors.SchemaErrorKind, field, value, msg string) {
 		faults = append(faults, &errors.SchemaError{Kind: kind, Field: field, Value: value, Msg: msg})
@@ -36,7 +36,7 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 		add(errors.SchemaInvalid, "metadata.name", strconv.Quote(c.Name), subdomainRule)
 	}
 	switch {
-	case c.Group == "": // validation.CRD says so
+	case c.Group == "": // validation.CRD reports it
 	case !isSubdomain(c.Group):
 		add(errors.SchemaInvalid, "spec.group", strconv.Quote(c.Group), subdomainRule)
 	case !strings.Contains(c.Group, "."):
@@ -80,7 +80,7 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	return faults
 }
 
-// labelRule is what the server says of a name that is no label, without its expression.
+// labelRule is the server's message for a name that is not a label, without its regular expression.
 const labelRule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', " +
 	"start with an alphabetic character, and end with an alphanumeric character, and have at most 63 of them"
 
@@ -98,7 +98,7 @@ func isSubdomain(name string) bool { return len(name) <= 253 && subdomain.MatchS
 // isLabel reports whether a name is a label (RFC 1035).
 func isLabel(name string) bool { return len(name) <= 63 && dnsLabel.MatchString(name) }
 
-// versionNames stands for the value of spec.versions, which the server shows whole.
+// versionNames abbreviates the value of spec.versions, which the server shows whole.
 func versionNames(c *schema.CRD) string {
 	names := make([]string, len(c.Versions))
 	for i, v := range c.Versions {

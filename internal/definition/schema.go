@@ -1,5 +1,5 @@
-// Package definition knows the form of a CustomResourceDefinition of
-// apiextensions.k8s.io/v1, beside the schemas in it, which package schema knows.
+// Package definition knows the form of a CustomResourceDefinition of apiextensions.k8s.io/v1, apart
+// from the schemas in it, which package schema knows.
 package definition
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// node is a schema, as the functions below make them.
+// node is a schema under construction.
 type node = schema.Structural
 
 func object(properties map[string]*node) *node { return &node{Type: "object", Properties: properties} }
@@ -19,7 +19,7 @@ func list(of *node) *node {
 	return &node{Type: "array", Items: &schema.SchemaOrArray{Schema: of}}
 }
 
-// fields returns the properties with these names, of which nothing more is said.
+// fields returns properties with these names and no further rules.
 func fields(names string) map[string]*node {
 	properties := map[string]*node{}
 	for _, name := range strings.Fields(names) {
@@ -35,8 +35,8 @@ func with(properties map[string]*node, name string, of *node) map[string]*node {
 }
 
 // Schema returns the schema of definitions: the fields of CustomResourceDefinition in
-// k8s.io/apiextensions-apiserver v0.37. It says nothing of types, and holds itself:
-// schema.Compile takes it.
+// k8s.io/apiextensions-apiserver v0.37. It has no types, and it contains itself: schema.Compile
+// accepts it.
 func Schema() *schema.Structural {
 	names := func() *node { return object(fields("plural singular shortNames kind listKind categories")) }
 	service := object(fields("namespace name path port"))
@@ -58,10 +58,11 @@ func Schema() *schema.Structural {
 	return object(map[string]*node{"spec": object(spec), "status": object(status)})
 }
 
-// Props returns the schema of schemas (JSONSchemaProps): [schema.Structural] has its fields.
+// Props returns the schema of schemas (JSONSchemaProps), which has the fields of
+// [schema.Structural].
 func Props() *schema.Structural {
 	props := &node{Properties: map[string]*node{}}
-	// items is a schema or an array of such.
+	// items is a schema or an array of schemas.
 	either := &node{Properties: props.Properties, Items: &schema.SchemaOrArray{Schema: props}}
 	whatever := &node{XPreserveUnknownFields: new(true)}
 	t := reflect.TypeFor[schema.Structural]()
