@@ -1,25 +1,25 @@
 package fieldpath
 
-// MaxBytes bounds the text of a path that [Append] encodes. What is beyond it is left out of the middle.
+// MaxBytes bounds the text of a path that [Append] encodes. The middle of a longer path is left
+// out.
 const MaxBytes = 1024
 
-// gap is how long the text of an elided segment is at most.
+// gap is the longest text of an elided segment.
 const gap = len("[... 10000 more ...]")
 
-// WholeBytes is the largest bound for the text of a path whose middle is not
-// elided.
+// WholeBytes is the longest text of a path whose middle is not elided.
 const WholeBytes = MaxBytes - gap
 
-// Encode returns a path of depth segments. segment returns the i-th one: a
-// name, or an index where name is nil. Where they are more than fit into
-// [MaxBytes], it is called for no more than these.
+// Encode returns a path of depth segments. segment returns the i-th segment: a name, or an index if
+// name is nil. If the segments do not fit into [MaxBytes], Encode calls segment only for those that
+// do.
 func Encode(depth int, segment func(i int) (name []byte, index int)) Encoded {
 	encoded, _ := Append(nil, depth, segment)
 	return Encoded{string(encoded)}
 }
 
-// Append is [Encode] for many paths: it appends the encoded form of one to dst, and returns a bound for the
-// length of its text besides.
+// Append is [Encode] for many paths: it appends the encoded form of one to dst. It also returns a
+// bound for the length of its text.
 func Append(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
 	start := len(dst)
 	for i := range depth {
@@ -33,9 +33,9 @@ func Append(dst []byte, depth int, segment func(i int) (name []byte, index int))
 	return dst, text
 }
 
-// AppendSegment appends the encoded form of one segment, as segment(i) of [Append], and
-// returns a bound for the length of its text. The segments of a path one after the other are
-// what Append appends, if the sum of their bounds is at most [WholeBytes].
+// AppendSegment appends the encoded form of one segment, as returned by segment(i) of [Append], and
+// returns a bound for the length of its text. The encoded segments of a path, one after the other,
+// are what Append appends, if the sum of their bounds is at most [WholeBytes].
 func AppendSegment(dst, name []byte, index int) (encoded []byte, text int) {
 	if name == nil {
 		return AppendIndex(dst, index), textLen(name, index)
@@ -43,7 +43,7 @@ func AppendSegment(dst, name []byte, index int) (encoded []byte, text int) {
 	return AppendName(dst, name), textLen(name, index)
 }
 
-// textLen is a bound for the length of a segment's text.
+// textLen returns a bound for the length of a segment's text.
 func textLen(name []byte, index int) int {
 	if name == nil {
 		return len("[]") + digits(index)
@@ -61,8 +61,8 @@ func textLen(name []byte, index int) int {
 // appendElided is Append for a path that is too long to be kept whole.
 func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
 	cost := func(i int) int { return textLen(segment(i)) }
-	// The leaf says the most: half of the room is for the end of the path, and
-	// what the end does not need is for its start.
+	// The leaf says the most: half of the room is for the end of the path. The start gets the other
+	// half, and the room that the end does not need.
 	room := WholeBytes
 	half := room / 2
 	tail := depth

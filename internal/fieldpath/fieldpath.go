@@ -1,9 +1,9 @@
-// Package fieldpath has the form in which paths are kept and the texts that are made of it: pure functions over an
-// encoded path, which errors.Path wraps. It is a leaf.
+// Package fieldpath encodes paths and spells them. Its functions are pure, and it imports no other
+// package of the module. errors.Path wraps an encoded path.
 //
-// An encoded path is a sequence of segments, each a tag and a uvarint: the length of the name that follows, an index, or
-// how many segments were left out. Equal paths are encoded to equal bytes, and the encoding of a path starts with
-// that of each path above it.
+// An encoded path is a sequence of segments. Each is a tag and a uvarint: the length of the name
+// that follows, an index, or the number of segments that were left out. Equal paths are encoded to
+// equal bytes, and the encoding of a path starts with that of each path above it.
 package fieldpath
 
 import (
@@ -21,34 +21,37 @@ const (
 	tagElide = '~'
 )
 
-// An Encoded is a path for errors.PathOf. Who is not of this module cannot make one but the root, not even by a literal or
-// a constant: its field has no name there.
+// An Encoded is a path for errors.PathOf. Other modules can make none but the root, not even by a
+// literal or a constant, as its field is not exported.
 type Encoded struct{ text string }
 
-// Of returns an encoded path that was made by this package's functions. Of anything else, what is no segment is a name.
+// Of returns an encoded path that this package's functions have made. In any other text, bytes that
+// are no segment count as a name.
 func Of(encoded string) Encoded { return Encoded{encoded} }
 
 // String returns the encoded path, not its text.
 func (e Encoded) String() string { return e.text }
 
-// A Spelling is what messages say in place of a path, for errors.Spell. As with [Encoded], nobody else can make one.
+// A Spelling is a text that messages have in place of a path, for errors.Spell. As with [Encoded],
+// other modules cannot make one.
 type Spelling struct{ text string }
 
-// Spelled returns the spelling of a text that goes on behind other steps: one that starts with a name starts with a dot.
+// Spelled returns the spelling for a text that follows other segments: it starts with a dot if it
+// starts with a name.
 func Spelled(text string) Spelling { return Spelling{text} }
 
 // String returns the text.
 func (s Spelling) String() string { return s.text }
 
-// A Segment is one step of a path: see errors.Segment, which has the same fields.
+// A Segment is one element of a path: see errors.Segment, which has the same fields.
 type Segment struct {
-	Name   string // the name, where IsName
-	Index  int    // the index from 0, where neither IsName nor a gap
+	Name   string // the name, if IsName
+	Index  int    // the index from 0, if neither a name nor a gap
 	IsName bool   // a member of an object
-	Gap    int    // how many segments were left out here; 0 where this is one
+	Gap    int    // the number of segments that were left out here; 0 for a segment
 }
 
-// Segments ranges over the steps of an encoded path, from the root.
+// Segments ranges over the segments of an encoded path, from the root.
 func Segments(encoded string) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		for rest := encoded; rest != ""; {
@@ -60,12 +63,12 @@ func Segments(encoded string) iter.Seq[Segment] {
 	}
 }
 
-// next takes the first segment off an encoded path that has one.
+// next removes the first segment from an encoded path that is not empty.
 func next(encoded string) (s Segment, rest string) {
 	v, n := uvarint(encoded[1:])
 	rest = encoded[1+n:]
 	switch tag := encoded[0]; {
-	case n == 0: // what Of was given was no path: it is taken for a name
+	case n == 0: // Of was given a text that is no path: the rest is a name
 	case tag == tagName && uint(v) <= uint(len(rest)):
 		return Segment{Name: rest[:v], IsName: true}, rest[v:]
 	case tag == tagIndex:
@@ -76,8 +79,8 @@ func next(encoded string) (s Segment, rest string) {
 	return Segment{Name: encoded, IsName: true}, ""
 }
 
-// Compare orders encoded paths segment by segment: names by their bytes, indices by
-// their value, an index before a name, a path before what lies below it.
+// Compare orders encoded paths segment by segment: names by their bytes, indices by their value, an
+// index before a name, a path before those below it.
 func Compare(x, y string) int {
 	for x != "" && y != "" {
 		var a, b Segment
@@ -100,7 +103,8 @@ func Compare(x, y string) int {
 	return cmp.Compare(len(x), len(y))
 }
 
-// AppendName appends the encoded form of the member called name. A name that is too long is cut in its middle.
+// AppendName appends the encoded form of the member called name. The middle of a name that is too
+// long is left out.
 func AppendName[S string | []byte](b []byte, name S) []byte {
 	head, tail := shorten(name)
 	if head == tail {
@@ -116,12 +120,12 @@ func AppendName[S string | []byte](b []byte, name S) []byte {
 // AppendIndex appends the encoded form of the element at index.
 func AppendIndex(b []byte, index int) []byte { return appendTagged(b, tagIndex, index) }
 
-// maxNameBytes bounds one name within a path; a longer one is cut in its middle.
+// maxNameBytes bounds one name within a path. The middle of a longer one is left out.
 const maxNameBytes = 256
 
-// shorten returns between which indices a name is cut, the same two if it need
-// not be. Names that must be escaped are cut to less, so that no escaped leaf of
-// a path is longer than half of [MaxBytes].
+// shorten returns where the middle of a name starts and ends that is left out: the same index twice
+// if the name is short enough. Names that must be escaped are shortened more, so that no escaped
+// leaf of a path is longer than half of [MaxBytes].
 func shorten[S string | []byte](name S) (head, tail int) {
 	most := maxNameBytes
 	if len(name) > maxNameBytes/4 && !isPlain(name) {

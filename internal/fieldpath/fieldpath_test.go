@@ -10,7 +10,7 @@ import (
 
 func text(encoded string) string { return string(AppendText(nil, encoded)) }
 
-// TestKeys spells names like indices.
+// TestKeys spells names in the form of indices.
 func TestKeys(t *testing.T) {
 	steps := []Segment{{Name: "m", IsName: true}, {Name: "k.x", IsName: true}, {}, {IsName: true}, {Name: "a\nb", IsName: true}}
 	var b []byte
@@ -20,7 +20,7 @@ func TestKeys(t *testing.T) {
 	assert.Equal(t, `m[k.x][0][""]["a\nb"]`, string(b))
 }
 
-// TestAnything holds that what encodes no path is one nevertheless, and has an end.
+// TestAnything asserts that any text can be read as a path, and that reading it ends.
 func TestAnything(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"garbage", "n", "i", "~", "n\xff", "n\x05ab", "i\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01a", "x\x01"}
@@ -45,7 +45,8 @@ func TestAnything(t *testing.T) {
 	assert.Equal(t, "[-1]", text(string(AppendIndex(nil, -1))))
 }
 
-// TestCompareGaps: of paths that differ in how much was left out, the one that lacks less comes first.
+// TestCompareGaps asserts that of paths with gaps of different sizes the one with the smaller gap
+// comes first.
 func TestCompareGaps(t *testing.T) {
 	path := func(depth int) string {
 		encoded, _ := Append(nil, depth, func(i int) ([]byte, int) { return []byte(strings.Repeat("n", 100)), 0 })

@@ -17,7 +17,7 @@ func AppendText(b []byte, encoded string) []byte {
 	return b
 }
 
-// AppendBelow appends an encoded path as [AppendText] spells it behind other steps.
+// AppendBelow appends an encoded path as [AppendText] spells it after other segments.
 func AppendBelow(b []byte, encoded string) []byte {
 	for s := range Segments(encoded) {
 		b = AppendStep(b, s, false, false)
@@ -25,9 +25,9 @@ func AppendBelow(b []byte, encoded string) []byte {
 	return b
 }
 
-// AppendStep appends one step as [AppendText] spells it. first says that it is
-// the first of its path, asKey that a name is spelled like an index, m[k]: in some
-// of its messages the API server writes the keys of maps so.
+// AppendStep appends one segment as [AppendText] spells it. first says that it is the first of its
+// path. asKey says that a name is spelled like an index, m[k]: in some of its messages the API
+// server spells the keys of maps so.
 func AppendStep(b []byte, s Segment, first, asKey bool) []byte {
 	switch {
 	case s.Gap > 0:
@@ -77,7 +77,7 @@ func AppendPointer(b []byte, encoded string) []byte {
 	return b
 }
 
-// isPlain reports whether a name can stand in a message as it is.
+// isPlain reports whether a name can be in a message as it is.
 func isPlain[S string | []byte](name S) bool {
 	for i := 0; i < len(name); {
 		if c := name[i]; c < utf8.RuneSelf {
@@ -87,7 +87,7 @@ func isPlain[S string | []byte](name S) bool {
 			i++
 			continue
 		}
-		// Of a slice, no more than a character is copied.
+		// Converting the whole slice would copy it.
 		r, n := utf8.DecodeRuneInString(string(name[i:min(i+utf8.UTFMax, len(name))]))
 		if r == utf8.RuneError && n == 1 || !isGraphic(r) {
 			return false
@@ -97,16 +97,15 @@ func isPlain[S string | []byte](name S) bool {
 	return len(name) > 0
 }
 
-// isGraphic reports whether r is seen as itself: neither a control nor a
-// formatting character (which includes the bidirectional ones), and no space
-// but the common one.
+// isGraphic reports whether r is visible as itself. Control and formatting characters are not (the
+// latter include the bidirectional ones), nor is any space except U+0020.
 func isGraphic(r rune) bool {
 	return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r)
 }
 
-// AppendQuoted appends s in double quotes with everything escaped, as in Go
-// source, that is a quote, a backslash, not graphic, or not UTF-8. What comes
-// from a document goes into messages through it.
+// AppendQuoted appends s in double quotes. As in Go source, it escapes quotes, backslashes,
+// characters that are not graphic, and bytes that are not UTF-8. Texts from a document are quoted
+// so in messages.
 func AppendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s); {
