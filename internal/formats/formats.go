@@ -1,6 +1,6 @@
-// Package formats finds values of the right type that the API server cannot decode: it decodes
-// metadata into a metav1.ObjectMeta, and objects of built-in kinds into Go types. What the
-// schema of a custom resource says of formats is no part of decoding.
+// Package formats finds values of the right type that the API server cannot decode. The server
+// decodes metadata into a metav1.ObjectMeta, and objects of built-in kinds into Go types. The
+// formats in the schema of a custom resource play no part in decoding.
 package formats
 
 import (
@@ -17,7 +17,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// metadata is what decodes itself in a metav1.ObjectMeta.
+// metadata is the schema of the fields of a metav1.ObjectMeta whose types have their own
+// UnmarshalJSON.
 var metadata = func() *schema.Structural {
 	object := func(properties map[string]*schema.Structural) *schema.Structural {
 		return &schema.Structural{Type: "object", Properties: properties}
@@ -27,8 +28,8 @@ var metadata = func() *schema.Structural {
 	return object(map[string]*schema.Structural{"creationTimestamp": time, "deletionTimestamp": time, "managedFields": entries})
 }()
 
-// Of returns a schema of which the formats are those that decoding takes: that of a kind
-// which is decoded into a Go type itself, and of a custom resource what leads to metadata.
+// Of returns a schema with only those formats that decoding checks. For a kind that is decoded into
+// a Go type it is s itself. For a custom resource it has the fields that lead to metadata.
 func Of(s *schema.Structural, isGoType bool) *schema.Structural {
 	if isGoType {
 		return s
@@ -39,12 +40,12 @@ func Of(s *schema.Structural, isGoType bool) *schema.Structural {
 	return toMetadata(s, true, map[metadataKey]*schema.Structural{})
 }
 
-// maxLooked is how many schemas are looked at for resources without keeping any: those that
-// hold themselves have no end.
+// maxLooked is how many schemas are searched for resources before the search gives up: schemas that
+// contain themselves have no end.
 const maxLooked = 1 << 16
 
-// hasResource reports whether there is an embedded resource within a schema, or more than may
-// be looked at.
+// hasResource reports whether there is an embedded resource within a schema, or the search gives
+// up.
 func hasResource(s *schema.Structural, left *int) bool {
 	if s == nil {
 		return false
@@ -63,20 +64,20 @@ func hasResource(s *schema.Structural, left *int) bool {
 	return s.AdditionalProperties != nil && within(s.AdditionalProperties.Schema) || s.Items != nil && within(s.Items.Schema)
 }
 
-// A metadataKey is what a schema that leads to metadata is made of.
+// A metadataKey identifies a schema that leads to metadata by its source.
 type metadataKey struct {
 	s          *schema.Structural
 	isResource bool
 }
 
-// toMetadata returns what of a schema leads to the metadata of resources, or nil.
+// toMetadata returns the part of a schema that leads to the metadata of resources, or nil.
 func toMetadata(s *schema.Structural, isResource bool, done map[metadataKey]*schema.Structural) *schema.Structural {
 	key := metadataKey{s, isResource}
 	if known, ok := done[key]; ok {
 		return known
 	}
 	to := &schema.Structural{}
-	done[key] = to // it may hold itself
+	done[key] = to // it may contain itself
 	leads := isResource
 	if isResource {
 		to.Properties = map[string]*schema.Structural{"metadata": metadata}
@@ -121,14 +122,14 @@ func toMetadata(s *schema.Structural, isResource bool, done map[metadataKey]*sch
 
 // A Bad is a value that cannot be decoded.
 type Bad struct {
-	Offset int // in the JSON, of the value
+	Offset int // of the value, in the JSON
 	Path   errors.Path
-	Must   string // what it must be, such as "a quantity"; nothing of the value is in it
+	Must   string // what it must be, such as "a quantity"; never has text of the value
 }
 
-// Find returns the values of a JSON document that cannot be decoded, in their order, up to
-// a number, and how many there are beyond it. The document must be valid JSON. isYAML says
-// that it was made from YAML: the API server writes numbers anew when it does so.
+// Find returns the values of a JSON document that cannot be decoded, in their order. It returns at
+// most most of them, and how many more there are. The document must be valid JSON. isYAML says that
+// it was made from YAML: the API server rewrites numbers then.
 func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, more int) {
 	w := walker{
 		d:      jsonv2.NewDecoder(bytes.NewReader(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true)),
@@ -139,23 +140,23 @@ func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, mo
 	return w.found, w.more
 }
 
-// A walker reads an object beside a schema.
+// A walker reads an object along with its schema.
 type walker struct {
 	d      *jsonv2.Decoder
 	isYAML bool
-	way    []step
+	path   []segment
 	found  []Bad
 	more   int
 	most   int
 }
 
-// A step leads to a member, or to the element with an index.
-type step struct {
+// A segment leads to a member, or to the element with an index.
+type segment struct {
 	name  string
 	index int // -1 for a member
 }
 
-// value reads the next value, of which s, if it is not nil, has the formats.
+// value reads the next value. s has its formats, or is nil.
 func (w *walker) value(s *schema.Structural) bool {
 	kind := w.d.PeekKind()
 	switch {
@@ -176,19 +177,19 @@ func (w *walker) value(s *schema.Structural) bool {
 	if _, err := w.d.ReadToken(); err != nil {
 		return false
 	}
-	w.way = append(w.way, step{index: -1})
-	at := &w.way[len(w.way)-1]
+	w.path = append(w.path, segment{index: -1})
+	at := &w.path[len(w.path)-1]
 	for n := 0; w.d.PeekKind() != '}' && w.d.PeekKind() != ']'; n++ {
 		child := (*schema.Structural)(nil)
 		if kind == '[' {
-			*at = step{index: n}
+			*at = segment{index: n}
 			child = s.Items.Schema
 		} else {
 			name, err := w.d.ReadToken()
 			if err != nil {
 				return false
 			}
-			*at = step{name.String(), -1}
+			*at = segment{name.String(), -1}
 			if child = s.Properties[at.name]; child == nil && s.AdditionalProperties != nil {
 				child = s.AdditionalProperties.Schema
 			}
@@ -196,9 +197,9 @@ func (w *walker) value(s *schema.Structural) bool {
 		if !w.value(child) {
 			return false
 		}
-		at = &w.way[len(w.way)-1] // it may have moved
+		at = &w.path[len(w.path)-1] // append may have moved it
 	}
-	w.way = w.way[:len(w.way)-1]
+	w.path = w.path[:len(w.path)-1]
 	_, err := w.d.ReadToken()
 	return err == nil
 }
@@ -208,21 +209,21 @@ func (w *walker) add(bad Bad) {
 		w.more++
 		return
 	}
-	bad.Path = errors.PathOf(fieldpath.Encode(len(w.way), func(i int) ([]byte, int) {
-		if s := w.way[i]; s.index < 0 {
+	bad.Path = errors.PathOf(fieldpath.Encode(len(w.path), func(i int) ([]byte, int) {
+		if s := w.path[i]; s.index < 0 {
 			return []byte(s.name), 0
 		}
-		return nil, w.way[i].index
+		return nil, w.path[i].index
 	}))
 	w.found = append(w.found, bad)
 }
 
-// mustBe says what a value must be to be decoded, or nothing where it is.
+// mustBe says what a value must be to be decoded, or "" if it is that.
 func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 	kind := value.Kind()
 	switch {
 	case s.Format == schema.FormatQuantity:
-		// It reads what is between the quotes as it is written.
+		// resource.Quantity reads the text between the quotes without unescaping it.
 		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(string(value), `"`), `"`))
 		if kind != 'n' && !IsQuantity(text) {
 			return "a quantity, such as 500m, 2 or 1.5Gi"
@@ -250,8 +251,8 @@ func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 	return ""
 }
 
-// isInteger reports whether a number is decoded into an integer. Those of YAML are written
-// as JSON before.
+// isInteger reports whether a number is decoded into an integer. Numbers of YAML are written as
+// JSON before.
 func (w *walker) isInteger(value jsonv2.Value, bits int) bool {
 	if w.isYAML {
 		value = apiserver.AppendNumbers(nil, value)
@@ -260,7 +261,7 @@ func (w *walker) isInteger(value jsonv2.Value, bits int) bool {
 	return err == nil
 }
 
-// textMustBe says what a string with a format must be. The text is not in it: it may be
+// textMustBe says what a string with a format must be. The message omits the text, which may be
 // secret.
 func textMustBe(format, text string) string {
 	var err error
@@ -271,7 +272,7 @@ func textMustBe(format, text string) string {
 		must = "a time as in RFC 3339, such as 2026-01-02T15:04:05Z"
 	case schema.FormatMicroTime:
 		_, err = time.Parse("2006-01-02T15:04:05.000000Z07:00", text)
-		must = "a time with six digits behind the second, such as 2026-01-02T15:04:05.000000Z"
+		must = "a time with six digits after the second, such as 2026-01-02T15:04:05.000000Z"
 	case schema.FormatDuration:
 		_, err = time.ParseDuration(text)
 		must = "a duration, such as 1h30m or 500ms"

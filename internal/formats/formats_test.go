@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestEmbeddedMetadata finds metadata wherever a schema has a resource, and looks at no
-// format of the schema itself. Module fuzz compares the formats with the API server's types.
+// TestEmbeddedMetadata finds metadata wherever a schema has a resource, and ignores the formats of
+// the schema itself. Module fuzz compares the formats with the API server's types.
 func TestEmbeddedMetadata(t *testing.T) {
 	s, err := schema.Parse([]byte(`{type: object, properties: {
 		time: {type: string, format: date-time},
@@ -31,7 +31,7 @@ func TestEmbeddedMetadata(t *testing.T) {
 	assert.Equal(t, 3, more)
 }
 
-// TestRecursiveSchemas has schemas that hold themselves, as those of OpenAPI documents may.
+// TestRecursiveSchemas has schemas that contain themselves, as those of OpenAPI documents may.
 func TestRecursiveSchemas(t *testing.T) {
 	s := &schema.Structural{Type: "object", XEmbeddedResource: true}
 	s.Properties = map[string]*schema.Structural{"in": s}
@@ -44,7 +44,7 @@ func TestRecursiveSchemas(t *testing.T) {
 	assert.Empty(t, bad)
 }
 
-// TestNumbersOfYAML are written anew before the API server decodes them.
+// TestNumbersOfYAML has numbers that are rewritten before the API server decodes them.
 func TestNumbersOfYAML(t *testing.T) {
 	s := &schema.Structural{Properties: map[string]*schema.Structural{"n": {Type: "integer", Format: "int32"}}}
 	for number, want := range map[string][2]int{"1": {0, 0}, "1.0": {1, 0}, "1.5": {1, 1}, "1e2": {1, 0}, "2147483648": {1, 1}} {

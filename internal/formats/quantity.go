@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// IsQuantity reports whether resource.ParseQuantity of k8s.io/apimachinery takes a text: a
-// sign, digits with a point among them, all of which may be missing, and a suffix or a
-// decimal exponent.
+// IsQuantity reports whether resource.ParseQuantity of k8s.io/apimachinery accepts a text: a sign,
+// digits with a point among them, and a suffix or a decimal exponent. Each of these may be missing.
 func IsQuantity(s string) bool {
 	if s == "" {
 		return false
@@ -29,7 +28,7 @@ func IsQuantity(s string) bool {
 	case "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti":
 		return true
 	case "Pi", "Ei":
-		// From here on it is not the short way that is taken, which reads nothing as 0.
+		// ParseQuantity does not take its fast path here, which reads missing digits as 0.
 		return hasDigits
 	}
 	if rest[0] != 'e' && rest[0] != 'E' {
@@ -39,7 +38,7 @@ func IsQuantity(s string) bool {
 	return err == nil && (hasDigits || int32(exponent) >= -9)
 }
 
-// sign returns how many bytes the sign takes that a text starts with.
+// sign returns the length of the sign at the start of a text.
 func sign(s string) int {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		return 1
