@@ -1,10 +1,9 @@
-// Package jsonwire holds the stateless byte work of JSON (RFC 8259): white
-// space, strings, numbers and literals, as functions from a slice and an index
-// to an index. It imports nothing but package kernel.
+// Package jsonwire reads and writes the bytes of JSON (RFC 8259): white space, strings, numbers and
+// literals. Its functions have no state. It imports only package kernel.
 //
-// A scanner named ScanX starts at an index within the slice and returns where
-// it stopped and why: [OK] behind what it scanned, [Cut] where the slice ended
-// before the value did, [Bad] at the first byte that cannot stand there.
+// A scanner named ScanX starts at an index within the slice. It returns the index at which it
+// stopped, and why: [OK] after the value that it scanned, [Cut] if the slice ended before the value
+// did, [Bad] at the first byte that is not allowed there.
 package jsonwire
 
 import (
@@ -18,11 +17,10 @@ type Status uint8
 const (
 	// OK: the value is whole and valid.
 	OK Status = iota
-	// Cut: the slice ended first. Where more bytes follow, scanning goes on at
-	// the index that was returned; where none do, the document is truncated.
+	// Cut: the slice ended first. If more bytes follow, scanning goes on at the index that was
+	// returned. If none follow, the document is truncated.
 	Cut
-	// Bad: the byte at the index, or the escape or character that starts there,
-	// is not allowed.
+	// Bad: the byte at the index, or the escape or character that starts there, is not allowed.
 	Bad
 )
 
@@ -36,12 +34,11 @@ func At(b []byte, i int) byte {
 	return 0
 }
 
-// Blanks returns the index of the first byte from i on that is not white space
-// (RFC 8259 section 2).
+// Blanks returns the index of the first byte from i that is not white space (RFC 8259 section 2).
 //
 //espalier:nocalls
 func Blanks(b []byte, i int) int {
-	// Indentation is a line break and a run of spaces: one word finds the end of both.
+	// Indentation is a line break and a run of spaces. One word finds the end of both.
 	for i+8 <= len(b) {
 		x := binary.LittleEndian.Uint64(b[i:]) ^ spaces
 		if x == 0 {
@@ -69,8 +66,8 @@ func IsBlank(c byte) bool {
 	return uint64(1)<<(c&63)&(1<<' '|1<<'\n'|1<<'\t'|1<<'\r') != 0
 }
 
-// PastBlank returns the index behind the white space at i and a run of spaces after
-// it: more may follow.
+// PastBlank returns the index after the white space at i and a run of spaces after that. More white
+// space may follow.
 //
 //espalier:inline
 func PastBlank(b []byte, i int) int {
@@ -85,10 +82,9 @@ func PastBlank(b []byte, i int) int {
 	return i
 }
 
-// Special returns a mask that has the top bit of a byte set for each byte of v
-// that ends the simple part of a string: a quote, a backslash, a control
-// character, or not ASCII. It is exact for the lowest such byte; bytes above
-// that one may be marked wrongly.
+// Special returns a mask with the top bit of each byte set at which the simple part of a string
+// ends: a quote, a backslash, a control character, or a byte that is not ASCII. The mask is exact
+// up to its lowest such byte. Bytes above that one may be marked wrongly.
 //
 //espalier:inline
 func Special(v uint64) uint64 {
@@ -96,8 +92,8 @@ func Special(v uint64) uint64 {
 		((v ^ 0x5c5c5c5c5c5c5c5c) - 0x0101010101010101) | v) & 0x8080808080808080
 }
 
-// Digits returns how many of the bytes of v are digits, up to the first that is not,
-// from the lowest on.
+// Digits returns how many bytes of v are digits, counted from the lowest byte up to the first that
+// is not a digit.
 //
 //espalier:inline
 func Digits(v uint64) int {
@@ -105,7 +101,7 @@ func Digits(v uint64) int {
 	return bits.TrailingZeros64((v+0x7676767676767676|v)&0x8080808080808080) >> 3
 }
 
-// ScanLiteral scans the literal lit, which starts at i with its first byte.
+// ScanLiteral scans the literal lit, whose first byte is at i.
 //
 //espalier:inline
 func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
@@ -120,13 +116,13 @@ func ScanLiteral(b []byte, i int, lit string) (end int, s Status) {
 	return len(b), Cut
 }
 
-// Simple returns how many bytes of a string are simple, as [Special] says, from two words of
-// it on: up to 16.
+// Simple returns how many bytes at the start of two words of a string are simple, in the sense of
+// [Special]: up to 16.
 //
-// NOTE: keep this function free of branches: none predicts how long strings are.
+// NOTE: keep this function free of branches. The length of strings is not predictable.
 //
 //espalier:inline
 func Simple(v, next uint64) int {
-	n := bits.TrailingZeros64(Special(v)) >> 3 // 8 if all of them are
+	n := bits.TrailingZeros64(Special(v)) >> 3 // 8 if all of them are simple
 	return n + bits.TrailingZeros64(Special(next))>>3&-(n>>3)
 }

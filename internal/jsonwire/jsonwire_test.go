@@ -30,8 +30,7 @@ func TestBlanks(t *testing.T) {
 	}
 }
 
-// TestPastBlank has every length of a run of spaces before every length of what
-// follows it.
+// TestPastBlank has runs of spaces of every length before texts of every length.
 func TestPastBlank(t *testing.T) {
 	for run := range 25 {
 		for rest := range 12 {
@@ -72,8 +71,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestSpecial puts each byte into each place of a word of harmless ones, and
-// before each other byte.
+// TestSpecial has each byte at each place of a word of simple bytes, and before each other byte.
 func TestSpecial(t *testing.T) {
 	special := func(c byte) bool { return c == '"' || c == '\\' || c < ' ' || c >= 0x80 }
 	for c := range 256 {
@@ -113,14 +111,14 @@ var stringTexts = []string{
 
 func TestScanString(t *testing.T) {
 	for _, text := range stringTexts {
-		for pad := range 17 + 2*64 { // a kernel takes over behind 32
+		for pad := range 17 + 2*64 { // kernels take over after 32 bytes
 			checkString(t, strings.Repeat("x", pad)+text)
 		}
 	}
 }
 
-// All strings of two bytes, at the end of the window and far from it, are valid if encoding/json and
-// unicode/utf8 say so.
+// TestScanStringPairs has all strings of two bytes, at the end of the window and far from it. They
+// are valid if encoding/json and unicode/utf8 say so.
 func TestScanStringPairs(t *testing.T) {
 	for pair := range 1 << 16 {
 		text := []byte{byte(pair >> 8), byte(pair)}
@@ -135,7 +133,8 @@ func TestScanStringPairs(t *testing.T) {
 	}
 }
 
-// TestScanUTF8 holds scanUTF8 against unicode/utf8, on all texts of three bytes and on where it has to stop.
+// TestScanUTF8 compares scanUTF8 with unicode/utf8 for all texts of three bytes, and checks where
+// it stops.
 func TestScanUTF8(t *testing.T) {
 	check := func(b []byte, stop int) {
 		end, s := scanUTF8(b, 0, stop)
@@ -174,8 +173,8 @@ func FuzzScanString(f *testing.F) {
 	f.Fuzz(checkString)
 }
 
-// checkString holds ScanString against jsontext, its scan in two parts against
-// that in one, and that of a slice which goes on behind the string.
+// checkString compares ScanString with jsontext, a scan in two parts with one in a single part, and
+// with the scan of a slice that goes on after the string.
 func checkString(t *testing.T, text string) {
 	quoted := []byte(`"` + text + `"`)
 	end, escaped, s := ScanString(quoted, 1)
@@ -297,7 +296,8 @@ func checkNumber(t *testing.T, text string) {
 	require.Equal(t, isInt, IsInt64([]byte(text), kind), text)
 }
 
-// TestScanNumberStops has where a literal that is no number, or not yet one, stops, and why.
+// TestScanNumberStops has literals that are not numbers, or not yet, and says where the scan stops,
+// and why.
 func TestScanNumberStops(t *testing.T) {
 	for _, c := range []struct {
 		text  string
@@ -317,8 +317,8 @@ func TestScanNumberStops(t *testing.T) {
 	}
 }
 
-// TestFitsFloat64Allocates has long literals whose digits and exponent say enough:
-// strconv would need them as strings.
+// TestFitsFloat64Allocates has long literals whose digits and exponent decide. strconv would need
+// them as strings.
 func TestFitsFloat64Allocates(t *testing.T) {
 	zeros := strings.Repeat("0", 40)
 	for _, text := range []string{
@@ -334,7 +334,7 @@ func TestFitsFloat64Allocates(t *testing.T) {
 	}
 }
 
-// TestIsOddNumber has the literals at which what the server writes may begin to differ.
+// TestIsOddNumber has literals at the limits beyond which the server may rewrite a number.
 func TestIsOddNumber(t *testing.T) {
 	for lit, want := range map[string]bool{
 		"0": false, "-0": true, "-1": false, "10": false, "-10": false, "999999999999999999": false, "9999999999999999999": true,
@@ -386,10 +386,10 @@ func TestSimple(t *testing.T) {
 	}
 }
 
-// TestPlainRun has each byte at each place of texts around the steps in which PlainRun goes.
+// TestPlainRun has each byte at each place of texts around the step length of PlainRun.
 func TestPlainRun(t *testing.T) {
 	for size := range 80 {
-		for _, fill := range []byte("aA") { // with and without the bit of 0x20
+		for _, fill := range []byte("aA") { // with and without the bit 0x20
 			b := bytes.Repeat([]byte{fill}, size)
 			assert.Equal(t, size&^7, PlainRun(b))
 			for at := range b {
@@ -409,7 +409,7 @@ func TestPlainRun(t *testing.T) {
 	}
 }
 
-// BenchmarkScanString scans strings of each script, with each kernel and without.
+// BenchmarkScanString scans strings of each script, with each kernel and without kernels.
 func BenchmarkScanString(b *testing.B) {
 	for _, s := range []string{"plain text of the sort that is common ", `a few\n `, "größer als erwartet ", "Привет мир, ", "日本語テキスト", "😀 "} {
 		for _, n := range []int{40, 300, 2000} {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Number says what kind of number a literal is.
+// A Number is the kind of a number literal.
 type Number uint8
 
 const (
@@ -17,12 +17,11 @@ const (
 	Exponent
 )
 
-// ScanNumber scans the number that starts at i (RFC 8259 section 6). A literal
-// that reaches the end of the slice is Cut: only the caller knows whether more
-// bytes follow. For Cut, kind is right for the literal as it stands, and whole
-// says whether it is one.
+// ScanNumber scans the number that starts at i (RFC 8259 section 6). A literal that reaches the end
+// of the slice is Cut, as only the caller knows whether more bytes follow. For Cut, kind is right
+// for the literal as it is, and whole says whether it is a complete number.
 //
-// The value is not looked at: see [FitsFloat64].
+// ScanNumber does not look at the value: see [FitsFloat64].
 //
 //espalier:nocalls
 func ScanNumber(b []byte, i int) (end int, kind Number, whole bool, s Status) {
@@ -80,11 +79,11 @@ func cutOrBad(b []byte, i int) Status {
 	return Bad
 }
 
-// FitsFloat64 reports whether the magnitude of a valid number literal is within
-// the range of float64; too small a one is, as it reads as zero.
+// FitsFloat64 reports whether the magnitude of a valid number literal is not too large for float64.
+// A magnitude that is too small fits, as it reads as zero.
 func FitsFloat64(lit []byte) bool {
-	// The literal is less than 10 to the power of its integer digits plus its
-	// exponent, which decides nearly always.
+	// The literal is less than 10 to the power of its integer digits plus its exponent. This bound
+	// nearly always decides.
 	i := 0
 	if lit[0] == '-' {
 		i = 1
@@ -105,8 +104,8 @@ func FitsFloat64(lit []byte) bool {
 	return err == nil
 }
 
-// IsInt64 reports whether the value of a valid number literal is an integer
-// that fits int64, written in whatever way: 3, 3.0 and 3e0 are.
+// IsInt64 reports whether the value of a valid number literal is an integer that fits int64,
+// however it is spelled: 3, 3.0 and 3e0 are.
 func IsInt64(lit []byte, kind Number) bool {
 	if kind == Integer && len(lit) < 19 {
 		return true
@@ -119,12 +118,12 @@ func IsInt64(lit []byte, kind Number) bool {
 	return err == nil && f == math.Trunc(f) && f >= -1<<63 && f < 1<<63
 }
 
-// MaxShortInteger is the length in bytes up to which [ShortInteger] knows integers.
+// MaxShortInteger is the length in bytes up to which [ShortInteger] accepts integers.
 const MaxShortInteger = 18
 
-// ShortInteger returns the index after the integer at i, which starts with a digit
-// other than 0. It returns 0 unless the literal is a whole number of at most
-// MaxShortInteger bytes, which fits int64, and ends before the slice does.
+// ShortInteger returns the index after the integer at i, which starts with a digit other than 0. It
+// returns 0 unless the literal is an integer of at most MaxShortInteger bytes, which fits int64,
+// and ends before the slice does.
 //
 //espalier:inline
 func ShortInteger(b []byte, i int) int {
@@ -138,8 +137,8 @@ func ShortInteger(b []byte, i int) int {
 	return 0
 }
 
-// IsOddNumber reports whether the API server may write the number otherwise: it decodes
-// numbers to int64 or float64.
+// IsOddNumber reports whether the API server may rewrite the number, which it decodes to int64 or
+// float64.
 //
 //espalier:inline
 func IsOddNumber(lit []byte, kind Number) bool {

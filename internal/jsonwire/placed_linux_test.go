@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestScanStringPlaced scans strings of each length up to four blocks, and some more, at each
-// alignment and at the end of what may be read, with each kernel and without: ones that go on, that end
-// there, or are wrong there.
+// TestScanStringPlaced scans strings of each length up to four blocks and some more, at each
+// alignment and at the end of readable memory, with each kernel and without kernels. At that
+// length, the strings go on, end, or have a fault.
 func TestScanStringPlaced(t *testing.T) {
 	memory := torture.Guarded(t, 1)
 	for _, fill := range []string{"a", `\n`, "é", "日", "😀", `\u00e9`, `\ud83d\ude00`, `a\"é`} {

@@ -9,17 +9,16 @@ import (
 	"github.com/espalier-dev/espalier/internal/kernel"
 )
 
-// shortString is up to how many bytes of a string are scanned without a kernel.
+// shortString is how many bytes of a string are scanned before a kernel is called.
 const shortString = 32
 
-// ScanString scans the rest of a string from i, which is behind the opening
-// quote or anywhere within the string between characters. It returns the index
-// of the closing quote, and whether there was an escape on the way.
+// ScanString scans the rest of a string from i, which is after the opening quote or between
+// characters within the string. It returns the index of the closing quote, and whether it has
+// passed an escape.
 //
-// Strings are validated: UTF-8 without surrogates and overlong forms (RFC 3629
-// section 3), the escapes of RFC 8259 section 7, no control characters, no
-// half of a surrogate pair. With Cut the index is before an escape, a pair of
-// surrogates or a character that is not whole.
+// Strings are validated: UTF-8 without surrogates and overlong forms (RFC 3629 section 3), the
+// escapes of RFC 8259 section 7, no control characters, no unpaired surrogates. With Cut, the index
+// is before an escape, a pair of surrogates or a character that is incomplete.
 //
 //espalier:inline
 func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
@@ -27,21 +26,21 @@ func ScanString(b []byte, i int) (end int, escaped bool, s Status) {
 	return end, seen&escapePair != 0, s
 }
 
-// scanString is ScanString, and returns what pairs it has seen.
+// scanString is ScanString, but returns which pairs it has passed.
 func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 	stop := len(b)
 	if kernel.Strings {
-		stop = min(stop, i+shortString) // calls are not for short strings
+		stop = min(stop, i+shortString) // a call does not pay for short strings
 	}
-	if i >= 0 && i <= len(b)-16 { // no branch predicts where short strings end
+	if i >= 0 && i <= len(b)-16 { // the end of a short string is not predictable
 		i += Simple(binary.LittleEndian.Uint64(b[i:i+8]), binary.LittleEndian.Uint64(b[i+8:i+16]))
 		if At(b, i) == '"' {
 			return i, 0, OK
 		}
 	}
 	for {
-		// One word at a time, with a branch on it: in strings that have escapes the next one is near, and
-		// as far as the branch is predicted, nothing waits for where the one before was.
+		// One word at a time, with a branch: strings with escapes often have another one nearby. As
+		// long as the branch is predicted, the next load does not wait for the end of this run.
 		for i >= 0 && i <= stop-8 && stop <= len(b) {
 			if m := Special(binary.LittleEndian.Uint64(b[i : i+8])); m != 0 {
 				i += bits.TrailingZeros64(m) >> 3
@@ -58,7 +57,7 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 			if closed {
 				return i, seen, OK
 			}
-			stop = min(len(b), i+128) // what is not plain is in here
+			stop = min(len(b), i+128) // the byte that is not simple is in here
 			continue
 		}
 	special:
@@ -69,7 +68,8 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 		if p := pairs[c] & (pairs[At(b, i+1)] >> secondOfPair); p != 0 {
 			seen |= p
 			i += 2
-			if p == utf8Pair { // others follow, and nothing has to wait for where the one before was
+			if p == utf8Pair {
+				// More of them follow, and with the branch predicted no load waits for the one before.
 				for i < stop && pairs[At(b, i)]&(pairs[At(b, i+1)]>>secondOfPair)&utf8Pair != 0 {
 					i += 2
 				}
@@ -101,8 +101,8 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 	}
 }
 
-// What ends the plain part of a string is mostly two bytes that are right together: a simple escape, or
-// a character of two bytes. pairs has what a byte may be the first of, and, shifted by
+// The simple part of a string usually ends at two bytes that are valid together: a short escape, or
+// a character of two bytes. pairs says of which pairs a byte may be the first and, shifted by
 // secondOfPair, the second.
 const (
 	escapePair = 1 << iota
@@ -127,11 +127,11 @@ func pairTable() (t [256]uint8) {
 	return t
 }
 
-// scanUTF8 scans a run of characters that are not ASCII, of which the last one starts before stop.
+// scanUTF8 scans a run of characters that are not ASCII. The last of them starts before stop.
 func scanUTF8(b []byte, i, stop int) (end int, s Status) {
 	for i < stop && b[i] >= utf8.RuneSelf {
 		if i >= 0 && i <= len(b)-4 {
-			// Three bytes, but for E0 with less than A0 and ED with more than 9F, which are wrong.
+			// Three bytes, except E0 followed by less than A0 and ED followed by more than 9F.
 			w := binary.LittleEndian.Uint32(b[i : i+4])
 			if odd := w & 0x200f; w&0xc0c0f0 == 0x8080e0 && odd != 0 && odd != 0x200d {
 				i += 3
@@ -150,7 +150,7 @@ func scanUTF8(b []byte, i, stop int) (end int, s Status) {
 	return i, OK
 }
 
-// scanEscape scans an escape that is not simple, or two that are a surrogate pair.
+// scanEscape scans an escape of more than one letter, or two escapes that are a surrogate pair.
 func scanEscape(b []byte, i int) (end int, s Status) {
 	if At(b, i+1) == 'u' {
 		r, s := hex4(b, i+2)
@@ -200,8 +200,8 @@ func hex4(b []byte, i int) (r uint32, s Status) {
 	return r, OK
 }
 
-// AppendUnescaped appends the text of the string whose content, without the
-// quotes, is b. The content must have passed [ScanString].
+// AppendUnescaped appends the text of a string. b is its content, without the quotes, and must have
+// passed [ScanString].
 func AppendUnescaped(dst, b []byte) []byte {
 	for i := 0; i < len(b); {
 		c := b[i]
@@ -239,7 +239,7 @@ func AppendUnescaped(dst, b []byte) []byte {
 	return dst
 }
 
-// AppendQuoted appends text as a JSON string. What is not UTF-8 becomes U+FFFD.
+// AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -270,8 +270,8 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	return append(dst, '"')
 }
 
-// CountChars returns the number of characters in b, which is UTF-8: of the bytes
-// that do not continue one.
+// CountChars returns the number of characters in b, which is UTF-8: the number of bytes that do not
+// continue a character.
 //
 //espalier:nocalls
 func CountChars(b []byte) int {
@@ -297,8 +297,8 @@ func CountChars(b []byte) int {
 	return n
 }
 
-// PlainRun returns how many bytes at the start of b, in steps of eight, are ASCII and no
-// control characters, as far as that is seen fast.
+// PlainRun returns a length, in steps of eight, up to which b starts with ASCII without control
+// characters. The run may be longer.
 //
 //espalier:nocalls
 func PlainRun(b []byte) int {

@@ -14,8 +14,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestTortureStrings holds what is said of strings against jsontext, which is as strict,
-// encoding/json, which is not, and scans with each kernel against those without, and in two parts.
+// TestTortureStrings compares scans of strings with jsontext, which is as strict, and with
+// encoding/json, which is not, scans with each kernel with scans without kernels, and scans in two
+// parts with scans in one.
 func TestTortureStrings(t *testing.T) {
 	make := func(r *rand.Rand, b []byte) []byte { return append(torture.String(r, b), `","next":"`...) }
 	var quoted, want, got []byte
@@ -57,7 +58,7 @@ func TestTortureStrings(t *testing.T) {
 	})
 }
 
-// stringEnd returns the length of a string with its quotes, or 0 where it does not end.
+// stringEnd returns the length of a string with its quotes, or 0 if it does not end.
 func stringEnd(quoted []byte) int {
 	for i := 1; i < len(quoted); i++ {
 		switch quoted[i] {
@@ -70,13 +71,13 @@ func stringEnd(quoted []byte) int {
 	return 0
 }
 
-// TestTortureNumbers holds what is said of numbers against encoding/json and strconv.
+// TestTortureNumbers compares scans of numbers with encoding/json and strconv.
 func TestTortureNumbers(t *testing.T) {
 	make := func(r *rand.Rand, b []byte) []byte { return torture.Number(r, b) }
 	var text []byte
 	torture.Run(t, make, func(t *testing.T, r *rand.Rand, number []byte) bool {
 		if len(number) == 0 || number[0] != '-' && number[0]-'0' > 9 {
-			return false // callers know how numbers start
+			return false // callers have checked the first byte
 		}
 		text = append(append(text[:0], number...), ',')
 		end, kind, whole, s := ScanNumber(text, 0)
