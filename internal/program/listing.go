@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// String returns the program as a listing that a person can read and a test
-// can compare: each node that can be reached with its types, fields and actions,
-// numbered in the order in which they are met from the root.
+// String returns the program as a listing that a person can read and a test can compare: each node
+// that can be reached, with its types, fields and actions. Nodes are numbered in the order in which
+// they are reached from the root.
 func (p *Program) String() string {
 	l := lister{numbers: make(map[*Node]int)}
 	l.number(p.Root)
@@ -54,8 +54,8 @@ func (l *lister) node(n *Node) {
 	l.edge("[]", &n.Elements)
 }
 
-// spelled returns a name as it is if it can stand in a listing, and else quoted: one with a
-// line end must not look like another line.
+// spelled returns a name as it is if that is clear in a listing, and quoted otherwise: a name with
+// a line break must not look like another line.
 func spelled(name string) string {
 	if quoted := strconv.Quote(name); len(quoted) != len(name)+2 || name == "" {
 		return quoted
@@ -85,9 +85,8 @@ var typeNames = []struct {
 	{Integer | Number, "number"}, {Number, "number"}, {Integer, "integer"}, {Boolean, "boolean"}, {Null, "null"},
 }
 
-// String returns the types in the words of JSON Schema: "integer or string".
-// Null is named only where it is alone, as every schema type lets it pass on to
-// the rules for nulls.
+// String returns the types in the words of JSON Schema: "integer or string". Null is named only if
+// it is alone, as every schema type passes it on to the rules for nulls.
 func (t Types) String() string {
 	if t == Any {
 		return "any"

@@ -1,5 +1,5 @@
 package program
 
 // Of returns the compiled form of a *schema.Program, which must not be changed. Package schema sets
-// it: what decoders run is for the packages of this module, and no part of what schema promises.
+// it. Programs are for the packages of this module, and schema promises nothing about them.
 var Of func(schemaProgram any) *Program

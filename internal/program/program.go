@@ -1,10 +1,9 @@
-// Package program is the object format of compiled schemas: the table that
-// package schema writes and package walk runs. It knows neither of them.
+// Package program is the object format of compiled schemas: the table that package schema writes
+// and package walk runs. It knows neither of them.
 //
-// A program is an automaton over JSON values. For each [Node], it says what the
-// name of a member leads to, what elements lead to, and what happens to a null
-// there. Policy lives here as edges and actions, so that the decoder has no
-// mode to ask for.
+// A program is an automaton over JSON values. Each [Node] says where the names of members lead,
+// where elements lead, and what happens to a null there. Policy is expressed as edges and actions,
+// so the walker need not ask for a mode.
 package program
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// Types is a set of JSON types, as the schema's type keyword tells them apart.
+// Types is a set of JSON types, as distinguished by the type keyword of a schema.
 type Types uint8
 
 const (
@@ -47,41 +46,41 @@ const (
 	EmbeddedMetadata              // metadata of an embedded resource
 )
 
-// An Edge says what becomes of a value: the node that governs it, what happens
-// if it is null, and the default if there is one.
+// An Edge says what becomes of a value: which node governs it, what happens if it is null, and its
+// default, if there is one.
 type Edge struct {
 	Node *Node
-	// Default is the default as compact JSON, pruned and defaulted itself; empty
-	// where there is none.
+	// Default is the default as compact JSON, itself pruned and defaulted. It is empty if there is
+	// none.
 	Default string
 	Null    NullAction
 }
 
-// MaxFields is up to how many fields a node can have.
+// MaxFields is how many fields a node may have.
 const MaxFields = 1<<indexBits - 2
 
 // A Field is a declared field of a node.
 type Field struct {
-	// Head is the first 16 bytes of Key as two little-endian words, and Mask has
-	// the bits of them that belong to it.
+	// Head has the first 16 bytes of Key as two little-endian words. Mask has the bits that belong
+	// to Key.
 	Head, Mask [2]uint64
-	// Last is the last 16 bytes of Key, if it has more than that.
+	// Last has the last 16 bytes of Key, if it is longer than that.
 	Last [2]uint64
 	// Key is the name as it is commonly written in JSON, with its colon:
 	// "name":
 	Key string
-	// Bit has the bit of the field's index set, and is 0 from index 64 on.
+	// Bit has the bit of the field's index set. From index 64 on it is 0.
 	Bit  uint64
 	Cell int32 // the field's number in the program's prediction table
-	// escaped says that Key is not just the name with quotes.
+	// escaped says that Key is not simply the name in quotes.
 	escaped bool
 	// MemberEnd is where the field's default ends in the node's AllDefaults.
 	MemberEnd int32
 	Edge
 }
 
-// Index returns the field's number in its node. Fields with a default come first,
-// each part is sorted by name.
+// Index returns the field's number in its node. Fields with a default come first. Within each part,
+// fields are sorted by name.
 //
 //espalier:inline
 func (n *Node) Index(f *Field) int { return int(f.Cell - n.Cell - 1) }
@@ -112,39 +111,37 @@ func (f *Field) is(name []byte) bool {
 type Node struct {
 	// ID is the node's number in its program.
 	ID int32
-	// Types are the types a value may have; with others it is a mismatch and is
-	// kept as it stands. Where they are none, the field is unknown, and declared
-	// for what becomes of a null only.
+	// Types are the types that a value may have. A value of another type is a mismatch and is kept
+	// as it is. If there are no types, the field is unknown, and declared only for the rule about
+	// nulls.
 	Types Types
-	// KeepObject and KeepArray say that nothing can change within an object or
-	// an array, so that it is only validated.
+	// KeepObject and KeepArray say that nothing can change within an object or an array, so that it
+	// is only validated.
 	KeepObject, KeepArray bool
 	Group                 Group
 	Fields                []Field
-	// Unknown is where undeclared names lead; nil: they are pruned.
+	// Unknown is the edge for undeclared names. If it is nil, they are pruned.
 	Unknown *Edge
-	// Elements is where the elements of an array lead.
+	// Elements is the edge for the elements of an array.
 	Elements Edge
-	// Defaults is how many of the fields have a default: the first ones.
+	// Defaults is how many fields have a default. They come first.
 	Defaults int32
-	// Cell is the node's number in the prediction table: the field that was
-	// first in the last object.
+	// Cell is the node's number in the prediction table, which has there the first field of the
+	// last object.
 	Cell int32
 	// Defaulted has the bits of the fields with a default, up to 64 of them.
 	Defaulted uint64
-	// SimpleObject and SimpleArray say that there is nothing to do in an object or
-	// array of the node but to follow its fields, if there are at most 64, or its
-	// elements.
+	// SimpleObject and SimpleArray say that an object or array of the node only needs its fields,
+	// at most 64, or its elements followed.
 	SimpleObject, SimpleArray bool
-	// AllDefaults are the members for all fields with a default, with a comma before
-	// each.
+	// AllDefaults has the members for all fields with a default, with a comma before each.
 	AllDefaults string
 
 	table table
 }
 
-// DefaultMembers returns the members for the fields with a default from an index up to
-// another, with a comma before each.
+// DefaultMembers returns the members for the fields with a default whose indices are at least from
+// and less than to, with a comma before each.
 func (n *Node) DefaultMembers(from, to int) string {
 	start := int32(0)
 	if from > 0 {
@@ -157,12 +154,12 @@ func (n *Node) DefaultMembers(from, to int) string {
 type Program struct {
 	Root  *Node
 	Nodes []*Node
-	// Cells is the size of the prediction table: one for each field and node, and cell 0
-	// for nodes that are in no program.
+	// Cells is the size of the prediction table. It has a cell for each field and each node, and
+	// cell 0 for nodes outside of the program.
 	Cells int32
 }
 
-// SetKey sets the name of the field: as a JSON string, followed by a colon.
+// SetKey sets the name of the field: a JSON string, followed by a colon.
 func (f *Field) SetKey(key string) {
 	f.Key = key
 	f.escaped = strings.IndexByte(key, '\\') >= 0
@@ -177,9 +174,9 @@ func (f *Field) SetKey(key string) {
 	}
 }
 
-// Finish makes a program of nodes, whose fields must be in their final order: it
-// numbers them and builds their tables. The first nodes may be those of base,
-// which are finished and stay as they are.
+// Finish makes a program of nodes, whose fields must be in their final order: it numbers them and
+// builds their tables. The first nodes may be those of base, which are finished and stay as they
+// are.
 func Finish(root *Node, nodes []*Node, base *Program) Program {
 	p := Program{Root: root, Nodes: nodes, Cells: 1}
 	if base != nil {
@@ -204,12 +201,12 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 	return p
 }
 
-// NoField is a field that no name matches, for predicting nothing: names start
-// with a quote, and it with 0.
+// NoField is a field that no name matches, so it predicts nothing: names start with a quote, and
+// its key with 0.
 var NoField = &Field{Mask: [2]uint64{1<<64 - 1, 1<<64 - 1}}
 
-// FirstTypes has, for each byte, the types of the JSON values that start with it. It must
-// not be changed.
+// FirstTypes has, for each byte, the types of the JSON values that start with it. It must not be
+// changed.
 var FirstTypes = func() (t [256]Types) {
 	t['n'], t['t'], t['f'] = Null, Boolean, Boolean
 	t['"'], t['['], t['{'] = String, Array, Object

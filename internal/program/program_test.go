@@ -45,8 +45,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindSameHash has names that agree in all that is hashed: their length and
-// their first and last eight bytes.
+// TestFindSameHash has names that agree in all hashed bytes: in their length and their first and
+// last eight bytes.
 func TestFindSameHash(t *testing.T) {
 	var few []string
 	for i := range 10 {
@@ -71,8 +71,8 @@ func TestFindSameHash(t *testing.T) {
 	assert.True(t, n.table.whole, "a long run is avoided")
 }
 
-// TestTableSpreads: tables are at least half empty and not much more, and fields are
-// near the slots that their hashes say, whatever is in the names.
+// TestTableSpreads asserts that tables are at least half empty and not much more, and that fields
+// are near the slots of their hashes, whatever their names are.
 func TestTableSpreads(t *testing.T) {
 	for _, form := range []string{"%d", "field%d", "%d-suffix", "%026d"} {
 		for _, count := range []int{1, 4, 5, 8, 9, 63, 64, 65, 1000} {
@@ -112,7 +112,7 @@ func TestFindEscaped(t *testing.T) {
 	}
 }
 
-// TestHead compares keys as the decoder does it: the first 16 bytes as words.
+// TestHead compares keys as the walker does: the first 16 bytes as words.
 func TestHead(t *testing.T) {
 	matches := func(f *Field, text string) bool {
 		var b [16]byte
@@ -182,8 +182,7 @@ func TestDefaultMembers(t *testing.T) {
 	}
 }
 
-// TestFinish numbers nodes and fields for predictions, on top of a program that
-// stays as it is.
+// TestFinish numbers nodes and fields for predictions, on top of a program that stays as it is.
 func TestFinish(t *testing.T) {
 	fields := func(n int) (fs []Field) {
 		for i := range n {

@@ -6,32 +6,29 @@ import (
 	"math/bits"
 )
 
-// A table finds a field by its name, with a hash of the length of the name and
-// its first and last eight bytes, in open addressing with linear probing. A slot
-// has some bits of the hash, so that a name is compared with hardly any field but
-// the one it names. Nodes with few fields have no table.
+// A table finds a field by its name. It uses open addressing with linear probing, and a hash of the
+// length of the name and its first and last eight bytes. A slot has some bits of the hash, so that
+// a name is rarely compared with another field than its own. Nodes with few fields have no table.
 //
-// The table is made of what the schema says, and at most half full: no document
-// can make a lookup longer than the longest run of slots in use. A schema whose
-// names agree in what is hashed, so that a run would be long, has a table with a
-// hash of all bytes.
+// The table is made from the schema alone, and is at most half full: no document can make a lookup
+// longer than the longest run of used slots. If the names of a schema agree in the hashed bytes, so
+// that a run would be long, the table uses a hash of all bytes.
 type table struct {
 	slots []uint32 // the upper bits of the hash, and the index of a field plus one
 	shift uint8
 	whole bool // all bytes are hashed
 }
 
-// longestRun is up to how many slots in use may follow each other, where not all
-// bytes are hashed.
+// longestRun is how many used slots may follow each other if not all bytes are hashed.
 const longestRun = 16
 
 // seed is for hashes of all bytes.
 var seed = maphash.MakeSeed()
 
-// indexBits are the lower bits of a slot.
+// indexBits is how many lower bits of a slot have the index.
 const indexBits = 20
 
-// maxLinear is up to how many fields have no table.
+// maxLinear is how many fields a node may have without a table.
 const maxLinear = 4
 
 // Find returns the field with the name, or nil.
@@ -67,7 +64,7 @@ func (t *table) hash(name []byte) uint64 {
 	return hashName(name)
 }
 
-// hashName hashes the length, the first and the last eight bytes.
+// hashName hashes the length, and the first and last eight bytes.
 func hashName[S string | []byte](name S) uint64 {
 	var first, last uint64
 	n := len(name)
@@ -85,8 +82,7 @@ func hashName[S string | []byte](name S) uint64 {
 	return (h ^ h>>32) * 0xd6e8feb86659fd93
 }
 
-// build makes the table of the fields, in slots taken from room. It returns what
-// is left of the room.
+// build makes the table of the fields, in slots taken from room. It returns the rest of the room.
 func (t *table) build(fields []Field, room []uint32) []uint32 {
 	if len(fields) <= maxLinear {
 		return room
@@ -105,8 +101,8 @@ func (t *table) build(fields []Field, room []uint32) []uint32 {
 	return room
 }
 
-// fill puts the fields into the slots. It stops and reports false where that
-// makes a long run that another hash may not make.
+// fill enters the fields into the slots. If that makes a long run that another hash may avoid, it
+// stops and reports false.
 func (t *table) fill(fields []Field) bool {
 	for i := range fields {
 		var h uint64
