@@ -1,11 +1,10 @@
-// Package position turns offsets in a text into lines and columns, as errors.Position has
-// them: LF, CRLF and CR end a line, and columns count characters.
+// Package position turns offsets in a text into lines and columns, in the form of errors.Position:
+// LF, CRLF and CR end a line, and columns count characters.
 //
-// A Counter goes forwards only, and can be told to forget what it has passed: it is for
-// streams, and for whoever asks in the order of the text. An Index answers in any order,
-// and has the whole text.
+// A Counter only goes forwards, and can forget the text that it has passed. It is for streams, and
+// for offsets in the order of the text. An Index answers in any order, and needs the whole text.
 //
-// The package reads texts and changes nothing of them. It knows no JSON and no YAML.
+// The package reads texts without changing them. It knows neither JSON nor YAML.
 package position
 
 import (
@@ -17,29 +16,30 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// A Counter counts lines and characters, from where it was last. The zero Counter is at the
-// start of a text that is none.
+// A Counter counts lines and characters from the place of its last answer. The zero Counter has no
+// text.
 type Counter struct {
-	// Text is what offsets are in. It may be replaced by a longer one that starts with it.
+	// Text is the text that offsets refer to. It may be replaced by a longer one that starts with
+	// it.
 	Text []byte
-	// NotUTF8 says that bytes which are not UTF-8 are to be counted one by one. Without it,
-	// bytes are counted that do not continue a character.
+	// NotUTF8 says that bytes which are not UTF-8 count as one character each. Without it, the
+	// characters are the bytes that do not continue a character.
 	NotUTF8 bool
 
-	base int64 // where Text starts in the document
-	at   int   // what is before was counted
+	base int64 // the offset of Text in the document
+	at   int   // the text before it has been counted
 	line line
 }
 
-// A line is one that was counted up to a place within it.
+// A line is a line that has been counted up to a place within it.
 type line struct {
-	before int // lines before it
-	start  int // where it starts
-	chars  int // in it, before the place
+	before int // number of lines before it
+	start  int // its offset
+	chars  int // number of characters in it before the place
 }
 
-// From returns a Counter for a text that starts at origin, or is a document of its own where
-// that is not valid.
+// From returns a Counter for a text that starts at origin. If origin is not valid, the text is a
+// document of its own.
 func From(text []byte, origin errors.Position) Counter {
 	c := Counter{Text: text}
 	if origin.IsValid() {
@@ -49,8 +49,7 @@ func From(text []byte, origin errors.Position) Counter {
 	return c
 }
 
-// Within returns the position in a document of what is at p in a part of it, which starts at
-// origin.
+// Within returns the position in a document of the place p in a part of it that starts at origin.
 func Within(p, origin errors.Position) errors.Position {
 	p.Offset += origin.Offset
 	if p.Line == 1 {
@@ -61,12 +60,11 @@ func Within(p, origin errors.Position) errors.Position {
 	return p
 }
 
-// Reaches reports whether the Counter has not passed an offset, so that it may be asked for.
+// Reaches reports whether the offset is not before the Counter, so that At may be called with it.
 func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
 
-// At returns the position of an offset in the text, which is not less than the last one. It
-// counts over what is plain in long steps, and over what is not in steps that grow as long as
-// all is.
+// At returns the position of an offset in the text. Offsets must not decrease. It counts simple
+// text in long steps. In other text, the steps grow as long as everything in them is simple.
 func (c *Counter) At(offset int) errors.Position {
 	steps.Add(1 + offset - c.at)
 	for step := 64; c.at < offset; {
@@ -89,8 +87,8 @@ func (c *Counter) At(offset int) errors.Position {
 	}
 }
 
-// Leave counts what is before n, and gives it up: from now on the text, which is to be
-// replaced, starts there.
+// Leave counts the text before n and gives it up. From now on the text starts there; it is to be
+// replaced.
 func (c *Counter) Leave(n int) {
 	c.At(n)
 	c.at = 0
@@ -100,7 +98,7 @@ func (c *Counter) Leave(n int) {
 
 var lineFeed = []byte{'\n'}
 
-// count counts up to to, and beyond that the rest of a character which ends before end.
+// count counts up to to, and beyond that the rest of a character that ends before end.
 func (c *Counter) count(to, end int) {
 	text := c.Text[c.at:to]
 	if bytes.IndexByte(text, '\r') >= 0 {

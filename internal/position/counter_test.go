@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// TestCounter compares positions that a counter finds in long steps, from random offset to random
-// offset, with those that are counted character by character.
+// TestCounter compares positions that a Counter finds in long steps, between random offsets, with
+// positions that are counted character by character.
 func TestCounter(t *testing.T) {
 	pieces := []string{"\n", "\r", "\r\n", "\t", "ü", "日本", "😀", "\u2028", "\x00", "\x7f", "\xc3", "\xff", "a", strings.Repeat("plain ", 7), strings.Repeat("x", 100)}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -36,8 +36,8 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestCounterInParts gives texts up in random parts, as a stream does: what is left of a text
-// starts at an origin.
+// TestCounterInParts gives texts up in random parts, as a stream does. The rest of a text starts at
+// an origin.
 func TestCounterInParts(t *testing.T) {
 	origin := errors.Position{Offset: 1000, Line: 10, Column: 5, ByteColumn: 7}
 	r := rand.New(rand.NewPCG(3, 4))
@@ -65,7 +65,7 @@ func TestCounterInParts(t *testing.T) {
 	}
 }
 
-// TestFrom starts texts in others, or nowhere.
+// TestFrom has texts that start within other texts, or have no origin.
 func TestFrom(t *testing.T) {
 	start := errors.Position{Line: 1, Column: 1, ByteColumn: 1}
 	for _, origin := range []errors.Position{{}, start, {Offset: 7}} {
@@ -81,7 +81,7 @@ func TestFrom(t *testing.T) {
 	require.Equal(t, errors.Position{Offset: 13, Line: 3, Column: 3, ByteColumn: 4}, Within(at, errors.Position{Offset: 10, Line: 2, Column: 8, ByteColumn: 9}))
 }
 
-// countedPosition is the position of an offset by its definition: LF, CRLF and CR end a line, and
+// countedPosition returns the position of an offset by definition: LF, CRLF and CR end a line, and
 // a byte that is not UTF-8 is a character.
 func countedPosition(src []byte, at int) errors.Position {
 	p := errors.Position{Offset: int64(at), Line: 1, Column: 1, ByteColumn: 1}

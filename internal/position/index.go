@@ -7,33 +7,32 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// blockBytes is how far apart places are whose lines an Index knows. To keep the start of each
-// line would take eight times as much as a text of line feeds.
+// blockBytes is the distance of the places whose lines an Index keeps. To keep the start of each
+// line would take eight times the memory of a text of line feeds.
 const blockBytes = 1 << 10
 
-// An Index finds positions in a text of UTF-8 in any order. It remembers the lines of
-// places that it has come past: what is asked for is a block away at most, and the text
-// is counted once, as far as anybody asks. The zero Index is for a text that is none. It is
-// for one goroutine at a time.
+// An Index finds positions in a text of UTF-8 in any order. It keeps the lines of places at equal
+// distances. So an answer counts one block at most, and the text is counted once, as far as offsets
+// reach. The zero Index has no text. An Index is for one goroutine at a time.
 type Index struct {
 	counter Counter
 	lead    int
 	passed  []line // at the start of each block that the Counter has reached
 }
 
-// Start makes the Index one for a text, whose first lead bytes are no characters: a byte
-// order mark. It keeps the text, and its memory.
+// Start gives the Index a text, whose first lead bytes are a byte order mark and no characters. It
+// keeps the text.
 func (x *Index) Start(text []byte, lead int) {
 	x.counter, x.lead, x.passed = Counter{Text: text}, lead, x.passed[:0]
 }
 
-// Forget lets go of the text, and keeps its memory.
+// Forget drops the text. The Index keeps its memory.
 func (x *Index) Forget() { x.Start(nil, 0) }
 
-// Held is how many bytes of memory the Index keeps.
+// Held returns how many bytes of memory the Index keeps.
 func (x *Index) Held() int { return cap(x.passed) * int(unsafe.Sizeof(line{})) }
 
-// At returns the position of an offset in the text, or of its end if that is before.
+// At returns the position of an offset in the text, or of its end if that is before the offset.
 func (x *Index) At(offset int) errors.Position {
 	c := &x.counter
 	offset = min(offset, len(c.Text))
@@ -49,7 +48,7 @@ func (x *Index) At(offset int) errors.Position {
 	return c.At(offset)
 }
 
-// pass counts up to a block, and remembers the lines on the way.
+// pass counts up to a block, and keeps the lines on the way.
 func (x *Index) pass(block int) {
 	c, last := &x.counter, len(x.passed)-1
 	if c.at < last*blockBytes {
@@ -62,7 +61,7 @@ func (x *Index) pass(block int) {
 	}
 }
 
-// enter goes to the start of a block that was passed.
+// enter goes to the start of a block that has been counted.
 func (x *Index) enter(block int) {
 	x.counter.at, x.counter.line = block*blockBytes, x.passed[block]
 	if block == 0 {

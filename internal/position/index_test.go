@@ -23,8 +23,8 @@ func randomText(r *rand.Rand, pieces ...string) string {
 	return b.String()
 }
 
-// TestIndex compares positions with those that are counted from the start, in the order of the
-// text, against it, and in none.
+// TestIndex compares positions with those that are counted from the start, for offsets that ascend,
+// descend, and do neither.
 func TestIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var x Index
@@ -52,7 +52,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexLead holds that a byte order mark is no character, but has bytes.
+// TestIndexLead asserts that a byte order mark has bytes but no character.
 func TestIndexLead(t *testing.T) {
 	text := []byte("\uFEFFé" + strings.Repeat("x", 2*blockBytes) + "\nyz")
 	var x Index
@@ -69,7 +69,7 @@ func TestIndexLead(t *testing.T) {
 	assert.Equal(t, errors.Position{Line: 1, Column: 1, ByteColumn: 1}, x.At(3))
 }
 
-// TestIndexMemory holds that an Index allocates once for texts up to a size, and little.
+// TestIndexMemory asserts that an Index allocates once for texts up to a size, and little.
 func TestIndexMemory(t *testing.T) {
 	text := []byte(randomText(rand.New(rand.NewPCG(1, 2)), "\n"))
 	var x Index
@@ -84,7 +84,7 @@ func TestIndexMemory(t *testing.T) {
 	}))
 }
 
-// TestIndexSteps holds that no place costs more than a block, once the text was counted.
+// TestIndexSteps asserts that no answer costs more than a block, once the text has been counted.
 func TestIndexSteps(t *testing.T) {
 	if !steps.On {
 		t.Skip("steps are not counted")

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// Poison overwrites what is left of the texts before, for tests to see what would leak from
-// one to another. It is there under the build tag of its name.
+// Poison overwrites the rests of earlier texts, so that tests see whether anything leaks from one
+// text to another. It exists under the build tag poison.
 func (x *Index) Poison() {
 	memory.Fill(x.passed, line{math.MinInt32, math.MinInt32, math.MinInt32})
 }
