@@ -7,11 +7,11 @@ import (
 	"unsafe"
 )
 
-// boxes are memory for what interface values point to. An interface value is a type and a
-// pointer to what is never written again: the functions of this file return what the compiler
-// makes of a conversion, but for an allocation of its own for each.
+// boxes are memory for the data of interface values. An interface value is a type and a pointer to
+// data that are never written again. The functions of this file return what the compiler makes of a
+// conversion, without an allocation for each.
 type boxes struct {
-	freeStrings []string // those up to the capacity were not used yet
+	freeStrings []string // its elements up to the capacity are unused
 	freeWords   []uint64 // int64 or float64
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLongStrings has strings and names of about the length from which on each is allocated by itself.
+// TestLongStrings has strings and names of about the length from which each is allocated by itself.
 func TestLongStrings(t *testing.T) {
 	m, root := makerFor(t, anything, nameBytes)
 	const count = 20
@@ -31,14 +31,14 @@ func TestLongStrings(t *testing.T) {
 				single += count
 			}
 			if len(c.says) >= longLength {
-				single += count // and an interface value
+				single += count // the interface value
 			}
 			assert.InDelta(t, single, testing.AllocsPerRun(10, decode), count/2, "%d bytes for %d", len(c.raw), len(c.says))
 		}
 	}
 }
 
-// TestAllocations: what a chunk holds costs no more than one string.
+// TestAllocations asserts that the content of a chunk costs no more than one string.
 func TestAllocations(t *testing.T) {
 	m, root := makerFor(t, anything, nameBytes)
 	allocations := func(doc string) float64 {

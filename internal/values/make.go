@@ -1,16 +1,14 @@
-// Package values makes Go values of the results of decoding: maps, slices, strings,
-// int64, float64, bools and nil.
+// Package values makes Go values of the results of decoding: maps, slices, strings, int64, float64,
+// bools and nil.
 //
-// A result is known to be valid when it comes here, and is read a second time: that a
-// name stands twice in the document, or what the metadata of an object becomes, is known
-// only when all of it was read. Reading (read.go) notes what is there in entries, without
-// pointers, and gathers texts. So it is known how much memory everything needs before any
-// is allocated. Making (this file) then makes each map and slice for what it will hold,
-// and cuts strings and numbers out of chunks (chunks.go, box.go).
+// A result is known to be valid, and is read a second time here. Only after the whole document has
+// been read is it known which names repeat, and what becomes of metadata. Reading (read.go) notes
+// the values in entries, without pointers, and gathers texts. So the size of everything is known
+// before anything is allocated. Making (this file) then makes each map and slice with its final
+// size, and cuts strings and numbers out of chunks (chunks.go, box.go).
 //
-// The package reads programs and changes nothing of them. It writes to nothing that it is
-// handed but the table of predicted fields. It judges nothing, finds nothing and has no
-// errors.
+// The package reads programs without changing them. Of the data that it is given, it writes only to
+// the table of predicted fields. It judges nothing, finds nothing and has no errors.
 package values
 
 import (
@@ -21,24 +19,24 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// Padding is how many zeros have to stand behind a text, so that it may be read in words.
+// Padding is how many zeros must follow a text, so that it can be read in words.
 const Padding = 24
 
-// A Maker makes Go values of JSON texts, one after the other. It keeps its buffers from
-// text to text. It is for one goroutine at a time.
+// A Maker makes Go values of JSON texts, one after the other. It keeps its buffers from text to
+// text. It is for one goroutine at a time.
 type Maker struct {
-	// Program is the one whose nodes govern the texts.
+	// Program is the program whose nodes govern the texts.
 	Program *program.Program
-	// Predicted is the field that came last in each cell of the program: names are compared
-	// with it first. The Maker writes to it what it has met.
+	// Predicted has the last field for each cell of the program. Names are compared with it first.
+	// The Maker writes the fields that it finds to it.
 	Predicted []*program.Field
-	// NameBytes is how long a name in Predicted may be.
+	// NameBytes is the longest name that may be in Predicted.
 	NameBytes int
 	// Separate makes each string and number an allocation of its own.
 	Separate bool
 
-	src       []byte  // with Padding bytes behind the text
-	entries   []entry // one for the text, and those of what is in it
+	src       []byte  // the text, with Padding zeros after it
+	entries   []entry // one for the text, and one for each name and value in it
 	open      []openContainer
 	cursor    cursor
 	unescaped []byte
@@ -48,9 +46,9 @@ type Maker struct {
 	root    [1]any
 }
 
-// Make returns the value that the text is, whose root a node governs, or nil below what the
-// program knows. The text is one valid JSON value, with Padding zeros behind it. Nothing
-// of the result refers to the text, and nothing of the Maker to the result.
+// Make returns the value of a text, which is one valid JSON value, with Padding zeros after it. The
+// node root governs it; root is nil below the known part of a schema. The result does not refer to
+// the text, and the Maker does not refer to the result.
 func (m *Maker) Make(src []byte, root *program.Node) any {
 	m.src = src
 	m.chunks.start(m.Separate)
@@ -61,19 +59,19 @@ func (m *Maker) Make(src []byte, root *program.Node) any {
 	return result
 }
 
-// Held is how many bytes the Maker keeps.
+// Held returns how many bytes the Maker keeps.
 func (m *Maker) Held() int {
 	const entrySize, openSize, parentSize = unsafe.Sizeof(entry{}), unsafe.Sizeof(openContainer{}), unsafe.Sizeof(parent{})
 	return cap(m.entries)*int(entrySize) + cap(m.open)*int(openSize) + cap(m.parents)*int(parentSize) +
 		cap(m.unescaped) + cap(m.chunks.text)
 }
 
-// A parent is a container that is being made.
+// A parent is a container under construction.
 type parent struct {
 	members  map[string]any // of an object
 	node     *program.Node
 	elements []any // of an array
-	left     int   // how many members or elements are to come
+	left     int   // how many members or elements are missing
 }
 
 // make makes the value that was read.
@@ -84,7 +82,7 @@ func (m *Maker) make() any {
 		name    string
 		v       any
 
-		// The innermost container, at first one whose element is the document.
+		// The innermost container. The first one is an array whose element is the document.
 		members  map[string]any
 		elements = m.root[:]
 		node     *program.Node
@@ -98,7 +96,7 @@ func (m *Maker) make() any {
 			}
 			p := &m.parents[len(m.parents)-1]
 			members, elements, node, left = p.members, p.elements, p.node, p.left
-			p.members, p.elements = nil, nil // so that nothing is kept
+			p.members, p.elements = nil, nil // so that the Maker does not keep them
 			m.parents = m.parents[:len(m.parents)-1]
 		}
 		left--
@@ -144,7 +142,7 @@ func (m *Maker) make() any {
 	}
 }
 
-// pushParent is push for parents.
+// pushParent adds a zero parent, and returns it.
 func (m *Maker) pushParent() *parent {
 	n := len(m.parents)
 	if n == cap(m.parents) {
@@ -154,7 +152,7 @@ func (m *Maker) pushParent() *parent {
 	return &m.parents[n]
 }
 
-// textOf returns what a name or string says.
+// textOf returns the text of a name or string.
 func (m *Maker) textOf(e entry) string {
 	switch e.kind() {
 	case entryText:

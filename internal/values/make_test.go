@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// ofSchema are texts that the schema below governs in part, and others.
+// ofSchema are texts, some of which the schema below partly governs.
 var ofSchema = []string{
 	`null`, `true`, ` false `, `0`, `-0`, `255`, `256`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775808`, `1e4`, `0.1`, `""`, `"a"`, `[]`, `{}`,
 	`{"n": 1, "s": "x", "list": [{"n": 2}, {"n": 3, "other": {"n": []}}], "map": {"k": {"n": 4}, "": {"\u006e": 5}}}`,
@@ -33,8 +33,8 @@ properties:
   map: {type: object, additionalProperties: {type: object, properties: {n: {type: integer}}}}
 `
 
-// TestMake compares values with those that the package of the API server makes, with and
-// without a node that governs the text, whatever was made before.
+// TestMake compares values with those that the package of the API server makes, with and without a
+// node that governs the text, after any other text.
 func TestMake(t *testing.T) {
 	for _, separate := range []bool{false, true} {
 		m, root := makerFor(t, schemaOfSome, nameBytes)
@@ -50,8 +50,8 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// TestMakeKeepsNothing holds that values refer to nothing of the text, and the Maker to
-// nothing of the values.
+// TestMakeKeepsNothing asserts that values do not refer to the text, and that the Maker does not
+// refer to values.
 func TestMakeKeepsNothing(t *testing.T) {
 	m, root := makerFor(t, schemaOfSome, nameBytes)
 	text := padded(`{"s":"text","other":["more","\u0074ext"]}`)
@@ -85,7 +85,7 @@ func hold[T any](s *[]T) int {
 	return (cap(*s) - was) * int(unsafe.Sizeof(*new(T)))
 }
 
-// TestHeld holds that all that a Maker keeps is counted.
+// TestHeld asserts that everything that a Maker keeps is counted.
 func TestHeld(t *testing.T) {
 	for name, grow := range map[string]func(m *Maker) int{
 		"entries": func(m *Maker) int { return hold(&m.entries) }, "open": func(m *Maker) int { return hold(&m.open) },

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// Poison overwrites all that is left of the texts before in the buffers, for tests to see what
-// would leak from one to another. It is there under the build tag of its name.
+// Poison overwrites the rests of earlier texts in the buffers, so that tests see whether anything
+// leaks from one text to another. It exists under the build tag poison.
 func (m *Maker) Poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	memory.Fill(m.chunks.text, text)

@@ -1,9 +1,9 @@
 package values
 
-// NOTE: A result is read by Maker.scan, which is made like the machine plain of package
-// decoder: it calls nothing, so that what it knows stays in registers, and ends where it
-// needs a call; read does that and lets it go on. It judges nothing, as the text is known to be valid, and does not ask
-// whether the text ends, as zeros stand behind it.
+// NOTE: A result is read by Maker.scan, which is made like the machine simple of package walk. It
+// calls nothing, so that its variables stay in registers, and returns where it needs a call. read
+// makes the call and lets scan go on. scan judges nothing, as the text is known to be valid. It
+// does not ask whether the text ends, as zeros follow.
 
 import (
 	"encoding/binary"
@@ -18,10 +18,11 @@ import (
 
 // An entry is a name or a value that was read.
 type entry struct {
-	// head has the kind of the entry from kindShift on, and below that what low says.
+	// head has the kind of the entry from bit kindShift on, and below it the number that low
+	// returns.
 	head uint64
-	// rest is where a text ends, an int64, the bits of a float64, or how many members or
-	// elements a container has.
+	// rest has the end of a text, an int64, the bits of a float64, or the number of members or
+	// elements of a container.
 	rest uint64
 }
 
@@ -51,26 +52,26 @@ func makeEntry(kind entryKind, low int, rest uint64) entry {
 //espalier:inline
 func (e entry) kind() entryKind { return entryKind(e.head >> kindShift) }
 
-// low is where a text starts, which of the fields of its node a name is, or the number of an
-// object's node plus one: 0 is below what the program knows.
+// low returns the start of a text, the index of a field in its node, or the number of an object's
+// node plus one, which is 0 below the known part of a schema.
 //
 //espalier:inline
 func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
 
-// An openContainer is one that was not read to its end.
+// An openContainer is a container whose end has not been read.
 type openContainer struct {
-	node  *program.Node // nil below what the program knows
+	node  *program.Node // nil below the known part of a schema
 	entry int
 	cell  int32 // of the node, see Maker.Predicted
 	array bool
 }
 
-// A readNeed is what scan ends for.
+// A readNeed says why scan returns.
 type readNeed uint8
 
 const (
 	readNothing readNeed = iota // the value is complete
-	readRoom                    // in entries or open, for the value at the cursor
+	readRoom                    // room in entries or open, for the value at the cursor
 	readString                  // at the cursor
 	readNumber                  // at the cursor
 	readField                   // of the name at the cursor
@@ -84,18 +85,18 @@ const (
 	readFieldValue
 )
 
-// A cursor is where scan is.
+// A cursor is the place at which scan returned.
 type cursor struct {
 	pos     int
-	entries int // in use
+	entries int // entries in use
 	texts   int // bytes in use
-	depth   int // containers that are open
+	depth   int // open containers
 	cell    int32
 	node    *program.Node // of the value at pos
 	field   *program.Field
 }
 
-// read notes what is in the text, whose root node n governs.
+// read notes the values in the text, whose root the node n governs.
 func (m *Maker) read(n *program.Node) {
 	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
 	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
@@ -103,7 +104,7 @@ func (m *Maker) read(n *program.Node) {
 		m.open = make([]openContainer, 16)
 		m.entries = make([]entry, 64)
 	}
-	m.entries[0], m.open[0] = entry{}, openContainer{array: true} // whose element is the value
+	m.entries[0], m.open[0] = entry{}, openContainer{array: true} // the value is its element
 	for place := readValue; ; {
 		switch m.scan(place) {
 		case readNothing:
@@ -139,7 +140,7 @@ func (m *Maker) note(kind entryKind, low int, rest uint64) {
 	m.cursor.entries++
 }
 
-// takeString notes the string at the cursor, up to its closing quote, and copies it if it is short.
+// takeString notes the string at the cursor, up to its closing quote. It copies a short one.
 func (m *Maker) takeString() {
 	from := m.cursor.pos + 1
 	to, escaped, _ := jsonwire.ScanString(m.src, from)
@@ -160,7 +161,7 @@ func (m *Maker) takeString() {
 	}
 }
 
-// member reads the name of a member up to its value.
+// member reads the name of a member, and what is before its value.
 func (m *Maker) member() (place int) {
 	top := &m.open[m.cursor.depth]
 	from := m.cursor.pos + 1
@@ -172,7 +173,7 @@ func (m *Maker) member() (place int) {
 	}
 	if f := top.node.Find(name); f != nil {
 		if len(name) <= m.NameBytes {
-			m.Predicted[m.cursor.cell] = f // a default may have names that no document may
+			m.Predicted[m.cursor.cell] = f // names of defaults may be longer
 		}
 		m.cursor.pos, m.cursor.field = jsonwire.Blanks(m.src, end+1)+1, f
 		return readFieldValue
@@ -185,7 +186,7 @@ func (m *Maker) member() (place int) {
 	return readAfterString
 }
 
-// scan reads on from a place, up to what it needs somebody else for.
+// scan reads on from a place, until it needs a call.
 //
 //espalier:nocalls
 func (m *Maker) scan(place int) readNeed {
@@ -352,8 +353,8 @@ element:
 
 str: // a string, or a name that is not declared, from its quote on
 	{
-		// It is copied on the way, with what stands behind it. Nothing branches on which of
-		// two words it ends in.
+		// The text is copied on the way, together with the bytes that follow it. No branch depends
+		// on which of the two words the text ends in.
 		from, to := i+1, texts
 		for {
 			if from < 0 || from > len(src)-16 || to < 0 || to > len(text)-16 {
@@ -418,17 +419,17 @@ find:
 	return readField
 }
 
-// leave notes where scan is.
+// leave stores the variables of scan.
 //
 //espalier:inline
 func (c *cursor) leave(i, entries, texts int, cell int32, n *program.Node) {
 	c.pos, c.entries, c.texts, c.cell, c.node = i, entries, texts, cell, n
 }
 
-// scanNumber scans the number at i: an integer that fits int64 is one, and all else is a
-// float64, as in sigs.k8s.io/json.
+// scanNumber scans the number at i. It is an integer if it fits int64, and else a float64, as in
+// sigs.k8s.io/json.
 func scanNumber(src []byte, i int) (end int, kind entryKind, number uint64) {
-	const always = 18 // so many digits fit
+	const always = 18 // so many digits always fit
 	from := i
 	if src[i] == '-' {
 		i++

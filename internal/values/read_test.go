@@ -16,11 +16,11 @@ import (
 
 const (
 	anything  = "x-kubernetes-preserve-unknown-fields: true"
-	nameBytes = 50_000 // as a decoder has it
+	nameBytes = 50_000 // as in a decoder
 )
 
-// makerFor returns a Maker for a schema, whose fields are not predicted yet, and what governs
-// the root.
+// makerFor returns a Maker for a schema, whose fields are not predicted yet, and the node of the
+// root.
 func makerFor(t *testing.T, schemaText string, nameBytes int) (*Maker, *program.Node) {
 	t.Helper()
 	s, err := schema.Parse([]byte(schemaText))
@@ -35,10 +35,11 @@ func makerFor(t *testing.T, schemaText string, nameBytes int) (*Maker, *program.
 	return m, p.Root
 }
 
-// padded returns a text with zeros behind it.
+// padded returns a text with zeros after it.
 func padded(text string) []byte { return append([]byte(text), make([]byte, Padding)...) }
 
-// TestReadAtOnce holds that what is common is read without leaving scan, when there is room and names are predicted.
+// TestReadAtOnce asserts that common texts are read without leaving scan, if there is room and
+// names are predicted.
 func TestReadAtOnce(t *testing.T) {
 	var strs, names, fields []string
 	for n := range 100 {
@@ -75,8 +76,8 @@ func TestReadAtOnce(t *testing.T) {
 	}
 }
 
-// TestReadCounts holds that reading counts what making needs room for, and nothing besides: names, and integers for which
-// Go allocates nothing, need none.
+// TestReadCounts asserts that reading counts exactly what making allocates. Names need nothing, nor
+// do integers for which Go allocates nothing.
 func TestReadCounts(t *testing.T) {
 	for _, c := range []struct {
 		text             string
@@ -101,8 +102,8 @@ func TestReadCounts(t *testing.T) {
 	}
 }
 
-// TestNames holds that declared names are the schema's strings, however they are written, wherever the schema knows
-// them.
+// TestNames asserts that declared names are the schema's strings, however they are spelled,
+// wherever the schema knows them.
 func TestNames(t *testing.T) {
 	m, root := makerFor(t, `
 type: object
@@ -152,7 +153,8 @@ properties:
 	}
 }
 
-// TestNamesThatDifferLittle has pairs of declared names that differ in one byte, wherever that is, in turns.
+// TestNamesThatDifferLittle has pairs of declared names that differ in one byte, wherever it is, in
+// turns.
 func TestNamesThatDifferLittle(t *testing.T) {
 	for _, length := range []int{1, 12, 13, 14, 15, 28, 29, 30, 31, 45, 60} {
 		for at := range length {
@@ -168,5 +170,5 @@ func TestNamesThatDifferLittle(t *testing.T) {
 	}
 }
 
-// placeOf tells texts that are shared from copies.
+// placeOf tells strings that share memory from copies.
 func placeOf(s string) *byte { return unsafe.StringData(s) } //nolint:gosec // only compared
