@@ -1,13 +1,14 @@
-// Package kernel has the loops over the bytes of JSON that are worth assembly: the rest of
-// a long string, and the tokens of a text, with its scalars and names. It is a leaf. README.md explains how they work.
+// Package kernel has the loops over the bytes of JSON that are worth assembly: one over the rest of
+// a long string, and those that find the tokens of a text, its scalars and its names. It imports no
+// other package of the module. README.md explains how the kernels work.
 //
-// Kernels only look ahead for those who can do without. Each says how far all is plain:
-// what is not, or is wrong, or may go on behind the slice, is left to its caller's portable
-// code, which judges it. So they have no errors, and there is no portable version of
-// them: where Available is false they must not be called.
+// Kernels only look ahead. A kernel says how far the text is simple. Its caller's portable code
+// takes over at a byte that is unusual or wrong, or where the text may go on after the slice, and
+// judges it. So kernels have no errors, and have no portable versions: if Available is false, they
+// must not be called.
 //
-// They are written for AVX-512 with VBMI2, of Ice Lake, Zen 4 and later, by the program in
-// the folder generate.
+// They are written for AVX-512 with VBMI2, of Ice Lake, Zen 4 and later. The program in the folder
+// generate writes them.
 package kernel
 
 //go:generate go -C generate run . -out ../kernel_amd64.s
@@ -15,50 +16,51 @@ package kernel
 // MaxBytes is how many bytes [Tokens.Find] looks at.
 const MaxBytes = 2048
 
-// InVain is how many bytes ScanString looks at behind the last end of 64 bytes that is between characters. Its
-// caller goes on there, so that without a limit texts in which there are no such ends would be looked at again and again.
+// InVain is how many bytes ScanString scans after the last block of 64 bytes that ended between
+// characters. Its caller goes on after that block. Without the limit, texts without such blocks
+// would be scanned again and again.
 const InVain = 1024
 
-// Tokens are the first tokens of a text: brackets, colons, commas, strings, and what else
-// stands between blanks and those, which are numbers and literals in valid JSON.
+// Tokens are the first tokens of a text: brackets, colons, commas, strings, and the runs of other
+// bytes between these and blanks. In valid JSON those runs are numbers and literals.
 type Tokens struct {
 	pos   [MaxBytes + 64]uint16
-	first [MaxBytes + 192]byte // the first byte of each token, which is scratch
+	first [MaxBytes + 192]byte // scratch: the first byte of each token
 	words [MaxBytes/64 + 1]Word
-	// scalars has the numbers and literals, with a comma behind each, in size bytes; or
-	// size is less than 0.
+	// scalars has the numbers and literals, each followed by a comma, in size bytes. It is invalid
+	// if size is less than 0.
 	scalars [MaxBytes + 128]byte
 	size    int
 	names   [maxNames]Name
-	// Where the names start, and where their colons are, which is scratch.
+	// The offsets of the names, and, as scratch, of their colons.
 	from, colons [maxNames]uint16
 }
 
-// A Word says which of 64 tokens in a row, from its lowest bit on, are what. Those that are
-// nothing of that are numbers and literals.
+// A Word has masks for 64 tokens in a row, from its lowest bit. Tokens in none of them are numbers
+// and literals.
 type Word struct {
 	OpenObject, CloseObject, OpenArray, CloseArray, Colon, Comma, String uint64
 }
 
-// Pos returns where token i starts.
+// Pos returns the offset of token i.
 //
 //espalier:inline
 func (t *Tokens) Pos(i int) int { return int(t.pos[i]) }
 
-// Word returns what the tokens from 64 i on are. Of those behind the last one nothing is known.
+// Word returns the masks for the tokens from 64*i. Bits after the last token are undefined.
 //
 //espalier:inline
 func (t *Tokens) Word(i int) *Word { return &t.words[i] }
 
-// maxNames is how many names a text of MaxBytes has at most, of three bytes each, and what a store may
-// write behind.
+// maxNames is the largest number of names in a text of MaxBytes, each of at least three bytes, plus
+// the room that a store may overwrite.
 const maxNames = MaxBytes/3 + 64
 
-// A Name is a string that is followed by a colon: where its text starts, how many bytes that has, and
-// a hash of these; or 0, where that was not looked at.
+// A Name is a string that is followed by a colon: the offset of its text, the length of that in
+// bytes, and a hash of it. It is 0 if the kernel did not read the text.
 type Name uint64
 
-// Split returns what a name is made of.
+// Split returns the offset, the length and the hash of a name.
 //
 //espalier:inline
 func (n Name) Split() (from, size int, tag uint32) {

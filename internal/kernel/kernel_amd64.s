@@ -60,7 +60,7 @@ look:
 	MOVQ  DI, 64(SP)
 	MOVQ  R11, 72(SP)
 
-	// A run of backslashes escapes what follows if its length is odd: subtracting the
+	// A run of backslashes escapes the next character if its length is odd: subtracting the
 	// bits that may start an escape from the odd bits ripples through each run.
 	MOVQ  8(SP), AX
 	ANDNQ R10, AX, DX
@@ -77,7 +77,7 @@ look:
 	MOVQ  CX, 8(SP)
 	MOVQ  CX, DX
 
-	// Classes of what may be within escapes.
+	// Classes of the bytes that may be within escapes.
 	KMOVQ      R12, K1
 	KNOTQ      K1, K1
 	VMOVDQA64  Z4, Z5
@@ -161,7 +161,7 @@ plain:
 	VPALIGNR $0x0e, Z6, Z4, Z5
 	VPALIGNR $0x0d, Z6, Z4, Z6
 
-	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// The faults that three nibbles of two bytes in a row agree on are there, except for
 	// a second continuation, which is right and needed two after E0 and three after F0.
 	VPSRLW    $0x04, Z0, Z7
 	VPANDQ    nibble<>+0(SB), Z7, Z7
@@ -201,7 +201,7 @@ ascii:
 	VMOVDQA64 Z4, Z0
 	ADDQ      $0x40, BX
 
-	// What is looked at in vain is limited, as it is looked at again.
+	// The bytes scanned in vain are limited, as they are scanned again.
 	MOVQ BX, R9
 	SUBQ SI, R9
 	CMPQ R9, $0x00000400
@@ -217,7 +217,7 @@ open:
 	RET
 
 quote:
-	// What is behind the quote does not count.
+	// Bytes after the quote do not count.
 	BLSMSKQ R11, R9
 	TESTQ   R9, R8
 	JNZ     open
@@ -433,7 +433,7 @@ block:
 	VMOVDQU (AX)(BX*1), Y4
 	VMOVDQU 32(AX)(BX*1), Y5
 
-	// As signed bytes, what is not ASCII is less than a blank, too.
+	// As signed bytes, those that are not ASCII are less than a blank, too.
 	VPCMPGTB  Y1, Y4, Y6
 	VPCMPEQB  Y2, Y4, Y7
 	VPCMPEQB  Y3, Y4, Y8
@@ -498,7 +498,7 @@ look:
 	MOVQ      DI, 64(SP)
 	MOVQ      R11, 72(SP)
 
-	// A run of backslashes escapes what follows if its length is odd: subtracting the
+	// A run of backslashes escapes the next character if its length is odd: subtracting the
 	// bits that may start an escape from the odd bits ripples through each run.
 	MOVQ  8(SP), AX
 	ANDNQ R10, AX, DX
@@ -515,7 +515,7 @@ look:
 	MOVQ  CX, 8(SP)
 	MOVQ  CX, DX
 
-	// Classes of what may be within escapes.
+	// Classes of the bytes that may be within escapes.
 	VPSRLW    $0x04, Y4, Y7
 	VPAND     nibble<>+0(SB), Y7, Y7
 	VMOVDQU   classOfHigh<>+0(SB), Y6
@@ -648,7 +648,7 @@ plain:
 	VPALIGNR   $0x0e, Y7, Y4, Y6
 	VPALIGNR   $0x0d, Y7, Y4, Y7
 
-	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// The faults that three nibbles of two bytes in a row agree on are there, except for
 	// a second continuation, which is right and needed two after E0 and three after F0.
 	VPSRLW   $0x04, Y0, Y8
 	VPAND    nibble<>+0(SB), Y8, Y8
@@ -675,7 +675,7 @@ plain:
 	VPALIGNR   $0x0e, Y7, Y5, Y6
 	VPALIGNR   $0x0d, Y7, Y5, Y7
 
-	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// The faults that three nibbles of two bytes in a row agree on are there, except for
 	// a second continuation, which is right and needed two after E0 and three after F0.
 	VPSRLW    $0x04, Y4, Y8
 	VPAND     nibble<>+0(SB), Y8, Y8
@@ -727,7 +727,7 @@ ascii:
 	VMOVDQA Y5, Y0
 	ADDQ    $0x40, BX
 
-	// What is looked at in vain is limited, as it is looked at again.
+	// The bytes scanned in vain are limited, as they are scanned again.
 	MOVQ BX, R9
 	SUBQ SI, R9
 	CMPQ R9, $0x00000400
@@ -743,7 +743,7 @@ open:
 	RET
 
 quote:
-	// What is behind the quote does not count.
+	// Bytes after the quote do not count.
 	BLSMSKQ R11, R9
 	TESTQ   R9, R8
 	JNZ     open
@@ -886,7 +886,7 @@ loaded:
 	JNZ      slashes
 
 unescaped:
-	// The prefix sum of exclusive ors of the quotes is what is in strings.
+	// The prefix sum of exclusive ors of the quotes is the mask of strings.
 	VMOVQ      R11, X12
 	VPCLMULQDQ $0x00, X4, X12, X12
 	VMOVQ      X12, R10
@@ -906,7 +906,7 @@ ascii:
 	TESTQ     R8, R8
 	JNZ       end
 
-	// What is structural, blank, or else part of a number or literal.
+	// Bytes that are structural, blank, or else part of a number or literal.
 	VPORQ    Z1, Z11, Z12
 	VPSHUFB  Z11, Z8, Z13
 	VPCMPEQB Z13, Z12, K1
@@ -925,7 +925,7 @@ ascii:
 	ADDQ     R10, R10
 	ORQ      48(SP), R10
 
-	// The text of numbers and literals, and a comma behind each.
+	// The text of numbers and literals, and a comma after each.
 	MOVQ          R10, R11
 	KMOVQ         R12, K1
 	ORQ           R12, R11
@@ -942,7 +942,7 @@ ascii:
 	SHRQ          $0x3f, R12
 	MOVQ          R12, 48(SP)
 
-	// How deep the end of the block is.
+	// The depth at the end of the block.
 	VPCMPEQB openObject<>+0(SB), Z12, K1
 	KMOVQ    K1, R9
 	VPCMPEQB closeObject<>+0(SB), Z12, K1
@@ -980,7 +980,7 @@ few:
 	JG     block
 
 end:
-	// Which tokens are what: 64 of them at a time. Where one is a control character, the
+	// The kinds of tokens, 64 at a time. If one is a control character, the
 	// scalars are not known.
 	VMOVDQU64 Z1, 4224(AX)(SI*1)
 	VMOVDQU64 Z1, 4288(AX)(SI*1)
@@ -1033,7 +1033,7 @@ slashes:
 	MOVQ SI, 88(SP)
 	MOVQ DI, 96(SP)
 
-	// A run of backslashes escapes what follows if its length is odd: subtracting the
+	// A run of backslashes escapes the next character if its length is odd: subtracting the
 	// bits that may start an escape from the odd bits ripples through each run.
 	MOVQ  8(SP), AX
 	ANDNQ R10, AX, DX
@@ -1050,7 +1050,7 @@ slashes:
 	MOVQ  CX, 8(SP)
 	MOVQ  CX, BX
 
-	// Classes of what may be within escapes.
+	// Classes of the bytes that may be within escapes.
 	KMOVQ      R12, K1
 	KNOTQ      K1, K1
 	VMOVDQA64  Z11, Z12
@@ -1132,7 +1132,7 @@ utf8:
 	VPALIGNR $0x0e, Z13, Z11, Z12
 	VPALIGNR $0x0d, Z13, Z11, Z13
 
-	// What three nibbles of each two bytes in a row agree on is wrong with them, but for
+	// The faults that three nibbles of two bytes in a row agree on are there, except for
 	// a second continuation, which is right and needed two after E0 and three after F0.
 	VPSRLW    $0x04, Z0, Z14
 	VPANDQ    nibble<>+0(SB), Z14, Z14
@@ -1162,7 +1162,7 @@ utf8:
 	JMP       ascii
 
 last:
-	// No byte behind the last one is read: the block is filled with blanks.
+	// No byte after the last one is read: the block is filled with blanks.
 	MOVQ      $-1, R8
 	BZHIQ     DX, R8, R8
 	KMOVQ     R8, K1
@@ -1306,7 +1306,7 @@ block:
 	VPCMPGTB  beforeLetters<>+0(SB), Z5, K1
 	KMOVQ     K1, 320(BX)
 
-	// Three letters in a row: what all three agree on.
+	// Three letters in a row: the groups that all three agree on.
 	VPERMB    Z4, Z5, Z5
 	VMOVDQU64 -2(AX)(DX*1), Z6
 	VPERMB    Z2, Z6, Z6
@@ -1352,7 +1352,7 @@ grammar:
 	VPANDNQ Z4, Z11, Z11
 	VPORQ   Z11, Z7, Z7
 
-	// No digit is behind a zero at the start.
+	// No digit is after a zero at the start.
 	VMOVDQU64 256(SP), Z11
 	VPORQ     Z6, Z9, Z12
 	VPANDQ    Z11, Z12, Z12
@@ -1361,7 +1361,7 @@ grammar:
 	VPANDQ    Z13, Z3, Z12
 	VPORQ     Z12, Z7, Z7
 
-	// No dot is behind the digits of a fraction: adding their first bit ripples through them.
+	// No dot is after the digits of a fraction: adding their first bit ripples through them.
 	VPANDQ   Z10, Z3, Z10
 	VPADDQ   Z3, Z10, Z10
 	VPCMPUQ  $0x01, Z3, Z10, K1
@@ -1429,7 +1429,7 @@ grammar:
 	VPANDQ  Z2, Z3, Z2
 	VPORQ   Z2, Z7, Z7
 
-	// What is behind the text does not count.
+	// Bytes after the text do not count.
 	VPBROADCASTQ CX, Z2
 	VPSUBQ       bits<>+0(SB), Z2, Z2
 	VPMAXSQ      Z0, Z2, Z2
@@ -1444,7 +1444,7 @@ grammar:
 	VPANDNQ      Z3, Z2, Z3
 	VPORQ        Z3, Z1, Z1
 
-	// The next blocks start behind the last scalar that ends in these.
+	// The next blocks start after the last scalar that ends in these.
 	SUBQ  $+512, CX
 	JLE   plain
 	MOVQ  56(SP), DX
@@ -1605,7 +1605,7 @@ TEXT ·findNames(SB), NOSPLIT, $0-48
 	MOVQ n+16(FP), DX
 	MOVQ count+24(FP), BX
 
-	// Where names start, and the colons behind them.
+	// Where names start, and the colons after them.
 	MOVQ AX, SI
 	MOVQ AX, DI
 	XORQ R8, R8
@@ -1642,7 +1642,7 @@ tokens:
 	JG            tokens
 	MOVQ          R8, names+40(FP)
 
-	// Those behind the last one have no length.
+	// Names after the last one have no length.
 	VPXORQ       Z1, Z1, Z1
 	VMOVDQU64    X1, 16464(AX)(R8*2)
 	VMOVDQU64    X1, 17956(AX)(R8*2)
@@ -1692,7 +1692,7 @@ hash:
 	VPSLLQ     $0x39, Z14, Z13
 	VPTERNLOGQ $0x96, Z3, Z4, Z13
 
-	// Half a vector at a time: a product of whole ones slows down what runs next.
+	// Half a vector at a time: multiplying whole vectors slows the next instructions down.
 	VEXTRACTI64X4 $0x01, Z13, Y15
 	VPMULLQ       Y8, Y13, Y13
 	VPMULLQ       Y8, Y15, Y15
@@ -1711,7 +1711,7 @@ any:
 	RET
 
 slashes:
-	// What may have an escape is left to others.
+	// Names that may have an escape are left to the caller.
 	VPBROADCASTQ sixteen<>+0(SB), Z13
 	VPCMPUQ      $0x02, Z13, Z14, K1, K1
 	VPCMPEQB     backslash<>+0(SB), Z3, K2

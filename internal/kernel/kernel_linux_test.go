@@ -7,8 +7,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestGuarded puts texts of all lengths right behind, and right before, what must not be
-// read: a byte too many would be a fault.
+// TestGuarded has texts of all lengths right after and right before memory that must not be read:
+// reading one byte too many is a fault.
 func TestGuarded(t *testing.T) {
 	needStrings(t)
 	memory := torture.Guarded(t, 2)

@@ -2,10 +2,10 @@
 
 package kernel
 
-// Available says that there are kernels for this machine.
+// Available says that this machine has all kernels.
 const Available = false
 
-// Strings says that there is ScanString.
+// Strings says that this machine has ScanString.
 const Strings = false
 
 // Without calls f.

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowString does byte by byte what ScanString does: whether it is closed at end, or goes on
-// between characters there, or is wrong, or has a surrogate.
+// slowString is ScanString byte by byte. At end the string is closed, goes on between characters,
+// is wrong, or has a surrogate.
 func slowString(b []byte) (end int, escaped, closed, wrong bool) {
 	for i := 0; ; {
 		switch {
@@ -62,7 +62,7 @@ func slowString(b []byte) (end int, escaped, closed, wrong bool) {
 	}
 }
 
-// checkString holds both kernels against slowString, or the one that this machine has.
+// checkString compares both kernels with slowString, or the only one that this machine has.
 func checkString(t *testing.T, b []byte) {
 	if Available {
 		checkStringHere(t, b)
@@ -74,7 +74,8 @@ func checkStringHere(t *testing.T, b []byte) {
 	end, escaped, closed := ScanString(b)
 	wantEnd, wantEscaped, wantClosed, wrong := slowString(b)
 	blocks := len(b) &^ 63
-	// It may end early where AVX2 takes an escape for a surrogate, and where blocks end within characters.
+	// It may end early where AVX2 takes an escape for a surrogate, and where blocks end within
+	// characters.
 	early := !Available && bytes.Contains(bytes.ToLower(b[:min(len(b), wantEnd+2)]), []byte(`\ud`))
 	if wantClosed && wantEnd < blocks && wantEnd < end+InVain && !early {
 		require.True(t, closed, "%q", b)
@@ -85,7 +86,7 @@ func checkStringHere(t *testing.T, b []byte) {
 		require.Equal(t, wantEscaped, escaped, "%q", b)
 		return
 	}
-	// Where it is not closed, it ends between characters before what is wrong.
+	// If it is not closed, it ends between characters before the fault.
 	require.LessOrEqual(t, end, wantEnd, "%q", b)
 	at, wasEscaped, _, _ := slowString(b[:end])
 	require.Equal(t, end, at, "%q", b)
@@ -104,7 +105,8 @@ func checkStringHere(t *testing.T, b []byte) {
 	}
 }
 
-// TestScanStringInVain asserts that no more than InVain is looked at where no block ends between characters.
+// TestScanStringInVain asserts that at most InVain bytes are scanned while no block ends between
+// characters.
 func TestScanStringInVain(t *testing.T) {
 	needStrings(t)
 	check := func() {
@@ -125,7 +127,7 @@ func TestScanStringInVain(t *testing.T) {
 	OnAVX2(check)
 }
 
-// pieces are what texts are made of: most of JSON, and what breaks it.
+// pieces are pieces of texts: most of JSON, and bytes that break it.
 var pieces = []string{
 	"a", "plain text ", "\"", "\"", `\"`, `\\`, `\n`, `\/`, `\u00fc`, `\uD83d\ude00`, `\ud7ff`, `\udc00`, `\u12`, `\u`, `\x`, `\`, `\\\`,
 	"ü", "€", "😀", "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\x80", "\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe0\x80\x80", "\xc0\x80", "\xff", "\xf8",
@@ -133,7 +135,7 @@ var pieces = []string{
 	"\x1f", "\n", "\x00", "\x7f", " ", "\t", "{", "}", "[", "]", ":", ",", "12", "-1.5e3", "true", "null", "\x1a", "\x0c", "{\"name\":\"value\"},",
 }
 
-// text returns about n bytes of pieces, of fewer kinds the more plain it is to be.
+// text returns about n bytes of pieces, of fewer kinds the simpler it is to be.
 func text(r *rand.Rand, n int) []byte {
 	var b []byte
 	some := make([]string, 1+r.IntN(6))
@@ -157,7 +159,7 @@ func needKernels(t testing.TB) {
 	}
 }
 
-// needStrings is needKernels, where ScanString is enough.
+// needStrings is needKernels for tests to which ScanString is enough.
 func needStrings(t testing.TB) {
 	if !Strings {
 		t.Skip("no kernels for this machine or build")
@@ -180,7 +182,7 @@ func TestScanStringRandom(t *testing.T) {
 	}
 }
 
-// Each piece stands at each place of up to four blocks, alone and twice.
+// TestScanStringPlaces has each piece at each place of up to four blocks, alone and twice.
 func TestScanStringPlaces(t *testing.T) {
 	needStrings(t)
 	for _, p := range pieces {
@@ -194,7 +196,7 @@ func TestScanStringPlaces(t *testing.T) {
 	}
 }
 
-// slowTokens does byte by byte what Find does, but for the depth.
+// slowTokens is Find byte by byte, without the depth.
 func slowTokens(b []byte) (pos []int, size int) {
 	at := func(i int) byte {
 		if i < 0 {
@@ -210,7 +212,7 @@ func slowTokens(b []byte) (pos []int, size int) {
 	digits, surrogate := 0, false
 	for i := 0; i < (len(b)+63)&^63; i++ {
 		if i&63 == 0 {
-			size = i // the block before was right
+			size = i // the block before was valid
 		}
 		c := at(i)
 		escaped := active
@@ -248,7 +250,8 @@ func slowTokens(b []byte) (pos []int, size int) {
 			if c < ' ' {
 				return before(pos, size), size
 			}
-		case strings.IndexByte("{}[]:,\x1a\x0c", c) >= 0: // the last two need not be numbers that go on
+		case strings.IndexByte("{}[]:,\x1a\x0c", c) >= 0:
+			// After the last two, a number need not go on.
 			pos = append(pos, i)
 		case strings.IndexByte(" \t\r\n", c) >= 0:
 		default:
@@ -267,7 +270,7 @@ func before(pos []int, size int) []int {
 	return pos
 }
 
-// used is what was used before: it may hold anything.
+// used has arbitrary content from an earlier use.
 var used = func() (t Tokens) {
 	for i := range t.first {
 		t.first[i] = '{'
@@ -353,7 +356,7 @@ func checkTokensScalars(t *testing.T, tokens *Tokens, b []byte, count, size int)
 	}
 }
 
-// checkTokensNames compares Names with what is known of the tokens.
+// checkTokensNames compares Names with the tokens.
 func checkTokensNames(t *testing.T, tokens *Tokens, b []byte, first, count int, slashes bool) {
 	names := tokens.Names(b, first, slashes)
 	for i := range first {
@@ -392,8 +395,8 @@ func slowTag(text []byte) uint32 {
 	return uint32((first ^ bits.RotateLeft64(last, 29) ^ uint64(len(text))<<57) * 0x9fb21c651e98df25 >> 32)
 }
 
-// TestScalars has scalars of all kinds at all places of the words of masks, up to the most that there may be,
-// and what is wrong with them.
+// TestScalars has scalars of all kinds, valid and invalid, at all places of the words of masks, and
+// up to the largest number of them.
 func TestScalars(t *testing.T) {
 	needKernels(t)
 	r := rand.New(rand.NewPCG(5, 5))
@@ -454,7 +457,8 @@ func TestTokensRandom(t *testing.T) {
 	}
 }
 
-// Each piece stands at each place of up to four blocks, outside of strings and in one.
+// TestTokensPlaces has each piece at each place of up to four blocks, outside of strings and in
+// one.
 func TestTokensPlaces(t *testing.T) {
 	needKernels(t)
 	for _, p := range pieces {
@@ -477,7 +481,7 @@ func TestTokensMany(t *testing.T) {
 	require.Equal(t, MaxBytes, size)
 }
 
-// It ends with the block in which the last container closes.
+// TestTokensDepth asserts that Find stops after the block in which the last container closes.
 func TestTokensDepth(t *testing.T) {
 	needKernels(t)
 	var tokens Tokens

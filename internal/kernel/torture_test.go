@@ -7,8 +7,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestTortureTokens holds both kernels against their slow twins, on documents and on what
-// is none.
+// TestTortureTokens compares both kernels with their slow twins, for documents and for other texts.
 func TestTortureTokens(t *testing.T) {
 	needKernels(t)
 	make := func(r *rand.Rand, b []byte) []byte {

@@ -25,7 +25,7 @@ func table(name string, at func(i int) byte) Mem {
 // all is a table of one byte.
 func all(name string, c byte) Mem { return table(name, func(int) byte { return c }) }
 
-// byNibble is a table for VPSHUFB, which has one for each 16 bytes.
+// byNibble is a table for VPSHUFB, which needs a copy for each 16 bytes.
 func byNibble(name string, entries [16]byte) Mem {
 	return table(name, func(i int) byte { return entries[i&15] })
 }
@@ -33,10 +33,10 @@ func byNibble(name string, entries [16]byte) Mem {
 // Classes of ASCII characters that may follow a backslash.
 const (
 	simple   = 1 << iota // ends an escape
-	unicode              // starts one of four hexadecimal digits
-	hex                  // is such a digit
-	hexD                 // is D: a surrogate
-	highHalf             // and is one indeed, as the second digit is from 8 on
+	unicode              // starts four hexadecimal digits
+	hex                  // is a hexadecimal digit
+	hexD                 // is D, and may start a surrogate
+	highHalf             // as the second digit: 8 or more, so it is a surrogate
 )
 
 func classOf(c byte) (class byte) {
@@ -58,9 +58,8 @@ func classOf(c byte) (class byte) {
 	return class
 }
 
-// What is wrong with two bytes of UTF-8 in a row, after Keiser and Lemire, "Validating
-// UTF-8 in less than one instruction per byte" (2021): the bit is set in all three
-// tables.
+// The faults of two bytes of UTF-8 in a row, after Keiser and Lemire, "Validating UTF-8 in less
+// than one instruction per byte" (2021). A fault has its bit set in all three tables.
 const (
 	tooShort     = 1 << iota // a lead byte without continuation
 	tooLong                  // a continuation of ASCII
@@ -69,7 +68,7 @@ const (
 	surrogate                // ED with more than 9F
 	overlong2                // C0, C1
 	tooLarge1000             // more than F4 with 80
-	twoConts                 // two continuations: right if a lead byte is before them
+	twoConts                 // two continuations: right after a lead byte of three or more
 	overlong4    = tooLarge1000
 	ofAnyLow     = tooShort | tooLong | twoConts
 )
@@ -96,9 +95,9 @@ var (
 	}
 )
 
-// Classes of ASCII characters for AVX2, which looks them up by each nibble and takes what both agree
-// on. So each has all characters of some high nibbles with some low ones, and there is none
-// for surrogates: all of \ud... are taken for those.
+// Classes of ASCII characters for AVX2. It looks a character up by each of its nibbles, and its
+// classes are those in both results. So the characters of a class are all combinations of some high
+// and some low nibbles. There is no class for surrogates: all of \ud... are taken for those.
 const (
 	simple2  = 1 << iota // quote and slash
 	simple5              // backslash
@@ -120,7 +119,7 @@ var (
 
 var tables = map[string]Mem{}
 
-// constant returns a table by its name, and defines it when it is first asked for.
+// constant returns a table by its name, and defines it on first use.
 func constant(name string) Mem {
 	m, ok := tables[name]
 	if ok {
@@ -161,7 +160,7 @@ func constant(name string) Mem {
 		m = byNibble(name, firstLow)
 	case "secondHigh":
 		m = byNibble(name, secondHigh)
-	case "third": // what is at least 80 less this is a lead byte of three or more
+	case "third": // a byte is a lead byte of three or more if subtracting this leaves at least 80
 		m = all(name, 0xe0-0x80)
 	case "fourth":
 		m = all(name, 0xf0-0x80)

@@ -3,12 +3,12 @@
 //
 //	go -C generate run . -out ../kernel_amd64.s
 //
-// constants.go has the tables, strings.go what is checked within strings, for the first two
-// kernels, and scan.go, tokens.go, scalars.go and names.go the kernels.
+// constants.go has the tables. strings.go checks the content of strings, for the first two kernels.
+// The kernels are in scan.go, tokens.go, scalars.go and names.go.
 //
-// NOTE: one instruction of legacy SSE encoding between those of AVX costs some 150 ns on
-// processors of the time of writing, and no test sees it: write VMOVQ, not MOVQ, to get
-// from a general register to a vector.
+// NOTE: one instruction of legacy SSE encoding between those of AVX costs some 150 ns on current
+// processors, and only TestEncodings sees it. Write VMOVQ, not MOVQ, to get from a general register
+// to a vector.
 package main
 
 import (
@@ -45,7 +45,7 @@ func fromMask(k reg.Register) reg.GPVirtual {
 	return r
 }
 
-// spill stores registers in memory, for where there are too few, until restore.
+// spill stores registers in memory until restore, for lack of registers.
 func spill(registers ...Op) (restore func()) {
 	slots := make([]Mem, len(registers))
 	for i, r := range registers {
@@ -73,8 +73,8 @@ func test(v, c Op) reg.Register {
 	return k
 }
 
-// shiftDouble shifts the words of high to the left by n bits, and the upper bits of those of low into
-// them. It is VBMI2, which avo does not have.
+// shiftDouble shifts the words of high to the left by n bits, and the upper bits of the words of
+// low into them. It is VBMI2, which avo does not have.
 func shiftDouble(n uint64, low, high, dst reg.Register) {
 	Instruction(&ir.Instruction{
 		Opcode:   "VPSHLDQ",
@@ -85,11 +85,11 @@ func shiftDouble(n uint64, low, high, dst reg.Register) {
 	})
 }
 
-// compress moves the bytes of src that mask k names to the front of dst, and clears the
-// rest. It is VBMI2, which avo does not have.
+// compress moves the bytes of src that the mask k selects to the front of dst, and clears the rest.
+// It is VBMI2, which avo does not have.
 func compress(src, k, dst reg.Register) { compressAs("VPCOMPRESSB", src, k, dst) }
 
-// compressWords does it with words of 16 bits.
+// compressWords is compress for words of 16 bits.
 func compressWords(src, k, dst reg.Register) { compressAs("VPCOMPRESSW", src, k, dst) }
 
 func compressAs(opcode string, src, k, dst reg.Register) {

@@ -11,7 +11,7 @@ import (
 
 const committed = "../kernel_amd64.s"
 
-// TestCommitted says whether the assembly in the repository is what this program writes.
+// TestCommitted asserts that the assembly in the repository is what this program writes.
 func TestCommitted(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "kernel.s")
 	if text, err := exec.Command("go", "run", ".", "-out", out).CombinedOutput(); err != nil {
@@ -33,7 +33,7 @@ func TestCommitted(t *testing.T) {
 	}
 }
 
-// TestEncodings looks for instructions on vectors that have no V: see the note of main.go.
+// TestEncodings looks for instructions on vectors without a V: see the note of main.go.
 func TestEncodings(t *testing.T) {
 	text, err := os.ReadFile(committed)
 	if err != nil {

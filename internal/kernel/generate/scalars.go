@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The rows of masks that scalars makes of a text, eight words each.
+// The rows of masks that scalars makes of a text. Each has eight words.
 const (
 	ofScalars = iota
 	digits
@@ -20,7 +20,7 @@ const (
 	rows
 )
 
-// Which three letters in a row a letter may be part of.
+// The groups of three letters that a letter may be part of.
 const (
 	tru = 1 << iota
 	nul
@@ -31,7 +31,7 @@ const (
 	als
 )
 
-// inThree returns which three letters in a row a byte may be the i-th of.
+// inThree returns the groups of three letters in which a byte may be the i-th.
 func inThree(i int, c byte) (class byte) {
 	for bit, three := range []string{"tru", "nul", "fal", "rue", "ull", "lse", "als"} {
 		if three[i] == c {
@@ -82,7 +82,7 @@ func scalars() {
 	k = K()
 	VPCMPGTB(constant("beforeLetters"), v, k)
 	store(k, letters)
-	Comment("Three letters in a row: what all three agree on.")
+	Comment("Three letters in a row: the groups that all three agree on.")
 	three := ZMM()
 	VPERMB(of[2], v, three)
 	for i := range 2 {
@@ -107,8 +107,8 @@ func scalars() {
 		VMOVDQU64(masks.Offset(64*i), z)
 		return z
 	}
-	// behind returns what is n bytes behind what is in z.
-	behind := func(n uint64, z reg.VecVirtual) reg.VecVirtual {
+	// after returns the bits that are n places after those of z.
+	after := func(n uint64, z reg.VecVirtual) reg.VecVirtual {
 		before := ZMM()
 		VALIGNQ(Imm(7), zero, z, before)
 		shiftDouble(n, before, z, before)
@@ -120,21 +120,21 @@ func scalars() {
 	scalar, digit, dot, minus := mask(ofScalars), mask(digits), mask(dots), mask(minuses)
 	wrong := ZMM()
 	VPXORQ(wrong, wrong, wrong)
-	// must says that what is in x is in y, too.
+	// must records that the bits of x have to be in y, too.
 	must := func(x, y reg.VecVirtual) { VPORQ(without(x, y), wrong, wrong) }
 
-	start := without(scalar, behind(1, scalar))
+	start := without(scalar, after(1, scalar))
 	Comment("A minus starts a scalar, a digit follows it, and a dot is between digits.")
 	must(minus, start)
-	behindMinus, behindDot := behind(1, minus), behind(1, dot)
-	must(or(behindMinus, behindDot), digit)
-	must(dot, behind(1, digit))
-	Comment("No digit is behind a zero at the start.")
+	afterMinus, afterDot := after(1, minus), after(1, dot)
+	must(or(afterMinus, afterDot), digit)
+	must(dot, after(1, digit))
+	Comment("No digit is after a zero at the start.")
 	zeroDigit := mask(zeros)
-	VPORQ(and(behind(1, and(zeroDigit, or(start, behindMinus))), digit), wrong, wrong)
-	Comment("No dot is behind the digits of a fraction: adding their first bit ripples through them.")
+	VPORQ(and(after(1, and(zeroDigit, or(start, afterMinus))), digit), wrong, wrong)
+	Comment("No dot is after the digits of a fraction: adding their first bit ripples through them.")
 	sum, carry, carried := ZMM(), K(), K()
-	VPADDQ(digit, and(behindDot, digit), sum)
+	VPADDQ(digit, and(afterDot, digit), sum)
 	VPCMPUQ(Imm(1), digit, sum, carry)
 	KSHIFTLB(Imm(1), carry, carried)
 	VPSUBQ(constant("ones"), sum, carried, sum)
@@ -143,17 +143,17 @@ func scalars() {
 	Comment("Literals have the right three letters from the third on.")
 	letter := mask(letters)
 	l1 := and(start, letter)
-	l2 := behind(1, l1)
-	l3 := behind(1, l2)
-	l4 := behind(1, l3)
+	l2 := after(1, l1)
+	l3 := after(1, l2)
+	l4 := after(1, l3)
 	long := and(l4, mask(fourths))
-	l5 := behind(1, long)
+	l5 := after(1, long)
 	last := mask(lasts)
 	must(l3, mask(thirds))
 	must(l4, or(last, long))
 	must(l5, last)
 	end := or(without(l4, long), l5)
-	VPORQ(and(behind(1, end), scalar), wrong, wrong)
+	VPORQ(and(after(1, end), scalar), wrong, wrong)
 	all := or(or(or(l1, l2), or(l3, l4)), l5)
 	VPXORQ(letter, all, all)
 	VPORQ(all, wrong, wrong)
@@ -162,11 +162,11 @@ func scalars() {
 	Comment("None has 19 bytes or more.")
 	run := scalar
 	for _, n := range []uint64{1, 2, 4, 8, 3} {
-		run = and(run, behind(n, run))
+		run = and(run, after(n, run))
 	}
 	VPORQ(run, wrong, wrong)
 
-	Comment("What is behind the text does not count.")
+	Comment("Bytes after the text do not count.")
 	valid := ZMM()
 	VPBROADCASTQ(n, valid)
 	VPSUBQ(constant("bits"), valid, valid)
@@ -176,11 +176,11 @@ func scalars() {
 	VPTESTMQ(wrong, wrong, carry)
 	KORTESTB(carry, carry)
 	JNZ(LabelRef("done"))
-	odd := or(dot, and(behindMinus, zeroDigit))
+	odd := or(dot, and(afterMinus, zeroDigit))
 	VPANDNQ(odd, valid, odd)
 	VPORQ(odd, anyOdd, anyOdd)
 
-	Comment("The next blocks start behind the last scalar that ends in these.")
+	Comment("The next blocks start after the last scalar that ends in these.")
 	SUBQ(I32(8*64), n)
 	JLE(LabelRef("plain"))
 	t := GP64()

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// inVain is how many bytes are scanned behind the last end of a block that is between characters: kernel.InVain.
+// inVain is kernel.InVain.
 const inVain = 1024
 
 // scanString emits a kernel of [kernel.ScanString].
@@ -63,7 +63,7 @@ func scanString(name string, m machine) {
 	JZ(LabelRef("next"))
 	c.move(v.last(), c.before)
 	ADDQ(Imm(64), at)
-	Comment("What is looked at in vain is limited, as it is looked at again.")
+	Comment("The bytes scanned in vain are limited, as they are scanned again.")
 	MOVQ(at, t)
 	SUBQ(clean, t)
 	CMPQ(t, U32(inVain))
@@ -79,7 +79,7 @@ func scanString(name string, m machine) {
 	RET()
 
 	Label("quote")
-	Comment("What is behind the quote does not count.")
+	Comment("Bytes after the quote do not count.")
 	BLSMSKQ(quotes, t)
 	TESTQ(t, bad)
 	JNZ(LabelRef("open"))
@@ -94,12 +94,12 @@ func scanString(name string, m machine) {
 	RET()
 }
 
-// specials are what ends the plain part of a string: quotes, backslashes, control characters and what is
-// not ASCII.
+// specials find the bytes at which the simple part of a string ends: quotes, backslashes, control
+// characters and bytes that are not ASCII.
 type specials interface {
-	// find sets some to something else than 0 if there are any in a block.
+	// find sets some to a value other than 0 if a block has any.
 	find(v block, some reg.GPVirtual)
-	// split returns the masks of each, for the block that find has had last.
+	// split returns the masks of each kind, for the last block of find.
 	split(v block, control, quotes, notAscii, slashes reg.GPVirtual)
 }
 
@@ -136,7 +136,7 @@ func (s *specials512) split(_ block, control, quotes, notAscii, slashes reg.GPVi
 type specials256 struct{ beforeSpace, quote, backslash reg.VecVirtual }
 
 func (s *specials256) find(v block, some reg.GPVirtual) {
-	Comment("As signed bytes, what is not ASCII is less than a blank, too.")
+	Comment("As signed bytes, those that are not ASCII are less than a blank, too.")
 	var plain block
 	for _, part := range v {
 		p, q, b := YMM(), YMM(), YMM()
@@ -167,7 +167,7 @@ func (s *specials256) split(v block, control, quotes, notAscii, slashes reg.GPVi
 	NOTQ(control)
 }
 
-// mustAddr returns where the i-th result is.
+// mustAddr returns the address of the i-th result.
 func mustAddr(i int) Mem {
 	b, err := ReturnIndex(i).Resolve()
 	if err != nil {

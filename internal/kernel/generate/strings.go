@@ -6,22 +6,23 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// checks emits what is checked of the content of strings, for blocks of 64 bytes one after
-// another. What it carries from block to block is in memory, as most blocks need none of it:
-// they have neither a backslash nor a byte that is not ASCII.
+// checks emits the checks of the content of strings, for blocks of 64 bytes one after another. The
+// state between blocks is in memory, as most blocks need none of it: they have neither a backslash
+// nor a byte that is not ASCII.
 type checks struct {
 	machine
-	before reg.VecVirtual // the vector before
+	before reg.VecVirtual // the vector before this one
 	open   reg.GPVirtual  // not zero: an escape goes on in the next block
 	short  Mem            // not zero: a character goes on in the next block
 
-	escape Mem // 1: the next block's first byte is escaped
-	digits Mem // which of the next block's bytes must be hexadecimal digits
-	second Mem // 1: the first of these is the second one of a \ud...
+	escape Mem // 1: the first byte of the next block is escaped
+	digits Mem // the bytes of the next block that must be hexadecimal digits
+	second Mem // 1: the first of these is the second digit of a \ud...
 }
 
 func newChecks(m machine) *checks {
-	c := &checks{machine: m, before: m.vector(), open: GP64(), short: AllocLocal(8), escape: AllocLocal(8), digits: AllocLocal(8), second: AllocLocal(8)}
+	c := &checks{machine: m, before: m.vector(), open: GP64(),
+		short: AllocLocal(8), escape: AllocLocal(8), digits: AllocLocal(8), second: AllocLocal(8)}
 	c.xor(c.before, c.before, c.before)
 	XORQ(c.open, c.open)
 	for _, m := range []Mem{c.short, c.escape, c.digits, c.second} {
@@ -30,12 +31,12 @@ func newChecks(m machine) *checks {
 	return c
 }
 
-// escapes takes block v with backslashes where the bits of slashes are, and notAscii where the bits
-// are set. It sets the bits of escaped where characters are escaped by a backslash, and those of bad
-// where these may not be, or may be surrogates. label is where to go on.
+// escapes checks the escapes of block v, whose backslashes are the bits of slashes. It sets the
+// bits of escaped at characters after a backslash, and the bits of bad where these are not allowed,
+// or may be surrogates. It jumps to label if there is nothing to check.
 func (c *checks) escapes(v block, slashes, notAscii, escaped, bad reg.GPVirtual, label string) {
 	const odd = 0xaaaaaaaaaaaaaaaa
-	Comment("A run of backslashes escapes what follows if its length is odd: subtracting the",
+	Comment("A run of backslashes escapes the next character if its length is odd: subtracting the",
 		"bits that may start an escape from the odd bits ripples through each run.")
 	first := copied(c.escape)
 	starts := GP64()
@@ -55,7 +56,7 @@ func (c *checks) escapes(v block, slashes, notAscii, escaped, bad reg.GPVirtual,
 	MOVQ(ripple, c.escape)
 	MOVQ(ripple, c.open)
 
-	Comment("Classes of what may be within escapes.")
+	Comment("Classes of the bytes that may be within escapes.")
 	class := c.classes(v, notAscii)
 	wrong := GP64()
 	ANDNQ(escaped, c.having(class, "simpleOrUnicode"), wrong)
@@ -114,10 +115,10 @@ func (c *checks) utf8(v block, bad reg.GPVirtual) {
 	ORQ(c.nonzero(wrong), bad)
 	rest := c.vector()
 	VPSUBUSB(constant("mayEnd").Offset(64-64/len(v)), v.last(), rest)
-	MOVQ(c.nonzero(block{rest, rest}), c.short) // which bits are set does not matter
+	MOVQ(c.nonzero(block{rest, rest}), c.short) // it only matters whether any bit is set
 }
 
-// wrongPairs sets wrong to what is not UTF-8 in vector v, which follows before.
+// wrongPairs sets wrong to the faults of UTF-8 in vector v, which follows before.
 func (c *checks) wrongPairs(before, v, wrong reg.VecVirtual) {
 	Comment("The bytes before each byte.")
 	back := c.back(before, v)
@@ -127,7 +128,7 @@ func (c *checks) wrongPairs(before, v, wrong reg.VecVirtual) {
 		VPSHUFB(index, c.loaded(t), index)
 		return index
 	}
-	Comment("What three nibbles of each two bytes in a row agree on is wrong with them, but for",
+	Comment("The faults that three nibbles of two bytes in a row agree on are there, except for",
 		"a second continuation, which is right and needed two after E0 and three after F0.")
 	c.and(look("firstHigh", one, true), look("firstLow", one, false), wrong)
 	c.and(look("secondHigh", v, true), wrong, wrong)

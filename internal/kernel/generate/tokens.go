@@ -7,7 +7,7 @@ import (
 
 // The layout of kernel.Tokens.
 const (
-	maxTokens = 2048 + 64 // kernel.MaxBytes, and what a store may write behind
+	maxTokens = 2048 + 64 // kernel.MaxBytes, and the room that a store may overwrite
 	maxNames  = 2048/3 + 64
 
 	posAt     = 0
@@ -76,7 +76,7 @@ func tokens() {
 	ORQ(c.open, t)
 	JNZ(LabelRef("slashes"))
 	Label("unescaped")
-	Comment("The prefix sum of exclusive ors of the quotes is what is in strings.")
+	Comment("The prefix sum of exclusive ors of the quotes is the mask of strings.")
 	x := XMM()
 	VMOVQ(quotes, x)
 	VPCLMULQDQ(Imm(0), ones, x, x)
@@ -97,7 +97,7 @@ func tokens() {
 	TESTQ(bad, bad)
 	JNZ(LabelRef("end"))
 
-	Comment("What is structural, blank, or else part of a number or literal.")
+	Comment("Bytes that are structural, blank, or else part of a number or literal.")
 	folded, z := ZMM(), ZMM()
 	VPORQ(space, v, folded)
 	VPSHUFB(v, structural, z)
@@ -114,7 +114,7 @@ func tokens() {
 	start := copied(rest)
 	ADDQ(start, start)
 	ORQ(inScalar, start)
-	Comment("The text of numbers and literals, and a comma behind each.")
+	Comment("The text of numbers and literals, and a comma after each.")
 	scalar, kr, ks := copied(start), K(), K()
 	KMOVQ(rest, kr)
 	ORQ(rest, scalar)
@@ -131,7 +131,7 @@ func tokens() {
 	SHRQ(Imm(63), rest)
 	MOVQ(rest, inScalar)
 
-	Comment("How deep the end of the block is.")
+	Comment("The depth at the end of the block.")
 	deeper, higher := fromMask(equal(folded, constant("openObject"))), fromMask(equal(folded, constant("closeObject")))
 	ANDQ(op, deeper)
 	ANDQ(op, higher)
@@ -168,7 +168,7 @@ func tokens() {
 	JG(LabelRef("block"))
 
 	Label("end")
-	Comment("Which tokens are what: 64 of them at a time. Where one is a control character, the",
+	Comment("The kinds of tokens, 64 at a time. If one is a control character, the",
 		"scalars are not known.")
 	VMOVDQU64(space, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt})
 	VMOVDQU64(space, Mem{Base: dst, Index: count, Scale: 1, Disp: firstAt + 64})
@@ -215,7 +215,7 @@ func tokens() {
 	JMP(LabelRef("ascii"))
 
 	Label("last")
-	Comment("No byte behind the last one is read: the block is filled with blanks.")
+	Comment("No byte after the last one is read: the block is filled with blanks.")
 	mask := GP64()
 	MOVQ(I64(-1), mask)
 	BZHIQ(n, mask, mask)

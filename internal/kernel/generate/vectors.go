@@ -28,7 +28,7 @@ func (m machine) block() block {
 
 func (m machine) vector() reg.VecVirtual { return m.block()[0] }
 
-// load loads 64 bytes into a block, or as many as a vector has into that.
+// load loads vectors from memory, one after the other: 64 bytes if they are a block.
 func (m machine) load(from Mem, to ...reg.VecVirtual) {
 	for i, v := range to {
 		if m.wide {
@@ -95,7 +95,7 @@ func (m machine) nonzero(b block) reg.GPVirtual {
 	return none
 }
 
-// having returns the mask of the bytes of a block of classes that are of one in a table.
+// having returns the mask of the bytes of a block of classes that have a class in the table.
 func (m machine) having(classes block, table string) reg.GPVirtual {
 	if m.wide {
 		return fromMask(test(classes[0], constant(table)))
@@ -107,7 +107,7 @@ func (m machine) having(classes block, table string) reg.GPVirtual {
 	return m.nonzero(some)
 }
 
-// classes returns which classes the characters of a block are of: see classOf and halfClassOf.
+// classes returns the classes of the characters of a block: see classOf and halfClassOf.
 func (m machine) classes(b block, notAscii reg.GPVirtual) block {
 	c := m.block()
 	if m.wide {
@@ -129,7 +129,7 @@ func (m machine) classes(b block, notAscii reg.GPVirtual) block {
 	return c
 }
 
-// loaded returns a vector with a table.
+// loaded returns a vector with the content of a table.
 func (m machine) loaded(table string) reg.VecVirtual {
 	v := m.vector()
 	m.load(constant(table), v)
@@ -147,7 +147,8 @@ func (m machine) nibbles(v Op, high bool) reg.VecVirtual {
 	return z
 }
 
-// back returns what stands n bytes before each byte of v, which follows before.
+// back returns a function whose result has, for each byte of v, the byte n places before it. The
+// vector before precedes v.
 func (m machine) back(before, v reg.VecVirtual) func(n int) reg.VecVirtual {
 	lanes := m.vector()
 	if m.wide {
