@@ -1,5 +1,5 @@
-// Package api lists what the modules of this repository export, one line for each name, so that a change
-// of it is seen: see the test.
+// Package api lists what the modules of this repository export, one line for each name. Its test
+// fails if that changes.
 package api
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// List returns the lines of the package that the pattern matches in the module that is in a folder.
+// List returns the lines of the packages that the pattern matches in the module in a folder.
 func List(dir, pattern string) ([]string, error) {
 	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile, Dir: dir}, pattern)
 	if err != nil {
@@ -42,7 +42,8 @@ func (l *lister) printf(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, args...))
 }
 
-// qualifier names other packages as their importers do, and this one not at all.
+// qualifier qualifies the names of other packages as their importers do, and those of this one not
+// at all.
 func (l *lister) qualifier(p *types.Package) string {
 	if p == l.pkg {
 		return ""
@@ -54,7 +55,7 @@ func (l *lister) text(t types.Type) string {
 	return unnamed.ReplaceAllString(types.TypeString(t, l.qualifier), "")
 }
 
-// unnamed is what the compiler calls results that have no name.
+// unnamed matches the names that the compiler gives to results without one.
 var unnamed = regexp.MustCompile(`#rv\d+ `)
 
 func (l *lister) add(object types.Object) {

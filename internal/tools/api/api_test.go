@@ -13,12 +13,12 @@ import (
 
 var update = flag.Bool("update", false, "write what is exported now")
 
-// TestAPI compares what is exported with testdata/api. Where it is to change,
+// TestAPI compares the exported API with testdata/api. If the API is meant to change,
 //
 //	go test ./api -update
 //
-// in internal/tools writes it anew; the difference belongs into the commit, and what
-// users have to do about it into CHANGELOG.md.
+// in internal/tools rewrites it. The difference belongs into the commit, and CHANGELOG.md says what
+// users have to do.
 func TestAPI(t *testing.T) {
 	const root = "../../.."
 	for name, dir := range map[string]string{

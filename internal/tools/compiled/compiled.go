@@ -1,4 +1,4 @@
-// Package compiled holds marked functions against the compiler's output. A mark is a directive at
+// Package compiled compares marked functions with the compiler's output. A mark is a directive at
 // the end of the comment on a function:
 //
 //	//espalier:nocalls
@@ -110,7 +110,7 @@ type output struct {
 
 	compiled  map[*Function]bool
 	inlinable map[*Function]bool
-	why       map[*Function]string // the compiler cannot inline it
+	why       map[*Function]string // why the compiler cannot inline it
 	calls     map[*Function][]call // that it makes and must not, if it is marked nocalls
 	left      map[*Function][]call // to it that are not inlined, if it is marked inline
 }
@@ -123,7 +123,7 @@ type call struct {
 }
 
 var (
-	// A diagnostic, as decoder/plain.go:153:18: can inline lowest with cost 20 as: func...
+	// A diagnostic, as internal/skip/tokens.go:177:6: can inline lowest with cost 20 as: func...
 	diagnostic = regexp.MustCompile(`^([^\t ][^:]*\.go):(\d+):\d+: (can|cannot) inline (.*)$`)
 	// An instruction that calls, as 0x0020 00032 (/a/file.go:17)	CALL	runtime.panicBounds(SB)
 	// A JMP is one at the end of a function.
@@ -255,7 +255,7 @@ func withoutTypes(name string) string {
 	return b.String()
 }
 
-// faults says what does not hold of the marked functions.
+// faults returns the marked functions that are not as their marks say.
 func (o *output) faults(dir string, marked []*Function) (faults []string) {
 	relative := func(name string) string {
 		if r, err := filepath.Rel(dir, name); err == nil {

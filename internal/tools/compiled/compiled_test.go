@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMarks holds what is marked in the packages of the root module against the compiler's output.
+// TestMarks compares the marked functions of the root module with the compiler's output.
 func TestMarks(t *testing.T) {
 	skipOthers(t, "../../..")
 	wd, err := os.Getwd()
@@ -41,8 +41,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// skipOthers skips a test for other compilers than that which the marks are about: code for other
-// machines makes other calls, and each release of Go inlines in its own way.
+// skipOthers skips a test for compilers that the marks are not about: code for other machines makes
+// other calls, and each release of Go inlines in its own way.
 func skipOthers(t *testing.T, dir string) {
 	tools, err := ToolchainAt(dir)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func skipOthers(t *testing.T, dir string) {
 	}
 }
 
-// TestFaults has a package whose functions are not as their marks ask.
+// TestFaults has a package whose functions are not as their marks say.
 func TestFaults(t *testing.T) {
 	skipOthers(t, ".")
 	wd, err := os.Getwd()
@@ -85,7 +85,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestReadOutput has what the package of TestFaults has not.
+// TestReadOutput has output that the package of TestFaults does not lead to.
 func TestReadOutput(t *testing.T) {
 	const can = "f.go:3:6: can inline f with cost 4 as: func() {}\n"
 	const jump = "m.f STEXT size=40 args=0x8\n" +
@@ -118,7 +118,7 @@ func TestReadOutput(t *testing.T) {
 	}
 }
 
-// TestCheckFails has what no compiler gets to the end of.
+// TestCheckFails has packages that do not compile.
 func TestCheckFails(t *testing.T) {
 	_, err := Check(".", nil, "./testdata/none")
 	require.ErrorContains(t, err, "testdata/none")
@@ -130,7 +130,7 @@ func TestCheckFails(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestMarkedIn has where marks may be, and where not.
+// TestMarkedIn has marks where they may be, and where they may not.
 func TestMarkedIn(t *testing.T) {
 	for _, c := range []struct {
 		name, code string

@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
-// A Function is one with marks.
+// A Function is a function with marks.
 type Function struct {
 	Package string // its import path
-	Name    string // as Blanks, or (*walker).plain
+	Name    string // as Blanks, or (*Walker).simple
 	File    string
 	Line    int
 
@@ -99,18 +101,12 @@ func markedIn(name string, content []byte) (marked []*Function, err error) {
 
 // nameOf returns the name of a function in machine code, without its package and type arguments.
 func nameOf(f *ast.FuncDecl) string {
-	if f.Recv == nil {
+	receiver, isPointer := source.Receiver(f)
+	switch {
+	case receiver == "":
 		return f.Name.Name
+	case isPointer:
+		return fmt.Sprintf("(*%s).%s", receiver, f.Name.Name)
 	}
-	receiver, format := f.Recv.List[0].Type, "%s.%s"
-	if pointer, ok := receiver.(*ast.StarExpr); ok {
-		receiver, format = pointer.X, "(*%s).%s"
-	}
-	switch generic := receiver.(type) {
-	case *ast.IndexExpr:
-		receiver = generic.X
-	case *ast.IndexListExpr:
-		receiver = generic.X
-	}
-	return fmt.Sprintf(format, receiver, f.Name.Name)
+	return receiver + "." + f.Name.Name
 }

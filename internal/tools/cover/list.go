@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// readList returns how often each block is listed. A list has blocks, one on a line, and behind
-// each, or behind some that have the same one, the reason, which is indented. Lines that start with # are comments.
+// readList returns how often each block is listed. A list has one block a line. After one or more
+// blocks an indented line gives the reason for them. Lines that start with # are comments.
 func readList(name string) (map[string]int, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
@@ -34,7 +34,8 @@ func readList(name string) (map[string]int, error) {
 	return listed, nil
 }
 
-// compare returns the blocks that are not covered and not listed, and those that are listed for nothing.
+// compare returns the blocks that are neither covered nor listed, and those that are listed without
+// need.
 func compare(missing []string, listed map[string]int) (unlisted, stale []string) {
 	left := make(map[string]int)
 	for key, n := range listed {

@@ -1,11 +1,11 @@
-// Cover holds what tests cover against a list of what they cannot: each statement of
-// the packages that are profiled is covered in one of the profiles, or stands in the list with a reason.
+// Cover compares the coverage of tests with a list of exceptions: each statement of the profiled
+// packages is covered in one of the profiles, or is in the list with a reason.
 //
 //	cover -list testdata/coverage/uncovered.txt default.out purego.out
 //
-// Profiles are those of go test -coverprofile, of builds with different tags. It fails
-// where something is not covered and not listed, and where something is listed that is
-// covered, or is gone. Statements are known by their file, function and text, so that they may move.
+// The profiles are those of go test -coverprofile, of builds with different tags. Cover fails if a
+// statement is neither covered nor listed, and if a listed statement is covered or gone. Statements
+// are identified by file, function and text, so that they may move.
 package main
 
 import (

@@ -2,9 +2,6 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/cover"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
 const module = "github.com/espalier-dev/espalier/"
@@ -29,7 +28,8 @@ type count struct {
 	isCovered  bool
 }
 
-// readProfiles returns the blocks of all profiles. One is covered if it is in any.
+// readProfiles returns the blocks of all profiles. A block is covered if it is covered in any of
+// them.
 func readProfiles(names []string) (map[block]count, error) {
 	blocks := make(map[block]count)
 	for _, name := range names {
@@ -47,7 +47,7 @@ func readProfiles(names []string) (map[block]count, error) {
 	return blocks, nil
 }
 
-// summary says for each package how much of it is covered.
+// summary returns a line for each package that says how much of it is covered.
 func summary(blocks map[block]count) (lines []string) {
 	type total struct{ all, covered int }
 	packages := make(map[string]total)
@@ -80,7 +80,7 @@ func uncovered(root string, blocks map[block]count) (keys []string, err error) {
 		}
 		return a.line*1000 + a.col - b.line*1000 - b.col
 	})
-	sources := make(map[string]*source)
+	sources := make(map[string]*fileSource)
 	for _, b := range missing {
 		s := sources[b.file]
 		if s == nil {
@@ -94,64 +94,48 @@ func uncovered(root string, blocks map[block]count) (keys []string, err error) {
 	return keys, nil
 }
 
-// A source is a file of Go.
-type source struct {
+// A fileSource is a Go file.
+type fileSource struct {
 	lines     []string
-	functions []function
+	functions []source.Function
 }
 
-// A function is one that is declared at the top of a file, from one place to another.
-type function struct {
-	name       string
-	start, end token.Position
-}
-
-func readSource(name string) (*source, error) {
+func readSource(name string) (*fileSource, error) {
 	content, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	files := token.NewFileSet()
-	tree, err := parser.ParseFile(files, name, content, parser.SkipObjectResolution)
+	functions, err := source.Functions(name)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{lines: strings.Split(string(content), "\n")}
-	for _, d := range tree.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			s.functions = append(s.functions, function{nameOf(f), files.Position(f.Pos()), files.Position(f.End())})
-		}
-	}
-	return s, nil
+	return &fileSource{strings.Split(string(content), "\n"), functions}, nil
 }
 
 // nameOf returns the name of a function, and of a method with its receiver, as (*Reader).Read.
-func nameOf(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
+func nameOf(f *source.Function) string {
+	switch {
+	case f.Receiver == "":
+		return f.Name
+	case f.IsPointer:
+		return fmt.Sprintf("(*%s).%s", f.Receiver, f.Name)
 	}
-	receiver, star := f.Recv.List[0].Type, ""
-	if pointer, ok := receiver.(*ast.StarExpr); ok {
-		receiver, star = pointer.X, "*"
-	}
-	if generic, ok := receiver.(*ast.IndexExpr); ok {
-		receiver = generic.X
-	}
-	return fmt.Sprintf("(%s%s).%s", star, receiver, f.Name.Name)
+	return fmt.Sprintf("(%s).%s", f.Receiver, f.Name)
 }
 
-// function returns the name of the function that a place is in, or "" for a variable's value.
-func (s *source) function(line, col int) string {
-	for _, f := range s.functions {
-		if (line > f.start.Line || line == f.start.Line && col >= f.start.Column) && line <= f.end.Line {
-			return f.name
+// function returns the name of the function at a place, or "" in the value of a variable.
+func (s *fileSource) function(line, col int) string {
+	for i := range s.functions {
+		if f := &s.functions[i]; f.Holds(line, col) {
+			return nameOf(f)
 		}
 	}
 	return ""
 }
 
-// text returns the line that a block starts in, and the first one in it if that is another.
-func (s *source) text(b block) string {
+// text returns the line in which a block starts, and the first line of its statements if that is
+// another.
+func (s *fileSource) text(b block) string {
 	text := strings.TrimSpace(s.lines[b.line-1])
 	if !strings.HasSuffix(text, "{") && !strings.HasSuffix(text, ":") {
 		return text

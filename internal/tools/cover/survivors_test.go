@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSurvivors: what testdata/mutation lists is in the code, in the function that is
-// named.
+// TestSurvivors asserts that the expressions that testdata/mutation lists are in the function that
+// is named.
 func TestSurvivors(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	lists, err := filepath.Glob(filepath.Join(root, "testdata/mutation/*.txt"))
@@ -34,12 +34,13 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// body returns the text of the functions with a name, with single spaces for all white space.
-func (s *source) body(name string) string {
+// body returns the text of the functions with a name, with a single space for each run of white
+// space.
+func (s *fileSource) body(name string) string {
 	var text []string
-	for _, f := range s.functions {
-		if f.name == name {
-			text = append(text, s.lines[f.start.Line-1:f.end.Line]...)
+	for i := range s.functions {
+		if f := &s.functions[i]; nameOf(f) == name {
+			text = append(text, s.lines[f.Start.Line-1:f.End.Line]...)
 		}
 	}
 	return strings.Join(strings.Fields(strings.Join(text, "\n")), " ")

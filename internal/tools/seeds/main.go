@@ -1,11 +1,11 @@
-// Seeds keeps, of the inputs that fuzzing has found, those that cover statements which the other
-// seeds of their target do not. They are in testdata/fuzz of the package, in one file for each
-// target, which corpus.AddSeeds reads.
+// Seeds selects, from the inputs that fuzzing has found, those that cover statements which the
+// other seeds of their target do not. It keeps them in testdata/fuzz of the package, in one file
+// for each target, which corpus.AddSeeds reads.
 //
 //	seeds -cache "$(go env GOCACHE)/fuzz" ./decoder ./yamlbridge
 //
 // Short inputs are preferred. A seed that is in the file already stays only if it covers more, too.
-// An input that has failed always stays: go test -fuzz writes it into a file of its own, and this
+// An input that has failed always stays: go test -fuzz writes it to a file of its own, and this
 // tool moves it from there, with or without -cache.
 package main
 
@@ -23,7 +23,7 @@ import (
 	"strings"
 )
 
-// longest is how long the text of a seed may be.
+// longest is the limit for the length of a seed's text.
 const longest = 2 << 10
 
 func main() {
@@ -75,7 +75,7 @@ func moveFailed(folder string) error {
 	return nil
 }
 
-// minimise keeps those seeds of a package that cover more, for each of its targets.
+// minimise keeps the seeds that cover more, for each target of a package.
 func minimise(cache, folder string) error {
 	temp, err := os.MkdirTemp("", "seeds")
 	if err != nil {
@@ -123,15 +123,16 @@ func output(folder, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// A target is a fuzz target, with the blocks that those of its seeds cover which are kept.
+// A target is a fuzz target, with the blocks that its kept seeds cover.
 type target struct {
 	name, binary, folder, file, profile string
 	covered                             map[block]bool
-	source                              *source
+	source                              *packageSource
 	candidates, kept                    []seed
 }
 
-// minimise keeps those seeds of the target, and of the inputs in the folder found, that cover more.
+// minimise keeps the seeds that cover more, from those of the target and from the inputs in the
+// folder found.
 func (t *target) minimise(found string) (err error) {
 	seeds, err := readSeeds(t.file)
 	if err != nil {
@@ -177,8 +178,8 @@ func (t *target) minimise(found string) (err error) {
 	return writeSeeds(t.file, append(t.kept, failed...))
 }
 
-// keep keeps those of the candidates from one number to another that cover more than what is kept
-// before them, by halves.
+// keep bisects the candidates from one number to another, and keeps those that cover more than the
+// kept ones before them.
 func (t *target) keep(from, to int) error {
 	if from == to {
 		return nil
@@ -210,8 +211,8 @@ func (t *target) cover(blocks []block) {
 	}
 }
 
-// run runs the seeds whose numbers match a pattern, and returns the blocks that they cover and the
-// seeds that are kept do not.
+// run runs the seeds whose numbers match a pattern. It returns the blocks that these cover, and the
+// kept seeds do not.
 func (t *target) run(numbers string) (more []block, err error) {
 	pattern := "^" + t.name + "$/^seed#" + numbers
 	_, err = output(t.folder, t.binary, "-test.run", pattern, "-test.coverprofile", t.profile)

@@ -23,7 +23,7 @@ func TestReadable(t *testing.T) {
 		"string(\"\\\\\")\nbyte('\"')":   "string(`\\`)\nbyte('\"')\n",
 		`[]byte("a:\n- \"b\"\n")`:        "[]byte(`a:\n- \"b\"\n`)\n",
 		`[]byte("{\n\t\"é\": 1}")`:       "[]byte(`{\n\t\"é\": 1}`)\n",
-		`[]byte("a:\n\tb")`:              "[]byte(\"a:\\n\\tb\")\n", // a tab means something in YAML
+		`[]byte("a:\n\tb")`:              "[]byte(\"a:\\n\\tb\")\n", // tabs have a meaning in YAML
 		`[]byte("\"\u00a0\u202e\ufeff")`: "[]byte(\"\\\"\\u00a0\\u202e\\ufeff\")\n",
 		"[]byte(\"\\n`\")":               "[]byte(\"\\n`\")\n",
 		`[]byte("\n\r")`:                 "[]byte(\"\\n\\r\")\n",

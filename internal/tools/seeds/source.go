@@ -2,9 +2,6 @@ package main
 
 import (
 	"cmp"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"path"
 	"path/filepath"
@@ -12,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/cover"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
 const module = "github.com/espalier-dev/espalier/"
@@ -22,7 +21,7 @@ type block struct {
 	line, col, statements int
 }
 
-// readProfile returns the blocks that are covered in a profile, but for those that read the seeds.
+// readProfile returns the blocks that are covered in a profile, except those that read the seeds.
 func readProfile(name string) (covered []block, err error) {
 	profiles, err := cover.ParseProfiles(name)
 	if err != nil {
@@ -41,38 +40,32 @@ func readProfile(name string) (covered []block, err error) {
 	return covered, nil
 }
 
-// A source names functions, as the package sees them that has the import path home. The folders
-// below root are the packages of the module.
-type source struct {
+// A packageSource names functions from the point of view of a package, whose import path is home.
+// root is the folder of the module.
+type packageSource struct {
 	root, home string
-	functions  map[string][]function // by the file
+	functions  map[string][]source.Function // by the file
 }
 
-// A function is one that is declared at the top of a file, from one line to another.
-type function struct {
-	name       string
-	start, end int
-}
-
-// newSource returns the source for a package, whose folder is dir.
-func newSource(dir, importPath string) *source {
+// newSource returns the source for a package in the folder dir.
+func newSource(dir, importPath string) *packageSource {
 	below := filepath.FromSlash(strings.TrimPrefix(importPath, module))
-	return &source{strings.TrimSuffix(dir, below), importPath, make(map[string][]function)}
+	return &packageSource{strings.TrimSuffix(dir, below), importPath, make(map[string][]source.Function)}
 }
 
-// function returns the name of the function that has most statements of the blocks, as
-// "Reader.Read", or as "yamlbridge.Reader.Read" if it is in another package.
-func (s *source) function(blocks []block) (string, error) {
+// function returns the name of the function with most statements of the blocks, as "Reader.Read",
+// or as "yamlbridge.Reader.Read" if it is in another package.
+func (p *packageSource) function(blocks []block) (string, error) {
 	statements := make(map[string]int)
 	for _, b := range blocks {
-		functions, err := s.read(b.file)
+		functions, err := p.read(b.file)
 		if err != nil {
 			return "", err
 		}
-		in := func(f function) bool { return f.start <= b.line && b.line <= f.end }
+		in := func(f source.Function) bool { return f.Holds(b.line, b.col) }
 		if i := slices.IndexFunc(functions, in); i >= 0 {
-			name := functions[i].name
-			if folder := path.Dir(b.file); folder != s.home {
+			name := nameOf(&functions[i])
+			if folder := path.Dir(b.file); folder != p.home {
 				name = path.Base(folder) + "." + name
 			}
 			statements[name] += b.statements
@@ -88,44 +81,21 @@ func (s *source) function(blocks []block) (string, error) {
 }
 
 // read returns the functions in a file, whose name starts with the path of the module.
-func (s *source) read(file string) ([]function, error) {
-	if known, ok := s.functions[file]; ok {
+func (p *packageSource) read(file string) ([]source.Function, error) {
+	if known, ok := p.functions[file]; ok {
 		return known, nil
 	}
-	files := token.NewFileSet()
-	name := filepath.Join(s.root, filepath.FromSlash(strings.TrimPrefix(file, module)))
-	tree, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
+	functions, err := source.Functions(filepath.Join(p.root, filepath.FromSlash(strings.TrimPrefix(file, module))))
+	if err == nil {
+		p.functions[file] = functions
 	}
-	functions := []function{}
-	for _, d := range tree.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			start, end := files.Position(f.Pos()).Line, files.Position(f.End()).Line
-			functions = append(functions, function{nameOf(f), start, end})
-		}
-	}
-	s.functions[file] = functions
-	return functions, nil
+	return functions, err
 }
 
 // nameOf returns the name of a function, and of a method with its receiver, as Reader.Read.
-func nameOf(f *ast.FuncDecl) string {
-	if f.Recv == nil {
-		return f.Name.Name
+func nameOf(f *source.Function) string {
+	if f.Receiver == "" {
+		return f.Name
 	}
-	receiver := f.Recv.List[0].Type
-	if pointer, ok := receiver.(*ast.StarExpr); ok {
-		receiver = pointer.X
-	}
-	switch generic := receiver.(type) {
-	case *ast.IndexExpr:
-		receiver = generic.X
-	case *ast.IndexListExpr:
-		receiver = generic.X
-	}
-	if name, ok := receiver.(*ast.Ident); ok {
-		return name.Name + "." + f.Name.Name
-	}
-	return f.Name.Name
+	return f.Receiver + "." + f.Name
 }

@@ -14,13 +14,13 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// A seed is the text of the arguments that a target is called with, and why it is kept.
+// A seed has the text of a target's arguments, and the reason why it is kept.
 type seed struct{ reason, text string }
 
-// hasFailed reports whether the target has failed for the seed once.
+// hasFailed reports whether the target has once failed for the seed.
 func (s seed) hasFailed() bool { return strings.HasPrefix(s.reason, "failed") }
 
-// comment is the text at the start of a file of seeds.
+// comment is the comment at the start of a file of seeds.
 const comment = `Seeds of %s. internal/tools/seeds writes this file.
 
 A seed has the arguments of one call, as Go literals. Its name has its number in
@@ -78,8 +78,8 @@ func readInputs(folder string) (inputs []seed, err error) {
 	return inputs, nil
 }
 
-// readable returns the text of an input with a raw string for each string that is easier to read
-// so. Each argument has a line of its own, which ends in a line break.
+// readable returns the text of an input, with raw strings where these are easier to read. Each
+// argument has a line of its own, which ends in a line break.
 func readable(text string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
