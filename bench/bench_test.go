@@ -19,9 +19,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestOutputs compares what each contender makes of each workload with what Kubernetes
-// makes of it. The figures of one that fails here would say nothing. W8 is W2 many times
-// over, and takes a while; it is compared when it is measured.
+// TestOutputs compares the results of each contender for each workload with those of Kubernetes.
+// The figures of a contender that fails here would mean nothing. W8 is W2 many times over and takes
+// a while, so it is only compared when it is measured.
 func TestOutputs(t *testing.T) {
 	for _, w := range Generated() {
 		if w.Name == "W8" || testing.Short() && w.Size(false) > 1_000_000 {
@@ -39,7 +39,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestOutputsOfCorpus holds that few resources are left out of it.
+// TestOutputsOfCorpus asserts that Corpus leaves few resources out.
 func TestOutputsOfCorpus(t *testing.T) {
 	w, left := Corpus()
 	if w == nil {
@@ -54,7 +54,7 @@ func TestOutputsOfCorpus(t *testing.T) {
 	}
 }
 
-// TestCompare holds that a contender is found out which does other work.
+// TestCompare asserts that Compare finds contenders that do other work.
 func TestCompare(t *testing.T) {
 	d := Generated()[1].Docs[0]
 	wrong := toBytes(d, func(dst []byte) ([]byte, error) { return append(dst, d.Src...), nil })
@@ -71,8 +71,8 @@ func TestCompare(t *testing.T) {
 	assert.ErrorContains(t, Compare(&c, d), "other findings than Kubernetes")
 }
 
-// TestGenerated holds that workloads are the same each time, and as large as they are
-// said to be.
+// TestGenerated asserts that workloads are the same each time, and have the size that is
+// documented.
 func TestGenerated(t *testing.T) {
 	sizes := map[string][2]int{"W1": {850, 950}, "W2": {20_000, 22_000}, "W3": {1e6, 12e5}, "W4": {1e6, 12e5},
 		"W5": {95e4, 11e5}, "W6": {28e5, 34e5}, "W7": {15e5, 3e6}, "W8": {95e5, 11e6}}
@@ -84,8 +84,8 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// TestUnknown holds that the share of unknown bytes is what it is said to be: that by which
-// a document becomes shorter without defaults.
+// TestUnknown asserts that the share of unknown bytes is as documented: it is the share by which a
+// document becomes shorter without defaults.
 func TestUnknown(t *testing.T) {
 	bare := regexp.MustCompile(`,? *default: (\{}|\w+)`).ReplaceAllString(resourceSchema(specSchema), "")
 	s, err := schema.Parse([]byte(bare))
@@ -117,9 +117,10 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
-// TestRace holds what a race is without looking at a clock: each contender does each document in
-// each round, in turns with the first one, with nothing in memory that others have made; and ratios are those of the same round.
-func TestRace(t *testing.T) { synctest.Test(t, testRace) } // it sleeps
+// TestRace checks a race without looking at a clock. Each contender does each document in each
+// round, in turns with the first one, and no other contender has anything in memory. Ratios are
+// those of the same round.
+func TestRace(t *testing.T) { synctest.Test(t, testRace) } // the contenders sleep
 
 func testRace(t *testing.T) {
 	w := Generated()[0]
@@ -164,7 +165,7 @@ func testRace(t *testing.T) {
 	}
 }
 
-// TestTargets holds that each row of the first table names what there is.
+// TestTargets asserts that the jobs, contenders and workloads in the first table exist.
 func TestTargets(t *testing.T) {
 	for _, target := range Targets() {
 		if target.Job == "command" {
@@ -194,8 +195,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestServers holds that those that are loaded answer alike, with the same warnings where they
-// decode, and that what the middleware passes on is what the pipeline makes of it.
+// TestServers asserts that the servers under load answer alike, with the same warnings if they
+// decode, and that the middleware passes on what the pipeline makes of the body.
 func TestServers(t *testing.T) {
 	body := itemsDocument(2, 2, 5)
 	var want []string

@@ -12,15 +12,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The peers are installed when they are measured, as their dependencies are no concern
-// of this module.
+// The peers are installed when they are measured, as this module must not depend on their
+// dependencies.
 const (
 	kubeconform     = "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0"
 	kubectlValidate = "sigs.k8s.io/kubectl-validate@v0.0.4"
 )
 
-// commandJob is the work of the commands: all manifests of a folder, checked against a
-// definition, or for kubeconform against the schema in it.
+// commandJob is the work of the commands: to check all manifests in a folder against a definition,
+// or, for kubeconform, against the schema in it.
 var commandJob = &Job{Name: "command", Title: "Manifests in YAML, 5 % unknown, wall time of a command", InYAML: true, Contenders: []Contender{
 	{Name: "espalier check", Output: Partial, Less: "reports unknown and duplicate fields and types, with lines; no value validation"},
 	{Name: "espalier prune", Output: Partial, Less: "writes the result, too; no value validation"},
@@ -28,16 +28,16 @@ var commandJob = &Job{Name: "command", Title: "Manifests in YAML, 5 % unknown, w
 	{Name: "kubectl-validate", Output: Partial, Less: "validates values"},
 }}
 
-// A commandTrial is a trial of processes, with the peaks of their memory in bytes, for
-// each contender and round.
+// A commandTrial is a trial of processes. It has the peaks of their memory in bytes, for each
+// contender and round.
 type commandTrial struct {
 	*Trial
 	peaks [][]float64
 }
 
-// raceCommands measures the commands on folders with 1 000 and 10 000 manifests, from
-// the start of a process to its end. All may use all processors; they take turns. The
-// large folder is gone through once, as that takes the peers minutes.
+// raceCommands measures the commands on folders with 1 000 and 10 000 manifests, from the start of
+// a process to its end. Each of them may use all processors, and they take turns. They read the
+// large folder once, as that takes the peers minutes.
 func raceCommands(rounds int) ([]*commandTrial, error) {
 	dir, err := os.MkdirTemp("", "espalier-bench-")
 	if err != nil {
@@ -45,7 +45,7 @@ func raceCommands(rounds int) ([]*commandTrial, error) {
 	}
 	defer os.RemoveAll(dir)
 	for _, build := range []struct {
-		in   string // which module
+		in   string // the module
 		args []string
 	}{
 		{"..", []string{"build", "-o", dir, "./cmd/espalier"}},
@@ -134,8 +134,7 @@ func writeCommands(w io.Writer, trials []*commandTrial) {
 	fmt.Fprintln(w)
 }
 
-// writeManifests writes manifests like W2, and what each side needs to know of their
-// schema.
+// writeManifests writes manifests like W2, and the schema in the form that each side needs.
 func writeManifests(dir string, n int) (*Workload, error) {
 	w := &Workload{Name: "manifests", What: fmt.Sprintf("%d manifests like W2", n)}
 	if err := os.Mkdir(filepath.Join(dir, "manifests"), 0o777); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// compileJob is what a server does with the schema of a definition when it has read it.
+// compileJob is the work of a server on the schema of a definition that it has read.
 func compileJob() *Job {
 	return &Job{Name: "compile", Contenders: []Contender{
 		{"schema.Compile", Partial, "", func(d *Document) Run {
@@ -32,7 +32,7 @@ func compileJob() *Job {
 	}}
 }
 
-// writeCompile compares the compiling of all schemas of the corpus, and of each of them.
+// writeCompile compares compiling all schemas of the corpus, and each of them.
 func writeCompile(w io.Writer, rounds int) {
 	tb := outsideTests{}
 	if !corpus.IsThere(tb) {
@@ -66,17 +66,17 @@ func writeCompile(w io.Writer, rounds int) {
 		short(quantile(each, 0.5)), short(each[0]), short(each[len(each)-1]), slower, nodes, bytes)
 }
 
-// programSize compiles all schemas and returns how many nodes there are, and what they take.
+// programSize compiles all schemas, and returns the number of nodes and their size.
 func programSize(all *Workload) (nodes int, bytesPerNode float64) {
 	var before, after runtime.MemStats
 	var programs []*schema.Program
-	runtime.GC() // twice, as pools keep things for one more
+	runtime.GC() // twice, as pools keep their content for one more collection
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for _, d := range all.Docs {
 		p, err := schema.Compile(d.Parsed)
 		if err != nil {
-			panic(err) // they were compiled before
+			panic(err) // it compiled before
 		}
 		programs = append(programs, p)
 		nodes += len(program.Of(p).Nodes)

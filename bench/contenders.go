@@ -16,39 +16,40 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// An Output says what a contender's result is compared with.
+// An Output says which result a contender's result is compared with.
 type Output uint8
 
-// The outputs. The first is all of the work.
+// The outputs. The first is the result of all the work.
 const (
 	Decoded Output = iota // the Kubernetes result: pruned, without nulls, defaulted
 	Parsed                // the document as it is
-	Verdict               // there is none but that the document is accepted
-	Partial               // of a stage: it is compared with nothing
+	Verdict               // no result: only whether the document is accepted
+	Partial               // the result of a stage, which is compared with nothing
 )
 
 // A Contender does a piece of work in its own way.
 type Contender struct {
 	Name   string
 	Output Output
-	Less   string // what it does less than the others of its job
+	Less   string // the part of the job that it does not do
 	// Start prepares the work on a document.
 	Start func(d *Document) Run
 }
 
-// A Run is the work on a document, prepared: what is timed is Do.
+// A Run is the work on a document, prepared. Do is what is timed.
 type Run struct {
 	Do func() error
-	// Result returns what the last Do has made: JSON as []byte, or a value.
+	// Result returns the result of the last Do: JSON as []byte, or a value.
 	Result func() any
 	// Findings returns the strict errors of the last Do, if they are texts.
 	Findings func() []string
 }
 
-// toBytes is a run that makes JSON in a buffer that it keeps. Documents of a schema share
-// it, as in a server: with one for each of the corpus, caches would be what is measured.
+// toBytes is a run that makes JSON in a buffer that it keeps. Documents of a schema share the
+// buffer, as in a server: with one for each document of the corpus, the figures would be those of
+// caches.
 func toBytes(d *Document, do func(dst []byte) ([]byte, error)) Run {
-	// It has lines of the cache to itself, as goroutines would else wait for each other's.
+	// It shares no line of the cache, as goroutines would otherwise wait for each other.
 	type buffer struct {
 		_     [64]byte
 		bytes []byte
@@ -73,15 +74,14 @@ func toValue(do func() (any, error)) Run {
 	}
 }
 
-// verdict is a run of which nothing but the verdict is of interest.
+// verdict is a run without a result.
 func verdict(do func() error) Run { return Run{Do: do} }
 
-// A Job is work that all of its contenders do. The first is the one that the others
-// are compared with.
+// A Job is work that all of its contenders do. The others are compared with the first.
 type Job struct {
 	Name, Title string
 	InYAML      bool // the documents are read as YAML
-	Many        bool // a run does each document many times, so that only ratios say something
+	Many        bool // a run does each document many times, so only ratios are meaningful
 	Contenders  []Contender
 }
 
@@ -107,12 +107,12 @@ func Jobs() []*Job {
 	}
 }
 
-// allFindings keeps what the default limits would only count, as Kubernetes keeps it, and lets
-// documents of 100 MB have their defaults.
+// allFindings keeps the findings that the default limits would only count, as Kubernetes keeps
+// them, and allows documents of 100 MB their defaults.
 var allFindings = decoder.Limits{Findings: 1 << 24, FindingBytes: 1 << 30, DefaultBytes: 1 << 30}
 
-// decoderOf returns the decoder of a schema for a mode. Documents of one schema share
-// it, as they do in a server.
+// decoderOf returns the decoder of a schema for a mode. Documents of one schema share it, as in a
+// server.
 func decoderOf(s *Schema, v decoder.FieldValidation) *decoder.Decoder {
 	type key struct{ decoder.FieldValidation }
 	return made(s, key{v}, func() *decoder.Decoder {
@@ -134,7 +134,7 @@ func ours(name string, v decoder.FieldValidation) Contender {
 	}}
 }
 
-// unlessStrict drops the errors with which a result is complete.
+// unlessStrict drops the errors that come with a complete result.
 func unlessStrict(err error) error {
 	if _, ok := err.(*errors.StrictError); ok { // errors.As would allocate, and be counted
 		return nil
@@ -203,7 +203,7 @@ func oursYAMLOnly() Contender {
 	}}
 }
 
-// Compare runs a contender once and returns what is wrong with its result.
+// Compare runs a contender once, and says whether its result is wrong.
 func Compare(c *Contender, d *Document) error {
 	r := c.Start(d)
 	if err := r.Do(); err != nil {
@@ -231,7 +231,7 @@ func Compare(c *Contender, d *Document) error {
 	return nil
 }
 
-// An answer is what Kubernetes says of a document, its numbers being float64.
+// An answer is the result of Kubernetes for a document, with numbers as float64.
 type answer struct {
 	object   any
 	findings []string
@@ -266,8 +266,7 @@ func valueOf(js []byte) (v any, err error) {
 	return v, kjson.UnmarshalCaseSensitivePreserveInts(bytes.TrimSpace(js), &v)
 }
 
-// sameNumbers makes a float64 of each number: whether 1 is an int64 is not what is
-// compared, as some peers have no such types.
+// sameNumbers converts each number to float64, as some peers have no int64.
 func sameNumbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -295,7 +294,7 @@ func sameNumbers(v any) any {
 	return v
 }
 
-// firstDifference says where two values differ, roughly.
+// firstDifference says roughly where two values differ.
 func firstDifference(got, want any) string {
 	g, _ := json.Marshal(got)
 	w, _ := json.Marshal(want)

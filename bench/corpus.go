@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// outsideTests lets package corpus, which is for tests, be used by a command. It
-// embeds no TB, so that whatever else is called panics.
+// outsideTests lets a command use package corpus, which is for tests. It embeds no TB, so any other
+// call panics.
 type outsideTests struct{ testing.TB }
 
 func (outsideTests) Helper() {}
@@ -27,12 +27,13 @@ func (outsideTests) Fatalf(format string, args ...any) {
 	outsideTests{}.Fatal(fmt.Sprintf(format, args...))
 }
 
-// Corpus returns the resources of the third-party data for which it has a definition, as
-// one workload, and how many of them were left out; nil and -1 where there is no such data.
+// Corpus returns one workload with the resources of the third-party data for which there is a
+// definition, and the number of resources that were left out. Without that data it returns nil and
+// -1.
 //
-// Left out are those for which the default of Espalier and the pipeline without its
-// metadata round trip are not meant to agree: metadata with unknown members or nulls in
-// it, and definitions with the spec.preserveUnknownFields of v1beta1.
+// It leaves out the resources for which the default of Espalier and the pipeline without its
+// metadata round trip are not meant to agree: those with unknown members or nulls in metadata, and
+// those of definitions with the spec.preserveUnknownFields of v1beta1.
 func Corpus() (w *Workload, left int) {
 	tb := outsideTests{}
 	if !corpus.IsThere(tb) {
@@ -68,8 +69,8 @@ func kinds(docs []*Document) int {
 	return len(set)
 }
 
-// newDocument reports whether there is a definition for the document in src; d is nil
-// if it cannot be used.
+// newDocument reports whether there is a definition for the document in src. d is nil if the
+// document cannot be used.
 func newDocument(schemas map[string]*Schema, src []byte) (d *Document, known bool) {
 	js, err := yamlbridge.AppendJSON(nil, src)
 	if err != nil {
@@ -86,7 +87,7 @@ func newDocument(schemas map[string]*Schema, src []byte) (d *Document, known boo
 	return &Document{Schema: s, Src: js, YAML: slices.Clone(src)}, true
 }
 
-// realSchemas returns schemas by apiVersion and kind; nil are those that are not used.
+// realSchemas returns schemas by apiVersion and kind. Those that are nil are not used.
 func realSchemas(files iter.Seq[corpus.File]) map[string]*Schema {
 	schemas := make(map[string]*Schema)
 	for file := range files {

@@ -1,7 +1,7 @@
 package main
 
-// rebuilt is what Go's maps and slices cost, the floor under Unmarshal: the result is made
-// again of pieces that are ready. Strings and numbers are in interface values, and shared.
+// rebuilt is the floor under Unmarshal, the cost of Go's maps and slices: the result is built again
+// from prepared pieces. Strings and numbers are shared, in interface values.
 func rebuilt() Contender {
 	return Contender{"the same maps of ready pieces", Decoded, "reads nothing, copies no string", func(d *Document) Run {
 		m, _, err := decodeStrict(d.Src, d.Structural)

@@ -16,15 +16,14 @@ import (
 	"github.com/espalier-dev/espalier/request"
 )
 
-// A Server is what is put under load: it reads the body of a POST, does its work, and
-// answers 201.
+// A Server is put under load: it reads the body of a POST, does its work, and answers 201.
 type Server struct {
-	Name, Less string // what it does less than the first, if anything
+	Name, Less string // the part of the first server's work that it does not do, if any
 	New        func(*Schema) http.Handler
 	ForMemory  bool // it differs from the first in nothing else
 }
 
-// Servers returns those that are measured. The first is what ratios are of.
+// Servers returns the servers that are measured. Ratios are relative to the first.
 func Servers() []Server {
 	behind := func(opts middleware.Options, next http.HandlerFunc) func(*Schema) http.Handler {
 		return func(s *Schema) http.Handler {
@@ -44,8 +43,8 @@ func Servers() []Server {
 
 var copied = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// copies is the handler behind the middleware, and without it the least that
-// a server can do.
+// copies is the handler behind the middleware. Without the middleware it is the least that a server
+// can do.
 func copies(w http.ResponseWriter, r *http.Request) {
 	b := copied.Get().(*bytes.Buffer)
 	defer copied.Put(b)
@@ -57,7 +56,7 @@ func copies(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// discards reads a body that it does not hold.
+// discards reads a body without keeping it.
 func discards(w http.ResponseWriter, r *http.Request) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -66,8 +65,8 @@ func discards(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusCreated)
 }
 
-// pipeline does what the server does: it reads the body up to its limit, decodes it strictly,
-// and makes warnings of what it finds.
+// pipeline does the work of the server: it reads the body up to its limit, decodes it strictly, and
+// makes warnings of the findings.
 func pipeline(toJSON bool) func(*Schema) http.Handler {
 	return func(s *Schema) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +90,7 @@ func pipeline(toJSON bool) func(*Schema) http.Handler {
 	}
 }
 
-// warn adds warnings up to the server's budget, but for those after it has begun to cut them.
+// warn adds warnings up to the server's budget. Once the server would cut them, it drops the rest.
 func warn(header http.Header, findings []string) {
 	runes := 0
 	for _, text := range findings {
@@ -104,7 +103,7 @@ func warn(header http.Header, findings []string) {
 	}
 }
 
-// serveHTTP is a process that serves until it is killed, on an address that it prints.
+// serveHTTP serves until it is killed, on an address that it prints.
 func serveHTTP(name string) error {
 	for _, s := range Servers() {
 		if s.Name != name {

@@ -18,11 +18,11 @@ import (
 
 const (
 	httpClients = 8
-	httpSlice   = 400 * time.Millisecond // of a server in a round
+	httpSlice   = 400 * time.Millisecond // for a server in each round
 	slowClients = 64
 )
 
-// A process is a server that runs.
+// A process is a running server.
 type process struct {
 	Server
 	cmd     *exec.Cmd
@@ -51,13 +51,13 @@ func (p *process) stop() {
 	_ = p.cmd.Wait()
 }
 
-// forget makes peak start from what the process has now (proc(5), clear_refs).
+// forget restarts the measurement of peak from the present memory of the process (proc(5),
+// clear_refs).
 func (p *process) forget() {
 	_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// peak returns the most memory that the process had, in bytes, or 0 where there is no
-// way to tell.
+// peak returns the largest memory of the process in bytes, or 0 if the system does not tell.
 func (p *process) peak() int {
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	for line := range strings.Lines(string(text)) {
@@ -69,9 +69,9 @@ func (p *process) peak() int {
 	return 0
 }
 
-// A load is what was measured of a server with bodies of one size.
+// A load has the figures of a server for bodies of one size.
 type load struct {
-	perSecond []float64 // a round
+	perSecond []float64 // for each round
 	latencies []float64 // of all rounds, in seconds
 }
 
@@ -157,7 +157,7 @@ func megabytes(n int) string {
 	return short(float64(n)/1e6) + " MB"
 }
 
-// load sends the request over and over for a time, and returns how long each took.
+// load sends the request again and again for a time, and returns how long each request took.
 func (p *process) load(request []byte, d time.Duration) (latencies []float64, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
@@ -177,7 +177,7 @@ func (p *process) load(request []byte, d time.Duration) (latencies []float64, er
 	return latencies, err
 }
 
-// client is one connection. It reads answers by http.ReadResponse, which costs little beside
+// client is one connection. It reads answers by http.ReadResponse, which costs little compared to
 // the request.
 func (p *process) client(request []byte, end time.Time) (latencies []float64, err error) {
 	conn, err := net.Dial("tcp", p.address)
@@ -207,8 +207,8 @@ func (p *process) client(request []byte, end time.Time) (latencies []float64, er
 	return latencies, nil
 }
 
-// loadSlowly measures memory, with clients that announce 3 MB, send 1 MB of it and stop,
-// and with bodies of 64 MB.
+// loadSlowly measures memory with clients that announce 3 MB, send 1 MB of it and stop, and with
+// bodies of 64 MB.
 func loadSlowly(w io.Writer) error {
 	text := itemsDocument(1000, 1000, 5)[:1_000_000]
 	part := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 3000000\r\n\r\n%s", text)
@@ -233,12 +233,12 @@ func loadSlowly(w io.Writer) error {
 	return nil
 }
 
-// stall sends a part of a request on each of many connections, and returns how many of
-// them are answered nevertheless within a second.
+// stall sends a part of a request on each of many connections. It returns how many of them are
+// answered nevertheless within a second.
 func (p *process) stall(part []byte) (answered int) {
 	p.each(func(conn net.Conn) bool {
 		if _, err := conn.Write(part); err != nil {
-			return true // it was answered before all was sent
+			return true // it was answered before everything was sent
 		}
 		_ = conn.SetReadDeadline(time.Now().Add(time.Second))
 		_, err := conn.Read(make([]byte, 1))
@@ -247,7 +247,7 @@ func (p *process) stall(part []byte) (answered int) {
 	return answered
 }
 
-// oversize sends bodies that are far beyond the limit, whose length is not announced.
+// oversize sends bodies that are far beyond the limit, without announcing their length.
 func (p *process) oversize(text []byte) {
 	chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text)
 	p.each(func(conn net.Conn) bool {
@@ -259,7 +259,7 @@ func (p *process) oversize(text []byte) {
 	}, new(int))
 }
 
-// each runs f for many connections at once, and counts for how many it is true.
+// each runs f for many connections at once, and counts how often it returns true.
 func (p *process) each(f func(net.Conn) bool, count *int) {
 	var mu sync.Mutex
 	var all sync.WaitGroup

@@ -6,9 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// jsontextPruners are pruners written by hand on the tokens of jsontext. Under Strict
-// names that repeat are an error, which is the only way that jsontext has; paths of
-// unknown fields are not collected.
+// jsontextPruners are hand-written pruners on the tokens of jsontext. Under Strict, a repeated name
+// is an error, as jsontext has no other way to find it. Paths of unknown fields are not collected.
 func jsontextPruners(strict bool) []Contender {
 	if strict {
 		return []Contender{jsontextPruner("jsontext tokens, duplicates rejected", "no paths", false)}
@@ -28,7 +27,7 @@ func jsontextPruner(name, less string, duplicates bool) Contender {
 		return toBytes(d, func(dst []byte) ([]byte, error) {
 			out := bytes.NewBuffer(dst)
 			p.dec.Reset(bytes.NewBuffer(d.Src), jsontext.AllowDuplicateNames(duplicates))
-			// What the decoder has checked, the encoder need not check again.
+			// The encoder need not check again what the decoder has checked.
 			p.enc.Reset(out, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 			err := p.value(root)
 			return out.Bytes(), err
@@ -111,7 +110,7 @@ func (p *tokenPruner) object(at *plan) error {
 	return p.token()
 }
 
-// member writes a member whose value comes next; null is to become the default.
+// member writes a member whose value comes next. A null is to become the default.
 func (p *tokenPruner) member(f *field, name jsontext.Value, null bool) error {
 	if f.name != "" {
 		name = f.quoted
@@ -135,7 +134,7 @@ func (p *tokenPruner) writeDefault(f *field, name jsontext.Value) error {
 	return p.enc.WriteValue(f.fallback)
 }
 
-// unquote returns a name without its quotes; those with escapes are rare.
+// unquote returns a name without its quotes. Names with escapes are rare.
 func (p *tokenPruner) unquote(v jsontext.Value) ([]byte, error) {
 	if bytes.IndexByte(v, '\\') < 0 {
 		return v[1 : len(v)-1], nil
@@ -148,7 +147,7 @@ func (p *tokenPruner) array(at *plan) error {
 		return err
 	}
 	items := at.items
-	if items == nil { // of an array without a schema for its elements objects lose all
+	if items == nil { // objects in an array without a schema for its elements lose all members
 		items = &field{plan: new(plan), nullable: true}
 	}
 	for p.dec.PeekKind() != ']' {

@@ -16,7 +16,7 @@ import (
 
 var tracking = structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
 
-// A stage is how far the pipeline of Kubernetes goes.
+// A Stage says how far the pipeline of Kubernetes goes.
 type stage int
 
 const (
@@ -26,7 +26,7 @@ const (
 	stageDefault
 )
 
-// decodePlain is what a server does to a document to make a map of it, but for metadata.
+// decodePlain makes a map of a document as a server does, but does not treat metadata.
 func decodePlain(src []byte, s *structural.Structural, last stage) (map[string]any, error) {
 	var m map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
@@ -36,7 +36,7 @@ func decodePlain(src []byte, s *structural.Structural, last stage) (map[string]a
 	return m, nil
 }
 
-// finish is what comes after parsing.
+// finish does the steps after parsing.
 func finish(m map[string]any, s *structural.Structural, last stage) {
 	if last >= stagePrune {
 		pruning.Prune(m, s, true)
@@ -49,7 +49,7 @@ func finish(m map[string]any, s *structural.Structural, last stage) {
 	}
 }
 
-// decodeStrict is the same under Strict.
+// decodeStrict is decodePlain under Strict.
 func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []string, error) {
 	var m map[string]any
 	strict, err := kjson.UnmarshalStrict(src, &m)
@@ -68,9 +68,9 @@ func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []strin
 	return m, findings, nil
 }
 
-// decodeServer is all of what the server does between the body and admission: it looks
-// for kind and apiVersion first, and reads metadata through ObjectMeta. Findings are those
-// of a strict decoder, without those in metadata.
+// decodeServer does everything that the server does between the body and admission: it first looks
+// for kind and apiVersion, and it reads metadata through ObjectMeta. Findings are those of a strict
+// decoder, without those in metadata.
 func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, []string, error) {
 	if _, err := serializer.DefaultMetaFactory.Interpret(src); err != nil {
 		return nil, nil, err
@@ -157,7 +157,7 @@ func kubernetesStrict() []Contender {
 	}
 }
 
-// kubernetesMap is the pipeline to a map, and the stages of it.
+// kubernetesMap is the pipeline to a map, and its stages.
 func kubernetesMap() []Contender {
 	upTo := func(name string, last stage, output Output, less string) Contender {
 		return Contender{name, output, less, func(d *Document) Run {
@@ -172,8 +172,8 @@ func kubernetesMap() []Contender {
 	}
 }
 
-// kubernetesYAML is what a server does with a body in YAML under Strict: two readings
-// of the YAML, the lenient one for the object and the strict one for its error.
+// kubernetesYAML decodes a body in YAML under Strict as a server does. It reads the YAML twice:
+// leniently for the object, and strictly for the error.
 func kubernetesYAML() []Contender {
 	return []Contender{{"Kubernetes strict", Decoded, "no metadata round trip", func(d *Document) Run {
 		return toBytes(d, func([]byte) ([]byte, error) {

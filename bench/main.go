@@ -1,17 +1,17 @@
-// Bench does the same work with Espalier and with what else does it, in turns, and prints
-// tables of how many times Espalier is as fast:
+// Bench does the same work with Espalier and with its peers, in turns, and prints tables of
+// Espalier's speedup over each of them:
 //
-//	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   all, to results/ as well
+//	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   everything, also to results/
 //	bench -smoke                                                 a gate for CI, below two minutes
 //	bench -http [-rounds 7] [-write=false]                       the middleware in a server, under load
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
 //
-// Before a contender is timed, its result is compared, as a value, with that of
-// Kubernetes for the same document. One that does less work says so in its row.
+// Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
+// same document. The row of a contender that does less work says so.
 //
-// workloads.go has the documents, contenders.go what is done to them, and a file for each
-// group of contenders how; paired.go measures, tables.go and scaling.go write. http.go has the
-// servers, http_load.go what loads them.
+// workloads.go has the documents. contenders.go has the work on them, and a file for each group of
+// contenders does it. paired.go measures; tables.go and scaling.go write tables. http.go has the
+// servers, and http_load.go the load.
 package main
 
 import (
@@ -65,7 +65,7 @@ func main() {
 	}
 }
 
-// full measures everything that only matches, and prints and writes the tables.
+// full measures everything that matches only, and prints and writes the tables.
 func full(only *regexp.Regexp) error {
 	workloads := Generated()
 	real, left := Corpus()
@@ -141,7 +141,7 @@ func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, roun
 	}
 }
 
-// write writes a file of its own for each day, platform and build, and for what is measured.
+// write writes a file for each day, platform, build and kind of measurement.
 func write(what string, tables []byte) error {
 	name := fmt.Sprintf("%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, what)
 	if purego {
@@ -153,11 +153,11 @@ func write(what string, tables []byte) error {
 	return os.WriteFile(filepath.Join("results", name+".md"), tables, 0o666)
 }
 
-// gateShare is what share of a target is the gate of smoke: means vary by some 20 %.
+// gateShare is the share of a target at which smoke fails. Means vary by some 20 %.
 const gateShare = 0.4
 
-// smoke measures the rows of the first table on all but the largest workload, and fails
-// where a mean is below a share of what it must be, so wide that only a real fall fails.
+// smoke measures the rows of the first table on all but the largest workload. It fails if a mean is
+// below a share of its target that only a real loss goes below.
 func smoke(w io.Writer, rounds int) error {
 	workloads := slices.DeleteFunc(Generated(), func(w *Workload) bool { return w.Name == "W8" })
 	fallen := 0
@@ -195,8 +195,7 @@ func jobNamed(name string) *Job {
 	panic("no job " + name)
 }
 
-// profile runs the first contender of the jobs and workloads that only matches for some
-// seconds.
+// profile runs the first contender of the jobs and workloads that match only for some seconds.
 func profile(name string, only *regexp.Regexp) error {
 	workloads := Generated()
 	if real, _ := Corpus(); real != nil {

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// slice is how long a contender works in a round (or one run, where that takes longer). Two
-// contenders take turns in one process, and what counts is the ratio within a round: the speed of a machine
-// changes by a factor of two from one minute to the next, and with it that of both.
+// slice is how long a contender works in a round, or the time of one run if that takes longer. Two
+// contenders take turns in one process, and the figure is their ratio within a round. The speed of
+// a machine changes by a factor of two from one minute to the next, and affects both.
 //
-// It is longer than Go's collector takes to collect the garbage of a contender, so that each pays for
-// nearly all of its own, but for what an idle processor does: in slices of 5 ms, one that makes a gigabyte in a
-// second had much of it collected while the other one was timed, and a contender that takes 10 ms for a run did
-// each with cold caches.
+// A slice is longer than a cycle of Go's collector, so that each contender pays for nearly all of
+// its own garbage, except for the share that an idle processor collects. In slices of 5 ms, much of
+// the garbage of a contender that makes a gigabyte in a second was collected while the other one
+// was timed, and a contender that takes 10 ms for a run did each run with cold caches.
 const slice = 100 * time.Millisecond
 
-// A Measure is what was measured of a contender on a workload.
+// A Measure has the figures of a contender for a workload.
 type Measure struct {
 	Contender *Contender
-	Err       error     // it could not do the work
-	Wrong     int       // documents of which the result is another than that of Kubernetes
-	NS        []float64 // a run of the workload, for each round; of the first contender, for each of all others
-	Ratios    []float64 // how many times the first contender was as fast, for each round
-	Allocs    float64   // of a run
-	Bytes     float64   // that they take
+	Err       error     // why it could not do the work
+	Wrong     int       // documents whose result differs from that of Kubernetes
+	NS        []float64 // time of a run, for each round; for the first contender, of all its races
+	Ratios    []float64 // speedup of the first contender over this one, for each round
+	Allocs    float64   // for a run
+	Bytes     float64   // allocated for a run
 }
 
-// A Trial is a workload as a job's contenders did it.
+// A Trial has the measures of a job's contenders for a workload.
 type Trial struct {
 	Job      *Job
 	Workload *Workload
@@ -40,12 +40,12 @@ type Trial struct {
 type racer struct {
 	*Measure
 	runs []Run
-	last time.Duration // of a run before the first round
+	last time.Duration // time of a run before the first round
 }
 
-// Race measures the contenders of a job on a workload, each in turns with the first one alone. With all of
-// them at a time, what some keep in memory lets the collector run less often, and so changes how fast others are that
-// make garbage.
+// Race measures the contenders of a job on a workload, each in turns with the first one alone. If
+// all of them took turns, the memory that some of them keep would let the collector run less often,
+// and so make others faster that produce garbage.
 func Race(job *Job, w *Workload, rounds int) *Trial {
 	t := &Trial{Job: job, Workload: w}
 	for i := range job.Contenders {
@@ -101,20 +101,20 @@ func prepare(m *Measure, w *Workload) *racer {
 	}
 	for start, i := time.Now(), 0; i < 3 && time.Since(start) < slice; i++ {
 		before := time.Now()
-		r.run() // buffers grow to what they need
+		r.run() // buffers grow to their final size
 		r.last = time.Since(before) + 1
 	}
 	return r
 }
 
-// run does the workload once. What fails was counted by compare.
+// run does the workload once. compare has counted the documents that fail.
 func (r *racer) run() {
 	for i := range r.runs {
 		_ = r.runs[i].Do()
 	}
 }
 
-// slice returns how many nanoseconds a run takes.
+// slice returns the nanoseconds of a run.
 func (r *racer) slice() float64 {
 	start := time.Now()
 	for done := 1; ; done++ {
@@ -125,8 +125,7 @@ func (r *racer) slice() float64 {
 	}
 }
 
-// countAllocations counts over several runs, so that what the runtime allocates now and
-// then does not show.
+// countAllocations counts over several runs, to even out the occasional allocations of the runtime.
 func (r *racer) countAllocations() {
 	n := int(min(50, 1+50*time.Millisecond/r.last))
 	var before, after runtime.MemStats
@@ -149,7 +148,7 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%s (%s-%s)", short(f.Median), short(f.Low), short(f.High))
 }
 
-// short writes a number with two or three digits that say something.
+// short writes a number with two or three significant digits.
 func short(x float64) string {
 	switch {
 	case math.IsNaN(x):
@@ -162,7 +161,7 @@ func short(x float64) string {
 	return fmt.Sprintf("%.0f", x)
 }
 
-// FigureOf returns the median and the quartiles; of no values all are NaN.
+// FigureOf returns the median and the quartiles. Without values, all are NaN.
 func FigureOf(values []float64) Figure {
 	sorted := slices.Sorted(slices.Values(values))
 	return Figure{quantile(sorted, 0.5), quantile(sorted, 0.25), quantile(sorted, 0.75)}
@@ -190,8 +189,8 @@ func Geomean(values []float64) float64 {
 	return math.Exp(sum / float64(len(values)))
 }
 
-// GeomeanOf takes the geometric mean over workloads within each round, and of these the
-// median and the spread. Each element of ratios is a workload.
+// GeomeanOf takes the geometric mean over workloads within each round, and returns the median and
+// the spread of these means. Each element of ratios is a workload.
 func GeomeanOf(ratios [][]float64) Figure {
 	var means []float64
 	for round := 0; ; round++ {

@@ -14,12 +14,12 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// sonicAPI reads integers as Kubernetes does it, and refuses control characters.
+// sonicAPI reads integers as Kubernetes does, and refuses control characters.
 var sonicAPI = sonic.Config{UseInt64: true, ValidateString: true, CopyString: true}.Froze()
 
 const notAllChecked = "takes bad UTF-8 and the like"
 
-// peersToBytes are other parsers with the same steps behind them.
+// peersToBytes are other parsers, followed by the same steps.
 func peersToBytes() []Contender {
 	return []Contender{
 		fastjsonPruner(),
@@ -41,7 +41,7 @@ func withSteps(name string, unmarshal func([]byte, any) error, marshal func(any)
 	}}
 }
 
-// peersToMap read a document into maps, and that is all.
+// peersToMap read a document into maps, and do nothing else.
 func peersToMap() []Contender {
 	plain := func(name, less string, unmarshal func([]byte, any) error) Contender {
 		return Contender{name, Parsed, less, func(d *Document) Run {
@@ -102,7 +102,7 @@ func skippers() []Contender {
 
 var errNotJSON = errors.New("not JSON")
 
-// Faults are texts of which none is JSON, or that a server refuses, by what is wrong.
+// Faults are texts that are not JSON, or that a server refuses, by their fault.
 var Faults = []struct{ Name, Text string }{
 	{"bad UTF-8", "{\"a\":\"\xff\"}"},
 	{"control character", "{\"a\":\"\x01\"}"},
@@ -114,7 +114,7 @@ var Faults = []struct{ Name, Text string }{
 	{"brackets", `{"a":[}]}`},
 }
 
-// accepts names the faults that a contender lets through.
+// accepts returns the faults that a contender accepts.
 func accepts(c *Contender, s *Schema) (list []string) {
 	for _, fault := range Faults {
 		if c.Start(&Document{Schema: s, Src: []byte(fault.Text)}).Do() == nil {

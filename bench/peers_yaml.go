@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// peersYAML read YAML and know no schema.
+// peersYAML read YAML without a schema.
 func peersYAML() []Contender {
 	bytes := func(name, less string, convert func([]byte) ([]byte, error)) Contender {
 		return Contender{name, Parsed, less, func(d *Document) Run {

@@ -10,26 +10,25 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// A plan is what a pruner written by hand would make of a schema before it starts:
-// maps of fields and rendered defaults, which is what a careful user gets to in an
-// afternoon.
+// A plan is a schema prepared for a hand-written pruner: maps of fields and rendered defaults. A
+// careful user gets that far in an afternoon.
 type plan struct {
 	fields    map[string]*field
-	other     *field // additionalProperties, nil without
-	items     *field // nil without
-	keepsAll  bool   // nothing in here is pruned or defaulted
+	other     *field // additionalProperties, or nil
+	items     *field // or nil
+	keepsAll  bool   // nothing in it is pruned or defaulted
 	keepsRest bool   // members without a field are kept
 	defaults  []*field
 }
 
-// A field is a plan in its place.
+// A field is a plan with the rules for its place.
 type field struct {
 	*plan
 	name     string
 	quoted   []byte
 	nullable bool
-	fallback []byte // the default, nil without
-	bit      uint64 // of those with a default in their object
+	fallback []byte // the default, or nil
+	bit      uint64 // among the fields of the object that have a default
 }
 
 var keepAll = &field{plan: &plan{keepsAll: true}, nullable: true}
@@ -63,7 +62,7 @@ func newPlan(s *structural.Structural, resource bool) *plan {
 	}
 	slices.SortFunc(p.defaults, func(a, b *field) int { return strings.Compare(a.name, b.name) })
 	for i, f := range p.defaults {
-		f.bit = 1 << i // 64 of them are enough for all schemas here
+		f.bit = 1 << i // 64 bits are enough for all schemas here
 	}
 	p.keepsAll = p.keepsRest && len(p.fields) == 0 && p.other == nil && p.items == nil
 	return p
@@ -84,7 +83,7 @@ func quote(name string) []byte {
 	return js
 }
 
-// find returns the field for a member, nil for one that goes.
+// find returns the field for a member, or nil for a member that is pruned.
 func (p *plan) find(name []byte) *field {
 	if f := p.fields[string(name)]; f != nil {
 		return f

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// scalingJob is what is measured where one property of the workload changes.
+// scalingJob is the work that is measured while one property of the workload changes.
 func scalingJob() *Job {
 	return &Job{Name: "scaling", Contenders: []Contender{
 		ours("Ignore", decoder.Ignore),
@@ -21,7 +21,7 @@ func scalingJob() *Job {
 	}}
 }
 
-// jobOfLarge is for documents of which Kubernetes would make gigabytes.
+// jobOfLarge is for documents for which Kubernetes would allocate gigabytes.
 func jobOfLarge() *Job {
 	job := scalingJob()
 	job.keep("Strict")
@@ -31,7 +31,7 @@ func jobOfLarge() *Job {
 	return job
 }
 
-// A Series is a property of workloads with some values of it.
+// A Series is a property of workloads with several values of it.
 type Series struct {
 	Name      string
 	Workloads func() []*Workload
@@ -65,7 +65,7 @@ func byShare() (list []*Workload) {
 	return list
 }
 
-// byDepth has chains of objects, each declared.
+// byDepth has chains of objects that are all declared.
 func byDepth() (list []*Workload) {
 	for _, depth := range []int{1, 10, 100, 1000} {
 		level := `{"type":"object","properties":{"name":{"type":"string"}}}`
@@ -81,7 +81,7 @@ func byDepth() (list []*Workload) {
 	return list
 }
 
-// byFields has objects of n fields, in an order that is not that of the schema.
+// byFields has objects of n fields, in another order than in the schema.
 func byFields() (list []*Workload) {
 	for _, n := range []int{1, 10, 100, 1000, 10_000} {
 		var properties, members strings.Builder
@@ -96,8 +96,8 @@ func byFields() (list []*Workload) {
 	return list
 }
 
-// writeScaling measures a series and writes its table: absolute figures, as what is
-// to be seen is whether they stay the same, and ratios.
+// writeScaling measures a series and writes its table: absolute figures, which show whether they
+// stay the same, and ratios.
 func writeScaling(w io.Writer, s Series, rounds int) {
 	job := scalingJob()
 	fmt.Fprintf(w, "### %s\n\n| | Ignore MB/s | Strict MB/s | allocations | over Kubernetes | over jsontext |\n|---|--:|--:|--:|--:|--:|\n", s.Name)
@@ -141,8 +141,8 @@ func writeGoroutines(w io.Writer, workloads []*Workload, rounds int) {
 	fmt.Fprintln(w)
 }
 
-// many does the work of a contender so often that a workload takes some milliseconds: beside
-// that, starting a goroutine does not count.
+// many repeats the work of a contender until a workload takes some milliseconds, so that the start
+// of a goroutine does not matter.
 func many(c Contender) func(d *Document) Run {
 	return func(d *Document) Run {
 		r := c.Start(d)
@@ -157,7 +157,7 @@ func many(c Contender) func(d *Document) Run {
 	}
 }
 
-// twice does what many does two times, at the same time.
+// twice does the work of many on two goroutines at the same time.
 func twice(c Contender) func(d *Document) Run {
 	return func(d *Document) Run {
 		other := *d
@@ -173,11 +173,11 @@ func twice(c Contender) func(d *Document) Run {
 	}
 }
 
-// A processor is the key of what a schema is for its goroutine.
+// A processor is the key for data that a schema keeps for a goroutine.
 type processor int
 
-// busy does what many does on each processor at the same time, as a server under load does:
-// there, none is left to collect garbage meanwhile.
+// busy does the work of many on each processor at the same time, like a server under load, where no
+// processor is idle and collects garbage.
 func busy(contenders ...Contender) (list []Contender) {
 	for _, c := range contenders {
 		start := many(c)
@@ -185,7 +185,8 @@ func busy(contenders ...Contender) (list []Contender) {
 			runs := []Run{start(d)}
 			for len(runs) < runtime.GOMAXPROCS(0) {
 				other := *d
-				// Documents of a schema share a decoder and a buffer for each processor, as with one goroutine.
+				// Documents of a schema share a decoder and a buffer on each processor, as with one
+				// goroutine.
 				other.Schema = made(d.Schema, processor(len(runs)), d.alone)
 				runs = append(runs, start(&other))
 			}

@@ -13,12 +13,12 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A Schema is a schema in the form of each side, and what contenders have made of
-// it: as in a server, that is done once, and not for each document.
+// A Schema is a schema in the form of each side, with the data that contenders make of it. As in a
+// server, these are made once, and not for each document.
 type Schema struct {
 	Program    *schema.Program
 	Structural *structural.Structural // with its defaults pruned
-	// Parsed and Internal are what these are made of.
+	// Parsed and Internal are earlier forms of Structural.
 	Parsed   *schema.Structural
 	Internal *apiextensions.JSONSchemaProps
 
@@ -49,7 +49,7 @@ func NewSchema(openAPIV3Schema []byte) (*Schema, error) {
 	return &Schema{p, theirs, s, internal, make(map[any]any)}, nil
 }
 
-// MustSchema is NewSchema for schemas that are written here.
+// MustSchema is NewSchema for schemas in this module.
 func MustSchema(openAPIV3Schema string) *Schema {
 	s, err := NewSchema([]byte(openAPIV3Schema))
 	if err != nil {
@@ -58,23 +58,23 @@ func MustSchema(openAPIV3Schema string) *Schema {
 	return s
 }
 
-// alone returns the schema without what others have made of it, for a goroutine of
-// its own.
+// alone returns the schema without the data of contenders, for a goroutine of its own.
 func (s *Schema) alone() *Schema {
 	other := *s
 	other.made = make(map[any]any)
 	return &other
 }
 
-// forget lets go of what was made of the schemas of all documents: answers, and what contenders keep for the next
-// document. The garbage collector would look through it, and run less often for it, while another is timed.
+// forget drops the data that were made of the schemas of all documents: answers, and data that
+// contenders keep for the next document. Otherwise the garbage collector would scan them, and run
+// less often because of them, while another contender is timed.
 func (w *Workload) forget() {
 	for _, d := range w.Docs {
 		clear(d.made)
 	}
 }
 
-// made returns what make makes for the schema, the same each time for a key.
+// made returns the result of make for the schema, the same one each time for a key.
 func made[T any](s *Schema, key any, make func() T) T {
 	v, ok := s.made[key].(T)
 	if !ok {

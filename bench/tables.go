@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// writeHead says what was measured, and where. left is how many resources of the corpus
-// were not, less than none if there is no corpus.
+// writeHead says what was measured, and where. left is how many resources of the corpus were left
+// out. It is negative if there is no corpus.
 func writeHead(w io.Writer, rounds, left int) {
 	writeMachine(w)
 	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of %v in one process, which holds all documents. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
@@ -21,7 +21,7 @@ func writeHead(w io.Writer, rounds, left int) {
 	fmt.Fprintf(w, "- Peers: %s\n\n", strings.Join(versions(), ", "))
 }
 
-// writeMachine says when and on what machine it was measured.
+// writeMachine writes the date and the machine.
 func writeMachine(w io.Writer) {
 	build := "default"
 	if purego {
@@ -39,7 +39,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// versions returns those of the modules that take part.
+// versions returns the versions of the modules that take part.
 func versions() (list []string) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -79,8 +79,8 @@ func writeTargets(w io.Writer, trials []*Trial) {
 	fmt.Fprintln(w)
 }
 
-// writeJob writes the table of a job: a row for each contender, with its ratio on each
-// workload and the mean of them.
+// writeJob writes the table of a job: a row for each contender, with its ratio on each workload and
+// their mean.
 func writeJob(w io.Writer, job *Job, trials []*Trial) {
 	trials = slices.DeleteFunc(slices.Clone(trials), func(t *Trial) bool { return t.Job != job })
 	if len(trials) == 0 {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A Target is a row of the first table: how many times as fast as a contender
-// Espalier must be in the geometric mean, and what it aims for. Each is for an amd64
-// with AVX-512 first, and for any other machine or the build tag purego second.
+// A Target is a row of the first table: the speedup over a contender that Espalier must have, in
+// the geometric mean, and the one that it aims for. The first figure of each is for amd64 with
+// AVX-512, the second for any other machine and the build tag purego.
 type Target struct {
 	Work      string
 	Job       string
@@ -51,7 +51,7 @@ func (j *Job) keepTargets() {
 	j.keep(names...)
 }
 
-// keep keeps the first contender and those named.
+// keep keeps the first contender and the named ones.
 func (j *Job) keep(names ...string) {
 	first := j.Contenders[0].Name
 	j.Contenders = slices.DeleteFunc(j.Contenders, func(c Contender) bool {
@@ -59,7 +59,7 @@ func (j *Job) keep(names ...string) {
 	})
 }
 
-// figures returns the ratio for each workload that was measured, and the mean.
+// figures returns the ratio for each measured workload, and their mean.
 func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) {
 	each = make(map[string]Figure)
 	var all [][]float64
@@ -80,7 +80,7 @@ func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) 
 	return each, GeomeanOf(all)
 }
 
-// column says which of a target's two figures holds here.
+// column returns the index of the figure that applies to this machine and build.
 func column() int {
 	if runtime.GOARCH == "amd64" && !purego && strings.Contains(cpuInfo("flags"), "avx512bw") {
 		return 0
@@ -88,8 +88,7 @@ func column() int {
 	return 1
 }
 
-// cpuInfo returns a line of what Linux says of the first processor; elsewhere it is
-// empty.
+// cpuInfo returns a line of Linux' description of the first processor, or "" on other systems.
 func cpuInfo(name string) string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {

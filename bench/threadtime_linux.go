@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime is the time of the processor that this thread has had: on a machine with other
-// work, the clock says more.
+// threadTime returns the processor time of this thread. On a machine with other work, less time has
+// passed for the thread than for the clock.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

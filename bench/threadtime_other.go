@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// threadTime is the time by the clock.
+// threadTime returns the time of the clock.
 func threadTime() time.Duration { return time.Since(started) }

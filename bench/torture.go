@@ -19,19 +19,21 @@ import (
 )
 
 const (
-	mostFactor   = 2.1       // what twice the document may cost, in the mean over all sizes, if memory were all the same
-	mostAtAll    = 2.75      // whatever the machine's share is: what takes the power of 1.5 has 2.83
+	// mostFactor limits the cost of twice the document, in the mean over all sizes, on uniform memory.
+	mostFactor = 2.1
+	// mostAtAll is the limit on any machine. Work that grows with the power of 1.5 costs 2.83.
+	mostAtAll    = 2.75
 	smallestSize = 256 << 10 // of a document
 	largestSize  = 4 << 20
-	cacheSize    = 64 << 20 // more than a core has of its own
-	tortureTries = 5        // as long as the mean is too large
+	cacheSize    = 64 << 20 // more than the caches of a core
+	tortureTries = 5        // repeated while the mean is too large
 	runsOfTry    = 3        // of each document
 )
 
-// torture measures what twice the document costs, for each family of adversarial documents and
-// each entry of decoding it that only matches, and fails where it is more than it may be.
+// torture measures the cost of twice the document, for each family of adversarial documents and
+// each entry point that matches only. It fails if that is more than the limit.
 func torture(w io.Writer, only *regexp.Regexp) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it runs between what is timed
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // the collector runs between timed runs
 	s, err := schema.Parse([]byte(adversarial.Schema))
 	if err != nil {
 		return err
@@ -40,38 +42,31 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "## Adversarial documents\n\nWhat twice the document costs, from %d KiB to %d MiB: the mean and the largest of the factors, with a plus where the mean is over %.1f and an exclamation mark where it is more than the machine's own share explains; and MB/s of the largest document.\n\n", smallestSize>>10, largestSize>>20, mostFactor)
+	fmt.Fprintf(w, "## Adversarial documents\n\nThe cost of twice the document, from %d KiB to %d MiB: "+
+		"the mean and the largest of the factors, with a plus if the mean is over %.1f, and an exclamation mark "+
+		"if it is more than the machine's own share explains; and MB/s of the largest document.\n\n",
+		smallestSize>>10, largestSize>>20, mostFactor)
 	machine := tortureMachine(w)
 	var failed []string
 	columns := ""
 	for _, f := range adversarial.Families() {
-		if !slices.ContainsFunc(f.EntryPoints(), func(entry adversarial.EntryPoint) bool { return only.MatchString(f.Name + "/" + entry.Name) }) {
-			continue
-		}
 		var head, row []string
+		measured := false
 		for _, entry := range f.EntryPoints() {
-			head = append(head, entry.Name)
-			if name := f.Name + "/" + entry.Name; only.MatchString(name) {
+			name, cell := f.Name+"/"+entry.Name, "-"
+			if only.MatchString(name) {
+				measured = true
 				series := tortureSeries(&f, entry.Start(p))
-				mark := ""
-				if series.mean() > mostFactor {
-					mark = "+"
-				}
-				limit := machine.memory
-				switch {
-				case entry.Name == "map":
-					limit = machine.maps
-				case f.Lookups, f.YAML && entry.Name == "Kubernetes": // which enters all keys in a map
-					limit = machine.tables
-				}
-				if series.mean() > limit {
-					mark = "!"
+				fails := series.mean() > machine.limit(&f, entry.Name)
+				if fails {
 					failed = append(failed, fmt.Sprintf("%s: %.2f", name, series.factors()))
 				}
-				row = append(row, fmt.Sprintf("%.2f%s, %.2f (%s)", series.mean(), mark, slices.Max(series.factors()), short(series.speed())))
-			} else {
-				row = append(row, "-")
+				cell = series.cell(fails)
 			}
+			head, row = append(head, entry.Name), append(row, cell)
+		}
+		if !measured {
+			continue
 		}
 		if c := strings.Join(head, " | "); c != columns {
 			columns = c
@@ -86,11 +81,12 @@ func torture(w io.Writer, only *regexp.Regexp) error {
 	return nil
 }
 
-// A costSeries is what documents of one family cost, each about twice as large as the one before.
+// A costSeries has the costs of the documents of one family, each about twice as large as the one
+// before.
 type costSeries struct {
 	docs  [][]byte
 	best  []time.Duration
-	other []byte // as large as caches are, or larger
+	other []byte // as large as caches, or larger
 }
 
 func tortureSeries(f *adversarial.Family, run func([]byte) (int, error)) *costSeries {
@@ -106,12 +102,12 @@ func tortureSeries(f *adversarial.Family, run func([]byte) (int, error)) *costSe
 	return s
 }
 
-// measure lets the documents take turns, so that slow minutes are those of all. Each run starts with
-// cold caches: a small document would be in one from the run before, and a large one would not,
-// so that the machine would be measured, not the code. What the code looks up again within a run is
-// in a cache if there is little of it: that is part of what is measured.
+// measure measures the documents in turns, so that slow minutes affect all of them. Each run starts
+// with cold caches. Otherwise a small document would be in a cache from the run before, and a large
+// one would not, and the figure would be that of the machine. Data that the code uses again within
+// a run are in a cache if they are small. That is part of the measurement.
 func (s *costSeries) measure(run func([]byte) (int, error)) {
-	runtime.LockOSThread() // whose time is measured
+	runtime.LockOSThread() // threadTime measures this thread
 	defer runtime.UnlockOSThread()
 	for range runsOfTry {
 		for i, doc := range s.docs {
@@ -124,14 +120,15 @@ func (s *costSeries) measure(run func([]byte) (int, error)) {
 	}
 }
 
-// evict fills the caches with what nobody reads.
+// evict fills the caches with other data.
 func (s *costSeries) evict() {
 	for i := 0; i < len(s.other); i += 64 {
 		s.other[i]++
 	}
 }
 
-// factors returns what each document costs over the one before, for documents exactly twice as large.
+// factors returns the cost of each document relative to the one before, corrected for documents
+// exactly twice as large.
 func (s *costSeries) factors() (list []float64) {
 	for i := range len(s.docs) - 1 {
 		cost := float64(s.best[i+1]) / float64(s.best[i])
@@ -149,15 +146,38 @@ func (s *costSeries) mean() float64 {
 	return math.Pow(product, 1/float64(len(s.docs)-1))
 }
 
-// speed returns the MB/s for the largest document.
+// cell returns the figures for the table.
+func (s *costSeries) cell(fails bool) string {
+	mark := ""
+	switch {
+	case fails:
+		mark = "!"
+	case s.mean() > mostFactor:
+		mark = "+"
+	}
+	return fmt.Sprintf("%.2f%s, %.2f (%s)", s.mean(), mark, slices.Max(s.factors()), short(s.speed()))
+}
+
+// speed returns the MB/s of the largest document.
 func (s *costSeries) speed() float64 {
 	last := len(s.docs) - 1
 	return float64(len(s.docs[last])) * 1e3 / float64(s.best[last])
 }
 
-// The most that twice the document may cost: mostFactor, or more by as much as plain work on memory costs
-// more than twice on this machine, where it is farther away the more of it there is.
+// tortureLimits has the limits for the cost of twice the document. A limit is mostFactor, or more
+// if plain work on memory costs more than twice on this machine, where more data are farther away.
 type tortureLimits struct{ memory, tables, maps float64 }
+
+// limit returns the limit for an entry point and the documents of a family.
+func (l *tortureLimits) limit(f *adversarial.Family, entry string) float64 {
+	switch {
+	case entry == "map":
+		return l.maps
+	case f.Lookups, f.YAML && entry == "Kubernetes": // it enters all keys in a map
+		return l.tables
+	}
+	return l.memory
+}
 
 // tortureMachine measures plain work on the words of a document.
 func tortureMachine(w io.Writer) tortureLimits {
@@ -171,7 +191,7 @@ func tortureMachine(w io.Writer) tortureLimits {
 	}}
 	to := make([]byte, largestSize+word)
 	copied := func(doc []byte) (int, error) {
-		return bytes.IndexByte(to[:copy(to, doc)], 0), nil // which is not there
+		return bytes.IndexByte(to[:copy(to, doc)], 0), nil // the byte is not there
 	}
 	slots, seed := make([]uint32, 2*len(to)/word), maphash.MakeSeed()
 	entered := func(doc []byte) (found int, err error) {
@@ -198,7 +218,7 @@ func tortureMachine(w io.Writer) tortureLimits {
 		}
 		return len(m), nil
 	}
-	fmt.Fprint(w, "What twice as much costs the machine, and what it may cost here therefore:")
+	fmt.Fprint(w, "The cost of twice as much plain work on this machine, and the limit that follows from it:")
 	limit := func(name string, run func([]byte) (int, error)) float64 {
 		s := tortureSeries(&words, run)
 		most := min(mostFactor*max(1, s.mean()/2), mostAtAll)
@@ -213,7 +233,8 @@ func tortureMachine(w io.Writer) tortureLimits {
 	}
 }
 
-// mostOverCopy is how many times as long as a copy it may take to find duplicates deep down.
+// mostOverCopy limits the time for finding duplicates deep down, as a multiple of the time for a
+// copy.
 const mostOverCopy = 100
 
 // tortureFindings compares 3 MB of duplicates at a depth of 10 000 with copying them.
@@ -227,7 +248,7 @@ func tortureFindings(w io.Writer, p *schema.Program, only *regexp.Regexp) (faile
 	d := decoder.New(p, decoder.Strict)
 	to := make([]byte, len(src))
 	best := [2]time.Duration{1 << 62, 1 << 62}
-	runtime.LockOSThread() // whose time is measured
+	runtime.LockOSThread() // threadTime measures this thread
 	defer runtime.UnlockOSThread()
 	for range 10 {
 		for i, do := range []func(){func() { _, _ = d.AppendJSON(nil, src) }, func() { copy(to, src) }} {

@@ -11,17 +11,16 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A Document is a text with the schema that it is decoded by.
+// A Document is a text with the schema by which it is decoded.
 type Document struct {
 	*Schema
 	Src  []byte // JSON
-	YAML []byte // the same in YAML, where the workload has it
+	YAML []byte // the same in YAML, if the workload has it
 	// Among is how many documents the workload has, if these are many.
 	Among int
 }
 
-// A Workload is what is measured at a time: one document, or the many of the
-// corpus.
+// A Workload is measured as a whole: one document, or the documents of the corpus.
 type Workload struct {
 	Name, What string
 	Docs       []*Document
@@ -39,9 +38,8 @@ func (w *Workload) Size(inYAML bool) (n int) {
 	return n
 }
 
-// itemSchema is an element of W2, W3, W7, W8, and what W1 is made of: nested
-// objects, lists, maps, int-or-strings, and defaults of which the documents give
-// some.
+// itemSchema is the schema of an element of W2, W3, W7 and W8, and of the content of W1: nested
+// objects, lists, maps, int-or-strings, and defaults, some of which the documents override.
 const itemSchema = `
 type: object
 properties:
@@ -160,19 +158,19 @@ func (g *generator) list(n int, element func(i int)) {
 	}
 }
 
-// word returns a lower case word such as names and labels are made of.
+// word returns a lower case word, as in names and labels.
 func (g *generator) word() string {
 	return g.pick("web", "cache", "checkout", "gateway", "metrics", "ingest", "billing", "search", "auth", "frontend") +
 		g.pick("", "-a", "-b", "-canary", "-7d9f8") + g.pick("", "-0", "-1", "-primary")
 }
 
-// head writes a resource up to the content of its spec.
+// head writes the start of a resource, up to the content of its spec.
 func (g *generator) head() {
 	g.printf(`{"apiVersion":"apps.example.com/v1","kind":"Workload","metadata":{"name":"%s","namespace":"shop","labels":{"app.kubernetes.io/name":"web","team":"%s"},"annotations":{"example.com/owner":"jane@example.com"}},"spec":{`, g.word(), g.word())
 }
 
-// item writes an element. Of hundred bytes so many as share says are in subtrees that
-// are unknown: up to 5, each third element has one, else all have.
+// item writes an element. share percent of its bytes are in unknown subtrees: up to 5, every third
+// element has one, above that all have one.
 func (g *generator) item(i, share, volumes int) {
 	from := g.Len()
 	g.printf(`{"name":"%s-%d","image":"registry.example.com/shop/%s:v1.%d.%d","replicas":%d,`, g.word(), i, g.word(), g.IntN(40), g.IntN(10), 1+g.IntN(900))
@@ -225,7 +223,7 @@ func (g *generator) unknown(size int) {
 	g.WriteString(`]}`)
 }
 
-// items writes a resource with as many items.
+// items writes a resource with that many items.
 func (g *generator) items(n, share, volumes int) {
 	g.head()
 	g.WriteString(`"replicas":3,"selector":{"app.kubernetes.io/name":"web"},"items":[`)
@@ -239,8 +237,8 @@ func itemsDocument(seed uint64, n, share int) []byte {
 	return []byte(g.String())
 }
 
-// mostlyUnknown is W4: records that have subtrees and long strings with escapes in them,
-// and a name that is declared.
+// mostlyUnknown is W4: records of undeclared subtrees and long strings with escapes, and a declared
+// name.
 func mostlyUnknown(size int) []byte {
 	g := newGenerator(4)
 	g.head()
@@ -302,7 +300,7 @@ func listOf(n int) []byte {
 	return []byte(g.String())
 }
 
-// small is W1: a resource of one item without volumes, all declared.
+// small is W1: a resource of one item without volumes, all of it declared.
 func small() []byte {
 	g := newGenerator(1)
 	g.items(1, 0, 0)
@@ -320,12 +318,12 @@ properties:
     items:
 `
 
-// Generated returns W1 to W8; W9 is what W1 to W3 have as YAML.
+// Generated returns W1 to W8. W9 is W1 to W3 in YAML.
 func Generated() []*Workload {
 	w3 := itemsDocument(3, 1000, 5)
 	var w7 bytes.Buffer
 	if err := json.Indent(&w7, w3, "", "  "); err != nil {
-		panic(err) // the generator has written no JSON
+		panic(err) // the generator has a fault
 	}
 	list := []*Workload{
 		newWorkload("W1", "0.9 kB, all declared", resourceSchema(specSchema), small()),
@@ -347,7 +345,7 @@ func newWorkload(name, what, openAPIV3Schema string, src []byte) *Workload {
 	return &Workload{name, what, []*Document{{Schema: MustSchema(openAPIV3Schema), Src: src}}}
 }
 
-// addYAML adds the documents as YAML, as the tools of Kubernetes write it.
+// addYAML adds the documents as YAML, in the form that the tools of Kubernetes write.
 func (w *Workload) addYAML() {
 	for _, d := range w.Docs {
 		var err error

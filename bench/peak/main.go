@@ -1,6 +1,6 @@
-// Command peak runs a command and writes how long it took, in nanoseconds, and the peak
-// of its memory, in bytes. The peak of a process counts that of the one that has started
-// it, so that a small program has to.
+// Command peak runs a command and writes its duration, in nanoseconds, and its peak of memory, in
+// bytes. The peak of a process counts that of the process that started it, so a small program has
+// to start it.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	}
 	cmd := exec.Command(os.Args[1], os.Args[2:]...)
 	start := time.Now()
-	err := cmd.Run() // with findings, there is an exit code
+	err := cmd.Run() // the exit code may report findings
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() < 0 {
 		fmt.Fprintln(os.Stderr, "peak:", err)
 		os.Exit(1)
