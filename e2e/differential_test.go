@@ -28,10 +28,10 @@ import (
 
 var documentsFlag = flag.Uint64("documents", 600, "how many documents TestDecoders generates")
 
-// TestDecoders compares the decoders of package kube with the staged ones of the API server, for documents that
-// are put together out of what is odd: objects, types, strict errors, and the texts and types of all
-// others. Requests are in JSON and YAML, lenient and strict, and into all that the server decodes into;
-// what is stored is decoded to each version.
+// TestDecoders compares the decoders of package kube with the staged ones of the API server. The
+// documents are composed of odd parts. It compares objects, types, strict errors, and the texts and
+// types of all other errors. Requests are in JSON and YAML, lenient and strict, into all types that
+// the server decodes into. Stored objects are decoded to each version.
 func TestDecoders(t *testing.T) {
 	p := newDecoderPair(t)
 	for _, doc := range handMade() {
@@ -49,7 +49,7 @@ func TestDecoders(t *testing.T) {
 	assert.Greater(t, p.strict, p.compared/50)
 }
 
-// A decoderPair decodes with both.
+// A decoderPair has the decoders of both sides.
 type decoderPair struct {
 	t                         *testing.T
 	staged                    *stagedServer
@@ -74,7 +74,7 @@ func newDecoderPair(t *testing.T) *decoderPair {
 	return p
 }
 
-// intos are what the server decodes into.
+// intos are the objects that the server decodes into.
 var intos = map[string]func() runtime.Object{
 	"nothing":         func() runtime.Object { return nil },
 	"an empty object": func() runtime.Object { return new(unstructured.Unstructured) },
@@ -100,20 +100,20 @@ func ofKind(gvk schema.GroupVersionKind) *unstructured.Unstructured {
 	return u
 }
 
-// A decodingWay says how a document is decoded.
-type decodingWay struct {
+// A decodingCase says how a document is decoded.
+type decodingCase struct {
 	storage, yaml, strict bool
 	into                  string
 	version               string
 }
 
-// compareAll compares a document in all ways.
+// compareAll compares a document in all cases.
 func (p *decoderPair) compareAll(doc []byte) {
 	theirs, ours := p.staged.SupportedMediaTypes(), p.ours.SupportedMediaTypes()
 	for at, name := range []string{"JSON", "YAML"} {
 		for into := range intos {
 			for _, defaults := range []*schema.GroupVersionKind{nil, &gvk} {
-				way := decodingWay{yaml: name == "YAML", into: into}
+				way := decodingCase{yaml: name == "YAML", into: into}
 				p.compare(doc, way, p.staged.DecoderToVersion(theirs[at].Serializer, gvk.GroupVersion()), p.ours.DecoderToVersion(ours[at].Serializer, gvk.GroupVersion()), defaults)
 				way.strict = true
 				p.compare(doc, way, p.staged.DecoderToVersion(theirs[at].StrictSerializer, gvk.GroupVersion()), p.ours.DecoderToVersion(ours[at].StrictSerializer, gvk.GroupVersion()), defaults)
@@ -122,12 +122,12 @@ func (p *decoderPair) compareAll(doc []byte) {
 	}
 	for _, version := range []string{"v1", "v2", "v9"} {
 		for _, into := range []string{"nothing", "an object of v1", "an object of v2"} {
-			p.compare(doc, decodingWay{storage: true, into: into, version: version}, p.staged.storage(version), p.resource.StorageDecoder(version, p.staged.converter), nil)
+			p.compare(doc, decodingCase{storage: true, into: into, version: version}, p.staged.storage(version), p.resource.StorageDecoder(version, p.staged.converter), nil)
 		}
 	}
 }
 
-func (p *decoderPair) compare(doc []byte, way decodingWay, theirs, ours runtime.Decoder, defaults *schema.GroupVersionKind) {
+func (p *decoderPair) compare(doc []byte, way decodingCase, theirs, ours runtime.Decoder, defaults *schema.GroupVersionKind) {
 	p.compared++
 	want, gvk, refusal := decodeGuarded(theirs, doc, defaults, intos[way.into]())
 	obj, got, err := ours.Decode(doc, defaults, intos[way.into]())
@@ -165,7 +165,7 @@ func (p *decoderPair) compare(doc []byte, way decodingWay, theirs, ours runtime.
 	}
 }
 
-// decodeGuarded decodes with the server's packages, which panic for a few documents.
+// decodeGuarded decodes with the server's packages, which panic on a few documents.
 func decodeGuarded(d runtime.Decoder, doc []byte, defaults *schema.GroupVersionKind, into runtime.Object) (obj runtime.Object, gvk *schema.GroupVersionKind, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -186,8 +186,8 @@ func texts(err error) (list []string, isStrict bool) {
 	return list, isStrict
 }
 
-// compareRefusals compares what programs see of errors: the text, what the functions of package runtime say, and
-// which types are found in it.
+// compareRefusals compares what programs see of errors: the text, the answers of the functions of
+// package runtime, and the types in the chain.
 func compareRefusals(theirs, ours error) string {
 	if ours == nil || ours.Error() != theirs.Error() {
 		return fmt.Sprintf("they: %v\nwe:   %v", theirs, ours)
@@ -206,10 +206,10 @@ func compareRefusals(theirs, ours error) string {
 	return ""
 }
 
-// typesDiffer starts what is said where only the types that are returned differ.
+// typesDiffer starts the message if only the returned types differ.
 const typesDiffer = "types: "
 
-// What is meant to be different, or cannot be the same.
+// Differences that are intended, or cannot be avoided.
 const (
 	metadataMissing = "a stored object without metadata makes the server panic"
 	listOfItems     = "the codec makes a list of a stored object with items, and neither prunes nor converts it"
@@ -221,7 +221,7 @@ const (
 
 var byChance = regexp.MustCompile(`metadata: Invalid value|must be a string|parsing time|json: cannot unmarshal`)
 
-func explain(way decodingWay, doc []byte, what string, refusal, err error) string {
+func explain(way decodingCase, doc []byte, what string, refusal, err error) string {
 	if errors.Is(refusal, errPanic) {
 		return metadataMissing
 	}
@@ -250,8 +250,9 @@ func explain(way decodingWay, doc []byte, what string, refusal, err error) strin
 	return ""
 }
 
-// created reports whether the object is not what it is decoded into, but may be one that the server creates.
-func (w decodingWay) created() bool {
+// created reports whether the result is another object than the one decoded into, of a type that
+// the server may create.
+func (w decodingCase) created() bool {
 	return !w.storage && (w.into == "nothing" || w.into == "DeleteOptions")
 }
 

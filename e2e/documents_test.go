@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The members of which documents are made.
+// The members of documents.
 var (
 	kinds = []string{
 		`"kind":"Trellis"`, `"kind":"Trellis"`, `"kind":"Trellis"`, `"kind":"Trellis"`, `"kind":"Trellis"`, `"kind":"Trellis"`,
@@ -58,7 +58,7 @@ func numbered(format string, n int) string {
 	return strings.Join(list, ",")
 }
 
-// document puts a document together.
+// document composes a document.
 func document(r *rand.Rand) []byte {
 	var members []string
 	for _, list := range [][]string{kinds, apiVersions, metadatas, specs, others} {
@@ -69,11 +69,11 @@ func document(r *rand.Rand) []byte {
 	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	doc := []byte("{" + strings.Join(members, ",") + "}")
 	switch r.IntN(12) {
-	case 0: // is cut
+	case 0: // cut it
 		doc = doc[:r.IntN(len(doc))]
-	case 1: // has another byte
+	case 1: // change a byte
 		doc[r.IntN(len(doc))] = `{}[]",:0a\x`[r.IntN(11)]
-	case 2: // is YAML
+	case 2: // YAML
 		if block, err := yaml.JSONToYAML(doc); err == nil {
 			doc = block
 		}
@@ -81,7 +81,7 @@ func document(r *rand.Rand) []byte {
 	return doc
 }
 
-// handMade are documents of which each has shown something.
+// handMade are documents that have each shown a difference.
 func handMade() []string {
 	const head = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"}`
 	return []string{

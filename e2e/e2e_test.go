@@ -27,26 +27,26 @@ func TestServer(t *testing.T) {
 	command := buildCommand(t)
 	config, ca, storage := startServer(t)
 	crd := createCRD(t, config)
-	direct := newFront(t, "direct", config)
+	direct := newEndpoint(t, "direct", config)
 
 	exact := rest.AnonymousClientConfig(config)
 	exact.TLSClientConfig = rest.TLSClientConfig{}
 	exact.BearerToken = config.BearerToken
 	exact.Host = startProxy(t, command, config, ca, crdFile, "--kubernetes", "--patches", "pass")
 
-	t.Run("proxy", func(t *testing.T) { compareFronts(t, direct, newFront(t, "proxied", exact), differences) })
+	t.Run("proxy", func(t *testing.T) { compareEndpoints(t, direct, newEndpoint(t, "proxied", exact), differences) })
 	t.Run("handler", func(t *testing.T) {
-		ours := newFront(t, "our-handler", startHandler(t, crd, storage))
-		compareFronts(t, newFront(t, "direct-again", config), ours, nil)
-		compareLists(t, ours, newFront(t, "our-handler", config))
+		ours := newEndpoint(t, "our-handler", startHandler(t, crd, storage))
+		compareEndpoints(t, newEndpoint(t, "direct-again", config), ours, nil)
+		compareLists(t, ours, newEndpoint(t, "our-handler", config))
 	})
 	hardened := rest.CopyConfig(exact)
 	hardened.Host = startProxy(t, command, config, ca, crdFile)
 	t.Run("hardened proxy", func(t *testing.T) {
-		compareHardened(t, newFront(t, "direct-too", config), newFront(t, "hardened", hardened))
+		compareHardened(t, newEndpoint(t, "direct-too", config), newEndpoint(t, "hardened", hardened))
 	})
 	t.Run("versions", func(t *testing.T) { compareVersions(t, direct, crd) })
-	t.Run("patches", func(t *testing.T) { comparePatches(t, newFront(t, "patching", config), crd) })
+	t.Run("patches", func(t *testing.T) { comparePatches(t, newEndpoint(t, "patching", config), crd) })
 	t.Run("kubectl", func(t *testing.T) { compareKubectl(t, config, exact) })
 }
 
@@ -60,7 +60,7 @@ func createCRD(t *testing.T, config *rest.Config) *apiextensionsv1.CustomResourc
 	require.NoError(t, err)
 	_, err = client.ApiextensionsV1().CustomResourceDefinitions().Create(context.Background(), crd, metav1.CreateOptions{})
 	require.NoError(t, err)
-	f := newFront(t, "waiting", config)
+	f := newEndpoint(t, "waiting", config)
 	require.Eventually(t, func() bool {
 		_, err := f.client.Get().AbsPath(f.path("v1", "")).Do(context.Background()).Raw()
 		return err == nil
@@ -68,14 +68,14 @@ func createCRD(t *testing.T, config *rest.Config) *apiextensionsv1.CustomResourc
 	return crd
 }
 
-// A difference is meant: why, and what takes it out of an answer.
+// A difference is intended: it has a reason, and a function that removes it from an answer.
 type difference struct {
 	reason string
 	mask   func(*answer)
 }
 
-// differences are those between the server and the proxy in front of it, by what a body is.
-// Codes and what is stored are always the same.
+// differences are those between the server and the proxy in front of it, by the name of the body.
+// Codes and stored objects are always the same.
 var differences = map[string]difference{
 	"embedded metadata":  {"the proxy has its own words for metadata in embedded resources, with the place", maskMessage},
 	"malformed YAML":     {"the proxy has its own words, with the place", maskMessage},
@@ -96,8 +96,8 @@ func maskStatus(a *answer) {
 	}
 }
 
-// compareFronts sends all requests through both fronts and compares the answers.
-func compareFronts(t *testing.T, a, b *front, differences map[string]difference) {
+// compareEndpoints sends all requests to both endpoints and compares the answers.
+func compareEndpoints(t *testing.T, a, b *endpoint, differences map[string]difference) {
 	codes := map[int]int{}
 	warnings, differ := 0, 0
 	for _, s := range scenarios() {
@@ -119,19 +119,19 @@ func compareFronts(t *testing.T, a, b *front, differences map[string]difference)
 	require.Greater(t, warnings, 200)
 }
 
-// compareLists asserts that both see the same objects.
-func compareLists(t *testing.T, a, b *front) {
+// compareLists asserts that both endpoints list the same objects.
+func compareLists(t *testing.T, a, b *endpoint) {
 	list := a.list(t, "v1")
 	require.Greater(t, len(list), 50)
 	assert.Equal(t, list, b.list(t, "v1"))
 }
 
-// refusals are what a proxy without flags refuses, and the codes of its answers.
+// refusals are the bodies that a proxy without flags refuses, with the codes of its answers.
 var refusals = map[string]int{
-	"text":                        http.StatusBadRequest, // half of a surrogate pair, which the server replaces
-	"invalid UTF-8":               http.StatusBadRequest, // which the server replaces, too
-	"two YAML documents":          http.StatusBadRequest, // of which the server ignores the second
-	"apply with an unknown field": http.StatusBadRequest, // where the server has 500
+	"text":                        http.StatusBadRequest, // half of a surrogate pair
+	"invalid UTF-8":               http.StatusBadRequest, // the server replaces both
+	"two YAML documents":          http.StatusBadRequest, // the server ignores the second
+	"apply with an unknown field": http.StatusBadRequest, // the server answers 500
 	"JSON patch":                  http.StatusUnsupportedMediaType,
 	"JSON patch with findings":    http.StatusUnsupportedMediaType,
 	"JSON patch that fails":       http.StatusUnsupportedMediaType,
@@ -139,9 +139,9 @@ var refusals = map[string]int{
 	"JSON patch malformed":        http.StatusUnsupportedMediaType,
 }
 
-// compareHardened compares what is stored, codes and warnings, for a proxy that was not told to decide as
-// the server does.
-func compareHardened(t *testing.T, direct, proxied *front) {
+// compareHardened compares stored objects, codes and warnings for a proxy without the flags that
+// make it decide as the server.
+func compareHardened(t *testing.T, direct, proxied *endpoint) {
 	for _, s := range scenarios() {
 		want, got := direct.play(t, s), proxied.play(t, s)
 		if code, ok := refusals[s.of]; ok {
@@ -149,7 +149,7 @@ func compareHardened(t *testing.T, direct, proxied *front) {
 			continue
 		}
 		switch s.of {
-		case "YAML with anchors": // to override what was merged is no duplicate
+		case "YAML with anchors": // overriding a merged value is not a duplicate
 			assert.Less(t, got.Code, 300, s.name)
 			assert.Empty(t, got.Warnings, s.name)
 			continue
@@ -167,10 +167,10 @@ func compareHardened(t *testing.T, direct, proxied *front) {
 	}
 }
 
-// play sends what a scenario needs, and its request.
-func (f *front) play(t *testing.T, s scenario) answer { return f.playing(t, s, func(request) {}) }
+// play sends the requests that a scenario needs first, and then its own.
+func (f *endpoint) play(t *testing.T, s scenario) answer { return f.playing(t, s, func(request) {}) }
 
-func (f *front) playing(t *testing.T, s scenario, before func(request)) answer {
+func (f *endpoint) playing(t *testing.T, s scenario, before func(request)) answer {
 	r := s.request
 	version := ""
 	if s.clean {

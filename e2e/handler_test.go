@@ -38,9 +38,9 @@ import (
 	"github.com/espalier-dev/espalier/kube"
 )
 
-// A handler is what the API server serves a version of a custom resource with, made of the same parts:
-// its handlers, registry, strategy and etcd. Only what decodes is Espalier's, requests and
-// what is stored.
+// A handler serves a version of a custom resource with the parts that the API server has for it:
+// handlers, registry, strategy and etcd. Only the decoders of requests and stored objects are
+// Espalier's.
 type handler struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
 	resource *kube.Resource
@@ -64,7 +64,7 @@ func newHandler(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, opt
 	return h
 }
 
-// store makes the registry, which decodes what is in etcd.
+// store makes the registry, which decodes the objects in etcd.
 func (h *handler) store(t *testing.T, typer runtime.ObjectTyper, options generic.RESTOptionsGetter) {
 	var props apiextensions.JSONSchemaProps
 	require.NoError(t, apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(h.crd.Spec.Versions[0].Schema.OpenAPIV3Schema, &props, nil))
@@ -138,7 +138,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	verbs[info.Verb]()(w, r)
 }
 
-// An encoding is the serializer of the API server's handler, as far as our decoder does not take its place.
+// An encoding is the serializer of the API server's handler, except for the part that our decoder
+// replaces.
 type encoding struct {
 	typer     runtime.ObjectTyper
 	creater   runtime.ObjectCreater
@@ -184,8 +185,8 @@ func startHandler(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, o
 	return &rest.Config{Host: server.URL, QPS: -1, WarningHandler: rest.NoWarnings{}}
 }
 
-// compareVersions asserts that objects that are stored in v1 are decoded to v2 as the server does it.
-func compareVersions(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceDefinition) {
+// compareVersions asserts that objects stored in v1 are decoded to v2 as by the server.
+func compareVersions(t *testing.T, f *endpoint, crd *apiextensionsv1.CustomResourceDefinition) {
 	crd = crd.DeepCopy()
 	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
 	converters, err := conversion.NewCRConverterFactory(nil, nil)
@@ -212,7 +213,7 @@ func compareVersions(t *testing.T, f *front, crd *apiextensionsv1.CustomResource
 	}
 }
 
-func (f *front) list(t *testing.T, version string) []map[string]any {
+func (f *endpoint) list(t *testing.T, version string) []map[string]any {
 	raw, err := f.client.Get().AbsPath(f.path(version, "")).Do(context.Background()).Raw()
 	require.NoError(t, err)
 	var list struct{ Items []map[string]any }

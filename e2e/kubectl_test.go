@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// A kubectl is the kubectl of the PATH, for one server and namespace.
+// A kubectl is the kubectl in the PATH, for one server and namespace.
 type kubectl struct {
 	path  string
 	flags []string
@@ -29,8 +29,8 @@ func newKubectl(t *testing.T, path string, config *rest.Config, namespace string
 	return &kubectl{path: path, home: t.TempDir(), flags: []string{"--server", startDiscovery(t, config), "--namespace", namespace}}
 }
 
-// startDiscovery starts what a cluster has in front of the server: a list of the groups that there are, which
-// kubectl asks for. It adds the credentials of the client.
+// startDiscovery starts a proxy that adds a list of the groups, which kubectl asks for and a
+// cluster has. It also adds the credentials of the client.
 func startDiscovery(t *testing.T, config *rest.Config) string {
 	host, err := url.Parse(config.Host)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func startDiscovery(t *testing.T, config *rest.Config) string {
 	return server.URL
 }
 
-// run returns what the command prints, and whether it succeeds.
+// run returns the output of the command, and whether it succeeds.
 func (k *kubectl) run(stdin string, args ...string) (string, bool) {
 	cmd := exec.Command(k.path, append(args, k.flags...)...)
 	cmd.Env = append(os.Environ(), "HOME="+k.home, "KUBECONFIG="+filepath.Join(k.home, "none"))
@@ -65,7 +65,7 @@ func (k *kubectl) run(stdin string, args ...string) (string, bool) {
 	return out.String(), err == nil
 }
 
-// compareKubectl runs the same commands through both fronts.
+// compareKubectl runs the same commands at both endpoints.
 func compareKubectl(t *testing.T, direct, proxied *rest.Config) {
 	path, err := exec.LookPath("kubectl")
 	if err != nil {

@@ -25,9 +25,9 @@ var validations = map[string]decoder.FieldValidation{
 	"": decoder.Warn, "fieldValidation=Warn": decoder.Warn, "fieldValidation=Strict": decoder.Strict, "fieldValidation=Ignore": decoder.Ignore,
 }
 
-// comparePatches asserts that kube.Resource.Patch makes of an object what the server makes of it, with its
-// warnings, codes and messages.
-func comparePatches(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceDefinition) {
+// comparePatches asserts that kube.Resource.Patch makes the same of an object as the server, with
+// the same warnings, codes and messages.
+func comparePatches(t *testing.T, f *endpoint, crd *apiextensionsv1.CustomResourceDefinition) {
 	r, err := kube.ForCRD(crd)
 	require.NoError(t, err)
 	stored, refused := 0, 0
@@ -49,7 +49,7 @@ func comparePatches(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceD
 			assert.Equal(t, asStored(t, want.Object["spec"]), asStored(t, patched.Object["spec"]), s.name)
 			assert.Equal(t, want.Warnings, texts, s.name)
 			stored++
-		case err == nil: // what the server refuses as invalid, later
+		case err == nil: // the server refuses the object as invalid, later
 			assert.Equal(t, http.StatusUnprocessableEntity, want.Code, s.name)
 			assert.NotContains(t, want.Status.Message, "patch", s.name)
 		default:
@@ -57,7 +57,7 @@ func comparePatches(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceD
 			require.True(t, ok, "%s: %v", s.name, err)
 			got := status.Status()
 			normaliseStatus(&got, f.namespace)
-			if want.Code != http.StatusUnsupportedMediaType { // the server's text names Protobuf and more
+			if want.Code != http.StatusUnsupportedMediaType { // the server's text also names Protobuf and more
 				assert.Equal(t, want.Status.Message, got.Message, s.name)
 			}
 			assert.Equal(t, want.Code, int(got.Code), s.name)
@@ -69,7 +69,7 @@ func comparePatches(t *testing.T, f *front, crd *apiextensionsv1.CustomResourceD
 	require.Greater(t, refused, 20)
 }
 
-func (f *front) get(t *testing.T, name string) *unstructured.Unstructured {
+func (f *endpoint) get(t *testing.T, name string) *unstructured.Unstructured {
 	raw, err := f.client.Get().AbsPath(f.path("v1", name)).Do(context.Background()).Raw()
 	require.NoError(t, err)
 	u := new(unstructured.Unstructured)
@@ -77,7 +77,7 @@ func (f *front) get(t *testing.T, name string) *unstructured.Unstructured {
 	return u
 }
 
-// asStored returns a value as JSON when it was stored and read once more.
+// asStored returns a value as JSON after it was stored and read.
 func asStored(t *testing.T, v any) string {
 	js, err := json.Marshal(v)
 	require.NoError(t, err)

@@ -17,39 +17,40 @@ import (
 
 var codecs = serializer.NewCodecFactory(runtime.NewScheme()).WithoutConversion()
 
-// A request is one of a scenario. Scenarios are sent in namespaces of their own.
+// A request is part of a scenario. Scenarios run in namespaces of their own.
 type request struct {
 	method, contentType string
-	name                string // of the object, behind the path of the resource
+	name                string // of the object, after the path of the resource
 	query               string
 	body                string
 }
 
-// An answer is what a client sees of a request, and what is stored after it.
+// An answer is what a client gets for a request, and the object that is stored after it.
 type answer struct {
 	Code     int
-	Status   *metav1.Status // where the answer is one
+	Status   *metav1.Status // if the answer is one
 	Warnings []string
 	Object   map[string]any
 }
 
-// A front is a way to the server.
-type front struct {
+// An endpoint is an address at which the server is reached: directly, through the proxy, or through
+// our handler.
+type endpoint struct {
 	name      string
 	client    *rest.RESTClient
 	namespace string
 }
 
-func newFront(t *testing.T, name string, config *rest.Config) *front {
+func newEndpoint(t *testing.T, name string, config *rest.Config) *endpoint {
 	config = rest.CopyConfig(config)
 	config.ContentType = "application/json"
 	config.NegotiatedSerializer = codecs
 	client, err := rest.UnversionedRESTClientFor(config)
 	require.NoError(t, err)
-	return &front{name: name, client: client, namespace: name}
+	return &endpoint{name: name, client: client, namespace: name}
 }
 
-func (f *front) path(version, name string) string {
+func (f *endpoint) path(version, name string) string {
 	path := fmt.Sprintf("/apis/garden.example.com/%s/namespaces/%s/trellises", version, f.namespace)
 	if name != "" {
 		path += "/" + name
@@ -57,8 +58,9 @@ func (f *front) path(version, name string) string {
 	return path
 }
 
-// send sends a request and returns the answer without what differs from object to object.
-func (f *front) send(t *testing.T, r request) answer {
+// send sends a request and returns the answer, without the members that differ from object to
+// object.
+func (f *endpoint) send(t *testing.T, r request) answer {
 	call := f.client.Verb(r.method).AbsPath(f.path("v1", r.name)).
 		SetHeader("Content-Type", r.contentType).SetHeader("User-Agent", "e2e").
 		Body([]byte(r.body))
@@ -95,7 +97,7 @@ func (f *front) send(t *testing.T, r request) answer {
 }
 
 // stored returns an object, or nil if there is none.
-func (f *front) stored(t *testing.T, name string) map[string]any {
+func (f *endpoint) stored(t *testing.T, name string) map[string]any {
 	raw, err := f.client.Get().AbsPath(f.path("v1", name)).Do(context.Background()).Raw()
 	if err != nil {
 		return nil
@@ -106,7 +108,7 @@ func (f *front) stored(t *testing.T, name string) map[string]any {
 	return object
 }
 
-// normalise removes what the server makes anew for each object.
+// normalise removes the members that the server sets anew for each object.
 func normalise(object map[string]any) {
 	meta, ok := object["metadata"].(map[string]any)
 	if !ok {
@@ -121,7 +123,7 @@ func normalise(object map[string]any) {
 	}
 }
 
-// volatile are members that differ from object to object, in a text that quotes JSON.
+// volatile matches members that differ from object to object, in a text that quotes JSON.
 var volatile = regexp.MustCompile(`\\"(uid|resourceVersion|creationTimestamp|time)\\":\\"[^"\\]*\\"`)
 
 func normaliseStatus(s *metav1.Status, namespace string) {

@@ -14,13 +14,13 @@ const (
 	applyType      = "application/apply-patch+yaml"
 )
 
-// In bodies, NAME is the name of the object and VERSION the resourceVersion that it has.
+// In bodies, NAME is replaced by the name of the object, and VERSION by its resourceVersion.
 const head = `"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"NAME","resourceVersion":"VERSION"}`
 
-// A body is what is sent to create or update an object.
+// A body is sent to create or update an object.
 type body struct{ name, contentType, text string }
 
-// clean is the object that is there before an update or a patch.
+// clean is the object that exists before an update or a patch.
 const clean = `{` + head + `,"spec":{"rows":4,"note":"n","plants":[{"name":"pear"}]}}`
 
 // objects are bodies of POST and PUT.
@@ -91,15 +91,15 @@ func many(n int, format string) string {
 	return strings.Join(list, ",")
 }
 
-// A scenario is a request, and whether the clean object is there before it.
+// A scenario is a request, and says whether the clean object exists before it.
 type scenario struct {
 	name  string
-	of    string // what the body is
+	of    string // the name of the body
 	clean bool
 	request
 }
 
-// scenarios returns all, each with an object of its own.
+// scenarios returns all scenarios, each with an object of its own.
 func scenarios() []scenario {
 	var list []scenario
 	add := func(s scenario, mode string) {
@@ -116,7 +116,7 @@ func scenarios() []scenario {
 	for _, mode := range modes {
 		for _, o := range objects {
 			add(scenario{"create: " + o.name, "", false, request{method: http.MethodPost, contentType: o.contentType, body: o.text}}, mode)
-			if mode != "" { // which is the same as Warn
+			if mode != "" { // the same as Warn
 				add(scenario{"update: " + o.name, "", true, request{method: http.MethodPut, contentType: o.contentType, body: o.text, name: "NAME"}}, mode)
 			}
 		}
@@ -140,10 +140,10 @@ func scenarios() []scenario {
 	return list
 }
 
-// padded returns a body of n bytes, which has all defaults: a proxy that inserts them would
-// make it longer.
+// padded returns a body of n bytes that has all defaults, so that a proxy which inserts them does
+// not make it longer.
 func padded(n int) string {
 	const whole = `{` + head + `,"spec":{"rows":4,"height":2.5}}`
-	rest := n - len(whole) + len("VERSION") // which is removed from what is created
+	rest := n - len(whole) + len("VERSION") // creation removes this
 	return whole + strings.Repeat(" ", rest)
 }

@@ -42,15 +42,16 @@ func startEtcd(t *testing.T) string {
 	return "http://" + e.Clients[0].Addr().String()
 }
 
-// A logger keeps what the server's start says out of the test's output.
+// A logger keeps the messages of the starting server out of the test's output.
 type logger struct{ *testing.T }
 
 func (logger) Logf(string, ...any) {}
 
-// startServer starts an apiextensions-apiserver that needs no kube-apiserver. It returns what a
-// client needs, a file with the certificate of the server, and its way to etcd.
+// startServer starts an apiextensions-apiserver that needs no kube-apiserver. It returns the
+// configuration for clients, a file with the certificate of the server, and its configuration of
+// etcd.
 func startServer(t *testing.T) (config *rest.Config, ca string, storage generic.RESTOptionsGetter) {
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig") // of a kube-apiserver that is never asked
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig") // its kube-apiserver is never asked
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(`
 apiVersion: v1
 kind: Config
@@ -77,7 +78,7 @@ current-context: none
 	return config, filepath.Join(server.TmpDir, "apiserver.crt"), server.CompletedConfig.ExtraConfig.CRDRESTOptionsGetter
 }
 
-// admissionPlugins are those that are on by default; they ask a kube-apiserver.
+// admissionPlugins are the plugins that are on by default and ask a kube-apiserver.
 func admissionPlugins() []string {
 	o := options.NewCustomResourceDefinitionsServerOptions(io.Discard, io.Discard)
 	return o.RecommendedOptions.Admission.RecommendedPluginOrder

@@ -23,10 +23,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 )
 
-// A stagedServer has the decoders of the API server's handler for custom resources, put together out of
-// its packages: unstructuredNegotiatedSerializer, for requests, and the codec of
-// crdConversionRESTOptionsGetter, for storage. Only what these do not export is written here, which
-// is in what order its packages are called.
+// A stagedServer has the decoders of the API server's handler for custom resources, made of its
+// packages: unstructuredNegotiatedSerializer, for requests, and the codec of
+// crdConversionRESTOptionsGetter, for storage. The code here only replaces what these do not
+// export: the order in which the packages are called.
 type stagedServer struct {
 	encoding
 	groupKind schema.GroupKind
@@ -67,7 +67,7 @@ func (s *stagedServer) DecoderToVersion(decoder runtime.Decoder, gv runtime.Grou
 	return versioning.NewCodec(nil, coercingDecoder{decoder, c}, runtime.UnsafeObjectConvertor(scheme), scheme, scheme, s, nil, gv, "staged")
 }
 
-// storage returns the decoder for what is stored.
+// storage returns the decoder for stored objects.
 func (s *stagedServer) storage(version string) runtime.Decoder {
 	c := coercer{server: s}
 	stored := coercingDecoder{unstructured.UnstructuredJSONScheme, coercer{server: s, dropInvalid: true, repairGeneration: true}}
@@ -75,7 +75,7 @@ func (s *stagedServer) storage(version string) runtime.Decoder {
 		unstructuredscheme.NewUnstructuredObjectTyper(), s, gvk.GroupVersion(), schema.GroupVersion{Group: s.groupKind.Group, Version: version}, "staged")
 }
 
-// Default is that of unstructuredDefaulter.
+// Default does what unstructuredDefaulter does.
 func (s *stagedServer) Default(in runtime.Object) {
 	u, ok := in.(runtime.Unstructured)
 	if !ok || u.GetObjectKind().GroupVersionKind().GroupKind() != s.groupKind {
@@ -85,7 +85,8 @@ func (s *stagedServer) Default(in runtime.Object) {
 	defaulting.Default(u.UnstructuredContent(), s.schemas[u.GetObjectKind().GroupVersionKind().Version])
 }
 
-// A coercingDecoder coerces what another one has decoded, and adds what it finds to strict errors.
+// A coercingDecoder coerces the objects of another decoder, and adds what it finds to strict
+// errors.
 type coercingDecoder struct {
 	runtime.Decoder
 	coercer coercer
@@ -107,7 +108,7 @@ func (d coercingDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, 
 			return nil, gvk, err
 		}
 		for _, path := range unknown {
-			found = append(found, fmt.Errorf(`unknown field "%s"`, path)) //nolint:gocritic // as it is, not quoted
+			found = append(found, fmt.Errorf(`unknown field "%s"`, path)) //nolint:gocritic // as the server does, not quoted
 		}
 	}
 	if d.coercer.track && len(found) > 0 {
@@ -116,7 +117,7 @@ func (d coercingDecoder) Decode(data []byte, defaults *schema.GroupVersionKind, 
 	return obj, gvk, nil
 }
 
-// A coercingConverter coerces what another one has converted.
+// A coercingConverter coerces the objects of another converter.
 type coercingConverter struct {
 	runtime.ObjectConvertor
 	coercer coercer
@@ -147,7 +148,7 @@ func (c coercingConverter) coerce(v any) (err error) {
 	return err
 }
 
-// A coercer prunes objects, drops nulls and makes metadata what the Go types keep of it.
+// A coercer prunes objects, drops nulls and reduces metadata to what the Go types keep of it.
 type coercer struct {
 	server                               *stagedServer
 	track, dropInvalid, repairGeneration bool
