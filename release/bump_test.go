@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBump: the version of all modules is set by one command, wherever it stands.
+// TestBump sets the version of all modules by one command, in every place where it is written.
 func TestBump(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skipf("skipped: %v", err)
@@ -44,7 +44,7 @@ func TestBump(t *testing.T) {
 		return string(text)
 	}
 
-	// Requirements of other modules may have the same version, as github.com/kr/pretty has.
+	// Other modules may have the same version, as github.com/kr/pretty has.
 	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @]` + regexp.QuoteMeta(old) + `\b|version: ` + regexp.QuoteMeta(old) + `\b`)
 	const next = "v12.34.56-rc.1"
 	out, err := bump(next)
@@ -78,7 +78,7 @@ func TestBump(t *testing.T) {
 	}
 }
 
-// TestTags tags a clone as a release, if its changelog says that it is one.
+// TestTags tags a clone as a release if its changelog says that it is one.
 func TestTags(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skipf("skipped: %v", err)

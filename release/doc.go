@@ -1,4 +1,4 @@
-// Package release tests what is between a tag and somebody's machine: that each module can be
-// fetched by its version, and what that brings with it. The commands below it make parts of
-// a release: image its container image, sbom its bills of materials.
+// Package release tests the way from a tag to a user's machine: each module can be fetched by its
+// version, and brings only what it needs. The commands below it make parts of a release: image
+// makes its container image, sbom its bills of materials.
 package release

@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFetch fetches the command of a release from a server on loopback, as the action does it, on each
-// system: what cannot be verified is not there afterwards.
+// TestFetch fetches the command of a release from a server on loopback as the action does, for each
+// system. If a file cannot be verified, it must not be there afterwards.
 func TestFetch(t *testing.T) {
 	for _, tool := range []string{"bash", "curl", "tar", "awk"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -41,13 +41,13 @@ func TestFetch(t *testing.T) {
 	other := fmt.Sprintf("%x", sha256.Sum256([]byte("another file")))
 
 	for name, c := range map[string]struct {
-		system, machine string // what uname says, by default Linux and x86_64
+		system, machine string // the output of uname, by default Linux and x86_64
 		version         string // by default v0.1.0
 		pinned          string
 		sums            string // by default those of files
-		remove          string // a file that the release does not have
+		remove          string // a file that the release lacks
 		want            string // the file that is there afterwards, or
-		err             string // what the error says
+		err             string // part of the error
 	}{
 		"linux":            {want: "espalier"},
 		"linux, arm64":     {machine: "aarch64", want: "espalier"},
@@ -94,7 +94,7 @@ func TestFetch(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(tools, "uname"), []byte(uname), 0o755))
 			to := filepath.Join(t.TempDir(), "to here")
 			fetch := exec.Command("bash", "../.ci/fetch", cmp.Or(c.version, "v0.1.0"), to, c.pinned, server.URL)
-			// No proxy stands between this and loopback.
+			// Loopback must be reached without a proxy.
 			fetch.Env = append(os.Environ(), "PATH="+tools+string(os.PathListSeparator)+os.Getenv("PATH"), "NO_PROXY=*", "no_proxy=*")
 			out, err := fetch.CombinedOutput()
 			if c.err != "" {
@@ -111,7 +111,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// checksums returns what sha256sum prints of files.
+// checksums returns the output of sha256sum for files.
 func checksums(files map[string][]byte) string {
 	var b strings.Builder
 	for name, text := range files {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInstall fetches each module by its version on a machine that has nothing of this repository,
-// without replace and without a workspace.
+// TestInstall fetches each module by its version on a machine without this repository, without
+// replace and without a workspace.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped with -short: it builds much of Kubernetes")
@@ -59,8 +59,8 @@ func TestInstall(t *testing.T) {
 	})
 }
 
-// testWeight asserts that who imports the decoder gets, beside the standard library, nothing but what it
-// needs: as modules in go.mod, whose versions bind the program, and as packages that are linked.
+// testWeight asserts that an importer of the decoder gets, beside the standard library, only what
+// the decoder needs: as modules in go.mod, whose versions bind the program, and as linked packages.
 func testWeight(t *testing.T, m machine, dir string) {
 	lines := func(words ...string) []string { return strings.Fields(m.run(t, dir, words...)) }
 	modules := lines("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}}{{end}}", "all")
@@ -72,7 +72,7 @@ func testWeight(t *testing.T, m machine, dir string) {
 			"github.com/go-json-experiment/json",
 			"golang.org/x/sys", // features of the processor, for kernels
 			"sigs.k8s.io/json",
-			// Tests, and the YAML that the command writes. They are not linked.
+			// These are for tests, and for the YAML that the command writes. They are not linked.
 			"github.com/stretchr/testify",
 			"github.com/davecgh/go-spew", "github.com/pmezard/go-difflib", // of testify
 			"gopkg.in/yaml.v3", "go.yaml.in/yaml/v3",
@@ -92,7 +92,7 @@ func testWeight(t *testing.T, m machine, dir string) {
 	assert.Less(t, program.Size(), int64(4_400_000))
 }
 
-// testServer starts the API server of the example and asks it whether it is well.
+// testServer starts the API server of the example, and asks it whether it is healthy.
 func testServer(t *testing.T, name string) {
 	server := exec.Command(name)
 	server.Dir = t.TempDir()

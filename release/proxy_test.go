@@ -17,14 +17,13 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
-// root is the path of the root module, below which all others are.
+// root is the path of the root module, which starts the path of each other module.
 const root = "github.com/espalier-dev/espalier"
 
-// A checkout is a commit of this repository: HEAD, with the changes of tracked files that are not
-// committed yet.
+// A checkout is a commit of this repository: HEAD, with uncommitted changes of tracked files.
 type checkout struct {
 	dir    string // of the work tree
-	clone  string // with the repository itself, in .git
+	clone  string // the repository itself, in .git
 	commit string
 }
 
@@ -43,7 +42,7 @@ func newCheckout(t *testing.T) checkout {
 	return c
 }
 
-// trustClone has git answer also where the clone is somebody else's, as in a container.
+// trustClone makes git accept a clone that belongs to another user, as in a container.
 func trustClone(t *testing.T) {
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "safe.directory")
@@ -59,7 +58,7 @@ func (c checkout) git(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// modules returns the go.mod of each module by the folder that it is in.
+// modules returns the go.mod of each module by its folder.
 func (c checkout) modules(t *testing.T) map[string]*modfile.File {
 	files := make(map[string]*modfile.File)
 	for name := range strings.Lines(c.git(t, "ls-tree", "-r", "--name-only", c.commit)) {
@@ -75,7 +74,7 @@ func (c checkout) modules(t *testing.T) map[string]*modfile.File {
 	return files
 }
 
-// required returns the version at which modules of the repository require each other.
+// required returns the version at which the modules of the repository require each other.
 func required(t *testing.T, files map[string]*modfile.File) string {
 	version := ""
 	for _, f := range files {
@@ -93,8 +92,8 @@ func required(t *testing.T, files map[string]*modfile.File) string {
 	return version
 }
 
-// publish writes all modules of the checkout, tagged as a release tags them, to a module proxy in a folder,
-// and returns its URL.
+// publish writes all modules of the checkout, tagged as for a release, to a module proxy in a
+// folder, and returns its URL.
 func (c checkout) publish(t *testing.T, files map[string]*modfile.File, version string) string {
 	proxy := t.TempDir()
 	for dir, f := range files {
@@ -120,7 +119,7 @@ func (c checkout) publish(t *testing.T, files map[string]*modfile.File, version 
 	return "file://" + filepath.ToSlash(proxy)
 }
 
-// requireLicense fails where a module has no licence: the go command adds that of the root.
+// requireLicense fails if a module has no licence. The go command adds that of the root.
 func requireLicense(t *testing.T, archive string) {
 	z, err := zip.OpenReader(archive)
 	require.NoError(t, err)
@@ -133,7 +132,7 @@ func requireLicense(t *testing.T, archive string) {
 	require.Fail(t, "there is no LICENSE", archive)
 }
 
-// A machine is one that has Go, and nothing of this repository but what the proxy has.
+// A machine has Go, and of this repository only what the proxy has.
 type machine struct {
 	env []string
 	bin string
@@ -146,20 +145,20 @@ func newMachine(t *testing.T, proxy string) machine {
 		require.NoError(t, err)
 		return strings.TrimSpace(string(out))
 	}
-	// What was fetched before, for whatever reason, need not be fetched again: it is a proxy, too.
+	// Modules that were fetched before need not be fetched again: the module cache is a proxy, too.
 	fetched := "file://" + filepath.ToSlash(filepath.Join(ask("GOMODCACHE"), "cache", "download"))
 	m := machine{bin: filepath.Join(gopath, "bin")}
 	m.env = append(os.Environ(),
 		"GOPATH="+gopath, "GOMODCACHE="+filepath.Join(gopath, "pkg", "mod"), "GOBIN="+m.bin,
 		"GOPROXY="+strings.Join([]string{proxy, fetched, ask("GOPROXY")}, ","),
-		"GOSUMDB=off", // it does not know a version that is not published
+		"GOSUMDB=off", // it does not know unpublished versions
 		"GONOPROXY=", "GOPRIVATE=", "GOWORK=off", "GOTOOLCHAIN=local",
-		// The cache of modules can be removed, and what is built of it is the same wherever it is.
+		// The cache of modules can be removed, and its content builds the same anywhere.
 		"GOFLAGS=-modcacherw -trimpath")
 	return m
 }
 
-// run runs a command in a folder and returns what it prints.
+// run runs a command in a folder and returns its output.
 func (m machine) run(t *testing.T, dir string, words ...string) string {
 	t.Helper()
 	command := exec.Command(words[0], words[1:]...)
@@ -173,7 +172,8 @@ func (m machine) run(t *testing.T, dir string, words ...string) string {
 	return string(out)
 }
 
-// program makes a module of a program in testdata that requires a module of ours, and returns its folder.
+// program makes a module of a program in testdata that requires one of our modules, and returns its
+// folder.
 func (m machine) program(t *testing.T, mod, version, name string) string {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("testdata", name, "main.go"))

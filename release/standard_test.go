@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStandardLibrary builds and tests what reads JSON with encoding/json/v2 and encoding/json/jsontext in place of
-// github.com/go-json-experiment/json, by other import paths in the files that import it, as will be done when Go 1.27 is
-// required.
+// TestStandardLibrary builds and tests the packages that read JSON with encoding/json/v2 and
+// encoding/json/jsontext in place of github.com/go-json-experiment/json. It changes the import
+// paths in the files that import it, as will be done when Go 1.27 is required.
 func TestStandardLibrary(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped with -short: it compiles the standard library of another Go")
@@ -40,7 +40,8 @@ func TestStandardLibrary(t *testing.T) {
 	for _, name := range []string{"internal/jsonv2/jsonv2.go", "tokens/tokens.go"} {
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err)
-		// The constraint lets the file use what is new, as the line "go 1.27" in go.mod will.
+		// The constraint gives the file the new language version, as the line "go 1.27" in go.mod
+		// will.
 		text = []byte("//go:build go1.27\n\n" + paths.Replace(string(text)))
 		to := filepath.Join(t.TempDir(), filepath.Base(name))
 		require.NoError(t, os.WriteFile(to, text, 0o600))

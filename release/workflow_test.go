@@ -12,7 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestWorkflow: each step of .ci/run is a job of the workflow, and no job is anything else.
+// TestWorkflow asserts that each step of .ci/run is a job of the workflow, and that there are no
+// other jobs.
 func TestWorkflow(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skipf("skipped: %v", err)

@@ -1,11 +1,11 @@
 // Command image makes the container image of the command from its binaries, without a container
-// engine: from scratch, with nothing in it but the binary and its licence.
+// engine. The image is made from scratch and has only the binary and its licence.
 //
 //	go run ./image DIST LAYOUT [REFERENCE]
 //
-// DIST is what goreleaser has built. LAYOUT is the folder for an OCI image layout with one image for each
-// architecture. With a REFERENCE, such as ghcr.io/espalier-dev/espalier:vX.Y.Z, it is pushed there,
-// too, with the credentials of ~/.docker/config.json.
+// DIST is the folder that goreleaser has filled. LAYOUT is the folder for an OCI image layout with
+// one image for each architecture. With a REFERENCE, such as ghcr.io/espalier-dev/espalier:vX.Y.Z,
+// the image is also pushed there, with the credentials of ~/.docker/config.json.
 package main
 
 import (
@@ -74,12 +74,12 @@ func run(dist, to string, references []string) error {
 	return nil
 }
 
-// A build is what goreleaser has built: its metadata.json and artifacts.json.
+// A build is the output of goreleaser, from its metadata.json and artifacts.json.
 type build struct {
 	Version string
 	Commit  string
-	Date    time.Time // of the commit, so that the same binaries make the same image
-	// Binaries are those for Linux.
+	Date    time.Time // the date of the commit, so that the same binaries make the same image
+	// Binaries are the binaries for Linux.
 	Binaries []binary
 }
 
@@ -108,7 +108,7 @@ func readDist(dist string) (*build, error) {
 	}
 	for _, a := range artifacts {
 		if a.Type == "Binary" && a.Goos == "linux" {
-			// Paths are relative to where goreleaser was called, which is above DIST.
+			// Paths are relative to the folder in which goreleaser ran, the parent of DIST.
 			a.Path = filepath.Join(filepath.Dir(dist), filepath.FromSlash(a.Path))
 			b.Binaries = append(b.Binaries, a)
 		}
@@ -142,7 +142,7 @@ func newIndex(b *build) (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// nobody is a user without rights: the one that is called nonroot in other images.
+// nobody is a user without rights, which other images call nonroot.
 const nobody = "65532:65532"
 
 func newImage(b *build, bin binary) (v1.Image, error) {
@@ -164,7 +164,7 @@ func newImage(b *build, bin binary) (v1.Image, error) {
 
 func configOf(b *build, bin binary, image v1.Image) *v1.ConfigFile {
 	config, err := image.ConfigFile()
-	if err != nil { // it was made just now
+	if err != nil { // the file has just been made
 		panic(err)
 	}
 	config = config.DeepCopy()
@@ -184,7 +184,7 @@ func configOf(b *build, bin binary, image v1.Image) *v1.ConfigFile {
 	return config
 }
 
-// layerOf returns a tar archive with the binary and the licence, the same one each time.
+// layerOf returns a tar archive with the binary and the licence, the same for the same input.
 func layerOf(name string, date time.Time) ([]byte, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)

@@ -14,13 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImage makes images of what stands for binaries, and reads them again.
+// TestImage makes images of files in place of binaries, and reads them again.
 func TestImage(t *testing.T) {
 	if _, err := os.Stat("../../.git"); err != nil {
 		t.Skip("skipped: this is no clone, and the date of its commit is unknown")
 	}
-	t.Chdir("..") // where it is run
-	// The clone may be somebody else's, as in a container.
+	t.Chdir("..") // the folder in which it runs
+	// The clone may belong to another user, as in a container.
 	t.Setenv("GIT_CONFIG_COUNT", "1")
 	t.Setenv("GIT_CONFIG_KEY_0", "safe.directory")
 	t.Setenv("GIT_CONFIG_VALUE_0", "*")

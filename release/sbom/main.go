@@ -1,10 +1,10 @@
-// Command sbom writes the bill of materials of a Go binary in CycloneDX: the modules that are linked
-// into it, as the go command has recorded them.
+// Command sbom writes the bill of materials of a Go binary in CycloneDX: the modules that are
+// linked into it, as recorded by the go command.
 //
 //	go run ./sbom BINARY FILE VERSION
 //
-// VERSION is that of the modules of this repository, which the go command does not know
-// when it builds them in a clone.
+// VERSION is the version of this repository's modules, which the go command does not know when it
+// builds them in a clone.
 package main
 
 import (
@@ -49,8 +49,8 @@ func run(binary, to, version string) error {
 	return file.Close()
 }
 
-// bill returns the bill of materials of a binary. It has no serial number and no time, so that
-// the same binary has the same bill.
+// bill returns the bill of materials of a binary. It has no serial number and no time, so that a
+// binary always has the same bill.
 func bill(name string, info *buildinfo.BuildInfo) *cdx.BOM {
 	application := component(cdx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
 	components := []cdx.Component{{
@@ -76,7 +76,7 @@ func bill(name string, info *buildinfo.BuildInfo) *cdx.BOM {
 	return bom
 }
 
-// component returns a module. Its package URL is that of the type golang.
+// component returns a module as a component, with a package URL of the type golang.
 func component(kind cdx.ComponentType, path, version string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	return cdx.Component{Type: kind, BOMRef: url, Name: path, Version: version, PackageURL: url}
