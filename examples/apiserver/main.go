@@ -1,10 +1,12 @@
-// Command apiserver is a small API server made of k8s.io/apiserver, whose decoder is
-// Espalier's: objects are pruned and defaulted by the schema in crd.yaml, and unknown and
-// duplicate fields are warnings or errors as fieldValidation says.
+// Command apiserver is a small API server made of k8s.io/apiserver, with Espalier's decoder:
+// objects are pruned and defaulted by the schema in crd.yaml. Unknown and duplicate fields are
+// warnings or errors, as the parameter fieldValidation says.
 //
 //	go run . &
-//	curl -k -H 'Content-Type: application/json' https://127.0.0.1:8443/apis/garden.example.com/v1/namespaces/default/trellises \
-//	  -d '{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"},"spec":{"plants":[{"name":"pear","colour":"green"}]}}'
+//	url=https://127.0.0.1:8443/apis/garden.example.com/v1/namespaces/default/trellises
+//	curl -k -H 'Content-Type: application/json' $url -d '{
+//	  "apiVersion": "garden.example.com/v1", "kind": "Trellis", "metadata": {"name": "a"},
+//	  "spec": {"plants": [{"name": "pear", "colour": "green"}]}}'
 package main
 
 import (

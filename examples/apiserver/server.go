@@ -32,8 +32,8 @@ var errChanged = errors.New("the object has been changed by somebody else")
 //go:embed crd.yaml
 var manifest []byte
 
-// newServer returns a generic API server for trellises that decodes them by their schema, and
-// needs no cluster: everybody may do everything, on the loopback interface.
+// newServer returns a generic API server for trellises that decodes them by their schema. It needs
+// no cluster: on the loopback interface, everybody may do everything.
 func newServer(listener net.Listener, certDirectory string) (*genericapiserver.GenericAPIServer, error) {
 	scheme := newScheme()
 	codecs := serializer.NewCodecFactory(scheme)
@@ -55,7 +55,7 @@ func newServer(listener net.Listener, certDirectory string) (*genericapiserver.G
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(groupVersion.Group, scheme, runtime.NewParameterCodec(scheme), codecs)
 	group.VersionedResourcesStorageMap[groupVersion.Version] = map[string]rest.Storage{"trellises": newStore()}
-	// This is all that it takes to prune, default and validate fields by the schema.
+	// No more code is needed to prune, default and validate fields by the schema.
 	if group.NegotiatedSerializer, err = kube.NewNegotiatedSerializer(codecs, scheme, scheme, trellises); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func openAPIDefinitions(crd *apiextensionsv1.CustomResourceDefinition) (common.G
 		return nil, fmt.Errorf("schema of trellises: %w", err)
 	}
 	return func(ref common.ReferenceCallback) map[string]common.OpenAPIDefinition {
-		definitions := generatedopenapi.GetOpenAPIDefinitions(ref) // which has those of metadata
+		definitions := generatedopenapi.GetOpenAPIDefinitions(ref) // those of metadata
 		refTo := func(name string) spec.Schema { return spec.Schema{SchemaProps: spec.SchemaProps{Ref: ref(name)}} }
 		text := *spec.StringProperty()
 		meta, listMeta := metav1.ObjectMeta{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// startServer starts the server and returns a client's configuration for it.
+// startServer starts the server and returns the configuration for a client.
 func startServer(t *testing.T) *rest.Config {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

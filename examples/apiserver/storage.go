@@ -15,7 +15,7 @@ import (
 	"k8s.io/apiserver/pkg/registry/rest"
 )
 
-// A store has the objects of the server, in memory: an example needs no etcd.
+// A store keeps the objects of the server in memory, so that the example needs no etcd.
 type store struct {
 	rest.TableConvertor
 	mu       sync.Mutex
@@ -39,7 +39,7 @@ func key(ctx context.Context, name string) string {
 	return genericapirequest.NamespaceValue(ctx) + "/" + name
 }
 
-// put stores an object with the next revision; the lock is held.
+// put stores an object with the next revision. The caller holds the lock.
 func (s *store) put(key string, t *Trellis) *Trellis {
 	s.revision++
 	t = t.DeepCopyObject().(*Trellis)

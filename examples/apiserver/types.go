@@ -8,7 +8,7 @@ import (
 
 var groupVersion = schema.GroupVersion{Group: "garden.example.com", Version: "v1"}
 
-// A Trellis is a resource. What may be in it, and the defaults, say the schema in crd.yaml.
+// A Trellis is a resource. The schema in crd.yaml says what it may contain, and has its defaults.
 type Trellis struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -48,11 +48,11 @@ func (l *TrellisList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// The names by which OpenAPI knows the types.
+// The names of the types in OpenAPI.
 func (Trellis) OpenAPIModelName() string     { return "com.example.garden.v1.Trellis" }
 func (TrellisList) OpenAPIModelName() string { return "com.example.garden.v1.TrellisList" }
 
-// newScheme returns a scheme in which the types are also those that the server works with.
+// newScheme returns a scheme in which the types are internal ones as well.
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	internal := schema.GroupVersion{Group: groupVersion.Group, Version: runtime.APIVersionInternal}
