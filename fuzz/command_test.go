@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// commandDir is the folder that the command was built in, if it was.
+// commandDir is the folder in which the command was built, or "".
 var commandDir string
 
 // buildCommand builds the command, once.
@@ -77,9 +77,9 @@ type found struct {
 	line, column        int
 }
 
-// TestCommandFindsWhatTheServerFinds checks the resources of the corpus with the
-// command: it reports the unknown and duplicate fields that the server's packages
-// report, each where a reader of YAML that is not ours finds it.
+// TestCommandFindsWhatTheServerFinds checks the resources of the corpus with the command. It must
+// report the unknown and duplicate fields that the server's packages report, each at the place
+// where another reader of YAML finds it.
 func TestCommandFindsWhatTheServerFinds(t *testing.T) {
 	dir := corpus.Dir(t)
 	samples := filepath.Join(dir, "samples")
@@ -97,7 +97,7 @@ func TestCommandFindsWhatTheServerFinds(t *testing.T) {
 	require.NoError(t, json.Unmarshal(out, &report))
 	comparers := realSchemas(t, newComparer)
 	var got []found
-	refused := map[string]bool{} // files with what the server refuses, when it decodes or later
+	refused := map[string]bool{} // files that the server refuses, in decoding or later
 	texts := map[string][]string{}
 	wrong := map[string][]string{} // the paths of values of wrong types
 	for _, f := range report.Findings {
@@ -139,7 +139,8 @@ func TestCommandFindsWhatTheServerFinds(t *testing.T) {
 			if strict := answer.Strict(); len(strict) > 0 {
 				paths += len(strict)
 				objects++
-				// What is within a value of a wrong type is one mistake with that, and reported once.
+				// A value of a wrong type is one mistake with everything in it, and is reported
+				// once.
 				for _, text := range strict {
 					if slices.ContainsFunc(wrong[file.Name], func(path string) bool {
 						return strings.HasPrefix(text, `unknown field "`+path+".") || strings.HasPrefix(text, `unknown field "`+path+"[")
@@ -167,9 +168,9 @@ func TestCommandFindsWhatTheServerFinds(t *testing.T) {
 	}
 }
 
-// keyPlaces returns the lines and columns of the keys of all documents by their JSON
-// Pointers, as yaml.v3 finds them: where documents have the same key, those of the
-// last that has what is asked for are good enough for this corpus.
+// keyPlaces returns the lines and columns of the keys of all documents by their JSON Pointers, as
+// yaml.v3 finds them. If several documents have a key, the last of them wins, which suffices for
+// this corpus.
 func keyPlaces(t *testing.T, text []byte) map[string][2]int {
 	places := map[string][2]int{}
 	var walk func(n *yaml.Node, pointer string)

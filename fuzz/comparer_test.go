@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A class is the outcome of a comparison. Those that are no difference, and
-// those that have a name here, are no errors.
+// A class is the outcome of a comparison. Outcomes that are no difference, and those with a name
+// here, are no errors.
 type class string
 
 const (
@@ -27,21 +27,21 @@ const (
 	bothRefuse class = "both refuse"
 	capped     class = "the oracle is capped"
 
-	// What the hardened default refuses.
+	// The hardened default refuses the document.
 	hardenedUTF8 class = "refused: invalid UTF-8, or a surrogate without a partner"
 
-	// What comes from reading kind and apiVersion in a pass of its own.
+	// The server reads kind and apiVersion in a pass of its own.
 	sniffCase  class = "accepted: KIND and the like, of another type, or no apiVersion"
 	sniffLoser class = "accepted: kind or apiVersion of another type, where a later one replaces it"
 
-	// What comes from metadata being kept as it was sent.
+	// We keep metadata as it was sent.
 	metaTime     class = "accepted: what is no time in metadata"
 	metaDefaults class = "value: defaults in metadata, of what normalisation removes"
 
-	// What the server cannot do: decode a stored object without metadata.
+	// The server cannot decode a stored object without metadata.
 	serverPanics class = "accepted: the server panics"
 
-	// Everything else.
+	// Any other difference.
 	differs class = "DIFFERENCE"
 )
 
@@ -51,11 +51,10 @@ type comparer struct {
 	server  *Server
 	program *schema.Program
 	decoder *decoder.Decoder
-	// exact is for a decoder that is made with decoder.ServerRequests, to which no
-	// difference in verdict or value is allowed.
+	// exact is for decoders with decoder.ServerRequests, for which no difference in verdict or
+	// value is allowed.
 	exact bool
-	// stored is for documents that come from storage, which are not looked at for
-	// findings.
+	// stored is for documents from storage, whose findings are not compared.
 	stored bool
 	// yaml is for bodies in YAML.
 	yaml  bool
@@ -79,7 +78,7 @@ func newComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*compa
 	return &comparer{schema: s, server: server, program: program, decoder: decoder.New(program, limits), notes: make(map[string]int)}, nil
 }
 
-// newExactComparer is newComparer for the decoder that stands in for the server.
+// newExactComparer is newComparer for a decoder with decoder.ServerRequests.
 func newExactComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
 	c, err := newComparer(s, js, opts...)
 	if err != nil {
@@ -92,7 +91,7 @@ func newExactComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*
 	return c, nil
 }
 
-// newStorageComparer is newComparer for the decoder of what is stored.
+// newStorageComparer is newComparer for the decoder of stored objects.
 func newStorageComparer(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
 	c, err := newExactComparer(s, js, opts...)
 	if err != nil {
@@ -114,7 +113,7 @@ func inYAML(newComparer maker) maker {
 	}
 }
 
-// serve returns what the server makes of a document, and decode what we do.
+// serve returns what the server makes of a document; decode returns our result.
 func (c *comparer) serve(doc []byte) (*Answer, error) {
 	switch {
 	case c.stored:
@@ -132,7 +131,7 @@ func (c *comparer) decode(doc []byte) ([]byte, error) {
 	return c.decoder.AppendJSON(nil, doc)
 }
 
-// compare returns the class of the outcome, and for a difference what it is.
+// compare returns the class of the outcome, and describes a difference.
 func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 	answer, theirs := c.serve(doc)
 	out, ours := c.decode(doc)
@@ -174,7 +173,8 @@ func (c *comparer) json(doc []byte) []byte {
 	return js
 }
 
-// compareExactly compares with what the server would write: a client reads that.
+// compareExactly compares our result with the text that the server would write, which a client
+// reads.
 func compareExactly(object map[string]any, out []byte) (_ class, what, detail string) {
 	var got map[string]any
 	repeats, err := kjson.UnmarshalStrict(out, &got)
@@ -229,11 +229,10 @@ func onlyTheyRefuse(doc []byte, fault *StageError) (_ class, what, detail string
 	return differs, "verdict: only they refuse", text
 }
 
-// compareValues compares the results after normalising what is left of metadata
-// in both, as the server did before it inserted defaults.
+// compareValues compares the results. It first normalises the rest of metadata in both, as the
+// server did before it inserted defaults.
 func (c *comparer) compareValues(doc []byte, a *Answer, out []byte) (_ class, what, detail string) {
-	// Where nothing checks a default, it may hold metadata that does not fit.
-	// Of that, what fits is compared.
+	// Unchecked defaults may have metadata that does not fit. The part that fits is compared.
 	drop := c.normalise(a.Object, false) != nil
 	if drop {
 		_ = c.normalise(a.Object, true)
@@ -246,7 +245,7 @@ func (c *comparer) compareValues(doc []byte, a *Answer, out []byte) (_ class, wh
 		return same, "", ""
 	}
 	detail = fmt.Sprintf("they: %s\nwe:   %s", show(a.Object), show(got))
-	// What if metadata had been normalised before it was sent?
+	// Compare as if metadata had been normalised before it was sent.
 	js := c.json(doc)
 	b, _, err := c.server.coerce(js, js)
 	if err != nil {
@@ -265,7 +264,7 @@ func (c *comparer) normalise(object map[string]any, drop bool) error {
 	if err := objectmeta.Coerce(nil, object, c.server.schema, true, drop); err != nil {
 		return err
 	}
-	return nil // no nil of a type
+	return nil // not a typed nil
 }
 
 func (c *comparer) normalised(out []byte, drop bool) (object map[string]any, repeats []error, err error) {

@@ -17,8 +17,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A manifest is what of a definition the server's side of a comparison reads,
-// without the help of package schema.
+// A manifest has the parts of a definition that the server's side of a comparison reads without the
+// help of package schema.
 type manifest struct {
 	Spec struct {
 		Group                 string
@@ -33,8 +33,7 @@ type manifest struct {
 	}
 }
 
-// realSchemas are the schemas of the corpus by apiVersion and kind, each read in
-// two ways.
+// realSchemas are the schemas of the corpus by apiVersion and kind, each read by both sides.
 func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
 	comparers := make(map[string]*comparer)
 	for file := range corpus.CRDs(t) {
@@ -72,8 +71,7 @@ func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
 	return comparers
 }
 
-// TestRealResources compares the resources of the corpus, as they are and with
-// mistakes in them.
+// TestRealResources compares the resources of the corpus, as they are and with mistakes in them.
 func TestRealResources(t *testing.T) {
 	t.Run("hardened", func(t *testing.T) { testRealResources(t, newComparer) })
 	t.Run("exact", func(t *testing.T) { testRealResources(t, newExactComparer) })
@@ -120,13 +118,13 @@ func testRealResources(t *testing.T, newComparer maker) {
 	}
 	plain.log(t)
 	y.log(t)
-	// None may be left out without anybody noticing.
+	// None may be left out unnoticed.
 	assert.Equal(t, 230, len(comparers))
 	assert.Equal(t, 737, objects)
 }
 
-// mutate returns a resource with mistakes in it. In YAML, half of the mutants are in
-// block style, in which no name repeats; the others are JSON.
+// mutate returns a resource with mistakes in it. In YAML, half of the mutants are in block style,
+// in which no name repeats. The others are JSON.
 func (c *comparer) mutate(doc []byte, seed uint64) []byte {
 	mutant := Mutate(c.json(doc), rand.New(rand.NewPCG(seed, 3)))
 	if c.yaml && seed%2 == 1 {

@@ -6,14 +6,13 @@ import (
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// costs say how many bytes defaulting.Default would insert, before it does. A
-// default can hold objects that are defaulted in turn, so the bytes multiply
-// with each level: here they are counted once for each schema and added up
-// without being copied.
+// costs compute how many bytes defaulting.Default would insert, before it does. A default can
+// contain objects that are defaulted in turn, so the bytes multiply with each level. Here they are
+// counted once for each schema and added up without being copied.
 type costs struct {
 	nullable      bool
 	value         any // the default
-	total         int // of the default and of what is inserted into it, or -1
+	total         int // of the default and everything inserted into it, or -1
 	properties    map[string]*costs
 	values, items *costs
 }
@@ -36,7 +35,7 @@ func costsOf(s *structural.Structural) *costs {
 	return c
 }
 
-// inserted returns how many bytes, about, are inserted into x.
+// inserted returns about how many bytes are inserted into x.
 func (c *costs) inserted(x any) int {
 	if c == nil {
 		return 0
@@ -64,8 +63,7 @@ func (c *costs) inserted(x any) int {
 	return min(n, manyBytes)
 }
 
-// element is inserted for a value of a map or array, which is replaced where it
-// is null.
+// element is inserted for a value of a map or array, which is replaced if it is null.
 func (c *costs) element(v any) int {
 	if v == nil && c != nil && !c.nullable {
 		return c.ofDefault()

@@ -27,8 +27,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestDefinitionNames compares which names and versions of definitions are refused with the
-// server's validation.
+// TestDefinitionNames compares with the server's validation which names and versions of definitions
+// are refused.
 func TestDefinitionNames(t *testing.T) {
 	scheme := runtime.NewScheme()
 	install.Install(scheme)
@@ -84,8 +84,8 @@ func TestDefinitionNames(t *testing.T) {
 	assert.Greater(t, len(refused), 10)
 }
 
-// TestDefinitionFields compares which fields of definitions are unknown with strict decoding
-// of the server's types: real definitions with mistakes in them.
+// TestDefinitionFields compares with strict decoding into the server's types which fields of
+// definitions are unknown. The definitions are real ones with mistakes in them.
 func TestDefinitionFields(t *testing.T) {
 	program, err := schema.Compile(crdform.Schema())
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestDefinitionFields(t *testing.T) {
 				}
 				strict, err := kjson.UnmarshalStrict(mutant, new(apiextensionsv1.CustomResourceDefinition), kjson.DisallowUnknownFields)
 				if err != nil || bytes.Contains(mutant, []byte(`"":`)) {
-					continue // empty names are spelled otherwise
+					continue // empty names are spelled differently
 				}
 				_, err = d.AppendJSON(nil, mutant)
 				if _, isStrict := err.(*ferrors.StrictError); err != nil && !isStrict {
@@ -121,8 +121,8 @@ func TestDefinitionFields(t *testing.T) {
 					unknown++
 					assert.Contains(t, got, err.Error(), "%s\n%.2000s", file.Name, mutant)
 				}
-				// Within items and additionalProperties the server's types decode themselves, and are
-				// not strict; what it drops there is reported all the same.
+				// Within items and additionalProperties the server's types decode themselves, and
+				// are not strict. We report the fields that they drop there.
 				got = slices.DeleteFunc(got, func(text string) bool {
 					return strings.Contains(text, ".items.") || strings.Contains(text, ".additionalProperties.") || strings.Contains(text, ".items[")
 				})

@@ -17,14 +17,13 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// The tables of this file have what is meant to differ from the API server: what
-// it says and what we say, so that a case fails when either changes. The notes on
-// the server have a list of its oddities (section 11). Of those, these are not about
-// decoding one document, and have no case: that unknown fields which are added
-// later are stored (1), and server-side apply (8). What is odd in schemas (11 to 13)
-// is in TestCopied, and what is odd in YAML (5 to 7) in diff_yaml_test.go.
+// The tables of this file have the intended differences from the API server, with the outcomes on
+// both sides, so that a case fails when either changes. The notes on the server list its oddities
+// (section 11). Two of them are not about decoding one document, and have no case: unknown fields
+// that are declared later are stored (1), and server-side apply (8). The oddities of schemas (11 to
+// 13) are in TestCopied, and those of YAML (5 to 7) in diff_yaml_test.go.
 
-// pair returns what compares documents under a schema in YAML.
+// pair returns a comparer for documents under a schema in YAML.
 func pair(t *testing.T, openAPIV3Schema string, newComparer maker) *comparer {
 	t.Helper()
 	js, err := yaml.YAMLToJSON([]byte(openAPIV3Schema))
@@ -36,8 +35,8 @@ func pair(t *testing.T, openAPIV3Schema string, newComparer maker) *comparer {
 	return c
 }
 
-// outcome is what a decoder says about a document, in one line: the result, or
-// why there is none, and findings.
+// outcome describes a decoder's answer for a document in one line: the result, or why there is
+// none, and findings.
 func outcome(result string, findings []string, more int, err error) string {
 	if err != nil {
 		return "refused: " + err.Error()
@@ -54,7 +53,7 @@ func outcome(result string, findings []string, more int, err error) string {
 	return strings.Join(append([]string{result}, findings...), "\n")
 }
 
-// theirs is the outcome on the server.
+// theirs returns the outcome on the server.
 func (c *comparer) theirs(doc string) string {
 	a, err := c.serve([]byte(doc))
 	if err != nil {
@@ -63,7 +62,7 @@ func (c *comparer) theirs(doc string) string {
 	return outcome(plain(a.Object), a.Strict(), 0, nil)
 }
 
-// plain is JSON with < and > as they are.
+// plain returns JSON with < and > unescaped.
 func plain(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -74,7 +73,7 @@ func plain(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// ours is the outcome of a decoder with the options, and limits by default.
+// ours returns the outcome of a decoder with the options and default limits.
 func (c *comparer) ours(doc string, opts ...decoder.Option) string {
 	d := decoder.New(c.program, opts...)
 	out, err := (&comparer{decoder: d, yaml: c.yaml}).decode([]byte(doc))
@@ -86,15 +85,13 @@ func (c *comparer) ours(doc string, opts ...decoder.Option) string {
 	return outcome(string(out), texts, d.Omitted(), err)
 }
 
-// A difference is a case of what differs.
+// A difference is a case in which the outcomes differ.
 type difference struct {
 	why, schema, document string
-	// theirs is the outcome on the server, ours that of a decoder with the
-	// defaults, and exact with decoder.ServerRequests, or "" where all is as on the
-	// server.
+	// theirs is the outcome on the server, ours that of a decoder with the defaults, and exact that
+	// with decoder.ServerRequests, or "" if it equals the server's.
 	theirs, ours, exact string
-	// class is what the comparison of generated pairs makes of the document by
-	// default.
+	// class is the class of the document by default, when generated pairs are compared.
 	class class
 }
 
@@ -124,7 +121,7 @@ func (c *difference) checkOutcomes(t *testing.T, exact *comparer) {
 const (
 	anything = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
 	nothing  = "{type: object}"
-	// resources is a map of embedded resources, and resource is one.
+	// resources is a map of embedded resources, and resource is one of them.
 	resources = "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}"
 	resource  = "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}"
 )
@@ -138,8 +135,8 @@ func many(format string, n int) string {
 	return b.String()[1:]
 }
 
-// TestHardened has what the default refuses, or keeps, and the server does not:
-// decoder.ServerRequests takes it back.
+// TestHardened has documents that the default refuses or keeps, and the server does not.
+// decoder.ServerRequests follows the server.
 func TestHardened(t *testing.T) {
 	// declared is a schema with an embedded resource e whose metadata is declared.
 	declared := func(metadata string) string {
@@ -207,7 +204,7 @@ func TestHardened(t *testing.T) {
 	}
 }
 
-// TestAlways has what differs under decoder.ServerRequests, too.
+// TestAlways has differences that remain under decoder.ServerRequests.
 func TestAlways(t *testing.T) {
 	for _, c := range []difference{
 		{why: "Names stand in messages as they are (11.9), so that one can forge a line or another field. Here they are quoted.",
@@ -240,9 +237,8 @@ func TestAlways(t *testing.T) {
 	}
 }
 
-// TestFaultTexts has errors for the same document: that it is refused is the same,
-// and where there is one reason, so is that. The words are our own, and lead to a
-// place.
+// TestFaultTexts has the errors of both sides for a document. Both refuse it and, if there is only
+// one reason, for the same reason. The words are our own, and have a position.
 func TestFaultTexts(t *testing.T) {
 	for _, c := range []difference{
 		{why: "The server repeats the document.",
@@ -290,8 +286,8 @@ func TestFaultTexts(t *testing.T) {
 	}
 }
 
-// TestOneOfMany: of several embedded resources that are wrong, the server names one
-// by chance (11.16), and we all.
+// TestOneOfMany asserts that of several faulty embedded resources the server names a random one
+// (11.16), and we name all.
 func TestOneOfMany(t *testing.T) {
 	const doc = `{"kind":"A","m":{"a":{"kind":1},"b":{"apiVersion":2},"c":{"metadata":3}}}`
 	c := pair(t, resources, newExactComparer)
@@ -305,8 +301,7 @@ func TestOneOfMany(t *testing.T) {
 	assert.EqualError(t, err, `1:30: field "m.a.kind" must be a string, not a number, 1:51: field "m.b.apiVersion" must be a string, not a number, 1:70: field "m.c.metadata" must be an object, not a number`)
 }
 
-// TestDroppedNulls: the server drops nulls silently (11.14), and so do we if nobody
-// asks.
+// TestDroppedNulls asserts that the server drops nulls silently (11.14), and so do we unless asked.
 func TestDroppedNulls(t *testing.T) {
 	c := pair(t, "{type: object, properties: {a: {type: string}, b: {type: string, default: B}, c: {type: string, nullable: true}}}", newExactComparer)
 	const doc = `{"kind":"A","a":null,"b":null,"c":null}`
@@ -316,7 +311,7 @@ func TestDroppedNulls(t *testing.T) {
 	assert.Equal(t, want+"\n"+`dropped null field "a"`, c.ours(doc, decoder.ServerRequests, decoder.ReportDroppedNulls(true)))
 }
 
-// TestStorageDifferences has what differs for what comes from storage.
+// TestStorageDifferences has differences for stored objects.
 func TestStorageDifferences(t *testing.T) {
 	c := pair(t, nothing, newStorageComparer)
 	_, err := c.server.DecodeStored([]byte(`{"kind":"A"}`))
@@ -330,7 +325,7 @@ func TestStorageDifferences(t *testing.T) {
 	assert.Equal(t, serverPanics, k)
 }
 
-// TestCopied has what is odd in the server, and done as it does it.
+// TestCopied has oddities of the server that we follow.
 func TestCopied(t *testing.T) {
 	for _, c := range []struct{ why, schema, document, want string }{
 		{"An object in the place of a scalar or an array is emptied (11.15).",
@@ -362,7 +357,7 @@ func TestCopied(t *testing.T) {
 	}
 }
 
-// TestPointers: where paths are spelled alike, pointers differ.
+// TestPointers asserts that pointers differ if paths are spelled alike.
 func TestPointers(t *testing.T) {
 	d := decoder.New(pair(t, nothing, newComparer).program)
 	_, err := d.AppendJSON(nil, []byte(`{"a.b":1,"a":{"b":1,"b":1}}`))

@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// TestYAMLDifferences has what is meant to differ for bodies in YAML. What the two
-// read differently in general is compared by TestYAMLParity; here it is with all
-// that follows: that of several documents the first is decoded, and so on.
+// TestYAMLDifferences has intended differences for bodies in YAML. TestYAMLParity compares the
+// readings in general. Here they have all their consequences, such as that only the first of
+// several documents is decoded.
 func TestYAMLDifferences(t *testing.T) {
 	utf16 := func(text string) string { return "\xff\xfe" + strings.Join(strings.Split(text, ""), "\x00") + "\x00" }
 	many := strings.Repeat("- *x\n", 2000)
@@ -142,8 +142,8 @@ func TestYAMLDifferences(t *testing.T) {
 	}
 }
 
-// TestYAMLChance: of names that are equal as texts only, the server keeps one by
-// chance (11.6), and says nothing. Here the last wins, and they are duplicates.
+// TestYAMLChance asserts that of names that are equal only as texts the server keeps a random one
+// (11.6), silently. Here the last wins, and they are duplicates.
 func TestYAMLChance(t *testing.T) {
 	const doc = "kind: A\n1: a\n\"1\": b\n"
 	c := pair(t, anything, inYAML(newExactComparer))
@@ -160,7 +160,7 @@ func TestYAMLChance(t *testing.T) {
 	assert.Empty(t, c.decoder.YAMLDuplicates())
 }
 
-// TestYAMLCopied has what is odd in the server, and read as it reads it.
+// TestYAMLCopied has oddities of the server's reading that we follow.
 func TestYAMLCopied(t *testing.T) {
 	for _, c := range []struct{ why, yaml, want, json, wantJSON string }{
 		{"A number is another one in YAML than in JSON (11.5).",

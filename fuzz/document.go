@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// NewDocument returns the document of the seed, which leans towards the schema,
-// and the rules that it exercises.
+// NewDocument returns the document of the seed, which mostly follows the schema, and the rules that
+// it exercises.
 func NewDocument(seed uint64, s *schema.Structural) ([]byte, Rules) {
 	w := documentWriter{Rand: rand.New(rand.NewPCG(seed, 2))}
 	w.repeat = in(w.Rand, 3)
@@ -34,7 +34,7 @@ func NewDocument(seed uint64, s *schema.Structural) ([]byte, Rules) {
 	return doc, w.rules
 }
 
-// A place is what the schema says about where a value stands.
+// A place says which rule a schema has for a value.
 type place uint8
 
 const (
@@ -52,10 +52,10 @@ type documentWriter struct {
 	repeat  bool // names repeat
 	blanks  bool
 	escapes bool
-	odd     bool // names, numbers and texts that are rarely seen
-	wild    bool // what is most probably fatal
+	odd     bool // rare names, numbers and texts
+	wild    bool // texts that are most probably fatal
 
-	below []Rule // UnknownBelowArray and so on, of what is open
+	below []Rule // UnknownBelowArray and so on, of the open containers
 }
 
 func (w *documentWriter) hit(r Rule) { w.rules.hit(r) }
@@ -142,8 +142,8 @@ func preserves(s *schema.Structural) bool {
 	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
 }
 
-// value writes a value that s governs; s is nil where there is no schema, and
-// then at says what becomes of the value.
+// value writes a value that s governs. If there is no schema, s is nil, and at says what becomes of
+// the value.
 func (w *documentWriter) value(s *schema.Structural, depth int, at place) {
 	w.blank()
 	defer w.blank()
@@ -258,7 +258,7 @@ func (w *documentWriter) element(s *schema.Structural, depth int, kept bool) {
 	w.blank()
 }
 
-// object writes an object. keep says that unknown fields of it are preserved.
+// object writes an object. keep says that its unknown fields are preserved.
 func (w *documentWriter) object(s *schema.Structural, depth int, at place, keep bool) {
 	if s == nil {
 		s = &schema.Structural{}
@@ -454,7 +454,7 @@ func (w *documentWriter) null(s *schema.Structural, inMap bool) {
 	}
 }
 
-// damage breaks a text, or not: what it does is up to chance.
+// damage breaks a text, or leaves it, at random.
 func (w *documentWriter) damage(doc []byte) []byte {
 	at := w.IntN(len(doc))
 	switch w.IntN(5) {

@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// An Unstructured takes the map as it is: its numbers are int64 and float64, and it
-// shares nothing with others.
+// An Unstructured takes the map as it is. Its numbers are int64 and float64, and it shares nothing
+// with other results.
 func Example_unstructured() {
 	s, err := schema.Parse([]byte(`
 type: object

@@ -14,7 +14,7 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// A Sort is a sort of faults for which a document is refused.
+// A Sort is the sort of a fault for which a document is refused.
 type Sort string
 
 // The sorts of faults.
@@ -30,24 +30,23 @@ const (
 	EmbeddedFault     Sort = "embedded resource"
 )
 
-// A Fault is something for which the server refuses a document. What it says about
-// the place depends on the sort: an offset, or what the server names.
+// A Fault is a reason for which the server refuses a document. Its place is an offset, or a name
+// that the server reports, depending on the sort.
 type Fault struct {
 	Sort Sort
-	// Offset is, for syntax and depth, that of the byte that is not expected, or
-	// the length of the document; and for numbers, where the number ends.
+	// Offset is, for syntax and depth, the offset of the unexpected byte, or the length of the
+	// document. For numbers it is the end of the number.
 	Offset int
-	// Field is the member of the root or of its metadata that is meant, or the
-	// path of what is in an embedded resource, in the server's spelling.
+	// Field is the member of the root or of its metadata, or a path within an embedded resource, in
+	// the server's spelling.
 	Field string
-	// Text is the server's error, without what it adds about the place.
+	// Text is the server's error, without the text about the place.
 	Text string
 }
 
-// Faults returns all that a document would be refused for if the server did not
-// stop at the first: what each stage of Decode finds, or of DecodeStored. They are
-// in the order in which the server would come upon them. Of embedded resources it
-// is one, by chance, as in the server.
+// Faults returns all faults for which a document would be refused if the server did not stop at the
+// first: those that each stage of Decode, or of DecodeStored, finds. They are in the order in which
+// the server would find them. Of faulty embedded resources it has a random one, like the server.
 func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
 	if f, ok := syntaxFault(body); ok {
 		return []Fault{f}
@@ -95,12 +94,12 @@ func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
 	return list
 }
 
-// syntaxFault returns the fault of what is not JSON.
+// syntaxFault returns the fault of a text that is not JSON.
 func syntaxFault(body []byte) (f Fault, ok bool) {
 	if json.Valid(body) {
 		return f, false
 	}
-	// A byte that is never expected tells the end of a document from its last byte.
+	// A byte that is never expected distinguishes the end of a document from its last byte.
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
 	if !errors.As(json.Unmarshal(append(slices.Clip(body), 1), &raw), &syntax) {
@@ -113,7 +112,7 @@ func syntaxFault(body []byte) (f Fault, ok bool) {
 	return f, true
 }
 
-// sniff is the reading of the type, by encoding/json.
+// sniff returns the fault in reading the type, by encoding/json.
 func (s *Server) sniff(body []byte, add func(Sort, string, error)) {
 	var sniffed struct {
 		APIVersion string `json:"apiVersion,omitempty"`
@@ -132,8 +131,8 @@ func (s *Server) sniff(body []byte, add func(Sort, string, error)) {
 	}
 }
 
-// embedded is the coercion of embedded resources; of what is stored, after
-// defaulting, and as the second pass does it.
+// embedded returns the fault in coercing embedded resources. For stored objects it looks after
+// defaulting, as the second pass does.
 func (s *Server) embedded(object map[string]any, stored bool, add func(Sort, string, error)) {
 	delete(object, "metadata")
 	fault := objectmeta.Coerce(nil, object, s.schema, false, stored)
@@ -146,8 +145,7 @@ func (s *Server) embedded(object map[string]any, stored bool, add func(Sort, str
 	}
 }
 
-// metadataMember returns which member of metadata an error is about, as far as it
-// says so: it does not for times.
+// metadataMember returns the member of metadata that an error names. Errors about times name none.
 func metadataMember(err error) string {
 	var mismatch *json.UnmarshalTypeError
 	if !errors.As(err, &mismatch) {

@@ -13,16 +13,15 @@ import (
 // maxStrict is how many errors sigs.k8s.io/json reports.
 const maxStrict = 100
 
-// groupNames are the groups in which the server reports, in its order.
+// groupNames are the groups in which the server reports findings, in its order.
 var groupNames = [...]string{"duplicate fields", "unknown fields in root metadata", "unknown fields", "unknown fields in embedded metadata"}
 
-// compareFindings compares unknown and duplicate fields: what is found, and in
-// which order.
+// compareFindings compares the unknown and duplicate fields, and their order.
 func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 	theirs := [...][]string{a.Duplicates, a.UnknownInMetadata, a.Unknown, a.UnknownInEmbedded}
 	if c.schema.XEmbeddedResource {
-		// Coercion takes the root for an embedded resource as well, and finds what
-		// is unknown in its metadata for the second time.
+		// Coercion takes the root for an embedded resource as well, and finds the unknown fields of
+		// its metadata twice.
 		theirs[3] = slices.DeleteFunc(slices.Clone(theirs[3]), func(path string) bool {
 			return slices.Contains(a.UnknownInMetadata, path)
 		})
@@ -55,8 +54,8 @@ func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 	return "", ""
 }
 
-// compareYAMLDuplicates compares what is said about names that repeat in a YAML body,
-// of which the server names the lines.
+// compareYAMLDuplicates compares the messages about repeated names in a YAML body. The server's
+// messages have their lines.
 func (c *comparer) compareYAMLDuplicates(a *Answer, ours []string) (what, detail string) {
 	lines := c.decoder.YAMLDuplicates()
 	text := ""
@@ -69,9 +68,9 @@ func (c *comparer) compareYAMLDuplicates(a *Answer, ours []string) (what, detail
 	return "", ""
 }
 
-// findings returns the paths of the findings in the server's spelling, by groups.
-// It reports a finding that is in the wrong place among the groups, or whose text
-// is not the server's though its names need no escapes.
+// findings returns the paths of the findings in the server's spelling, by groups. It reports a
+// finding that is in the wrong group, and one whose text differs from the server's although its
+// names need no escapes.
 func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 	type mention struct {
 		group          int
@@ -102,8 +101,8 @@ func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 			return groups, fmt.Sprintf("%s after %s", f.Error(), groupNames[last])
 		}
 		last = group
-		// sigs.k8s.io/json reports a path once in what it decodes: the document, or
-		// one metadata. It tells no paths apart that are spelled alike.
+		// sigs.k8s.io/json reports a path once in each text that it decodes: the document, or one
+		// metadata. To it, paths of one spelling are the same.
 		m := mention{group, spelled.resource, path}
 		if group != 2 && mentioned[m] {
 			c.notes["paths that the server cannot tell apart"]++
@@ -125,10 +124,10 @@ func isPlain(p ferrors.Path) bool {
 	return true
 }
 
-// A spelling is how the server writes a path: in one of two ways, by the group.
+// A spelling is one of the two forms in which the server writes a path, depending on the group.
 type spelling struct {
-	// dots has names behind dots, and brackets the keys of maps in brackets, up to
-	// an embedded resource.
+	// dots has names after dots. brackets has the keys of maps in brackets, up to an embedded
+	// resource.
 	dots, brackets string
 	// group is 1 for root metadata, 3 for embedded metadata, and 2 for the rest.
 	group int
@@ -143,8 +142,8 @@ func (s spelling) String() string {
 	return s.dots
 }
 
-// spell returns how the server spells a path, under the schema or, for duplicate
-// fields, none.
+// spell returns the server's spelling of a path, under the schema, or without a schema for
+// duplicate fields.
 func spell(p ferrors.Path, s *schema.Structural) spelling {
 	var dots, brackets strings.Builder
 	spelled := spelling{group: 2}

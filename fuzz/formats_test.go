@@ -29,7 +29,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestQuantities compares what is taken for a quantity with resource.ParseQuantity.
+// TestQuantities compares IsQuantity with resource.ParseQuantity.
 func TestQuantities(t *testing.T) {
 	check := func(s string) {
 		_, err := kresource.ParseQuantity(s)
@@ -42,7 +42,7 @@ func TestQuantities(t *testing.T) {
 		check(s)
 	}
 	const letters = "00112589..+-eEinumkKMGTP "
-	large := regexp.MustCompile(`[eE][-+]?\d{4}`) // of which the server makes numbers of as many digits
+	large := regexp.MustCompile(`[eE][-+]?\d{4}`) // the server makes numbers of as many digits
 	r := rand.New(rand.NewPCG(1, 2))
 	taken := 0
 	for range 300_000 {
@@ -68,8 +68,8 @@ var oddScalars = []string{
 	`{}`, `[]`, `[1]`, `{"a":1}`,
 }
 
-// TestDecodable compares which built-in objects are refused with the typed decoder of
-// Kubernetes: resources of the corpus, with other values in the place of theirs.
+// TestDecodable compares with the typed decoder of Kubernetes which built-in objects are refused.
+// The objects are resources of the corpus with some values replaced.
 func TestDecodable(t *testing.T) {
 	catalog := openAPICatalog(t, schema.CheckTypes(true))
 	scheme := runtime.NewScheme()
@@ -84,7 +84,7 @@ func TestDecodable(t *testing.T) {
 			objects = append(objects, js)
 		}
 	}
-	// What the corpus has few of.
+	// The corpus has few of these.
 	objects = append(objects,
 		[]byte(`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","creationTimestamp":null,"deletionTimestamp":"2026-01-02T15:04:05Z","generation":1,"managedFields":[{"manager":"m","time":"2026-01-02T15:04:05Z","fieldsV1":{"f:a":{}}}],"ownerReferences":[{"apiVersion":"v1","kind":"k","name":"n","uid":"u","controller":true}]},"data":{"p":"aHVudGVy"},"stringData":{"q":"x"},"immutable":true}`),
 		[]byte(`{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"l"},"spec":{"holderIdentity":"h","leaseDurationSeconds":1,"acquireTime":"2026-01-02T15:04:05.000000Z","renewTime":"2026-01-02T15:04:05.000000Z"}}`),
@@ -112,7 +112,7 @@ func TestDecodable(t *testing.T) {
 			at := spans[r.IntN(len(spans))]
 			odd := oddScalars[r.IntN(len(oddScalars))]
 			if kind == "Secret" && odd[0] == '[' {
-				continue // encoding/json takes an array of numbers for bytes, which the server's schema does not
+				continue // encoding/json takes an array of numbers for bytes, unlike the server's schema
 			}
 			mutant := append(append(bytes.Clone(js[:at[0]]), odd...), js[at[1]:]...)
 			if v, k, err := decoder.PeekType(mutant); err != nil || v != apiVersion || k != kind {
@@ -136,7 +136,7 @@ func TestDecodable(t *testing.T) {
 	assert.Greater(t, refused, 1000)
 }
 
-// scalarSpans returns where the values of a document are that are no objects or arrays.
+// scalarSpans returns the places of the values in a document that are not objects or arrays.
 func scalarSpans(t *testing.T, js []byte) (spans [][2]int) {
 	d := jsontext.NewDecoder(bytes.NewReader(js), jsontext.AllowDuplicateNames(true))
 	for {
@@ -161,8 +161,8 @@ func scalarSpans(t *testing.T, js []byte) (spans [][2]int) {
 	}
 }
 
-// TestDecodableMetadata compares which metadata of custom resources is refused with the
-// decoding of metav1.ObjectMeta, which the server does to what it has decoded already.
+// TestDecodableMetadata compares which metadata of custom resources is refused with the decoding of
+// metav1.ObjectMeta, which the server applies to objects that it has decoded already.
 func TestDecodableMetadata(t *testing.T) {
 	s := formats.Of(nil, false)
 	program, err := schema.Compile(&schema.Structural{Type: "object"}, schema.CheckTypes(true))

@@ -6,7 +6,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
-// FuzzKube does so for the decoders of package kube, with the texts of errors.
+// FuzzKube compares the decoders of package kube with the server's, with the texts of errors.
 func FuzzKube(f *testing.F) {
 	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 100*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
@@ -16,7 +16,7 @@ func FuzzKube(f *testing.F) {
 			f.Add(seed/DocumentsPerSchema, doc)
 		}
 	}
-	f.Add(uint64(54), []byte(`{"kind":"A"}"`)) // the server looks at what follows, as YAML
+	f.Add(uint64(54), []byte(`{"kind":"A"}"`)) // the server reads the rest, as YAML
 	pairs := make(map[uint64]*adapterPair)
 	f.Fuzz(func(t *testing.T, n uint64, doc []byte) {
 		p := pairs[n]
@@ -30,16 +30,16 @@ func FuzzKube(f *testing.F) {
 				pairs[n] = p
 			}
 		}
-		for name, way := range p.ways() {
-			if what, detail := p.compare(doc, way.ours, way.theirs); what != "" {
+		for name, entry := range p.entryPoints() {
+			if what, detail := p.compare(doc, entry.ours, entry.theirs); what != "" {
 				t.Errorf("%s: %s\n%s", name, what, detail)
 			}
 		}
 	})
 }
 
-// FuzzParity compares documents that the fuzzer changes, under schemas that it
-// chooses by their seed: by default, as the server, and as it reads its storage.
+// FuzzParity compares documents that the fuzzer changes, under schemas that it selects by their
+// seed: by default, as the server reads requests, and as it reads its storage.
 func FuzzParity(f *testing.F) {
 	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 200*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
@@ -49,7 +49,7 @@ func FuzzParity(f *testing.F) {
 			f.Add(seed/DocumentsPerSchema, doc)
 		}
 	}
-	// What decodes by a schema is made once.
+	// The comparers of a schema are made once.
 	comparers := make(map[uint64][]*comparer)
 	f.Fuzz(func(t *testing.T, n uint64, doc []byte) {
 		all := comparers[n]

@@ -11,13 +11,13 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-// DocumentsPerSchema is how many seeds in a row share a schema: making one, and
-// what decodes by it, costs more than a document.
+// DocumentsPerSchema is how many successive seeds share a schema. A schema and its decoders cost
+// more than a document.
 const DocumentsPerSchema = 64
 
-// NewSchema returns the schema of the seed, as a tree and as JSON. It would be
-// accepted in a definition. One in four is accepted but for its defaults, as is
-// found in clusters that were created before defaults were validated.
+// NewSchema returns the schema of the seed, as a tree and as JSON. It would be accepted in a
+// definition. One in four would be accepted except for its defaults, as in clusters that are older
+// than the validation of defaults.
 func NewSchema(seed uint64) (*schema.Structural, []byte) {
 	seed /= DocumentsPerSchema
 	for try := uint64(0); ; try++ {
@@ -29,7 +29,7 @@ func NewSchema(seed uint64) (*schema.Structural, []byte) {
 	}
 }
 
-// IsStructural reports whether the schema is one without its defaults.
+// IsStructural reports whether the schema is accepted without its defaults.
 func IsStructural(s *schema.Structural) bool {
 	return validation.Structural(withoutDefaults(s)) == nil
 }
@@ -76,12 +76,10 @@ func in(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }
 
 func one[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// fieldNames are few, so that names of the document meet those of the schema in
-// other places as well.
+// fieldNames are few, so that the names of documents are often fields in other places.
 var fieldNames = []string{"a", "b", "c", "spec", "items", "longer-than-sixteen-bytes", "exactly-16-bytes", "kind", "apiVersion", "metadata", "é", "🌳"}
 
-// oddNames are not spelled as they are in messages, or look like something else
-// in a path.
+// oddNames are spelled differently in messages, or look like another part of a path.
 var oddNames = []string{"", "a.b", "[0]", " ", "q\"t", "back\\slash", "line\nbreak", "\u202e", "nul\x00", "*"}
 
 var truth = true
@@ -101,8 +99,8 @@ func (g *schemaGrower) root() *schema.Structural {
 	return s
 }
 
-// properties adds properties to a schema for objects. meta says that kind,
-// apiVersion and metadata have a type given; open that any defaults are accepted.
+// properties adds properties to a schema for objects. meta says that kind, apiVersion and metadata
+// have a type given. open says that any defaults are accepted.
 func (g *schemaGrower) properties(s *schema.Structural, depth int, meta, open bool) {
 	s.Properties = make(map[string]*schema.Structural)
 	n := g.IntN(6)
@@ -238,8 +236,7 @@ func (g *schemaGrower) metadata() *schema.Structural {
 	return s
 }
 
-// setDefault gives the schema a default: of its kind, or anything where nothing
-// checks it.
+// setDefault gives the schema a default of its kind, or an arbitrary one where nothing checks it.
 func (g *schemaGrower) setDefault(s *schema.Structural, open bool) {
 	bare := *s
 	if g.old && in(g.Rand, 2) || open && in(g.Rand, 4) {
@@ -250,8 +247,8 @@ func (g *schemaGrower) setDefault(s *schema.Structural, open bool) {
 	s.Default = marshal(g.value(&bare, 0, false))
 }
 
-// value returns a value for a default: what the schema allows, or, where loose,
-// with other things in it.
+// value returns a value for a default: a value that the schema allows or, if loose, one with other
+// content.
 func (g *schemaGrower) value(s *schema.Structural, depth int, loose bool) any {
 	if s.Nullable && in(g.Rand, 6) && depth > 0 {
 		return nil

@@ -51,7 +51,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// definition is one whose schema can be validated by the server's rules.
+// definition returns a definition whose schema can be validated by the server's rules.
 func definition(t *testing.T, js []byte) *apiextensions.CustomResourceDefinition {
 	s, err := toInternal(js)
 	require.NoError(t, err)
@@ -78,8 +78,8 @@ func serverErrors(t *testing.T, js []byte) (list []string) {
 	return list
 }
 
-// TestSchemas compares what is accepted as a schema: by the server's rules and
-// by package schema, both what the generator keeps and what it makes on the way.
+// TestSchemas compares the server's rules with package schema: which schemas they accept, of those
+// that the generator returns and of those that it discards.
 func TestSchemas(t *testing.T) {
 	schemas := 1500
 	if testing.Short() {

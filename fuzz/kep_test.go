@@ -21,11 +21,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A kepReader does what the texts of KEP-2332 and KEP-575 say, sentence by
-// sentence, to values that are decoded already. Of metadata they say that its
-// fields are those of metav1.ObjectMeta and that it is pruned: what these are is
-// read off the type. That the values in it must be of the types of these fields is
-// proposal 3 again.
+// A kepReader does what the texts of KEP-2332 and KEP-575 say, sentence by sentence, to values that
+// are decoded already. Of metadata they say that its fields are those of metav1.ObjectMeta and that
+// it is pruned. Its fields are read from the Go type. That their values must be of the types of
+// these fields is proposal 3 again.
 type kepReader struct {
 	unknown  []string
 	conflict bool
@@ -45,16 +44,15 @@ func kindOf(x any) string {
 		return "integer"
 	case float64:
 		if x == math.Trunc(x) && math.Abs(x) < 1<<63 {
-			return "integer" // as JSON Schema has it: 1.0 is one
+			return "integer" // as in JSON Schema: 1.0 is an integer
 		}
 		return "number"
 	}
 	return "null"
 }
 
-// conflicts is KEP-2332, proposal 3: "return a deserialization error if the
-// JSON value and the type in the structural schema do not match". Null is for
-// validation to judge, by nullable.
+// conflicts is KEP-2332, proposal 3: "return a deserialization error if the JSON value and the type
+// in the structural schema do not match". Validation judges null, by nullable.
 func conflicts(x any, s *schema.Structural) bool {
 	kind := kindOf(x)
 	switch {
@@ -68,9 +66,8 @@ func conflicts(x any, s *schema.Structural) bool {
 	return !(s.Type == "number" && kind == "integer")
 }
 
-// prune is KEP-2332, proposal 2: what is not specified is removed. excluded says
-// that x is below x-kubernetes-preserve-unknown-fields, and that pruning has not
-// started again.
+// prune is KEP-2332, proposal 2: unspecified members are removed. excluded says that x is below
+// x-kubernetes-preserve-unknown-fields, and that pruning has not started again.
 func (k *kepReader) prune(x any, s *schema.Structural, path string, excluded, resource bool) {
 	if s == nil && excluded {
 		return
@@ -83,8 +80,8 @@ func (k *kepReader) prune(x any, s *schema.Structural, path string, excluded, re
 	}
 	excluded = excluded || preserves(s)
 	resource = resource || s.XEmbeddedResource
-	// "Pruning starts again at Y in the subtree of children of X if Y is specified
-	// by properties", that is, has some: compare examples 7 and 8.
+	// "Pruning starts again at Y in the subtree of children of X if Y is specified by properties",
+	// that is, if it has some: compare examples 7 and 8.
 	below := func(child *schema.Structural) bool {
 		return excluded && (child == nil || len(child.Properties) == 0)
 	}
@@ -124,8 +121,8 @@ func (k *kepReader) prune(x any, s *schema.Structural, path string, excluded, re
 	}
 }
 
-// pruneMetadata is KEP-2332, proposal 4: "metav1.ObjectMeta is always pruned". The
-// value has the Go type t, by which null is allowed everywhere.
+// pruneMetadata is KEP-2332, proposal 4: "metav1.ObjectMeta is always pruned". The value has the Go
+// type t, which allows null everywhere.
 func (k *kepReader) pruneMetadata(x any, t reflect.Type, path string) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -163,7 +160,7 @@ func (k *kepReader) pruneMetadata(x any, t reflect.Type, path string) {
 	}
 }
 
-// fieldOf returns the type of the field that has the name in JSON.
+// fieldOf returns the type of the field with a name in JSON.
 func fieldOf(t reflect.Type, name string) (_ reflect.Type, known bool) {
 	for f := range t.Fields() {
 		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name && tag != "" {
@@ -173,9 +170,9 @@ func fieldOf(t reflect.Type, name string) (_ reflect.Type, known bool) {
 	return nil, false
 }
 
-// fill is KEP-575: "recursively follow the given instance and the structural
-// schema, applying specified defaults where an object field is undefined", from
-// the top down, the new fields included.
+// fill is KEP-575: "recursively follow the given instance and the structural schema, applying
+// specified defaults where an object field is undefined", from the top down, including the new
+// fields.
 func fill(x any, s *schema.Structural) {
 	if s == nil {
 		return
@@ -207,10 +204,9 @@ func fill(x any, s *schema.Structural) {
 	}
 }
 
-// isKEP reports whether all defaults of the schema are as KEP-575 demands: of the
-// types of the schema, and pruned. Schemas with a default {} within metadata do not
-// count: the texts do not say whether pruning leaves that out, as encoding an
-// ObjectMeta does.
+// isKEP reports whether all defaults of the schema are as KEP-575 demands: of the types of the
+// schema, and pruned. It rejects schemas with a default {} within metadata: the texts do not say
+// whether pruning leaves that out, as encoding an ObjectMeta does.
 func isKEP(s *schema.Structural) bool {
 	if s == nil {
 		return true
@@ -241,8 +237,8 @@ func isKEP(s *schema.Structural) bool {
 	return (s.Items == nil || isKEP(s.Items.Schema)) && (s.AdditionalProperties == nil || isKEP(s.AdditionalProperties.Schema))
 }
 
-// TestKEP compares the semantics of the texts with a reader that is written from
-// them, which takes objects.
+// TestKEP compares the semantics of the texts with a reader of objects that is written from the
+// texts.
 func TestKEP(t *testing.T) {
 	var compared, refused, skipped atomic.Int64
 	forSchemas(t, *pairsFlag, func(first uint64) {
@@ -274,14 +270,14 @@ func TestKEP(t *testing.T) {
 	assert.Less(t, refused.Load(), compared.Load())
 }
 
-// compareKEP reports whether the document is accepted, and what is different.
+// compareKEP reports whether the document is accepted, and describes differences.
 func compareKEP(d *decoder.Decoder, s *schema.Structural, doc []byte, want map[string]any) (accepted bool, difference string) {
 	var got map[string]any
 	var k kepReader
 	k.prune(want, s, "", false, true)
 	fill(want, s)
-	// "We do pruning of default values", KEP-575, those for fields that ObjectMeta
-	// does not have. All others are pruned already: see isKEP.
+	// "We do pruning of default values", KEP-575: of those for fields that ObjectMeta does not
+	// have. All others are pruned already: see isKEP.
 	new(kepReader).prune(want, s, "", false, true)
 
 	out, err := d.AppendJSON(nil, doc)

@@ -25,11 +25,11 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// An adapterPair is the decoder of package kube and the server for one schema.
+// An adapterPair has the decoders of package kube and the server for one schema.
 type adapterPair struct {
 	server *Server
 	gvk    runtimeschema.GroupVersionKind
-	// json, yaml and lenient decode requests, stored what is stored.
+	// json, yaml and lenient decode requests, and stored decodes stored objects.
 	json, yaml, lenient, stored runtime.Decoder
 }
 
@@ -55,20 +55,20 @@ func newAdapterPair(js []byte, gvk runtimeschema.GroupVersionKind) (*adapterPair
 	return p, nil
 }
 
-// A way is a decoder of ours and of the server.
-type way struct {
+// An entryPoint has our decoder and the server's.
+type entryPoint struct {
 	ours   runtime.Decoder
 	theirs func([]byte) (*Answer, error)
 }
 
-func (p *adapterPair) ways() map[string]way {
-	return map[string]way{
+func (p *adapterPair) entryPoints() map[string]entryPoint {
+	return map[string]entryPoint{
 		"JSON": {p.json, p.server.Decode}, "YAML": {p.yaml, p.server.DecodeYAML},
 		"lenient": {p.lenient, p.server.Decode}, "stored": {p.stored, p.server.DecodeStored},
 	}
 }
 
-// compare decodes a document with both, and says what is different.
+// compare decodes a document with both, and describes the difference.
 func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]byte) (*Answer, error)) (what, detail string) {
 	answer, refusal := theirs(doc)
 	var fault *StageError
@@ -102,13 +102,13 @@ func (p *adapterPair) compare(doc []byte, ours runtime.Decoder, theirs func([]by
 	return compareStrict(answer, list, ours == p.lenient || ours == p.stored)
 }
 
-// mapOrder is for messages that name one of several by chance.
+// mapOrder matches messages that name a random one of several.
 var mapOrder = regexp.MustCompile(`metadata: Invalid value|must be a string|parsing time|json: cannot unmarshal`)
 
 func compareErrors(fault *StageError, err error) (what, detail string) {
 	var limit *ferrors.LimitError
 	theirs := fault.Err.Error()
-	if fault.Stage == Kind { // the document follows, with or without white space at its end
+	if fault.Stage == Kind { // the rest is the document, with or without white space at its end
 		if runtime.IsMissingKind(err) {
 			return "", ""
 		}
@@ -135,8 +135,8 @@ func compareStrict(a *Answer, list []error, lenient bool) (what, detail string) 
 	return "", ""
 }
 
-// TestKube compares generated pairs with the decoders of package kube: values with their Go
-// types, strict errors, and the texts of all others.
+// TestKube compares the decoders of package kube with the server's on generated pairs: values with
+// their Go types, strict errors, and the texts of all other errors.
 func TestKube(t *testing.T) {
 	y := newTally()
 	forSchemas(t, *pairsFlag/8, func(first uint64) {
@@ -151,11 +151,11 @@ func TestKube(t *testing.T) {
 	y.log(t)
 }
 
-// compareAll compares a document in all ways.
+// compareAll compares a document at all entry points.
 func (p *adapterPair) compareAll(name string, doc []byte, y *tally) {
-	for by, way := range p.ways() {
+	for by, entry := range p.entryPoints() {
 		k := same
-		what, detail := p.compare(doc, way.ours, way.theirs)
+		what, detail := p.compare(doc, entry.ours, entry.theirs)
 		if what != "" {
 			k, what = differs, by+": "+what
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// subjects returns what the laws are asserted of for a schema: both semantics, in
-// one of the ways of reading.
+// subjects returns the subjects of the laws for a schema: for both semantics, in one of the
+// readings.
 func subjects(t *testing.T, s *schema.Structural, n uint64) []*laws.Subject {
 	var all []*laws.Subject
 	for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
@@ -29,7 +29,7 @@ func subjects(t *testing.T, s *schema.Structural, n uint64) []*laws.Subject {
 	return all
 }
 
-// TestLaws asserts on generated pairs what holds for every pair.
+// TestLaws asserts the laws on generated pairs.
 func TestLaws(t *testing.T) {
 	first := *fromFlag / DocumentsPerSchema
 	checked := 0
@@ -48,8 +48,8 @@ func TestLaws(t *testing.T) {
 	t.Logf("%d documents from seed %d on", checked, first*DocumentsPerSchema)
 }
 
-// TestLawsOfRealResources asserts the laws on the resources of the corpus, as they
-// are and with a mistake in them.
+// TestLawsOfRealResources asserts the laws on the resources of the corpus, as they are and with a
+// mistake in them.
 func TestLawsOfRealResources(t *testing.T) {
 	comparers := realSchemas(t, newComparer)
 	made := make(map[*comparer][]*laws.Subject)

@@ -51,7 +51,7 @@ func (w *documentWriter) reserved(s *schema.Structural, name string, at place, p
 	})
 }
 
-// members writes an object. The names may repeat, whether or not others do.
+// members writes an object. Its names may repeat even if other objects' names do not.
 func (w *documentWriter) members(n int, member func()) {
 	w.b.WriteByte('{')
 	w.blank()
@@ -64,9 +64,8 @@ func (w *documentWriter) members(n int, member func()) {
 	w.b.WriteByte('}')
 }
 
-// metadataValues are texts for the fields of ObjectMeta: ordinary ones first,
-// which the server keeps as they are, then ones that it rewrites, and then ones
-// that it refuses.
+// metadataValues are texts for the fields of ObjectMeta: first ordinary ones, which the server
+// keeps as they are, then ones that it rewrites, and then ones that it refuses.
 var metadataValues = []struct {
 	names                      []string
 	plain, rewritten, mistyped []string

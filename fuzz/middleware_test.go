@@ -33,9 +33,9 @@ import (
 // The recorder of warnings logs each time that it begins to cut them.
 func init() { utilruntime.ErrorHandlers = nil } //nolint:reassign // which is how it is turned off
 
-// A reply is what becomes of a request: what is passed on, or the answer.
+// A reply is the outcome of a request: the request that is passed on, or the answer.
 type reply struct {
-	code     int // 0 where it is passed on
+	code     int // 0 if the request is passed on
 	status   *metav1.Status
 	object   any
 	warnings []string
@@ -83,22 +83,22 @@ func (p *middlewarePair) send(mode string, doc []byte) (r reply) {
 		if err := json.Unmarshal(w.Body.Bytes(), r.status); err != nil {
 			r.status.Message = err.Error()
 		}
-		r.status.TypeMeta = metav1.TypeMeta{} // which the server adds when it encodes one
+		r.status.TypeMeta = metav1.TypeMeta{} // the server adds it when it encodes a status
 		return r
 	}
 	r.object = withNumbers(p.passed)
 	return r
 }
 
-// serve is the handler for creation, from the body to admission, and the check of the kind
-// behind that: createHandler of k8s.io/apiserver, pkg/endpoints/handlers/create.go.
+// serve is the handler for creation, from the body to admission, and the check of the kind after
+// that: createHandler of k8s.io/apiserver, pkg/endpoints/handlers/create.go.
 func (p *middlewarePair) serve(mode string, doc []byte) (r reply, _ *StageError) {
 	answer, err := p.server.Decode(doc)
 	var fault *StageError
 	if errors.As(err, &fault) {
 		shape := fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", typeIn(doc).Kind, version(typeIn(doc).APIVersion), testKind, fault.Err)
 		switch {
-		case fault.Stage == Kind && mode == "Ignore": // it is the lenient decoder of unstructured objects that says so
+		case fault.Stage == Kind && mode == "Ignore": // the lenient decoder of unstructured objects reports it
 			shape = fmt.Sprintf("%s in version %q cannot be handled as a %s: Object 'Kind' is missing in '%s'",
 				testKind, cmp.Or(version(typeIn(doc).APIVersion), testVersion.Version), testKind, bytes.TrimSpace(doc))
 		case fault.Stage == Sniff || fault.Stage == Kind:
@@ -126,7 +126,7 @@ func (p *middlewarePair) serve(mode string, doc []byte) (r reply, _ *StageError)
 	return r, nil
 }
 
-// refusal is an answer as it is read again, with invalid UTF-8 replaced.
+// refusal is an answer after another reading, with invalid UTF-8 replaced.
 func refusal(err *apierrors.StatusError) reply {
 	read := new(metav1.Status)
 	js, _ := json.Marshal(err.ErrStatus)
@@ -134,7 +134,7 @@ func refusal(err *apierrors.StatusError) reply {
 	return reply{code: int(err.ErrStatus.Code), status: read}
 }
 
-// typeIn is what the server reads first.
+// typeIn returns the type that the server reads first.
 func typeIn(doc []byte) (t metav1.TypeMeta) {
 	_ = json.Unmarshal(doc, &t)
 	return t
@@ -171,7 +171,7 @@ func recorded(texts []string) []string {
 	return w.Header().Values("Warning")
 }
 
-// compare says what is different, and why it may be.
+// compare describes the difference, and gives the reason if it is allowed.
 func (p *middlewarePair) compare(mode string, doc []byte) (what, detail, meant string) {
 	theirs, fault := p.serve(mode, doc)
 	if fault != nil && (fault.Stage == Capped || fault.Stage == Panic) {
@@ -208,8 +208,8 @@ func (p *middlewarePair) compare(mode string, doc []byte) (what, detail, meant s
 	return "", "", ""
 }
 
-// TestMiddleware compares generated pairs with what the server makes of the body of a
-// creation: codes, objects, warnings, and the texts of answers.
+// TestMiddleware compares the middleware with the server's treatment of the body of a creation on
+// generated pairs: codes, objects, warnings, and the texts of answers.
 func TestMiddleware(t *testing.T) {
 	y := newTally()
 	forSchemas(t, *pairsFlag/8, func(first uint64) {
@@ -237,8 +237,7 @@ func TestMiddleware(t *testing.T) {
 	require.Greater(t, y.classes[same], 1000)
 }
 
-// TestMiddlewareWarnings compares the budget for warnings, with texts of all lengths that
-// paths have.
+// TestMiddlewareWarnings compares the budget for warnings, with paths of all lengths.
 func TestMiddlewareWarnings(t *testing.T) {
 	p, err := newMiddlewarePair([]byte(`{"type":"object","x-kubernetes-preserve-unknown-fields":true}`))
 	require.NoError(t, err)
@@ -258,8 +257,8 @@ func TestMiddlewareWarnings(t *testing.T) {
 	}
 }
 
-// duplicate returns a member in which a name stands twice, and the path of that, of about n
-// characters. Names of more than 250 have their middle left out in paths.
+// duplicate returns a member in which a name repeats, and its path, of about n characters. The
+// middle of names of more than 250 characters is left out in paths.
 func duplicate(i, n int) (path, member string) {
 	path, member = "z", `{"z":1,"z":2}`
 	for ; n > 200; n -= 200 {
@@ -270,7 +269,7 @@ func duplicate(i, n int) (path, member string) {
 	return name + "." + path, `"` + name + `":` + member
 }
 
-// TestMiddlewareParameter compares the answer to a fieldValidation that there is not.
+// TestMiddlewareParameter compares the answer to an invalid fieldValidation.
 func TestMiddlewareParameter(t *testing.T) {
 	p, err := newMiddlewarePair([]byte(`{"type":"object"}`))
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// minimise makes a pair smaller as long as it differs in the same way.
+// minimise makes a pair smaller while its difference stays the same.
 func minimise(s *schema.Structural, doc []byte, k class, what string, newComparer maker) (*schema.Structural, []byte) {
 	deadline := time.Now().Add(2 * time.Second)
 	for range 4 {
@@ -29,8 +29,8 @@ func minimise(s *schema.Structural, doc []byte, k class, what string, newCompare
 	return s, doc
 }
 
-// stillDiffers returns a test for whether a document makes the difference. It
-// fails none after the deadline, so that looking for a smaller one ends.
+// stillDiffers returns a test for whether a document has the difference. After the deadline it
+// rejects all documents, to end the search for a smaller one.
 func stillDiffers(c *comparer, k class, what string, deadline time.Time) func([]byte) bool {
 	return func(doc []byte) bool {
 		if time.Now().After(deadline) {
@@ -41,7 +41,7 @@ func stillDiffers(c *comparer, k class, what string, deadline time.Time) func([]
 	}
 }
 
-// shorten leaves out runs of bytes as long as the text still fails.
+// shorten leaves out runs of bytes while the text still fails.
 func shorten(doc []byte, fails func([]byte) bool) []byte {
 	for size := len(doc) / 2; size > 0; {
 		removed := false
@@ -59,7 +59,7 @@ func shorten(doc []byte, fails func([]byte) bool) []byte {
 	return doc
 }
 
-// reduce leaves out parts of the schema as long as it still fails.
+// reduce leaves out parts of the schema while it still fails.
 func reduce(s *schema.Structural, fails func(*schema.Structural) bool) *schema.Structural {
 	try := func(edit func(n *schema.Structural), path []func(*schema.Structural) *schema.Structural) bool {
 		c := clone(s)

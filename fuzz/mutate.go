@@ -8,10 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A tree is a JSON value that keeps the order of members, and can hold a name
-// twice.
+// A tree is a JSON value that keeps the order of members, and can hold a name twice.
 type tree struct {
-	scalar   jsontext.Value // where it is neither object nor array
+	scalar   jsontext.Value // if neither object nor array
 	isObject bool
 	members  []member // of an array: without names
 }
@@ -21,7 +20,7 @@ type member struct {
 	value *tree
 }
 
-// parseTree reads JSON of which it is known that it is valid.
+// parseTree reads valid JSON.
 func parseTree(dec *jsontext.Decoder) (*tree, error) {
 	kind := dec.PeekKind()
 	if kind != '{' && kind != '[' {
@@ -73,7 +72,7 @@ func (t *tree) append(b []byte) []byte {
 	return append(b, end)
 }
 
-// containers returns t and all objects and arrays in it that hold something.
+// containers returns the non-empty objects and arrays in t, including t.
 func (t *tree) containers(list []*tree) []*tree {
 	if len(t.members) == 0 {
 		return list
@@ -85,9 +84,8 @@ func (t *tree) containers(list []*tree) []*tree {
 	return list
 }
 
-// Mutate returns a JSON document with a few of the mistakes that are made in
-// writing one: fields renamed, moved, duplicated, nulled, of another type. It
-// returns the document as it is where it is not JSON.
+// Mutate returns a JSON document with a few mistakes that people make: fields renamed, moved,
+// duplicated, nulled, or of another type. It returns a document that is not JSON as it is.
 func Mutate(doc []byte, r *rand.Rand) []byte {
 	t, err := parseTree(jsontext.NewDecoder(bytes.NewReader(doc), jsontext.AllowDuplicateNames(true)))
 	if err != nil {
@@ -106,7 +104,7 @@ func Mutate(doc []byte, r *rand.Rand) []byte {
 			m.name += one(r, "s", "X", "", " ", ".a", "\u00e9")
 		case 1:
 			m.name = one(r, "name", "spec", "metadata", "kind", "apiVersion", "labels", "status", "items")
-		case 2: // copy, to where it may be a duplicate; never into itself
+		case 2: // copy, perhaps as a duplicate; never into itself
 			copied := member{m.name, &tree{scalar: m.value.append(nil)}}
 			to.members = slices.Insert(to.members, r.IntN(len(to.members)+1), copied)
 		case 3: // duplicate

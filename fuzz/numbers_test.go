@@ -15,14 +15,14 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 )
 
-// numberLiterals are where the server turns numbers into others, and where it is about to.
+// numberLiterals are numbers that the server rewrites, and numbers next to these.
 var numberLiterals = []string{
 	"0", "-0", "-0.0", "-0e0", "-0E+5", "-0.000e-9", "-1e-400", "1e-400", "0.0", "0e9", "1.0", "10.0", "1e0", "1E2", "1e3", "-1e3", "1.50", "1e20", "1e21", "-1e21",
 	"123456789012345678901234567890", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "-9223372036854775809", "9223372036854775807.0", "9.223372036854775807e18",
 	"18446744073709551615", "18446744073709551616", "9007199254740993", "9007199254740993.0", "0.1", "1e-6", "1e-7", "0.000001", "0.0000001", "5e-324", "2e-324", "1.7976931348623157e308", "1e308",
 }
 
-// serverNumber is what the server writes for a number that it has decoded.
+// serverNumber returns the server's text for a number that it has decoded.
 func serverNumber(t *testing.T, literal string) string {
 	t.Helper()
 	var value any
@@ -31,9 +31,10 @@ func serverNumber(t *testing.T, literal string) string {
 	return show(value)
 }
 
-// TestNumbersTwice: under ServerRequests a number is written as the server writes it, and so is what was written. That is
-// the same from then on, but for one number: the float64 -0.0 is written as -0, which the next reader takes for the
-// integer 0. A result is that of the server, and so it is not a fixed point where the server's is none.
+// TestNumbersTwice asserts that under ServerRequests a number is written as by the server, also
+// when the result is decoded again. The text then stays the same, with one exception: the float64
+// -0.0 is written as -0, which the next reader takes for the integer 0. A result equals that of the
+// server, so it is not a fixed point if the server's is not.
 func TestNumbersTwice(t *testing.T) {
 	c := pair(t, anything, newExactComparer)
 	literals := numberLiterals
@@ -55,7 +56,7 @@ func TestNumbersTwice(t *testing.T) {
 			assert.Equal(t, []string{"-0", "0"}, []string{want, wantAgain}, literal)
 		}
 	}
-	// Whoever keeps numbers as they were sent keeps this one, too.
+	// A decoder that keeps numbers as they were sent keeps this one, too.
 	kept := decoder.New(c.program, decoder.ServerRequests, decoder.NumbersAsSent(true))
 	out, err := kept.AppendJSON(nil, []byte(before+"-0.0"+behind))
 	require.NoError(t, err)

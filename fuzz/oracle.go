@@ -22,17 +22,17 @@ import (
 // A Stage is a step of the server's decoder, in its order.
 type Stage uint8
 
-// The stages. A document that fails in one never gets to the next.
+// The stages. A document that fails in one does not reach the next.
 const (
 	Accepted Stage = iota
-	Capped         // the oracle itself refuses, the server would not
-	YAML           // to JSON
-	Sniff          // kind and apiVersion are read, by encoding/json
-	Parse          // the object is read, by sigs.k8s.io/json
-	Kind           // there must be one
+	Capped         // the oracle refuses, and the server would not
+	YAML           // converting to JSON
+	Sniff          // reading kind and apiVersion, by encoding/json
+	Parse          // reading the object, by sigs.k8s.io/json
+	Kind           // kind must not be empty
 	TypeMeta       // kind and apiVersion must be strings
 	RootMetadata
-	GroupVersion // apiVersion must be one
+	GroupVersion // apiVersion must be valid
 	EmbeddedMetadata
 	Panic // of the server
 )
@@ -41,7 +41,7 @@ var stageNames = [...]string{"accepted", "capped", "YAML", "sniff", "parse", "ki
 
 func (s Stage) String() string { return stageNames[s] }
 
-// A StageError is why a document is refused as a whole.
+// A StageError says why a document is refused as a whole.
 type StageError struct {
 	Stage Stage
 	Err   error
@@ -50,8 +50,8 @@ type StageError struct {
 func (e *StageError) Error() string { return e.Stage.String() + ": " + e.Err.Error() }
 func (e *StageError) Unwrap() error { return e.Err }
 
-// The limits of the oracle. Inserting defaults takes time and memory without
-// bound in the server, and tests must not.
+// The limits of the oracle. In the server, inserting defaults takes unbounded time and memory, and
+// tests must not.
 const (
 	maxDocumentBytes = 3 << 20 // as in the server
 	maxDefaultBytes  = 32 << 20
@@ -59,12 +59,11 @@ const (
 
 // A Server decodes the bodies of requests for one version of one kind.
 type Server struct {
-	// AnyType accepts any kind and apiVersion, also none, and uses the schema for
-	// all: which schema a document is for is not the concern of a decoder that
-	// was given one. The two must still be strings.
+	// AnyType accepts any kind and apiVersion, or none, and uses the schema for all objects, as a
+	// decoder does that was given one schema. Kind and apiVersion must still be strings.
 	AnyType bool
-	// AnyKind is the half of that: there must be a kind, and an apiVersion that
-	// is one or empty, but the schema is used for all.
+	// AnyKind is weaker: there must be a kind, and a valid or empty apiVersion, and the schema is
+	// used for all objects.
 	AnyKind bool
 
 	// PreserveUnknownFields is set by Preserve.
@@ -77,16 +76,14 @@ type Server struct {
 	costs    *costs
 }
 
-// An Answer is what the server makes of a document.
+// An Answer is the server's result for a document.
 type Answer struct {
 	Object map[string]any
-	// Duplicates are the paths of names that repeat, in the order of the
-	// document.
+	// Duplicates are the paths of repeated names, in the order of the document.
 	Duplicates []string
-	// YAML is the strict error of the YAML reader, in which names that repeat
-	// are found by their lines.
+	// YAML is the strict error of the YAML reader, which reports repeated names with their lines.
 	YAML string
-	// The paths of unknown fields, each group in the server's order.
+	// The paths of unknown fields. Each group is in the server's order.
 	UnknownInMetadata, Unknown, UnknownInEmbedded []string
 }
 
@@ -107,8 +104,8 @@ func (a *Answer) Strict() []string {
 	return list
 }
 
-// ToStructural reads a schema, in JSON, as the server reads that of a stored
-// definition; defaults are not pruned yet.
+// ToStructural reads a schema, in JSON, as the server reads the schema of a stored definition. Its
+// defaults are not pruned yet.
 func ToStructural(openAPIV3Schema []byte) (*structural.Structural, error) {
 	internal, err := toInternal(openAPIV3Schema)
 	if err != nil {
@@ -127,8 +124,7 @@ func toInternal(openAPIV3Schema []byte) (*apiextensions.JSONSchemaProps, error) 
 	return &internal, err
 }
 
-// NewServer returns a server for a schema in JSON, as getOrCreateServingInfoFor
-// prepares it.
+// NewServer returns a server for a schema in JSON, prepared as by getOrCreateServingInfoFor.
 func NewServer(openAPIV3Schema []byte, version schema.GroupVersion, kind string) (*Server, error) {
 	s, err := ToStructural(openAPIV3Schema)
 	if err != nil {
@@ -142,8 +138,8 @@ func NewServer(openAPIV3Schema []byte, version schema.GroupVersion, kind string)
 	return &Server{unpruned: unpruned, schema: s, version: version, kind: kind, costs: costsOf(s)}, nil
 }
 
-// Preserve sets spec.preserveUnknownFields, as a definition that was made in v1beta1
-// can still have it: nothing is pruned, defaults are not, either.
+// Preserve sets spec.preserveUnknownFields, which a definition that was made in v1beta1 can still
+// have. Nothing is pruned then, and neither are defaults.
 func (s *Server) Preserve() {
 	s.PreserveUnknownFields, s.schema, s.costs = true, s.unpruned, costsOf(s.unpruned)
 }
@@ -154,7 +150,7 @@ func (s *Server) Decode(body []byte) (*Answer, error) {
 	return s.decode(body, body)
 }
 
-// decode decodes JSON, which was made of the body.
+// decode decodes the JSON of the body.
 func (s *Server) decode(js, body []byte) (*Answer, error) {
 	a, matches, err := s.coerce(js, body)
 	if err != nil || !matches {
@@ -174,15 +170,14 @@ func (s *Server) insertDefaults(object map[string]any) error {
 	return nil
 }
 
-// coerce is all of the decoder but for defaulting, which the versioning codec
-// around it does: Decode of the JSON serializer, and then that of
-// schemaCoercingDecoder.
+// coerce is the decoder without defaulting, which the versioning codec around it does: Decode of
+// the JSON serializer, followed by Decode of schemaCoercingDecoder.
 func (s *Server) coerce(js, body []byte) (a *Answer, matches bool, err error) {
 	if len(body) > maxDocumentBytes {
 		return nil, false, &StageError{Capped, fmt.Errorf("%d bytes", len(body))}
 	}
 	if _, err := json.DefaultMetaFactory.Interpret(js); err != nil {
-		// The other error that there is is about the apiVersion.
+		// The only other error is about the apiVersion.
 		if !s.AnyType || strings.HasPrefix(err.Error(), "couldn't get version/kind") {
 			return nil, false, &StageError{Sniff, err}
 		}
@@ -216,14 +211,13 @@ func (s *Server) coerce(js, body []byte) (a *Answer, matches bool, err error) {
 	return a, matches, nil
 }
 
-// A coercer is what is different among the uses of unstructuredSchemaCoercer.
+// A coercer has the differences between the uses of unstructuredSchemaCoercer.
 type coercer struct {
 	track                         bool // unknown fields
-	dropInvalid, repairGeneration bool // for what comes from storage
+	dropInvalid, repairGeneration bool // for stored objects
 }
 
-// apply is unstructuredSchemaCoercer.apply. It reports whether the object is of
-// the server's kind.
+// apply is unstructuredSchemaCoercer.apply. It reports whether the object is of the server's kind.
 func (s *Server) apply(u *unstructured.Unstructured, a *Answer, c coercer) (bool, error) {
 	kind, foundKind, err := unstructured.NestedString(u.UnstructuredContent(), "kind")
 	if err != nil {

@@ -27,8 +27,8 @@ func newServer(t testing.TB, openAPIV3Schema string) *Server {
 	return s
 }
 
-// decode returns what becomes of a body, of which the type is left out here and
-// in the result, and the entries of the strict error.
+// decode returns the server's result for a body, and the entries of the strict error. The type of
+// the object is left out of both texts.
 func decode(t *testing.T, s *Server, members string) (object string, strict []string) {
 	t.Helper()
 	body := `{"apiVersion":"fuzz.example.com/v1","kind":"Trellis"`
@@ -52,13 +52,13 @@ func unknownFields(paths string) []string {
 	return list
 }
 
-// TestOracleTables has the tables of the notes that were observed on a server.
+// TestOracleTables has the tables of the notes, which were observed on a server.
 func TestOracleTables(t *testing.T) {
 	const (
 		ap  = "{type: object, properties: {foo: {type: object, additionalProperties: {type: object}}}}"
 		any = "type: object, x-kubernetes-preserve-unknown-fields: true"
 	)
-	// at is a schema of which only the field a is of interest.
+	// at returns a schema for the field a.
 	at := func(a string) string { return "{type: object, properties: {a: " + a + "}}" }
 	for _, c := range []struct {
 		name, schema, in, want, unknown string
@@ -140,7 +140,7 @@ func TestOracleOrder(t *testing.T) {
 	assert.Equal(t, want, strict)
 }
 
-// TestOracleRefuses has what is fatal, by the stage at which it is.
+// TestOracleRefuses has fatal errors, by their stage.
 func TestOracleRefuses(t *testing.T) {
 	s := newServer(t, "{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}")
 	const typed = `{"apiVersion":"fuzz.example.com/v1","kind":"Trellis",`
@@ -169,7 +169,7 @@ func TestOracleRefuses(t *testing.T) {
 	}
 }
 
-// TestOracleFaults has all for which a document is refused, and where.
+// TestOracleFaults has all faults for which a document is refused, and their places.
 func TestOracleFaults(t *testing.T) {
 	s := newServer(t, "{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}")
 	s.AnyKind = true
@@ -180,7 +180,7 @@ func TestOracleFaults(t *testing.T) {
 		`{"kind":"A"}}`:                   "syntax 12",
 		strings.Repeat("[", 10_001):       "depth of nesting 10000",
 		`{"kind":"A","a":[1e400 ]}`:       "number out of range 22",
-		`[]`:                              "no object, no object", // for the first reader, and for the second
+		`[]`:                              "no object, no object", // by the first reader, and by the second
 		`null`:                            "no kind, no object",
 		`{}`:                              "no kind",
 		`{"kind":5,"apiVersion":null}`:    "kind or apiVersion is no string kind, no kind, kind or apiVersion is no string kind, kind or apiVersion is no string apiVersion",
@@ -229,20 +229,20 @@ func TestOraclePrunesDefaults(t *testing.T) {
 	assert.Equal(t, `{"e":{"apiVersion":"v1","kind":"A","metadata":{"name":"x"}}}`, object)
 }
 
-// TestOracleStorage has examples of 4.2, 4.3 and 10 for what is read from storage.
+// TestOracleStorage has examples of 4.2, 4.3 and 10 for stored objects.
 func TestOracleStorage(t *testing.T) {
 	s := newServer(t, `{type: object, properties: {a: {type: string, default: A}, e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true},
 		m: {type: object, additionalProperties: {type: object, default: {a: null}, properties: {a: {type: string}}}}}}`)
 	for _, c := range []struct {
-		in, want string // want is the object or the stage at which it is refused
+		in, want string // want is the object, or the stage at which it is refused
 	}{
 		{`"metadata":null`, `{"a":"A","metadata":{"generation":1}}`},
 		{`"metadata":{"generation":0,"labels":{"a":5},"finalizers":"bad","name":"n","junk":1},"x":1`, `{"a":"A","metadata":{"generation":1,"name":"n"}}`},
 		{`"metadata":{"generation":7},"e":{"kind":1,"apiVersion":null,"metadata":{"labels":[],"name":"n"}}`, `{"a":"A","e":{"metadata":{"name":"n"}},"metadata":{"generation":7}}`},
 		{`"metadata":{},"m":{"k":null}`, `{"a":"A","m":{"k":{}},"metadata":{"generation":1}}`},
-		{`"metadata":{},"KIND":5`, `{"a":"A","metadata":{"generation":1}}`}, // nothing is sniffed
+		{`"metadata":{},"KIND":5`, `{"a":"A","metadata":{"generation":1}}`}, // stored objects are not sniffed
 		{`"metadata":"m"`, "root metadata"},
-		{`"metadata":{},"e":{"metadata":"m"}`, "embedded metadata"}, // found by the second pass
+		{`"metadata":{},"e":{"metadata":"m"}`, "embedded metadata"}, // the second pass finds it
 		{`"x":1`, "panic"},
 		{`"kind":5`, "kind"},
 		{`"apiVersion":"a/b/c","metadata":{}`, "kind"},
@@ -263,7 +263,7 @@ func TestOracleStorage(t *testing.T) {
 	}
 }
 
-// TestOracleOtherTypes shows what decides about the schema.
+// TestOracleOtherTypes shows which type decides about the schema.
 func TestOracleOtherTypes(t *testing.T) {
 	s := newServer(t, "{type: object, properties: {a: {type: integer, default: 1}}}")
 	for body, want := range map[string]string{
@@ -283,8 +283,8 @@ func TestOracleOtherTypes(t *testing.T) {
 	assert.Equal(t, map[string]any{"apiVersion": "a/b/c", "a": int64(1)}, a.Object)
 }
 
-// TestOracleIsBounded shows that what the server would expand without bound is
-// refused in no time.
+// TestOracleIsBounded asserts that documents which the server would expand without bound are
+// refused at once.
 func TestOracleIsBounded(t *testing.T) {
 	schema := "{type: string, default: " + strings.Repeat("x", 1000) + "}"
 	for range 8 {

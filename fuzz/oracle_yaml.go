@@ -6,9 +6,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// DecodeYAML is Decode for a body in YAML: Decode of the JSON serializer, with its
-// option for YAML. What is decoded comes from a lenient reading, and a strict one is
-// only asked for its error.
+// DecodeYAML is Decode for a body in YAML: Decode of the JSON serializer, with its option for YAML.
+// The object comes from a lenient reading. The strict reading only gives the error.
 func (s *Server) DecodeYAML(body []byte) (a *Answer, err error) {
 	defer func() {
 		if r := recover(); r != nil { // the reader has defects

@@ -30,7 +30,7 @@ type tally struct {
 	classes map[class]int
 	notes   map[string]int
 	reports map[string][]string
-	// examples has a minimal pair for each class of its own, if asked for.
+	// examples has, if asked for, a minimal pair for each named class.
 	examples map[class]string
 }
 
@@ -53,7 +53,7 @@ func (y *tally) add(c class, what string, report func() string) {
 	}
 }
 
-// addSilently counts a difference like one that was reported.
+// addSilently counts a difference that equals a reported one.
 func (y *tally) addSilently(what string) {
 	y.Lock()
 	defer y.Unlock()
@@ -81,18 +81,18 @@ func (y *tally) log(t *testing.T) {
 // TestParity compares generated pairs.
 func TestParity(t *testing.T) { testParity(t, newComparer, *pairsFlag) }
 
-// TestExactParity compares them with the decoder that stands in for the server.
+// TestExactParity compares them under decoder.ServerRequests.
 func TestExactParity(t *testing.T) { testParity(t, newExactComparer, *pairsFlag) }
 
-// TestStorageParity does so for what comes from storage.
+// TestStorageParity compares them as stored objects.
 func TestStorageParity(t *testing.T) { testParity(t, newStorageComparer, *pairsFlag) }
 
-// TestExactYAMLParity reads the documents as YAML, which most JSON is. What YAML can be
-// besides is compared in TestYAMLParity, without a schema.
+// TestExactYAMLParity reads the documents as YAML, which most JSON is. TestYAMLParity compares
+// other YAML, without a schema.
 func TestExactYAMLParity(t *testing.T) { testParity(t, inYAML(newExactComparer), *pairsFlag/4) }
 
-// TestPreserveParity compares pairs for definitions that preserve unknown fields as a
-// whole. They cannot have defaults.
+// TestPreserveParity compares pairs for definitions that preserve unknown fields as a whole. They
+// cannot have defaults.
 func TestPreserveParity(t *testing.T) {
 	preserving := func(newComparer maker) maker {
 		return func(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
@@ -116,9 +116,8 @@ func testParity(t *testing.T, newComparer maker, pairs int) {
 	require.Greater(t, y.classes[same], pairs/2)
 }
 
-// forSchemas calls f, in several goroutines, with the first seed of each schema, and
-// returns how many pairs there are: a few more than were asked for. A flag says
-// where they start.
+// forSchemas calls f, in several goroutines, with the first seed of each schema, and returns the
+// number of pairs: a few more than were asked for. A flag has the first seed.
 func forSchemas(t *testing.T, pairs int, f func(first uint64)) int {
 	if testing.Short() {
 		pairs = 2000
@@ -148,7 +147,7 @@ func comparePairs(first uint64, y *tally, newComparer maker) {
 		y.add(differs, "schema", func() string { return fmt.Sprintf("seed %d: %v\n%s", first, err, js) })
 		return
 	}
-	reported := make(map[string]bool) // once for a schema
+	reported := make(map[string]bool) // one for each schema
 	for seed := first; seed < first+DocumentsPerSchema; seed++ {
 		doc, _ := NewDocument(seed, s)
 		k, what, _ := c.compare(doc)

@@ -17,8 +17,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestPathsAsServer compares what ByPath finds with what the server's resolver reads in the same path: what is a
-// write of a known resource there is one here, or is refused, and what is found here is that there.
+// TestPathsAsServer compares ByPath with the server's resolver. A path that the server resolves to
+// a write of a known resource must resolve to the same here, or be refused. A path that resolves
+// here must resolve to the same there.
 func TestPathsAsServer(t *testing.T) {
 	crds, err := schema.ParseCRD([]byte(`{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: foos.example.com},
   spec: {group: example.com, names: {kind: Foo, plural: foos}, scope: Namespaced, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}}`))

@@ -1,8 +1,8 @@
 package fuzz
 
-// A Rule is something that a pair of a schema and a document exercises. The
-// generator knows what it writes where; that each rule is met often enough is
-// tested, as a generator that misses one proves nothing about it.
+// A Rule is a rule that a pair of a schema and a document exercises. The generator records the
+// rules as it writes. TestRules checks that each rule is exercised often enough, as a generator
+// that misses a rule proves nothing about it.
 type Rule uint8
 
 // The rules.
@@ -38,7 +38,7 @@ const (
 	AbsentInElement
 	AbsentInMapValue
 	AbsentParent
-	NullInDefault     // which what is read from storage loses
+	NullInDefault     // which stored objects lose
 	MetadataInDefault // which may not fit
 	RootPreserve
 	RootMetadataPresent
@@ -54,12 +54,12 @@ const (
 	EmbeddedBelowMap
 	EmbeddedPreserve
 	EmbeddedTypeMistyped
-	TypeMetaBelow // kind, apiVersion or metadata where they are ordinary
+	TypeMetaBelow // kind, apiVersion or metadata as ordinary fields
 	TypeMetaOdd
 	TypeMetaCase
 	Duplicate
 	DuplicateEscaped
-	DuplicateOfMany // more names than are compared in pairs
+	DuplicateOfMany // more names than are compared pairwise
 	EscapedName
 	OddName
 	OddNumber

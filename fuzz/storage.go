@@ -5,9 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DecodeStored does what the server does to an object that it reads from its
-// storage, in the version that was stored (section 10, E): the codec that
-// crdConversionRESTOptionsGetter puts together.
+// DecodeStored does what the server does to an object that it reads from its storage, in the
+// version that was stored (section 10, E): it is the codec that crdConversionRESTOptionsGetter
+// composes.
 func (s *Server) DecodeStored(body []byte) (*Answer, error) {
 	u := &unstructured.Unstructured{}
 	if _, _, err := unstructured.UnstructuredJSONScheme.Decode(body, nil, u); err != nil {
@@ -26,8 +26,8 @@ func (s *Server) DecodeStored(body []byte) (*Answer, error) {
 	if err := s.insertDefaults(u.Object); err != nil {
 		return nil, err
 	}
-	// The converter coerces what it returns, also where there is nothing to
-	// convert, and as for requests.
+	// The converter coerces the object that it returns, even if there is nothing to convert, and as
+	// for requests.
 	if _, err := s.apply(u, new(Answer), coercer{}); err != nil {
 		return nil, err
 	}

@@ -8,12 +8,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestFronts asserts that streams, maps and tokens say what AppendJSON says of
-// generated pairs: for documents cut at random places and everywhere, and for every
-// cut in two of 200 of them.
-func TestFronts(t *testing.T) {
+// TestStreams asserts that streams, maps and tokens report what AppendJSON reports of generated
+// pairs. The documents are cut at random places and everywhere, and 200 of them in two at each
+// byte.
+func TestStreams(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	cutEverywhere, share := 200, 16 // of at most 2 kB, and of the pairs of TestParity
+	cutEverywhere, share := 200, 16 // of at most 2 kB; of the pairs of TestParity
 	if testing.Short() {
 		cutEverywhere, share = 20, 160
 	}

@@ -21,12 +21,12 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// jsonType is how the server says that a value has a wrong type. Where the schema has a
-// format, it names that instead, as it does for strings in a wrong format.
+// jsonType matches the server's message for a value of a wrong type. If the schema has a format,
+// the message names the format instead, also for strings in a wrong format.
 var jsonType = regexp.MustCompile("must be of type (object|array|string|boolean|integer|number):")
 
-// TestTypes compares the types that CheckTypes finds wrong with those that the server
-// refuses when it validates: resources of the corpus with mistakes in them.
+// TestTypes compares the wrong types that CheckTypes reports with those that the server's
+// validation refuses. The objects are resources of the corpus with mistakes in them.
 func TestTypes(t *testing.T) {
 	validators := map[*comparer]validation.SchemaValidator{}
 	comparers := realSchemas(t, func(s *schema.Structural, js []byte, opts ...schema.Option) (*comparer, error) {
@@ -62,7 +62,7 @@ func TestTypes(t *testing.T) {
 					mutant = Mutate(js, rand.New(rand.NewPCG(uint64(objects), n)))
 				}
 				if bytes.Contains(mutant, []byte(`"":`)) {
-					continue // the server spells empty names otherwise
+					continue // the server spells empty names differently
 				}
 				answer, err := c.server.Decode(mutant)
 				if err != nil {
@@ -81,7 +81,7 @@ func TestTypes(t *testing.T) {
 				}
 				for _, err := range validation.ValidateCustomResource(nil, answer.Object, validators[c]) {
 					switch {
-					// A null is no concern of decoding, nor are junctors.
+					// Nulls and junctors are up to validation.
 					case strings.HasSuffix(err.Detail, `"null"`), err.Field == "<nil>":
 					case jsonType.MatchString(err.Detail), strings.Contains(err.Detail, "must be of type") && got[err.Field]:
 						want[err.Field] = true

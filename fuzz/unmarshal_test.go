@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A cost is what a call allocates.
+// A cost has the allocations of a call.
 type cost struct{ objects, bytes uint64 }
 
 func costOf(f func()) cost {
@@ -27,9 +27,8 @@ func costOf(f func()) cost {
 	return cost{(after.Mallocs - before.Mallocs) / runs, (after.TotalAlloc - before.TotalAlloc) / runs}
 }
 
-// TestUnmarshalCosts asserts that maps cost at most a quarter of the allocations, and a
-// third of the bytes, that the server's way to them costs, over all resources of the
-// corpus.
+// TestUnmarshalCosts asserts that maps cost at most a quarter of the allocations, and a third of
+// the bytes, that they cost in the server, over all resources of the corpus.
 func TestUnmarshalCosts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector allocates, too")

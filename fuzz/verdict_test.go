@@ -23,11 +23,10 @@ func (c *comparer) bothRefuse(doc []byte, err error) (_ class, what, detail stri
 	return bothRefuse, "", ""
 }
 
-// compareFaults compares why a document is refused. Where it is for more than one
-// reason, the two may name different ones: we first read all of it, the server
-// looks at kind and apiVersion, and then at one thing after the other. But each
-// sort of fault that we see must be one that the server would come to. Where all
-// is of one sort, the place is compared, too.
+// compareFaults compares the reasons for which a document is refused. If there are several, the two
+// sides may name different ones: we first read the whole text, while the server looks at kind and
+// apiVersion, and then at one thing after the other. Each sort of fault that we report must be one
+// that the server would find. If all faults are of one sort, their places are compared, too.
 func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
 	if c.yaml {
 		js, err := yaml.YAMLToJSON(doc)
@@ -70,7 +69,7 @@ func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
 	return "", ""
 }
 
-// ourFaults says what an error is about in the terms of the server.
+// ourFaults describes an error in the terms of the server.
 func ourFaults(err error, s *schema.Structural) []Fault {
 	var syntax *ferrors.SyntaxError
 	var limit *ferrors.LimitError
@@ -125,7 +124,7 @@ func samePlace(theirs, ours []Fault, doc []byte) bool {
 	switch they.Sort {
 	case SyntaxFault, DepthFault:
 		at := ours[0].Offset
-		isEscape := at < len(doc) && doc[at] == '\\' // we point at its start, the server into it
+		isEscape := at < len(doc) && doc[at] == '\\' // our place is its start, the server's is within it
 		return at == they.Offset || isEscape && at < they.Offset && they.Offset < at+len(`\u0000`)
 	case RangeFault:
 		return ours[0].Offset <= they.Offset && string(doc[ours[0].Offset:they.Offset]) == they.Text
@@ -139,7 +138,7 @@ func samePlace(theirs, ours []Fault, doc []byte) bool {
 		})
 	case MetadataFault:
 		if isTime(they) {
-			// The server's decoder stops there, though it comes upon others before.
+			// The server's decoder stops there, although it finds others before.
 			return oneIs(func(f Fault) bool { return f.Text == they.Text || f.Field != "" })
 		}
 		return oneIs(func(f Fault) bool { return f.Field == they.Field })
@@ -147,14 +146,14 @@ func samePlace(theirs, ours []Fault, doc []byte) bool {
 		return oneIs(func(f Fault) bool {
 			rest, within := strings.CutPrefix(f.Field, they.Field)
 			return within && (rest == "" || rest[0] == '.' || rest[0] == '[') ||
-				isTime(they) || // of which we name one, if there is nothing else
-				strings.HasPrefix(f.Text, "with defaults, ") // where it is no place in the document
+				isTime(they) || // we report a time if there is nothing else
+				strings.HasPrefix(f.Text, "with defaults, ") // it has no place in the document
 		})
 	}
 	return true
 }
 
-// isUTF8 reports whether a syntax error is one only where strings are not repaired.
+// isUTF8 reports whether a syntax error disappears if strings are repaired.
 func isUTF8(msg string) bool {
 	return strings.HasPrefix(msg, "invalid UTF-8") || strings.Contains(msg, "half of a surrogate pair")
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestYAMLAdversarial compares documents in which names repeat around what JSON cannot have, and such as end before their
-// text does: the server looks at the one in what is left, and at the other as far as its scanner goes.
+// TestYAMLAdversarial compares documents in which names repeat around values that JSON lacks, and
+// documents that end before their text does. The server looks for the former in the decoded values,
+// and at the latter as far as its scanner goes.
 func TestYAMLAdversarial(t *testing.T) {
 	y := newTally()
 	forYAMLSeeds(t, func(seed uint64) {
@@ -26,7 +27,8 @@ func TestYAMLAdversarial(t *testing.T) {
 	require.Greater(t, y.classes[bothRefuse], 100)
 }
 
-// adversarialValues are what becomes no JSON, and what does; adversarialKeys are two of a kind.
+// adversarialValues are values that JSON lacks, and others. adversarialKeys are pairs of equal or
+// similar keys.
 var (
 	adversarialValues = []string{".inf", "-.inf", ".NaN", "1", "x", "[.inf]", "{~: 1}", "&x .nan", "&y {a: .inf}", "*x", "*y", "~", "!!float .inf", "!!str .inf", "[]", "{18446744073709551615: 1}", "{*x : 1}", "-0.0", "[*x, *y]"}
 	adversarialKeys   = []string{"a", "b", "'a'", "~", "? ~", "1", "'1'", ".inf", "18446744073709551615", "0.0", "-0.0", "null", "&k a", "*k", "*x", "<<", "!!null ''", "?", "yes", "true"}
@@ -79,7 +81,7 @@ func adversarialFlow(r *rand.Rand, depth int) string {
 	return "{" + adversarialMembers(r, depth) + "}"
 }
 
-// TestYAMLTail compares what stands behind a root that is whole.
+// TestYAMLTail compares the texts after a complete root.
 func TestYAMLTail(t *testing.T) {
 	y := newTally()
 	forYAMLSeeds(t, func(seed uint64) {
@@ -99,7 +101,7 @@ func TestYAMLTail(t *testing.T) {
 var tailRoots = []string{"{}", "[]", "{a: b}", "[a]", "{? a}", "[? a]", "{a: {}}", "[[], a]", "{? [a]}", "{a: b, c: 'd'}", "{a:\n b}", "{'a': b\n}", "\"a\"", "'a'", "'a\n'", "a", "a\n b", "a # c\n", "  k: a\n", "k: a\n", "  k: 'a\n'",
 	"   k: {a:\n}", "  - a\n", "  - 'a\n '", "|\n a\n", "~", "é", "{é: \"\u2028\"}", "['\u0085']", "!!str", "!x {a: b}", "1", "[a, \"b\"]", "{a}", "[: a]", "{,a}", "[a, ]", "{a: b,}"}
 
-// adversarialTail is what may stand behind the root.
+// adversarialTail returns a text that may follow the root.
 func adversarialTail(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(5) {
@@ -118,7 +120,7 @@ func adversarialTail(r *rand.Rand) string {
 	return b.String()
 }
 
-// adversarialToken is a token, or nearly: what the scanner has a rule for.
+// adversarialToken returns a token, or nearly one: a text for which the scanner has a rule.
 func adversarialToken(r *rand.Rand) string {
 	some := func(from string, most int) string {
 		var b strings.Builder

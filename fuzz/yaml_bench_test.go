@@ -32,16 +32,16 @@ var (
 	roundsFlag     = flag.Int("rounds", 7, "how many `rounds` of it")
 )
 
-// A yamlTask is a document with what it is decoded by, here and on the server.
+// A yamlTask is a document with the decoders for it, here and on the server.
 type yamlTask struct {
 	src     []byte
 	decoder *decoder.Decoder
 	server  *structural.Structural
 }
 
-// TestYAMLThroughput measures ours and the server's way in turn, in one process.
-// What counts is the ratio of a round: the speed of a machine changes from one
-// minute to the next, for both.
+// TestYAMLThroughput measures our decoder and the server's in turn, in one process. The figure is
+// the ratio within a round, as the speed of a machine changes from one minute to the next, for
+// both.
 func TestYAMLThroughput(t *testing.T) {
 	if !*throughputFlag {
 		t.Skip("measures only with -throughput")
@@ -116,8 +116,8 @@ func measure(t *testing.T, name string, set []yamlTask, ours, theirs func(*yamlT
 	return median
 }
 
-// timeOf returns the nanoseconds and allocations of a run, of as many as take a
-// tenth of a second.
+// timeOf returns the nanoseconds and allocations of a run. It does as many runs as take a tenth of
+// a second.
 func timeOf(run func()) (ns, allocs float64) {
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -132,8 +132,8 @@ func timeOf(run func()) (ns, allocs float64) {
 	return float64(elapsed.Nanoseconds()) / float64(runs), float64(after.Mallocs-before.Mallocs) / float64(runs)
 }
 
-// serverPipeline is how the server makes the bytes that it stores of a body in YAML
-// under Strict, but for metadata and the wrappers around it.
+// serverPipeline makes, of a body in YAML under Strict, the bytes that the server stores, without
+// metadata and the wrappers around it.
 func serverPipeline(task *yamlTask) ([]byte, error) {
 	js, err := yaml.YAMLToJSON(task.src)
 	if err != nil {
@@ -168,7 +168,7 @@ func strictDecoder(t *testing.T, s *schema.Structural, opts ...schema.Option) *d
 	return decoder.New(program, decoder.Strict)
 }
 
-// requireSameResult holds that both do the same work.
+// requireSameResult asserts that both do the same work.
 func requireSameResult(t *testing.T, task *yamlTask) {
 	theirs, err := serverPipeline(task)
 	require.NoError(t, err)
@@ -184,8 +184,8 @@ func requireSameResult(t *testing.T, task *yamlTask) {
 	require.True(t, reflect.DeepEqual(want, got), "they: %.500s\nwe:   %.500s", theirs, ours)
 }
 
-// corpusTasks are the documents of the corpus: samples with the schemas that there
-// are for them, and definitions with one that keeps all of them.
+// corpusTasks are the documents of the corpus: samples with their schemas, and definitions with a
+// schema that keeps everything.
 func corpusTasks(t *testing.T) (samples, crds []yamlTask) {
 	comparers := realSchemas(t, newComparer)
 	decoders := make(map[*comparer]*decoder.Decoder)
@@ -215,8 +215,8 @@ func corpusTasks(t *testing.T) (samples, crds []yamlTask) {
 	return samples, crds
 }
 
-// benchYAMLSchema is a workload-like resource: nested objects, lists, maps, an
-// int-or-string, a preserved subtree, and defaults.
+// benchYAMLSchema is a resource like a workload: nested objects, lists, maps, an int-or-string, a
+// preserved subtree, and defaults.
 const benchYAMLSchema = `
 type: object
 properties:

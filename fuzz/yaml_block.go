@@ -2,7 +2,7 @@ package fuzz
 
 import "strings"
 
-// A where says what a block node stands behind.
+// A where says what a block node follows.
 type where uint8
 
 const (
@@ -14,8 +14,8 @@ const (
 	afterValue                 // the : of an explicit key, on a line of its own
 )
 
-// block writes a node behind an indicator, with all of its last line. parent is
-// the column of the collection that it is in, or -1.
+// block writes a node after an indicator, with all of its last line. parent is the column of the
+// collection that contains it, or -1.
 func (g *yamlGrower) block(parent int, w where) *YAMLNode {
 	g.size--
 	c := yamlContext{indent: parent + 1, key: w == afterQuestion}
@@ -36,7 +36,7 @@ func (g *yamlGrower) block(parent int, w where) *YAMLNode {
 	if g.size <= 0 {
 		kind = 6 + g.IntN(6)
 	} else if parent < 0 {
-		kind = g.IntN(8) // what is larger
+		kind = g.IntN(8) // the larger ones
 	}
 	switch kind {
 	case 0, 1, 2:
@@ -50,7 +50,7 @@ func (g *yamlGrower) block(parent int, w where) *YAMLNode {
 	case 7:
 		if w != atRoot {
 			n := g.empty()
-			if w == afterMarker { // a document of nothing has no better place than its start
+			if w == afterMarker { // a document without content has no better place than its start
 				n.At.From, n.Written.From = 0, 0
 			}
 			g.breakLine(w)
@@ -67,7 +67,7 @@ func (g *yamlGrower) block(parent int, w where) *YAMLNode {
 func isKey(n *YAMLNode) bool   { return n.Kind == 's' && n.key != nil }
 func anyNode(n *YAMLNode) bool { return n.Kind != 's' || n.Scalar != nil || n.key == nil }
 
-// before writes what separates an indicator from a node in its line.
+// before writes the separation between an indicator and a node on its line.
 func (g *yamlGrower) before(w where) {
 	switch w {
 	case atRoot:
@@ -79,8 +79,7 @@ func (g *yamlGrower) before(w where) {
 	}
 }
 
-// inline writes a node that begins in the line of its indicator, or in one of
-// the next.
+// inline writes a node that begins on the line of its indicator, or on a later one.
 func (g *yamlGrower) inline(c yamlContext, w where, write func() *YAMLNode) *YAMLNode {
 	if w != atRoot && in(g.Rand, 8) {
 		g.breakLine(w)
@@ -96,7 +95,7 @@ func (g *yamlGrower) inline(c yamlContext, w where, write func() *YAMLNode) *YAM
 	return n
 }
 
-// breakLine ends a line behind an indicator.
+// breakLine ends a line after an indicator.
 func (g *yamlGrower) breakLine(w where) {
 	switch {
 	case w == afterColon || w == afterMarker:
@@ -155,7 +154,7 @@ func (g *yamlGrower) collection(parent int, w where, kind byte) *YAMLNode {
 	return n
 }
 
-// properties writes those of a collection.
+// properties writes the properties of a collection.
 func (g *yamlGrower) properties(kind byte) (start int, anchor openAnchor) {
 	start = g.token()
 	tag := "!!seq"
@@ -180,8 +179,7 @@ func (g *yamlGrower) properties(kind byte) (start int, anchor openAnchor) {
 	return start, anchor
 }
 
-// members writes the members of a block collection at a column. All but perhaps
-// the first begin a line.
+// members writes the members of a block collection at a column. All but the first begin a line.
 func (g *yamlGrower) members(n *YAMLNode, column int, indentFirst bool) {
 	merge := newMerge(g, n)
 	for i := range 1 + g.IntN(6) {
@@ -219,7 +217,7 @@ func (g *yamlGrower) members(n *YAMLNode, column int, indentFirst bool) {
 	merge.finish()
 }
 
-// explicit writes a member with a ?.
+// explicit writes a member with a question mark.
 func (g *yamlGrower) explicit(n *YAMLNode, column int) {
 	g.write("?")
 	key := g.block(column, afterQuestion)
@@ -234,8 +232,8 @@ func (g *yamlGrower) explicit(n *YAMLNode, column int) {
 	g.add(n, key, g.block(column, afterValue))
 }
 
-// spaceBeforeColon returns what stands before the : of a key, which must not
-// become part of it.
+// spaceBeforeColon returns the separation before the colon of a key, which must not become part of
+// the key.
 func (g *yamlGrower) spaceBeforeColon(key *YAMLNode) string {
 	if key.At != key.Written { // an alias
 		return " "
@@ -246,7 +244,7 @@ func (g *yamlGrower) spaceBeforeColon(key *YAMLNode) string {
 	return one(g.Rand, "", "", "", "", "", "", " ", "  ")
 }
 
-// blockScalar writes a literal or folded scalar, all lines of it.
+// blockScalar writes a literal or folded scalar with all of its lines.
 func (g *yamlGrower) blockScalar(parent int, c yamlContext) *YAMLNode {
 	start := g.token()
 	var anchor openAnchor
@@ -319,7 +317,7 @@ func (g *yamlGrower) blockScalar(parent int, c yamlContext) *YAMLNode {
 // isSpaced reports whether a line of a folded scalar keeps its line breaks.
 func isSpaced(line string) bool { return strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") }
 
-// A textLine is a line of a block scalar with the number of empty ones before.
+// A textLine is a line of a block scalar, with the number of empty lines before it.
 type textLine struct {
 	before int
 	text   string

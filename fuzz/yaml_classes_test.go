@@ -19,22 +19,22 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// The classes of differences that are meant. Each needs more than that we say
-// so: what the text has to show for it is in the functions below.
+// The classes of intended differences. Each requires more than our claim: the functions below check
+// what the text must have for it.
 const (
-	// In all modes: what the server does is random, or a defect of its reader.
+	// In all modes: the server's reading is random, or a defect.
 	yamlRandom class = "random: names that are equal only as strings"
 	yamlPanic  class = "the server panics"
 
-	// In the server's mode: keys in !!binary that are not UTF-8 are equal as names only,
-	// and the server writes them in the order of their bytes.
+	// In the server's mode: keys in !!binary that are not UTF-8 become equal as names only, and the
+	// server writes them in the order of their bytes.
 	yamlMangled class = "value: keys that are not UTF-8, of which the server makes equal names"
 
-	// What it refuses and the server ignores.
-	yamlRoot class = "refused: what is behind the properties of the root, or a colon behind it: the server looks no further"
+	// Texts that the server's mode refuses and the server ignores.
+	yamlRoot class = "refused: content after the properties of the root, or a colon after it: the server looks no further"
 
-	// What the default refuses and the server ignores or mangles.
-	yamlSecond   class = "refused: a second document, or other content behind the first"
+	// Texts that the default refuses and the server ignores or mangles.
+	yamlSecond   class = "refused: a second document, or other content after the first"
 	yamlTag      class = "refused: a tag that means nothing to the server"
 	yamlBinary   class = "refused: !!binary that is not UTF-8, of which the server makes U+FFFD"
 	yamlHuge     class = "refused: a number beyond float64, a string to the server"
@@ -45,25 +45,25 @@ const (
 	yamlLimit    class = "refused: a limit"
 	yamlReplaced class = "refused: .inf and the like, in a value that another of its name replaces on the server"
 
-	// What the default reads and the server refuses.
+	// Texts that the default reads and the server refuses.
 	yamlVersion  class = "accepted: %YAML 1.2"
 	yamlEscapes  class = "accepted: the escapes of JSON that YAML 1.1 has not"
 	yamlAliasing class = "accepted: many aliases, within the limit in bytes"
 	yamlLoneEnd  class = "accepted: the end of a document that is not there"
 
-	// What the two read otherwise.
+	// Texts that the two read differently.
 	yamlMerge      class = "value: merge keys by the rule of YAML"
 	yamlEmptyFirst class = "an empty document before the first: the server reads that one"
 )
 
-// compare returns the class of the outcome for a text, and for a difference
-// what it is. want is the value that the default must have, or nil.
+// compare returns the class of the outcome for a text, and describes a difference. want is the
+// value that the default must have, or nil.
 func (m yamlMode) compare(src []byte, want *YAMLNode) (_ class, what, detail string) {
 	answer, theirs := ReadYAML(src)
 	return m.compareWith(answer, theirs, src, want)
 }
 
-// compareWith is compare where it is known what the server makes of the text.
+// compareWith is compare with the server's answer for the text.
 func (m yamlMode) compareWith(answer *YAMLAnswer, theirs error, src []byte, want *YAMLNode) (_ class, what, detail string) {
 	r := m.read(src)
 	if errors.Is(theirs, errServerPanic) {
@@ -112,7 +112,7 @@ func (m yamlMode) compareWith(answer *YAMLAnswer, theirs error, src []byte, want
 	return same, "", ""
 }
 
-// sortOf returns an error without what depends on the text.
+// sortOf returns an error without the parts that depend on the text.
 func sortOf(err error) string {
 	var syntax *ferrors.SyntaxError
 	text := err.Error()
@@ -133,7 +133,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 		case pathOf(err) == "" && hasMore(src) && hasPrefixOf(src, a.Value):
 			return yamlRoot
 		case strings.Contains(text, "no JSON values") && namesMeet(src):
-			return yamlRandom // the other of them is left
+			return yamlRandom // the other one is left
 		}
 		return differs
 	}
@@ -156,10 +156,10 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 	case bytes.ContainsAny(src, "\u0085\u2028\u2029") && regexp.MustCompile(`U\+(0085|2028|2029) (outside quotes|in a name|ends a line)`).MatchString(text):
 		return yamlBreaks
 	case strings.Contains(text, "infinity and NaN") && bytes.ContainsAny(src, "\u0085\u2028\u2029") && read11(src):
-		return yamlBreaks // the one that makes it a string
+		return yamlBreaks // the break that makes it a string
 	case strings.Contains(text, "YAML 1.1 and 1.2 do not agree") && bytes.ContainsAny(src, "[{|>"):
 		return yamlSplit
-	case hasMore(src): // whatever it is that is found wrong first
+	case hasMore(src): // whichever fault is found first
 		return yamlSecond
 	case isReplaced(src, a, text):
 		return yamlReplaced
@@ -167,7 +167,7 @@ func (m yamlMode) onlyWeRefuse(src []byte, a *YAMLAnswer, err error) class {
 	return differs
 }
 
-// read11 reports whether we read a text once its line breaks are those of YAML 1.2, too.
+// read11 reports whether we read a text if its line breaks are those of YAML 1.2, too.
 func read11(src []byte) bool {
 	for _, c := range []string{"\u0085", "\u2028", "\u2029"} {
 		src = bytes.ReplaceAll(src, []byte(c), []byte("\n"))
@@ -176,16 +176,17 @@ func read11(src []byte) bool {
 	return err == nil
 }
 
-// isReplaced reports whether an error is about what JSON cannot have, where the server
-// has replaced a value, of a name that is equal, or only as a string: it looks at these things in what is left.
+// isReplaced reports whether an error is about a value that JSON lacks, and that the server has
+// replaced by the value of an equal name, or of one that is equal as a string. The server looks for
+// such values in the decoded ones.
 func isReplaced(src []byte, a *YAMLAnswer, text string) bool {
 	_, random := CouldBe(src, a.Value)
 	return (random || len(a.Duplicates) > 0) &&
 		(strings.Contains(text, "no JSON values") || strings.Contains(text, "not UTF-8") || strings.Contains(text, "no key") || strings.Contains(text, "as a key"))
 }
 
-// markInside reports whether there is a byte order mark elsewhere than at the start.
-// The server skips it where a line of its buffer happens to start with it.
+// markInside reports whether there is a byte order mark after the start. The server skips it if a
+// line of its buffer happens to start with it.
 func markInside(src []byte) bool {
 	for _, mark := range []string{"\uFEFF", "\xff\xfe", "\xfe\xff"} {
 		if bytes.LastIndex(src, []byte(mark)) > 0 {
@@ -195,8 +196,8 @@ func markInside(src []byte) bool {
 	return false
 }
 
-// hasMangledKeys reports whether a mapping has keys that become equal in JSON, where
-// U+FFFD stands for what is not UTF-8.
+// hasMangledKeys reports whether a mapping has keys that become equal in JSON, where U+FFFD
+// replaces bytes that are not UTF-8.
 func hasMangledKeys(src []byte) bool {
 	var object any
 	if !bytes.Contains(src, []byte("binary")) || goyaml.Unmarshal(src, &object) != nil {
@@ -257,7 +258,7 @@ func pathOf(err error) string {
 	return ""
 }
 
-// hasMore reports whether the server leaves something unread.
+// hasMore reports whether the server leaves a part of the text unread.
 func hasMore(src []byte) bool {
 	d := goyaml.NewDecoder(bytes.NewReader(src))
 	var v any
@@ -276,7 +277,7 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 		}
 		return differs
 	}
-	// Written in the way of YAML 1.1, there must be no other difference.
+	// In the spelling of YAML 1.1, there must be no other difference.
 	means := func(changed []byte) bool {
 		if bytes.Equal(changed, src) {
 			return false
@@ -303,8 +304,7 @@ func (m yamlMode) onlyTheyRefuse(src []byte, r yamlReading, ours any, err error)
 	return differs
 }
 
-// hasPrefixOf reports whether the server reads that value if it does not get to see
-// the end of the text.
+// hasPrefixOf reports whether the server reads that value if it does not see the end of the text.
 func hasPrefixOf(src []byte, value any) bool {
 	for end := len(src) - 1; end >= 0; end-- {
 		for _, rest := range []string{"", "\n"} {
@@ -323,7 +323,7 @@ var version12 = regexp.MustCompile(`((?:^|[\r\n\x{85}\x{2028}\x{2029}])\x{FEFF}?
 
 var surrogates = regexp.MustCompile(`\\\\|\\/|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}`)
 
-// withoutJSONEscapes writes the escapes of JSON as those of YAML 1.1.
+// withoutJSONEscapes rewrites the escapes of JSON as escapes of YAML 1.1.
 func withoutJSONEscapes(src []byte) []byte {
 	return surrogates.ReplaceAllFunc(src, func(e []byte) []byte {
 		switch len(e) {
@@ -361,7 +361,7 @@ func (m yamlMode) otherValue(src []byte, ours any, a *YAMLAnswer, want *YAMLNode
 	return differs
 }
 
-// explain shows both sides of a text.
+// explain returns both sides' readings of a text.
 func (m yamlMode) explain(src []byte, want *YAMLNode) string {
 	k, what, detail := m.compare(src, want)
 	if k == differs {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestYAMLCorners compares texts around the limits of the server, which are too
-// large or too rare for a generator to meet.
+// TestYAMLCorners compares texts around the limits of the server that are too large or too rare for
+// a generator.
 func TestYAMLCorners(t *testing.T) {
 	rep := strings.Repeat
 	for name, texts := range map[string][]string{
@@ -78,8 +78,8 @@ func yamlLongKeys() (texts []string) {
 	return texts
 }
 
-// yamlAliases returns texts around the share of nodes that the server lets come
-// out of aliases: above 1 000 nodes 99 %, and less of more than 400 000.
+// yamlAliases returns texts around the share of nodes that the server allows to come from aliases:
+// above 1 000 nodes 99 %, and less above 400 000.
 func yamlAliases() (texts []string) {
 	list := func(n int, s string) string { return "[" + strings.Repeat(s+",", n) + "]" }
 	for _, n := range []int{1, 10, 98, 99, 100, 101, 102, 400} {
@@ -102,7 +102,7 @@ func yamlEncodings() (texts []string) {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			encoded := utf16Of(text, order)
 			texts = append(texts, string(encoded), string(encoded[:len(encoded)-1]), string(encoded[2:]))
-			// A surrogate without a partner.
+			// An unpaired surrogate.
 			texts = append(texts, string(order.AppendUint16(bytes.Clone(encoded), 0xD83D)), string(order.AppendUint16(bytes.Clone(encoded), 0xDE00)))
 		}
 	}

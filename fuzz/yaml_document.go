@@ -13,19 +13,18 @@ type yamlGrower struct {
 	*rand.Rand
 	out    []byte
 	traits YAMLTraits
-	eols   []string // to choose from
-	handle string   // of a %TAG for the core tags
-	size   int      // how many more nodes are welcome
-	copies int      // how many more nodes aliases may copy
+	eols   []string // line breaks to choose from
+	handle string   // of a %TAG directive for the core tags
+	size   int      // number of further nodes that are welcome
+	copies int      // number of further nodes that aliases may copy
 
 	anchors []yamlAnchor
-	opened  map[string]int // how often each anchor was
-	empties []*YAMLNode    // wait for the next token
-	// tail is how far a comment may be indented that is next, after a block
-	// scalar: farther in, or behind a blank line, it could be part of it. It is
-	// -1 elsewhere.
+	opened  map[string]int // how often each anchor has been opened
+	empties []*YAMLNode    // waiting for the next token
+	// tail is how far the next comment may be indented after a block scalar: farther in, or after a
+	// blank line, it could be part of the scalar. It is -1 elsewhere.
 	tail int
-	bare bool // a block scalar without a line of text, at the root, was the last token
+	bare bool // the last token was a block scalar without a line of text, at the root
 }
 
 // An openAnchor is the count of an anchor in opened, or the zero value.
@@ -131,7 +130,7 @@ func (g *yamlGrower) emptyDocument(marker bool) *YAMLNode {
 	return n
 }
 
-// flowRoot writes a document in a style that all of it has.
+// flowRoot writes a document in a single style.
 func (g *yamlGrower) flowRoot(marker bool, style func(depth int) *YAMLNode) *YAMLNode {
 	if marker {
 		g.write("---")
@@ -146,13 +145,13 @@ func (g *yamlGrower) flowRoot(marker bool, style func(depth int) *YAMLNode) *YAM
 	return n
 }
 
-// trailer writes what may stand behind the first document.
+// trailer writes a text that may follow the first document.
 func (g *yamlGrower) trailer(root *YAMLNode) {
 	g.noise()
 	switch g.IntN(12) {
 	case 0:
 		if len(g.empties) > 0 && g.empties[0] == root {
-			return // what comes next could be taken for the first document
+			return // the next text could be taken for the first document
 		}
 		g.token()
 		g.write("...")
@@ -176,7 +175,7 @@ func (g *yamlGrower) trailer(root *YAMLNode) {
 	}
 }
 
-// second writes another document. Only behind a ... are directives possible.
+// second writes another document. Directives are only possible after a "..." line.
 func (g *yamlGrower) second(ended bool) {
 	g.traits |= SecondDocument
 	g.token()
@@ -192,7 +191,7 @@ func (g *yamlGrower) second(ended bool) {
 
 func (g *yamlGrower) write(s string) { g.out = append(g.out, s...) }
 
-// eol returns a line break, which must not become one with that before it.
+// eol returns a line break that does not merge with the one before it.
 func (g *yamlGrower) eol() string {
 	e := one(g.Rand, g.eols...)
 	if e == "\n" && bytes.HasSuffix(g.out, []byte("\r")) {
@@ -210,20 +209,20 @@ func (g *yamlGrower) token() int {
 	return len(g.out)
 }
 
-// empty returns a node of which there is nothing to see.
+// empty returns a node without text.
 func (g *yamlGrower) empty() *YAMLNode {
 	n := &YAMLNode{Kind: 's', At: at(len(g.out)), Written: at(len(g.out))}
 	g.empties = append(g.empties, n)
 	return n
 }
 
-// column returns how many characters are before here in the line.
+// column returns the number of characters before this place on its line.
 func (g *yamlGrower) column() int {
 	line := g.out[1+bytes.LastIndexAny(g.out, "\r\n"):]
 	return utf8.RuneCount(bytes.TrimPrefix(line, []byte("\uFEFF")))
 }
 
-// blanks returns at least as many spaces and tabs.
+// blanks returns at least that many spaces and tabs.
 func (g *yamlGrower) blanks(least int) string {
 	s := strings.Repeat(" ", least)
 	switch g.IntN(6) {
@@ -235,7 +234,7 @@ func (g *yamlGrower) blanks(least int) string {
 	return s
 }
 
-// endLine ends a line in which there may be a comment.
+// endLine ends a line on which there may be a comment.
 func (g *yamlGrower) endLine() {
 	switch g.IntN(8) {
 	case 0:
@@ -250,7 +249,7 @@ func (g *yamlGrower) comment() string {
 	return "#" + one(g.Rand, "", " c", " a: b", "# - x", " \"", " é日🌳", "\t'", " [{", " \\")
 }
 
-// noise writes lines of no meaning. The line before has ended.
+// noise writes lines without meaning. The line before has ended.
 func (g *yamlGrower) noise() {
 	for in(g.Rand, 6) {
 		if g.tail < 0 && in(g.Rand, 2) {
@@ -269,7 +268,7 @@ func (g *yamlGrower) noise() {
 	}
 }
 
-// open writes an anchor. From here on it stands for a node that is not complete.
+// open writes an anchor. From here on it refers to a node that is not complete.
 func (g *yamlGrower) open() openAnchor {
 	name := one(g.Rand, "a", "b", "c", "x-1", "long_anchor_name", "Z")
 	g.anchors = slices.DeleteFunc(g.anchors, func(a yamlAnchor) bool { return a.name == name })
@@ -278,14 +277,14 @@ func (g *yamlGrower) open() openAnchor {
 	return openAnchor{name, g.opened[name]}
 }
 
-// close says which node it is, unless another has taken the anchor since.
+// close sets the node of an anchor, unless another node has taken the anchor since.
 func (g *yamlGrower) close(a openAnchor, n *YAMLNode) {
 	if a.count > 0 && g.opened[a.name] == a.count {
 		g.anchors = append(g.anchors, yamlAnchor{a.name, n})
 	}
 }
 
-// alias writes an alias to a node that suits, if there is one.
+// alias writes an alias to a suitable node, if there is one.
 func (g *yamlGrower) alias(suits func(n *YAMLNode) bool) *YAMLNode {
 	a := g.referent(suits)
 	if a == nil {
@@ -310,7 +309,7 @@ func (g *yamlGrower) referent(suits func(n *YAMLNode) bool) *yamlAnchor {
 	return &g.anchors[one(g.Rand, fit...)]
 }
 
-// add appends a member, and notes where readers do not agree on its name.
+// add appends a member, and notes if readers do not agree on its name.
 func (g *yamlGrower) add(n, key, value *YAMLNode) {
 	m := YAMLMember{Name: key.name, CoreName: key.name, At: key.At, Written: key.Written, Value: value, key: key.key}
 	if s, ok := key.Core.(string); ok {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf16"
 )
 
-// gap writes what may stand between the tokens of a flow collection: nothing, if
-// no blank is needed, or blanks, line breaks and comments.
+// gap writes a separation between the tokens of a flow collection: nothing, if no blank is needed,
+// or blanks, line breaks and comments.
 func (g *yamlGrower) gap(c yamlContext, needed bool) {
 	if c.line || !in(g.Rand, 6) {
 		switch {
@@ -35,7 +35,7 @@ func (g *yamlGrower) gap(c yamlContext, needed bool) {
 	}
 }
 
-// flowNode writes a node inside of a flow collection.
+// flowNode writes a node within a flow collection.
 func (g *yamlGrower) flowNode(c yamlContext) *YAMLNode {
 	g.size--
 	c.flow = true
@@ -97,8 +97,7 @@ func (g *yamlGrower) flow(c yamlContext) *YAMLNode {
 	return n
 }
 
-// entry writes a member of a flow mapping, or one that stands alone in a
-// sequence.
+// entry writes a member of a flow mapping, or a single member in a sequence.
 func (g *yamlGrower) entry(n *YAMLNode, c yamlContext, merge *merger) {
 	if in(g.Rand, 10) && !merge.on {
 		g.token()
@@ -135,8 +134,8 @@ func (g *yamlGrower) entry(n *YAMLNode, c yamlContext, merge *merger) {
 	g.add(n, key, g.flowNode(c))
 }
 
-// kyaml writes a document in the style of KYAML: flow collections, one member a
-// line, all strings quoted, with comments and trailing commas.
+// kyaml writes a document in the style of KYAML: flow collections, one member a line, all strings
+// quoted, with comments and trailing commas.
 func (g *yamlGrower) kyaml(depth int) *YAMLNode {
 	g.size--
 	indent := strings.Repeat("  ", depth+1)
@@ -235,7 +234,7 @@ func (g *yamlGrower) json(depth int) *YAMLNode {
 	return n
 }
 
-// jsonSpace writes white space that is none behind a token of JSON.
+// jsonSpace writes white space that may be empty, after a token of JSON.
 func (g *yamlGrower) jsonSpace(depth int) {
 	switch g.IntN(4) {
 	case 0:
@@ -247,8 +246,7 @@ func (g *yamlGrower) jsonSpace(depth int) {
 	}
 }
 
-// jsonNumbers are numbers of JSON, with the form in which sigs.k8s.io/yaml
-// writes their values.
+// jsonNumbers are numbers of JSON, with the texts that sigs.k8s.io/yaml writes for their values.
 var jsonNumbers = [][2]string{
 	{"true", "true"}, {"false", "false"}, {"null", "null"}, {"0", "0"}, {"12", "12"}, {"-3", "-3"}, {"1.0", "1"}, {"1.50", "1.5"}, {"1e3", "1000"},
 	{"1E+2", "100"}, {"-2.5e-7", "-2.5e-7"}, {"12345678901234567890", "12345678901234567890"}, {"1e21", "1e+21"}, {"0.1", "0.1"},

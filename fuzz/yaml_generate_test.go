@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestYAMLGenerator holds what the generator says of its documents against the
-// server: where there is but one way to read them, it must be that of both.
+// TestYAMLGenerator compares the generator's claims about its documents with the server: if there
+// is only one way to read a document, it must be that of both.
 func TestYAMLGenerator(t *testing.T) {
 	const documents = 10_000
 	traits := make(map[YAMLTraits]int)

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Keys that are floats, or have the name of one.
+// Keys that are floats, or whose text is the name of one.
 var floatKeys = []string{
 	"0.0", "-0.0", "+0.0", "0", "-0", "'0'", "'-0'", "1e-50", "-1e-50", "-1e-400", "!!float 0", "!!float -0", "!!float -0.0",
 	"1", "1.0", "1.00", "'1'", "1e39", "-1e39", ".inf", "-.inf", ".nan", ".NaN", "!!float 1",
 }
 
-// TestYAMLFloatKeys compares mappings of such keys, with what is reported of them.
+// TestYAMLFloatKeys compares mappings with such keys, and the reports about them.
 func TestYAMLFloatKeys(t *testing.T) {
 	check := func(text string) {
 		for _, m := range kubernetesModes {
@@ -36,7 +36,7 @@ func TestYAMLFloatKeys(t *testing.T) {
 	}
 }
 
-// TestYAMLZeroKeys has what the server makes of its zeros, and reports.
+// TestYAMLZeroKeys has the server's names for zeros, and its reports.
 func TestYAMLZeroKeys(t *testing.T) {
 	for _, c := range []struct {
 		text, want string

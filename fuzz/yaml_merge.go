@@ -2,9 +2,9 @@ package fuzz
 
 import "strings"
 
-// A merger writes the merge keys of a mapping, if it has any, and knows what they
-// bring: by the rule of YAML an explicit key wins wherever it stands, an earlier
-// mapping of a list wins over the later, and a later merge key over the earlier.
+// A merger writes the merge keys of a mapping, if it has any, and knows the merged members. By the
+// rule of YAML an explicit key wins wherever it is, an earlier mapping of a list wins over a later
+// one, and a later merge key over an earlier one.
 type merger struct {
 	*yamlGrower
 	on      bool
@@ -16,7 +16,7 @@ func newMerge(g *yamlGrower, n *YAMLNode) *merger {
 	return &merger{yamlGrower: g, on: n.Kind == '{' && in(g.Rand, 12), node: n}
 }
 
-// next reports whether a merge key is to come.
+// next reports whether another merge key follows.
 func (m *merger) next() bool {
 	if !m.on || !in(m.Rand, 2) {
 		return false
@@ -25,7 +25,7 @@ func (m *merger) next() bool {
 	return true
 }
 
-// key writes a key. Those beside merge keys are strings that stand once.
+// key writes a key. Keys beside merge keys are strings that do not repeat.
 func (m *merger) key(c yamlContext) *YAMLNode {
 	if m.on {
 		return m.simpleKey(m.node)
@@ -86,7 +86,7 @@ func (m *merger) block(column int) {
 	m.endLine()
 }
 
-// flow writes the value of a merge key in a line.
+// flow writes the value of a merge key on one line.
 func (m *merger) flow(c yamlContext) {
 	if in(m.Rand, 2) {
 		m.sources = append(m.sources, []*YAMLNode{m.source(c)})
@@ -133,7 +133,7 @@ func (m *merger) source(c yamlContext) *YAMLNode {
 	return n
 }
 
-// finish adds what was merged.
+// finish adds the merged members.
 func (m *merger) finish() {
 	taken := make(map[string]bool)
 	for _, member := range m.node.Members {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// yamlInserts are what MutateYAML inserts: all that means something somewhere,
-// and the characters that readers do not agree on.
+// yamlInserts are the texts that MutateYAML inserts: everything with a meaning somewhere, and the
+// characters that readers do not agree on.
 var yamlInserts = []string{
 	" ", "  ", "\t", "\n", "\n\n", "\r", "\r\n", ":", ": ", " :", "-", "- ", "?", "? ", ",", ", ", "[", "]", "{", "}", "#", " #", "'", "''", `"`, `\`,
 	"|", "|\n", "|2\n", ">-\n", "|+\n", ">", "&a ", "*a", "*a ", "!", "! ", "!!str ", "!!int ", "!!set ", "!x ", "!<", "!e!x ", "%", "%YAML 1.1\n---\n", "%TAG ! x\n",
@@ -16,8 +16,7 @@ var yamlInserts = []string{
 	`\x41`, `\u00e9`, `\ud83d`, `\/`, "\\\n", "é", "🌳", "\u0085", "\u2028", "\u2029", "\uFEFF", "\u00a0", "\x00", "\x01", "\x7f", "\x80", "\xff", "\xed\xa0\x80",
 }
 
-// MutateYAML returns a text with a few small mistakes in it. What it copies from
-// elsewhere comes from other.
+// MutateYAML returns a text with a few small mistakes in it. It copies pieces from other.
 func MutateYAML(src, other []byte, r *rand.Rand) []byte {
 	for range 1 + r.IntN(3) {
 		src = mutateYAML(slices.Clone(src), other, r)
@@ -42,7 +41,7 @@ func mutateYAML(src, other []byte, r *rand.Rand) []byte {
 		}
 	case 7:
 		return src[:at]
-	case 8: // put something from elsewhere here
+	case 8: // insert a piece from elsewhere
 		if len(other) > 0 {
 			from := r.IntN(len(other))
 			return slices.Insert(src, at, other[from:min(len(other), from+r.IntN(30))]...)

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A YAMLDocument is a YAML text, and what is known about it from how it was made:
-// nothing in it was read back from the text.
+// A YAMLDocument is a YAML text with its meaning, which is known from how the text was made. No
+// reader has read it from the text.
 type YAMLDocument struct {
 	Source []byte
-	// Root is what the default reads: by the Kubernetes dialect, but with merge
-	// keys as YAML defines them, and without what the server ignores.
+	// Root is the value that the default reads: by the Kubernetes dialect, but with merge keys as
+	// YAML defines them, and without the parts that the server ignores.
 	Root   *YAMLNode
 	Traits YAMLTraits
 }
 
-// YAMLTraits say where a document is read in more than one way.
+// YAMLTraits say why a document can be read in more than one way.
 type YAMLTraits uint16
 
 // The traits.
@@ -25,26 +25,26 @@ const (
 	CustomTag                             // has a tag that means nothing to the server
 	BinaryTag                             // has !!binary that is not UTF-8
 	BeyondFloat                           // has a number beyond float64, a string to the server
-	SecondDocument                        // has a second document, or anything else behind the first
-	EmptyFirst                            // begins with an empty document, which is all the server reads
-	Merges                                // has merge keys, of which the server has an order of its own
+	SecondDocument                        // has a second document, or other content after the first
+	EmptyFirst                            // begins with an empty document, the only one that the server reads
+	Merges                                // has merge keys, which the server merges in an order of its own
 	SameName                              // has names that are equal only as strings: the server's winner is random
 	Unsettled                             // Root says nothing about Core
 )
 
-// A YAMLNode is a node of the text, or a copy of one that an alias stands for.
+// A YAMLNode is a node of the text, or a copy of one in the place of an alias.
 type YAMLNode struct {
 	Kind byte // '{', '[' or 's'
-	// Scalar and Core are the value of a scalar in the two dialects: nil, a bool,
-	// a json.Number as encoding/json writes it, or a string.
+	// Scalar and Core are the value of a scalar in the two dialects: nil, a bool, a json.Number as
+	// encoding/json writes it, or a string.
 	Scalar, Core any
-	Members      []YAMLMember // of an array: without names
-	// At is where the node stands. Of a copy, that is the alias, and Written is
-	// where the node was copied from.
+	Members      []YAMLMember // the elements of an array have no names
+	// At is the place of the node. For a copy, At is the place of the alias, and Written that of
+	// the copied node.
 	At, Written YAMLPlace
 
-	// What a scalar is as a key: its name, and what the server tells keys apart
-	// by. There is no key where it is nil.
+	// The scalar as a key: its name, and the value by which the server distinguishes keys. If that
+	// is nil, the scalar cannot be a key.
 	name   string
 	key    any
 	quoted bool
@@ -60,14 +60,13 @@ type YAMLMember struct {
 	key any
 }
 
-// A YAMLPlace is an offset. What is empty in the text has no first byte: any
-// offset From one token To the next is right.
+// A YAMLPlace is an offset. An empty node has no first byte, so any offset From one token To the
+// next is right.
 type YAMLPlace struct{ From, To int }
 
 func at(off int) YAMLPlace { return YAMLPlace{off, off} }
 
-// Value returns the value of the node as encoding/json would, with numbers as
-// json.Number.
+// Value returns the value of the node in the types of encoding/json, with numbers as json.Number.
 func (n *YAMLNode) Value(core bool) any {
 	switch n.Kind {
 	case '{':
@@ -101,7 +100,7 @@ func (n *YAMLNode) size() int {
 	return size
 }
 
-// copyTo returns the node as an alias at that place stands for it.
+// copyTo returns a copy of the node for an alias at that place.
 func (n *YAMLNode) copyTo(p YAMLPlace) *YAMLNode {
 	c := *n
 	c.At, c.quoted = p, false
@@ -113,8 +112,8 @@ func (n *YAMLNode) copyTo(p YAMLPlace) *YAMLNode {
 	return &c
 }
 
-// isMergeable reports whether all names are strings and stand once. Of other
-// mappings, what merging them gives is random on the server.
+// isMergeable reports whether all names are strings and none repeats. The server merges other
+// mappings at random.
 func (n *YAMLNode) isMergeable() bool {
 	seen := make(map[string]bool)
 	for _, m := range n.Members {

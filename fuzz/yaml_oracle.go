@@ -14,19 +14,18 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// A YAMLAnswer is what the API server makes of a YAML body before it goes on
-// with it as JSON.
+// A YAMLAnswer is the API server's reading of a YAML body, before it goes on with it as JSON.
 type YAMLAnswer struct {
 	Value any
-	// Duplicates are the lines of the strict error about names that repeat.
+	// Duplicates are the lines of the strict error about repeated names.
 	Duplicates []string
 }
 
 // errServerPanic is a defect of the server's reader, not a verdict.
 var errServerPanic = errors.New("the server panics")
 
-// ReadYAML is the server's reading of a body: the value is that of the lenient
-// one, and the strict one is only asked for its errors.
+// ReadYAML is the server's reading of a body. The value is that of the lenient reading. The strict
+// one only gives its errors.
 func ReadYAML(src []byte) (a *YAMLAnswer, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,8 +51,8 @@ func ReadYAML(src []byte) (a *YAMLAnswer, err error) {
 	return a, nil
 }
 
-// decodeJSON decodes a value. Of members with one name the last wins, and numbers
-// keep their text: -0 is 0, which the server makes of it in its next step.
+// decodeJSON decodes a value. Of members with one name the last wins. Numbers keep their text,
+// except that -0 is 0, as after the server's next step.
 func decodeJSON(js []byte) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(js))
 	d.UseNumber()
@@ -85,9 +84,9 @@ func withoutMinusZero(v any) any {
 	return v
 }
 
-// CouldBe reports whether the server could have made v of src, on another day:
-// of names that are equal only as strings, such as 1 and "1", it keeps the one
-// that the order of a Go map has last. random reports whether there are any.
+// CouldBe reports whether the server could have read v from src in another run: of names that are
+// equal only as strings, such as 1 and "1", it keeps the one that comes last in the order of a Go
+// map. random reports whether there are any such names.
 func CouldBe(src []byte, v any) (could, random bool) {
 	var object any
 	if goyaml.Unmarshal(src, &object) != nil {
@@ -97,7 +96,7 @@ func CouldBe(src []byte, v any) (could, random bool) {
 	return could, random
 }
 
-// isCandidate reports whether v is what sigs.k8s.io/yaml can make of x.
+// isCandidate reports whether sigs.k8s.io/yaml can make v of x.
 func isCandidate(x, v any, random *bool) bool {
 	switch x := x.(type) {
 	case map[any]any:
@@ -141,7 +140,7 @@ func isCandidate(x, v any, random *bool) bool {
 	return err == nil && reflect.DeepEqual(want, v)
 }
 
-// keyName is the name that sigs.k8s.io/yaml makes of a key.
+// keyName returns the name that sigs.k8s.io/yaml makes of a key.
 func keyName(key any) string {
 	f, isFloat := key.(float64)
 	if !isFloat {

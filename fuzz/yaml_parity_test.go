@@ -24,7 +24,7 @@ var (
 	yamlFromFlag = flag.Uint64("yamlfrom", 0, "the `seed` that they start with")
 )
 
-// kubernetesModes are those that the server is compared with.
+// kubernetesModes are the modes that are compared with the server.
 var kubernetesModes = []yamlMode{hardened, asServer}
 
 // forYAMLSeeds calls f for each seed, from several goroutines.
@@ -66,7 +66,7 @@ func compareYAML(y *tally, name string, src []byte, want *YAMLNode) {
 				class, w, _ := m.compare(src, nil)
 				return class == k && w == what
 			}
-			if !fails(src) { // it is wrong by how it was made
+			if !fails(src) { // it is wrong by construction
 				return name + ": " + m.explain(src, want)
 			}
 			return name + ": " + m.explain(minimiseYAML(src, fails), nil)
@@ -74,7 +74,7 @@ func compareYAML(y *tally, name string, src []byte, want *YAMLNode) {
 	}
 }
 
-// minimiseYAML leaves out lines and then characters, as long as the text fails.
+// minimiseYAML leaves out lines and then characters, while the text still fails.
 func minimiseYAML(src []byte, fails func([]byte) bool) []byte {
 	deadline := time.Now().Add(5 * time.Second)
 	for size := -1; size != len(src) && time.Now().Before(deadline); {
@@ -85,7 +85,7 @@ func minimiseYAML(src []byte, fails func([]byte) bool) []byte {
 	return src
 }
 
-// leaveOut returns what is left of the parts when runs of them are left out.
+// leaveOut returns the rest of the parts when runs of them are left out.
 func leaveOut(parts [][]byte, fails func([]byte) bool, deadline time.Time) []byte {
 	for n := len(parts) / 2; n > 0; n /= 2 {
 		for i := 0; i+n <= len(parts) && time.Now().Before(deadline); {
@@ -110,8 +110,8 @@ func TestYAMLParity(t *testing.T) {
 	require.Greater(t, y.classes[same], y.classes[bothRefuse]+1)
 }
 
-// yamlTexts are where mutations start from: files, and tests of yaml-test-suite.
-// Files are cut into pieces of a size that can be compared often.
+// yamlTexts are the texts that are mutated: files, and tests of yaml-test-suite. Files are cut into
+// pieces of a size that can be compared often.
 func yamlTexts(tb testing.TB) [][]byte {
 	var texts [][]byte
 	for file := range corpus.Samples(tb) {
@@ -135,8 +135,8 @@ func yamlTexts(tb testing.TB) [][]byte {
 	return texts
 }
 
-// TestYAMLMutations compares texts with mistakes in them: of generated documents,
-// of files and of yaml-test-suite.
+// TestYAMLMutations compares texts with mistakes in them: generated documents, files, and texts of
+// yaml-test-suite.
 func TestYAMLMutations(t *testing.T) {
 	texts := yamlTexts(t)
 	y := newTally()
@@ -158,7 +158,7 @@ func TestYAMLMutations(t *testing.T) {
 	require.Greater(t, y.classes[bothRefuse], 0)
 }
 
-// TestYAMLCorpus compares all files, as they are and cut into the pieces where mutations start from.
+// TestYAMLCorpus compares all files, whole and cut into the pieces that are mutated.
 func TestYAMLCorpus(t *testing.T) {
 	y, texts := newTally(), yamlTexts(t)
 	inShards(uint64(len(texts)), func(i uint64) { compareYAML(y, fmt.Sprint("text ", i), texts[i], nil) })
@@ -182,7 +182,7 @@ func TestYAMLCorpus(t *testing.T) {
 	require.Greater(t, documents, 1000)
 }
 
-// FuzzYAMLParity compares what the fuzzer comes up with.
+// FuzzYAMLParity compares texts of the fuzzer.
 func FuzzYAMLParity(f *testing.F) {
 	corpus.AddSeeds(f)
 	for seed := range uint64(300) {

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// positionsIn is the slow, obvious reference: the position of each offset of the
-// text, counted from its start.
+// positionsIn is the slow, obvious reference: the position of each offset of the text, counted from
+// its start.
 func positionsIn(src []byte) []errors.Position {
 	list := make([]errors.Position, len(src)+1)
 	p := errors.Position{Line: 1, Column: 1, ByteColumn: 1}
@@ -35,14 +35,14 @@ func positionsIn(src []byte) []errors.Position {
 	return list
 }
 
-// A positionCheck compares the positions of a reading with what is known of the
-// document from how it was made.
+// A positionCheck compares the positions of a reading with those known from how the document was
+// made.
 type positionCheck struct {
 	places  []errors.Position
 	reading yamlReading
 	dec     *jsontext.Decoder
 	checked int
-	// what is the first fault, in general and in particular.
+	// what describes the first fault, in general and in particular.
 	what, detail string
 }
 
@@ -52,7 +52,7 @@ func checkPositions(src []byte, root *YAMLNode, r yamlReading, coreNames bool) (
 	return c.checked, c.what, c.detail
 }
 
-// start returns the offset of the token that is next.
+// start returns the offset of the next token.
 func (c *positionCheck) start() int {
 	off := int(c.dec.InputOffset())
 	for c.reading.json[off] == ',' || c.reading.json[off] == ':' {
@@ -61,7 +61,7 @@ func (c *positionCheck) start() int {
 	return off
 }
 
-// place checks the token that is next.
+// place checks the next token.
 func (c *positionCheck) place(what, text string, at, written YAMLPlace) {
 	off := c.start()
 	c.checked++
@@ -94,7 +94,7 @@ func (c *positionCheck) fail(what, detail string) {
 	}
 }
 
-// value checks a value and all in it.
+// value checks a value and everything in it.
 func (c *positionCheck) value(n *YAMLNode, coreNames bool) {
 	c.place("value", show(n.Value(coreNames)), n.At, n.Written)
 	if n.Kind == 's' {
@@ -113,8 +113,8 @@ func (c *positionCheck) value(n *YAMLNode, coreNames bool) {
 			break
 		}
 	}
-	// Members stand in the order of the document; where among them those stand
-	// that were merged is not said.
+	// Members are in the order of the document. The places of merged members among them are not
+	// specified.
 	for c.what == "" {
 		kind := c.dec.PeekKind()
 		if kind == ']' || kind == '}' {
@@ -168,8 +168,7 @@ func nextString(js []byte) []byte {
 	return v
 }
 
-// TestYAMLPositions checks where each name and value of generated documents is
-// said to stand.
+// TestYAMLPositions checks the positions of all names and values of generated documents.
 func TestYAMLPositions(t *testing.T) {
 	y := newTally()
 	checked := make(chan int)

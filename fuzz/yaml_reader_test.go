@@ -18,16 +18,16 @@ var yamlModeNames = [...]string{"hardened", "as the server", "core"}
 
 func (m yamlMode) String() string { return yamlModeNames[m] }
 
-// A yamlReading is what the library makes of a text.
+// A yamlReading is the library's reading of a text.
 type yamlReading struct {
 	json                 []byte
 	err                  error
 	position, definition func(off int) errors.Position
-	duplicates           []string // as the server has them
-	trailing             bool     // there is something behind what was read
+	duplicates           []string // in the server's form
+	trailing             bool     // the text goes on after the end of the reading
 }
 
-// read is the only place here that knows how the library reads YAML.
+// read is the only function here that knows how the library reads YAML.
 func (m yamlMode) read(src []byte) yamlReading {
 	var r yamlbridge.Reader
 	switch m {

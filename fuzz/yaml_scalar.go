@@ -2,15 +2,15 @@ package fuzz
 
 import "strings"
 
-// A yamlContext says what a scalar or flow collection must keep to.
+// A yamlContext has the restrictions on a scalar or flow collection.
 type yamlContext struct {
-	flow   bool // inside of a flow collection
-	key    bool // it is a key, so that null and what has no name are not possible
-	line   bool // it must not leave its line
-	indent int  // of the lines that it goes on in, at least
+	flow   bool // within a flow collection
+	key    bool // it is a key, so it must not be null, and must have a name
+	line   bool // it must stay on its line
+	indent int  // least indentation of its further lines
 }
 
-// scalar writes a scalar that is not a block scalar, with its properties.
+// scalar writes a scalar, with its properties, that is not a block scalar.
 func (g *yamlGrower) scalar(c yamlContext) *YAMLNode {
 	start := g.token()
 	n := &YAMLNode{Kind: 's'}
@@ -34,7 +34,7 @@ func (g *yamlGrower) scalar(c yamlContext) *YAMLNode {
 	return n
 }
 
-// separate writes what stands between properties and the node.
+// separate writes the separation between properties and the node.
 func (g *yamlGrower) separate(c yamlContext) {
 	if c.line || !in(g.Rand, 6) {
 		g.write(g.blanks(1))
@@ -48,7 +48,7 @@ func (g *yamlGrower) separate(c yamlContext) {
 	g.indent(c)
 }
 
-// indent begins a line that goes on with what is in c.
+// indent begins a further line of a node in c.
 func (g *yamlGrower) indent(c yamlContext) {
 	g.write(strings.Repeat(" ", max(c.indent, 0)+g.IntN(3)))
 }
@@ -59,7 +59,7 @@ func (n *YAMLNode) be(kubernetes, core any, name string, key any) {
 
 func (n *YAMLNode) beString(s string) { n.be(s, s, s, s) }
 
-// tag writes a tag and what separates it from the node.
+// tag writes a tag and the separation from the node.
 func (g *yamlGrower) tag(tag string, c yamlContext) {
 	if suffix, ok := strings.CutPrefix(tag, "!!"); ok {
 		switch {
@@ -73,7 +73,7 @@ func (g *yamlGrower) tag(tag string, c yamlContext) {
 	g.separate(c)
 }
 
-// tagged writes a scalar with a tag, and perhaps an anchor behind that.
+// tagged writes a scalar with a tag, and perhaps an anchor after that.
 func (g *yamlGrower) tagged(n *YAMLNode, c yamlContext, mayAnchor bool) {
 	t := one(g.Rand, taggedScalars...)
 	for c.key && t.key == nil || t.traits&^Unsettled != 0 && !in(g.Rand, 4) {
@@ -93,7 +93,7 @@ func (g *yamlGrower) tagged(n *YAMLNode, c yamlContext, mayAnchor bool) {
 	n.be(t.value, t.value, t.name, t.key)
 }
 
-// special writes a plain scalar that looks like no string, or nearly so.
+// special writes a plain scalar that is not a string, or nearly so.
 func (g *yamlGrower) special(n *YAMLNode, c yamlContext) {
 	table := plainScalars
 	switch {
@@ -142,8 +142,8 @@ func (g *yamlGrower) text(n *YAMLNode, c yamlContext) {
 	}
 }
 
-// fold breaks the line and returns what that means: a space, or a line break
-// for each blank line. It counts for nothing what blanks are around.
+// fold breaks the line and returns the meaning of that: a space, or a line break for each blank
+// line. Blanks around it do not count.
 func (g *yamlGrower) fold(c yamlContext) string {
 	g.write(g.blanks(0) + g.eol())
 	empty := 0
@@ -158,7 +158,7 @@ func (g *yamlGrower) fold(c yamlContext) string {
 	return strings.Repeat("\n", empty)
 }
 
-// plain writes words, the first of which says that it is a string.
+// plain writes words, the first of which makes it a string.
 func (g *yamlGrower) plain(c yamlContext) string {
 	words := plainWords
 	if !c.flow && in(g.Rand, 3) {
@@ -231,7 +231,7 @@ func (g *yamlGrower) quoted(quote string, c yamlContext, piece func() string) st
 			blanks, folded = 0, true
 			continue
 		case !c.line && !folded && quote == `"` && in(g.Rand, 10):
-			// Those before an escaped one do.
+			// Blanks before an escaped line break do.
 			g.write(`\`)
 			empty := 0
 			g.write(g.eol())

@@ -9,12 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// yamlPieces are what small texts are made of: one of each sort of token, and
-// what separates them.
+// yamlPieces are the pieces of small texts: one of each sort of token, and separators.
 var yamlPieces = []string{"a", " ", "\n", ":", "-", "?", ",", "[", "]", "{", "}", "#", "&a ", "*a", "! ", "|", ">", "'", `"`, "\t", "<<", "\n ", ": ", "- ", "? ", "\n  "}
 
-// TestYAMLSmall compares all texts of up to four pieces, and some of more: where
-// readers differ, they do so in a few characters.
+// TestYAMLSmall compares all texts of up to four pieces, and some of more. Readers that differ do
+// so in a few characters.
 func TestYAMLSmall(t *testing.T) {
 	y := newTally()
 	n := uint64(len(yamlPieces))
@@ -38,8 +37,8 @@ func TestYAMLSmall(t *testing.T) {
 	require.Greater(t, y.classes[same], 1000)
 }
 
-// smallYAML returns the text of that number: first those of one piece, then those
-// of two.
+// smallYAML returns the text with that number: first those of one piece, then those of two, and so
+// on.
 func smallYAML(i uint64) []byte {
 	n := uint64(len(yamlPieces))
 	length, count := 1, n

@@ -8,8 +8,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
-// suiteDifferences are the tests of yaml-test-suite that a mode reads otherwise
-// than the server, by the class of the difference.
+// suiteDifferences are the tests of yaml-test-suite that a mode reads differently from the server,
+// by the class of the difference.
 var suiteDifferences = map[yamlMode]map[class][]string{
 	hardened: {
 		yamlSecond:  {"35KP", "3HFZ", "4H7K", "6ZKB", "7Z25", "9DXL", "9KAX", "BS4K", "DK3J", "EB22", "FP8R", "JHB9", "KS4U", "KSS4", "L383", "M7A3", "RHX7", "RZT7", "U9NS"},
@@ -23,8 +23,7 @@ var suiteDifferences = map[yamlMode]map[class][]string{
 	asServer: {},
 }
 
-// TestYAMLSuite compares all tests of yaml-test-suite, those that are not YAML
-// included.
+// TestYAMLSuite compares all tests of yaml-test-suite, including those that are not YAML.
 func TestYAMLSuite(t *testing.T) {
 	for _, m := range kubernetesModes {
 		t.Run(m.String(), func(t *testing.T) {

@@ -1,15 +1,15 @@
 package fuzz
 
-// What scalars mean, by the rules and not by any reader: section 8.1 to 8.3 of
-// the server's semantics, and for Core section 10.3 of YAML 1.2.
+// The meaning of scalars, by the rules and not by any reader: section 8.1 to 8.3 of the server's
+// semantics, and for Core section 10.3 of YAML 1.2.
 
-// A plainScalar is the spelling of a plain scalar with its value in the two
-// dialects, and what it is as a key to the server.
+// A plainScalar is the spelling of a plain scalar, with its value in the two dialects, and its
+// value as a key on the server.
 type plainScalar struct {
 	text       string
 	kubernetes any
 	core       any
-	name       string // "" where it is no key, or none that both dialects have
+	name       string // "" if it cannot be a key, or the dialects disagree about it
 	key        any
 }
 
@@ -94,7 +94,7 @@ var plainScalars = []plainScalar{
 	{"infinity", "infinity", "infinity", "infinity", "infinity"},
 }
 
-// valueOnly are plain scalars that are something else as a key, or nothing.
+// valueOnly are plain scalars with another meaning as a key, or none.
 var valueOnly = []plainScalar{
 	{"<<", "<<", "<<", "", nil},
 }
@@ -105,7 +105,7 @@ var keyOnly = []plainScalar{
 	{"-.Inf", nil, nil, "-.inf", "-inf"},
 }
 
-// A taggedScalar is a scalar whose tag says what it is.
+// A taggedScalar is a scalar with a tag, which determines its value.
 type taggedScalar struct {
 	tag, text string
 	value     any
@@ -141,8 +141,8 @@ var taggedScalars = []taggedScalar{
 	{"!!python/object:os.system", "x", "x", "x", "x", CustomTag},
 }
 
-// plainWords begin plain scalars, and are strings on their own. They are safe
-// in flow collections, too.
+// plainWords begin plain scalars, and are strings on their own. They are also safe within flow
+// collections.
 var plainWords = []string{
 	"a", "b", "abc", "name", "spec", "exactly-16-bytes", "a-b", "x:y", "a#b", "http://example.com/x", "v1.2.3", "-x", "é", "日本語", "🌳",
 	"naïve", "a\u00a0b", "it's", "50%", "a=b", "a|b", "x&y", "a*", "a!", "q\"t", "a@b", "c:\\dir", "<a>", "$HOME", "(x)", ";", "a~",
@@ -152,13 +152,13 @@ var plainWords = []string{
 // blockWords are safe only outside of flow collections.
 var blockWords = []string{"a,b", "a[0]", "a{b}", "?x", ":x", "a?b", "x,", "b]", "c}"}
 
-// innerWords stand behind the first word of a plain scalar.
+// innerWords follow the first word of a plain scalar.
 var innerWords = []string{"-", "--", "&x", "*y", "!z", "'q'", "\"q\"", "|", ">", "%", "@", "`", "=", "<<", "1", "true", "~", "a#b"}
 
 // keyWords are the names of most members: few, so that they repeat.
 var keyWords = []string{"a", "b", "c", "d", "e", "f", "spec", "kind", "name", "items", "metadata", "longer-than-sixteen-bytes", "é", "🌳", "a.b", "x/y"}
 
-// escapes are those of double quoted scalars. JSON does not have all of them.
+// escapes are the escapes of double-quoted scalars. JSON lacks some of them.
 var escapes = []struct{ text, value string }{
 	{`\n`, "\n"}, {`\t`, "\t"}, {`\"`, `"`}, {`\\`, `\`}, {`\0`, "\x00"}, {`\a`, "\a"}, {`\b`, "\b"}, {`\e`, "\x1b"}, {`\f`, "\f"}, {`\r`, "\r"},
 	{`\v`, "\v"}, {`\ `, " "}, {`\_`, "\u00a0"}, {`\N`, "\u0085"}, {`\L`, "\u2028"}, {`\P`, "\u2029"}, {`\x41`, "A"}, {`\x7f`, "\x7f"},
