@@ -25,16 +25,16 @@ type Server struct {
 
 // Servers returns the servers that are measured. Ratios are relative to the first.
 func Servers() []Server {
-	behind := func(opts middleware.Options, next http.HandlerFunc) func(*Schema) http.Handler {
+	pruned := func(opts middleware.Options, next http.HandlerFunc) func(*Schema) http.Handler {
 		return func(s *Schema) http.Handler {
 			find := request.Always(&request.Resource{APIVersion: "apps.example.com/v1", Kind: "Workload", Program: s.Program})
 			return middleware.New(find, opts)(next)
 		}
 	}
 	return []Server{
-		{"Espalier's middleware", "", behind(middleware.Options{}, copies), false},
-		{"the same, Stream", "holds no body", behind(middleware.Options{Stream: true}, discards), false},
-		{"the same, MaxHeldBytes 32 MiB", "", behind(middleware.Options{Options: request.Options{MaxHeldBytes: 32 << 20}}, copies), true},
+		{"Espalier's middleware", "", pruned(middleware.Options{}, copies), false},
+		{"the same, Stream", "holds no body", pruned(middleware.Options{Stream: true}, discards), false},
+		{"the same, MaxHeldBytes 32 MiB", "", pruned(middleware.Options{Options: request.Options{MaxHeldBytes: 32 << 20}}, copies), true},
 		{"Kubernetes, as its server", "to a map", pipeline(false), false},
 		{"Kubernetes, as its server, to JSON", "", pipeline(true), false},
 		{"copies the body", "decodes nothing", func(*Schema) http.Handler { return http.HandlerFunc(copies) }, false},
@@ -43,7 +43,7 @@ func Servers() []Server {
 
 var copied = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// copies is the handler behind the middleware. Without the middleware it is the least that a server
+// copies is the handler after the middleware. Without the middleware it is the least that a server
 // can do.
 func copies(w http.ResponseWriter, r *http.Request) {
 	b := copied.Get().(*bytes.Buffer)

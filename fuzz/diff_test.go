@@ -264,7 +264,7 @@ func TestFaultTexts(t *testing.T) {
 			schema: nothing, document: `{"kind":"A","metadata":{"creationTimestamp":"x","annotations":1}}`,
 			theirs: `refused: root metadata: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"`,
 			ours:   `refused: 1:63: field "metadata.annotations" must be an object, not a number`},
-		{why: "A number beyond float64 is refused where it stands; the server finds what is no JSON behind it first.",
+		{why: "A number beyond float64 is refused at its place; the server first finds a later syntax error.",
 			schema: nothing, document: `{"kind":"A","a":1e400,}`,
 			theirs: `refused: sniff: couldn't get version/kind; json parse error: invalid character '}' looking for beginning of object key string`,
 			ours:   `refused: 1:17: number "1e400" is beyond the range of float64 in "a"`},

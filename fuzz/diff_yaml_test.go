@@ -100,7 +100,7 @@ func TestYAMLDifferences(t *testing.T) {
 			theirs:   `{"a":1,"kind":"A"}`,
 			ours:     `refused: 1:12: U+2028 outside quotes: it ends a line in YAML 1.1, and not in 1.2; write a line feed, or an escape in double quotes`,
 			class:    yamlBreaks},
-		{why: "Within brackets a question mark is an indicator with nothing behind it, too. To YAML 1.2 it starts a plain scalar, and what is a comment here is none.",
+		{why: "Within brackets a question mark is an indicator with nothing after it, too. To YAML 1.2 it starts a plain scalar, and what is a comment here is none.",
 			document: "{kind: A, ?#x, b: 1,\n a : 1}\n",
 			theirs:   `{"a":1,"kind":"A"}`,
 			ours:     `refused: 1:11: readers of YAML 1.1 and 1.2 do not agree on this character within brackets: a space belongs after it, or quotes around the scalar`,

@@ -42,25 +42,25 @@ func TestNumbersTwice(t *testing.T) {
 	for range 20_000 {
 		literals = append(literals, randomNumber(r))
 	}
-	const before, behind = `{"kind":"A","a":`, `}`
+	const before, after = `{"kind":"A","a":`, `}`
 	for _, literal := range literals {
-		first, err := c.decoder.AppendJSON(nil, []byte(before+literal+behind))
+		first, err := c.decoder.AppendJSON(nil, []byte(before+literal+after))
 		require.NoError(t, err, literal)
 		second, err := c.decoder.AppendJSON(nil, first)
 		require.NoError(t, err, literal)
 		want := serverNumber(t, literal)
 		wantAgain := serverNumber(t, want)
-		assert.Equal(t, before+want+behind, string(first), literal)
-		assert.Equal(t, before+wantAgain+behind, string(second), literal)
+		assert.Equal(t, before+want+after, string(first), literal)
+		assert.Equal(t, before+wantAgain+after, string(second), literal)
 		if want != wantAgain {
 			assert.Equal(t, []string{"-0", "0"}, []string{want, wantAgain}, literal)
 		}
 	}
 	// A decoder that keeps numbers as they were sent keeps this one, too.
 	kept := decoder.New(c.program, decoder.ServerRequests, decoder.NumbersAsSent(true))
-	out, err := kept.AppendJSON(nil, []byte(before+"-0.0"+behind))
+	out, err := kept.AppendJSON(nil, []byte(before+"-0.0"+after))
 	require.NoError(t, err)
-	assert.Equal(t, before+"-0.0"+behind, string(out))
+	assert.Equal(t, before+"-0.0"+after, string(out))
 }
 
 func randomNumber(r *rand.Rand) string {

@@ -47,7 +47,7 @@ func (c *comparer) compareFaults(doc []byte, err error) (what, detail string) {
 		c.notes["refused for its UTF-8, and for something else"]++
 		return "", ""
 	case first.Sort == RangeFault && theirs[0].Offset > first.Offset && theirs[0].Sort != RangeFault && isOutOfRange(doc[first.Offset:]):
-		c.notes["refused for a number, and for the syntax behind it"]++
+		c.notes["refused for a number, and for the syntax after it"]++
 		return "", ""
 	}
 	sorts := make(map[Sort]bool)

@@ -50,7 +50,9 @@ type Family struct {
 // Families returns all families.
 func Families() []Family {
 	var all []Family
-	for _, list := range [][]Family{objects(), collisions(), nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines()} {
+	for _, list := range [][]Family{
+		objects(), collisions(), nested(), scalars(), places(), blocks(), flows(), aliases(), merges(), lines(),
+	} {
 		all = append(all, list...)
 	}
 	return all

@@ -37,7 +37,9 @@ func (f *Family) EntryPoints() []EntryPoint {
 	}
 }
 
-func appending(name string, appendTo func(d *decoder.Decoder, dst, src []byte) ([]byte, error), opts ...decoder.Option) EntryPoint {
+func appending(
+	name string, appendTo func(d *decoder.Decoder, dst, src []byte) ([]byte, error), opts ...decoder.Option,
+) EntryPoint {
 	return EntryPoint{name, func(p *schema.Program) func(src []byte) (int, error) {
 		d := decoder.New(p, opts...)
 		var out []byte

@@ -40,7 +40,7 @@ func objects() []Family {
 	list = append(list, fields("each name twice", func(before, after string) func(int) []byte {
 		return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"%x":"",`, i/2) })
 	})...)
-	for _, f := range fields("names that come again far behind", func(before, after string) func(int) []byte {
+	for _, f := range fields("names that come again much later", func(before, after string) func(int) []byte {
 		return func(n int) []byte {
 			return fill(before+"{", `"":""}`+after, func(i int) string { return fmt.Sprintf(`"%x":"",`, i%(n/20)) })(n)
 		}

@@ -106,7 +106,7 @@ func lines() []Family {
 	}
 	return append(list,
 		yamlFamily("comments", fill("s: a\n", "", same("# a comment\n  # another\n"))),
-		yamlFamily("comments behind values", fill("raw:\n", "", same("- a # comment\n- 'b'  # another\n"))),
+		yamlFamily("comments after values", fill("raw:\n", "", same("- a # comment\n- 'b'  # another\n"))),
 		yamlFamily("one long comment", fill("s: a # ", "\n", same("comment "))),
 		yamlFamily("blank lines", fill("s: a\n", "", same("\n  \n"))),
 		yamlFamily("blank lines between values", fill("raw:\n", "", same("- a\n\n  \n\n"))),

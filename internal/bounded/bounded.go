@@ -18,10 +18,13 @@ func ReadFile(name string, most int64) ([]byte, error) {
 
 // ReadFS is ReadFile for a file of a file system.
 func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
-	return read(name, most, func(name string) (fs.FileInfo, error) { return fs.Stat(fsys, name) }, fsys.Open)
+	stat := func(name string) (fs.FileInfo, error) { return fs.Stat(fsys, name) }
+	return read(name, most, stat, fsys.Open)
 }
 
-func read(name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error)) ([]byte, error) {
+func read(
+	name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error),
+) ([]byte, error) {
 	info, err := stat(name) // before opening it: to open a pipe waits for a writer
 	switch {
 	case err != nil:

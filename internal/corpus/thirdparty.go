@@ -19,7 +19,8 @@ func Dir(tb testing.TB) string {
 	tb.Helper()
 	dir, ok := find(tb)
 	if !ok {
-		tb.Skip("skipped: no third-party data (real definitions and resources, JSONTestSuite, yaml-test-suite); set ESPALIER_CORPUS to a folder that has it")
+		tb.Skip("skipped: no third-party data (real definitions and resources, JSONTestSuite, " +
+			"yaml-test-suite); set ESPALIER_CORPUS to a folder that has it")
 	}
 	return dir
 }

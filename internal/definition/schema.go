@@ -42,7 +42,8 @@ func Schema() *schema.Structural {
 	service := object(fields("namespace name path port"))
 	client := object(with(fields("url caBundle"), "service", service))
 	webhook := object(with(fields("conversionReviewVersions"), "clientConfig", client))
-	subresources := object(map[string]*node{"status": {}, "scale": object(fields("specReplicasPath statusReplicasPath labelSelectorPath"))})
+	scale := object(fields("specReplicasPath statusReplicasPath labelSelectorPath"))
+	subresources := object(map[string]*node{"status": {}, "scale": scale})
 	version := fields("name served storage deprecated deprecationWarning")
 	version["schema"] = object(map[string]*node{"openAPIV3Schema": Props()})
 	version["subresources"] = subresources

@@ -20,7 +20,9 @@ func Encode(depth int, segment func(i int) (name []byte, index int)) Encoded {
 
 // Append is [Encode] for many paths: it appends the encoded form of one to dst. It also returns a
 // bound for the length of its text.
-func Append(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
+func Append(
+	dst []byte, depth int, segment func(i int) (name []byte, index int),
+) (encoded []byte, text int) {
 	start := len(dst)
 	for i := range depth {
 		var more int
@@ -59,7 +61,9 @@ func textLen(name []byte, index int) int {
 }
 
 // appendElided is Append for a path that is too long to be kept whole.
-func appendElided(dst []byte, depth int, segment func(i int) (name []byte, index int)) (encoded []byte, text int) {
+func appendElided(
+	dst []byte, depth int, segment func(i int) (name []byte, index int),
+) (encoded []byte, text int) {
 	cost := func(i int) int { return textLen(segment(i)) }
 	// The leaf says the most: half of the room is for the end of the path. The start gets the other
 	// half, and the room that the end does not need.

@@ -24,8 +24,11 @@ var metadata = func() *schema.Structural {
 		return &schema.Structural{Type: "object", Properties: properties}
 	}
 	time := &schema.Structural{Type: "string", Format: "date-time"}
-	entries := &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: object(map[string]*schema.Structural{"time": time})}}
-	return object(map[string]*schema.Structural{"creationTimestamp": time, "deletionTimestamp": time, "managedFields": entries})
+	entry := object(map[string]*schema.Structural{"time": time})
+	entries := &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: entry}}
+	return object(map[string]*schema.Structural{
+		"creationTimestamp": time, "deletionTimestamp": time, "managedFields": entries,
+	})
 }()
 
 // Of returns a schema with only those formats that decoding checks. For a kind that is decoded into
@@ -71,7 +74,9 @@ type metadataKey struct {
 }
 
 // toMetadata returns the part of a schema that leads to the metadata of resources, or nil.
-func toMetadata(s *schema.Structural, isResource bool, done map[metadataKey]*schema.Structural) *schema.Structural {
+func toMetadata(
+	s *schema.Structural, isResource bool, done map[metadataKey]*schema.Structural,
+) *schema.Structural {
 	key := metadataKey{s, isResource}
 	if known, ok := done[key]; ok {
 		return known
@@ -171,7 +176,8 @@ func (w *walker) value(s *schema.Structural) bool {
 			w.add(Bad{Offset: int(w.d.InputOffset()) - len(value), Must: must})
 		}
 		return true
-	case kind == '{' && len(s.Properties) == 0 && s.AdditionalProperties == nil, kind == '[' && (s.Items == nil || s.Items.Schema == nil):
+	case kind == '{' && len(s.Properties) == 0 && s.AdditionalProperties == nil,
+		kind == '[' && (s.Items == nil || s.Items.Schema == nil):
 		return w.d.SkipValue() == nil
 	}
 	if _, err := w.d.ReadToken(); err != nil {

@@ -124,8 +124,8 @@ func TestScanStringPairs(t *testing.T) {
 		text := []byte{byte(pair >> 8), byte(pair)}
 		quoted := append(append([]byte{'"'}, text...), '"')
 		valid := json.Valid(quoted) && utf8.Valid(text)
-		for _, behind := range []string{"", "                "} {
-			end, escaped, s := ScanString(append(quoted[:4:4], behind...), 1)
+		for _, after := range []string{"", "                "} {
+			end, escaped, s := ScanString(append(quoted[:4:4], after...), 1)
 			if ok := s == OK && end == 3; ok != valid || ok && escaped != (text[0] == '\\') {
 				t.Fatalf("%q: index %d, escaped %t, status %d, want valid %t", text, end, escaped, s, valid)
 			}

@@ -69,7 +69,7 @@ func scanString(b []byte, i int) (end int, seen uint8, s Status) {
 			seen |= p
 			i += 2
 			if p == utf8Pair {
-				// More of them follow, and with the branch predicted no load waits for the one before.
+				// More of them follow. With the branch predicted, no load waits for the one before.
 				for i < stop && pairs[At(b, i)]&(pairs[At(b, i+1)]>>secondOfPair)&utf8Pair != 0 {
 					i += 2
 				}

@@ -93,7 +93,7 @@ func TestTortureNumbers(t *testing.T) {
 			t.Fatalf("%q is of kind %v", number, kind)
 		}
 		if cutEnd, _, whole, s := ScanNumber(number, 0); s != Cut || !whole || cutEnd != end {
-			t.Fatalf("%q may go on behind its slice: %v at %d", number, s, cutEnd)
+			t.Fatalf("%q may go on after its slice: %v at %d", number, s, cutEnd)
 		}
 		f, err := strconv.ParseFloat(string(number), 64)
 		if FitsFloat64(number) != (err == nil) {

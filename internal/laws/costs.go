@@ -65,7 +65,8 @@ func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error, ma
 	if stderrors.As(err, &limit) {
 		switch limit.Max {
 		case decoder.DefaultDepth:
-			n += 2 * decoder.DefaultDepth // an open container has a frame, which takes more than the byte that opens it
+			// An open container has a frame, which takes more than the byte that opens it.
+			n += 2 * decoder.DefaultDepth
 		case decoder.DefaultDefaultBytes:
 			n += decoder.DefaultDefaultBytes // written before there were too many
 		}

@@ -42,7 +42,9 @@ func (c *checker) checkPosition(p errors.Position) {
 	}
 	lines := strings.Split(before, "\n")
 	line := lines[len(lines)-1]
-	want := errors.Position{Offset: p.Offset, Line: len(lines), Column: utf8.RuneCountInString(line) + 1, ByteColumn: len(line) + 1}
+	want := errors.Position{
+		Offset: p.Offset, Line: len(lines), Column: utf8.RuneCountInString(line) + 1, ByteColumn: len(line) + 1,
+	}
 	require.Equal(c, want, p, "position in %q", c.src)
 }
 
@@ -275,7 +277,8 @@ func (c *checker) becomes(a, b *value, gone map[int]bool) string {
 		return fmt.Sprintf("the array at %d has %d elements", a.at, len(b.elements))
 	case a.kind == '{':
 		return c.objectBecomes(a, b, gone)
-	case c.reading == Hardened && !bytes.Equal(a.text, b.text), a.kind == '"' && unquote(a.text) != unquote(b.text),
+	case c.reading == Hardened && !bytes.Equal(a.text, b.text),
+		a.kind == '"' && unquote(a.text) != unquote(b.text),
 		a.kind == '0' && !sameNumber(a.text, b.text):
 		return fmt.Sprintf("%s at %d became %s", a.text, a.at, b.text)
 	}
@@ -314,7 +317,7 @@ func (c *checker) objectBecomes(a, b *value, gone map[int]bool) string {
 			return fmt.Sprintf("%s of the object at %d was found to be gone", m.quoted, a.at)
 		}
 		if i > 0 && rest[i-1].name >= m.name {
-			return fmt.Sprintf("%s of the object at %d was added behind %s", m.quoted, a.at, rest[i-1].quoted)
+			return fmt.Sprintf("%s of the object at %d was added after %s", m.quoted, a.at, rest[i-1].quoted)
 		}
 	}
 	return ""
@@ -323,7 +326,8 @@ func (c *checker) objectBecomes(a, b *value, gone map[int]bool) string {
 // sameNumber reports whether two literals are the same number to sigs.k8s.io/json.
 func sameNumber(a, b []byte) bool {
 	var x, y any
-	errA, errB := kjson.UnmarshalCaseSensitivePreserveInts(a, &x), kjson.UnmarshalCaseSensitivePreserveInts(b, &y)
+	errA := kjson.UnmarshalCaseSensitivePreserveInts(a, &x)
+	errB := kjson.UnmarshalCaseSensitivePreserveInts(b, &y)
 	if f, ok := x.(float64); ok { // it may be written as an integer
 		if n, ok := y.(int64); ok {
 			return f == float64(n)

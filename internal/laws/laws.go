@@ -61,12 +61,15 @@ type Subject struct {
 
 // New returns a subject, or the error of schema.Compile. resource says whether the root is a
 // resource.
-func New(s *schema.Structural, dialect schema.Semantics, reading Reading, resource bool, opts ...schema.Option) (*Subject, error) {
-	p, err := schema.Compile(s, append(opts, dialect, schema.ResourceRoot(resource))...)
+func New(
+	s *schema.Structural, semantics schema.Semantics, reading Reading, resource bool, opts ...schema.Option,
+) (*Subject, error) {
+	p, err := schema.Compile(s, append(opts, semantics, schema.ResourceRoot(resource))...)
 	return &Subject{
 		program: p, reading: reading, resource: resource,
 		// By the KEP a null stays in the metadata of a default, and a server makes it {}.
-		settles: hasOddDefault(s, false) || hasOddDefault(s, true) && (validation.Structural(s) != nil || dialect == schema.KEP && reading != Hardened),
+		settles: hasOddDefault(s, false) || hasOddDefault(s, true) &&
+			(validation.Structural(s) != nil || semantics == schema.KEP && reading != Hardened),
 	}, err
 }
 
@@ -111,7 +114,8 @@ func (s *Subject) Check(t testing.TB, seed uint64, src []byte) {
 	nulls := c.decode(c.decoder(decoder.Strict, decoder.ReportDroppedNulls(true)), src)
 	require.Equal(t, strict.out, nulls.out, "ReportDroppedNulls")
 	require.Equal(t, strict.err, nulls.err, "ReportDroppedNulls")
-	require.Equal(t, strict.findings, only(nulls.findings, errors.UnknownField, errors.DuplicateField), "ReportDroppedNulls")
+	found := only(nulls.findings, errors.UnknownField, errors.DuplicateField)
+	require.Equal(t, strict.findings, found, "ReportDroppedNulls")
 	doc := read(t, src)
 	c.checkFindings(doc, nulls.findings)
 	c.checkRest(doc, nulls.findings, strict.out)
@@ -159,7 +163,9 @@ func (c *checker) decoder(opts ...decoder.Option) *decoder.Decoder {
 
 // with returns the options of all decoders, and more.
 func (s *Subject) with(opts ...decoder.Option) []decoder.Option {
-	mode := [...]decoder.ServerMode{Hardened: decoder.Standalone, Kubernetes: decoder.ServerRequests, FromStorage: decoder.ServerStorage}
+	mode := [...]decoder.ServerMode{
+		Hardened: decoder.Standalone, Kubernetes: decoder.ServerRequests, FromStorage: decoder.ServerStorage,
+	}
 	return slices.Concat([]decoder.Option{limits, mode[s.reading]}, s.options, opts)
 }
 
@@ -299,7 +305,9 @@ func (c *checker) checkSpellings(strict outcome, seed uint64) {
 	}
 	// Ignore takes other steps around repeated names than Strict.
 	for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Ignore} {
-		require.Equal(c, other.out, c.decode(c.decoder(v), src).out, "Strict and %s have one result, byte by byte: %q", v, src)
+		require.Equal(c, other.out, c.decode(c.decoder(v), src).out,
+			"Strict and %s have one result, byte by byte: %q", v, src)
 	}
-	require.True(c, equal(read(c, []byte(strict.out)), read(c, []byte(other.out))), "%s\nis %s,\nand %s", src, other.out, strict.out)
+	require.True(c, equal(read(c, []byte(strict.out)), read(c, []byte(other.out))),
+		"%s\nis %s,\nand %s", src, other.out, strict.out)
 }

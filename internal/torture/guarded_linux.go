@@ -9,7 +9,8 @@ import (
 // must not be read, so reading one byte too many is a fault.
 func Guarded(t testing.TB, pages int) []byte {
 	page := syscall.Getpagesize()
-	all, err := syscall.Mmap(-1, 0, (pages+2)*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	all, err := syscall.Mmap(-1, 0, (pages+2)*page,
+		syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ func Run(t *testing.T, make Maker, check func(t *testing.T, r *rand.Rand, text [
 		}
 	}
 	share := 100 * accepted / max(1, *executions)
-	t.Logf("%d executions, %d %% accepted, %d/s", *executions, share, int(float64(*executions)/time.Since(started).Seconds()))
+	perSecond := int(float64(*executions) / time.Since(started).Seconds())
+	t.Logf("%d executions, %d %% accepted, %d/s", *executions, share, perSecond)
 	if share < 10 || share > 95 {
 		t.Errorf("%d %% of the texts are accepted", share)
 	}

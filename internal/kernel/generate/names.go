@@ -57,7 +57,8 @@ func names() {
 		VPBROADCASTQ(word64(name, x), z)
 		return z
 	}
-	minusOne, seven, eight, bytes64, upper := ones(), all("seven", 7), all("eight", 8), all("sixtyFour", 64), all("upper", 0xffffffff<<32)
+	minusOne, seven, eight := ones(), all("seven", 7), all("eight", 8)
+	bytes64, upper := all("sixtyFour", 64), all("upper", 0xffffffff<<32)
 	factor := all("factor", 0x9fb21c651e98df25)
 	quoted, lowest := YMM(), YMM()
 	VPBROADCASTD(word64("quoted", '"'), quoted)

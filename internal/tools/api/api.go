@@ -14,7 +14,8 @@ import (
 
 // List returns the lines of the packages that the pattern matches in the module in a folder.
 func List(dir, pattern string) ([]string, error) {
-	found, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes | packages.NeedExportFile, Dir: dir}, pattern)
+	const mode = packages.NeedName | packages.NeedTypes | packages.NeedExportFile
+	found, err := packages.Load(&packages.Config{Mode: mode, Dir: dir}, pattern)
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,8 @@ func run(list string, profiles []string) error {
 		fmt.Printf("listed, but covered or gone: %s\n", key)
 	}
 	if len(unlisted)+len(stale) > 0 {
-		return fmt.Errorf("%d blocks are not covered, and %d of the list are not there: write tests, or change %s, where each needs a reason",
+		return fmt.Errorf("%d blocks are not covered, and %d of the list are not there: "+
+			"write tests, or change %s, where each needs a reason",
 			len(unlisted), len(stale), list)
 	}
 	return nil

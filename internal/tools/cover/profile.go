@@ -60,7 +60,8 @@ func summary(blocks map[block]count) (lines []string) {
 		packages[path.Dir(b.file)] = sum
 	}
 	for name, sum := range packages {
-		lines = append(lines, fmt.Sprintf("%-22s %6d statements, %6.2f %% covered", name, sum.all, 100*float64(sum.covered)/float64(max(1, sum.all))))
+		share := 100 * float64(sum.covered) / float64(max(1, sum.all))
+		lines = append(lines, fmt.Sprintf("%-22s %6d statements, %6.2f %% covered", name, sum.all, share))
 	}
 	slices.Sort(lines)
 	return lines
