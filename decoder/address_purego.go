@@ -4,5 +4,6 @@ package decoder
 
 import "reflect"
 
-// address returns where b starts, which is not empty.
-func address(b []byte) uintptr { return reflect.ValueOf(&b[0]).Pointer() } // of the slice itself it would allocate
+// address returns the address of the first byte of b. b must not be empty. The value is
+// made of a pointer, because one made of the slice would allocate.
+func address(b []byte) uintptr { return reflect.ValueOf(&b[0]).Pointer() }

@@ -48,37 +48,40 @@ func (d *Decoder) SetBudget(b Budget) {
 // Cap returns how many bytes of memory the decoder holds for reuse, including
 // its findings.
 func (d *Decoder) Cap() int {
-	n := int(unsafe.Sizeof(*d)) + d.held() - d.walker.Held() + d.walker.Cap() + d.duplicatesBytes + d.repaired.Cap()
-	if d.ofMetadata != nil {
-		n += d.ofMetadata.Cap()
+	n := int(unsafe.Sizeof(*d)) + d.heldBytes() - d.walker.Held() + d.walker.Cap() +
+		d.duplicatesBytes + d.repaired.Cap()
+	if d.metadataDecoder != nil {
+		n += d.metadataDecoder.Cap()
 	}
 	return n
 }
 
-// within is append for a decoder that has a budget.
-func (d *Decoder) within(dst, src []byte, isYAML bool) (out []byte, err error) {
+// decodeWithinBudget decodes a JSON or YAML document with a decoder that has a budget.
+func (d *Decoder) decodeWithinBudget(dst, src []byte, isYAML bool) (out []byte, err error) {
 	mark := d.account.Mark()
 	defer memory.Recover(&err, func() {
 		out = dst
-		d.exhausted(mark)
+		d.rollBack(mark)
 	})
 	if isYAML {
 		out, err = d.decodeYAML(dst, src)
 	} else {
 		out, err = d.decodeJSON(dst, src)
 	}
-	if err == errors.ErrBudget { // of the bridge
-		d.exhausted(mark)
+	if err == errors.ErrBudget { // the bridge returns this error and does not panic
+		d.rollBack(mark)
 	}
 	d.account.Settle(d.Cap())
 	return out, err
 }
 
-// findServerDuplicates finds what YAMLDuplicates returns. While that is done, all names of the objects that are open are in maps,
-// and where the lines of src end.
+// findServerDuplicates finds the duplicates that YAMLDuplicates returns. It charges an estimate
+// while it works: the names of all open objects are then in maps, and the ends of the lines
+// of src in a list.
 func (d *Decoder) findServerDuplicates(src []byte) {
 	const perName, perLine = 160, 16
-	size := 4*len(d.json) + perName*bytes.Count(d.json, []byte(`":`)) + perLine*bytes.Count(src, []byte{'\n'})
+	size := 4*len(d.json) +
+		perName*bytes.Count(d.json, []byte(`":`)) + perLine*bytes.Count(src, []byte{'\n'})
 	d.account.Take(size)
 	d.duplicates = d.yaml.ServerDuplicates(d.json)
 	for _, line := range d.duplicates {
@@ -87,61 +90,69 @@ func (d *Decoder) findServerDuplicates(src []byte) {
 	d.account.Give(size)
 }
 
-// exhausted makes the decoder ready for use after there was no room, and gives back what was taken since the mark.
-func (d *Decoder) exhausted(mark memory.Account) {
+// rollBack makes the decoder ready for use after its budget had no room. It returns to the
+// budget all bytes that were taken since the mark.
+func (d *Decoder) rollBack(mark memory.Account) {
 	d.walker.Found.Reset()
 	d.walker.Forget()
 	d.lines.Text, d.original = nil, nil
-	d.duplicates, d.duplicatesBytes, d.ofMetadata = nil, 0, nil
+	d.duplicates, d.duplicatesBytes, d.metadataDecoder = nil, 0, nil
 	d.yaml.Forget()
-	d.drop()
+	d.dropBuffers()
 	d.account.Rollback(mark, d.Cap())
 }
 
-// drop lets go of all buffers that grow with documents.
-func (d *Decoder) drop() {
-	d.json, d.stream, d.output, d.result, d.scratch, d.repaired = nil, nil, nil, nil, nil, apiserver.Repaired{}
+// dropBuffers lets go of all buffers that grow with documents.
+func (d *Decoder) dropBuffers() {
+	d.json, d.stream, d.output, d.result, d.scratch = nil, nil, nil, nil, nil
+	d.repaired = apiserver.Repaired{}
 	d.values = values.Maker{}
-	d.yaml, d.yamlHeld = yamlbridge.Reader{
-		Dialect: d.yaml.Dialect, Origin: d.origin, AliasFactor: d.yaml.AliasFactor, Budget: d.yaml.Budget,
-	}, 0
+	d.yaml = yamlbridge.Reader{
+		Dialect:     d.yaml.Dialect,
+		Origin:      d.origin,
+		AliasFactor: d.yaml.AliasFactor,
+		Budget:      d.yaml.Budget,
+	}
+	d.yamlHeld = 0
 	d.walker.Drop()
 }
 
-// bridge turns a YAML document into JSON. The bridge charges for itself what it takes, and for the JSON.
-func (d *Decoder) bridge(src []byte) error {
+// bridgeYAML converts a YAML document to JSON. The bridge itself charges the budget for its
+// buffers and for the JSON.
+func (d *Decoder) bridgeYAML(src []byte) error {
 	json, err := d.yaml.AppendJSON(d.json[:0], src)
 	d.account.Moved(cap(json) - cap(d.json))
 	d.json = json
-	d.noteBridge()
+	d.accountForBridge()
 	return err
 }
 
-// noteBridge notes what the bridge has come to hold.
-func (d *Decoder) noteBridge() {
+// accountForBridge records how much memory the bridge holds now. The bridge has charged
+// the budget for it already.
+func (d *Decoder) accountForBridge() {
 	before := d.yamlHeld
 	d.yamlHeld = d.yaml.Cap()
 	d.account.Moved(d.yamlHeld - before)
 }
 
-// roomWithin is makeRoom for a decoder that has a budget.
-func (s *stream) roomWithin() (room []byte, err error) {
+// roomWithinBudget is makeRoom for a decoder with a budget.
+func (s *stream) roomWithinBudget() (room []byte, err error) {
 	mark := s.d.account.Mark()
-	defer memory.Recover(&err, func() { s.exhausted(mark) })
+	defer memory.Recover(&err, func() { s.rollBack(mark) })
 	room, err = s.makeRoom()
 	return room, err
 }
 
-// putWithin is walkOn for a decoder that has a budget.
-func (s *stream) putWithin(n int, eof bool) {
+// putWithinBudget is walkOn for a decoder with a budget.
+func (s *stream) putWithinBudget(n int, eof bool) {
 	mark := s.d.account.Mark()
-	defer memory.Recover(&s.err, func() { s.exhausted(mark) })
+	defer memory.Recover(&s.err, func() { s.rollBack(mark) })
 	s.walkOn(n, eof)
 	s.d.account.Settle(s.d.Cap())
 }
 
-// exhausted ends the stream where there was no room: nothing more can be taken from it.
-func (s *stream) exhausted(mark memory.Account) {
+// rollBack ends the stream after the budget had no room. No more output can be taken from it.
+func (s *stream) rollBack(mark memory.Account) {
 	s.out, s.taken, s.last = nil, 0, nil
-	s.d.exhausted(mark)
+	s.d.rollBack(mark)
 }

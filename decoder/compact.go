@@ -2,8 +2,8 @@ package decoder
 
 import "bytes"
 
-// compact removes the white space between the tokens of the valid JSON text
-// that is in b from start on, in place.
+// compact removes the white space between the tokens of the valid JSON text b[start:], in
+// place.
 func compact(b []byte, start int) []byte {
 	to := start
 	for from := start; from < len(b); {
@@ -14,8 +14,8 @@ func compact(b []byte, start int) []byte {
 			end := from + 1
 			for {
 				end += bytes.IndexByte(b[end:], '"') + 1
-				// The quote ends the string if an even number of backslashes
-				// stands before it.
+				// The quote ends the string if the number of backslashes before
+				// it is even.
 				escaped := false
 				for n := end - 2; b[n] == '\\'; n-- {
 					escaped = !escaped
@@ -35,10 +35,10 @@ func compact(b []byte, start int) []byte {
 	return b[:to]
 }
 
-// A compactor is compact for a text that comes in parts.
+// A compactor removes the white space between the tokens of a text that comes in parts.
 type compactor struct{ inString, escaped bool }
 
-// compact removes the white space from the next part, which is in b from start on.
+// compact removes the white space from the next part, which is b[start:], in place.
 func (c *compactor) compact(b []byte, start int) []byte {
 	to := start
 	for _, x := range b[start:] {

@@ -1,6 +1,8 @@
 package decoder
 
 import (
+	"math"
+
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
@@ -21,33 +23,33 @@ import (
 type Decoder struct {
 	walker walk.Walker
 	options
-	*tuning
-	guard
-	withoutDefaults bool
-	repaired        apiserver.Repaired // the text that is walked, if it needed repair
+	*programState
+	inUse           bool               // see begin
+	withoutDefaults bool               // the document is a result: see decodeAgain
+	repaired        apiserver.Repaired // the text that is walked, if isRepaired
 	isRepaired      bool
-	original        []byte // what it was before
+	original        []byte // the document before its repair
 	scratch         []byte
 
-	origin errors.Position  // where the text starts in another one
+	origin errors.Position  // where the document starts in a larger text
 	lines  position.Counter // for positions in the text that is walked
 	json   []byte           // the JSON form of a YAML document
 	stream []byte           // the window of a stream
-	output []byte           // of a stream, that was not taken yet
-	uses   uint64           // documents that were begun, to tell streams apart
+	output []byte           // output of a stream that was not taken yet
+	uses   uint64           // how many documents were begun: see stream.checkUse
 	yaml   yamlbridge.Reader
-	// yamlHeld is what yaml has kept since it was used last.
+	// yamlHeld is how many bytes yaml has kept since its last use.
 	yamlHeld int
-	// result is what Unmarshal makes values of.
+	// result is the JSON that Unmarshal makes Go values from.
 	result     []byte
 	values     values.Maker
-	interfaces jsonv2.Options
+	interfaces jsonv2.Options // how jsonv2 makes interface values
 
-	// duplicates are those of a YAML document in the server's words.
+	// duplicates is the result of YAMLDuplicates, and duplicatesBytes its size.
 	duplicates      []string
 	duplicatesBytes int
-	fromYAML        bool
-	idle            int // calls that needed little of large buffers
+	fromYAML        bool // the text that is walked is the JSON form of a YAML document
+	idleCalls       int  // calls in a row that needed little of large buffers
 
 	account memory.Account
 }
@@ -61,7 +63,7 @@ type Decoder struct {
 // [Option].
 func New(p *schema.Program, opts ...Option) *Decoder {
 	o := optionsOf(opts)
-	d := newDecoder(tableOf(p), o)
+	d := newDecoder(programOf(p), o)
 	d.SetBudget(o.budget)
 	return d
 }
@@ -71,8 +73,8 @@ func New(p *schema.Program, opts ...Option) *Decoder {
 // Position, which is the default, makes positions refer to the document itself.
 func (d *Decoder) SetOrigin(origin errors.Position) { d.origin, d.yaml.Origin = origin, origin }
 
-// tableOf returns what a decoder runs. It panics where that is nothing.
-func tableOf(p *schema.Program) *program.Program {
+// programOf returns the compiled form of a program. It panics if there is none.
+func programOf(p *schema.Program) *program.Program {
 	if p == nil || program.Of(p).Root == nil {
 		panic("decoder: the program is nil, or was not made by schema.Compile")
 	}
@@ -83,12 +85,12 @@ func newDecoder(p *program.Program, o options) *Decoder {
 	d := &Decoder{options: o}
 	d.walker.Init(&d.account)
 	d.setLimits(o.limits.withDefaults())
-	d.tune(newTuning(p, o.server != Standalone))
+	d.setProgram(newProgramState(p, o.server != Standalone))
 	d.yaml.Dialect, d.yaml.AliasFactor = o.dialect, d.limits.AliasFactor
 	return d
 }
 
-// setLimits sets limits that have no zeros.
+// setLimits sets the limits. None of them may be zero.
 func (d *Decoder) setLimits(l Limits) {
 	d.limits = l
 	w := &d.walker
@@ -122,15 +124,15 @@ func (d *Decoder) setLimits(l Limits) {
 // that Unmarshal calls or, as far as the decoder notices, in another goroutine.
 func (d *Decoder) AppendJSON(dst, src []byte) ([]byte, error) {
 	d.begin()
-	out, err := d.appendJSON(dst, apart(dst, src))
-	d.end() // not deferred: a decoder that has panicked is not to be trusted, and stays at work
+	out, err := d.appendJSON(dst, withoutOverlap(dst, src))
+	d.end() // is not deferred: a decoder that has panicked must not be used again
 	return out, err
 }
 
-// appendJSON is AppendJSON for a decoder that is at work.
+// appendJSON is AppendJSON between begin and end.
 func (d *Decoder) appendJSON(dst, src []byte) ([]byte, error) {
 	if d.account.Budget() != nil {
-		return d.within(dst, src, false)
+		return d.decodeWithinBudget(dst, src, false)
 	}
 	return d.decodeJSON(dst, src)
 }
@@ -140,13 +142,14 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	d.isRepaired = false
 	d.duplicates, d.duplicatesBytes = nil, 0
 	out, err := d.walk(dst, src)
-	if _, bad := err.(*errors.SyntaxError); bad && d.server != Standalone && d.repaired.Repair(src, &d.account) {
+	_, isMalformed := err.(*errors.SyntaxError)
+	if isMalformed && d.server != Standalone && d.repaired.Repair(src, &d.account) {
 		d.isRepaired = true
 		d.original = src
 		out, err = d.walk(dst, d.repaired.Text)
 		d.original = nil
 	}
-	d.release(len(src))
+	d.releaseIdle(len(src))
 	return out, err
 }
 
@@ -157,15 +160,15 @@ func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 // Positions in findings and errors are those of the YAML.
 func (d *Decoder) AppendYAML(dst, src []byte) ([]byte, error) {
 	d.begin()
-	out, err := d.appendYAML(dst, apart(dst, src))
+	out, err := d.appendYAML(dst, withoutOverlap(dst, src))
 	d.end()
 	return out, err
 }
 
-// appendYAML is AppendYAML for a decoder that is at work.
+// appendYAML is AppendYAML between begin and end.
 func (d *Decoder) appendYAML(dst, src []byte) ([]byte, error) {
 	if d.account.Budget() != nil {
-		return d.within(dst, src, true)
+		return d.decodeWithinBudget(dst, src, true)
 	}
 	return d.decodeYAML(dst, src)
 }
@@ -174,7 +177,7 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 	d.walker.Found.Reset()
 	d.duplicates, d.duplicatesBytes = nil, 0
 	d.uses++
-	err := d.bridge(src)
+	err := d.bridgeYAML(src)
 	out := dst
 	if err == nil {
 		d.fromYAML, d.isRepaired = true, false
@@ -184,8 +187,8 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 		}
 	}
 	d.yaml.Forget()
-	d.noteBridge()
-	d.release(len(src))
+	d.accountForBridge()
+	d.releaseIdle(len(src))
 	return out, err
 }
 
@@ -217,7 +220,7 @@ func (d *Decoder) ListedByServer(f *errors.Finding) bool {
 	return f.Kind != errors.DuplicateField || !isYAML || d.server == Standalone
 }
 
-// hasDuplicates reports whether one was found.
+// hasDuplicates reports whether a duplicate was found. Omitted findings may be duplicates.
 func (d *Decoder) hasDuplicates() bool {
 	list := d.Findings()
 	for i := range list {
@@ -232,9 +235,7 @@ func (d *Decoder) hasDuplicates() bool {
 // They were counted, but not kept.
 func (d *Decoder) Omitted() int { return d.walker.Found.Omitted }
 
-// walk runs the machines over a whole document. A document in which names
-// repeat is walked three times: to find that out, to find where they repeat, and
-// to leave these members out.
+// walk walks over a whole document and returns its result.
 func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	w := &d.walker
 	d.prepare()
@@ -245,7 +246,7 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	defer func() { d.lines.Text = nil }()
 	d.startLines(d.isRepaired)
 	if !d.compact && d.server == Standalone {
-		w.MostOut = len(dst) + min(d.limits.OutputBytes, maxInt-len(dst))
+		w.MostOut = len(dst) + min(d.limits.OutputBytes, math.MaxInt-len(dst))
 	}
 	st := w.Walk(dst, src)
 	out := w.Out
@@ -256,6 +257,13 @@ func (d *Decoder) walk(dst, src []byte) ([]byte, error) {
 	}
 	w.Found.Locate((*locator)(d))
 	d.finish()
+	return d.checked(dst, out, src)
+}
+
+// checked makes the result of a document from out, in which the walk has appended to dst. It
+// returns dst and an error if the document is refused.
+func (d *Decoder) checked(dst, out, src []byte) ([]byte, error) {
+	w := &d.walker
 	if w.Found.Mismatches > 0 {
 		return dst, w.Found.TypeError()
 	}
@@ -289,29 +297,30 @@ func (d *Decoder) prepare() {
 	d.uses++
 	d.poison()
 	w.Report = d.validation != Ignore
-	w.ReportNulls = d.nulls && w.Report
+	w.ReportNulls = d.reportNulls && w.Report
 	w.NoteType = d.server != Standalone || d.expected != (objectType{})
-	w.AsServer, w.FromStorage, w.WithoutDefaults = d.server != Standalone, d.server == ServerStorage, d.withoutDefaults
-	w.MostOut = maxInt
+	w.AsServer, w.FromStorage = d.server != Standalone, d.server == ServerStorage
+	w.WithoutDefaults = d.withoutDefaults
+	w.MostOut = math.MaxInt
 	w.Streaming = false
 }
 
-// finish makes the list of findings.
+// finish makes the list of findings from what the walk has recorded.
 func (d *Decoder) finish() {
 	d.walker.Found.Finish(d.program.Root, d.server != Standalone)
 }
 
-// A locator is a Decoder as package findings sees it.
+// A locator is a Decoder as package findings sees it: with an exported method.
 type locator Decoder
 
-// Position is that of the decoder.
+// Position returns the position of an offset in the text that is walked.
 func (l *locator) Position(at int) errors.Position { return (*Decoder)(l).position(at) }
 
-// position returns the position of an offset in the text that is walked. It is
-// cheap for offsets that ascend.
+// position returns the position of an offset in the text that is walked. It is cheap for
+// offsets that ascend. In a stream they must ascend.
 func (d *Decoder) position(at int) errors.Position {
 	if d.walker.Streaming {
-		return d.lines.At(at) // of offsets that ascend
+		return d.lines.At(at)
 	}
 	if d.fromYAML {
 		return d.yaml.Position(at)
@@ -325,34 +334,36 @@ func (d *Decoder) position(at int) errors.Position {
 	return d.lines.At(at)
 }
 
-// startLines counts lines from the start of the text. notUTF8 is that of position.Counter.
+// startLines makes d.lines count from the start of the text. notUTF8 is the field of
+// position.Counter.
 func (d *Decoder) startLines(notUTF8 bool) {
 	d.lines = position.From(d.lines.Text, d.origin)
 	d.lines.NotUTF8 = notUTF8
 }
 
-// Buffers beyond largeBuffer are let go when keptIdle calls in a row needed
-// less than a quarter of that.
+// A decoder that holds more than largeBuffer lets go of its buffers after maxIdleCalls calls
+// in a row for documents of less than a quarter of that.
 const (
-	largeBuffer = 1 << 20
-	keptIdle    = 16
+	largeBuffer  = 1 << 20
+	maxIdleCalls = 16
 )
 
-// held is how many bytes the decoder keeps.
-func (d *Decoder) held() int {
+// heldBytes returns how many bytes there are in the decoder's buffers.
+func (d *Decoder) heldBytes() int {
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.values.Held() +
 		d.walker.Held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
 }
 
-// release lets go of buffers that a few large documents have grown.
-func (d *Decoder) release(used int) {
-	if d.held() <= largeBuffer || used >= largeBuffer/4 {
-		d.idle = 0
+// releaseIdle lets go of buffers that a few large documents have grown. It is called after
+// each document, with its length.
+func (d *Decoder) releaseIdle(used int) {
+	if d.heldBytes() <= largeBuffer || used >= largeBuffer/4 {
+		d.idleCalls = 0
 		return
 	}
-	if d.idle++; d.idle < keptIdle {
+	if d.idleCalls++; d.idleCalls < maxIdleCalls {
 		return
 	}
-	d.idle = 0
-	d.drop()
+	d.idleCalls = 0
+	d.dropBuffers()
 }

@@ -8,23 +8,25 @@ import (
 	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
-// NOTE: the errors that end a walk. The walker says only where it stopped. Of a whole
-// document, package syntax reads what is before that again, for the path and the
-// reason. Of a stream it is gone: there, the state of the machines says what they
+// NOTE: this file makes the errors that end a walk. The walker says only where it stopped. For
+// a whole document, package syntax reads the text up to there again and finds the path and the
+// reason. The text of a stream is gone by then: the states of the machines say what they
 // expected, and their stacks are the path.
 
-// fatal returns the error for how a walk over src ended.
+// fatal returns the error for a walk over src that ended with the status st.
 func (d *Decoder) fatal(src []byte, st skip.Status) error {
 	w := &d.walker
 	at := min(w.Pos(), len(src))
 	if st == skip.Overflow {
 		return d.limitError(src, w.Overflew(), at)
 	}
-	d.startLines(true) // what ends in a string may end in a character
+	d.startLines(true) // a document that ends in a string may end within a character
 	r := syntax.New(src, 0, w.Depth()+1)
 	if w.OutOfRange() {
 		r.Scan(at)
-		return &errors.SyntaxError{Msg: syntax.OutOfRange(src, at), Position: d.position(at), Path: r.Path()}
+		return &errors.SyntaxError{
+			Msg: syntax.OutOfRange(src, at), Position: d.position(at), Path: r.Path(),
+		}
 	}
 	msg := r.Scan(len(src) + 1)
 	e := &errors.SyntaxError{Msg: msg, Position: d.position(r.At), Path: r.Path()}
@@ -34,18 +36,20 @@ func (d *Decoder) fatal(src []byte, st skip.Status) error {
 	return e
 }
 
-// limitError returns the error for a limit that was passed at an index of src.
+// limitError returns the error for a limit that was exceeded at an index of src.
 func (d *Decoder) limitError(src []byte, which errors.Limit, at int) error {
-	d.startLines(true) // as for fatal
+	d.startLines(true) // as in fatal
 	r := syntax.New(src, 0, d.walker.Depth()+1)
 	r.Scan(at)
-	return &errors.LimitError{Limit: which, Max: int64(d.limits.of(which)), Position: d.position(at), Path: r.Path()}
+	return &errors.LimitError{
+		Limit: which, Max: int64(d.limits.of(which)), Position: d.position(at), Path: r.Path(),
+	}
 }
 
-// streamError returns the error for how the walk of a stream ended.
+// streamError returns the error for a walk over a stream that ended with the status st.
 func (d *Decoder) streamError(st skip.Status) error {
 	w := &d.walker
-	d.look()
+	d.linesToWindow()
 	switch st {
 	case skip.Repeated:
 		e := w.Found.DuplicateError((*locator)(d))
@@ -59,7 +63,9 @@ func (d *Decoder) streamError(st skip.Status) error {
 	b, eof := w.Window()
 	at, path := w.At(), w.OpenPath()
 	if w.OutOfRange() {
-		return &errors.SyntaxError{Msg: syntax.OutOfRange(b, at), Position: d.lines.At(at), Path: path}
+		return &errors.SyntaxError{
+			Msg: syntax.OutOfRange(b, at), Position: d.lines.At(at), Path: path,
+		}
 	}
 	in, expect := w.Expects()
 	r, msg := syntax.Resume(in, expect, b, at)
@@ -70,15 +76,17 @@ func (d *Decoder) streamError(st skip.Status) error {
 	return e
 }
 
-// streamLimitError returns the error for a limit that a stream has passed.
+// streamLimitError returns the error for a limit that a stream has exceeded.
 func (d *Decoder) streamLimitError(which errors.Limit) error {
 	w := &d.walker
-	d.look()
+	d.linesToWindow()
 	d.lines.NotUTF8 = true
 	w.Found.Reset()
 	path := w.OpenPath()
-	return &errors.LimitError{Limit: which, Max: int64(d.limits.of(which)), Position: d.lines.At(w.At()), Path: path}
+	return &errors.LimitError{
+		Limit: which, Max: int64(d.limits.of(which)), Position: d.lines.At(w.At()), Path: path,
+	}
 }
 
-// look turns the counter of lines to the window.
-func (d *Decoder) look() { d.lines.Text, _ = d.walker.Window() }
+// linesToWindow makes d.lines count in the window of the stream.
+func (d *Decoder) linesToWindow() { d.lines.Text, _ = d.walker.Window() }

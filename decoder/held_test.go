@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"io"
+	"math"
 	"math/bits"
 	"strings"
 	"testing"
@@ -37,30 +38,30 @@ func TestHeld(t *testing.T) {
 		},
 	} {
 		d := New(p)
-		before := d.held()
+		before := d.heldBytes()
 		grown := grow(d)
 		assert.Positive(t, grown, name)
-		assert.Equal(t, grown, d.held()-before, name)
+		assert.Equal(t, grown, d.heldBytes()-before, name)
 	}
 }
 
-// TestRelease holds that more than largeBuffer is let go after keptIdle calls in a row that needed less than a quarter of it.
+// TestRelease holds that more than largeBuffer is let go after maxIdleCalls calls in a row that needed less than a quarter of it.
 func TestRelease(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	for _, c := range []struct {
 		held, used, calls int
 		kept              bool
 	}{
-		{largeBuffer, 0, 2 * keptIdle, true},
-		{largeBuffer + 1, 0, keptIdle - 1, true},
-		{largeBuffer + 1, 0, keptIdle, false},
-		{largeBuffer + 1, largeBuffer/4 - 1, keptIdle, false},
-		{largeBuffer + 1, largeBuffer / 4, 2 * keptIdle, true},
+		{largeBuffer, 0, 2 * maxIdleCalls, true},
+		{largeBuffer + 1, 0, maxIdleCalls - 1, true},
+		{largeBuffer + 1, 0, maxIdleCalls, false},
+		{largeBuffer + 1, largeBuffer/4 - 1, maxIdleCalls, false},
+		{largeBuffer + 1, largeBuffer / 4, 2 * maxIdleCalls, true},
 	} {
 		d := New(p)
-		d.json = make([]byte, 0, c.held-d.held())
+		d.json = make([]byte, 0, c.held-d.heldBytes())
 		for range c.calls {
-			d.release(c.used)
+			d.releaseIdle(c.used)
 		}
 		assert.Equal(t, c.kept, d.json != nil, "%+v", c)
 	}
@@ -132,12 +133,12 @@ func TestOnlyDuplicates(t *testing.T) {
 // TestTotalOverflows has read as much as an int can count.
 func TestTotalOverflows(t *testing.T) {
 	r := New(compileYAML(t, testSchema)).NewReader(strings.NewReader(`{"s":"a"}`))
-	r.total = int64(maxInt) - 3
+	r.total = int64(math.MaxInt) - 3
 	_, err := io.ReadAll(r)
 	require.ErrorContains(t, err, "length of a stream in bytes exceeds the limit of ")
 
 	r.Reset(strings.NewReader(`{"s":"a"}`))
-	r.total = int64(maxInt - len(`{"s":"a"}`))
+	r.total = int64(math.MaxInt - len(`{"s":"a"}`))
 	_, err = io.ReadAll(r)
 	require.NoError(t, err, "just as much")
 }

@@ -1,6 +1,8 @@
 package decoder
 
 import (
+	"math"
+
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/yamlbridge"
@@ -65,9 +67,12 @@ const (
 
 func (l Limits) apply(o *options) { o.limits = o.limits.With(l) }
 
-// fields returns where the limits are.
+// fields returns pointers to all fields.
 func (l *Limits) fields() [9]*int {
-	return [...]*int{&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes, &l.OutputBytes, &l.HeldBytes, &l.AliasFactor}
+	return [...]*int{
+		&l.Depth, &l.Findings, &l.FindingBytes, &l.NumberBytes, &l.NameBytes, &l.DefaultBytes,
+		&l.OutputBytes, &l.HeldBytes, &l.AliasFactor,
+	}
 }
 
 // With returns l with each field replaced that is not zero in other.
@@ -81,7 +86,7 @@ func (l Limits) With(other Limits) Limits {
 	return l
 }
 
-// withDefaults returns the limits with defaults in place of what is zero.
+// withDefaults returns the limits with the default of each field that is zero.
 func (l Limits) withDefaults() Limits {
 	return Limits{
 		Depth:        DefaultDepth,
@@ -96,7 +101,7 @@ func (l Limits) withDefaults() Limits {
 	}.With(l)
 }
 
-// of returns how much one of the limits allows.
+// of returns the value of one limit.
 func (l Limits) of(which errors.Limit) (most int) {
 	switch which {
 	case errors.LimitDepth:
@@ -110,12 +115,12 @@ func (l Limits) of(which errors.Limit) (most int) {
 	case errors.LimitHeldBytes:
 		return l.HeldBytes
 	case errors.LimitStreamBytes:
-		return maxInt // which matters where int has 32 bits
+		return math.MaxInt // a stream can reach this limit where int has 32 bits
 	}
 	return l.OutputBytes
 }
 
-// bounds returns the limits of what is read.
+// bounds returns the limits that package skip applies to what it reads.
 func (l *Limits) bounds() skip.Bounds {
 	return skip.Bounds{Depth: l.Depth, NameBytes: l.NameBytes, NumberBytes: l.NumberBytes}
 }

@@ -265,7 +265,7 @@ func TestBuffersAreLetGo(t *testing.T) {
 	_, err := d.AppendJSON(nil, []byte(`{"raw":{`+b.String()+`"x":1}}`))
 	require.NoError(t, err)
 	require.Greater(t, d.walker.Held(), 200_000*32)
-	for range 2 * keptIdle {
+	for range 2 * maxIdleCalls {
 		_, err = d.AppendJSON(nil, []byte(`{"s":"a"}`))
 		require.NoError(t, err)
 	}
@@ -274,7 +274,7 @@ func TestBuffersAreLetGo(t *testing.T) {
 	_, err = d.AppendYAML(nil, []byte("raw:\n"+strings.Repeat("- {a: 1, b: 2}\n", 50_000)))
 	require.NoError(t, err)
 	require.Greater(t, d.yaml.Cap(), largeBuffer)
-	for range 2 * keptIdle {
+	for range 2 * maxIdleCalls {
 		_, err = d.AppendYAML(nil, []byte("s: a\n"))
 		require.NoError(t, err)
 	}
@@ -284,8 +284,8 @@ func TestBuffersAreLetGo(t *testing.T) {
 		ServerTypedRequests)
 	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
 	require.NoError(t, err)
-	require.Greater(t, resources.held(), largeBuffer)
-	for range 2 * keptIdle {
+	require.Greater(t, resources.heldBytes(), largeBuffer)
+	for range 2 * maxIdleCalls {
 		_, err = resources.AppendJSON(nil, []byte(`{}`))
 		require.NoError(t, err)
 	}

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/internal/fieldpath"
@@ -65,7 +66,8 @@ func ParseFieldValidation(name string) (FieldValidation, error) {
 			return v, nil
 		}
 	}
-	return 0, fmt.Errorf("decoder: there is no field validation called %s: it is Warn, Strict or Ignore", fieldpath.Quoted(name))
+	const text = "decoder: there is no field validation called %s: it is Warn, Strict or Ignore"
+	return 0, fmt.Errorf(text, fieldpath.Quoted(name))
 }
 
 func (v FieldValidation) apply(o *options) { o.validation = v }
@@ -162,35 +164,35 @@ func (m ServerMode) apply(o *options) { o.server = m }
 // of the constants.
 type Option interface{ apply(*options) }
 
-// An optionFunc is an option that is made by a function.
+// An optionFunc is an option that sets something in options.
 type optionFunc func(*options)
 
 func (f optionFunc) apply(o *options) { f(o) }
 
-// options are what all options together say.
+// options are the settings that all options make together.
 type options struct {
 	validation FieldValidation
 	server     ServerMode
-	limits     Limits // zero where nobody has said anything
+	limits     Limits // with zeros for defaults
 	dialect    yamlbridge.Dialect
-	hasDialect bool // somebody has said which
+	hasDialect bool // YAMLDialect was given
 	expected   objectType
 	budget     Budget
 
-	numbersAsSent bool
-	compact       bool
-	nulls         bool
-	separate      bool
+	numbersAsSent   bool
+	compact         bool
+	reportNulls     bool
+	separateStrings bool
 }
 
-// An objectType is the type of an object. What is empty may be anything.
+// An objectType is a type that objects may have to have. An empty field allows any value.
 type objectType struct{ apiVersion, kind string }
 
-// optionsOf returns what the options of a decoder say together. It panics where that is nothing.
+// optionsOf returns the settings of a decoder with the options. It panics if one is invalid.
 func optionsOf(opts []Option) options {
-	o := mergedOf(opts)
+	o := mergeOptions(opts)
 	if o.server != Standalone {
-		o.limits = Limits{NameBytes: maxInt32, NumberBytes: maxInt32}.With(o.limits)
+		o.limits = Limits{NameBytes: math.MaxInt32, NumberBytes: math.MaxInt32}.With(o.limits)
 		if !o.hasDialect {
 			o.dialect = yamlbridge.Server
 		}
@@ -198,8 +200,8 @@ func optionsOf(opts []Option) options {
 	return o
 }
 
-// mergedOf is optionsOf without what follows from one option for others.
-func mergedOf(opts []Option) options {
+// mergeOptions is optionsOf without the defaults that depend on other options.
+func mergeOptions(opts []Option) options {
 	var o options
 	for i, opt := range opts {
 		if opt == nil {
@@ -223,7 +225,7 @@ func mergedOf(opts []Option) options {
 	return o
 }
 
-// refuseBudget panics where there is one.
+// refuseBudget panics if there is a budget. who is the type that cannot have one.
 func (o *options) refuseBudget(who string) {
 	if o.budget != nil {
 		panic("decoder: WithBudget: " + who + " cannot give back what it takes; see Decoder.SetBudget")
@@ -238,7 +240,9 @@ func Compact(does bool) Option { return optionFunc(func(o *options) { o.compact 
 // its field is neither nullable nor has a default. The API server drops these
 // nulls silently, and so does a Decoder by default. These findings never fail a
 // document, and under [Ignore] there are none.
-func ReportDroppedNulls(does bool) Option { return optionFunc(func(o *options) { o.nulls = does }) }
+func ReportDroppedNulls(does bool) Option {
+	return optionFunc(func(o *options) { o.reportNulls = does })
+}
 
 // SeparateStrings sets whether [Decoder.Unmarshal] allocates each string and
 // number by itself. By default strings and numbers of up to 1 KiB are allocated
@@ -247,13 +251,17 @@ func ReportDroppedNulls(does bool) Option { return optionFunc(func(o *options) {
 // text, and an interface value that holds a string keeps up to 250 strings.
 // Programs that keep a few strings of many objects for a long time should set
 // it.
-func SeparateStrings(does bool) Option { return optionFunc(func(o *options) { o.separate = does }) }
+func SeparateStrings(does bool) Option {
+	return optionFunc(func(o *options) { o.separateStrings = does })
+}
 
 // NumbersAsSent sets whether numbers keep their text under every [ServerMode],
 // as they do under [Standalone]. For Decoder.Unmarshal this is closer to the
 // API server, which decodes 1.0 to a float64 that only becomes 1 when it is
 // written.
-func NumbersAsSent(does bool) Option { return optionFunc(func(o *options) { o.numbersAsSent = does }) }
+func NumbersAsSent(does bool) Option {
+	return optionFunc(func(o *options) { o.numbersAsSent = does })
+}
 
 // ExpectType refuses objects of another apiVersion or kind, and objects that
 // lack one of the two. The error is an [*errors.ObjectError] that wraps

@@ -8,7 +8,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
-// peekers decode with a program that keeps nothing but apiVersion and kind.
+// peekers are decoders for a program that keeps only apiVersion and kind.
 var peekers = sync.Pool{New: func() any {
 	text := &program.Node{Types: program.String}
 	text.Elements.Node = text
@@ -40,12 +40,14 @@ func PeekType(src []byte, opts ...Option) (apiVersion, kind string, err error) {
 	if len(opts) == 0 {
 		return peekType(src, errors.Position{}, Limits{}.withDefaults(), nil)
 	}
-	o := mergedOf(opts)
+	o := mergeOptions(opts)
 	return peekType(src, errors.Position{}, o.limits.withDefaults(), o.budget)
 }
 
 // peekType is PeekType for a document that starts at origin.
-func peekType(src []byte, origin errors.Position, limits Limits, b Budget) (apiVersion, kind string, err error) {
+func peekType(src []byte, origin errors.Position, limits Limits, b Budget) (
+	apiVersion, kind string, err error,
+) {
 	d := peekers.Get().(*Decoder)
 	d.origin = origin
 	d.setLimits(limits)
@@ -53,47 +55,49 @@ func peekType(src []byte, origin errors.Position, limits Limits, b Budget) (apiV
 		defer peekers.Put(d)
 		return d.peek(src)
 	}
-	t := tab{budget: b}
-	if !t.Take(d.Cap()) {
+	counted := countingBudget{Budget: b}
+	if !counted.Take(d.Cap()) {
 		peekers.Put(d)
 		return "", "", errors.ErrBudget
 	}
-	d.SetBudget(&t)
+	d.SetBudget(&counted)
 	apiVersion, kind, err = d.peek(src)
 	d.SetBudget(nil)
-	if d.Cap() <= keptPeeker {
+	if d.Cap() <= maxPooledPeeker {
 		peekers.Put(d)
 	}
-	b.Take(-t.taken)
+	b.Take(-counted.taken)
 	return apiVersion, kind, err
 }
 
-// keptPeeker is how large peekers may be that are used again, where memory is counted.
-const keptPeeker = 64 << 10
+// maxPooledPeeker is the size up to which a peeker returns to the pool after a call with a
+// budget.
+const maxPooledPeeker = 64 << 10
 
-// A tab is what was taken from a budget.
-type tab struct {
-	budget Budget
-	taken  int
+// A countingBudget is a budget that counts the bytes that were taken from it.
+type countingBudget struct {
+	Budget
+	taken int
 }
 
-// Take is that of the budget.
-func (t *tab) Take(n int) bool {
-	if !t.budget.Take(n) {
+// Take takes n bytes from the budget and counts them.
+func (c *countingBudget) Take(n int) bool {
+	if !c.Budget.Take(n) {
 		return false
 	}
-	t.taken += n
+	c.taken += n
 	return true
 }
 
-// peek is peekType for a peeker.
+// peek is PeekType for a decoder of peekers.
 func (d *Decoder) peek(src []byte) (apiVersion, kind string, err error) {
 	var room [128]byte
 	out, err := d.AppendJSON(room[:0], src)
 	if err != nil {
 		return "", "", err
 	}
-	// What is left is {"kind":"a","apiVersion":"b"}, in either order.
+	// The result is {"kind":"a","apiVersion":"b"}, with its members in either order. next
+	// returns the text of the string at i, and the index after its closing quote.
 	next := func(i int) (text []byte, end int) {
 		end, escaped, _ := jsonwire.ScanString(out, i+1)
 		if text = out[i+1 : end]; escaped {
@@ -109,7 +113,7 @@ func (d *Decoder) peek(src []byte) (apiVersion, kind string, err error) {
 		} else {
 			apiVersion = string(value)
 		}
-		i = end + 1 // behind the comma or the brace
+		i = end + 1 // after the comma or the brace
 	}
 	return apiVersion, kind, nil
 }

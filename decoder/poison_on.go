@@ -4,8 +4,7 @@ package decoder
 
 import "github.com/espalier-dev/espalier/internal/memory"
 
-// poison overwrites what the call before has left, for tests to see whether anybody
-// reads it.
+// poison overwrites what the last call has left in buffers. Tests fail if anything reads it.
 func (d *Decoder) poison() {
 	memory.Fill(d.result, 0xdb)
 	memory.Fill(d.output, 0xdb)
@@ -14,7 +13,7 @@ func (d *Decoder) poison() {
 	d.values.Poison()
 }
 
-// poisonTexts does so with texts that the walk does not read any more.
+// poisonTexts overwrites the texts that the walk has read.
 func (d *Decoder) poisonTexts() {
 	memory.Fill(d.stream, 0xdb)
 	memory.Fill(d.json, 0xdb)

@@ -21,9 +21,9 @@ type Pool struct {
 // NewPool returns a pool of decoders as New makes them. It panics where New
 // does, and where it is given [WithBudget].
 func NewPool(p *schema.Program, opts ...Option) *Pool {
-	table, o := tableOf(p), optionsOf(opts)
+	compiled, o := programOf(p), optionsOf(opts)
 	o.refuseBudget("a Pool")
-	return &Pool{sync.Pool{New: func() any { return newDecoder(table, o) }}, table, o.validation}
+	return &Pool{sync.Pool{New: func() any { return newDecoder(compiled, o) }}, compiled, o.validation}
 }
 
 // Get returns a decoder that nobody else uses.

@@ -122,7 +122,7 @@ func (r *Reader) WriteTo(w io.Writer) (written int64, err error) {
 		written += int64(n)
 		if err != nil {
 			r.err = err
-			r.taken = len(r.out) // the rest would look whole
+			r.taken = len(r.out) // so that Read returns nothing of the rest
 			return written, err
 		}
 		switch r.err {
@@ -136,14 +136,14 @@ func (r *Reader) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// maxEmptyReads is how many reads in a row may return nothing.
+// maxEmptyReads is how many reads in a row may return nothing, as in package bufio.
 const maxEmptyReads = 100
 
 var errNoSource = stderrors.New("decoder: a Reader has nothing to read from before Reset")
 
 var errInvalidCount = stderrors.New("it returned an invalid count")
 
-// fill reads once from the source and walks on.
+// fill reads from the source, until it returns something, and walks on.
 func (r *Reader) fill() {
 	if r.src == nil {
 		r.err = errNoSource

@@ -1,8 +1,8 @@
 package decoder
 
-// NOTE: an object is read three times. The machine of skip.go finds where it ends, and validates it;
-// peek.go looks for its kind, which may come last; then it is decoded as a slice, whose origin is where
-// it starts in the stream.
+// NOTE: an object is read three times. A valueReader validates it and finds its end, PeekType
+// looks for its kind, which may come last, and then it is decoded as a slice. The origin of the
+// decoder is the position at which the object starts in the stream.
 
 import (
 	"context"
@@ -38,15 +38,15 @@ import (
 //
 // A Sequence must not be used by several goroutines at the same time.
 type Sequence struct {
-	source  source
-	lookup  Lookup
-	tunings tunings
-	decode  *Decoder     // all objects
-	isTuned bool         // for this one
-	scan    func() error // finds the next object
-	object  []byte
-	origin  errors.Position
-	err     error
+	values     valueReader
+	lookup     Lookup
+	programs   programCache
+	decode     *Decoder     // all objects
+	hasProgram bool         // for this one
+	scan       func() error // finds the next object
+	object     []byte
+	origin     errors.Position
+	err        error
 
 	documents *yamlbridge.DocumentReader
 	bridge    yamlbridge.Reader
@@ -86,7 +86,7 @@ func NewListSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 // documents that are empty or null. It panics where NewSequence does.
 func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
-	s.documents = yamlbridge.NewDocumentReader(&s.source)
+	s.documents = yamlbridge.NewDocumentReader(&s.values)
 	s.documents.Limit = s.decode.limits.HeldBytes
 	s.scan = s.nextDocument
 	return s
@@ -100,14 +100,14 @@ func newSequence(r io.Reader, lookup Lookup, opts []Option) *Sequence {
 	o.refuseBudget("a Sequence")
 	s := &Sequence{lookup: lookup, decode: newDecoder(&program.Program{Root: walk.Any}, o)}
 	s.bridge = s.decode.yaml
-	s.source = source{src: r, limits: s.decode.limits}
-	s.source.skip.Bounds = s.decode.limits.bounds()
+	s.values = valueReader{src: r, limits: s.decode.limits}
+	s.values.skip.Bounds = s.decode.limits.bounds()
 	return s
 }
 
 // SetContext makes the sequence stop when the context is done, before it reads
 // on, with the error that [Reader.SetContext] describes.
-func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
+func (s *Sequence) SetContext(ctx context.Context) { s.values.ctx = ctx }
 
 // Next advances to the next object. It returns io.EOF when there is none. Its
 // other errors are an [*errors.SyntaxError] where the stream violates the
@@ -119,7 +119,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.source.ctx = ctx }
 // next document can still be found. Invalid UTF-8 and lone surrogates in JSON,
 // which a [ServerMode] would repair, are an [*errors.SyntaxError].
 func (s *Sequence) Next() error {
-	s.isTuned, s.object = false, nil
+	s.hasProgram, s.object = false, nil
 	if s.err == nil {
 		s.err = s.scan()
 	}
@@ -180,12 +180,12 @@ func (s *Sequence) Type() (apiVersion, kind string, err error) {
 	return apiVersion, kind, err
 }
 
-// toText makes a position in the JSON form of a YAML document one in the stream.
+// toText changes a position in the JSON form of a YAML document to that in the stream.
 func (s *Sequence) toText(p *errors.Position) { *p = s.bridge.Position(int(p.Offset)) }
 
 var errBeforeNext = stderrors.New("decoder: a Sequence has no object before Next")
 
-// noObject says why there is none.
+// noObject returns the error for a call that needs an object while there is none.
 func (s *Sequence) noObject() error {
 	if s.err == nil {
 		return errBeforeNext
@@ -223,7 +223,7 @@ func (s *Sequence) Unmarshal(v any) error {
 // Findings returns the findings of the object from the last time it was
 // decoded: see [Decoder.Findings].
 func (s *Sequence) Findings() errors.List {
-	if !s.isTuned {
+	if !s.hasProgram {
 		return nil
 	}
 	return s.decode.Findings()
@@ -232,7 +232,7 @@ func (s *Sequence) Findings() errors.List {
 // Omitted returns how many findings of the object are not kept: see
 // [Decoder.Omitted].
 func (s *Sequence) Omitted() int {
-	if !s.isTuned {
+	if !s.hasProgram {
 		return 0
 	}
 	return s.decode.Omitted()
@@ -244,7 +244,7 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		return nil, s.noObject()
 	}
 	d := s.decode
-	if !s.isTuned {
+	if !s.hasProgram {
 		apiVersion, kind, err := s.Type()
 		if err != nil {
 			return nil, err
@@ -256,18 +256,18 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if p == nil || program.Of(p).Root == nil {
 			return nil, noProgram(apiVersion, kind)
 		}
-		d.walker.Found.Reset() // those of the object before
-		d.tune(s.tunings.of(p, d.server != Standalone))
-		s.isTuned = true
+		d.walker.Found.Reset() // the last findings are those of another object
+		d.setProgram(s.programs.state(p, d.server != Standalone))
+		s.hasProgram = true
 	}
 	d.origin, d.yaml.Origin = s.origin, s.origin
 	return d, nil
 }
 
-// noProgram is for a lookup that has found nothing, and has not said so.
+// noProgram returns the error for a lookup that has returned neither a program nor an error.
 func noProgram(apiVersion, kind string) error {
-	return stderrors.New("decoder: the lookup has returned no program for kind " + fieldpath.Quoted(kind) +
-		" in version " + fieldpath.Quoted(apiVersion) + ", and no error")
+	return stderrors.New("decoder: the lookup has returned no program for kind " +
+		fieldpath.Quoted(kind) + " in version " + fieldpath.Quoted(apiVersion) + ", and no error")
 }
 
 // nextDocument finds the next YAML document that is not empty.
@@ -287,19 +287,19 @@ func (s *Sequence) nextDocument() error {
 	}
 }
 
-// nextValue finds the next of the values that follow each other.
+// nextValue finds the next value of a stream of values.
 func (s *Sequence) nextValue() error {
-	if _, err := s.source.peek(); err != nil || s.source.atEnd() {
+	if _, err := s.values.peek(); err != nil || s.values.atEnd() {
 		return orEOF(err)
 	}
 	return s.take()
 }
 
-// take makes the value that comes next the object.
+// take reads the next value and makes it the object.
 func (s *Sequence) take() (err error) {
-	s.origin = s.source.position(s.source.at)
-	s.object, err = s.source.value(errors.LimitHeldBytes)
-	s.object = slices.Clip(s.object) // so that no result is appended to it over what follows
+	s.origin = s.values.position(s.values.at)
+	s.object, err = s.values.value(errors.LimitHeldBytes)
+	s.object = slices.Clip(s.object) // so that appending to Raw cannot overwrite the next object
 	return err
 }
 
@@ -311,23 +311,23 @@ func orEOF(err error) error {
 	return err
 }
 
-// A listState is where a Sequence is in a list.
+// A listState is the place in the grammar of a list that a Sequence has reached.
 type listState uint8
 
 const (
 	beforeList listState = iota
 	beforeFirstName
 	beforeName
-	behindMember
+	afterMember
 	beforeFirstItem
 	beforeItem
-	behindItem
-	behindList
+	afterItem
+	afterList
 )
 
 // nextItem finds the next item of a list.
 func (s *Sequence) nextItem() error {
-	in := &s.source
+	in := &s.values
 	for {
 		c, err := in.peek()
 		if err != nil {
@@ -339,22 +339,22 @@ func (s *Sequence) nextItem() error {
 			s.state = beforeFirstName
 		case (s.state == beforeFirstName || s.state == beforeName) && c == '"':
 			err = s.member()
-		case (s.state == beforeFirstName || s.state == behindMember) && c == '}':
+		case (s.state == beforeFirstName || s.state == afterMember) && c == '}':
 			in.at++
-			s.state = behindList
-		case s.state == behindMember && c == ',':
+			s.state = afterList
+		case s.state == afterMember && c == ',':
 			in.at++
 			s.state = beforeName
-		case (s.state == beforeFirstItem || s.state == behindItem) && c == ']':
+		case (s.state == beforeFirstItem || s.state == afterItem) && c == ']':
 			in.at++
-			s.state = behindMember
-		case s.state == behindItem && c == ',':
+			s.state = afterMember
+		case s.state == afterItem && c == ',':
 			in.at++
 			s.state = beforeItem
 		case s.state == beforeFirstItem || s.state == beforeItem:
-			s.state = behindItem
+			s.state = afterItem
 			return s.take()
-		case s.state == behindList && in.atEnd():
+		case s.state == afterList && in.atEnd():
 			return io.EOF
 		default:
 			err = in.fault(s.state.expects())
@@ -365,26 +365,26 @@ func (s *Sequence) nextItem() error {
 	}
 }
 
-// expects returns what may come next, and in what.
+// expects returns the token that may come next, and the kind of container that it is in.
 func (s listState) expects() (syntax.Expectation, syntax.Container) {
 	switch s {
 	case beforeFirstName:
 		return syntax.FirstName, syntax.Object
 	case beforeName:
 		return syntax.Name, syntax.Object
-	case behindMember:
+	case afterMember:
 		return syntax.Comma, syntax.Object
-	case behindItem:
+	case afterItem:
 		return syntax.Comma, syntax.Array
-	case behindList:
+	case afterList:
 		return syntax.Comma, syntax.Root
 	}
 	return syntax.AnObject, syntax.Root
 }
 
-// member reads a member of the list, or up to its first item.
+// member reads a member of the list. Of the member items it reads the opening bracket only.
 func (s *Sequence) member() error {
-	in := &s.source
+	in := &s.values
 	at := in.position(in.at)
 	text, err := in.value(errors.LimitNameBytes)
 	if err != nil {
@@ -402,10 +402,12 @@ func (s *Sequence) member() error {
 	if c, err = in.peek(); err != nil {
 		return err
 	}
-	s.state = behindMember
+	s.state = afterMember
 	if string(name) == "items" {
 		if s.items.IsValid() {
-			return &errors.DuplicateError{Path: errors.Path{}.Child("items"), Position: at, First: s.items}
+			return &errors.DuplicateError{
+				Path: errors.Path{}.Child("items"), Position: at, First: s.items,
+			}
 		}
 		s.items = at
 		switch c {
@@ -413,7 +415,7 @@ func (s *Sequence) member() error {
 			in.at++
 			s.state = beforeFirstItem
 			return nil
-		case 'n': // there are none
+		case 'n': // null: there are no items
 		default:
 			return in.fault(syntax.AnArray, syntax.Object)
 		}

@@ -1,11 +1,12 @@
 package decoder
 
-// NOTE: how a decoder decides as the API server does, in a ServerMode. The walker
-// observes where metadata, apiVersion and kind are, and asServer changes its result.
-// The rules about bytes are in package apiserver; here is when they apply.
+// NOTE: this file makes a decoder decide as the API server does, in a ServerMode. The walker
+// observes where metadata, apiVersion and kind are, and asServer changes its result. Package
+// apiserver has the server's rules about bytes, and this file decides when they apply.
 
 import (
 	stderrors "errors"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,75 +21,89 @@ import (
 	"github.com/espalier-dev/espalier/internal/walk"
 )
 
-const (
-	maxInt32 = 1<<31 - 1
-	maxInt   = int(^uint(0) >> 1)
-)
-
-// asServer does to the result, which is out from start on, what the API server
-// does to an object besides pruning and defaulting.
+// asServer does to the result, which is out[start:], everything that the API server does to an
+// object besides pruning and defaulting.
 func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 	w := &d.walker
 	if err := d.checkType(src); err != nil {
 		return out, err
 	}
 	if len(w.Observed.Metadata) > 0 {
-		d.copyAside(out[start:])
-		from, stored := 0, d.server == ServerStorage
-		out = out[:start]
-		for _, span := range w.Observed.Metadata {
-			at := span.At - start
-			r := syntax.New(d.scratch, at, 0)
-			end := r.SkipValue()
-			out = d.appended(out, d.scratch[from:at])
-			var err error
-			before := len(out)
-			out, err = apiserver.AppendMetadata(out, d.scratch[at:end], stored, stored && span.Root, &d.account)
-			if err != nil {
-				way := syntax.New(src, 0, 0)
-				way.Scan(span.Source)
-				return out, &errors.ObjectError{Msg: err.Error(), Position: d.position(span.Source), Path: way.Path(), Err: err}
-			}
-			from = end
-			if d.metadataDefaults && !d.withoutDefaults {
-				if out, err = d.defaultMetadata(out, before, &span, src); err != nil {
-					return out, err
-				}
-			}
+		var err error
+		if out, err = d.rewriteMetadata(out, start, src); err != nil {
+			return out, err
 		}
-		out = d.appended(out, d.scratch[from:])
 	}
-	if d.server == ServerStorage && d.unfitDefaults {
-		return d.again(out, start, src) // before numbers are written, once
+	if d.server == ServerStorage && d.unstableDefault {
+		return d.decodeAgain(out, start, src) // which rewrites the numbers
 	}
-	if (w.HasOddNumber() || d.oddDefaults) && !d.numbersAsSent {
-		d.copyAside(out[start:])
-		// 1e20 has 21 digits, and there are two buffers while one grows.
-		const longest = 12
-		before := cap(out)
-		d.account.Take(longest * len(d.scratch))
-		out = apiserver.AppendNumbers(out[:start], d.scratch)
-		d.account.Give(longest * len(d.scratch))
-		d.account.Take(cap(out) - before)
+	if (w.HasOddNumber() || d.oddNumberDefault) && !d.numbersAsSent {
+		out = d.rewriteNumbers(out, start)
 	}
 	return out, nil
 }
 
-// copyAside copies what is to be changed.
-func (d *Decoder) copyAside(text []byte) {
+// rewriteMetadata replaces each metadata in the result, which is out[start:], by what the
+// server makes of it.
+func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, err error) {
+	d.copyToScratch(out[start:])
+	from, stored := 0, d.server == ServerStorage
+	out = out[:start]
+	for _, span := range d.walker.Observed.Metadata {
+		at := span.At - start
+		r := syntax.New(d.scratch, at, 0)
+		end := r.SkipValue()
+		out = d.appendCharged(out, d.scratch[from:at])
+		before := len(out)
+		text := d.scratch[at:end]
+		out, err = apiserver.AppendMetadata(out, text, stored, stored && span.Root, &d.account)
+		if err != nil {
+			r := syntax.New(src, 0, 0)
+			r.Scan(span.Source)
+			return out, &errors.ObjectError{
+				Msg: err.Error(), Position: d.position(span.Source), Path: r.Path(), Err: err,
+			}
+		}
+		from = end
+		if d.metadataDefault && !d.withoutDefaults {
+			if out, err = d.defaultMetadata(out, before, &span, src); err != nil {
+				return out, err
+			}
+		}
+	}
+	return d.appendCharged(out, d.scratch[from:]), nil
+}
+
+// rewriteNumbers writes the numbers of the result, which is out[start:], as the server does.
+func (d *Decoder) rewriteNumbers(out []byte, start int) []byte {
+	d.copyToScratch(out[start:])
+	// 1e20 has 21 digits, and there are two buffers while one grows.
+	const longest = 12
+	before := cap(out)
+	d.account.Take(longest * len(d.scratch))
+	out = apiserver.AppendNumbers(out[:start], d.scratch)
+	d.account.Give(longest * len(d.scratch))
+	d.account.Take(cap(out) - before)
+	return out
+}
+
+// copyToScratch copies a text that is about to be overwritten.
+func (d *Decoder) copyToScratch(text []byte) {
 	d.scratch = append(memory.Room(&d.account, d.scratch[:0], len(text)), text...)
 }
 
-// appended appends to the result.
-func (d *Decoder) appended(out, text []byte) []byte {
+// appendCharged appends to the result, and charges the budget for its growth.
+func (d *Decoder) appendCharged(out, text []byte) []byte {
 	return append(memory.RoomOutside(&d.account, out, len(text)), text...)
 }
 
-// again decodes the result, which is out from start on, as if it were sent, but for
-// defaults: the API server does so to what comes from storage, as part of its
-// conversion between versions. Only what came out of defaults can change.
-func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
-	second := newDecoder(d.program, options{validation: Ignore, limits: d.limits, server: ServerRequests, numbersAsSent: d.numbersAsSent})
+// decodeAgain decodes the result, which is out[start:], as if it had been sent, but inserts no
+// defaults. The API server does so to an object from storage, as part of its conversion between
+// versions. Only values that came from defaults can change.
+func (d *Decoder) decodeAgain(out []byte, start int, src []byte) ([]byte, error) {
+	second := newDecoder(d.program, options{
+		validation: Ignore, limits: d.limits, server: ServerRequests, numbersAsSent: d.numbersAsSent,
+	})
 	second.withoutDefaults = true
 	d.account.Take(second.Cap() + len(out) - start)
 	second.SetBudget(d.account.Budget())
@@ -100,14 +115,17 @@ func (d *Decoder) again(out []byte, start int, src []byte) ([]byte, error) {
 	}
 	d.account.Give(second.account.Held() + len(aside))
 	if err != nil {
-		// Its positions are none in the document, and nothing in that is wrong.
-		err = &errors.ObjectError{Msg: "with defaults, " + unplaced(err), Position: d.position(jsonwire.Blanks(src, 0))}
+		// The positions of err are not those of the document, in which nothing is wrong.
+		err = &errors.ObjectError{
+			Msg:      "with defaults, " + textWithoutPositions(err),
+			Position: d.position(jsonwire.Blanks(src, 0)),
+		}
 	}
 	return done, err
 }
 
-// unplaced returns the text of an error, for mismatches without their positions.
-func unplaced(err error) string {
+// textWithoutPositions returns the text of an error. It leaves out the positions of mismatches.
+func textWithoutPositions(err error) string {
 	e, isMismatch := stderrors.AsType[*errors.TypeError](err)
 	if !isMismatch {
 		return err.Error()
@@ -122,17 +140,22 @@ func unplaced(err error) string {
 	return strings.Join(texts, ", ")
 }
 
-// defaultMetadata inserts defaults into the metadata that is out from start on: the
-// server defaults after the round trip, in which members may have gone.
-func (d *Decoder) defaultMetadata(out []byte, start int, span *walk.Metadata, src []byte) ([]byte, error) {
+// defaultMetadata inserts defaults into the metadata that is out[start:]. The server inserts
+// them after the round trip through ObjectMeta, which may have removed members.
+func (d *Decoder) defaultMetadata(
+	out []byte, start int, span *walk.Metadata, src []byte,
+) ([]byte, error) {
 	w := &d.walker
 	limits := d.limits
 	limits.DefaultBytes = max(w.DefaultsLeft, 1)
-	limits.NameBytes, limits.NumberBytes, limits.OutputBytes = maxInt32, maxInt32, maxInt-len(out) // are looked at elsewhere
-	if d.ofMetadata == nil {
-		d.ofMetadata = newDecoder(&program.Program{Cells: d.program.Cells}, options{validation: Ignore})
+	// The walk over the whole document applies these limits.
+	limits.NameBytes, limits.NumberBytes = math.MaxInt32, math.MaxInt32
+	limits.OutputBytes = math.MaxInt - len(out)
+	if d.metadataDecoder == nil {
+		p := &program.Program{Cells: d.program.Cells}
+		d.metadataDecoder = newDecoder(p, options{validation: Ignore})
 	}
-	second := d.ofMetadata
+	second := d.metadataDecoder
 	second.SetBudget(d.account.Budget())
 	second.program.Root = span.Node
 	second.setLimits(limits)
@@ -159,13 +182,16 @@ func (d *Decoder) defaultMetadata(out []byte, start int, span *walk.Metadata, sr
 func (d *Decoder) checkType(src []byte) error {
 	w := &d.walker
 	if d.program.Root.Types != program.Object {
-		return nil // the root is no resource
+		return nil // the root is not a resource
 	}
 	if err := d.checkFirstReading(src); err != nil {
 		return err
 	}
-	if d.server != ServerTypedRequests && (w.Observed.KindAt < 0 || textAt(src, w.Observed.KindAt) == "") {
-		return &errors.ObjectError{Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0))}
+	hasKind := w.Observed.KindAt >= 0 && textAt(src, w.Observed.KindAt) != ""
+	if !hasKind && d.server != ServerTypedRequests {
+		return &errors.ObjectError{
+			Msg: "Object 'Kind' is missing", Position: d.position(jsonwire.Blanks(src, 0)),
+		}
 	}
 	if w.Observed.APIVersionAt < 0 {
 		return nil
@@ -173,24 +199,30 @@ func (d *Decoder) checkType(src []byte) error {
 	return d.checkVersion(src, w.Observed.APIVersionAt)
 }
 
-// checkExpected checks the type of the object at the root against that of [ExpectType].
+// checkExpected checks the type of the object at the root against the one that [ExpectType]
+// has set.
 func (d *Decoder) checkExpected(src []byte) error {
+	observed := &d.walker.Observed
 	for _, part := range []struct {
 		name, want string
 		at         int
-	}{{"apiVersion", d.expected.apiVersion, d.walker.Observed.APIVersionAt}, {"kind", d.expected.kind, d.walker.Observed.KindAt}} {
+	}{
+		{"apiVersion", d.expected.apiVersion, observed.APIVersionAt},
+		{"kind", d.expected.kind, observed.KindAt},
+	} {
 		switch {
 		case part.want == "":
 		case part.at >= 0:
 			if got := textAt(src, part.at); got != part.want {
 				return &errors.ObjectError{
-					Msg:      part.name + " is " + fieldpath.Quoted(got) + ", where " + fieldpath.Quoted(part.want) + " is expected",
+					Msg: part.name + " is " + fieldpath.Quoted(got) +
+						", where " + fieldpath.Quoted(part.want) + " is expected",
 					Position: d.position(part.at),
 					Path:     errors.Path{}.Child(part.name),
 					Err:      errors.ErrUnexpectedType,
 				}
 			}
-		case d.server != ServerTypedRequests || !d.isOfType(part.name):
+		case d.server != ServerTypedRequests || !d.isObserved(part.name):
 			return &errors.ObjectError{
 				Msg:      part.name + " is missing, where " + fieldpath.Quoted(part.want) + " is expected",
 				Position: d.position(jsonwire.Blanks(src, 0)),
@@ -201,24 +233,26 @@ func (d *Decoder) checkExpected(src []byte) error {
 	return nil
 }
 
-// isOfType reports whether the walker notes where this field of the root is, as it does where its type is checked: as
-// that of a resource is.
-func (d *Decoder) isOfType(name string) bool {
+// isObserved reports whether the walker observes where a field of the root is. It does so if
+// the field must be a string, as in a resource.
+func (d *Decoder) isObserved(name string) bool {
 	f := d.program.Root.Find([]byte(name))
 	return f != nil && f.Node.Types == program.String
 }
 
-// lookAtDefaults notes whether a default has a number that the server may write
-// otherwise, whether there are defaults within metadata, and whether a default may
-// have what is not accepted if it is sent, or not kept: nulls, or metadata.
-func (t *tuning) lookAtDefaults() {
+// examineDefaults looks for defaults with numbers that the server may write differently, for
+// defaults within metadata, and for defaults with nulls or metadata, which may be refused or
+// dropped when they are sent.
+func (t *programState) examineDefaults() {
 	look := func(n *program.Node, e *program.Edge) {
 		if e == nil || e.Default == "" {
 			return
 		}
-		t.oddDefaults = t.oddDefaults || string(apiserver.AppendNumbers(nil, []byte(e.Default))) != e.Default
-		t.metadataDefaults = t.metadataDefaults || n.Group != program.Pruned
-		t.unfitDefaults = t.unfitDefaults || strings.Contains(e.Default, "null") || strings.Contains(e.Default, `"metadata":`)
+		t.oddNumberDefault = t.oddNumberDefault ||
+			string(apiserver.AppendNumbers(nil, []byte(e.Default))) != e.Default
+		t.metadataDefault = t.metadataDefault || n.Group != program.Pruned
+		t.unstableDefault = t.unstableDefault ||
+			strings.Contains(e.Default, "null") || strings.Contains(e.Default, `"metadata":`)
 	}
 	for _, n := range t.program.Nodes {
 		for i := range n.Fields {

@@ -12,15 +12,17 @@ import (
 	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
-// NOTE: the server reads kind and apiVersion of what is sent a first time, with encoding/json, before it reads
-// the object (SimpleMetaFactory.Interpret of k8s.io/apimachinery). That takes any case of the
-// names, and looks at each value, also at those that a later one replaces: all of them must be strings
-// or null, and the last apiVersion that is a string must be one. All else of it comes to nothing.
+// NOTE: the server reads kind and apiVersion in the body of a request twice. The first time,
+// before it reads the object, it uses encoding/json (SimpleMetaFactory.Interpret of
+// k8s.io/apimachinery). This reading accepts the names in any case, and looks at every value,
+// including those that a later one replaces: all of them must be strings or null, and the last
+// apiVersion that is a string must be a group and version. It has no other effect.
 //
-// Nearly no object has such names. The walker notes where there may be one, and only
-// then the members of the root are gone through again.
+// Almost no object has such names. The walker observes that there may be one, and only then the
+// members of the root are read again.
 
-// hasFoldedFields reports whether the schema declares what encoding/json takes for kind or apiVersion.
+// hasFoldedFields reports whether the schema declares fields, apart from kind and apiVersion,
+// that encoding/json takes for one of these.
 func hasFoldedFields(root *program.Node) bool {
 	return slices.ContainsFunc(root.Fields, func(f program.Field) bool {
 		name := f.Name()
@@ -28,20 +30,24 @@ func hasFoldedFields(root *program.Node) bool {
 	})
 }
 
-// checkFirstReading returns the error for an object whose kind and apiVersion the server cannot read
-// the first time.
+// checkFirstReading returns the error for an object whose kind and apiVersion the server cannot
+// read the first time.
 func (d *Decoder) checkFirstReading(src []byte) error {
 	w := &d.walker
-	if d.server == ServerStorage || d.withoutDefaults || !w.Observed.OddType && !w.HasRepeats() && !d.foldedFields {
-		return nil // withoutDefaults is of what was read already
+	if d.server == ServerStorage || d.withoutDefaults {
+		return nil // the server has no first reading of these
+	}
+	if !w.Observed.OddType && !w.HasRepeats() && !d.foldedFields {
+		return nil
 	}
 	version := -1
-	look := func(name string, at int) error {
+	check := func(name string, at int) error {
 		switch {
 		case src[at] == 'n':
 		case src[at] != '"':
 			return &errors.ObjectError{
-				Msg:      "kind and apiVersion must be strings, in any case of their letters, and also where another one follows",
+				Msg: "kind and apiVersion must be strings, " +
+					"in any case of their letters, and also where another one follows",
 				Position: d.position(at),
 				Path:     errors.Path{}.Child(name),
 			}
@@ -50,20 +56,21 @@ func (d *Decoder) checkFirstReading(src []byte) error {
 		}
 		return nil
 	}
-	err := d.eachType(src, look)
+	err := d.eachTypeMember(src, check)
 	if err == nil && version >= 0 {
 		err = d.checkVersion(src, version)
 	}
 	return err
 }
 
-// eachType calls look for each member of the root, which is an object, that the server reads as kind or
-// apiVersion, with where its value is, up to the first error. Of what was YAML the server has made a
-// map: the last value of a name counts, and names are in order.
-func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (err error) {
+// eachTypeMember calls check for each member of the root that the server reads as kind or
+// apiVersion, with the index of its value, until there is an error. The root must be an object.
+// The server has made a map of a YAML document: the last value of a name counts, and names are
+// sorted.
+func (d *Decoder) eachTypeMember(src []byte, check func(name string, at int) error) (err error) {
 	var last map[string]int
 	for at := jsonwire.Blanks(src, 0); src[at] != '}' && err == nil; at = jsonwire.Blanks(src, at) {
-		from := jsonwire.Blanks(src, at+1) // behind the brace or a comma
+		from := jsonwire.Blanks(src, at+1) // after the brace or a comma
 		if src[from] == '}' {
 			break
 		}
@@ -75,7 +82,7 @@ func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (er
 		value := jsonwire.Blanks(src, jsonwire.Blanks(src, end+1)+1)
 		if apiserver.FoldsToType(name) {
 			if !d.fromYAML {
-				err = look(string(name), value)
+				err = check(string(name), value)
 			} else if last == nil {
 				last = map[string]int{string(name): value}
 			} else {
@@ -87,19 +94,20 @@ func (d *Decoder) eachType(src []byte, look func(name string, at int) error) (er
 	}
 	for _, name := range slices.Sorted(maps.Keys(last)) {
 		if err == nil {
-			err = look(name, last[name])
+			err = check(name, last[name])
 		}
 	}
 	return err
 }
 
-// textAt returns what the string at an index says.
+// textAt returns the text of the string at an index, without escapes.
 func textAt(src []byte, at int) string {
 	end, _, _ := jsonwire.ScanString(src, at+1)
 	return string(jsonwire.AppendUnescaped(nil, src[at+1:end]))
 }
 
-// checkVersion is schema.ParseGroupVersion of k8s.io/apimachinery for the apiVersion at an index.
+// checkVersion checks the apiVersion at an index by the rules of schema.ParseGroupVersion of
+// k8s.io/apimachinery.
 func (d *Decoder) checkVersion(src []byte, at int) error {
 	v := textAt(src, at)
 	if apiserver.IsGroupVersion(v) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	stderrors "errors"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -13,37 +14,37 @@ import (
 	"github.com/espalier-dev/espalier/internal/syntax"
 )
 
-// A window has this length at first, so that a stream of few bytes costs little. It
-// doubles when it is filled at once, up to largeWindow; and where a token does not fit.
-// It is a variable for tests.
+// firstWindow is the length of a window at first, so that a short stream costs little. A window
+// doubles if one read fills it, up to largeWindow, and wherever a token does not fit. Tests
+// change firstWindow.
 var firstWindow = 512
 
 const largeWindow = 32 << 10
 
-// A stream walks a document through a window. It is what [Reader] and [Writer] have
-// in common: bytes are put into the window, and output is taken out.
+// A stream walks over a document in a window. It is the common part of [Reader] and [Writer]:
+// they put bytes into the window and take output out.
 type stream struct {
 	d   *Decoder
 	ctx context.Context
-	// whole says that the document is decoded when all of it is there.
+	// whole says that the document is held and decoded when all of it is there.
 	whole, yaml bool
-	out         []byte // is decided, and was not taken yet
-	taken       int    // of out
-	total       int64  // of bytes that were put
-	filled      bool   // by the last put
-	free        int    // bytes of the window that are not needed any more
-	// ended says that the value has ended. Its last byte, or all of a number, is not
-	// written before it is known that all is well, so that no document looks complete that
-	// is not.
+	out         []byte // output that is decided
+	taken       int    // how many bytes of out were taken
+	total       int64  // how many bytes were put
+	filled      bool   // the last put has filled the window
+	free        int    // how many bytes of the window are not needed any more
+	// ended says that the value at the root has ended. Its last byte, or all of a number, is
+	// held back in last until the input has ended well, so that no incomplete document looks
+	// complete.
 	ended     bool
 	last      []byte
 	compactor compactor
-	err       error  // io.EOF when all was decoded
-	use       uint64 // of the decoder, at the start
+	err       error  // io.EOF after everything was decoded
+	use       uint64 // d.uses at the start
 }
 
 func (s *stream) start(d *Decoder) {
-	d.begin() // what it has found so far would be gone
+	d.begin() // a call that is at work would lose its findings
 	defer d.end()
 	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], yaml: s.yaml}
 	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{})
@@ -55,15 +56,17 @@ func (s *stream) start(d *Decoder) {
 	d.lines = position.From(nil, d.origin)
 	d.stream = d.stream[:0]
 	if cap(d.stream) == 0 {
-		d.stream = make([]byte, 0, min(firstWindow, d.limits.HeldBytes)) // is charged with what grows next
+		// The budget is charged for it when the next buffer grows.
+		d.stream = make([]byte, 0, min(firstWindow, d.limits.HeldBytes))
 	}
 }
 
-var errSuperseded = stderrors.New("decoder: its Decoder was used for another document before this one had ended")
+var errSuperseded = stderrors.New(
+	"decoder: its Decoder was used for another document before this one had ended")
 
-// check reports an error if the decoder has gone on to another document: its
-// buffers are not those of this one any more.
-func (s *stream) check() error {
+// checkUse returns an error if the decoder has begun another document, which its buffers belong
+// to now.
+func (s *stream) checkUse() error {
 	if s.use != s.d.uses {
 		s.taken = len(s.out)
 		s.err = errSuperseded
@@ -72,21 +75,21 @@ func (s *stream) check() error {
 	return nil
 }
 
-// room returns where the next bytes go.
+// room returns the part of the window that the next bytes go to.
 func (s *stream) room() ([]byte, error) {
 	if s.d.account.Budget() != nil {
-		return s.roomWithin()
+		return s.roomWithinBudget()
 	}
 	return s.makeRoom()
 }
 
 func (s *stream) makeRoom() ([]byte, error) {
 	d := s.d
-	if err := s.check(); err != nil {
+	if err := s.checkUse(); err != nil {
 		return nil, err
 	}
 	if cap(d.stream)-len(d.stream) < max(1, cap(d.stream)/4) {
-		s.leave()
+		s.slide()
 		if err := s.grow(); err != nil {
 			return nil, err
 		}
@@ -94,15 +97,15 @@ func (s *stream) makeRoom() ([]byte, error) {
 	return d.stream[len(d.stream):min(cap(d.stream), len(d.stream)+largeWindow)], nil
 }
 
-// leave moves the window to what is not decided.
-func (s *stream) leave() {
+// slide moves the window to the first byte that is still needed.
+func (s *stream) slide() {
 	b := s.d.stream
 	n := s.free
 	if n > 0 && n == len(b) && b[n-1] == '\r' {
-		n-- // a line feed may follow, with which it is one line break
+		n-- // if a line feed follows, both are one line break
 	}
 	if n > 0 {
-		s.d.look()
+		s.d.linesToWindow()
 		s.d.walker.Leave(n, (*locator)(s.d))
 		s.d.lines.Leave(n)
 		s.d.stream = b[:copy(b, b[n:])]
@@ -110,7 +113,7 @@ func (s *stream) leave() {
 	}
 }
 
-// grow makes the window larger where too little of it is free, up to the limit.
+// grow makes the window larger if too little of it is free, up to the limit.
 func (s *stream) grow() error {
 	d := s.d
 	most := d.limits.HeldBytes - d.walker.OpenBytes()
@@ -125,24 +128,24 @@ func (s *stream) grow() error {
 	return nil
 }
 
-// put walks on, when n bytes have been put into the room. With eof there will be no
-// more.
+// put walks on over n bytes, which were put into the room. With eof they are the last.
 func (s *stream) put(n int, eof bool) {
 	if s.d.account.Budget() != nil {
-		s.putWithin(n, eof)
+		s.putWithinBudget(n, eof)
 		return
 	}
 	s.walkOn(n, eof)
 }
 
+// walkOn is put without a budget.
 func (s *stream) walkOn(n int, eof bool) {
-	d, w := s.d, &s.d.walker
+	d := s.d
 	d.begin()
 	defer d.end()
-	if s.check() != nil {
-		return // the source has used the decoder
+	if s.checkUse() != nil {
+		return // the source of a Reader has used the decoder
 	}
-	if s.total > int64(maxInt-n) {
+	if s.total > int64(math.MaxInt-n) {
 		s.err = d.streamLimitError(errors.LimitStreamBytes)
 		return
 	}
@@ -155,9 +158,16 @@ func (s *stream) walkOn(n int, eof bool) {
 		}
 		return
 	}
-	if !eof && s.total < int64(len(syntax.ByteOrderMark)) && strings.HasPrefix(syntax.ByteOrderMark, string(d.stream)) {
-		return // to be refused by its name it has to be whole
+	if !eof && s.total < int64(len(syntax.ByteOrderMark)) &&
+		strings.HasPrefix(syntax.ByteOrderMark, string(d.stream)) {
+		return // a byte order mark has to be whole to be called so in the error
 	}
+	s.run(eof)
+}
+
+// run runs the machines over the window.
+func (s *stream) run(eof bool) {
+	d, w := s.d, &s.d.walker
 	if s.taken == len(s.out) {
 		s.out, s.taken = s.out[:0], 0
 	}
@@ -177,21 +187,21 @@ func (s *stream) walkOn(n int, eof bool) {
 		s.out = s.compactor.compact(s.out, before)
 	}
 	if s.err != nil {
-		d.release(len(d.stream))
+		d.releaseIdle(len(d.stream))
 	}
 }
 
-// emit writes what is decided after a cut.
+// emit writes the output that is decided when the walk has reached the end of the window.
 func (s *stream) emit() {
 	var last []byte
 	s.free, s.ended, last = s.d.walker.Emit(!s.ended)
 	s.last = append(s.last, last...)
 }
 
-// finish ends a document that was read to its end, and says how.
+// finish ends a document that was read to its end, and returns its error, or io.EOF.
 func (s *stream) finish() error {
 	d, w := s.d, &s.d.walker
-	d.look()
+	d.linesToWindow()
 	w.LocateBefore(len(d.stream), (*locator)(d))
 	d.finish()
 	if w.Found.Mismatches > 0 {
@@ -208,7 +218,7 @@ func (s *stream) finish() error {
 	return io.EOF
 }
 
-// decodeWhole decodes a document that could not be decoded in parts.
+// decodeWhole decodes a document that is held as a whole.
 func (s *stream) decodeWhole() {
 	text := s.d.stream
 	if s.yaml {
@@ -217,7 +227,7 @@ func (s *stream) decodeWhole() {
 		s.out, s.err = s.d.appendJSON(s.out[:0], text)
 	}
 	if s.err == errors.ErrBudget {
-		s.out = nil // the decoder has let the buffer go, and is not charged for it any more
+		s.out = nil // the decoder has let go of the buffer, and has returned it to the budget
 	}
 	s.keepOutput()
 	s.use = s.d.uses
@@ -226,7 +236,7 @@ func (s *stream) decodeWhole() {
 	}
 }
 
-// keepOutput leaves the output's memory to the decoder.
+// keepOutput gives the memory of the output back to the decoder.
 func (s *stream) keepOutput() {
 	s.d.account.Own(cap(s.out) - cap(s.d.output))
 	s.d.output = s.out
@@ -234,7 +244,7 @@ func (s *stream) keepOutput() {
 
 // take copies output into p.
 func (s *stream) take(p []byte) int {
-	if s.taken == len(s.out) || s.check() != nil {
+	if s.taken == len(s.out) || s.checkUse() != nil {
 		return 0
 	}
 	n := copy(p, s.out[s.taken:])
@@ -242,13 +252,13 @@ func (s *stream) take(p []byte) int {
 	return n
 }
 
-// writeTo writes all output to w. offset is how much went there before.
+// writeTo writes all output to w, which has got offset bytes before.
 func (s *stream) writeTo(w io.Writer, offset int64) (int, error) {
 	p := s.out[s.taken:]
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := s.check(); err != nil {
+	if err := s.checkUse(); err != nil {
 		return 0, err
 	}
 	n, err := w.Write(p)

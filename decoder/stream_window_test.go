@@ -33,7 +33,7 @@ func TestWindows(t *testing.T) {
 		for ; err == nil; err = s.Next() {
 		}
 		require.Equal(t, io.EOF, err)
-		return cap(s.source.buf)
+		return cap(s.values.buf)
 	}
 	many := `{"items":[` + strings.Repeat(`{"name":"x"},`, 20_000) + `{}]}`
 	long := `{"items":[{"` + strings.Repeat("x", 40_000) + `":1}]}`
@@ -82,7 +82,7 @@ func TestBuffersAreKeptWithinStream(t *testing.T) {
 	d.result = make([]byte, 0, 2*largeBuffer)
 	var out bytes.Buffer
 	w := d.NewWriter(&out)
-	src := `{"list":[` + strings.Repeat(`{"name":"a"},`, keptIdle) + `{"x":1}]}`
+	src := `{"list":[` + strings.Repeat(`{"name":"a"},`, maxIdleCalls) + `{"x":1}]}`
 	for i := range src {
 		_, err := w.Write([]byte(src[i : i+1]))
 		require.NoError(t, err)
@@ -91,12 +91,12 @@ func TestBuffersAreKeptWithinStream(t *testing.T) {
 	want, err := New(compileYAML(t, testSchema)).AppendJSON(nil, []byte(src))
 	require.NoError(t, err)
 	require.Equal(t, string(want), out.String())
-	require.GreaterOrEqual(t, d.held(), 2*largeBuffer)
-	for range keptIdle {
+	require.GreaterOrEqual(t, d.heldBytes(), 2*largeBuffer)
+	for range maxIdleCalls {
 		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(`{}`)))
 		require.NoError(t, err)
 	}
-	assert.Less(t, d.held(), largeBuffer)
+	assert.Less(t, d.heldBytes(), largeBuffer)
 }
 
 // TestWriterWritesMuchAtOnce: before Close, a Writer writes as soon as there is much, and not each byte.

@@ -52,16 +52,18 @@ func (d *Decoder) UnmarshalYAML(src []byte, v any) error {
 	d.begin()
 	defer d.end()
 	out, err := d.appendYAML(d.result[:0], src)
-	return d.unmarshal(out, v, err, func() errors.Position { return errors.Position{Line: 1, Column: 1, ByteColumn: 1} })
+	return d.unmarshal(out, v, err, func() errors.Position {
+		return errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+	})
 }
 
 var errNilPointer = stderrors.New("decoder: Unmarshal needs a pointer that is not nil")
 
-// unmarshal stores the result, which came with an error that may be fatal. start says
-// where the document starts.
+// unmarshal stores the result, unless err, with which it came, is fatal. start returns the
+// position of the document's first token.
 func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Position) error {
 	if err == errors.ErrBudget {
-		return err // the decoder has let the buffer go, and was not charged for it any more
+		return err // the decoder has let go of the buffer, and has returned it to the budget
 	}
 	d.account.Own(cap(out) - cap(d.result))
 	d.result = out
@@ -79,7 +81,7 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 		made := d.build(d.padded(out), d.program.Root)
 		object, isObject := made.(map[string]any)
 		if !isObject && made != nil {
-			return noObject(out, start())
+			return notAnObject(out, start())
 		}
 		*to = object
 		return err
@@ -90,8 +92,8 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 	return err
 }
 
-// unmarshalTyped decodes the result into a Go value. That no name repeats in it, and that
-// it is UTF-8, needs no second look.
+// unmarshalTyped decodes the result into a Go value. It does not look for invalid UTF-8 and for
+// names that repeat, as there are none in a result.
 func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 	if d.server != Standalone {
 		return kjson.UnmarshalCaseSensitivePreserveInts(out, v)
@@ -99,14 +101,15 @@ func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 	if d.interfaces == nil {
 		d.interfaces = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(d.unmarshalAny))
 	}
-	return jsonv2.Unmarshal(out, v, d.interfaces, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
+	return jsonv2.Unmarshal(out, v, d.interfaces,
+		jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 }
 
 // unmarshalAny makes an interface value within a Go value.
 func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 	switch reflect.ValueOf(*v).Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Struct:
-		return jsonv2.ErrSkip // it is merged into what is there
+		return jsonv2.ErrSkip // jsonv2 merges the text into the value that is there
 	}
 	text, err := from.ReadValue()
 	if err == nil {
@@ -118,22 +121,23 @@ func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 
 var zeros [values.Padding]byte
 
-// padded returns the result with what a values.Maker needs behind it.
+// padded returns the result followed by the zeros that a values.Maker needs.
 func (d *Decoder) padded(out []byte) []byte {
 	out = append(out, zeros[:]...)
 	d.result = out
 	return out
 }
 
-// build makes maps and slices of a result, which has zeros behind it.
+// build makes maps and slices from a result, which zeros must follow.
 func (d *Decoder) build(text []byte, root *program.Node) any {
 	m := &d.values
 	m.Program, m.Predicted = d.program, d.predicted
-	m.NameBytes, m.Separate = d.limits.NameBytes, d.separate
+	m.NameBytes, m.Separate = d.limits.NameBytes, d.separateStrings
 	return m.Make(text, root)
 }
 
-func noObject(out []byte, at errors.Position) error {
+// notAnObject returns the error for a document that starts at a position and is not an object.
+func notAnObject(out []byte, at errors.Position) error {
 	got := program.FirstTypes[jsonwire.At(out, jsonwire.Blanks(out, 0))]
 	return &errors.TypeError{Findings: errors.List{{
 		Kind: errors.TypeMismatch, Want: program.Object.String(), Got: got.String(),

@@ -15,7 +15,7 @@ import (
 type Writer struct {
 	dst    io.Writer
 	closed bool
-	// failed is the first error, and that of every later call.
+	// failed is the first error, which all later calls return.
 	failed  error
 	written int64
 	stream
@@ -52,7 +52,7 @@ func (w *Writer) Findings() errors.List { return w.d.Findings() }
 // final when Findings is complete.
 func (w *Writer) Omitted() int { return w.d.Omitted() }
 
-// flushAt is how much output is kept back for a larger write.
+// flushAt is the size from which on output is written before Flush or Close.
 const flushAt = 32 << 10
 
 var errNoTarget = stderrors.New("decoder: a Writer has nothing to write to before Reset")

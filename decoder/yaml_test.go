@@ -108,7 +108,7 @@ func TestYAMLDialect(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":true,"b":8,"true":1}`, string(out))
 	d := New(p, YAMLDialect(yamlbridge.Core))
-	for range 3 * keptIdle { // also when it has let go of its buffers
+	for range 3 * maxIdleCalls { // also when it has let go of its buffers
 		out, err = d.AppendYAML(nil, []byte(src))
 		require.NoError(t, err)
 		assert.Equal(t, `{"a":"yes","b":10}`, string(out))

@@ -15,7 +15,7 @@ import (
 // TestSequenceOfManyKinds holds that objects of many kinds in any order are decoded as by a decoder of their own, and
 // that what a Sequence keeps for kinds does not grow with them.
 func TestSequenceOfManyKinds(t *testing.T) {
-	const kinds = 4 * maxTunings
+	const kinds = 4 * maxRecent
 	var programs [kinds]*schema.Program
 	for i := range programs {
 		programs[i] = compileYAML(t, fmt.Sprintf(`{type: object, properties: {
@@ -53,8 +53,8 @@ func TestSequenceOfManyKinds(t *testing.T) {
 			for i, f := range s.Findings() {
 				require.Equal(t, alone.Findings()[i].Path, f.Path)
 			}
-			require.LessOrEqual(t, len(s.tunings.last)+len(s.tunings.before), 2*maxTunings)
+			require.LessOrEqual(t, len(s.programs.recent)+len(s.programs.older), 2*maxRecent)
 		}
-		assert.Len(t, s.tunings.before, maxTunings)
+		assert.Len(t, s.programs.older, maxRecent)
 	}
 }
