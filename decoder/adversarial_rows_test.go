@@ -327,7 +327,7 @@ func nineLaughs() string {
 // testEveryCut: how a document is cut makes no difference, be it hostile or random, nor whether the
 // end comes with the last byte.
 func testEveryCut(t *testing.T) {
-	t.Run("random documents", testFrontsOfRandomDocuments)
+	t.Run("random documents", testStreamsOfRandomDocuments)
 	for _, c := range corpus.Load(t, "adversarial/*") {
 		if c.JSON == nil || len(c.JSON) > longDocument {
 			continue

@@ -35,7 +35,7 @@ func TestAdversarial(t *testing.T) {
 			require.True(t, len(cases) > 0 || test != nil, "nothing shows hostile input %d", row)
 			for _, c := range cases {
 				checkCase(t, &c)
-				t.Run(c.Name+"/fronts", func(t *testing.T) { checkFronts(t, &c) })
+				t.Run(c.Name+"/entry points", func(t *testing.T) { checkEntryPoints(t, &c) })
 			}
 			if test != nil {
 				t.Run("code", test)
@@ -57,9 +57,9 @@ var rowCases = map[int][]string{
 // not at all where tests are to be short.
 const longDocument = 64 << 10
 
-// checkFronts asserts that all ways in and out say of a case what AppendJSON or AppendYAML
+// checkEntryPoints asserts that all ways in and out say of a case what AppendJSON or AppendYAML
 // says, which checkCase has looked at: whole, and one byte at a time.
-func checkFronts(t *testing.T, c *corpus.Case) {
+func checkEntryPoints(t *testing.T, c *corpus.Case) {
 	isLong := max(len(c.JSON), len(c.YAML)) > longDocument
 	if isLong && testing.Short() {
 		t.Skip("a long document")

@@ -16,9 +16,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// withoutPlain returns a copy of a program that has no plain nodes, so that the machine of
+// withoutSimple returns a copy of a program that has no plain nodes, so that the machine of
 // walk.go does all of the walk.
-func withoutPlain(p *program.Program) *program.Program {
+func withoutSimple(p *program.Program) *program.Program {
 	copies := make(map[*program.Node]*program.Node)
 	var copied func(n *program.Node) *program.Node
 	copied = func(n *program.Node) *program.Node {
@@ -121,7 +121,7 @@ func TestAgainstMachine(t *testing.T) {
 			how := [][]schema.Option{nil, {schema.KEP}, {schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
 			p, err := schema.Compile(s, how...)
 			require.NoError(t, err)
-			slow := withoutPlain(program.Of(p))
+			slow := withoutSimple(program.Of(p))
 			all, alone := New(p, opts...), newDecoder(slow, optionsOf(opts))
 			for k := range rounds {
 				doc := randomDocument(r, s) + blanks[:r.IntN(len(blanks))]

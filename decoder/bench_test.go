@@ -126,9 +126,9 @@ func BenchmarkAppendJSON(b *testing.B) {
 	}
 }
 
-// BenchmarkFronts does the work of BenchmarkAppendJSON under Warn through the other ways in
+// BenchmarkEntryPoints does the work of BenchmarkAppendJSON under Warn through the other ways in
 // and out.
-func BenchmarkFronts(b *testing.B) {
+func BenchmarkEntryPoints(b *testing.B) {
 	p := compileYAML(b, benchSchema)
 	for _, size := range benchSizes {
 		src := []byte(benchDocument(size.size, size.mostly))

@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/espalier-dev/espalier/schema"
 )
 
 // TestDefaultsBeforeWhiteSpace holds that defaults come behind the last member that is there, and not behind the white
@@ -88,19 +86,6 @@ func TestDefaultsOfAbsentFields(t *testing.T) {
 		out, err := d.AppendJSON(make([]byte, 0, 100), []byte("{"+strings.Join(present, ",")+"}"))
 		require.NoError(t, err)
 		require.Equal(t, "{"+strings.Join(all, ",")+"}", string(out))
-	}
-}
-
-// TestDigits holds that numbers may start with each.
-func TestDigits(t *testing.T) {
-	d := New(compileYAML(t, testSchema, schema.KEP))
-	for c := '0'; c <= '9'; c++ {
-		for _, sign := range []string{"", "-"} {
-			_, err := d.AppendJSON(nil, fmt.Appendf(nil, `{"n":%s%c}`, sign, c))
-			require.NoError(t, err)
-			_, err = d.AppendJSON(nil, fmt.Appendf(nil, `{"s":%s%c}`, sign, c))
-			require.ErrorContains(t, err, "must be a string, not a number")
-		}
 	}
 }
 

@@ -144,59 +144,59 @@ func TestExpansionOfGraphs(t *testing.T) {
 }
 
 // A sketcher makes random schemas with defaults.
-type sketcher struct {
+type schemaWriter struct {
 	*rand.Rand
 	maps bool                 // and embedded resources, what preserves, what holds itself
 	open []*schema.Structural // objects on the way
 }
 
-func (k *sketcher) schema(depth int) *schema.Structural {
+func (w *schemaWriter) schema(depth int) *schema.Structural {
 	s := new(schema.Structural)
-	switch n := k.IntN(10); {
+	switch n := w.IntN(10); {
 	case depth == 0 || n < 2:
 		s.Type = "string"
 	case n < 4:
 		s.Type = "array"
-		s.Items = &schema.SchemaOrArray{Schema: k.schema(depth - 1)}
-	case n < 5 && k.maps:
+		s.Items = &schema.SchemaOrArray{Schema: w.schema(depth - 1)}
+	case n < 5 && w.maps:
 		s.Type = "object"
-		s.AdditionalProperties = &schema.SchemaOrBool{Allows: true, Schema: k.schema(depth - 1)}
-	case n < 6 && k.maps && len(k.open) > 0:
-		return k.open[k.IntN(len(k.open))]
+		s.AdditionalProperties = &schema.SchemaOrBool{Allows: true, Schema: w.schema(depth - 1)}
+	case n < 6 && w.maps && len(w.open) > 0:
+		return w.open[w.IntN(len(w.open))]
 	default:
-		k.object(s, depth)
+		w.object(s, depth)
 	}
-	if k.IntN(3) == 0 {
-		value := fmt.Sprintf("%q", strings.Repeat("x", k.IntN(40)))
+	if w.IntN(3) == 0 {
+		value := fmt.Sprintf("%q", strings.Repeat("x", w.IntN(40)))
 		switch s.Type {
 		case "object":
 			value = "{}"
 		case "array":
-			value = []string{"[]", "[null]", "[{}]"}[k.IntN(3)]
+			value = []string{"[]", "[null]", "[{}]"}[w.IntN(3)]
 		}
 		s.Default = []byte(value)
 	}
-	s.Nullable = k.IntN(5) == 0
+	s.Nullable = w.IntN(5) == 0
 	return s
 }
 
-func (k *sketcher) object(s *schema.Structural, depth int) {
+func (w *schemaWriter) object(s *schema.Structural, depth int) {
 	s.Type = "object"
-	k.open = append(k.open, s)
+	w.open = append(w.open, s)
 	s.Properties = make(map[string]*schema.Structural)
-	for range 1 + k.IntN(3) {
-		s.Properties[[]string{"a", "b", "longer", "\b\b\b"}[k.IntN(4)]] = k.schema(depth - 1)
+	for range 1 + w.IntN(3) {
+		s.Properties[[]string{"a", "b", "longer", "\b\b\b"}[w.IntN(4)]] = w.schema(depth - 1)
 	}
-	if k.maps {
-		s.XEmbeddedResource = k.IntN(8) == 0
-		if k.IntN(8) == 0 {
+	if w.maps {
+		s.XEmbeddedResource = w.IntN(8) == 0
+		if w.IntN(8) == 0 {
 			s.XPreserveUnknownFields = new(true)
 		}
-		if s.XEmbeddedResource && k.IntN(2) == 0 {
+		if s.XEmbeddedResource && w.IntN(2) == 0 {
 			s.Properties["metadata"] = parsed(`{"type": "object", "properties": {"name": {"type": "string", "default": "n"}, "labels": {"type": "object", "default": {"a": "b"}}}}`)
 		}
 	}
-	k.open = k.open[:len(k.open)-1]
+	w.open = w.open[:len(w.open)-1]
 }
 
 func parsed(text string) *schema.Structural {
@@ -212,9 +212,9 @@ func parsed(text string) *schema.Structural {
 func TestExpansionHolds(t *testing.T) {
 	compiled, above := 0, 0.0
 	for seed := range uint64(600) {
-		k := &sketcher{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
+		w := &schemaWriter{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
 		s := new(schema.Structural)
-		k.object(s, 4)
+		w.object(s, 4)
 		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(seed%4/2))
 		if err != nil {
 			continue // a default that holds itself
@@ -223,7 +223,7 @@ func TestExpansionHolds(t *testing.T) {
 		e := p.Expansion()
 		for range 10 {
 			var b strings.Builder
-			k.greedy(&b, s, 12)
+			w.greedy(&b, s, 12)
 			src := b.String()
 			if seed%4/2 == 1 { // under the KEP a wrong type is an error
 				src = strings.ReplaceAll(src, "7", "null")
@@ -242,21 +242,21 @@ func TestExpansionHolds(t *testing.T) {
 }
 
 // greedy writes a document that is short for what it gets.
-func (k *sketcher) greedy(b *strings.Builder, s *schema.Structural, depth int) {
+func (w *schemaWriter) greedy(b *strings.Builder, s *schema.Structural, depth int) {
 	switch {
 	case s == nil || depth == 0 || s.Type == "string":
-		b.WriteString([]string{"null", "7", "{}"}[k.IntN(2)])
+		b.WriteString([]string{"null", "7", "{}"}[w.IntN(2)])
 	case s.Type == "array":
 		b.WriteByte('[')
-		for i := range k.IntN(6) {
+		for i := range w.IntN(6) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			k.greedy(b, s.Items.Schema, depth-1)
+			w.greedy(b, s.Items.Schema, depth-1)
 		}
 		b.WriteByte(']')
 	default:
-		names := []string{"metadata", "", "x", "y", "a", "b", "longer", "\b\b\b"}[k.IntN(4):]
+		names := []string{"metadata", "", "x", "y", "a", "b", "longer", "\b\b\b"}[w.IntN(4):]
 		b.WriteByte('{')
 		comma := ""
 		for _, name := range names {
@@ -264,14 +264,14 @@ func (k *sketcher) greedy(b *strings.Builder, s *schema.Structural, depth int) {
 			if value == nil && s.AdditionalProperties != nil {
 				value = s.AdditionalProperties.Schema
 			}
-			if name == "metadata" && !s.XEmbeddedResource || k.IntN(3) > 0 && (value == nil || len(value.Properties) == 0) {
+			if name == "metadata" && !s.XEmbeddedResource || w.IntN(3) > 0 && (value == nil || len(value.Properties) == 0) {
 				continue
 			}
 			b.WriteString(comma + `"` + strings.ReplaceAll(name, "\b", `\b`) + `":`)
 			if name == "metadata" {
 				b.WriteString("{}")
 			} else {
-				k.greedy(b, value, depth-1)
+				w.greedy(b, value, depth-1)
 			}
 			comma = ","
 		}
@@ -284,9 +284,9 @@ func (k *sketcher) greedy(b *strings.Builder, s *schema.Structural, depth int) {
 func TestExpansionIsReached(t *testing.T) {
 	reached := 0
 	for seed := range uint64(400) {
-		k := &sketcher{Rand: rand.New(rand.NewPCG(seed, 4))}
+		w := &schemaWriter{Rand: rand.New(rand.NewPCG(seed, 4))}
 		s := new(schema.Structural)
-		k.object(s, 4)
+		w.object(s, 4)
 		p, err := schema.Compile(s, schema.ResourceRoot(false))
 		require.NoError(t, err)
 		e := p.Expansion()

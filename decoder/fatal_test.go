@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 // TestFaults holds that each fault is told from others, and where it is; and that a document which only ends too early is told
@@ -98,5 +100,38 @@ func TestFaults(t *testing.T) {
 		position, _, _ := strings.Cut(c.want, " ")
 		_, expected, _ := strings.Cut(c.want, ", where ")
 		assert.True(t, strings.HasPrefix(err.Error(), position+" ") && strings.HasSuffix(err.Error(), expected), "%q: %v", c.src, err)
+	}
+}
+
+func TestSyntaxErrors(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	for _, c := range []struct{ src, want string }{
+		{``, `1:1: unexpected end of input, where a value is expected`},
+		{" \n ", `2:2: unexpected end of input, where a value is expected`},
+		{`{"s":"a"`, `1:9: unexpected end of input, where ',' or '}' is expected in "s"`},
+		{`{"s":"a",}`, `1:10: invalid character '}', where a name in double quotes is expected`},
+		{`{"s" "a"}`, `1:6: invalid character '"', where ':' is expected in "s"`},
+		{`{s:1}`, `1:2: invalid character 's', where a name in double quotes or '}' is expected`},
+		{`{"list":[1,]}`, `1:12: invalid character ']', where a value is expected in "list[1]"`},
+		{`{"list":[1 2]}`, `1:12: invalid character '2', where ',' or ']' is expected in "list[0]"`},
+		{`{"x":{"y":[01]}}`, `1:13: invalid character '1', where ',' or ']' is expected in "x.y[0]"`},
+		{`{"x":-}`, `1:7: invalid character '}' in a number, where a digit is expected in "x"`},
+		{`{"x":1.}`, `1:8: invalid character '}' in a number, where a digit is expected in "x"`},
+		{`{"x":nul}`, `1:9: invalid character '}' in the literal null in "x"`},
+		{`{"x":"a` + "\x01" + `"}`, `1:8: control character '\x01' in a string, where it must be escaped in "x"`},
+		{`{"x":"\q"}`, `1:7: invalid escape "\\q" in a string in "x"`},
+		{`{"x":"\ud800"}`, `1:7: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected in "x"`},
+		{`{"x":"` + "\xff" + `"}`, `1:7: invalid UTF-8 in a string: "\xff" in "x"`},
+		{"\ufeff{}", `1:1: byte order mark, which JSON must not start with`},
+		{`{} {}`, `1:4: something follows the document: "{}"`},
+		{`{}` + "\x00", `1:3: something follows the document: "\x00"`},
+		{`{"x":-1e999}`, `1:6: number "-1e999" is beyond the range of float64 in "x"`},
+	} {
+		out, err := d.AppendJSON(nil, []byte(c.src))
+		var syntax *ferrors.SyntaxError
+		if assert.ErrorAs(t, err, &syntax, c.src) {
+			assert.Equal(t, c.want, err.Error())
+		}
+		assert.Nil(t, out)
 	}
 }

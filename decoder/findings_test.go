@@ -148,3 +148,45 @@ func TestPathsShareTheirStart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a[0].b.u", "a[0].b.v", "a[1].b.x", "a[1].w"}, paths(d))
 }
+
+// TestStrictLeavesOutDroppedNulls: nulls that are dropped are no fault.
+func TestStrictLeavesOutDroppedNulls(t *testing.T) {
+	d := New(compileYAML(t, testSchema), Strict, ReportDroppedNulls(true))
+	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
+	var strict *errors.StrictError
+	require.ErrorAs(t, err, &strict)
+	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings()))
+	assert.Len(t, d.Findings(), 3)
+	// Duplicates that become one finding count each.
+	_, err = d.AppendJSON(nil, []byte(`{"drop":null,"n":1,"n":2,"n":3,"n":4}`))
+	require.ErrorAs(t, err, &strict)
+	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`}, details(strict.Findings()))
+	_, err = d.AppendJSON(nil, []byte(`{"raw":[{"drop":1}],"drop":null,"obj":{"a":"","a":""},"obj":{"a":"","a":""},"obj":{"a":"","a":""}}`))
+	require.ErrorAs(t, err, &strict)
+	assert.Len(t, strict.Findings(), 2)
+	_, err = d.AppendJSON(nil, []byte(`{"drop":null}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`1:9: dropped null field "drop"`}, details(d.Findings()))
+}
+
+// What the server sorts findings in embedded metadata by is spelled as far as the path is kept,
+// whether a part of a key or of a declared name is left out, or some names are.
+func TestOrderOfElidedPaths(t *testing.T) {
+	long := strings.Repeat("x", 1100)
+	const embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"
+	const object = `{"apiVersion":"v1","kind":"K","metadata":{"b":1,"a":1}}`
+	for _, c := range []struct{ schema, doc string }{
+		{"{type: object, properties: {m: {type: object, additionalProperties: " + embedded + "}}}", `{"m":{"` + long + `":` + object + `}}`},
+		{"{type: object, properties: {? " + long + "\n: " + embedded + "}}", `{"` + long + `":` + object + `}`},
+		{strings.Repeat("{type: object, properties: {longer-name: ", 100) + embedded + strings.Repeat("}}", 100),
+			strings.Repeat(`{"longer-name":`, 100) + object + strings.Repeat("}", 100)},
+	} {
+		d := New(compileYAML(t, c.schema))
+		_, err := d.AppendJSON(nil, []byte(c.doc))
+		require.NoError(t, err)
+		found := d.Findings()
+		require.Len(t, found, 2)
+		require.True(t, strings.HasSuffix(found[0].Path.String(), "metadata.a"), "%s", found[0].Path)
+		require.True(t, strings.HasSuffix(found[1].Path.String(), "metadata.b"), "%s", found[1].Path)
+	}
+}

@@ -142,9 +142,9 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
-// FuzzFronts asserts of schemas and documents that streams, sequences, maps and tokens say
+// FuzzEntryPoints asserts of schemas and documents that streams, sequences, maps and tokens say
 // what AppendJSON says.
-func FuzzFronts(f *testing.F) {
+func FuzzEntryPoints(f *testing.F) {
 	corpus.AddSeeds(f)
 	defer decoder.SetFirstWindow(16)()
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })

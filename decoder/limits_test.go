@@ -255,43 +255,6 @@ func TestHostileShapes(t *testing.T) {
 	}
 }
 
-// TestBuffersAreLetGo makes a decoder large and uses it for small documents.
-func TestBuffersAreLetGo(t *testing.T) {
-	var b strings.Builder
-	for i := range 200_000 {
-		fmt.Fprintf(&b, `"k%d":1,`, i)
-	}
-	d := New(compileYAML(t, testSchema))
-	_, err := d.AppendJSON(nil, []byte(`{"raw":{`+b.String()+`"x":1}}`))
-	require.NoError(t, err)
-	require.Greater(t, d.walker.Held(), 200_000*32)
-	for range 2 * maxIdleCalls {
-		_, err = d.AppendJSON(nil, []byte(`{"s":"a"}`))
-		require.NoError(t, err)
-	}
-	assert.Less(t, d.walker.Held(), 1000*32)
-
-	_, err = d.AppendYAML(nil, []byte("raw:\n"+strings.Repeat("- {a: 1, b: 2}\n", 50_000)))
-	require.NoError(t, err)
-	require.Greater(t, d.yaml.Cap(), largeBuffer)
-	for range 2 * maxIdleCalls {
-		_, err = d.AppendYAML(nil, []byte("s: a\n"))
-		require.NoError(t, err)
-	}
-	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
-
-	resources := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"),
-		ServerTypedRequests)
-	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
-	require.NoError(t, err)
-	require.Greater(t, resources.heldBytes(), largeBuffer)
-	for range 2 * maxIdleCalls {
-		_, err = resources.AppendJSON(nil, []byte(`{}`))
-		require.NoError(t, err)
-	}
-	assert.Zero(t, cap(resources.walker.Observed.Metadata))
-}
-
 // TestManyDuplicatesOnStream: of what is dropped, a stream finds how often a name stands in an
 // object with many, and where first.
 func TestManyDuplicatesOnStream(t *testing.T) {
@@ -334,4 +297,37 @@ func TestOutputOfRepeated(t *testing.T) {
 		var limit *ferrors.LimitError
 		require.ErrorAs(t, err, &limit)
 	}
+}
+
+// TestResultAfterOthers holds that what is in dst already does not count as result.
+func TestResultAfterOthers(t *testing.T) {
+	before := []byte(strings.Repeat("x", 100))
+	for _, compact := range []bool{false, true} {
+		d := New(compileYAML(t, testSchema), Compact(compact), Limits{OutputBytes: len(`{"s":"","obj":null}`)})
+		out, err := d.AppendJSON(before, []byte(`{"s":"","obj":{"a":"","b":1}}`))
+		require.Error(t, err)
+		require.Equal(t, before, out)
+		out, err = d.AppendJSON(before, []byte(`{"s":"","n":1,"u":{}}`))
+		require.Error(t, err, "with the default of obj")
+		require.Equal(t, before, out)
+	}
+	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`), Limits{OutputBytes: len(`{"a":1}`)})
+	out, err := d.AppendJSON(before, []byte(`{"a":1}`))
+	require.NoError(t, err)
+	require.Equal(t, string(before)+`{"a":1}`, string(out))
+	_, err = d.AppendJSON(before, []byte(`{"a":10}`))
+	require.Error(t, err)
+}
+
+// TestTotalOverflows has read as much as an int can count.
+func TestTotalOverflows(t *testing.T) {
+	r := New(compileYAML(t, testSchema)).NewReader(strings.NewReader(`{"s":"a"}`))
+	r.total = int64(math.MaxInt) - 3
+	_, err := io.ReadAll(r)
+	require.ErrorContains(t, err, "length of a stream in bytes exceeds the limit of ")
+
+	r.Reset(strings.NewReader(`{"s":"a"}`))
+	r.total = int64(math.MaxInt - len(`{"s":"a"}`))
+	_, err = io.ReadAll(r)
+	require.NoError(t, err, "just as much")
 }

@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // TestNumbersWrittenOut has integers and fractions around the largest float64, and in the digits that many tell it by. These are
@@ -33,6 +35,19 @@ func TestNumbersWrittenOut(t *testing.T) {
 				require.ErrorAs(t, err, &syntax, doc)
 				assert.Equal(t, int64(strings.Index(doc, number)), syntax.Position.Offset)
 			}
+		}
+	}
+}
+
+// TestDigits holds that numbers may start with each.
+func TestDigits(t *testing.T) {
+	d := New(compileYAML(t, testSchema, schema.KEP))
+	for c := '0'; c <= '9'; c++ {
+		for _, sign := range []string{"", "-"} {
+			_, err := d.AppendJSON(nil, fmt.Appendf(nil, `{"n":%s%c}`, sign, c))
+			require.NoError(t, err)
+			_, err = d.AppendJSON(nil, fmt.Appendf(nil, `{"s":%s%c}`, sign, c))
+			require.ErrorContains(t, err, "must be a string, not a number")
 		}
 	}
 }

@@ -163,3 +163,27 @@ func TestServerModeText(t *testing.T) {
 	_, err := ServerMode(4).MarshalText()
 	require.EqualError(t, err, "decoder: there is no ServerMode(4)")
 }
+
+func TestValidationNames(t *testing.T) {
+	for v, name := range map[FieldValidation]string{Warn: "Warn", Strict: "Strict", Ignore: "Ignore"} {
+		assert.Equal(t, name, v.String())
+	}
+}
+
+// TestValidationText holds that a name is read as it is written, and no other is read.
+func TestValidationText(t *testing.T) {
+	for _, v := range []FieldValidation{Warn, Strict, Ignore} {
+		text, err := v.MarshalText()
+		require.NoError(t, err)
+		var back FieldValidation
+		require.NoError(t, back.UnmarshalText(text))
+		assert.Equal(t, v, back)
+	}
+	v := Strict
+	for _, name := range []string{"", "strict", "Validation(9)"} {
+		require.ErrorContains(t, v.UnmarshalText([]byte(name)), `there is no field validation called "`+name+`": it is Warn, Strict or Ignore`)
+	}
+	assert.Equal(t, Strict, v)
+	_, err := FieldValidation(9).MarshalText()
+	require.EqualError(t, err, "decoder: there is no FieldValidation(9)")
+}

@@ -10,9 +10,9 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// TestLosers holds what is left of objects in which names repeat: of two members the last, at its
+// TestSupersededMembers holds what is left of objects in which names repeat: of two members the last, at its
 // place, with the white space before the comma behind the first.
-func TestLosers(t *testing.T) {
+func TestSupersededMembers(t *testing.T) {
 	d := New(compileYAML(t, `
 type: object
 properties:
@@ -80,4 +80,11 @@ func TestFirstDuplicates(t *testing.T) {
 		}
 		assert.Equal(t, c.omitted+1, d.Omitted(), "%s: and that x is unknown", c.in)
 	}
+}
+
+// TestLimitAfterRepetitions reaches a limit only in the walk that leaves out what is repeated.
+func TestLimitAfterRepetitions(t *testing.T) {
+	d := New(compileYAML(t, testSchema), Limits{DefaultBytes: 100})
+	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+`{}],"x":1,"x":2}`))
+	require.ErrorContains(t, err, "size of inserted defaults in bytes exceeds the limit of 100")
 }

@@ -21,7 +21,7 @@ properties:
   l: {type: array, items: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}
 `
 
-func TestKubernetesValues(t *testing.T) {
+func TestServerValues(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests, Compact(true))
 	for _, c := range []struct{ name, in, want string }{
 		{"numbers", `"m":{"a":1e3,"b":1.0,"c":-0,"d":-0.0,"e":9223372036854775808,"f":9007199254740993.0,"g":1e-400,"h":1.50,"i":1e21,"j":12}`,
@@ -54,7 +54,7 @@ func TestKubernetesValues(t *testing.T) {
 	}
 }
 
-func TestKubernetesVerdicts(t *testing.T) {
+func TestServerVerdicts(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests)
 	for _, c := range []struct{ in, err string }{
 		{`{}`, `1:1: Object 'Kind' is missing`},

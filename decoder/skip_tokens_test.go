@@ -40,32 +40,32 @@ func requireSame(t *testing.T, f func() string, message string, args ...any) {
 	require.Equal(t, f(), with, append([]any{message + ", with skipSimple"}, args...)...)
 }
 
-// A skimSubject decodes what it is given in several ways.
-type skimSubject struct {
+// A skipSubject decodes what it is given in several ways.
+type skipSubject struct {
 	before, after string
 	program       *schema.Program
 }
 
-// skimOptions are those of the decoders of a subject.
-var skimOptions = [][]Option{
+// skipOptions are those of the decoders of a subject.
+var skipOptions = [][]Option{
 	{Ignore},
 	{Strict},
 	{Warn, ServerRequests},
 	{Warn, Limits{Depth: 5, NumberBytes: 18, NameBytes: kernel.MaxBytes}},
 }
 
-func newSkimSubjects(t testing.TB) (all []skimSubject) {
+func newSkipSubjects(t testing.TB) (all []skipSubject) {
 	for _, place := range places {
-		all = append(all, skimSubject{place.before, place.after, compileYAML(t, place.schema, place.opts...)})
+		all = append(all, skipSubject{place.before, place.after, compileYAML(t, place.schema, place.opts...)})
 	}
 	return all
 }
 
 // check compares what becomes of a text with kernels and without them: as a slice, and as a
 // stream that is read by so many bytes.
-func (s *skimSubject) check(t *testing.T, text string, size int) {
+func (s *skipSubject) check(t *testing.T, text string, size int) {
 	src := []byte(s.before + text + s.after)
-	for i, opts := range skimOptions {
+	for i, opts := range skipOptions {
 		requireSame(t, func() string {
 			d := New(s.program, opts...)
 			out, err := d.AppendJSON(nil, src)
@@ -94,8 +94,8 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// skimTexts are texts of all kinds, valid and not.
-func skimTexts(t testing.TB, r *rand.Rand, n int) (texts []string) {
+// skipTexts are texts of all kinds, valid and not.
+func skipTexts(t testing.TB, r *rand.Rand, n int) (texts []string) {
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(t, err)
 	for range n {
@@ -139,15 +139,15 @@ func broken(r *rand.Rand, text string) string {
 	return string(b)
 }
 
-func TestSkim(t *testing.T) {
+func TestSkipTokens(t *testing.T) {
 	needKernels(t)
 	r := rand.New(rand.NewPCG(1, 2))
-	subjects := newSkimSubjects(t)
+	subjects := newSkipSubjects(t)
 	rounds := 6
 	if testing.Short() {
 		rounds = 2
 	}
-	for _, text := range skimTexts(t, r, 200*rounds) {
+	for _, text := range skipTexts(t, r, 200*rounds) {
 		for round := range rounds {
 			padded := strings.Repeat(" ", r.IntN(70)) + text
 			if round > 0 {
@@ -160,13 +160,13 @@ func TestSkim(t *testing.T) {
 	}
 }
 
-func FuzzSkim(f *testing.F) {
+func FuzzSkipTokens(f *testing.F) {
 	needKernels(f)
 	corpus.AddSeeds(f)
-	for _, text := range skimTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
+	for _, text := range skipTexts(f, rand.New(rand.NewPCG(3, 4)), 100) {
 		f.Add([]byte(text), uint8(7))
 	}
-	subjects := newSkimSubjects(f)
+	subjects := newSkipSubjects(f)
 	f.Fuzz(func(t *testing.T, text []byte, size uint8) {
 		needKernels(t)
 		for i := range subjects {
@@ -175,11 +175,11 @@ func FuzzSkim(f *testing.F) {
 	})
 }
 
-// TestSketch has objects of all sizes, some with a name that stands twice, after names of which some kernels
+// TestSkipBatches has objects of all sizes, some with a name that stands twice, after names of which some kernels
 // know nothing, within one stretch and across several.
-func TestSketch(t *testing.T) {
+func TestSkipBatches(t *testing.T) {
 	needKernels(t)
-	subjects := newSkimSubjects(t)
+	subjects := newSkipSubjects(t)
 	for _, members := range []int{0, 1, 5, 31, 32, 70} {
 		for _, twice := range []string{"", `,"n0":1`, `,"n\u0030" : 1`, `,"" :1,"":2`} {
 			var b strings.Builder

@@ -1,9 +1,12 @@
 package decoder_test
 
 import (
+	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -12,9 +15,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestFronts asserts of the cases under testdata that streams agree with AppendJSON,
+// TestStreams asserts of the cases under testdata that streams agree with AppendJSON,
 // with a window that hardly holds a token.
-func TestFronts(t *testing.T) {
+func TestStreams(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	checked := 0
 	for _, c := range corpus.Load(t, "*/*") {
@@ -39,8 +42,8 @@ func TestFronts(t *testing.T) {
 	require.Greater(t, checked, 100)
 }
 
-// testFrontsOfRandomDocuments does so for every cut of random documents in two.
-func testFrontsOfRandomDocuments(t *testing.T) {
+// testStreamsOfRandomDocuments does so for every cut of random documents in two.
+func testStreamsOfRandomDocuments(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)
@@ -53,5 +56,82 @@ func testFrontsOfRandomDocuments(t *testing.T) {
 			fronts.Check(t, at)
 		}
 		subject.CheckStreams(t, seed, src)
+	}
+}
+
+// TestOmittedOnStreams holds that readers and writers count what they have not kept.
+func TestOmittedOnStreams(t *testing.T) {
+	const doc = `{"a":1,"b":2,"c":3}`
+	d := decoder.New(compile(t, `{type: object}`), decoder.Limits{Findings: 1})
+	r := d.NewReader(strings.NewReader(doc))
+	n, err := r.Read(nil)
+	require.NoError(t, err)
+	assert.Zero(t, n, "nothing was asked for")
+	out, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, "{}", string(out))
+	assert.Equal(t, `1:2: unknown field "a"`, details(r.Findings()))
+	assert.Equal(t, 2, r.Omitted())
+
+	var b strings.Builder
+	w := d.NewWriter(&b)
+	_, err = io.WriteString(w, doc)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	assert.Equal(t, "{}", b.String())
+	assert.Equal(t, `1:2: unknown field "a"`, details(w.Findings()))
+	assert.Equal(t, 2, w.Omitted())
+}
+
+// A miscounter returns counts that no reader or writer may return.
+type miscounter int
+
+func (n miscounter) Read([]byte) (int, error)  { return int(n), nil }
+func (n miscounter) Write([]byte) (int, error) { return int(n), nil }
+
+func TestInvalidCounts(t *testing.T) {
+	d := decoder.New(compile(t, `{type: object}`))
+	for _, n := range []miscounter{-1, 1 << 30} {
+		_, err := io.ReadAll(d.NewReader(n))
+		require.ErrorContains(t, err, "read at offset 0: it returned an invalid count")
+		objects := decoder.NewSequence(n, func(string, string) (*schema.Program, error) { return nil, nil })
+		require.ErrorContains(t, objects.Next(), "read at offset 0: it returned an invalid count")
+		w := d.NewWriter(n)
+		_, err = io.WriteString(w, "{}")
+		require.NoError(t, err)
+		require.ErrorContains(t, w.Close(), "write at offset 0: it returned an invalid count")
+		require.Error(t, w.Close(), "the error stays")
+	}
+}
+
+// TestUseEndsStreams holds that any other use of a decoder ends the streams that it was on.
+func TestUseEndsStreams(t *testing.T) {
+	d := decoder.New(compile(t, decoder.TestSchema))
+	var v any
+	for name, use := range map[string]func(){
+		"AppendJSON":    func() { _, _ = d.AppendJSON(nil, []byte("{}")) },
+		"AppendYAML":    func() { _, _ = d.AppendYAML(nil, []byte("{}")) },
+		"invalid YAML":  func() { _, _ = d.AppendYAML(nil, []byte("}")) },
+		"Unmarshal":     func() { _ = d.Unmarshal([]byte("{}"), &v) },
+		"UnmarshalYAML": func() { _ = d.UnmarshalYAML([]byte("{}"), &v) },
+		"NewReader":     func() { d.NewReader(strings.NewReader("{}")) },
+		"NewWriter":     func() { d.NewWriter(io.Discard) },
+	} {
+		r := d.NewReader(strings.NewReader(`{"s":"a"}`))
+		use()
+		_, err := io.ReadAll(r)
+		require.ErrorContains(t, err, "decoder", name)
+
+		for next, call := range map[string]func(w *decoder.Writer) error{
+			"Flush": (*decoder.Writer).Flush, "Close": (*decoder.Writer).Close,
+			"Write": func(w *decoder.Writer) error { _, err := io.WriteString(w, "}"); return err },
+		} {
+			w := d.NewWriter(io.Discard)
+			_, err = io.WriteString(w, `{"s":"a","n":1`)
+			require.NoError(t, err, name)
+			use()
+			require.ErrorContains(t, call(w), "decoder", "%s after %s", next, name)
+			require.Error(t, w.Close(), name)
+		}
 	}
 }

@@ -32,7 +32,7 @@ const compacting, exactly = 2, 3
 func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 	for _, place := range places {
 		p := compileYAML(t, place.schema, place.opts...)
-		slow := withoutPlain(program.Of(p))
+		slow := withoutSimple(program.Of(p))
 		made = append(made, torturedPlace{before: place.before, after: place.after})
 		for _, opts := range [][]Option{
 			{Ignore}, {Strict}, {Ignore, Compact(true)}, {Warn, ServerTypedRequests},

@@ -124,3 +124,14 @@ func TestYAMLDialect(t *testing.T) {
 	_, err = d.AppendYAML(nil, []byte(`{"kind": "A", "m": "\/"}`))
 	require.NoError(t, err)
 }
+
+// TestOnlyDuplicates has nothing else to be found.
+func TestOnlyDuplicates(t *testing.T) {
+	d := New(compileYAML(t, testSchema), ServerRequests)
+	_, err := d.AppendYAML(nil, []byte("kind: K\ns: a\ns: b\n"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{`line 3: key "s" already set in map`}, d.YAMLDuplicates())
+	_, err = d.AppendYAML(nil, []byte("kind: K\nunknown: a\n"))
+	require.NoError(t, err)
+	assert.Empty(t, d.YAMLDuplicates())
+}

@@ -30,9 +30,9 @@ func TestNamesOfKernel(t *testing.T) {
 	}
 }
 
-// TestSketchPlaces says up to where a batch of the names in an object gets, up to ^: before a name of which nothing is known, and
+// TestBatchPlaces says up to where a batch of the names in an object gets, up to ^: before a name of which nothing is known, and
 // before what closes an object with two names of one tag, or with many that may be, or one that was open before.
-func TestSketchPlaces(t *testing.T) {
+func TestBatchPlaces(t *testing.T) {
 	needKernels(t)
 	members := func(n int) string {
 		var b strings.Builder

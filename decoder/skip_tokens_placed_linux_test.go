@@ -13,9 +13,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestSkimPlaced decodes documents of each length up to four blocks, and cut after each byte of
+// TestSkipTokensPlaced decodes documents of each length up to four blocks, and cut after each byte of
 // them, at each alignment and at the end of what may be read, with kernels and without.
-func TestSkimPlaced(t *testing.T) {
+func TestSkipTokensPlaced(t *testing.T) {
 	needKernels(t)
 	memory := torture.Guarded(t, 1)
 	p := compileYAML(t, testSchema)

@@ -76,7 +76,7 @@ func TestLargeMaps(t *testing.T) {
 			walk.LongRun = 1 << (5 + r.IntN(10)) // of maps of up to 20 kB
 			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` + strings.Repeat(" ", r.IntN(40)))
 			size := 1 + r.IntN(3000)
-			for _, opts := range skimOptions {
+			for _, opts := range skipOptions {
 				requireSame(t, func() string {
 					d := New(p, opts...)
 					out, err := d.AppendJSON(nil, src)

@@ -1,0 +1,43 @@
+package decoder
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPeekType(t *testing.T) {
+	for _, c := range []struct{ src, apiVersion, kind, err string }{
+		{src: `{}`},
+		{src: `{"kind":"K"}`, kind: "K"},
+		{src: ` { "x":{"kind":"no"}, "kind" : "K" , "apiVersion":"g/v1","y":[1] } `, apiVersion: "g/v1", kind: "K"},
+		{src: `{"kind":"Safe","\u006bind":"Evil","Kind":"Other"}`, kind: "Evil"},
+		{src: `{"kind":"a\"b\u0041"}`, kind: `a"bA`},
+		{src: `{"kind":5}`, err: `1:9: field "kind" must be a string, not a number`},
+		{src: `{"kind":null}`, err: `1:9: field "kind" must be a string, not null`},
+		{src: `[]`, err: `1:1: the document must be an object, not an array`},
+		{src: `{"kind":"K","x":[}`, err: `1:18: invalid character '}', where a value or ']' is expected in "x[0]"`},
+		{src: `{"kind":"K"} x`, err: `1:14: something follows the document: "x"`},
+	} {
+		apiVersion, kind, err := PeekType([]byte(c.src))
+		assert.Equal(t, c.apiVersion, apiVersion, c.src)
+		assert.Equal(t, c.kind, kind, c.src)
+		if c.err == "" {
+			assert.NoError(t, err, c.src)
+		} else {
+			assert.EqualError(t, err, c.err)
+		}
+	}
+}
+
+// TestPeekWithinMismatch asserts that names within a value of the wrong type are not taken for those
+// of the object, when they were seen there.
+func TestPeekWithinMismatch(t *testing.T) {
+	for range 2 {
+		_, _, err := PeekType([]byte(`{"kind":{"kind":1,"other":2},"apiVersion":"a","apiVersion":"b"}`))
+		require.EqualError(t, err, `1:9: field "kind" must be a string, not an object`)
+		_, _, err = PeekType([]byte(`{"kind":"K","apiVersion":"v1"}` + blanks))
+		require.NoError(t, err)
+	}
+}
