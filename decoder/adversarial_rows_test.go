@@ -23,8 +23,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// rowTests are the hostile inputs that need code: what is said, read, held and shared, and
-// sizes.
+// rowTests has the tests of those hostile inputs that need code, for messages, memory, sizes,
+// shared values, and how much is read.
 var rowTests = map[int]func(t *testing.T){
 	9:   testOneNameDeepDown,
 	10:  testManyNamesDeepDown,
@@ -58,7 +58,7 @@ var rowTests = map[int]func(t *testing.T){
 	104: testWordsInSchema,
 }
 
-// openSchema has a place for each thing that can become of a value.
+// openSchema has a field for each thing that can happen to a value.
 const openSchema = `
 type: object
 properties:
@@ -67,7 +67,8 @@ properties:
   list: {type: array, items: {type: object}}
 `
 
-// testOneNameDeepDown: half a million times one name, at the depth limit, is one finding.
+// testOneNameDeepDown asserts that one name, half a million times at the depth limit, is one
+// finding.
 func testOneNameDeepDown(t *testing.T) {
 	const arrays, repeated = decoder.DefaultDepth - 2, 499_999
 	open, end := strings.Repeat("[", arrays), strings.Repeat("]", arrays)
@@ -92,8 +93,8 @@ func testOneNameDeepDown(t *testing.T) {
 	require.Equal(t, f.Position, twice.Position)
 }
 
-// testManyNamesDeepDown: what is said of 40 000 names at a depth of 4 000 is limited, in number and
-// in bytes.
+// testManyNamesDeepDown asserts that the findings about 40 000 names at a depth of 4 000 are
+// limited in number and in bytes.
 func testManyNamesDeepDown(t *testing.T) {
 	const names = 40_000
 	var b strings.Builder
@@ -116,11 +117,12 @@ func testManyNamesDeepDown(t *testing.T) {
 	require.LessOrEqual(t, len(err.Error()), decoder.DefaultFindingBytes+100*len(`unknown field "", `))
 }
 
-// testNeverClosed: what opens and never closes is refused at the limit of depth, whatever
-// becomes of it, and holds little memory until then: of members their names and where these are.
+// testNeverClosed asserts that containers that open and never close are refused at the limit of
+// depth, whether they are walked, kept or dropped. Until then they hold little memory: names of
+// members and their places.
 func testNeverClosed(t *testing.T, opening string, most uint64) {
 	for _, head := range []string{"", `{"zz":`, `{"raw":`, `{"list":`} {
-		root := head == "" // the root is open, too
+		root := head == "" // here the root is one of the open containers
 		limitAt := len(head) + len(opening)*decoder.DefaultDepth
 		if !root {
 			limitAt -= len(opening)
@@ -136,13 +138,13 @@ func testNeverClosed(t *testing.T, opening string, most uint64) {
 		require.Equal(t, int64(limitAt), limit.Position.Offset)
 		require.LessOrEqual(t, endless.read, limitAt+64<<10)
 		require.LessOrEqual(t, live-min(base, live), most)
-		_, err = d.AppendJSON(nil, []byte("{}")) // d was in use until here
+		_, err = d.AppendJSON(nil, []byte("{}")) // keeps d alive until here
 		require.NoError(t, err)
 	}
 }
 
-// numberInMap asserts what a number is in a map: what it is on the server, also where its
-// text is kept in JSON.
+// numberInMap asserts the value of a number in a map. It is the value that the server has, also
+// where JSON keeps the text.
 func numberInMap(text string, want any) func(t *testing.T) {
 	return func(t *testing.T) {
 		p := compile(t, openSchema)
@@ -156,8 +158,8 @@ func numberInMap(text string, want any) func(t *testing.T) {
 	}
 }
 
-// testLongNumber: a number that does not end is refused soon, with a short text; a limit that is
-// higher holds, too.
+// testLongNumber asserts that a number without an end is refused soon, and with a short message. A
+// higher limit holds, too.
 func testLongNumber(t *testing.T, start string) {
 	p := compile(t, openSchema)
 	for _, limit := range []int{decoder.DefaultNumberBytes, 1 << 20} {
@@ -185,8 +187,8 @@ func testLongNumber(t *testing.T, start string) {
 var kilobyte = `{type: object, properties: {l: {type: array, items: {type: object, properties: {d: {type: string, default: ` +
 	strings.Repeat("d", 1<<10) + `}}}}}}`
 
-// testDefaultsOfAMillion: of a million defaults of 1 KiB as many are inserted as the limit allows, and
-// not one more.
+// testDefaultsOfAMillion asserts that of a million defaults of 1 KiB the decoder inserts as many as
+// the limit allows, and not one more.
 func testDefaultsOfAMillion(t *testing.T) {
 	d := decoder.New(compile(t, kilobyte))
 	million := &repeater{head: `{"l":[`, body: strings.Repeat(`{},`, 1000), tail: `{}]}`, n: 1000}
@@ -200,7 +202,8 @@ func testDefaultsOfAMillion(t *testing.T) {
 	require.LessOrEqual(t, out, int64(decoder.DefaultDefaultBytes+decoder.DefaultDefaultBytes/100))
 }
 
-// testDefaultsOfNulls: a default within a default counts as often as it is inserted, to the byte.
+// testDefaultsOfNulls asserts that a default within a default counts as often as it is inserted, to
+// the byte.
 func testDefaultsOfNulls(t *testing.T) {
 	const nulls = 1000
 	p := compile(t, `
@@ -225,7 +228,7 @@ properties:
 	require.Equal(t, int64(len(`{"l":[`)+(nulls-1)*len(`null,`)), limit.Position.Offset, "the last one is too many")
 }
 
-// testDefaultIsNotShared: what a caller does to a default in one result is not seen in another.
+// testDefaultIsNotShared asserts that a change of a default in one result is not seen in another.
 func testDefaultIsNotShared(t *testing.T) {
 	p := compile(t, `{type: object, properties: {m: {type: object, default: {k: {l: [1, a]}}, x-kubernetes-preserve-unknown-fields: true}}}`)
 	want := map[string]any{"m": map[string]any{"k": map[string]any{"l": []any{int64(1), "a"}}}}
@@ -242,8 +245,8 @@ func testDefaultIsNotShared(t *testing.T) {
 	}
 }
 
-// pointers asserts that what is unknown in a document is told apart by its pointers, in the order
-// of the document.
+// pointers asserts that the unknown fields of a document have different pointers, in the order of
+// the document.
 func pointers(doc string, want ...string) func(t *testing.T) {
 	return func(t *testing.T) {
 		d := decoder.New(compile(t, openSchema))
@@ -271,7 +274,7 @@ func pointers(doc string, want ...string) func(t *testing.T) {
 	}
 }
 
-// testLongNameInFinding: what is said of a long name that is taken is short.
+// testLongNameInFinding asserts that the finding about a long name, which is accepted, is short.
 func testLongNameInFinding(t *testing.T) {
 	name := strings.Repeat("k", 3_000_000)
 	d := decoder.New(compile(t, openSchema), decoder.ServerTypedRequests, decoder.Strict)
@@ -284,7 +287,7 @@ func testLongNameInFinding(t *testing.T) {
 	}
 }
 
-// testWordsOfCore: in the dialect of YAML 1.2, y and n are strings.
+// testWordsOfCore asserts that y and n are strings in the dialect of YAML 1.2.
 func testWordsOfCore(t *testing.T) {
 	d := decoder.New(compile(t, `{type: object, properties: {"y": {}, "n": {}, "on": {}}}`), decoder.YAMLDialect(yamlbridge.Core))
 	out, err := d.AppendYAML(nil, []byte("y: 1\nn: no\non: true\n"))
@@ -293,8 +296,8 @@ func testWordsOfCore(t *testing.T) {
 	require.Equal(t, `{"y":1,"n":"no","on":true}`, string(out))
 }
 
-// testAliasMemory asserts what a document that is refused for its aliases has cost: to copy the
-// text, and some times what they may add.
+// testAliasMemory asserts how much memory a document costs that is refused for its aliases: a copy
+// of the text, and a few times as much as aliases may add.
 func testAliasMemory(t *testing.T, doc string, most uint64) {
 	p := compile(t, openSchema)
 	for _, opts := range [][]decoder.Option{nil, {decoder.ServerRequests}} {
@@ -324,8 +327,8 @@ func nineLaughs() string {
 	return b.String()
 }
 
-// testEveryCut: how a document is cut makes no difference, be it hostile or random, nor whether the
-// end comes with the last byte.
+// testEveryCut asserts that it makes no difference how a document is cut, whether it is hostile or
+// random, and whether the end comes together with the last byte.
 func testEveryCut(t *testing.T) {
 	t.Run("random documents", testStreamsOfRandomDocuments)
 	for _, c := range corpus.Load(t, "adversarial/*") {
@@ -336,7 +339,7 @@ func testEveryCut(t *testing.T) {
 		read := func(r io.Reader) string {
 			out, err := io.ReadAll(d.NewReader(r))
 			kind, at := "", ferrors.Position{}
-			if err != nil { // what a character is part of is not known when it comes in parts
+			if err != nil { // the message depends on which bytes have come
 				out = nil
 				kind, at, _ = fault(err)
 			}
@@ -350,8 +353,8 @@ func testEveryCut(t *testing.T) {
 	}
 }
 
-// testConcurrentUse: 64 goroutines that decode what is hostile and what is not with one program and
-// one pool get what one decoder gets, and nothing of each other's.
+// testConcurrentUse asserts that 64 goroutines with one program and one pool, which decode hostile
+// and other documents, get the results of a single decoder, and nothing of each other's.
 func testConcurrentUse(t *testing.T) {
 	p := compile(t, decoder.TestSchema)
 	type work struct {
@@ -370,7 +373,7 @@ func testConcurrentUse(t *testing.T) {
 	stream := func(d *decoder.Decoder, src []byte) (string, error) {
 		out, err := io.ReadAll(d.NewReader(iotest.HalfReader(bytes.NewReader(src))))
 		if err != nil {
-			out = nil // how much comes before depends on the window
+			out = nil // how much is written before the error depends on the window
 		}
 		return string(out), err
 	}
@@ -413,8 +416,8 @@ func testConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// testMillionNames: a million names in one object cost their notes, which go when what follows is
-// small.
+// testMillionNames asserts that a million names in one object take a record each, and that the
+// memory is released when only small documents follow.
 func testMillionNames(t *testing.T) {
 	const names = 1_000_000
 	var b bytes.Buffer
@@ -431,7 +434,7 @@ func testMillionNames(t *testing.T) {
 	var strict *ferrors.StrictError
 	require.ErrorAs(t, err, &strict)
 	require.Len(t, strict.Findings(), 1)
-	// The note of a name has 32 bytes, a little more is for what finds equal ones, and slices
+	// The record of a name has 32 bytes. A little more is for the search for equal names, and slices
 	// grow by a quarter.
 	require.LessOrEqual(t, liveHeap()-base, uint64(names*48))
 	for range 100 {
@@ -440,13 +443,13 @@ func testMillionNames(t *testing.T) {
 	}
 	live := liveHeap()
 	require.LessOrEqual(t, live-min(base, live), uint64(1<<20))
-	require.NotZero(t, b.Len()) // the document and the decoder were in use until here
+	require.NotZero(t, b.Len()) // keeps the document and the decoder alive until here
 	_, err = d.AppendJSON(nil, []byte(`{}`))
 	require.NoError(t, err)
 }
 
-// testWordsInSchema: fields whose names YAML has made booleans of are doubtful, unless they
-// have quotes; and in JSON they are what they are.
+// testWordsInSchema asserts that there is a warning about each field whose name YAML reads as a
+// boolean, unless it is quoted, and that there is none in JSON.
 func testWordsInSchema(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{type: object, properties: {n: {type: string}, on: {type: string}}}`: {

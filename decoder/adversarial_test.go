@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// hostileRows is how many hostile inputs there are in the project's table of them.
+// hostileRows is the number of hostile inputs in the project's table.
 const hostileRows = 104
 
 // TestAdversarial has the hostile inputs by their numbers. Most are data: the cases under
@@ -53,12 +53,13 @@ var rowCases = map[int][]string{
 	57: {"prune/additional-properties-true", "prune/additional-properties-false"},
 }
 
-// longDocument is from where on a document is long: it goes through the fronts once, and
-// not at all where tests are to be short.
+// longDocument is the length from which on a document is long. A long document goes through the
+// entry points once, and with -short not at all.
 const longDocument = 64 << 10
 
-// checkEntryPoints asserts that all ways in and out say of a case what AppendJSON or AppendYAML
-// says, which checkCase has looked at: whole, and one byte at a time.
+// checkEntryPoints asserts that all entry points give the result and the findings that AppendJSON
+// or AppendYAML gives for a case, for the whole document and for one byte at a time. checkCase has
+// compared these with the case.
 func checkEntryPoints(t *testing.T, c *corpus.Case) {
 	isLong := max(len(c.JSON), len(c.YAML)) > longDocument
 	if isLong && testing.Short() {
@@ -68,7 +69,7 @@ func checkEntryPoints(t *testing.T, c *corpus.Case) {
 	require.NoError(t, err)
 	for _, semantics := range c.Semantics {
 		if isLong && semantics == corpus.KEP {
-			continue // little is different
+			continue // there is little difference
 		}
 		reading := laws.Hardened
 		switch semantics {
@@ -103,8 +104,8 @@ func checkEntryPoints(t *testing.T, c *corpus.Case) {
 	}
 }
 
-// allCuts returns the ways to cut a document: not at all and at every byte, or, if it is long,
-// into parts that go through the window of a stream many times.
+// allCuts returns the ways to cut a document: not at all and at every byte. A long document is cut
+// into parts that slide through the window of a stream many times.
 func allCuts(src []byte) [][]int {
 	step := 1
 	if len(src) > longDocument {

@@ -16,8 +16,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// withoutSimple returns a copy of a program that has no plain nodes, so that the machine of
-// walk.go does all of the walk.
+// withoutSimple returns a copy of a program without simple nodes, so that the first machine
+// (walk.go of package walk) does the whole walk.
 func withoutSimple(p *program.Program) *program.Program {
 	copies := make(map[*program.Node]*program.Node)
 	var copied func(n *program.Node) *program.Node
@@ -45,8 +45,8 @@ func withoutSimple(p *program.Program) *program.Program {
 	return made
 }
 
-// lengthsSchema has fields whose names are about as long as the words that they are compared
-// by, and share their ends; and objects of 64 and 65 fields.
+// lengthsSchema has fields whose names are about as long as the words in which names are compared,
+// and have equal ends. It also has objects of 64 and of 65 fields.
 func lengthsSchema() string {
 	fields := func(n int, name func(i int) string) string {
 		var b strings.Builder
@@ -71,7 +71,7 @@ var machineModes = [][]Option{
 	{Limits{Depth: 4, Findings: 2, FindingBytes: 50, NumberBytes: 6, DefaultBytes: 60, OutputBytes: 300}},
 }
 
-// mutant returns a text with a byte or two changed, left out or added, or a piece of it repeated.
+// mutant returns a text with a byte or two changed, left out or added, or with a part repeated.
 func mutant(r *rand.Rand, text string) string {
 	const some = `{}[]:,"\/u019ftn.-+E` + " \n\t\r\x00\x1f\x80\xc3\xe2\xff"
 	for range 1 + r.IntN(2) {
@@ -91,10 +91,11 @@ func mutant(r *rand.Rand, text string) string {
 	return text + " "
 }
 
-// inMessages is what messages of streams quote of the document, which is what was read by then.
+// inMessages matches the quotations in messages. A stream quotes only as much of the document as it
+// has read.
 var inMessages = regexp.MustCompile(`(document: |escape |number ").*|character ('[^']+'|"[^"]+")`)
 
-// readAll returns the result of a stream without blanks, and the findings or the error.
+// readAll returns the result of a stream without white space, and its findings or its error.
 func readAll(d *Decoder, from io.Reader) (out, end string) {
 	b, err := io.ReadAll(d.NewReader(from))
 	out = string((&compactor{}).compact(b, 0))
@@ -104,9 +105,9 @@ func readAll(d *Decoder, from io.Reader) (out, end string) {
 	return out, fmt.Sprintf("%q %d", details(d.Findings()), d.Omitted())
 }
 
-// TestAgainstMachine compares what all machines together make of documents, valid and not, with
-// what the machine of walk.go makes of them alone: as a slice, by decoders that have seen others;
-// and as a stream in any parts, and byte by byte.
+// TestAgainstMachine compares the results of all machines together with those of the first machine
+// alone, for valid and invalid documents: as a slice, with decoders that have decoded others, and
+// as a stream, in random parts and byte by byte.
 func TestAgainstMachine(t *testing.T) {
 	defer SetFirstWindow(64)()
 	rounds := 250
@@ -153,7 +154,7 @@ func TestAgainstMachine(t *testing.T) {
 	}
 }
 
-// A partsReader reads up to most bytes at a time, as many as r says.
+// A partsReader returns up to most bytes at a time, of a random number if r is set.
 type partsReader struct {
 	b    []byte
 	r    *rand.Rand

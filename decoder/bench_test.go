@@ -68,8 +68,8 @@ properties:
       config: {type: object, x-kubernetes-preserve-unknown-fields: true}
 `
 
-// benchDocument returns a document of about the size, of whose containers one
-// in twenty members is unknown, or nearly all of it if mostly is set.
+// benchDocument returns a document of about the size. One in twenty members of its containers is
+// unknown, or nearly all of the document if mostly is set.
 func benchDocument(size int, mostly bool) string {
 	var b strings.Builder
 	b.WriteString(`{"apiVersion":"apps.example.com/v1","kind":"Workload","metadata":{"name":"web","namespace":"shop",` +
@@ -126,8 +126,8 @@ func BenchmarkAppendJSON(b *testing.B) {
 	}
 }
 
-// BenchmarkEntryPoints does the work of BenchmarkAppendJSON under Warn through the other ways in
-// and out.
+// BenchmarkEntryPoints does the work of BenchmarkAppendJSON under Warn through the other entry
+// points.
 func BenchmarkEntryPoints(b *testing.B) {
 	p := compileYAML(b, benchSchema)
 	for _, size := range benchSizes {
@@ -160,9 +160,9 @@ func BenchmarkEntryPoints(b *testing.B) {
 	}
 }
 
-// BenchmarkMaps does the same work as the API server does it, but for metadata:
-// sigs.k8s.io/json into a map, a walk that prunes, one that drops nulls, one that
-// defaults, and marshalling.
+// BenchmarkMaps does the same work in the way of the API server, except for metadata: it decodes
+// with sigs.k8s.io/json into a map, walks to prune, to drop nulls and to insert defaults, and
+// marshals.
 func BenchmarkMaps(b *testing.B) {
 	s, err := schema.Parse([]byte(benchSchema))
 	require.NoError(b, err)
@@ -191,7 +191,7 @@ func BenchmarkMaps(b *testing.B) {
 	}
 }
 
-// BenchmarkNew is what a decoder costs that is not kept.
+// BenchmarkNew measures the cost of a decoder that is not kept.
 func BenchmarkNew(b *testing.B) {
 	p := compileYAML(b, benchSchema)
 	b.ReportAllocs()

@@ -19,10 +19,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A purse is a budget for one goroutine that remembers what was taken.
+// A purse is a budget for one goroutine. It remembers how much was taken.
 type purse struct {
 	room         int
-	taken, total int // now, and ever
+	taken, total int // at this time, and in all
 	most         int
 }
 
@@ -52,14 +52,15 @@ func utf16Of(text string) string {
 	return string(b)
 }
 
-// amplifiers are documents that take many times their size.
+// amplifiers are documents that take many times their size in memory.
 var amplifiers = map[string]struct {
 	text string
 	yaml bool
 	opts []Option
-	// estimated says that what is charged is no sum of what is allocated, but above what is held at a time.
+	// estimated says that an estimate is charged: not the sum of all allocations, but more than is
+	// held at any time.
 	estimated bool
-	flat      bool // it takes little, and did not always
+	flat      bool // it takes little memory, which was not always so
 }{
 	"unknown names":  {text: `{"u":{` + each(30_000, func(i int) string { return fmt.Sprintf(`"%x":0,`, i) }) + `"z":0}}`},
 	"escaped names":  {text: `{"u":{` + each(30_000, func(i int) string { return fmt.Sprintf(`"\u0061%x":0,`, i) }) + `"z":0}}`},
@@ -102,7 +103,7 @@ properties:
     items: {type: object, properties: {a: {type: string, default: "` + "0123456789012345678901234567890123456789012345678901234567890123456789" + `"}}}
 `
 
-// appendTo decodes an amplifier, by streaming if it is not YAML and that is wanted.
+// appendTo decodes an amplifier, as a stream if streamed is set.
 func appendTo(d *Decoder, dst []byte, text string, yaml, streamed bool) ([]byte, error) {
 	switch {
 	case streamed && yaml:
@@ -115,7 +116,8 @@ func appendTo(d *Decoder, dst []byte, text string, yaml, streamed bool) ([]byte,
 	return d.AppendJSON(dst, []byte(text))
 }
 
-// What a document makes the decoder allocate is charged.
+// TestAllocationsAreCharged asserts that everything that the decoder allocates for a document is
+// charged.
 func TestAllocationsAreCharged(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	for name, c := range amplifiers {
@@ -141,19 +143,20 @@ func TestAllocationsAreCharged(t *testing.T) {
 			const small = 128 << 10
 			switch {
 			case c.yaml:
-				// What the bridge makes one by one grows by a quarter at a time, and is charged as it is every 64 KiB.
+				// The bridge has buffers that grow by a quarter at a time. They are charged in steps of 64 KiB.
 				assert.LessOrEqual(t, allocated, 5*b.total+small)
 			case !c.estimated:
 				assert.LessOrEqual(t, allocated, b.total+b.total/8+small)
 			}
-			// In the end what is held is what is charged.
+			// In the end, exactly the held bytes are charged.
 			fresh := New(p, c.opts...)
-			assert.InDelta(t, d.Cap()-fresh.Cap()+cap(out), b.taken, 4096+float64(len(src))/32) // where lines start is known of each KiB
+			assert.InDelta(t, d.Cap()-fresh.Cap()+cap(out), b.taken, 4096+float64(len(src))/32) // the starts of lines take up to a 32nd of the text
 		})
 	}
 }
 
-// Where there is no room, decoding ends, everything is given back, and the decoder can be used again.
+// TestBudgets asserts that decoding ends when the budget has no room, that everything is returned
+// to it, and that the decoder can be used again.
 func TestBudgets(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	for name, c := range amplifiers {
@@ -192,7 +195,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// An others is a budget of which others take all room as soon as there was none.
+// An others is a budget of which others take the whole room as soon as a Take has failed.
 type others struct{ left, taken int }
 
 func (o *others) Take(n int) bool {
@@ -205,7 +208,8 @@ func (o *others) Take(n int) bool {
 	return true
 }
 
-// What a decoder has held before is not given back twice, and not asked for again, where there is no room at all.
+// TestBudgetsOfUsedDecoders asserts that the bytes that a decoder has held before are not returned
+// twice, and not asked for again, when there is no room at all.
 func TestBudgetsOfUsedDecoders(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	for name, c := range amplifiers {
@@ -219,12 +223,12 @@ func TestBudgetsOfUsedDecoders(t *testing.T) {
 					use := func() (err error) {
 						out, err := appendTo(d, nil, c.text, c.yaml, streamed)
 						if !streamed {
-							b.taken -= cap(out) // which is ours
+							b.taken -= cap(out) // the result belongs to the caller
 						}
 						return err
 					}
 					require.NoError(t, use())
-					uncharged := d.Cap() - before - b.taken // what grows by little
+					uncharged := d.Cap() - before - b.taken // small growth, which is not charged
 					b.left = left
 					err := use()
 					assert.True(t, err == nil || err == errors.ErrBudget, err)
@@ -235,7 +239,7 @@ func TestBudgetsOfUsedDecoders(t *testing.T) {
 	}
 }
 
-// The buffer of a result that was let go is not held any more.
+// TestBudgetOfUnmarshal asserts that the buffer of a result that was let go does not count as held.
 func TestBudgetOfUnmarshal(t *testing.T) {
 	d := New(compileYAML(t, budgetSchema))
 	b := &purse{room: 4 << 20}
@@ -250,7 +254,8 @@ func TestBudgetOfUnmarshal(t *testing.T) {
 	}
 }
 
-// The next user of a decoder of a pool is not charged to the budget of the last one.
+// TestPoolTakesBudget asserts that the next user of a pooled decoder does not charge the budget of
+// the last one.
 func TestPoolTakesBudget(t *testing.T) {
 	pool := NewPool(compileYAML(t, budgetSchema))
 	d := pool.Get()
@@ -287,7 +292,8 @@ func TestAliasFactor(t *testing.T) {
 	assert.Equal(t, int64(64<<10+16*len(text)), limit.Max)
 }
 
-// What decodes a second time is charged, too: defaults in metadata, and what comes from storage.
+// TestBudgetsOfSecondDecoders asserts that second decoders are charged, too: those for defaults in
+// metadata, and for objects from storage.
 func TestBudgetsOfSecondDecoders(t *testing.T) {
 	p := compileYAML(t, `
 type: object
@@ -324,7 +330,7 @@ properties:
 	}
 }
 
-// A panic for another reason goes on.
+// TestOtherPanics asserts that a panic of a budget is not recovered.
 func TestOtherPanics(t *testing.T) {
 	d := New(compileYAML(t, budgetSchema))
 	d.SetBudget(brokenBudget{})

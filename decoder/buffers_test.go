@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hold gives a slice another capacity, and returns by how many bytes it has grown.
+// hold replaces a slice by one of another capacity, and returns by how many bytes it has grown.
 func hold[T any](s *[]T) int {
 	was := cap(*s)
 	*s = make([]T, 0, 1<<12)
 	return (cap(*s) - was) * int(unsafe.Sizeof(*new(T)))
 }
 
-// TestHeld holds that all that a decoder keeps is counted.
+// TestHeld asserts that everything that a decoder keeps is counted.
 func TestHeld(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("the sizes are those of 64 bits")
@@ -42,7 +42,8 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// TestRelease holds that more than largeBuffer is let go after maxIdleCalls calls in a row that needed less than a quarter of it.
+// TestRelease asserts that a decoder lets go of more than largeBuffer after maxIdleCalls calls in a
+// row that needed less than a quarter of it.
 func TestRelease(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	for _, c := range []struct {
@@ -64,7 +65,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// TestBuffersAreLetGo makes a decoder large and uses it for small documents.
+// TestBuffersAreLetGo uses a decoder for large documents, and then for small ones.
 func TestBuffersAreLetGo(t *testing.T) {
 	var b strings.Builder
 	for i := range 200_000 {

@@ -17,14 +17,14 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// The bounds that every document has to keep, whatever it tries (see Limits).
+// Every document has to keep these bounds, whatever it contains: see Limits.
 const (
 	maxFindings     = 100
 	maxFindingsText = 64 << 10
 	maxErrorText    = 2 << 10
 )
 
-// TestCases decodes the documents under testdata, but for those of TestAdversarial.
+// TestCases decodes the documents under testdata, except for those of TestAdversarial.
 func TestCases(t *testing.T) {
 	for _, c := range corpus.Load(t, "*/*") {
 		if !strings.HasPrefix(c.Name, "adversarial/") {
@@ -33,8 +33,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// checkCase decodes the document of a case: as JSON and as YAML, under all semantics that it
-// is for, in all modes of field validation.
+// checkCase decodes the document of a case as JSON and as YAML, under all semantics of the case and
+// in all modes of field validation.
 func checkCase(t *testing.T, c *corpus.Case) {
 	for _, semantics := range c.Semantics {
 		t.Run(c.Name+"/"+semantics, func(t *testing.T) {
@@ -77,7 +77,7 @@ type caseRun struct {
 	decode    func(d *decoder.Decoder, dst, src []byte) ([]byte, error)
 }
 
-// options returns those of a decoder for the semantics.
+// options returns the options of a decoder for the semantics, and more.
 func (r caseRun) options(more ...decoder.Option) []decoder.Option {
 	switch {
 	case r.semantics == corpus.Server && r.KindOptional:
@@ -90,7 +90,7 @@ func (r caseRun) options(more ...decoder.Option) []decoder.Option {
 	return more
 }
 
-// isServer reports whether the decoder stands in for a server.
+// isServer reports whether the decoder works in a server mode.
 func (r caseRun) isServer() bool {
 	return r.semantics == corpus.Server || r.semantics == corpus.Storage
 }
@@ -128,8 +128,8 @@ func (r caseRun) check(t *testing.T, p *schema.Program) {
 	}
 }
 
-// run decodes the document behind something that is already there, and makes
-// sure that the result is the caller's own.
+// run appends the result of the document to a text, and asserts that the result shares no memory
+// with the document.
 func (r caseRun) run(t *testing.T, d *decoder.Decoder) ([]byte, error) {
 	t.Helper()
 	src := slices.Clone(r.src)
@@ -164,7 +164,7 @@ func (r caseRun) checkFailure(t *testing.T, f *corpus.Failure, out []byte, err e
 	}
 }
 
-// fault returns the kind of a fatal error, where the first fault is, and what it says.
+// fault returns the kind, the position and the text of a fatal error.
 func fault(err error) (kind string, at ferrors.Position, text string) {
 	var syntax *ferrors.SyntaxError
 	var limit *ferrors.LimitError
@@ -186,9 +186,8 @@ func fault(err error) (kind string, at ferrors.Position, text string) {
 func (r caseRun) checkResult(t *testing.T, out []byte) {
 	t.Helper()
 	want, _ := r.Want(r.semantics)
-	require.True(t, jsontext.Value(out).IsValid(), "%s: not JSON, or a name stands twice: %.500s", r.form, out)
-	// YAML has its own spelling of numbers; in JSON their text is kept, but by what
-	// stands in for a server.
+	require.True(t, jsontext.Value(out).IsValid(), "%s: not JSON, or a name repeats: %.500s", r.form, out)
+	// YAML writes numbers in its own way. In JSON their text is kept, except in server modes.
 	asSent := r.form == "json" && !r.isServer()
 	if w, g := normal(t, want, asSent), normal(t, out, asSent); w != g {
 		assert.Fail(t, "wrong result", "%s:\nwant %.2000s\ngot  %.2000s", r.form, w, g)
@@ -209,12 +208,12 @@ func (r caseRun) checkFindings(t *testing.T, found ferrors.List) {
 	}
 }
 
-// checkAgain decodes the document once more with a decoder that has been used,
-// and then its result, which has nothing to be found or changed.
+// checkAgain decodes the document a second time with the same decoder. Then it decodes the result,
+// in which there must be nothing to find or to change.
 func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.FieldValidation, out []byte) {
 	t.Helper()
 	if len(r.src) > 1<<20 {
-		return // what is so long is there for its length
+		return // so long a document is there for its length
 	}
 	again, _ := r.decode(d, nil, r.src)
 	assert.True(t, bytes.Equal(out, again), "%s: the second time the result is\n%.500s\nnot\n%.500s", r.form, again, out)
@@ -233,13 +232,13 @@ func (r caseRun) checkResultAgain(t *testing.T, d *decoder.Decoder, out []byte) 
 	t.Helper()
 	twice, err := d.AppendJSON(nil, out)
 	assert.NoError(t, err, "%s: decoding the result", r.form)
-	// What stands in for a server writes metadata in an order of its own.
+	// In a server mode, metadata has an order of its own.
 	isSame := bytes.Equal(out, twice) || r.isServer() && normal(t, out, false) == normal(t, twice, false)
 	assert.True(t, isSame, "%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
 	assert.Empty(t, details(d.Findings()), "%s: in the result", r.form)
 }
 
-// details returns one line for each finding, with its positions.
+// details returns the findings with their positions, one a line.
 func details(found ferrors.List) string {
 	all := make([]string, len(found))
 	for i := range found {
@@ -248,8 +247,8 @@ func details(found ferrors.List) string {
 	return strings.Join(all, "\n")
 }
 
-// normal returns a JSON value with its names sorted, its strings spelled in one
-// way and, unless they are to be compared as they stand, its numbers too.
+// normal returns a JSON value with its names sorted and its strings spelled in one way. Its numbers
+// are spelled in one way, too, unless numbersAsSent is set.
 func normal(t *testing.T, v []byte, numbersAsSent bool) string {
 	t.Helper()
 	value := jsontext.Value(slices.Clone(v))

@@ -16,9 +16,8 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// testCollidingNames: names that were made to have one hash, for hashes that are known, are told
-// apart like others. That they are in linear time is left to the time limit of tests, which
-// comparing all pairs would pass.
+// testCollidingNames asserts that names which were made to collide in a known hash are told apart
+// like others. If that took quadratic time, the test would exceed the time limit of go test.
 func testCollidingNames(t *testing.T) {
 	count := 50_000
 	if testing.Short() {
@@ -60,8 +59,8 @@ func testCollidingNames(t *testing.T) {
 	}
 }
 
-// sameEnds returns names that agree in length and in their first and last eight bytes, which is
-// what package decoder hashes without a seed.
+// sameEnds returns names of one length with the same first and last eight bytes, which are all that
+// package names hashes without a seed.
 func sameEnds(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -71,7 +70,7 @@ func sameEnds(n int) []string {
 }
 
 // fnvNames returns names with one FNV-1a hash of 32 bits. Each step is a choice between two texts
-// that lead from one state to the same other (Joux, Multicollisions in iterated hash functions,
+// that lead from one state to the same next one (Joux, Multicollisions in Iterated Hash Functions,
 // 2004).
 func fnvNames(n int) []string {
 	const hexDigits = "0123456789abcdef"
@@ -102,11 +101,11 @@ func fnvNames(n int) []string {
 	})
 }
 
-// crcNames returns names with one CRC-32. It is linear: some sums of changes of single bits
-// change nothing.
+// crcNames returns names with one CRC-32. The checksum is linear: some combinations of single-bit
+// changes do not change it.
 func crcNames(n int) []string {
 	base := strings.Repeat("a", 16)
-	changed := func(mask uint64) string { // the lower four bits of each letter
+	changed := func(mask uint64) string { // mask has the lower four bits of each letter
 		name := []byte(base)
 		for i := range name {
 			name[i] ^= byte(mask >> (4 * i) & 15)
@@ -119,7 +118,7 @@ func crcNames(n int) []string {
 		mask   uint64
 	}
 	var pivots [32]row
-	var nothing []uint64 // changes of names that do not change the sum
+	var nothing []uint64 // changes of names that keep the sum
 	for i := range 64 {
 		r := row{sum(changed(1<<i)) ^ sum(base), 1 << i}
 		for r.change != 0 && pivots[bits.Len32(r.change)-1].change != 0 {
@@ -146,12 +145,12 @@ func crcNames(n int) []string {
 }
 
 // xxhNames returns names of 16 bytes with one xxh64 of seed 0. Its steps can be undone: for any
-// first half there is a second that leads to a given state.
+// first half there is a second half that leads to a given state.
 func xxhNames(n int) []string {
 	const prime1, prime2, prime4, prime5 = 0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x85ebca77c2b2ae63, 0x27d4eb2f165667c5
 	round := func(lane uint64) uint64 { return bits.RotateLeft64(lane*prime2, 31) * prime1 }
 	step := func(h, lane uint64) uint64 { return bits.RotateLeft64(h^round(lane), 27)*prime1 + prime4 }
-	inverse := func(x uint64) uint64 { // what x is to be multiplied with to get 1
+	inverse := func(x uint64) uint64 { // the inverse modulo 2^64
 		y := x
 		for range 6 {
 			y *= 2 - x*y
@@ -160,22 +159,22 @@ func xxhNames(n int) []string {
 	}
 	undo1, undo2 := inverse(prime1), inverse(prime2)
 	const start = prime5 + 16
-	const target = 0x0123456789abcdef // before the last turn of the state
+	const target = 0x0123456789abcdef // the state before the final mix
 	var names []string
 	for i := uint64(0); len(names) < n; i++ {
 		first := binary.LittleEndian.Uint64(fmt.Appendf(nil, "%08x", i))
 		second := bits.RotateLeft64((step(start, first)^target)*undo1, -31) * undo2
-		if second&0x8080808080808080 == 0 { // is ASCII
+		if second&0x8080808080808080 == 0 { // the half is ASCII
 			names = append(names, string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, first), second)))
 		}
 	}
-	return oneHash(names, func(name string) uint64 { // but for the last turn of the state
+	return oneHash(names, func(name string) uint64 { // without the final mix
 		text := []byte(name)
 		return step(step(start, binary.LittleEndian.Uint64(text)), binary.LittleEndian.Uint64(text[8:]))
 	})
 }
 
-// oneHash returns names that have one hash, or panics.
+// oneHash returns the names if they have one hash, and panics otherwise.
 func oneHash(names []string, hash func(string) uint64) []string {
 	for _, name := range names {
 		if hash(name) != hash(names[0]) {

@@ -20,8 +20,9 @@ func hostileProgram(t testing.TB) *schema.Program {
 	return p
 }
 
-// TestFindingsDeepDown asserts that of 3 MB in which every member is a finding, 9000 levels deep,
-// few are kept, and little text: the rest is counted. How long that takes is measured in bench.
+// TestFindingsDeepDown asserts that few findings with little text are kept of 3 MB in which every
+// member is one, 9000 levels deep; the others are counted. Module bench measures how long that
+// takes.
 func TestFindingsDeepDown(t *testing.T) {
 	p := hostileProgram(t)
 	for _, f := range adversarial.Families() {
@@ -57,15 +58,15 @@ func TestDuplicatesOfOneName(t *testing.T) {
 	require.Less(t, len(d.Findings()[0].Path.String()), 1024)
 }
 
-// TestDefaultBudget asserts the budget of defaults at its limit and one byte past it, where
-// defaults stand in for members that are absent, and for nulls.
+// TestDefaultBudget asserts the limit of defaults, at its value and one byte below, for defaults of
+// absent members and of nulls.
 func TestDefaultBudget(t *testing.T) {
 	p := hostileProgram(t)
 	absent := len(`,"a":"some","o":{"p":1,"q":[1,2]}`) - 1
 	null := len(`"some"`) + len(`{"p":1,"q":[1,2]}`)
 	for _, c := range []struct {
 		item string
-		size int // of what is inserted into each
+		size int // how many bytes are inserted into each
 	}{{`{}`, absent}, {`{"a":null,"o":null}`, null}} {
 		src := []byte(`{"list":[` + strings.Repeat(c.item+",", 999) + c.item + `]}`)
 		for _, compact := range []bool{false, true} {

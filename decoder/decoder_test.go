@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// testSchema has one of each thing that the walker treats in its own way.
+// testSchema has one example of everything that the walker treats in its own way.
 const testSchema = `
 type: object
 properties:
@@ -79,7 +79,7 @@ func TestNoAllocations(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	mostlyUnknown := []byte(`{"n":1,"zz":[` + strings.Repeat(`{"a":{"b":"c\\n","d":[1,2.5,null,true]},"e":"f"},`, 200) + `{}]}`)
 	yaml := compileYAML(t, benchSchema)
-	var wide strings.Builder // beyond the caps of findings
+	var wide strings.Builder // with more findings than the limits allow
 	for i := range 150 {
 		fmt.Fprintf(&wide, `,"u%d":{"x":1,"y":2,"x":3},"u%d":%d`, i, i, i)
 	}
@@ -100,8 +100,8 @@ func TestNoAllocations(t *testing.T) {
 	}
 }
 
-// TestNoAllocationsInEmbeddedMetadata: sorting what is found there takes a look at
-// the program.
+// TestNoAllocationsInEmbeddedMetadata asserts that sorting findings there, which needs the program,
+// allocates nothing.
 func TestNoAllocationsInEmbeddedMetadata(t *testing.T) {
 	d := New(compileYAML(t, `{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}`))
 	doc := []byte(`{"m":{"` + strings.Repeat("k", 100) + `":{"metadata":{"unknown":1,"name":"n"}}}}`)
@@ -124,7 +124,7 @@ func TestResultDoesNotAlias(t *testing.T) {
 	assert.Equal(t, want, string(out))
 	assert.Equal(t, findings, details(d.Findings()))
 
-	// A result that is changed does not change the next one.
+	// Changing one result does not change the next one.
 	src = []byte(docWithAll)
 	clear(out)
 	again, err := d.AppendJSON(nil, src)
@@ -159,7 +159,7 @@ func TestStrictReturnsBoth(t *testing.T) {
 	assert.Equal(t, ferrors.Position{Offset: 15, Line: 1, Column: 16, ByteColumn: 16}, finding.Position)
 	assert.Equal(t, ferrors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}, finding.First)
 
-	// The error keeps its findings when the decoder goes on.
+	// The error keeps its findings when the decoder is used again.
 	_, err = d.AppendJSON(nil, []byte(`{"other":1}`))
 	require.Error(t, err)
 	assert.Equal(t, "s", strict.Findings()[0].Path.String())
@@ -189,7 +189,7 @@ func TestReportDroppedNulls(t *testing.T) {
 }
 
 func TestPositions(t *testing.T) {
-	// One unknown field on each line, after line ends of all kinds.
+	// There is one unknown field on each line, after line breaks of all kinds.
 	src := "{\n\"a\":1,\r\n \"b\":2,\r\"s\":\"日本🌳\",\"c\":3,\n\r\"d\":4\r\n}"
 	d := New(compileYAML(t, testSchema))
 	_, err := d.AppendJSON(nil, []byte(src))

@@ -12,8 +12,8 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// TestMetadataDefaultsOfMany asserts that embedded resources whose metadata has defaults cost
-// no more where the schema is large: a decoder was made for each.
+// TestMetadataDefaultsOfMany asserts that embedded resources whose metadata has defaults do not
+// cost more if the schema is large. Once each of them made a decoder.
 func TestMetadataDefaultsOfMany(t *testing.T) {
 	var fields strings.Builder
 	for i := range 2000 {
@@ -41,7 +41,8 @@ func TestMetadataDefaultsOfMany(t *testing.T) {
 	require.Less(t, int(after.TotalAlloc-before.TotalAlloc), 64*len(src))
 }
 
-// TestMetadataDeepDown asserts that embedded resources cost what they are long, not what their paths are.
+// TestMetadataDeepDown asserts that embedded resources cost memory by their length, not by the
+// length of their paths.
 func TestMetadataDeepDown(t *testing.T) {
 	const depth, items = 4, 20_000
 	name := strings.Repeat("n", 240)

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDefaultsBeforeWhiteSpace holds that defaults come behind the last member that is there, and not behind the white
-// space that their object ends with.
+// TestDefaultsBeforeWhiteSpace asserts that defaults follow the last member that is kept, before
+// the white space at the end of their object.
 func TestDefaultsBeforeWhiteSpace(t *testing.T) {
-	for _, defaults := range []int{1, 2, 70} { // one text, two with something between them, and more than a word has bits
+	for _, defaults := range []int{1, 2, 70} { // one default, two with a field between them, and more than a word has bits
 		var s strings.Builder
 		var all []string
 		s.WriteString("type: object\nproperties:\n  o:\n    type: object\n    properties:\n      a0: {type: integer}\n      a1x: {type: integer}\n")
@@ -43,13 +43,13 @@ func TestDefaultsBeforeWhiteSpace(t *testing.T) {
 			out, err := New(p).AppendJSON(nil, []byte(src))
 			require.NoError(t, err)
 			assert.Equal(t, want, string(out), "%d, %q", defaults, src)
-			// Where there is no room for all of it at once, and where there is.
+			// The room in dst is too small for all of it, or large enough.
 			for _, room := range []int{4, 4096} {
 				out, err = New(p).AppendJSON(make([]byte, 3, room), []byte(src))
 				require.NoError(t, err)
 				assert.Equal(t, want, string(out[3:]), "%d, %q", defaults, src)
 			}
-			// Within what defaults may be, and one byte more.
+			// The limit of defaults is one byte too small, exact, or larger.
 			for room := len(inserted) - 1; room < len(inserted)+3; room++ {
 				fits := len(inserted) + 1 // with the comma
 				if !strings.Contains(want, ","+inserted) {
@@ -62,7 +62,7 @@ func TestDefaultsBeforeWhiteSpace(t *testing.T) {
 	}
 }
 
-// TestDefaultsOfAbsentFields has each subset of the fields.
+// TestDefaultsOfAbsentFields has every subset of the fields.
 func TestDefaultsOfAbsentFields(t *testing.T) {
 	const fields = 6
 	var s strings.Builder
@@ -89,7 +89,8 @@ func TestDefaultsOfAbsentFields(t *testing.T) {
 	}
 }
 
-// TestOutputLimitBoundsMemory holds that no more of a result is made than may be.
+// TestOutputLimitBoundsMemory asserts that the decoder does not make much more of a result than the
+// limit allows.
 func TestOutputLimitBoundsMemory(t *testing.T) {
 	const size = 1 << 20
 	p := compileYAML(t, testSchema+"  large: {type: object, properties: {a: {default: "+strings.Repeat("x", size)+"}}}\n")
@@ -100,7 +101,7 @@ func TestOutputLimitBoundsMemory(t *testing.T) {
 	} {
 		d := New(p, Limits{OutputBytes: 100})
 		doc := []byte(src)
-		_, err := d.AppendJSON(nil, doc) // grows what is kept
+		_, err := d.AppendJSON(nil, doc) // grows the decoder's buffers
 		require.ErrorContains(t, err, "size of the result", name)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

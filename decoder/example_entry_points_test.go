@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// webSchema is that of the examples.
+// webSchema is the schema of the examples.
 const webSchema = `
 type: object
 properties:
@@ -32,8 +32,8 @@ properties:
       replicas: {type: integer, default: 1}
 `
 
-// A handler decodes the body of a request into a map, and refuses it where it
-// has unknown fields or such that stand twice.
+// A handler decodes the body of a request into a map. It refuses a body with unknown or duplicate
+// fields.
 func Example_handler() {
 	pool := decoder.NewPool(mustCompile(webSchema), decoder.Strict)
 	handler := func(w http.ResponseWriter, r *http.Request) {
@@ -63,8 +63,8 @@ func Example_handler() {
 	// 400 1:9: unexpected end of input, where a value is expected in "spec"
 }
 
-// A proxy prunes the objects that it passes on, without holding any of them. What turns
-// out to be malformed never arrives as a whole.
+// A proxy prunes the objects that it passes on, without holding any of them. A malformed object
+// never arrives as a whole.
 func Example_reverseProxy() {
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if body, err := io.ReadAll(r.Body); err == nil {
@@ -81,14 +81,14 @@ func Example_reverseProxy() {
 	proxy := httptest.NewServer(&httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			// It is not from a pool: the body may be closed while it is still read.
+			// The decoder is not from a pool: the body may be closed while it is still read.
 			body := decoder.New(program).NewReader(r.In.Body)
 			body.SetContext(r.In.Context())
 			r.Out.Body = struct {
 				io.Reader
 				io.Closer
 			}{body, r.In.Body}
-			r.Out.ContentLength = -1 // it is not known
+			r.Out.ContentLength = -1 // the length is not known
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			status := http.StatusBadGateway
@@ -115,7 +115,7 @@ func Example_reverseProxy() {
 	// 400 1:11: invalid character ']', where ',' or '}' is expected in "spec"
 }
 
-// The names of a struct's fields are compared with regard to case; tags give them.
+// The names of a struct's fields match case-sensitively; tags set them.
 func ExampleDecoder_Unmarshal() {
 	var web struct {
 		Spec struct {
@@ -162,7 +162,7 @@ func ExampleDecoder_NewReader() {
 	// 1:10: unknown field "spec.secret"
 }
 
-// Whoever is handed a body in chunks passes them on as they come.
+// A caller who gets a body in chunks passes them on as they come.
 func ExampleDecoder_NewWriter() {
 	d := decoder.New(mustCompile(webSchema))
 	w := d.NewWriter(os.Stdout)
@@ -170,11 +170,11 @@ func ExampleDecoder_NewWriter() {
 		if _, err := w.Write([]byte(chunk)); err != nil {
 			log.Fatal(err)
 		}
-		if err := w.Flush(); err != nil { // what is decided so far
+		if err := w.Flush(); err != nil { // writes the output that is decided so far
 			log.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil { // nil says that the object is complete
+	if err := w.Close(); err != nil { // nil means that the object is complete
 		log.Fatal(err)
 	}
 	// Output: {"spec":{"host":"a","replicas":1}}
@@ -199,7 +199,7 @@ func ExampleNewSequence() {
 		if err := objects.Next(); err == io.EOF {
 			break
 		} else if err != nil {
-			log.Fatal(err) // there is no way to what follows
+			log.Fatal(err) // the next object cannot be found
 		}
 		out, err := objects.AppendJSON(nil)
 		if err != nil {
@@ -207,7 +207,7 @@ func ExampleNewSequence() {
 			continue
 		}
 		for _, f := range objects.Findings() {
-			fmt.Println(f.Detail()) // with its place in the stream
+			fmt.Println(f.Detail()) // with its position in the stream
 		}
 		fmt.Println(string(out))
 	}
@@ -218,14 +218,14 @@ func ExampleNewSequence() {
 	// {"apiVersion":"example.com/v1","kind":"Web","spec":{"host":"b","replicas":1}}
 }
 
-// A list of any length, such as the answer of an API server, is decoded one item
-// at a time. The items of a list of one kind need not say which it is.
+// A list of any length, such as the answer of an API server, is decoded one item at a time. If all
+// items are of one kind, they need not have a kind.
 func ExampleNewListSequence() {
 	program := mustCompile(webSchema)
 	ofWebs := func(apiVersion, kind string) (*schema.Program, error) { return program, nil }
 	items := decoder.NewListSequence(strings.NewReader(
 		`{"kind":"WebList","items":[{"metadata":{"name":"x"}},{"metadata":{"name":"y"},"spec":{}}]}`), ofWebs)
-	items.SetContext(context.Background()) // or that of a request
+	items.SetContext(context.Background()) // or the context of a request
 	for {
 		if err := items.Next(); err == io.EOF {
 			break

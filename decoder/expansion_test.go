@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// inserted returns how many bytes of defaults a document gets.
+// inserted returns how many bytes of defaults are inserted into a document.
 func inserted(t testing.TB, p *schema.Program, src string, opts ...Option) int {
 	t.Helper()
 	const most = 1 << 30
@@ -29,13 +29,12 @@ func requireWithin(t testing.TB, p *schema.Program, src string, opts ...Option) 
 	require.LessOrEqual(t, float64(inserted(t, p, src, opts...)), float64(e.PerDocument)+e.PerByte*float64(len(src))+1e-6, "%+v\n%.500s", e, src)
 }
 
-// times returns a text that has a part many times.
+// times returns a text with one part repeated many times.
 func times(before, part, between, after string) string {
 	return before + strings.Repeat(part+between, 9_999) + part + after
 }
 
-// TestExpansion has figures that were worked out by hand, and documents that come near to
-// them.
+// TestExpansion has figures that were worked out by hand, and documents that come close to them.
 func TestExpansion(t *testing.T) {
 	const ten = `, default: "12345678"` // ten bytes
 	const item = `{type: object, properties: {d: {type: string` + ten + `}}}`
@@ -84,7 +83,7 @@ func TestExpansion(t *testing.T) {
 		{"an object within elements", parse(t, `{type: object, properties: {l: {type: array, items: {type: object, properties: {in: `+item+`}}}}}`),
 			0, float64(gets) / float64(len(`{"in":{}},`)), "openAPIV3Schema.properties[l].items",
 			times(`{"l":[`, `{"in":{}}`, `,`, `]}`), 0.999},
-		// That it is present costs the comma that the default needs then.
+		// If the object is present, the default needs a comma.
 		{"both", parse(t, `{type: object, properties: {l: {type: array, items: {type: object, properties: {in: `+item+`, d: {type: string, default: ""}}}}}}`),
 			0, float64(gets+len(`,"d":""`)) / float64(len(`{"in":{}},`)), "openAPIV3Schema.properties[l].items",
 			times(`{"l":[`, `{"in":{}}`, `,`, `]}`), 0.999},
@@ -129,7 +128,7 @@ func parse(t testing.TB, text string) *schema.Structural {
 	return s
 }
 
-// TestExpansionOfGraphs has a few lines that stand for a document of 2^200 bytes.
+// TestExpansionOfGraphs has a small graph, which as a tree would have 2^200 schemas.
 func TestExpansionOfGraphs(t *testing.T) {
 	s := parse(t, `{type: object, properties: {d: {type: string, default: x}}}`)
 	for range 200 {
@@ -143,11 +142,11 @@ func TestExpansionOfGraphs(t *testing.T) {
 	requireWithin(t, p, `{"a":{"a":{},"b":{}}}`)
 }
 
-// A sketcher makes random schemas with defaults.
+// A schemaWriter makes random schemas with defaults, and documents for them.
 type schemaWriter struct {
 	*rand.Rand
-	maps bool                 // and embedded resources, what preserves, what holds itself
-	open []*schema.Structural // objects on the way
+	maps bool                 // also embedded resources, preserved fields and recursive schemas
+	open []*schema.Structural // the objects on the path
 }
 
 func (w *schemaWriter) schema(depth int) *schema.Structural {
@@ -207,8 +206,8 @@ func parsed(text string) *schema.Structural {
 	return s
 }
 
-// TestExpansionHolds measures random documents, which lean towards what gets much for
-// little, under random schemas.
+// TestExpansionHolds measures random documents under random schemas. The documents are short for
+// the defaults that they get.
 func TestExpansionHolds(t *testing.T) {
 	compiled, above := 0, 0.0
 	for seed := range uint64(600) {
@@ -217,7 +216,7 @@ func TestExpansionHolds(t *testing.T) {
 		w.object(s, 4)
 		p, err := schema.Compile(s, schema.ResourceRoot(seed%2 == 0), schema.Semantics(seed%4/2))
 		if err != nil {
-			continue // a default that holds itself
+			continue // a default that contains itself
 		}
 		compiled++
 		e := p.Expansion()
@@ -241,7 +240,7 @@ func TestExpansionHolds(t *testing.T) {
 	require.Greater(t, above, 0.4, "the documents come near")
 }
 
-// greedy writes a document that is short for what it gets.
+// greedy writes a document that is short for the defaults that it gets.
 func (w *schemaWriter) greedy(b *strings.Builder, s *schema.Structural, depth int) {
 	switch {
 	case s == nil || depth == 0 || s.Type == "string":
@@ -279,8 +278,8 @@ func (w *schemaWriter) greedy(b *strings.Builder, s *schema.Structural, depth in
 	}
 }
 
-// TestExpansionIsReached tries everything that elements of random schemas may be, and
-// asserts that the best of it gets what is said.
+// TestExpansionIsReached tries all possible elements of random schemas, and asserts that the best
+// one gets exactly PerByte.
 func TestExpansionIsReached(t *testing.T) {
 	reached := 0
 	for seed := range uint64(400) {
@@ -306,7 +305,7 @@ func TestExpansionIsReached(t *testing.T) {
 	require.Greater(t, reached, 100)
 }
 
-// lists calls do for each array that can be had, with what is around it.
+// lists calls do for each array of a schema, with the text around it.
 func lists(s *schema.Structural, before, after string, do func(items *schema.Structural, before, after string)) {
 	switch s.Type {
 	case "array":
@@ -319,8 +318,8 @@ func lists(s *schema.Structural, before, after string, do func(items *schema.Str
 	}
 }
 
-// everything returns all values that a schema can have which may get something: objects with
-// each choice of their fields.
+// everything returns all values of a schema that may get defaults: objects with every subset of
+// their fields.
 func everything(s *schema.Structural) []string {
 	texts := []string{"null"}
 	if s.Type != "object" {

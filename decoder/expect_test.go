@@ -13,7 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestExpectType holds that an object of another type is refused on every way in, and where.
+// TestExpectType asserts that all entry points refuse an object of another type, and where.
 func TestExpectType(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestExpectType(t *testing.T) {
 	}
 }
 
-// TestExpectTypeOfNoResource holds that a root which is no resource has no type.
+// TestExpectTypeOfNoResource asserts that a root which is not a resource has no type.
 func TestExpectTypeOfNoResource(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"}, schema.ResourceRoot(false))
 	require.NoError(t, err)
@@ -79,7 +79,8 @@ func TestExpectTypeOfNoResource(t *testing.T) {
 	}
 }
 
-// TestSetOrigin holds that positions are those of the text around the document, on every way in.
+// TestSetOrigin asserts that positions are those in the text around the document, for all entry
+// points.
 func TestSetOrigin(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
@@ -117,7 +118,8 @@ func TestSetOrigin(t *testing.T) {
 	require.ErrorContains(t, err, "1:6: ")
 }
 
-// TestPoolGetFor holds that a decoder is as strict as it was asked for, whoever had it before.
+// TestPoolGetFor asserts that a pooled decoder has the validation that was asked for, whoever has
+// used it before.
 func TestPoolGetFor(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// TestFaults holds that each fault is told from others, and where it is; and that a document which only ends too early is told
-// from one that is wrong.
+// TestFaults asserts the message and the position of each fault, and that a document which ends too
+// early is told from one that is wrong.
 func TestFaults(t *testing.T) {
 	const noPair = `four hexadecimal digits that are not half of a surrogate pair are expected in "s"`
 	d := New(compileYAML(t, testSchema))
@@ -95,7 +95,7 @@ func TestFaults(t *testing.T) {
 		}
 		_, err = io.ReadAll(d.NewReader(strings.NewReader(c.src)))
 		assert.EqualError(t, err, c.want, "%q", c.src)
-		// Of single bytes less is shown, but the place and what is expected are the same.
+		// Of single bytes the message quotes less, but the position and the expectation are the same.
 		_, err = io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(c.src))))
 		position, _, _ := strings.Cut(c.want, " ")
 		_, expected, _ := strings.Cut(c.want, ", where ")

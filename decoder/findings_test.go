@@ -12,8 +12,9 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// TestErrorsAreTheCallers holds that what is done to a strict error, or to a finding, is seen nowhere
-// else: not by who has got the error before, and not by who decodes the same document next.
+// TestErrorsAreTheCallers asserts that a change to a strict error, or to a finding, is seen nowhere
+// else: not by a caller who has an earlier error, and not by the next one who decodes the same
+// document.
 func TestErrorsAreTheCallers(t *testing.T) {
 	const text = `strict decoding error: duplicate field "m", unknown field "a", unknown field "b"`
 	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), Strict, ReportDroppedNulls(true))
@@ -42,7 +43,7 @@ func TestErrorsAreTheCallers(t *testing.T) {
 	list[1].Path = list[0].Path
 	require.EqualError(t, strict(), text)
 
-	var all sync.WaitGroup // for the race detector: one works on an error, one on the decoder
+	var all sync.WaitGroup // for the race detector: one goroutine changes an error, the other decodes
 	all.Go(func() {
 		for range 100 {
 			*f = f.WithPrefix(items)
@@ -55,7 +56,8 @@ func TestErrorsAreTheCallers(t *testing.T) {
 	all.Wait()
 }
 
-// TestPrefixOfServerTexts holds that findings which the server spells in its own way are so below a prefix.
+// TestPrefixOfServerTexts asserts that findings which the server spells in its own way keep the
+// spelling after a prefix.
 func TestPrefixOfServerTexts(t *testing.T) {
 	d := New(compileYAML(t, "{type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true}}"), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","k":{"apiVersion":"v1","kind":"K","metadata":{"x":1}}}`))
@@ -77,8 +79,8 @@ func paths(d *Decoder) []string {
 	return paths
 }
 
-// TestOrderOfFindings holds that unknown fields come in the order of their paths, whichever start these have in common, and those
-// in metadata of embedded resources behind the others.
+// TestOrderOfFindings asserts that unknown fields are in the order of their paths, whatever their
+// common prefixes are, and that those in metadata of embedded resources follow the others.
 func TestOrderOfFindings(t *testing.T) {
 	const (
 		embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"
@@ -96,21 +98,21 @@ func TestOrderOfFindings(t *testing.T) {
 		return strings.Join(members, ",")
 	}
 	for doc, want := range map[string][]string{
-		// One is the start of the other, or all there is.
+		// One path is a prefix of the other, or the only one.
 		`"xx":1,"x":1`:                  {"x", "xx"},
 		`"x":1,"xx":1,"xxx":1`:          {"x", "xx", "xxx"},
 		`"xxxxxxxx":1,"xxxxxxxxx":1`:    {"xxxxxxxx", "xxxxxxxxx"},
 		`"x":1`:                         {"x"},
-		`"xb01b":1,"xa9":1`:             {"xa9", "xb01b"}, // the first ends as it starts behind the x
+		`"xb01b":1,"xa9":1`:             {"xa9", "xb01b"}, // the first one ends as it starts after the x
 		`"common1b":1,"common2a":1`:     {"common1b", "common2a"},
 		`"common-start-b":1,"common":1`: {"common", "common-start-b"},
 		`"b":1,"x":1,"a0":1`:            {"a0", "b", "x"},
-		// What ordinary fields have in common is not that of the others.
+		// The common prefix of ordinary fields is not that of the others.
 		`"u1":1,"u0":1,` + resources("ba", "ab"):       {"u0", "u1", "ab.metadata.xx", "ba.metadata.x"},
 		`"unknown1":1,"unknown0":1,` + resources("ab"): {"unknown0", "unknown1", "ab.metadata.x"},
 		resources("ba") + `,"u1":1,` + resources("ab"): {"u1", "ab.metadata.x", "ba.metadata.x"},
-		resources("a1", "a"):                           {"a.metadata.xx", "a1.metadata.x"},                     // the dot is before the 1
-		resources("a", "A", ""):                        {"A.metadata.xx", `[""].metadata.xxx`, "a.metadata.x"}, // of the server: [].metadata
+		resources("a1", "a"):                           {"a.metadata.xx", "a1.metadata.x"},                     // a dot sorts before a 1
+		resources("a", "A", ""):                        {"A.metadata.xx", `[""].metadata.xxx`, "a.metadata.x"}, // which the server spells [].metadata
 	} {
 		_, err := d.AppendJSON(nil, []byte("{"+doc+"}"))
 		require.NoError(t, err)
@@ -118,7 +120,8 @@ func TestOrderOfFindings(t *testing.T) {
 	}
 }
 
-// TestFindingBytes has findings whose paths take just the room that there is, and one byte more. A name takes one byte besides.
+// TestFindingBytes has findings whose paths take exactly the room that there is, and one byte more.
+// Each name takes one byte in addition.
 func TestFindingBytes(t *testing.T) {
 	for _, c := range []struct {
 		doc     string
@@ -129,7 +132,7 @@ func TestFindingBytes(t *testing.T) {
 		{`{"a":1,"b":1}`, 4, []string{`1:2: unknown field "a"`, `1:8: unknown field "b"`}, 0},
 		{`{"a":1,"b":1}`, 3, []string{`1:2: unknown field "a"`}, 1},
 		{`{"long":1,"b":1}`, 4, nil, 2},
-		// Both objects are read before it is known that there are two.
+		// Both objects are read before it is known that the name repeats.
 		{`{"raw":{"a":1,"a":2},"raw":{"a":3,"a":4}}`, len(".raw.a.raw.a"), []string{`1:15: duplicate field "raw.a", first at 1:9, repeated 2 times`}, 1},
 	} {
 		d := New(compileYAML(t, testSchema), Limits{FindingBytes: c.room})
@@ -140,8 +143,8 @@ func TestFindingBytes(t *testing.T) {
 	}
 }
 
-// TestPathsShareTheirStart holds that what a path has in common with the one before is known, up to the length from which on
-// paths are not kept whole.
+// TestPathsShareTheirStart asserts the paths of findings that have a common prefix with the finding
+// before.
 func TestPathsShareTheirStart(t *testing.T) {
 	d := New(compileYAML(t, "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: object}}}}}}"))
 	_, err := d.AppendJSON(nil, []byte(`{"a":[{"b":{"u":1,"v":1}},{"w":1,"b":{"x":1}}]}`))
@@ -149,7 +152,7 @@ func TestPathsShareTheirStart(t *testing.T) {
 	require.Equal(t, []string{"a[0].b.u", "a[0].b.v", "a[1].b.x", "a[1].w"}, paths(d))
 }
 
-// TestStrictLeavesOutDroppedNulls: nulls that are dropped are no fault.
+// TestStrictLeavesOutDroppedNulls asserts that dropped nulls are not part of a strict error.
 func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Strict, ReportDroppedNulls(true))
 	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
@@ -157,7 +160,7 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	require.ErrorAs(t, err, &strict)
 	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings()))
 	assert.Len(t, d.Findings(), 3)
-	// Duplicates that become one finding count each.
+	// Each duplicate counts, even if several become one finding.
 	_, err = d.AppendJSON(nil, []byte(`{"drop":null,"n":1,"n":2,"n":3,"n":4}`))
 	require.ErrorAs(t, err, &strict)
 	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`}, details(strict.Findings()))
@@ -169,8 +172,9 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	assert.Equal(t, []string{`1:9: dropped null field "drop"`}, details(d.Findings()))
 }
 
-// What the server sorts findings in embedded metadata by is spelled as far as the path is kept,
-// whether a part of a key or of a declared name is left out, or some names are.
+// TestOrderOfElidedPaths asserts the order of findings in embedded metadata whose paths are elided:
+// within a key, within a declared name, or by whole names. They are sorted by as much of the path
+// as is kept.
 func TestOrderOfElidedPaths(t *testing.T) {
 	long := strings.Repeat("x", 1100)
 	const embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"

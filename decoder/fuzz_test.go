@@ -21,7 +21,7 @@ import (
 
 var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "adversarial/*", "regress/*"}
 
-// seed adds the documents of testdata and some of every shape.
+// seed adds the JSON documents of testdata and two generated ones.
 func seed(f *testing.F) {
 	for _, c := range corpus.Load(f, seedTopics...) {
 		if len(c.JSON) < 4096 {
@@ -32,10 +32,9 @@ func seed(f *testing.F) {
 	f.Add([]byte(benchDocument(100, false)))
 }
 
-// FuzzValidity holds what is accepted against three readers of JSON, in each place
-// of a document. jsontext is as strict as the hardened default. encoding/json and
-// sigs.k8s.io/json take what is not UTF-8, as ServerRequests does; only the latter
-// minds the range of numbers.
+// FuzzValidity compares which texts are accepted, in each place of a document, with three readers
+// of JSON. jsontext is as strict as the hardened default. encoding/json and sigs.k8s.io/json accept
+// invalid UTF-8, as ServerRequests does, and only the latter refuses numbers that are out of range.
 func FuzzValidity(f *testing.F) {
 	corpus.AddSeeds(f)
 	seed(f)
@@ -56,7 +55,7 @@ func FuzzValidity(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if len(text) > 8192 {
-			return // nothing nests beyond anybody's limit
+			return // longer texts could exceed a depth limit of the readers
 		}
 		for i, place := range places {
 			src := []byte(place.before + string(text) + place.after)
@@ -74,14 +73,14 @@ func FuzzValidity(f *testing.F) {
 	})
 }
 
-// isJSON reports whether a document that was decoded with the error is JSON.
+// isJSON reports whether a document was valid JSON, by the error of decoding it.
 func isJSON(err error) bool {
 	var mismatch *ferrors.TypeError
 	var object *ferrors.ObjectError
 	return err == nil || errors.As(err, &mismatch) || errors.As(err, &object)
 }
 
-// FuzzCuts stops the walker in two places and lets it go on.
+// FuzzCuts cuts a document at two places and lets the walker go on.
 func FuzzCuts(f *testing.F) {
 	corpus.AddSeeds(f)
 	s, err := schema.Parse([]byte(testSchema))
@@ -97,7 +96,7 @@ func FuzzCuts(f *testing.F) {
 	d := New(p)
 	f.Fuzz(func(t *testing.T, src []byte, a, b uint) {
 		want, err := d.AppendJSON(nil, src)
-		if err != nil || d.walker.HasRepeats() { // these stop by themselves
+		if err != nil || d.walker.HasRepeats() { // these walks stop by themselves
 			return
 		}
 		findings := details(d.Findings())
@@ -109,8 +108,8 @@ func FuzzCuts(f *testing.F) {
 	})
 }
 
-// FuzzAgainstNaive compares values and findings with the slow twin, under any
-// schema of which the twin knows all.
+// FuzzAgainstNaive compares values and findings with those of the naive decoder, under any schema
+// that it can handle.
 func FuzzAgainstNaive(f *testing.F) {
 	corpus.AddSeeds(f)
 	for i, c := range corpus.Load(f, seedTopics...) {
@@ -137,7 +136,7 @@ func FuzzAgainstNaive(f *testing.F) {
 		d := New(p, unlimited)
 		out, err := d.AppendJSON(nil, src)
 		found := d.Findings()
-		// The twin does not cut paths, and knows 100 duplicates.
+		// The naive decoder does not shorten paths, and finds at most 100 duplicates.
 		isCut := slices.ContainsFunc(found, func(f ferrors.Finding) bool { return strings.Contains(f.Path.String(), "...") })
 		if err == nil && !isCut && found.Count(ferrors.DuplicateField) < 100 {
 			compareWithNaive(t, s, dialect, src, out, found)
@@ -145,8 +144,8 @@ func FuzzAgainstNaive(f *testing.F) {
 	})
 }
 
-// hasOddDefaults reports whether there are defaults in the values of maps, which
-// nothing validates, or of metadata, which are normalised.
+// hasOddDefaults reports whether there are defaults in the values of maps, which are not validated,
+// or of metadata, which is normalised.
 func hasOddDefaults(s *schema.Structural, odd bool) bool {
 	if s == nil {
 		return false

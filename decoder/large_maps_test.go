@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// mapSchemas are of objects with a large map in the field data.
+// mapSchemas are schemas of objects with a large map in the field data.
 var mapSchemas = []struct {
 	schema string
 	opts   []schema.Option
@@ -28,8 +28,8 @@ var mapSchemas = []struct {
 	{`{type: object, properties: {data: {type: object, additionalProperties: {type: integer}}}}`, []schema.Option{schema.KEP}},
 }
 
-// randomMap writes a map of n members, nearly all of which are strings, with something else at
-// a few random places.
+// randomMap returns a map of n members. Nearly all are strings; a few random ones are something
+// else.
 func randomMap(r *rand.Rand, n, odd int) string {
 	others := []string{`:null`, `: "blank"`, `:"a\n"`, `:"ü"`, `:7`, `:{"a":"b"}`, `:{}`, `:["a"]`, `:"` + strings.Repeat("long ", 600) + `"`,
 		`:"` + "\x01" + `"`, `::`, `:"a""b"`, `:`, `"a"`, `:"a"}`, `:"a"]`, `:nul`, `:"a",`, `["a"`, `{"a"`, `7"a"`, `,"a"`}
@@ -58,8 +58,8 @@ func randomMap(r *rand.Rand, n, odd int) string {
 	return b.String()
 }
 
-// TestLargeMaps holds that large maps are the same with kernels, which walk many of their members at a
-// time, as without.
+// TestLargeMaps asserts that large maps have the same results with kernels, which walk over many of
+// their members at a time, and without.
 func TestLargeMaps(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
@@ -73,7 +73,7 @@ func TestLargeMaps(t *testing.T) {
 	for i, s := range mapSchemas {
 		p := compileYAML(t, s.schema, s.opts...)
 		for round := range rounds {
-			walk.LongRun = 1 << (5 + r.IntN(10)) // of maps of up to 20 kB
+			walk.LongRun = 1 << (5 + r.IntN(10)) // maps have up to 20 kB
 			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` + strings.Repeat(" ", r.IntN(40)))
 			size := 1 + r.IntN(3000)
 			for _, opts := range skipOptions {
@@ -92,7 +92,8 @@ func TestLargeMaps(t *testing.T) {
 	}
 }
 
-// TestLargeMapAtOnce asserts that a result which has to be allocated is so once, as no part of it is written before.
+// TestLargeMapAtOnce asserts that a result is allocated once if it has to be, because no part of it
+// is written before.
 func TestLargeMapAtOnce(t *testing.T) {
 	src := []byte(`{"data":{` + randomMap(rand.New(rand.NewPCG(3, 1)), 20_000, 0) + `}}`)
 	require.Greater(t, len(src), 4*walk.LongRun)

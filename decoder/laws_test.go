@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// A choice is a semantics, a way of reading and a kind of root.
+// A choice is a combination of semantics, reading and kind of root.
 type choice uint8
 
 const choices = 24
@@ -31,8 +31,8 @@ func (c choice) dialect() schema.Semantics { return schema.Semantics(c & 1) }
 
 func (c choice) preserve() schema.Option { return schema.PreserveUnknownFields(c&4 != 0) }
 
-// seedPairs adds schemas, in JSON, with documents: those of testdata and, where
-// they are there, small real ones, and the texts of JSONTestSuite.
+// seedPairs adds pairs of a schema, as JSON, and a document: those of testdata and, if the corpus
+// is there, small real ones and the texts of JSONTestSuite.
 func seedPairs(f *testing.F, add func(schema, doc []byte, n int)) {
 	n := 0
 	pair := func(schema, doc []byte) {
@@ -62,8 +62,8 @@ func seedPairs(f *testing.F, add func(schema, doc []byte, n int)) {
 	realPairs(f, pair)
 }
 
-// maxSchema is the length of the largest schema that is tried: most of the time is
-// to be for documents.
+// maxSchema is the length of the largest schema that is tried, so that most time is left for
+// documents.
 const maxSchema = 8192
 
 func realPairs(f *testing.F, pair func(schema, doc []byte)) {
@@ -100,7 +100,7 @@ func asJSON(t testing.TB, yaml []byte) []byte {
 	return js
 }
 
-// parseSmall returns a schema, or nil if the text is none, or not worth the time.
+// parseSmall returns a schema, or nil if the text is not a schema or is too large.
 func parseSmall(text []byte) *schema.Structural {
 	if len(text) > maxSchema || !jsontext.Value(text).IsValid() {
 		return nil
@@ -112,7 +112,7 @@ func parseSmall(text []byte) *schema.Structural {
 	return s
 }
 
-// subject returns what the laws are asserted of for a schema, or nil where it is none.
+// subject returns the subject of the laws for a schema, or nil if there is none.
 func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 	s := parseSmall(schemaText)
 	if s == nil {
@@ -127,12 +127,12 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 	return subject
 }
 
-// FuzzAppendJSON asserts what holds for every schema and every document.
+// FuzzAppendJSON asserts the laws that hold for every schema and every document.
 func FuzzAppendJSON(f *testing.F) {
 	corpus.AddSeeds(f)
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
-	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // had a hundred bytes allocated for each
-	for n := range uint64(20) {                                                            // the white space between these was that of the mode
+	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // allocated a hundred bytes for each
+	for n := range uint64(20) {                                                            // the white space between these depended on the mode
 		f.Add([]byte(`{"properties":{"a":{}}}`), []byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`), uint8(n%choices), n)
 	}
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
@@ -142,8 +142,7 @@ func FuzzAppendJSON(f *testing.F) {
 	})
 }
 
-// FuzzEntryPoints asserts of schemas and documents that streams, sequences, maps and tokens say
-// what AppendJSON says.
+// FuzzEntryPoints asserts that streams, sequences, maps and tokens agree with AppendJSON.
 func FuzzEntryPoints(f *testing.F) {
 	corpus.AddSeeds(f)
 	defer decoder.SetFirstWindow(16)()
@@ -159,8 +158,8 @@ func FuzzEntryPoints(f *testing.F) {
 	})
 }
 
-// FuzzPeekType holds what is peeked against what is decoded, and what another
-// reader sees.
+// FuzzPeekType compares the type that PeekType returns with the decoded object, and with another
+// reader.
 func FuzzPeekType(f *testing.F) {
 	corpus.AddSeeds(f)
 	seedPairs(f, func(_, doc []byte, n int) { f.Add(doc) })
@@ -189,7 +188,7 @@ func FuzzPeekType(f *testing.F) {
 	})
 }
 
-// textOf returns a string, or the empty one for what is absent.
+// textOf returns a value, or the empty string for nil.
 func textOf(v any) any {
 	if v == nil {
 		return ""
@@ -197,8 +196,8 @@ func textOf(v any) any {
 	return v
 }
 
-// FuzzAppendYAML asserts that a document read as YAML is read as its JSON form,
-// and that one which is JSON is read as JSON.
+// FuzzAppendYAML asserts that a YAML document is decoded as its JSON form is, and that a JSON
+// document is decoded as JSON.
 func FuzzAppendYAML(f *testing.F) {
 	corpus.AddSeeds(f)
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%256)) })
@@ -247,14 +246,14 @@ func FuzzAppendYAML(f *testing.F) {
 		}
 		direct, errDirect := other.AppendJSON(nil, src)
 		if err != nil || errDirect != nil {
-			return // numbers are of any size in YAML; see also package yamlbridge
+			return // YAML has numbers of any size: see package yamlbridge
 		}
 		require.Equal(t, asServer(t, direct), asServer(t, out))
 		require.Equal(t, kindsAndPaths(other.Findings()), kindsAndPaths(d.Findings()))
 	})
 }
 
-// moved returns an error for JSON as one for the YAML that it was made of.
+// moved returns an error about JSON with the positions of the YAML that the JSON was made from.
 func moved(err error, r *yamlbridge.Reader) error {
 	at := func(p ferrors.Position) ferrors.Position { return r.Position(int(p.Offset)) }
 	switch err := err.(type) {
@@ -288,7 +287,8 @@ func kindsAndPaths(found ferrors.List) []string {
 	return texts
 }
 
-// asServer returns a value with numbers as the YAML reader writes them.
+// asServer returns a value with all numbers as float64, as the YAML reader of the server makes
+// them.
 func asServer(t *testing.T, js []byte) any {
 	var v any
 	require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(bytes.TrimSpace(js), &v))

@@ -13,14 +13,14 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
-// TestLimits runs each limit at its value and one past it.
+// TestLimits has documents that reach each limit exactly, and documents that exceed it by one.
 func TestLimits(t *testing.T) {
 	nested := func(open, close string, n int) string {
 		return strings.Repeat(open, n) + strings.Repeat(close, n)
 	}
 	for _, c := range []struct {
 		name  string
-		src   func(n int) string // a document that needs n of what is limited
+		src   func(n int) string // returns a document that needs a limit of n
 		set   func(n int) Limits
 		max   int
 		limit ferrors.Limit
@@ -60,7 +60,7 @@ func TestLimits(t *testing.T) {
 			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
 		{"short number skipped", func(n int) string { return `{"zz":-` + strings.Repeat("1", n-1) + `}` },
 			func(n int) Limits { return Limits{NumberBytes: n} }, 5, ferrors.LimitNumberBytes},
-		// `"d":true` is inserted for each element, but for what the root gets.
+		// Each element gets `"d":true`; the document has the fields that have other defaults.
 		{"defaults", func(n int) string {
 			return `{"s":"","obj":{"a":""},"list":[` + strings.Repeat("{},", n/len(`"d":true`)-1) + `{}]}`
 		}, func(n int) Limits { return Limits{DefaultBytes: n} }, 800, ferrors.LimitDefaultBytes},
@@ -95,8 +95,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestNameLimitAfterDefaults asserts that a name which a default has brought into a result is
-// as long as before when it is sent.
+// TestNameLimitAfterDefaults asserts that the limit of names applies to a name in a document, even
+// if a default has brought the name into a result before.
 func TestNameLimitAfterDefaults(t *testing.T) {
 	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), Limits{NameBytes: 3})
 	for range 2 {
@@ -109,9 +109,7 @@ func TestNameLimitAfterDefaults(t *testing.T) {
 	}
 }
 
-// TestOutputLimit: the limit is on the result, which is not grown beyond it, and
-// a document that is no JSON is refused for that first.
-// TestNoLimits holds that the largest number is no limit at all, whatever is added to it.
+// TestNoLimits asserts that math.MaxInt means no limit, and does not overflow.
 func TestNoLimits(t *testing.T) {
 	var none Limits
 	for _, limit := range none.fields() {
@@ -129,6 +127,8 @@ func TestNoLimits(t *testing.T) {
 	assert.Equal(t, `{"a":"b","d":"x"}`, string(out))
 }
 
+// TestOutputLimit asserts that the limit is on the result, which does not grow beyond it, and
+// that a document that is not JSON is refused for that reason first.
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
 	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)
@@ -141,7 +141,7 @@ func TestOutputLimit(t *testing.T) {
 	var syntax *ferrors.SyntaxError
 	assert.ErrorAs(t, err, &syntax)
 
-	// The same for defaults.
+	// The limit also applies to defaults.
 	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
 	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
 	var limit *ferrors.LimitError
@@ -149,8 +149,8 @@ func TestOutputLimit(t *testing.T) {
 	assert.Equal(t, ferrors.LimitOutputBytes, limit.Limit)
 }
 
-// TestManyDuplicates: those are kept that come first in the document, although
-// objects close from the inside out.
+// TestManyDuplicates asserts that the first duplicates in the document are kept, although objects
+// close from the inside out.
 func TestManyDuplicates(t *testing.T) {
 	var inner strings.Builder
 	for i := range 150 {
@@ -165,7 +165,7 @@ func TestManyDuplicates(t *testing.T) {
 	assert.Equal(t, 51, d.Omitted())
 }
 
-// TestFatalHasNoFindings: nothing is left of what was found before a fatal error.
+// TestFatalHasNoFindings asserts that no findings are left after a fatal error.
 func TestFatalHasNoFindings(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Limits{Findings: 1})
 	_, err := d.AppendJSON(nil, []byte(`{"x":1,"y":1,"z":1,`))
@@ -196,7 +196,7 @@ func TestFindingLimits(t *testing.T) {
 	_, err = strict.AppendJSON(nil, []byte(unknown(DefaultFindings+7, 8)))
 	assert.ErrorContains(t, err, `unknown field "00000099" and 7 more`)
 
-	// Paths are cut to MaxPathBytes each, and to FindingBytes in all.
+	// Paths are shortened to MaxPathBytes each, and limited to FindingBytes in all.
 	deep := `{"obj":{"deep":{"x":{"` + strings.Repeat("n", 40_000) + `":1}}}}`
 	_, err = d.AppendJSON(nil, []byte(deep))
 	require.NoError(t, err)
@@ -212,8 +212,8 @@ func TestFindingLimits(t *testing.T) {
 	assert.Equal(t, 3000, kept+many.Omitted())
 }
 
-// TestHostileShapes has inputs that cost more than their size where something is
-// quadratic: they would run into the time limit of go test.
+// TestHostileShapes has inputs that would exceed the time limit of go test if something took
+// quadratic time.
 func TestHostileShapes(t *testing.T) {
 	var distinct, same, nestedRepeats strings.Builder
 	for i := range 300_000 {
@@ -223,7 +223,7 @@ func TestHostileShapes(t *testing.T) {
 	for range 5_000 {
 		nestedRepeats.WriteString(`{"a":1,"a":`)
 	}
-	// A large object and many that are just large enough for the same treatment.
+	// There is one large object, and many that are just large enough to be treated like it.
 	var small strings.Builder
 	for i := range 33 {
 		fmt.Fprintf(&small, `"s%d":1,`, i)
@@ -255,10 +255,10 @@ func TestHostileShapes(t *testing.T) {
 	}
 }
 
-// TestManyDuplicatesOnStream: of what is dropped, a stream finds how often a name stands in an
-// object with many, and where first.
+// TestManyDuplicatesOnStream asserts that a stream counts the repetitions of a name, and finds the
+// first, in dropped objects with many names.
 func TestManyDuplicatesOnStream(t *testing.T) {
-	for _, distinct := range []int{10, 40} { // names in pairs, and in a table
+	for _, distinct := range []int{10, 40} { // names are compared in pairs, or found in a table
 		var names strings.Builder
 		for i := range distinct {
 			fmt.Fprintf(&names, `"k%d":1,`, i)
@@ -279,12 +279,12 @@ func TestManyDuplicatesOnStream(t *testing.T) {
 	}
 }
 
-// TestOutputOfRepeated asserts that a result which is within its limit is not refused for what a member wrote that
-// goes, as its name comes again.
+// TestOutputOfRepeated asserts that a result within the limit is not refused because of a member
+// that was written first and superseded by a later one.
 func TestOutputOfRepeated(t *testing.T) {
 	d := New(compileYAML(t, "type: object\nproperties: {map: {type: object, additionalProperties: {type: string}}}"),
 		Limits{OutputBytes: 100})
-	for _, members := range []int{10, 20_000} { // few are written when something is dropped, many in parts
+	for _, members := range []int{10, 20_000} { // a small map is written at the next drop, a large one in parts
 		var large strings.Builder
 		for i := range members {
 			fmt.Fprintf(&large, `"key-%d":"some text",`, i)
@@ -299,7 +299,7 @@ func TestOutputOfRepeated(t *testing.T) {
 	}
 }
 
-// TestResultAfterOthers holds that what is in dst already does not count as result.
+// TestResultAfterOthers asserts that bytes which are in dst before do not count as output.
 func TestResultAfterOthers(t *testing.T) {
 	before := []byte(strings.Repeat("x", 100))
 	for _, compact := range []bool{false, true} {
@@ -319,7 +319,7 @@ func TestResultAfterOthers(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestTotalOverflows has read as much as an int can count.
+// TestTotalOverflows reads as many bytes as an int can count, and one more.
 func TestTotalOverflows(t *testing.T) {
 	r := New(compileYAML(t, testSchema)).NewReader(strings.NewReader(`{"s":"a"}`))
 	r.total = int64(math.MaxInt) - 3

@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestManyFields has more fields than a word has bits, every other of them with a default. Those
-// with defaults have the lower bits.
+// TestManyFields has more fields than a word has bits. Every other field has a default, and these
+// have the lower bits.
 func TestManyFields(t *testing.T) {
 	const fields = 300
 	var s strings.Builder
@@ -27,7 +27,7 @@ func TestManyFields(t *testing.T) {
 	}
 	p := compileYAML(t, s.String())
 	d := New(p, Compact(true))
-	for _, every := range []int{1, 2, 3, 5, 7, 64, 65, 1000} { // field is there
+	for _, every := range []int{1, 2, 3, 5, 7, 64, 65, 1000} { // every how many fields one is there
 		var src, want []string
 		for i := 0; i < fields; i += every {
 			src = append(src, fmt.Sprintf(`"f%03d":1%d`, i, i))
@@ -43,7 +43,8 @@ func TestManyFields(t *testing.T) {
 		require.Equal(t, "{"+strings.Join(want, ",")+"}", string(out), "every %d", every)
 		require.Empty(t, d.Findings())
 
-		// One repetition of each, and then each field alone: what was seen in one object is not seen in the next.
+		// Each field is repeated once and then occurs alone: names of one object are not taken for those
+		// of the next.
 		for i := 0; i < fields; i += every {
 			name := fmt.Sprintf("f%03d", i)
 			_, err = d.AppendJSON(nil, fmt.Appendf(nil, `{%s,"%s":1}`, strings.Join(src, ","), name))
@@ -53,7 +54,7 @@ func TestManyFields(t *testing.T) {
 		}
 	}
 
-	// The limit is reached at whichever default does not fit.
+	// The limit is exceeded by the first default that does not fit.
 	all, err := d.AppendJSON(nil, []byte("{}"))
 	require.NoError(t, err)
 	size := len(all) - len("{}") + len(",")
@@ -70,7 +71,8 @@ func TestManyFields(t *testing.T) {
 	}
 }
 
-// TestManyFieldsOfMany holds that what was seen of an object with many fields is forgotten when the object ends.
+// TestManyFieldsOfMany asserts that the names of an object with many fields are forgotten when the
+// object ends.
 func TestManyFieldsOfMany(t *testing.T) {
 	var fields strings.Builder
 	for i := range 65 {
@@ -83,8 +85,8 @@ func TestManyFieldsOfMany(t *testing.T) {
 	assert.Less(t, d.walker.Held(), 5000, "1000 objects would need a word each")
 }
 
-// TestManyRepeatedObjects holds that objects which are repeated, with the same repetitions in each, give one finding for each
-// path, as on the server, however many there are.
+// TestManyRepeatedObjects asserts that repeated objects with repeated names give one finding for
+// each path, as on the server, however many there are.
 func TestManyRepeatedObjects(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Limits{Findings: 10_000, FindingBytes: 1 << 20})
 	for _, n := range []int{1, 2, 31, 33, 127, 128, 129, 400} {
@@ -106,7 +108,8 @@ func TestManyRepeatedObjects(t *testing.T) {
 	}
 }
 
-// TestOrderOfLongPaths holds that findings are sorted by their paths also where these are too long to be kept whole.
+// TestOrderOfLongPaths asserts that findings are sorted by their paths even if these are too long
+// to be kept as a whole.
 func TestOrderOfLongPaths(t *testing.T) {
 	const depth = 40
 	name := strings.Repeat("x", 60)

@@ -9,9 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// naive is the slow, obvious twin of the walker: one walk over maps for each
-// thing that the API server does in a walk of its own, written from its rules
-// and not from the walker.
+// naive is the slow and obvious counterpart of the walker. It walks over maps, once for each thing
+// that the API server does in a walk of its own. It is written from the server's rules, not from
+// the walker.
 type naive struct {
 	dialect schema.Semantics
 	unknown []string // paths in the server's spelling, unordered
@@ -66,8 +66,8 @@ func isReserved(name string) bool {
 	return name == "apiVersion" || name == "kind" || name == "metadata"
 }
 
-// restarts reports whether pruning starts again in a schema that is specified
-// below one that preserves.
+// restarts reports whether pruning starts again in a schema that is specified below a preserving
+// one.
 func (r *naive) restarts(s *schema.Structural) bool {
 	return r.dialect == schema.Deployed || s != nil && len(s.Properties) > 0
 }

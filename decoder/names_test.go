@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEscapedNamesAreLetGo asserts that names with escapes take room only as long as their object is open.
+// TestEscapedNamesAreLetGo asserts that names with escapes take memory only while their object is
+// open.
 func TestEscapedNamesAreLetGo(t *testing.T) {
 	object := `{"` + strings.Repeat(`\u0061`, 20) + `":1,"` + strings.Repeat(`\u0062`, 20) + `":2},`
 	doc := `{"raw":[` + strings.Repeat(object, 1000) + `{}],"map":` + strings.Repeat(object, 1)[:len(object)-1] + `}`
@@ -20,8 +21,8 @@ func TestEscapedNamesAreLetGo(t *testing.T) {
 	assert.Less(t, d.walker.Held(), 10_000)
 }
 
-// TestFirstDuplicatesAreKept: where there are more than are kept, those stay which come first in the document, and not those whose
-// objects close first.
+// TestFirstDuplicatesAreKept asserts that the first duplicates in the document are kept if there
+// are too many, and not those whose objects close first.
 func TestFirstDuplicatesAreKept(t *testing.T) {
 	doc := `{"raw":{"a":1,"b":1,"b":2,"in":{"x":1,"y":2,"y":3,"x":4},"a":2},"zz":{"c":1,"c":2}}`
 	inOrder := []string{`raw.b`, `raw.in.y`, `raw.in.x`, `raw.a`, `zz.c`}
@@ -40,8 +41,8 @@ func TestFirstDuplicatesAreKept(t *testing.T) {
 	}
 }
 
-// TestNamesThatHaveLeft holds that repetitions are the same findings where names have left the window of a stream, and findings about
-// them, too, or not.
+// TestNamesThatHaveLeft asserts that repetitions are the same findings whether or not the names,
+// and the findings about them, have left the window of a stream.
 func TestNamesThatHaveLeft(t *testing.T) {
 	defer SetFirstWindow(64)()
 	for _, gap := range []int{0, 50, 200, 1000} {
@@ -67,9 +68,8 @@ func TestNamesThatHaveLeft(t *testing.T) {
 	}
 }
 
-// TestNamesThatDifferLittle has names of every length around the words that names are
-// compared by, and others that differ from them in one bit: these are unknown, whatever
-// is predicted.
+// TestNamesThatDifferLittle has names of all lengths around the words in which names are compared,
+// and names that differ from them in one bit. The latter are unknown, whatever is predicted.
 func TestNamesThatDifferLittle(t *testing.T) {
 	for length := 1; length < 80; length++ {
 		name := strings.Repeat("abcdefghijklmno", 6)[:length]
@@ -78,7 +78,7 @@ func TestNamesThatDifferLittle(t *testing.T) {
 		doc.WriteString(`{"items":[{"` + name + `":"0"}`)
 		want.WriteString(doc.String())
 		for at := range length {
-			for bit := range 5 { // of letters, which stay printable
+			for bit := range 5 { // bits of letters, which stay printable
 				other := []byte(name)
 				other[at] ^= 1 << bit
 				if c := other[at]; c == '`' || c > 'z' {
@@ -88,7 +88,7 @@ func TestNamesThatDifferLittle(t *testing.T) {
 				fmt.Fprintf(&want, `,{"%s":"1"},{}`, name)
 			}
 		}
-		end := `]}` + strings.Repeat(" ", 100) // far enough from the end for the plain machine
+		end := `]}` + strings.Repeat(" ", 100) // far enough from the end for the simple machine
 		got, err := New(p).AppendJSON(nil, []byte(doc.String()+end))
 		require.NoError(t, err)
 		require.Equal(t, want.String()+"]}", string(got[:len(got)-100]), "%d bytes", length)

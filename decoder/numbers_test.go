@@ -14,8 +14,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestNumbersWrittenOut has integers and fractions around the largest float64, and in the digits that many tell it by. These are
-// in range by their size, without an exponent.
+// TestNumbersWrittenOut has integers and fractions without exponents around the largest float64, in
+// range and out of it.
 func TestNumbersWrittenOut(t *testing.T) {
 	largest := strconv.FormatFloat(math.MaxFloat64, 'f', -1, 64)
 	require.Len(t, largest, 309)
@@ -39,7 +39,7 @@ func TestNumbersWrittenOut(t *testing.T) {
 	}
 }
 
-// TestDigits holds that numbers may start with each.
+// TestDigits asserts that numbers may start with every digit.
 func TestDigits(t *testing.T) {
 	d := New(compileYAML(t, testSchema, schema.KEP))
 	for c := '0'; c <= '9'; c++ {

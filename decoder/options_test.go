@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// allOptions are one of each, and limits of each field.
+// allOptions returns one option of each kind, and one Limits for each of its fields.
 func allOptions() map[string]Option {
 	all := map[string]Option{
 		"FieldValidation": Strict, "ServerMode": ServerStorage, "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
@@ -32,13 +32,13 @@ func allOptions() map[string]Option {
 	return all
 }
 
-// made returns what a decoder has of options.
+// made returns a decoder with the options.
 func made(opts ...Option) *Decoder {
 	return newDecoder(&program.Program{Root: walk.Any}, optionsOf(opts))
 }
 
-// TestOptionsMerge holds of each pair of options that their order does not matter, and that each
-// has the effect that it has alone.
+// TestOptionsMerge asserts, for each pair of options, that their order does not matter and that
+// each has the effect that it has alone.
 func TestOptionsMerge(t *testing.T) {
 	settings := func(opts ...Option) map[string]any {
 		d := made(opts...)
@@ -70,7 +70,7 @@ func TestOptionsMerge(t *testing.T) {
 	}
 }
 
-// TestLimitsMerge holds that each limit that was set holds, whatever was set besides.
+// TestLimitsMerge asserts that a limit that was set applies, whatever else was set.
 func TestLimitsMerge(t *testing.T) {
 	depth, number := Limits{Depth: 2}, Limits{NumberBytes: 3}
 	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number}, {ServerTypedRequests, number, depth}} {
@@ -91,7 +91,8 @@ func TestLimitsMerge(t *testing.T) {
 	assert.Equal(t, reflect.TypeFor[Limits]().NumField(), len(limits.fields()))
 }
 
-// TestRefusedAtConstruction holds that what can only fail later is refused where it is given.
+// TestRefusedAtConstruction asserts that arguments which can only fail later are refused when they
+// are given.
 func TestRefusedAtConstruction(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
@@ -119,7 +120,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 	}
 }
 
-// TestBeforeReset holds that readers and writers without anything below say so.
+// TestBeforeReset asserts that readers without a source and writers without a target return an
+// error.
 func TestBeforeReset(t *testing.T) {
 	d := made()
 	for _, r := range []*Reader{d.NewReader(nil), d.NewYAMLReader(nil)} {
@@ -141,7 +143,7 @@ func TestBeforeReset(t *testing.T) {
 	require.NoError(t, w.Close())
 }
 
-// TestNoProgram holds that a lookup which finds nothing, and does not say so, is an error.
+// TestNoProgram asserts that a lookup which returns neither a program nor an error is an error.
 func TestNoProgram(t *testing.T) {
 	for _, none := range []*schema.Program{nil, {}} {
 		s := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`), func(string, string) (*schema.Program, error) { return none, nil })
@@ -153,7 +155,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// TestServerModeText holds that modes are logged by their names.
+// TestServerModeText asserts that modes are marshalled as their names.
 func TestServerModeText(t *testing.T) {
 	for m, want := range []string{"Standalone", "ServerRequests", "ServerTypedRequests", "ServerStorage"} {
 		text, err := ServerMode(m).MarshalText()
@@ -170,7 +172,8 @@ func TestValidationNames(t *testing.T) {
 	}
 }
 
-// TestValidationText holds that a name is read as it is written, and no other is read.
+// TestValidationText asserts that the text of each FieldValidation can be read back, and that other
+// texts are refused.
 func TestValidationText(t *testing.T) {
 	for _, v := range []FieldValidation{Warn, Strict, Ignore} {
 		text, err := v.MarshalText()

@@ -31,8 +31,8 @@ func TestPeekType(t *testing.T) {
 	}
 }
 
-// TestPeekWithinMismatch asserts that names within a value of the wrong type are not taken for those
-// of the object, when they were seen there.
+// TestPeekWithinMismatch asserts that names within a value of the wrong type are not taken for
+// those of the object, even if the decoder has seen the same document before.
 func TestPeekWithinMismatch(t *testing.T) {
 	for range 2 {
 		_, _, err := PeekType([]byte(`{"kind":{"kind":1,"other":2},"apiVersion":"a","apiVersion":"b"}`))

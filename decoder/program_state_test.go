@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestSequenceOfManyKinds holds that objects of many kinds in any order are decoded as by a decoder of their own, and
-// that what a Sequence keeps for kinds does not grow with them.
+// TestSequenceOfManyKinds asserts that a Sequence decodes objects of many kinds, in any order, as
+// decoders of their own do, and that the states that it keeps for programs do not become more.
 func TestSequenceOfManyKinds(t *testing.T) {
 	const kinds = 4 * maxRecent
 	var programs [kinds]*schema.Program
@@ -28,7 +28,7 @@ func TestSequenceOfManyKinds(t *testing.T) {
 	for i := range 4 * kinds {
 		kind := r.IntN(kinds)
 		if i >= 2*kinds {
-			kind = i % kinds // none is there that was used before
+			kind = i % kinds // no state is kept until its kind comes again
 		}
 		order = append(order, kind)
 		fmt.Fprintf(&text, `{"apiVersion":"v1","kind":"%d","metadata":{},"f%d":%d,"common":[{"g%d":"x","g0":"y"}],"gone":null,"x%d":1}`, kind, r.IntN(kinds), i, kind, i)

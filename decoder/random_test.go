@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A writer writes random documents that lean towards a schema.
+// A writer writes random documents that mostly conform to a schema.
 type writer struct {
 	*rand.Rand
 	b      strings.Builder
@@ -155,7 +155,7 @@ func randomDocument(r *rand.Rand, s *schema.Structural) string {
 // unlimited keeps all findings.
 var unlimited = Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16}
 
-// TestAgainstNaive compares values and findings with the slow twin.
+// TestAgainstNaive compares values and findings with those of the naive decoder.
 func TestAgainstNaive(t *testing.T) {
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestAgainstNaive(t *testing.T) {
 		for seed := range uint64(20000) {
 			src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 1)), s))
 			if seed%2 == 0 {
-				src = append(src, strings.Repeat(" ", 2*skip.Slack)...) // so that all of it can be plain
+				src = append(src, strings.Repeat(" ", 2*skip.Slack)...) // so that all of it can be simple
 			}
 			out, err := d.AppendJSON(nil, src)
 			if _, ok := err.(*ferrors.TypeError); ok && dialect == schema.KEP {
@@ -208,7 +208,7 @@ func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Semanti
 			repeated = append(repeated, "duplicate field "+strconv.Quote(naivePath(f.Path)))
 		}
 	}
-	slices.Sort(unknown) // what is in metadata comes first, but here it is sorted with the others
+	slices.Sort(unknown) // fields of metadata are not in this order
 	require.Equal(t, ref.unknown, unknown, "%s", src)
 	var wantRepeated []string
 	for _, err := range duplicates {
@@ -234,7 +234,7 @@ func naivePath(p ferrors.Path) string {
 	return path
 }
 
-// TestCuts stops the walker at every byte and lets it go on.
+// TestCuts cuts documents at every byte and lets the walker go on.
 func TestCuts(t *testing.T) {
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestCuts(t *testing.T) {
 		want, err := d.AppendJSON(nil, src)
 		require.NoError(t, err)
 		if d.walker.HasRepeats() {
-			continue // stops by itself
+			continue // the walk stops by itself
 		}
 		compared++
 		findings := details(d.Findings())

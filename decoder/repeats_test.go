@@ -10,8 +10,8 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// TestSupersededMembers holds what is left of objects in which names repeat: of two members the last, at its
-// place, with the white space before the comma behind the first.
+// TestSupersededMembers asserts what is left of objects with repeated names: the last member of a
+// name, in its place, and the white space before the comma that follows a superseded one.
 func TestSupersededMembers(t *testing.T) {
 	d := New(compileYAML(t, `
 type: object
@@ -38,8 +38,8 @@ properties:
 	}
 }
 
-// TestWhiteSpaceOfModes: of members that go, the white space before their commas stays, whether they go as they
-// are unknown or as others replace them.
+// TestWhiteSpaceOfModes asserts that the white space before the commas of dropped members stays,
+// whether they are unknown or superseded.
 func TestWhiteSpaceOfModes(t *testing.T) {
 	p := compileYAML(t, "type: object\nproperties: {a: {type: integer}}")
 	for in, want := range map[string]string{
@@ -55,13 +55,13 @@ func TestWhiteSpaceOfModes(t *testing.T) {
 	}
 }
 
-// TestFirstDuplicates holds that of more duplicates than are kept, those are that come first in the
-// document, in whatever order their objects close.
+// TestFirstDuplicates asserts that the first duplicates in the document are kept if there are too
+// many, in whatever order their objects close.
 func TestFirstDuplicates(t *testing.T) {
 	d := New(compileYAML(t, "type: object"), Strict, Limits{Findings: 2})
 	for _, c := range []struct {
 		in          string
-		first, then string // what stands where the names are repeated first
+		first, then string // the texts at the first two repetitions
 		omitted     int
 	}{
 		{`{"a":1,"a":2,"a":3,"b":4,"b":5,"c":6,"c":7}`, `"a":2`, `"b":5`, 1},
@@ -82,7 +82,7 @@ func TestFirstDuplicates(t *testing.T) {
 	}
 }
 
-// TestLimitAfterRepetitions reaches a limit only in the walk that leaves out what is repeated.
+// TestLimitAfterRepetitions exceeds a limit only in the walk that leaves out superseded members.
 func TestLimitAfterRepetitions(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Limits{DefaultBytes: 100})
 	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+`{}],"x":1,"x":2}`))

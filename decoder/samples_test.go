@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// TestSamples decodes every real resource that there is a definition for.
+// TestSamples decodes every real resource for which there is a definition.
 func TestSamples(t *testing.T) {
 	for _, dialect := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		t.Run(dialect.String(), func(t *testing.T) {
@@ -37,7 +37,7 @@ func TestSamples(t *testing.T) {
 				}
 			}
 			assert.Equal(t, 737, objects)
-			// One resource has annotations that are a string: a template.
+			// The annotations of one resource are a string: it is a template.
 			if dialect == schema.Deployed {
 				assert.Equal(t, 1, mismatched)
 			}
@@ -46,8 +46,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// programFor returns the program for a document, of a version that is served or
-// not, or nil where there is none.
+// programFor returns the program for a document, of a version that is served or not, or nil if
+// there is none.
 func programFor(t *testing.T, catalog map[string]schema.Entry, doc []byte) *schema.Program {
 	js, err := yamlbridge.AppendJSON(nil, doc)
 	require.NoError(t, err)
@@ -62,14 +62,14 @@ func programFor(t *testing.T, catalog map[string]schema.Entry, doc []byte) *sche
 	return program
 }
 
-// writeYAML writes a JSON text as YAML in block style, with the order of members.
+// writeYAML writes a JSON text as YAML in block style, with its members in the same order.
 func writeYAML(t *testing.T, js []byte) []byte {
 	var n yaml.Node
 	require.NoError(t, yaml.Unmarshal(js, &n))
 	var block func(n *yaml.Node)
 	block = func(n *yaml.Node) {
 		if n.Style &^= yaml.FlowStyle; n.Kind == yaml.ScalarNode && n.Tag == "!!str" {
-			n.Style = yaml.DoubleQuotedStyle // what a string is differs between dialects
+			n.Style = yaml.DoubleQuotedStyle // dialects disagree about which plain scalars are strings
 		}
 		for _, below := range n.Content {
 			block(below)
@@ -81,8 +81,8 @@ func writeYAML(t *testing.T, js []byte) []byte {
 	return out
 }
 
-// checkSample reports whether there is a result, and whether it is what it must
-// be. Only values of wrong types are a reason for there being none.
+// checkSample reports whether a document has a result, and checks the result. Only values of wrong
+// types may prevent one.
 func checkSample(t *testing.T, program *schema.Program, name string, doc []byte) bool {
 	d := New(program)
 	out, err := d.AppendYAML(nil, doc)
@@ -94,8 +94,8 @@ func checkSample(t *testing.T, program *schema.Program, name string, doc []byte)
 	require.NoError(t, errJSON)
 	fromJSON, errJSON := New(program).AppendJSON(nil, js)
 	assert.Equal(t, string(out), string(fromJSON), "%s: JSON and YAML differ", name)
-	// The same object in two other forms of YAML: JSON is one, and what another
-	// library writes is the other.
+	// The object is decoded from two other forms of YAML: from JSON, and from the output of another
+	// library.
 	fromFlow, _ := New(program).AppendYAML(nil, js)
 	assert.Equal(t, string(out), string(fromFlow), "%s: block and flow style differ", name)
 	fromWritten, _ := New(program).AppendYAML(nil, writeYAML(t, js))

@@ -19,7 +19,7 @@ import (
 
 const aList = "{\"kind\": \"List\",\r\n \"m\":{\"é\":[1.5,true]},\"items\":[\n{" + isA + ",\"x\":\"\\u00e9é\"},\r\n{" + isB + "}],\"z\":null}"
 
-// TestSequenceTruncated: a stream that ends early is never complete.
+// TestSequenceTruncated asserts that a stream which ends too early never looks complete.
 func TestSequenceTruncated(t *testing.T) {
 	lookup := catalog(t).Lookup
 	first := strings.Index(aList, "\n{") + 1
@@ -56,8 +56,7 @@ func boolToInt(b bool) int {
 	return 0
 }
 
-// A failing reader returns its error once, together with its last bytes, and says
-// then that all is well.
+// A failing reader returns its error once, together with its last bytes, and then io.EOF.
 type failing struct {
 	text string
 	err  error
@@ -115,7 +114,7 @@ func TestSequenceOfIdleReader(t *testing.T) {
 	assert.Equal(t, &errors.IOError{Op: "read", Offset: 1, Err: io.ErrNoProgress}, err)
 }
 
-// An idle reader returns a byte, and then nothing.
+// An idle reader returns one byte, and then nothing.
 type idle struct{ read bool }
 
 func (r *idle) Read(p []byte) (int, error) {
@@ -127,7 +126,7 @@ func (r *idle) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestSequenceLimit has objects of as many bytes as may be held, and of one more.
+// TestSequenceLimit has objects that are as long as HeldBytes allows, and one byte longer.
 func TestSequenceLimit(t *testing.T) {
 	limits := decoder.Limits{HeldBytes: 41}
 	fits := `{` + isA + `,"x":1}` // of 41 bytes
@@ -139,7 +138,7 @@ func TestSequenceLimit(t *testing.T) {
 		before, between, after string
 	}{
 		{decoder.NewSequence, "\n", "\n", ""},
-		// What stands beside the items may be of any length.
+		// The members beside the items may be of any length.
 		{decoder.NewListSequence, `{"a":"` + strings.Repeat("a", 1000) + `","items":[` + "\n", ",\n", "]}"},
 	} {
 		text := c.before + fits + c.between + fits + c.after
@@ -161,7 +160,7 @@ func TestSequenceLimit(t *testing.T) {
 	}
 }
 
-// TestSequenceOtherLimits: these are of what is passed, too.
+// TestSequenceOtherLimits asserts that the other limits apply to skipped values, too.
 func TestSequenceOtherLimits(t *testing.T) {
 	for _, c := range []struct {
 		limits    decoder.Limits
@@ -180,7 +179,7 @@ func TestSequenceOtherLimits(t *testing.T) {
 		assert.EqualError(t, err, c.end, c.text)
 		checkCuts(t, c.text, c.make, c.limits)
 	}
-	// Wherever a window ends, a name that is dropped is as long as it is.
+	// The length of a dropped name is the same wherever a window ends.
 	for n := range 40 {
 		blanks := strings.Repeat(" ", n)
 		limit := decoder.Limits{NameBytes: 5}
@@ -190,7 +189,7 @@ func TestSequenceOtherLimits(t *testing.T) {
 		require.EqualError(t, err, fmt.Sprintf("1:%d: length of a name in bytes exceeds the limit of 5", 13+n))
 		checkCuts(t, text, decoder.NewListSequence, limit)
 	}
-	// A depth that is beyond the default is none of Type's concern.
+	// Type allows the same depth as the options, which may exceed the default.
 	deep := `{` + isA + `,"x":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}`
 	s := decoder.NewSequence(strings.NewReader(deep), catalog(t).Lookup, decoder.Limits{Depth: 30_000})
 	require.NoError(t, s.Next())

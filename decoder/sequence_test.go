@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Kind A has spec.a, kind B has spec.b with a default.
+// Kind A has the field spec.a. Kind B has spec.b, with a default.
 const twoKinds = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -43,7 +43,7 @@ spec:
 `
 
 const (
-	isA = `"apiVersion":"e.io/v1","kind":"A"` // of 33 bytes
+	isA = `"apiVersion":"e.io/v1","kind":"A"` // it has 33 bytes
 	isB = `"apiVersion":"e.io/v1","kind":"B"`
 )
 
@@ -57,7 +57,7 @@ func catalog(t testing.TB) *schema.Catalog {
 
 type newSequence func(io.Reader, decoder.Lookup, ...decoder.Option) *decoder.Sequence
 
-// A visited is all that a sequence says of an object.
+// A visited has everything that a sequence reports of an object.
 type visited struct {
 	raw, kind, out string
 	position       errors.Position
@@ -65,7 +65,7 @@ type visited struct {
 	findings       errors.List
 }
 
-// String is short, to be compared with what was thought out by hand.
+// String returns a short text, which tests compare with texts that were written by hand.
 func (v visited) String() string {
 	text := v.position.String() + " " + v.kind + v.out
 	for i := range v.findings {
@@ -77,7 +77,7 @@ func (v visited) String() string {
 	return text
 }
 
-// visit goes through a sequence, and returns what has ended it.
+// visit reads a whole sequence, and returns the error that has ended it.
 func visit(t testing.TB, s *decoder.Sequence) (all []visited, end error) {
 	for {
 		if err := s.Next(); err != nil {
@@ -103,8 +103,8 @@ func texts(all []visited) (texts []string) {
 	return texts
 }
 
-// checkCuts asserts that a text in pieces is what it is as a whole, with windows that
-// hardly hold a token and with such that hold all.
+// checkCuts asserts that a text has the same results in parts as in one piece, with windows that
+// hold hardly a token and with windows that hold everything.
 func checkCuts(t *testing.T, text string, make newSequence, opts ...decoder.Option) {
 	t.Helper()
 	lookup := catalog(t).Lookup
@@ -126,7 +126,7 @@ func checkCuts(t *testing.T, text string, make newSequence, opts ...decoder.Opti
 	}
 }
 
-// withoutMessage drops the message, which quotes as much as has come.
+// withoutMessage removes the message of a syntax error, which quotes only as much as was read.
 func withoutMessage(err error) error {
 	if e, ok := err.(*errors.SyntaxError); ok {
 		return &errors.SyntaxError{Position: e.Position, Path: e.Path, Err: e.Err}
@@ -134,9 +134,9 @@ func withoutMessage(err error) error {
 	return err
 }
 
-// checkPlaces asserts that each object is what a decoder says of it that reads all of
-// the text, with blanks for whatever else there is but line breaks. There are no blanks
-// for characters of several bytes.
+// checkPlaces asserts that each object has the results of a decoder that reads the whole text, in
+// which blanks replace everything before the object except for line breaks. It skips texts with
+// characters of several bytes, which no blank can replace.
 func checkPlaces(t *testing.T, text string, all []visited) {
 	t.Helper()
 	lookup := catalog(t).Lookup
@@ -169,7 +169,7 @@ func isASCII(text string) bool {
 type sequenceCase struct {
 	name, text string
 	want       []string
-	end        string // or it is io.EOF
+	end        string // empty for io.EOF
 }
 
 func (c sequenceCase) check(t *testing.T, make newSequence) {
@@ -250,13 +250,13 @@ func TestSequence(t *testing.T) {
 			name: "fault between", text: "{" + isA + "}\n,{}", want: []string{`1:1 A{` + isA + `}`},
 			end: `2:1: invalid character ',', where a value is expected`,
 		},
-		// The value before is no part of the number or literal.
+		// The value before is not part of the number or literal.
 		{
-			name: "fault behind a number", text: "1-x", want: []string{`1:1 ; 1:1: the document must be an object, not a number`},
+			name: "fault after a number", text: "1-x", want: []string{`1:1 ; 1:1: the document must be an object, not a number`},
 			end: `1:3: invalid character 'x' in a number, where a digit is expected`,
 		},
 		{
-			name: "fault behind a literal", text: "truefalsy", want: []string{`1:1 ; 1:1: the document must be an object, not a boolean`},
+			name: "fault after a literal", text: "truefalsy", want: []string{`1:1 ; 1:1: the document must be an object, not a boolean`},
 			end: `1:9: invalid character 'y' in the literal false`,
 		},
 		{
@@ -276,12 +276,12 @@ func TestSequence(t *testing.T) {
 }
 
 func TestListSequence(t *testing.T) {
-	a, b := `{`+isA+`}`, `{`+isB+`,"x":1}` // of 35 and 41 bytes
+	a, b := `{`+isA+`}`, `{`+isB+`,"x":1}` // they have 35 and 41 bytes
 	for _, c := range []sequenceCase{
 		{name: "kind before", text: `{"kind":"List","items":[` + a + `,` + b + `]}`, want: []string{
 			`1:25 A` + a, `1:61 B{` + isB + `}; 1:96: unknown field "x"`,
 		}},
-		{name: "kind behind", text: "{\r\n\"items\": [\r\n" + a + " ,\r\n " + b + "\r\n] , \"metadata\" : {\"items\":[1]}, \"kind\":\"List\"}\r\n", want: []string{
+		{name: "kind after", text: "{\r\n\"items\": [\r\n" + a + " ,\r\n " + b + "\r\n] , \"metadata\" : {\"items\":[1]}, \"kind\":\"List\"}\r\n", want: []string{
 			`3:1 A` + a, `4:2 B{` + isB + `}; 4:37: unknown field "x"`,
 		}},
 		{name: "escaped", text: `{"it\u0065ms":[` + a + `]}`, want: []string{`1:16 A` + a}},
@@ -311,7 +311,7 @@ func TestListSequence(t *testing.T) {
 		{name: "items are an object", text: `{"items":{}}`, end: `1:10: invalid character '{', where an array or null is expected`},
 		{name: "items are text", text: `{"items":"a"}`, end: `1:10: invalid character '"', where an array or null is expected`},
 		{name: "items are no null", text: `{"items":nil}`, end: `1:11: invalid character 'i' in the literal null`},
-		{name: "text behind", text: `{"items":[` + a + `]}` + "\n x", want: []string{`1:11 A` + a},
+		{name: "text after", text: `{"items":[` + a + `]}` + "\n x", want: []string{`1:11 A` + a},
 			end: `2:2: something follows the document: "x"`},
 		{name: "no name", text: `{items:[]}`, end: `1:2: invalid character 'i', where a name in double quotes or '}' is expected`},
 		{name: "no colon", text: `{"items" []}`, end: `1:10: invalid character '[', where ':' is expected`},
@@ -321,7 +321,7 @@ func TestListSequence(t *testing.T) {
 		{name: "bad member", text: `{"kind":["é",x],"items":[` + a + `]}`, end: `1:14: invalid character 'x', where a value is expected`},
 		{name: "no comma between items", text: `{"items":[` + a + ` ` + a + `]}`, want: []string{`1:11 A` + a},
 			end: `1:47: invalid character '{', where ',' or ']' is expected`},
-		{name: "comma behind items", text: `{"items":[` + a + `,]}`, want: []string{`1:11 A` + a},
+		{name: "comma after items", text: `{"items":[` + a + `,]}`, want: []string{`1:11 A` + a},
 			end: `1:47: invalid character ']', where a value is expected`},
 		{name: "bad item", text: `{"items":[` + a + `,` + "\n" + ` {"é" 1}]}`, want: []string{`1:11 A` + a},
 			end: `2:7: invalid character '1', where ':' is expected`},
@@ -362,7 +362,7 @@ func TestYAMLSequence(t *testing.T) {
 	}
 }
 
-// TestSequenceTypeErrors: those have their places in findings.
+// TestSequenceTypeErrors asserts the positions of type errors, which are in their findings.
 func TestSequenceTypeErrors(t *testing.T) {
 	for _, c := range []struct {
 		make newSequence
@@ -414,7 +414,8 @@ func TestSequenceUnmarshal(t *testing.T) {
 	}
 }
 
-// TestSequenceAll holds that the iterator has each object, the error that ends it, and nothing after a break.
+// TestSequenceAll asserts that the iterator yields each object and the error that ends it, and
+// nothing after a break.
 func TestSequenceAll(t *testing.T) {
 	read := func(src string, most int) (objects []string, steps int, end error) {
 		s := decoder.NewSequence(strings.NewReader(src), catalog(t).Lookup)
@@ -460,8 +461,8 @@ func TestSequenceBeforeNext(t *testing.T) {
 	assert.Nil(t, s.Raw())
 }
 
-// TestSequenceOfMany has more objects than a window holds, of two kinds, with lone CR
-// for line breaks.
+// TestSequenceOfMany has more objects than a window holds, of two kinds, separated by lone carriage
+// returns.
 func TestSequenceOfMany(t *testing.T) {
 	var text strings.Builder
 	const n = 2000
@@ -487,8 +488,8 @@ func TestSequenceOfMany(t *testing.T) {
 	}
 }
 
-// TestSequenceOfRandomDocuments asserts of random documents that they are at their places
-// what they are alone, for values and for items.
+// TestSequenceOfRandomDocuments asserts that random documents have the same results in a sequence,
+// as values and as items, as alone.
 func TestSequenceOfRandomDocuments(t *testing.T) {
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)
@@ -522,7 +523,7 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 			require.NoError(t, few.Next())
 			require.Equal(t, strings.TrimSpace(docs[i]), string(objects.Raw()))
 			if _, _, err := objects.Type(); err != nil {
-				continue // which a decoder finds where the schema says so only
+				continue // a decoder finds this only if the schema has types
 			}
 			at := int(objects.Position().Offset)
 			blank := strings.Map(func(r rune) rune {
@@ -534,7 +535,7 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 			want, wantErr := d.AppendJSON(nil, []byte(blank+docs[i]))
 			got, err := objects.AppendJSON(nil)
 			require.Equal(t, strings.TrimSpace(string(want)), string(got))
-			if len(blank) == at { // else there are characters of several bytes
+			if len(blank) == at { // there are only characters of one byte
 				require.Equal(t, wantErr, err)
 				require.Equal(t, append(errors.List(nil), d.Findings()...), append(errors.List(nil), objects.Findings()...))
 				located += len(objects.Findings())
@@ -553,7 +554,7 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 	require.Positive(t, omitted)
 }
 
-// TestYAMLSequenceErrorPlaces holds that errors are where they are in the stream.
+// TestYAMLSequenceErrorPlaces asserts that errors have their positions in the stream.
 func TestYAMLSequenceErrorPlaces(t *testing.T) {
 	const stream = "a: b\n---\n# c\nkind: [1]\n---\nkind: A\nlonger-than-ten: 1\n"
 	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup, decoder.Limits{NameBytes: 10})

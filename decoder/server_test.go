@@ -111,7 +111,8 @@ func TestServerStorage(t *testing.T) {
 	assert.EqualError(t, err, `1:26: field "apiVersion" must be a string, not a number`, "at the root")
 }
 
-// TestStorageDefaultsRefused holds that what is said of defaults has no places in a document where they are not.
+// TestStorageDefaultsRefused asserts that errors about defaults have no positions within the
+// document, which does not contain them.
 func TestStorageDefaultsRefused(t *testing.T) {
 	embedded := "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, default: {apiVersion: v1, kind: A, metadata: 1}}"
 	p := compileYAML(t, "{type: object, additionalProperties: {type: object, properties: {a: "+embedded+", b: "+embedded+"}}}")
@@ -124,7 +125,8 @@ func TestStorageDefaultsRefused(t *testing.T) {
 	}
 }
 
-// TestNumbersOfDefaults has a default that the server writes otherwise, as the only such number.
+// TestNumbersOfDefaults has a default whose number the server writes differently, and no other such
+// number.
 func TestNumbersOfDefaults(t *testing.T) {
 	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`), ServerRequests)
 	out, err := d.AppendJSON(nil, []byte(`{"kind":"K"}`))
@@ -132,8 +134,8 @@ func TestNumbersOfDefaults(t *testing.T) {
 	assert.Equal(t, `{"kind":"K","f":1}`, string(out))
 }
 
-// TestStoredDefaults has defaults for which the result is decoded again: they may have
-// been there before defaults were checked, or are below additionalProperties.
+// TestStoredDefaults has defaults because of which the result is decoded again. They may be older
+// than the check of defaults, or below additionalProperties.
 func TestStoredDefaults(t *testing.T) {
 	d := New(compileYAML(t, `
 type: object
@@ -152,7 +154,7 @@ properties:
 	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`, string(out))
 }
 
-// TestRepairedPositions has findings behind bytes that were repaired.
+// TestRepairedPositions has findings after bytes that were repaired.
 func TestRepairedPositions(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
@@ -161,12 +163,12 @@ func TestRepairedPositions(t *testing.T) {
 }
 
 // TestNumbersAsSent asserts that values have the numbers of the server's decoder, which
-// keeps 1.0 apart from 1 until it writes them.
+// distinguishes 1.0 from 1 until it writes them.
 func TestNumbersAsSent(t *testing.T) {
 	p := compileYAML(t, serverSchema)
 	const doc = `{"kind":"K","n":1.0,"m":{"a":1e3,"b":-0,"c":9223372036854775808,"d":7},"d":{}}`
 	want := map[string]any{
-		"kind": "K", "n": 1.0, "d": map[string]any{"f": int64(1000)}, // the schema is YAML
+		"kind": "K", "n": 1.0, "d": map[string]any{"f": int64(1000)}, // 1e3 in the schema, which is YAML, is an integer
 		"m": map[string]any{"a": 1000.0, "b": int64(0), "c": 9223372036854775808.0, "d": int64(7)},
 	}
 	for name, option := range map[string]Option{"requests": ServerRequests, "storage": ServerStorage} {
@@ -195,8 +197,8 @@ func TestServerTypedRequests(t *testing.T) {
 	assert.ErrorContains(t, err, `unexpected GroupVersion string: "a/b/c"`)
 }
 
-// TestMetadataDefaults holds that defaults within metadata come after its round trip, and that names there may be as long as
-// they may be on the server.
+// TestMetadataDefaults asserts that defaults within metadata are inserted after its round trip, and
+// that names in it may be as long as on the server.
 func TestMetadataDefaults(t *testing.T) {
 	const embedded = `
 type: object
@@ -226,7 +228,7 @@ properties:
 		assert.Equal(t, `{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+want+`}}`, string(out))
 	}
 
-	// They count as all others do, over the whole document.
+	// They count like other defaults, over the whole document.
 	d = New(compileYAML(t, embedded), ServerRequests, Limits{DefaultBytes: len(`"name":"given"`)})
 	const one = `{"apiVersion":"v1","kind":"E","metadata":{}}`
 	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`}`))
@@ -236,7 +238,8 @@ properties:
 	assert.Empty(t, d.Findings())
 }
 
-// TestDefaultsBeyondLimits has defaults of what is stored that are beyond a limit when they are read as if they were sent.
+// TestDefaultsBeyondLimits has defaults in an object from storage that exceed a limit when the
+// object is decoded again.
 func TestDefaultsBeyondLimits(t *testing.T) {
 	d := New(compileYAML(t, `{type: object, properties: {t: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {"n": null, "a": [[[[]]]]}}}}`),
 		ServerStorage, Limits{Depth: 4})

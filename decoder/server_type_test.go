@@ -10,9 +10,9 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// TestFirstReading asserts that kind and apiVersion are refused where the server's first reading of them,
-// with encoding/json, fails: SimpleMetaFactory.Interpret. Module kube has the same in its comparison
-// with the server's packages.
+// TestFirstReading asserts that kind and apiVersion are refused if the server's first reading of
+// them, with encoding/json, fails (SimpleMetaFactory.Interpret). Module kube compares the same with
+// the server's packages.
 func TestFirstReading(t *testing.T) {
 	for name, s := range map[string]string{
 		"pruning":    serverSchema,
@@ -27,7 +27,7 @@ func TestFirstReading(t *testing.T) {
 				stored := New(compileYAML(t, s), ServerStorage, v)
 				for _, c := range []struct {
 					in  string
-					bad string // of JSON, and of YAML
+					bad string // "JSON", "YAML" or "both": where it is refused
 				}{
 					{`"KIND":5`, "both"},
 					{`"Kind":[1,{"kind":2}],"a":1`, "both"},
@@ -37,14 +37,14 @@ func TestFirstReading(t *testing.T) {
 					{`"\u004bind":1.5`, "both"},
 					{`"APIVERSION":5`, "both"},
 					{`"apiVer\u017fion":5`, "both"},
-					{`"apiversion":"a/b/c"`, "both"}, // behind apiVersion, in either order
+					{`"apiversion":"a/b/c"`, "both"}, // after apiVersion, in the document and sorted
 					{`"APIVERSION":"a/b/c","a":{"KIND":5}`, "JSON"},
 					{`"APIVERSION":"a/b/c","apiVersion":"v1"`, ""},
 					{`"apiversion":"a/b/c","apiVersion":"v1"`, "YAML"},
-					{`"apiversion":"a/b/c","Apiversion":null`, "both"}, // null says nothing
+					{`"apiversion":"a/b/c","Apiversion":null`, "both"}, // null has no effect
 					{`"KIND":null,"Kind":"x","APIVERSION":null`, ""},
 					{`"KIND":"x","apiversion":"b/c"`, ""},
-					{`"KIND":5,"KIND":"x"`, "JSON"}, // of YAML the first is gone before
+					{`"KIND":5,"KIND":"x"`, "JSON"}, // in YAML the first is gone by then
 					{`"KIND":"x","KIND":5`, "both"},
 					{`"kind":5,"kind":"K"`, "JSON"},
 					{`"kind":{},"kind":"K"`, "JSON"},
@@ -58,7 +58,7 @@ func TestFirstReading(t *testing.T) {
 					doc := []byte(`{"apiVersion":"v1","kind":"K",` + c.in + `,"z":"` + strings.Repeat("x", 99) + `"}`)
 					before := append([]byte(nil), doc...)
 					if name == "declared" && strings.Contains(c.in, `"Kind":[`) {
-						continue // which is of the wrong type besides
+						continue // it has the wrong type, too
 					}
 					where := name + ", " + v.String() + ", " + way + ": " + c.in
 					for _, d := range []*Decoder{d, typed} {
@@ -91,7 +91,7 @@ func TestFirstReadingPositions(t *testing.T) {
 	assert.EqualError(t, err, `2:15: `+text+`"KInd"`)
 	_, err = d.AppendYAML(nil, []byte("kind: K\nn: 1\nKIND: 5\n"))
 	assert.EqualError(t, err, `3:7: `+text+`"KIND"`)
-	_, err = d.AppendJSON(nil, []byte("{\"kind\":\"K\xff\",\"KIND\":5}")) // which is repaired
+	_, err = d.AppendJSON(nil, []byte("{\"kind\":\"K\xff\",\"KIND\":5}")) // this document is repaired
 	assert.EqualError(t, err, `1:21: `+text+`"KIND"`)
 	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","apiversion":"a/b/c"}`))
 	assert.EqualError(t, err, `1:26: unexpected GroupVersion string: "a/b/c" in "apiVersion"`)

@@ -13,20 +13,20 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestSkipTokensPlaced decodes documents of each length up to four blocks, and cut after each byte of
-// them, at each alignment and at the end of what may be read, with kernels and without.
+// TestSkipTokensPlaced decodes documents of each length up to four blocks, whole and cut after each
+// byte, at each alignment and at the end of readable memory, with kernels and without.
 func TestSkipTokensPlaced(t *testing.T) {
 	needKernels(t)
 	memory := torture.Guarded(t, 1)
 	p := compileYAML(t, testSchema)
-	d, plain := New(p), New(p)
+	d, portable := New(p), New(p)
 	check := func(b []byte) {
 		decode := func(d *Decoder) string {
 			out, err := d.AppendJSON(nil, b)
 			return fmt.Sprintf("%s\n%v\n%d", out, err, len(d.Findings()))
 		}
 		with, without := decode(d), ""
-		kernel.Without(func() { without = decode(plain) })
+		kernel.Without(func() { without = decode(portable) })
 		require.Equal(t, without, with, "%q", b)
 	}
 	for _, item := range []string{`{"a":1,"b":[true,"c"]},`, `"\n\"é",`, `[[],{}],`, "-1.5e3 ,\n"} {

@@ -18,7 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// needKernels makes skim run wherever it can, until the test ends.
+// needKernels makes skipTokens run wherever it can, until the test ends.
 func needKernels(t testing.TB) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
@@ -29,7 +29,7 @@ func needKernels(t testing.TB) {
 }
 
 // requireSame requires that f returns the same with kernels, without them, and without skipSimple,
-// so that skip does all.
+// so that the second machine does everything.
 func requireSame(t *testing.T, f func() string, message string, args ...any) {
 	with := f()
 	kernel.Available = false
@@ -40,13 +40,13 @@ func requireSame(t *testing.T, f func() string, message string, args ...any) {
 	require.Equal(t, f(), with, append([]any{message + ", with skipSimple"}, args...)...)
 }
 
-// A skipSubject decodes what it is given in several ways.
+// A skipSubject decodes texts at one place of a document.
 type skipSubject struct {
 	before, after string
 	program       *schema.Program
 }
 
-// skipOptions are those of the decoders of a subject.
+// skipOptions are the options of the decoders that a subject uses.
 var skipOptions = [][]Option{
 	{Ignore},
 	{Strict},
@@ -61,8 +61,8 @@ func newSkipSubjects(t testing.TB) (all []skipSubject) {
 	return all
 }
 
-// check compares what becomes of a text with kernels and without them: as a slice, and as a
-// stream that is read by so many bytes.
+// check compares the results of a text with kernels and without them: as a slice, and as a stream
+// that reads size bytes at a time.
 func (s *skipSubject) check(t *testing.T, text string, size int) {
 	src := []byte(s.before + text + s.after)
 	for i, opts := range skipOptions {
@@ -79,7 +79,7 @@ func (s *skipSubject) check(t *testing.T, text string, size int) {
 	}
 }
 
-// A slowReader reads up to n bytes at a time.
+// A slowReader returns up to n bytes at a time.
 type slowReader struct {
 	b []byte
 	n int
@@ -94,7 +94,7 @@ func (r *slowReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// skipTexts are texts of all kinds, valid and not.
+// skipTexts returns texts of all kinds, valid and invalid.
 func skipTexts(t testing.TB, r *rand.Rand, n int) (texts []string) {
 	s, err := schema.Parse([]byte(testSchema))
 	require.NoError(t, err)
@@ -175,8 +175,8 @@ func FuzzSkipTokens(f *testing.F) {
 	})
 }
 
-// TestSkipBatches has objects of all sizes, some with a name that stands twice, after names of which some kernels
-// know nothing, within one stretch and across several.
+// TestSkipBatches has objects of all sizes, some with a repeated name that follows names of which
+// kernels know nothing, within one block and across several.
 func TestSkipBatches(t *testing.T) {
 	needKernels(t)
 	subjects := newSkipSubjects(t)

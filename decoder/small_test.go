@@ -29,7 +29,8 @@ properties:
   dflt: {type: object, properties: {s: {type: string, default: some}, "n": {type: integer}}}
 `
 
-// TestSmallDocuments asserts that the result of a small document is that of the same document after so many blanks that it is not small.
+// TestSmallDocuments asserts that a small document has the same result as the document after so
+// many blanks that it is not small.
 func TestSmallDocuments(t *testing.T) {
 	d := New(compileYAML(t, simpleSchema), Limits{NumberBytes: 9})
 	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
@@ -57,7 +58,8 @@ func TestSmallDocuments(t *testing.T) {
 	}
 }
 
-// TestBlanksBeforeNull has nulls that do not stay after any number of blanks, near to the end of the window and far from it.
+// TestBlanksBeforeNull has nulls that are dropped or defaulted, after any number of blanks, near
+// the end of the window and far from it.
 func TestBlanksBeforeNull(t *testing.T) {
 	d := New(compileYAML(t, simpleSchema), Compact(true))
 	for n := range 60 {

@@ -21,8 +21,8 @@ import (
 
 var errBroken = errors.New("broken")
 
-// A faulty reader returns the text up to end, and then err: alone, or together with the
-// last bytes. With idle, it returns nothing every other time.
+// A faultyReader returns the text up to end, and then err: alone, or together with the last bytes.
+// If idle is set, every other call returns nothing.
 type faultyReader struct {
 	text     string
 	end      int
@@ -48,7 +48,7 @@ func (r *faultyReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A faultyWriter takes n bytes and then fails, or takes fewer than it is given.
+// A faultyWriter writes n bytes and then fails, or writes fewer bytes than it is given.
 type faultyWriter struct {
 	n     int
 	short bool
@@ -66,8 +66,8 @@ func (w *faultyWriter) Write(p []byte) (int, error) {
 	return n, errBroken
 }
 
-// randomDocuments calls f with documents for the test schema that a stream decodes, and
-// their results.
+// randomDocuments calls f with documents for the test schema, which a stream can decode, and their
+// results.
 func randomDocuments(t *testing.T, count int, f func(d *decoder.Decoder, doc, want string)) {
 	t.Helper()
 	s, err := schema.Parse([]byte(decoder.TestSchema))
@@ -119,7 +119,7 @@ func testReaderFaults(t *testing.T) {
 	require.Greater(t, faults, 100_000)
 }
 
-// checkFault asserts what comes of a document that was read up to an offset.
+// checkFault asserts the error and the output of a document that was read up to an offset.
 func checkFault(t *testing.T, cause error, offset int64, read, out, want string, err error) {
 	t.Helper()
 	if cause == io.EOF {
@@ -139,7 +139,7 @@ func checkFault(t *testing.T, cause error, offset int64, read, out, want string,
 	require.Equal(t, want[:len(out)], out, "what was decided stays")
 }
 
-// testWriterFaults lets what the result goes to fail at every byte.
+// testWriterFaults lets the target of a stream fail at every byte.
 func testWriterFaults(t *testing.T) {
 	defer decoder.SetFirstWindow(16)()
 	randomDocuments(t, 200, func(d *decoder.Decoder, doc, want string) {
@@ -191,7 +191,7 @@ func testWriterFaults(t *testing.T) {
 	})
 }
 
-// TestStreamEnds has what a stream says at its end, and after it.
+// TestStreamEnds asserts the output and the errors of streams at their ends, and afterwards.
 func TestStreamEnds(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: integer}}"), decoder.Strict)
 	var out bytes.Buffer
@@ -225,8 +225,8 @@ func TestStreamEnds(t *testing.T) {
 	}
 }
 
-// TestStreamRootScalars asserts that of a scalar at the root nothing is written that is
-// one itself before its end.
+// TestStreamRootScalars asserts that a stream writes no part of a scalar at the root that looks
+// complete, before the input has ended.
 func TestStreamRootScalars(t *testing.T) {
 	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
 	for _, doc := range []string{`123`, `-1.5e3`, `19`, `"abc"`, `true`, `null`, `[1]`, `{}`} {
@@ -247,7 +247,7 @@ func TestStreamRootScalars(t *testing.T) {
 	}
 }
 
-// testStreamContext asserts that a stream stops soon when its context is done.
+// testStreamContext asserts that a stream stops soon after its context is done.
 func testStreamContext(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -280,7 +280,7 @@ func testStreamContext(t *testing.T) {
 	require.Zero(t, n)
 	require.ErrorIs(t, w.Close(), errBroken)
 
-	// Where the cause says by itself what has happened, it is the error.
+	// A cause that contains the error of the context is returned as it is.
 	late, done := context.WithDeadline(t.Context(), time.Unix(0, 0))
 	defer done()
 	w = d.NewWriter(io.Discard)
@@ -289,7 +289,7 @@ func testStreamContext(t *testing.T) {
 	require.Equal(t, &ferrors.IOError{Op: "read", Err: context.DeadlineExceeded}, err)
 }
 
-// An endlessReader returns text, and then what follows from in it again and again.
+// An endlessReader returns text, and then text[from:] again and again.
 type endlessReader struct {
 	text []byte
 	from int
@@ -309,8 +309,8 @@ func (r *endlessReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// testReaderWithoutProgress asserts that a source which never returns anything does not
-// keep a stream for ever, and that one which lies does no harm.
+// testReaderWithoutProgress asserts that a source which never returns anything does not occupy a
+// stream forever, and that invalid counts do no harm.
 func testReaderWithoutProgress(t *testing.T) {
 	d := decoder.New(compile(t, "type: object"))
 	_, err := d.NewReader(&faultyReader{idle: true, text: "", err: nil}).Read(make([]byte, 1))
@@ -342,8 +342,8 @@ func compile(t testing.TB, text string, opts ...schema.Option) *schema.Program {
 	return p
 }
 
-// TestSupersededStream asserts that a stream whose decoder has gone on to another
-// document says so, and returns nothing of that.
+// TestSupersededStream asserts that a stream whose decoder has begun another document returns an
+// error, and nothing of that document.
 func TestSupersededStream(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
 	const superseded = "decoder: its Decoder was used for another document before this one had ended"
@@ -376,8 +376,8 @@ func TestSupersededStream(t *testing.T) {
 	require.Equal(t, io.EOF, err, "it had ended before")
 }
 
-// TestStreamLimits asserts that a stream says where it has passed a limit, however it is
-// cut, as AppendJSON does.
+// TestStreamLimits asserts that a stream exceeds a limit at the same position as AppendJSON,
+// however it is cut.
 func TestStreamLimits(t *testing.T) {
 	p := compile(t, `
 type: object
@@ -414,8 +414,8 @@ properties:
 	}
 }
 
-// TestStreamSupersededByYAML asserts that a YAML document that is no YAML supersedes a
-// stream, too: what this has found is gone.
+// TestStreamSupersededByYAML asserts that invalid YAML supersedes a stream, too, because the
+// stream's findings are gone.
 func TestStreamSupersededByYAML(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"), decoder.Strict)
 	w := d.NewWriter(io.Discard)
@@ -439,8 +439,8 @@ func TestStreamSupersededByYAML(t *testing.T) {
 	require.Empty(t, out)
 }
 
-// TestFindingsWithEqualPaths asserts that names whose paths are shortened to the same text
-// are findings of their own.
+// TestFindingsWithEqualPaths asserts that names whose paths are shortened to the same text have
+// findings of their own.
 func TestFindingsWithEqualPaths(t *testing.T) {
 	d := decoder.New(compile(t, "type: object"))
 	long := strings.Repeat("a", 1500)
@@ -454,7 +454,7 @@ func TestFindingsWithEqualPaths(t *testing.T) {
 	require.Equal(t, 2, d.Findings().Count(ferrors.UnknownField))
 }
 
-// TestFirstAtTheStartOfTheWindow asserts that a duplicate's first place is known wherever
+// TestFirstAtTheStartOfTheWindow asserts that the first position of a duplicate is known wherever
 // the window starts.
 func TestFirstAtTheStartOfTheWindow(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true"))
@@ -471,14 +471,14 @@ func TestFirstAtTheStartOfTheWindow(t *testing.T) {
 	}
 }
 
-// TestDuplicateBeyondLimits asserts that the limits of findings are not for the error that says
-// which name stands twice. Without the room for a finding a stream panicked.
+// TestDuplicateBeyondLimits asserts that the limits of findings do not apply to the error about a
+// repeated name. Once a stream panicked without room for a finding.
 func TestDuplicateBeyondLimits(t *testing.T) {
 	p := compile(t, "{type: object, properties: {declared: {type: string}, open: {x-kubernetes-preserve-unknown-fields: true}}}")
 	d := decoder.New(p, decoder.Limits{Findings: 1, FindingBytes: 1})
 	for doc, want := range map[string]string{
 		`{"x":1,"x":2,"declared":"a","declared":"b"}`:  `1:29: duplicate field "declared": the first was sent already`,
-		`{"x":1,"open":{"ab":1,"cd":2,"cd":3,"ab":4}}`: `1:30: duplicate field "open.cd", first at 1:23: the first was sent already`, // the first that repeats,
+		`{"x":1,"open":{"ab":1,"cd":2,"cd":3,"ab":4}}`: `1:30: duplicate field "open.cd", first at 1:23: the first was sent already`, // the first name that repeats
 	} {
 		_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
 		require.EqualError(t, err, want)
@@ -487,8 +487,8 @@ func TestDuplicateBeyondLimits(t *testing.T) {
 	}
 }
 
-// TestByteOrderMarkInParts asserts that a byte order mark is refused by its name, also where it comes
-// byte by byte, and that what only starts like one is refused for what it is.
+// TestByteOrderMarkInParts asserts that the error for a byte order mark names it, even if it comes
+// byte by byte, and that other texts with the same first bytes have their own errors.
 func TestByteOrderMarkInParts(t *testing.T) {
 	d := decoder.New(compile(t, openSchema))
 	for text, want := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A repeater reads head, then body again and again, n times, then tail.
+// A repeater returns head, then body n times, then tail.
 type repeater struct {
 	head, body, tail string
 	n                int
@@ -47,19 +47,19 @@ func (r *repeater) reset() io.Reader {
 	return r
 }
 
-// TestSkippingAllocatesNothing asserts that 64 MiB of what is dropped pass through a
-// stream without an allocation once it has been used.
+// TestSkippingAllocatesNothing asserts that a stream which has been used before allocates nothing
+// for 64 MiB that it drops.
 func TestSkippingAllocatesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 MiB for each case")
 	}
 	p := compile(t, "type: object\nproperties: {a: {type: string}, s: {type: string}}")
 	for name, doc := range map[string]*repeater{
-		"a dropped string":  {head: `{"a":"b","x":"`, body: strings.Repeat("x", 1<<16), tail: `"}`, n: 1 << 10},
-		"a dropped array":   {head: `{"a":"b","x":[0`, body: strings.Repeat(`,{"k":[1,"v"],"l":{}}`, 1<<12), tail: `]}`, n: 64 << 20 / (21 << 12)},
-		"a kept string":     {head: `{"a":"b","s":"`, body: strings.Repeat("x", 1<<16), tail: `"}`, n: 1 << 10},
-		"white space":       {head: `{"a":"b"`, body: strings.Repeat(" ", 1<<16), tail: `}`, n: 1 << 10},
-		"behind the object": {head: `{"a":"b"}`, body: strings.Repeat(" ", 1<<16), tail: ` `, n: 1 << 10},
+		"a dropped string": {head: `{"a":"b","x":"`, body: strings.Repeat("x", 1<<16), tail: `"}`, n: 1 << 10},
+		"a dropped array":  {head: `{"a":"b","x":[0`, body: strings.Repeat(`,{"k":[1,"v"],"l":{}}`, 1<<12), tail: `]}`, n: 64 << 20 / (21 << 12)},
+		"a kept string":    {head: `{"a":"b","s":"`, body: strings.Repeat("x", 1<<16), tail: `"}`, n: 1 << 10},
+		"white space":      {head: `{"a":"b"`, body: strings.Repeat(" ", 1<<16), tail: `}`, n: 1 << 10},
+		"after the object": {head: `{"a":"b"}`, body: strings.Repeat(" ", 1<<16), tail: ` `, n: 1 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Ignore} {
@@ -78,8 +78,7 @@ func TestSkippingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestStreamDepth asserts that nesting costs a stream no stack of goroutines, and what
-// it must.
+// TestStreamDepth asserts that nesting takes no stack of goroutines, and that its depth is limited.
 func TestStreamDepth(t *testing.T) {
 	const depth = decoder.DefaultDepth
 	p := compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties: {a: {type: object, properties: {b: {type: string}}}}")
@@ -117,8 +116,7 @@ func stackInUse() uint64 {
 	return m.StackInuse
 }
 
-// TestHeldBytes asserts that what a stream must hold is limited: at the limit and
-// beyond it.
+// TestHeldBytes asserts that the bytes that a stream holds are limited: at the limit and beyond it.
 func TestHeldBytes(t *testing.T) {
 	p := compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties: {a: {type: object}}")
 	const held = 1 << 20
@@ -174,7 +172,7 @@ func TestHeldBytes(t *testing.T) {
 	require.ErrorAs(t, err, &e, "YAML is held")
 }
 
-// TestListMemory streams a List of 256 MiB, with one item at a time.
+// TestListMemory decodes a List of 256 MiB as a sequence, one item at a time.
 func TestListMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("256 MiB")
@@ -203,7 +201,7 @@ func TestListMemory(t *testing.T) {
 	}
 	require.Equal(t, list.n+1, items)
 
-	// The whole List as one stream.
+	// The whole List is decoded as one stream.
 	whole := decoder.New(compile(t, `
 type: object
 properties: {items: {type: array, items: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}}
@@ -227,7 +225,7 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// TestWriterTakesNothing asserts that a chunk is free to be used again.
+// TestWriterTakesNothing asserts that the caller may reuse a chunk after Write.
 func TestWriterTakesNothing(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}, b: {type: array, items: {type: integer}}}"))
 	doc := `{"a":"some text","zzz":{"zz":"z"},"b":[1,22,333],"zz":1}`

@@ -15,8 +15,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestStreams asserts of the cases under testdata that streams agree with AppendJSON,
-// with a window that hardly holds a token.
+// TestStreams asserts that streams agree with AppendJSON on the cases under testdata, with a window
+// that hardly holds a token.
 func TestStreams(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	checked := 0
@@ -42,7 +42,7 @@ func TestStreams(t *testing.T) {
 	require.Greater(t, checked, 100)
 }
 
-// testStreamsOfRandomDocuments does so for every cut of random documents in two.
+// testStreamsOfRandomDocuments asserts the same of random documents, for every cut in two.
 func testStreamsOfRandomDocuments(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	s, err := schema.Parse([]byte(decoder.TestSchema))
@@ -59,7 +59,7 @@ func testStreamsOfRandomDocuments(t *testing.T) {
 	}
 }
 
-// TestOmittedOnStreams holds that readers and writers count what they have not kept.
+// TestOmittedOnStreams asserts that readers and writers count the findings that they do not keep.
 func TestOmittedOnStreams(t *testing.T) {
 	const doc = `{"a":1,"b":2,"c":3}`
 	d := decoder.New(compile(t, `{type: object}`), decoder.Limits{Findings: 1})
@@ -83,7 +83,7 @@ func TestOmittedOnStreams(t *testing.T) {
 	assert.Equal(t, 2, w.Omitted())
 }
 
-// A miscounter returns counts that no reader or writer may return.
+// A miscounter returns a count that no reader or writer may return.
 type miscounter int
 
 func (n miscounter) Read([]byte) (int, error)  { return int(n), nil }
@@ -104,7 +104,7 @@ func TestInvalidCounts(t *testing.T) {
 	}
 }
 
-// TestUseEndsStreams holds that any other use of a decoder ends the streams that it was on.
+// TestUseEndsStreams asserts that any other use of a decoder ends its streams.
 func TestUseEndsStreams(t *testing.T) {
 	d := decoder.New(compile(t, decoder.TestSchema))
 	var v any

@@ -15,9 +15,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestWindows holds how large the windows of streams become: as large as is read well where there
-// is much, and larger only for a value that does not fit. That of a Reader stays small where its
-// source has little at a time.
+// TestWindows asserts the sizes of windows. A window grows to a size that is good for reading if
+// there is much to read, and beyond it only for a value that does not fit. The window of a Reader
+// stays small if its source returns little at a time.
 func TestWindows(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	lookup := func(apiVersion, kind string) (*schema.Program, error) { return p, nil }
@@ -49,7 +49,7 @@ func TestLineBreakBetweenWindows(t *testing.T) {
 	defer SetFirstWindow(16)()
 	p := compileYAML(t, testSchema)
 	for n := range 40 {
-		d := New(p) // with a window that has not grown
+		d := New(p) // its window has not grown
 		src := `{"n":1` + strings.Repeat(" ", n) + "\r\n,\r\"u\":1}"
 		_, err := io.Copy(io.Discard, d.NewReader(iotest.OneByteReader(strings.NewReader(src))))
 		require.NoError(t, err)
@@ -57,8 +57,9 @@ func TestLineBreakBetweenWindows(t *testing.T) {
 	}
 }
 
-// TestNullAtEndOfWindow lets the window end within a null that is dropped: its name stays in the window when others leave it,
-// and where it is must be known when it comes again.
+// TestNullAtEndOfWindow lets the window end within a null that is dropped. The name of the null
+// stays in the window when other names leave it, and its position must be known when it comes
+// again.
 func TestNullAtEndOfWindow(t *testing.T) {
 	defer SetFirstWindow(64)()
 	p := compileYAML(t, testSchema)
@@ -76,7 +77,8 @@ func TestNullAtEndOfWindow(t *testing.T) {
 	}
 }
 
-// TestBuffersAreKeptWithinStream holds that buffers are let go between streams, not within one.
+// TestBuffersAreKeptWithinStream asserts that a decoder lets go of buffers between streams, but not
+// within one.
 func TestBuffersAreKeptWithinStream(t *testing.T) {
 	d := New(compileYAML(t, testSchema))
 	d.result = make([]byte, 0, 2*largeBuffer)
@@ -99,7 +101,7 @@ func TestBuffersAreKeptWithinStream(t *testing.T) {
 	assert.Less(t, d.heldBytes(), largeBuffer)
 }
 
-// TestWriterWritesMuchAtOnce: before Close, a Writer writes as soon as there is much, and not each byte.
+// TestWriterWritesMuchAtOnce asserts that a Writer writes before Close, in large parts.
 func TestWriterWritesMuchAtOnce(t *testing.T) {
 	var writes []int
 	w := New(compileYAML(t, testSchema)).NewWriter(countWrites(func(n int) { writes = append(writes, n) }))
@@ -120,7 +122,8 @@ type countWrites func(n int)
 
 func (f countWrites) Write(p []byte) (int, error) { f(len(p)); return len(p), nil }
 
-// TestDocumentInTwoParts has parts that are large enough for the quick walk, which starts with documents only.
+// TestDocumentInTwoParts has parts that are large enough for the simple machine, which starts with
+// documents only.
 func TestDocumentInTwoParts(t *testing.T) {
 	for _, c := range []struct{ schema, src string }{
 		{testSchema, `{"s":"some text, and more","list":[{"name":"a","d":false},{"d":null}],"zz":null,"obj":{"a":"x"}}`},

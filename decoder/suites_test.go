@@ -15,9 +15,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// openVerdicts are those of ours on the texts that JSONTestSuite leaves open:
-// true is accepted. What is refused is beyond float64, not UTF-8, half of a
-// surrogate pair, or has a byte order mark.
+// openVerdicts are our verdicts on the texts that JSONTestSuite leaves open; true means accepted.
+// The refused texts are beyond float64, are not UTF-8, have half of a surrogate pair, or have a
+// byte order mark.
 var openVerdicts = map[string]bool{
 	"i_number_double_huge_neg_exp.json":                   true,
 	"i_number_huge_exp.json":                              false,
@@ -56,14 +56,13 @@ var openVerdicts = map[string]bool{
 	"i_structure_UTF-8_BOM_empty_object.json":             false,
 }
 
-// withDuplicates are the texts that JSON allows and Strict does not.
+// withDuplicates are the texts that JSON allows and Strict refuses.
 var withDuplicates = map[string]bool{
 	"y_object_duplicated_key.json":           true,
 	"y_object_duplicated_key_and_value.json": true,
 }
 
-// places are where a text can stand: each of these goes another way through the
-// machines.
+// places are the places of a text in a document. Each takes another way through the machines.
 var places = []struct {
 	name          string
 	before, after string
@@ -76,10 +75,10 @@ var places = []struct {
 	{"in a preserved field", `{"a":`, `}`, `{type: object, properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}`, nil},
 	{"in a declared field", `{"a":`, `}`, `{type: object, properties: {a: {type: string}}}`, nil},
 	{"in a map", `{"a":{"b":`, `}}`, `{type: object, properties: {a: {type: object, additionalProperties: true}}}`, nil},
-	// Far enough from the end for the plain machine.
-	{"in a plain field", `{"b":0,"a":`, `,"c":0}` + blanks, `{type: object, properties: {b: {type: integer}, a: {type: object, properties: {a: {type: string}, asd: {type: string}}}, c: {type: integer}}}`, nil},
-	{"in a plain array", `{"a":[0,`, `,0]}` + blanks, `{type: object, properties: {a: {type: array, items: {type: object, properties: {a: {type: string}}}}}}`, nil},
-	{"in a plain map", `{"a":{"b":0,"c":`, `,"d":0}}` + blanks, `{type: object, properties: {a: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`, nil},
+	// These are far enough from the end for the simple machine.
+	{"in a simple field", `{"b":0,"a":`, `,"c":0}` + blanks, `{type: object, properties: {b: {type: integer}, a: {type: object, properties: {a: {type: string}, asd: {type: string}}}, c: {type: integer}}}`, nil},
+	{"in a simple array", `{"a":[0,`, `,0]}` + blanks, `{type: object, properties: {a: {type: array, items: {type: object, properties: {a: {type: string}}}}}}`, nil},
+	{"in a simple map", `{"a":{"b":0,"c":`, `,"d":0}}` + blanks, `{type: object, properties: {a: {type: object, additionalProperties: {type: object, properties: {a: {type: string}}}}}}`, nil},
 }
 
 var blanks = strings.Repeat(" ", 2*skip.Slack)
@@ -143,8 +142,8 @@ func TestJSONChecker(t *testing.T) {
 }
 
 // TestEveryByteEverywhere puts each control and structural character, and a few others, at each
-// index of a text, in each place of a document, and holds what is accepted against jsontext. A
-// control character behind the colon of a name that is not declared was taken for white space.
+// index of a text, in each place of a document. It compares which texts are accepted with jsontext.
+// Once a control character after the colon of an undeclared name was taken for white space.
 func TestEveryByteEverywhere(t *testing.T) {
 	text := `{"a": "b", "asd":1,"c":[2 ,{"d":true}], "longer than a word": {}, "e":-1.5}`
 	for _, place := range places {

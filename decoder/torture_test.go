@@ -19,14 +19,14 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// A tortured place is one of places, with decoders that have all machines, and with those that
-// have only that of walk.go and that of skip.go.
+// A torturedPlace is one of places, with decoders that use all machines, and with decoders that use
+// only the first and the second machine.
 type torturedPlace struct {
 	before, after string
 	all, alone    []*Decoder
 }
 
-// Two of the decoders of a place.
+// These are the indices of two decoders of a place.
 const compacting, exactly = 2, 3
 
 func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
@@ -45,7 +45,7 @@ func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 	return made
 }
 
-// A verdict is what became of a document.
+// A verdict is the outcome of decoding a document.
 type verdict struct {
 	out      []byte
 	err      error
@@ -66,9 +66,9 @@ func decode(d *Decoder, to []byte, doc []byte) verdict {
 	return verdict{out, err, len(d.Findings())}
 }
 
-// TestTortureMachines holds the verdict on random documents against other readers of JSON,
-// and the results of plain machines and kernels against those of the machines that
-// can do all; now and then as a stream in parts.
+// TestTortureMachines compares the verdict on random documents with other readers of JSON, and the
+// results of simple machines and kernels with those of the machines that know all of the grammar.
+// Now and then it decodes a document as a stream in parts.
 func TestTortureMachines(t *testing.T) {
 	defer SetFirstWindow(16)()
 	defer func(was int) { skip.SmallValue = was }(skip.SmallValue)
@@ -78,7 +78,7 @@ func TestTortureMachines(t *testing.T) {
 		place := &at[r.IntN(len(at))]
 		doc = append(append(append(doc[:0], place.before...), text...), place.after...)
 		how := r.IntN(len(place.all))
-		skip.SmallValue = r.IntN(2) << 20 // kernels wherever they can be, or nowhere
+		skip.SmallValue = r.IntN(2) << 20 // kernels run wherever they can, or nowhere
 		all := decode(place.all[how], bufAll, doc)
 		var alone verdict
 		less := kernel.Without
@@ -107,8 +107,8 @@ func TestTortureMachines(t *testing.T) {
 	})
 }
 
-// isTaken reports whether other readers take a document: jsontext, which is as strict as
-// the default, and that of the server, which minds the range of numbers.
+// isTaken reports whether other readers accept a document: jsontext, which is as strict as the
+// default, and the server's reader, which refuses numbers out of range.
 func isTaken(doc []byte, asServer bool) bool {
 	if asServer && !json.Valid(doc) || !asServer && !jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return false
@@ -125,8 +125,8 @@ func isStrictError(err error) bool {
 	return is
 }
 
-// checkStream holds what becomes of a document that is read in parts against what became of it
-// as a slice. A stream cannot take back what is there again.
+// checkStream compares the outcome of a document that is read in parts with that of the document as
+// a slice. A stream cannot take back a member whose name comes again.
 func checkStream(t *testing.T, r *rand.Rand, d *Decoder, doc []byte, whole verdict) {
 	out, err := io.ReadAll(d.NewReader(&partsReader{bytes.Clone(doc), r, 1 + r.IntN(1+len(doc))}))
 	var twice *ferrors.DuplicateError

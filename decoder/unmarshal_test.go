@@ -115,8 +115,8 @@ func TestUnmarshalTyped(t *testing.T) {
 	require.ErrorAs(t, d.Unmarshal([]byte(`{"n":`), &got), &syntax)
 }
 
-// TestUnmarshalInterfaces asserts that interface values in Go values are made anew, but
-// for what json merges into, and in linear time.
+// TestUnmarshalInterfaces asserts that interface values within Go values are replaced, except for
+// those that json merges into, and in linear time.
 func TestUnmarshalInterfaces(t *testing.T) {
 	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
 	n := 1
@@ -148,8 +148,8 @@ func TestUnmarshalDefaults(t *testing.T) {
 	require.Equal(t, map[string]any{"s": "dflt", "obj": map[string]any{"list": []any{int64(1), map[string]any{"a": "b"}}}}, second)
 }
 
-// TestSeparateStrings asserts that a string which is kept keeps no more than its chunk, and
-// nothing if it is separate.
+// TestSeparateStrings asserts that a string which is kept keeps no more than its chunk in memory,
+// and nothing else if it is separate.
 func TestSeparateStrings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures the heap")
@@ -186,8 +186,8 @@ func TestSeparateStrings(t *testing.T) {
 	require.Less(t, kept(decoder.SeparateStrings(true)), uint64(8<<10))
 }
 
-// TestUnmarshalChunks asserts that strings and numbers stay what they are where there are
-// more than one allocation holds, and about its length.
+// TestUnmarshalChunks asserts the values of more strings and numbers than one allocation holds, and
+// of strings around its length.
 func TestUnmarshalChunks(t *testing.T) {
 	p := compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false))
 	var texts []string
@@ -218,7 +218,7 @@ func TestUnmarshalChunks(t *testing.T) {
 	}
 }
 
-// TestConcurrently uses one program in many goroutines, in every way.
+// TestConcurrently uses one program in many goroutines, through several entry points.
 func TestConcurrently(t *testing.T) {
 	p := compile(t, valuesSchema)
 	pool := decoder.NewPool(p, decoder.Compact(true))
@@ -248,7 +248,8 @@ func TestConcurrently(t *testing.T) {
 	group.Wait()
 }
 
-// TestUnmarshalNoObject has something else where a map is wanted: the error says where that starts.
+// TestUnmarshalNoObject has other values where a map is wanted. The error has the position at which
+// they start.
 func TestUnmarshalNoObject(t *testing.T) {
 	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
 	var v map[string]any
@@ -267,8 +268,8 @@ func TestUnmarshalNoObject(t *testing.T) {
 	require.Nil(t, v)
 }
 
-// TestUnmarshalSharesNames holds that declared names are the schema's strings, in results of all decoders, and others are
-// copies.
+// TestUnmarshalSharesNames asserts that declared names are the schema's strings, in the results of
+// all decoders, and that other names are copies.
 func TestUnmarshalSharesNames(t *testing.T) {
 	p := compile(t, "{type: object, properties: {declared: {type: object, additionalProperties: {type: string}}}}", schema.ResourceRoot(false))
 	namesOf := func() (declared, other *byte) {

@@ -14,7 +14,7 @@ import (
 
 const yamlTestSchema = "{type: object, properties: {a: {}, b: {}, true: {type: boolean}, m: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
 
-// TestYAMLDuplicates has the API server's words for what findings say otherwise.
+// TestYAMLDuplicates asserts the API server's messages for duplicates, beside the findings.
 func TestYAMLDuplicates(t *testing.T) {
 	p := compileYAML(t, yamlTestSchema)
 	const src = "kind: A\na: 1\nb: 2\na:\n- c: 1\n  c: 2\nm: {1: a, '1': b}\nz: 1\nz: 2\n"
@@ -108,7 +108,7 @@ func TestYAMLDialect(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":true,"b":8,"true":1}`, string(out))
 	d := New(p, YAMLDialect(yamlbridge.Core))
-	for range 3 * maxIdleCalls { // also when it has let go of its buffers
+	for range 3 * maxIdleCalls { // even after the decoder has let go of its buffers
 		out, err = d.AppendYAML(nil, []byte(src))
 		require.NoError(t, err)
 		assert.Equal(t, `{"a":"yes","b":10}`, string(out))
@@ -117,7 +117,7 @@ func TestYAMLDialect(t *testing.T) {
 	assert.Equal(t, `unknown field "on"`, d.Findings()[0].Error())
 	assert.Equal(t, 3, d.Findings()[0].Position.Line)
 
-	// The server reads no other YAML than its own.
+	// The option also replaces the server's dialect.
 	d = New(p, ServerRequests, YAMLDialect(yamlbridge.Core))
 	_, err = d.AppendYAML(nil, []byte("kind: A\n---\nsecond\n"))
 	require.Error(t, err)
@@ -125,7 +125,7 @@ func TestYAMLDialect(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestOnlyDuplicates has nothing else to be found.
+// TestOnlyDuplicates has a document whose only findings are duplicates, and one without duplicates.
 func TestOnlyDuplicates(t *testing.T) {
 	d := New(compileYAML(t, testSchema), ServerRequests)
 	_, err := d.AppendYAML(nil, []byte("kind: K\ns: a\ns: b\n"))

@@ -36,7 +36,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzCanonical asserts that what is canonical is not changed by a round trip.
+// FuzzCanonical asserts that a round trip does not change canonical metadata.
 func FuzzCanonical(f *testing.F) {
 	corpus.AddSeeds(f)
 	for _, seed := range []string{stored, `{}`, `{"labels":{"a":"b"},"generation":2}`, `{"managedFields":[{"fieldsV1":{"a":"b"}}]}`} {
@@ -47,7 +47,7 @@ func FuzzCanonical(f *testing.F) {
 		if json.Unmarshal([]byte(in), &value) != nil {
 			return
 		}
-		in = string(must(json.Marshal(value))) // in which no name repeats
+		in = string(must(json.Marshal(value))) // no name repeats in it
 		if !isCanonical([]byte(in), false) {
 			return
 		}

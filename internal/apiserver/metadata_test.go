@@ -8,7 +8,7 @@ import (
 
 func TestAppend(t *testing.T) {
 	for _, c := range []struct {
-		in, want, dropped string // want is empty where it does not fit
+		in, want, dropped string // want is empty if the text is refused
 	}{
 		{`{}`, `{}`, `{}`},
 		{`null`, `{}`, `{}`},
@@ -40,7 +40,7 @@ func TestAppend(t *testing.T) {
 	assert.Equal(t, `{"generation":1}`, string(out))
 }
 
-// TestDecodeErrors has texts of the server.
+// TestDecodeErrors asserts that errors have the server's texts.
 func TestDecodeErrors(t *testing.T) {
 	for in, want := range map[string]string{
 		`"x"`:                       `json: cannot unmarshal string into Go value of type v1.ObjectMeta`,

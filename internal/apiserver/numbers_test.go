@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/torture"
 )
 
-// TestAppendNumbers has what the server writes for numbers that it has read.
+// TestAppendNumbers asserts the texts that the server writes for numbers that it has read.
 func TestAppendNumbers(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{`0`, `0`}, {`-0`, `0`}, {`-1`, `-1`}, {`9`, `9`}, {`10`, `10`},
@@ -26,7 +26,7 @@ func TestAppendNumbers(t *testing.T) {
 	}
 }
 
-// TestTortureNumbers holds the numbers that are written against encoding/json and strconv.
+// TestTortureNumbers compares the texts of random numbers with encoding/json and strconv.
 func TestTortureNumbers(t *testing.T) {
 	make := func(r *rand.Rand, b []byte) []byte { return torture.Number(r, b) }
 	var out []byte

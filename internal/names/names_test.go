@@ -12,7 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
-// TestShare: of names that differ in a bit of the filter, which has 16 to 32 for each, nothing more is to be looked at.
+// TestShare asserts that nothing more is done about names that have different bits in the filter,
+// which has 16 to 32 bits for each name.
 func TestShare(t *testing.T) {
 	for count := MaxPairwise + 1; count < 500; count++ {
 		list := make([]Name, count)
@@ -26,13 +27,13 @@ func TestShare(t *testing.T) {
 		assert.Greater(t, bits, uint32(16*count))
 		assert.LessOrEqual(t, bits, uint32(32*count))
 
-		list[count-2].Tag = bits + 7 // the bit of 7, once around
+		list[count-2].Tag = bits + 7 // the same bit as for 7
 		s.share(list)
 		assert.Equal(t, []int32{7, int32(count - 2)}, s.shared)
 	}
 }
 
-// TestForget asserts that the texts of names go with them.
+// TestForget asserts that names are forgotten together with their copied texts.
 func TestForget(t *testing.T) {
 	b := []byte(`{"plain":1,"\u0061b":2,"next":3,"\u0063":4}`)
 	for first, arena := range []string{"", "", "ab", "ab", "abc"} {
@@ -49,7 +50,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestHeld holds that all that a stack keeps is counted.
+// TestHeld asserts that everything that a stack keeps is counted.
 func TestHeld(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("the sizes are those of 64 bits")
@@ -71,7 +72,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// hold gives a list another capacity, and returns by how many bytes it has grown.
+// hold replaces a list by one of another capacity, and returns by how many bytes it has grown.
 func hold[T any](list *[]T) int {
 	was := cap(*list)
 	*list = make([]T, 0, 1<<12)

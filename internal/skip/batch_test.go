@@ -13,8 +13,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/names"
 )
 
-// TestNamesOfKernel asserts that a name has the same tag whoever makes it: a kernel, or the portable
-// code that notes the other names of its object.
+// TestNamesOfKernel asserts that a name has the same tag whether a kernel makes it or the portable
+// code, which records other names of the same object.
 func TestNamesOfKernel(t *testing.T) {
 	needKernels(t)
 	var tokens kernel.Tokens
@@ -30,8 +30,9 @@ func TestNamesOfKernel(t *testing.T) {
 	}
 }
 
-// TestBatchPlaces says up to where a batch of the names in an object gets, up to ^: before a name of which nothing is known, and
-// before what closes an object with two names of one tag, or with many that may be, or one that was open before.
+// TestBatchPlaces asserts that a batch takes the names up to the ^. It stops before a name of which
+// a kernel knows nothing. It also stops before the end of an object with two names of one tag, with
+// many that may have one, or that was open before.
 func TestBatchPlaces(t *testing.T) {
 	needKernels(t)
 	members := func(n int) string {
@@ -44,7 +45,7 @@ func TestBatchPlaces(t *testing.T) {
 	for _, text := range []string{
 		`"a":1,"b":{"c":2,"d":{}},"e":[{"f":3},{"f":4}],"g":{"h":{"i":5^`, `"a":{"b":1},"c":2^}`, `"a":1,"b":{"c":2},^"d" :3,`, `"a":{^"":1},`,
 		`"a":{"member":1,"next":2,"member":3^},"b":4,`, `"a":{"member":1,"next":2},"member":{"member":3},"b":4^`,
-		`"a":{"first":1` + members(names.MaxPairwise-1) + `},"b":1^`, // some have a bit in common
+		`"a":{"first":1` + members(names.MaxPairwise-1) + `},"b":1^`, // some share a bit
 		`"a":{"first":1` + members(names.MaxPairwise) + `^},"b":1`, `"a":1` + members(names.MaxPairwise) + `,"b":2^`, `"a":{"b":{"member":1,"member":2^}}`,
 	} {
 		for shift := range 64 {

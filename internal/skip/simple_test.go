@@ -14,14 +14,15 @@ import (
 	"github.com/espalier-dev/espalier/internal/names"
 )
 
-// A simpleCase is a text with a ^ where skipSimple leaves it, far from the end of the window.
+// A simpleCase is a text with a ^ where skipSimple stops, far from the end of the window.
 type simpleCase struct {
 	text string
 	at   state
 }
 
-// checkSimple runs skipSimple from the start of a text, and asserts where it leaves, in which state, that it
-// has the containers which are open there, and that skip makes the same of the rest as of the whole.
+// checkSimple runs skipSimple from the start of a text, and asserts where it stops, in which state,
+// and with which open containers. It also asserts that Skip has the same result for the rest as for
+// the whole text.
 func checkSimple(t *testing.T, s *Skipper, c simpleCase, most, until int, track bool) {
 	t.Helper()
 	before, after, found := strings.Cut(c.text, "^")
@@ -39,7 +40,7 @@ func checkSimple(t *testing.T, s *Skipper, c simpleCase, most, until int, track 
 	assert.Equal(t, stack, s.stack, c.text)
 	assert.Equal(t, strings.Contains(before, "."), s.OddNumber, c.text)
 	if track {
-		checkTracked(t, s, b)
+		checkNames(t, s, b)
 	}
 	if depth == 0 {
 		return
@@ -52,7 +53,8 @@ func checkSimple(t *testing.T, s *Skipper, c simpleCase, most, until int, track 
 	})
 }
 
-// opened returns the containers that are open behind a text without brackets in strings, as in skipper.
+// opened returns the containers that are open after a text, as a Skipper keeps them. The text has
+// no brackets in strings.
 func opened(text string) (stack uint64, depth int) {
 	for _, c := range text {
 		switch c {
@@ -68,9 +70,9 @@ func opened(text string) (stack uint64, depth int) {
 	return stack, depth
 }
 
-// checkTracked asserts that names stand where they say, in their order, and that they and their objects have the tags of
-// their texts.
-func checkTracked(t *testing.T, s *Skipper, b []byte) {
+// checkNames asserts that names are at their indices and in their order, and that names and objects
+// have the tags of their texts.
+func checkNames(t *testing.T, s *Skipper, b []byte) {
 	t.Helper()
 	for i := 1; i < len(s.Names.Names); i++ {
 		assert.Less(t, s.Names.Names[i-1].At, s.Names.Names[i].At)
@@ -92,7 +94,7 @@ func checkTracked(t *testing.T, s *Skipper, b []byte) {
 	}
 }
 
-// roomySkipper returns a walker with room for names.
+// roomySkipper returns a Skipper with room for names.
 func roomySkipper() *Skipper {
 	s := newSkipper()
 	s.Names.Names, s.Names.Levels = make([]names.Name, 0, 100), make([]names.Level, 0, 100)
@@ -101,7 +103,7 @@ func roomySkipper() *Skipper {
 }
 
 func TestSkipSimple(t *testing.T) {
-	const some = "longer than a word, and than two of them" // its length is 40
+	const some = "longer than a word, and than two of them" // 40 bytes
 	cases := []simpleCase{
 		{`"some"^`, afterElement}, {`[]^`, afterElement}, {`0^`, afterElement}, {`null^`, afterElement},
 		{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n[ \t\r\n] \t\r\n]^", afterElement},
@@ -141,10 +143,10 @@ func TestSkipSimple(t *testing.T) {
 	}
 }
 
-// TestSkipSimpleTracked has what skipSimple leaves to skip only where names are tracked.
-func TestSkipSimpleTracked(t *testing.T) {
+// TestSkipSimpleNames has texts that skipSimple leaves to Skip only if names are recorded.
+func TestSkipSimpleNames(t *testing.T) {
 	for _, c := range []simpleCase{
-		{`{^"":1}`, atName}, {`{^"abcde":1}`, atName}, {`{"abcdef":1}^`, afterElement}, // a word before the end of the name is read
+		{`{^"":1}`, atName}, {`{^"abcde":1}`, atName}, {`{"abcdef":1}^`, afterElement}, // skipSimple reads the word before the end of the name
 		{`{"member":1,"member":1^}`, afterMember}, {`[{"member":1},{"member":1,"x":{"member":1}}]^`, afterElement},
 		{`{"member":{"next":1},"next":2,"member":{}^}`, afterMember},
 	} {
@@ -156,7 +158,7 @@ func TestSkipSimpleTracked(t *testing.T) {
 	}
 	for _, c := range []struct {
 		simpleCase
-		names, levels int // that there is room for
+		names, levels int // the room that there is
 		copies        bool
 	}{
 		{simpleCase{`{"member":{"next":1}}^`, afterElement}, 2, 2, false},
@@ -166,14 +168,15 @@ func TestSkipSimpleTracked(t *testing.T) {
 	} {
 		s := roomySkipper()
 		if c.copies {
-			s.Names.Add([]byte(`\u0061`), 0, len(`\u0061`), true) // of an object outside
+			s.Names.Add([]byte(`\u0061`), 0, len(`\u0061`), true) // a name of an outer object
 		}
 		s.Names.Names, s.Names.Levels = make([]names.Name, 0, c.names), make([]names.Level, 0, c.levels)
 		checkSimple(t, s, c.simpleCase, MaxSimpleDepth, math.MaxInt, true)
 	}
 }
 
-// TestSkipSimpleLimits has as many open containers, and names as long, as skipSimple takes, and one more.
+// TestSkipSimpleLimits has as many open containers, and as long names, as skipSimple accepts, and
+// one more.
 func TestSkipSimpleLimits(t *testing.T) {
 	long := strings.Repeat("x", kernel.MaxBytes-1)
 	open := strings.Repeat(`{"member":[`, MaxSimpleDepth/2) + "["
@@ -195,7 +198,8 @@ func TestSkipSimpleLimits(t *testing.T) {
 	}
 }
 
-// TestSkipSimpleUntil asserts that skipSimple leaves behind the first value that ends at an index, or behind it.
+// TestSkipSimpleUntil asserts that skipSimple stops after the first value that ends at or after an
+// index.
 func TestSkipSimpleUntil(t *testing.T) {
 	const array, object = `[1,"a",[],3]`, `{"member":1,"next":{}}`
 	for text, ends := range map[string][]int{array: {2, 6, 9, 11, 12}, object: {11, 21, 22}} {
@@ -216,23 +220,23 @@ func TestSkipSimpleAtEnd(t *testing.T) {
 	text := func(piece string) string { return strings.Repeat(piece, 20) }
 	for _, c := range []struct {
 		simpleCase
-		behind int // bytes of the window behind ^
+		after int // bytes of the window after the ^
 	}{
 		{simpleCase{`["a",^`, atValue}, Slack - 1},
 		{simpleCase{`["a","b"]^`, afterElement}, Slack - len(`b"]`)},
 		{simpleCase{`{"member":^`, atValue}, Slack - 1},
-		{simpleCase{`{"member":^1}`, atValue}, Slack - len(`member":`)}, // as near as a name is read
+		{simpleCase{`{"member":^1}`, atValue}, Slack - len(`member":`)}, // a name is read as near to the end as this
 		{simpleCase{`{^"member":1}`, atName}, Slack},
 		{simpleCase{`{"member":1}^`, afterElement}, Slack - len(`1}`)},
 		{simpleCase{`[1,` + text(" ") + `^`, atValue}, Slack - 1},
 		{simpleCase{`[1,` + text(" ") + `1]^`, afterElement}, Slack - len(`1]`)},
-		{simpleCase{`["` + text("abcdef") + `^`, inString}, Slack - 1}, // steps of 24
+		{simpleCase{`["` + text("abcdef") + `^`, inString}, Slack - 1}, // it reads 24 bytes at a time
 		{simpleCase{`["` + text("abcdef") + `"]^`, afterElement}, Slack - len(`"]`)},
 		{simpleCase{`{^"` + text("abcd"), atName}, len(text("abcd")) + Slack},
 	} {
-		t.Run(fmt.Sprint(c.text, c.behind), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.text, c.after), func(t *testing.T) {
 			before, after, _ := strings.Cut(c.text, "^")
-			b := []byte(before + after + text("1,1,"))[:len(before)+c.behind]
+			b := []byte(before + after + text("1,1,"))[:len(before)+c.after]
 			s := roomySkipper()
 			assert.Equal(t, before, string(b[:s.skipSimple(b, 0, MaxSimpleDepth, math.MaxInt, false)]))
 			assert.Equal(t, c.at, s.at)

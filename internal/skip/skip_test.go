@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/names"
 )
 
-// blanks are so many that all of what is before them is simple.
+// blanks are so many that everything before them can be simple.
 var blanks = strings.Repeat(" ", 2*Slack)
 
 // newSkipper returns a Skipper with the limits that a decoder has by default.
@@ -27,7 +27,8 @@ func newSkipper() *Skipper {
 	}
 }
 
-// TestSimpleDepth asserts where skipSimple may run: not where Skip looks at more than it does.
+// TestSimpleDepth asserts where skipSimple may run: nowhere that Skip has to check more than it
+// does.
 func TestSimpleDepth(t *testing.T) {
 	const depth = 10_000
 	for _, c := range []struct {
@@ -50,7 +51,7 @@ func TestSimpleDepth(t *testing.T) {
 	}
 }
 
-// TestOuterContainers asserts that of containers that are skipped, and closed, nothing is kept.
+// TestOuterContainers asserts that nothing is kept of skipped containers that are closed.
 func TestOuterContainers(t *testing.T) {
 	defer func(was int) { MaxSimpleDepth = was }(MaxSimpleDepth)
 	MaxSimpleDepth = 0
@@ -70,7 +71,7 @@ func TestOuterContainers(t *testing.T) {
 	})
 }
 
-// TestSmallValues asserts which values are noted as small: the next one is skipped accordingly.
+// TestSmallValues asserts which values count as small. The next value is skipped accordingly.
 func TestSmallValues(t *testing.T) {
 	s := newSkipper()
 	for _, from := range []int{0, 500} {
@@ -87,8 +88,8 @@ func TestSmallValues(t *testing.T) {
 	}
 }
 
-// TestLongStrings asserts which strings are noted as long, and that one which is taken for long is read as any other, whole,
-// Cut, or with what is wrong in it anywhere.
+// TestLongStrings asserts which strings count as long, and that a string has the same result if it
+// is expected to be long: whole, cut, or with a fault anywhere.
 func TestLongStrings(t *testing.T) {
 	s := newSkipper()
 	type result struct {
@@ -105,18 +106,18 @@ func TestLongStrings(t *testing.T) {
 		for _, odd := range []string{"", `\n`, `\"`, `\u00e9`, `\ud83d\ude00`, "ü", "😀", "\x00", "\xff", `\x`, `\ud83d`} {
 			for _, before := range []int{0, size / 2, size} {
 				text := `"` + strings.Repeat("x", before) + odd + strings.Repeat("x", size-before) + `"`
-				for _, behind := range []string{"", ",", blanks, blanks + blanks + blanks} {
-					as := skip(text+behind, false)
+				for _, after := range []string{"", ",", blanks, blanks + blanks + blanks} {
+					as := skip(text+after, false)
 					if as.st == Done {
 						require.Equal(t, len(text), as.end)
 						require.Equal(t, len(text) > longString, s.long)
 					}
-					require.Equal(t, as, skip(text+behind, true), text)
-					if as.st == Done && (odd == "" && len(behind) > longString || s.long) {
+					require.Equal(t, as, skip(text+after, true), text)
+					if as.st == Done && (odd == "" && len(after) > longString || s.long) {
 						require.Equal(t, len(text) > longString, s.long)
 					}
-					as.end++ // or where the fault is
-					require.Equal(t, as, skip(" "+text+behind, true), text)
+					as.end++ // the end of the value, or the index of the fault
+					require.Equal(t, as, skip(" "+text+after, true), text)
 				}
 				require.Equal(t, skip(text[:len(text)-1], false), skip(text[:len(text)-1], true))
 				if s.at == inString {

@@ -22,12 +22,12 @@ func needKernels(t testing.TB) {
 	t.Cleanup(func() { SmallValue = was })
 }
 
-// members returns an object of some 100 kB, with names that repeat in no object.
+// members returns an object of some 100 kB, in which names do not repeat within the inner objects.
 func members() string {
 	return "{" + strings.TrimSuffix(strings.Repeat(`"a":{"b":[1,"c",{"d":null}],"e":"f"},`, 3000), ",") + "}"
 }
 
-// TestSkipTokensProgress asserts that skim gets to the last bracket.
+// TestSkipTokensProgress asserts that skipTokens gets to the last bracket.
 func TestSkipTokensProgress(t *testing.T) {
 	needKernels(t)
 	s := newSkipper()
@@ -42,15 +42,16 @@ func TestSkipTokensProgress(t *testing.T) {
 	require.Equal(t, Done, st)
 }
 
-// TestSkipTokensPlaces says how far skim gets in a text, up to ^, wherever its tokens are in their words: behind the last value before
-// what is wrong. What is left is for skip, which makes the same of it as of the whole.
+// TestSkipTokensPlaces asserts that skipTokens gets up to the ^, wherever the tokens are in their
+// words: after the last value before a fault. It leaves the rest to Skip, which finds the same
+// there as in the whole text.
 func TestSkipTokensPlaces(t *testing.T) {
 	needKernels(t)
 	s := newSkipper()
 	s.Depth = 200
 	for _, text := range []string{
 		`[1,"a",[],{},[[2],3],{"b":4,"c":"d","e":{"f":null},"g":[true,false]},-0,1.5,-2e3,9223372036854775808 , "\n" ]^,`,
-		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // of names some are not known
+		`{"o":{"a":{"b" :1}},"cc":2,"dd":[3^,x`, `{"a":{"b" :1},"cc":2,"dd":{"":3,"ee":[4^,x`, `{"a":1,"b" :2,"cc":{"d" :{},"ee":5},"ff":{"":6},"gg":{"hh":[7^,x`, // the kernels do not know all names
 		`[1,"a" ^]`, `{"a":[ ]^}`, `{"a":[],"b":{"c":[2^]`,
 		`{"b":4,"c":"d" , "e" : {"f":null , "x":{}},"g":[true,[false]],"h":{"i":{}},"j":[]}^}`,
 		// What follows an opening bracket, a separator, or a value.
@@ -58,7 +59,7 @@ func TestSkipTokensPlaces(t *testing.T) {
 		`[1^,,2]`, `[1^,]`, `{"a":1^,"b"::2}`, `{"a":1^,"b":,"c":2}`, `{"a":1^,"b":}`, `{"a":1^,}`, `[1^,}`, `{"a":1^,]`,
 		`[1^,"a""b"]`, `[1^,"a"[]]`, `[1^,"a"2]`, `[1^,"a"{}]`, `[1^,2"b"]`, `[1^,2[]]`, `[1^,2{}]`, `[1^,2:3]`, `[1^,[]4]`, `[1^,{}"a"]`,
 		`[1^,[][]]`, `[1^,{}{}]`, `[1^,[]:2]`, `[1^,{}:2]`, `[1,[2^][]]`, `{"a":1^,2:3}`, `{"a":1^,"b"2}`, `{"a":1^,"b"[]}`,
-		// What is in an object, and what in an array.
+		// The contents of objects and of arrays.
 		`[1^,"a":2]`, `[1^,["a":2]]`, `{"a":1^,"b":"c":2}`, `[1^,{"a",2}]`, `[1^,{"a"}]`, `[1^,{"a":2]`, `[1^,[2}`, `{"a":[1^,2}`, `{"a":1^,"b"}`,
 		`{"a":1^,"b","c":2}`, `{"a":1^,2}`, `{"a":1^,[]}`, `{"a":1^,{}}`, `[1,{"a":2^,"b"]`, `[1,{"a":2^,3}]`, `{"a":["b"^,"c":2]}`, `[1,"b"^,"c":2]`,
 		`{"a":1,"b":"c"^,"d"}`, `{"a":1,"b":"c"^,"d"]`,
@@ -75,7 +76,7 @@ func TestSkipTokensPlaces(t *testing.T) {
 			src := []byte(before + after)
 			stack, depth := opened(before)
 			if depth == 0 && (len(before)-1)%64 == 0 {
-				continue // the token behind is in a block of its own, which is not looked at
+				continue // the next token is in a block of its own, which is not read
 			}
 			for _, track := range []bool{false, true} {
 				s.Start()
@@ -87,14 +88,14 @@ func TestSkipTokensPlaces(t *testing.T) {
 				require.Equal(t, depth == 0, st == Done, "%d %s", shift, text)
 				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{s.stack, uint64(s.depth)}, "%d %s", shift, text)
 				if track {
-					checkTracked(t, s, src)
+					checkNames(t, s, src)
 				}
 			}
 		}
 	}
 }
 
-// tokenPrefix returns about so many tokens that may stand behind the bracket.
+// tokenPrefix returns about as many tokens, to be put after the bracket.
 func tokenPrefix(bracket byte, tokens int) string {
 	var b strings.Builder
 	if bracket == '[' {
@@ -112,14 +113,14 @@ func tokenPrefix(bracket byte, tokens int) string {
 	return b.String()
 }
 
-// TestSkipTokensLater asserts that skim is not to be tried again but behind what it has left, and behind an eighth of what it has looked at
-// in vain.
+// TestSkipTokensLater asserts that skipTokens runs again only after the bytes that it has left to
+// Skip, and an eighth of those that it has read in vain.
 func TestSkipTokensLater(t *testing.T) {
 	needKernels(t)
 	s := newSkipper()
 	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300), strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
-		for _, behind := range []int{0, 8, 800, 3000} {
-			src := []byte(before + ":" + strings.Repeat(" ", behind))
+		for _, after := range []int{0, 8, 800, 3000} {
+			src := []byte(before + ":" + strings.Repeat(" ", after))
 			start := strings.IndexByte(before, '[') + 1
 			s.Start()
 			s.stack, s.depth = 0, 1
@@ -127,13 +128,13 @@ func TestSkipTokensLater(t *testing.T) {
 			require.Equal(t, Cut, st)
 			size := min(len(src)-start, kernel.MaxBytes)
 			left := len(before)
-			require.Equal(t, left+64+(size-(left-start))/8, s.later, "%d, %d", left, behind)
+			require.Equal(t, left+64+(size-(left-start))/8, s.later, "%d, %d", left, after)
 		}
 	}
 }
 
-// TestStringMembers asserts how many tokens are members whose values are strings, whatever stands behind them, and is left of
-// another text behind the last.
+// TestStringMembers asserts how many tokens are members with strings as values, whatever follows
+// them or is left of another text after the last.
 func TestStringMembers(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")

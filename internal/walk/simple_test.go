@@ -33,15 +33,15 @@ properties:
   dflt: {type: object, properties: {s: {type: string, default: some}, "n": {type: integer}}}
 `
 
-// A simpleCase is a document with a ^ where plain ends.
+// A simpleCase is a document with a ^ where simple stops.
 type simpleCase struct {
 	doc  string
 	need need
-	at   state // unless a string, defaults or what is kept is needed
+	at   state // not asserted if need is needString, needKept or needDefaults
 }
 
-// ready makes the walker ready to walk the document of a case, whose names it has seen
-// in their order.
+// ready makes the walker ready to walk over the document of a case, of which it has seen the order
+// of the names.
 func ready(w *Walker, doc string) (b []byte, before string) {
 	before, after, _ := strings.Cut(doc, "^")
 	b = []byte(before + after + strings.Repeat(" ", skip.Slack))
@@ -64,8 +64,8 @@ func checkSimple(t *testing.T, w *Walker, c simpleCase) {
 	}
 }
 
-// TestSimple says how far plain gets by itself, what it ends for, and in which state: it does all that is plain, and judges
-// nothing.
+// TestSimple asserts how far simple gets by itself, why it stops, and in which state. It does
+// everything that is simple, and judges nothing.
 func TestSimple(t *testing.T) {
 	w := newWalker(compileYAML(t, simpleSchema), limits{})
 	w.skip.Names.Names = make([]names.Name, 0, 100)
@@ -97,11 +97,11 @@ func TestSimple(t *testing.T) {
 		{`{"defaulted":["a","b"]}^`, needMachine, atEnd}, {`{"defaulted":["a",^ "b"]}`, needMachine, atElement},
 		{`{"defaulted":["a",^null]}`, needMachine, atElement}, {`{"strings":["a", "b"]}^`, needMachine, atEnd},
 
-		// What is kept whole, and defaults.
+		// Values that are kept whole, and defaults.
 		{`{"raw":1,"n":2}^`, needMachine, atEnd}, {`{"raw":^{"a":1}}`, needKept, 0}, {`{"raw":^[1]}`, needKept, 0},
 		{`{"dflt":{"s":"a","n":1}}^`, needMachine, atEnd}, {`{"dflt":{"n":1^}}`, needDefaults, 0}, {`{"dflt":{^}}`, needDefaults, 0},
 
-		// Names that are not declared, and kept.
+		// Undeclared names that are kept.
 		{`{"map":{"first":"a","second": "b",^"third" :"c"}}`, needMachine, atName},
 		{`{"map":{"first":"a","second": "b"},"n":1}^`, needMachine, atEnd}, {`{"objects":{"first":{"s":"a"},"second":{}}}^`, needMachine, atEnd},
 		{`{"map":{^"first":null}}`, needMachine, atName}, {`{"map":{^"first": null}}`, needMachine, atName}, {"{\"map\":{^\"first\":\n\n\"a\"}}", needMachine, atName},
@@ -118,8 +118,8 @@ func TestSimple(t *testing.T) {
 	}
 }
 
-// TestSimpleTexts has strings and names of all lengths up to six words and more. Names that are declared are compared up to 32
-// bytes with quotes and colon.
+// TestSimpleTexts has strings and names of all lengths up to six words and more. Declared names are
+// compared up to 32 bytes, including the quotes and the colon.
 func TestSimpleTexts(t *testing.T) {
 	for n := 1; n < 55; n++ {
 		text := strings.Repeat("x", n)
@@ -134,7 +134,7 @@ func TestSimpleTexts(t *testing.T) {
 	}
 }
 
-// TestSimpleNames asserts that names which are kept have the tags of their texts.
+// TestSimpleNames asserts that the names that are kept have the tags of their texts.
 func TestSimpleNames(t *testing.T) {
 	w := newWalker(compileYAML(t, `{type: object, additionalProperties: {type: string}}`, schema.ResourceRoot(false)), limits{})
 	w.skip.Names.Names = make([]names.Name, 0, 100)
@@ -153,7 +153,7 @@ func TestSimpleNames(t *testing.T) {
 	}
 }
 
-// TestSimpleLimits has what is at a limit, or in the room that there is, and one more.
+// TestSimpleLimits has values at a limit, or at the end of the room that there is, and one more.
 func TestSimpleLimits(t *testing.T) {
 	nested := strings.Repeat("{type: object, properties: {a: ", 20) + "{type: array}" + strings.Repeat("}}", 20)
 	opening := strings.Repeat(`{"a":`, 15)
@@ -192,8 +192,8 @@ func TestSimpleLimits(t *testing.T) {
 	assert.Equal(t, before, string(b[:w.pos]))
 }
 
-// TestSimpleTypes asserts that values whose types are known to be right are walked, and others left, for they may be
-// mismatches.
+// TestSimpleTypes asserts that simple walks over values whose types are known to be right. It
+// leaves others, which may be mismatches.
 func TestSimpleTypes(t *testing.T) {
 	p := compileYAML(t, simpleSchema, schema.CheckTypes(true))
 	for _, c := range []simpleCase{
@@ -209,14 +209,14 @@ func TestSimpleTypes(t *testing.T) {
 	checkSimple(t, w, simpleCase{`^{"s":"a"}`, needMachine, atValue})
 }
 
-// TestSimpleAtEnd asserts how near to the end of the window plain gets.
+// TestSimpleAtEnd asserts how near to the end of the window simple gets.
 func TestSimpleAtEnd(t *testing.T) {
 	long := strings.Repeat("abcd", 20)
 	w := newWalker(compileYAML(t, simpleSchema), limits{})
 	w.skip.Names.Names = make([]names.Name, 0, 10)
 	for _, c := range []struct {
 		simpleCase
-		behind int // bytes of the window behind ^
+		after int // bytes of the window after the ^
 	}{
 		{simpleCase{`{^"s":"a"}`, needMachine, atName}, skip.Slack - 1},
 		{simpleCase{`{"s":^"a"}`, needMachine, atField}, skip.Slack - 1},
@@ -232,14 +232,15 @@ func TestSimpleAtEnd(t *testing.T) {
 		{simpleCase{`{"map":{^"` + long, needMachine, atName}, 1 + len(long) + 15},
 	} {
 		b, before := ready(w, c.doc)
-		b = append(b, strings.Repeat(" ", skip.Slack)...)[:len(before)+c.behind]
+		b = append(b, strings.Repeat(" ", skip.Slack)...)[:len(before)+c.after]
 		assert.Equal(t, c.need, w.simple(b, simpleRoot), c.doc)
 		assert.Equal(t, before, string(b[:w.pos]), c.doc)
 		assert.Equal(t, c.at, w.st, c.doc)
 	}
 }
 
-// TestWalkSimple says how far plain and those it needs get together, before what is not plain or is wrong.
+// TestWalkSimple asserts how far simple and its calls get together, before something that is not
+// simple, or is a fault.
 func TestWalkSimple(t *testing.T) {
 	for _, c := range []struct {
 		limits limits
@@ -262,8 +263,8 @@ func TestWalkSimple(t *testing.T) {
 	}
 }
 
-// TestSimpleLargeMaps asserts at which of the names in a map it is asked whether the next members are strings: the last of every
-// 64 names that are open, if 64 of the map's own are before it.
+// TestSimpleLargeMaps asserts at which names of a map simple asks whether the next members are
+// strings: at every 64th name that is open, if 64 names of the map are before it.
 func TestSimpleLargeMaps(t *testing.T) {
 	members := func(n int, value string) string {
 		var b strings.Builder
@@ -282,7 +283,7 @@ func TestSimpleLargeMaps(t *testing.T) {
 	}
 }
 
-// TestPad asserts that simple walks a small document up to its end.
+// TestPad asserts that simple walks over a small document up to its end.
 func TestPad(t *testing.T) {
 	w := newWalker(compileYAML(t, simpleSchema), limits{NumberBytes: 9})
 	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
@@ -293,7 +294,8 @@ func TestPad(t *testing.T) {
 	require.Equal(t, len(b), w.pos)
 }
 
-// TestHandOver holds that the machine hands over to plain behind a comma, if there is room for a name or a value.
+// TestHandOver asserts that the machine hands over to walkSimple after a comma, if there is room
+// for a name or a value.
 func TestHandOver(t *testing.T) {
 	w := newWalker(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {x: {type: integer}}}}}}", schema.ResourceRoot(false)), limits{})
 	for _, start := range []string{`{"list":[],`, `{"list":[{},`} {

@@ -16,8 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestStringMembersProgress asserts that the members of a large map are walked by tokens up to its
-// end.
+// TestStringMembersProgress asserts that a large map is walked by tokens up to its end.
 func TestStringMembersProgress(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
@@ -43,7 +42,8 @@ func TestStringMembersProgress(t *testing.T) {
 	}
 }
 
-// TestStringMembersTypes holds that members are walked by tokens only where there is nothing to be found about strings.
+// TestStringMembersTypes asserts that members are walked by tokens only if nothing can be found
+// about strings.
 func TestStringMembersTypes(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")

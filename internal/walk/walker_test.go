@@ -16,7 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// limits are those of a walker; 0 is the default of a decoder.
+// limits are the limits of a walker. A zero is the default of a decoder.
 type limits struct{ Depth, NameBytes, NumberBytes, DefaultBytes int }
 
 // newWalker returns a walker that is ready for a document.
@@ -49,7 +49,7 @@ func compileYAML(t testing.TB, text string, opts ...schema.Option) *schema.Progr
 	return p
 }
 
-// TestHeld holds that all that a walker keeps is counted.
+// TestHeld asserts that everything that a walker keeps is counted.
 func TestHeld(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("the sizes are those of 64 bits")
@@ -79,7 +79,7 @@ func TestHeld(t *testing.T) {
 	assert.Equal(t, hold(&w.segments), w.Cap()-all)
 }
 
-// hold gives a list another capacity, and returns by how many bytes it has grown.
+// hold replaces a list by one of another capacity, and returns by how many bytes it has grown.
 func hold[T any](list *[]T) int {
 	was := cap(*list)
 	*list = make([]T, 0, 1<<12)
