@@ -101,7 +101,8 @@ func testManyNamesDeepDown(t *testing.T) {
 	for i := range names {
 		fmt.Fprintf(&b, `"name-%d":1,`, i)
 	}
-	doc := `{"list":` + strings.Repeat("[", 4000) + `{` + strings.TrimSuffix(b.String(), ",") + `}` + strings.Repeat("]", 4000) + `}`
+	doc := `{"list":` + strings.Repeat("[", 4000) + `{` + strings.TrimSuffix(b.String(), ",") + `}` +
+		strings.Repeat("]", 4000) + `}`
 	d := decoder.New(compile(t, openSchema), decoder.Strict)
 	_, err := d.AppendJSON(nil, []byte(doc))
 	var strict *ferrors.StrictError
@@ -128,7 +129,8 @@ func testNeverClosed(t *testing.T, opening string, most uint64) {
 			limitAt -= len(opening)
 		}
 		d := decoder.New(compile(t, openSchema, schema.ResourceRoot(!root)))
-		endless := &endlessReader{text: []byte(head + strings.Repeat(opening, 1000)), from: len(head), at: func(int) {}}
+		endless := &endlessReader{text: []byte(head + strings.Repeat(opening, 1000)), from: len(head),
+			at: func(int) {}}
 		base := liveHeap()
 		_, err := io.Copy(io.Discard, d.NewReader(endless))
 		live := liveHeap()
@@ -163,8 +165,10 @@ func numberInMap(text string, want any) func(t *testing.T) {
 func testLongNumber(t *testing.T, start string) {
 	p := compile(t, openSchema)
 	for _, limit := range []int{decoder.DefaultNumberBytes, 1 << 20} {
-		endless := &endlessReader{text: []byte(`{"raw":` + start + strings.Repeat("9", 1<<10)), from: len(`{"raw":` + start), at: func(int) {}}
-		_, err := io.Copy(io.Discard, decoder.New(p, decoder.Limits{NumberBytes: limit}).NewReader(endless))
+		endless := &endlessReader{text: []byte(`{"raw":` + start + strings.Repeat("9", 1<<10)),
+			from: len(`{"raw":` + start), at: func(int) {}}
+		d := decoder.New(p, decoder.Limits{NumberBytes: limit})
+		_, err := io.Copy(io.Discard, d.NewReader(endless))
 		var e *ferrors.LimitError
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, int64(limit), e.Max)
@@ -225,7 +229,8 @@ properties:
 	_, err = decoder.New(p, decoder.Limits{DefaultBytes: nulls*len(element) - 1}).AppendJSON(nil, doc)
 	var limit *ferrors.LimitError
 	require.ErrorAs(t, err, &limit)
-	require.Equal(t, int64(len(`{"l":[`)+(nulls-1)*len(`null,`)), limit.Position.Offset, "the last one is too many")
+	require.Equal(t, int64(len(`{"l":[`)+(nulls-1)*len(`null,`)), limit.Position.Offset,
+		"the last one is too many")
 }
 
 // testDefaultIsNotShared asserts that a change of a default in one result is not seen in another.
@@ -289,7 +294,8 @@ func testLongNameInFinding(t *testing.T) {
 
 // testWordsOfCore asserts that y and n are strings in the dialect of YAML 1.2.
 func testWordsOfCore(t *testing.T) {
-	d := decoder.New(compile(t, `{type: object, properties: {"y": {}, "n": {}, "on": {}}}`), decoder.YAMLDialect(yamlbridge.Core))
+	d := decoder.New(compile(t, `{type: object, properties: {"y": {}, "n": {}, "on": {}}}`),
+		decoder.YAMLDialect(yamlbridge.Core))
 	out, err := d.AppendYAML(nil, []byte("y: 1\nn: no\non: true\n"))
 	require.NoError(t, err)
 	require.Empty(t, d.Findings())
@@ -314,7 +320,8 @@ func testAliasMemory(t *testing.T, doc string, most uint64) {
 
 var (
 	laughs     = nineLaughs()
-	longScalar = "raw: &a " + strings.Repeat("x", 10_000) + "\na: [" + strings.Repeat("*a,", 30_000) + "]"
+	longScalar = "raw: &a " + strings.Repeat("x", 10_000) + "\na: [" +
+		strings.Repeat("*a,", 30_000) + "]"
 )
 
 // nineLaughs returns nine levels of nine aliases each.
@@ -348,7 +355,8 @@ func testEveryCut(t *testing.T) {
 		want := read(bytes.NewReader(c.JSON))
 		require.Equal(t, want, read(iotest.OneByteReader(bytes.NewReader(c.JSON))), c.Name)
 		require.Equal(t, want, read(iotest.DataErrReader(bytes.NewReader(c.JSON))), c.Name)
-		require.Equal(t, want, read(iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(c.JSON)))), c.Name)
+		require.Equal(t, want, read(iotest.DataErrReader(iotest.OneByteReader(bytes.NewReader(c.JSON)))),
+			c.Name)
 		require.Equal(t, want, read(iotest.HalfReader(bytes.NewReader(c.JSON))), c.Name)
 	}
 }
@@ -389,7 +397,8 @@ func testConcurrentUse(t *testing.T) {
 	var all []work
 	for _, c := range corpus.Load(t, "adversarial/*", "default/*", "prune/*") {
 		if c.JSON != nil && len(c.JSON) < 4096 {
-			all = append(all, work{appendJSON, c.JSON, ""}, work{stream, c.JSON, ""}, work{toMap, c.JSON, ""})
+			all = append(all, work{appendJSON, c.JSON, ""}, work{stream, c.JSON, ""},
+				work{toMap, c.JSON, ""})
 		}
 		if c.YAML != nil && len(c.YAML) < 4096 {
 			all = append(all, work{appendYAML, c.YAML, ""})

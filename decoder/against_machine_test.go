@@ -33,7 +33,8 @@ func withoutSimple(p *program.Program) *program.Program {
 			c.Fields[i].Node = copied(n.Fields[i].Node)
 		}
 		if n.Unknown != nil {
-			c.Unknown = &program.Edge{Node: copied(n.Unknown.Node), Null: n.Unknown.Null, Default: n.Unknown.Default}
+			c.Unknown = &program.Edge{Node: copied(n.Unknown.Node), Null: n.Unknown.Null,
+				Default: n.Unknown.Default}
 		}
 		c.Elements.Node = copied(n.Elements.Node)
 		return &c
@@ -51,7 +52,8 @@ func lengthsSchema() string {
 	fields := func(n int, name func(i int) string) string {
 		var b strings.Builder
 		for i := range n {
-			fmt.Fprintf(&b, "%s: {type: %s}, ", name(i), []string{"string", "integer, default: 7", "array", "boolean, nullable: true"}[i%4])
+			fmt.Fprintf(&b, "%s: {type: %s}, ", name(i),
+				[]string{"string", "integer, default: 7", "array", "boolean, nullable: true"}[i%4])
 		}
 		return "{type: object, properties: {" + b.String() + "}}"
 	}
@@ -119,7 +121,8 @@ func TestAgainstMachine(t *testing.T) {
 		s, err := schema.Parse([]byte(text))
 		require.NoError(t, err)
 		for i, opts := range slices.Repeat(machineModes, 3) {
-			how := [][]schema.Option{nil, {schema.KEP}, {schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
+			how := [][]schema.Option{nil, {schema.KEP},
+				{schema.CheckTypes(true), schema.ResourceRoot(false)}}[i/len(machineModes)]
 			p, err := schema.Compile(s, how...)
 			require.NoError(t, err)
 			slow := withoutSimple(program.Of(p))
@@ -133,7 +136,8 @@ func TestAgainstMachine(t *testing.T) {
 				out, err := alone.AppendJSON(nil, src)
 				want := fmt.Sprintf("%q %v %q", out, err, details(alone.Findings()))
 				got, e := all.AppendJSON(nil, src)
-				require.Equal(t, want, fmt.Sprintf("%q %v %q", got, e, details(all.Findings())), "options %d: %q", i, doc)
+				require.Equal(t, want, fmt.Sprintf("%q %v %q", got, e, details(all.Findings())),
+					"options %d: %q", i, doc)
 				if err == nil {
 					var v, w any
 					require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(out, &v))
@@ -144,7 +148,8 @@ func TestAgainstMachine(t *testing.T) {
 					sent, end := readAll(alone, &partsReader{src, nil, 1})
 					got, gotEnd := readAll(all, &partsReader{src, r, 1 + r.IntN(2*len(src))})
 					require.Equal(t, end, gotEnd, "options %d: %q", i, doc)
-					require.True(t, strings.HasPrefix(got, sent) || strings.HasPrefix(sent, got), "options %d: %q: %s, %s", i, doc, got, sent)
+					require.True(t, strings.HasPrefix(got, sent) || strings.HasPrefix(sent, got),
+						"options %d: %q: %s, %s", i, doc, got, sent)
 					if end[0] == '[' {
 						require.Equal(t, sent, got, "options %d: %q", i, doc)
 					}

@@ -120,7 +120,8 @@ func BenchmarkAppendJSON(b *testing.B) {
 				for b.Loop() {
 					dst, _ = d.AppendJSON(dst[:0], src)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(members(string(src))), "ns/member")
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(members(string(src))),
+					"ns/member")
 			})
 		}
 	}
@@ -186,7 +187,8 @@ func BenchmarkMaps(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(members(string(src))), "ns/member")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(members(string(src))),
+				"ns/member")
 		})
 	}
 }

@@ -138,7 +138,8 @@ func TestAllocationsAreCharged(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err)
 			allocated := int(after.TotalAlloc - before.TotalAlloc)
-			t.Logf("%d bytes: allocated %d, charged %d, at most %d at a time, in the end %d", len(src), allocated, b.total, b.most, b.taken)
+			t.Logf("%d bytes: allocated %d, charged %d, at most %d at a time, in the end %d", len(src),
+				allocated, b.total, b.most, b.taken)
 			assert.Equal(t, c.flat, allocated < 5*len(src)/2)
 			const small = 128 << 10
 			switch {
@@ -232,7 +233,8 @@ func TestBudgetsOfUsedDecoders(t *testing.T) {
 					b.left = left
 					err := use()
 					assert.True(t, err == nil || err == errors.ErrBudget, err)
-					assert.InDelta(t, d.Cap()-before-b.taken, uncharged, 4096+float64(len(c.text))/32, "%d: %v", left, err)
+					assert.InDelta(t, d.Cap()-before-b.taken, uncharged, 4096+float64(len(c.text))/32,
+						"%d: %v", left, err)
 				}
 			})
 		}
@@ -305,8 +307,10 @@ properties:
     properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
   n: {type: array, items: {type: object, properties: {d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null}}}}}
 `, schema.ResourceRoot(false))
-	labels := `{"labels":{` + each(2000, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) + `"a":""}}`
-	text := `{"kind":"K","metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` + labels + `},"n":[` + strings.Repeat("{},", 2000) + `{}],"u":1}`
+	labels := `{"labels":{` + each(2000, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) +
+		`"a":""}}`
+	text := `{"kind":"K","metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` +
+		labels + `},"n":[` + strings.Repeat("{},", 2000) + `{}],"u":1}`
 	for _, opt := range []Option{ServerRequests, ServerStorage} {
 		want, err := New(p, opt).AppendJSON(nil, []byte(text))
 		require.NoError(t, err)

@@ -92,7 +92,8 @@ func TestBuffersAreLetGo(t *testing.T) {
 
 	resources := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"),
 		ServerTypedRequests)
-	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
+	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+
+		strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
 	require.NoError(t, err)
 	require.Greater(t, resources.heldBytes(), largeBuffer)
 	for range 2 * maxIdleCalls {

@@ -186,7 +186,8 @@ func fault(err error) (kind string, at ferrors.Position, text string) {
 func (r caseRun) checkResult(t *testing.T, out []byte) {
 	t.Helper()
 	want, _ := r.Want(r.semantics)
-	require.True(t, jsontext.Value(out).IsValid(), "%s: not JSON, or a name repeats: %.500s", r.form, out)
+	require.True(t, jsontext.Value(out).IsValid(),
+		"%s: not JSON, or a name repeats: %.500s", r.form, out)
 	// YAML writes numbers in its own way. In JSON their text is kept, except in server modes.
 	asSent := r.form == "json" && !r.isServer()
 	if w, g := normal(t, want, asSent), normal(t, out, asSent); w != g {
@@ -210,13 +211,15 @@ func (r caseRun) checkFindings(t *testing.T, found ferrors.List) {
 
 // checkAgain decodes the document a second time with the same decoder. Then it decodes the result,
 // in which there must be nothing to find or to change.
-func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program, mode decoder.FieldValidation, out []byte) {
+func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program,
+	mode decoder.FieldValidation, out []byte) {
 	t.Helper()
 	if len(r.src) > 1<<20 {
 		return // so long a document is there for its length
 	}
 	again, _ := r.decode(d, nil, r.src)
-	assert.True(t, bytes.Equal(out, again), "%s: the second time the result is\n%.500s\nnot\n%.500s", r.form, again, out)
+	assert.True(t, bytes.Equal(out, again),
+		"%s: the second time the result is\n%.500s\nnot\n%.500s", r.form, again, out)
 
 	if !r.Once {
 		r.checkResultAgain(t, d, out)
@@ -225,7 +228,8 @@ func (r caseRun) checkAgain(t *testing.T, d *decoder.Decoder, p *schema.Program,
 	compact, _ := r.decode(decoder.New(p, r.options(mode, decoder.Compact(true))...), nil, r.src)
 	want := jsontext.Value(slices.Clone(out))
 	require.NoError(t, want.Compact())
-	assert.True(t, bytes.Equal(want, compact), "%s: compact it is\n%.500s\nnot\n%.500s", r.form, compact, want)
+	assert.True(t, bytes.Equal(want, compact),
+		"%s: compact it is\n%.500s\nnot\n%.500s", r.form, compact, want)
 }
 
 func (r caseRun) checkResultAgain(t *testing.T, d *decoder.Decoder, out []byte) {
@@ -233,8 +237,10 @@ func (r caseRun) checkResultAgain(t *testing.T, d *decoder.Decoder, out []byte) 
 	twice, err := d.AppendJSON(nil, out)
 	assert.NoError(t, err, "%s: decoding the result", r.form)
 	// In a server mode, metadata has an order of its own.
-	isSame := bytes.Equal(out, twice) || r.isServer() && normal(t, out, false) == normal(t, twice, false)
-	assert.True(t, isSame, "%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
+	isSame := bytes.Equal(out, twice) ||
+		r.isServer() && normal(t, out, false) == normal(t, twice, false)
+	assert.True(t, isSame,
+		"%s: decoding the result changes it to\n%.500s\nfrom\n%.500s", r.form, twice, out)
 	assert.Empty(t, details(d.Findings()), "%s: in the result", r.form)
 }
 

@@ -49,7 +49,8 @@ func TestFindingsDeepDown(t *testing.T) {
 func TestDuplicatesOfOneName(t *testing.T) {
 	const times = 500_000
 	depth := decoder.DefaultDepth - 1
-	src := `{"zz":` + strings.Repeat(`{"a":`, depth-1) + `{` + strings.Repeat(`"":1,`, times-1) + `"":1}` + strings.Repeat("}", depth)
+	src := `{"zz":` + strings.Repeat(`{"a":`, depth-1) + `{` + strings.Repeat(`"":1,`, times-1) +
+		`"":1}` + strings.Repeat("}", depth)
 	d := decoder.New(hostileProgram(t))
 	_, err := d.AppendJSON(nil, []byte(src))
 	require.NoError(t, err)

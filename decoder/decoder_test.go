@@ -77,7 +77,8 @@ const docWithAll = `{
 
 func TestNoAllocations(t *testing.T) {
 	p := compileYAML(t, testSchema)
-	mostlyUnknown := []byte(`{"n":1,"zz":[` + strings.Repeat(`{"a":{"b":"c\\n","d":[1,2.5,null,true]},"e":"f"},`, 200) + `{}]}`)
+	mostlyUnknown := []byte(`{"n":1,"zz":[` +
+		strings.Repeat(`{"a":{"b":"c\\n","d":[1,2.5,null,true]},"e":"f"},`, 200) + `{}]}`)
 	yaml := compileYAML(t, benchSchema)
 	var wide strings.Builder // with more findings than the limits allow
 	for i := range 150 {
@@ -85,16 +86,19 @@ func TestNoAllocations(t *testing.T) {
 	}
 	repeated := []byte(`{"n":1` + wide.String() + `,"n":2}`)
 	for _, v := range []FieldValidation{Ignore, Warn, Strict} {
-		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown, []byte(benchDocument(20_000, false)), repeated} {
+		for _, doc := range [][]byte{[]byte(docWithAll), mostlyUnknown,
+			[]byte(benchDocument(20_000, false)), repeated} {
 			for _, p := range []*schema.Program{p, yaml} {
 				d := New(p, v)
 				dst, err := d.AppendJSON(nil, doc)
 				var strict *ferrors.StrictError
 				require.Equal(t, v == Strict && len(d.Findings()) > 0, errors.As(err, &strict), "%v", err)
-				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendJSON(dst[:0], doc) }), "%v %.60s", v, doc)
+				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendJSON(dst[:0], doc) }),
+					"%v %.60s", v, doc)
 				dst, yamlErr := d.AppendYAML(dst[:0], doc)
 				require.Equal(t, err == nil, yamlErr == nil, "%v", yamlErr)
-				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendYAML(dst[:0], doc) }), "%v as YAML %.60s", v, doc)
+				assert.Zero(t, testing.AllocsPerRun(50, func() { dst, _ = d.AppendYAML(dst[:0], doc) }),
+					"%v as YAML %.60s", v, doc)
 			}
 		}
 	}
@@ -156,7 +160,8 @@ func TestStrictReturnsBoth(t *testing.T) {
 	var finding *ferrors.Finding
 	require.ErrorAs(t, err, &finding)
 	assert.Equal(t, ferrors.DuplicateField, finding.Kind)
-	assert.Equal(t, ferrors.Position{Offset: 15, Line: 1, Column: 16, ByteColumn: 16}, finding.Position)
+	assert.Equal(t, ferrors.Position{Offset: 15, Line: 1, Column: 16, ByteColumn: 16},
+		finding.Position)
 	assert.Equal(t, ferrors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2}, finding.First)
 
 	// The error keeps its findings when the decoder is used again.
@@ -177,7 +182,8 @@ func TestCompact(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Compact(true))
 	out, err := d.AppendJSON([]byte(" "), []byte("{ \"s\" :\t\"a \\\\\\\" b\\\\\" ,\r\n \"map\": { \"k\" : \"\" } , \"nulls\":[ \"x y\" , \"\\\\\" ]}"))
 	require.NoError(t, err)
-	assert.Equal(t, ` {"s":"a \\\" b\\","map":{"k":""},"nulls":["x y","\\"],"obj":{"b":2,"a":"abc"}}`, string(out))
+	assert.Equal(t, ` {"s":"a \\\" b\\","map":{"k":""},"nulls":["x y","\\"],"obj":{"b":2,"a":"abc"}}`,
+		string(out))
 }
 
 func TestReportDroppedNulls(t *testing.T) {
@@ -185,7 +191,8 @@ func TestReportDroppedNulls(t *testing.T) {
 	out, err := d.AppendJSON(nil, []byte(`{"drop":null,"nul":null,"s":null,"map":{"a":null}}`))
 	require.NoError(t, err, "a dropped null is no reason to fail")
 	assert.Equal(t, `{"nul":null,"s":"dflt","map":{},"obj":{"b":2,"a":"abc"}}`, string(out))
-	assert.Equal(t, []string{`1:9: dropped null field "drop"`, `1:45: dropped null field "map.a"`}, details(d.Findings()))
+	assert.Equal(t, []string{`1:9: dropped null field "drop"`, `1:45: dropped null field "map.a"`},
+		details(d.Findings()))
 }
 
 func TestPositions(t *testing.T) {

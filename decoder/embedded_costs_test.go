@@ -30,7 +30,8 @@ func TestMetadataDefaultsOfMany(t *testing.T) {
 `)
 	const items = 2000
 	item := `{"kind":"A","apiVersion":"v1","metadata":{}}`
-	src := []byte(`{"kind":"B","apiVersion":"v1","list":[` + strings.Repeat(item+",", items-1) + item + `]}`)
+	src := []byte(`{"kind":"B","apiVersion":"v1","list":[` +
+		strings.Repeat(item+",", items-1) + item + `]}`)
 	d := decoder.New(p, decoder.ServerRequests, decoder.Ignore)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -51,7 +52,8 @@ func TestMetadataDeepDown(t *testing.T) {
 		text = "{type: object, properties: {" + name + ": " + text + "}}"
 	}
 	document := func(last string) []byte {
-		return []byte(strings.Repeat(`{"`+name+`":`, depth) + `{"list":[` + strings.Repeat(`{"metadata":{}},`, items) + last + `]}` + strings.Repeat("}", depth))
+		return []byte(strings.Repeat(`{"`+name+`":`, depth) + `{"list":[` +
+			strings.Repeat(`{"metadata":{}},`, items) + last + `]}` + strings.Repeat("}", depth))
 	}
 	d := decoder.New(compile(t, text), decoder.ServerTypedRequests, decoder.Ignore)
 	src := document("{}")
@@ -65,5 +67,6 @@ func TestMetadataDeepDown(t *testing.T) {
 	_, err = d.AppendJSON(nil, document(`{"metadata":{"creationTimestamp":"x"}}`))
 	var e *ferrors.ObjectError
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, fmt.Sprintf("%s.list[%d].metadata", strings.Join([]string{name, name, name, name}, "."), items), e.Path.String())
+	require.Equal(t, fmt.Sprintf("%s.list[%d].metadata",
+		strings.Join([]string{name, name, name, name}, "."), items), e.Path.String())
 }

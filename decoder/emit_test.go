@@ -93,7 +93,8 @@ func TestDefaultsOfAbsentFields(t *testing.T) {
 // limit allows.
 func TestOutputLimitBoundsMemory(t *testing.T) {
 	const size = 1 << 20
-	p := compileYAML(t, testSchema+"  large: {type: object, properties: {a: {default: "+strings.Repeat("x", size)+"}}}\n")
+	p := compileYAML(t, testSchema+"  large: {type: object, properties: {a: {default: "+
+		strings.Repeat("x", size)+"}}}\n")
 	long := `"` + strings.Repeat("x", size) + `"`
 	for name, src := range map[string]string{
 		"kept whole": `{"raw":{"a":` + long + `},"u":1,"s":""}`, "kept": `{"s":` + long + `,"u":1,"n":1}`,

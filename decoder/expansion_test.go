@@ -26,7 +26,8 @@ func inserted(t testing.TB, p *schema.Program, src string, opts ...Option) int {
 func requireWithin(t testing.TB, p *schema.Program, src string, opts ...Option) {
 	t.Helper()
 	e := p.Expansion()
-	require.LessOrEqual(t, float64(inserted(t, p, src, opts...)), float64(e.PerDocument)+e.PerByte*float64(len(src))+1e-6, "%+v\n%.500s", e, src)
+	require.LessOrEqual(t, float64(inserted(t, p, src, opts...)),
+		float64(e.PerDocument)+e.PerByte*float64(len(src))+1e-6, "%+v\n%.500s", e, src)
 }
 
 // times returns a text with one part repeated many times.
@@ -263,7 +264,8 @@ func (w *schemaWriter) greedy(b *strings.Builder, s *schema.Structural, depth in
 			if value == nil && s.AdditionalProperties != nil {
 				value = s.AdditionalProperties.Schema
 			}
-			if name == "metadata" && !s.XEmbeddedResource || w.IntN(3) > 0 && (value == nil || len(value.Properties) == 0) {
+			if name == "metadata" && !s.XEmbeddedResource ||
+				w.IntN(3) > 0 && (value == nil || len(value.Properties) == 0) {
 				continue
 			}
 			b.WriteString(comma + `"` + strings.ReplaceAll(name, "\b", `\b`) + `":`)
@@ -306,7 +308,8 @@ func TestExpansionIsReached(t *testing.T) {
 }
 
 // lists calls do for each array of a schema, with the text around it.
-func lists(s *schema.Structural, before, after string, do func(items *schema.Structural, before, after string)) {
+func lists(s *schema.Structural, before, after string,
+	do func(items *schema.Structural, before, after string)) {
 	switch s.Type {
 	case "array":
 		do(s.Items.Schema, before, after)

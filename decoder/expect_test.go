@@ -38,7 +38,8 @@ func TestExpectType(t *testing.T) {
 		{name: "any kind", src: `{"apiVersion":"v2"}`, opts: []decoder.Option{decoder.ExpectType("v1", "")}, text: `1:15: apiVersion is "v2", where "v1" is expected in "apiVersion"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := decoder.New(p, append([]decoder.Option{decoder.ExpectType(want, "BackupPlan")}, c.opts...)...)
+			d := decoder.New(p, append([]decoder.Option{decoder.ExpectType(want, "BackupPlan")},
+				c.opts...)...)
 			check := func(way string, err error) {
 				t.Helper()
 				if c.text == "" {
@@ -67,7 +68,9 @@ func TestExpectType(t *testing.T) {
 func TestExpectTypeOfNoResource(t *testing.T) {
 	p, err := schema.Compile(&schema.Structural{Type: "object"}, schema.ResourceRoot(false))
 	require.NoError(t, err)
-	declared, err := schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"apiVersion": {Type: "string"}, "kind": {Type: "string"}}}, schema.ResourceRoot(false))
+	declared, err := schema.Compile(&schema.Structural{Type: "object",
+		Properties: map[string]*schema.Structural{"apiVersion": {Type: "string"},
+			"kind": {Type: "string"}}}, schema.ResourceRoot(false))
 	require.NoError(t, err)
 	for _, p := range []*schema.Program{p, declared} {
 		for mode := decoder.Standalone; mode <= decoder.ServerStorage; mode++ {
@@ -125,7 +128,8 @@ func TestPoolGetFor(t *testing.T) {
 	require.NoError(t, err)
 	pool := decoder.NewPool(p, decoder.Strict)
 	for range 3 {
-		for v, finds := range map[decoder.FieldValidation]int{decoder.Warn: 1, decoder.Strict: 1, decoder.Ignore: 0} {
+		for v, finds := range map[decoder.FieldValidation]int{decoder.Warn: 1, decoder.Strict: 1,
+			decoder.Ignore: 0} {
 			d := pool.GetFor(v)
 			_, err := d.AppendJSON(nil, []byte(`{"x":1}`))
 			assert.Equal(t, v == decoder.Strict, err != nil)
@@ -139,6 +143,8 @@ func TestPoolGetFor(t *testing.T) {
 	}
 	other, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
-	assert.PanicsWithValue(t, "decoder: Pool.Put: the decoder is of another program", func() { pool.Put(decoder.New(other)) })
-	assert.PanicsWithValue(t, "decoder: Pool.GetFor: there is no FieldValidation(3)", func() { pool.GetFor(3) })
+	assert.PanicsWithValue(t, "decoder: Pool.Put: the decoder is of another program",
+		func() { pool.Put(decoder.New(other)) })
+	assert.PanicsWithValue(t, "decoder: Pool.GetFor: there is no FieldValidation(3)",
+		func() { pool.GetFor(3) })
 }

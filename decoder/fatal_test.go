@@ -99,7 +99,8 @@ func TestFaults(t *testing.T) {
 		_, err = io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(c.src))))
 		position, _, _ := strings.Cut(c.want, " ")
 		_, expected, _ := strings.Cut(c.want, ", where ")
-		assert.True(t, strings.HasPrefix(err.Error(), position+" ") && strings.HasSuffix(err.Error(), expected), "%q: %v", c.src, err)
+		assert.True(t, strings.HasPrefix(err.Error(), position+" ") &&
+			strings.HasSuffix(err.Error(), expected), "%q: %v", c.src, err)
 	}
 }
 

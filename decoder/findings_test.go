@@ -17,7 +17,8 @@ import (
 // document.
 func TestErrorsAreTheCallers(t *testing.T) {
 	const text = `strict decoding error: duplicate field "m", unknown field "a", unknown field "b"`
-	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), Strict, ReportDroppedNulls(true))
+	d := New(compileYAML(t, "{type: object, properties: {m: {type: integer}}}"), Strict,
+		ReportDroppedNulls(true))
 	pool := sync.Pool{New: func() any { return d }}
 	strict := func() error {
 		d := pool.Get().(*Decoder)
@@ -158,12 +159,14 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	_, err := d.AppendJSON(nil, []byte(`{"drop":null,"u":1,"n":1,"n":2}`))
 	var strict *errors.StrictError
 	require.ErrorAs(t, err, &strict)
-	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`}, details(strict.Findings()))
+	assert.Equal(t, []string{`1:26: duplicate field "n", first at 1:20`, `1:14: unknown field "u"`},
+		details(strict.Findings()))
 	assert.Len(t, d.Findings(), 3)
 	// Each duplicate counts, even if several become one finding.
 	_, err = d.AppendJSON(nil, []byte(`{"drop":null,"n":1,"n":2,"n":3,"n":4}`))
 	require.ErrorAs(t, err, &strict)
-	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`}, details(strict.Findings()))
+	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`},
+		details(strict.Findings()))
 	_, err = d.AppendJSON(nil, []byte(`{"raw":[{"drop":1}],"drop":null,"obj":{"a":"","a":""},"obj":{"a":"","a":""},"obj":{"a":"","a":""}}`))
 	require.ErrorAs(t, err, &strict)
 	assert.Len(t, strict.Findings(), 2)

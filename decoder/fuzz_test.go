@@ -19,7 +19,8 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*", "findings/*", "adversarial/*", "regress/*"}
+var seedTopics = []string{"kep-2332/*", "kep-575/*", "prune/*", "default/*", "metadata/*",
+	"findings/*", "adversarial/*", "regress/*"}
 
 // seed adds the JSON documents of testdata and two generated ones.
 func seed(f *testing.F) {
@@ -38,7 +39,8 @@ func seed(f *testing.F) {
 func FuzzValidity(f *testing.F) {
 	corpus.AddSeeds(f)
 	seed(f)
-	for _, s := range []string{`-0.5e+07`, `"\ud83c\udf33"`, `[1,{"a":null}]`, `"\u00"`, `1e309`, "\"\xc3\xa9\"", `tru`, ` [ ] `,
+	for _, s := range []string{`-0.5e+07`, `"\ud83c\udf33"`, `[1,{"a":null}]`, `"\u00"`, `1e309`,
+		"\"\xc3\xa9\"", `tru`, ` [ ] `,
 		`"\ud800\ud800"`, "\"\xed\xa0\x80\"", "\ufeff1", `1 2`, `{"a":1,"a":2}`, `1],"b":[2`, `1},"unknown":{"c":2`} {
 		f.Add([]byte(s))
 	}

@@ -31,7 +31,8 @@ var mapSchemas = []struct {
 // randomMap returns a map of n members. Nearly all are strings; a few random ones are something
 // else.
 func randomMap(r *rand.Rand, n, odd int) string {
-	others := []string{`:null`, `: "blank"`, `:"a\n"`, `:"ü"`, `:7`, `:{"a":"b"}`, `:{}`, `:["a"]`, `:"` + strings.Repeat("long ", 600) + `"`,
+	others := []string{`:null`, `: "blank"`, `:"a\n"`, `:"ü"`, `:7`, `:{"a":"b"}`, `:{}`, `:["a"]`,
+		`:"` + strings.Repeat("long ", 600) + `"`,
 		`:"` + "\x01" + `"`, `::`, `:"a""b"`, `:`, `"a"`, `:"a"}`, `:"a"]`, `:nul`, `:"a",`, `["a"`, `{"a"`, `7"a"`, `,"a"`}
 	var b strings.Builder
 	for i := range n {
@@ -74,7 +75,8 @@ func TestLargeMaps(t *testing.T) {
 		p := compileYAML(t, s.schema, s.opts...)
 		for round := range rounds {
 			walk.LongRun = 1 << (5 + r.IntN(10)) // maps have up to 20 kB
-			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` + strings.Repeat(" ", r.IntN(40)))
+			src := []byte(`{"data":{` + randomMap(r, 60+r.IntN(400), round%4) + `},"b":1}` +
+				strings.Repeat(" ", r.IntN(40)))
 			size := 1 + r.IntN(3000)
 			for _, opts := range skipOptions {
 				requireSame(t, func() string {

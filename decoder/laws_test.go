@@ -133,7 +133,8 @@ func FuzzAppendJSON(f *testing.F) {
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
 	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // allocated a hundred bytes for each
 	for n := range uint64(20) {                                                            // the white space between these depended on the mode
-		f.Add([]byte(`{"properties":{"a":{}}}`), []byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`), uint8(n%choices), n)
+		f.Add([]byte(`{"properties":{"a":{}}}`),
+			[]byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`), uint8(n%choices), n)
 	}
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {
@@ -183,7 +184,8 @@ func FuzzPeekType(f *testing.F) {
 		for _, text := range [][]byte{src, out} {
 			var object map[string]any
 			require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(text, &object))
-			require.Equal(t, []any{apiVersion, kind}, []any{textOf(object["apiVersion"]), textOf(object["kind"])}, "%s", text)
+			require.Equal(t, []any{apiVersion, kind},
+				[]any{textOf(object["apiVersion"]), textOf(object["kind"])}, "%s", text)
 		}
 	})
 }

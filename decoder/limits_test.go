@@ -34,7 +34,8 @@ func TestLimits(t *testing.T) {
 		{"depth walked", func(n int) string { return `{"s":` + nested("[", "]", n-1) + `}` },
 			nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth walked and skipped", func(n int) string {
-			return `{"s":` + strings.Repeat("[", n/2) + `{"x":` + nested("[", "]", n-n/2-2) + `}` + strings.Repeat("]", n/2) + `}`
+			return `{"s":` + strings.Repeat("[", n/2) + `{"x":` + nested("[", "]", n-n/2-2) + `}` +
+				strings.Repeat("]", n/2) + `}`
 		}, nil, DefaultDepth, ferrors.LimitDepth},
 		{"depth 70", func(n int) string { return `{"raw":` + nested("[", "]", n-1) + `}` },
 			func(n int) Limits { return Limits{Depth: n} }, 70, ferrors.LimitDepth},
@@ -98,7 +99,8 @@ func TestLimits(t *testing.T) {
 // TestNameLimitAfterDefaults asserts that the limit of names applies to a name in a document, even
 // if a default has brought the name into a result before.
 func TestNameLimitAfterDefaults(t *testing.T) {
-	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`), Limits{NameBytes: 3})
+	d := New(compileYAML(t, `{type: object, properties: {long: {type: string, default: x}}}`),
+		Limits{NameBytes: 3})
 	for range 2 {
 		var limit *ferrors.LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"long":"y"}`+blanks))
@@ -143,7 +145,8 @@ func TestOutputLimit(t *testing.T) {
 
 	// The limit also applies to defaults.
 	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
-	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil, []byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
+	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil,
+		[]byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
 	var limit *ferrors.LimitError
 	require.ErrorAs(t, err, &limit)
 	assert.Equal(t, ferrors.LimitOutputBytes, limit.Limit)
@@ -290,7 +293,8 @@ func TestOutputOfRepeated(t *testing.T) {
 			fmt.Fprintf(&large, `"key-%d":"some text",`, i)
 		}
 		dst := make([]byte, 0, 1<<20)
-		out, err := d.AppendJSON(dst, []byte(`{"map":{`+large.String()+`"a":"b"},"zz":1,"map":{"a":"b"}}`))
+		out, err := d.AppendJSON(dst, []byte(`{"map":{`+large.String()+
+			`"a":"b"},"zz":1,"map":{"a":"b"}}`))
 		require.NoError(t, err)
 		require.Equal(t, `{"map":{"a":"b"}}`, string(out))
 		_, err = d.AppendJSON(dst, []byte(`{"map":{`+large.String()+`"a":"b"}}`))
@@ -303,7 +307,8 @@ func TestOutputOfRepeated(t *testing.T) {
 func TestResultAfterOthers(t *testing.T) {
 	before := []byte(strings.Repeat("x", 100))
 	for _, compact := range []bool{false, true} {
-		d := New(compileYAML(t, testSchema), Compact(compact), Limits{OutputBytes: len(`{"s":"","obj":null}`)})
+		d := New(compileYAML(t, testSchema), Compact(compact),
+			Limits{OutputBytes: len(`{"s":"","obj":null}`)})
 		out, err := d.AppendJSON(before, []byte(`{"s":"","obj":{"a":"","b":1}}`))
 		require.Error(t, err)
 		require.Equal(t, before, out)
@@ -311,7 +316,8 @@ func TestResultAfterOthers(t *testing.T) {
 		require.Error(t, err, "with the default of obj")
 		require.Equal(t, before, out)
 	}
-	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`), Limits{OutputBytes: len(`{"a":1}`)})
+	d := New(compileYAML(t, `{type: object, properties: {a: {type: integer}}}`),
+		Limits{OutputBytes: len(`{"a":1}`)})
 	out, err := d.AppendJSON(before, []byte(`{"a":1}`))
 	require.NoError(t, err)
 	require.Equal(t, string(before)+`{"a":1}`, string(out))

@@ -118,9 +118,11 @@ func TestOrderOfLongPaths(t *testing.T) {
 		"{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}": {
 			`{"apiVersion":"v1","kind":"K","metadata":{"b":1,"c":2,"a":3}}`, name + ".metadata."},
 	} {
-		p := compileYAML(t, strings.Repeat("{type: object, additionalProperties: ", depth)+inner+strings.Repeat("}", depth), schema.ResourceRoot(false))
+		p := compileYAML(t, strings.Repeat("{type: object, additionalProperties: ", depth)+inner+
+			strings.Repeat("}", depth), schema.ResourceRoot(false))
 		for _, d := range []*Decoder{New(p), New(p, ServerRequests)} {
-			_, err := d.AppendJSON(nil, []byte(strings.Repeat(`{"`+name+`":`, depth)+c.doc+strings.Repeat("}", depth)))
+			_, err := d.AppendJSON(nil, []byte(strings.Repeat(`{"`+name+`":`, depth)+c.doc+
+				strings.Repeat("}", depth)))
 			require.NoError(t, err)
 			found := d.Findings()
 			require.Len(t, found, 3)

@@ -19,7 +19,8 @@ type naive struct {
 
 // decode returns the pruned and defaulted object, and the strict findings:
 // duplicates in order, then unknown fields by path.
-func (r *naive) decode(src []byte, s *schema.Structural) (out map[string]any, duplicates []error, err error) {
+func (r *naive) decode(src []byte, s *schema.Structural) (out map[string]any, duplicates []error,
+	err error) {
 	var in map[string]any
 	duplicates, err = kjson.UnmarshalStrict(src, &in)
 	if err != nil {
@@ -148,11 +149,14 @@ func dropNulls(x any, s *schema.Structural, root bool) {
 }
 
 var (
-	naiveObjectMeta = []string{"name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation",
+	naiveObjectMeta = []string{"name", "generateName", "namespace", "selfLink", "uid",
+		"resourceVersion", "generation",
 		"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "ownerReferences",
 		"finalizers", "managedFields"}
-	naiveOwnerReference = []string{"apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"}
-	naiveManagedFields  = []string{"manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"}
+	naiveOwnerReference = []string{"apiVersion", "kind", "name", "uid", "controller",
+		"blockOwnerDeletion"}
+	naiveManagedFields = []string{"manager", "operation", "apiVersion", "time", "fieldsType",
+		"fieldsV1", "subresource"}
 )
 
 // metadata prunes the metadata of resources.
@@ -166,7 +170,8 @@ func (r *naive) metadata(x any, s *schema.Structural, path string) {
 			path := child(path, "metadata")
 			m, _ := x["metadata"].(map[string]any)
 			r.keepOnly(m, naiveObjectMeta, path)
-			for name, known := range map[string][]string{"ownerReferences": naiveOwnerReference, "managedFields": naiveManagedFields} {
+			for name, known := range map[string][]string{"ownerReferences": naiveOwnerReference,
+				"managedFields": naiveManagedFields} {
 				list, _ := m[name].([]any)
 				for i, e := range list {
 					r.keepOnly(e, known, child(path, name)+index(i))

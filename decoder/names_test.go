@@ -14,7 +14,8 @@ import (
 // open.
 func TestEscapedNamesAreLetGo(t *testing.T) {
 	object := `{"` + strings.Repeat(`\u0061`, 20) + `":1,"` + strings.Repeat(`\u0062`, 20) + `":2},`
-	doc := `{"raw":[` + strings.Repeat(object, 1000) + `{}],"map":` + strings.Repeat(object, 1)[:len(object)-1] + `}`
+	doc := `{"raw":[` + strings.Repeat(object, 1000) + `{}],"map":` +
+		strings.Repeat(object, 1)[:len(object)-1] + `}`
 	d := New(compileYAML(t, testSchema))
 	_, err := d.AppendJSON(nil, []byte(doc))
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ func TestNumbersWrittenOut(t *testing.T) {
 		"18" + largest[2:]: false, "-18" + largest[2:]: false, largest + "0": false, "9" + strings.Repeat("0", 308) + ".5": false,
 	} {
 		for _, field := range []string{"n", "zz", "raw"} {
-			for _, doc := range []string{`{"` + field + `":` + number + `}`, `{"raw":{"` + field + `":[` + number + `,1]}}`} {
+			for _, doc := range []string{`{"` + field + `":` + number + `}`,
+				`{"raw":{"` + field + `":[` + number + `,1]}}`} {
 				_, err := d.AppendJSON(nil, []byte(doc+blanks))
 				if fits {
 					require.NoError(t, err, doc)

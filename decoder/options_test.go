@@ -73,7 +73,8 @@ func TestOptionsMerge(t *testing.T) {
 // TestLimitsMerge asserts that a limit that was set applies, whatever else was set.
 func TestLimitsMerge(t *testing.T) {
 	depth, number := Limits{Depth: 2}, Limits{NumberBytes: 3}
-	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number}, {ServerTypedRequests, number, depth}} {
+	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number},
+		{ServerTypedRequests, number, depth}} {
 		d := made(opts...)
 		var e *errors.LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
@@ -146,7 +147,8 @@ func TestBeforeReset(t *testing.T) {
 // TestNoProgram asserts that a lookup which returns neither a program nor an error is an error.
 func TestNoProgram(t *testing.T) {
 	for _, none := range []*schema.Program{nil, {}} {
-		s := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`), func(string, string) (*schema.Program, error) { return none, nil })
+		s := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`),
+			func(string, string) (*schema.Program, error) { return none, nil })
 		require.NoError(t, s.Next())
 		out, err := s.AppendJSON([]byte("before"))
 		require.EqualError(t, err, `decoder: the lookup has returned no program for kind "K" in version "v1", and no error`)
@@ -157,7 +159,8 @@ func TestNoProgram(t *testing.T) {
 
 // TestServerModeText asserts that modes are marshalled as their names.
 func TestServerModeText(t *testing.T) {
-	for m, want := range []string{"Standalone", "ServerRequests", "ServerTypedRequests", "ServerStorage"} {
+	for m, want := range []string{"Standalone", "ServerRequests", "ServerTypedRequests",
+		"ServerStorage"} {
 		text, err := ServerMode(m).MarshalText()
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))
@@ -184,7 +187,8 @@ func TestValidationText(t *testing.T) {
 	}
 	v := Strict
 	for _, name := range []string{"", "strict", "Validation(9)"} {
-		require.ErrorContains(t, v.UnmarshalText([]byte(name)), `there is no field validation called "`+name+`": it is Warn, Strict or Ignore`)
+		require.ErrorContains(t, v.UnmarshalText([]byte(name)),
+			`there is no field validation called "`+name+`": it is Warn, Strict or Ignore`)
 	}
 	assert.Equal(t, Strict, v)
 	_, err := FieldValidation(9).MarshalText()

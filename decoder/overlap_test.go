@@ -40,7 +40,8 @@ properties:
 	out, err := d.AppendYAML(yaml[:0], yaml)
 	require.NoError(t, err)
 	require.Equal(t, want, string(out))
-	require.Equal(t, `[1:1: unknown field "x" 3:1: unknown field "y"]`, fmt.Sprint(details(d.Findings())))
+	require.Equal(t, `[1:1: unknown field "x" 3:1: unknown field "y"]`,
+		fmt.Sprint(details(d.Findings())))
 
 	// A text that does not overlap is not copied, even if one ends where the other starts.
 	buf := append(make([]byte, 0, 200), doc...)

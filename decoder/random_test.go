@@ -52,7 +52,8 @@ func (w *writer) value(s *schema.Structural, depth int) {
 	w.blank()
 	defer w.blank()
 	if s == nil {
-		s = &schema.Structural{Type: w.one("object", "array", "string", "integer", "null", "number", "boolean")}
+		s = &schema.Structural{Type: w.one("object", "array", "string", "integer", "null", "number",
+			"boolean")}
 	}
 	kind := s.Type
 	if !w.typed && w.IntN(12) == 0 || kind == "" {
@@ -82,7 +83,8 @@ func (w *writer) value(s *schema.Structural, depth int) {
 		}
 		w.b.WriteByte(']')
 	case "string":
-		w.name(w.one("", "a", "hello", "é\"\\", "sixteen bytes 16", "longer than sixteen bytes, by a few", "日本語", "🌳"))
+		w.name(w.one("", "a", "hello", "é\"\\", "sixteen bytes 16",
+			"longer than sixteen bytes, by a few", "日本語", "🌳"))
 	case "integer":
 		w.b.WriteString(w.one("0", "-1", "7", "123456", "9223372036854775807", "-9223372036854775808"))
 	case "number":
@@ -105,7 +107,8 @@ func (w *writer) object(s *schema.Structural, depth int) {
 		if len(known) > 0 && w.IntN(4) > 0 {
 			names = append(names, known[w.IntN(len(known))])
 		} else {
-			names = append(names, w.one("x", "y", "unknown", "unknown-and-longer-than-sixteen", "é", "", "a.b", "kinds", "metadatas"))
+			names = append(names, w.one("x", "y", "unknown", "unknown-and-longer-than-sixteen", "é", "",
+				"a.b", "kinds", "metadatas"))
 		}
 	}
 	if w.IntN(100) == 0 {
@@ -135,7 +138,8 @@ func (w *writer) object(s *schema.Structural, depth int) {
 		switch {
 		case (depth == 0 || s.XEmbeddedResource) && name == "metadata":
 			w.blank()
-			w.b.WriteString(w.one(`{"name":"n"}`, `{"evil":{"a":1},"labels":{"a":"b"}}`, `{"name":"n","junk":[1]}`))
+			w.b.WriteString(w.one(`{"name":"n"}`, `{"evil":{"a":1},"labels":{"a":"b"}}`,
+				`{"name":"n","junk":[1]}`))
 		case (depth == 0 || s.XEmbeddedResource) && isReserved(name):
 			w.blank()
 			w.b.WriteString(w.one(`"v1"`, `"Kind"`))
@@ -178,7 +182,8 @@ func TestAgainstNaive(t *testing.T) {
 			require.NoError(t, err, "%s", src)
 			again, err := quiet.AppendJSON([]byte("before"), src)
 			require.NoError(t, err, "%s", src)
-			require.Equal(t, "before"+string(out), string(again), "Ignore must not change the result of %s", src)
+			require.Equal(t, "before"+string(out), string(again),
+				"Ignore must not change the result of %s", src)
 			compareWithNaive(t, s, dialect, src, out, d.Findings())
 		}
 		if dialect == schema.KEP {
@@ -188,7 +193,8 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Semantics, src, out []byte, found ferrors.List) {
+func compareWithNaive(t *testing.T, s *schema.Structural, dialect schema.Semantics, src, out []byte,
+	found ferrors.List) {
 	t.Helper()
 	ref := naive{dialect: dialect}
 	want, duplicates, err := ref.decode(src, s)

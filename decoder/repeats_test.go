@@ -32,7 +32,8 @@ properties:
 		{`{"":0,"":1,"":2}`, `{"":2}`},
 		{"{\"b\":0 ,\"a\":1\n,\"a\":2\t, \"a\":3}", "{\"b\":0 \n\t, \"a\":3}"},
 	} {
-		got, err := d.AppendJSON(nil, []byte(`{"keep":`+c.in+`,"walk":`+c.in+`,"drop":`+c.in+`,"spec":{"drop":`+c.in+`}}`))
+		got, err := d.AppendJSON(nil, []byte(`{"keep":`+c.in+`,"walk":`+c.in+`,"drop":`+c.in+
+			`,"spec":{"drop":`+c.in+`}}`))
 		require.NoError(t, err, c.in)
 		assert.Equal(t, `{"keep":`+c.want+`,"walk":`+c.want+`,"spec":{}}`, string(got), c.in)
 	}
@@ -85,6 +86,7 @@ func TestFirstDuplicates(t *testing.T) {
 // TestLimitAfterRepetitions exceeds a limit only in the walk that leaves out superseded members.
 func TestLimitAfterRepetitions(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Limits{DefaultBytes: 100})
-	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+`{}],"x":1,"x":2}`))
+	_, err := d.AppendJSON(nil, []byte(`{"n":1,"n":2,"list":[`+strings.Repeat("{},", 30)+
+		`{}],"x":1,"x":2}`))
 	require.ErrorContains(t, err, "size of inserted defaults in bytes exceeds the limit of 100")
 }

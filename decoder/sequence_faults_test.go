@@ -17,7 +17,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/laws"
 )
 
-const aList = "{\"kind\": \"List\",\r\n \"m\":{\"é\":[1.5,true]},\"items\":[\n{" + isA + ",\"x\":\"\\u00e9é\"},\r\n{" + isB + "}],\"z\":null}"
+const aList = "{\"kind\": \"List\",\r\n \"m\":{\"é\":[1.5,true]},\"items\":[\n{" + isA +
+	",\"x\":\"\\u00e9é\"},\r\n{" + isB + "}],\"z\":null}"
 
 // TestSequenceTruncated asserts that a stream which ends too early never looks complete.
 func TestSequenceTruncated(t *testing.T) {
@@ -186,7 +187,8 @@ func TestSequenceOtherLimits(t *testing.T) {
 		checkCuts(t, `{"a":{"b":1,`+blanks+`"abcde":2}}`, decoder.NewListSequence, limit)
 		text := `{"a":{"b":1,` + blanks + `"abcdef":2}}`
 		_, err := visit(t, decoder.NewListSequence(strings.NewReader(text), catalog(t).Lookup, limit))
-		require.EqualError(t, err, fmt.Sprintf("1:%d: length of a name in bytes exceeds the limit of 5", 13+n))
+		require.EqualError(t, err,
+			fmt.Sprintf("1:%d: length of a name in bytes exceeds the limit of 5", 13+n))
 		checkCuts(t, text, decoder.NewListSequence, limit)
 	}
 	// Type allows the same depth as the options, which may exceed the default.
@@ -211,7 +213,8 @@ func TestSequenceContext(t *testing.T) {
 		{decoder.NewYAMLSequence, "a: 1\n---\nb: 1\n"},
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		s := c.make(io.MultiReader(strings.NewReader(c.text), iotest.ErrReader(stderrors.New("read after all"))), catalog(t).Lookup)
+		then := iotest.ErrReader(stderrors.New("read after all"))
+		s := c.make(io.MultiReader(strings.NewReader(c.text), then), catalog(t).Lookup)
 		s.SetContext(ctx)
 		require.NoError(t, s.Next())
 		cancel(cause)

@@ -191,7 +191,8 @@ func TestSequence(t *testing.T) {
 		{name: "nothing"},
 		{name: "white space", text: " \r\n\t\n "},
 		{
-			name: "lines", text: `{` + isA + `,"spec":{"a":"x","u":1}}` + "\n" + `{` + isB + `,"spec":{"b":1,"b":2}}` + "\n\n" + `{` + isB + `,"spec":{}}` + "\n",
+			name: "lines", text: `{` + isA + `,"spec":{"a":"x","u":1}}` + "\n" + `{` + isB +
+				`,"spec":{"b":1,"b":2}}` + "\n\n" + `{` + isB + `,"spec":{}}` + "\n",
 			want: []string{
 				`1:1 A{` + isA + `,"spec":{"a":"x"}}; 1:52: unknown field "spec.u"`,
 				`2:1 B{` + isB + `,"spec":{"b":2}}; 2:50: duplicate field "spec.b", first at 2:44`,
@@ -200,17 +201,20 @@ func TestSequence(t *testing.T) {
 		},
 		{
 			name: "nothing between", text: `{` + isA + `}{` + isB + `,"x":1}{` + isA + `}`,
-			want: []string{`1:1 A{` + isA + `}`, `1:36 B{` + isB + `}; 1:71: unknown field "x"`, `1:77 A{` + isA + `}`},
+			want: []string{`1:1 A{` + isA + `}`, `1:36 B{` + isB + `}; 1:71: unknown field "x"`,
+				`1:77 A{` + isA + `}`},
 		},
 		{
-			name: "pretty", text: "\r\n{\r\n  " + isA + ",\r\n  \"x\": \"é\", \"y\": 1\r\n}\r\n{\r  " + isB + ",\r  \"z\": 1\r}\r",
+			name: "pretty", text: "\r\n{\r\n  " + isA + ",\r\n  \"x\": \"é\", \"y\": 1\r\n}\r\n{\r  " +
+				isB + ",\r  \"z\": 1\r}\r",
 			want: []string{
 				"2:1 A{\r\n  " + isA + "\r\n}; 4:3: unknown field \"x\"; 4:13: unknown field \"y\"",
 				"6:1 B{\r  " + isB + "\r}; 8:3: unknown field \"z\"",
 			},
 		},
 		{
-			name: "long white space", text: strings.Repeat(" ", 3000) + "\n{" + isA + "}" + strings.Repeat("\r\n", 1500) + "{" + isB + "}",
+			name: "long white space", text: strings.Repeat(" ", 3000) + "\n{" + isA + "}" +
+				strings.Repeat("\r\n", 1500) + "{" + isB + "}",
 			want: []string{`2:1 A{` + isA + `}`, `1502:1 B{` + isB + `}`},
 		},
 		{
@@ -229,7 +233,8 @@ func TestSequence(t *testing.T) {
 			},
 		},
 		{
-			name: "of what is unknown", text: `{"kind":"A"}{` + isA + `}{"apiVersion":"e.io/v2","kind":"A"}{"kind":5}{` + isB + `}`,
+			name: "of what is unknown", text: `{"kind":"A"}{` + isA +
+				`}{"apiVersion":"e.io/v2","kind":"A"}{"kind":5}{` + isB + `}`,
 			want: []string{
 				`1:1 A; no matches for kind "A" in version ""`,
 				`1:13 A{` + isA + `}`,
@@ -243,8 +248,9 @@ func TestSequence(t *testing.T) {
 			want: []string{`1:1 A; 1:55: field "metadata.name" must be a string, not a number; 1:55: field "metadata.name" must be a string, not a number`, `1:59 A{` + isA + `}`},
 		},
 		{
-			name: "fault in an object", text: "{" + isA + "}\r\n{\"x\":[1,]}{}", want: []string{`1:1 A{` + isA + `}`},
-			end: `2:9: invalid character ']', where a value is expected`,
+			name: "fault in an object", text: "{" + isA + "}\r\n{\"x\":[1,]}{}",
+			want: []string{`1:1 A{` + isA + `}`},
+			end:  `2:9: invalid character ']', where a value is expected`,
 		},
 		{
 			name: "fault between", text: "{" + isA + "}\n,{}", want: []string{`1:1 A{` + isA + `}`},
@@ -395,7 +401,8 @@ func TestSequenceUnmarshal(t *testing.T) {
 		var v map[string]any
 		require.NoError(t, s.Next())
 		require.NoError(t, s.Unmarshal(&v))
-		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "A", "spec": map[string]any{"a": "x"}}, v)
+		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "A",
+			"spec": map[string]any{"a": "x"}}, v)
 		assert.Empty(t, s.Findings())
 
 		require.NoError(t, s.Next())
@@ -406,7 +413,8 @@ func TestSequenceUnmarshal(t *testing.T) {
 		require.NoError(t, s.Next())
 		assert.Empty(t, s.Findings(), "it was not decoded")
 		assert.EqualError(t, s.Unmarshal(&v), `strict decoding error: unknown field "spec.x"`)
-		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "B", "spec": map[string]any{"b": int64(7)}}, v)
+		assert.Equal(t, map[string]any{"apiVersion": "e.io/v1", "kind": "B",
+			"spec": map[string]any{"b": int64(7)}}, v)
 		assert.Len(t, s.Findings(), 1)
 		assert.Equal(t, io.EOF, s.Next())
 		assert.Empty(t, s.Findings())
@@ -471,19 +479,22 @@ func TestSequenceOfMany(t *testing.T) {
 	}
 	lookup := catalog(t).Lookup
 	calls := 0
-	s := decoder.NewSequence(strings.NewReader(text.String()), func(apiVersion, kind string) (*schema.Program, error) {
-		calls++
-		return lookup(apiVersion, kind)
-	})
+	s := decoder.NewSequence(strings.NewReader(text.String()),
+		func(apiVersion, kind string) (*schema.Program, error) {
+			calls++
+			return lookup(apiVersion, kind)
+		})
 	all, err := visit(t, s)
 	require.Equal(t, io.EOF, err)
 	require.Len(t, all, n)
 	assert.Equal(t, n, calls, "each is looked up once")
 	offset := int64(0)
 	for i, v := range all {
-		require.Equal(t, errors.Position{Offset: offset, Line: i + 1, Column: 1, ByteColumn: 1}, v.position)
+		require.Equal(t, errors.Position{Offset: offset, Line: i + 1, Column: 1, ByteColumn: 1},
+			v.position)
 		require.Equal(t, []string{"A", "B"}[i%2], v.kind)
-		require.Equal(t, errors.Position{Offset: offset + 35, Line: i + 1, Column: 36, ByteColumn: 36}, v.findings[0].Position)
+		require.Equal(t, errors.Position{Offset: offset + 35, Line: i + 1, Column: 36, ByteColumn: 36},
+			v.findings[0].Position)
 		offset += int64(len(v.raw)) + 1
 	}
 }
@@ -537,7 +548,8 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 			require.Equal(t, strings.TrimSpace(string(want)), string(got))
 			if len(blank) == at { // there are only characters of one byte
 				require.Equal(t, wantErr, err)
-				require.Equal(t, append(errors.List(nil), d.Findings()...), append(errors.List(nil), objects.Findings()...))
+				require.Equal(t, append(errors.List(nil), d.Findings()...),
+					append(errors.List(nil), objects.Findings()...))
 				located += len(objects.Findings())
 			}
 			decoded++
@@ -557,7 +569,8 @@ func TestSequenceOfRandomDocuments(t *testing.T) {
 // TestYAMLSequenceErrorPlaces asserts that errors have their positions in the stream.
 func TestYAMLSequenceErrorPlaces(t *testing.T) {
 	const stream = "a: b\n---\n# c\nkind: [1]\n---\nkind: A\nlonger-than-ten: 1\n"
-	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup, decoder.Limits{NameBytes: 10})
+	s := decoder.NewYAMLSequence(strings.NewReader(stream), catalog(t).Lookup,
+		decoder.Limits{NameBytes: 10})
 	require.NoError(t, s.Next())
 	_, _, err := s.Type()
 	require.NoError(t, err)
@@ -566,7 +579,8 @@ func TestYAMLSequenceErrorPlaces(t *testing.T) {
 	require.EqualError(t, err, `4:7: field "kind" must be a string, not an array`)
 	var mismatch *errors.TypeError
 	require.ErrorAs(t, err, &mismatch)
-	require.Equal(t, errors.Position{Offset: 19, Line: 4, Column: 7, ByteColumn: 7}, mismatch.Findings[0].Position)
+	require.Equal(t, errors.Position{Offset: 19, Line: 4, Column: 7, ByteColumn: 7},
+		mismatch.Findings[0].Position)
 	require.NoError(t, s.Next())
 	_, _, err = s.Type()
 	require.ErrorContains(t, err, "7:1: length of a name in bytes exceeds the limit of 10")

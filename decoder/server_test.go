@@ -82,7 +82,8 @@ func TestServerVerdicts(t *testing.T) {
 		assert.EqualError(t, err, c.err, c.in)
 		assert.Nil(t, out)
 	}
-	for _, fine := range []string{`{"kind":"K"}`, `{"a/b/c":1,"kind":"K"}`, `{"kind":"K","apiVersion":"/"}`, `{"apiVersion":"g/v1","kind":"No","\u006bind":"K"}`} {
+	for _, fine := range []string{`{"kind":"K"}`, `{"a/b/c":1,"kind":"K"}`,
+		`{"kind":"K","apiVersion":"/"}`, `{"apiVersion":"g/v1","kind":"No","\u006bind":"K"}`} {
 		_, err := d.AppendJSON(nil, []byte(fine))
 		assert.NoError(t, err, fine)
 	}
@@ -115,12 +116,14 @@ func TestServerStorage(t *testing.T) {
 // document, which does not contain them.
 func TestStorageDefaultsRefused(t *testing.T) {
 	embedded := "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, default: {apiVersion: v1, kind: A, metadata: 1}}"
-	p := compileYAML(t, "{type: object, additionalProperties: {type: object, properties: {a: "+embedded+", b: "+embedded+"}}}")
+	p := compileYAML(t, "{type: object, additionalProperties: {type: object, properties: {a: "+
+		embedded+", b: "+embedded+"}}}")
 	for most, want := range map[int]string{
 		2: `1:1: with defaults, field "m.a.metadata" must be an object, not a number, field "m.b.metadata" must be an object, not a number`,
 		1: `1:1: with defaults, field "m.a.metadata" must be an object, not a number, 1 more`,
 	} {
-		_, err := New(p, ServerStorage, Limits{Findings: most}).AppendJSON(nil, []byte(`{"kind":"K","m":{}}`))
+		_, err := New(p, ServerStorage, Limits{Findings: most}).AppendJSON(nil,
+			[]byte(`{"kind":"K","m":{}}`))
 		assert.EqualError(t, err, want)
 	}
 }
@@ -128,7 +131,8 @@ func TestStorageDefaultsRefused(t *testing.T) {
 // TestNumbersOfDefaults has a default whose number the server writes differently, and no other such
 // number.
 func TestNumbersOfDefaults(t *testing.T) {
-	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`), ServerRequests)
+	d := New(compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`),
+		ServerRequests)
 	out, err := d.AppendJSON(nil, []byte(`{"kind":"K"}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"kind":"K","f":1}`, string(out))
@@ -151,7 +155,8 @@ properties:
 `), ServerStorage, Compact(true))
 	out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K","f":-0.0,"m":{"k":{"e":{"kind":5,"metadata":{"generation":1.5,"name":"n"}}}}}`))
 	require.NoError(t, err)
-	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`, string(out))
+	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`,
+		string(out))
 }
 
 // TestRepairedPositions has findings after bytes that were repaired.
@@ -159,7 +164,8 @@ func TestRepairedPositions(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
 	require.NoError(t, err)
-	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`}, details(d.Findings()))
+	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`},
+		details(d.Findings()))
 }
 
 // TestNumbersAsSent asserts that values have the numbers of the server's decoder, which
@@ -223,9 +229,11 @@ properties:
 		`{"labels":null}`:                `{"name":"given"}`,
 		`{"labels":{"` + long + `":""}}`: `{"labels":{"` + long + `":""},"name":"given"}`,
 	} {
-		out, err := d.AppendJSON(nil, []byte(`{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+in+`}}`))
+		out, err := d.AppendJSON(nil, []byte(`{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+
+			in+`}}`))
 		require.NoError(t, err, "%.50s", in)
-		assert.Equal(t, `{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+want+`}}`, string(out))
+		assert.Equal(t, `{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":`+want+`}}`,
+			string(out))
 	}
 
 	// They count like other defaults, over the whole document.

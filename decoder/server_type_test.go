@@ -21,7 +21,9 @@ func TestFirstReading(t *testing.T) {
 		"map":        `{type: object, additionalProperties: {x-kubernetes-preserve-unknown-fields: true}}`,
 	} {
 		for _, v := range []FieldValidation{Warn, Ignore} {
-			for way, decode := range map[string]func(*Decoder, []byte, []byte) ([]byte, error){"JSON": (*Decoder).AppendJSON, "YAML": (*Decoder).AppendYAML} {
+			for way, decode := range map[string]func(*Decoder, []byte, []byte) ([]byte, error){
+				"JSON": (*Decoder).AppendJSON, "YAML": (*Decoder).AppendYAML,
+			} {
 				d := New(compileYAML(t, s), ServerRequests, v)
 				typed := New(compileYAML(t, s), ServerTypedRequests, v)
 				stored := New(compileYAML(t, s), ServerStorage, v)
@@ -55,7 +57,8 @@ func TestFirstReading(t *testing.T) {
 					{`"ind":5,"kinds":5,"kin":5,"xind":5,"kind ":5,"apiVersions":5,"apiVersio":5,"apiVer":5`, ""},
 					{`"\u0161ind":5,"\u212a\u212and":5`, ""},
 				} {
-					doc := []byte(`{"apiVersion":"v1","kind":"K",` + c.in + `,"z":"` + strings.Repeat("x", 99) + `"}`)
+					doc := []byte(`{"apiVersion":"v1","kind":"K",` + c.in + `,"z":"` +
+						strings.Repeat("x", 99) + `"}`)
 					before := append([]byte(nil), doc...)
 					if name == "declared" && strings.Contains(c.in, `"Kind":[`) {
 						continue // it has the wrong type, too

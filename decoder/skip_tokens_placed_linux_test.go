@@ -33,7 +33,8 @@ func TestSkipTokensPlaced(t *testing.T) {
 		for _, name := range []string{"zz", "raw"} {
 			items := strings.Repeat(item, 5*64/len(item)+1)
 			for n := range 4*64 + 1 {
-				whole := `{"` + name + `":[` + items[:len(item)*(n/len(item))] + `"` + strings.Repeat("x", n%len(item)) + `"]}`
+				whole := `{"` + name + `":[` + items[:len(item)*(n/len(item))] + `"` +
+					strings.Repeat("x", n%len(item)) + `"]}`
 				torture.Placed(t, memory, whole, check)
 				if n%4 == 0 || !testing.Short() {
 					torture.Placed(t, memory, (`{"` + name + `":[` + items)[:n], check)

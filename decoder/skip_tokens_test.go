@@ -56,7 +56,8 @@ var skipOptions = [][]Option{
 
 func newSkipSubjects(t testing.TB) (all []skipSubject) {
 	for _, place := range places {
-		all = append(all, skipSubject{place.before, place.after, compileYAML(t, place.schema, place.opts...)})
+		all = append(all, skipSubject{place.before, place.after,
+			compileYAML(t, place.schema, place.opts...)})
 	}
 	return all
 }
@@ -115,7 +116,8 @@ func skipTexts(t testing.TB, r *rand.Rand, n int) (texts []string) {
 			strings.Repeat(`{"a":{},"b":`, depth)+"1"+strings.Repeat("}", depth))
 	}
 	long := strings.Repeat("text ", 1000)
-	texts = append(texts, `["`+long+`",{"`+long+`":1,"`+long+`":2}]`, "["+strings.Repeat("1,", 3000)+"2]", "["+strings.Repeat(" ", 5000)+"]",
+	texts = append(texts, `["`+long+`",{"`+long+`":1,"`+long+`":2}]`,
+		"["+strings.Repeat("1,", 3000)+"2]", "["+strings.Repeat(" ", 5000)+"]",
 		`{"a":[`+strings.Repeat(`{"name":"a","value":[true,false,null,-0,1.5,1e400]},`, 100)+`{}]}`, benchDocument(5000, true))
 	return texts
 }
@@ -187,7 +189,8 @@ func TestSkipBatches(t *testing.T) {
 				fmt.Fprintf(&b, `"n%d":{"a":%d,"b":{}},`, i, i)
 			}
 			object := `{` + b.String() + `"last":[]` + twice + `}`
-			for _, text := range []string{object, `[` + object + `,` + object + `]`, `{"a":` + object + `,"b" :{"c":` + object + `}}`} {
+			for _, text := range []string{object, `[` + object + `,` + object + `]`,
+				`{"a":` + object + `,"b" :{"c":` + object + `}}`} {
 				for i := range subjects {
 					subjects[i].check(t, text, 100)
 				}

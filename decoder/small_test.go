@@ -52,7 +52,8 @@ func TestSmallDocuments(t *testing.T) {
 		}
 	}
 	for i := range len(doc) + 1 {
-		for _, end := range []string{"", " ", "\x00", "\"", "0", "1234567", "}", "]", ",", ",\"s\":", "\\", "e1}", "\xff", "}}", "]}}"} {
+		for _, end := range []string{"", " ", "\x00", "\"", "0", "1234567", "}", "]", ",", ",\"s\":",
+			"\\", "e1}", "\xff", "}}", "]}}"} {
 			both(doc[:i] + end)
 		}
 	}
@@ -64,8 +65,10 @@ func TestBlanksBeforeNull(t *testing.T) {
 	d := New(compileYAML(t, simpleSchema), Compact(true))
 	for n := range 60 {
 		for _, after := range []string{"", blanks} {
-			for _, blank := range []string{strings.Repeat(" ", n), "\n" + strings.Repeat(" ", n), strings.Repeat("\t", n)} {
-				out, err := d.AppendJSON(nil, []byte(`{"map":{"a":`+blank+`null,"b":`+blank+`null},"defaulted":[`+blank+`null],"s":`+blank+`null}`+after))
+			for _, blank := range []string{strings.Repeat(" ", n), "\n" + strings.Repeat(" ", n),
+				strings.Repeat("\t", n)} {
+				out, err := d.AppendJSON(nil, []byte(`{"map":{"a":`+blank+`null,"b":`+blank+
+					`null},"defaulted":[`+blank+`null],"s":`+blank+`null}`+after))
 				require.NoError(t, err)
 				require.Equal(t, `{"map":{},"defaulted":["none"]}`, string(out))
 				out, err = d.AppendJSON(nil, []byte(`{"map":{"a":`+blank+`null}}`+after))

@@ -228,7 +228,8 @@ func TestStreamEnds(t *testing.T) {
 // TestStreamRootScalars asserts that a stream writes no part of a scalar at the root that looks
 // complete, before the input has ended.
 func TestStreamRootScalars(t *testing.T) {
-	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true",
+		schema.ResourceRoot(false)))
 	for _, doc := range []string{`123`, `-1.5e3`, `19`, `"abc"`, `true`, `null`, `[1]`, `{}`} {
 		var out bytes.Buffer
 		w := d.NewWriter(&out)
@@ -252,7 +253,8 @@ func testStreamContext(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	const stopAt = 10 << 20
-	for _, dropped := range []string{`"` + strings.Repeat("x", 1<<20), `[` + strings.Repeat(`{"k":[1,"v"]},`, 1<<16)} {
+	for _, dropped := range []string{`"` + strings.Repeat("x", 1<<20),
+		`[` + strings.Repeat(`{"k":[1,"v"]},`, 1<<16)} {
 		ctx, cancel = context.WithCancelCause(t.Context())
 		endless := &endlessReader{text: []byte(`{"x":` + dropped), from: len(`{"x":"`)}
 		endless.at = func(read int) {
@@ -316,7 +318,8 @@ func testReaderWithoutProgress(t *testing.T) {
 	_, err := d.NewReader(&faultyReader{idle: true, text: "", err: nil}).Read(make([]byte, 1))
 	require.ErrorIs(t, err, io.ErrNoProgress)
 	for _, n := range []int{-1, 1 << 30} {
-		_, err = d.NewReader(readFunc(func(p []byte) (int, error) { return n, nil })).Read(make([]byte, 1))
+		liar := readFunc(func(p []byte) (int, error) { return n, nil })
+		_, err = d.NewReader(liar).Read(make([]byte, 1))
 		require.EqualError(t, err, "read at offset 0: it returned an invalid count")
 	}
 	w := d.NewWriter(writeFunc(func(p []byte) (int, error) { return len(p) + 1, nil }))
@@ -444,7 +447,8 @@ func TestStreamSupersededByYAML(t *testing.T) {
 func TestFindingsWithEqualPaths(t *testing.T) {
 	d := decoder.New(compile(t, "type: object"))
 	long := strings.Repeat("a", 1500)
-	doc := `{"` + long + "1" + long + `":1,"` + long + "2" + long + `":1,"` + long + "1" + long + `":2}`
+	doc := `{"` + long + "1" + long + `":1,"` + long + "2" + long + `":1,"` + long +
+		"1" + long + `":2}`
 	_, err := d.AppendJSON(nil, []byte(doc))
 	require.NoError(t, err)
 	require.Len(t, d.Findings(), 3)

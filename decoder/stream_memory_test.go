@@ -84,7 +84,8 @@ func TestStreamDepth(t *testing.T) {
 	p := compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties: {a: {type: object, properties: {b: {type: string}}}}")
 	doc := strings.Repeat(`{"x":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 	list := strings.Repeat(`[`, depth-1)
-	list = `{"a":{"x":` + list[:depth-3] + strings.Repeat(`]`, depth-3) + `},"b":` + list + strings.Repeat(`]`, depth-1) + `}`
+	list = `{"a":{"x":` + list[:depth-3] + strings.Repeat(`]`, depth-3) + `},"b":` + list +
+		strings.Repeat(`]`, depth-1) + `}`
 	for _, doc := range []string{doc, list} {
 		stack := make(chan uint64)
 		go func() {
@@ -127,13 +128,16 @@ func TestHeldBytes(t *testing.T) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.WriteString(`"` + strings.Repeat("n", 50) + string(rune('a'+i%26)) + strings.Repeat("i", i/26%50) + string(rune('a'+i/1300%26)) + string(rune('a'+i/33800%26)) + `":1`)
+			b.WriteString(`"` + strings.Repeat("n", 50) + string(rune('a'+i%26)) +
+				strings.Repeat("i", i/26%50) + string(rune('a'+i/1300%26)) +
+				string(rune('a'+i/33800%26)) + `":1`)
 		}
 		b.WriteString(`}}`)
 		return b.String()
 	}
 	read := func(doc string) error {
-		_, err := io.Copy(io.Discard, decoder.New(p, decoder.Limits{HeldBytes: held}).NewReader(strings.NewReader(doc)))
+		d := decoder.New(p, decoder.Limits{HeldBytes: held})
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
 		return err
 	}
 	require.NoError(t, read(names(6000)))
@@ -143,7 +147,8 @@ func TestHeldBytes(t *testing.T) {
 	require.Equal(t, int64(held), e.Max)
 	require.NoError(t, read(`{"a"`+strings.Repeat(" ", held/2)+`:{}}`))
 	require.ErrorAs(t, read(`{"a"`+strings.Repeat(" ", 4*held)+`:{}}`), &e)
-	require.NoError(t, read(`{"a":{}`+strings.Repeat(" ", 4*held)+`}`), "white space between members is not held")
+	require.NoError(t, read(`{"a":{}`+strings.Repeat(" ", 4*held)+`}`),
+		"white space between members is not held")
 
 	for _, blanks := range []int{held - 100, held} {
 		err := read(`{"a"` + strings.Repeat(" ", blanks) + `:{}}`)
@@ -178,9 +183,12 @@ func TestListMemory(t *testing.T) {
 		t.Skip("256 MiB")
 	}
 	p := compile(t, "type: object\nproperties: {spec: {type: object, properties: {a: {type: string}}}}")
-	item := `{"apiVersion":"v1","kind":"A","metadata":{"name":"x"},"spec":{"a":"` + strings.Repeat("v", 500) + `","unknown":[` + strings.Repeat(`{"k":1},`, 400) + `1]}}`
-	list := &repeater{head: `{"kind":"List","apiVersion":"v1","items":[` + item, body: "\n," + item, tail: `]}`, n: 256 << 20 / len(item)}
-	s := decoder.NewListSequence(list.reset(), func(apiVersion, kind string) (*schema.Program, error) { return p, nil })
+	item := `{"apiVersion":"v1","kind":"A","metadata":{"name":"x"},"spec":{"a":"` +
+		strings.Repeat("v", 500) + `","unknown":[` + strings.Repeat(`{"k":1},`, 400) + `1]}}`
+	list := &repeater{head: `{"kind":"List","apiVersion":"v1","items":[` + item, body: "\n," + item,
+		tail: `]}`, n: 256 << 20 / len(item)}
+	s := decoder.NewListSequence(list.reset(),
+		func(apiVersion, kind string) (*schema.Program, error) { return p, nil })
 	var out []byte
 	items := 0
 	base := liveHeap()

@@ -94,7 +94,8 @@ func TestInvalidCounts(t *testing.T) {
 	for _, n := range []miscounter{-1, 1 << 30} {
 		_, err := io.ReadAll(d.NewReader(n))
 		require.ErrorContains(t, err, "read at offset 0: it returned an invalid count")
-		objects := decoder.NewSequence(n, func(string, string) (*schema.Program, error) { return nil, nil })
+		lookup := func(string, string) (*schema.Program, error) { return nil, nil }
+		objects := decoder.NewSequence(n, lookup)
 		require.ErrorContains(t, objects.Next(), "read at offset 0: it returned an invalid count")
 		w := d.NewWriter(n)
 		_, err = io.WriteString(w, "{}")

@@ -114,7 +114,8 @@ func TestJSONTestSuite(t *testing.T) {
 					}
 				}
 			}
-			assert.Equal(t, map[corpus.Verdict]int{corpus.Accept: 95, corpus.Refuse: 188, corpus.Open: 35}, counts)
+			assert.Equal(t, map[corpus.Verdict]int{corpus.Accept: 95, corpus.Refuse: 188, corpus.Open: 35},
+				counts)
 		})
 	}
 }
@@ -135,7 +136,8 @@ func TestJSONChecker(t *testing.T) {
 		for text := range corpus.JSONChecker(t) {
 			n++
 			_, err := New(p).AppendJSON(nil, []byte(place.before+string(text.Data)+place.after))
-			assert.Equal(t, text.Verdict == corpus.Accept, err == nil, "%s %s: %v", text.Name, place.name, err)
+			assert.Equal(t, text.Verdict == corpus.Accept, err == nil,
+				"%s %s: %v", text.Name, place.name, err)
 		}
 		assert.Equal(t, 34, n)
 	}

@@ -52,7 +52,9 @@ type verdict struct {
 	findings int
 }
 
-func (v verdict) String() string { return fmt.Sprintf("%q, %v, %d findings", v.out, v.err, v.findings) }
+func (v verdict) String() string {
+	return fmt.Sprintf("%q, %v, %d findings", v.out, v.err, v.findings)
+}
 
 func (v verdict) equal(w verdict) bool {
 	if (v.err == nil) != (w.err == nil) || v.err != nil && v.err.Error() != w.err.Error() {
@@ -110,7 +112,10 @@ func TestTortureMachines(t *testing.T) {
 // isTaken reports whether other readers accept a document: jsontext, which is as strict as the
 // default, and the server's reader, which refuses numbers out of range.
 func isTaken(doc []byte, asServer bool) bool {
-	if asServer && !json.Valid(doc) || !asServer && !jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) {
+	if asServer && !json.Valid(doc) {
+		return false
+	}
+	if !asServer && !jsontext.Value(doc).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return false
 	}
 	if !bytes.ContainsAny(doc, "eE") {

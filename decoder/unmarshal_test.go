@@ -37,7 +37,8 @@ func TestUnmarshalNumbers(t *testing.T) {
 		`9223372036854775808`: 9223372036854775808.0, `1.0`: 1.0, `1e3`: 1000.0, `-0.0`: math.Copysign(0, -1), `2.5`: 2.5,
 	} {
 		for _, separate := range []bool{false, true} {
-			d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)), decoder.SeparateStrings(separate))
+			d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)),
+				decoder.SeparateStrings(separate))
 			var v map[string]any
 			require.NoError(t, d.Unmarshal([]byte(`{"raw":`+text+`,"obj":{}}`), &v))
 			require.Equal(t, map[string]any{"raw": want, "obj": map[string]any{}, "s": "dflt"}, v, text)
@@ -50,7 +51,8 @@ func TestUnmarshalNumbers(t *testing.T) {
 }
 
 func TestUnmarshalRoots(t *testing.T) {
-	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true",
+		schema.ResourceRoot(false)))
 	for text, want := range map[string]any{
 		`null`: nil, `true`: true, `"a\n\u00e9"`: "a\né", `[]`: []any{}, `[[],{}]`: []any{[]any{}, map[string]any{}}, `{}`: map[string]any{},
 		`{"":"","\"":"x","é":[null,false,"y"]}`: map[string]any{"": "", `"`: "x", "é": []any{nil, false, "y"}},
@@ -92,7 +94,8 @@ func TestUnmarshalTyped(t *testing.T) {
 	d := decoder.New(p, decoder.Strict)
 	err := d.Unmarshal([]byte(doc), &got)
 	require.EqualError(t, err, `strict decoding error: unknown field "N", unknown field "x"`)
-	want := typed{N: 9007199254740993, S: "dflt", Raw: map[string]any{"i": int64(9007199254740993), "f": 1.5}, Map: map[string]string{"k": "v"}}
+	want := typed{N: 9007199254740993, S: "dflt",
+		Raw: map[string]any{"i": int64(9007199254740993), "f": 1.5}, Map: map[string]string{"k": "v"}}
 	want.Obj.List = []any{int64(1), map[string]any{"a": "b"}}
 	require.Equal(t, want, got, "with a strict error the value is complete")
 
@@ -118,9 +121,11 @@ func TestUnmarshalTyped(t *testing.T) {
 // TestUnmarshalInterfaces asserts that interface values within Go values are replaced, except for
 // those that json merges into, and in linear time.
 func TestUnmarshalInterfaces(t *testing.T) {
-	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true",
+		schema.ResourceRoot(false)))
 	n := 1
-	v := struct{ M map[string]any }{map[string]any{"k": 1.0, "p": &n, "m": map[string]any{"old": true}, "s": []any{1}}}
+	v := struct{ M map[string]any }{map[string]any{"k": 1.0, "p": &n, "m": map[string]any{"old": true},
+		"s": []any{1}}}
 	require.NoError(t, d.Unmarshal([]byte(`{"M":{"k":9007199254740993,"p":2,"m":{"new":9007199254740993},"s":[2]}}`), &v))
 	require.Equal(t, int64(9007199254740993), v.M["k"])
 	require.Equal(t, map[string]any{"old": true, "new": int64(9007199254740993)}, v.M["m"])
@@ -129,13 +134,15 @@ func TestUnmarshalInterfaces(t *testing.T) {
 
 	var list struct{ A []any }
 	long := strings.Repeat("0,", 100_000)
-	require.NoError(t, d.Unmarshal([]byte(`{"A":[[`+long+`0],`+long+`0]}`), &list), "this took minutes once")
+	require.NoError(t, d.Unmarshal([]byte(`{"A":[[`+long+`0],`+long+`0]}`), &list),
+		"this took minutes once")
 	require.Len(t, list.A, 100_002)
 
 	var e *ferrors.TypeError
 	var m map[string]any
 	require.ErrorAs(t, d.Unmarshal([]byte("\n\n  [1]"), &m), &e)
-	require.Equal(t, ferrors.Position{Offset: 4, Line: 3, Column: 3, ByteColumn: 3}, e.Findings[0].Position)
+	require.Equal(t, ferrors.Position{Offset: 4, Line: 3, Column: 3, ByteColumn: 3},
+		e.Findings[0].Position)
 }
 
 // TestUnmarshalDefaults asserts that defaults are not shared between results.
@@ -145,7 +152,8 @@ func TestUnmarshalDefaults(t *testing.T) {
 	require.NoError(t, d.Unmarshal([]byte(`{}`), &first))
 	first["obj"].(map[string]any)["list"].([]any)[1].(map[string]any)["a"] = "changed"
 	require.NoError(t, d.Unmarshal([]byte(`{}`), &second))
-	require.Equal(t, map[string]any{"s": "dflt", "obj": map[string]any{"list": []any{int64(1), map[string]any{"a": "b"}}}}, second)
+	require.Equal(t, map[string]any{"s": "dflt",
+		"obj": map[string]any{"list": []any{int64(1), map[string]any{"a": "b"}}}}, second)
 }
 
 // TestSeparateStrings asserts that a string which is kept keeps no more than its chunk in memory,
@@ -191,7 +199,8 @@ func TestSeparateStrings(t *testing.T) {
 func TestUnmarshalChunks(t *testing.T) {
 	p := compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false))
 	var texts []string
-	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 18, 31, 200, 1021, 1022, 1023, 1024, 1025, 5000, 20_000} {
+	for _, n := range []int{0, 1, 7, 8, 9, 15, 16, 17, 18, 31, 200, 1021, 1022, 1023, 1024, 1025, 5000,
+		20_000} {
 		x := strings.Repeat("x", n)
 		texts = append(texts, x, x+`"`, `\`+x, x+"\n"+x, x+"\u00e9", "\U0001f600"+x, x+"\x01")
 	}
@@ -204,7 +213,8 @@ func TestUnmarshalChunks(t *testing.T) {
 		}
 		text = fmt.Sprint(i, text)
 		members[text] = text
-		want = append(want, text, int64(i), -int64(i), int64(i)<<40, float64(i)+0.5, i%2 == 0, nil, map[string]any{text: int64(i) + 1000})
+		want = append(want, text, int64(i), -int64(i), int64(i)<<40, float64(i)+0.5, i%2 == 0, nil,
+			map[string]any{text: int64(i) + 1000})
 	}
 	want = append(want, members, []any{members})
 	doc, err := json.Marshal(want, json.Deterministic(true))
@@ -238,7 +248,8 @@ func TestConcurrently(t *testing.T) {
 					t.Errorf("%s, %v", streamed, err)
 				}
 				var v map[string]any
-				if err := d.Unmarshal([]byte(doc), &v); err != nil || v["n"] != int64(i) || len(d.Findings()) != 1 {
+				if err := d.Unmarshal([]byte(doc), &v); err != nil || v["n"] != int64(i) ||
+					len(d.Findings()) != 1 {
 					t.Errorf("%v, %v", v, err)
 				}
 				pool.Put(d)
@@ -251,7 +262,8 @@ func TestConcurrently(t *testing.T) {
 // TestUnmarshalNoObject has other values where a map is wanted. The error has the position at which
 // they start.
 func TestUnmarshalNoObject(t *testing.T) {
-	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false)))
+	d := decoder.New(compile(t, "x-kubernetes-preserve-unknown-fields: true",
+		schema.ResourceRoot(false)))
 	var v map[string]any
 	for _, c := range []struct {
 		unmarshal func([]byte, any) error

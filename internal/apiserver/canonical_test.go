@@ -17,7 +17,8 @@ const stored = `{"name":"n","namespace":"ns","uid":"u","resourceVersion":"12","g
 		"fieldsV1":{"f:a":{".":{},"k:{\"b\":1}":{}}},"subresource":"status"},{}]}`
 
 func TestCanonical(t *testing.T) {
-	for _, in := range []string{`{}`, ` { } `, stored, `{"generation":-1}`, `{"generation":10}`, `{"generation":9}`, `{"name":"a"}`} {
+	for _, in := range []string{`{}`, ` { } `, stored, `{"generation":-1}`, `{"generation":10}`,
+		`{"generation":9}`, `{"name":"a"}`} {
 		assert.True(t, isCanonical([]byte(in), false), in)
 	}
 	assert.True(t, isCanonical([]byte(stored), true))
@@ -39,7 +40,8 @@ func TestCanonical(t *testing.T) {
 // FuzzCanonical asserts that a round trip does not change canonical metadata.
 func FuzzCanonical(f *testing.F) {
 	corpus.AddSeeds(f)
-	for _, seed := range []string{stored, `{}`, `{"labels":{"a":"b"},"generation":2}`, `{"managedFields":[{"fieldsV1":{"a":"b"}}]}`} {
+	for _, seed := range []string{stored, `{}`, `{"labels":{"a":"b"},"generation":2}`,
+		`{"managedFields":[{"fieldsV1":{"a":"b"}}]}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, in string) {

@@ -31,7 +31,8 @@ func TestTortureNumbers(t *testing.T) {
 	make := func(r *rand.Rand, b []byte) []byte { return torture.Number(r, b) }
 	var out []byte
 	torture.Run(t, make, func(t *testing.T, r *rand.Rand, number []byte) bool {
-		if !json.Valid(number) || number[0] != '-' && number[0]-'0' > 9 || len(bytes.TrimSpace(number)) != len(number) {
+		if !json.Valid(number) || number[0] != '-' && number[0]-'0' > 9 ||
+			len(bytes.TrimSpace(number)) != len(number) {
 			return false
 		}
 		f, err := strconv.ParseFloat(string(number), 64)

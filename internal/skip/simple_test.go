@@ -133,7 +133,8 @@ func TestSkipSimple(t *testing.T) {
 		text := (some + some)[:n]
 		cases = append(cases, simpleCase{`["` + text + `"]^`, afterElement})
 		if n > 5 {
-			cases = append(cases, simpleCase{`{"` + text + `":1,"next":2}^`, afterElement}, simpleCase{`{"` + text + `":1,"next":^-2}`, atValue})
+			cases = append(cases, simpleCase{`{"` + text + `":1,"next":2}^`, afterElement},
+				simpleCase{`{"` + text + `":1,"next":^-2}`, atValue})
 		}
 	}
 	for _, c := range cases {

@@ -58,7 +58,8 @@ func TestOuterContainers(t *testing.T) {
 	s := newSkipper()
 	kernel.Without(func() {
 		for _, depth := range []int{1, 64, 65, 128, 129, 200} {
-			b := []byte(strings.Repeat(`[{"a":`, depth/2) + strings.Repeat("[", depth%2) + "null" + strings.Repeat("]", depth%2) + strings.Repeat("}]", depth/2))
+			b := []byte(strings.Repeat(`[{"a":`, depth/2) + strings.Repeat("[", depth%2) + "null" +
+				strings.Repeat("]", depth%2) + strings.Repeat("}]", depth/2))
 			s.Start()
 			end, st := s.Skip(b, 0, 0, false)
 			assert.Equal(t, Done, st)
@@ -75,8 +76,10 @@ func TestOuterContainers(t *testing.T) {
 func TestSmallValues(t *testing.T) {
 	s := newSkipper()
 	for _, from := range []int{0, 500} {
-		for size, small := range map[int]bool{2: true, SmallValue - 1: true, SmallValue: false, 10 * SmallValue: false} {
-			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` + blanks + blanks)
+		for size, small := range map[int]bool{2: true, SmallValue - 1: true, SmallValue: false,
+			10 * SmallValue: false} {
+			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` +
+				blanks + blanks)
 			for _, long := range []bool{false, true} {
 				s.Start()
 				s.long = long
@@ -103,7 +106,8 @@ func TestLongStrings(t *testing.T) {
 		return result{end, st}
 	}
 	for _, size := range []int{0, 1, 30, 61, 62, 63, 64, 65, 127, 128, 700, 3000} {
-		for _, odd := range []string{"", `\n`, `\"`, `\u00e9`, `\ud83d\ude00`, "ü", "😀", "\x00", "\xff", `\x`, `\ud83d`} {
+		for _, odd := range []string{"", `\n`, `\"`, `\u00e9`, `\ud83d\ude00`, "ü", "😀", "\x00",
+			"\xff", `\x`, `\ud83d`} {
 			for _, before := range []int{0, size / 2, size} {
 				text := `"` + strings.Repeat("x", before) + odd + strings.Repeat("x", size-before) + `"`
 				for _, after := range []string{"", ",", blanks, blanks + blanks + blanks} {

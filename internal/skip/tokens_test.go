@@ -24,7 +24,8 @@ func needKernels(t testing.TB) {
 
 // members returns an object of some 100 kB, in which names do not repeat within the inner objects.
 func members() string {
-	return "{" + strings.TrimSuffix(strings.Repeat(`"a":{"b":[1,"c",{"d":null}],"e":"f"},`, 3000), ",") + "}"
+	return "{" + strings.TrimSuffix(strings.Repeat(`"a":{"b":[1,"c",{"d":null}],"e":"f"},`, 3000),
+		",") + "}"
 }
 
 // TestSkipTokensProgress asserts that skipTokens gets to the last bracket.
@@ -86,7 +87,8 @@ func TestSkipTokensPlaces(t *testing.T) {
 				i, st := s.skipTokens(src, 1, 0, true, track)
 				require.Equal(t, before, string(src[:i]), "%d %s", shift, text)
 				require.Equal(t, depth == 0, st == Done, "%d %s", shift, text)
-				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{s.stack, uint64(s.depth)}, "%d %s", shift, text)
+				require.Equal(t, []uint64{stack, uint64(depth)}, []uint64{s.stack, uint64(s.depth)},
+					"%d %s", shift, text)
 				if track {
 					checkNames(t, s, src)
 				}
@@ -118,7 +120,8 @@ func tokenPrefix(bracket byte, tokens int) string {
 func TestSkipTokensLater(t *testing.T) {
 	needKernels(t)
 	s := newSkipper()
-	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300), strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
+	for _, before := range []string{"[", "[0,", "[" + strings.Repeat("0,", 300),
+		strings.Repeat(" ", 100) + "[" + strings.Repeat(`"some",`, 100)} {
 		for _, after := range []int{0, 8, 800, 3000} {
 			src := []byte(before + ":" + strings.Repeat(" ", after))
 			start := strings.IndexByte(before, '[') + 1
@@ -147,7 +150,8 @@ func TestStringMembers(t *testing.T) {
 		return c.stringMembers()
 	}
 	for n := range 100 {
-		for _, after := range []string{``, `"k"`, `"k":`, `"k":"v"`, `"k":1,`, `"k":"v"}`, `"k","v",`, `"k":"v":`, `1:"v",`, `"k":[],`, `,,,,`, `"k":"v","k":"v"`} {
+		for _, after := range []string{``, `"k"`, `"k":`, `"k":"v"`, `"k":1,`, `"k":"v"}`, `"k","v",`,
+			`"k":"v":`, `1:"v",`, `"k":[],`, `,,,,`, `"k":"v","k":"v"`} {
 			require.Equal(t, 4*(n+3), find(strings.Repeat(member, n+3)+strings.Repeat("1,", 80)))
 			want := 4 * (n + strings.Count(after, member))
 			require.Equal(t, want, find(strings.Repeat(member, n)+after), "%d %s", n, after)

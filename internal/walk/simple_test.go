@@ -58,7 +58,8 @@ func checkSimple(t *testing.T, w *Walker, c simpleCase) {
 	b, before := ready(w, c.doc)
 	assert.Equal(t, c.need, w.simple(b, simpleRoot), c.doc)
 	assert.Equal(t, before, string(b[:w.pos]), c.doc)
-	assert.Equal(t, strings.Count(before, "{")+strings.Count(before, "[")-strings.Count(before, "}")-strings.Count(before, "]"), w.sp, c.doc)
+	assert.Equal(t, strings.Count(before, "{")+
+		strings.Count(before, "[")-strings.Count(before, "}")-strings.Count(before, "]"), w.sp, c.doc)
 	if c.need != needString && c.need != needKept && c.need != needDefaults {
 		assert.Equal(t, c.at, w.st, c.doc)
 	}
@@ -125,7 +126,8 @@ func TestSimpleTexts(t *testing.T) {
 		text := strings.Repeat("x", n)
 		w := newWalker(compileYAML(t, fmt.Sprintf(`{type: object, properties: {%s: {type: string}, map: {type: object, additionalProperties: {type: string}}}}`, text)), limits{})
 		w.skip.Names.Names = make([]names.Name, 0, 10)
-		checkSimple(t, w, simpleCase{fmt.Sprintf(`{"map":{%q:%q,"y":"a"}}^`, text, text), needMachine, atEnd})
+		checkSimple(t, w, simpleCase{fmt.Sprintf(`{"map":{%q:%q,"y":"a"}}^`, text, text), needMachine,
+			atEnd})
 		declared := simpleCase{fmt.Sprintf(`{%q:%q}^`, text, text), needMachine, atEnd}
 		if len(text)+len(`"":`) > 32 {
 			declared = simpleCase{fmt.Sprintf(`{^%q:%q}`, text, text), needField, atName}
@@ -136,7 +138,8 @@ func TestSimpleTexts(t *testing.T) {
 
 // TestSimpleNames asserts that the names that are kept have the tags of their texts.
 func TestSimpleNames(t *testing.T) {
-	w := newWalker(compileYAML(t, `{type: object, additionalProperties: {type: string}}`, schema.ResourceRoot(false)), limits{})
+	w := newWalker(compileYAML(t, `{type: object, additionalProperties: {type: string}}`,
+		schema.ResourceRoot(false)), limits{})
 	w.skip.Names.Names = make([]names.Name, 0, 100)
 	var members strings.Builder
 	for n := range 40 {
@@ -155,7 +158,8 @@ func TestSimpleNames(t *testing.T) {
 
 // TestSimpleLimits has values at a limit, or at the end of the room that there is, and one more.
 func TestSimpleLimits(t *testing.T) {
-	nested := strings.Repeat("{type: object, properties: {a: ", 20) + "{type: array}" + strings.Repeat("}}", 20)
+	nested := strings.Repeat("{type: object, properties: {a: ", 20) + "{type: array}" +
+		strings.Repeat("}}", 20)
 	opening := strings.Repeat(`{"a":`, 15)
 	for _, c := range []struct {
 		schema string
@@ -305,7 +309,8 @@ func TestHandOver(t *testing.T) {
 			if rest >= skip.Slack {
 				want = handedOver
 			}
-			require.Equal(t, want, w.machine([]byte(start+strings.Repeat(" ", rest)), false), "%s and %d bytes", start, rest)
+			require.Equal(t, want, w.machine([]byte(start+strings.Repeat(" ", rest)), false),
+				"%s and %d bytes", start, rest)
 		}
 	}
 }

@@ -65,6 +65,7 @@ func TestStringMembersTypes(t *testing.T) {
 		w := newWalker(compileYAML(t, c.schema, append(c.opts, schema.ResourceRoot(false))...), c.limits)
 		w.sp, w.pos, w.AsServer = 1, 1, c.server
 		w.frames[1] = frame{node: w.program.Root, kind: inObject}
-		require.Equal(t, c.want, w.stringMembers([]byte(c.doc+strings.Repeat(" ", 2*skip.Slack))), "%+v", c)
+		require.Equal(t, c.want, w.stringMembers([]byte(c.doc+strings.Repeat(" ", 2*skip.Slack))),
+			"%+v", c)
 	}
 }
