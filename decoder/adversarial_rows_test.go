@@ -188,8 +188,12 @@ func testLongNumber(t *testing.T, start string) {
 }
 
 // kilobyte is a schema of items with a default of 1 KiB.
-var kilobyte = `{type: object, properties: {l: {type: array, items: {type: object, properties: {d: {type: string, default: ` +
-	strings.Repeat("d", 1<<10) + `}}}}}}`
+var kilobyte = `
+type: object
+properties:
+  l: {type: array, items: {type: object, properties: {d: {type: string, default: ` +
+	strings.Repeat("d", 1<<10) + `}}}}
+`
 
 // testDefaultsOfAMillion asserts that of a million defaults of 1 KiB the decoder inserts as many as
 // the limit allows, and not one more.
@@ -218,7 +222,10 @@ properties:
     items:
       type: object
       default: {deep: [{}, {}]}
-      properties: {deep: {type: array, items: {type: object, properties: {x: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}
+      properties:
+        deep:
+          type: array
+          items: {type: object, properties: {x: {type: string, default: `+strings.Repeat("x", 100)+`}}}
 `)
 	doc := []byte(`{"l":[` + strings.Repeat(`null,`, nulls-1) + `null]}`)
 	x := `{"x":"` + strings.Repeat("x", 100) + `"}`
@@ -235,7 +242,11 @@ properties:
 
 // testDefaultIsNotShared asserts that a change of a default in one result is not seen in another.
 func testDefaultIsNotShared(t *testing.T) {
-	p := compile(t, `{type: object, properties: {m: {type: object, default: {k: {l: [1, a]}}, x-kubernetes-preserve-unknown-fields: true}}}`)
+	p := compile(t, `
+type: object
+properties:
+  m: {type: object, default: {k: {l: [1, a]}}, x-kubernetes-preserve-unknown-fields: true}
+`)
 	want := map[string]any{"m": map[string]any{"k": map[string]any{"l": []any{int64(1), "a"}}}}
 	d := decoder.New(p)
 	for range 3 {

@@ -57,10 +57,20 @@ func lengthsSchema() string {
 		}
 		return "{type: object, properties: {" + b.String() + "}}"
 	}
-	long := fields(2*40, func(i int) string { return "abcdefgh" + strings.Repeat("-", i/2) + string("xy"[i%2]) + "stuvwxyz" })
+	long := fields(2*40, func(i int) string {
+		return "abcdefgh" + strings.Repeat("-", i/2) + string("xy"[i%2]) + "stuvwxyz"
+	})
 	short := fields(9, func(i int) string { return "abcdefghi"[:i+1] })
 	many := func(n int) string { return fields(n, func(i int) string { return fmt.Sprint("f", i) }) }
-	return fmt.Sprintf(`{type: object, properties: {long: %s, short: {type: array, items: %s}, map: {type: object, additionalProperties: %s}, x: %s, y: %s}}`,
+	return fmt.Sprintf(`
+type: object
+properties:
+  long: %s
+  short: {type: array, items: %s}
+  map: {type: object, additionalProperties: %s}
+  x: %s
+  y: %s
+`,
 		long, short, short, many(64), many(65))
 }
 

@@ -72,7 +72,8 @@ properties:
 // unknown, or nearly all of the document if mostly is set.
 func benchDocument(size int, mostly bool) string {
 	var b strings.Builder
-	b.WriteString(`{"apiVersion":"apps.example.com/v1","kind":"Workload","metadata":{"name":"web","namespace":"shop",` +
+	b.WriteString(`{"apiVersion":"apps.example.com/v1","kind":"Workload",` +
+		`"metadata":{"name":"web","namespace":"shop",` +
 		`"labels":{"app.kubernetes.io/name":"web","team":"checkout"},"annotations":{"example.com/owner":"jane@example.com"}},` +
 		`"spec":{"replicas":3,"selector":{"app.kubernetes.io/name":"web"},"config":{"logLevel":"debug","ratio":0.25,"tags":["a","b"]},` +
 		`"template":{"serviceAccountName":"web","containers":[`)
@@ -84,16 +85,20 @@ func benchDocument(size int, mostly bool) string {
 		if mostly {
 			unknown = `"extra":[`
 			for j := range 20 {
-				unknown += fmt.Sprintf(`{"text":"some \"escaped\" text of a length that is common","n":[1,2,3,4.5e1],"k%d":{"a":null}},`, j)
+				unknown += fmt.Sprintf(`{"text":"some \"escaped\" text of a length that is common",`+
+					`"n":[1,2,3,4.5e1],"k%d":{"a":null}},`, j)
 			}
 			unknown += "{}],"
 		} else if i%3 == 0 {
 			unknown = `"lifecycleHook":{"exec":{"command":["sh","-c","sleep 5"]}},`
 		}
-		fmt.Fprintf(&b, `{"name":"container-%d","image":"registry.example.com/shop/web:v1.%d.0",%s"command":["/bin/web","--port","8080"],`+
-			`"env":[{"name":"DATABASE_URL","value":"postgres://db.shop.svc:5432/web"},{"name":"LOG_LEVEL","value":"info"}],`+
+		fmt.Fprintf(&b, `{"name":"container-%d","image":"registry.example.com/shop/web:v1.%d.0",`+
+			`%s"command":["/bin/web","--port","8080"],`+
+			`"env":[{"name":"DATABASE_URL","value":"postgres://db.shop.svc:5432/web"},`+
+			`{"name":"LOG_LEVEL","value":"info"}],`+
 			`"ports":[{"containerPort":8080},{"containerPort":9090,"protocol":"UDP"}],`+
-			`"resources":{"limits":{"cpu":"500m","memory":"256Mi"},"requests":{"cpu":1,"memory":"128Mi"}}}`, i, i, unknown)
+			`"resources":{"limits":{"cpu":"500m","memory":"256Mi"},`+
+			`"requests":{"cpu":1,"memory":"128Mi"}}}`, i, i, unknown)
 	}
 	b.WriteString(`]}}}`)
 	return b.String()
@@ -103,7 +108,10 @@ var benchSizes = []struct {
 	name   string
 	size   int
 	mostly bool
-}{{"1kB", 600, false}, {"20kB", 20_000, false}, {"1MB", 1_000_000, false}, {"1MB_unknown", 1_000_000, true}}
+}{
+	{"1kB", 600, false}, {"20kB", 20_000, false}, {"1MB", 1_000_000, false},
+	{"1MB_unknown", 1_000_000, true},
+}
 
 func members(src string) int { return strings.Count(src, `":`) }
 
@@ -146,8 +154,14 @@ func BenchmarkEntryPoints(b *testing.B) {
 			})
 		}
 		var dst []byte
-		run("AppendJSON", func(d *Decoder) (err error) { dst, err = d.AppendJSON(dst[:0], src); return err })
-		run("Reader", func(d *Decoder) error { _, err := d.NewReader(bytes.NewReader(src)).WriteTo(io.Discard); return err })
+		run("AppendJSON", func(d *Decoder) (err error) {
+			dst, err = d.AppendJSON(dst[:0], src)
+			return err
+		})
+		run("Reader", func(d *Decoder) error {
+			_, err := d.NewReader(bytes.NewReader(src)).WriteTo(io.Discard)
+			return err
+		})
 		run("Writer", func(d *Decoder) error {
 			w := d.NewWriter(io.Discard)
 			for chunk := range slices.Chunk(src, 16<<10) {

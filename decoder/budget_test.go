@@ -88,7 +88,10 @@ var amplifiers = map[string]struct {
 	"UTF-16":         {text: utf16Of("any: " + strings.Repeat("\u4e2d", 100_000)), yaml: true, opts: []Option{ServerTypedRequests}},
 	"line feeds":     {text: "u: 1\n" + strings.Repeat("\n", 200_000) + "v: 1\n", yaml: true, flat: true},
 	"server's duplicates": {
-		text: "u:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  %x: 1\n  %[1]x: 2\n", i) }), yaml: true,
+		text: "u:\n" + each(10_000, func(i int) string {
+			return fmt.Sprintf("  %x: 1\n  %[1]x: 2\n", i)
+		}),
+		yaml: true,
 		opts: []Option{ServerTypedRequests},
 	},
 }
@@ -100,7 +103,11 @@ properties:
   metadata: {type: object}
   list:
     type: array
-    items: {type: object, properties: {a: {type: string, default: "` + "0123456789012345678901234567890123456789012345678901234567890123456789" + `"}}}
+    items:
+      type: object
+      properties:
+        a: {type: string, default: "` +
+	"0123456789012345678901234567890123456789012345678901234567890123456789" + `"}
 `
 
 // appendTo decodes an amplifier, as a stream if streamed is set.
@@ -151,7 +158,8 @@ func TestAllocationsAreCharged(t *testing.T) {
 			}
 			// In the end, exactly the held bytes are charged.
 			fresh := New(p, c.opts...)
-			assert.InDelta(t, d.Cap()-fresh.Cap()+cap(out), b.taken, 4096+float64(len(src))/32) // the starts of lines take up to a 32nd of the text
+			lines := float64(len(src)) / 32 // the most that the starts of lines take
+			assert.InDelta(t, d.Cap()-fresh.Cap()+cap(out), b.taken, 4096+lines)
 		})
 	}
 }
@@ -305,7 +313,12 @@ properties:
     x-kubernetes-embedded-resource: true
     x-kubernetes-preserve-unknown-fields: true
     properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
-  n: {type: array, items: {type: object, properties: {d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null}}}}}
+  n:
+    type: array
+    items:
+      type: object
+      properties:
+        d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null}}
 `, schema.ResourceRoot(false))
 	labels := `{"labels":{` + each(2000, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) +
 		`"a":""}}`

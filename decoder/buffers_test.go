@@ -90,8 +90,10 @@ func TestBuffersAreLetGo(t *testing.T) {
 	}
 	assert.Less(t, d.yaml.Cap()+cap(d.json), 10_000)
 
-	resources := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"),
-		ServerTypedRequests)
+	resources := New(compileYAML(t, `
+type: object
+properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}
+`), ServerTypedRequests)
 	_, err = resources.AppendJSON(nil, []byte(`{"list":[`+
 		strings.Repeat(`{"apiVersion":"v1","kind":"K","metadata":{}},`, 50_000)+`{}]}`))
 	require.NoError(t, err)

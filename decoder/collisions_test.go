@@ -147,7 +147,12 @@ func crcNames(n int) []string {
 // xxhNames returns names of 16 bytes with one xxh64 of seed 0. Its steps can be undone: for any
 // first half there is a second half that leads to a given state.
 func xxhNames(n int) []string {
-	const prime1, prime2, prime4, prime5 = 0x9e3779b185ebca87, 0xc2b2ae3d27d4eb4f, 0x85ebca77c2b2ae63, 0x27d4eb2f165667c5
+	const (
+		prime1 = 0x9e3779b185ebca87
+		prime2 = 0xc2b2ae3d27d4eb4f
+		prime4 = 0x85ebca77c2b2ae63
+		prime5 = 0x27d4eb2f165667c5
+	)
 	round := func(lane uint64) uint64 { return bits.RotateLeft64(lane*prime2, 31) * prime1 }
 	step := func(h, lane uint64) uint64 { return bits.RotateLeft64(h^round(lane), 27)*prime1 + prime4 }
 	inverse := func(x uint64) uint64 { // the inverse modulo 2^64
@@ -165,7 +170,8 @@ func xxhNames(n int) []string {
 		first := binary.LittleEndian.Uint64(fmt.Appendf(nil, "%08x", i))
 		second := bits.RotateLeft64((step(start, first)^target)*undo1, -31) * undo2
 		if second&0x8080808080808080 == 0 { // the half is ASCII
-			names = append(names, string(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, first), second)))
+			name := binary.LittleEndian.AppendUint64(nil, first)
+			names = append(names, string(binary.LittleEndian.AppendUint64(name, second)))
 		}
 	}
 	return oneHash(names, func(name string) uint64 { // without the final mix

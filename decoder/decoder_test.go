@@ -107,7 +107,16 @@ func TestNoAllocations(t *testing.T) {
 // TestNoAllocationsInEmbeddedMetadata asserts that sorting findings there, which needs the program,
 // allocates nothing.
 func TestNoAllocationsInEmbeddedMetadata(t *testing.T) {
-	d := New(compileYAML(t, `{type: object, properties: {m: {type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}}}`))
+	d := New(compileYAML(t, `
+type: object
+properties:
+  m:
+    type: object
+    additionalProperties:
+      type: object
+      x-kubernetes-embedded-resource: true
+      x-kubernetes-preserve-unknown-fields: true
+`))
 	doc := []byte(`{"m":{"` + strings.Repeat("k", 100) + `":{"metadata":{"unknown":1,"name":"n"}}}}`)
 	var dst []byte
 	decode := func() { dst, _ = d.AppendJSON(dst[:0], doc) }
@@ -180,7 +189,9 @@ func TestIgnoreFindsNothing(t *testing.T) {
 
 func TestCompact(t *testing.T) {
 	d := New(compileYAML(t, testSchema), Compact(true))
-	out, err := d.AppendJSON([]byte(" "), []byte("{ \"s\" :\t\"a \\\\\\\" b\\\\\" ,\r\n \"map\": { \"k\" : \"\" } , \"nulls\":[ \"x y\" , \"\\\\\" ]}"))
+	doc := "{ \"s\" :\t\"a \\\\\\\" b\\\\\" ,\r\n \"map\": { \"k\" : \"\" } , " +
+		"\"nulls\":[ \"x y\" , \"\\\\\" ]}"
+	out, err := d.AppendJSON([]byte(" "), []byte(doc))
 	require.NoError(t, err)
 	assert.Equal(t, ` {"s":"a \\\" b\\","map":{"k":""},"nulls":["x y","\\"],"obj":{"b":2,"a":"abc"}}`,
 		string(out))

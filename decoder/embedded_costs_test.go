@@ -47,7 +47,8 @@ func TestMetadataDefaultsOfMany(t *testing.T) {
 func TestMetadataDeepDown(t *testing.T) {
 	const depth, items = 4, 20_000
 	name := strings.Repeat("n", 240)
-	text := "{type: object, properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-resource: true}}}}"
+	text := "{type: object, x-kubernetes-embedded-resource: true}"
+	text = "{type: object, properties: {list: {type: array, items: " + text + "}}}"
 	for range depth {
 		text = "{type: object, properties: {" + name + ": " + text + "}}"
 	}

@@ -13,10 +13,19 @@ import (
 // TestDefaultsBeforeWhiteSpace asserts that defaults follow the last member that is kept, before
 // the white space at the end of their object.
 func TestDefaultsBeforeWhiteSpace(t *testing.T) {
-	for _, defaults := range []int{1, 2, 70} { // one default, two with a field between them, and more than a word has bits
+	// There is one default, there are two with a field between them, or more than a word has bits.
+	for _, defaults := range []int{1, 2, 70} {
 		var s strings.Builder
 		var all []string
-		s.WriteString("type: object\nproperties:\n  o:\n    type: object\n    properties:\n      a0: {type: integer}\n      a1x: {type: integer}\n")
+		s.WriteString(`
+type: object
+properties:
+  o:
+    type: object
+    properties:
+      a0: {type: integer}
+      a1x: {type: integer}
+`)
 		for i := range defaults {
 			fmt.Fprintf(&s, "      a%dd: {type: integer, default: %d}\n", i, i)
 			all = append(all, fmt.Sprintf(`"a%dd":%d`, i, i))

@@ -73,8 +73,11 @@ func mustCompile(text string) *schema.Program {
 }
 
 func ExampleDecoder_AppendJSON() {
-	d := decoder.New(mustCompile(`{type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}`),
-		decoder.Strict, decoder.Compact(true))
+	const text = `
+type: object
+properties: {spec: {type: object, properties: {a: {type: string}}}}
+`
+	d := decoder.New(mustCompile(text), decoder.Strict, decoder.Compact(true))
 	out, err := d.AppendJSON(nil, []byte(`{"spec": {"a": "x", "b": 1, "a": "y"}}`))
 	fmt.Println(string(out))
 	fmt.Println(err)
@@ -93,7 +96,10 @@ func ExampleDecoder_AppendJSON() {
 }
 
 func ExampleDecoder_AppendYAML() {
-	d := decoder.New(mustCompile(`{type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}`))
+	d := decoder.New(mustCompile(`
+type: object
+properties: {spec: {type: object, properties: {a: {type: string}}}}
+`))
 	out, err := d.AppendYAML(nil, []byte("spec:\n  a: x # kept\n  b: [1, 2]\n"))
 	fmt.Println(string(out), err)
 	for _, f := range d.Findings() {
@@ -105,7 +111,8 @@ func ExampleDecoder_AppendYAML() {
 }
 
 func ExamplePeekType() {
-	apiVersion, kind, err := decoder.PeekType([]byte(`{"kind":"Web","spec":{},"apiVersion":"example.com/v1"}`))
+	src := []byte(`{"kind":"Web","spec":{},"apiVersion":"example.com/v1"}`)
+	apiVersion, kind, err := decoder.PeekType(src)
 	fmt.Println(apiVersion, kind, err)
 	// Output: example.com/v1 Web <nil>
 }

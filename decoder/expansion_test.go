@@ -193,7 +193,9 @@ func (w *schemaWriter) object(s *schema.Structural, depth int) {
 			s.XPreserveUnknownFields = new(true)
 		}
 		if s.XEmbeddedResource && w.IntN(2) == 0 {
-			s.Properties["metadata"] = parsed(`{"type": "object", "properties": {"name": {"type": "string", "default": "n"}, "labels": {"type": "object", "default": {"a": "b"}}}}`)
+			s.Properties["metadata"] = parsed(`{"type": "object", "properties": {` +
+				`"name": {"type": "string", "default": "n"},` +
+				`"labels": {"type": "object", "default": {"a": "b"}}}}`)
 		}
 	}
 	w.open = w.open[:len(w.open)-1]
@@ -230,7 +232,8 @@ func TestExpansionHolds(t *testing.T) {
 			}
 			requireWithin(t, p, src)
 			if e.PerByte > 0 {
-				above = max(above, (float64(inserted(t, p, src))-float64(e.PerDocument))/float64(len(src))/e.PerByte)
+				got := float64(inserted(t, p, src)) - float64(e.PerDocument)
+				above = max(above, got/float64(len(src))/e.PerByte)
 			}
 			if seed%4 == 1 {
 				requireWithin(t, p, src, ServerTypedRequests)
@@ -298,7 +301,8 @@ func TestExpansionIsReached(t *testing.T) {
 		lists(s, "", "", func(items *schema.Structural, before, after string) {
 			for _, v := range everything(items) {
 				src := before + "[" + strings.Repeat(v+",", 999) + v + "]" + after
-				best = max(best, (float64(inserted(t, p, src))-float64(inserted(t, p, before+"[]"+after)))/float64(len(v)+1)/1000)
+				got := float64(inserted(t, p, src)) - float64(inserted(t, p, before+"[]"+after))
+				best = max(best, got/float64(len(v)+1)/1000)
 			}
 		})
 		require.InEpsilon(t, e.PerByte, best, 1e-9, "seed %d: %+v", seed, e)

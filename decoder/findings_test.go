@@ -60,8 +60,12 @@ func TestErrorsAreTheCallers(t *testing.T) {
 // TestPrefixOfServerTexts asserts that findings which the server spells in its own way keep the
 // spelling after a prefix.
 func TestPrefixOfServerTexts(t *testing.T) {
-	d := New(compileYAML(t, "{type: object, additionalProperties: {type: object, x-kubernetes-embedded-resource: true}}"), ServerRequests)
-	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","k":{"apiVersion":"v1","kind":"K","metadata":{"x":1}}}`))
+	d := New(compileYAML(t, `
+type: object
+additionalProperties: {type: object, x-kubernetes-embedded-resource: true}
+`), ServerRequests)
+	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K",`+
+		`"k":{"apiVersion":"v1","kind":"K","metadata":{"x":1}}}`))
 	require.NoError(t, err)
 	require.Len(t, d.Findings(), 1)
 	f := d.Findings()[0]
@@ -84,7 +88,8 @@ func paths(d *Decoder) []string {
 // common prefixes are, and that those in metadata of embedded resources follow the others.
 func TestOrderOfFindings(t *testing.T) {
 	const (
-		embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"
+		embedded = "{type: object, x-kubernetes-embedded-resource: true, " +
+			"x-kubernetes-preserve-unknown-fields: true}"
 		resource = `{"apiVersion":"v1","kind":"K","metadata":{"%s":1}}`
 	)
 	s := "{type: object, properties: {"
@@ -147,7 +152,10 @@ func TestFindingBytes(t *testing.T) {
 // TestPathsShareTheirStart asserts the paths of findings that have a common prefix with the finding
 // before.
 func TestPathsShareTheirStart(t *testing.T) {
-	d := New(compileYAML(t, "{type: object, properties: {a: {type: array, items: {type: object, properties: {b: {type: object}}}}}}"))
+	d := New(compileYAML(t, `
+type: object
+properties: {a: {type: array, items: {type: object, properties: {b: {type: object}}}}}
+`))
 	_, err := d.AppendJSON(nil, []byte(`{"a":[{"b":{"u":1,"v":1}},{"w":1,"b":{"x":1}}]}`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a[0].b.u", "a[0].b.v", "a[1].b.x", "a[1].w"}, paths(d))
@@ -167,7 +175,8 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 	require.ErrorAs(t, err, &strict)
 	assert.Equal(t, []string{`1:20: duplicate field "n", first at 1:14, repeated 3 times`},
 		details(strict.Findings()))
-	_, err = d.AppendJSON(nil, []byte(`{"raw":[{"drop":1}],"drop":null,"obj":{"a":"","a":""},"obj":{"a":"","a":""},"obj":{"a":"","a":""}}`))
+	_, err = d.AppendJSON(nil, []byte(`{"raw":[{"drop":1}],"drop":null,`+
+		`"obj":{"a":"","a":""},"obj":{"a":"","a":""},"obj":{"a":"","a":""}}`))
 	require.ErrorAs(t, err, &strict)
 	assert.Len(t, strict.Findings(), 2)
 	_, err = d.AppendJSON(nil, []byte(`{"drop":null}`))
@@ -180,7 +189,8 @@ func TestStrictLeavesOutDroppedNulls(t *testing.T) {
 // as is kept.
 func TestOrderOfElidedPaths(t *testing.T) {
 	long := strings.Repeat("x", 1100)
-	const embedded = "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}"
+	const embedded = "{type: object, x-kubernetes-embedded-resource: true, " +
+		"x-kubernetes-preserve-unknown-fields: true}"
 	const object = `{"apiVersion":"v1","kind":"K","metadata":{"b":1,"a":1}}`
 	for _, c := range []struct{ schema, doc string }{
 		{"{type: object, properties: {m: {type: object, additionalProperties: " + embedded + "}}}", `{"m":{"` + long + `":` + object + `}}`},

@@ -139,7 +139,9 @@ func FuzzAgainstNaive(f *testing.F) {
 		out, err := d.AppendJSON(nil, src)
 		found := d.Findings()
 		// The naive decoder does not shorten paths, and finds at most 100 duplicates.
-		isCut := slices.ContainsFunc(found, func(f ferrors.Finding) bool { return strings.Contains(f.Path.String(), "...") })
+		isCut := slices.ContainsFunc(found, func(f ferrors.Finding) bool {
+			return strings.Contains(f.Path.String(), "...")
+		})
 		if err == nil && !isCut && found.Count(ferrors.DuplicateField) < 100 {
 			compareWithNaive(t, s, dialect, src, out, found)
 		}

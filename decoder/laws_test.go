@@ -53,7 +53,8 @@ func seedPairs(f *testing.F, add func(schema, doc []byte, n int)) {
 	if !corpus.IsThere(f) {
 		return
 	}
-	s := []byte(`{"type":"object","properties":{"a":{"type":"string"},"m":{"type":"object","additionalProperties":{"type":"array"}},` +
+	s := []byte(`{"type":"object","properties":{"a":{"type":"string"},` +
+		`"m":{"type":"object","additionalProperties":{"type":"array"}},` +
 		`"raw":{"x-kubernetes-preserve-unknown-fields":true}}}`)
 	places := []string{"a", "m", "raw", "unknown"}
 	for text := range corpus.JSONTestSuite(f) {
@@ -131,10 +132,12 @@ func (c choice) subject(t *testing.T, schemaText []byte) *laws.Subject {
 func FuzzAppendJSON(f *testing.F) {
 	corpus.AddSeeds(f)
 	seedPairs(f, func(schema, doc []byte, n int) { f.Add(schema, doc, uint8(n%choices), uint64(n)) })
-	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0)) // allocated a hundred bytes for each
-	for n := range uint64(20) {                                                            // the white space between these depended on the mode
-		f.Add([]byte(`{"properties":{"a":{}}}`),
-			[]byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`), uint8(n%choices), n)
+	// Once this allocated a hundred bytes for each invalid one.
+	f.Add([]byte("{}"), []byte(`{"u`+strings.Repeat("\xe7", 2500)), uint8('P'), uint64(0))
+	// Once the white space between these members depended on the mode.
+	members := []byte(`{"a":1,"SPEC":1,"SPEC":2,"SPEC":3,"x":{"a":1,"b":2,"a":3,"a":4},"SPEC":5}`)
+	for n := range uint64(20) {
+		f.Add([]byte(`{"properties":{"a":{}}}`), members, uint8(n%choices), n)
 	}
 	f.Fuzz(func(t *testing.T, schemaText, src []byte, of uint8, seed uint64) {
 		if subject := choice(of).subject(t, schemaText); subject != nil && len(src) <= 8192 {

@@ -66,7 +66,8 @@ func TestLimits(t *testing.T) {
 			return `{"s":"","obj":{"a":""},"list":[` + strings.Repeat("{},", n/len(`"d":true`)-1) + `{}]}`
 		}, func(n int) Limits { return Limits{DefaultBytes: n} }, 800, ferrors.LimitDefaultBytes},
 		{"output", func(n int) string { return `{"s":"` + strings.Repeat("x", n-len(`{"s":"","obj":{}}`)) + `","obj":{}}` },
-			func(n int) Limits { return Limits{OutputBytes: n + len(`"a":"abc"`)} }, 500, ferrors.LimitOutputBytes},
+			func(n int) Limits { return Limits{OutputBytes: n + len(`"a":"abc"`)} },
+			500, ferrors.LimitOutputBytes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var limits Limits
@@ -118,7 +119,10 @@ func TestNoLimits(t *testing.T) {
 		*limit = math.MaxInt
 	}
 	const doc = `{"a":"b","u":1}`
-	d := New(compileYAML(t, "{type: object, properties: {a: {type: string}, d: {type: string, default: x}}}"), none)
+	d := New(compileYAML(t, `
+type: object
+properties: {a: {type: string}, d: {type: string, default: x}}
+`), none)
 	for _, decode := range []func([]byte, []byte) ([]byte, error){d.AppendJSON, d.AppendYAML} {
 		out, err := decode([]byte("dst"), []byte(doc))
 		require.NoError(t, err)
@@ -144,7 +148,12 @@ func TestOutputLimit(t *testing.T) {
 	assert.ErrorAs(t, err, &syntax)
 
 	// The limit also applies to defaults.
-	defaults := compileYAML(t, `{type: object, properties: {a: {type: array, items: {type: object, properties: {d: {type: string, default: `+strings.Repeat("x", 100)+`}}}}}}`)
+	defaults := compileYAML(t, `
+type: object
+properties:
+  a: {type: array, items: {type: object, properties: {d: {type: string, default: `+
+		strings.Repeat("x", 100)+`}}}}
+`)
 	_, err = New(defaults, Limits{OutputBytes: 1000}).AppendJSON(nil,
 		[]byte(`{"a":[`+strings.Repeat("{},", 20)+`{}]}`))
 	var limit *ferrors.LimitError
@@ -285,9 +294,12 @@ func TestManyDuplicatesOnStream(t *testing.T) {
 // TestOutputOfRepeated asserts that a result within the limit is not refused because of a member
 // that was written first and superseded by a later one.
 func TestOutputOfRepeated(t *testing.T) {
-	d := New(compileYAML(t, "type: object\nproperties: {map: {type: object, additionalProperties: {type: string}}}"),
-		Limits{OutputBytes: 100})
-	for _, members := range []int{10, 20_000} { // a small map is written at the next drop, a large one in parts
+	d := New(compileYAML(t, `
+type: object
+properties: {map: {type: object, additionalProperties: {type: string}}}
+`), Limits{OutputBytes: 100})
+	// A small map is written at the next drop, a large one in parts.
+	for _, members := range []int{10, 20_000} {
 		var large strings.Builder
 		for i := range members {
 			fmt.Fprintf(&large, `"key-%d":"some text",`, i)

@@ -78,7 +78,10 @@ func TestManyFieldsOfMany(t *testing.T) {
 	for i := range 65 {
 		fmt.Fprintf(&fields, "f%d: {type: integer}, ", i)
 	}
-	d := New(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {"+fields.String()+"}}}}}"))
+	d := New(compileYAML(t, `
+type: object
+properties: {list: {type: array, items: {type: object, properties: {`+fields.String()+`}}}}
+`))
 	_, err := d.AppendJSON(nil, []byte(`{"list":[`+strings.Repeat(`{"f64":1},`, 1000)+`{}]}`))
 	require.NoError(t, err)
 	assert.Empty(t, d.Findings())

@@ -74,7 +74,10 @@ func TestNamesThatHaveLeft(t *testing.T) {
 func TestNamesThatDifferLittle(t *testing.T) {
 	for length := 1; length < 80; length++ {
 		name := strings.Repeat("abcdefghijklmno", 6)[:length]
-		p := compileYAML(t, fmt.Sprintf(`{type: object, properties: {items: {type: array, items: {type: object, properties: {%s: {type: string}}}}}}`, name))
+		p := compileYAML(t, fmt.Sprintf(`
+type: object
+properties: {items: {type: array, items: {type: object, properties: {%s: {type: string}}}}}
+`, name))
 		var doc, want strings.Builder
 		doc.WriteString(`{"items":[{"` + name + `":"0"}`)
 		want.WriteString(doc.String())

@@ -151,7 +151,8 @@ func TestNoProgram(t *testing.T) {
 			func(string, string) (*schema.Program, error) { return none, nil })
 		require.NoError(t, s.Next())
 		out, err := s.AppendJSON([]byte("before"))
-		require.EqualError(t, err, `decoder: the lookup has returned no program for kind "K" in version "v1", and no error`)
+		require.EqualError(t, err, `decoder: the lookup has returned no program for kind "K" `+
+			`in version "v1", and no error`)
 		require.Equal(t, "before", string(out))
 		require.Equal(t, io.EOF, s.Next())
 	}

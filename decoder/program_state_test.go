@@ -18,9 +18,15 @@ func TestSequenceOfManyKinds(t *testing.T) {
 	const kinds = 4 * maxRecent
 	var programs [kinds]*schema.Program
 	for i := range programs {
-		programs[i] = compileYAML(t, fmt.Sprintf(`{type: object, properties: {
-			f%d: {type: integer, default: %d}, odd: {type: number, default: 1e%d}, gone: {type: string, default: null},
-			metadata: {type: object, properties: {name: {type: string, default: "n%d"}}}, common: {type: array, items: {type: object, properties: {g%d: {type: string}}}}}}`, i, i, i%3, i, i))
+		programs[i] = compileYAML(t, fmt.Sprintf(`
+type: object
+properties:
+  f%d: {type: integer, default: %[1]d}
+  odd: {type: number, default: 1e%[2]d}
+  gone: {type: string, default: null}
+  metadata: {type: object, properties: {name: {type: string, default: "n%[1]d"}}}
+  common: {type: array, items: {type: object, properties: {g%[1]d: {type: string}}}}
+`, i, i%3))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder
@@ -31,7 +37,8 @@ func TestSequenceOfManyKinds(t *testing.T) {
 			kind = i % kinds // no state is kept until its kind comes again
 		}
 		order = append(order, kind)
-		fmt.Fprintf(&text, `{"apiVersion":"v1","kind":"%d","metadata":{},"f%d":%d,"common":[{"g%d":"x","g0":"y"}],"gone":null,"x%d":1}`, kind, r.IntN(kinds), i, kind, i)
+		fmt.Fprintf(&text, `{"apiVersion":"v1","kind":"%d","metadata":{},"f%d":%d,`+
+			`"common":[{"g%[1]d":"x","g0":"y"}],"gone":null,"x%[3]d":1}`, kind, r.IntN(kinds), i)
 		text.WriteByte('\n')
 	}
 	lookup := func(_, kind string) (*schema.Program, error) {

@@ -83,7 +83,10 @@ func TestSequenceOfFailingReader(t *testing.T) {
 		for _, c := range []struct {
 			make newSequence
 			text string
-		}{{decoder.NewSequence, stream}, {decoder.NewListSequence, aList}, {decoder.NewYAMLSequence, yaml}} {
+		}{
+			{decoder.NewSequence, stream}, {decoder.NewListSequence, aList},
+			{decoder.NewYAMLSequence, yaml},
+		} {
 			whole, err := visit(t, c.make(strings.NewReader(c.text), lookup))
 			require.Equal(t, io.EOF, err)
 			for n := range len(c.text) + 1 {

@@ -245,7 +245,11 @@ func TestSequence(t *testing.T) {
 		},
 		{
 			name: "an error of one object", text: `{` + isA + `,"metadata":{"name":1}} {` + isA + `}`,
-			want: []string{`1:1 A; 1:55: field "metadata.name" must be a string, not a number; 1:55: field "metadata.name" must be a string, not a number`, `1:59 A{` + isA + `}`},
+			want: []string{
+				`1:1 A; 1:55: field "metadata.name" must be a string, not a number; ` +
+					`1:55: field "metadata.name" must be a string, not a number`,
+				`1:59 A{` + isA + `}`,
+			},
 		},
 		{
 			name: "fault in an object", text: "{" + isA + "}\r\n{\"x\":[1,]}{}",
@@ -258,20 +262,24 @@ func TestSequence(t *testing.T) {
 		},
 		// The value before is not part of the number or literal.
 		{
-			name: "fault after a number", text: "1-x", want: []string{`1:1 ; 1:1: the document must be an object, not a number`},
-			end: `1:3: invalid character 'x' in a number, where a digit is expected`,
+			name: "fault after a number", text: "1-x",
+			want: []string{`1:1 ; 1:1: the document must be an object, not a number`},
+			end:  `1:3: invalid character 'x' in a number, where a digit is expected`,
 		},
 		{
-			name: "fault after a literal", text: "truefalsy", want: []string{`1:1 ; 1:1: the document must be an object, not a boolean`},
-			end: `1:9: invalid character 'y' in the literal false`,
+			name: "fault after a literal", text: "truefalsy",
+			want: []string{`1:1 ; 1:1: the document must be an object, not a boolean`},
+			end:  `1:9: invalid character 'y' in the literal false`,
 		},
 		{
-			name: "beyond float64", text: "null-1e999", want: []string{`1:1 ; 1:1: the document must be an object, not null`},
-			end: `1:5: number "-1e999" is beyond the range of float64`,
+			name: "beyond float64", text: "null-1e999",
+			want: []string{`1:1 ; 1:1: the document must be an object, not null`},
+			end:  `1:5: number "-1e999" is beyond the range of float64`,
 		},
 		{
-			name: "not UTF-8", text: "null \"é\xc3\"", want: []string{`1:1 ; 1:1: the document must be an object, not null`},
-			end: `1:8: invalid UTF-8 in a string: "\xc3"`,
+			name: "not UTF-8", text: "null \"é\xc3\"",
+			want: []string{`1:1 ; 1:1: the document must be an object, not null`},
+			end:  `1:8: invalid UTF-8 in a string: "\xc3"`,
 		},
 		{name: "lone surrogate", text: `{"a":"\ud800"}`, end: `1:7: invalid escape "\\ud800" in a string: four hexadecimal digits that are not half of a surrogate pair are expected`},
 		{name: "byte order mark", text: "\ufeff{}", end: `1:1: byte order mark, which JSON must not start with`},

@@ -115,7 +115,9 @@ func TestServerStorage(t *testing.T) {
 // TestStorageDefaultsRefused asserts that errors about defaults have no positions within the
 // document, which does not contain them.
 func TestStorageDefaultsRefused(t *testing.T) {
-	embedded := "{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, default: {apiVersion: v1, kind: A, metadata: 1}}"
+	embedded := "{type: object, x-kubernetes-embedded-resource: true, " +
+		"x-kubernetes-preserve-unknown-fields: true, " +
+		"default: {apiVersion: v1, kind: A, metadata: 1}}"
 	p := compileYAML(t, "{type: object, additionalProperties: {type: object, properties: {a: "+
 		embedded+", b: "+embedded+"}}}")
 	for most, want := range map[int]string{
@@ -153,7 +155,8 @@ properties:
         d: {type: object, default: {a: null, b: 1.5}, properties: {a: {type: string}, b: {type: number}}}
         e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
 `), ServerStorage, Compact(true))
-	out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K","f":-0.0,"m":{"k":{"e":{"kind":5,"metadata":{"generation":1.5,"name":"n"}}}}}`))
+	out, err := d.AppendJSON([]byte("x"), []byte(`{"kind":"K","f":-0.0,`+
+		`"m":{"k":{"e":{"kind":5,"metadata":{"generation":1.5,"name":"n"}}}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, `x{"kind":"K","f":-0,"m":{"k":{"e":{"metadata":{"name":"n"}},"d":{"b":1.5}}}}`,
 		string(out))
@@ -162,7 +165,8 @@ properties:
 // TestRepairedPositions has findings after bytes that were repaired.
 func TestRepairedPositions(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests)
-	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
+	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n"+
+		"\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
 	require.NoError(t, err)
 	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`},
 		details(d.Findings()))
@@ -242,15 +246,22 @@ properties:
 	_, err := d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`}`))
 	require.NoError(t, err)
 	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","u":1,"e":`+one+`,"f":`+one+`}`))
-	require.EqualError(t, err, `1:113: size of inserted defaults in bytes exceeds the limit of 14 in "f.metadata"`)
+	require.EqualError(t, err,
+		`1:113: size of inserted defaults in bytes exceeds the limit of 14 in "f.metadata"`)
 	assert.Empty(t, d.Findings())
 }
 
 // TestDefaultsBeyondLimits has defaults in an object from storage that exceed a limit when the
 // object is decoded again.
 func TestDefaultsBeyondLimits(t *testing.T) {
-	d := New(compileYAML(t, `{type: object, properties: {t: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {"n": null, "a": [[[[]]]]}}}}`),
-		ServerStorage, Limits{Depth: 4})
+	d := New(compileYAML(t, `
+type: object
+properties:
+  t:
+    type: object
+    x-kubernetes-preserve-unknown-fields: true
+    default: {"n": null, "a": [[[[]]]]}
+`), ServerStorage, Limits{Depth: 4})
 	_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","metadata":{"name":"n"}}`))
 	require.ErrorContains(t, err, `1:1: with defaults, `)
 	require.ErrorContains(t, err, `depth of nesting exceeds the limit of 4 in "t.a[0][0]"`)

@@ -86,7 +86,8 @@ func TestFirstReading(t *testing.T) {
 }
 
 func TestFirstReadingPositions(t *testing.T) {
-	const text = "kind and apiVersion must be strings, in any case of their letters, and also where another one follows in "
+	const text = "kind and apiVersion must be strings, in any case of their letters, " +
+		"and also where another one follows in "
 	d := New(compileYAML(t, serverSchema), ServerRequests)
 	_, err := d.AppendJSON(nil, []byte("{\"kind\":\n 5, \"kind\": \"K\"}"))
 	assert.EqualError(t, err, `2:2: `+text+`"kind"`)
@@ -108,7 +109,11 @@ func TestFirstReadingPositions(t *testing.T) {
 	hardened := New(compileYAML(t, serverSchema))
 	_, err = hardened.AppendJSON(nil, []byte(`{"kind":5,"KIND":5,"kind":"K"}`))
 	require.NoError(t, err, "kind is what the name says")
-	_, err = New(compileYAML(t, `{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: object, default: {"x": null}}}}`), ServerStorage).
-		AppendJSON(nil, []byte(`{"kind":"K","KIND":5,"metadata":{}}`))
+	stored := New(compileYAML(t, `
+type: object
+x-kubernetes-preserve-unknown-fields: true
+properties: {a: {type: object, default: {"x": null}}}
+`), ServerStorage)
+	_, err = stored.AppendJSON(nil, []byte(`{"kind":"K","KIND":5,"metadata":{}}`))
 	assert.NoError(t, err, "with defaults that are decoded again")
 }

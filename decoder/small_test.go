@@ -33,7 +33,8 @@ properties:
 // many blanks that it is not small.
 func TestSmallDocuments(t *testing.T) {
 	d := New(compileYAML(t, simpleSchema), Limits{NumberBytes: 9})
-	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
+	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},` +
+		`"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
 	before := strings.Repeat(" ", 4<<10)
 	both := func(doc string) {
 		out, err := d.AppendJSON(nil, []byte(doc))

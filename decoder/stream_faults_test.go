@@ -478,7 +478,10 @@ func TestFirstAtTheStartOfTheWindow(t *testing.T) {
 // TestDuplicateBeyondLimits asserts that the limits of findings do not apply to the error about a
 // repeated name. Once a stream panicked without room for a finding.
 func TestDuplicateBeyondLimits(t *testing.T) {
-	p := compile(t, "{type: object, properties: {declared: {type: string}, open: {x-kubernetes-preserve-unknown-fields: true}}}")
+	p := compile(t, `
+type: object
+properties: {declared: {type: string}, open: {x-kubernetes-preserve-unknown-fields: true}}
+`)
 	d := decoder.New(p, decoder.Limits{Findings: 1, FindingBytes: 1})
 	for doc, want := range map[string]string{
 		`{"x":1,"x":2,"declared":"a","declared":"b"}`:  `1:29: duplicate field "declared": the first was sent already`,

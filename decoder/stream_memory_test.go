@@ -81,7 +81,11 @@ func TestSkippingAllocatesNothing(t *testing.T) {
 // TestStreamDepth asserts that nesting takes no stack of goroutines, and that its depth is limited.
 func TestStreamDepth(t *testing.T) {
 	const depth = decoder.DefaultDepth
-	p := compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties: {a: {type: object, properties: {b: {type: string}}}}")
+	p := compile(t, `
+type: object
+x-kubernetes-preserve-unknown-fields: true
+properties: {a: {type: object, properties: {b: {type: string}}}}
+`)
 	doc := strings.Repeat(`{"x":`, depth-1) + `{}` + strings.Repeat(`}`, depth-1)
 	list := strings.Repeat(`[`, depth-1)
 	list = `{"a":{"x":` + list[:depth-3] + strings.Repeat(`]`, depth-3) + `},"b":` + list +
@@ -119,7 +123,11 @@ func stackInUse() uint64 {
 
 // TestHeldBytes asserts that the bytes that a stream holds are limited: at the limit and beyond it.
 func TestHeldBytes(t *testing.T) {
-	p := compile(t, "type: object\nx-kubernetes-preserve-unknown-fields: true\nproperties: {a: {type: object}}")
+	p := compile(t, `
+type: object
+x-kubernetes-preserve-unknown-fields: true
+properties: {a: {type: object}}
+`)
 	const held = 1 << 20
 	names := func(n int) string {
 		var b strings.Builder
@@ -173,7 +181,8 @@ func TestHeldBytes(t *testing.T) {
 	}
 
 	yaml := decoder.New(p, decoder.Limits{HeldBytes: held})
-	_, err = io.Copy(io.Discard, yaml.NewYAMLReader(strings.NewReader("a: {}\n"+strings.Repeat("# comment\n", held/5))))
+	comments := strings.NewReader("a: {}\n" + strings.Repeat("# comment\n", held/5))
+	_, err = io.Copy(io.Discard, yaml.NewYAMLReader(comments))
 	require.ErrorAs(t, err, &e, "YAML is held")
 }
 
@@ -182,7 +191,10 @@ func TestListMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("256 MiB")
 	}
-	p := compile(t, "type: object\nproperties: {spec: {type: object, properties: {a: {type: string}}}}")
+	p := compile(t, `
+type: object
+properties: {spec: {type: object, properties: {a: {type: string}}}}
+`)
 	item := `{"apiVersion":"v1","kind":"A","metadata":{"name":"x"},"spec":{"a":"` +
 		strings.Repeat("v", 500) + `","unknown":[` + strings.Repeat(`{"k":1},`, 400) + `1]}}`
 	list := &repeater{head: `{"kind":"List","apiVersion":"v1","items":[` + item, body: "\n," + item,
@@ -212,7 +224,10 @@ func TestListMemory(t *testing.T) {
 	// The whole List is decoded as one stream.
 	whole := decoder.New(compile(t, `
 type: object
-properties: {items: {type: array, items: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}}}
+properties:
+  items:
+    type: array
+    items: {type: object, properties: {spec: {type: object, properties: {a: {type: string}}}}}
 `), decoder.Ignore)
 	base = liveHeap()
 	r := whole.NewReader(list.reset())
@@ -235,7 +250,10 @@ func liveHeap() uint64 {
 
 // TestWriterTakesNothing asserts that the caller may reuse a chunk after Write.
 func TestWriterTakesNothing(t *testing.T) {
-	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}, b: {type: array, items: {type: integer}}}"))
+	d := decoder.New(compile(t, `
+type: object
+properties: {a: {type: string}, b: {type: array, items: {type: integer}}}
+`))
 	doc := `{"a":"some text","zzz":{"zz":"z"},"b":[1,22,333],"zz":1}`
 	var out bytes.Buffer
 	w := d.NewWriter(&out)

@@ -104,7 +104,8 @@ func TestBuffersAreKeptWithinStream(t *testing.T) {
 // TestWriterWritesMuchAtOnce asserts that a Writer writes before Close, in large parts.
 func TestWriterWritesMuchAtOnce(t *testing.T) {
 	var writes []int
-	w := New(compileYAML(t, testSchema)).NewWriter(countWrites(func(n int) { writes = append(writes, n) }))
+	target := countWrites(func(n int) { writes = append(writes, n) })
+	w := New(compileYAML(t, testSchema)).NewWriter(target)
 	const items = 20_000
 	_, err := io.WriteString(w, `{"raw":[`)
 	require.NoError(t, err)

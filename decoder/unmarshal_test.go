@@ -100,7 +100,8 @@ func TestUnmarshalTyped(t *testing.T) {
 	require.Equal(t, want, got, "with a strict error the value is complete")
 
 	var yaml typed
-	err = d.UnmarshalYAML([]byte("\"n\": 9007199254740993\n\"N\": 1\nraw: {i: 9007199254740993, f: 1.5}\nmap: {k: v}\nx: 1\n"), &yaml)
+	err = d.UnmarshalYAML([]byte("\"n\": 9007199254740993\n\"N\": 1\n"+
+		"raw: {i: 9007199254740993, f: 1.5}\nmap: {k: v}\nx: 1\n"), &yaml)
 	require.EqualError(t, err, `strict decoding error: unknown field "N", unknown field "x"`)
 	require.Equal(t, want, yaml)
 
@@ -112,7 +113,8 @@ func TestUnmarshalTyped(t *testing.T) {
 	require.Zero(t, wrong.N)
 
 	got = typed{}
-	require.NoError(t, decoder.New(p, decoder.ServerRequests).Unmarshal([]byte(`{"n":3,"raw":[1,1e2]}`), &got))
+	server := decoder.New(p, decoder.ServerRequests)
+	require.NoError(t, server.Unmarshal([]byte(`{"n":3,"raw":[1,1e2]}`), &got))
 	require.Equal(t, []any{int64(1), int64(100)}, got.Raw, "the server writes 1e2 as 100")
 	var syntax *ferrors.SyntaxError
 	require.ErrorAs(t, d.Unmarshal([]byte(`{"n":`), &got), &syntax)
@@ -126,7 +128,8 @@ func TestUnmarshalInterfaces(t *testing.T) {
 	n := 1
 	v := struct{ M map[string]any }{map[string]any{"k": 1.0, "p": &n, "m": map[string]any{"old": true},
 		"s": []any{1}}}
-	require.NoError(t, d.Unmarshal([]byte(`{"M":{"k":9007199254740993,"p":2,"m":{"new":9007199254740993},"s":[2]}}`), &v))
+	src := []byte(`{"M":{"k":9007199254740993,"p":2,"m":{"new":9007199254740993},"s":[2]}}`)
+	require.NoError(t, d.Unmarshal(src, &v))
 	require.Equal(t, int64(9007199254740993), v.M["k"])
 	require.Equal(t, map[string]any{"old": true, "new": int64(9007199254740993)}, v.M["m"])
 	require.Equal(t, []any{int64(2)}, v.M["s"])
@@ -283,7 +286,10 @@ func TestUnmarshalNoObject(t *testing.T) {
 // TestUnmarshalSharesNames asserts that declared names are the schema's strings, in the results of
 // all decoders, and that other names are copies.
 func TestUnmarshalSharesNames(t *testing.T) {
-	p := compile(t, "{type: object, properties: {declared: {type: object, additionalProperties: {type: string}}}}", schema.ResourceRoot(false))
+	p := compile(t, `
+type: object
+properties: {declared: {type: object, additionalProperties: {type: string}}}
+`, schema.ResourceRoot(false))
 	namesOf := func() (declared, other *byte) {
 		var v map[string]any
 		require.NoError(t, decoder.New(p).Unmarshal([]byte(`{"declared":{"other":"text"}}`), &v))

@@ -12,7 +12,14 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-const yamlTestSchema = "{type: object, properties: {a: {}, b: {}, true: {type: boolean}, m: {type: object, x-kubernetes-preserve-unknown-fields: true}}}"
+const yamlTestSchema = `
+type: object
+properties:
+  a: {}
+  b: {}
+  true: {type: boolean}
+  m: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`
 
 // TestYAMLDuplicates asserts the API server's messages for duplicates, beside the findings.
 func TestYAMLDuplicates(t *testing.T) {

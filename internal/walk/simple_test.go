@@ -124,7 +124,10 @@ func TestSimple(t *testing.T) {
 func TestSimpleTexts(t *testing.T) {
 	for n := 1; n < 55; n++ {
 		text := strings.Repeat("x", n)
-		w := newWalker(compileYAML(t, fmt.Sprintf(`{type: object, properties: {%s: {type: string}, map: {type: object, additionalProperties: {type: string}}}}`, text)), limits{})
+		w := newWalker(compileYAML(t, fmt.Sprintf(`
+type: object
+properties: {%s: {type: string}, map: {type: object, additionalProperties: {type: string}}}
+`, text)), limits{})
 		w.skip.Names.Names = make([]names.Name, 0, 10)
 		checkSimple(t, w, simpleCase{fmt.Sprintf(`{"map":{%q:%q,"y":"a"}}^`, text, text), needMachine,
 			atEnd})
@@ -290,7 +293,8 @@ func TestSimpleLargeMaps(t *testing.T) {
 // TestPad asserts that simple walks over a small document up to its end.
 func TestPad(t *testing.T) {
 	w := newWalker(compileYAML(t, simpleSchema), limits{NumberBytes: 9})
-	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
+	const doc = `{"s":"a","dflt":{},"list":[{"s":"\n"},{}],"n":-12,"x":[1],"map":{"a":"b"},` +
+		`"b":true,"o":{"n":1234567,"s":"some text"},"b":false}`
 	ready(w, doc)
 	b := []byte(strings.Replace(doc, `,"b":false`, "", 1))
 	require.Equal(t, handedOver, w.walkSimple(b, w.pad(b), simpleRoot))
@@ -301,7 +305,10 @@ func TestPad(t *testing.T) {
 // TestHandOver asserts that the machine hands over to walkSimple after a comma, if there is room
 // for a name or a value.
 func TestHandOver(t *testing.T) {
-	w := newWalker(compileYAML(t, "{type: object, properties: {list: {type: array, items: {type: object, properties: {x: {type: integer}}}}}}", schema.ResourceRoot(false)), limits{})
+	w := newWalker(compileYAML(t, `
+type: object
+properties: {list: {type: array, items: {type: object, properties: {x: {type: integer}}}}}
+`, schema.ResourceRoot(false)), limits{})
 	for _, start := range []string{`{"list":[],`, `{"list":[{},`} {
 		for rest := range 2 * skip.Slack {
 			w.Start(nil)

@@ -21,7 +21,10 @@ func TestStringMembersProgress(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
 	}
-	w := newWalker(compileYAML(t, `{type: object, properties: {data: {type: object, additionalProperties: {type: string}}}}`), limits{})
+	w := newWalker(compileYAML(t, `
+type: object
+properties: {data: {type: object, additionalProperties: {type: string}}}
+`), limits{})
 	r := rand.New(rand.NewPCG(1, 1))
 	var members strings.Builder
 	for i := range 5000 {
@@ -48,7 +51,8 @@ func TestStringMembersTypes(t *testing.T) {
 	if !kernel.Available {
 		t.Skip("no kernels for this machine")
 	}
-	const strs, integers = `{type: object, additionalProperties: {type: string}}`, `{type: object, additionalProperties: {type: integer}}`
+	const strs = `{type: object, additionalProperties: {type: string}}`
+	const integers = `{type: object, additionalProperties: {type: integer}}`
 	checked := []schema.Option{schema.CheckTypes(true)}
 	for _, c := range []struct {
 		schema string
