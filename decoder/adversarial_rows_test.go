@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// rowTests has the tests of those hostile inputs that need code, for messages, memory, sizes,
+// rowTests has the tests of those adversarial inputs that need code, for messages, memory, sizes,
 // shared values, and how much is read.
 var rowTests = map[int]func(t *testing.T){
 	9:   testOneNameDeepDown,
@@ -345,8 +345,8 @@ func nineLaughs() string {
 	return b.String()
 }
 
-// testEveryCut asserts that it makes no difference how a document is cut, whether it is hostile or
-// random, and whether the end comes together with the last byte.
+// testEveryCut asserts that it makes no difference how a document is cut, whether it is adversarial
+// or random, and whether the end comes together with the last byte.
 func testEveryCut(t *testing.T) {
 	t.Run("random documents", testStreamsOfRandomDocuments)
 	for _, c := range corpus.Load(t, "adversarial/*") {
@@ -372,8 +372,9 @@ func testEveryCut(t *testing.T) {
 	}
 }
 
-// testConcurrentUse asserts that 64 goroutines with one program and one pool, which decode hostile
-// and other documents, get the results of a single decoder, and nothing of each other's.
+// testConcurrentUse asserts that 64 goroutines with one program and one pool, which decode
+// adversarial and other documents, get the results of a single decoder, and nothing of each
+// other's.
 func testConcurrentUse(t *testing.T) {
 	p := compile(t, decoder.TestSchema)
 	type work struct {

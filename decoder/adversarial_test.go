@@ -12,10 +12,10 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// hostileRows is the number of hostile inputs in the project's table.
+// hostileRows is the number of adversarial inputs in the project's table.
 const hostileRows = 104
 
-// TestAdversarial has the hostile inputs by their numbers. Most are data: the cases under
+// TestAdversarial has the adversarial inputs by their numbers. Most are data: the cases under
 // testdata/adversarial whose names start with the number. rowTests has what needs code, and
 // rowCases what is shown by cases of other topics. All cases go through all ways in and out.
 func TestAdversarial(t *testing.T) {
@@ -32,7 +32,7 @@ func TestAdversarial(t *testing.T) {
 	for row := 1; row <= hostileRows; row++ {
 		t.Run(fmt.Sprintf("%03d", row), func(t *testing.T) {
 			cases, test := byRow[row], rowTests[row]
-			require.True(t, len(cases) > 0 || test != nil, "nothing shows hostile input %d", row)
+			require.True(t, len(cases) > 0 || test != nil, "nothing shows adversarial input %d", row)
 			for _, c := range cases {
 				checkCase(t, &c)
 				t.Run(c.Name+"/entry points", func(t *testing.T) { checkEntryPoints(t, &c) })
@@ -46,7 +46,7 @@ func TestAdversarial(t *testing.T) {
 	require.Empty(t, byRow, "rows that the table does not have")
 }
 
-// rowCases are the cases of other topics that show hostile inputs.
+// rowCases are the cases of other topics that show adversarial inputs.
 var rowCases = map[int][]string{
 	55: {"kep-2332/07-json-and-properties", "kep-2332/09-json-and-additional-properties"},
 	56: {"prune/preserved-array", "prune/preserved-array-items"},

@@ -19,14 +19,14 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A purse is a budget for one goroutine. It remembers how much was taken.
-type purse struct {
+// A limitedBudget is a budget for one goroutine. It remembers how much was taken.
+type limitedBudget struct {
 	room         int
 	taken, total int // at this time, and in all
 	most         int
 }
 
-func (p *purse) Take(n int) bool {
+func (p *limitedBudget) Take(n int) bool {
 	if n > p.room-p.taken && n > 0 {
 		return false
 	}
@@ -131,7 +131,7 @@ func TestAllocationsAreCharged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			src := []byte(c.text)
 			d := New(p, c.opts...)
-			b := &purse{room: math.MaxInt}
+			b := &limitedBudget{room: math.MaxInt}
 			d.SetBudget(b)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -174,14 +174,14 @@ func TestBudgets(t *testing.T) {
 				want, wantErr := appendTo(New(p, c.opts...), nil, c.text, c.yaml, streamed)
 				d := New(p, c.opts...)
 				base := d.Cap()
-				all := &purse{room: math.MaxInt}
+				all := &limitedBudget{room: math.MaxInt}
 				d.SetBudget(all)
 				out, err := appendTo(d, nil, c.text, c.yaml, streamed)
 				require.Equal(t, wantErr, err)
 				require.Equal(t, string(want), string(out))
 				dst := []byte("dst")
 				for room := all.most / 2; room > 1<<14; room /= 8 {
-					b := &purse{room: room}
+					b := &limitedBudget{room: room}
 					d := New(p, c.opts...)
 					d.SetBudget(b)
 					out, err := appendTo(d, dst[:3:3], c.text, c.yaml, streamed)
@@ -204,10 +204,10 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// An others is a budget of which others take the whole room as soon as a Take has failed.
-type others struct{ left, taken int }
+// A contendedBudget is a budget of which others take the whole room as soon as a Take has failed.
+type contendedBudget struct{ left, taken int }
 
-func (o *others) Take(n int) bool {
+func (o *contendedBudget) Take(n int) bool {
 	if n > 0 {
 		if o.left--; o.left < 0 {
 			return false
@@ -227,7 +227,7 @@ func TestBudgetsOfUsedDecoders(t *testing.T) {
 				for left := 0; left < 100; left += 1 + left {
 					d := New(p, c.opts...)
 					before := d.Cap()
-					b := &others{left: math.MaxInt}
+					b := &contendedBudget{left: math.MaxInt}
 					d.SetBudget(b)
 					use := func() (err error) {
 						out, err := appendTo(d, nil, c.text, c.yaml, streamed)
@@ -252,7 +252,7 @@ func TestBudgetsOfUsedDecoders(t *testing.T) {
 // TestBudgetOfUnmarshal asserts that the buffer of a result that was let go does not count as held.
 func TestBudgetOfUnmarshal(t *testing.T) {
 	d := New(compileYAML(t, budgetSchema))
-	b := &purse{room: 4 << 20}
+	b := &limitedBudget{room: 4 << 20}
 	d.SetBudget(b)
 	text := func(n int) []byte { return []byte(`{"any":"` + strings.Repeat("x", n) + `"}`) }
 	var v any
@@ -269,7 +269,7 @@ func TestBudgetOfUnmarshal(t *testing.T) {
 func TestPoolTakesBudget(t *testing.T) {
 	pool := NewPool(compileYAML(t, budgetSchema))
 	d := pool.Get()
-	d.SetBudget(&purse{})
+	d.SetBudget(&limitedBudget{})
 	pool.Put(d)
 	_, err := d.AppendJSON(nil, []byte(`{"any":"`+strings.Repeat("x", 100_000)+`"}`))
 	assert.NoError(t, err)
@@ -277,14 +277,14 @@ func TestPoolTakesBudget(t *testing.T) {
 
 func TestPeekTypeWithBudget(t *testing.T) {
 	text := []byte(`{"apiVersion":"v",` + strings.Repeat(`"kind":"K",`, 30_000) + `"z":0}`)
-	b := &purse{room: 1 << 30}
+	b := &limitedBudget{room: 1 << 30}
 	version, kind, err := PeekType(text, WithBudget(b))
 	require.NoError(t, err)
 	assert.Equal(t, []string{"v", "K"}, []string{version, kind})
 	assert.Zero(t, b.taken)
 	assert.Greater(t, b.most, 30_000)
 	for _, room := range []int{100, b.most / 2} {
-		b = &purse{room: room}
+		b = &limitedBudget{room: room}
 		_, _, err = PeekType(text, WithBudget(b))
 		require.ErrorIs(t, err, errors.ErrBudget)
 		assert.Zero(t, b.taken)
@@ -329,7 +329,7 @@ properties:
 		require.NoError(t, err)
 		codes := 0
 		for room := 1 << 12; ; room += room / 16 {
-			b := &purse{room: room}
+			b := &limitedBudget{room: room}
 			d := New(p, opt, Strict)
 			base := d.Cap()
 			d.SetBudget(b)

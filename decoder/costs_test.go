@@ -12,7 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-func hostileProgram(t testing.TB) *schema.Program {
+func adversarialProgram(t testing.TB) *schema.Program {
 	s, err := schema.Parse([]byte(adversarial.Schema))
 	require.NoError(t, err)
 	p, err := schema.Compile(s)
@@ -24,7 +24,7 @@ func hostileProgram(t testing.TB) *schema.Program {
 // member is one, 9000 levels deep; the others are counted. Module bench measures how long that
 // takes.
 func TestFindingsDeepDown(t *testing.T) {
-	p := hostileProgram(t)
+	p := adversarialProgram(t)
 	for _, f := range adversarial.Families() {
 		if !strings.Contains(f.Name, "deep down") && !strings.Contains(f.Name, "every level") {
 			continue
@@ -51,7 +51,7 @@ func TestDuplicatesOfOneName(t *testing.T) {
 	depth := decoder.DefaultDepth - 1
 	src := `{"zz":` + strings.Repeat(`{"a":`, depth-1) + `{` + strings.Repeat(`"":1,`, times-1) +
 		`"":1}` + strings.Repeat("}", depth)
-	d := decoder.New(hostileProgram(t))
+	d := decoder.New(adversarialProgram(t))
 	_, err := d.AppendJSON(nil, []byte(src))
 	require.NoError(t, err)
 	require.Len(t, d.Findings(), 2)
@@ -62,7 +62,7 @@ func TestDuplicatesOfOneName(t *testing.T) {
 // TestDefaultBudget asserts the limit of defaults, at its value and one byte below, for defaults of
 // absent members and of nulls.
 func TestDefaultBudget(t *testing.T) {
-	p := hostileProgram(t)
+	p := adversarialProgram(t)
 	absent := len(`,"a":"some","o":{"p":1,"q":[1,2]}`) - 1
 	null := len(`"some"`) + len(`{"p":1,"q":[1,2]}`)
 	for _, c := range []struct {

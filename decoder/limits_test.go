@@ -224,9 +224,9 @@ func TestFindingLimits(t *testing.T) {
 	assert.Equal(t, 3000, kept+many.Omitted())
 }
 
-// TestHostileShapes has inputs that would exceed the time limit of go test if something took
+// TestAdversarialShapes has inputs that would exceed the time limit of go test if something took
 // quadratic time.
-func TestHostileShapes(t *testing.T) {
+func TestAdversarialShapes(t *testing.T) {
 	var distinct, same, nestedRepeats strings.Builder
 	for i := range 300_000 {
 		fmt.Fprintf(&distinct, `"k%d":1,`, i)

@@ -32,8 +32,8 @@ func allOptions() map[string]Option {
 	return all
 }
 
-// made returns a decoder with the options.
-func made(opts ...Option) *Decoder {
+// decoderWith returns a decoder with the options.
+func decoderWith(opts ...Option) *Decoder {
 	return newDecoder(&program.Program{Root: walk.Any}, optionsOf(opts))
 }
 
@@ -41,7 +41,7 @@ func made(opts ...Option) *Decoder {
 // each has the effect that it has alone.
 func TestOptionsMerge(t *testing.T) {
 	settings := func(opts ...Option) map[string]any {
-		d := made(opts...)
+		d := decoderWith(opts...)
 		all := map[string]any{"yaml": d.yaml.Dialect}
 		for _, of := range []reflect.Value{reflect.ValueOf(d.options), reflect.ValueOf(d.limits)} {
 			for i := range of.NumField() {
@@ -75,7 +75,7 @@ func TestLimitsMerge(t *testing.T) {
 	depth, number := Limits{Depth: 2}, Limits{NumberBytes: 3}
 	for _, opts := range [][]Option{{depth, number}, {number, depth}, {depth, ServerRequests, number},
 		{ServerTypedRequests, number, depth}} {
-		d := made(opts...)
+		d := decoderWith(opts...)
 		var e *errors.LimitError
 		_, err := d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":{}}}`))
 		require.ErrorAs(t, err, &e)
@@ -86,8 +86,8 @@ func TestLimitsMerge(t *testing.T) {
 		_, err = d.AppendJSON(nil, []byte(`{"kind":"K","a":{"b":123}}`))
 		require.NoError(t, err)
 	}
-	assert.Equal(t, Limits{}.withDefaults(), made(Limits{}).limits)
-	limits := made(Limits{Depth: 2}, Limits{Depth: 3}).limits
+	assert.Equal(t, Limits{}.withDefaults(), decoderWith(Limits{}).limits)
+	limits := decoderWith(Limits{Depth: 2}, Limits{Depth: 3}).limits
 	assert.Equal(t, 3, limits.Depth, "the last one holds")
 	assert.Equal(t, reflect.TypeFor[Limits]().NumField(), len(limits.fields()))
 }
@@ -109,8 +109,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"decoder: no limit can be less than 0: {Depth:-1 Findings:0 F":   func() { NewPool(p, Limits{Depth: -1}) },
 		"a Sequence needs a reader and a lookup":                         func() { NewSequence(strings.NewReader(""), nil) },
 		"decoder: a Sequence needs a reader and a lookup":                func() { NewYAMLSequence(nil, lookup) },
-		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&purse{})) },
-		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&purse{})) },
+		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&limitedBudget{})) },
+		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&limitedBudget{})) },
 		"there is no ServerMode(4)":                                      func() { New(p, ServerMode(4)) },
 		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {
@@ -124,7 +124,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 // TestBeforeReset asserts that readers without a source and writers without a target return an
 // error.
 func TestBeforeReset(t *testing.T) {
-	d := made()
+	d := decoderWith()
 	for _, r := range []*Reader{d.NewReader(nil), d.NewYAMLReader(nil)} {
 		r.Reset(nil)
 		_, err := r.Read(make([]byte, 1))

@@ -45,30 +45,30 @@ func newTorturedPlaces(t *testing.T) (made []torturedPlace) {
 	return made
 }
 
-// A verdict is the outcome of decoding a document.
-type verdict struct {
+// An outcome is the outcome of decoding a document.
+type outcome struct {
 	out      []byte
 	err      error
 	findings int
 }
 
-func (v verdict) String() string {
+func (v outcome) String() string {
 	return fmt.Sprintf("%q, %v, %d findings", v.out, v.err, v.findings)
 }
 
-func (v verdict) equal(w verdict) bool {
+func (v outcome) equal(w outcome) bool {
 	if (v.err == nil) != (w.err == nil) || v.err != nil && v.err.Error() != w.err.Error() {
 		return false
 	}
 	return bytes.Equal(v.out, w.out) && v.findings == w.findings
 }
 
-func decode(d *Decoder, to []byte, doc []byte) verdict {
+func decode(d *Decoder, to []byte, doc []byte) outcome {
 	out, err := d.AppendJSON(to[:0], doc)
-	return verdict{out, err, len(d.Findings())}
+	return outcome{out, err, len(d.Findings())}
 }
 
-// TestTortureMachines compares the verdict on random documents with other readers of JSON, and the
+// TestTortureMachines compares the outcome on random documents with other readers of JSON, and the
 // results of simple machines and kernels with those of the machines that know all of the grammar.
 // Now and then it decodes a document as a stream in parts.
 func TestTortureMachines(t *testing.T) {
@@ -82,7 +82,7 @@ func TestTortureMachines(t *testing.T) {
 		how := r.IntN(len(place.all))
 		skip.SmallValue = r.IntN(2) << 20 // kernels run wherever they can, or nowhere
 		all := decode(place.all[how], bufAll, doc)
-		var alone verdict
+		var alone outcome
 		less := kernel.Without
 		if r.IntN(4) == 0 {
 			less = kernel.OnAVX2
@@ -103,7 +103,7 @@ func TestTortureMachines(t *testing.T) {
 			}
 		}
 		if how != exactly && r.IntN(16) == 0 {
-			checkStream(t, r, place.all[how], doc, verdict{bufAll, all.err, all.findings})
+			checkStream(t, r, place.all[how], doc, outcome{bufAll, all.err, all.findings})
 		}
 		return want
 	})
@@ -132,7 +132,7 @@ func isStrictError(err error) bool {
 
 // checkStream compares the outcome of a document that is read in parts with that of the document as
 // a slice. A stream cannot take back a member whose name comes again.
-func checkStream(t *testing.T, r *rand.Rand, d *Decoder, doc []byte, whole verdict) {
+func checkStream(t *testing.T, r *rand.Rand, d *Decoder, doc []byte, whole outcome) {
 	out, err := io.ReadAll(d.NewReader(&partsReader{bytes.Clone(doc), r, 1 + r.IntN(1+len(doc))}))
 	var twice *ferrors.DuplicateError
 	if errors.As(err, &twice) && whole.findings+len(whole.out) > 0 {
