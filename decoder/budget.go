@@ -56,7 +56,8 @@ func (d *Decoder) Cap() int {
 	return n
 }
 
-// decodeWithinBudget decodes a JSON or YAML document with a decoder that has a budget.
+// decodeWithinBudget decodes a JSON or YAML document with a decoder that has a budget, and
+// returns errors.ErrBudget if that has no room.
 func (d *Decoder) decodeWithinBudget(dst, src []byte, isYAML bool) (out []byte, err error) {
 	mark := d.account.Mark()
 	defer memory.Recover(&err, func() {
@@ -68,7 +69,7 @@ func (d *Decoder) decodeWithinBudget(dst, src []byte, isYAML bool) (out []byte, 
 	} else {
 		out, err = d.decodeJSON(dst, src)
 	}
-	if err == errors.ErrBudget { // the bridge returns this error and does not panic
+	if err == errors.ErrBudget { // the bridge returns this error instead of a panic
 		d.rollBack(mark)
 	}
 	d.account.Settle(d.Cap())

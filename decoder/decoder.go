@@ -81,6 +81,7 @@ func programOf(p *schema.Program) *program.Program {
 	return program.Of(p)
 }
 
+// newDecoder returns a decoder without a budget.
 func newDecoder(p *program.Program, o options) *Decoder {
 	d := &Decoder{options: o}
 	d.walker.Init(&d.account)
@@ -137,6 +138,8 @@ func (d *Decoder) appendJSON(dst, src []byte) ([]byte, error) {
 	return d.decodeJSON(dst, src)
 }
 
+// decodeJSON decodes a JSON document. It panics if the budget has no room, and
+// decodeWithinBudget recovers.
 func (d *Decoder) decodeJSON(dst, src []byte) ([]byte, error) {
 	d.fromYAML = false
 	d.isRepaired = false
@@ -173,6 +176,7 @@ func (d *Decoder) appendYAML(dst, src []byte) ([]byte, error) {
 	return d.decodeYAML(dst, src)
 }
 
+// decodeYAML decodes a YAML document. It panics as decodeJSON does.
 func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 	d.walker.Found.Reset()
 	d.duplicates, d.duplicatesBytes = nil, 0

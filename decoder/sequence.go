@@ -41,19 +41,19 @@ type Sequence struct {
 	values     valueReader
 	lookup     Lookup
 	programs   programCache
-	decode     *Decoder     // all objects
-	hasProgram bool         // for this one
+	decode     *Decoder     // decodes all objects
+	hasProgram bool         // decode has the program for the object
 	scan       func() error // finds the next object
-	object     []byte
+	object     []byte       // nil if there is none
 	origin     errors.Position
-	err        error
+	err        error // the error that has ended the sequence
 
-	documents *yamlbridge.DocumentReader
+	documents *yamlbridge.DocumentReader // nil for JSON
 	bridge    yamlbridge.Reader
-	json      []byte // the JSON form of a YAML document, or why there is none
-	jsonErr   error
+	json      []byte // the JSON form of a YAML document
+	jsonErr   error  // why there is no JSON form
 	state     listState
-	items     errors.Position // where these were found in the list
+	items     errors.Position // the position of the name items, if it was read
 }
 
 // A Lookup finds the program for objects of an apiVersion and kind, or returns

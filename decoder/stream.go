@@ -43,6 +43,8 @@ type stream struct {
 	use       uint64 // d.uses at the start
 }
 
+// start makes the stream ready for a document. It allocates no memory if the decoder has a
+// window.
 func (s *stream) start(d *Decoder) {
 	d.begin() // a call that is at work would lose its findings
 	defer d.end()
@@ -83,6 +85,7 @@ func (s *stream) room() ([]byte, error) {
 	return s.makeRoom()
 }
 
+// makeRoom is room. It panics if the budget has no room, and roomWithinBudget recovers.
 func (s *stream) makeRoom() ([]byte, error) {
 	d := s.d
 	if err := s.checkUse(); err != nil {
@@ -137,7 +140,7 @@ func (s *stream) put(n int, eof bool) {
 	s.walkOn(n, eof)
 }
 
-// walkOn is put without a budget.
+// walkOn is put. It panics if the budget has no room, and putWithinBudget recovers.
 func (s *stream) walkOn(n int, eof bool) {
 	d := s.d
 	d.begin()

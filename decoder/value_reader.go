@@ -20,10 +20,10 @@ type valueReader struct {
 	skip    skip.Skipper
 	limits  Limits
 	buf     []byte
-	at      int // where buf was read up to
+	at      int // the index of the next byte in buf
 	eof     bool
-	readErr error // of the source, with which its last bytes came
-	total   int64 // of bytes that were read
+	readErr error // the error that came with the last bytes of the source
+	total   int64 // how many bytes were read from the source
 	lines   position.Counter
 }
 
@@ -91,6 +91,7 @@ func (v *valueReader) peek() (byte, error) {
 	}
 }
 
+// atEnd reports whether the stream has ended and all of it was read.
 func (v *valueReader) atEnd() bool { return v.eof && v.at >= len(v.buf) }
 
 // value skips the value at v.at and returns its text, which is valid until more is read. The
