@@ -12,8 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// hostileRows is the number of adversarial inputs in the project's table.
-const hostileRows = 104
+// adversarialRows is the number of adversarial inputs in the project's table.
+const adversarialRows = 104
 
 // TestAdversarial has the adversarial inputs by their numbers. Most are data: the cases under
 // testdata/adversarial whose names start with the number. rowTests has what needs code, and
@@ -29,7 +29,7 @@ func TestAdversarial(t *testing.T) {
 	for row, names := range rowCases {
 		byRow[row] = append(byRow[row], corpus.Load(t, names...)...)
 	}
-	for row := 1; row <= hostileRows; row++ {
+	for row := 1; row <= adversarialRows; row++ {
 		t.Run(fmt.Sprintf("%03d", row), func(t *testing.T) {
 			cases, test := byRow[row], rowTests[row]
 			require.True(t, len(cases) > 0 || test != nil, "nothing shows adversarial input %d", row)
@@ -86,9 +86,9 @@ func checkEntryPoints(t *testing.T, c *corpus.Case) {
 		}
 		if c.JSON != nil {
 			subject.CheckValues(t, c.JSON)
-			fronts := subject.Streams(t, c.JSON)
+			streams := subject.Streams(t, c.JSON)
 			for _, cuts := range allCuts(c.JSON) {
-				fronts.Check(t, cuts...)
+				streams.Check(t, cuts...)
 				subject.CheckSequence(t, c.JSON, cuts...)
 			}
 		}

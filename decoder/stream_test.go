@@ -51,9 +51,9 @@ func testStreamsOfRandomDocuments(t *testing.T) {
 		subject, err := laws.New(s, schema.Semantics(seed/2%2), laws.Hardened, seed%2 == 0)
 		require.NoError(t, err)
 		src := []byte(decoder.RandomDocument(rand.New(rand.NewPCG(seed, 6)), s))
-		fronts := subject.Streams(t, src)
+		streams := subject.Streams(t, src)
 		for at := range src {
-			fronts.Check(t, at)
+			streams.Check(t, at)
 		}
 		subject.CheckStreams(t, seed, src)
 	}

@@ -48,7 +48,7 @@ func TestThreatModel(t *testing.T) {
 	require.Greater(t, named, 100)
 
 	// Numbers of adversarial inputs.
-	rows := in("decoder").constants["hostileRows"]
+	rows := in("decoder").constants["adversarialRows"]
 	require.Positive(t, rows)
 	for _, m := range regexp.MustCompile("[`/]([0-9]{3})`").FindAllStringSubmatch(string(page), -1) {
 		row, err := strconv.ParseInt(m[1], 10, 64)
