@@ -171,14 +171,8 @@ value:
 	goto leave
 
 after: // a value has ended
-	at = afterElement
-	if depth == 0 {
-		goto leave
-	}
-	if stack&1 != 0 {
-		at = afterMember
-	}
-	if i >= until {
+	at = afterValue
+	if depth == 0 || i >= until {
 		goto leave
 	}
 	c = jsonwire.At(b, i)
@@ -256,13 +250,13 @@ closeObject:
 	if track {
 		open := len(s.Names.Levels) - 1
 		if open < 0 || s.Names.HasCopies() {
-			at = afterMember
+			at = afterValue
 			goto leave
 		}
 		first := s.Names.Levels[open].Names
 		if first < 0 || first > len(s.Names.Names) ||
 			bits.OnesCount64(s.Names.Levels[open].Tags) != len(s.Names.Names)-first {
-			at = afterMember
+			at = afterValue
 			goto leave
 		}
 		s.Names.Names = s.Names.Names[:first]

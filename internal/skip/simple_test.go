@@ -105,35 +105,35 @@ func roomySkipper() *Skipper {
 func TestSkipSimple(t *testing.T) {
 	const some = "longer than a word, and than two of them" // 40 bytes
 	cases := []simpleCase{
-		{`"some"^`, afterElement}, {`[]^`, afterElement}, {`0^`, afterElement}, {`null^`, afterElement},
-		{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n[ \t\r\n] \t\r\n]^", afterElement},
-		{" { \r\n\"first\":\t1 \t\r\n, \t\r\n\"second\": 2 \t\r\n}^", afterElement},
-		{`[[],{},[{}],{"member":[]},{"member":{}}]^`, afterElement},
-		{`{"member":{"member":{"third":1}},"next":[2]}^`, afterElement},
+		{`"some"^`, afterValue}, {`[]^`, afterValue}, {`0^`, afterValue}, {`null^`, afterValue},
+		{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n[ \t\r\n] \t\r\n]^", afterValue},
+		{" { \r\n\"first\":\t1 \t\r\n, \t\r\n\"second\": 2 \t\r\n}^", afterValue},
+		{`[[],{},[{}],{"member":[]},{"member":{}}]^`, afterValue},
+		{`{"member":{"member":{"third":1}},"next":[2]}^`, afterValue},
 
 		{`["some^\n"]`, inString}, {`["some^é"]`, inString}, {"[\"some^\x1f\"]", inString}, {`["` + some + `^\""]`, inString},
-		{`[true,false,null]^`, afterElement}, {`[^trux]`, atValue}, {`[^nulL]`, atValue}, {`[^falsE]`, atValue}, {`[^tru]`, atValue},
-		{`[true^x]`, afterElement}, {`[null^1]`, afterElement}, {`[false^"]`, afterElement},
+		{`[true,false,null]^`, afterValue}, {`[^trux]`, atValue}, {`[^nulL]`, atValue}, {`[^falsE]`, atValue}, {`[^tru]`, atValue},
+		{`[true^x]`, afterValue}, {`[null^1]`, afterValue}, {`[false^"]`, afterValue},
 
-		{`[0,9,1234567]^`, afterElement}, {`[0.0,0.5,1.5,1234567.1234567]^`, afterElement},
+		{`[0,9,1234567]^`, afterValue}, {`[0.0,0.5,1.5,1234567.1234567]^`, afterValue},
 		{`[^12345678]`, atValue}, {`[^00]`, atValue}, {`[^01]`, atValue}, {`[^-1]`, atValue}, {`[^1.]`, atValue}, {`[^1.x]`, atValue},
 		{`[^1e1]`, atValue}, {`[^1E1]`, atValue}, {`[^1.5e1]`, atValue}, {`[^1.5E1]`, atValue}, {`[^1.12345678]`, atValue},
-		{`[^00.5]`, atValue}, {`[^12345678.5]`, atValue}, {`[1^x]`, afterElement}, {`[1.5^.5]`, afterElement},
+		{`[^00.5]`, atValue}, {`[^12345678.5]`, atValue}, {`[1^x]`, afterValue}, {`[1.5^.5]`, afterValue},
 
-		{`[^:1]`, atValue}, {`[^,1]`, atValue}, {`[^}`, atValue}, {`[1,^]`, atValue}, {`[1^}`, afterElement}, {`[1^:2]`, afterElement},
+		{`[^:1]`, atValue}, {`[^,1]`, atValue}, {`[^}`, atValue}, {`[1,^]`, atValue}, {`[1^}`, afterValue}, {`[1^:2]`, afterValue},
 		{`{^,`, atFirstName}, {`{^1:2}`, atFirstName}, {`{^]`, atFirstName}, {`{"member":^}`, atValue}, {`{"member":^:1}`, atValue},
-		{`{"member":1^]`, afterMember}, {`{"member":1^:1}`, afterMember}, {`{"member":1,^}`, atName}, {`{"member":1,^1:1}`, atName},
-		{"[^\x00]", atFirstElement}, {"[^\x01]", atValue}, {"[1^\x01]", afterElement}, {"[1,^\x1f]", atValue}, {"[1 ,  ^\x0b]", atValue},
-		{"{^\x01}", atFirstName}, {"{\"member\":^\x01}", atValue}, {"{\"member\":1^\x01}", afterMember}, {"{\"member\":1,^\x01}", atName},
+		{`{"member":1^]`, afterValue}, {`{"member":1^:1}`, afterValue}, {`{"member":1,^}`, atName}, {`{"member":1,^1:1}`, atName},
+		{"[^\x00]", atFirstElement}, {"[^\x01]", atValue}, {"[1^\x01]", afterValue}, {"[1,^\x1f]", atValue}, {"[1 ,  ^\x0b]", atValue},
+		{"{^\x01}", atFirstName}, {"{\"member\":^\x01}", atValue}, {"{\"member\":1^\x01}", afterValue}, {"{\"member\":1,^\x01}", atName},
 
 		{`{^"member" :1}`, atName}, {`{^"mem\u0062er":1}`, atName}, {`{^"é":1}`, atName}, {`{^"member"1}`, atName},
 		{`{"member":1,^"next" :1}`, atName}, {`{"member":1,^"` + some + `\"":1}`, atName},
 	}
 	for n := range 2*len(some) + 1 {
 		text := (some + some)[:n]
-		cases = append(cases, simpleCase{`["` + text + `"]^`, afterElement})
+		cases = append(cases, simpleCase{`["` + text + `"]^`, afterValue})
 		if n > 5 {
-			cases = append(cases, simpleCase{`{"` + text + `":1,"next":2}^`, afterElement},
+			cases = append(cases, simpleCase{`{"` + text + `":1,"next":2}^`, afterValue},
 				simpleCase{`{"` + text + `":1,"next":^-2}`, atValue})
 		}
 	}
@@ -147,13 +147,13 @@ func TestSkipSimple(t *testing.T) {
 // TestSkipSimpleNames has texts that skipSimple leaves to Skip only if names are recorded.
 func TestSkipSimpleNames(t *testing.T) {
 	for _, c := range []simpleCase{
-		{`{^"":1}`, atName}, {`{^"abcde":1}`, atName}, {`{"abcdef":1}^`, afterElement}, // skipSimple reads the word before the end of the name
-		{`{"member":1,"member":1^}`, afterMember}, {`[{"member":1},{"member":1,"x":{"member":1}}]^`, afterElement},
-		{`{"member":{"next":1},"next":2,"member":{}^}`, afterMember},
+		{`{^"":1}`, atName}, {`{^"abcde":1}`, atName}, {`{"abcdef":1}^`, afterValue}, // skipSimple reads the word before the end of the name
+		{`{"member":1,"member":1^}`, afterValue}, {`[{"member":1},{"member":1,"x":{"member":1}}]^`, afterValue},
+		{`{"member":{"next":1},"next":2,"member":{}^}`, afterValue},
 	} {
 		checkSimple(t, roomySkipper(), c, MaxSimpleDepth, math.MaxInt, true)
-		if c.at != afterElement {
-			whole := simpleCase{strings.Replace(c.text, "^", "", 1) + "^", afterElement}
+		if c.at != afterValue {
+			whole := simpleCase{strings.Replace(c.text, "^", "", 1) + "^", afterValue}
 			checkSimple(t, roomySkipper(), whole, MaxSimpleDepth, math.MaxInt, false)
 		}
 	}
@@ -162,10 +162,10 @@ func TestSkipSimpleNames(t *testing.T) {
 		names, levels int // the room that there is
 		copies        bool
 	}{
-		{simpleCase{`{"member":{"next":1}}^`, afterElement}, 2, 2, false},
+		{simpleCase{`{"member":{"next":1}}^`, afterValue}, 2, 2, false},
 		{simpleCase{`{"member":{^"next":1}}`, atName}, 1, 2, false},
 		{simpleCase{`{"member":^{"next":1}}`, atValue}, 2, 1, false},
-		{simpleCase{`{"member":{"next":1^}}`, afterMember}, 2, 2, true},
+		{simpleCase{`{"member":{"next":1^}}`, afterValue}, 2, 2, true},
 	} {
 		s := roomySkipper()
 		if c.copies {
@@ -187,12 +187,12 @@ func TestSkipSimpleLimits(t *testing.T) {
 			simpleCase
 			most int
 		}{
-			{simpleCase{open + shut + "^", afterElement}, MaxSimpleDepth},
+			{simpleCase{open + shut + "^", afterValue}, MaxSimpleDepth},
 			{simpleCase{open + "^[]" + shut, atValue}, MaxSimpleDepth},
 			{simpleCase{open + "^{}" + shut, atValue}, MaxSimpleDepth},
-			{simpleCase{`[{"member":1}]^`, afterElement}, 2}, {simpleCase{`[{"member":^[]}]`, atValue}, 2},
+			{simpleCase{`[{"member":1}]^`, afterValue}, 2}, {simpleCase{`[{"member":^[]}]`, atValue}, 2},
 			{simpleCase{`^{}`, atValue}, 0}, {simpleCase{`^[]`, atValue}, 0},
-			{simpleCase{`{"` + long + `":1}^`, afterElement}, 1}, {simpleCase{`{^"` + long + `x":1}`, atName}, 1},
+			{simpleCase{`{"` + long + `":1}^`, afterValue}, 1}, {simpleCase{`{^"` + long + `x":1}`, atName}, 1},
 		} {
 			checkSimple(t, roomySkipper(), c.simpleCase, c.most, math.MaxInt, track)
 		}
@@ -207,9 +207,9 @@ func TestSkipSimpleUntil(t *testing.T) {
 		for until := range len(text) + 1 {
 			at, _ := slices.BinarySearch(ends, until)
 			end := ends[at]
-			c := simpleCase{text[:end] + "^" + text[end:], afterElement}
+			c := simpleCase{text[:end] + "^" + text[end:], afterValue}
 			if text == object && end < len(text) {
-				c.at = afterMember
+				c.at = afterValue
 			}
 			checkSimple(t, roomySkipper(), c, MaxSimpleDepth, until, false)
 		}
@@ -224,15 +224,15 @@ func TestSkipSimpleAtEnd(t *testing.T) {
 		after int // bytes of the window after the ^
 	}{
 		{simpleCase{`["a",^`, atValue}, Slack - 1},
-		{simpleCase{`["a","b"]^`, afterElement}, Slack - len(`b"]`)},
+		{simpleCase{`["a","b"]^`, afterValue}, Slack - len(`b"]`)},
 		{simpleCase{`{"member":^`, atValue}, Slack - 1},
 		{simpleCase{`{"member":^1}`, atValue}, Slack - len(`member":`)}, // a name is read as near to the end as this
 		{simpleCase{`{^"member":1}`, atName}, Slack},
-		{simpleCase{`{"member":1}^`, afterElement}, Slack - len(`1}`)},
+		{simpleCase{`{"member":1}^`, afterValue}, Slack - len(`1}`)},
 		{simpleCase{`[1,` + text(" ") + `^`, atValue}, Slack - 1},
-		{simpleCase{`[1,` + text(" ") + `1]^`, afterElement}, Slack - len(`1]`)},
+		{simpleCase{`[1,` + text(" ") + `1]^`, afterValue}, Slack - len(`1]`)},
 		{simpleCase{`["` + text("abcdef") + `^`, inString}, Slack - 1}, // it reads 24 bytes at a time
-		{simpleCase{`["` + text("abcdef") + `"]^`, afterElement}, Slack - len(`"]`)},
+		{simpleCase{`["` + text("abcdef") + `"]^`, afterValue}, Slack - len(`"]`)},
 		{simpleCase{`{^"` + text("abcd"), atName}, len(text("abcd")) + Slack},
 	} {
 		t.Run(fmt.Sprint(c.text, c.after), func(t *testing.T) {

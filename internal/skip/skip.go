@@ -69,8 +69,7 @@ const (
 	atName
 	inName
 	atColon
-	afterMember
-	afterElement
+	afterValue
 )
 
 // Bounds are the limits of what is skipped.
@@ -158,8 +157,7 @@ var expectations = [...]syntax.Expectation{
 	atName:         syntax.Name,
 	inName:         syntax.InString,
 	atColon:        syntax.Colon,
-	afterMember:    syntax.Comma,
-	afterElement:   syntax.Comma,
+	afterValue:     syntax.Comma,
 }
 
 // Expects returns what the grammar expects where Skip has stopped, and in which
@@ -236,6 +234,11 @@ func (s *Skipper) skipLong(b []byte, i int) (end int, closed bool) {
 // after it. base is the number of open containers around the value. With track,
 // the names in it are added to s.Names, to find those that repeat in an object.
 func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
+	// Values that follow each other are alike. After a long string the kernel for strings
+	// is tried first; after a small value, skipTokens only from SmallValue bytes on, up to
+	// where skipSimple goes. ahead is the index from which on skipTokens is of use, and
+	// most is how many open containers skipSimple may have. Where it may not run at all,
+	// that is 0, and without kernels ahead is never reached.
 	if s.long && s.at == atValue && s.depth == 0 && kernel.Strings {
 		var closed bool
 		if i, closed = s.skipLong(b, i); closed {
@@ -279,7 +282,7 @@ resume:
 		goto restOfName
 	case atColon:
 		goto colon
-	case afterMember, afterElement:
+	case afterValue:
 		goto afterValue
 	}
 
@@ -399,7 +402,7 @@ after: // a value has ended
 		goto tokens
 	}
 	if depth < most {
-		s.at = afterElement
+		s.at = afterValue
 		goto simple
 	}
 
@@ -423,13 +426,10 @@ afterValue:
 		if c == '}' {
 			goto closeObject
 		}
-		at = afterMember
-	} else {
-		if c == ']' {
-			goto closeArray
-		}
-		at = afterElement
+	} else if c == ']' {
+		goto closeArray
 	}
+	at = afterValue
 	goto stop
 
 firstElement:
@@ -548,10 +548,10 @@ simple: // at a value, or after one
 	s.stack, s.depth = stack, depth
 	i = s.skipSimple(b, i, most, ahead, track)
 	stack, depth = s.stack, s.depth
-	if depth == 0 && s.at == afterElement {
+	if depth == 0 && s.at == afterValue {
 		goto after
 	}
-	if kernel.Available && i >= ahead && (s.at == afterElement || s.at == afterMember) {
+	if kernel.Available && i >= ahead && s.at == afterValue {
 		first = false
 		goto tokens
 	}
