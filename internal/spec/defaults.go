@@ -1,0 +1,71 @@
+package spec
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// insertDefaults returns v with the defaults of s for what is absent (KEP-575, proposal 2;
+// schema/defaulting/algorithm.go: Default). It works from the top down (KEP-575, example 4): a
+// default may have fields that are absent, too. Defaults come last in an object.
+//
+// Where the object is absent and has no default, nothing is inserted for its fields. The default
+// of the root has no use, as a root is never absent. Nor has that of additionalProperties, unless
+// it takes the place of a null.
+func (r Rules) insertDefaults(v Value, s *schema.Structural, isRoot bool) Value {
+	if s == nil {
+		return v
+	}
+	switch v := v.(type) {
+	case Object:
+		all := slices.Clone(v)
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			if p := s.Properties[name]; hasDefault(p) && !v.has(name) {
+				all = append(all, Member{name, defaultOf(p)})
+			}
+		}
+		for i, m := range all {
+			if s.XEmbeddedResource && isReserved(m.Name) {
+				// At the root nothing is inserted. In an embedded resource a null is that of
+				// metadata, which the server has read as {} before it comes here.
+				if !isRoot && m.Value != nil {
+					all[i].Value = r.insertDefaults(m.Value, s.Properties[m.Name], false)
+				}
+				continue
+			}
+			child, _ := specified(s, m.Name)
+			all[i].Value = r.insertOne(m.Value, child)
+		}
+		return all
+	case Array:
+		all := Array{}
+		for _, e := range v {
+			all = append(all, r.insertOne(e, items(s)))
+		}
+		return all
+	}
+	return v
+}
+
+// insertOne inserts defaults in a member or an element that is there.
+func (r Rules) insertOne(v Value, s *schema.Structural) Value {
+	if s != nil && r.isReplaced(v, s) {
+		v = defaultOf(s)
+	}
+	return r.insertDefaults(v, s, false)
+}
+
+// hasDefault reports whether the schema has a default. For the server null is none.
+func hasDefault(s *schema.Structural) bool {
+	return len(s.Default) > 0 && defaultOf(s) != nil
+}
+
+func defaultOf(s *schema.Structural) Value {
+	v, err := Parse(s.Default)
+	if err != nil {
+		panic(err) // package schema has read it
+	}
+	return v
+}
