@@ -15,6 +15,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/spec"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -41,6 +42,9 @@ const (
 	// The server cannot decode a stored object without metadata.
 	serverPanics class = "accepted: the server panics"
 
+	// What internal/spec does not specify.
+	anyType class = "accepted: a kind or an apiVersion that is none"
+
 	// Any other difference.
 	differs class = "DIFFERENCE"
 )
@@ -56,6 +60,9 @@ type comparer struct {
 	exact bool
 	// stored is for documents from storage, whose findings are not compared.
 	stored bool
+	// rules are compared in the decoder's place, if there are any, and found is what they found.
+	rules *spec.Rules
+	found ferrors.List
 	// yaml is for bodies in YAML.
 	yaml  bool
 	notes map[string]int
@@ -124,11 +131,23 @@ func (c *comparer) serve(doc []byte) (*Answer, error) {
 	return c.server.Decode(doc)
 }
 
-func (c *comparer) decode(doc []byte) ([]byte, error) {
+func (c *comparer) decode(doc []byte) (out []byte, err error) {
 	if c.yaml {
-		return c.decoder.AppendYAML(nil, doc)
+		out, err = c.decoder.AppendYAML(nil, doc)
+		c.found = c.decoder.Findings()
+		return out, err
 	}
-	return c.decoder.AppendJSON(nil, doc)
+	return c.decodeJSON(doc)
+}
+
+func (c *comparer) decodeJSON(doc []byte) (out []byte, err error) {
+	if c.rules != nil {
+		out, c.found, err = specified(*c.rules, doc)
+		return out, err
+	}
+	out, err = c.decoder.AppendJSON(nil, doc)
+	c.found = c.decoder.Findings()
+	return out, err
 }
 
 // compare returns the class of the outcome, and describes a difference.
@@ -142,8 +161,12 @@ func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 		return capped, "", ""
 	case fault != nil && fault.Stage == Panic && ours == nil:
 		return serverPanics, "", ""
+	case theirs != nil && ours != nil && c.rules != nil:
+		return bothRefuse, "", "" // the specification does not say why, or where
 	case theirs != nil && ours != nil:
 		return c.bothRefuse(doc, ours)
+	case c.exact && c.rules != nil && theirs != nil:
+		return onlyTheyRefuseType(doc, fault)
 	case c.exact && ours != nil:
 		return differs, "verdict: only we refuse", ours.Error()
 	case c.exact && theirs != nil:
@@ -206,6 +229,18 @@ func (c *comparer) onlyWeRefuse(doc []byte, err error) (_ class, what, detail st
 	return differs, "verdict: only we refuse", err.Error()
 }
 
+// onlyTheyRefuseType is onlyTheyRefuse for the specification, in which any text is a kind, and an
+// apiVersion.
+func onlyTheyRefuseType(doc []byte, fault *StageError) (_ class, what, detail string) {
+	k, what, detail := onlyTheyRefuse(doc, fault)
+	isType := fault.Stage == Kind || fault.Stage == GroupVersion ||
+		strings.Contains(detail, "unexpected GroupVersion")
+	if k == differs && isType {
+		return anyType, "", ""
+	}
+	return k, what, detail
+}
+
 func onlyTheyRefuse(doc []byte, fault *StageError) (_ class, what, detail string) {
 	var object map[string]any
 	_, _ = kjson.UnmarshalStrict(doc, &object)
@@ -251,7 +286,7 @@ func (c *comparer) compareValues(doc []byte, a *Answer, out []byte) (_ class, wh
 	if err != nil {
 		return differs, "value", detail
 	}
-	out, err = c.decoder.AppendJSON(nil, []byte(show(b.Object)))
+	out, err = c.decodeJSON([]byte(show(b.Object)))
 	if err == nil {
 		if got, _, err = c.normalised(out, drop); err == nil && reflect.DeepEqual(reread(got), reread(a.Object)) {
 			return metaDefaults, "", ""

@@ -78,9 +78,8 @@ func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 	}
 	mentioned := make(map[mention]bool)
 	last := 0
-	findings := c.decoder.Findings()
-	for i := range findings {
-		f := &findings[i]
+	for i := range c.found {
+		f := &c.found[i]
 		s := c.schema
 		if f.Kind == ferrors.DuplicateField {
 			s = nil
@@ -91,7 +90,7 @@ func (c *comparer) findings() (groups [len(groupNames)][]string, fault string) {
 		if f.Kind == ferrors.DuplicateField {
 			group = 0
 			want = f.Kind.String() + " " + strconv.Quote(path)
-		} else if !c.exact {
+		} else if !c.exact || c.rules != nil {
 			want = f.Kind.String() + ` "` + spelled.dots + `"`
 		}
 		if isPlain(f.Path) && f.Error() != want {
