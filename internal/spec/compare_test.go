@@ -45,7 +45,7 @@ func TestDifference(t *testing.T) {
 			"specified: unknown field /b, unknown field /y\ngot:       unknown field /y, unknown field /b"},
 		{"a finding is not there", `{"b":1}`, `{"a":1}`, nil, nil,
 			"specified: unknown field /b\ngot:       "},
-		{"no JSON", `{}`, `{"a":1`, nil, nil, "the result: " + io.EOF.Error()},
+		{"no JSON", `{}`, `{"a":1`, nil, nil, "the result: "},
 		{"refused", `{"kind":1}`, "", nil, refused("kind"), ""},
 		{"refused for something else", `{"kind":1}`, "", nil, refused("b"),
 			"specified: type mismatch /kind\ngot:       type mismatch /b"},
@@ -54,9 +54,13 @@ func TestDifference(t *testing.T) {
 		{"not refused", `{"kind":1}`, `{"kind":1}`, nil, nil,
 			"specified: refused for type mismatch /kind\ngot:       {\"kind\":1}"},
 		{"unspecified", `{}`, ``, nil, io.ErrShortWrite, "unspecified: short write"},
-		{"no document", `{`, ``, nil, nil, "the document: EOF"},
+		{"no document", `{`, ``, nil, nil, "the document: "},
 	} {
 		got := r.Difference([]byte(c.document), []byte(c.result), c.found, c.err)
+		if strings.HasSuffix(c.want, ": ") { // the rest is up to encoding/json
+			got, _, _ = strings.Cut(got, ": ")
+			got += ": "
+		}
 		assert.Equal(t, c.want, got, c.what)
 	}
 }
