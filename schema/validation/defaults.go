@@ -4,10 +4,10 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -39,7 +39,8 @@ const MaxDefaultSteps = 1 << 20
 // A defaultReport collects errors about defaults.
 type defaultReport struct {
 	report
-	steps int // that are left
+	validator validate.Validator
+	steps     int // that are left
 }
 
 // A metaField leads from a resource to a schema within its apiVersion, kind or metadata. It is nil
@@ -89,56 +90,56 @@ func (r *defaultReport) defaults(s *schema.Structural, p *schemapath.Path, meta 
 }
 
 func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, meta *metaField) {
-	x, err := decodeValue(s.Default)
+	x, err := validate.Decode(s.Default)
 	if err != nil { // the server refuses such a definition earlier
 		r.invalid(p, s.Default, err.Error())
 		return
 	}
 	if meta != nil {
-		if errs := metaErrors(nil, meta.around(decodeRaw(s.Default)), meta.resource); len(errs) > 0 {
-			r.invalid(p, x, "must result in valid metadata: "+distinct(errs).Error())
+		if errs := metaErrors(meta.around(decodeRaw(s.Default)), meta.resource); len(errs) > 0 {
+			r.invalid(p, x, "must result in valid metadata: "+aggregate(errs))
 			return
 		}
 	} else {
 		pruned := decodeRaw(s.Default)
 		pruneValue(pruned, s, false)
 		isPruned := reflect.DeepEqual(pruned, x)
-		errs := metaErrors(p, x, s)
+		errs := metaErrors(x, s)
 		if !isPruned {
 			r.invalid(p, x, "must not have unknown fields") // x as pruning has left it
 		}
 		if len(errs) > 0 {
-			r.take(errs)
+			for i := range errs {
+				r.fault(p, &errs[i])
+			}
 			return
 		}
 	}
-	for _, e := range checkValue(s, x, &r.steps) {
-		at := p
-		if e.name != "" && e.name != "." {
-			at = p.Child(strings.TrimPrefix(e.name, "."))
-		}
-		r.add(e.kind, at, e.value, e.detail)
+	for _, e := range r.validator.Default(s, x, &r.steps) {
+		r.fault(p, &e)
+	}
+}
+
+// fault adds an error about a value in the place p.
+func (r *defaultReport) fault(p *schemapath.Path, e *validate.Error) {
+	if r.hasRoom() {
+		r.keep(e.Below(p))
 	}
 }
 
 // metaErrors brings the metadata in x into its canonical form and validates it.
-func metaErrors(p *schemapath.Path, x any, s *schema.Structural) errors.SchemaErrors {
-	if errs := coerceMeta(p, x, s); len(errs) > 0 {
-		return errs
-	}
-	var r report
-	r.resources(p, x, s)
-	return r.list
+func metaErrors(x any, s *schema.Structural) []validate.Error {
+	room := MaxErrorBytes
+	return validate.Metadata(s, x, &room)
 }
 
-// distinct drops messages that repeat an earlier one.
-func distinct(errs errors.SchemaErrors) errors.SchemaErrors {
-	seen := make(map[string]bool)
-	return slices.DeleteFunc(errs, func(e *errors.SchemaError) bool {
-		text := e.Error()
-		defer func() { seen[text] = true }()
-		return seen[text]
-	})
+// aggregate returns the text of errors in a value without a path.
+func aggregate(errs []validate.Error) string {
+	var list errors.SchemaErrors
+	for _, e := range validate.Distinct(errs) {
+		list = append(list, e.Below(nil))
+	}
+	return list.Error()
 }
 
 // pruneValue prunes x in place. keep says that unknown fields are kept. That ends at a declared
@@ -156,7 +157,7 @@ func pruneValue(x any, s *schema.Structural, keep bool) {
 			if s != nil && s.XEmbeddedResource && slices.Contains(reserved, name) {
 				continue
 			}
-			if sub, _, ok := member(s, nil, name); ok {
+			if sub, ok := member(s, name); ok {
 				pruneValue(v, sub, false)
 			} else if !keep {
 				delete(x, name)

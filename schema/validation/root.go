@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	kjson "sigs.k8s.io/json"
-
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -223,18 +222,8 @@ func inMemoryMap(schemas map[string]*schema.Structural) map[string]*memorySchema
 	return m
 }
 
-// decodeRaw decodes a value with the server's rule for numbers: a literal without point and
-// exponent that fits an int64 is one, and others are float64. A value that cannot be decoded is
-// nil, like null.
+// decodeRaw decodes a value as the server does. One that cannot be decoded is nil, like null.
 func decodeRaw(raw json.RawMessage) any {
-	v, _ := decodeValue(raw)
+	v, _ := validate.Decode(raw)
 	return v
-}
-
-func decodeValue(raw json.RawMessage) (v any, err error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
-	err = kjson.UnmarshalCaseSensitivePreserveInts(raw, &v)
-	return v, err
 }

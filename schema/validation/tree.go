@@ -42,6 +42,17 @@ func additional(s *schema.Structural) *schema.Structural {
 	return s.AdditionalProperties.Schema
 }
 
+// member returns the schema for a member of an object, which may be nil, and whether there is one.
+func member(s *schema.Structural, name string) (*schema.Structural, bool) {
+	if s == nil {
+		return nil, false
+	}
+	if p, ok := property(s, name); ok {
+		return p, true
+	}
+	return additional(s), s.AdditionalProperties != nil
+}
+
 // preserves reports whether unknown fields of values of s are kept.
 func preserves(s *schema.Structural) bool {
 	return s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields

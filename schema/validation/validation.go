@@ -1,15 +1,13 @@
 package validation
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -128,7 +126,7 @@ func (r *report) forbidden(p *schemapath.Path, msg string) { r.add(errors.Schema
 func (r *report) invalid(p *schemapath.Path, value any, msg string) {
 	if r.hasRoom() {
 		r.keep(&errors.SchemaError{
-			Kind: errors.SchemaInvalid, Field: p.String(), Value: render(value), Msg: msg,
+			Kind: errors.SchemaInvalid, Field: p.String(), Value: validate.Render(value), Msg: msg,
 		})
 	}
 }
@@ -136,32 +134,10 @@ func (r *report) invalid(p *schemapath.Path, value any, msg string) {
 func (r *report) unsupported(p *schemapath.Path, value any, supported []string) {
 	if r.hasRoom() {
 		r.keep(&errors.SchemaError{
-			Kind: errors.SchemaUnsupported, Field: p.String(), Value: render(value),
-			Msg: supportedValues(supported),
+			Kind: errors.SchemaUnsupported, Field: p.String(), Value: validate.Render(value),
+			Msg: validate.Supported(supported),
 		})
 	}
-}
-
-func supportedValues(values []string) string {
-	quoted := make([]string, len(values))
-	for i, v := range values {
-		quoted[i] = strconv.Quote(v)
-	}
-	return "supported values: " + strings.Join(quoted, ", ")
-}
-
-// render returns a value as field errors show it.
-func render(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strconv.Quote(v)
-	case int64, float64, bool:
-		return fmt.Sprint(v)
-	case json.RawMessage:
-		return string(v)
-	}
-	js, _ := json.Marshal(v)
-	return string(js)
 }
 
 // sortedKeys returns the keys of m in order.

@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	stderrors "errors"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
-	"github.com/espalier-dev/espalier/internal/schemapath"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -122,93 +120,5 @@ func TestValidateHandmadeValues(t *testing.T) {
 	s.XValidations = []json.RawMessage{[]byte(`"x"`)}
 	if errs := validateAt(s, "P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
 		t.Error(errs)
-	}
-}
-
-// TestValidateMetadataLimits has names and texts in metadata of the greatest allowed length, and of
-// one byte more.
-func TestValidateMetadataLimits(t *testing.T) {
-	for _, c := range []struct {
-		resource, field string
-		limit           int
-		want            string
-	}{
-		{`{"apiVersion": "v1", "kind": "%"}`, "kind", 63, "must be no more than 63 characters"},
-		{`{"metadata": {"namespace": "%"}}`, "metadata.namespace", 63, "must be no more than 63 characters"},
-		{`{"metadata": {"labels": {"a": "%"}}}`, "metadata.labels", 63, "must be no more than 63 bytes"},
-		{`{"metadata": {"labels": {"%": ""}}}`, "metadata.labels", 63, "name part must be no more than 63 bytes"},
-		{`{"metadata": {"labels": {"%/a": ""}}}`, "metadata.labels", 253, "prefix part must be no more than 253 bytes"},
-		{`{"metadata": {"annotations": {"ab": "%"}}}`, "metadata.annotations", 256<<10 - 2, "may not be more than 262144 bytes"},
-		{`{"metadata": {"managedFields": [{"operation": "Apply", "manager": "%"}]}}`, "metadata.managedFields[0].manager", 128, "may not be more than 128 bytes"},
-		{`{"metadata": {"managedFields": [{"operation": "Update", "subresource": "%"}]}}`, "metadata.managedFields[0].subresource", 256, "may not be more than 256 bytes"},
-	} {
-		for more, want := range []string{"", c.want} {
-			resource := decodeRaw([]byte(strings.ReplaceAll(c.resource, "%", strings.Repeat("a", c.limit+more)))).(map[string]any)
-			resource["apiVersion"] = "v1"
-			if resource["kind"] == nil {
-				resource["kind"] = "K"
-			}
-			errs := metaErrors(schemapath.Root("P"), resource, &schema.Structural{XEmbeddedResource: true})
-			if want == "" && len(errs) == 0 {
-				continue
-			}
-			if len(errs) != 1 || errs[0].Field != "P."+c.field || !strings.HasSuffix(errs[0].Error(), want) || want == "" {
-				t.Errorf("%s with %d bytes: %.300v", c.field, c.limit+more, errs)
-			}
-		}
-	}
-}
-
-// Two elements with the same JSON are equal only if their types are.
-func TestUniqueItems(t *testing.T) {
-	for _, test := range []struct {
-		list string
-		want bool
-	}{
-		{`[1, 1]`, true}, {`[1, 1.0]`, false}, {`[{"a": [1]}, {"a": [1]}]`, true}, {`["1", 1, null]`, false}, {`[null, null]`, true},
-	} {
-		list := decodeRaw([]byte(test.list)).([]any)
-		if got := (checker{steps: new(1000)}).hasEqual(list); got != test.want {
-			t.Errorf("%s: got %v", test.list, got)
-		}
-	}
-}
-
-// A value of an enum is compared after a conversion as in Go.
-func TestEnumEqual(t *testing.T) {
-	for _, test := range []struct {
-		value, allowed string
-		want           bool
-	}{
-		{`1`, `1`, true}, {`1.5`, `1`, true}, {`1`, `1.0`, true}, {`65`, `"A"`, true}, {`-1`, `"\ufffd"`, true},
-		{`0`, `"\u0000"`, true}, {`1114111`, `"\udbff\udfff"`, true}, {`1114112`, `"\ufffd"`, true},
-		{`-9223372036854775808.0`, `-9223372036854775808`, true}, {`9223372036854775808`, `9223372036854775807`, false},
-		{`"A"`, `65`, false}, {`65.0`, `"A"`, false}, {`null`, `null`, false}, {`{"a":1}`, `{"a":1}`, true}, {`{"a":1}`, `{"a":1.0}`, false},
-	} {
-		if got := enumEqual(decodeRaw([]byte(test.value)), decodeRaw([]byte(test.allowed))); got != test.want {
-			t.Errorf("%s and %s: got %v", test.value, test.allowed, got)
-		}
-	}
-}
-
-// TestCheckSteps validates a value in as many steps as it needs, and in fewer: the count then says
-// so, wherever the steps are used up.
-func TestCheckSteps(t *testing.T) {
-	s := parseText(t, `{type: object, required: [s, gone], properties: {s: {type: string, pattern: ^a, enum: [b, c]}, l: {type: array, uniqueItems: true, items: {minimum: 2}}},
-		additionalProperties: {type: integer}, anyOf: [{required: [gone]}, {properties: {s: {maxLength: 0}}}]}`)
-	x := decodeRaw([]byte(`{"s": "b", "l": [1, 1, 3], "more": "x"}`))
-	const enough = 1 << 20
-	left := enough
-	all := checkValue(s, x, &left)
-	needed := enough - left
-	if len(all) < 7 || needed < 50 {
-		t.Fatalf("%d errors in %d steps", len(all), needed)
-	}
-	for steps := range needed + 1 {
-		left := steps
-		errs := checkValue(s, x, &left)
-		if (left < 0) != (steps < needed) || left >= 0 && !reflect.DeepEqual(errs, all) {
-			t.Errorf("with %d steps of %d, %d are left and there are %d errors of %d", steps, needed, left, len(errs), len(all))
-		}
 	}
 }

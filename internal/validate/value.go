@@ -1,13 +1,9 @@
-package validation
+package validate
 
 import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -18,59 +14,17 @@ import (
 // k8s.io/kube-openapi/pkg/validation in the form that pkg/apiserver/validation of
 // apiextensions-apiserver gives them. The order of the checks and the counting of matches are part
 // of the result: if no alternative of anyOf or oneOf fits, the errors of the best one are shown.
-//
-// Values are those of decodeValue: nil, bool, int64, float64, string, []any and map[string]any.
-
-// A valueError is one message about a value.
-type valueError struct {
-	name   string // where in the value: a.b[0]; empty for the value itself
-	kind   errors.SchemaErrorKind
-	value  string // as shown
-	detail string // as shown
-	text   string // the whole message, by which repeated ones are recognized
-}
-
-// A trail is the path of a place in a value, in the spelling of kube-openapi, which joins names and
-// indices as they are.
-type trail struct {
-	up      *trail
-	segment string
-}
-
-func (t *trail) String() string {
-	var segments []string
-	for ; t != nil; t = t.up {
-		segments = append(segments, t.segment)
-	}
-	slices.Reverse(segments)
-	return strings.Join(segments, "")
-}
-
-// property returns the trail of a declared field. A name at the top has no dot before it, and an
-// empty one there adds nothing.
-func (t *trail) property(name string) *trail {
-	switch {
-	case t != nil:
-		return t.member(name)
-	case name == "":
-		return nil
-	}
-	return &trail{segment: name}
-}
-
-func (t *trail) member(name string) *trail { return &trail{t, "." + name} }
-func (t *trail) element(i int) *trail      { return &trail{t, "[" + strconv.Itoa(i) + "]"} }
 
 // A result is the outcome of validating one value (validate.Result).
 type result struct {
-	errs    []valueError
+	errs    []Error
 	texts   map[string]bool
 	matches int // checks that were made, by which alternatives are compared
 }
 
 func (v *result) ok() bool { return len(v.errs) == 0 }
 
-func (v *result) add(e valueError) {
+func (v *result) add(e Error) {
 	if v.texts[e.text] {
 		return
 	}
@@ -93,23 +47,23 @@ func (v *result) merge(other *result) {
 
 // fail adds a message that begins with the place.
 func (v *result) fail(at *trail, value any, format string, args ...any) {
-	name := at.String()
-	text := name + " in body " + fmt.Sprintf(format, args...)
-	v.add(valueError{
-		name: name, kind: errors.SchemaInvalid, value: render(value), detail: text, text: text,
+	text := at.String() + " in body " + fmt.Sprintf(format, args...)
+	v.add(Error{
+		Kind: errors.SchemaInvalid, Field: at.field(), Value: Render(value), Msg: text, at: at, text: text,
 	})
 }
 
 // failShort adds a message of another kind, which does not repeat the place.
 func (v *result) failShort(kind errors.SchemaErrorKind, at *trail, value, detail, text string) {
-	name := at.String()
-	v.add(valueError{name: name, kind: kind, value: value, detail: detail, text: name + " " + text})
+	v.add(Error{
+		Kind: kind, Field: at.field(), Value: value, Msg: detail, at: at, text: at.String() + " " + text,
+	})
 }
 
-// failWhole adds a message about the value as a whole.
-func (v *result) failWhole(format string, args ...any) {
+// failWhole adds a message that names the place only in its text.
+func (v *result) failWhole(at *trail, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	v.add(valueError{kind: errors.SchemaInvalid, value: `""`, detail: text, text: text})
+	v.add(Error{Kind: errors.SchemaInvalid, Value: `""`, Msg: text, at: at, text: text})
 }
 
 // A checker validates against one schema. Below allOf, anyOf, oneOf and not, the schema is a value
@@ -118,20 +72,8 @@ type checker struct {
 	*schema.Structural
 	nested bool
 	at     *trail
-	made   map[*schema.Structural]*prepared
+	by     *Validator
 	steps  *int // that are left
-}
-
-// prepared are the parts of a schema that are compiled once for all values.
-type prepared struct {
-	pattern *regexp.Regexp // nil if it is malformed, which the rules for schemas refuse
-	enum    []any
-}
-
-// checkValue validates x in as many steps as are left. If these do not suffice, the count becomes
-// negative, and messages may be missing.
-func checkValue(s *schema.Structural, x any, steps *int) []valueError {
-	return checker{s, false, nil, make(map[*schema.Structural]*prepared), steps}.check(x).errs
 }
 
 // spend takes n steps, and reports whether so many were left.
@@ -144,19 +86,6 @@ func (c checker) spend(n int) bool {
 func (c checker) with(s *schema.Structural, at *trail) checker {
 	c.Structural, c.at = orEmpty(s), at
 	return c
-}
-
-func (c checker) prepared() *prepared {
-	m := c.made[c.Structural]
-	if m == nil {
-		m = new(prepared)
-		m.pattern, _ = regexp.Compile(c.Pattern)
-		for _, raw := range c.Enum {
-			m.enum = append(m.enum, decodeRaw(raw))
-		}
-		c.made[c.Structural] = m
-	}
-	return m
 }
 
 // check validates x (SchemaValidator.Validate).
@@ -196,7 +125,7 @@ func (c checker) check(x any) *result {
 	}
 	v.matches++
 	for _, e := range v.errs { // they are copied from the values within
-		c.spend(len(e.name) + len(e.value) + len(e.text))
+		c.spend(len(e.Field) + len(e.Value) + len(e.text))
 	}
 	return v
 }
@@ -262,7 +191,7 @@ func (c checker) checkEnum(x any) *result {
 		return nil
 	}
 	names := make([]string, len(c.Enum))
-	for i, allowed := range c.prepared().enum {
+	for i, allowed := range c.by.prepare(c.Structural).enum {
 		if enumEqual(x, allowed) {
 			return nil
 		}
@@ -275,7 +204,7 @@ func (c checker) checkEnum(x any) *result {
 	}
 	v := new(result)
 	v.failShort(errors.SchemaUnsupported, c.at,
-		render(x), supportedValues(names), fmt.Sprint("enum ", names))
+		Render(x), Supported(names), fmt.Sprint("enum ", names))
 	return v
 }
 
@@ -319,31 +248,11 @@ func (c checker) checkString(x any) *result {
 	case c.MinLength != nil && n < *c.MinLength:
 		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
 	case c.Pattern != "" && c.spend(len(s)):
-		if re := c.prepared().pattern; re != nil && !re.MatchString(s) {
+		if re := c.by.prepare(c.Structural).pattern; re != nil && !re.MatchString(s) {
 			v.fail(c.at, s, "should match '%s'", c.Pattern)
 		}
 	}
 	return v
-}
-
-func tooLong(limit int64) string {
-	switch {
-	case limit < 0:
-		return "value is too long"
-	case limit == 1:
-		return "may not be more than 1 byte"
-	}
-	return fmt.Sprintf("may not be more than %d bytes", limit)
-}
-
-func tooMany(limit int64) string {
-	switch {
-	case limit < 0:
-		return "has too many items"
-	case limit == 1:
-		return "must have at most 1 item"
-	}
-	return fmt.Sprintf("must have at most %d items", limit)
 }
 
 func (c checker) checkFormat(x any) *result {
@@ -367,7 +276,7 @@ func (c checker) checkArray(x any) *result {
 	}
 	if c.MaxItems != nil && n > *c.MaxItems {
 		v.failShort(errors.SchemaTooMany, c.at,
-			render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
+			Render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
 	if c.UniqueItems && c.hasEqual(list) {
 		v.fail(c.at, "", "shouldn't contain duplicates")
@@ -403,7 +312,7 @@ func (c checker) checkObject(x any) *result {
 	}
 	if c.MaxProperties != nil && n > *c.MaxProperties {
 		v.failShort(errors.SchemaTooMany, c.at,
-			render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
+			Render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
 	if ap := c.AdditionalProperties; ap != nil && !c.nested {
 		for _, name := range sortedKeys(object) {
@@ -414,9 +323,10 @@ func (c checker) checkObject(x any) *result {
 			case ap.Schema != nil:
 				v.merge(c.with(ap.Schema, c.at.member(name)).check(object[name]))
 			case !ap.Allows:
-				place := c.at.String()
-				text := place + "." + name + " in body is a forbidden property"
-				v.add(valueError{name: place, kind: errors.SchemaInvalid, value: render(name), detail: text, text: text})
+				text := c.at.String() + "." + name + " in body is a forbidden property"
+				v.add(Error{
+					Kind: errors.SchemaInvalid, Field: c.at.field(), Value: Render(name), Msg: text, at: c.at, text: text,
+				})
 			}
 		}
 	}
@@ -447,7 +357,7 @@ func (c checker) checkJunctors(x any) *result {
 	if len(c.AnyOf) > 0 {
 		best := c.firstFit(under)
 		if !best.ok() {
-			v.failWhole("%q must validate at least one schema (anyOf)", c.at)
+			v.failWhole(c.at, "%q must validate at least one schema (anyOf)", c.at)
 		}
 		v.merge(best)
 	}
@@ -465,12 +375,12 @@ func (c checker) checkJunctors(x any) *result {
 	switch {
 	case fits == len(c.AllOf):
 	case fits == 0:
-		v.failWhole("%q must validate all the schemas (allOf). None validated", c.at)
+		v.failWhole(c.at, "%q must validate all the schemas (allOf). None validated", c.at)
 	default:
-		v.failWhole("%q must validate all the schemas (allOf)", c.at)
+		v.failWhole(c.at, "%q must validate all the schemas (allOf)", c.at)
 	}
 	if c.Not != nil && under(c.Not).ok() {
-		v.failWhole("%q must not validate the schema (not)", c.at)
+		v.failWhole(c.at, "%q must not validate the schema (not)", c.at)
 	}
 	v.matches++
 	return v
@@ -510,10 +420,10 @@ func (c checker) oneFit(under func(*schema.Structural) *result) *result {
 	case 1:
 		return fit
 	case 0:
-		v.failWhole("%q must validate one and only one schema (oneOf). Found none valid", c.at)
+		v.failWhole(c.at, "%q must validate one and only one schema (oneOf). Found none valid", c.at)
 		v.merge(best)
 	default:
-		v.failWhole("%q must validate one and only one schema (oneOf). Found %d valid alternatives",
+		v.failWhole(c.at, "%q must validate one and only one schema (oneOf). Found %d valid alternatives",
 			c.at, fits)
 	}
 	return v

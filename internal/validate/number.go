@@ -1,4 +1,4 @@
-package validation
+package validate
 
 import (
 	"fmt"
@@ -82,10 +82,9 @@ func (c checker) maximum(v *result, x, limit any) {
 func (c checker) multipleOf(v *result, x, factor any) {
 	f, isFloat := factor.(float64)
 	if isFloat && f <= 0 || !isFloat && !less(int64(0), factor) {
-		name := c.at.String()
-		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", name, factor)
-		v.add(valueError{
-			name: name, kind: errors.SchemaInvalid, value: render(factor), detail: text, text: text,
+		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", c.at, factor)
+		v.add(Error{
+			Kind: errors.SchemaInvalid, Field: c.at.field(), Value: Render(factor), Msg: text, at: c.at, text: text,
 		})
 	} else if !isMultiple(x, factor) {
 		v.fail(c.at, x, "should be a multiple of %v", factor)
@@ -141,9 +140,9 @@ func (c checker) inRange(x any, what string) *result {
 	switch {
 	case err == nil:
 	case format != "":
-		v.failWhole("%s value must be of type %s with format %s in %s", what, c.Type, format, c.at)
+		v.failWhole(c.at, "%s value must be of type %s with format %s in %s", what, c.Type, format, c.at)
 	default:
-		v.failWhole("%s value must be of type %s (default format) in %s", what, c.Type, c.at)
+		v.failWhole(c.at, "%s value must be of type %s (default format) in %s", what, c.Type, c.at)
 	}
 	return v
 }

@@ -1,0 +1,145 @@
+// Package validate tells whether a value is valid under a structural schema, and why not, as a
+// kube-apiserver does after decoding and defaulting, with the server's texts.
+//
+// Values are those of [Decode]: nil, bool, int64, float64, string, []any and map[string]any.
+//
+// Work is counted in steps: the caller says how many there are, and a count below zero means that
+// they did not suffice, and that errors may be missing. A step is, for example, the comparison with
+// one value of an enum, or one byte of a message.
+package validate
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/schemapath"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// An Error is a reason why a value is invalid.
+type Error struct {
+	Kind errors.SchemaErrorKind
+	// Field is what the server adds to the path of the whole value: .spec.list[0]. It is empty for
+	// the whole, and for what anyOf, oneOf, allOf and not demand.
+	Field string
+	Value string // as the server shows it
+	Msg   string
+	at    *trail
+	text  string // in kube-openapi, which recognizes repeated errors by it
+}
+
+// Path returns the path to the value that the error is about. It may be missing.
+func (e *Error) Path() errors.Path { return e.at.path() }
+
+// Below returns the error with the path of the whole value, which may be nil.
+func (e *Error) Below(p *schemapath.Path) *errors.SchemaError {
+	field := e.Field
+	if p == nil {
+		field = strings.TrimPrefix(field, ".")
+	} else {
+		field = p.String() + field
+	}
+	return &errors.SchemaError{Kind: e.Kind, Field: field, Value: e.Value, Msg: e.Msg}
+}
+
+// Error returns the server's text for a value without a path.
+func (e *Error) Error() string {
+	below := e.Below(nil)
+	if below.Field == "" {
+		below.Field = "<nil>"
+	}
+	return below.Error()
+}
+
+// A Validator validates values. It keeps what it has compiled of a schema, so the schema must not
+// change. The zero Validator is ready for use, by one goroutine.
+type Validator struct {
+	schemas map[*schema.Structural]*prepared
+}
+
+// prepared are the parts of a schema that are compiled once for all values.
+type prepared struct {
+	pattern *regexp.Regexp // nil if it is malformed, which the rules for schemas refuse
+	enum    []any
+}
+
+func (v *Validator) prepare(s *schema.Structural) *prepared {
+	p := v.schemas[s]
+	if p == nil {
+		p = new(prepared)
+		p.pattern, _ = regexp.Compile(s.Pattern)
+		for _, text := range s.Enum {
+			x, _ := Decode(text)
+			p.enum = append(p.enum, x)
+		}
+		if v.schemas == nil {
+			v.schemas = make(map[*schema.Structural]*prepared)
+		}
+		v.schemas[s] = p
+	}
+	return p
+}
+
+// Default validates a default of s.
+func (v *Validator) Default(s *schema.Structural, x any, steps *int) []Error {
+	return checker{s, false, nil, v, steps}.check(x).errs
+}
+
+// Decode decodes a value with the server's rule for numbers: a literal without point and exponent
+// that fits an int64 is one, and others are float64. No text is null.
+func Decode(text []byte) (x any, err error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
+	err = kjson.UnmarshalCaseSensitivePreserveInts(text, &x)
+	return x, err
+}
+
+// Render returns a value as field errors show it.
+func Render(x any) string {
+	switch x := x.(type) {
+	case string:
+		return strconv.Quote(x)
+	case int64, float64, bool:
+		return fmt.Sprint(x)
+	case json.RawMessage:
+		return string(x)
+	}
+	js, _ := json.Marshal(x)
+	return string(js)
+}
+
+// Supported returns the message of an error about a value that is none of those supported.
+func Supported(values []string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strconv.Quote(v)
+	}
+	return "supported values: " + strings.Join(quoted, ", ")
+}
+
+func tooLong(limit int64) string {
+	switch {
+	case limit < 0:
+		return "value is too long"
+	case limit == 1:
+		return "may not be more than 1 byte"
+	}
+	return fmt.Sprintf("may not be more than %d bytes", limit)
+}
+
+func tooMany(limit int64) string {
+	switch {
+	case limit < 0:
+		return "has too many items"
+	case limit == 1:
+		return "must have at most 1 item"
+	}
+	return fmt.Sprintf("must have at most %d items", limit)
+}
