@@ -34,8 +34,8 @@ func inside(s *schema.Structural, at *trail, name string) (*schema.Structural, *
 }
 
 // Metadata brings the metadata of the embedded resources in x into its canonical form, in place,
-// and validates it. It stops at the first metadata that has no such form. The errors have a byte a
-// step.
+// and validates it. It stops at the first metadata that has no such form. A step is a byte of a
+// message.
 func Metadata(s *schema.Structural, x any, steps *int) []Error {
 	r := report{steps: steps}
 	if r.coerce(nil, x, s) {
@@ -113,7 +113,7 @@ func (r *report) coerceField(at *trail, resource map[string]any, name string) bo
 	switch v := resource[name]; name {
 	case "apiVersion", "kind":
 		if _, ok := v.(string); !ok {
-			r.invalid(at, v, "must be a string")
+			r.invalid(at, v, noString)
 			return false
 		}
 	case "metadata":
@@ -167,19 +167,21 @@ func (r *report) resource(p *trail, x map[string]any) {
 		}
 	}
 	if v, ok := x["metadata"]; ok {
-		at := p.child("metadata")
-		meta, _ := decodeMeta(v) // coerce has left only metadata that can be decoded
-		before := len(r.errs)
-		r.metadata(at, meta)
-		r.errs = append(r.errs[:before], Distinct(r.errs[before:])...)
+		r.metadata(p.child("metadata"), v, namesInPaths)
 	}
 }
 
-// typeField returns apiVersion or kind, which are text, if it is not empty.
+const noString = "must be a string"
+
+// typeField returns apiVersion or kind if it is text that is not empty.
 func (r *report) typeField(p *trail, x map[string]any, name string) (string, bool) {
 	v, ok := x[name]
-	s, _ := v.(string)
-	if ok && s == "" {
+	s, isString := v.(string)
+	switch {
+	case !ok || s != "":
+	case !isString:
+		r.invalid(p.child(name), v, noString)
+	default:
 		r.invalid(p.child(name), s, "must not be empty")
 	}
 	return s, s != ""
@@ -197,30 +199,64 @@ func versionOf(apiVersion string) (version string, ok bool) {
 	return version, !strings.Contains(version, "/")
 }
 
-// metadata validates metadata as for an object that is created. A name may be absent, and a
-// namespace may be present.
-func (r *report) metadata(p *trail, m *apiserver.ObjectMeta) {
-	faults := func(at string, v string, faults []string) {
+// root validates the metadata of a whole object.
+func (r *report) root(x map[string]any) {
+	at := (*trail)(nil).child("metadata")
+	r.metadata(at, x["metadata"], names{nameFaults, true})
+}
+
+// names are the rules for the name of an object.
+type names struct {
+	faults   func(s string, part bool) []string // part says that s is only the start of a name
+	required bool
+}
+
+// namesInPaths are those of embedded resources.
+var namesInPaths = names{faults: segmentFaults}
+
+// metadata validates metadata as for an object that is created. A namespace may be present.
+func (r *report) metadata(p *trail, x any, names names) {
+	m, err := decodeMeta(x)
+	if err != nil { // decoding leaves no such metadata in an object
+		r.invalid(p, x, err.Error())
+		return
+	}
+	before := len(r.errs)
+	r.objectMeta(p, m, names)
+	r.errs = append(r.errs[:before], Distinct(r.errs[before:])...)
+}
+
+// objectMeta validates metadata (ValidateObjectMetaDeclaratively). What it finds in labels,
+// annotations and finalizers has the path of the whole in its text.
+func (r *report) objectMeta(p *trail, m *apiserver.ObjectMeta, names names) {
+	faults := func(at *trail, v string, faults []string) {
 		for _, fault := range faults {
-			r.invalid(p.child(at), v, fault)
+			r.invalid(at, v, fault)
 		}
 	}
-	faults("generateName", m.GenerateName, segmentFaults(m.GenerateName, true))
-	faults("name", m.Name, segmentFaults(m.Name, false))
+	if m.GenerateName != "" {
+		faults(p.child("generateName"), m.GenerateName, names.faults(m.GenerateName, true))
+	}
+	if m.Name != "" {
+		faults(p.child("name"), m.Name, names.faults(m.Name, false))
+	} else if names.required && m.GenerateName == "" {
+		r.required(p.child("name"), "name or generateName is required")
+	}
 	if m.Namespace != "" {
-		faults("namespace", m.Namespace, namespaceFaults(m.Namespace))
+		faults(p.child("namespace"), m.Namespace, namespaceFaults(m.Namespace))
 	}
 	if m.Generation < 0 {
 		r.invalid(p.child("generation"), m.Generation, "must be greater than or equal to 0")
 	}
 	for _, k := range sortedKeys(m.Labels) {
-		faults("labels", k, labelKeyFaults(k))
-		faults("labels", m.Labels[k], labelValueFaults(m.Labels[k]))
+		at := p.child("labels").to(k, "")
+		faults(at, k, labelKeyFaults(k))
+		faults(at, m.Labels[k], labelValueFaults(m.Labels[k]))
 	}
 	const maxAnnotations = 256 << 10
 	size := 0
 	for _, k := range sortedKeys(m.Annotations) {
-		faults("annotations", k, labelKeyFaults(strings.ToLower(k)))
+		faults(p.child("annotations").to(k, ""), k, labelKeyFaults(strings.ToLower(k)))
 		size += len(k) + len(m.Annotations[k])
 	}
 	if size > maxAnnotations {
@@ -228,8 +264,8 @@ func (r *report) metadata(p *trail, m *apiserver.ObjectMeta) {
 	}
 	r.owners(p.child("ownerReferences"), m.OwnerReferences)
 	has := make(map[string]bool)
-	for _, f := range m.Finalizers {
-		faults("finalizers", f, labelKeyFaults(f))
+	for i, f := range m.Finalizers {
+		faults(p.child("finalizers").element(i).unspelled(), f, labelKeyFaults(f))
 		has[f] = true
 	}
 	if has["orphan"] && has["foregroundDeletion"] {

@@ -53,9 +53,18 @@ func namespaceFaults(s string) (faults []string) {
 	return faults
 }
 
-func subdomainFaults(s string) (faults []string) {
+// nameFaults returns the faults of the name of an object. part says that it is only the start of a
+// name, and may end in a dash.
+func nameFaults(s string, part bool) []string {
+	if part && len(s) > 1 && strings.HasSuffix(s, "-") {
+		s = s[:len(s)-2] + "a" // as maskTrailingDash does
+	}
+	return subdomainFaults(s, "must be no more than 253 characters")
+}
+
+func subdomainFaults(s, tooLong string) (faults []string) {
 	if len(s) > 253 {
-		faults = append(faults, noLonger(253))
+		faults = append(faults, tooLong)
 	}
 	if !dnsSubdomain(s) {
 		faults = append(faults, mustMatch("a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "+
@@ -87,7 +96,7 @@ func labelKeyFaults(s string) (faults []string) {
 	} else if prefix == "" {
 		faults = append(faults, "prefix part must be non-empty")
 	} else {
-		for _, fault := range subdomainFaults(prefix) {
+		for _, fault := range subdomainFaults(prefix, noLonger(253)) {
 			faults = append(faults, "prefix part "+fault)
 		}
 	}

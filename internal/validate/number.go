@@ -121,28 +121,28 @@ func (c checker) inRange(x any, what string) *result {
 		literal = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	v, format, err := new(result), "", error(nil)
-	switch c.Type {
+	switch c.types {
 	case "integer":
 		bits := 64
-		if c.Format == "int32" || c.Format == "int64" {
-			format = c.Format
+		if c.format == "int32" || c.format == "int64" {
+			format = c.format
 		}
 		if format == "int32" {
 			bits = 32
 		}
 		_, err = strconv.ParseInt(literal, 10, bits)
 	case "number":
-		if c.Format == "float" {
-			format = c.Format
+		if c.format == "float" {
+			format = c.format
 			_, err = strconv.ParseFloat(literal, 32)
 		}
 	}
 	switch {
 	case err == nil:
 	case format != "":
-		v.failWhole(c.at, "%s value must be of type %s with format %s in %s", what, c.Type, format, c.at)
+		v.failWhole(c.at, "%s value must be of type %s with format %s in %s", what, c.types, format, c.at)
 	default:
-		v.failWhole(c.at, "%s value must be of type %s (default format) in %s", what, c.Type, c.at)
+		v.failWhole(c.at, "%s value must be of type %s (default format) in %s", what, c.types, c.at)
 	}
 	return v
 }

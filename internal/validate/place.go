@@ -52,6 +52,7 @@ func (t *trail) path() (p errors.Path) {
 	return p
 }
 
+// to returns the trail of a member, with the text that is added for it.
 func (t *trail) to(name, text string) *trail {
 	return &trail{t, text, errors.Segment{Name: name, IsName: true}}
 }
@@ -59,6 +60,9 @@ func (t *trail) to(name, text string) *trail {
 func (t *trail) element(i int) *trail {
 	return &trail{t, "[" + strconv.Itoa(i) + "]", errors.Segment{Index: i}}
 }
+
+// unspelled returns the trail for messages that do not name its last step.
+func (t *trail) unspelled() *trail { return &trail{t.up, "", t.step} }
 
 // property returns the trail of a declared field in kube-openapi. A name at the top has no dot
 // before it, and an empty one there adds nothing.

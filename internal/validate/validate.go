@@ -57,8 +57,9 @@ func (e *Error) Error() string {
 	return below.Error()
 }
 
-// A Validator validates values. It keeps what it has compiled of a schema, so the schema must not
-// change. The zero Validator is ready for use, by one goroutine.
+// A Validator validates values, which it only reads. It keeps what it has compiled of a schema, for
+// all schemas that it is given: they must not change. The zero Validator is ready for use, by one
+// goroutine.
 type Validator struct {
 	schemas map[*schema.Structural]*prepared
 }
@@ -88,7 +89,30 @@ func (v *Validator) prepare(s *schema.Structural) *prepared {
 
 // Default validates a default of s.
 func (v *Validator) Default(s *schema.Structural, x any, steps *int) []Error {
-	return checker{s, false, nil, v, steps}.check(x).errs
+	return checker{rules: ofDefaults, by: v, steps: steps}.with(s, nil).check(x).errs
+}
+
+// Value validates a value in an object, or the object. It looks at what the schema says of values,
+// except for rules in CEL.
+func (v *Validator) Value(s *schema.Structural, x any, steps *int) []Error {
+	return checker{rules: ofObjects, by: v, steps: steps}.with(s, nil).check(x).errs
+}
+
+// Object validates a custom resource that is created, in the order of the server
+// (customResourceStrategy.Validate): its metadata, its values, the metadata of the resources
+// embedded in it, and the elements of its sets and maps. Where the server goes through a map, the
+// errors are in the order of names.
+//
+// Not validated are the apiVersion and the kind of the object, rules in CEL, and what the scale
+// subresource says of replicas. A name that is to be generated may be absent. A namespace may be
+// absent, too, and is that of a resource in a namespace: the server ignores any other.
+func (v *Validator) Object(s *schema.Structural, x map[string]any, steps *int) []Error {
+	r := report{steps: steps}
+	r.root(x)
+	r.errs = append(r.errs, v.Value(s, x, steps)...)
+	r.resources(nil, x, s)
+	r.lists(nil, x, s)
+	return r.errs
 }
 
 // Decode decodes a value with the server's rule for numbers: a literal without point and exponent

@@ -66,15 +66,29 @@ func (v *result) failWhole(at *trail, format string, args ...any) {
 	v.add(Error{Kind: errors.SchemaInvalid, Value: `""`, Msg: text, at: at, text: text})
 }
 
-// A checker validates against one schema. Below allOf, anyOf, oneOf and not, the schema is a value
-// validation, whose additionalProperties are ignored.
+// A checker validates against one schema in one place.
 type checker struct {
 	*schema.Structural
-	nested bool
+	types  string // the type, or several that are joined by commas
+	format string
 	at     *trail
+	rules  rules
+	nested bool // below allOf, anyOf, oneOf or not
 	by     *Validator
 	steps  *int // that are left
 }
+
+// rules say how the server makes the schema of a validator. For defaults it is made of the
+// structural schema (ToKubeOpenAPI). There below allOf, anyOf, oneOf and not are value validations,
+// without additionalProperties. For objects it is made of the definition
+// (NewSchemaValidatorForVersion), with types for x-kubernetes-int-or-string, and without formats
+// that the server does not know.
+type rules int
+
+const (
+	ofDefaults rules = iota
+	ofObjects
+)
 
 // spend takes n steps, and reports whether so many were left.
 func (c checker) spend(n int) bool {
@@ -85,7 +99,35 @@ func (c checker) spend(n int) bool {
 // with returns a checker for another schema at another place.
 func (c checker) with(s *schema.Structural, at *trail) checker {
 	c.Structural, c.at = orEmpty(s), at
+	c.types, c.format = c.Type, c.Format
+	if c.rules == ofObjects {
+		if c.XIntOrString {
+			c.types = "integer,string"
+		}
+		if !knowsFormat(c.types, c.format) {
+			c.format = ""
+		}
+	}
 	return c
+}
+
+// knowsFormat reports whether the server validates a format of values of the types
+// (StripUnsupportedFormatsPostProcessorForVersion).
+func knowsFormat(types, format string) bool {
+	switch types {
+	case "", "string", "integer,string":
+		return formatCheck(format) != nil
+	case "integer":
+		return format == "int32" || format == "int64"
+	case "number":
+		return format == "float" || format == "double"
+	}
+	return false
+}
+
+// takes reports whether the type is among those of the schema.
+func (c checker) takes(typ string) bool {
+	return c.types == typ || c.types == "integer,string" && (typ == "integer" || typ == "string")
 }
 
 // check validates x (SchemaValidator.Validate).
@@ -100,14 +142,14 @@ func (c checker) check(x any) *result {
 		return v
 	}
 	checks := []func(any) *result{}
-	if c.Type != "" || c.Format != "" {
+	if c.types != "" || c.format != "" {
 		checks = append(checks, c.checkType)
 	}
 	checks = append(checks, c.checkJunctors)
 	switch x.(type) {
 	case string:
 		checks = append(checks, c.checkString)
-		if formatCheck(c.Format) != nil {
+		if formatCheck(c.format) != nil {
 			checks = append(checks, c.checkFormat)
 		}
 	case int64, float64:
@@ -136,27 +178,27 @@ func (c checker) check(x any) *result {
 func (c checker) checkType(x any) *result {
 	typ, format := typeOfValue(x)
 	if x == nil {
-		if c.Type != "" && c.Type != "null" && !c.Nullable {
-			return c.mismatch(c.Type, "null")
+		if c.types != "" && c.types != "null" && !c.Nullable {
+			return c.mismatch(c.types, "null")
 		}
 		return &result{matches: 1}
 	}
 	f, _ := x.(float64)
-	fits := c.Type == typ ||
-		typ == "number" && c.Type == "integer" && isJSONInteger(f) ||
-		typ == "integer" && c.Type == "number"
+	fits := c.takes(typ) ||
+		typ == "number" && c.takes("integer") && isJSONInteger(f) ||
+		typ == "integer" && c.takes("number")
 	switch typ {
 	case "string", "array":
-		if c.Format != "" && c.Type != "number" && c.Type != "integer" {
+		if c.format != "" && !c.takes("number") && !c.takes("integer") {
 			return &result{matches: 1}
 		}
 	default:
-		if c.Format != "" && c.Format != format && !fits {
-			return c.mismatch(c.Format, format)
+		if c.format != "" && c.format != format && !fits {
+			return c.mismatch(c.format, format)
 		}
 	}
 	if !fits {
-		return c.mismatch(c.Type, typ)
+		return c.mismatch(c.types, typ)
 	}
 	return &result{matches: 1}
 }
@@ -256,8 +298,8 @@ func (c checker) checkString(x any) *result {
 }
 
 func (c checker) checkFormat(x any) *result {
-	if s := x.(string); !formatCheck(c.Format)(s) {
-		return c.mismatch(c.Format, s)
+	if s := x.(string); !formatCheck(c.format)(s) {
+		return c.mismatch(c.format, s)
 	}
 	return nil
 }
@@ -314,7 +356,7 @@ func (c checker) checkObject(x any) *result {
 		v.failShort(errors.SchemaTooMany, c.at,
 			Render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
-	if ap := c.AdditionalProperties; ap != nil && !c.nested {
+	if ap := c.AdditionalProperties; ap != nil && (!c.nested || c.rules == ofObjects) {
 		for _, name := range sortedKeys(object) {
 			if _, ok := c.Properties[name]; ok {
 				continue
