@@ -356,8 +356,9 @@ func (c checker) checkObject(x any) *result {
 		v.failShort(errors.SchemaTooMany, c.at,
 			Render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
+	names := sortedKeys(object)
 	if ap := c.AdditionalProperties; ap != nil && (!c.nested || c.rules == ofObjects) {
-		for _, name := range sortedKeys(object) {
+		for _, name := range names {
 			if _, ok := c.Properties[name]; ok {
 				continue
 			}
@@ -375,9 +376,9 @@ func (c checker) checkObject(x any) *result {
 	if !c.spend(len(c.Properties) + len(c.Required)) {
 		return v
 	}
-	for _, name := range sortedKeys(c.Properties) {
-		if e, ok := object[name]; ok {
-			v.merge(c.with(c.Properties[name], c.at.property(name)).check(e))
+	for _, name := range names {
+		if s, ok := c.Properties[name]; ok {
+			v.merge(c.with(s, c.at.property(name)).check(object[name]))
 		}
 	}
 	for _, name := range c.Required {
