@@ -74,11 +74,22 @@ func TestPath(t *testing.T) {
 	for i, want := range map[int]string{9: "spec.default: Invalid value: \"\": \"b.c[0].d\" must not validate the schema (not)", 10: "spec.default.b.c[0].e: Required value"} {
 		assert.EqualError(t, errs[i].Below(at), want)
 	}
+	assert.EqualError(t, &errs[8], `a: Invalid value: "integer": a in body must be of type string: "integer"`)
 	assert.EqualError(t, errs[10].Below(nil), "b.c[0].e: Required value")
 	assert.EqualError(t, &errs[9], `<nil>: Invalid value: "": "b.c[0].d" must not validate the schema (not)`)
 
 	s = &schema.Structural{Required: []string{"", "."}} // the server takes the first for the whole
-	assert.Equal(t, "<nil>: Required value\n.: Required value\n", texts(new(Validator).Value(s, map[string]any{}, new(enough))))
+	errs = new(Validator).Value(s, map[string]any{}, new(enough))
+	assert.Equal(t, "<nil>: Required value\n.: Required value\n", texts(errs))
+	assert.EqualError(t, errs[0].Below(at), "spec.default: Required value")
+}
+
+// TestPreparedOnce holds that patterns and enums are compiled once.
+func TestPreparedOnce(t *testing.T) {
+	var v Validator
+	s := &schema.Structural{Pattern: "a"}
+	first := v.prepare(s)
+	assert.Same(t, first, v.prepare(s))
 }
 
 // TestHandmade has schemas that no definition can have.
@@ -135,6 +146,16 @@ func TestObjectSteps(t *testing.T) {
 			assert.Equal(t, all, errs)
 		}
 	}
+}
+
+// TestSetSteps counts the bytes of what is compared in sets.
+func TestSetSteps(t *testing.T) {
+	set := "set"
+	s := &schema.Structural{Properties: map[string]*schema.Structural{"l": {XListType: &set}}}
+	x := decode(t, `{"metadata": {"name": "n"}, "l": [["`+strings.Repeat("a", 1000)+`"], [1]]}`).(map[string]any)
+	left := 1000
+	assert.Empty(t, new(Validator).Object(s, x, &left))
+	assert.Negative(t, left)
 }
 
 func TestDecode(t *testing.T) {
