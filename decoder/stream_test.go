@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,61 @@ func testStreamsOfRandomDocuments(t *testing.T) {
 		}
 		subject.CheckStreams(t, seed, src)
 	}
+}
+
+// TestDroppedNullsOnStreams asserts that streams find the dropped nulls that AppendJSON finds, and
+// none of a member that a later one replaces, wherever the window ends.
+func TestDroppedNullsOnStreams(t *testing.T) {
+	defer decoder.SetFirstWindow(8)()
+	const doc = `{"e":{"metadata":{"a":null,"ownerReferences":[{"q" : null,"q":1,"r":null}],` +
+		`"a":null,"c":1,"labels":{"b":null},"b":null,"c":null,"b":2,"name":null}}}`
+	d := decoder.New(compile(t, `
+type: object
+properties:
+  e:
+    type: object
+    x-kubernetes-embedded-resource: true
+    properties:
+      metadata:
+        type: object
+        additionalProperties:
+          type: array
+          items: {type: object, additionalProperties: {type: string}}
+          additionalProperties: {type: string}
+`), decoder.ReportDroppedNulls(true))
+	out, err := d.AppendJSON(nil, []byte(doc))
+	require.NoError(t, err)
+	assert.Equal(t, `{"e":{"metadata":{"ownerReferences":[{}],"labels":{}}}}`, string(out))
+	want := details(d.Findings())
+	assert.Equal(t, []string{
+		`1:59: duplicate field "e.metadata.ownerReferences[0].q", first at 1:48`,
+		`1:76: duplicate field "e.metadata.a", first at 1:19`,
+		`1:120: duplicate field "e.metadata.c", first at 1:85`,
+		`1:129: duplicate field "e.metadata.b", first at 1:111`,
+		`1:129: unknown field "e.metadata.b"`,
+		`1:59: unknown field "e.metadata.ownerReferences[0].q"`,
+		`1:69: dropped null field "e.metadata.ownerReferences[0].r"`,
+		`1:80: dropped null field "e.metadata.a"`,
+		`1:105: dropped null field "e.metadata.labels.b"`,
+		`1:124: dropped null field "e.metadata.c"`,
+		`1:142: dropped null field "e.metadata.name"`,
+	}, strings.Split(want, "\n"))
+	for at := range doc {
+		var b strings.Builder
+		w := d.NewWriter(&b)
+		for _, part := range []string{doc[:at], doc[at:]} {
+			_, err := io.WriteString(w, part)
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Close())
+		assert.Equal(t, string(out), b.String())
+		assert.Equal(t, want, details(w.Findings()), "cut at %d", at)
+	}
+	r := d.NewReader(iotest.OneByteReader(strings.NewReader(doc)))
+	read, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, string(out), string(read))
+	assert.Equal(t, want, details(r.Findings()))
 }
 
 // TestOmittedOnStreams asserts that readers and writers count the findings that they do not keep.

@@ -31,6 +31,7 @@ type proto struct {
 	first   int // index of its first edge
 	fields  int
 	unknown bool
+	nulls   bool // of undeclared names are dropped, see program.Node.DropsNulls
 	// resource says that the first fields are those of a resource. The others are sorted by name.
 	resource bool
 }
@@ -135,7 +136,7 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 		n = c.add(p.types)
 		c.bySame.add(hash, n.ID)
 	}
-	n.Types, n.Group = p.types, p.group
+	n.Types, n.Group, n.DropsNulls = p.types, p.group, p.nulls
 	unsorted := p.resource
 	if p.fields > 0 {
 		n.Fields = make([]program.Field, p.fields)
@@ -182,7 +183,7 @@ func (g *graph) hash(p proto, edges []protoEdge) uint64 {
 // says reports whether the node n has the contents of p.
 func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 	if n.Types != p.types || n.Group != p.group || len(n.Fields) != p.fields ||
-		(n.Unknown != nil) != p.unknown {
+		(n.Unknown != nil) != p.unknown || n.DropsNulls != p.nulls {
 		return false
 	}
 	for i := range edges {

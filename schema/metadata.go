@@ -111,9 +111,11 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	}
 	switch {
 	case t.fields != nil:
+		p.nulls = c.undeclaredNull(s) == program.DropNull
 		names := t.names
 		for name, declared := range s.Properties {
-			if t.fields[name] == nil && c.null(declared, program.DropNull) != program.KeepNull {
+			null := c.null(declared, program.DropNull)
+			if t.fields[name] == nil && (null != program.KeepNull || p.nulls) {
 				names = append(slices.Clip(names), name)
 			}
 		}
@@ -147,8 +149,8 @@ func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structur
 	declared := s.Properties[name]
 	child := s.member(name)
 	null := c.null(child, program.DropNull)
-	if declared == nil && null == program.DefaultNull {
-		null = program.KeepNull // only declared fields have defaults here
+	if declared == nil {
+		null = c.undeclaredNull(s)
 	}
 	to := c.unknownField // nulls are dropped before unknown fields are looked for
 	if t != nil {
@@ -156,4 +158,17 @@ func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structur
 	}
 	c.edge(name, to, null, declared)
 	p.fields++
+}
+
+// undeclaredNull returns what happens to a null of a name that s, the schema of a struct, does not
+// declare. A default in additionalProperties counts for nothing there: the server prunes it in the
+// place of a field called "*", which the struct does not have (defaulting.PruneDefaults).
+func (c *compiler) undeclaredNull(s *Structural) program.NullAction {
+	value := s.value()
+	if value != nil && value.hasDefault() {
+		bare := *value
+		bare.Default = nil
+		value = &bare
+	}
+	return c.null(value, program.DropNull)
 }

@@ -124,6 +124,8 @@ func (t *tracer) member(name string) Step {
 		edge, isField = &f.Edge, true
 	}
 	switch {
+	case edge == nil && t.node.DropsNulls:
+		return Step{Kind: StepPruned, Null: NullDropped}
 	case edge == nil:
 		return Step{Kind: StepPruned}
 	case edge.Node.Types == 0: // declared for what becomes of a null only

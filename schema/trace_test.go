@@ -48,6 +48,10 @@ properties:
         type: object
         x-kubernetes-embedded-resource: true
         properties: {metadata: {type: object, properties: {labels: {type: object, additionalProperties: {type: string, nullable: true}}, x: {type: string}}}}
+      job:
+        type: object
+        x-kubernetes-embedded-resource: true
+        properties: {metadata: {type: object, additionalProperties: {type: string}}}
 `
 
 func TestTrace(t *testing.T) {
@@ -79,6 +83,8 @@ func TestTrace(t *testing.T) {
 		{pod.Child("metadata").Child("labels").Child("a"), "property properties spec; property properties pod; implicit properties metadata; implicit properties labels; implicit additionalProperties"},
 		{pod.Child("metadata").Child("x"), "property properties spec; property properties pod; implicit properties metadata; pruned"},
 		{pod.Child("apiVersion"), "property properties spec; property properties pod; implicit"},
+		{spec.Child("job").Child("metadata").Child("name"), "property properties spec; property properties job; implicit properties metadata; implicit additionalProperties"},
+		{spec.Child("job").Child("metadata").Child("x"), "property properties spec; property properties job; implicit properties metadata; pruned"},
 	} {
 		steps, err := entryOf(t, s, false).Trace(test.path)
 		require.NoError(t, err)
@@ -126,6 +132,8 @@ func TestTraceNulls(t *testing.T) {
 		spec.Child("map").Child("x"):  {schema.NullDropped, ""},
 		// What the schema declares and ObjectMeta does not have is pruned, unless it is dropped before.
 		spec.Child("pod").Child("metadata").Child("x"):                  {schema.NullDropped, ""},
+		spec.Child("pod").Child("metadata").Child("y"):                  {schema.NullKept, ""},
+		spec.Child("job").Child("metadata").Child("x"):                  {schema.NullDropped, ""},
 		spec.Child("pod").Child("metadata").Child("labels").Child("x"):  {schema.NullKept, ""},
 		errors.Path{}.Child("metadata").Child("annotations").Child("x"): {schema.NullKept, ""},
 	} {

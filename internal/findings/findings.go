@@ -33,6 +33,7 @@ type Record struct {
 	Position, FirstPosition errors.Position
 	Count                   int           // of duplicates, without the first
 	Want, Got               program.Types // of a mismatch
+	Back                    int           // from At to the name, for a dropped null
 
 	path, end     int // the encoded path in Collector.paths
 	sort, sortEnd int // what it is sorted by, in Collector.spelled
@@ -42,8 +43,8 @@ type Record struct {
 // Unknown returns a record for a field that a node of the group does not declare.
 func Unknown(g program.Group) Record { return Record{Kind: errors.UnknownField, Group: g} }
 
-// DroppedNull returns a record for a null that is dropped.
-func DroppedNull() Record { return Record{Kind: errors.DroppedNull} }
+// DroppedNull returns a record for a null that is dropped. Its name starts so many bytes before it.
+func DroppedNull(back int) Record { return Record{Kind: errors.DroppedNull, Back: back} }
 
 // Mismatch returns a record for a value of a wrong type.
 func Mismatch(want, got program.Types) Record {
@@ -150,14 +151,17 @@ func (c *Collector) OmitStrict(n int) {
 	c.Strict += n
 }
 
-// Retract takes back the unknown fields among the records from first on that are
-// superseded.
+// Retract takes back the unknown fields and dropped nulls among the records from first
+// on that are superseded.
 func (c *Collector) Retract(first int, superseded func(r *Record) bool) {
 	kept, located := c.records[:first], min(first, c.located)
 	for i := first; i < len(c.records); i++ {
 		r := &c.records[i]
-		if r.Kind == errors.UnknownField && superseded(r) {
+		switch {
+		case r.Kind == errors.UnknownField && superseded(r):
 			c.Strict--
+			continue
+		case r.Kind == errors.DroppedNull && superseded(r):
 			continue
 		}
 		if i < c.located {

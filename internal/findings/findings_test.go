@@ -104,18 +104,21 @@ func TestSameDuplicates(t *testing.T) {
 	}
 }
 
-// TestRetract takes back unknown fields, from an index on, and keeps the counts right.
+// TestRetract takes back unknown fields and dropped nulls, from an index on, and keeps the counts
+// right. A mismatch stays.
 func TestRetract(t *testing.T) {
 	c := Collector{Most: 10, MostBytes: 1000}
 	for i, name := range []string{"a", "b", "c"} {
-		r := Unknown(program.Pruned)
-		r.At = i
-		add(&c, r, name)
+		for k, r := range []Record{Unknown(program.Pruned), DroppedNull(1), Mismatch(program.Object, program.Array)} {
+			r.At = 3*i + k
+			add(&c, r, name)
+		}
 	}
-	c.Retract(1, func(r *Record) bool { return r.At == 1 || r.At == 0 })
+	c.Retract(3, func(r *Record) bool { return r.At < 6 })
 	list(&c)
-	assert.Equal(t, []string{"a", "c"}, paths(&c))
+	assert.Equal(t, []string{"a", "c", "a", "a", "b", "c", "c"}, paths(&c))
 	assert.Equal(t, 2, c.Strict)
+	assert.Equal(t, 3, c.Mismatches)
 }
 
 // TestStrictErrorServesAgain holds that an error which says the same is the same one, and

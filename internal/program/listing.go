@@ -46,10 +46,13 @@ func (l *lister) node(n *Node) {
 	for i := range n.Fields {
 		l.edge(spelled(n.Fields[i].Name()), &n.Fields[i].Edge)
 	}
-	if n.Unknown == nil {
-		l.text.WriteString("\t* prune\n")
-	} else {
+	switch {
+	case n.Unknown != nil:
 		l.edge("*", n.Unknown)
+	case n.DropsNulls:
+		l.text.WriteString("\t* prune, null is dropped\n")
+	default:
+		l.text.WriteString("\t* prune\n")
 	}
 	l.edge("[]", &n.Elements)
 }

@@ -134,6 +134,9 @@ type Node struct {
 	// SimpleObject and SimpleArray say that an object or array of the node only needs its fields,
 	// at most 64, or its elements followed.
 	SimpleObject, SimpleArray bool
+	// DropsNulls says that undeclared names are pruned, and that a null of one is dropped before
+	// that, so that it is no unknown field.
+	DropsNulls bool
 	// AllDefaults has the members for all fields with a default, with a comma before each.
 	AllDefaults string
 

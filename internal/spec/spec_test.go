@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,25 +16,10 @@ import (
 // the specification.
 const maxCaseBytes = 32 << 10
 
-// ownCases are those of this folder, which say what the decoder does not do yet.
-func ownCases(t *testing.T) (cases []corpus.Case) {
-	names, err := filepath.Glob("testdata/*.txtar")
-	require.NoError(t, err)
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		own, err := corpus.Parse(strings.TrimSuffix(filepath.Base(name), ".txtar"), data)
-		require.NoError(t, err)
-		cases = append(cases, own...)
-	}
-	require.NotEmpty(t, cases)
-	return cases
-}
-
 // TestCases holds the specification against the cases under testdata.
 func TestCases(t *testing.T) {
 	checked := 0
-	for _, c := range append(ownCases(t), corpus.Load(t, "*/*")...) {
+	for _, c := range corpus.Load(t, "*/*") {
 		for _, semantics := range c.Semantics {
 			failure := c.Failure(semantics)
 			isServer := semantics == corpus.Server || semantics == corpus.Storage

@@ -9,6 +9,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
+// droppedNull is the edge for nulls of undeclared names where a node drops these.
+var droppedNull = &program.Edge{Null: program.DropNull}
+
 // Any governs values of which everything is kept.
 var Any = func() *program.Node {
 	n := &program.Node{Types: program.Any, KeepObject: true, KeepArray: true}

@@ -47,7 +47,7 @@ func (w *Walker) check(
 	switch {
 	case t == 0: // a syntax error, which is found next
 		return v
-	case v.Types == 0: // an unknown field; if it is null, its edge has been followed
+	case v.Types == 0: // an unknown field, or a null of one that the schema does not drop
 		if w.Report {
 			w.note(int(cur), kind, cur, findings.Unknown(parent.Group))
 		}

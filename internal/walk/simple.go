@@ -125,8 +125,12 @@ func (w *Walker) simpleMember(b []byte) (label int, st skip.Status) {
 		end-start-1 > w.skip.NameBytes || jsonwire.At(b, end+1) != ':' {
 		return 0, handedOver
 	}
+	f := top.node.Find(b[start+1 : end])
+	if f == nil && top.node.DropsNulls {
+		return 0, handedOver
+	}
 	top.cur, w.pos = names.Place(start), end+len(`":`)
-	if f := top.node.Find(b[start+1 : end]); f != nil {
+	if f != nil {
 		w.predicted[top.cell], w.field = f, f
 		return simpleField, skip.Done
 	}

@@ -134,8 +134,9 @@ func (w *Walker) addDuplicate(first *names.Name, g *names.Group) {
 	})
 }
 
-// retractSuperseded takes back the findings that names of the open object are unknown,
-// if later ones replace them. Findings from before the object stay.
+// retractSuperseded takes back the findings that names of the open object are unknown, or
+// have a null that is dropped, if later ones replace them. Findings from before the object
+// stay.
 func (w *Walker) retractSuperseded(list []names.Name) {
 	groups, records := w.skip.Names.Groups, w.Found.Records()
 	first := len(records)
@@ -149,18 +150,18 @@ func (w *Walker) retractSuperseded(list []names.Name) {
 	})
 }
 
-// compareToRecord compares where a name and a finding are. If only one of them has left
-// the window, that one comes first.
+// compareToRecord compares where a name is with where the name of a finding is. If only
+// one of them has left the window, that one comes first.
 func (w *Walker) compareToRecord(n names.Name, r *findings.Record) int {
 	switch located := r.Position.IsValid(); {
 	case located && n.At.IsBeside():
-		return cmp.Compare(w.skip.Names.Left[n.At.Index()].Offset, r.Position.Offset)
+		return cmp.Compare(w.skip.Names.Left[n.At.Index()].Offset, r.Position.Offset-int64(r.Back))
 	case located:
 		return 1
 	case n.At.IsBeside():
 		return -1
 	}
-	return cmp.Compare(n.At.Index(), r.At)
+	return cmp.Compare(n.At.Index(), r.At-r.Back)
 }
 
 // collectRepeats notes where names repeat in src, and which members are superseded.

@@ -405,6 +405,14 @@ unknown: // the value of an undeclared name
 	}
 	e = n.Unknown
 	if e == nil {
+		// A null that the schema drops is no unknown field, but its name must not repeat.
+		if n.DropsNulls && c == 'n' {
+			e = droppedNull
+			if w.Report && !w.withoutSuperseded {
+				w.skip.Names.Add(b, int(cur)+1, end, escaped)
+			}
+			goto null
+		}
 		w.dropUnknown(b, n, kind, int(cur), end, member, escaped)
 		goto droppedTree
 	}
@@ -446,7 +454,7 @@ null: // a null that does not stay
 	}
 	if e.Null == program.DropNull {
 		if w.ReportNulls {
-			w.note(i, kind, cur, findings.DroppedNull())
+			w.note(i, kind, cur, findings.DroppedNull(i-int(cur)))
 		}
 		w.flush(b, member)
 		i += len("null")
