@@ -199,7 +199,7 @@ func (g *schemaGrower) metadata() *schema.Structural {
 		s.XPreserveUnknownFields = &truth
 	}
 	for range g.IntN(4) {
-		name := one(g.Rand, "name", "namespace", "labels", "annotations", "finalizers", "generation", "junk", "ownerReferences", "creationTimestamp")
+		name := one(g.Rand, "name", "namespace", "labels", "annotations", "finalizers", "generation", "junk", "ownerReferences", "managedFields", "creationTimestamp")
 		p := text()
 		switch name {
 		case "labels", "annotations":
@@ -219,9 +219,11 @@ func (g *schemaGrower) metadata() *schema.Structural {
 			p = &schema.Structural{Type: "array", Nullable: in(g.Rand, 4), Items: &schema.SchemaOrArray{Schema: text()}}
 		case "generation":
 			p = &schema.Structural{Type: "integer", Default: []byte("3")}
-		case "ownerReferences":
-			p = &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: &schema.Structural{Type: "object",
-				Properties: map[string]*schema.Structural{"kind": text(), "controller": {Type: "boolean", Nullable: in(g.Rand, 2)}}}}}
+		case "ownerReferences", "managedFields":
+			element := &schema.Structural{Type: "object",
+				Properties: map[string]*schema.Structural{"kind": text(), "controller": {Type: "boolean", Nullable: in(g.Rand, 2)}}}
+			g.mapOf(element, text())
+			p = &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: element}}
 		case "creationTimestamp":
 		default:
 			if in(g.Rand, 2) {
@@ -230,10 +232,29 @@ func (g *schemaGrower) metadata() *schema.Structural {
 		}
 		s.Properties[name] = p
 	}
+	g.mapOf(s, text())
 	if in(g.Rand, 4) {
 		s.Default = []byte(one(g.Rand, `{}`, `{"name":"d"}`, `{"labels":{"a":"b"}}`))
 	}
 	return s
+}
+
+// mapOf makes a map of the schema for a struct, or leaves it. Then it says what becomes of nulls of
+// names that the struct does not have, and its default counts for nothing.
+func (g *schemaGrower) mapOf(s, values *schema.Structural) {
+	if !in(g.Rand, 3) {
+		return
+	}
+	switch {
+	case g.old && in(g.Rand, 3):
+		values.Default = []byte(`"x"`)
+	case in(g.Rand, 4):
+		values = &schema.Structural{Type: "object", AdditionalProperties: &schema.SchemaOrBool{Allows: true, Schema: values}}
+		if in(g.Rand, 2) {
+			values = &schema.Structural{Type: "array", Items: &schema.SchemaOrArray{Schema: values}}
+		}
+	}
+	s.Properties, s.AdditionalProperties = nil, &schema.SchemaOrBool{Allows: true, Schema: values}
 }
 
 // setDefault gives the schema a default of its kind, or an arbitrary one where nothing checks it.

@@ -87,7 +87,7 @@ var metadataValues = []struct {
 		[]string{`[{"manager":"m","operation":"Apply","fieldsV1":{"f:a":{}}}]`},
 		[]string{"[]", `[{"time":"2026-01-02T03:04:05+02:00"}]`, `[{"fieldsV1":null}]`, `[{"fieldsV1":"x"}]`, `[null]`}, []string{`[{"manager":5}]`, `[{"time":5}]`, `"x"`}},
 	{[]string{"ownerReferences", "managedFields"},
-		[]string{`[{"kind":"A","q":1}]`, `[{"zz":{"a":1},"apiVersion":"v1"}]`}, nil, nil},
+		[]string{`[{"kind":"A","q":1}]`, `[{"zz":{"a":1},"apiVersion":"v1"}]`, `[{"q":null},{"q":null,"q":2}]`}, nil, nil},
 }
 
 func (w *documentWriter) metadataField(mistyped, junk Rule) {
