@@ -138,7 +138,7 @@ func (q *question) removed(n int, isNull bool) decision {
 	d := decision{removed: true, what: "is pruned", rule: rulePruned, why: "the schema specifies nothing at this place"}
 	at, left := q.place(n), q.unspecified(n)
 	switch {
-	case isNull && at.Kind == schema.StepImplicit:
+	case isNull && (at.Kind == schema.StepImplicit || at.Kind == schema.StepPruned && at.Null == schema.NullDropped):
 		d.what, d.why, d.rule = "is dropped", "it is null, and metadata has no nulls", ruleNullDropped
 	case isNull && at.Kind != schema.StepPruned:
 		d.what, d.why, d.rule = "is dropped", "it is null, and the schema neither says nullable nor has a default", ruleNullDropped
