@@ -30,6 +30,8 @@ func TestCapCounts(t *testing.T) {
 		"marks aside": func(r *Reader) int { return hold(&r.aside.marks) }, "copies aside": func(r *Reader) int { return hold(&r.aside.copies) },
 		"typed": func(r *Reader) int { return hold(&r.typed) }, "merges": func(r *Reader) int { return hold(&r.merges) },
 		"sources": func(r *Reader) int { return hold(&r.sources) }, "merged": func(r *Reader) int { return hold(&r.merged) },
+		"found": func(r *Reader) int { return hold(&r.found) }, "by name": func(r *Reader) int { return hold(&r.byName.slots) },
+		"names": func(r *Reader) int { return hold(&r.names.slots) }, "spare": func(r *Reader) int { return hold(&r.names.spare) },
 	} {
 		var r Reader
 		assert.Equal(t, grow(&r), r.Cap(), name)

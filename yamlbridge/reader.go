@@ -2,7 +2,6 @@ package yamlbridge
 
 import (
 	"bytes"
-	"reflect"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -305,15 +304,15 @@ func (r *Reader) Forget() {
 // count the names of tags, which the reader holds until its next use or
 // [Reader.Forget].
 func (r *Reader) Cap() int {
-	return r.lines.Held() + held(r.text) + held(r.stack) + held(r.main.marks) + held(r.main.copies) +
-		held(r.scratch) + held(r.unescaped) + held(r.breaks) +
-		held(r.anchors) + held(r.byName.slots) + held(r.names.slots) + held(r.names.spare) +
-		held(r.side) + held(r.aside.marks) + held(r.aside.copies) +
-		held(r.typed) + held(r.merges) + held(r.sources) + held(r.found) + held(r.merged)
+	return r.lines.Held() + memory.Held(r.text) + memory.Held(r.stack) +
+		memory.Held(r.main.marks) + memory.Held(r.main.copies) +
+		memory.Held(r.scratch) + memory.Held(r.unescaped) + memory.Held(r.breaks) +
+		memory.Held(r.anchors) + memory.Held(r.byName.slots) +
+		memory.Held(r.names.slots) + memory.Held(r.names.spare) +
+		memory.Held(r.side) + memory.Held(r.aside.marks) + memory.Held(r.aside.copies) +
+		memory.Held(r.typed) + memory.Held(r.merges) + memory.Held(r.sources) +
+		memory.Held(r.found) + memory.Held(r.merged)
 }
-
-// held returns how many bytes a slice holds.
-func held[T any](s []T) int { return cap(s) * int(reflect.TypeFor[T]().Size()) }
 
 // push opens a collection: a mapping if bracket is {, and otherwise a sequence. at is its start in
 // the text.

@@ -103,4 +103,4 @@ func (r *Repaired) Original(at int) int {
 }
 
 // Cap returns the memory of the marks, in bytes. That of the text is cap(r.Text).
-func (r *Repaired) Cap() int { return cap(r.marks) * 16 }
+func (r *Repaired) Cap() int { return memory.Held(r.marks) }

@@ -327,15 +327,13 @@ func (c *Collector) TypeError() *errors.TypeError {
 // Held returns the memory of what grows with documents and is not limited by Most
 // and MostBytes, in bytes.
 func (c *Collector) Held() int {
-	const placeSize = 16
-	return cap(c.wanted)*placeSize + cap(c.spelled)
+	return memory.Held(c.wanted) + memory.Held(c.spelled)
 }
 
 // Cap returns the memory that the collector keeps besides Held, in bytes.
 func (c *Collector) Cap() int {
-	const recordSize, orderedSize, findingSize = 192, 16, 160
-	return cap(c.records)*recordSize + cap(c.order)*orderedSize +
-		(cap(c.List)+cap(c.lastList))*findingSize + cap(c.paths) + cap(c.texts) + len(c.lastPaths) + len(c.lastTexts)
+	return memory.Held(c.records) + memory.Held(c.order) + memory.Held(c.List) + memory.Held(c.lastList) +
+		memory.Held(c.paths) + memory.Held(c.texts) + len(c.lastPaths) + len(c.lastTexts)
 }
 
 // Drop lets go of what Held counts.

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -138,4 +139,30 @@ func TestStrictErrorServesAgain(t *testing.T) {
 	assert.NotSame(t, first, made("a"))
 	assert.NotSame(t, first, made("a", "c"))
 	assert.NotSame(t, first, made("a", "b", "c"))
+}
+
+// hold replaces a list by one of another capacity, and returns by how many bytes it has grown.
+func hold[T any](list *[]T) int {
+	was := cap(*list)
+	*list = make([]T, 0, 1<<12)
+	return (cap(*list) - was) * int(unsafe.Sizeof(*new(T)))
+}
+
+// TestHeld asserts that everything that a collector keeps is counted, by Held or by Cap.
+func TestHeld(t *testing.T) {
+	for name, grow := range map[string]func(c *Collector) int{
+		"wanted": func(c *Collector) int { return hold(&c.wanted) }, "spelled": func(c *Collector) int { return hold(&c.spelled) },
+		"records": func(c *Collector) int { return hold(&c.records) }, "order": func(c *Collector) int { return hold(&c.order) },
+		"List":  func(c *Collector) int { return hold((*[]errors.Finding)(&c.List)) },
+		"list":  func(c *Collector) int { return hold((*[]errors.Finding)(&c.lastList)) },
+		"paths": func(c *Collector) int { return hold(&c.paths) }, "texts": func(c *Collector) int { return hold(&c.texts) },
+		"last paths": func(c *Collector) int { c.lastPaths = "path"; return 4 },
+		"last texts": func(c *Collector) int { c.lastTexts = "text"; return 4 },
+	} {
+		c := new(Collector)
+		before := c.Held() + c.Cap()
+		grown := grow(c)
+		assert.Positive(t, grown, name)
+		assert.Equal(t, grown, c.Held()+c.Cap()-before, name)
+	}
 }

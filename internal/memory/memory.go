@@ -152,13 +152,16 @@ func Resized(a *Account, list []byte, size int) []byte {
 
 //go:noinline
 func growOwn[T any](a *Account, list []T, n int) []T {
-	before := cap(list)
+	before := Held(list)
 	list = grow(a, list, n)
 	if a != nil {
-		a.charged += (cap(list) - before) * sizeOf[T]()
+		a.charged += Held(list) - before
 	}
 	return list
 }
+
+// Held returns how many bytes a list takes, up to its capacity.
+func Held[T any](list []T) int { return cap(list) * sizeOf[T]() }
 
 func sizeOf[T any]() int {
 	var element T
@@ -172,12 +175,11 @@ func grow[T any](a *Account, list []T, n int) []T {
 	if a == nil || a.budget == nil {
 		return slices.Grow(list, n)
 	}
-	held := cap(list) * sizeOf[T]()
+	held := Held(list)
 	want := (len(list) + max(n, len(list)/4)) * sizeOf[T]()
 	a.Take(want)
 	list = slices.Grow(list, n)
-	got := cap(list) * sizeOf[T]()
-	a.Take(got - want) // append rounds up to a size class
+	a.Take(Held(list) - want) // append rounds up to a size class
 	a.Give(held)
 	return list
 }

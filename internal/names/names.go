@@ -328,10 +328,9 @@ func (s *Stack) OpenBytes() int {
 
 // Held returns the memory that the stack keeps, in bytes.
 func (s *Stack) Held() int {
-	const nameSize, levelSize, groupSize, positionSize = 32, 24, 32, 32
-	return (cap(s.Names)+cap(s.few))*nameSize + cap(s.Levels)*levelSize + cap(s.Groups)*groupSize +
-		cap(s.Left)*positionSize + cap(s.copies) + cap(s.moved) +
-		8*cap(s.filter) + 4*(cap(s.table)+cap(s.shared))
+	return memory.Held(s.Names) + memory.Held(s.Levels) + memory.Held(s.Groups) + memory.Held(s.Left) +
+		memory.Held(s.copies) + memory.Held(s.moved) + memory.Held(s.few) +
+		memory.Held(s.filter) + memory.Held(s.table) + memory.Held(s.shared)
 }
 
 // Drop lets go of all that Held counts.

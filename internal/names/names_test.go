@@ -1,7 +1,6 @@
 package names
 
 import (
-	"math/bits"
 	"strings"
 	"testing"
 	"unsafe"
@@ -52,9 +51,6 @@ func TestForget(t *testing.T) {
 
 // TestHeld asserts that everything that a stack keeps is counted.
 func TestHeld(t *testing.T) {
-	if bits.UintSize != 64 {
-		t.Skip("the sizes are those of 64 bits")
-	}
 	for name, grow := range map[string]func(s *Stack) int{
 		"Names": func(s *Stack) int { return hold(&s.Names) }, "Levels": func(s *Stack) int { return hold(&s.Levels) },
 		"Left": func(s *Stack) int { return hold(&s.Left) }, "Groups": func(s *Stack) int { return hold(&s.Groups) },

@@ -2,9 +2,9 @@ package position
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // blockBytes is the distance of the places whose lines an Index keeps. To keep the start of each
@@ -30,7 +30,7 @@ func (x *Index) Start(text []byte, lead int) {
 func (x *Index) Forget() { x.Start(nil, 0) }
 
 // Held returns how many bytes of memory the Index keeps.
-func (x *Index) Held() int { return cap(x.passed) * int(unsafe.Sizeof(line{})) }
+func (x *Index) Held() int { return memory.Held(x.passed) }
 
 // At returns the position of an offset in the text, or of its end if that is before the offset.
 func (x *Index) At(offset int) errors.Position {

@@ -13,9 +13,9 @@ package values
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -61,9 +61,8 @@ func (m *Maker) Make(src []byte, root *program.Node) any {
 
 // Held returns how many bytes the Maker keeps.
 func (m *Maker) Held() int {
-	const entrySize, openSize, parentSize = unsafe.Sizeof(entry{}), unsafe.Sizeof(openContainer{}), unsafe.Sizeof(parent{})
-	return cap(m.entries)*int(entrySize) + cap(m.open)*int(openSize) + cap(m.parents)*int(parentSize) +
-		cap(m.unescaped) + cap(m.chunks.text)
+	return memory.Held(m.entries) + memory.Held(m.open) + memory.Held(m.parents) +
+		memory.Held(m.unescaped) + memory.Held(m.chunks.text)
 }
 
 // A parent is a container under construction.

@@ -340,16 +340,14 @@ func (w *Walker) OpenPath() errors.Path {
 // Held returns the memory that the walker keeps and that grows with documents, in
 // bytes.
 func (w *Walker) Held() int {
-	const frameSize, supersededSize, spanSize = 48, 16, 32
-	return cap(w.padded) + cap(w.frames)*frameSize + 8*cap(w.words) + cap(w.scratch) + cap(w.opened) +
-		cap(w.superseded)*supersededSize + 8*cap(w.seconds) + cap(w.Observed.Metadata)*spanSize +
-		w.skip.Names.Held() + w.Found.Held()
+	return memory.Held(w.padded) + memory.Held(w.frames) + memory.Held(w.words) + memory.Held(w.scratch) +
+		memory.Held(w.opened) + memory.Held(w.superseded) + memory.Held(w.seconds) +
+		memory.Held(w.Observed.Metadata) + w.skip.Names.Held() + w.Found.Held()
 }
 
 // Cap returns the memory that the walker keeps, in bytes.
 func (w *Walker) Cap() int {
-	const stepSize = 24
-	return w.Held() + 8*cap(w.predicted) + cap(w.segments)*stepSize + w.skip.TokenBytes() + w.Found.Cap()
+	return w.Held() + memory.Held(w.predicted) + memory.Held(w.segments) + w.skip.TokenBytes() + w.Found.Cap()
 }
 
 // Drop lets go of what Held counts.
