@@ -316,8 +316,9 @@ properties: {list: {type: array, items: {type: object, properties: {x: {type: in
 			if rest >= skip.Slack {
 				want = handedOver
 			}
-			require.Equal(t, want, w.machine([]byte(start+strings.Repeat(" ", rest)), false),
-				"%s and %d bytes", start, rest)
+			b := []byte(start + strings.Repeat(" ", rest))
+			w.look(b, false)
+			require.Equal(t, want, w.machine(b, false), "%s and %d bytes", start, rest)
 		}
 	}
 }

@@ -53,7 +53,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/skip"
 )
 
-// machine is Run up to where simple can go on.
+// machine is Run up to where simple can go on. The walker looks at b already.
 func (w *Walker) machine(b []byte, eof bool) skip.Status {
 	var (
 		i       = w.pos
@@ -74,7 +74,6 @@ func (w *Walker) machine(b []byte, eof bool) skip.Status {
 		t       skip.Status
 		c       byte
 	)
-	w.look(b, eof)
 	switch w.st {
 	case atValue:
 		goto value
