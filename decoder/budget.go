@@ -154,6 +154,6 @@ func (s *stream) putWithinBudget(n int, eof bool) {
 
 // rollBack ends the stream after the budget had no room. No more output can be taken from it.
 func (s *stream) rollBack(mark memory.Account) {
-	s.out, s.taken, s.last = nil, 0, nil
+	s.out, s.taken = nil, 0
 	s.d.rollBack(mark)
 }

@@ -33,14 +33,9 @@ type stream struct {
 	total       int64  // how many bytes were put
 	filled      bool   // the last put has filled the window
 	free        int    // how many bytes of the window are not needed any more
-	// ended says that the value at the root has ended. Its last byte, or all of a number, is
-	// held back in last until the input has ended well, so that no incomplete document looks
-	// complete.
-	ended     bool
-	last      []byte
-	compactor compactor
-	err       error  // io.EOF after everything was decoded
-	use       uint64 // d.uses at the start
+	compactor   compactor
+	err         error  // io.EOF after everything was decoded
+	use         uint64 // d.uses at the start
 }
 
 // start makes the stream ready for a document. It allocates no memory if the decoder has a
@@ -48,7 +43,7 @@ type stream struct {
 func (s *stream) start(d *Decoder) {
 	d.begin() // a call that is at work would lose its findings
 	defer d.end()
-	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], last: s.last[:0], yaml: s.yaml}
+	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], yaml: s.yaml}
 	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{})
 	w := &d.walker
 	d.prepare()
@@ -178,7 +173,7 @@ func (s *stream) run(eof bool) {
 	w.Out = s.out
 	switch st := w.Run(d.stream, eof); st {
 	case skip.Cut:
-		s.emit()
+		s.free = w.Emit()
 	case skip.Done:
 		s.err = s.finish()
 	default:
@@ -194,13 +189,6 @@ func (s *stream) run(eof bool) {
 	}
 }
 
-// emit writes the output that is decided when the walk has reached the end of the window.
-func (s *stream) emit() {
-	var last []byte
-	s.free, s.ended, last = s.d.walker.Emit(!s.ended)
-	s.last = append(s.last, last...)
-}
-
 // finish ends a document that was read to its end, and returns its error, or io.EOF.
 func (s *stream) finish() error {
 	d, w := s.d, &s.d.walker
@@ -210,11 +198,7 @@ func (s *stream) finish() error {
 	if w.Found.Mismatches > 0 {
 		return w.Found.TypeError()
 	}
-	if s.ended {
-		w.Out = append(w.Out, s.last...)
-	} else {
-		w.EmitRest()
-	}
+	w.EmitRest()
 	if d.validation == Strict && w.Found.Strict > 0 {
 		return w.Found.StrictError()
 	}

@@ -17,6 +17,7 @@ var poisoned = &program.Node{}
 func (w *Walker) Poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	memory.Fill(w.opened, text)
+	memory.Fill(w.last, text)
 	memory.Fill(w.padded, text)
 	memory.Fill(w.scratch, text)
 	memory.Fill(w.frames, frame{

@@ -341,7 +341,7 @@ func (w *Walker) OpenPath() errors.Path {
 // bytes.
 func (w *Walker) Held() int {
 	return memory.Held(w.padded) + memory.Held(w.frames) + memory.Held(w.words) + memory.Held(w.scratch) +
-		memory.Held(w.opened) + memory.Held(w.superseded) + memory.Held(w.seconds) +
+		memory.Held(w.opened) + memory.Held(w.last) + memory.Held(w.superseded) + memory.Held(w.seconds) +
 		memory.Held(w.Observed.Metadata) + w.skip.Names.Held() + w.Found.Held()
 }
 
@@ -353,7 +353,7 @@ func (w *Walker) Cap() int {
 // Drop lets go of what Held counts.
 func (w *Walker) Drop() {
 	w.frames = make([]frame, firstFrames)
-	w.words, w.scratch, w.opened, w.Observed.Metadata = nil, nil, nil, nil
+	w.words, w.scratch, w.opened, w.last, w.Observed.Metadata = nil, nil, nil, nil, nil
 	w.superseded, w.seconds = nil, nil
 	w.skip.Names.Drop()
 	w.Found.Drop()

@@ -54,8 +54,9 @@ func TestHeld(t *testing.T) {
 	for name, grow := range map[string]func(w *Walker) int{
 		"padded": func(w *Walker) int { return hold(&w.padded) }, "frames": func(w *Walker) int { return hold(&w.frames) },
 		"words": func(w *Walker) int { return hold(&w.words) }, "scratch": func(w *Walker) int { return hold(&w.scratch) },
-		"opened": func(w *Walker) int { return hold(&w.opened) }, "superseded": func(w *Walker) int { return hold(&w.superseded) },
-		"seconds": func(w *Walker) int { return hold(&w.seconds) }, "metadata": func(w *Walker) int { return hold(&w.Observed.Metadata) },
+		"opened": func(w *Walker) int { return hold(&w.opened) }, "last": func(w *Walker) int { return hold(&w.last) },
+		"superseded": func(w *Walker) int { return hold(&w.superseded) },
+		"seconds":    func(w *Walker) int { return hold(&w.seconds) }, "metadata": func(w *Walker) int { return hold(&w.Observed.Metadata) },
 		"names": func(w *Walker) int { return hold(&w.skip.Names.Names) },
 		"places": func(w *Walker) int {
 			before := w.Found.Held()

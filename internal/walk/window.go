@@ -23,9 +23,16 @@ import (
 type streamState struct {
 	dropping bool   // the value that is skipped is dropped
 	opened   []byte // the names of open members, as they are written, outermost first
+	// ended says that the value has ended. Its last byte, or all of a number at the root,
+	// is held back in last until EmitRest, so that no document looks complete that is not.
+	ended bool
+	last  []byte
 }
 
-func (s *streamState) start() { s.dropping, s.opened = false, s.opened[:0] }
+func (s *streamState) start() {
+	s.dropping, s.opened = false, s.opened[:0]
+	s.ended, s.last = false, s.last[:0]
+}
 
 // decided returns, after Cut, up to where it is known what becomes of the document;
 // and from where on the window is needed.
@@ -41,34 +48,43 @@ func (w *Walker) decided() (to, from int) {
 	return w.pos, w.pos
 }
 
-// Emit writes what is decided, after Cut, and returns from where on the window is
-// needed. Once the value has ended, its last byte is held back, so that no document
-// looks complete that is not: ended is true, and last is that byte. A number at the
-// root is held back as a whole. Only the first call of Emit after the end returns
-// last.
-func (w *Walker) Emit(first bool) (needed int, ended bool, last []byte) {
+// Emit writes what is decided, after Cut, but for the end of the value. It returns from
+// where on the window is needed.
+func (w *Walker) Emit() (needed int) {
 	to, needed := w.decided()
 	switch w.st {
 	case atEnd:
-		if first {
-			end := trimBlanks(w.b, to)
-			if w.b[end-1]-'0' > 9 {
-				w.flush(w.b, end-1)
-			}
-			last = w.b[w.flushed:end]
-		}
+		w.holdEnd(to)
 		w.flushed = to
-		return needed, true, last
 	case inDropped:
 		w.flushed = to
 	default:
 		w.flush(w.b, to)
 	}
-	return needed, false, nil
+	return needed
+}
+
+// holdEnd writes the value, after which there is white space up to to, but for its end.
+func (w *Walker) holdEnd(to int) {
+	if w.ended {
+		return
+	}
+	end := trimBlanks(w.b, to)
+	if w.b[end-1]-'0' > 9 {
+		w.flush(w.b, end-1)
+	}
+	w.last = append(memory.Room(w.account, w.last, end-w.flushed), w.b[w.flushed:end]...)
+	w.ended = true
 }
 
 // EmitRest writes the rest of the value, after Done, without white space at its end.
-func (w *Walker) EmitRest() { w.flush(w.b, trimBlanks(w.b, w.pos)) }
+func (w *Walker) EmitRest() {
+	if w.ended {
+		w.Out = append(memory.RoomOutside(w.account, w.Out, len(w.last)), w.last...)
+	} else {
+		w.flush(w.b, trimBlanks(w.b, w.pos))
+	}
+}
 
 // trimBlanks returns the index after the last byte before end that is no white space.
 func trimBlanks(b []byte, end int) int {
