@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// The types of this file are those of package internal/apiserver once more: the specification
+// shares no code with what it judges.
+
 // An ObjectMeta is metav1.ObjectMeta as JSON has it (pkg/apis/meta/v1/types.go of
 // k8s.io/apimachinery v0.37).
 type ObjectMeta struct {
