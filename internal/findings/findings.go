@@ -336,5 +336,5 @@ func (c *Collector) Cap() int {
 		memory.Held(c.paths) + memory.Held(c.texts) + len(c.lastPaths) + len(c.lastTexts)
 }
 
-// Drop lets go of what Held counts.
+// Drop lets go of what Held counts, and of the texts of server messages.
 func (c *Collector) Drop() { c.wanted, c.spelled, c.texts = nil, nil, nil }

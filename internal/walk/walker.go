@@ -353,8 +353,8 @@ func (w *Walker) Cap() int {
 // Drop lets go of what Held counts.
 func (w *Walker) Drop() {
 	w.frames = make([]frame, firstFrames)
-	w.words, w.scratch, w.opened, w.last, w.Observed.Metadata = nil, nil, nil, nil, nil
-	w.superseded, w.seconds = nil, nil
+	w.padded, w.words, w.scratch, w.opened, w.last = nil, nil, nil, nil, nil
+	w.superseded, w.seconds, w.Observed.Metadata = nil, nil, nil
 	w.skip.Names.Drop()
 	w.Found.Drop()
 }

@@ -48,7 +48,7 @@ func compileYAML(t testing.TB, text string, opts ...schema.Option) *schema.Progr
 	return p
 }
 
-// TestHeld asserts that everything that a walker keeps is counted.
+// TestHeld asserts that everything that a walker keeps is counted, and dropped.
 func TestHeld(t *testing.T) {
 	p := compileYAML(t, "type: object")
 	for name, grow := range map[string]func(w *Walker) int{
@@ -70,6 +70,9 @@ func TestHeld(t *testing.T) {
 		assert.Positive(t, grown, name)
 		assert.Equal(t, grown, w.Held()-before, name)
 		assert.Equal(t, grown, w.Cap()-all, name)
+		w.Drop()
+		assert.Equal(t, memory.Held(w.frames), w.Held(), name)
+		assert.Len(t, w.frames, firstFrames, name)
 	}
 	w := newWalker(p, limits{})
 	all := w.Cap()
