@@ -143,6 +143,27 @@ func TestJSONChecker(t *testing.T) {
 	}
 }
 
+// TestJSONTestSuiteTransforms holds that texts of which decoders make different values are accepted
+// if they are UTF-8 and have no half of a surrogate pair, and that their numbers and strings are
+// kept as they are written.
+func TestJSONTestSuiteTransforms(t *testing.T) {
+	for _, place := range places {
+		d := New(compileYAML(t, place.schema, place.opts...))
+		n := 0
+		for text := range corpus.JSONTestSuiteTransforms(t) {
+			n++
+			src := []byte(place.before + string(text.Data) + place.after)
+			out, err := d.AppendJSON(nil, src)
+			valid := jsontext.Value(text.Data).IsValid(jsontext.AllowDuplicateNames(true))
+			assert.Equal(t, valid, err == nil, "%s %s: %v", text.Name, place.name, err)
+			if place.name == "the whole input, preserved" && valid && text.Data[0] == '[' {
+				assert.Equal(t, string(src), string(out), text.Name)
+			}
+		}
+		assert.Equal(t, 22, n)
+	}
+}
+
 // TestEveryByteEverywhere puts each control and structural character, and a few others, at each
 // index of a text, in each place of a document. It compares which texts are accepted with jsontext.
 // Once a control character after the colon of an undeclared name was taken for white space.
