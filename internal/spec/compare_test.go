@@ -46,6 +46,7 @@ func TestDifference(t *testing.T) {
 		{"a finding is not there", `{"b":1}`, `{"a":1}`, nil, nil,
 			"specified: unknown field /b\ngot:       "},
 		{"no JSON", `{}`, `{"a":1`, nil, nil, "the result: "},
+		{"more than an object", `{}`, `{"a":1}}`, nil, nil, "the result: "},
 		{"refused", `{"kind":1}`, "", nil, refused("kind"), ""},
 		{"refused for something else", `{"kind":1}`, "", nil, refused("b"),
 			"specified: type mismatch /kind\ngot:       type mismatch /b"},
@@ -68,7 +69,7 @@ func TestDifference(t *testing.T) {
 // TestParse reads what is no JSON.
 func TestParse(t *testing.T) {
 	for _, text := range []string{
-		"", "{", `{"a"`, `{"a":`, `{"a":x}`, `{1:2}`, "[", "[1", "[x]", "1 2",
+		"", "{", `{"a"`, `{"a":`, `{"a":x}`, `{1:2}`, "[", "[1", "[x]", "1 2", "{}]", "{}}", "[]]",
 	} {
 		_, err := Parse([]byte(text))
 		assert.Error(t, err, "%q", text)

@@ -25,7 +25,8 @@
 // of package decoder.
 //
 // The schema is a structural one, or one with the defaults of a definition that was never
-// validated. The package is an oracle for tests and shares no code with what it judges.
+// validated. The package is an oracle for tests. Of what it judges it has the trees of package
+// schema and the paths of package errors, and no other code.
 package spec
 
 import (

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The types of this file are those of package internal/apiserver once more: the specification
+// Package internal/apiserver has these types, too. They are here once more, as the specification
 // shares no code with what it judges.
 
 // An ObjectMeta is metav1.ObjectMeta as JSON has it (pkg/apis/meta/v1/types.go of

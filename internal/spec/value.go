@@ -2,7 +2,8 @@ package spec
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
+	"io"
 	"slices"
 	"strings"
 )
@@ -32,10 +33,13 @@ func Parse(text []byte) (Value, error) {
 	d := json.NewDecoder(strings.NewReader(string(text)))
 	d.UseNumber()
 	v, err := read(d)
-	if err == nil && d.More() {
-		err = fmt.Errorf("spec: more than one value")
+	if err != nil {
+		return nil, err
 	}
-	return v, err
+	if _, err = d.Token(); err != io.EOF {
+		return nil, errors.New("spec: there is more after the value")
+	}
+	return v, nil
 }
 
 func read(d *json.Decoder) (Value, error) {
