@@ -106,8 +106,13 @@ type skeletonBuilder struct {
 // rootPlace is the path of a schema on its own, as in package schema/validation.
 func rootPlace() *schemapath.Path { return schemapath.Root("openAPIV3Schema") }
 
+// hasRoom reports whether another error is kept.
+func (b *skeletonBuilder) hasRoom() bool {
+	return len(b.faults) < maxSkeletonErrors && b.bytes < maxSkeletonErrorBytes
+}
+
 func (b *skeletonBuilder) forbid(p *schemapath.Path, msg string) {
-	if len(b.faults) < maxSkeletonErrors && b.bytes < maxSkeletonErrorBytes {
+	if b.hasRoom() {
 		field := p.String()
 		b.bytes += len(field) + len(msg)
 		b.faults = append(b.faults, &errors.SchemaError{
@@ -229,7 +234,7 @@ func (b *skeletonBuilder) restrict(g *gathering) {
 	if len(g.additional.sources) > 0 {
 		other = g.additional.sources[0].at
 	}
-	if g.properties.at != nil && other != nil {
+	if g.properties.at != nil && other != nil && b.hasRoom() {
 		b.forbid(other, other.Name()+" and properties are mutual exclusive; "+
 			"for the same object, there is "+g.properties.at.String())
 	}

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -142,6 +144,7 @@ func requireCore(t testing.TB, want, got *schema.Structural) {
 	}
 }
 
+// TestSkeletonIsLinear holds that memory, and with it time, is in proportion to the definition.
 // Computed literally, from the bottom up, the definition costs the product of depth and size, and
 // of branches and size if a schema is merged with lists.
 func TestSkeletonIsLinear(t *testing.T) {
@@ -163,8 +166,12 @@ func TestSkeletonIsLinear(t *testing.T) {
 	}
 	for name, js := range shapes {
 		t.Run(name, func(t *testing.T) {
-			// Anything but linear time exceeds the time limit of go test.
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			_, _ = schema.Skeleton([]byte(js))
+			runtime.ReadMemStats(&after)
+			assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(256*len(js)),
+				"allocated for %d bytes", len(js))
 		})
 	}
 }
