@@ -16,10 +16,10 @@ package kernel
 // MaxBytes is how many bytes [Tokens.Find] looks at.
 const MaxBytes = 2048
 
-// InVain is how many bytes ScanString scans after the last block of 64 bytes that ended between
+// inVain is how many bytes ScanString scans after the last block of 64 bytes that ended between
 // characters. Its caller goes on after that block. Without the limit, texts without such blocks
 // would be scanned again and again.
-const InVain = 1024
+const inVain = 1024
 
 // Tokens are the first tokens of a text: brackets, colons, commas, strings, and the runs of other
 // bytes between these and blanks. In valid JSON those runs are numbers and literals.

@@ -77,7 +77,7 @@ func checkStringHere(t *testing.T, b []byte) {
 	// It may end early where AVX2 takes an escape for a surrogate, and where blocks end within
 	// characters.
 	early := !Available && bytes.Contains(bytes.ToLower(b[:min(len(b), wantEnd+2)]), []byte(`\ud`))
-	if wantClosed && wantEnd < blocks && wantEnd < end+InVain && !early {
+	if wantClosed && wantEnd < blocks && wantEnd < end+inVain && !early {
 		require.True(t, closed, "%q", b)
 	}
 	if closed {
@@ -98,14 +98,14 @@ func checkStringHere(t *testing.T, b []byte) {
 	}
 	if !wrong && !wantClosed && !early {
 		// It goes on to the last end of a block that is between characters.
-		for blocks = min(blocks, end+InVain); blocks > end; blocks -= 64 {
+		for blocks = min(blocks, end+inVain); blocks > end; blocks -= 64 {
 			at, _, _, _ := slowString(b[:blocks])
 			require.NotEqual(t, blocks, at, "%q", b)
 		}
 	}
 }
 
-// TestScanStringInVain asserts that at most InVain bytes are scanned while no block ends between
+// TestScanStringInVain asserts that at most inVain bytes are scanned while no block ends between
 // characters.
 func TestScanStringInVain(t *testing.T) {
 	needStrings(t)
@@ -115,10 +115,10 @@ func TestScanStringInVain(t *testing.T) {
 				fill := strings.Repeat("a", 64-len(over))
 				return []byte(strings.Repeat("a", len(over)-1) + strings.Repeat(fill+over, blocks) + "\"" + strings.Repeat(" ", 64))
 			}
-			end, _, closed := ScanString(text(InVain/64 - 1))
-			require.Equal(t, InVain-64+len(over)-1, end, over)
+			end, _, closed := ScanString(text(inVain/64 - 1))
+			require.Equal(t, inVain-64+len(over)-1, end, over)
 			require.True(t, closed, over)
-			end, _, closed = ScanString(text(InVain / 64))
+			end, _, closed = ScanString(text(inVain / 64))
 			require.Zero(t, end, over)
 			require.False(t, closed, over)
 		}

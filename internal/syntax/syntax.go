@@ -62,7 +62,7 @@ func Resume(c Container, expect Expectation, b []byte, at int) (s Scanner, fault
 	switch expect {
 	case InString:
 		s.At--
-		fault = s.ScanString()
+		fault = s.scanString()
 		return s, fault
 	case Value, FirstElement:
 		for s.At > 0 && isTokenByte(b[s.At-1]) {
@@ -153,7 +153,7 @@ func (s *Scanner) Token(expect Expectation) (next Expectation, fault string) {
 		return Comma, ""
 	case (expect == Name || expect == FirstName) && c == '"':
 		s.steps[in].name = s.At
-		return Colon, s.ScanString()
+		return Colon, s.scanString()
 	case expect == Colon && c == ':':
 		s.At++
 		return Value, ""
@@ -175,7 +175,7 @@ func (s *Scanner) value(c byte, expect Expectation) (next Expectation, fault str
 		s.steps = append(s.steps, step{})
 		return FirstElement, ""
 	case '"':
-		return Comma, s.ScanString()
+		return Comma, s.scanString()
 	case 't':
 		return Comma, s.literal("true")
 	case 'f':
@@ -209,8 +209,8 @@ func (s *Scanner) literal(lit string) (fault string) {
 	return ""
 }
 
-// ScanString passes the string at s.At, or returns a description of its fault.
-func (s *Scanner) ScanString() (fault string) {
+// scanString passes the string at s.At, or returns a description of its fault.
+func (s *Scanner) scanString() (fault string) {
 	end, _, status := jsonwire.ScanString(s.text, s.At+1)
 	s.At = end
 	if status == jsonwire.OK {

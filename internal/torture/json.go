@@ -2,9 +2,9 @@ package torture
 
 import "math/rand/v2"
 
-// StringPieces are pieces of strings: characters of all lengths, all escapes, and texts that are
+// stringPieces are pieces of strings: characters of all lengths, all escapes, and texts that are
 // neither.
-var StringPieces = []string{
+var stringPieces = []string{
 	"a", "b", "name", "plain text ", "a longer piece of text that needs more than one word", "<&>", "\x7f", "/",
 	`\"`, `\\`, `\/`, `\b`, `\f`, `\n`, `\r`, `\t`, `\u0000`, `\u00fc`, `\u0041`, `\uD83d\ude00`, `\ud7ff`, `\uE000`, `\u2028`,
 	"ü", "€", "日本語", "😀", "\u0080", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff",
@@ -27,7 +27,7 @@ func String(r *rand.Rand, b []byte) []byte {
 		if breaks && r.IntN(4) == 0 {
 			b = append(b, One(r, brokenPieces)...)
 		} else {
-			b = append(b, One(r, StringPieces[r.IntN(len(StringPieces)):])...)
+			b = append(b, One(r, stringPieces[r.IntN(len(stringPieces)):])...)
 		}
 	}
 	return b

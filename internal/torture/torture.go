@@ -31,7 +31,7 @@ func Run(t *testing.T, make Maker, check func(t *testing.T, r *rand.Rand, text [
 	for i := range *executions {
 		text = make(r, text[:0])
 		if i%2 == 1 {
-			text = Change(r, text)
+			text = change(r, text)
 		}
 		if check(t, r, text) {
 			accepted++
@@ -48,9 +48,9 @@ func Run(t *testing.T, make Maker, check func(t *testing.T, r *rand.Rand, text [
 // odd has bytes that mean something in JSON, YAML or UTF-8.
 const odd = "{}[]:,\"\\/u0159abdeftrn.-+E#&*!|>'%@`?~<=" + " \n\t\r\x00\x1f\x7f\x80\x85\xbf\xc2\xc3\xe2\xed\xf0\xf4\xff"
 
-// Change changes a text in one to three places. It inserts, replaces or removes a byte, or repeats
+// change changes a text in one to three places. It inserts, replaces or removes a byte, or repeats
 // or removes a piece of up to 30 bytes.
-func Change(r *rand.Rand, text []byte) []byte {
+func change(r *rand.Rand, text []byte) []byte {
 	for range 1 + r.IntN(3) {
 		if len(text) == 0 {
 			return append(text, odd[r.IntN(len(odd))])

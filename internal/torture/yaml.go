@@ -2,9 +2,9 @@ package torture
 
 import "math/rand/v2"
 
-// YAMLPieces are pieces of lines of YAML: scalars of all kinds, indicators, properties and
+// yamlPieces are pieces of lines of YAML: scalars of all kinds, indicators, properties and
 // comments.
-var YAMLPieces = []string{
+var yamlPieces = []string{
 	"a", "b: c", "key: value", "a: ", "- ", "- ", "-\n", "? ", ": ", "a b c", "- a: 1", "1", "-0x1F", "0o17", "017", "1_000", "1e3", ".inf", "-.5", "12:30:45",
 	"~", "null", "yes", "No", "TRUE", "=", "<<: *a", "<<: {a: 1}", "&a ", "*a", "&a [x, y]", "!!str ", "!!binary YQ==", "!!int ", "! ", "!x ",
 	"[", "]", "{", "}", ", ", "[a, b]", "{a: 1, b: [c]}", "[]", "{}", `{"a":1}`, `"a"`, `"a\n\u00fc\x41\ud83d\ude00"`, `"`, "'", "'it''s'", "\"two\n lines\"", `\`,
@@ -41,9 +41,9 @@ func line(r *rand.Rand, b []byte, indents []int) ([]byte, []int) {
 	case 4:
 		b = append(b, "- "...)
 	case 5:
-		b = append(append(b, One(r, YAMLPieces)...), One(r, YAMLPieces)...)
+		b = append(append(b, One(r, yamlPieces)...), One(r, yamlPieces)...)
 	}
-	b = append(append(b, One(r, YAMLPieces)...), '\n')
+	b = append(append(b, One(r, yamlPieces)...), '\n')
 	if r.IntN(3) == 0 {
 		indents = indents[:1+r.IntN(len(indents))]
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// inVain is kernel.InVain.
+// inVain is kernel.inVain.
 const inVain = 1024
 
 // scanString emits a kernel of [kernel.ScanString].
