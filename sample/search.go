@@ -31,9 +31,14 @@ type search struct {
 	round uint64
 }
 
-// What a search may spend: 1 for each instruction and option that it looks at, and more for a
+// What a search may spend: 1 for each instruction that it looks at, and more for an option and a
 // state. All of it takes some 15 ms. A long text may cost more.
-const maxSpent, maxSpentEach, stateCost = 1 << 19, 64, 32
+const (
+	maxSpent     = 1 << 19
+	maxSpentEach = 64 // for a rune that the text must have
+	optionCost   = 4
+	stateCost    = 32
+)
 
 // A state is what comes after a text.
 type state struct {
@@ -177,7 +182,7 @@ func (s *search) options(at []uint32, last kinds) []option {
 		var joint []option
 		steps := s.steps(i, at[i], last)
 		for _, o := range all {
-			if s.left -= len(steps); s.left < 0 {
+			if s.left -= optionCost * len(steps); s.left < 0 {
 				return nil
 			}
 			for _, step := range steps {
