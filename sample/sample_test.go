@@ -1,0 +1,158 @@
+package sample
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+func schemaOf(t testing.TB, text string) *schema.Structural {
+	s, err := schema.Parse([]byte(text))
+	require.NoError(t, err)
+	return s
+}
+
+// ofSpec returns a maker of objects whose spec has the schema.
+func ofSpec(t testing.TB, text string) *Maker {
+	return New(schemaOf(t, "{type: object, required: [spec], properties: {spec: "+text+"}}"), "example.com/v1", "Trellis")
+}
+
+// spec returns the spec of an object that was made.
+func spec(t testing.TB, js []byte, err error) string {
+	require.NoError(t, err)
+	text, ok := strings.CutPrefix(string(js), `{"apiVersion":"example.com/v1","kind":"Trellis","metadata":{"name":"a"},"spec":`)
+	require.True(t, ok, "%s", js)
+	return strings.TrimSuffix(text, "}")
+}
+
+func TestSmallestAndFull(t *testing.T) {
+	for _, c := range []struct{ schema, smallest, full string }{
+		{`{type: string}`, `""`, `""`},
+		{`{type: string, minLength: 3}`, `"aaa"`, `"aaa"`},
+		{`{type: string, enum: [b, a]}`, `"b"`, `"b"`},
+		{`{type: string, default: d}`, `""`, `"d"`},
+		{`{type: string, default: d, example: e}`, `""`, `"e"`},
+		{`{type: string, minLength: 2, example: e, default: dd}`, `"aa"`, `"dd"`},
+		{`{type: string, pattern: '^v[1-9]$'}`, `"v1"`, `"v1"`},
+		{`{type: integer}`, `0`, `0`},
+		{`{type: integer, minimum: 3}`, `3`, `3`},
+		{`{type: integer, minimum: 3, exclusiveMinimum: true}`, `4`, `4`},
+		{`{type: integer, maximum: -3}`, `-3`, `-3`},
+		{`{type: integer, minimum: 3, multipleOf: 5}`, `5`, `5`},
+		{`{type: integer, maximum: -3, multipleOf: 5}`, `-5`, `-5`},
+		{`{type: number, minimum: 0.5}`, `0.5`, `0.5`},
+		{`{type: number, minimum: 1e300}`, `1e+300`, `1e+300`},
+		{`{type: boolean}`, `false`, `false`},
+		{`{type: array, items: {type: boolean}}`, `[]`, `[false]`},
+		{`{type: array, minItems: 2, items: {type: boolean}}`, `[false,false]`, `[false,false]`},
+		{`{type: array, maxItems: 0, items: {type: boolean}}`, `[]`, `[]`},
+		{`{type: object, additionalProperties: {type: integer}}`, `{}`, `{"k0":0}`},
+		{`{type: object, additionalProperties: true}`, `{}`, `{"k0":{}}`},
+		{`{type: object, minProperties: 2, additionalProperties: {type: integer}}`, `{"k0":0,"k1":0}`, `{"k0":0,"k1":0}`},
+		{`{type: object, minProperties: 1, properties: {b: {type: integer}, a: {type: integer}}}`, `{"a":0}`, `{"a":0,"b":0}`},
+		{`{type: object, maxProperties: 1, properties: {b: {type: integer}, a: {type: integer}}}`, `{}`, `{"a":0}`},
+		{`{type: object, required: [b], properties: {b: {type: integer}, a: {type: integer}}}`, `{"b":0}`, `{"a":0,"b":0}`},
+		{`{x-kubernetes-int-or-string: true}`, `""`, `""`},
+		{`{x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}`, `0`, `0`},
+		{`{x-kubernetes-preserve-unknown-fields: true}`, `{}`, `{}`},
+		{`{type: object, x-kubernetes-preserve-unknown-fields: true, required: [a]}`, `{"a":{}}`, `{"a":{}}`},
+		{`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}`},
+		// Junctors.
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, oneOf: [{required: [a]}, {required: [b]}]}`, `{"a":0}`, `{"a":0}`},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, anyOf: [{required: [b]}, {required: [a]}]}`, `{"b":0}`, `{"a":0,"b":0}`},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {required: [a]}}`, `{}`, `{"b":0}`},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {anyOf: [{required: [a]}, {required: [b]}]}}`, `{}`, `{}`},
+		{`{type: object, required: [a], properties: {a: {type: integer}, b: {type: integer}}, not: {required: [a, b]}}`, `{"a":0}`, `{"a":0}`},
+		{`{type: integer, allOf: [{minimum: 2}, {maximum: 2}]}`, `2`, `2`},
+		{`{type: integer, oneOf: [{minimum: 5}, {maximum: 7}]}`, `0`, `0`},
+		{`{type: string, enum: [a, b, c], allOf: [{enum: [c, b]}], not: {enum: [b]}}`, `"c"`, `"c"`},
+		{`{type: object, properties: {a: {type: integer}}, oneOf: [{properties: {a: {minimum: 3}}, required: [a]}, {properties: {a: {maximum: -3}}, required: [a]}]}`, `{"a":3}`, `{"a":3}`},
+		{`{type: array, items: {type: integer}, minItems: 1, allOf: [{items: {minimum: 4}}]}`, `[4]`, `[4]`},
+		// The first alternative cannot be satisfied.
+		{`{type: object, required: [a], properties: {a: {type: string, enum: [x]}, b: {type: integer}}, oneOf: [{properties: {a: {enum: ["y"]}}}, {required: [b]}]}`, `{"a":"x","b":0}`, `{"a":"x","b":0}`},
+		// Sets and maps.
+		{`{type: array, x-kubernetes-list-type: set, minItems: 2, items: {type: boolean}}`, `[false,true]`, `[false,true]`},
+		{`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], minItems: 2, items: {type: object, required: [k], properties: {k: {type: boolean}}}}`,
+			`[{"k":false},{"k":true}]`, `[{"k":false},{"k":true}]`},
+		{`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], minItems: 1, items: {type: object, properties: {k: {type: boolean, default: false}}}}`,
+			`[{}]`, `[{"k":false}]`},
+		// An optional field that nothing satisfies is left out.
+		{`{type: object, properties: {a: {type: integer, minimum: 2, maximum: 1, multipleOf: 3}, b: {type: integer}}}`, `{}`, `{"b":0}`},
+	} {
+		t.Run(c.schema, func(t *testing.T) {
+			m := ofSpec(t, c.schema)
+			js, err := m.Smallest()
+			assert.Equal(t, c.smallest, spec(t, js, err))
+			js, err = m.Full()
+			assert.Equal(t, c.full, spec(t, js, err))
+			for seed := range uint64(200) {
+				js, err := m.Valid(Bytes(seed))
+				require.NoError(t, err)
+				v, err := parse(js)
+				require.NoError(t, err)
+				require.NoError(t, m.validate(v), "%s", js)
+			}
+		})
+	}
+}
+
+func TestNothingValid(t *testing.T) {
+	for schema, want := range map[string]string{
+		`{type: integer, minimum: 3, maximum: 2}`:                                         "spec: Invalid value: 2: spec in body should be greater than or equal to 3",
+		`{type: string, pattern: '^a$', allOf: [{pattern: '^b$'}]}`:                       "spec: ",
+		`{type: array, x-kubernetes-list-type: set, minItems: 3, items: {type: boolean}}`: "spec: Invalid value: 2: spec in body should have at least 3 items",
+	} {
+		_, err := ofSpec(t, schema).Smallest()
+		require.ErrorContains(t, err, "sample: no valid object was found for the schema: "+want)
+		_, _, err = ofSpec(t, schema).NearlyValid(nil)
+		require.ErrorContains(t, err, want)
+		assert.NotEmpty(t, ofSpec(t, schema).Mutated(Bytes(1)))
+	}
+}
+
+// TestRecursive makes objects of a schema that contains itself.
+func TestRecursive(t *testing.T) {
+	s := schemaOf(t, `{type: object, properties: {name: {type: string}, children: {type: array, items: {type: object}}}}`)
+	s.Properties["children"].Items.Schema = s
+	m := New(s, "v1", "Tree")
+	js, err := m.Full()
+	require.NoError(t, err)
+	assert.Less(t, len(js), 1000)
+	for seed := range uint64(100) {
+		js, err := m.Valid(Bytes(seed))
+		require.NoError(t, err)
+		assert.Less(t, len(js), 20_000)
+		m.Mutated(Bytes(seed))
+	}
+}
+
+// TestReach asserts that there are bytes for which a deep field is present.
+func TestReach(t *testing.T) {
+	text := "{type: string}"
+	for i := range 40 {
+		text = fmt.Sprintf("{type: object, properties: {other%d: {type: string}, f%d: %s}}", i, i, text)
+	}
+	m := ofSpec(t, text)
+	reached := 0
+	for seed := range uint64(400) {
+		js, err := m.Valid(Bytes(seed))
+		require.NoError(t, err)
+		if bytes.Contains(js, []byte(`"f0"`)) {
+			reached++
+		}
+	}
+	assert.Greater(t, reached, 2)
+}
+
+func TestBytes(t *testing.T) {
+	assert.Equal(t, Bytes(1), Bytes(1))
+	assert.NotEqual(t, Bytes(1), Bytes(2))
+	assert.Len(t, Bytes(0), 512)
+}
