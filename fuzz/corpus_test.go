@@ -3,6 +3,7 @@ package fuzz
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -33,40 +34,61 @@ type manifest struct {
 	}
 }
 
-// realSchemas are the schemas of the corpus by apiVersion and kind, each read by both sides.
-func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
-	comparers := make(map[string]*comparer)
-	for file := range corpus.CRDs(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			ours, err := schema.ParseCRD(doc.Bytes)
-			require.NoError(t, err, file.Name)
-			var theirs manifest
-			require.NoError(t, yaml.Unmarshal(doc.Bytes, &theirs), file.Name)
-			for _, crd := range ours {
-				if crd.Kind != theirs.Spec.Names.Kind {
-					t.Logf("%s: skipped: a list of definitions", file.Name)
-					continue
-				}
-				for i, version := range crd.Versions {
-					var js json.RawMessage
-					if theirs.Spec.Validation != nil {
-						js = theirs.Spec.Validation.OpenAPIV3Schema
-					}
-					if len(theirs.Spec.Versions) > 0 && theirs.Spec.Versions[i].Schema != nil {
-						js = theirs.Spec.Versions[i].Schema.OpenAPIV3Schema
-					}
-					if version.Schema == nil {
+// A realVersion is a version of a definition in the corpus, read by both sides.
+type realVersion struct {
+	crd        *schema.CRD
+	version    schema.Version
+	js         json.RawMessage // its schema, as the server's side has found it
+	apiVersion string
+}
+
+// realVersions yields all versions that have a schema.
+func realVersions(t *testing.T) iter.Seq[realVersion] {
+	return func(yield func(realVersion) bool) {
+		for file := range corpus.CRDs(t) {
+			for doc := range yamlbridge.Documents(file.Data) {
+				ours, err := schema.ParseCRD(doc.Bytes)
+				require.NoError(t, err, file.Name)
+				var theirs manifest
+				require.NoError(t, yaml.Unmarshal(doc.Bytes, &theirs), file.Name)
+				for _, crd := range ours {
+					if crd.Kind != theirs.Spec.Names.Kind {
+						t.Logf("%s: skipped: a list of definitions", file.Name)
 						continue
 					}
-					c, err := newComparer(version.Schema, js, schema.PreserveUnknownFields(crd.PreserveUnknownFields))
-					require.NoError(t, err, "%s: %s %s", file.Name, version.Name, crd.Kind)
-					if crd.PreserveUnknownFields {
-						c.server.Preserve()
+					for i, version := range crd.Versions {
+						v := realVersion{crd: crd, version: version, js: theirs.schema(i), apiVersion: crd.Group + "/" + version.Name}
+						if version.Schema != nil && !yield(v) {
+							return
+						}
 					}
-					comparers[crd.Group+"/"+version.Name+" "+crd.Kind] = c
 				}
 			}
 		}
+	}
+}
+
+// schema returns the schema of a version, which may be that of all versions.
+func (m *manifest) schema(version int) (js json.RawMessage) {
+	if m.Spec.Validation != nil {
+		js = m.Spec.Validation.OpenAPIV3Schema
+	}
+	if len(m.Spec.Versions) > 0 && m.Spec.Versions[version].Schema != nil {
+		js = m.Spec.Versions[version].Schema.OpenAPIV3Schema
+	}
+	return js
+}
+
+// realSchemas are the schemas of the corpus by apiVersion and kind.
+func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
+	comparers := make(map[string]*comparer)
+	for v := range realVersions(t) {
+		c, err := newComparer(v.version.Schema, v.js, schema.PreserveUnknownFields(v.crd.PreserveUnknownFields))
+		require.NoError(t, err, "%s %s", v.apiVersion, v.crd.Kind)
+		if v.crd.PreserveUnknownFields {
+			c.server.Preserve()
+		}
+		comparers[v.apiVersion+" "+v.crd.Kind] = c
 	}
 	return comparers
 }

@@ -1,7 +1,6 @@
 package fuzz
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -13,15 +12,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
-	server "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
-	"k8s.io/apimachinery/pkg/api/operation"
-	metavalidation "k8s.io/apimachinery/pkg/api/validation"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -35,10 +25,9 @@ import (
 
 // A validatePair validates objects by package validate and by the packages of the server.
 type validatePair struct {
-	schema     *schema.Structural
-	validator  validate.Validator
-	structural *structural.Structural
-	server     server.SchemaValidator
+	schema    *schema.Structural
+	validator validate.Validator
+	server    *Validator
 
 	validated
 }
@@ -50,41 +39,9 @@ type validated struct {
 }
 
 func newValidatePair(s *schema.Structural, js []byte) (*validatePair, error) {
-	internal, err := toInternal(js)
-	if err != nil {
-		return nil, err
-	}
-	p := &validatePair{schema: s, validated: validated{errors: make(map[string]int)}}
-	if p.structural, err = structural.NewStructural(internal); err != nil {
-		return nil, err
-	}
-	p.server, _, err = server.NewSchemaValidator(internal)
-	return p, err
+	server, err := NewValidator(js)
+	return &validatePair{schema: s, server: server, validated: validated{errors: make(map[string]int)}}, err
 }
-
-// theirs are the errors of the server for an object that is created
-// (customResourceStrategy.Validate), for each of serverParts.
-func (p *validatePair) theirs(x map[string]any) [4]field.ErrorList {
-	ctx := context.Background()
-	var m metav1.ObjectMeta
-	if metadata, ok := x["metadata"].(map[string]any); ok {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(metadata, &m); err != nil {
-			panic(err) // decoding leaves no such metadata
-		}
-	}
-	if m.Name == "" && m.GenerateName != "" {
-		m.Name = "generated"
-	}
-	return [4]field.ErrorList{
-		metavalidation.ValidateObjectMetaDeclaratively(ctx, operation.Create, &m, nil,
-			m.Namespace != "", metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"), true),
-		server.ValidateCustomResource(nil, x, p.server),
-		objectmeta.Validate(ctx, nil, x, p.structural, false),
-		listtype.ValidateListSetsAndMaps(nil, p.structural, x),
-	}
-}
-
-var serverParts = [4]string{"metadata", "values", "objectmeta", "listtype"}
 
 // compare compares the errors for an object. Those of a part are compared with repeats and in any
 // order: the server goes through maps.
@@ -96,11 +53,11 @@ func (p *validatePair) compare(t *testing.T, name string, x map[string]any) {
 		checkPath(t, x, &err)
 	}
 	var want []string
-	for part, errs := range p.theirs(x) {
+	for part, errs := range p.server.Parts(x) {
 		first := len(want)
 		for _, err := range errs {
 			want = append(want, err.Error())
-			p.errors[serverParts[part]+" "+string(err.Type)]++
+			p.errors[ValidatorParts[part]+" "+string(err.Type)]++
 		}
 		slices.Sort(want[first:])
 		slices.Sort(got[min(first, len(got)):min(len(want), len(got))])
