@@ -1,11 +1,13 @@
 package docs
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,4 +66,30 @@ func TestPruning(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPost, "/apis/backup.example.com/v1/namespaces/n/backupplans", strings.NewReader(`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","x":1}`))
 	handler.ServeHTTP(httptest.NewRecorder(), r)
 	require.JSONEq(t, `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`, got)
+}
+
+// TestFuzzing runs the fuzz test of fuzzing.md, which finds the fault of the webhook. It is limited
+// by executions, because a machine may be slow: it takes about a thousand.
+func TestFuzzing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds a test with coverage")
+	}
+	folder := t.TempDir() // the input that fails is written there
+	require.NoError(t, os.CopyFS(folder, os.DirFS("../sample/testdata/webhook")))
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	mod, err := os.ReadFile("../go.mod")
+	require.NoError(t, err)
+	const module = "github.com/espalier-dev/espalier"
+	mod = append(bytes.Replace(mod, []byte("module "+module), []byte("module webhook"), 1),
+		fmt.Sprintf("\nrequire %s v0.0.0\nreplace %[1]s => %s\n", module, root)...)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), mod, 0o666))
+	sum, err := os.ReadFile("../go.sum")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "go.sum"), sum, 0o666))
+	fuzz := exec.Command("go", "test", "-mod=mod", "-run", "^$", "-fuzz", "FuzzAdmit", "-fuzztime", "100000x", "-test.fuzzcachedir", folder, ".")
+	fuzz.Dir, fuzz.Env = folder, append(os.Environ(), "GOWORK=off")
+	out, err := fuzz.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "panic: interface conversion: interface {} is string, not int64")
 }

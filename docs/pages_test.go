@@ -58,7 +58,7 @@ func headings(text string) (anchors []string) {
 // the handling of errors between the lines.
 func TestCode(t *testing.T) {
 	compiled := make(map[string]bool)
-	for _, pattern := range []string{"example_test.go", "../*/example*_test.go"} {
+	for _, pattern := range []string{"example_test.go", "../*/example*_test.go", "../sample/testdata/webhook/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {
@@ -90,7 +90,7 @@ func bare(line string) string {
 
 // TestNames holds that the names of the code on the pages are those of the code.
 func TestNames(t *testing.T) {
-	packages := []string{"decoder", "errors", "kube", "middleware", "request", "schema", "tokens", "yamlbridge", "schema/validation", "kube/admission"}
+	packages := []string{"decoder", "errors", "kube", "sample", "middleware", "request", "schema", "tokens", "yamlbridge", "schema/validation", "kube/admission"}
 	sources := make(map[string]*source)
 	for _, dir := range packages {
 		_, name := filepath.Split(dir)
