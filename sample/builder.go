@@ -208,7 +208,7 @@ func (b *builder) object(g *goal) *value {
 func (b *builder) additional(v *value, g *goal, least, most int) {
 	s := g.core()
 	ap := s.AdditionalProperties
-	if ap == nil && !preserves(s) {
+	if ap == nil && !preserves(s) || ap != nil && !ap.Allows {
 		return
 	}
 	given := g.member("") // of a name that is not declared

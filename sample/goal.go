@@ -145,7 +145,8 @@ func (g *goal) forbidden(required map[string]bool) map[string]bool {
 	return names
 }
 
-// names returns the names of all fields, sorted.
+// names returns the names of all fields, sorted. What the value's own schema does not specify, and
+// junctors or required do, is no field: it is pruned.
 func (g *goal) names() []string {
 	var names []string
 	for _, s := range g.all {
@@ -153,6 +154,9 @@ func (g *goal) names() []string {
 			names = append(names, name)
 		}
 		names = append(names, s.Required...)
+	}
+	if s := g.core(); s != anything && s.AdditionalProperties == nil && !preserves(s) {
+		names = slices.DeleteFunc(names, func(name string) bool { return s.Properties[name] == nil })
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
