@@ -100,15 +100,15 @@ func (b *builder) aim(g *goal) *value {
 	if s.Nullable && b.in(10) {
 		return null()
 	}
+	if v := b.given(s); v != nil {
+		return v
+	}
 	if allowed, ok := g.enum(); ok {
 		if len(allowed) == 0 {
 			b.faults++
 			return null()
 		}
 		return encoded(allowed[b.below(len(allowed))])
-	}
-	if v := b.given(s); v != nil {
-		return v
 	}
 	types := g.types()
 	if len(types) == 0 {

@@ -36,6 +36,7 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: string}`, `""`, `""`},
 		{`{type: string, minLength: 3}`, `"aaa"`, `"aaa"`},
 		{`{type: string, enum: [b, a]}`, `"b"`, `"b"`},
+		{`{type: string, enum: [b, a], default: a}`, `"b"`, `"a"`},
 		{`{type: string, default: d}`, `""`, `"d"`},
 		{`{type: string, default: d, example: e}`, `""`, `"e"`},
 		{`{type: string, minLength: 2, example: e, default: dd}`, `"aa"`, `"dd"`},
