@@ -31,6 +31,9 @@ func (b *builder) metadata(given []*schema.Structural) *value {
 	g, _ := b.resolve(given, 0)
 	v := object(member{"name", b.name(g.member("name"))})
 	if b.full {
+		if b.isNamespaced && len(b.open) == 1 {
+			v.members = append(v.members, member{"namespace", text("default")})
+		}
 		return v
 	}
 	for _, f := range metadataFields {

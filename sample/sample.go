@@ -55,6 +55,7 @@ import (
 // meanwhile.
 type Maker struct {
 	apiVersion, kind string
+	isNamespaced     bool
 	root             *schema.Structural // an embedded resource
 	routes           []route            // to all schemas of the core
 	fieldNames       []string
