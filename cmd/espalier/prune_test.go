@@ -307,6 +307,7 @@ func TestOutputFailsAll(t *testing.T) {
 	for _, args := range [][]string{
 		{"check"}, {"check", "-o", "json"}, {"check", "-o", "sarif"}, {"check", "-o", "github"}, {"check", "-o", "junit"}, {"check", "-o", "tap"},
 		{"default"}, {"prune", "--diff"}, {"explain", "-", "spec"}, {"schema", "list"}, {"schema", "show", "BackupPlan"},
+		{"schema", "example", "BackupPlan"}, {"schema", "example", "--smallest", "-o", "json", "BackupPlan"},
 	} {
 		var stderr bytes.Buffer
 		in := strings.NewReader(strings.Replace(planNamed("a"), "{", `{"unknown":1,`, 1))

@@ -47,13 +47,19 @@ func TestForeignTexts(t *testing.T) {
 	quoted, err := json.Marshal(hostile)
 	require.NoError(t, err)
 	h := string(quoted)
-	schema := `{"type": "object", "properties": {` + h + `: {"type": "string", "default": ` + h + `}, "m": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}}`
+	schema := `{"type": "object", "properties": {` + h + `: {"type": "string", "description": ` + h + `, "default": ` + h + `}, "m": {"type": "object", "additionalProperties": {"type": "integer"}}, "n": {"type": "integer"}}}`
 	definition := func(schema string) string {
 		return `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": ` + h + `}, "spec": {"group": "ex.io", "scope": ` + h +
 			`, "names": {"kind": "Widget", "plural": ` + h + `, "singular": ` + h + `}, "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": ` + schema + `}}]}}`
 	}
 	object := `{"apiVersion": "ex.io/v1", "kind": "Widget", "metadata": {"name": ` + h + `, "namespace": ` + h + `, ` + h + `: 1, "creationTimestamp": ` + h + `},
 		"n": ` + h + `, "m": {` + h + `: ` + h + `}, "u": {` + h + `: 1}, ` + h + `: 1, ` + h + `: 2}`
+	kind := func(group string) string {
+		return `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"group": "` + group + h[1:] + `, "names": {"kind": ` + h + `}, "versions": [
+			{"name": "v1", "served": true, "schema": {"openAPIV3Schema": {"description": ` + h + `, "type": "object", "required": [` + h + `], "x-kubernetes-validations": [{"rule": ` + h + `}],
+			"properties": {` + h + `: {"description": ` + h + `, "type": "string", "enum": [` + h + `], "pattern": ` + h + `, "not": {"pattern": ` + h + `}}}}}},
+			{"name": "v2", "served": false}]}}`
+	}
 	loose := `{"apiVersion": "ex.io/v1", "kind": "Widget", "metadata": {"name": ` + h + `, ` + h + `: 1}, "u": {` + h + `: 1}, ` + h + `: "1", ` + h + `: ` + h + `}`
 	name := strings.ReplaceAll(hostile, "/", "_")
 	t.Chdir(write(t, map[string]string{
@@ -64,6 +70,8 @@ func TestForeignTexts(t *testing.T) {
 		"bad/" + name + ".json":    definition(`{"type": "object", "x": 1, ` + h + `: 1, "required": [` + h + `], "properties": {` + h + `: {"type": ` + h + `, "pattern": ` + h + `, "format": ` + h + `}}}`),
 		"types/object.json":        `{"apiVersion": ` + h + `, "kind": ` + h + `, "metadata": {"name": ` + h + `}}` + h,
 		"broken/" + name + ".crd":  `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {"versions": ` + h + `}}`,
+		"kinds/" + name + ".json":  kind("x"),
+		"kinds/y.json":             kind("y"),
 		"alone.json":               `{"type": "object", ` + h + `: 1, "properties": {` + h + `: {"type": ` + h + `}}}`,
 		"syntax/" + name + ".yaml": "a: [" + strings.ReplaceAll(h, `\n`, ``),
 		"config.yaml":              `{crd: [crd], validate: ` + h + `}`,
@@ -84,6 +92,15 @@ func TestForeignTexts(t *testing.T) {
 		{"schema", "show", "--crd", "crd", hostile},
 		{"schema", "show", "--crd", "crd", hostile, "Widget"},
 		{"schema", "skeleton", "crd", "alone.json", "bad"},
+		{"schema", "example", "--crd", "crd", "Widget"},
+		{"schema", "example", "--crd", "crd", "Widget", "-o", "yaml"},
+		{"schema", "example", "--crd", "crd", "Widget", "-o", "json"},
+		{"schema", "example", "--crd", "bad", "Widget"},
+		{"schema", "example", "--crd", filepath.Join("kinds", name+".json"), hostile},
+		{"schema", "example", "--crd", "kinds", hostile},
+		{"schema", "example", "--crd", "kinds", "x" + hostile, hostile},
+		{"schema", "example", "--crd", "kinds", "x" + hostile + "/v1", hostile},
+		{"schema", "example", "--crd", "kinds", "x" + hostile + "/v2", hostile},
 		{"explain", "--crd", "crd", "loose.json", "u." + hostile},
 		{"explain", "--crd", "crd", "loose.json", hostile},
 		{"explain", "--crd", "crd", name + ".json", "/u"},

@@ -17,11 +17,12 @@ import (
 func newSchemaCommand(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
-		Short: "Validate, list, show and derive schemas",
+		Short: "Validate, list, show and derive schemas, and make objects of them",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newSchemaValidateCommand(p), newSchemaSkeletonCommand(p), newSchemaListCommand(p), newSchemaShowCommand(p))
+	cmd.AddCommand(newSchemaValidateCommand(p), newSchemaSkeletonCommand(p), newSchemaListCommand(p), newSchemaShowCommand(p),
+		newSchemaExampleCommand(p))
 	return cmd
 }
 

@@ -110,16 +110,11 @@ above it says how much defaults can add to a document.`,
 
 // show prints the programs of a kind, for all versions or for the one that is named.
 func (o *options) show(catalog *schema.Catalog, args []string) error {
-	apiVersion, kind := "", args[len(args)-1]
-	if len(args) == 2 {
-		apiVersion = args[0]
+	entries := entriesFor(catalog, args)
+	if len(entries) == 0 {
+		return noSchemaFor(args)
 	}
-	shown := 0
-	for e := range catalog.All() {
-		if e.Kind != kind || apiVersion != "" && e.APIVersion != apiVersion {
-			continue
-		}
-		shown++
+	for _, e := range entries {
 		program, err := e.Program()
 		if err != nil {
 			o.fail(err)
@@ -130,10 +125,25 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 			return nil
 		}
 	}
-	if shown == 0 {
-		return fmt.Errorf("there is no schema for %s: see espalier schema list", strings.Join(args, " "))
-	}
 	return nil
+}
+
+// entriesFor returns the versions of a kind, or the one that is named before it.
+func entriesFor(catalog *schema.Catalog, args []string) (entries []schema.Entry) {
+	apiVersion, kind := "", args[len(args)-1]
+	if len(args) == 2 {
+		apiVersion = args[0]
+	}
+	for e := range catalog.All() {
+		if e.Kind == kind && (apiVersion == "" || e.APIVersion == apiVersion) {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+func noSchemaFor(args []string) error {
+	return fmt.Errorf("there is no schema for %s: see espalier schema list", strings.Join(args, " "))
 }
 
 // expansion describes how much the defaults of a program add to documents.
