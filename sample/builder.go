@@ -133,9 +133,9 @@ func (b *builder) aim(g *goal) *value {
 }
 
 // given returns a value that the schema itself has: its example or its default. Full objects prefer
-// these, because they mean something to their readers, unless there is more to show within.
+// these, because they mean something to their readers, unless there are fields to show within.
 func (b *builder) given(s *schema.Structural) *value {
-	if b.full && (len(s.Properties) > 0 || s.Items != nil || s.AdditionalProperties != nil) || !b.full && !b.in(6) {
+	if b.full && hasFields(s) || !b.full && !b.in(6) {
 		return nil
 	}
 	for _, js := range [][]byte{s.Example, s.Default} {
@@ -144,6 +144,16 @@ func (b *builder) given(s *schema.Structural) *value {
 		}
 	}
 	return nil
+}
+
+// hasFields reports whether there are schemas of fields, of members of a map, or of lists within
+// those of a list.
+func hasFields(s *schema.Structural) bool {
+	if s.Items != nil && s.Items.Schema != nil {
+		item := s.Items.Schema
+		return item.Items != nil || hasFields(item)
+	}
+	return len(s.Properties) > 0 || s.AdditionalProperties != nil
 }
 
 // wants decides about an optional field or element.

@@ -53,12 +53,12 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: array, items: {type: boolean}}`, `[]`, `[false]`},
 		{`{type: array, minItems: 2, items: {type: boolean}}`, `[false,false]`, `[false,false]`},
 		{`{type: array, maxItems: 0, items: {type: boolean}}`, `[]`, `[]`},
-		{`{type: object, additionalProperties: {type: integer}}`, `{}`, `{"k0":0}`},
+		{`{type: object, additionalProperties: {type: integer}}`, `{}`, `{"a":0}`},
 		{`{type: object, additionalProperties: false}`, `{}`, `{}`},
 		{`{type: object, properties: {a: {type: integer}}, anyOf: [{properties: {b: {minLength: 1}}}]}`, `{}`, `{"a":0}`},
 		{`{type: object, x-kubernetes-preserve-unknown-fields: true, anyOf: [{required: [b]}]}`, `{"b":{}}`, `{"b":{}}`},
-		{`{type: object, additionalProperties: true}`, `{}`, `{"k0":{}}`},
-		{`{type: object, minProperties: 2, additionalProperties: {type: integer}}`, `{"k0":0,"k1":0}`, `{"k0":0,"k1":0}`},
+		{`{type: object, additionalProperties: true}`, `{}`, `{"a":{}}`},
+		{`{type: object, minProperties: 2, additionalProperties: {type: integer}}`, `{"a":0,"b":0}`, `{"a":0,"b":0}`},
 		{`{type: object, minProperties: 1, properties: {b: {type: integer}, a: {type: integer}}}`, `{"a":0}`, `{"a":0,"b":0}`},
 		{`{type: object, maxProperties: 1, properties: {b: {type: integer}, a: {type: integer}}}`, `{}`, `{"a":0}`},
 		{`{type: object, required: [b], properties: {b: {type: integer}, a: {type: integer}}}`, `{"b":0}`, `{"a":0,"b":0}`},
@@ -74,6 +74,8 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {required: [a]}}`, `{}`, `{"b":0}`},
 		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {anyOf: [{required: [a]}, {required: [b]}]}}`, `{}`, `{}`},
 		{`{type: object, required: [a], properties: {a: {type: integer}, b: {type: integer}}, not: {required: [a, b]}}`, `{"a":0}`, `{"a":0}`},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {anyOf: [{required: [a]}, {required: [a, b]}]}}`, `{}`, `{"b":0}`},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, not: {allOf: [{required: [a]}, {required: [b]}]}}`, `{}`, `{"b":0}`},
 		{`{type: integer, allOf: [{minimum: 2}, {maximum: 2}]}`, `2`, `2`},
 		{`{type: integer, oneOf: [{minimum: 5}, {maximum: 7}]}`, `0`, `0`},
 		{`{type: string, enum: [a, b, c], allOf: [{enum: [c, b]}], not: {enum: [b]}}`, `"c"`, `"c"`},
@@ -109,6 +111,7 @@ func TestSmallestAndFull(t *testing.T) {
 
 func TestNothingValid(t *testing.T) {
 	for schema, want := range map[string]string{
+		`{type: string, anyOf: [{type: integer}]}`:                                        "spec: Invalid value",
 		`{type: integer, minimum: 3, maximum: 2}`:                                         "spec: Invalid value: 2: spec in body should be greater than or equal to 3",
 		`{type: string, pattern: '^a$', allOf: [{pattern: '^b$'}]}`:                       "spec: ",
 		`{type: array, x-kubernetes-list-type: set, minItems: 3, items: {type: boolean}}`: "spec: Invalid value: 2: spec in body should have at least 3 items",
@@ -119,6 +122,16 @@ func TestNothingValid(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		assert.NotEmpty(t, ofSpec(t, schema).Mutated(Bytes(1)))
 	}
+}
+
+// TestTooLong asserts that validation takes a limited number of steps.
+func TestTooLong(t *testing.T) {
+	long := strings.Repeat("a", maxSteps)
+	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": {Type: "string", Pattern: "^a*$", Default: []byte(`"` + long + `"`)}}}
+	m := New(s, "v1", "K")
+	v, err := parse([]byte(`{"apiVersion":"v1","kind":"K","metadata":{"name":"a"}}`))
+	require.NoError(t, err)
+	require.ErrorContains(t, m.validate(v), "it takes too long to validate")
 }
 
 // TestRecursive makes objects of a schema that contains itself.
@@ -159,4 +172,34 @@ func TestBytes(t *testing.T) {
 	assert.Equal(t, Bytes(1), Bytes(1))
 	assert.NotEqual(t, Bytes(1), Bytes(2))
 	assert.Len(t, Bytes(0), 512)
+}
+
+// TestMetadata asserts that the schema of the root can restrict the name, and that metadata which it
+// requires is there.
+func TestMetadata(t *testing.T) {
+	for _, c := range []struct{ schema, smallest string }{
+		{`{type: object, properties: {metadata: {type: object, properties: {name: {type: string, pattern: '^x-[a-z]$'}}}}}`, `{"name":"x-a"}`},
+		{`{type: object, properties: {metadata: {type: object, properties: {name: {type: string, minLength: 3}}}}}`, `{"name":"aaa"}`},
+		{`{type: object, properties: {metadata: {type: object, required: [labels], properties: {labels: {type: object, required: [a], properties: {a: {type: string}}}}}}}`, `{"name":"a","labels":{"a":""}}`},
+		{`{type: object, properties: {metadata: {type: object, properties: {annotations: {type: object, maxProperties: 1}}}}}`, `{"name":"a"}`},
+	} {
+		m := New(schemaOf(t, c.schema), "v1", "K")
+		js, err := m.Smallest()
+		require.NoError(t, err)
+		v, err := parse(js)
+		require.NoError(t, err)
+		assert.Equal(t, c.smallest, string(v.member("metadata").append(nil)), c.schema)
+		for seed := range uint64(100) {
+			_, err := m.Valid(Bytes(seed))
+			require.NoError(t, err)
+		}
+	}
+	m := New(schemaOf(t, `{type: object, properties: {metadata: {type: object, properties: {name: {type: string, enum: ["/"]}}}}}`), "v1", "K")
+	_, err := m.Smallest()
+	require.ErrorContains(t, err, "metadata.name: ")
+
+	// The kind of an embedded resource can be restricted.
+	m = ofSpec(t, `{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, properties: {kind: {type: string, enum: [Pod]}}}`)
+	js, err := m.Smallest()
+	assert.Equal(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`, spec(t, js, err))
 }

@@ -1,7 +1,7 @@
 package sample
 
 import (
-	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -57,7 +57,7 @@ var violators = []violator{
 // a set. Nothing else is wrong with it, though the API server may have several errors for the one
 // value. The bytes decide about the violation first, and then about the object as in [Maker.Valid].
 //
-// The error is that of [Maker.Smallest], or says that no value can violate the schema.
+// The error is that of [Maker.Smallest].
 func (m *Maker) NearlyValid(data []byte) ([]byte, Violation, error) {
 	n := min(len(data), 4)
 	v, err := m.build(data[n:], false)
@@ -67,7 +67,7 @@ func (m *Maker) NearlyValid(data []byte) ([]byte, Violation, error) {
 	b := &builder{Maker: m, choices: choices{data: data[:n]}}
 	all := spots(v, []*schema.Structural{m.root})
 	first, turn := b.below(len(all)), b.below(len(violators))
-	for i := range len(violators) * len(all) {
+	for i := 0; ; i++ { // it ends with the name of the root, if not earlier
 		// 7 has no factor in common with the number of violators, so each has its turn, and none
 		// takes those of another that does not apply.
 		how := violators[(turn+7*(i/len(all)))%len(violators)]
@@ -79,7 +79,6 @@ func (m *Maker) NearlyValid(data []byte) ([]byte, Violation, error) {
 		}
 		*p.value = kept
 	}
-	return nil, Violation{}, errors.New("sample: no value violates the schema")
 }
 
 func violateType(b *builder, p spot) bool {
@@ -88,18 +87,18 @@ func violateType(b *builder, p spot) bool {
 	if len(types) == 6 || p.pointer == "" {
 		return false
 	}
-	for _, other := range []struct {
-		typ   string
-		value *value
-	}{
-		{"string", text("a")}, {"integer", number("1")}, {"boolean", boolean(true)}, {"object", object()}, {"array", array()}, {"number", number("1.5")},
-	}[b.below(3):] {
-		if !slices.Contains(types, other.typ) {
-			*p.value = *other.value
-			return true
-		}
+	others := map[string]*value{
+		"string": text("a"), "integer": number("1"), "boolean": boolean(true), "object": object(), "array": array(), "number": number("1.5"),
 	}
-	return false
+	for _, typ := range types {
+		delete(others, typ)
+	}
+	if slices.Contains(types, "number") {
+		delete(others, "integer")
+	}
+	names := slices.Sorted(maps.Keys(others))
+	*p.value = *others[names[b.below(len(names))]]
+	return true
 }
 
 func violateEnum(b *builder, p spot) bool {
@@ -272,7 +271,7 @@ func violateMetadata(b *builder, p spot) bool {
 		return false
 	}
 	metadata := p.value.member("metadata")
-	if metadata == nil || metadata.member("name") == nil {
+	if metadata == nil { // the resource is null
 		return false
 	}
 	metadata = metadata.clone()

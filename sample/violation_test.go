@@ -38,6 +38,8 @@ func TestNearlyValid(t *testing.T) {
 		{`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, map[string]string{"metadata": `\{.*"metadata":\{.*"name":"(a/b|\.\.|%)".*`}},
 		{`{type: integer, anyOf: [{minimum: 3}, {maximum: -3}]}`, map[string]string{"anyOf": `-?[0-2]`}},
 		{`{type: integer, oneOf: [{minimum: 3}, {maximum: 5}]}`, map[string]string{"oneOf": `[345]`}},
+		{`{type: integer, anyOf: [{}, {minimum: 3}]}`, map[string]string{"type": `.*`}},
+		{`{type: object, nullable: true, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, map[string]string{"type": `.*`}},
 		{`{type: integer, not: {maximum: 3}}`, map[string]string{"not": `[0-3]|-\d+`}},
 	} {
 		m := ofSpec(t, c.schema)
@@ -119,7 +121,14 @@ func TestChanged(t *testing.T) {
 
 	_, err := m.Changed([]byte(`{"a":`), nil)
 	require.Error(t, err)
-	js, err := m.Changed([]byte(`{"spec":{"num":7}}`), Bytes(3))
+	js, err := m.Changed([]byte(`[]`), nil)
+	require.NoError(t, err)
+	assert.NotEmpty(t, js)
+	for seed := range uint64(20) {
+		_, err = ofSpec(t, "{type: object}").Changed([]byte(`{"spec":{}}`), Bytes(seed))
+		require.NoError(t, err)
+	}
+	js, err = m.Changed([]byte(`{"spec":{"num":7}}`), Bytes(3))
 	require.NoError(t, err, "an invalid object can be changed as well")
 	assert.NotEmpty(t, js)
 }
