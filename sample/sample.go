@@ -12,7 +12,8 @@
 //
 // A fuzz test gets its objects so:
 //
-//	m := sample.New(s, "example.com/v1", "Trellis")
+//	m, err := sample.Of(crd, "v1")
+//	...
 //	f.Fuzz(func(t *testing.T, data []byte) {
 //		object, err := m.Valid(data)
 //		...

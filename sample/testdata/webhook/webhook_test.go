@@ -20,7 +20,10 @@ func FuzzAdmit(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	trellises := sample.New(crds[0].Versions[0].Schema, "example.com/v1", "Trellis")
+	trellises, err := sample.Of(crds[0], "v1")
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Add([]byte(nil)) // the smallest object
 	f.Fuzz(func(t *testing.T, data []byte) {
 		js, err := trellises.Valid(data)
