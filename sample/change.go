@@ -18,13 +18,13 @@ func (m *Maker) Changed(old, data []byte) ([]byte, error) {
 		return nil, err
 	}
 	b := m.builder(data)
-	wasValid := m.validate(v) == nil
+	wasValid := m.isValid(v)
 	for range 1 + b.below(4) {
 		all := spots(v, []*schema.Structural{m.root})
 		p := all[b.below(len(all))]
 		kept := p.value.clone()
 		b.change(p)
-		if wasValid && m.validate(v) != nil {
+		if wasValid && !m.isValid(v) {
 			*p.value = *kept
 		}
 	}

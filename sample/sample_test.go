@@ -169,7 +169,8 @@ func TestReach(t *testing.T) {
 }
 
 func TestBytes(t *testing.T) {
-	assert.Equal(t, Bytes(1), Bytes(1))
+	first := Bytes(1)
+	assert.Equal(t, first, Bytes(1))
 	assert.NotEqual(t, Bytes(1), Bytes(2))
 	assert.Len(t, Bytes(0), 512)
 }

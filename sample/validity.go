@@ -31,6 +31,8 @@ func (m *Maker) validate(v *value) error {
 	return nil
 }
 
+func (m *Maker) isValid(v *value) bool { return m.validate(v) == nil }
+
 // fits reports whether a value satisfies the schemas, of which the first is its own.
 func (b *builder) fits(given []*schema.Structural, v *value) bool {
 	validator := b.validators.Get().(*validate.Validator)

@@ -74,7 +74,7 @@ func (m *Maker) NearlyValid(data []byte) ([]byte, Violation, error) {
 		p := all[(first+i)%len(all)]
 		kept := *p.value
 		kept.members = slices.Clone(kept.members)
-		if how.violate(b, p) && m.validate(v) != nil {
+		if how.violate(b, p) && !m.isValid(v) {
 			return v.append(nil), Violation{p.pointer, how.keyword}, nil
 		}
 		*p.value = kept
