@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"testing"
@@ -77,6 +78,52 @@ func TestParse(t *testing.T) {
 	v, err := Parse([]byte(` {"a": [1.50, "é<", {"a": null, "a": true}], "": {}} `))
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":[1.50,"é\u003c",{"a":null,"a":true}],"":{}}`, string(Text(v)))
+	assert.Panics(t, func() { defaultOf(&schema.Structural{Default: []byte("{")}) })
+	assert.Panics(t, func() { Text(t.Run) })
+}
+
+// TestRefused has values that are refused, in each mode, and others beside them.
+func TestRefused(t *testing.T) {
+	r := rules(t, `
+type: object
+properties:
+  a: {type: array, items: {x-kubernetes-int-or-string: true}}
+  e: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}
+`, schema.Deployed)
+	kep := rules(t, `
+type: object
+properties:
+  a: {type: array, items: {x-kubernetes-int-or-string: true}}
+  b: {type: array, items: {type: number}}
+`, schema.KEP)
+	for _, c := range []struct {
+		rules    Rules
+		document string
+		refused  string
+	}{
+		{r, `[]`, "/"},
+		{kep, `{"a":[1,"1",1.5,true,null,[]],"b":[1,1.5,1e400,"1",9223372036854775808]}`,
+			"/a/2 /a/3 /a/5 /b/3"},
+		{kep, `{"kind":1,"a":{}}`, "/kind /a"},
+		{r, `{"e":{"kind":1,"metadata":5}}`, "/e/kind /e/metadata"},
+		{r, `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`, "/metadata/labels/a"},
+		{r.In(Requests), `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`,
+			"/metadata/labels/a /metadata/creationTimestamp"},
+		{r.In(Stored), `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`, ""},
+		{r.In(Stored), `[]`, "/"},
+		{r.In(Stored), `{"kind":null,"apiVersion":1,"metadata":[]}`, "/kind /apiVersion /metadata"},
+		{r.In(Stored), `{"e":{"kind":1,"metadata":5}}`, "/e/metadata"},
+	} {
+		document, err := Parse([]byte(c.document))
+		require.NoError(t, err)
+		_, found, ok := c.rules.Decode(document)
+		var refused []string
+		for i := range found {
+			refused = append(refused, cmp.Or(found[i].Path.Pointer(), "/"))
+		}
+		assert.Equal(t, c.refused, strings.Join(refused, " "), c.document)
+		assert.Equal(t, c.refused == "", ok, c.document)
+	}
 }
 
 // TestDefaultsOfMetadata has the metadata of defaults, which takes the round trip of the server.

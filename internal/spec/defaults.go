@@ -14,7 +14,7 @@ import (
 // Where the object is absent and has no default, nothing is inserted for its fields. The default
 // of the root has no use, as a root is never absent. Nor has that of additionalProperties, unless
 // it takes the place of a null.
-func (r Rules) insertDefaults(v Value, s *schema.Structural, isRoot bool) Value {
+func (r Rules) insertDefaults(v Value, s *schema.Structural) Value {
 	if s == nil {
 		return v
 	}
@@ -23,28 +23,19 @@ func (r Rules) insertDefaults(v Value, s *schema.Structural, isRoot bool) Value 
 		all := slices.Clone(v)
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 			if p := s.Properties[name]; hasDefault(p) && !v.has(name) {
-				all = append(all, Member{name, defaultOf(p)})
+				all = append(all, Member{name, defaultOf(p)}) // examples 1 and 3
 			}
 		}
 		for i, m := range all {
-			if s.XEmbeddedResource && isReserved(m.Name) {
-				// At the root nothing is inserted. In an embedded resource a null is that of
-				// metadata, which the server has read as {} before it comes here.
-				if !isRoot && m.Value != nil {
-					all[i].Value = r.insertDefaults(m.Value, s.Properties[m.Name], false)
-				}
-				continue
+			if s.XEmbeddedResource && m.Name == "metadata" && m.Value == nil {
+				continue // the server has read it as {} before it comes here
 			}
 			child, _ := specified(s, m.Name)
 			all[i].Value = r.insertOne(m.Value, child)
 		}
 		return all
 	case Array:
-		all := Array{}
-		for _, e := range v {
-			all = append(all, r.insertOne(e, items(s)))
-		}
-		return all
+		return v.each(func(_ int, e Value) Value { return r.insertOne(e, items(s)) })
 	}
 	return v
 }
@@ -54,7 +45,7 @@ func (r Rules) insertOne(v Value, s *schema.Structural) Value {
 	if s != nil && r.isReplaced(v, s) {
 		v = defaultOf(s)
 	}
-	return r.insertDefaults(v, s, false)
+	return r.insertDefaults(v, s)
 }
 
 // hasDefault reports whether the schema has a default. For the server null is none.
@@ -62,10 +53,4 @@ func hasDefault(s *schema.Structural) bool {
 	return len(s.Default) > 0 && defaultOf(s) != nil
 }
 
-func defaultOf(s *schema.Structural) Value {
-	v, err := Parse(s.Default)
-	if err != nil {
-		panic(err) // package schema has read it
-	}
-	return v
-}
+func defaultOf(s *schema.Structural) Value { return mustParse(s.Default) }

@@ -78,22 +78,23 @@ func withoutReserved(properties map[string]*schema.Structural) map[string]*schem
 // and unstructuredDefaulter.Default (customresource_handler.go).
 func (r Rules) Decode(document Value) (result Value, found errors.List, ok bool) {
 	var f findings
-	f.duplicates(document, place{})
+	f.repeated.findRepeated(document, nil)
 	v := lastWins(document)
 	if r.mode == Stored {
 		return r.decodeStored(v)
 	}
-	v = r.prune(v, r.schema, false, place{}, &f)
-	v = r.dropNulls(v, r.schema, true)
-	v = r.pruneMetadata(v, r.schema, place{}, &f)
-	r.checkTypes(v, r.schema, false, place{}, &f)
+	v = r.prune(v, r.schema, false, nil, &f)
+	v = r.dropNulls(v, r.schema)
+	v = r.pruneMetadata(v, r.schema, nil, &f)
+	r.checkTypes(v, r.schema, false, nil, &f)
 	if len(f.mismatches) > 0 {
 		return nil, f.list(), false
 	}
-	if r.mode == Requests {
-		v = r.repairMetadata(v, r.schema)
+	if r.mode == AsSent {
+		return r.insertDefaults(v, r.schema), f.list(), true
 	}
-	return r.asServer(r.insertDefaults(v, r.schema, true)), f.list(), true
+	v = r.insertDefaults(r.repairMetadata(v, r.schema), r.schema)
+	return readNumbers(v), f.list(), true
 }
 
 // isReserved reports whether a resource has the field implicitly: those of metav1.TypeMeta, and

@@ -8,112 +8,110 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 )
 
-// findings has what was found, in the groups in which the server reports
-// (schemaCoercingDecoder.Decode): names that repeat, what is unknown in the metadata of the root,
-// what was pruned, and what is unknown in the metadata of embedded resources. Values that are
-// refused come last.
+// findings has what was found, in the groups in which the server reports it
+// (customresource_handler.go: schemaCoercingDecoder.Decode). KEP-2885 has unknown and repeated
+// fields reported, but in no order. Values that are refused come last: a server that refuses one
+// reports nothing else.
 type findings struct {
-	repeated   []finding // in the order of the document
-	inMetadata []finding // in the order of a walk that takes names in order
-	pruned     []finding // by the text of their paths
-	inEmbedded []finding // likewise
-	mismatches []finding // in the order of the document
-}
-
-// A finding is a kind and a place.
-type finding struct {
-	kind errors.FindingKind
-	place
-}
-
-func (f *findings) unknown(at place) {
-	f.pruned = append(f.pruned, finding{errors.UnknownField, at})
-}
-
-func (f *findings) unknownInMetadata(at place, isRoot bool) {
-	if isRoot {
-		f.inMetadata = append(f.inMetadata, finding{errors.UnknownField, at})
-	} else {
-		f.inEmbedded = append(f.inEmbedded, finding{errors.UnknownField, at})
-	}
-}
-
-func (f *findings) mismatch(at place) {
-	f.mismatches = append(f.mismatches, finding{errors.TypeMismatch, at})
-}
-
-// duplicates finds the names that repeat in an object, in all of the document, where the second of
-// them is. A path is reported once, however often a name repeats (sigs.k8s.io/json:
-// saveStrictError).
-func (f *findings) duplicates(v Value, at place) {
-	switch v := v.(type) {
-	case Object:
-		seen := make(map[string]bool)
-		for _, m := range v {
-			here := at.field(m.Name)
-			isSame := func(other finding) bool { return other.path == here.path }
-			if seen[m.Name] && !slices.ContainsFunc(f.repeated, isSame) {
-				f.repeated = append(f.repeated, finding{errors.DuplicateField, here})
-			}
-			seen[m.Name] = true
-			f.duplicates(m.Value, here)
-		}
-	case Array:
-		for i, e := range v {
-			f.duplicates(e, at.element(i))
-		}
-	}
+	repeated   group // names that repeat, in the order of the document
+	inMetadata group // what is unknown in the metadata of the root, in the order of paths
+	pruned     group // what was pruned, by the server's text of the path
+	inEmbedded group // what is unknown in the metadata of embedded resources, likewise
+	mismatches group // values of a type that is refused, in the order of the document
 }
 
 // list returns all findings in order.
 func (f *findings) list() errors.List {
 	byText := func(a, b finding) int { return strings.Compare(a.text, b.text) }
-	// The metadata of the root is marshalled, which sorts names, and read again.
-	slices.SortStableFunc(f.inMetadata, func(a, b finding) int { return a.path.Compare(b.path) })
+	// The server marshals the metadata of the root, which sorts names, and reads it again
+	// (objectmeta.GetObjectMetaWithOptions).
+	slices.SortStableFunc(f.inMetadata, func(a, b finding) int { return a.Path.Compare(b.Path) })
 	slices.SortStableFunc(f.pruned, byText)
 	slices.SortStableFunc(f.inEmbedded, byText)
-	inOrder := slices.Concat(f.repeated, f.inMetadata, f.pruned, f.inEmbedded, f.mismatches)
 	var all errors.List
-	for _, found := range inOrder {
-		all = append(all, errors.Finding{Kind: found.kind, Path: found.path})
+	for _, found := range slices.Concat(f.repeated, f.inMetadata, f.pruned, f.inEmbedded, f.mismatches) {
+		all = append(all, found.Finding)
 	}
 	return all
 }
 
-// A place is where a value is, as a path and as the text by which the server sorts. The zero place
-// is the root.
-type place struct {
-	path errors.Path
+// A group is a list of findings, each with the text by which the server sorts.
+type group []finding
+
+type finding struct {
+	errors.Finding
 	text string
 }
 
-func (p place) isRoot() bool { return p.path.IsRoot() }
+func (g *group) add(kind errors.FindingKind, at *place) {
+	*g = append(*g, finding{errors.Finding{Kind: kind, Path: at.path()}, at.text()})
+}
 
-// field returns the place of a member: names are joined by dots, as they are
+func (g *group) has(path errors.Path) bool {
+	return slices.ContainsFunc(*g, func(f finding) bool { return f.Path == path })
+}
+
+// findRepeated finds the names that repeat in an object, in all of the document, where the second
+// of them is. A path is reported once, however often its name repeats (sigs.k8s.io/json:
+// saveStrictError).
+func (g *group) findRepeated(v Value, at *place) {
+	switch v := v.(type) {
+	case Object:
+		seen := make(map[string]bool)
+		for _, m := range v {
+			here := at.field(m.Name)
+			if seen[m.Name] && !g.has(here.path()) {
+				g.add(errors.DuplicateField, here)
+			}
+			seen[m.Name] = true
+			g.findRepeated(m.Value, here)
+		}
+	case Array:
+		for i, e := range v {
+			g.findRepeated(e, at.element(i))
+		}
+	}
+}
+
+// A place is where a value is: a member or an element of what is above it. The root is nil.
+type place struct {
+	above  *place
+	name   string
+	index  int
+	isName bool
+	isKey  bool // in the text, the name is in brackets
+}
+
+func (p *place) field(name string) *place { return &place{above: p, name: name, isName: true} }
+func (p *place) element(index int) *place { return &place{above: p, index: index} }
+
+// path returns the path that leads to the place.
+func (p *place) path() errors.Path {
+	switch {
+	case p == nil:
+		return errors.Path{}
+	case p.isName:
+		return p.above.path().Child(p.name)
+	}
+	return p.above.path().Element(p.index)
+}
+
+// text returns the server's text of the path: names are joined by dots, as they are
 // (schema/options.go: UnknownFieldPathOptions).
-func (p place) field(name string) place {
-	if p.isRoot() {
-		return place{p.path.Child(name), name}
-	}
-	return place{p.path.Child(name), p.text + "." + name}
-}
-
-// element returns the place of an element.
-func (p place) element(i int) place {
-	return place{p.path.Element(i), p.text + "[" + strconv.Itoa(i) + "]"}
-}
-
-// key returns the place of a value of a map. On the way to the metadata of an embedded resource
-// the server's text of a path is that of a field.Path, which has keys of maps in brackets
+//
+// On the way to the metadata of an embedded resource the text is that of a field.Path, which has
+// keys of maps in brackets, and takes an empty name for a key
 // (k8s.io/apimachinery/pkg/util/validation/field/path.go).
-func (p place) key(name string) place {
-	return place{p.path.Child(name), p.text + "[" + name + "]"}
-}
-
-// declared returns the place of a property, in the same text: an empty name is taken for a key.
-func (p place) declared(name string) place {
-	if name == "" {
-		return p.key(name)
+func (p *place) text() string {
+	switch {
+	case p == nil:
+		return ""
+	case !p.isName:
+		return p.above.text() + "[" + strconv.Itoa(p.index) + "]"
+	case p.isKey:
+		return p.above.text() + "[" + p.name + "]"
+	case p.above == nil:
+		return p.name
 	}
-	return p.field(name)
+	return p.above.text() + "." + p.name
 }

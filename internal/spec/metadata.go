@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 //
 // The walk goes where something is specified, and no further: what looks like a resource in
 // preserved JSON is none.
-func (r Rules) pruneMetadata(v Value, s *schema.Structural, at place, f *findings) Value {
+func (r Rules) pruneMetadata(v Value, s *schema.Structural, at *place, f *findings) Value {
 	if s == nil {
 		return v
 	}
@@ -23,50 +24,81 @@ func (r Rules) pruneMetadata(v Value, s *schema.Structural, at place, f *finding
 	case Object:
 		all := slices.Clone(v)
 		for i, m := range all {
-			if s.XEmbeddedResource && m.Name == "metadata" {
-				all[i].Value = pruneStruct(m.Value, objectMeta, at.field(m.Name), at.isRoot(), f)
-				continue
-			}
 			child, _ := specified(s, m.Name)
-			here := at.key(m.Name)
-			if _, ok := s.Properties[m.Name]; ok {
-				here = at.declared(m.Name)
+			here := at.field(m.Name)
+			switch {
+			case !s.XEmbeddedResource || m.Name != "metadata":
+				_, isProperty := s.Properties[m.Name]
+				here.isKey = !isProperty || m.Name == ""
+				all[i].Value = r.pruneMetadata(m.Value, child, here, f)
+			case at == nil:
+				all[i].Value = pruneStruct(m.Value, objectMeta, here, &f.inMetadata)
+			default:
+				all[i].Value = pruneStruct(m.Value, objectMeta, here, &f.inEmbedded)
 			}
-			all[i].Value = r.pruneMetadata(m.Value, child, here, f)
 		}
 		return all
 	case Array:
-		all := Array{}
-		for i, e := range v {
-			all = append(all, r.pruneMetadata(e, items(s), at.element(i), f))
-		}
-		return all
+		return v.each(func(i int, e Value) Value {
+			return r.pruneMetadata(e, items(s), at.element(i), f)
+		})
 	}
 	return v
 }
 
 // pruneStruct returns v without the names that a value of the Go type t has no field for. A value
-// of another type than t is for checkTypes.
-func pruneStruct(v Value, t reflect.Type, at place, isRoot bool, f *findings) Value {
+// of another type than t is for checkGoType.
+func pruneStruct(v Value, t reflect.Type, at *place, unknown *group) Value {
 	switch v := v.(type) {
 	case Object:
-		left := Object{}
-		for _, m := range v {
+		return v.filter(func(m *Member) bool {
 			here := at.field(m.Name)
 			member, ok := memberType(t, m.Name)
 			if !ok {
-				f.unknownInMetadata(here, isRoot)
-				continue
+				unknown.add(errors.UnknownField, here)
+				return false
 			}
-			left = append(left, Member{m.Name, pruneStruct(m.Value, member, here, isRoot, f)})
-		}
-		return left
+			m.Value = pruneStruct(m.Value, member, here, unknown)
+			return true
+		})
 	case Array:
-		all := Array{}
-		for i, e := range v {
-			all = append(all, pruneStruct(e, elementType(t), at.element(i), isRoot, f))
-		}
-		return all
+		return v.each(func(i int, e Value) Value {
+			return pruneStruct(e, elementType(t), at.element(i), unknown)
+		})
 	}
 	return v
+}
+
+// goTypes are the types of JSON that are read into Go values.
+var goTypes = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Int64: "integer", reflect.Bool: "boolean",
+	reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
+}
+
+// checkGoType finds values in metadata that do not fit the Go type t. A null fits everywhere.
+// Whether a time is one is looked at where it is read as one.
+func (r Rules) checkGoType(v Value, t reflect.Type, at *place, f *findings) {
+	want := goTypes[t.Kind()]
+	if t == timeType {
+		want = "string"
+	}
+	if v == nil || t == rawType {
+		return
+	}
+	isNoTime := t == timeType && r.mode != AsSent && new(Time).UnmarshalJSON(Text(v)) != nil
+	if typeOf(v) != want || isNoTime {
+		f.mismatches.add(errors.TypeMismatch, at)
+		return
+	}
+	switch v := v.(type) {
+	case Object:
+		for _, m := range v {
+			member, _ := memberType(t, m.Name)
+			r.checkGoType(m.Value, member, at.field(m.Name), f)
+		}
+	case Array:
+		for i, e := range v {
+			r.checkGoType(e, elementType(t), at.element(i), f)
+		}
+	}
 }

@@ -9,33 +9,22 @@ import "github.com/espalier-dev/espalier/schema"
 //
 // Nothing is reported of these nulls. Whether unknown fields are preserved does not matter. A null
 // stays where nothing is specified for it, and in an array, where it cannot go.
-func (r Rules) dropNulls(v Value, s *schema.Structural, isRoot bool) Value {
+func (r Rules) dropNulls(v Value, s *schema.Structural) Value {
 	if r.semantics == schema.KEP || s == nil {
 		return v
 	}
 	switch v := v.(type) {
 	case Object:
-		left := Object{}
-		for _, m := range v {
+		return v.filter(func(m *Member) bool {
 			child, _ := specified(s, m.Name)
-			switch {
-			case isRoot && s.XEmbeddedResource && isReserved(m.Name):
-				// unstructuredSchemaCoercer.apply puts it back.
-			case child == nil:
-			case m.Value == nil && !child.Nullable && !hasDefault(child):
-				continue
-			default:
-				m.Value = r.dropNulls(m.Value, child, false)
+			if m.Value == nil && child != nil && !child.Nullable && !hasDefault(child) {
+				return false
 			}
-			left = append(left, m)
-		}
-		return left
+			m.Value = r.dropNulls(m.Value, child)
+			return true
+		})
 	case Array:
-		all := Array{}
-		for _, e := range v {
-			all = append(all, r.dropNulls(e, items(s), false))
-		}
-		return all
+		return v.each(func(_ int, e Value) Value { return r.dropNulls(e, items(s)) })
 	}
 	return v
 }

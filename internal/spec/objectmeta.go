@@ -82,19 +82,20 @@ var (
 // one. Names are compared case by case, as sigs.k8s.io/json does.
 func memberType(t reflect.Type, name string) (member reflect.Type, ok bool) {
 	switch {
-	case t == rawType || t == timeType:
-		return rawType, true
 	case t.Kind() == reflect.Map:
 		return t.Elem(), true
-	case t.Kind() == reflect.Struct:
-		for field := range t.Fields() {
-			if tag, _, _ := strings.Cut(field.Tag.Get("json"), ","); tag == name {
-				return pointee(field.Type), true
-			}
-		}
-		return nil, false
+	case t.Kind() != reflect.Struct || t == timeType:
+		return rawType, true // any JSON, or what is refused as a whole
 	}
-	return rawType, true // which is refused as a whole
+	for field := range t.Fields() {
+		if tag, _, _ := strings.Cut(field.Tag.Get("json"), ","); tag != name {
+			continue
+		} else if field.Type.Kind() == reflect.Pointer {
+			return field.Type.Elem(), true
+		}
+		return field.Type, true
+	}
+	return nil, false
 }
 
 // elementType returns the type of the elements of an array that is read into a t.
@@ -103,11 +104,4 @@ func elementType(t reflect.Type) reflect.Type {
 		return t.Elem()
 	}
 	return rawType
-}
-
-func pointee(t reflect.Type) reflect.Type {
-	if t.Kind() == reflect.Pointer {
-		return t.Elem()
-	}
-	return t
 }

@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"encoding/json"
-
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/schema"
@@ -19,29 +17,22 @@ func (r Rules) repairMetadata(v Value, s *schema.Structural) Value {
 	}
 	switch v := v.(type) {
 	case Object:
-		left := Object{}
-		for _, m := range v {
+		return v.filter(func(m *Member) bool {
 			_, isString := m.Value.(string)
 			_, isObject := m.Value.(Object)
 			child, _ := specified(s, m.Name)
 			switch {
 			case !s.XEmbeddedResource || !isReserved(m.Name):
 				m.Value = r.repairMetadata(m.Value, child)
-			case m.Name != "metadata" && !isString:
-				continue
 			case m.Name != "metadata":
+				return isString
 			case isObject || m.Value == nil && r.semantics == schema.Deployed:
 				m.Value = roundTrip(m.Value)
 			}
-			left = append(left, m)
-		}
-		return left
+			return true
+		})
 	case Array:
-		all := Array{}
-		for _, e := range v {
-			all = append(all, r.repairMetadata(e, items(s)))
-		}
-		return all
+		return v.each(func(_ int, e Value) Value { return r.repairMetadata(e, items(s)) })
 	}
 	return v
 }
@@ -59,23 +50,10 @@ func roundTrip(metadata Value) Value {
 			}
 		}
 	}
-	v, err := Parse(Text(m))
-	if err != nil {
-		panic(err) // it was written just now
-	}
-	return v
+	return mustParse(Text(m))
 }
 
-// fit reads metadata into m. The server has numbers as int64 or float64 by then, so that 1.0 is
-// read as 1.
+// fit reads metadata into m. Its numbers have been read before, so that 1.0 is read as 1.
 func fit(metadata Value, m *ObjectMeta) error {
-	var v any
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(Text(metadata), &v); err != nil {
-		return err
-	}
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return kjson.UnmarshalCaseSensitivePreserveInts(text, m)
+	return kjson.UnmarshalCaseSensitivePreserveInts(Text(readNumbers(metadata)), m)
 }

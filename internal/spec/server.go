@@ -24,25 +24,17 @@ func (r Rules) In(mode Mode) Rules {
 	return r
 }
 
-// asServer returns a value with its numbers as the server writes them: it reads a number as an
+// readNumbers returns a value with its numbers as the server writes them: it reads a number as an
 // int64 if it can be one, and as a float64 otherwise (sigs.k8s.io/json: convertNumber).
-func (r Rules) asServer(v Value) Value {
-	if r.mode == AsSent {
-		return v
-	}
+func readNumbers(v Value) Value {
 	switch v := v.(type) {
 	case Object:
-		all := Object{}
-		for _, m := range v {
-			all = append(all, Member{m.Name, r.asServer(m.Value)})
-		}
-		return all
+		return v.filter(func(m *Member) bool {
+			m.Value = readNumbers(m.Value)
+			return true
+		})
 	case Array:
-		all := Array{}
-		for _, e := range v {
-			all = append(all, r.asServer(e))
-		}
-		return all
+		return v.each(func(_ int, e Value) Value { return readNumbers(e) })
 	case json.Number:
 		if i, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
 			return json.Number(strconv.FormatInt(i, 10))
@@ -60,32 +52,33 @@ func (r Rules) asServer(v Value) Value {
 // Nothing is reported but what refuses the object.
 func (r Rules) decodeStored(v Value) (result Value, found errors.List, ok bool) {
 	var f, unreported findings
-	v = r.prune(v, r.schema, false, place{}, &unreported)
-	v = r.dropNulls(v, r.schema, true)
+	v = r.prune(v, r.schema, false, nil, &unreported)
+	v = r.dropNulls(v, r.schema)
 	checkRoot(v, &f)
 	if len(f.mismatches) > 0 {
 		return nil, f.list(), false
 	}
 	v = r.repairMetadata(v, r.schema)
 	v = repairGeneration(v)
-	v = r.insertDefaults(v, r.schema, true)
+	v = r.insertDefaults(v, r.schema)
 
-	v = r.prune(v, r.schema, false, place{}, &unreported)
-	v = r.dropNulls(v, r.schema, true)
-	v = r.pruneMetadata(v, r.schema, place{}, &unreported)
-	r.checkTypes(v, r.schema, false, place{}, &f)
+	v = r.prune(v, r.schema, false, nil, &unreported)
+	v = r.dropNulls(v, r.schema)
+	v = r.pruneMetadata(v, r.schema, nil, &unreported)
+	r.checkTypes(v, r.schema, false, nil, &f)
 	if len(f.mismatches) > 0 {
 		return nil, f.list(), false
 	}
-	return r.asServer(r.repairMetadata(v, r.schema)), nil, true
+	return readNumbers(r.repairMetadata(v, r.schema)), nil, true
 }
 
 // checkRoot finds what cannot be dropped: apiVersion and kind that are not strings, and metadata
 // that is no object.
 func checkRoot(v Value, f *findings) {
+	var root *place
 	object, isObject := v.(Object)
 	if !isObject {
-		f.mismatch(place{})
+		f.mismatches.add(errors.TypeMismatch, root)
 	}
 	for _, m := range object {
 		_, isString := m.Value.(string)
@@ -93,7 +86,7 @@ func checkRoot(v Value, f *findings) {
 		switch {
 		case m.Name == "metadata" && !isObject && m.Value != nil,
 			(m.Name == "apiVersion" || m.Name == "kind") && !isString:
-			f.mismatch(place{}.field(m.Name))
+			f.mismatches.add(errors.TypeMismatch, root.field(m.Name))
 		}
 	}
 }
@@ -101,13 +94,11 @@ func checkRoot(v Value, f *findings) {
 // repairGeneration returns an object whose metadata, if it has any, has the generation 1 if it had
 // none (unstructuredSchemaCoercer.apply).
 func repairGeneration(v Value) Value {
-	all := Object{}
-	for _, m := range v.(Object) {
+	return v.(Object).filter(func(m *Member) bool {
 		metadata, isObject := m.Value.(Object)
 		if m.Name == "metadata" && isObject && !metadata.has("generation") {
 			m.Value = append(metadata, Member{"generation", json.Number("1")})
 		}
-		all = append(all, m)
-	}
-	return all
+		return true
+	})
 }

@@ -3,10 +3,10 @@ package spec
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -19,15 +19,15 @@ import (
 // types (objectmeta.GetObjectMetaWithOptions, coerce). A root that is a resource is an object.
 //
 // A value that is refused is not looked into.
-func (r Rules) checkTypes(v Value, s *schema.Structural, isExcluded bool, at place, f *findings) {
+func (r Rules) checkTypes(v Value, s *schema.Structural, isExcluded bool, at *place, f *findings) {
 	if s == nil {
 		return
 	}
 	_, isObject := v.(Object)
-	isResource := at.isRoot() && s.XEmbeddedResource
+	isResource := at == nil && s.XEmbeddedResource
 	isChecked := r.semantics == schema.KEP && !isExcluded
 	if isResource && !isObject || isChecked && !hasType(v, s) {
-		f.mismatch(at)
+		f.mismatches.add(errors.TypeMismatch, at)
 		return
 	}
 	isExcluded = isExcluded || preserves(s)
@@ -43,7 +43,7 @@ func (r Rules) checkTypes(v Value, s *schema.Structural, isExcluded bool, at pla
 			case m.Name == "metadata":
 				r.checkGoType(m.Value, objectMeta, here, f)
 			case !isString:
-				f.mismatch(here)
+				f.mismatches.add(errors.TypeMismatch, here)
 			}
 		}
 	case Array:
@@ -98,38 +98,4 @@ func isInteger(text string) bool {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	return err == nil && f == math.Trunc(f) && -1<<63 <= f && f < 1<<63
-}
-
-// goTypes are the types of JSON that are read into Go values.
-var goTypes = map[reflect.Kind]string{
-	reflect.String: "string", reflect.Int64: "integer", reflect.Bool: "boolean",
-	reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
-}
-
-// checkGoType finds values in metadata that do not fit the Go type t. A null fits everywhere.
-// Whether a time is one is looked at where it is read as one.
-func (r Rules) checkGoType(v Value, t reflect.Type, at place, f *findings) {
-	want := goTypes[t.Kind()]
-	if t == timeType {
-		want = "string"
-	}
-	if v == nil || t == rawType {
-		return
-	}
-	isNoTime := t == timeType && r.mode != AsSent && new(Time).UnmarshalJSON(Text(v)) != nil
-	if typeOf(v) != want || isNoTime {
-		f.mismatch(at)
-		return
-	}
-	switch v := v.(type) {
-	case Object:
-		for _, m := range v {
-			member, _ := memberType(t, m.Name)
-			r.checkGoType(m.Value, member, at.field(m.Name), f)
-		}
-	case Array:
-		for i, e := range v {
-			r.checkGoType(e, elementType(t), at.element(i), f)
-		}
-	}
 }

@@ -15,10 +15,6 @@ type Value any
 // An Object has its members in the order of the document. Names may repeat in what was sent.
 type Object []Member
 
-func (o Object) has(name string) bool {
-	return slices.ContainsFunc(o, func(m Member) bool { return m.Name == name })
-}
-
 // A Member is a name with its value.
 type Member struct {
 	Name  string
@@ -27,6 +23,30 @@ type Member struct {
 
 // An Array has the elements of an array.
 type Array []Value
+
+func (o Object) has(name string) bool {
+	return slices.ContainsFunc(o, func(m Member) bool { return m.Name == name })
+}
+
+// filter returns a copy of the object with the members that keep reports true for, and may change.
+func (o Object) filter(keep func(m *Member) bool) Object {
+	left := Object{}
+	for _, m := range o {
+		if keep(&m) {
+			left = append(left, m)
+		}
+	}
+	return left
+}
+
+// each returns an array of what f returns for the elements.
+func (a Array) each(f func(i int, e Value) Value) Array {
+	all := Array{}
+	for i, e := range a {
+		all = append(all, f(i, e))
+	}
+	return all
+}
 
 // Parse reads a JSON text. It should be valid, and is read as UTF-8.
 func Parse(text []byte) (Value, error) {
@@ -40,6 +60,15 @@ func Parse(text []byte) (Value, error) {
 		return nil, errors.New("spec: there is more after the value")
 	}
 	return v, nil
+}
+
+// mustParse is Parse for a text that package schema or this one has written.
+func mustParse(text []byte) Value {
+	v, err := Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 func read(d *json.Decoder) (Value, error) {
@@ -112,11 +141,7 @@ func lastWins(v Value) Value {
 		}
 		return left
 	case Array:
-		all := Array{}
-		for _, e := range v {
-			all = append(all, lastWins(e))
-		}
-		return all
+		return v.each(func(_ int, e Value) Value { return lastWins(e) })
 	}
 	return v
 }
