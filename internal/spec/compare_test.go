@@ -89,6 +89,13 @@ type: object
 properties:
   a: {type: array, items: {x-kubernetes-int-or-string: true}}
   e: {type: object, x-kubernetes-embedded-resource: true, properties: {a: {type: string}}}
+  m:
+    type: object
+    additionalProperties:
+      type: object
+      x-kubernetes-embedded-resource: true
+      x-kubernetes-preserve-unknown-fields: true
+      default: {metadata: 5}
 `, schema.Deployed)
 	kep := rules(t, `
 type: object
@@ -102,17 +109,21 @@ properties:
 		refused  string
 	}{
 		{r, `[]`, "/"},
-		{kep, `{"a":[1,"1",1.5,true,null,[]],"b":[1,1.5,1e400,"1",9223372036854775808]}`,
-			"/a/2 /a/3 /a/5 /b/3"},
+		{kep, `{"a":[1,"1",1.5,true,null,[]],"b":[1,1.5,"1",9223372036854775808]}`,
+			"/a/2 /a/3 /a/5 /b/2"},
 		{kep, `{"kind":1,"a":{}}`, "/kind /a"},
 		{r, `{"e":{"kind":1,"metadata":5}}`, "/e/kind /e/metadata"},
 		{r, `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`, "/metadata/labels/a"},
 		{r.In(Requests), `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`,
-			"/metadata/labels/a /metadata/creationTimestamp"},
+			"/metadata/labels/a"},
+		{r.In(Requests), `{"metadata":{"labels":{},"creationTimestamp":"never"}}`,
+			"/metadata/creationTimestamp"},
 		{r.In(Stored), `{"metadata":{"labels":{"a":1},"creationTimestamp":"never"}}`, ""},
 		{r.In(Stored), `[]`, "/"},
 		{r.In(Stored), `{"kind":null,"apiVersion":1,"metadata":[]}`, "/kind /apiVersion /metadata"},
 		{r.In(Stored), `{"e":{"kind":1,"metadata":5}}`, "/e/metadata"},
+		{r.In(Requests), `{"m":{"x":null}}`, ""},
+		{r.In(Stored), `{"m":{"x":null}}`, "/m/x/metadata"}, // it is read again after defaults
 	} {
 		document, err := Parse([]byte(c.document))
 		require.NoError(t, err)

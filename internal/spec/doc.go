@@ -87,13 +87,13 @@ func (r Rules) Decode(document Value) (result Value, found errors.List, ok bool)
 	v = r.dropNulls(v, r.schema)
 	v = r.pruneMetadata(v, r.schema, nil, &f)
 	r.checkTypes(v, r.schema, false, nil, &f)
-	if len(f.mismatches) > 0 {
+	if len(f.refused()) > 0 {
 		return nil, f.list(), false
 	}
 	if r.mode == AsSent {
 		return r.insertDefaults(v, r.schema), f.list(), true
 	}
-	v = r.insertDefaults(r.repairMetadata(v, r.schema), r.schema)
+	v = r.insertDefaults(r.repairMetadata(v, r.schema, true), r.schema)
 	return readNumbers(v), f.list(), true
 }
 

@@ -18,6 +18,16 @@ type findings struct {
 	pruned     group // what was pruned, by the server's text of the path
 	inEmbedded group // what is unknown in the metadata of embedded resources, likewise
 	mismatches group // values of a type that is refused, in the order of the document
+	noTimes    group // what is no time in metadata, likewise
+}
+
+// refused returns the values for which the document is refused. Times are read where all types are
+// right.
+func (f *findings) refused() group {
+	if len(f.mismatches) > 0 {
+		return f.mismatches
+	}
+	return f.noTimes
 }
 
 // list returns all findings in order.
@@ -29,7 +39,8 @@ func (f *findings) list() errors.List {
 	slices.SortStableFunc(f.pruned, byText)
 	slices.SortStableFunc(f.inEmbedded, byText)
 	var all errors.List
-	for _, found := range slices.Concat(f.repeated, f.inMetadata, f.pruned, f.inEmbedded, f.mismatches) {
+	groups := slices.Concat(f.repeated, f.inMetadata, f.pruned, f.inEmbedded, f.refused())
+	for _, found := range groups {
 		all = append(all, found.Finding)
 	}
 	return all

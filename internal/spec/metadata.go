@@ -75,18 +75,19 @@ var goTypes = map[reflect.Kind]string{
 	reflect.Struct: "object", reflect.Map: "object", reflect.Slice: "array",
 }
 
-// checkGoType finds values in metadata that do not fit the Go type t. A null fits everywhere.
-// Whether a time is one is looked at where it is read as one.
+// checkGoType finds values in metadata that do not fit the Go type t. A null fits everywhere. As
+// sent, any string is a time: nobody reads it.
 func (r Rules) checkGoType(v Value, t reflect.Type, at *place, f *findings) {
-	want := goTypes[t.Kind()]
-	if t == timeType {
-		want = "string"
-	}
-	if v == nil || t == rawType {
+	_, isString := v.(string)
+	switch {
+	case v == nil || t == rawType:
 		return
-	}
-	isNoTime := t == timeType && r.mode != AsSent && new(Time).UnmarshalJSON(Text(v)) != nil
-	if typeOf(v) != want || isNoTime {
+	case isString && t == timeType:
+		if r.mode != AsSent && new(Time).UnmarshalJSON(Text(v)) != nil {
+			f.noTimes.add(errors.TypeMismatch, at)
+		}
+		return
+	case t == timeType || typeOf(v) != goTypes[t.Kind()]:
 		f.mismatches.add(errors.TypeMismatch, at)
 		return
 	}

@@ -17,7 +17,7 @@ func (r Rules) pruneDefaults(s *schema.Structural, path []step) *schema.Structur
 	}
 	pruned := *s
 	if hasDefault(s) {
-		object := r.repairMetadata(surround(defaultOf(s), path), r.schema)
+		object := r.repairMetadata(surround(defaultOf(s), path), r.schema, true)
 		object = r.prune(object, r.schema, false, nil, new(findings))
 		pruned.Default = nil
 		if v, ok := surrounded(object, path); ok {

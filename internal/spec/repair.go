@@ -8,10 +8,10 @@ import (
 
 // repairMetadata does to resources what the server does to those in defaults and in its storage
 // (objectmeta.Coerce with DropInvalidFields), and to those in requests, where all fits: apiVersion
-// and kind are strings or go, and metadata takes the round trip through ObjectMeta, from which only
-// comes what fits. Metadata that is no object stays as it is. By KEP-575 null is a value, which
-// stays, too.
-func (r Rules) repairMetadata(v Value, s *schema.Structural) Value {
+// and kind are strings or go, but at the root; and metadata takes the round trip through ObjectMeta,
+// from which only comes what fits. Metadata that is no object stays, for checkTypes to refuse. By
+// KEP-575 null is a value, which stays, too.
+func (r Rules) repairMetadata(v Value, s *schema.Structural, isRoot bool) Value {
 	if s == nil {
 		return v
 	}
@@ -23,16 +23,16 @@ func (r Rules) repairMetadata(v Value, s *schema.Structural) Value {
 			child, _ := specified(s, m.Name)
 			switch {
 			case !s.XEmbeddedResource || !isReserved(m.Name):
-				m.Value = r.repairMetadata(m.Value, child)
+				m.Value = r.repairMetadata(m.Value, child, false)
 			case m.Name != "metadata":
-				return isString
+				return isString || isRoot
 			case isObject || m.Value == nil && r.semantics == schema.Deployed:
 				m.Value = roundTrip(m.Value)
 			}
 			return true
 		})
 	case Array:
-		return v.each(func(_ int, e Value) Value { return r.repairMetadata(e, items(s)) })
+		return v.each(func(_ int, e Value) Value { return r.repairMetadata(e, items(s), false) })
 	}
 	return v
 }

@@ -49,16 +49,16 @@ func readNumbers(v Value) Value {
 // in customresource_handler.go). It decodes, drops malformed metadata and inserts defaults. Then
 // it converts, and as a part of that it does to the result all that it does to a request, but for
 // defaults. So what a default brings that would not stay if it were sent does not stay either.
-// Nothing is reported but what refuses the object.
+// Nothing is reported but values that are refused.
 func (r Rules) decodeStored(v Value) (result Value, found errors.List, ok bool) {
 	var f, unreported findings
 	v = r.prune(v, r.schema, false, nil, &unreported)
 	v = r.dropNulls(v, r.schema)
-	checkRoot(v, &f)
-	if len(f.mismatches) > 0 {
+	v = r.repairMetadata(v, r.schema, true)
+	r.checkTypes(v, r.schema, false, nil, &f)
+	if len(f.refused()) > 0 {
 		return nil, f.list(), false
 	}
-	v = r.repairMetadata(v, r.schema)
 	v = repairGeneration(v)
 	v = r.insertDefaults(v, r.schema)
 
@@ -66,29 +66,10 @@ func (r Rules) decodeStored(v Value) (result Value, found errors.List, ok bool) 
 	v = r.dropNulls(v, r.schema)
 	v = r.pruneMetadata(v, r.schema, nil, &unreported)
 	r.checkTypes(v, r.schema, false, nil, &f)
-	if len(f.mismatches) > 0 {
+	if len(f.refused()) > 0 {
 		return nil, f.list(), false
 	}
-	return readNumbers(r.repairMetadata(v, r.schema)), nil, true
-}
-
-// checkRoot finds what cannot be dropped: apiVersion and kind that are not strings, and metadata
-// that is no object.
-func checkRoot(v Value, f *findings) {
-	var root *place
-	object, isObject := v.(Object)
-	if !isObject {
-		f.mismatches.add(errors.TypeMismatch, root)
-	}
-	for _, m := range object {
-		_, isString := m.Value.(string)
-		_, isObject := m.Value.(Object)
-		switch {
-		case m.Name == "metadata" && !isObject && m.Value != nil,
-			(m.Name == "apiVersion" || m.Name == "kind") && !isString:
-			f.mismatches.add(errors.TypeMismatch, root.field(m.Name))
-		}
-	}
+	return readNumbers(r.repairMetadata(v, r.schema, true)), nil, true
 }
 
 // repairGeneration returns an object whose metadata, if it has any, has the generation 1 if it had
