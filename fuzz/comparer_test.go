@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -60,9 +61,11 @@ type comparer struct {
 	exact bool
 	// stored is for documents from storage, whose findings are not compared.
 	stored bool
-	// rules are compared in the decoder's place, if there are any, and found is what they found.
+	// rules are compared in the decoder's place, if there are any.
 	rules *spec.Rules
-	found ferrors.List
+	found ferrors.List // by the decoder, or by the rules
+	// third compares the specification with the server, if all three are compared.
+	third *comparer
 	// yaml is for bodies in YAML.
 	yaml  bool
 	notes map[string]int
@@ -134,7 +137,7 @@ func (c *comparer) serve(doc []byte) (*Answer, error) {
 func (c *comparer) decode(doc []byte) (out []byte, err error) {
 	if c.yaml {
 		out, err = c.decoder.AppendYAML(nil, doc)
-		c.found = c.decoder.Findings()
+		c.found = slices.Clone(c.decoder.Findings())
 		return out, err
 	}
 	return c.decodeJSON(doc)
@@ -146,7 +149,7 @@ func (c *comparer) decodeJSON(doc []byte) (out []byte, err error) {
 		return out, err
 	}
 	out, err = c.decoder.AppendJSON(nil, doc)
-	c.found = c.decoder.Findings()
+	c.found = slices.Clone(c.decoder.Findings())
 	return out, err
 }
 
@@ -154,6 +157,16 @@ func (c *comparer) decodeJSON(doc []byte) (out []byte, err error) {
 func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 	answer, theirs := c.serve(doc)
 	out, ours := c.decode(doc)
+	found := c.found
+	k, what, detail := c.judge(doc, answer, theirs, out, ours)
+	if c.third != nil && k != differs {
+		return c.compareThird(doc, out, found, ours, k)
+	}
+	return k, what, detail
+}
+
+// judge compares our outcome with the server's.
+func (c *comparer) judge(doc []byte, answer *Answer, theirs error, out []byte, ours error) (_ class, what, detail string) {
 	var fault *StageError
 	errors.As(theirs, &fault)
 	switch {
@@ -235,8 +248,11 @@ func onlyTheyRefuseType(doc []byte, fault *StageError) (_ class, what, detail st
 	k, what, detail := onlyTheyRefuse(doc, fault)
 	isType := fault.Stage == Kind || fault.Stage == GroupVersion ||
 		strings.Contains(detail, "unexpected GroupVersion")
-	if k == differs && isType {
+	switch {
+	case k == differs && isType:
 		return anyType, "", ""
+	case k == metaTime:
+		return differs, "verdict: only they refuse", fault.Error()
 	}
 	return k, what, detail
 }
