@@ -22,8 +22,8 @@ func (r Rules) insertDefaults(v Value, s *schema.Structural) Value {
 	case Object:
 		all := slices.Clone(v)
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			if p := s.Properties[name]; hasDefault(p) && !v.has(name) {
-				all = append(all, Member{name, defaultOf(p)}) // examples 1 and 3
+			if p := s.Properties[name]; hasDefault(p) && !v.has(name) { // examples 1 to 3
+				all = append(all, Member{name, defaultOf(p)})
 			}
 		}
 		for i, m := range all {

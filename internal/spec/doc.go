@@ -1,9 +1,11 @@
-// Package spec is the specification of Espalier, as a program. It says what becomes of a
+// Package spec is the definition of what Espalier decides, as a program. It says what becomes of a
 // document under a schema, and what is found in it. It is meant to be read beside the KEPs:
-// it is recursive, slow, and walks over a tree once for each rule. Each rule has a page:
+// it is recursive, slow, and walks over a tree once for each rule. [Rules.Decode] applies the
+// rules in order. Each has a page:
 //
+//   - repeats.go: which member counts where names repeat.
 //   - prune.go: which fields stay (KEP-2332).
-//   - nulls.go: which nulls go.
+//   - nulls.go: which nulls go (KEP-575, example 3).
 //   - metadata.go: what is left of the metadata of resources (KEP-2332, proposal 4), and
 //     objectmeta.go: the types that say so.
 //   - types.go: which values are refused for their type (KEP-2332, proposal 3).
@@ -14,19 +16,22 @@
 //   - server.go: the modes in which values are those of the server.
 //   - value.go: documents as trees. compare.go: how an outcome is compared.
 //
-// [Rules.Decode] applies the rules in order. Where the text of a rule is at odds with what a
-// kube-apiserver does, both are there: schema.KEP is the text, schema.Deployed the server. The
-// functions of the server that are named are those of k8s.io/apiextensions-apiserver v0.37, in
-// pkg/apiserver unless the name says otherwise.
+// Where the KEPs are at odds with what a kube-apiserver does, both are there: schema.KEP is the
+// text, schema.Deployed the server. That is so in three points: where pruning starts again
+// (Rules.restarts), nulls (Rules.dropNulls, Rules.isReplaced), and types (Rules.checkTypes).
+//
+// Proposals, exceptions and examples have the numbers that they have in the KEPs. The examples are
+// cases: testdata/kep-2332 and testdata/kep-575. The functions of the server that are named are
+// those of k8s.io/apiextensions-apiserver v0.37, in pkg/apiserver unless the name says otherwise.
 //
 // By default the specification keeps what it keeps as it was sent, like a decoder without a server
 // mode: numbers have their text, and metadata is pruned, but not normalised. The reading of bytes
 // is not specified: syntax, limits and positions are defined by RFC 8259 and by the documentation
 // of package decoder.
 //
-// The schema is a structural one, or one with the defaults of a definition that was never
-// validated. The package is an oracle for tests. Of what it judges it has the trees of package
-// schema and the paths of package errors, and no other code.
+// The schema is structural, but for its defaults, which the server may never have validated. The
+// package is an oracle for tests. Of what it judges it has the trees of package schema and the
+// paths of package errors, and no other code.
 package spec
 
 import (
@@ -78,7 +83,7 @@ func withoutReserved(properties map[string]*schema.Structural) map[string]*schem
 // and unstructuredDefaulter.Default (customresource_handler.go).
 func (r Rules) Decode(document Value) (result Value, found errors.List, ok bool) {
 	var f findings
-	f.repeated.findRepeated(document, nil)
+	f.findRepeated(document, nil)
 	v := lastWins(document)
 	if r.mode == Stored {
 		return r.decodeStored(v)

@@ -62,28 +62,6 @@ func (g *group) has(path errors.Path) bool {
 	return slices.ContainsFunc(*g, func(f finding) bool { return f.Path == path })
 }
 
-// findRepeated finds the names that repeat in an object, in all of the document, where the second
-// of them is. A path is reported once, however often its name repeats (sigs.k8s.io/json:
-// saveStrictError).
-func (g *group) findRepeated(v Value, at *place) {
-	switch v := v.(type) {
-	case Object:
-		seen := make(map[string]bool)
-		for _, m := range v {
-			here := at.field(m.Name)
-			if seen[m.Name] && !g.has(here.path()) {
-				g.add(errors.DuplicateField, here)
-			}
-			seen[m.Name] = true
-			g.findRepeated(m.Value, here)
-		}
-	case Array:
-		for i, e := range v {
-			g.findRepeated(e, at.element(i))
-		}
-	}
-}
-
 // A place is where a value is: a member or an element of what is above it. The root is nil.
 type place struct {
 	above  *place

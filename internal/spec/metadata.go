@@ -29,7 +29,7 @@ func (r Rules) pruneMetadata(v Value, s *schema.Structural, at *place, f *findin
 			switch {
 			case !s.XEmbeddedResource || m.Name != "metadata":
 				_, isProperty := s.Properties[m.Name]
-				here.isKey = !isProperty || m.Name == ""
+				here.isKey = !isProperty || m.Name == "" // as a field.Path has it
 				all[i].Value = r.pruneMetadata(m.Value, child, here, f)
 			case at == nil:
 				all[i].Value = pruneStruct(m.Value, objectMeta, here, &f.inMetadata)

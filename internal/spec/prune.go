@@ -15,9 +15,9 @@ import (
 func (r Rules) prune(v Value, s *schema.Structural, isExcluded bool, at *place, f *findings) Value {
 	switch {
 	case s == nil && isExcluded:
-		return v // example 6: below json
+		return v // verbatim JSON
 	case s == nil:
-		s = &schema.Structural{} // example 4: below abc
+		s = &schema.Structural{} // example 5, in abc
 	}
 	isExcluded = isExcluded || preserves(s)
 
@@ -29,10 +29,11 @@ func (r Rules) prune(v Value, s *schema.Structural, isExcluded bool, at *place, 
 			switch {
 			case s.XEmbeddedResource && isReserved(m.Name):
 				// Proposal 4, examples 10 and 11. pruneMetadata looks into metadata.
-			case ok:
+			case ok: // foo in examples 2 to 5
 				m.Value = r.prune(m.Value, child, isExcluded && !r.restarts(child), here, f)
-			case !isExcluded:
-				f.pruned.add(errors.UnknownField, here) // examples 1 to 3
+			case isExcluded: // def in examples 7 to 9
+			default: // json in examples 1 to 5
+				f.pruned.add(errors.UnknownField, here)
 				return false
 			}
 			return true

@@ -72,38 +72,30 @@ func mustParse(text []byte) Value {
 }
 
 func read(d *json.Decoder) (Value, error) {
-	token, err := d.Token()
-	switch {
-	case err != nil:
-		return nil, err
-	case token == json.Delim('{'):
-		object := Object{}
-		for d.More() {
+	first, err := d.Token()
+	isObject := first == json.Delim('{')
+	if err != nil || !isObject && first != json.Delim('[') {
+		return first, err
+	}
+	object, array := Object{}, Array{}
+	for d.More() {
+		var m Member
+		if isObject {
 			name, err := d.Token()
 			if err != nil {
 				return nil, err
 			}
-			v, err := read(d)
-			if err != nil {
-				return nil, err
-			}
-			object = append(object, Member{name.(string), v})
+			m.Name = name.(string)
 		}
-		_, err = d.Token()
-		return object, err
-	case token == json.Delim('['):
-		array := Array{}
-		for d.More() {
-			v, err := read(d)
-			if err != nil {
-				return nil, err
-			}
-			array = append(array, v)
+		if m.Value, err = read(d); err != nil {
+			return nil, err
 		}
-		_, err = d.Token()
-		return array, err
+		object, array = append(object, m), append(array, m.Value)
 	}
-	return token, nil
+	if _, err = d.Token(); isObject {
+		return object, err
+	}
+	return array, err
 }
 
 // MarshalJSON returns the object as it is. Names may repeat.
@@ -122,26 +114,4 @@ func Text(v Value) []byte {
 		panic(err) // a Value is one of JSON
 	}
 	return text
-}
-
-// lastWins returns the value without the members whose name comes again in their object. The last
-// one counts, and stays where it is.
-func lastWins(v Value) Value {
-	switch v := v.(type) {
-	case Object:
-		last := make(map[string]int)
-		for i, m := range v {
-			last[m.Name] = i
-		}
-		left := Object{}
-		for i, m := range v {
-			if last[m.Name] == i {
-				left = append(left, Member{m.Name, lastWins(m.Value)})
-			}
-		}
-		return left
-	case Array:
-		return v.each(func(_ int, e Value) Value { return lastWins(e) })
-	}
-	return v
 }
