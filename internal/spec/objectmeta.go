@@ -11,8 +11,7 @@ import (
 // shares no code with what it judges.
 
 // An ObjectMeta is metav1.ObjectMeta as JSON has it (pkg/apis/meta/v1/types.go of
-// k8s.io/apimachinery v0.37), against which fuzz.TestObjectMeta holds it. The decoder has such types
-// in internal/apiserver. They are not shared, as the specification judges the decoder.
+// k8s.io/apimachinery v0.37), against which fuzz.TestObjectMeta holds it.
 type ObjectMeta struct {
 	Name                       string               `json:"name,omitempty"`
 	GenerateName               string               `json:"generateName,omitempty"`
