@@ -74,6 +74,7 @@ func TestServerVerdicts(t *testing.T) {
 		{`{"kind":"K","metadata":"x"}`, `1:24: field "metadata" must be an object, not a string`},
 		{`{"kind":"K","metadata":{"generation":1.5}}`, `1:38: field "metadata.generation" must be an integer, not a number`},
 		{`{"kind":"K","metadata":{"creationTimestamp":"x"}}`, `1:24: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "metadata"`},
+		{`{"kind":"K","metadata":{"deletionTimestamp":"x","creationTimestamp":""}}`, `1:24: parsing time "" as "2006-01-02T15:04:05Z07:00": cannot parse "" as "2006" in "metadata"`},
 		{`{"kind":"K","l":[{},{"metadata":{"deletionTimestamp":"x"}}]}`, `1:33: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "l[1].metadata"`},
 		{`{"kind":"K","e":{"kind":1}}`, `1:25: field "e.kind" must be a string, not a number`},
 		{"{\"kind\":\"K\",\"x\":\"\xff\",}", `1:21: invalid character '}', where a name in double quotes is expected`},

@@ -136,7 +136,7 @@ func numberAt(text []byte, at int) []byte {
 }
 
 // metadataError returns the server's error about the metadata of an object, or nil if the server
-// has none. The server decodes the members in the order of their names.
+// has none.
 func (x *Exchange) metadataError(text []byte) error {
 	value := member(text, "metadata")
 	const times = 100 // times as much memory
@@ -144,15 +144,7 @@ func (x *Exchange) metadataError(text []byte) error {
 		return nil // other texts explain what cannot be read
 	}
 	defer x.memory.release(times * len(value))
-	var metadata map[string]json.RawMessage
-	if json.Unmarshal(value, &metadata) != nil {
-		_, err := apiserver.DecodeMetadata(value)
-		return err
-	}
-	sorted, err := json.Marshal(metadata)
-	if err == nil {
-		_, err = apiserver.DecodeMetadata(sorted)
-	}
+	_, err := apiserver.DecodeMetadata(value)
 	return err
 }
 

@@ -89,10 +89,17 @@ func (t Time) MarshalJSON() ([]byte, error) {
 // serverNames are the names of the types in the messages of the server.
 var serverNames = strings.NewReplacer("apiserver.UID", "types.UID", "apiserver.", "v1.")
 
-// DecodeMetadata decodes metadata, with the error text of the server.
+// DecodeMetadata decodes metadata, with the error text of the server. Of several errors that is the
+// first in the order of names, because the server decodes what it has marshalled from a map
+// (GetObjectMetaWithOptions of package objectmeta).
 func DecodeMetadata(js []byte) (*ObjectMeta, error) {
 	m := new(ObjectMeta)
 	err := kjson.UnmarshalCaseSensitivePreserveInts(js, m)
+	var members map[string]json.RawMessage
+	if err != nil && json.Unmarshal(js, &members) == nil {
+		sorted, _ := json.Marshal(members) // it was JSON before
+		err = kjson.UnmarshalCaseSensitivePreserveInts(sorted, m)
+	}
 	var mismatch *json.UnmarshalTypeError
 	if errors.As(err, &mismatch) {
 		text := "json: cannot unmarshal " + mismatch.Value + " into Go "
