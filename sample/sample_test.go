@@ -43,6 +43,7 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: string, pattern: '^v[1-9]$'}`, `"v1"`, `"v1"`},
 		{`{type: integer}`, `0`, `0`},
 		{`{type: integer, minimum: 3}`, `3`, `3`},
+		{`{type: integer, format: int32}`, `0`, `0`},
 		{`{type: integer, minimum: 3, exclusiveMinimum: true}`, `4`, `4`},
 		{`{type: integer, maximum: -3}`, `-3`, `-3`},
 		{`{type: integer, minimum: 3, multipleOf: 5}`, `5`, `5`},
