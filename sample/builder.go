@@ -20,6 +20,7 @@ type builder struct {
 	size     int                         // values so far
 	open     []*schema.Structural        // the schemas of the containers around the value
 	attempts int                         // that are left
+	work     int                         // that may still be done, see maxWork
 	faults   int                         // values that do not satisfy their schemas, as nothing did
 }
 
@@ -29,7 +30,14 @@ const (
 	maxAttempts = 400    // of values that did not satisfy their schemas, for an object
 	perValue    = 24     // of these, for one value
 
-	maxElements      = 10_000 // of an array, whatever its schema demands
+	// maxWork is for an object, and takes a second or two. A value costs valueWork, a byte of a text
+	// 1, a step of validation and of a search for a text 1. The rest is null, and a fault.
+	maxWork   = 1 << 23
+	valueWork = 64
+	// maxOptionalWork is for a value that can be left out, so that others remain possible.
+	maxOptionalWork = maxWork / 8
+
+	maxElements      = 10_000 // of an array or a map, whatever its schema demands
 	maxDepth         = 100    // of what is optional; far below the depth that decoders allow
 	maxRequiredDepth = 500    // of what is required
 
@@ -42,7 +50,7 @@ func (b *builder) value(given []*schema.Structural) *value {
 	if b.loose && (len(b.open) > 0 && b.in(14) || b.in(600)) {
 		return b.odd(given[0])
 	}
-	if len(b.open) > maxRequiredDepth {
+	if b.work -= valueWork; b.work < 0 || len(b.open) > maxRequiredDepth {
 		b.faults++
 		return null()
 	}
@@ -56,7 +64,7 @@ func (b *builder) value(given []*schema.Structural) *value {
 		case b.fits(given, v):
 			b.faults = faults
 			return v
-		case attempt == perValue || b.attempts == 0:
+		case attempt == perValue || b.attempts == 0 || b.work < 0:
 			b.faults = faults + 1
 			return v
 		}
@@ -78,8 +86,10 @@ func (b *builder) attempt(g *goal, attempt int, again bool) *value {
 
 // optional makes a value that can be left out. It returns nil where nothing satisfies the schemas.
 func (b *builder) optional(given []*schema.Structural) *value {
-	faults := b.faults
+	faults, rest := b.faults, max(b.work-maxOptionalWork, 0)
+	b.work -= rest
 	v := b.value(given)
+	b.work = max(b.work, 0) + rest
 	if b.faults > faults {
 		b.faults = faults
 		return nil
@@ -103,12 +113,12 @@ func (b *builder) aim(g *goal) *value {
 	if v := b.given(s); v != nil {
 		return v
 	}
-	if allowed, ok := g.enum(); ok {
+	if allowed, ok := b.allowed(g); ok {
 		if len(allowed) == 0 {
 			b.faults++
 			return null()
 		}
-		return encoded(allowed[b.below(len(allowed))])
+		return allowed[b.below(len(allowed))].clone()
 	}
 	types := g.types()
 	if len(types) == 0 {
@@ -202,6 +212,10 @@ func (b *builder) object(g *goal) *value {
 		}
 	}
 	least := g.atLeast(minProperties)
+	if least > maxElements {
+		b.faults++
+		return v
+	}
 	for len(v.members) < least && len(left) > 0 {
 		v.members = append(v.members, member{left[0], b.value(g.member(left[0]))})
 		left = left[1:]
@@ -229,11 +243,16 @@ func (b *builder) additional(v *value, g *goal, least, most int) {
 			break
 		}
 	}
+	taken := make(map[string]bool)
+	for _, m := range v.members {
+		taken[m.name] = true
+	}
 	for i := range max(n, 0) {
 		name := b.mapKey(i)
-		for v.member(name) != nil || s.Properties[name] != nil {
+		for taken[name] || s.Properties[name] != nil {
 			name += "x"
 		}
+		taken[name] = true
 		v.members = append(v.members, member{name, b.value(given)})
 	}
 }
@@ -245,6 +264,10 @@ func (b *builder) array(g *goal) *value {
 	defer func() { b.open = b.open[:len(b.open)-1] }()
 	given := g.element()
 	least, most := g.atLeast(minItems), g.atMost(maxItems)
+	if least > maxElements {
+		b.faults++
+		return array()
+	}
 	n := least
 	switch {
 	case n >= most:
@@ -263,7 +286,7 @@ func (b *builder) array(g *goal) *value {
 	}
 	v := array()
 	distinct := b.distinct(g)
-	for i := 0; i < n && i < maxElements; i++ {
+	for i := range n {
 		e := b.value(given)
 		for try := 0; try < perValue && distinct.has(e); try++ {
 			kept := b.data

@@ -2,7 +2,6 @@ package sample
 
 import (
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/espalier-dev/espalier/schema"
@@ -76,32 +75,6 @@ func (g *goal) types() []string {
 		return types[1:] // numbers include integers
 	}
 	return types
-}
-
-// enum returns the values that all enums allow, and whether there is an enum.
-func (g *goal) enum() (allowed []any, any bool) {
-	for _, s := range g.all {
-		if len(s.Enum) == 0 {
-			continue
-		}
-		values := decodedValues(s.Enum)
-		if !any {
-			allowed, any = values, true
-			continue
-		}
-		allowed = slices.DeleteFunc(allowed, func(x interface{}) bool { return !contains(values, x) })
-	}
-	for _, s := range g.not {
-		if len(s.Enum) > 0 {
-			forbidden := decodedValues(s.Enum)
-			allowed = slices.DeleteFunc(allowed, func(x interface{}) bool { return contains(forbidden, x) })
-		}
-	}
-	return allowed, any
-}
-
-func contains(list []any, x any) bool {
-	return slices.ContainsFunc(list, func(y any) bool { return reflect.DeepEqual(x, y) })
 }
 
 // required returns the names that an object must have.

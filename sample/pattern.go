@@ -202,15 +202,10 @@ func (p *pattern) measureMost(back [][]arc) {
 	}
 }
 
-// text makes a text that matches. Its length in code points is from least to most; if most is
-// negative, there is no such bound. It reports false if there is no such text, or if none was found
-// in time.
-func (p *pattern) text(c *choices, least, most int) (string, bool) {
-	return matchingAll([]*pattern{p}, c, least, most)
-}
-
-// matchingAll makes a text that matches several patterns, as [pattern.text] does for one.
-func matchingAll(patterns []*pattern, c *choices, least, most int) (string, bool) {
+// matchingAll makes a text that matches several patterns. Its length in code points is from least to
+// most; if most is negative, there is no such bound. It reports false if there is no such text, or
+// if none was found in time: before the work was used up, of which it takes its share.
+func matchingAll(patterns []*pattern, c *choices, least, most int, work *int) (string, bool) {
 	if most < 0 || most > maxText {
 		most = maxText
 	}
@@ -222,7 +217,7 @@ func matchingAll(patterns []*pattern, c *choices, least, most int) (string, bool
 		return "", false
 	}
 	aim := aimed(c, least, most)
-	s := search{patterns: patterns, choices: c, odd: c.in(4)}
+	s := search{patterns: patterns, choices: c, odd: c.in(4), work: work}
 	if text, ok := s.run(lengths{aim, aim}); ok {
 		return text, true
 	}

@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -20,6 +21,17 @@ func patternOf(t testing.TB, expr string) *pattern {
 	p, err := newPattern(expr)
 	require.NoError(t, err, expr)
 	return p
+}
+
+// plenty is more work than any search needs.
+func plenty() *int {
+	work := math.MaxInt
+	return &work
+}
+
+// text makes a text that matches a pattern.
+func (p *pattern) text(c *choices, least, most int) (string, bool) {
+	return matchingAll([]*pattern{p}, c, least, most, plenty())
 }
 
 // randomChoices returns choices by random bytes.
@@ -152,7 +164,7 @@ func TestCostlyPatterns(t *testing.T) {
 	// options, those of the two patterns together.
 	left, right := patternOf(t, `^(a?){1000}x\by`), patternOf(t, `(a?){1000}$`)
 	for _, least := range []int{0, 100} {
-		_, ok := matchingAll([]*pattern{left, right}, randomChoices(1), least, 2000)
+		_, ok := matchingAll([]*pattern{left, right}, randomChoices(1), least, 2000, plenty())
 		require.False(t, ok)
 	}
 }
@@ -240,7 +252,7 @@ func TestPatternsAgainstAllTexts(t *testing.T) {
 				})
 			})
 			for _, c := range []*choices{{}, randomChoices(seed + 1)} {
-				text, ok := matchingAll(patterns, c, n, n)
+				text, ok := matchingAll(patterns, c, n, n, plenty())
 				require.Equal(t, want, ok, "%q length %d: %q", matchers, n, text)
 				require.True(t, !ok || utf8.RuneCountInString(text) == n, "%q: %q", matchers, text)
 				if ok {
@@ -270,11 +282,11 @@ func TestMatchingAll(t *testing.T) {
 		for _, expr := range test.exprs {
 			patterns = append(patterns, patternOf(t, expr))
 		}
-		text, ok := matchingAll(patterns, &choices{}, 0, -1)
+		text, ok := matchingAll(patterns, &choices{}, 0, -1, plenty())
 		require.Equal(t, test.ok, ok, test.exprs)
 		require.Equal(t, test.want, text, test.exprs)
 		for seed := range uint64(20) {
-			text, ok := matchingAll(patterns, randomChoices(seed), 0, 100)
+			text, ok := matchingAll(patterns, randomChoices(seed), 0, 100, plenty())
 			require.Equal(t, test.ok, ok, test.exprs)
 			for _, p := range patterns {
 				require.True(t, !ok || p.matcher.MatchString(text), "%s: %q", test.exprs, text)
@@ -419,8 +431,8 @@ func FuzzPattern(f *testing.F) {
 		if most == 255 {
 			upTo = -1
 		}
-		text, ok := matchingAll(patterns, &choices{data: data}, int(least), upTo)
-		again, okAgain := matchingAll(patterns, &choices{data: data}, int(least), upTo)
+		text, ok := matchingAll(patterns, &choices{data: data}, int(least), upTo, plenty())
+		again, okAgain := matchingAll(patterns, &choices{data: data}, int(least), upTo, plenty())
 		require.Equal(t, ok, okAgain)
 		require.Equal(t, text, again)
 		for _, p := range patterns {

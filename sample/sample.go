@@ -64,6 +64,7 @@ type Maker struct {
 	validators sync.Pool // of *validate.Validator, which have compiled patterns and enums
 	mu         sync.Mutex
 	patterns   map[string]*pattern
+	enums      map[*schema.Structural]*enum
 }
 
 // A route leads to a schema of the core from the one around it.
@@ -77,7 +78,10 @@ type route struct {
 func New(s *schema.Structural, apiVersion, kind string) *Maker {
 	root := *s
 	root.XEmbeddedResource = true
-	m := &Maker{apiVersion: apiVersion, kind: kind, root: &root, patterns: make(map[string]*pattern)}
+	m := &Maker{
+		apiVersion: apiVersion, kind: kind, root: &root,
+		patterns: make(map[string]*pattern), enums: make(map[*schema.Structural]*enum),
+	}
 	m.validators.New = func() any { return new(validate.Validator) }
 	m.survey()
 	return m
@@ -111,7 +115,10 @@ func (m *Maker) survey() {
 }
 
 func (m *Maker) builder(data []byte) *builder {
-	b := &builder{Maker: m, choices: choices{data: data}, attempts: maxAttempts, route: make(map[*schema.Structural]bool)}
+	b := &builder{
+		Maker: m, choices: choices{data: data}, attempts: maxAttempts, work: maxWork,
+		route: make(map[*schema.Structural]bool),
+	}
 	b.density = one(&b.choices, 2, 4, 16)
 	for i := b.below(len(m.routes)); i >= 0; i = m.routes[i].from {
 		b.route[m.routes[i].schema] = true
@@ -132,6 +139,7 @@ func noise(seed uint64, n int) []byte {
 // build makes a tree that satisfies the schema, or returns why it could not.
 func (m *Maker) build(data []byte, full bool) (*value, error) {
 	var first error
+	work := 2 * maxWork // at most that for the first two, and what they leave for the others
 	for try := range 40 {
 		b := m.builder(data)
 		b.full = full
@@ -148,6 +156,9 @@ func (m *Maker) build(data []byte, full bool) (*value, error) {
 		}
 		if first == nil {
 			first = err
+		}
+		if work -= maxWork - b.work; work <= 0 {
+			break
 		}
 	}
 	return nil, first
@@ -205,24 +216,8 @@ func (m *Maker) pattern(expr string) *pattern {
 	return p
 }
 
-func decodedValues(raw []json.RawMessage) []any {
-	var list []any
-	for _, js := range raw {
-		if v, err := parse(js); err == nil && v.kind != 'n' {
-			list = append(list, v.decoded())
-		}
-	}
-	return list
-}
-
 // canonical returns the JSON of a decoded value, with sorted names.
 func canonical(x any) []byte {
 	js, _ := json.Marshal(x)
 	return js
-}
-
-// encoded returns the tree of a decoded value.
-func encoded(x any) *value {
-	v, _ := parse(canonical(x))
-	return v
 }

@@ -38,6 +38,11 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: string, enum: [b, a]}`, `"b"`, `"b"`},
 		{`{type: string, enum: [b, a], default: a}`, `"b"`, `"a"`},
 		{`{type: string, default: d}`, `""`, `"d"`},
+		// Values of an enum that are of another type, or no JSON, or null, are as if they were not there.
+		{`{type: boolean, enum: [1, "true", null, true]}`, `true`, `true`},
+		{`{type: object, x-kubernetes-preserve-unknown-fields: true, enum: [[], {a: 1}]}`, `{"a":1}`, `{"a":1}`},
+		{`{type: array, items: {type: string}, enum: [{}, [b]]}`, `["b"]`, `["b"]`},
+		{`{x-kubernetes-int-or-string: true, enum: [1, a]}`, `1`, `1`},
 		{`{type: string, default: d, example: e}`, `""`, `"e"`},
 		{`{type: string, minLength: 2, example: e, default: dd}`, `"aa"`, `"dd"`},
 		{`{type: string, pattern: '^v[1-9]$'}`, `"v1"`, `"v1"`},

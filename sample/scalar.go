@@ -10,6 +10,11 @@ import (
 // string makes a string. It is as short as possible where the bytes are used up.
 func (b *builder) string(g *goal) *value {
 	least, most := g.atLeast(minLength), g.atMost(maxLength)
+	if least > maxText {
+		b.faults++
+		return text("")
+	}
+	b.work -= least
 	var patterns []*pattern
 	format := ""
 	for _, s := range g.all {
@@ -31,7 +36,7 @@ func (b *builder) string(g *goal) *value {
 		}
 	}
 	if len(patterns) > 0 {
-		if t, ok := matchingAll(patterns, &b.choices, least, most); ok {
+		if t, ok := matchingAll(patterns, &b.choices, least, most, &b.work); ok {
 			return text(t)
 		}
 		b.faults++

@@ -22,7 +22,8 @@ type search struct {
 	text  []rune
 	stack []state // one for each length of the text, from 0 on
 	dead  map[string]bool
-	left  int // what may still be spent
+	left  int  // what may still be spent
+	work  *int // what may be spent by this search and others
 
 	// For steps: the instructions to look at, and those that it has looked at, by pattern. An
 	// instruction has the round in which that was, and a set of sets of kinds.
@@ -36,6 +37,7 @@ type search struct {
 const (
 	maxSpent     = 1 << 19
 	maxSpentEach = 64 // for a rune that the text must have
+	matchedRate  = 64 // package regexp looks at so many instructions for 1
 	optionCost   = 4
 	stateCost    = 32
 )
@@ -69,7 +71,7 @@ type step struct {
 
 // anywhere reports whether there is a text of any length.
 func (s *search) anywhere() bool {
-	free := search{patterns: s.patterns, choices: &choices{}, anyLength: true}
+	free := search{patterns: s.patterns, choices: &choices{}, anyLength: true, work: s.work}
 	_, ok := free.run(lengths{0, endless - 1})
 	return ok
 }
@@ -77,7 +79,9 @@ func (s *search) anywhere() bool {
 // run returns a text whose length is within bounds.
 func (s *search) run(bounds lengths) (string, bool) {
 	s.bounds = bounds
-	s.left = maxSpent + maxSpentEach*bounds.least
+	most := max(min(maxSpent+maxSpentEach*bounds.least, *s.work), 0)
+	s.left = most
+	defer func() { *s.work -= most - s.left }()
 	s.dead = map[string]bool{}
 	s.text, s.stack, s.seen = nil, nil, nil
 	var at []uint32
@@ -103,10 +107,12 @@ func (s *search) run(bounds lengths) (string, bool) {
 	return "", false
 }
 
-// matches reports whether package regexp is of the same opinion.
+// matches reports whether package regexp is of the same opinion. It may look at each instruction for
+// each rune.
 func (s *search) matches(text string) bool {
 	return !slices.ContainsFunc(s.patterns, func(p *pattern) bool {
-		return !p.matcher.MatchString(text)
+		*s.work -= len(text) / matchedRate * len(p.code)
+		return *s.work < 0 || !p.matcher.MatchString(text)
 	})
 }
 

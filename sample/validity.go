@@ -34,18 +34,21 @@ func (m *Maker) validate(v *value) error {
 func (m *Maker) isValid(v *value) bool { return m.validate(v) == nil }
 
 // fits reports whether a value satisfies the schemas, of which the first is its own.
-func (b *builder) fits(given []*schema.Structural, v *value) bool {
+func (b *builder) fits(given []*schema.Structural, v *value) (fits bool) {
 	validator := b.validators.Get().(*validate.Validator)
 	defer b.validators.Put(validator)
 	x := v.decoded()
 	insertDefaults(x, given[0])
 	steps := maxSteps
+	fits = true
 	for _, s := range given {
 		if len(validator.Value(s, x, &steps)) > 0 || steps < 0 {
-			return false
+			fits = false
+			break
 		}
 	}
-	return true
+	b.work -= maxSteps - steps
+	return fits
 }
 
 // insertDefaults inserts defaults into a decoded value as the API server does (defaulting.Default).

@@ -64,7 +64,7 @@ func (m *Maker) NearlyValid(data []byte) ([]byte, Violation, error) {
 	if err != nil {
 		return nil, Violation{}, err
 	}
-	b := &builder{Maker: m, choices: choices{data: data[:n]}}
+	b := &builder{Maker: m, choices: choices{data: data[:n]}, work: maxWork}
 	all := spots(v, []*schema.Structural{m.root})
 	first, turn := b.below(len(all)), b.below(len(violators))
 	for i := 0; ; i++ { // it ends with the name of the root, if not earlier
@@ -103,7 +103,7 @@ func violateType(b *builder, p spot) bool {
 
 func violateEnum(b *builder, p spot) bool {
 	g := &goal{all: inForce(p.given)}
-	allowed, ok := g.enum()
+	allowed, ok := b.allowed(g)
 	if !ok {
 		return false
 	}
@@ -113,7 +113,8 @@ func violateEnum(b *builder, p spot) bool {
 	case '0':
 		*p.value = *number("-12345")
 	}
-	return !contains(allowed, p.value.decoded())
+	key := keyOf(p.value)
+	return !slices.ContainsFunc(allowed, func(v enumValue) bool { return v.key == key })
 }
 
 // violateBound goes one step beyond the least or the greatest number.
