@@ -3,6 +3,7 @@ package sample
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -127,6 +128,32 @@ func TestNothingValid(t *testing.T) {
 		_, _, err = ofSpec(t, schema).NearlyValid(nil)
 		require.ErrorContains(t, err, want)
 		assert.NotEmpty(t, ofSpec(t, schema).Mutated(Bytes(1)))
+	}
+}
+
+// TestNumbers asserts which numbers an integer has, and that all of them are JSON.
+func TestNumbers(t *testing.T) {
+	met := make(map[string]bool)
+	m := ofSpec(t, `{type: integer}`)
+	for seed := range uint64(400) {
+		js, err := m.Valid(Bytes(seed))
+		require.NoError(t, err)
+		v, err := parse(js)
+		require.NoError(t, err)
+		met[v.member("spec").text] = true
+	}
+	for _, want := range []string{"0", "1", "-1", "9007199254740992", "9007199254740993", "9223372036854775807", "-9223372036854775808"} {
+		assert.True(t, met[want], want)
+	}
+	for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, 1e-300, math.MaxFloat64} {
+		for _, s := range []*schema.Structural{{Type: "integer", Minimum: &f}, {Type: "number", Minimum: &f}, {Type: "number", Minimum: &f, MultipleOf: &f}} {
+			m := New(&schema.Structural{Type: "object", Required: []string{"a"}, Properties: map[string]*schema.Structural{"a": s}}, "v1", "K")
+			for seed := range uint64(50) {
+				js := m.Mutated(Bytes(seed))
+				_, err := parse(js)
+				require.NoError(t, err, "%s", js)
+			}
+		}
 	}
 }
 

@@ -2,9 +2,12 @@ package sample
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // string makes a string. It is as short as possible where the bytes are used up.
@@ -74,11 +77,21 @@ func (b *builder) number(g *goal, integer bool) *value {
 		}
 		return numeral(multiple(f, lo, hi, step), integer)
 	}
+	if integer && g.isUnbounded() && b.in(3) { // the least, the greatest, and one that no float64 has
+		return number(one(&b.choices, "9223372036854775807", "-9223372036854775808", "9007199254740993"))
+	}
 	f := one(&b.choices, lo, hi, lo+1, hi-1, 1, -1, 7, 123456, 1<<31, math.Floor(lo/2+hi/2))
 	if !integer && b.in(2) {
 		f = one(&b.choices, 0.5, -0.25, 1e3, lo+0.5, hi-0.5)
 	}
 	return numeral(multiple(min(max(f, lo), hi), lo, hi, step), integer)
+}
+
+// isUnbounded reports whether numbers need not be between bounds.
+func (g *goal) isUnbounded() bool {
+	return !slices.ContainsFunc(g.all, func(s *schema.Structural) bool {
+		return s.Minimum != nil || s.Maximum != nil || s.MultipleOf != nil || s.Format == "int32"
+	})
 }
 
 // bounds returns the least and the greatest number that the goal allows, and of what they are
@@ -124,19 +137,29 @@ func above(bound float64, exclusive, integer bool) float64 {
 
 // multiple returns the multiple of step next to f that is within bounds.
 func multiple(f, lo, hi, step float64) float64 {
-	if step <= 0 {
+	if step <= 0 || math.IsInf(f/step, 0) {
 		return f
 	}
-	if up := math.Ceil(f/step) * step; up <= hi {
+	// The conversions round, on machines that would otherwise do so only after the next operation.
+	if up := float64(math.Ceil(f/step) * step); up <= hi {
 		return up
 	}
-	return math.Floor(f/step) * step
+	return float64(math.Floor(f/step) * step)
 }
 
+// numeral returns a number, or the one next to it that JSON, or an integer, can have.
 func numeral(f float64, integer bool) *value {
 	switch {
-	case integer && math.Abs(f) < 1<<63:
-		return number(strconv.FormatInt(int64(f), 10))
+	case math.IsNaN(f):
+		f = 0
+	case math.IsInf(f, 0):
+		f = math.Copysign(math.MaxFloat64, f)
+	}
+	switch {
+	case integer && f >= 1<<63:
+		return number("9223372036854775807")
+	case integer:
+		return number(strconv.FormatInt(int64(max(f, -1<<63)), 10))
 	case math.Abs(f) < 1e15:
 		return number(strconv.FormatFloat(f+0, 'f', -1, 64))
 	}

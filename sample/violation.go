@@ -29,8 +29,12 @@ type violator struct {
 var violators = []violator{
 	{"type", violateType},
 	{"enum", violateEnum},
-	{"minimum", func(b *builder, p spot) bool { return violateBound(p, -1) }},
-	{"maximum", func(b *builder, p spot) bool { return violateBound(p, 1) }},
+	{"minimum", func(b *builder, p spot) bool {
+		return violateBound(p, -1, func(s *schema.Structural) bool { return s.Minimum != nil })
+	}},
+	{"maximum", func(b *builder, p spot) bool {
+		return violateBound(p, 1, func(s *schema.Structural) bool { return s.Maximum != nil })
+	}},
 	{"multipleOf", violateMultipleOf},
 	{"minLength", func(b *builder, p spot) bool { return violateMinLength(p) }},
 	{"maxLength", func(b *builder, p spot) bool { return violateMaxLength(p) }},
@@ -118,11 +122,11 @@ func violateEnum(b *builder, p spot) bool {
 }
 
 // violateBound goes one step beyond the least or the greatest number.
-func violateBound(p spot, sign float64) bool {
-	if p.value.kind != '0' {
+func violateBound(p spot, sign float64, has func(*schema.Structural) bool) bool {
+	g := &goal{all: inForce(p.given)}
+	if p.value.kind != '0' || !slices.ContainsFunc(g.all, has) {
 		return false
 	}
-	g := &goal{all: inForce(p.given)}
 	integer := slices.Contains(g.types(), "integer") && !slices.Contains(g.types(), "number")
 	lo, hi, step := g.bounds(integer)
 	bound := hi
@@ -195,6 +199,10 @@ func violatePattern(b *builder, p spot) bool {
 
 func violateFormat(b *builder, p spot) bool {
 	for _, s := range inForce(p.given) {
+		if s.Format == "int32" && p.value.kind == '0' {
+			*p.value = *number(one(&b.choices, "2147483648", "-2147483649"))
+			return true
+		}
 		if t, ok := formatMiss(s.Format, &b.choices); ok && p.value.kind == '"' {
 			p.value.text = t
 			return true

@@ -23,6 +23,8 @@ func TestNearlyValid(t *testing.T) {
 		{`{type: integer, minimum: 3, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: true}`, map[string]string{"minimum": `3`, "maximum": `5`}},
 		{`{type: number, minimum: 0.5}`, map[string]string{"minimum": `0\.49+\d*`}},
 		{`{type: number, maximum: 3, exclusiveMaximum: true}`, map[string]string{"maximum": `3`}},
+		{`{type: integer, format: int32}`, map[string]string{"format": `2147483648|-2147483649`, "type": `.*`}},
+		{`{type: integer, format: int32, maximum: 5}`, map[string]string{"format": `2147483648|-2147483649`, "type": `.*`, "maximum": `6`}},
 		{`{type: integer, multipleOf: 6}`, map[string]string{"multipleOf": `3`}},
 		{`{type: string, minLength: 2, maxLength: 3}`, map[string]string{"minLength": `"."`, "maxLength": `"(?s:.|\\n|\\"){4}"`}},
 		{`{type: string, maxLength: 0}`, map[string]string{"maxLength": `"a"`}},
