@@ -101,7 +101,12 @@ func (b *builder) optional(given []*schema.Structural) *value {
 // there is but one schema, which has no rules that could be at odds.
 func (g *goal) isCertain() bool {
 	s := g.core()
-	return len(g.all) == 1 && len(g.not) == 0 && s.MultipleOf == nil && s.MaxProperties == nil && (s.Pattern == "" || s.Format == "")
+	if len(g.all) > 1 || len(g.not) > 0 || s.MultipleOf != nil || s.MaxProperties != nil {
+		return false
+	}
+	isText := s.Pattern != "" || s.MinLength != nil || s.MaxLength != nil
+	isNumber := s.Minimum != nil || s.Maximum != nil
+	return (s.Format == "" || !isText) && (len(s.Enum) == 0 || !isText && !isNumber && s.Format == "" && !s.Nullable)
 }
 
 // aim makes a value that satisfies the goal as far as one can tell beforehand.
@@ -227,6 +232,15 @@ func (b *builder) object(g *goal) *value {
 	return v
 }
 
+// fills decides whether a list or a map has as many members as it may, which is rare if they are
+// many.
+func (b *builder) fills(most int) bool {
+	if b.full || most > 256 || b.size > maxSize {
+		return false
+	}
+	return b.in(8) && (most <= 16 || b.in(8))
+}
+
 // additional adds members that are not declared by name: those of maps, and those that an object
 // preserves.
 func (b *builder) additional(v *value, g *goal, least, most int) {
@@ -237,6 +251,9 @@ func (b *builder) additional(v *value, g *goal, least, most int) {
 	}
 	given := g.member("") // of a name that is not declared
 	n := least - len(v.members)
+	if n < most-len(v.members) && b.fills(most) {
+		n = most - len(v.members)
+	}
 	for n < most-len(v.members) && n < 4 && (b.full && n <= 0 && ap != nil || !b.full && b.wants(given[0])) {
 		n++
 		if b.route[given[0]] && n > 0 {
@@ -274,7 +291,7 @@ func (b *builder) array(g *goal) *value {
 	case b.full && b.wants(given[0]):
 		n = max(n, 1)
 	case b.full:
-	case s.MaxItems != nil && most <= 16 && b.in(8):
+	case b.fills(most):
 		n = most
 	default:
 		for n < most && n < least+4 && b.wants(given[0]) {

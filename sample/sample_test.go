@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -128,6 +129,57 @@ func TestNothingValid(t *testing.T) {
 		_, _, err = ofSpec(t, schema).NearlyValid(nil)
 		require.ErrorContains(t, err, want)
 		assert.NotEmpty(t, ofSpec(t, schema).Mutated(Bytes(1)))
+	}
+}
+
+// TestFirstAttempt asserts that the first object that is made is valid, although there are two rules
+// for a value, as otherwise the bytes would not decide about it.
+func TestFirstAttempt(t *testing.T) {
+	for _, text := range []string{
+		`{type: string, nullable: true, enum: [a, b]}`, `{type: string, enum: [abc, d], maxLength: 2}`, `{type: integer, enum: [1, 2, 3], minimum: 2}`,
+		`{type: string, format: uri, maxLength: 10}`, `{type: string, format: hostname, minLength: 2, maxLength: 63}`, `{type: string, enum: [a, 10.0.0.0/8], format: cidr}`,
+	} {
+		m := ofSpec(t, text)
+		for seed := range uint64(300) {
+			v := m.builder(Bytes(seed)).value([]*schema.Structural{m.root})
+			require.NoError(t, m.validate(v), "%s: %s", text, v.append(nil))
+		}
+	}
+}
+
+// TestBoundsAreMet asserts that there are values at the bounds, and next to them.
+func TestBoundsAreMet(t *testing.T) {
+	for _, c := range []struct {
+		schema string
+		want   []int // lengths
+	}{
+		{`{type: string, minLength: 2, maxLength: 5}`, []int{2, 5}},
+		{`{type: string, maxLength: 253}`, []int{0, 1, 253}},
+		{`{type: string, maxLength: 4096}`, []int{0, 1, 4096}},
+		{`{type: string, pattern: '^[a-z]+$', maxLength: 253}`, []int{1, 2, 253}},
+		{`{type: array, items: {type: boolean}}`, []int{0, 1, 2, 3, 4}},
+		{`{type: array, minItems: 1, maxItems: 10, items: {type: boolean}}`, []int{1, 2, 10}},
+		{`{type: array, maxItems: 100, items: {type: object, properties: {a: {type: integer}}}}`, []int{0, 1, 100}},
+		{`{type: array, x-kubernetes-list-type: set, maxItems: 6, items: {type: string}}`, []int{0, 1, 6}},
+		{`{type: object, minProperties: 2, maxProperties: 40, additionalProperties: {type: string}}`, []int{2, 3, 40}},
+		{`{type: object, maxProperties: 2, properties: {a: {type: integer}, b: {type: integer}, c: {type: integer}}}`, []int{0, 1, 2}},
+	} {
+		met := make(map[int]bool)
+		m := ofSpec(t, c.schema)
+		for seed := range uint64(2000) {
+			js, err := m.Valid(Bytes(seed))
+			require.NoError(t, err)
+			v, err := parse(js)
+			require.NoError(t, err)
+			if v = v.member("spec"); v.kind == '"' {
+				met[utf8.RuneCountInString(v.text)] = true
+			} else {
+				met[len(v.members)] = true
+			}
+		}
+		for _, n := range c.want {
+			assert.True(t, met[n], "%s: none of length %d", c.schema, n)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func (b *builder) string(g *goal) *value {
 
 // words returns a text whose length, in code points, is within bounds.
 func (b *builder) words(least, most int) string {
-	if most <= 1000 && b.in(8) {
+	if most <= maxLongText && b.in(8) && (most <= 1000 || b.in(8)) {
 		least = most // at the bound
 	}
 	t := one(&b.choices, "", "a", "hello", "two words", "é", "true", "0", "日本語", "🌳", "sixteen bytes 16", "longer than sixteen bytes, by a few", "\"", "line\nbreak")
