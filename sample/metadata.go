@@ -15,12 +15,19 @@ func (b *builder) resource(v *value, g *goal) {
 		if given := g.member(m.name); len(b.open) > 1 && !b.fits(given, m.value) {
 			m.value = b.value(given)
 		}
-		if b.loose && b.in(30) {
+		switch {
+		case b.loose && b.in(30):
 			continue
+		case b.loose && b.in(30):
+			m.value = b.any(2)
 		}
 		v.members = append(v.members, m)
 	}
-	if !(b.loose && b.in(12)) {
+	switch {
+	case b.loose && b.in(12):
+	case b.loose && b.in(30):
+		v.members = append(v.members, member{"metadata", b.any(2)})
+	default:
 		v.members = append(v.members, member{"metadata", b.metadata(g.member("metadata"))})
 	}
 }
@@ -48,9 +55,37 @@ func (b *builder) metadata(given []*schema.Structural) *value {
 		}
 	}
 	if b.loose {
+		for b.in(3) {
+			v.set(one(&b.choices, metadataNames...), b.junk())
+		}
 		b.disorder(v, g)
 	}
 	return v
+}
+
+// metadataNames are all names that ObjectMeta has (k8s.io/apimachinery/pkg/apis/meta/v1).
+var metadataNames = []string{
+	"name", "creationTimestamp", "annotations", "labels", "finalizers", "ownerReferences", "managedFields", "namespace", "generateName",
+	"uid", "resourceVersion", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+}
+
+// junk makes a value that is rarely one for the field of ObjectMeta that gets it, but looks like
+// those of another one.
+func (b *builder) junk() *value {
+	switch b.below(6) {
+	case 1:
+		return object(member{b.labelKey(), b.any(1)})
+	case 2:
+		return array(b.any(1))
+	case 3:
+		t, _ := formatText("date-time", &b.choices)
+		return text(t)
+	case 4:
+		return array(object(member{"uid", b.any(1)}, member{one(&b.choices, "manager", "time", "fieldsV1", "x"), b.any(1)}))
+	case 5:
+		return b.any(2)
+	}
+	return null()
 }
 
 // name makes the name of a resource, which the schema may restrict.

@@ -1,9 +1,11 @@
 package sample
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -133,6 +135,28 @@ func TestChanged(t *testing.T) {
 	js, err = m.Changed([]byte(`{"spec":{"num":7}}`), Bytes(3))
 	require.NoError(t, err, "an invalid object can be changed as well")
 	assert.NotEmpty(t, js)
+}
+
+// TestMutatedMetadata asserts that all of a resource's own members are mutated.
+func TestMutatedMetadata(t *testing.T) {
+	m := ofSpec(t, `{type: object}`)
+	met := make(map[string]bool)
+	for seed := range uint64(6000) {
+		v, err := parse(m.Mutated(Bytes(seed)))
+		require.NoError(t, err)
+		for _, m := range v.members {
+			met[fmt.Sprintf("%s %c", m.name, m.value.kind)] = true
+			if m.name == "metadata" && m.value.kind == '{' {
+				for _, m := range m.value.members {
+					met[fmt.Sprintf("metadata.%s %c", m.name, m.value.kind)] = true
+				}
+			}
+		}
+	}
+	for _, want := range strings.Split(`kind n,kind 0,apiVersion {,metadata n,metadata ",metadata [,metadata.name n,metadata.name 0,metadata.labels n,metadata.labels [,`+
+		`metadata.annotations ",metadata.creationTimestamp n,metadata.creationTimestamp ",metadata.managedFields {,metadata.managedFields [,metadata.generation t`, ",") {
+		assert.True(t, met[want], want)
+	}
 }
 
 // TestMutated asserts that there are all kinds of mistakes.
