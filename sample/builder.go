@@ -270,6 +270,10 @@ func (b *builder) additional(v *value, g *goal, least, most int) {
 			name += "x"
 		}
 		taken[name] = true
+		if len(given) == 1 && given[0] == anything && !b.full && b.in(8) {
+			v.members = append(v.members, member{name, null()}) // where nothing is specified, it stays
+			continue
+		}
 		v.members = append(v.members, member{name, b.value(given)})
 	}
 }

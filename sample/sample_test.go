@@ -183,6 +183,19 @@ func TestBoundsAreMet(t *testing.T) {
 	}
 }
 
+// TestPreservedNull asserts that a null is preserved like any other value.
+func TestPreservedNull(t *testing.T) {
+	m := ofSpec(t, `{type: object, x-kubernetes-preserve-unknown-fields: true}`)
+	for seed := range uint64(200) {
+		js, err := m.Valid(Bytes(seed))
+		require.NoError(t, err)
+		if bytes.Contains(js, []byte(":null")) {
+			return
+		}
+	}
+	t.Error("no null")
+}
+
 // TestNumbers asserts which numbers an integer has, and that all of them are JSON.
 func TestNumbers(t *testing.T) {
 	met := make(map[string]bool)
