@@ -308,13 +308,7 @@ func (b *builder) array(g *goal) *value {
 	v := array()
 	distinct := b.distinct(g)
 	for i := range n {
-		e := b.value(given)
-		for try := 0; try < perValue && distinct.has(e); try++ {
-			kept := b.data
-			b.data = noise(uint64(i)<<8|uint64(try), 64)
-			e = b.value(given)
-			b.data = kept
-		}
+		e := b.element(given, distinct, i)
 		if distinct.has(e) {
 			if i < least {
 				b.faults++
@@ -325,6 +319,19 @@ func (b *builder) array(g *goal) *value {
 		v.members = append(v.members, member{value: e})
 	}
 	return v
+}
+
+// element makes element i of an array. It differs from the others, where it must and that is
+// possible.
+func (b *builder) element(given []*schema.Structural, others *distinct, i int) *value {
+	e := b.value(given)
+	kept := b.data
+	for try := 0; try < perValue && others.has(e); try++ {
+		b.data = noise(uint64(i)<<8|uint64(try), 64)
+		e = b.value(given)
+	}
+	b.data = kept
+	return e
 }
 
 func isReserved(name string) bool {

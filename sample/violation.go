@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/schema"
@@ -41,7 +42,7 @@ var violators = []violator{
 	{"pattern", violatePattern},
 	{"format", violateFormat},
 	{"minItems", func(b *builder, p spot) bool { return violateMinMembers(p, '[', minItems) }},
-	{"maxItems", func(b *builder, p spot) bool { return violateMaxItems(p) }},
+	{"maxItems", violateMaxItems},
 	{"x-kubernetes-list-type", violateListType},
 	{"minProperties", func(b *builder, p spot) bool { return violateMinMembers(p, '{', minProperties) }},
 	{"maxProperties", violateMaxProperties},
@@ -116,6 +117,8 @@ func violateEnum(b *builder, p spot) bool {
 		p.value.text += "x"
 	case '0':
 		*p.value = *number("-12345")
+	case 't', 'f':
+		*p.value = *boolean(p.value.kind == 'f')
 	}
 	key := keyOf(p.value)
 	return !slices.ContainsFunc(allowed, func(v enumValue) bool { return v.key == key })
@@ -147,7 +150,12 @@ func violateMultipleOf(b *builder, p spot) bool {
 	if step == 0 || p.value.kind != '0' {
 		return false
 	}
-	*p.value = *numeral(min(max(multiple(0, lo, hi, step)+max(1, math.Floor(step/2)), lo), hi), step == math.Trunc(step))
+	whole := step == math.Trunc(step)
+	off := step / 2
+	if whole {
+		off = max(1, math.Floor(off))
+	}
+	*p.value = *numeral(min(max(multiple(0, lo, hi, step)+off, lo), hi), whole)
 	return true
 }
 
@@ -221,14 +229,20 @@ func violateMinMembers(p spot, kind byte, bound func(*schema.Structural) *int64)
 	return true
 }
 
-func violateMaxItems(p spot) bool {
-	g := &goal{all: inForce(p.given)}
+func violateMaxItems(b *builder, p spot) bool {
+	g := &goal{given: p.given, all: inForce(p.given)}
 	most := g.atMost(maxItems)
-	if p.value.kind != '[' || most >= maxElements || len(p.value.members) == 0 {
+	if p.value.kind != '[' || most >= maxElements {
 		return false
 	}
-	for len(p.value.members) <= most {
-		p.value.members = append(p.value.members, member{value: p.value.members[0].value.clone()})
+	distinct := b.distinct(g)
+	for _, m := range p.value.members {
+		distinct.add(m.value)
+	}
+	for i := len(p.value.members); i <= most; i++ {
+		e := b.element(g.element(), distinct, i)
+		distinct.add(e)
+		p.value.members = append(p.value.members, member{value: e})
 	}
 	return true
 }
@@ -248,24 +262,35 @@ func violateMaxProperties(b *builder, p spot) bool {
 	g := &goal{given: p.given, all: inForce(p.given)}
 	most := g.atMost(maxProperties)
 	s := p.given[0]
-	if p.value.kind != '{' || most >= maxElements || s.AdditionalProperties == nil && !preserves(s) {
+	if p.value.kind != '{' || most >= maxElements {
 		return false
 	}
-	for i := 0; len(p.value.members) <= most; i++ {
-		name := "more" + strings.Repeat("e", i)
-		if p.value.member(name) == nil {
+	names := g.names()
+	if s.AdditionalProperties != nil || preserves(s) {
+		for i := range most + 1 {
+			names = append(names, "more"+strconv.Itoa(i))
+		}
+	}
+	taken := make(map[string]bool)
+	for _, m := range p.value.members {
+		taken[m.name] = true
+	}
+	for _, name := range names {
+		if len(p.value.members) <= most && !taken[name] {
+			taken[name] = true
 			p.value.members = append(p.value.members, member{name, b.value(g.member(name))})
 		}
 	}
-	return true
+	return len(p.value.members) > most
 }
 
 func violateRequired(b *builder, p spot) bool {
 	g := &goal{given: p.given, all: inForce(p.given)}
 	required := g.required()
 	n := len(p.value.members)
+	first := b.below(n)
 	for i := range n {
-		at := (i + b.below(n)) % n
+		at := (first + i) % n
 		name := p.value.members[at].name
 		if required[name] && len(g.member(name)[0].Default) == 0 {
 			p.value.members = slices.Delete(p.value.members, at, at+1)
