@@ -226,6 +226,9 @@ func (b *builder) object(g *goal) *value {
 		left = left[1:]
 	}
 	b.additional(v, g, least, most)
+	if len(v.members) < least {
+		b.faults++
+	}
 	if b.loose {
 		b.disorder(v, g)
 	}

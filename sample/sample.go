@@ -141,14 +141,14 @@ func (m *Maker) build(data []byte, full bool) (*value, error) {
 	var first error
 	work := 2 * maxWork // at most that for the first two, and what they leave for the others
 	for try := range 40 {
+		switch {
+		case try == 1 && !full: // what is simplest
+			data = nil
+		case try >= 1:
+			data = noise(uint64(try), 256)
+		}
 		b := m.builder(data)
 		b.full = full
-		if try == 1 && !full { // what is simplest
-			b.choices = choices{}
-		}
-		if try > 1 {
-			b.choices.data = noise(uint64(try), 256)
-		}
 		v := b.value([]*schema.Structural{m.root})
 		err := m.validate(v)
 		if err == nil {

@@ -98,6 +98,7 @@ func TestSmallestAndFull(t *testing.T) {
 		{`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], minItems: 1, items: {type: object, properties: {k: {type: boolean, default: false}}}}`,
 			`[{}]`, `[{"k":false}]`},
 		// An optional field that nothing satisfies is left out.
+		{`{type: object, properties: {a: {type: object, minProperties: 2, properties: {b: {type: integer}}}, b: {type: integer}}}`, `{}`, `{"b":0}`},
 		{`{type: object, properties: {a: {type: integer, minimum: 2, maximum: 1, multipleOf: 3}, b: {type: integer}}}`, `{}`, `{"b":0}`},
 	} {
 		t.Run(c.schema, func(t *testing.T) {
