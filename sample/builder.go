@@ -174,6 +174,8 @@ func hasFields(s *schema.Structural) bool {
 // wants decides about an optional field or element.
 func (b *builder) wants(s *schema.Structural) bool {
 	switch {
+	case b.full && b.hasStatus && len(b.open) == 1 && s == b.root.Properties["status"]:
+		return false
 	case b.full:
 		within := 0
 		for _, o := range b.open {

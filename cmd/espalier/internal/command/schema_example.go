@@ -28,7 +28,8 @@ func newSchemaExampleCommand(p *process) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Make an object of a kind, with comments from its schema",
 		Long: `Example makes an object that the schema of its kind allows. It has all fields, as far
-as they do not exclude each other, or with --smallest only those that must be there.
+as they do not exclude each other, but no status, where that is a subresource; or with
+--smallest only those that must be there.
 Values are examples or defaults of the schema where it has some. The comments have the
 descriptions of the fields, and what the schema allows.
 
