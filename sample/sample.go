@@ -32,7 +32,8 @@
 // (x-kubernetes-validations) are not evaluated, so a valid object may break one. Values aim at what
 // their schema says. Where several rules meet, values are made until one satisfies them all, so a
 // schema with a rule that is hard to satisfy may have valid objects of which none is found. Then
-// there is an error that says which rule that was.
+// there is an error that says which rule that was. So it is if valid objects are too large, or if
+// the search takes longer than a second or two. A field whose value is too large is left out.
 //
 // Objects are far from random: numbers are often at a bound, texts are often empty or have
 // characters that are quoted or have several bytes, and each object reaches one field of the schema
@@ -75,7 +76,8 @@ type route struct {
 }
 
 // New returns a maker of objects with the schema, which should be structural. It may contain
-// itself. apiVersion and kind are those of the objects.
+// itself, though not by allOf, anyOf, oneOf and not alone; and no part of it is nil, as in what
+// [schema.Parse] returns. apiVersion and kind are those of the objects.
 func New(s *schema.Structural, apiVersion, kind string) *Maker {
 	root := *s
 	root.XEmbeddedResource = true
@@ -194,8 +196,9 @@ func (m *Maker) made(data []byte, full bool) ([]byte, error) {
 }
 
 // Mutated returns an object, as JSON, with any number of mistakes, none included: unknown,
-// misspelled, repeated and missing names, members in any order, nulls, and values of other types.
-// There is nothing wrong with its syntax. Once in a while it is not an object at all.
+// misspelled, repeated and missing names, members in any order, nulls, and values of other types,
+// in metadata as well. There is nothing wrong with its syntax. Once in a while it is not an object
+// at all.
 func (m *Maker) Mutated(data []byte) []byte {
 	b := m.builder(data)
 	b.loose = true
