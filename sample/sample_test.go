@@ -303,3 +303,23 @@ func TestMetadata(t *testing.T) {
 	js, err := m.Smallest()
 	assert.Equal(t, `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}`, spec(t, js, err))
 }
+
+// TestConcurrent asserts, under the race detector, that goroutines can share a maker, and that this
+// changes no object.
+func TestConcurrent(t *testing.T) {
+	text := `{type: object, properties: {a: {type: string, enum: [a, b]}, b: {type: string, pattern: "^[a-z]{3}$"}}, anyOf: [{required: [a]}, {required: [b]}]}`
+	shared := ofSpec(t, text)
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			alone := ofSpec(t, text)
+			for seed := range uint64(50) {
+				want, _, err := alone.NearlyValid(Bytes(seed))
+				require.NoError(t, err)
+				got, _, err := shared.NearlyValid(Bytes(seed))
+				require.NoError(t, err)
+				require.Equal(t, string(want), string(got))
+			}
+		})
+	}
+}
