@@ -58,7 +58,7 @@ import (
 type Maker struct {
 	apiVersion, kind string
 	isNamespaced     bool
-	hasStatus        bool // as a subresource
+	hasStatus        bool               // as a subresource
 	root             *schema.Structural // an embedded resource
 	routes           []route            // to all schemas of the core
 	fieldNames       []string
