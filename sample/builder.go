@@ -30,7 +30,7 @@ const (
 	maxAttempts = 400    // of values that did not satisfy their schemas, for an object
 	perValue    = 24     // of these, for one value
 
-	// maxWork is for an object, and takes a second or two. A value costs valueWork, a byte of a text
+	// maxWork is for an object, and takes some seconds. A value costs valueWork, a byte of a text
 	// 1, a step of validation and of a search for a text 1. The rest is null, and a fault.
 	maxWork   = 1 << 23
 	valueWork = 64

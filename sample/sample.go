@@ -33,7 +33,7 @@
 // their schema says. Where several rules meet, values are made until one satisfies them all, so a
 // schema with a rule that is hard to satisfy may have valid objects of which none is found. Then
 // there is an error that says which rule that was. So it is if valid objects are too large, or if
-// the search takes longer than a second or two. A field whose value is too large is left out.
+// the search takes longer than some seconds. A field whose value is too large is left out.
 //
 // Objects are far from random: numbers are often at a bound, texts are often empty or have
 // characters that are quoted or have several bytes, and each object reaches one field of the schema
