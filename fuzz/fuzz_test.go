@@ -11,7 +11,7 @@ func FuzzKube(f *testing.F) {
 	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 100*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
 		s, _ := NewSchema(seed)
-		doc, _ := NewDocument(seed, s)
+		doc := NewDocument(seed, s)
 		if len(doc) < 4096 {
 			f.Add(seed/DocumentsPerSchema, doc)
 		}
@@ -44,7 +44,7 @@ func FuzzParity(f *testing.F) {
 	corpus.AddSeeds(f)
 	for seed := uint64(0); seed < 200*DocumentsPerSchema; seed += DocumentsPerSchema + 1 {
 		s, _ := NewSchema(seed)
-		doc, _ := NewDocument(seed, s)
+		doc := NewDocument(seed, s)
 		if len(doc) < 4096 {
 			f.Add(seed/DocumentsPerSchema, doc)
 		}

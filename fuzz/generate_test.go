@@ -24,7 +24,7 @@ func TestRules(t *testing.T) {
 		if seed%DocumentsPerSchema == 0 {
 			s, _ = NewSchema(seed)
 		}
-		_, met := NewDocument(seed, s)
+		met := RulesOf(s, NewDocument(seed, s))
 		for r := range rules {
 			if met.Has(r) {
 				hits[r]++
@@ -43,10 +43,10 @@ func TestDeterministic(t *testing.T) {
 		s, js := NewSchema(seed)
 		_, again := NewSchema(seed)
 		require.Equal(t, string(js), string(again))
-		doc, _ := NewDocument(seed, s)
+		doc := NewDocument(seed, s)
 		parsed, err := schema.Parse(js)
 		require.NoError(t, err)
-		same, _ := NewDocument(seed, parsed)
+		same := NewDocument(seed, parsed)
 		require.Equal(t, string(doc), string(same))
 	}
 }

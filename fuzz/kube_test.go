@@ -144,7 +144,7 @@ func TestKube(t *testing.T) {
 		p, err := newAdapterPair(js, testVersion.WithKind(testKind))
 		require.NoError(t, err)
 		for seed := first; seed < first+DocumentsPerSchema; seed++ {
-			doc, _ := NewDocument(seed, s)
+			doc := NewDocument(seed, s)
 			p.compareAll(fmt.Sprintf("seed %d\n%s", seed, js), doc, y)
 		}
 	})

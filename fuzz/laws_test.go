@@ -37,7 +37,7 @@ func TestLaws(t *testing.T) {
 		s, js := NewSchema(n * DocumentsPerSchema)
 		for _, subject := range subjects(t, s, n) {
 			for seed := n * DocumentsPerSchema; seed < (n+1)*DocumentsPerSchema; seed++ {
-				doc, _ := NewDocument(seed, s)
+				doc := NewDocument(seed, s)
 				checked++
 				if !t.Run(fmt.Sprint(seed), func(t *testing.T) { subject.Check(t, seed, doc) }) {
 					t.Fatalf("schema: %s\ndocument: %q", js, doc)

@@ -1,9 +1,7 @@
 package fuzz
 
-import "github.com/espalier-dev/espalier/schema"
-
 // reserved writes the value of kind, apiVersion or metadata of a resource.
-func (w *documentWriter) reserved(s *schema.Structural, name string, at place, p *schema.Structural) {
+func (w *documentWriter) reserved(name string) {
 	w.blank()
 	defer w.blank()
 	if name != "metadata" {
@@ -11,43 +9,25 @@ func (w *documentWriter) reserved(s *schema.Structural, name string, at place, p
 			w.text(map[string]string{"kind": "Trellis", "apiVersion": "fuzz.example.com/v1"}[name])
 			return
 		}
-		if at == root {
-			w.hit(TypeMetaOdd)
-		} else {
-			w.hit(EmbeddedTypeMistyped)
-		}
 		w.b.WriteString(one(w.Rand, `""`, "null", "5", `{"a":1}`, `"a/b/c"`, `["x"]`))
 		return
 	}
-	present, junk, mistyped := EmbeddedMetadataPresent, EmbeddedMetadataJunk, EmbeddedMetadataMistyped
-	if at == root {
-		present, junk, mistyped = RootMetadataPresent, RootMetadataJunk, RootMetadataMistyped
-	}
-	w.hit(present)
-	if p != nil && at != root {
-		w.hit(EmbeddedMetadataDeclared)
-	}
 	if in(w.Rand, 25) {
-		if at == root {
-			w.hit(RootMetadataNull)
-		}
 		w.b.WriteString("null")
 		return
 	}
 	if w.wild && in(w.Rand, 8) {
-		w.hit(mistyped)
 		w.b.WriteString(one(w.Rand, `"m"`, "5", "[]", "true", `[{"name":"n"}]`))
 		return
 	}
 	w.members(w.IntN(5), func() {
 		if in(w.Rand, 6) {
-			w.hit(junk)
 			w.text(one(w.Rand, "junk", "Name", "clusterName", "evil", "zz", "apiVersion"))
 			w.b.WriteByte(':')
-			w.any(6, unspecified)
+			w.any(6)
 			return
 		}
-		w.metadataField(mistyped, junk)
+		w.metadataField()
 	})
 }
 
@@ -90,17 +70,15 @@ var metadataValues = []struct {
 		[]string{`[{"kind":"A","q":1}]`, `[{"zz":{"a":1},"apiVersion":"v1"}]`, `[{"q":null},{"q":null,"q":2}]`}, nil, nil},
 }
 
-func (w *documentWriter) metadataField(mistyped, junk Rule) {
+func (w *documentWriter) metadataField() {
 	of := metadataValues[w.IntN(len(metadataValues))]
 	w.text(one(w.Rand, of.names...))
 	w.b.WriteByte(':')
 	w.blank()
 	switch {
 	case of.mistyped == nil:
-		w.hit(junk)
 		w.b.WriteString(one(w.Rand, of.plain...))
 	case w.wild && in(w.Rand, 10):
-		w.hit(mistyped)
 		w.b.WriteString(one(w.Rand, of.mistyped...))
 	case in(w.Rand, 4):
 		w.b.WriteString(one(w.Rand, of.rewritten...))

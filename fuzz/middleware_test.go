@@ -220,7 +220,7 @@ func TestMiddleware(t *testing.T) {
 		p, err := newMiddlewarePair(js)
 		require.NoError(t, err)
 		for seed := first; seed < first+DocumentsPerSchema; seed++ {
-			doc, _ := NewDocument(seed, s)
+			doc := NewDocument(seed, s)
 			for _, mode := range []string{"Strict", "Warn", "Ignore"} {
 				k := same
 				what, detail, meant := p.compare(mode, doc)

@@ -149,7 +149,7 @@ func comparePairs(first uint64, y *tally, newComparer maker) {
 	}
 	reported := make(map[string]bool) // one for each schema
 	for seed := first; seed < first+DocumentsPerSchema; seed++ {
-		doc, _ := NewDocument(seed, s)
+		doc := NewDocument(seed, s)
 		k, what, _ := c.compare(doc)
 		if k == differs {
 			if reported[what] {

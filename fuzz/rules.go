@@ -1,8 +1,7 @@
 package fuzz
 
-// A Rule is a rule that a pair of a schema and a document exercises. The generator records the
-// rules as it writes. TestRules checks that each rule is exercised often enough, as a generator
-// that misses a rule proves nothing about it.
+// A Rule is a rule that a pair of a schema and a document exercises. TestRules checks that each
+// rule is exercised often enough, as a generator that misses a rule proves nothing about it.
 type Rule uint8
 
 // The rules.

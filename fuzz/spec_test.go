@@ -104,7 +104,7 @@ func TestKEP(t *testing.T) {
 		d := decoder.New(program, limits)
 		rules := spec.NewRules(s, schema.KEP, true)
 		for seed := first; seed < first+DocumentsPerSchema && !t.Failed(); seed++ {
-			doc, _ := NewDocument(seed, s)
+			doc := NewDocument(seed, s)
 			if !isDocument(doc) {
 				continue
 			}

@@ -23,7 +23,7 @@ func TestStreams(t *testing.T) {
 		s, js := NewSchema(n * DocumentsPerSchema)
 		for _, subject := range subjects(t, s, n) {
 			for seed := n * DocumentsPerSchema; seed < (n+1)*DocumentsPerSchema; seed++ {
-				doc, _ := NewDocument(seed, s)
+				doc := NewDocument(seed, s)
 				checked++
 				ok := t.Run(fmt.Sprint(seed), func(t *testing.T) {
 					subject.CheckValues(t, doc)
