@@ -61,6 +61,10 @@ torture: ## the long run: TORTURE (100) percent of about four hours; SEED for ot
 mutation: ## change the code of MUTATED in small ways and see whether tests fail, for hours
 	@set -e; for p in $(MUTATED); do echo "== $$p"; GOFLAGS="-short -failfast" go run $(GREMLINS) unleash ./$$p; done
 
+.PHONY: mutants
+mutants: ## plant each fault of testdata/mutants and see whether generated pairs find it; MUTANTS has flags
+	@cd internal/tools && go run ./mutants -root ../.. $(MUTANTS)
+
 .PHONY: cover
 cover: ## fail where tests do not cover the core packages and testdata/coverage does not say why
 	@.ci/cover
