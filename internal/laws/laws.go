@@ -296,7 +296,7 @@ func (c *checker) checkSpellings(strict outcome, seed uint64) {
 	if !jsonv2.Value(c.src).IsValid(jsonv2.AllowDuplicateNames(true)) {
 		return // text that is not UTF-8 cannot be escaped
 	}
-	src := respell(read(c, c.src), seed)
+	src := respelled(read(c, c.src), seed)
 	other := c.decode(c.decoder(decoder.Strict), src)
 	require.IsType(c, strict.err, other.err, "%s", src)
 	require.Equal(c, withoutPositions(strict.findings), withoutPositions(other.findings), "%s", src)

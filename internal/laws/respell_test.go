@@ -65,8 +65,8 @@ func TestRespell(t *testing.T) {
 	}
 	met := map[string]int{}
 	for seed := range uint64(2000) {
-		again := respell(v, seed)
-		require.Equal(t, string(again), string(respell(v, seed)), "the seed says how")
+		again := respelled(v, seed)
+		require.Equal(t, string(again), string(respelled(v, seed)), "the seed says how")
 		require.True(t, equal(v, read(t, again)), "%s", again)
 		var got any
 		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(again, &got))
