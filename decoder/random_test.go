@@ -2,177 +2,33 @@ package decoder
 
 import (
 	"flag"
-	"fmt"
 	"math/rand/v2"
-	"slices"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/respell"
 	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/internal/spec"
+	"github.com/espalier-dev/espalier/sample"
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// items returns the schema for the elements of arrays, or nil.
-func items(s *schema.Structural) *schema.Structural {
-	if s == nil || s.Items == nil {
-		return nil
-	}
-	return s.Items.Schema
-}
+// longText matches names and texts that are elided in paths, or that make tests slow that cut at
+// each byte.
+var longText = regexp.MustCompile(`"[^"]{60}`)
 
-// valuesOf returns the schema for members that are not declared, or nil.
-func valuesOf(s *schema.Structural) *schema.Structural {
-	if s == nil || s.AdditionalProperties == nil {
-		return nil
-	}
-	return s.AdditionalProperties.Schema
-}
-
-func isReserved(name string) bool {
-	return name == "apiVersion" || name == "kind" || name == "metadata"
-}
-
-// A writer writes random documents that mostly conform to a schema.
-type writer struct {
-	*rand.Rand
-	b      strings.Builder
-	repeat bool // names may repeat
-	typed  bool // values are of the schema's types
-}
-
-func (w *writer) one(texts ...string) string { return texts[w.IntN(len(texts))] }
-
-func (w *writer) blank() {
-	if w.IntN(8) == 0 {
-		w.b.WriteString(w.one(" ", "\n", "\t", "\r\n", "          ", "  \n            "))
-	}
-}
-
-func (w *writer) name(text string) {
-	w.b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			w.b.WriteString(`\` + string(r))
-		case w.IntN(40) == 0 && r < 0x10000:
-			fmt.Fprintf(&w.b, `\u%04x`, r)
-		default:
-			w.b.WriteRune(r)
-		}
-	}
-	w.b.WriteByte('"')
-}
-
-func (w *writer) value(s *schema.Structural, depth int) {
-	w.blank()
-	defer w.blank()
-	if s == nil {
-		s = &schema.Structural{Type: w.one("object", "array", "string", "integer", "null", "number",
-			"boolean")}
-	}
-	kind := s.Type
-	if !w.typed && w.IntN(12) == 0 || kind == "" {
-		kind = w.one("object", "array", "string", "integer", "boolean", "number", "null", "null")
-	}
-	if s.XIntOrString {
-		kind = w.one("integer", "string")
-	}
-	if w.IntN(12) == 0 {
-		kind = "null"
-	}
-	if depth > 6 && (kind == "object" || kind == "array") {
-		w.b.WriteString(w.one("{}", "[ ]", "{ }", "[]"))
-		return
-	}
-	switch kind {
-	case "object":
-		w.object(s, depth)
-	case "array":
-		w.b.WriteByte('[')
-		w.blank()
-		for i := range w.IntN(4) {
-			if i > 0 {
-				w.b.WriteByte(',')
-			}
-			w.value(items(s), depth+1)
-		}
-		w.b.WriteByte(']')
-	case "string":
-		w.name(w.one("", "a", "hello", "é\"\\", "sixteen bytes 16",
-			"longer than sixteen bytes, by a few", "日本語", "🌳"))
-	case "integer":
-		w.b.WriteString(w.one("0", "-1", "7", "123456", "9223372036854775807", "-9223372036854775808"))
-	case "number":
-		w.b.WriteString(w.one("1.5", "-0.25", "1e3", "2E-2", "0.0"))
-	case "boolean":
-		w.b.WriteString(w.one("true", "false"))
-	default:
-		w.b.WriteString("null")
-	}
-}
-
-func (w *writer) object(s *schema.Structural, depth int) {
-	known := []string{}
-	for name := range s.Properties {
-		known = append(known, name)
-	}
-	slices.Sort(known)
-	var names []string
-	for range w.IntN(7) {
-		if len(known) > 0 && w.IntN(4) > 0 {
-			names = append(names, known[w.IntN(len(known))])
-		} else {
-			names = append(names, w.one("x", "y", "unknown", "unknown-and-longer-than-sixteen", "é", "",
-				"a.b", "kinds", "metadatas"))
-		}
-	}
-	if w.IntN(100) == 0 {
-		for i := range 40 {
-			names = append(names, fmt.Sprint("many", i))
-		}
-	}
-	if !w.repeat {
-		slices.Sort(names)
-		names = slices.Compact(names)
-		w.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	}
-	w.b.WriteByte('{')
-	w.blank()
-	for i, name := range names {
-		if i > 0 {
-			w.b.WriteByte(',')
-			w.blank()
-		}
-		w.name(name)
-		w.blank()
-		w.b.WriteByte(':')
-		below := s.Properties[name]
-		if below == nil {
-			below = valuesOf(s)
-		}
-		switch {
-		case (depth == 0 || s.XEmbeddedResource) && name == "metadata":
-			w.blank()
-			w.b.WriteString(w.one(`{"name":"n"}`, `{"evil":{"a":1},"labels":{"a":"b"}}`,
-				`{"name":"n","junk":[1]}`))
-		case (depth == 0 || s.XEmbeddedResource) && isReserved(name):
-			w.blank()
-			w.b.WriteString(w.one(`"v1"`, `"Kind"`))
-		default:
-			w.value(below, depth+1)
-		}
-	}
-	w.b.WriteByte('}')
-}
-
+// randomDocument returns a document that mostly follows the schema.
 func randomDocument(r *rand.Rand, s *schema.Structural) string {
-	w := writer{Rand: r, repeat: r.IntN(3) == 0}
-	w.object(s, 0)
-	return w.b.String()
+	m := sample.New(s, "example.com/v1", "Trellis")
+	for {
+		if made := m.Mutated(sample.Bytes(r.Uint64())); !longText.Match(made) {
+			return strings.TrimSpace(string(respell.RandomStyle(r).Append(nil, made, r)))
+		}
+	}
 }
 
 // unlimited keeps all findings.
@@ -208,12 +64,9 @@ func TestAgainstSpec(t *testing.T) {
 			require.Equal(t, "before"+string(out), string(again),
 				"Ignore must not change the result of %s", src)
 		}
-		if semantics == schema.KEP {
-			require.Greater(t, mismatched, *randomPairs/20)
-			require.Less(t, mismatched, *randomPairs/10*9)
-		} else {
-			require.Zero(t, mismatched)
-		}
+		t.Logf("%s: %d of %d are refused for a type", semantics, mismatched, *randomPairs)
+		require.Greater(t, mismatched, *randomPairs/100)
+		require.Less(t, mismatched, *randomPairs/2)
 	}
 }
 
@@ -229,8 +82,7 @@ func TestCuts(t *testing.T) {
 	for seed := range uint64(300) {
 		src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 2)), s))
 		want, err := d.AppendJSON(nil, src)
-		require.NoError(t, err)
-		if d.walker.HasRepeats() {
+		if err != nil || d.walker.HasRepeats() {
 			continue // the walk stops by itself
 		}
 		compared++
