@@ -4,7 +4,8 @@
 //   - [Server] has the request decoder of the API server, for JSON and YAML, and its decoder of
 //     stored objects, both made of its packages. Its answers are right by definition.
 //   - [NewSchema] and [NewDocument] make schemas and documents from seeds, deterministically, so
-//     that a number reproduces a difference.
+//     that a number reproduces a difference. Documents are objects of package sample, with mistakes
+//     that only decoders care about. [RulesOf] says which rules a pair exercises.
 //   - The tests compare verdicts and their reasons, values and findings of both sides, for
 //     generated pairs and for real resources. An intended difference has a name, under which it is
 //     counted, and a case in diff_test.go. Any other difference is an error.

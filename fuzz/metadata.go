@@ -1,48 +1,6 @@
 package fuzz
 
-// reserved writes the value of kind, apiVersion or metadata of a resource.
-func (w *documentWriter) reserved(name string) {
-	w.blank()
-	defer w.blank()
-	if name != "metadata" {
-		if !w.wild || !in(w.Rand, 4) {
-			w.text(map[string]string{"kind": "Trellis", "apiVersion": "fuzz.example.com/v1"}[name])
-			return
-		}
-		w.b.WriteString(one(w.Rand, `""`, "null", "5", `{"a":1}`, `"a/b/c"`, `["x"]`))
-		return
-	}
-	if in(w.Rand, 25) {
-		w.b.WriteString("null")
-		return
-	}
-	if w.wild && in(w.Rand, 8) {
-		w.b.WriteString(one(w.Rand, `"m"`, "5", "[]", "true", `[{"name":"n"}]`))
-		return
-	}
-	w.members(w.IntN(5), func() {
-		if in(w.Rand, 6) {
-			w.text(one(w.Rand, "junk", "Name", "clusterName", "evil", "zz", "apiVersion"))
-			w.b.WriteByte(':')
-			w.any(6)
-			return
-		}
-		w.metadataField()
-	})
-}
-
-// members writes an object. Its names may repeat even if other objects' names do not.
-func (w *documentWriter) members(n int, member func()) {
-	w.b.WriteByte('{')
-	w.blank()
-	for i := range n {
-		if i > 0 {
-			w.b.WriteByte(',')
-		}
-		member()
-	}
-	w.b.WriteByte('}')
-}
+import "slices"
 
 // metadataValues are texts for the fields of ObjectMeta: first ordinary ones, which the server
 // keeps as they are, then ones that it rewrites, and then ones that it refuses.
@@ -67,23 +25,39 @@ var metadataValues = []struct {
 		[]string{`[{"manager":"m","operation":"Apply","fieldsV1":{"f:a":{}}}]`},
 		[]string{"[]", `[{"time":"2026-01-02T03:04:05+02:00"}]`, `[{"fieldsV1":null}]`, `[{"fieldsV1":"x"}]`, `[null]`}, []string{`[{"manager":5}]`, `[{"time":5}]`, `"x"`}},
 	{[]string{"ownerReferences", "managedFields"},
-		[]string{`[{"kind":"A","q":1}]`, `[{"zz":{"a":1},"apiVersion":"v1"}]`, `[{"q":null},{"q":null,"q":2}]`}, nil, nil},
+		[]string{`[{"kind":"A","q":1}]`, `[{"zz":{"a":1},"apiVersion":"v1"}]`}, nil, nil},
 }
 
-func (w *documentWriter) metadataField() {
-	of := metadataValues[w.IntN(len(metadataValues))]
-	w.text(one(w.Rand, of.names...))
-	w.b.WriteByte(':')
-	w.blank()
+// metadata changes metadata: it gets other members, and loses some of its own.
+func (p *spoiler) metadata(t *tree) {
 	switch {
-	case of.mistyped == nil:
-		w.b.WriteString(one(w.Rand, of.plain...))
-	case w.wild && in(w.Rand, 10):
-		w.b.WriteString(one(w.Rand, of.mistyped...))
-	case in(w.Rand, 4):
-		w.b.WriteString(one(w.Rand, of.rewritten...))
-	default:
-		w.b.WriteString(one(w.Rand, of.plain...))
+	case in(p.Rand, 25):
+		p.become(t, "null")
+	case p.wild && in(p.Rand, 8):
+		p.become(t, `"m"`, "5", "[]", "true", `[{"name":"n"}]`)
+	case !t.isObject && p.mends():
+		*t = tree{isObject: true}
 	}
-	w.blank()
+	if !t.isObject {
+		return
+	}
+	t.members = slices.DeleteFunc(t.members, func(m member) bool {
+		alone := tree{isObject: true, members: []member{m}}
+		fits, _ := asMetadata(alone.append(nil))
+		return !fits && p.mends()
+	})
+	for range p.IntN(5) {
+		of := metadataValues[p.IntN(len(metadataValues))]
+		values := of.plain
+		switch {
+		case of.mistyped == nil:
+		case in(p.Rand, 8):
+			values = []string{"null"}
+		case p.wild && in(p.Rand, 10):
+			values = of.mistyped
+		case in(p.Rand, 4):
+			values = of.rewritten
+		}
+		p.insert(t, one(p.Rand, of.names...), one(p.Rand, values...))
+	}
 }

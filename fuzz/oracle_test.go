@@ -9,13 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
-
-var testVersion = schema.GroupVersion{Group: "fuzz.example.com", Version: "v1"}
-
-const testKind = "Trellis"
 
 // newServer returns a server for a schema in YAML.
 func newServer(t testing.TB, openAPIV3Schema string) *Server {
