@@ -323,6 +323,24 @@ func TestStorageDifferences(t *testing.T) {
 	assert.Equal(t, `{"kind":"A"}`, string(out))
 	k, _, _ := c.compare([]byte(`{"kind":"A"}`))
 	assert.Equal(t, serverPanics, k)
+
+	for doc, want := range map[string][2]string{
+		`{"kind":"A","metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}}`: {
+			`{"kind":"A","metadata":{"generation":1}}`,
+			`{"kind":"A","metadata":{"generation":1,"deletionTimestamp":null}}`,
+		},
+		`{"kind":"A","metadata":{"creationTimestamp":"9999-12-31T23:59:59-12:00"}}`: {
+			`refused: root metadata: parsing time "10000-01-01T11:59:59Z" as "2006-01-02T15:04:05Z07:00": cannot parse "0-01-01T11:59:59Z" as "-"`,
+			`{"kind":"A","metadata":{"generation":1,"creationTimestamp":"10000-01-01T11:59:59Z"}}`,
+		},
+	} {
+		k, _, _ := c.compare([]byte(doc))
+		assert.Equal(t, timeAgain, k)
+		assert.Equal(t, want[0], c.theirs(doc))
+		out, err := c.decoder.AppendJSON(nil, []byte(doc))
+		require.NoError(t, err)
+		assert.Equal(t, want[1], string(out))
+	}
 }
 
 // TestCopied has oddities of the server that we follow.

@@ -45,6 +45,10 @@ func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 		if slices.Equal(want, got) {
 			continue
 		}
+		if c.yaml && slices.EqualFunc(want, got, isElided) {
+			c.notes["paths with a long name, which damage has made"]++
+			continue
+		}
 		detail := fmt.Sprintf("they: %q\nwe:   %q", want, got)
 		if slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))) {
 			return name + " in another order", detail
@@ -52,6 +56,14 @@ func (c *comparer) compareFindings(a *Answer) (what, detail string) {
 		return name, detail
 	}
 	return "", ""
+}
+
+// isElided reports whether two paths are equal but for a part of the first that the second leaves
+// out.
+func isElided(whole, path string) bool {
+	start, end, isElided := strings.Cut(path, "...")
+	return whole == path ||
+		isElided && strings.HasPrefix(whole, start) && strings.HasSuffix(whole, end)
 }
 
 // compareYAMLDuplicates compares the messages about repeated names in a YAML body. The server's
