@@ -131,11 +131,15 @@ func (s *Server) sniff(body []byte, add func(Sort, string, error)) {
 	}
 }
 
-// embedded returns the fault in coercing embedded resources. For stored objects it looks after
-// defaulting, as the second pass does.
+// embedded returns the fault in coercing embedded resources. For stored objects it also looks after
+// defaulting, as the second pass does. Of a fault of the document and one of a default, that pass
+// finds either: here it is the former.
 func (s *Server) embedded(object map[string]any, stored bool, add func(Sort, string, error)) {
 	delete(object, "metadata")
 	fault := objectmeta.Coerce(nil, object, s.schema, false, stored)
+	if stored && fault == nil {
+		fault = objectmeta.Coerce(nil, object, s.schema, false, false)
+	}
 	if stored && fault == nil && s.costs.inserted(object) < maxDefaultBytes {
 		defaulting.Default(object, s.schema)
 		fault = objectmeta.Coerce(nil, object, s.schema, false, false)
