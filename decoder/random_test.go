@@ -79,7 +79,7 @@ func TestCuts(t *testing.T) {
 	d := New(p)
 	compared := 0
 	defer func() { require.Greater(t, compared, 150) }()
-	for seed := range uint64(300) {
+	for seed := range uint64(400) {
 		src := []byte(randomDocument(rand.New(rand.NewPCG(seed, 2)), s))
 		want, err := d.AppendJSON(nil, src)
 		if err != nil || d.walker.HasRepeats() {
