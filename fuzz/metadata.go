@@ -37,7 +37,7 @@ var metadataValues = []struct {
 // metadata changes metadata: it gets other members, and loses some of its own.
 func (p *spoiler) metadata(t *tree) {
 	switch {
-	case in(p.Rand, 25):
+	case in(p.Rand, 12):
 		p.become(t, "null")
 	case p.wild && in(p.Rand, 8):
 		p.become(t, `"m"`, "5", "[]", "true", `[{"name":"n"}]`)

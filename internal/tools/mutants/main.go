@@ -55,7 +55,7 @@ func run(root, only, tests string, pairs int, from uint64) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "mutants")
+	dir, err := os.MkdirTemp("", "planted")
 	if err != nil {
 		return err
 	}
