@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -61,7 +62,7 @@ func TestFormatMiss(t *testing.T) {
 		require.Equal(t, isLoose, loose != "", name)
 	}
 	for _, miss := range textFormats["k8slongname"].misses {
-		require.False(t, isResourceName(miss), "%q", miss)
+		require.False(t, validate.IsName(miss), "%q", miss)
 	}
 	for _, name := range []string{"", "int32", "double", "unknown"} {
 		_, known := formatText(name, &choices{})

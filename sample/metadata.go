@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -94,7 +95,7 @@ func (b *builder) name(given []*schema.Structural) *value {
 		if v := text(b.resourceName()); b.fits(given, v) {
 			return v
 		}
-		if v := b.value(given); v.kind == '"' && isResourceName(v.text) {
+		if v := b.value(given); v.kind == '"' && validate.IsName(v.text) {
 			return v
 		}
 		b.data = noise(try, 64)

@@ -59,20 +59,6 @@ func (c *choices) resourceName() string {
 	return one(c, "a", "b", "my-name")
 }
 
-// isResourceName reports whether a text is a DNS subdomain (RFC 1123).
-func isResourceName(s string) bool {
-	if len(s) > len(nameOf253) {
-		return false
-	}
-	for label := range strings.SplitSeq(s, ".") {
-		if label == "" || strings.Trim(label, lowerAndDigits+"-") != "" ||
-			label != strings.Trim(label, "-") {
-			return false
-		}
-	}
-	return true
-}
-
 // labelKey makes a key of a label or an annotation: a name, after a DNS subdomain and a slash if
 // there is one.
 func (c *choices) labelKey() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/internal/formats"
+	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )
@@ -48,7 +49,7 @@ func TestNames(t *testing.T) {
 		}
 		name, key, value := c.resourceName(), c.labelKey(), c.labelValue()
 		isName, _ := isFormat(t, "k8s-long-name", name)
-		require.True(t, isName && isResourceName(name), "%q", name)
+		require.True(t, isName && validate.IsName(name), "%q", name)
 		require.NoError(t, asMetadata(t, map[string]any{
 			"name": name, "labels": map[string]any{key: value}, "annotations": map[string]any{key: ""},
 		}))

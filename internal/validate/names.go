@@ -62,6 +62,9 @@ func nameFaults(s string, part bool) []string {
 	return subdomainFaults(s, "must be no more than 253 characters")
 }
 
+// IsName reports whether a text can be the name of an object.
+func IsName(s string) bool { return len(nameFaults(s, false)) == 0 }
+
 func subdomainFaults(s, tooLong string) (faults []string) {
 	if len(s) > 253 {
 		faults = append(faults, tooLong)
