@@ -24,9 +24,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // openAPIDocuments is a module with the documents that API servers of several releases publish.
@@ -72,61 +70,55 @@ func TestBuiltInKinds(t *testing.T) {
 	anything, err := schema.Compile(&schema.Structural{XPreserveUnknownFields: new(true)}, schema.ResourceRoot(false))
 	require.NoError(t, err)
 	objects, unknown, refused := 0, 0, 0
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			if !scheme.Recognizes(kschema.FromAPIVersionAndKind(apiVersion, kind)) || strings.HasSuffix(kind, "List") {
+	for o := range realObjects(t) {
+		if !scheme.Recognizes(kschema.FromAPIVersionAndKind(o.apiVersion, o.kind)) || strings.HasSuffix(o.kind, "List") {
+			continue
+		}
+		objects++
+		for n := range 20 {
+			mutant := o.js
+			if n > 0 {
+				mutant = Mutate(o.js, rand.New(rand.NewPCG(uint64(objects), uint64(n))))
+			}
+			names := decoder.New(anything)
+			if _, err := names.AppendJSON(nil, mutant); err != nil || len(names.Findings()) > 0 || bytes.Contains(mutant, []byte(`"":`)) {
+				continue // typed decoding treats repeated names by its own rules, and empty names are spelled differently
+			}
+			if v, k, err := decoder.PeekType(mutant); err != nil || v != o.apiVersion || k != o.kind {
+				continue // another object, or none
+			}
+			object, err := scheme.New(kschema.FromAPIVersionAndKind(o.apiVersion, o.kind))
+			require.NoError(t, err)
+			strict, err := kjson.UnmarshalStrict(mutant, object)
+			if err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {
+				continue // the format of a string, base64 or a time, is up to validation
+			}
+			if err != nil {
+				refused++
+				program, err := typed.Lookup(o.apiVersion, o.kind)
+				require.NoError(t, err)
+				_, err = decoder.New(program).AppendJSON(nil, mutant)
+				assert.Error(t, err, "the server refuses it: %s", mutant)
 				continue
 			}
-			objects++
-			for n := range 20 {
-				mutant := js
-				if n > 0 {
-					mutant = Mutate(js, rand.New(rand.NewPCG(uint64(objects), uint64(n))))
-				}
-				names := decoder.New(anything)
-				if _, err := names.AppendJSON(nil, mutant); err != nil || len(names.Findings()) > 0 || bytes.Contains(mutant, []byte(`"":`)) {
-					continue // typed decoding treats repeated names by its own rules, and empty names are spelled differently
-				}
-				if v, k, err := decoder.PeekType(mutant); err != nil || v != apiVersion || k != kind {
-					continue // another object, or none
-				}
-				object, err := scheme.New(kschema.FromAPIVersionAndKind(apiVersion, kind))
-				require.NoError(t, err)
-				strict, err := kjson.UnmarshalStrict(mutant, object)
-				if err != nil && !strings.Contains(err.Error(), "cannot unmarshal") {
-					continue // the format of a string, base64 or a time, is up to validation
-				}
-				if err != nil {
-					refused++
-					program, err := typed.Lookup(apiVersion, kind)
-					require.NoError(t, err)
-					_, err = decoder.New(program).AppendJSON(nil, mutant)
-					assert.Error(t, err, "the server refuses it: %s", mutant)
-					continue
-				}
-				program, err := catalog.Lookup(apiVersion, kind)
-				require.NoError(t, err, file.Name)
-				d := decoder.New(program, decoder.Strict)
-				if _, err := d.AppendJSON(nil, mutant); err != nil && !errors.As(err, new(*ferrors.StrictError)) {
-					t.Errorf("%s: %v\n%s", file.Name, err, mutant)
-					continue
-				}
-				var got, want []string
-				for i := range d.Findings() {
-					got = append(got, d.Findings()[i].Error())
-				}
-				for _, err := range strict {
-					want = append(want, err.Error())
-				}
-				sort.Strings(got)
-				sort.Strings(want)
-				unknown += len(want)
-				assert.Equal(t, want, got, "%s\n%s", file.Name, mutant)
+			program, err := catalog.Lookup(o.apiVersion, o.kind)
+			require.NoError(t, err, o.file)
+			d := decoder.New(program, decoder.Strict)
+			if _, err := d.AppendJSON(nil, mutant); err != nil && !errors.As(err, new(*ferrors.StrictError)) {
+				t.Errorf("%s: %v\n%s", o.file, err, mutant)
+				continue
 			}
+			var got, want []string
+			for i := range d.Findings() {
+				got = append(got, d.Findings()[i].Error())
+			}
+			for _, err := range strict {
+				want = append(want, err.Error())
+			}
+			sort.Strings(got)
+			sort.Strings(want)
+			unknown += len(want)
+			assert.Equal(t, want, got, "%s\n%s", o.file, mutant)
 		}
 	}
 	t.Logf("%d objects, %d findings, %d refused", objects, unknown, refused)

@@ -93,6 +93,29 @@ func realSchemas(t *testing.T, newComparer maker) map[string]*comparer {
 	return comparers
 }
 
+// A realObject is a resource of the corpus.
+type realObject struct {
+	file, apiVersion, kind string
+	yaml, js               []byte // as it is, and as JSON
+}
+
+// realObjects yields the resources of the corpus.
+func realObjects(t *testing.T) iter.Seq[realObject] {
+	return func(yield func(realObject) bool) {
+		for file := range corpus.Samples(t) {
+			for doc := range yamlbridge.Documents(file.Data) {
+				js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
+				require.NoError(t, err, file.Name)
+				apiVersion, kind, err := decoder.PeekType(js)
+				require.NoError(t, err, file.Name)
+				if !yield(realObject{file.Name, apiVersion, kind, doc.Bytes, js}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // TestRealResources compares the resources of the corpus, as they are and with mistakes in them.
 func TestRealResources(t *testing.T) {
 	t.Run("hardened", func(t *testing.T) { testRealResources(t, newComparer) })
@@ -111,25 +134,19 @@ func testRealResources(t *testing.T, newComparer maker) {
 	objects, y := 0, newTally()
 	plain := newTally()
 	started := time.Now()
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			c := comparers[apiVersion+" "+kind]
-			if c == nil {
-				continue
-			}
-			objects++
-			if c.yaml {
-				js = doc.Bytes
-			}
-			compareReal(c, file.Name, js, plain)
-			for n := range mutations {
-				seed := uint64(objects)<<32 | n
-				compareReal(c, fmt.Sprintf("%s, seed %d", file.Name, seed), c.mutate(js, seed), y)
-			}
+	for o := range realObjects(t) {
+		c := comparers[o.apiVersion+" "+o.kind]
+		if c == nil {
+			continue
+		}
+		objects++
+		if c.yaml {
+			o.js = o.yaml
+		}
+		compareReal(c, o.file, o.js, plain)
+		for n := range mutations {
+			seed := uint64(objects)<<32 | n
+			compareReal(c, fmt.Sprintf("%s, seed %d", o.file, seed), c.mutate(o.js, seed), y)
 		}
 	}
 	t.Logf("%d schemas, %d resources, %d mutations of each, in %v", len(comparers), objects, mutations, time.Since(started).Round(time.Second))

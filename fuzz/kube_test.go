@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/kube"
@@ -171,22 +170,16 @@ func TestKubeRealResources(t *testing.T) {
 	}
 	pairs := realPairs(t)
 	objects, y := 0, newTally()
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			p := pairs[runtimeschema.FromAPIVersionAndKind(apiVersion, kind)]
-			if p == nil {
-				continue
-			}
-			objects++
-			p.compareAll(file.Name, js, y)
-			for n := range mutations {
-				seed := uint64(objects)<<32 | n
-				p.compareAll(file.Name, Mutate(js, rand.New(rand.NewPCG(seed, 3))), y)
-			}
+	for o := range realObjects(t) {
+		p := pairs[runtimeschema.FromAPIVersionAndKind(o.apiVersion, o.kind)]
+		if p == nil {
+			continue
+		}
+		objects++
+		p.compareAll(o.file, o.js, y)
+		for n := range mutations {
+			seed := uint64(objects)<<32 | n
+			p.compareAll(o.file, Mutate(o.js, rand.New(rand.NewPCG(seed, 3))), y)
 		}
 	}
 	t.Logf("%d schemas, %d resources", len(pairs), objects)

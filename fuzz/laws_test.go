@@ -7,11 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/laws"
 	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // subjects returns the subjects of the laws for a schema: for both semantics, in one of the
@@ -54,25 +51,19 @@ func TestLawsOfRealResources(t *testing.T) {
 	comparers := realSchemas(t, newComparer)
 	made := make(map[*comparer][]*laws.Subject)
 	objects := uint64(0)
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			c := comparers[apiVersion+" "+kind]
-			if c == nil || len(js) > 64<<10 {
-				continue
-			}
-			objects++
-			if made[c] == nil {
-				made[c] = subjects(t, c.schema, uint64(len(made)))
-			}
-			wrong := Mutate(js, rand.New(rand.NewPCG(objects, 4)))
-			for _, subject := range made[c] {
-				subject.Check(t, objects, js)
-				subject.Check(t, objects, wrong)
-			}
+	for o := range realObjects(t) {
+		c := comparers[o.apiVersion+" "+o.kind]
+		if c == nil || len(o.js) > 64<<10 {
+			continue
+		}
+		objects++
+		if made[c] == nil {
+			made[c] = subjects(t, c.schema, uint64(len(made)))
+		}
+		wrong := Mutate(o.js, rand.New(rand.NewPCG(objects, 4)))
+		for _, subject := range made[c] {
+			subject.Check(t, objects, o.js)
+			subject.Check(t, objects, wrong)
 		}
 	}
 	require.Greater(t, objects, uint64(700))

@@ -11,14 +11,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // jsonType matches the server's message for a value of a wrong type. If the schema has a format,
@@ -45,51 +42,45 @@ func TestTypes(t *testing.T) {
 	if testing.Short() {
 		mutants = 2
 	}
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			c := comparers[apiVersion+" "+kind]
-			if c == nil {
+	for o := range realObjects(t) {
+		c := comparers[o.apiVersion+" "+o.kind]
+		if c == nil {
+			continue
+		}
+		objects++
+		for n := range uint64(mutants) {
+			mutant := o.js
+			if n > 0 {
+				mutant = Mutate(o.js, rand.New(rand.NewPCG(uint64(objects), n)))
+			}
+			if bytes.Contains(mutant, []byte(`"":`)) {
+				continue // the server spells empty names differently
+			}
+			answer, err := c.server.Decode(mutant)
+			if err != nil {
 				continue
 			}
-			objects++
-			for n := range uint64(mutants) {
-				mutant := js
-				if n > 0 {
-					mutant = Mutate(js, rand.New(rand.NewPCG(uint64(objects), n)))
-				}
-				if bytes.Contains(mutant, []byte(`"":`)) {
-					continue // the server spells empty names differently
-				}
-				answer, err := c.server.Decode(mutant)
-				if err != nil {
-					continue
-				}
-				d := decoder.New(c.program)
-				_, err = d.AppendJSON(nil, mutant)
-				if err != nil && !errors.As(err, new(*ferrors.TypeError)) {
-					continue
-				}
-				got, want := map[string]bool{}, map[string]bool{}
-				for _, f := range d.Findings() {
-					if f.Kind == ferrors.TypeMismatch {
-						got[f.Path.String()] = true
-					}
-				}
-				for _, err := range validation.ValidateCustomResource(nil, answer.Object, validators[c]) {
-					switch {
-					// Nulls and junctors are up to validation.
-					case strings.HasSuffix(err.Detail, `"null"`), err.Field == "<nil>":
-					case jsonType.MatchString(err.Detail), strings.Contains(err.Detail, "must be of type") && got[err.Field]:
-						want[err.Field] = true
-					}
-				}
-				mismatches += len(want)
-				assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)), "%s\n%s", file.Name, mutant)
+			d := decoder.New(c.program)
+			_, err = d.AppendJSON(nil, mutant)
+			if err != nil && !errors.As(err, new(*ferrors.TypeError)) {
+				continue
 			}
+			got, want := map[string]bool{}, map[string]bool{}
+			for _, f := range d.Findings() {
+				if f.Kind == ferrors.TypeMismatch {
+					got[f.Path.String()] = true
+				}
+			}
+			for _, err := range validation.ValidateCustomResource(nil, answer.Object, validators[c]) {
+				switch {
+				// Nulls and junctors are up to validation.
+				case strings.HasSuffix(err.Detail, `"null"`), err.Field == "<nil>":
+				case jsonType.MatchString(err.Detail), strings.Contains(err.Detail, "must be of type") && got[err.Field]:
+					want[err.Field] = true
+				}
+			}
+			mismatches += len(want)
+			assert.Equal(t, slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got)), "%s\n%s", o.file, mutant)
 		}
 	}
 	t.Logf("%d objects, %d values of wrong types", objects, mismatches)

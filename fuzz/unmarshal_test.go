@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
-	"github.com/espalier-dev/espalier/internal/corpus"
-	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // A cost has the allocations of a call.
@@ -37,36 +35,30 @@ func TestUnmarshalCosts(t *testing.T) {
 	decoders := make(map[*comparer][2]*decoder.Decoder)
 	var server, together, separate cost
 	objects := 0
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			c := comparers[apiVersion+" "+kind]
-			if c == nil {
-				continue
-			}
-			if _, err := c.server.Decode(js); err != nil {
-				continue
-			}
-			if decoders[c][0] == nil {
-				decoders[c] = [2]*decoder.Decoder{decoder.New(c.program), decoder.New(c.program, decoder.SeparateStrings(true))}
-			}
-			add := func(to *cost, f func() error) {
-				of := costOf(func() {
-					if err := f(); err != nil {
-						t.Error(file.Name, err)
-					}
-				})
-				to.objects += of.objects
-				to.bytes += of.bytes
-			}
-			objects++
-			add(&server, func() error { _, err := c.server.Decode(js); return err })
-			add(&together, func() error { var m map[string]any; return decoders[c][0].Unmarshal(js, &m) })
-			add(&separate, func() error { var m map[string]any; return decoders[c][1].Unmarshal(js, &m) })
+	for o := range realObjects(t) {
+		c := comparers[o.apiVersion+" "+o.kind]
+		if c == nil {
+			continue
 		}
+		if _, err := c.server.Decode(o.js); err != nil {
+			continue
+		}
+		if decoders[c][0] == nil {
+			decoders[c] = [2]*decoder.Decoder{decoder.New(c.program), decoder.New(c.program, decoder.SeparateStrings(true))}
+		}
+		add := func(to *cost, f func() error) {
+			of := costOf(func() {
+				if err := f(); err != nil {
+					t.Error(o.file, err)
+				}
+			})
+			to.objects += of.objects
+			to.bytes += of.bytes
+		}
+		objects++
+		add(&server, func() error { _, err := c.server.Decode(o.js); return err })
+		add(&together, func() error { var m map[string]any; return decoders[c][0].Unmarshal(o.js, &m) })
+		add(&separate, func() error { var m map[string]any; return decoders[c][1].Unmarshal(o.js, &m) })
 	}
 	require.Greater(t, objects, 700)
 	assert.LessOrEqual(t, together.objects, server.objects/4)

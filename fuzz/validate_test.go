@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/validate"
@@ -103,33 +102,27 @@ func TestObjects(t *testing.T) {
 	refused := 0
 	plain := 0 // without mistakes
 	plainInvalid := 0
-	for file := range corpus.Samples(t) {
-		for doc := range yamlbridge.Documents(file.Data) {
-			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
-			require.NoError(t, err, file.Name)
-			apiVersion, kind, err := decoder.PeekType(js)
-			require.NoError(t, err, file.Name)
-			c := comparers[apiVersion+" "+kind]
-			if c == nil {
+	for o := range realObjects(t) {
+		c := comparers[o.apiVersion+" "+o.kind]
+		if c == nil {
+			continue
+		}
+		p := pairs[c]
+		before := p.invalid
+		for n := range mutations + 1 {
+			seed, mutant := uint64(plain)<<32|n, o.js
+			if n > 0 {
+				mutant = c.mutate(o.js, seed)
+			}
+			answer, err := c.server.Decode(mutant)
+			if err != nil {
+				refused++
 				continue
 			}
-			p := pairs[c]
-			before := p.invalid
-			for n := range mutations + 1 {
-				seed, mutant := uint64(plain)<<32|n, js
-				if n > 0 {
-					mutant = c.mutate(js, seed)
-				}
-				answer, err := c.server.Decode(mutant)
-				if err != nil {
-					refused++
-					continue
-				}
-				p.compare(t, fmt.Sprintf("%s, seed %d", file.Name, seed), answer.Object)
-				if n == 0 {
-					plain++
-					plainInvalid += p.invalid - before
-				}
+			p.compare(t, fmt.Sprintf("%s, seed %d", o.file, seed), answer.Object)
+			if n == 0 {
+				plain++
+				plainInvalid += p.invalid - before
 			}
 		}
 	}
