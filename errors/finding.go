@@ -24,6 +24,9 @@ const (
 	// DroppedNull is a null that was removed because its field is not
 	// nullable and has no default.
 	DroppedNull
+	// InvalidValue is a value that the API server refuses in validation, or
+	// one that it misses.
+	InvalidValue
 )
 
 // String returns the kind in words, such as "unknown field".
@@ -37,6 +40,8 @@ func (k FindingKind) String() string {
 		return "type mismatch"
 	case DroppedNull:
 		return "dropped null"
+	case InvalidValue:
+		return "invalid value"
 	}
 	return "finding(" + strconv.Itoa(int(k)) + ")"
 }
@@ -61,6 +66,10 @@ type Finding struct {
 	// allows and the type that was found, in the words of JSON Schema:
 	// "integer", "integer or string".
 	Want, Got string
+	// Invalid is, for an invalid value, what the server says of it. It
+	// must not be changed. Position is then where the value starts or, if
+	// the document does not have it, where the object around it starts.
+	Invalid *ValueError
 
 	// spelling replaces the text of Path in messages, unless it is empty. It has the form in which
 	// it follows other segments: a name comes with its dot.
@@ -79,6 +88,8 @@ func (f *Finding) Error() string {
 		return subject + " must be " + article(f.Want) + ", not " + article(f.Got)
 	case DroppedNull:
 		return `dropped null field "` + path + `"`
+	case InvalidValue:
+		return f.Invalid.Error()
 	}
 	return f.Kind.String() + ` "` + path + `"`
 }
@@ -117,6 +128,9 @@ func (f Finding) WithPrefix(prefix Path) Finding {
 		f.spelling = string(fieldpath.AppendBelow(nil, prefix.enc)) + f.spelling
 	}
 	f.Path.enc = prefix.enc + f.Path.enc
+	if f.Invalid != nil {
+		f.Invalid = f.Invalid.within(prefix)
+	}
 	return f
 }
 

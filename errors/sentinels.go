@@ -3,8 +3,8 @@ package errors
 import "errors"
 
 // These are the targets for errors.Is. A *[Finding] of the kind matches, and so
-// does an error that wraps one, as [StrictError] and [TypeError] wrap each
-// finding that they have kept.
+// does an error that wraps one, as [StrictError], [TypeError] and
+// [InvalidError] wrap each finding that they have kept.
 var (
 	// ErrUnknownField matches findings of the kind [UnknownField].
 	ErrUnknownField = errors.New("unknown field")
@@ -16,6 +16,8 @@ var (
 	// ErrDroppedNull matches findings of the kind [DroppedNull]. No error
 	// of a decoder wraps these.
 	ErrDroppedNull = errors.New("dropped null")
+	// ErrInvalidValue matches findings of the kind [InvalidValue].
+	ErrInvalidValue = errors.New("invalid value")
 )
 
 // ErrBudget is returned if memory is charged to a shared budget
@@ -39,6 +41,8 @@ func (f *Finding) Is(target error) bool {
 		return target == ErrTypeMismatch
 	case DroppedNull:
 		return target == ErrDroppedNull
+	case InvalidValue:
+		return target == ErrInvalidValue
 	}
 	return false
 }

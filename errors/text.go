@@ -17,7 +17,7 @@ func (k FindingKind) MarshalText() ([]byte, error) { return []byte(k.String()), 
 // UnmarshalText sets k to the kind whose MarshalText is text. It fails if there
 // is no such kind.
 func (k *FindingKind) UnmarshalText(text []byte) error {
-	for kind := UnknownField; kind <= DroppedNull; kind++ {
+	for kind := UnknownField; kind <= InvalidValue; kind++ {
 		if string(text) == kind.String() {
 			*k = kind
 			return nil
@@ -37,7 +37,7 @@ func (e *StrictError) MarshalJSON() ([]byte, error) {
 
 // MarshalJSON returns the finding for logs: an object with the members kind,
 // message (the text of Error), path (that of FieldPath), pointer and position,
-// and with first, count, want and got where these are set.
+// and with first, count, want, got and invalid where these are set.
 func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Kind     FindingKind `json:"kind"`
@@ -49,5 +49,6 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 		Count    int         `json:"count,omitzero"`
 		Want     string      `json:"want,omitzero"`
 		Got      string      `json:"got,omitzero"`
-	}{f.Kind, f.Error(), f.FieldPath(), f.Path.Pointer(), f.Position, f.First, f.Count, f.Want, f.Got})
+		Invalid  *ValueError `json:"invalid,omitzero"`
+	}{f.Kind, f.Error(), f.FieldPath(), f.Path.Pointer(), f.Position, f.First, f.Count, f.Want, f.Got, f.Invalid})
 }

@@ -29,6 +29,9 @@ func TestLogged(t *testing.T) {
 		`{"message":"m","position":{"offset":7,"line":2,"column":3,"byteColumn":4},"path":"b"}`:                     &ObjectError{Msg: "m", Position: Position{7, 2, 3, 4}, Path: Path{}.Child("b"), Err: io.EOF},
 		`{"limit":"depth of nesting","max":5,"position":{"offset":7,"line":2,"column":3,"byteColumn":4},"path":""}`: &LimitError{Limit: LimitDepth, Max: 5, Position: Position{7, 2, 3, 4}},
 		`{"path":"a","position":{"offset":7,"line":2,"column":3,"byteColumn":4}}`:                                   &DuplicateError{Path: Path{}.Child("a"), Position: Position{7, 2, 3, 4}},
+		`{"findings":[{"kind":"invalid value","message":"a: Required value","path":"a","pointer":"/a","invalid":{"kind":"Required value","rule":"required","field":"a"}}],"omitted":1}`: NewInvalidError(List{{
+			Kind: InvalidValue, Path: Path{}.Child("a"), Invalid: &ValueError{Kind: SchemaRequired, Rule: "required", Field: "a"},
+		}}, 1),
 		`{"a":"dropped null"}`: map[string]FindingKind{"a": DroppedNull},
 		`{"a":"spec[0].a/b"}`:  map[string]Path{"a": unknown.Path},
 	} {
@@ -40,7 +43,7 @@ func TestLogged(t *testing.T) {
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("m", "finding", &unknown)
 	assert.Contains(t, log.String(), `"finding":`+want)
 
-	for k := UnknownField; k <= DroppedNull; k++ {
+	for k := UnknownField; k <= InvalidValue; k++ {
 		text, err := k.MarshalText()
 		require.NoError(t, err)
 		var back FindingKind

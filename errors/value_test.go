@@ -1,0 +1,43 @@
+package errors
+
+import (
+	stderrors "errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestInvalidError holds the texts of invalid values, which are those of field.Error.
+func TestInvalidError(t *testing.T) {
+	list := List{
+		{Kind: InvalidValue, Path: Path{}.Child("a"), Invalid: &ValueError{Kind: SchemaRequired, Rule: "required", Field: "a"}},
+		{Kind: InvalidValue, Invalid: &ValueError{Kind: SchemaInvalid, Rule: "anyOf", Value: `""`, Msg: "no schema fits"}},
+		{Kind: InvalidValue, Path: Path{}.Element(0), Invalid: &ValueError{
+			Kind: SchemaUnsupported, Rule: "enum", Field: "[0]", Value: `"x"`, Msg: `supported values: "y"`, Allowed: []string{`"y"`},
+		}},
+	}
+	e := NewInvalidError(list, 2)
+	assert.EqualError(t, e, `the object is invalid: a: Required value, <nil>: Invalid value: "": no schema fits, `+
+		`[0]: Unsupported value: "x": supported values: "y" and 2 more`)
+	assert.Equal(t, 2, e.Omitted())
+	require.ErrorIs(t, e, ErrInvalidValue)
+	require.NotErrorIs(t, e, ErrUnknownField)
+	assert.Equal(t, "invalid value", list[0].Kind.String())
+
+	f, ok := stderrors.AsType[*Finding](e)
+	require.True(t, ok)
+	f.Kind = UnknownField
+	assert.Equal(t, InvalidValue, e.Findings()[0].Kind, "the list is a copy")
+
+	var below []string
+	for _, f := range list {
+		prefixed := f.WithPrefix(Path{}.Child("items").Element(3))
+		below = append(below, prefixed.Error())
+	}
+	assert.Equal(t, []string{
+		"items[3].a: Required value", `<nil>: Invalid value: "": no schema fits`,
+		`items[3][0]: Unsupported value: "x": supported values: "y"`,
+	}, below)
+	assert.Equal(t, "a", list[0].Invalid.Field, "the finding itself is not changed")
+}
