@@ -80,6 +80,18 @@ type Version struct {
 	DeprecationWarning string
 	// HasStatus is set if there is a status subresource.
 	HasStatus bool
+	// Scale is the scale subresource, or nil if there is none.
+	Scale *Scale
+}
+
+// A Scale says where the scale subresource finds its values in a resource: by
+// names with dots between them and a dot at the start, such as .spec.replicas.
+// The API server refuses a resource that has other values there than numbers of
+// replicas, and a selector that is no text.
+type Scale struct {
+	SpecReplicasPath   string
+	StatusReplicasPath string
+	LabelSelectorPath  *string // nil if the definition has none
 }
 
 // ParseCRD reads the CustomResourceDefinitions in a manifest. The manifest is
@@ -214,6 +226,12 @@ type (
 	}
 	crdSubresources struct {
 		Status *struct{} `json:"status"`
+		Scale  *crdScale `json:"scale"`
+	}
+	crdScale struct {
+		SpecReplicasPath   string  `json:"specReplicasPath"`
+		StatusReplicasPath string  `json:"statusReplicasPath"`
+		LabelSelectorPath  *string `json:"labelSelectorPath"`
 	}
 )
 
@@ -271,6 +289,10 @@ func (v *crdVersion) version() Version {
 	if v.Schema != nil {
 		s = v.Schema.OpenAPIV3Schema
 	}
+	var scale *Scale
+	if v.Subresources != nil {
+		scale = (*Scale)(v.Subresources.Scale)
+	}
 	return Version{
 		Name:               v.Name,
 		Schema:             s,
@@ -279,6 +301,7 @@ func (v *crdVersion) version() Version {
 		Deprecated:         v.Deprecated,
 		DeprecationWarning: v.DeprecationWarning,
 		HasStatus:          v.Subresources != nil && v.Subresources.Status != nil,
+		Scale:              scale,
 	}
 }
 

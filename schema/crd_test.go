@@ -31,6 +31,12 @@ func describe(t testing.TB, c *schema.CRD) string {
 				b.WriteString([]string{" served", " storage", " status"}[flag])
 			}
 		}
+		if v.Scale != nil {
+			fmt.Fprintf(&b, " scale %q %q", v.Scale.SpecReplicasPath, v.Scale.StatusReplicasPath)
+			if v.Scale.LabelSelectorPath != nil {
+				fmt.Fprintf(&b, " %q", *v.Scale.LabelSelectorPath)
+			}
+		}
 		if v.Deprecated {
 			fmt.Fprintf(&b, " deprecated %q", v.DeprecationWarning)
 		}
