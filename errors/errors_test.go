@@ -251,8 +251,9 @@ func TestErrorsAs(t *testing.T) {
 		{Kind: SchemaRequired, Field: "a.type", Msg: "must not be empty"},
 		{Kind: SchemaInvalid, Field: "b", Value: `"x"`, Msg: "no"},
 		{Kind: SchemaForbidden, Field: "c", Msg: "not here"},
+		{Kind: SchemaTypeInvalid, Field: "d", Value: "1", Msg: "no text"},
 	}
-	assert.EqualError(t, schema, `[a.type: Required value: must not be empty, b: Invalid value: "x": no, c: Forbidden: not here]`)
+	assert.EqualError(t, schema, `[a.type: Required value: must not be empty, b: Invalid value: "x": no, c: Forbidden: not here, d: Invalid value: 1: no text]`)
 	assert.EqualError(t, schema[1:2], `b: Invalid value: "x": no`)
 	var one *SchemaError
 	require.ErrorAs(t, schema, &one)

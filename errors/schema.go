@@ -6,8 +6,8 @@ import "strings"
 // server's field errors (k8s.io/apimachinery/pkg/util/validation/field).
 type SchemaErrorKind string
 
-// These are the kinds of schema errors that the API server uses for
-// definitions.
+// These are the kinds of errors that the API server uses for definitions and for
+// values.
 const (
 	SchemaRequired    SchemaErrorKind = "Required value"
 	SchemaInvalid     SchemaErrorKind = "Invalid value"
@@ -16,6 +16,10 @@ const (
 	SchemaDuplicate   SchemaErrorKind = "Duplicate value"
 	SchemaTooLong     SchemaErrorKind = "Too long"
 	SchemaTooMany     SchemaErrorKind = "Too many"
+
+	// SchemaTypeInvalid is about a value of another type or format than the
+	// schema has. The text of such an error is that of SchemaInvalid.
+	SchemaTypeInvalid SchemaErrorKind = "Invalid type"
 )
 
 // A SchemaError says why a schema is refused, or what is questionable in it.
@@ -38,7 +42,11 @@ func (e *SchemaError) Error() string {
 	if e.Field != "" {
 		b.WriteString(e.Field + ": ")
 	}
-	b.WriteString(string(e.Kind))
+	if e.Kind == SchemaTypeInvalid {
+		b.WriteString(string(SchemaInvalid))
+	} else {
+		b.WriteString(string(e.Kind))
+	}
 	if e.Kind != SchemaRequired && e.Kind != SchemaForbidden && e.Kind != SchemaTooLong {
 		b.WriteString(": " + e.Value)
 	}
