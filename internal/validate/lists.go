@@ -10,19 +10,24 @@ import (
 // This file validates that the elements of sets are unique, and the keys of those of maps:
 // ValidateListSetsAndMaps of apiextensions-apiserver (pkg/apiserver/schema/listtype).
 
-// lists validates the lists in x.
-func (r *report) lists(at *trail, x any, s *schema.Structural) {
+// lists validates the lists in an object.
+func (r *report) lists(x any, s *schema.Structural) {
+	r.rule = "x-kubernetes-list-type"
+	r.listsAt(nil, x, orEmpty(s))
+}
+
+func (r *report) listsAt(at *trail, x any, s *schema.Structural) {
 	switch x := x.(type) {
 	case map[string]any:
 		names := sortedKeys(x)
 		if ap := s.AdditionalProperties; ap != nil && ap.Schema != nil {
 			for _, name := range names {
-				r.lists(at.key(name), x[name], ap.Schema)
+				r.listsAt(at.key(name), x[name], ap.Schema)
 			}
 		}
 		for _, name := range names {
 			if p, ok := s.Properties[name]; ok {
-				r.lists(at.child(name), x[name], orEmpty(p))
+				r.listsAt(at.child(name), x[name], orEmpty(p))
 			}
 		}
 	case []any:
@@ -36,7 +41,7 @@ func (r *report) lists(at *trail, x any, s *schema.Structural) {
 		}
 		if item := element(s); item != nil {
 			for i, e := range x {
-				r.lists(at.element(i), e, item)
+				r.listsAt(at.element(i), e, item)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func inside(s *schema.Structural, at *trail, name string) (*schema.Structural, *
 // and validates it. It stops at the first metadata that has no such form. A step is a byte of a
 // message.
 func Metadata(s *schema.Structural, x any, steps *int) []Error {
-	r := report{steps: steps}
+	r := report{rule: embeddedRule, steps: steps}
 	if r.coerce(nil, x, s) {
 		r.resources(nil, x, s)
 	}
@@ -47,7 +47,8 @@ func Metadata(s *schema.Structural, x any, steps *int) []Error {
 // A report collects errors about metadata.
 type report struct {
 	errs  []Error
-	steps *int // that are left
+	rule  string // of the errors that are added
+	steps *int   // that are left
 }
 
 // hasRoom reports whether there is room for another error.
@@ -58,7 +59,7 @@ func (r *report) add(kind errors.SchemaErrorKind, at *trail, value, msg string) 
 		*r.steps = -1
 		return
 	}
-	e := Error{Kind: kind, Field: at.String(), Value: value, Msg: msg, at: at}
+	e := Error{Kind: kind, Rule: r.rule, Field: at.String(), Value: value, Msg: msg, at: at}
 	*r.steps -= len(e.Field) + len(e.Value) + len(e.Msg)
 	r.errs = append(r.errs, e)
 }
@@ -128,7 +129,14 @@ func (r *report) coerceField(at *trail, resource map[string]any, name string) bo
 	return true
 }
 
-// resources validates the type and the metadata of the embedded resources in x.
+const embeddedRule = "x-kubernetes-embedded-resource"
+
+// embedded validates the type and the metadata of the resources that are embedded in an object.
+func (r *report) embedded(x any, s *schema.Structural) {
+	r.rule = embeddedRule
+	r.resources(nil, x, s)
+}
+
 func (r *report) resources(at *trail, x any, s *schema.Structural) {
 	if s == nil {
 		return
@@ -201,8 +209,8 @@ func versionOf(apiVersion string) (version string, ok bool) {
 
 // root validates the metadata of a whole object.
 func (r *report) root(x map[string]any) {
-	at := (*trail)(nil).child("metadata")
-	r.metadata(at, x["metadata"], names{nameFaults, true})
+	r.rule = "metadata"
+	r.metadata((*trail)(nil).child("metadata"), x["metadata"], names{nameFaults, true})
 }
 
 // names are the rules for the name of an object.
@@ -229,50 +237,57 @@ func (r *report) metadata(p *trail, x any, names names) {
 // objectMeta validates metadata (ValidateObjectMetaDeclaratively). What it finds in labels,
 // annotations and finalizers has the path of the whole in its text.
 func (r *report) objectMeta(p *trail, m *apiserver.ObjectMeta, names names) {
-	faults := func(at *trail, v string, faults []string) {
-		for _, fault := range faults {
-			r.invalid(at, v, fault)
-		}
-	}
-	if m.GenerateName != "" {
-		faults(p.child("generateName"), m.GenerateName, names.faults(m.GenerateName, true))
-	}
-	if m.Name != "" {
-		faults(p.child("name"), m.Name, names.faults(m.Name, false))
-	} else if names.required && m.GenerateName == "" {
-		r.required(p.child("name"), "name or generateName is required")
-	}
-	if m.Namespace != "" {
-		faults(p.child("namespace"), m.Namespace, namespaceFaults(m.Namespace))
-	}
+	r.names(p, m, names)
 	if m.Generation < 0 {
 		r.invalid(p.child("generation"), m.Generation, "must be greater than or equal to 0")
 	}
 	for _, k := range sortedKeys(m.Labels) {
 		at := p.child("labels").to(k, "")
-		faults(at, k, labelKeyFaults(k))
-		faults(at, m.Labels[k], labelValueFaults(m.Labels[k]))
+		r.faults(at, k, labelKeyFaults(k))
+		r.faults(at, m.Labels[k], labelValueFaults(m.Labels[k]))
 	}
 	const maxAnnotations = 256 << 10
 	size := 0
 	for _, k := range sortedKeys(m.Annotations) {
-		faults(p.child("annotations").to(k, ""), k, labelKeyFaults(strings.ToLower(k)))
+		r.faults(p.child("annotations").to(k, ""), k, labelKeyFaults(strings.ToLower(k)))
 		size += len(k) + len(m.Annotations[k])
 	}
 	if size > maxAnnotations {
 		r.add(errors.SchemaTooLong, p.child("annotations"), "", tooLong(maxAnnotations))
 	}
 	r.owners(p.child("ownerReferences"), m.OwnerReferences)
-	has := make(map[string]bool)
-	for i, f := range m.Finalizers {
-		faults(p.child("finalizers").element(i).unspelled(), f, labelKeyFaults(f))
-		has[f] = true
-	}
-	if has["orphan"] && has["foregroundDeletion"] {
-		r.invalid(p.child("finalizers"), m.Finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
-	}
+	r.finalizers(p.child("finalizers"), m.Finalizers)
 	for i, f := range m.ManagedFields {
 		r.managed(p.child("managedFields").element(i), f)
+	}
+}
+
+func (r *report) faults(at *trail, v string, faults []string) {
+	for _, fault := range faults {
+		r.invalid(at, v, fault)
+	}
+}
+
+func (r *report) names(p *trail, m *apiserver.ObjectMeta, names names) {
+	if m.GenerateName != "" {
+		r.faults(p.child("generateName"), m.GenerateName, names.faults(m.GenerateName, true))
+	}
+	if m.Name != "" {
+		r.faults(p.child("name"), m.Name, names.faults(m.Name, false))
+	} else if names.required && m.GenerateName == "" {
+		r.required(p.child("name"), "name or generateName is required")
+	}
+	if m.Namespace != "" {
+		r.faults(p.child("namespace"), m.Namespace, namespaceFaults(m.Namespace))
+	}
+}
+
+func (r *report) finalizers(p *trail, finalizers []string) {
+	for i, f := range finalizers {
+		r.faults(p.element(i).unspelled(), f, labelKeyFaults(f))
+	}
+	if slices.Contains(finalizers, "orphan") && slices.Contains(finalizers, "foregroundDeletion") {
+		r.invalid(p, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 	}
 }
 
@@ -312,8 +327,12 @@ func (r *report) managed(p *trail, f apiserver.ManagedFieldsEntry) {
 	case "":
 		r.required(p.child("operation"), "must not be empty")
 	default:
+		n := len(r.errs)
 		r.add(errors.SchemaUnsupported, p.child("operation"),
 			Render(f.Operation), Supported([]string{"Apply", "Update"}))
+		if len(r.errs) > n {
+			r.errs[n].enum = []any{"Apply", "Update"}
+		}
 	}
 	if f.FieldsType != "" && f.FieldsType != "FieldsV1" {
 		r.invalid(p.child("fieldsType"), f.FieldsType, "must be `FieldsV1`")

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -13,15 +14,15 @@ import (
 
 func (c checker) checkNumber(x any) *result {
 	v := new(result)
-	v.merge(c.inRange(x, "Checked"))
+	v.merge(c.inRange(x, "", "Checked"))
 	if c.MultipleOf != nil {
-		v.merge(c.limit("MultipleOf", x, *c.MultipleOf, c.multipleOf))
+		v.merge(c.limit("multipleOf", "MultipleOf", x, *c.MultipleOf, c.multipleOf))
 	}
 	if c.Minimum != nil {
-		v.merge(c.limit("Minimum boundary", x, *c.Minimum, c.minimum))
+		v.merge(c.limit("minimum", "Minimum boundary", x, *c.Minimum, c.minimum))
 	}
 	if c.Maximum != nil {
-		v.merge(c.limit("Maximum boundary", x, *c.Maximum, c.maximum))
+		v.merge(c.limit("maximum", "Maximum boundary", x, *c.Maximum, c.maximum))
 	}
 	v.matches++
 	return v
@@ -29,9 +30,9 @@ func (c checker) checkNumber(x any) *result {
 
 // limit compares x with a limit, which must be in the range of the type as well.
 func (c checker) limit(
-	what string, x any, limit float64, compare func(v *result, x, limit any),
+	rule, what string, x any, limit float64, compare func(v *result, x, limit any),
 ) *result {
-	v := c.inRange(limit, what)
+	v := c.inRange(limit, rule, what)
 	if i, ok := x.(int64); ok {
 		if v.ok() {
 			compare(v, i, truncate(limit))
@@ -64,18 +65,18 @@ func less(x, y any) bool {
 func (c checker) minimum(v *result, x, limit any) {
 	switch {
 	case c.ExclusiveMinimum && !less(limit, x):
-		v.fail(c.at, x, "should be greater than %v", limit)
+		v.fail("exclusiveMinimum", c.at, x, "should be greater than %v", limit)
 	case less(x, limit):
-		v.fail(c.at, x, "should be greater than or equal to %v", limit)
+		v.fail("minimum", c.at, x, "should be greater than or equal to %v", limit)
 	}
 }
 
 func (c checker) maximum(v *result, x, limit any) {
 	switch {
 	case c.ExclusiveMaximum && !less(x, limit):
-		v.fail(c.at, x, "should be less than %v", limit)
+		v.fail("exclusiveMaximum", c.at, x, "should be less than %v", limit)
 	case less(limit, x):
-		v.fail(c.at, x, "should be less than or equal to %v", limit)
+		v.fail("maximum", c.at, x, "should be less than or equal to %v", limit)
 	}
 }
 
@@ -84,10 +85,11 @@ func (c checker) multipleOf(v *result, x, factor any) {
 	if isFloat && f <= 0 || !isFloat && !less(int64(0), factor) {
 		text := fmt.Sprintf("factor MultipleOf declared for %s must be positive: %v", c.at, factor)
 		v.add(Error{
-			Kind: errors.SchemaInvalid, Field: c.at.field(), Value: Render(factor), Msg: text, at: c.at, text: text,
+			Kind: errors.SchemaInvalid, Rule: "multipleOf",
+			Field: c.at.field(), Value: Render(factor), Msg: text, at: c.at, text: text,
 		})
 	} else if !isMultiple(x, factor) {
-		v.fail(c.at, x, "should be a multiple of %v", factor)
+		v.fail("multipleOf", c.at, x, "should be a multiple of %v", factor)
 	}
 }
 
@@ -114,8 +116,8 @@ func isJSONInteger(f float64) bool {
 }
 
 // inRange checks that a number fits the type and the format of the schema
-// (IsValueValidAgainstRange).
-func (c checker) inRange(x any, what string) *result {
+// (IsValueValidAgainstRange). rule is the keyword that has the number, or empty for the value.
+func (c checker) inRange(x any, rule, what string) *result {
 	literal := fmt.Sprint(x)
 	if f, ok := x.(float64); ok {
 		literal = strconv.FormatFloat(f, 'f', -1, 64)
@@ -140,9 +142,11 @@ func (c checker) inRange(x any, what string) *result {
 	switch {
 	case err == nil:
 	case format != "":
-		v.failWhole(c.at, "%s value must be of type %s with format %s in %s", what, c.types, format, c.at)
+		v.failWhole(cmp.Or(rule, "format"), c.at,
+			"%s value must be of type %s with format %s in %s", what, c.types, format, c.at)
 	default:
-		v.failWhole(c.at, "%s value must be of type %s (default format) in %s", what, c.types, c.at)
+		v.failWhole(cmp.Or(rule, "type"), c.at,
+			"%s value must be of type %s (default format) in %s", what, c.types, c.at)
 	}
 	return v
 }

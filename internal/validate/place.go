@@ -37,12 +37,16 @@ func (t *trail) field() string {
 	return "." + strings.TrimPrefix(name, ".")
 }
 
-func (t *trail) path() (p errors.Path) {
-	var steps []errors.Segment
+func (t *trail) segments() (list []errors.Segment) {
 	for ; t != nil; t = t.up {
-		steps = append(steps, t.step)
+		list = append(list, t.step)
 	}
-	for _, s := range slices.Backward(steps) {
+	slices.Reverse(list)
+	return list
+}
+
+func (t *trail) path() (p errors.Path) {
+	for _, s := range t.segments() {
 		if s.IsName {
 			p = p.Child(s.Name)
 		} else {

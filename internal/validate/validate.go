@@ -25,17 +25,32 @@ import (
 // An Error is a reason why a value is invalid.
 type Error struct {
 	Kind errors.SchemaErrorKind
+	// Rule is the keyword of the schema that refuses the value. It is metadata, apiVersion, kind or
+	// scale where no schema does, but the server for all kinds.
+	Rule string
 	// Field is what the server adds to the path of the whole value: .spec.list[0]. It is empty for
 	// the whole, and for what anyOf, oneOf, allOf and not demand.
 	Field string
 	Value string // as the server shows it
 	Msg   string
+	enum  []any // that are allowed instead
 	at    *trail
 	text  string // in kube-openapi, which recognizes repeated errors by it
 }
 
 // Path returns the path to the value that the error is about. It may be missing.
 func (e *Error) Path() errors.Path { return e.at.path() }
+
+// Segments returns the path with whole names, of which Path shortens those that are long.
+func (e *Error) Segments() []errors.Segment { return e.at.segments() }
+
+// Allowed returns the values of the enum that the error is about, as Value shows values.
+func (e *Error) Allowed() (list []string) {
+	for _, x := range e.enum {
+		list = append(list, Render(x))
+	}
+	return list
+}
 
 // Below returns the error with the path of the whole value, which may be nil.
 func (e *Error) Below(p *schemapath.Path) *errors.SchemaError {
@@ -110,8 +125,8 @@ func (v *Validator) Object(s *schema.Structural, x map[string]any, steps *int) [
 	r := report{steps: steps}
 	r.root(x)
 	r.errs = append(r.errs, v.Value(s, x, steps)...)
-	r.resources(nil, x, s)
-	r.lists(nil, x, s)
+	r.embedded(x, s)
+	r.lists(x, s)
 	return r.errs
 }
 

@@ -46,24 +46,30 @@ func (v *result) merge(other *result) {
 }
 
 // fail adds a message that begins with the place.
-func (v *result) fail(at *trail, value any, format string, args ...any) {
+func (v *result) fail(rule string, at *trail, value any, format string, args ...any) {
 	text := at.String() + " in body " + fmt.Sprintf(format, args...)
 	v.add(Error{
-		Kind: errors.SchemaInvalid, Field: at.field(), Value: Render(value), Msg: text, at: at, text: text,
+		Kind: errors.SchemaInvalid, Rule: rule, Field: at.field(), Value: Render(value), Msg: text,
+		at: at, text: text,
 	})
 }
 
 // failShort adds a message of another kind, which does not repeat the place.
-func (v *result) failShort(kind errors.SchemaErrorKind, at *trail, value, detail, text string) {
+func (v *result) failShort(
+	kind errors.SchemaErrorKind, rule string, at *trail, value, detail, text string,
+) {
 	v.add(Error{
-		Kind: kind, Field: at.field(), Value: value, Msg: detail, at: at, text: at.String() + " " + text,
+		Kind: kind, Rule: rule, Field: at.field(), Value: value, Msg: detail,
+		at: at, text: at.String() + " " + text,
 	})
 }
 
 // failWhole adds a message that names the place only in its text.
-func (v *result) failWhole(at *trail, format string, args ...any) {
+func (v *result) failWhole(rule string, at *trail, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	v.add(Error{Kind: errors.SchemaInvalid, Value: `""`, Msg: text, at: at, text: text})
+	v.add(Error{
+		Kind: errors.SchemaInvalid, Rule: rule, Value: `""`, Msg: text, at: at, text: text,
+	})
 }
 
 // A checker validates against one schema in one place.
@@ -179,7 +185,7 @@ func (c checker) checkType(x any) *result {
 	typ, format := typeOfValue(x)
 	if x == nil {
 		if c.types != "" && c.types != "null" && !c.Nullable {
-			return c.mismatch(c.types, "null")
+			return c.mismatch(c.typeRule(), c.types, "null")
 		}
 		return &result{matches: 1}
 	}
@@ -194,19 +200,29 @@ func (c checker) checkType(x any) *result {
 		}
 	default:
 		if c.format != "" && c.format != format && !fits {
-			return c.mismatch(c.format, format)
+			return c.mismatch("format", c.format, format)
 		}
 	}
 	if !fits {
-		return c.mismatch(c.types, typ)
+		return c.mismatch(c.typeRule(), c.types, typ)
 	}
 	return &result{matches: 1}
 }
 
-func (c checker) mismatch(want, got string) *result {
+// mismatch is the error about a type or a format, which are one to the server.
+func (c checker) mismatch(rule, want, got string) *result {
 	v := new(result)
-	v.fail(c.at, got, "must be of type %s: %q", want, got)
+	v.fail(rule, c.at, got, "must be of type %s: %q", want, got)
+	v.errs[0].Kind = errors.SchemaTypeInvalid
 	return v
+}
+
+// typeRule returns the keyword that has the types.
+func (c checker) typeRule() string {
+	if c.types != c.Type {
+		return "x-kubernetes-int-or-string"
+	}
+	return "type"
 }
 
 func typeOfValue(x any) (typ, format string) {
@@ -245,8 +261,9 @@ func (c checker) checkEnum(x any) *result {
 		}
 	}
 	v := new(result)
-	v.failShort(errors.SchemaUnsupported, c.at,
+	v.failShort(errors.SchemaUnsupported, "enum", c.at,
 		Render(x), Supported(names), fmt.Sprint("enum ", names))
+	v.errs[0].enum = c.by.prepare(c.Structural).enum
 	return v
 }
 
@@ -285,13 +302,13 @@ func (c checker) checkString(x any) *result {
 	n := int64(utf8.RuneCountInString(s))
 	switch {
 	case c.MaxLength != nil && n > *c.MaxLength:
-		v.failShort(errors.SchemaTooLong, c.at,
+		v.failShort(errors.SchemaTooLong, "maxLength", c.at,
 			"", tooLong(*c.MaxLength), fmt.Sprint("maxLength ", *c.MaxLength))
 	case c.MinLength != nil && n < *c.MinLength:
-		v.fail(c.at, s, "should be at least %d chars long", *c.MinLength)
+		v.fail("minLength", c.at, s, "should be at least %d chars long", *c.MinLength)
 	case c.Pattern != "" && c.spend(len(s)):
 		if re := c.by.prepare(c.Structural).pattern; re != nil && !re.MatchString(s) {
-			v.fail(c.at, s, "should match '%s'", c.Pattern)
+			v.fail("pattern", c.at, s, "should match '%s'", c.Pattern)
 		}
 	}
 	return v
@@ -299,7 +316,7 @@ func (c checker) checkString(x any) *result {
 
 func (c checker) checkFormat(x any) *result {
 	if s := x.(string); !formatCheck(c.format)(s) {
-		return c.mismatch(c.format, s)
+		return c.mismatch("format", c.format, s)
 	}
 	return nil
 }
@@ -314,14 +331,14 @@ func (c checker) checkArray(x any) *result {
 	}
 	n := int64(len(list))
 	if c.MinItems != nil && n < *c.MinItems {
-		v.fail(c.at, n, "should have at least %d items", *c.MinItems)
+		v.fail("minItems", c.at, n, "should have at least %d items", *c.MinItems)
 	}
 	if c.MaxItems != nil && n > *c.MaxItems {
-		v.failShort(errors.SchemaTooMany, c.at,
+		v.failShort(errors.SchemaTooMany, "maxItems", c.at,
 			Render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
 	if c.UniqueItems && c.hasEqual(list) {
-		v.fail(c.at, "", "shouldn't contain duplicates")
+		v.fail("uniqueItems", c.at, "", "shouldn't contain duplicates")
 	}
 	v.matches++
 	return v
@@ -350,10 +367,10 @@ func (c checker) checkObject(x any) *result {
 	v, object := new(result), x.(map[string]any)
 	n := int64(len(object))
 	if c.MinProperties != nil && n < *c.MinProperties {
-		v.fail(c.at, n, "should have at least %d properties", *c.MinProperties)
+		v.fail("minProperties", c.at, n, "should have at least %d properties", *c.MinProperties)
 	}
 	if c.MaxProperties != nil && n > *c.MaxProperties {
-		v.failShort(errors.SchemaTooMany, c.at,
+		v.failShort(errors.SchemaTooMany, "maxProperties", c.at,
 			Render(n), tooMany(*c.MaxProperties), fmt.Sprint("maxProperties ", *c.MaxProperties))
 	}
 	names := sortedKeys(object)
@@ -368,7 +385,8 @@ func (c checker) checkObject(x any) *result {
 			case !ap.Allows:
 				text := c.at.String() + "." + name + " in body is a forbidden property"
 				v.add(Error{
-					Kind: errors.SchemaInvalid, Field: c.at.field(), Value: Render(name), Msg: text, at: c.at, text: text,
+					Kind: errors.SchemaInvalid, Rule: "additionalProperties",
+					Field: c.at.field(), Value: Render(name), Msg: text, at: c.at, text: text,
 				})
 			}
 		}
@@ -383,7 +401,7 @@ func (c checker) checkObject(x any) *result {
 	}
 	for _, name := range c.Required {
 		if _, ok := object[name]; !ok {
-			v.failShort(errors.SchemaRequired, c.at.member(name), "", "", "is required")
+			v.failShort(errors.SchemaRequired, "required", c.at.member(name), "", "", "is required")
 		}
 	}
 	return v
@@ -400,7 +418,7 @@ func (c checker) checkJunctors(x any) *result {
 	if len(c.AnyOf) > 0 {
 		best := c.firstFit(under)
 		if !best.ok() {
-			v.failWhole(c.at, "%q must validate at least one schema (anyOf)", c.at)
+			v.failWhole("anyOf", c.at, "%q must validate at least one schema (anyOf)", c.at)
 		}
 		v.merge(best)
 	}
@@ -418,12 +436,12 @@ func (c checker) checkJunctors(x any) *result {
 	switch {
 	case fits == len(c.AllOf):
 	case fits == 0:
-		v.failWhole(c.at, "%q must validate all the schemas (allOf). None validated", c.at)
+		v.failWhole("allOf", c.at, "%q must validate all the schemas (allOf). None validated", c.at)
 	default:
-		v.failWhole(c.at, "%q must validate all the schemas (allOf)", c.at)
+		v.failWhole("allOf", c.at, "%q must validate all the schemas (allOf)", c.at)
 	}
 	if c.Not != nil && under(c.Not).ok() {
-		v.failWhole(c.at, "%q must not validate the schema (not)", c.at)
+		v.failWhole("not", c.at, "%q must not validate the schema (not)", c.at)
 	}
 	v.matches++
 	return v
@@ -463,10 +481,10 @@ func (c checker) oneFit(under func(*schema.Structural) *result) *result {
 	case 1:
 		return fit
 	case 0:
-		v.failWhole(c.at, "%q must validate one and only one schema (oneOf). Found none valid", c.at)
+		v.failWhole("oneOf", c.at, "%q must validate one and only one schema (oneOf). Found none valid", c.at)
 		v.merge(best)
 	default:
-		v.failWhole(c.at, "%q must validate one and only one schema (oneOf). Found %d valid alternatives",
+		v.failWhole("oneOf", c.at, "%q must validate one and only one schema (oneOf). Found %d valid alternatives",
 			c.at, fits)
 	}
 	return v
