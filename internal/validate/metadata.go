@@ -219,10 +219,15 @@ type names struct {
 	required bool
 }
 
-// namesInPaths are those of embedded resources.
-var namesInPaths = names{faults: segmentFaults}
+var (
+	// namesInPaths are those of embedded resources.
+	namesInPaths = names{faults: segmentFaults}
+	// unchanged are those of an object that is updated, where no rule is for names and finalizers.
+	unchanged = names{}
+)
 
-// metadata validates metadata as for an object that is created. A namespace may be present.
+// metadata validates metadata as for an object that is created, unless its names are unchanged. A
+// namespace may be present.
 func (r *report) metadata(p *trail, x any, names names) {
 	m, err := decodeMeta(x)
 	if err != nil { // decoding leaves no such metadata in an object
@@ -237,7 +242,10 @@ func (r *report) metadata(p *trail, x any, names names) {
 // objectMeta validates metadata (ValidateObjectMetaDeclaratively). What it finds in labels,
 // annotations and finalizers has the path of the whole in its text.
 func (r *report) objectMeta(p *trail, m *apiserver.ObjectMeta, names names) {
-	r.names(p, m, names)
+	isCreated := names.faults != nil
+	if isCreated {
+		r.names(p, m, names)
+	}
 	if m.Generation < 0 {
 		r.invalid(p.child("generation"), m.Generation, "must be greater than or equal to 0")
 	}
@@ -256,7 +264,9 @@ func (r *report) objectMeta(p *trail, m *apiserver.ObjectMeta, names names) {
 		r.add(errors.SchemaTooLong, p.child("annotations"), "", tooLong(maxAnnotations))
 	}
 	r.owners(p.child("ownerReferences"), m.OwnerReferences)
-	r.finalizers(p.child("finalizers"), m.Finalizers)
+	if isCreated {
+		r.finalizers(p.child("finalizers"), m.Finalizers)
+	}
 	for i, f := range m.ManagedFields {
 		r.managed(p.child("managedFields").element(i), f)
 	}

@@ -113,14 +113,9 @@ func (v *Validator) Value(s *schema.Structural, x any, steps *int) []Error {
 	return checker{rules: ofObjects, by: v, steps: steps}.with(s, nil).check(x).errs
 }
 
-// Object validates a custom resource that is created, in the order of the server
-// (customResourceStrategy.Validate): its metadata, its values, the metadata of the resources
-// embedded in it, and the elements of its sets and maps. Where the server goes through a map, the
-// errors are in the order of names.
-//
-// Not validated are the apiVersion and the kind of the object, rules in CEL, and what the scale
-// subresource says of replicas. A name that is to be generated may be absent. A namespace may be
-// absent, too, and is that of a resource in a namespace: the server ignores any other.
+// Object validates a custom resource that is created, of any type: [Validator.Create] without what
+// depends on the kind. A name that is to be generated may be absent. A namespace may be absent,
+// too, and is that of a resource in a namespace: the server ignores any other.
 func (v *Validator) Object(s *schema.Structural, x map[string]any, steps *int) []Error {
 	r := report{steps: steps}
 	r.root(x)
