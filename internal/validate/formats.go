@@ -25,6 +25,10 @@ func formatCheck(name string) func(string) bool {
 	return formats[strings.ReplaceAll(name, "-", "")]
 }
 
+// KnownFormat returns the check that text of a format has to pass, or nil if the server knows no such
+// format.
+func KnownFormat(name string) func(string) bool { return formatCheck(name) }
+
 var formats = map[string]func(string) bool{
 	"bsonobjectid": func(s string) bool { b, err := hex.DecodeString(s); return err == nil && len(b) == 12 },
 	"byte":         matches(`^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$`),

@@ -3,6 +3,10 @@ package validate
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/espalier-dev/espalier/internal/recognize/compile"
 )
 
 // TestFormats has texts that each format allows, and others. The results are those of
@@ -56,5 +60,13 @@ func TestFormats(t *testing.T) {
 	}
 	if formatCheck("int32") != nil || formatCheck("") != nil {
 		t.Error("a check for a format that has none")
+	}
+}
+
+// TestRecognizers holds that there is a recognizer for each format.
+func TestRecognizers(t *testing.T) {
+	for name := range formats {
+		assert.NotNil(t, KnownFormat(name), name)
+		assert.NotNil(t, compile.Format(name), name)
 	}
 }
