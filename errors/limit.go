@@ -46,21 +46,27 @@ const (
 	// LimitInflatedBytes is the size of a compressed input of the command
 	// after decompression.
 	LimitInflatedBytes
+	// LimitValidationSteps is how much work the validation of values may
+	// be: 64 steps for each byte of the result, and 4,194,304. A step is,
+	// for example, the comparison with one value of an enum, or one byte of
+	// a message.
+	LimitValidationSteps
 )
 
 var limitNames = [...]string{
-	LimitDepth:         "depth of nesting",
-	LimitNumberBytes:   "length of a number in bytes",
-	LimitNameBytes:     "length of a name in bytes",
-	LimitDefaultBytes:  "size of inserted defaults in bytes",
-	LimitOutputBytes:   "size of the result in bytes",
-	LimitHeldBytes:     "size of what a stream must hold in bytes",
-	LimitStreamBytes:   "length of a stream in bytes",
-	LimitDocumentBytes: "length of a document in bytes",
-	LimitJSONBytes:     "JSON bytes",
-	LimitKeyChars:      "key characters",
-	LimitAliasBytes:    "alias bytes",
-	LimitInflatedBytes: "size of a compressed input in bytes, decompressed,",
+	LimitDepth:           "depth of nesting",
+	LimitNumberBytes:     "length of a number in bytes",
+	LimitNameBytes:       "length of a name in bytes",
+	LimitDefaultBytes:    "size of inserted defaults in bytes",
+	LimitOutputBytes:     "size of the result in bytes",
+	LimitHeldBytes:       "size of what a stream must hold in bytes",
+	LimitStreamBytes:     "length of a stream in bytes",
+	LimitDocumentBytes:   "length of a document in bytes",
+	LimitJSONBytes:       "JSON bytes",
+	LimitKeyChars:        "key characters",
+	LimitAliasBytes:      "alias bytes",
+	LimitInflatedBytes:   "size of a compressed input in bytes, decompressed,",
+	LimitValidationSteps: "steps of validation",
 }
 
 // String returns the limit in words, such as "depth of nesting".

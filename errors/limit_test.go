@@ -11,7 +11,7 @@ import (
 // TestLimitNames holds that each limit has words of its own, in logs as well.
 func TestLimitNames(t *testing.T) {
 	seen := make(map[string]Limit)
-	for l := LimitDepth; l <= LimitInflatedBytes; l++ {
+	for l := LimitDepth; l <= LimitValidationSteps; l++ {
 		require.NotEmpty(t, l.String(), "limit %d", uint8(l))
 		require.NotContains(t, seen, l.String())
 		seen[l.String()] = l
@@ -22,5 +22,5 @@ func TestLimitNames(t *testing.T) {
 	assert.Equal(t, "depth of nesting", LimitDepth.String())
 	assert.Equal(t, "alias bytes", LimitAliasBytes.String())
 	assert.Equal(t, "limit(0)", Limit(0).String())
-	assert.Equal(t, "limit(13)", (LimitInflatedBytes + 1).String())
+	assert.Equal(t, "limit(14)", (LimitValidationSteps + 1).String())
 }

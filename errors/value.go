@@ -39,6 +39,9 @@ func (e *ValueError) Error() string {
 	return s.Error()
 }
 
+// Size returns how many bytes of text the error has, without those of Allowed.
+func (e *ValueError) Size() int { return len(e.Field) + len(e.Value) + len(e.Msg) }
+
 // within returns the error for a part of a larger document, to which the path leads.
 func (e *ValueError) within(prefix Path) *ValueError {
 	below := *e

@@ -277,7 +277,12 @@ func (c *CRD) compile(v *Version, opts []Option) (*Program, error) {
 	if c.PreserveUnknownFields {
 		opts = append(slices.Clip(opts), PreserveUnknownFields(true))
 	}
-	p, err := Compile(v.compiled(), opts...)
+	o, err := optionsOf(opts)
+	var p *Program
+	if err == nil {
+		o.crd, o.version = c, v
+		p, err = o.compile(v.compiled())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s, kind %s: %w", c.source(), c.apiVersion(v.Name), c.Kind, err)
 	}

@@ -77,6 +77,7 @@ type options struct {
 	resource  bool
 	preserve  bool
 	typed     bool
+	values
 
 	perDocument int     // the most that defaults may add
 	perByte     float64 // and for each byte of a document
@@ -126,6 +127,10 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.compile(s)
+}
+
+func (o options) compile(s *Structural) (*Program, error) {
 	c := newCompiler(o, s)
 	defer c.release()
 	root := c.root(s)
@@ -136,6 +141,10 @@ func Compile(s *Structural, opts ...Option) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{program.Finish(root, c.list, &base.Program)}
+	if c.maker != nil {
+		p.table.Validator = c.maker.Validator(s, c.crd, c.version, c.resource)
+		p.table.Scale = c.scalePaths()
+	}
 	if err := c.checkExpansion(p); err != nil {
 		return nil, err
 	}
@@ -205,12 +214,14 @@ type nodeKey struct {
 	schema *Structural
 	mode   mode
 	role   role
-	typed  bool // the type is checked
+	typed  bool   // the type is checked
+	keys   string // the names of the fields that tell elements of a list apart
 }
 
 type leafKey struct {
 	types program.Types
 	mode  mode
+	rules *program.Rules
 }
 
 type compiler struct {
@@ -221,6 +232,9 @@ type compiler struct {
 	source *Structural
 	meta   map[metaKey]*program.Node // within metadata
 	depth  int                       // of the schema that is being compiled
+	nested int                       // junctors that it is in
+	rules  map[string]*program.Rules // by their contents
+	ruled  map[ruledKey]*program.Node
 	// failed is set if a schema is nested too deep, or has more fields than a node can have.
 	failed error
 }
@@ -299,6 +313,9 @@ func (c *compiler) find(key nodeKey) (at int32, ok bool) {
 	if key.typed {
 		variant |= 1
 	}
+	for _, b := range []byte(key.keys) {
+		variant = variant*31 + uint64(b)<<12
+	}
 	hash := (uint64(reflect.ValueOf(key.schema).Pointer()) ^ variant<<48) * 0x9fb21c651e98df25
 	hash ^= hash >> 29
 	for at, probe, ok := c.byKey.next(hash, 0); ok; at, probe, ok = c.byKey.next(hash, probe) {
@@ -323,7 +340,7 @@ func (c *compiler) root(s *Structural) *program.Node {
 	if c.resource {
 		r = root
 	}
-	return c.compile(s, m, r)
+	return c.compile(s, m, r, "")
 }
 
 // node returns the node for values of s. If nothing is specified, s is nil.
@@ -334,22 +351,31 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 	case s == nil:
 		return c.none
 	}
-	return c.compile(s, m, roleOf(s))
+	return c.compile(s, m, roleOf(s), "")
 }
 
-func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
-	key := nodeKey{schema: s, mode: m, role: r}
+// compile returns the node for values of s. keys are the names of the fields that tell the elements
+// of a list apart, each after a line break.
+func (c *compiler) compile(s *Structural, m mode, r role, keys string) *program.Node {
+	key := nodeKey{schema: s, mode: m, role: r, keys: keys}
 	// Where unknown fields are preserved the KEP checks no types (example 9 keeps a number where
 	// its schema says object). It checks the type of the value at which preserving starts.
 	key.typed = c.checksTypes(m) && types(s) != program.Any
 	if s.preserves() {
 		key.mode = keep
 	}
-	if r == plain && c.isLeaf(s, key.mode) {
+	if r == plain && c.isLeaf(s, key.mode) && !(c.maker != nil && (s.Items != nil || len(s.Required) > 0 || keys != "")) {
+		if c.maker != nil {
+			t := program.Any
+			if key.typed {
+				t = types(s)
+			}
+			return c.leaf(t, key.mode, c.rulesOf(s, plain, nil))
+		}
 		if !key.typed {
 			return c.node(nil, key.mode)
 		}
-		return c.leaf(types(s), key.mode)
+		return c.leaf(types(s), key.mode, nil)
 	}
 	at, ok := c.find(key)
 	if ok {
@@ -374,6 +400,7 @@ func (c *compiler) compile(s *Structural, m mode, r role) *program.Node {
 	c.fields(&p, s, key.mode, r)
 	c.unknown(&p, s, key.mode)
 	c.elements(s, key.mode)
+	p.rules = c.rulesOf(s, r, keyNames(keys))
 	c.depth--
 	c.made[at].node = c.finish(p, c.made[at].node)
 	return c.made[at].node
@@ -397,14 +424,17 @@ func (c *compiler) checksTypes(m mode) bool {
 }
 
 // leaf returns the node for values of the types whose contents are not specified.
-func (c *compiler) leaf(types program.Types, m mode) *program.Node {
-	key := leafKey{types, m}
+func (c *compiler) leaf(types program.Types, m mode, rules *program.Rules) *program.Node {
+	key := leafKey{types, m, rules}
 	n := c.leaves[key]
 	if n == nil {
 		n = c.add(types)
 		n.Elements.Node = c.none
 		if m == keep {
 			c.keepAll(n)
+		}
+		if rules != nil {
+			n.Checks = &program.Checks{Rules: rules}
 		}
 		c.leaves[key] = n
 	}
@@ -489,7 +519,7 @@ func (c *compiler) elements(s *Structural, m mode) {
 	if c.semantics == KEP {
 		m = c.below(items, m)
 	}
-	to := c.node(items, m)
+	to := c.element(s, items, m)
 	c.edge("", to, c.null(items, program.KeepNull), items)
 }
 

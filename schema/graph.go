@@ -32,6 +32,7 @@ type proto struct {
 	fields  int
 	unknown bool
 	nulls   bool // of undeclared names are dropped, see program.Node.DropsNulls
+	rules   *program.Rules
 	// resource says that the first fields are those of a resource. The others are sorted by name.
 	resource bool
 }
@@ -78,8 +79,8 @@ func makeCommon() *common {
 	c.keepAll(c.text)
 	c.unknownField = c.add(0)
 	c.keepAll(c.unknownField)
-	c.metadata(objectMeta, nil, program.RootMetadata)
-	c.metadata(objectMeta, nil, program.EmbeddedMetadata)
+	c.metadata(objectMeta, nil, program.RootMetadata, "")
+	c.metadata(objectMeta, nil, program.EmbeddedMetadata, "")
 	c.common.meta, c.common.objectMeta = c.meta, c.defaults.objectMeta
 	c.Program = program.Finish(c.any, c.list, nil)
 	return c.common
@@ -137,6 +138,9 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 		c.bySame.add(hash, n.ID)
 	}
 	n.Types, n.Group, n.DropsNulls = p.types, p.group, p.nulls
+	if p.rules != nil {
+		n.Checks = &program.Checks{Rules: p.rules}
+	}
 	unsorted := p.resource
 	if p.fields > 0 {
 		n.Fields = make([]program.Field, p.fields)
@@ -182,6 +186,9 @@ func (g *graph) hash(p proto, edges []protoEdge) uint64 {
 
 // says reports whether the node n has the contents of p.
 func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
+	if (n.Checks == nil) != (p.rules == nil) || n.Checks != nil && n.Checks.Rules != p.rules {
+		return false
+	}
 	if n.Types != p.types || n.Group != p.group || len(n.Fields) != p.fields ||
 		(n.Unknown != nil) != p.unknown || n.DropsNulls != p.nulls {
 		return false

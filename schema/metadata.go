@@ -66,6 +66,7 @@ type metaKey struct {
 	meta   *metaType
 	schema *Structural // or nil
 	group  program.Group
+	place  string // with validations: see Metadata.Place
 }
 
 // reserved adds the edge for one of the implicit fields of a resource. s is what counts of
@@ -75,12 +76,14 @@ type metaKey struct {
 // resource, the declared schema still decides what becomes of nulls and which default is inserted.
 func (c *compiler) reserved(name string, s *Structural, r role) {
 	to := c.text
-	if name == "metadata" {
+	if name != "metadata" {
+		to = c.typeField(c.declaredType(s, name, r), name, r)
+	} else {
 		group := program.EmbeddedMetadata
 		if r == root {
 			group = program.RootMetadata
 		}
-		to = c.metadata(objectMeta, s, group)
+		to = c.metadata(objectMeta, s, group, "")
 	}
 	null := c.null(s, program.DropNull)
 	if null == program.DefaultNull {
@@ -92,12 +95,15 @@ func (c *compiler) reserved(name string, s *Structural, r role) {
 
 // metadata returns the node for a part of metadata. s, which may be nil, decides what becomes of
 // nulls and which defaults are inserted.
-func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *program.Node {
+func (c *compiler) metadata(t *metaType, s *Structural, group program.Group, place string) *program.Node {
 	if t.any {
 		return c.any
 	}
-	key := metaKey{t, s, group}
-	if n := c.common.meta[key]; n != nil {
+	key := metaKey{t, s, group, place}
+	if c.maker == nil {
+		key.place = ""
+	}
+	if n := c.common.meta[key]; n != nil && c.maker == nil {
 		return n
 	}
 	if n := c.meta[key]; n != nil {
@@ -108,6 +114,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	}
 	p := proto{
 		types: t.types | program.Null, group: group, first: len(c.edges), unknown: t.fields == nil,
+		rules: c.metadataRules(key),
 	}
 	switch {
 	case t.fields != nil:
@@ -120,20 +127,20 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 			}
 		}
 		for _, name := range slices.Sorted(slices.Values(names)) {
-			c.metadataField(&p, name, t.fields[name], s)
+			c.metadataField(&p, name, t.fields[name], s, place)
 		}
 	case t.values != nil:
 		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			c.metadataField(&p, name, t.values, s)
+			c.metadataField(&p, name, t.values, s, place)
 		}
 		value := s.value()
-		c.edge("", c.metadata(t.values, value, group), c.null(value, program.DropNull), value)
+		c.edge("", c.metadata(t.values, value, group, place+".*"), c.null(value, program.DropNull), value)
 	default:
 		c.edge("", c.any, program.KeepNull, nil)
 	}
 	if t.items != nil {
 		items := s.element()
-		c.edge("", c.metadata(t.items, items, group), c.null(items, program.KeepNull), items)
+		c.edge("", c.metadata(t.items, items, group, place+"[]"), c.null(items, program.KeepNull), items)
 	} else {
 		c.edge("", c.any, program.KeepNull, nil)
 	}
@@ -145,7 +152,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group) *pr
 	return n
 }
 
-func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structural) {
+func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structural, place string) {
 	declared := s.Properties[name]
 	child := s.member(name)
 	null := c.null(child, program.DropNull)
@@ -154,7 +161,7 @@ func (c *compiler) metadataField(p *proto, name string, t *metaType, s *Structur
 	}
 	to := c.unknownField // nulls are dropped before unknown fields are looked for
 	if t != nil {
-		to = c.metadata(t, child, p.group)
+		to = c.metadata(t, child, p.group, strings.TrimPrefix(place+"."+name, "."))
 	}
 	c.edge(name, to, null, declared)
 	p.fields++

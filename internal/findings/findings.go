@@ -34,6 +34,7 @@ type Record struct {
 	Count                   int           // of duplicates, without the first
 	Want, Got               program.Types // of a mismatch
 	Back                    int           // from At to the name, for a dropped null
+	Invalid                 *errors.ValueError
 
 	path, end     int // the encoded path in Collector.paths
 	sort, sortEnd int // what it is sorted by, in Collector.spelled
@@ -51,6 +52,11 @@ func Mismatch(want, got program.Types) Record {
 	return Record{Kind: errors.TypeMismatch, Want: want, Got: got}
 }
 
+// Invalid returns a record for a value at an index of the window that the server refuses.
+func Invalid(at int, why *errors.ValueError) Record {
+	return Record{Kind: errors.InvalidValue, At: at, Invalid: why}
+}
+
 // A Collector collects the findings of one document after the other. The zero
 // Collector keeps none.
 type Collector struct {
@@ -61,6 +67,7 @@ type Collector struct {
 	Omitted    int         // findings that were not kept
 	Mismatches int         // with omitted ones
 	Strict     int         // unknown and duplicate fields, with omitted ones
+	Invalid    int         // invalid values, with omitted ones
 	List       errors.List // see Finish
 
 	records   []Record
@@ -84,7 +91,7 @@ type Collector struct {
 // Reset forgets all findings.
 func (c *Collector) Reset() {
 	c.records, c.paths, c.located = c.records[:0], c.paths[:0], 0
-	c.textBytes, c.Omitted, c.Mismatches, c.Strict = 0, 0, 0, 0
+	c.textBytes, c.Omitted, c.Mismatches, c.Strict, c.Invalid = 0, 0, 0, 0, 0
 	c.List, c.single = c.List[:0], false
 }
 
@@ -114,6 +121,8 @@ func (c *Collector) Count(kind errors.FindingKind) (full bool) {
 		c.Mismatches++
 	case errors.UnknownField, errors.DuplicateField:
 		c.Strict++
+	case errors.InvalidValue:
+		c.Invalid++
 	}
 	full = len(c.records) >= c.Most || c.textBytes >= c.MostBytes
 	if c.single {
@@ -134,6 +143,9 @@ func (c *Collector) Paths() []byte { return c.paths }
 // there was room for that text.
 func (c *Collector) Keep(r Record, paths []byte, text int) bool {
 	from := len(c.paths)
+	if r.Invalid != nil {
+		text += r.Invalid.Size()
+	}
 	if c.textBytes += text; c.textBytes > c.MostBytes && !c.single {
 		c.paths = paths[:from]
 		c.Omitted++
@@ -259,6 +271,24 @@ func (c *Collector) Finish(root *program.Node, asServer bool) {
 	}
 }
 
+// FinishInvalid adds the invalid values, which were found after Finish, to the end of the List, in
+// the order of the document.
+func (c *Collector) FinishInvalid() {
+	first := len(c.records)
+	for first > 0 && c.records[first-1].Kind == errors.InvalidValue {
+		first--
+	}
+	c.lastPaths = string(c.paths)
+	invalid := c.records[first:]
+	slices.SortStableFunc(invalid, func(a, b Record) int { return cmp.Compare(a.At, b.At) })
+	for i := range invalid {
+		r := &invalid[i]
+		c.List = append(c.List, errors.Finding{
+			Kind: r.Kind, Path: errors.PathOf(fieldpath.Of(c.encoded(r))), Position: r.Position, Invalid: r.Invalid,
+		})
+	}
+}
+
 // encoded returns the path of a record, as package fieldpath encodes it.
 func (c *Collector) encoded(r *Record) string { return c.lastPaths[r.path:r.end] }
 
@@ -292,6 +322,17 @@ func (c *Collector) StrictError() *errors.StrictError {
 	}
 	c.lastStrict = errors.NewStrictError(c.lastList, c.Omitted)
 	return c.lastStrict
+}
+
+// InvalidError returns the error for the invalid values of the List.
+func (c *Collector) InvalidError() *errors.InvalidError {
+	var list errors.List
+	for i := range c.List {
+		if f := &c.List[i]; f.Kind == errors.InvalidValue {
+			list = append(list, *f)
+		}
+	}
+	return errors.NewInvalidError(list, c.Invalid-len(list))
 }
 
 // foundAgain reports whether the last strict error has the findings of the List.

@@ -141,6 +141,9 @@ type Node struct {
 	AllDefaults string
 
 	table table
+	// Checks are the rules for values. They are nil unless the program was compiled with
+	// validations, and where there are none.
+	Checks *Checks
 }
 
 // DefaultMembers returns the members for the fields with a default whose indices are at least from
@@ -160,6 +163,9 @@ type Program struct {
 	// Cells is the size of the prediction table. It has a cell for each field and each node, and
 	// cell 0 for nodes outside of the program.
 	Cells int32
+	// Validator is nil unless the program was compiled with validations, and Scale as well.
+	Validator Validator
+	Scale     []ScalePath
 }
 
 // SetKey sets the name of the field: a JSON string, followed by a colon.
@@ -200,6 +206,11 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 		n.SimpleObject = !n.KeepObject && len(n.Fields) <= 64
 		n.SimpleArray = !n.KeepArray
 		room = n.table.build(n.Fields, room)
+	}
+	for _, n := range nodes {
+		if n.Checks != nil {
+			n.Checks.bind(n)
+		}
 	}
 	return p
 }

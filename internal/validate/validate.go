@@ -125,6 +125,22 @@ func (v *Validator) Object(s *schema.Structural, x map[string]any, steps *int) [
 	return r.errs
 }
 
+// Part validates a value that is no custom resource: its values, the metadata of the resources
+// embedded in it, and the elements of its sets and maps.
+func (v *Validator) Part(s *schema.Structural, x any, steps *int) []Error {
+	r := report{steps: steps, errs: v.Value(s, x, steps)}
+	r.embedded(x, s)
+	r.lists(x, s)
+	return r.errs
+}
+
+// TypesAndFormat returns the types that the server compares values of s with, joined by commas, and
+// the format that it validates, if there is one.
+func TypesAndFormat(s *schema.Structural) (types, format string) {
+	c := checker{rules: ofObjects}.with(s, nil)
+	return c.types, c.format
+}
+
 // Decode decodes a value with the server's rule for numbers: a literal without point and exponent
 // that fits an int64 is one, and others are float64. No text is null.
 func Decode(text []byte) (x any, err error) {

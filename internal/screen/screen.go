@@ -1,0 +1,175 @@
+// Package screen tells which objects are surely valid. It looks once at the bytes of a decoded
+// object, by the rules that package schema has compiled into its program, and says "valid" or "look
+// closer". The program's Validator looks closer, and has the errors. Nearly all objects are valid,
+// and cost one pass without allocation.
+//
+// A screen may doubt too much, never too little.
+//
+// The object is the result of a decoder: well-formed JSON in which no name is repeated. The screen
+// relies on that. It comes right after the walk of package walk, over the same nodes, which are in
+// the cache then, and with the same predictions of names.
+package screen
+
+import (
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// A Machine runs over one object after the other. It keeps its memory from object to object. It must
+// not be used by several goroutines at the same time.
+type Machine struct {
+	predicted []*program.Field
+	frames    []frame
+	tags      []uint64 // of the elements in open arrays that must differ
+	closed    uint64   // the tag of the element that was closed last
+	scratch   []byte
+	left      int // bytes that junctors may still look at
+}
+
+// Held returns how many bytes of memory the machine holds.
+func (m *Machine) Held() int {
+	return memory.Held(m.frames) + memory.Held(m.tags) + cap(m.scratch)
+}
+
+// factor bounds how many bytes junctors look at, for each byte of an object.
+const factor = 64
+
+// IsValid reports whether an object of the program is surely valid. predicted is the table of
+// predictions that the walk had.
+func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object []byte, as program.Request) bool {
+	if m.frames == nil {
+		m.frames = make([]frame, 16)
+	}
+	m.predicted = predicted
+	m.left = factor * (len(object) + 1024)
+	m.tags = m.tags[:0]
+	var skipped uint64
+	if p.Root.Checks != nil && as == program.Create {
+		skipped = p.Root.Checks.Skip
+	}
+	return m.run(object, 0, p.Root, 0, skipped) == program.Valid && m.scales(p, object, as)
+}
+
+// scales reports whether the values that scaling uses are in order
+// (customResourceValidator.ValidateScaleSpec and ValidateScaleStatus).
+func (m *Machine) scales(p *program.Program, object []byte, as program.Request) bool {
+	for _, path := range p.Scale {
+		if as == program.StatusUpdate && path.InSpec || as == program.Create && path.Names[0] == "status" && p.Root.Checks.Skip != 0 {
+			continue
+		}
+		value, found, ok := m.lookup(object, path.Names)
+		switch {
+		case !ok:
+			return false
+		case !found:
+		case path.Text:
+			if value[0] != '"' {
+				return false
+			}
+		default:
+			if n, ok := Whole(value); !ok || n < 0 || n > 1<<31-1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lookup returns the value at a path. It is not ok if there is something else than objects on the
+// way.
+func (m *Machine) lookup(b []byte, names []string) (value []byte, found, ok bool) {
+	i := jsonwire.Blanks(b, 0)
+	for _, name := range names {
+		if b[i] == 'n' {
+			return nil, false, true
+		}
+		if b[i] != '{' {
+			return nil, false, false
+		}
+		if i, found = m.member(b, i, name); !found {
+			return nil, false, true
+		}
+	}
+	return b[i:valueEnd(b, i)], true, true
+}
+
+// hasAll reports whether the object b[start:end] has all of the members.
+func (m *Machine) hasAll(b []byte, start, end int, names []string) bool {
+	for _, name := range names {
+		if _, found := m.member(b, start, name); !found {
+			return false
+		}
+	}
+	return true
+}
+
+// member returns where the value of a member of the object at b[i] starts.
+func (m *Machine) member(b []byte, i int, name string) (at int, found bool) {
+	for i = jsonwire.Blanks(b, i+1); b[i] == '"'; i = jsonwire.Blanks(b, i+1) {
+		end, escaped := stringEnd(b, i+1)
+		text := b[i+1 : end-1]
+		if escaped {
+			text = m.unescape(text)
+		}
+		is := string(text) == name
+		i = jsonwire.Blanks(b, jsonwire.Blanks(b, end)+1)
+		if is {
+			return i, true
+		}
+		if i = jsonwire.Blanks(b, valueEnd(b, i)); b[i] == '}' {
+			break
+		}
+	}
+	return 0, false
+}
+
+// Whole parses a literal of at most 18 digits without point and exponent.
+func Whole(literal []byte) (n int64, ok bool) {
+	digits := literal
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c-'0' > 9 {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	if len(literal) > len(digits) {
+		n = -n
+	}
+	return n, true
+}
+
+// scalar checks a value that is no container and not null, and whose type is right.
+func (m *Machine) scalar(n *program.Node, b []byte, start, end int, escaped bool, sp int) program.Verdict {
+	r, v := n.Checks.Rules, program.Valid
+	if b[start] == '"' {
+		if r.Text != nil {
+			text := b[start+1 : end-1]
+			if escaped {
+				text = m.unescape(text)
+			}
+			v = r.Text.Check(text)
+		}
+	} else if r.Literal != nil {
+		v = r.Literal.Check(b[start:end])
+	}
+	if r.Unsure {
+		v = max(v, program.Unsure)
+	}
+	if r.Junctors != nil && v != program.Invalid {
+		v = max(v, m.junctors(n.Checks, b, start, end, 0, sp))
+	}
+	return v
+}
+
+// unescape returns the text of a string. It is valid until the next call.
+func (m *Machine) unescape(s []byte) []byte {
+	m.scratch = jsonwire.AppendUnescaped(m.scratch[:0], s)
+	return m.scratch
+}

@@ -1,0 +1,133 @@
+package screen_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
+	"github.com/espalier-dev/espalier/yamlbridge"
+)
+
+// A realObject is a decoded resource of the corpus.
+type realObject struct {
+	file           string
+	program        *schema.Program
+	source, result []byte
+}
+
+func realObjects(t testing.TB) (list []realObject) {
+	catalog := schema.NewCatalog(validation.Values())
+	for file := range corpus.CRDs(t) {
+		crds, err := schema.ParseCRD(file.Data)
+		require.NoError(t, err)
+		for _, crd := range crds {
+			_ = catalog.Add(crd)
+		}
+	}
+	for file := range corpus.Samples(t) {
+		for doc := range yamlbridge.Documents(file.Data) {
+			js, err := yamlbridge.AppendJSON(nil, doc.Bytes)
+			require.NoError(t, err)
+			apiVersion, kind, err := decoder.PeekType(js)
+			require.NoError(t, err)
+			p, err := catalog.Lookup(apiVersion, kind)
+			if err != nil {
+				continue
+			}
+			if out, err := decoder.New(p).AppendJSON(nil, js); err == nil {
+				list = append(list, realObject{file.Name, p, js, out})
+			}
+		}
+	}
+	return list
+}
+
+func predictions(p *program.Program) []*program.Field {
+	predicted := make([]*program.Field, p.Cells)
+	for i := range predicted {
+		predicted[i] = program.NoField
+	}
+	return predicted
+}
+
+// TestRealObjects asserts that nearly all valid objects pass, and that no other does.
+func TestRealObjects(t *testing.T) {
+	total, valid, passed := 0, 0, 0
+	predicted := make(map[*schema.Program][]*program.Field)
+	var m screen.Machine
+	for _, o := range realObjects(t) {
+		total++
+		p := program.Of(o.program)
+		if predicted[o.program] == nil {
+			predicted[o.program] = predictions(p)
+		}
+		got := m.IsValid(p, predicted[o.program], o.result, program.Create)
+		errs, complete := p.Validator.Validate(o.result, program.Create, 1<<24)
+		require.True(t, complete)
+		if len(errs) == 0 {
+			valid++
+			if got {
+				passed++
+			} else {
+				t.Logf("%s: doubted\n%s", o.file, o.result)
+			}
+		} else if got {
+			t.Errorf("%s passed: %v", o.file, errs[0].Error())
+		}
+	}
+	t.Logf("%d objects, %d valid, %d passed", total, valid, passed)
+}
+
+func BenchmarkScreen(b *testing.B) {
+	type state struct {
+		p *program.Program
+		f []*program.Field
+		d *decoder.Decoder
+	}
+	states := make(map[*schema.Program]*state)
+	type work struct {
+		*state
+		in, out []byte
+	}
+	var m screen.Machine
+	var works []work
+	var bytes int64
+	for _, o := range realObjects(b) {
+		s := states[o.program]
+		if s == nil {
+			p := program.Of(o.program)
+			s = &state{p, predictions(p), decoder.New(o.program, decoder.Strict)}
+			states[o.program] = s
+		}
+		if m.IsValid(s.p, s.f, o.result, program.Create) {
+			works = append(works, work{s, o.source, o.result})
+			bytes += int64(len(o.source))
+		}
+	}
+	for _, on := range []bool{true, false} {
+		name := "off"
+		if on {
+			name = "on"
+		}
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			b.ReportAllocs()
+			var buf []byte
+			for b.Loop() {
+				for i := range works {
+					w := &works[i]
+					buf, _ = w.d.AppendJSON(buf[:0], w.in)
+					if on {
+						m.IsValid(w.p, w.f, buf, program.Create)
+					}
+				}
+			}
+		})
+	}
+}

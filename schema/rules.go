@@ -1,0 +1,315 @@
+package schema
+
+// This file compiles validations: the rules by which package screen tells which values are surely
+// valid. It does so only if an option asks for it (validation.Values), which has the rules that
+// need packages net and regexp.
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// A ruleMaker makes the rules that need more than this package imports.
+type ruleMaker interface {
+	// Scalars sets the types of r and its rules for strings, numbers, true and false.
+	Scalars(r *program.Rules, s *Structural)
+	// Type sets the rules for the apiVersion or the kind of a resource. s is what the schema
+	// declares for it, or nil. The value must be want, unless that is empty.
+	Type(r *program.Rules, s *Structural, name, want string)
+	// Metadata sets the rules for a part of metadata.
+	Metadata(r *program.Rules, m Metadata)
+	// Validator returns the exact validator for objects of a schema. The version and its definition
+	// may be nil.
+	Validator(s *Structural, c *CRD, v *Version, isResource bool) program.Validator
+}
+
+// Metadata is a part of metadata, for a ruleMaker.
+type Metadata struct {
+	// Place leads to the part: labels.* are the values of labels, finalizers.[] the elements of
+	// finalizers. It is empty for the whole.
+	Place    string
+	Schema   *Structural // what the schema declares for the part, or nil
+	Embedded bool        // in an embedded resource
+	Cluster  bool        // of an object that has no namespace
+}
+
+func init() {
+	program.WithRules = func(maker any) any {
+		return optionFunc(func(o *options) { o.maker = maker.(ruleMaker) })
+	}
+}
+
+// values has what is made of validations. It is empty without a maker.
+type values struct {
+	maker   ruleMaker
+	crd     *CRD
+	version *Version
+}
+
+// isCluster reports whether it is known that objects have no namespace.
+func (v *values) isCluster() bool { return v.crd != nil && v.crd.Scope == "Cluster" }
+
+// intern returns the rules with the contents of r: equal rules are one, so that equal nodes are.
+func (c *compiler) intern(r program.Rules) *program.Rules {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%d %t %t %p %p %q %q %q %v %d %t %p %v %d",
+		r.Types, r.Unsure, r.Enum, r.Text, r.Literal, r.Required, r.Keys, r.Skip,
+		r.Members, r.Size, r.Closed, r.Names, r.Items, r.List)
+	for _, j := range r.Junctors {
+		fmt.Fprintf(&key, " %d", j.Kind)
+		for _, a := range j.Alternatives {
+			fmt.Fprintf(&key, " %q %p", a.Required, a.Node)
+		}
+	}
+	if c.rules == nil {
+		c.rules = make(map[string]*program.Rules)
+	}
+	same := c.rules[key.String()]
+	if same == nil {
+		same = &r
+		c.rules[key.String()] = same
+	}
+	return same
+}
+
+// rulesOf returns the rules for values of s, whose role is r, or nil without validations. keys are
+// the names of fields that tell the elements of a list apart.
+func (c *compiler) rulesOf(s *Structural, r role, keys []string) *program.Rules {
+	if c.maker == nil {
+		return nil
+	}
+	rules := program.Rules{
+		Members: limits(s.MinProperties, s.MaxProperties), Items: limits(s.MinItems, s.MaxItems),
+		Required: slices.Clone(s.Required), Keys: keys,
+		Unsure: s.UniqueItems,
+		Closed: s.AdditionalProperties != nil && !s.AdditionalProperties.Allows,
+	}
+	switch deref(s.XListType) {
+	case "set":
+		rules.List = program.Set
+	case "map":
+		rules.List = program.Keyed
+	}
+	c.maker.Scalars(&rules, s)
+	c.junctors(&rules, s)
+	switch {
+	case r == embedded:
+		rules.Required = append(rules.Required, "apiVersion", "kind")
+	case r == root:
+		rules.Types &= program.Object
+		if c.version != nil {
+			rules.Required = append(rules.Required, "apiVersion", "kind", "metadata")
+			if c.version.HasStatus {
+				c.skipStatus(&rules)
+			}
+		} else {
+			rules.Required = append(rules.Required, "metadata")
+		}
+	}
+	return c.intern(rules)
+}
+
+// skipStatus makes rules for the root leave out the status: the server drops it from objects that
+// are created.
+func (c *compiler) skipStatus(r *program.Rules) {
+	if slices.Contains(r.Required, "status") || r.Members != program.Unbounded || len(r.Junctors) > 0 {
+		r.Unsure = true
+	}
+	r.Skip = "status"
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func limits(least, most *int64) program.Bounds {
+	b := program.Unbounded
+	if least != nil {
+		b.Least = int(min(max(*least, 0), math.MaxInt32))
+	}
+	if most != nil {
+		b.Most = int(min(*most, math.MaxInt32))
+	}
+	return b
+}
+
+// maxNested is how deep junctors may be nested within each other to be compiled.
+const maxNested = 16
+
+func (c *compiler) junctors(r *program.Rules, s *Structural) {
+	if len(s.AllOf)+len(s.AnyOf)+len(s.OneOf) == 0 && s.Not == nil {
+		return
+	}
+	if c.nested++; c.nested > maxNested {
+		r.Unsure = true
+	} else {
+		c.junctor(r, program.AllOf, s.AllOf)
+		c.junctor(r, program.AnyOf, s.AnyOf)
+		c.junctor(r, program.OneOf, s.OneOf)
+		if s.Not != nil {
+			c.junctor(r, program.Not, []*Structural{s.Not})
+		}
+	}
+	c.nested--
+}
+
+// junctor adds a junctor, unless the types of the value say that it holds.
+func (c *compiler) junctor(r *program.Rules, kind program.JunctorKind, of []*Structural) {
+	if len(of) == 0 {
+		return
+	}
+	j := program.Junctor{Kind: kind}
+	types := program.Null // of which junctors say nothing
+	for _, s := range of {
+		if s == nil {
+			s = new(Structural)
+		}
+		if requiresAlone(s) {
+			j.Alternatives = append(j.Alternatives, program.Alternative{Required: s.Required})
+			continue
+		}
+		n := c.node(s, prune)
+		if restrictsTypesAlone(s) && n.Checks != nil {
+			types |= n.Checks.Rules.Types
+		}
+		j.Alternatives = append(j.Alternatives, program.Alternative{Node: n})
+	}
+	if kind == program.AnyOf && r.Types&^types == 0 {
+		return
+	}
+	r.Junctors = append(r.Junctors, j)
+}
+
+// requiresAlone reports whether a schema requires members and says nothing else.
+func requiresAlone(s *Structural) bool {
+	rest := *s
+	rest.Required, rest.Description, rest.Title = nil, "", ""
+	return len(s.Required) > 0 && reflect.ValueOf(rest).IsZero()
+}
+
+func restrictsTypesAlone(s *Structural) bool {
+	rest := *s
+	rest.Type, rest.Description, rest.Title = "", "", ""
+	return reflect.ValueOf(rest).IsZero()
+}
+
+// typeField returns the node for the apiVersion or the kind of a resource. s is what the schema
+// declares for it.
+func (c *compiler) typeField(s *Structural, name string, r role) *program.Node {
+	if c.maker == nil {
+		return c.text
+	}
+	rules, want := program.Rules{Members: program.Unbounded, Items: program.Unbounded}, ""
+	if r == root && c.version != nil {
+		if want = c.crd.Kind; name == "apiVersion" {
+			want = c.crd.apiVersion(c.version.Name)
+		}
+	}
+	c.maker.Type(&rules, s, name, want)
+	return c.withRules(c.text, c.intern(rules))
+}
+
+// withRules returns a node that is like n, and has rules.
+func (c *compiler) withRules(n *program.Node, rules *program.Rules) *program.Node {
+	key := ruledKey{n, rules}
+	ruled := c.ruled[key]
+	if ruled == nil {
+		ruled = c.add(n.Types)
+		id := ruled.ID
+		*ruled = *n
+		ruled.ID, ruled.Checks = id, &program.Checks{Rules: rules}
+		if c.ruled == nil {
+			c.ruled = make(map[ruledKey]*program.Node)
+		}
+		c.ruled[key] = ruled
+	}
+	return ruled
+}
+
+// A ruledKey identifies a node without fields that has rules.
+type ruledKey struct {
+	like  *program.Node
+	rules *program.Rules
+}
+
+// metadataRules returns the rules for a part of metadata, or nil without validations.
+func (c *compiler) metadataRules(key metaKey) *program.Rules {
+	if c.maker == nil {
+		return nil
+	}
+	r := program.Rules{Members: program.Unbounded, Items: program.Unbounded, Types: key.meta.types}
+	m := Metadata{
+		Place: key.place, Schema: key.schema,
+		Embedded: key.group == program.EmbeddedMetadata, Cluster: c.isCluster(),
+	}
+	if !m.Embedded {
+		m.Schema = c.declaredMetadata(key.place)
+	}
+	c.maker.Metadata(&r, m)
+	return c.intern(r)
+}
+
+// declaredMetadata returns what the schema of the root declares for the whole metadata, or for a
+// member of it.
+func (c *compiler) declaredMetadata(place string) *Structural {
+	if c.source == nil || c.source.Properties["metadata"] == nil {
+		return nil
+	}
+	if s := c.source.Properties["metadata"]; place == "" {
+		return s
+	} else {
+		return s.Properties[place]
+	}
+}
+
+// scalePaths returns the paths to the values that scaling uses.
+func (v *values) scalePaths() (list []program.ScalePath) {
+	if v.maker == nil || v.version == nil || v.version.Scale == nil {
+		return nil
+	}
+	names := func(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
+	scale := v.version.Scale
+	list = append(list,
+		program.ScalePath{Names: names(scale.SpecReplicasPath), InSpec: true},
+		program.ScalePath{Names: names(scale.StatusReplicasPath)})
+	if scale.LabelSelectorPath != nil {
+		list = append(list, program.ScalePath{Names: names(*scale.LabelSelectorPath), Text: true})
+	}
+	return list
+}
+
+// declaredType returns what a schema declares for the apiVersion or the kind of a resource. At the
+// root that counts for validation alone.
+func (c *compiler) declaredType(s *Structural, name string, r role) *Structural {
+	if r == root && c.source != nil {
+		return c.source.Properties[name]
+	}
+	return s
+}
+
+// element returns the node for the elements of arrays of s.
+func (c *compiler) element(s, items *Structural, m mode) *program.Node {
+	if c.maker == nil || deref(s.XListType) != "map" {
+		return c.node(items, m)
+	}
+	if items == nil {
+		items = new(Structural)
+	}
+	return c.compile(items, m, roleOf(items), "\n"+strings.Join(s.XListMapKeys, "\n"))
+}
+
+// keyNames splits the names of keys.
+func keyNames(keys string) []string {
+	if keys == "" {
+		return nil
+	}
+	return strings.Split(keys[1:], "\n")
+}

@@ -1,0 +1,219 @@
+package validation
+
+import (
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
+	recognizers "github.com/espalier-dev/espalier/internal/recognize/compile"
+	"github.com/espalier-dev/espalier/internal/validate"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// Values makes schema.Compile compile the validations of a schema into the
+// program, for decoders that validate values (decoder.ValueValidation). They
+// are those that a server applies to the objects of a definition: the types,
+// bounds, patterns and formats of the schema, its enums, anyOf, oneOf, allOf
+// and not, the elements of sets and maps, the metadata, and the values of the
+// scale subresource. Rules in CEL (x-kubernetes-validations) are not evaluated.
+//
+// Compiling takes longer then, and the program is larger. It keeps the schema,
+// which must not be changed afterwards.
+//
+// The type of objects (apiVersion and kind), their scope and subresources are
+// known, and validated, if the program is compiled from a definition: see
+// schema.CRD.Program and schema.Catalog.
+func Values() schema.Option { return program.WithRules(&maker{}).(schema.Option) }
+
+// A maker makes the rules that package schema compiles into a program. Checkers are kept, so that
+// equal ones are the same.
+type maker struct {
+	mu       sync.Mutex
+	texts    map[textKey]*textChecker
+	patterns map[string]*pattern
+	matchers recognizers.Patterns
+	literals map[literalKey]*literalChecker
+}
+
+var typesOf = map[string]program.Types{
+	"":               program.Any,
+	"object":         program.Object,
+	"array":          program.Array,
+	"string":         program.String,
+	"boolean":        program.Boolean,
+	"integer":        program.Integer,
+	"number":         program.Integer | program.Number,
+	"integer,string": program.Integer | program.String,
+	"null":           program.Null,
+}
+
+// Scalars is a method of schema's ruleMaker.
+func (m *maker) Scalars(r *program.Rules, s *schema.Structural) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	types, format := validate.TypesAndFormat(s)
+	r.Types = typesOf[types] // no value is of a type that there is not
+	if s.Nullable {
+		r.Types |= program.Null
+	}
+	if types == "" && format != "" { // the server compares formats of other values with it
+		r.Types &= program.String | program.Array | program.Null
+	}
+	r.Enum = len(s.Enum) > 0
+	m.text(r, s, format)
+	m.literal(r, s, types, format)
+}
+
+// literal sets the rules for numbers, true and false.
+func (m *maker) literal(r *program.Rules, s *schema.Structural, types, format string) {
+	key := literalKey{least: math.MinInt64, most: math.MaxInt64}
+	if types == "integer" && format == "int32" {
+		key.least, key.most = math.MinInt32, math.MaxInt32
+	}
+	for _, limit := range []*float64{s.Minimum, s.Maximum, s.MultipleOf} {
+		// Limits that are no integers, or not in the range of the type, have rules of their own.
+		const most = 1 << 53
+		if limit != nil && (*limit != math.Trunc(*limit) || math.Abs(*limit) > most ||
+			*limit < float64(key.least) || *limit > float64(key.most)) {
+			key.unsure = true
+		}
+	}
+	if s.Minimum != nil && !key.unsure {
+		key.least = max(key.least, int64(*s.Minimum)+one(s.ExclusiveMinimum))
+	}
+	if s.Maximum != nil && !key.unsure {
+		key.most = min(key.most, int64(*s.Maximum)-one(s.ExclusiveMaximum))
+	}
+	if s.MultipleOf != nil && !key.unsure {
+		key.factor = int64(*s.MultipleOf)
+		key.unsure = key.factor <= 0
+	}
+	for _, raw := range s.Enum {
+		if x, err := validate.Decode(raw); err == nil {
+			switch x.(type) {
+			case int64, bool:
+				key.enum += "\n" + string(raw) + "\n"
+			}
+		}
+	}
+	key.hasEnum = len(s.Enum) > 0
+	if key != (literalKey{least: math.MinInt64, most: math.MaxInt64}) {
+		r.Literal = keep(&m.literals, key, func() *literalChecker { return &literalChecker{key} })
+	}
+}
+
+func one(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// keep returns what is kept for a key, and makes it if there is nothing.
+func keep[K comparable, V any](of *map[K]*V, key K, make_ func() *V) *V {
+	v := (*of)[key]
+	if v == nil {
+		v = make_()
+		if *of == nil {
+			*of = make(map[K]*V)
+		}
+		(*of)[key] = v
+	}
+	return v
+}
+
+// text sets the rules for strings.
+func (m *maker) text(r *program.Rules, s *schema.Structural, format string) {
+	key := textKey{pattern: s.Pattern, least: 0, most: math.MaxInt, hasEnum: len(s.Enum) > 0}
+	if validate.KnownFormat(format) != nil {
+		key.format = format
+	}
+	if s.MinLength != nil {
+		key.least = int(min(max(*s.MinLength, 0), math.MaxInt32))
+	}
+	if s.MaxLength != nil {
+		key.most = int(min(*s.MaxLength, math.MaxInt32))
+	}
+	for _, raw := range s.Enum {
+		if x, _ := validate.Decode(raw); x != nil {
+			if text, ok := x.(string); ok {
+				key.enum += text + "\x00"
+			}
+		}
+	}
+	if key != (textKey{most: math.MaxInt}) {
+		r.Text = keep(&m.texts, key, func() *textChecker { return m.newText(key) })
+	}
+}
+
+// Validator is a method of schema's ruleMaker.
+func (m *maker) Validator(
+	s *schema.Structural, c *schema.CRD, v *schema.Version, isResource bool,
+) program.Validator {
+	k := &validate.Kind{Schema: s}
+	if v != nil {
+		k = validate.KindOf(c, v)
+	}
+	return &validator{kind: k, isResource: isResource}
+}
+
+// A validator validates the objects of a kind exactly.
+type validator struct {
+	kind       *validate.Kind
+	isResource bool
+	mu         sync.Mutex
+	free       []*validate.Validator // each serves one goroutine at a time
+}
+
+func (v *validator) take() *validate.Validator {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if n := len(v.free); n > 0 {
+		of := v.free[n-1]
+		v.free = v.free[:n-1]
+		return of
+	}
+	return new(validate.Validator)
+}
+
+func (v *validator) give(of *validate.Validator) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.free = append(v.free, of)
+}
+
+// Validate is the method of program.Validator.
+func (v *validator) Validate(object []byte, as program.Request, steps int) ([]program.Error, bool) {
+	x, err := validate.Decode(object)
+	if err != nil {
+		return []program.Error{{ValueError: errors.ValueError{Kind: errors.SchemaInvalid, Msg: err.Error()}}}, true
+	}
+	by := v.take()
+	defer v.give(by)
+	var list []program.Error
+	for _, e := range v.errors(by, x, as, &steps) {
+		list = append(list, program.Error{
+			Path: e.Segments(),
+			ValueError: errors.ValueError{
+				Kind: e.Kind, Rule: e.Rule, Field: strings.TrimPrefix(e.Field, "."),
+				Value: e.Value, Msg: e.Msg, Allowed: e.Allowed(),
+			},
+		})
+	}
+	return list, steps >= 0
+}
+
+func (v *validator) errors(
+	by *validate.Validator, x any, as program.Request, steps *int,
+) []validate.Error {
+	object, isObject := x.(map[string]any)
+	switch {
+	case !v.isResource || !isObject:
+		return by.Part(v.kind.Schema, x, steps)
+	case as == program.StatusUpdate:
+		return by.StatusUpdate(v.kind, object, steps)
+	}
+	return by.Create(v.kind, object, steps)
+}
