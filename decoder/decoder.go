@@ -9,6 +9,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
 	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/internal/walk"
@@ -30,6 +31,7 @@ type Decoder struct {
 	isRepaired      bool
 	original        []byte // the document before its repair
 	scratch         []byte
+	screen          screen.Machine // for the values of results
 
 	origin errors.Position  // where the document starts in a larger text
 	lines  position.Counter // for positions in the text that is walked
@@ -63,7 +65,9 @@ type Decoder struct {
 // [Option].
 func New(p *schema.Program, opts ...Option) *Decoder {
 	o := optionsOf(opts)
-	d := newDecoder(programOf(p), o)
+	compiled := programOf(p)
+	o.refuseProgram(compiled)
+	d := newDecoder(compiled, o)
 	d.SetBudget(o.budget)
 	return d
 }
@@ -289,10 +293,24 @@ func (d *Decoder) checked(dst, out, src []byte) ([]byte, error) {
 		w.Found.Reset()
 		return dst, d.limitError(src, errors.LimitOutputBytes, len(src))
 	}
-	if d.validation == Strict && w.Found.Strict > 0 {
-		return out, w.Found.StrictError()
+	if d.validateValues != AcceptValues {
+		if err := d.checkValues(out[len(dst):], src); err != nil {
+			return dst, err
+		}
 	}
-	return out, nil
+	return out, d.verdict()
+}
+
+// verdict returns the error that comes with a complete result, or nil.
+func (d *Decoder) verdict() error {
+	found := &d.walker.Found
+	switch {
+	case d.validation == Strict && found.Strict > 0:
+		return found.StrictError()
+	case found.Invalid > 0:
+		return found.InvalidError()
+	}
+	return nil
 }
 
 // prepare makes the walker ready for another document.
@@ -355,7 +373,7 @@ const (
 // heldBytes returns how many bytes there are in the decoder's buffers.
 func (d *Decoder) heldBytes() int {
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.values.Held() +
-		d.walker.Held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
+		d.walker.Held() + d.screen.Held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
 }
 
 // releaseIdle lets go of buffers that a few large documents have grown. It is called after

@@ -114,6 +114,8 @@ func (l Limits) of(which errors.Limit) (most int) {
 		return l.DefaultBytes
 	case errors.LimitHeldBytes:
 		return l.HeldBytes
+	case errors.LimitValidationSteps:
+		return validationSteps(0)
 	case errors.LimitStreamBytes:
 		return math.MaxInt // a stream can reach this limit where int has 32 bits
 	}

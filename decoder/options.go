@@ -153,15 +153,15 @@ func (m ServerMode) MarshalText() ([]byte, error) {
 func (m ServerMode) apply(o *options) { o.server = m }
 
 // An Option changes how a [Decoder] works. It is a [FieldValidation], a
-// [ServerMode], [Limits], or the result of a function of this package such as
+// [ValueValidation], a [ServerMode], [Limits], or the result of a function of this package such as
 // [Compact]. Options are given to [New] and to other functions that make
 // decoders; they have no effect on a decoder that exists. Their order does not
 // matter, except that of two options that set the same thing the last one
 // counts.
 //
 // Functions that take options panic where an option is invalid: nil, a negative
-// limit, or a FieldValidation, ServerMode or yamlbridge.Dialect that is not one
-// of the constants.
+// limit, or a FieldValidation, ValueValidation, ServerMode or
+// yamlbridge.Dialect that is not one of the constants.
 type Option interface{ apply(*options) }
 
 // An optionFunc is an option that sets something in options.
@@ -178,6 +178,8 @@ type options struct {
 	hasDialect bool // YAMLDialect was given
 	expected   objectType
 	budget     Budget
+
+	validateValues ValueValidation
 
 	numbersAsSent   bool
 	compact         bool
@@ -217,6 +219,8 @@ func mergeOptions(opts []Option) options {
 	switch {
 	case o.validation > Ignore:
 		panic("decoder: there is no " + o.validation.String())
+	case o.validateValues > ValidateStatusUpdate:
+		panic("decoder: there is no " + o.validateValues.String())
 	case o.server > ServerStorage:
 		panic("decoder: there is no " + o.server.String())
 	case o.dialect > yamlbridge.Server:

@@ -23,6 +23,7 @@ type Pool struct {
 func NewPool(p *schema.Program, opts ...Option) *Pool {
 	compiled, o := programOf(p), optionsOf(opts)
 	o.refuseBudget("a Pool")
+	o.refuseProgram(compiled)
 	return &Pool{sync.Pool{New: func() any { return newDecoder(compiled, o) }}, compiled, o.validation}
 }
 

@@ -67,7 +67,7 @@ func (d *Decoder) unmarshal(out []byte, v any, err error, start func() errors.Po
 	}
 	d.account.Own(cap(out) - cap(d.result))
 	d.result = out
-	if _, isStrict := err.(*errors.StrictError); err != nil && !isStrict {
+	if !isComplete(err) {
 		return err
 	}
 	if to := reflect.ValueOf(v); to.Kind() != reflect.Pointer || to.IsNil() {

@@ -120,7 +120,7 @@ func (w *Writer) Close() error {
 	}
 	w.put(0, true)
 	end := w.stream.err
-	if _, isStrict := end.(*errors.StrictError); end != io.EOF && !isStrict {
+	if end != io.EOF && !isComplete(end) {
 		w.failed = end
 		return end
 	}

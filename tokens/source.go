@@ -60,7 +60,7 @@ func (s *source) Read(p []byte) (n int, err error) {
 	if s.err == nil && s.document.ended {
 		s.lookAhead()
 	}
-	if _, isStrict := s.err.(*errors.StrictError); isStrict && n > 0 {
+	if hasResult(s.err) && n > 0 {
 		n--
 		s.next[0], s.state = p[n], holding
 	}
@@ -98,4 +98,13 @@ func (d *document) Read(p []byte) (int, error) {
 	n, err := d.Reader.Read(p)
 	d.ended = d.ended || err != nil
 	return n, err
+}
+
+// hasResult reports whether the error comes with a complete result.
+func hasResult(err error) bool {
+	switch err.(type) {
+	case *errors.StrictError, *errors.InvalidError:
+		return true
+	}
+	return false
 }

@@ -1,0 +1,148 @@
+package decoder
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/findings"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
+)
+
+// NOTE: values are validated in the result, after everything else. Package screen passes nearly all
+// valid objects at once. The program's Validator decides about the others, and has the server's
+// texts; then the document is gone through once more, for the positions of what is invalid.
+
+// A ValueValidation says whether values are validated as the API server does it
+// after it has decoded, pruned and defaulted an object, and for which request.
+// It is an [Option]. For all but [AcceptValues], programs must be compiled with
+// validation.Values (package schema/validation).
+//
+// An invalid value is a finding of the kind errors.InvalidValue. Where there is
+// one, the error is an [*errors.InvalidError], which comes with the complete
+// result. Under [Strict], unknown and duplicate fields are reported first: the
+// server does not validate an object that has them. The findings have both.
+//
+// Not evaluated are rules in CEL (x-kubernetes-validations). What the server
+// says of an update depends on the stored object, too, and is not known here.
+//
+// The object is validated as a whole: with this option, a [Reader] or [Writer]
+// holds all of it, up to [Limits].HeldBytes.
+type ValueValidation uint8
+
+const (
+	// AcceptValues does not validate values. It is the default.
+	AcceptValues ValueValidation = iota
+	// ValidateCreate validates values as for an object that is created. The
+	// server drops the status then, if it is a subresource, and does not
+	// validate it.
+	ValidateCreate
+	// ValidateStatusUpdate validates values as for an update of the status
+	// subresource: those of the status, the metadata, and the elements of
+	// all sets and maps. The server takes all but the status from the
+	// stored object; here it is that of the document.
+	ValidateStatusUpdate
+)
+
+// String returns the name of the constant.
+func (v ValueValidation) String() string {
+	switch v {
+	case AcceptValues:
+		return "AcceptValues"
+	case ValidateCreate:
+		return "ValidateCreate"
+	case ValidateStatusUpdate:
+		return "ValidateStatusUpdate"
+	}
+	return "ValueValidation(" + strconv.Itoa(int(v)) + ")"
+}
+
+// MarshalText returns the text of String. It fails where v is not one of the
+// constants.
+func (v ValueValidation) MarshalText() ([]byte, error) {
+	if v > ValidateStatusUpdate {
+		return nil, fmt.Errorf("decoder: there is no %s", v)
+	}
+	return []byte(v.String()), nil
+}
+
+func (v ValueValidation) apply(o *options) { o.validateValues = v }
+
+// request returns what the values are validated for.
+func (v ValueValidation) request() program.Request {
+	if v == ValidateStatusUpdate {
+		return program.StatusUpdate
+	}
+	return program.Create
+}
+
+// cannotValidate returns why values cannot be validated by a program, or nothing.
+func (v ValueValidation) cannotValidate(p *program.Program) string {
+	if v == AcceptValues || p.Validator != nil {
+		return ""
+	}
+	return "the program was compiled without validation.Values, and values are to be validated"
+}
+
+// refuseProgram panics if the options ask for what the program cannot do.
+func (o *options) refuseProgram(p *program.Program) {
+	if why := o.validateValues.cannotValidate(p); why != "" {
+		panic("decoder: " + why)
+	}
+}
+
+// checkValues validates the values of the result. src is the text that was walked. The error is
+// fatal: invalid values are findings.
+func (d *Decoder) checkValues(result, src []byte) error {
+	if d.screen.IsValid(d.program, d.predicted, result, d.validateValues.request()) {
+		return nil
+	}
+	// Values take some forty bytes of memory for each byte of text, and a message a step for each.
+	const perByte = 40
+	steps := validationSteps(len(result))
+	size := perByte*len(result) + steps
+	d.account.Take(size)
+	defer d.account.Give(size)
+	errs, complete := d.program.Validator.Validate(result, d.validateValues.request(), steps)
+	if !complete {
+		d.walker.Found.Reset()
+		return d.limitError(src, errors.LimitValidationSteps, 0)
+	}
+	if len(errs) > 0 {
+		d.addInvalid(errs, src)
+	}
+	return nil
+}
+
+// validationSteps returns how many steps validating a result may take.
+func validationSteps(bytes int) int { return 64*bytes + 1<<22 }
+
+// addInvalid adds findings about invalid values.
+func (d *Decoder) addInvalid(errs []program.Error, src []byte) {
+	found := &d.walker.Found
+	paths := make([][]errors.Segment, len(errs))
+	for i := range errs {
+		paths[i] = errs[i].Path
+	}
+	for i, at := range screen.Locate(src, paths) {
+		path := paths[i]
+		found.Add(findings.Invalid(at, &errs[i].ValueError), len(path), func(i int) ([]byte, int) {
+			if s := path[i]; s.IsName {
+				return append(make([]byte, 0, len(s.Name)+1), s.Name...), 0
+			}
+			return nil, path[i].Index
+		})
+	}
+	found.Locate((*locator)(d))
+	found.FinishInvalid()
+}
+
+// isComplete reports whether a complete result comes with the error.
+func isComplete(err error) bool {
+	switch err.(type) {
+	case nil, *errors.StrictError, *errors.InvalidError:
+		return true
+	}
+	return false
+}
