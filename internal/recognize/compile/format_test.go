@@ -19,7 +19,7 @@ import (
 var usual = map[string]struct{ ok, bad []string }{
 	"bson-object-id": {[]string{"507f1f77bcf86cd799439011"}, []string{"", "507f1f77bcf86cd79943901", "507f1f77bcf86cd79943901g"}},
 	"byte": {
-		[]string{"YQ==", "YWI=", "YWJj", "+/+/", "YWJjYWJjYQ==", "YWJjYWJjYWI="},
+		[]string{"YQ==", "YWI=", "YWJj", "+/+/", "AZaz", "0189", "YWJjYWJjYQ==", "YWJjYWJjYWI="},
 		[]string{"", "YQ", "YQ=", "Y===", "=", "====", "Y-==", "YQ==\n", "YWJjYW*jYQ==", "YWJjYWJjYQ=a", "YWJjYWJj=Q=="},
 	},
 	"cidr": {
@@ -62,7 +62,7 @@ var usual = map[string]struct{ ok, bad []string }{
 	},
 	"hexcolor": {[]string{"#FFFFFF", "fff", "#0aF"}, []string{"", "#ff", "#ffff", "#ggg"}},
 	"hostname": {
-		[]string{"localhost", "example.com", "a-b.example.com", "1a.example.com", strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 62)},
+		[]string{"localhost", "example.com", "a-b.example.com", "1a.example.com", strings.Repeat(strings.Repeat("a", 63)+".", 3) + strings.Repeat("a", 63)},
 		[]string{
 			"", "-a.com", "a..b", "a.b-c.d.", "a.b.c1", "a_b.com", strings.Repeat("a", 64), strings.Repeat("a", 64) + ".com",
 			"a." + strings.Repeat("b", 64), strings.Repeat("aaaa.", 50) + "aaaaaa",
