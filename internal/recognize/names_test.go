@@ -92,6 +92,7 @@ func TestNames(t *testing.T) {
 			for _, n := range []int{252, 253, 254} {
 				for _, m := range []int{62, 63, 64} {
 					check(strings.Repeat("a", n) + "/" + strings.Repeat("b", m))
+					check(strings.Repeat("A", n) + "/" + strings.Repeat("B", m))
 				}
 			}
 			assert.NotZero(t, valid)
