@@ -141,8 +141,15 @@ func metadataOf(object map[string]any) map[string]any {
 	return m
 }
 
-// created returns what the server makes of an object before it validates it. The server sets a uid
-// and a time, too, which nothing validates. Neither the object nor its metadata is changed.
+// systemFields are the members of metadata that only the server sets (WipeObjectMetaSystemFields of
+// k8s.io/apiserver).
+var systemFields = []string{
+	"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+}
+
+// created returns what the server makes of an object before it validates it. The server also sets a
+// uid and the time of the creation, which nothing validates. Neither the object nor its metadata is
+// changed.
 func (k *Kind) created(object map[string]any) map[string]any {
 	object = maps.Clone(object)
 	if k.HasStatus {
@@ -156,6 +163,9 @@ func (k *Kind) created(object map[string]any) map[string]any {
 		m = make(map[string]any)
 	}
 	object["metadata"] = m
+	for _, name := range systemFields {
+		delete(m, name)
+	}
 	m["generation"] = int64(1)
 	if base, _ := m["generateName"].(string); base != "" && (m["name"] == nil || m["name"] == "") {
 		m["name"] = GeneratedName(base)
