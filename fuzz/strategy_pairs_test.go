@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -59,8 +61,10 @@ func (p *strategyPair) compare(t *testing.T, name string, object map[string]any)
 	errs, warnings := p.server.Create(object)
 	steps := 1 << 30
 	p.compareErrors(t, explain, object, errs, p.validator.Create(&p.kind, object, &steps))
-	statusErrs := p.server.StatusUpdate(object)
-	p.compareErrors(t, explain, object, statusErrs, p.validator.StatusUpdate(&p.kind, object, &steps))
+	stored := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	stored.SetResourceVersion("1")
+	statusErrs := p.server.StatusUpdate(stored.Object)
+	p.compareErrors(t, explain, object, statusErrs, p.validator.StatusUpdate(&p.kind, stored.Object, &steps))
 	if got := p.validator.Warnings(object); !slices.Equal(warnings, got) {
 		require.Equal(t, warnings, got, explain())
 	}
@@ -235,6 +239,14 @@ func compareRandom(t *testing.T, seed uint64, seen *strategySeen) {
 			fields[name] = json.RawMessage(marshal(g.node(0)))
 		}
 	}
+	if in(g.Rand, 5) {
+		name := object{"type": "string"}
+		g.validations(name, name, 9)
+		fields["metadata"] = object{"type": "object", "properties": object{one(g.Rand, "name", "generateName"): name}}
+	}
+	if in(g.Rand, 10) {
+		root["x-kubernetes-embedded-resource"], root["x-kubernetes-preserve-unknown-fields"] = true, true
+	}
 	js := marshal(root)
 	s, err := schema.Parse(js)
 	require.NoError(t, err, "%s", js)
@@ -251,7 +263,9 @@ func compareRandom(t *testing.T, seed uint64, seen *strategySeen) {
 			x[one(g.Rand, "apiVersion", "kind")] = one[any](g.Rand, "", "a", nil, 1)
 		}
 		for name, value := range g.value(root).(map[string]any) {
-			x[name] = value
+			if !slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+				x[name] = value
+			}
 		}
 		var object map[string]any
 		require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(marshal(x), &object))

@@ -113,12 +113,14 @@ func (t typer) ObjectKinds(runtime.Object) ([]k8sschema.GroupVersionKind, bool, 
 
 func (t typer) Recognizes(k8sschema.GroupVersionKind) bool { return true }
 
-// Create returns the errors for a decoded object that is created (Store.Create, rest.BeforeCreate),
-// and the warnings. The random part of a generated name is that of package validate. The uid and the
-// time are not set, which are different each time and can be seen in an error about an enum.
+// Create returns the errors for a decoded object that is created (handlers.CreateResource,
+// Store.Create, rest.BeforeCreate), and the warnings. The random part of a generated name is that of
+// package validate. The uid and the time are not set, which are different each time and can be seen
+// in an error about an enum.
 func (s *Strategy) Create(object map[string]any) (field.ErrorList, []string) {
 	ctx := context.Background()
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	rest.WipeObjectMetaSystemFields(u)
 	if base := u.GetGenerateName(); base != "" && u.GetName() == "" {
 		u.SetName(validate.GeneratedName(base))
 	}
@@ -134,11 +136,10 @@ func (s *Strategy) Create(object map[string]any) (field.ErrorList, []string) {
 }
 
 // StatusUpdate returns the errors for a decoded object that is written through its status
-// subresource. The stored object differs from it in all of its status, so that no error is excused,
-// and has no sets and maps.
+// subresource. It must have a resourceVersion. The stored object differs from it in all of its
+// status, so that no error is excused, and has no sets and maps.
 func (s *Strategy) StatusUpdate(object map[string]any) field.ErrorList {
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
-	u.SetResourceVersion("1")
 	old := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": u.Object["apiVersion"], "kind": u.Object["kind"], "metadata": u.Object["metadata"], "status": "another one",
 	}}
