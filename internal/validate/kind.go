@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -14,8 +15,8 @@ import (
 // (pkg/registry/customresource), after what the registry does before them (rest.BeforeCreate and
 // Store.Create of k8s.io/apiserver). Rules in CEL are not evaluated.
 //
-// An update is not here: it compares with the object that is stored. PrepareForUpdate restores that
-// object's status, or all but the status, and its valid parts excuse equal ones that are invalid.
+// Updates are not here, as they depend on the stored object: PrepareForUpdate takes its status, or
+// all but the status, and errors are excused where nothing has changed.
 
 // A Kind is what the validation of a custom resource depends on.
 type Kind struct {
@@ -32,7 +33,7 @@ type Kind struct {
 // KindOf returns the kind of a version of a definition.
 func KindOf(c *schema.CRD, v *schema.Version) *Kind {
 	return &Kind{
-		APIVersion: c.Group + "/" + v.Name,
+		APIVersion: strings.TrimPrefix(c.Group+"/"+v.Name, "/"), // core kinds have no group
 		Kind:       c.Kind,
 		Namespaced: c.Scope == "Namespaced",
 		HasStatus:  v.HasStatus,
@@ -49,21 +50,23 @@ func KindOf(c *schema.CRD, v *schema.Version) *Kind {
 //
 // The object is not changed. What the server changes before it validates is validated: the status
 // is gone where it is a subresource, the generation is 1, a name is generated, with xxxxx for its
-// five random characters, and the namespace is that of the request. That is the object's own, or
-// any if it has none, and in a kind without namespaces the server drops it.
+// five random characters, owner references that repeat another are gone, and the namespace is that
+// of the request. That is the object's own, or any if it has none, and in a kind without namespaces
+// the server drops it.
 //
 // If there are no errors, the server validates the metadata again, as that of any resource
-// (rest.ValidateCreate). That finds nothing: the rules are the same, except that a name need only be
-// a segment of a path, as each name is that is a DNS subdomain.
+// (rest.ValidateCreate). That finds nothing: the rules are the same, except that a name need only
+// be a segment of a path, as each name is that is a DNS subdomain.
 func (v *Validator) Create(k *Kind, object map[string]any, steps *int) []Error {
-	x := k.created(object)
-	r := report{steps: steps}
+	x, places := k.created(object)
+	r := report{steps: steps, places: places}
 	if r.typeMeta(k, x); len(r.errs) == 0 {
 		r.root(x)
 		r.errs = append(r.errs, v.Value(k.Schema, x, steps)...)
 		r.scaleSpec(k.Scale, x)
 		r.scaleStatus(k.Scale, x)
 	}
+	r.places = nil
 	r.embedded(x, k.Schema)
 	r.lists(x, k.Schema)
 	return r.errs
@@ -102,17 +105,20 @@ func (v *Validator) status(k *Kind, object map[string]any, steps *int) []Error {
 	return errs
 }
 
-// Warnings returns the server's warnings about an object that is created without errors.
+// Warnings returns the server's warnings about an object that is created without errors: about
+// owner references that it leaves out, and about names of finalizers.
 func (v *Validator) Warnings(object map[string]any) (texts []string) {
+	if _, _, repeated := distinctOwners(metadataOf(object)); len(repeated) > 0 {
+		texts = append(texts, repeatedOwners+strings.Join(repeated, ", "))
+	}
 	var finalizers []string
-	if list, ok := metadataOf(object)["finalizers"].([]any); ok {
-		for _, x := range list {
-			name, ok := x.(string)
-			if !ok {
-				return nil
-			}
-			finalizers = append(finalizers, name)
+	list, _ := metadataOf(object)["finalizers"].([]any)
+	for _, x := range list {
+		name, ok := x.(string)
+		if !ok {
+			return texts
 		}
+		finalizers = append(finalizers, name)
 	}
 	slices.Sort(finalizers)
 	for _, name := range slices.Compact(finalizers) {
@@ -120,7 +126,8 @@ func (v *Validator) Warnings(object map[string]any) (texts []string) {
 		switch {
 		case strings.Contains(name, "/"), slices.Contains(standardFinalizers, name):
 		case strings.Contains(name, "."):
-			faults = append(faults, "prefer a domain-qualified finalizer name including a path (/) "+noConflicts)
+			faults = append(faults,
+				"prefer a domain-qualified finalizer name including a path (/) "+noConflicts)
 		default:
 			faults = append(faults, "prefer a domain-qualified finalizer name "+noConflicts)
 		}
@@ -130,6 +137,12 @@ func (v *Validator) Warnings(object map[string]any) (texts []string) {
 	}
 	return texts
 }
+
+// repeatedOwners is DuplicateOwnerReferencesWarningFormat of pkg/endpoints/handlers in
+// k8s.io/apiserver.
+const repeatedOwners = ".metadata.ownerReferences contains duplicate entries; " +
+	"API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; " +
+	"please fix your requests; duplicate UID(s) observed: "
 
 var standardFinalizers = []string{"orphan", "foregroundDeletion", "kubernetes"}
 
@@ -147,10 +160,29 @@ var systemFields = []string{
 	"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 }
 
-// created returns what the server makes of an object before it validates it. The server also sets a
-// uid and the time of the creation, which nothing validates. Neither the object nor its metadata is
-// changed.
-func (k *Kind) created(object map[string]any) map[string]any {
+// distinctOwners returns the owner references in metadata without those that equal one before them,
+// with their indices there, and the uids of the others (dedupOwnerReferences of
+// k8s.io/apiserver/pkg/endpoints/handlers).
+func distinctOwners(metadata map[string]any) (owners []any, places []int, repeated []string) {
+	list, _ := metadata["ownerReferences"].([]any)
+	seen := make(map[string]bool)
+	for i, owner := range list {
+		js, _ := json.Marshal(owner)
+		if seen[string(js)] {
+			o, _ := owner.(map[string]any)
+			repeated = append(repeated, fmt.Sprint(o["uid"]))
+			continue
+		}
+		seen[string(js)] = true
+		owners, places = append(owners, owner), append(places, i)
+	}
+	return owners, places, repeated
+}
+
+// created returns what the server makes of an object before it validates it, with the places of its
+// owner references if some are left out. The server also sets a uid and the time of the creation,
+// which nothing validates. Neither the object nor its metadata is changed.
+func (k *Kind) created(object map[string]any) (x map[string]any, places []int) {
 	object = maps.Clone(object)
 	if k.HasStatus {
 		delete(object, "status")
@@ -158,7 +190,7 @@ func (k *Kind) created(object map[string]any) map[string]any {
 	m := maps.Clone(metadataOf(object))
 	if m == nil {
 		if _, ok := object["metadata"]; ok {
-			return object // decoding leaves no such metadata
+			return object, nil // decoding leaves no such metadata
 		}
 		m = make(map[string]any)
 	}
@@ -176,7 +208,10 @@ func (k *Kind) created(object map[string]any) map[string]any {
 	case namespace == nil || namespace == "":
 		m["namespace"] = "default"
 	}
-	return object
+	if owners, at, repeated := distinctOwners(m); len(repeated) > 0 {
+		m["ownerReferences"], places = owners, at
+	}
+	return object, places
 }
 
 // GeneratedName returns the name that is validated for one that the server generates. Such a name
@@ -191,12 +226,14 @@ func (r *report) typeMeta(k *Kind, x map[string]any) {
 	if k.Kind == "" {
 		return
 	}
-	for _, field := range []struct{ name, want string }{{"kind", k.Kind}, {"apiVersion", k.APIVersion}} {
-		if got, _ := x[field.name].(string); got != field.want {
-			r.rule = field.name
-			r.invalid((*trail)(nil).child(field.name), got, "must be "+field.want)
+	member := func(name, want string) {
+		if got, _ := x[name].(string); got != want {
+			r.rule = name
+			r.invalid((*trail)(nil).child(name), got, "must be "+want)
 		}
 	}
+	member("kind", k.Kind)
+	member("apiVersion", k.APIVersion)
 }
 
 // scaleSpec validates the number of replicas that are wanted.
@@ -245,8 +282,8 @@ func (r *report) scale(path string, at *trail, value any, msg string) {
 }
 
 // nested returns the value at a path of the scale subresource, or the zero value if there is none
-// (unstructured.NestedInt64, unstructured.NestedString). A fault is in the place of the value, or of
-// what is no object on the way to it.
+// (unstructured.NestedInt64, unstructured.NestedString). A fault is in the place of the value, or
+// of a value on the way to it that is no object.
 func nested[T int64 | string](path string, x any) (value T, at *trail, fault string) {
 	names := strings.Split(strings.TrimPrefix(path, "."), ".")
 	mistyped := func(names []string, want string) string {

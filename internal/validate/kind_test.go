@@ -113,4 +113,6 @@ func TestJunk(t *testing.T) {
 func TestGeneratedName(t *testing.T) {
 	assert.Equal(t, strings.Repeat("a", 58)+"xxxxx", GeneratedName(strings.Repeat("a", 59)))
 	assert.Equal(t, "xxxxx", GeneratedName(""))
+	assert.True(t, IsName(GeneratedName("a.")))
+	assert.False(t, IsName(GeneratedName("_")))
 }

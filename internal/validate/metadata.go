@@ -49,6 +49,8 @@ type report struct {
 	errs  []Error
 	rule  string // of the errors that are added
 	steps *int   // that are left
+	// places are the indices of the owner references in the object, where some are left out.
+	places []int
 }
 
 // hasRoom reports whether there is room for another error.
@@ -305,6 +307,9 @@ func (r *report) owners(p *trail, owners []apiserver.OwnerReference) {
 	controller := ""
 	for i, o := range owners {
 		at := p.element(i)
+		if r.places != nil {
+			at.step.Index = r.places[i]
+		}
 		version, ok := versionOf(o.APIVersion)
 		if o.APIVersion != "" && (!ok || version == "") {
 			r.invalid(at.child("apiVersion"), o.APIVersion, "must be <group>/<version> or <version>")
