@@ -3,16 +3,22 @@ package fuzz
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/espalier-dev/espalier/internal/validate"
@@ -131,8 +137,27 @@ func (s *Strategy) Create(object map[string]any) (field.ErrorList, []string) {
 	if err := rest.EnsureObjectNamespaceMatchesRequestNamespace(rest.ExpectedNamespaceForScope(request, s.isNamespaced), u); err != nil {
 		panic(err) // the namespaces are one
 	}
+	warnings := dedupOwners(u)
 	s.create.PrepareForCreate(ctx, u)
-	return rest.ValidateCreate(ctx, u, s.create), s.create.WarningsOnCreate(ctx, u)
+	return rest.ValidateCreate(ctx, u, s.create), append(warnings, s.create.WarningsOnCreate(ctx, u)...)
+}
+
+// dedupOwners is dedupOwnerReferencesAndAddWarning of the package handlers, which does not export it.
+func dedupOwners(u *unstructured.Unstructured) []string {
+	var distinct []metav1.OwnerReference
+	var repeated []string
+	for _, ref := range u.GetOwnerReferences() {
+		if slices.ContainsFunc(distinct, func(r metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(r, ref) }) {
+			repeated = append(repeated, string(ref.UID))
+		} else {
+			distinct = append(distinct, ref)
+		}
+	}
+	if len(repeated) == 0 {
+		return nil
+	}
+	u.SetOwnerReferences(distinct)
+	return []string{fmt.Sprintf(handlers.DuplicateOwnerReferencesWarningFormat, strings.Join(repeated, ", "))}
 }
 
 // StatusUpdate returns the errors for a decoded object that is written through its status
