@@ -116,3 +116,28 @@ func TestGeneratedName(t *testing.T) {
 	assert.True(t, IsName(GeneratedName("a.")))
 	assert.False(t, IsName(GeneratedName("_")))
 }
+
+// TestPart validates values that are no objects, or have no metadata.
+func TestPart(t *testing.T) {
+	s := parse(t, `{type: array, x-kubernetes-list-type: set, items: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true, minProperties: 3}}`)
+	assert.Equal(t, ` type: <nil>: Invalid value: "object":  in body must be of type array: "object"`+"\n", ruled(new(Validator).Part(s, map[string]any{}, new(enough))))
+	assert.Equal(t, lines([]string{
+		`/0 minProperties: [0]: Invalid value: 2: [0] in body should have at least 3 properties`,
+		`/1 minProperties: [1]: Invalid value: 2: [1] in body should have at least 3 properties`,
+		`/0/kind x-kubernetes-embedded-resource: [0].kind: Invalid value: "": must not be empty`,
+		`/1/kind x-kubernetes-embedded-resource: [1].kind: Invalid value: "": must not be empty`,
+		`/1 x-kubernetes-list-type: [1]: Duplicate value: {"apiVersion":"v1","kind":""}`,
+	}), ruled(new(Validator).Part(s, decode(t, `[{"apiVersion": "v1", "kind": ""}, {"apiVersion": "v1", "kind": ""}]`), new(enough))))
+}
+
+// TestTypesAndFormat has types and formats as the server has them.
+func TestTypesAndFormat(t *testing.T) {
+	for text, want := range map[string][2]string{
+		`{}`: {}, `{type: string, format: date}`: {"string", "date"}, `{type: string, format: unknown}`: {"string", ""},
+		`{x-kubernetes-int-or-string: true, format: int32}`: {"integer,string", ""}, `{type: integer, format: int32}`: {"integer", "int32"},
+		`{type: number, format: int32}`: {"number", ""}, `{format: k8s-short-name}`: {"", "k8s-short-name"},
+	} {
+		types, format := TypesAndFormat(parse(t, text))
+		assert.Equal(t, want, [2]string{types, format}, text)
+	}
+}
