@@ -181,7 +181,7 @@ func (d *Decoder) defaultMetadata(
 // and schema.ParseGroupVersion of k8s.io/apimachinery.
 func (d *Decoder) checkType(src []byte) error {
 	w := &d.walker
-	if d.program.Root.Types != program.Object {
+	if d.program.Root.Hard() != program.Object {
 		return nil // the root is not a resource
 	}
 	if err := d.checkFirstReading(src); err != nil {
@@ -237,7 +237,7 @@ func (d *Decoder) checkExpected(src []byte) error {
 // the field must be a string, as in a resource.
 func (d *Decoder) isObserved(name string) bool {
 	f := d.program.Root.Find([]byte(name))
-	return f != nil && f.Node.Types == program.String
+	return f != nil && f.Node.Hard() == program.String
 }
 
 // examineDefaults looks for defaults with numbers that the server may write differently, for

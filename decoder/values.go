@@ -95,7 +95,9 @@ func (o *options) refuseProgram(p *program.Program) {
 // checkValues validates the values of the result. src is the text that was walked. The error is
 // fatal: invalid values are findings.
 func (d *Decoder) checkValues(result, src []byte) error {
-	if d.screen.IsValid(d.program, d.predicted, result, d.validateValues.request()) {
+	as := d.validateValues.request()
+	doubt := d.walker.Doubt || d.metadataDefault || d.unstableDefault
+	if !doubt && d.screen.Scales(d.program, result, as) || d.screen.IsValid(d.program, d.predicted, result, as) {
 		return nil
 	}
 	// Values take some forty bytes of memory for each byte of text, and a message a step for each.
@@ -104,7 +106,7 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	size := perByte*len(result) + steps
 	d.account.Take(size)
 	defer d.account.Give(size)
-	errs, complete := d.program.Validator.Validate(result, d.validateValues.request(), steps)
+	errs, complete := d.program.Validator.Validate(result, as, steps)
 	if !complete {
 		d.walker.Found.Reset()
 		return d.limitError(src, errors.LimitValidationSteps, 0)

@@ -142,6 +142,7 @@ func (o options) compile(s *Structural) (*Program, error) {
 	}
 	p := &Program{program.Finish(root, c.list, &base.Program)}
 	if c.maker != nil {
+		p.doubtDefaults()
 		p.table.Validator = c.maker.Validator(s, c.crd, c.version, c.resource)
 		p.table.Scale = c.scalePaths()
 	}
@@ -354,8 +355,8 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 	return c.compile(s, m, roleOf(s), "")
 }
 
-// compile returns the node for values of s. keys are the names of the fields that tell the elements
-// of a list apart, each after a line break.
+// compile returns the node for values of s. keys are the quoted names of the fields that tell the
+// elements of a list apart, each in a line.
 func (c *compiler) compile(s *Structural, m mode, r role, keys string) *program.Node {
 	key := nodeKey{schema: s, mode: m, role: r, keys: keys}
 	// Where unknown fields are preserved the KEP checks no types (example 9 keeps a number where
@@ -397,7 +398,7 @@ func (c *compiler) compile(s *Structural, m mode, r role, keys string) *program.
 	case key.typed:
 		p.types = types(s)
 	}
-	c.fields(&p, s, key.mode, r)
+	c.fields(&p, s, key.mode, r, keyNames(keys))
 	c.unknown(&p, s, key.mode)
 	c.elements(s, key.mode)
 	p.rules = c.rulesOf(s, r, keyNames(keys))
@@ -465,7 +466,7 @@ func (c *compiler) below(s *Structural, m mode) mode {
 const maxProperties = program.MaxFields - 3
 
 // fields adds the edges for the declared fields of an object.
-func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
+func (c *compiler) fields(p *proto, s *Structural, m mode, r role, keys []string) {
 	if r != plain {
 		for _, name := range reserved {
 			c.reserved(name, r.declared(s, name), r)
@@ -492,10 +493,20 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role) {
 	for i := first; i < last; i++ {
 		prop := c.props[i]
 		to := c.node(prop.schema, c.below(prop.schema, m))
+		if key := slices.Index(keys, prop.name); key >= 0 {
+			to = c.keyed(to, prop.schema, key+1)
+		}
 		c.edge(prop.name, to, c.null(prop.schema, program.DropNull), prop.schema)
 		p.fields++
 	}
 	c.props = c.props[:first]
+	if before := p.fields; len(s.Required) > 0 {
+		c.undeclared(p, s, m, func(name string) bool {
+			_, declared := s.Properties[name]
+			return declared || r != plain && slices.Contains(reserved, name)
+		})
+		p.resource = p.resource || p.fields > before // the names are not sorted
+	}
 }
 
 // unknown adds the edge for undeclared names. For pruning, additionalProperties of true, of false

@@ -132,7 +132,7 @@ func newExpander(p *program.Program) *expander {
 	x.visit(p.Root)
 	// Elements start trees of their own: their node is not below the node of the array.
 	for i := 0; i < len(x.order); i++ {
-		if n := x.order[i]; !n.KeepArray && n.Types&program.Array != 0 {
+		if n := x.order[i]; !n.KeepArray && n.Hard()&program.Array != 0 {
 			x.repeats = append(x.repeats, repeat{edgeKey{n, edgeElements}, growth{bytes: float64(len(","))}})
 			if to := n.Elements.Node; x.nodes[to.ID].rank == 0 {
 				x.nodes[to.ID].from = edgeKey{n, edgeElements}
@@ -171,7 +171,7 @@ func (x *expander) visit(n *program.Node) {
 // members returns how many edges lead from the objects of a node to their members.
 func members(n *program.Node) int {
 	switch {
-	case n.KeepObject || n.Types&program.Object == 0:
+	case n.KeepObject || n.Hard()&program.Object == 0:
 		return 0
 	case n.Unknown != nil:
 		return len(n.Fields) + 1

@@ -134,7 +134,11 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group, pla
 			c.metadataField(&p, name, t.values, s, place)
 		}
 		value := s.value()
-		c.edge("", c.metadata(t.values, value, group, place+".*"), c.null(value, program.DropNull), value)
+		to := c.metadata(t.values, value, group, place+".*")
+		if p.rules != nil && p.rules.Names != nil {
+			to = c.named(to, p.rules.Names)
+		}
+		c.edge("", to, c.null(value, program.DropNull), value)
 	default:
 		c.edge("", c.any, program.KeepNull, nil)
 	}

@@ -9,9 +9,11 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
 )
 
 // A ruleMaker makes the rules that need more than this package imports.
@@ -214,18 +216,18 @@ func (c *compiler) typeField(s *Structural, name string, r role) *program.Node {
 		}
 	}
 	c.maker.Type(&rules, s, name, want)
-	return c.withRules(c.text, c.intern(rules))
+	return c.withRules(c.text, c.intern(rules), 0)
 }
 
-// withRules returns a node that is like n, and has rules.
-func (c *compiler) withRules(n *program.Node, rules *program.Rules) *program.Node {
-	key := ruledKey{n, rules}
+// withRules returns a node that is like n, and has rules. See program.Checks.Key.
+func (c *compiler) withRules(n *program.Node, rules *program.Rules, number int) *program.Node {
+	key := ruledKey{n, rules, number}
 	ruled := c.ruled[key]
 	if ruled == nil {
 		ruled = c.add(n.Types)
 		id := ruled.ID
 		*ruled = *n
-		ruled.ID, ruled.Checks = id, &program.Checks{Rules: rules}
+		ruled.ID, ruled.Checks = id, &program.Checks{Rules: rules, Key: number}
 		if c.ruled == nil {
 			c.ruled = make(map[ruledKey]*program.Node)
 		}
@@ -234,10 +236,37 @@ func (c *compiler) withRules(n *program.Node, rules *program.Rules) *program.Nod
 	return ruled
 }
 
+// named returns a node that is like n, and tells that the names of its members have rules.
+func (c *compiler) named(n *program.Node, names program.Checker) *program.Node {
+	rules := c.intern(program.Rules{Types: program.Any, Members: program.Unbounded, Items: program.Unbounded})
+	if n.Checks != nil {
+		rules = n.Checks.Rules
+	}
+	to := c.withRules(n, rules, 0)
+	to.Checks.Names = names
+	return to
+}
+
+// keyed returns a node that is like n, the node for values of s, and whose scalars tell the elements
+// of a list apart, as the key of a number. Other values do not: that there are two is doubtful.
+func (c *compiler) keyed(n *program.Node, s *Structural, number int) *program.Node {
+	if s == nil || !s.XIntOrString && !slices.Contains(scalarTypes, s.Type) {
+		return n
+	}
+	rules := c.intern(program.Rules{Types: program.Any, Members: program.Unbounded, Items: program.Unbounded})
+	if n.Checks != nil {
+		rules = n.Checks.Rules
+	}
+	return c.withRules(n, rules, number)
+}
+
+var scalarTypes = []string{"string", "integer", "number", "boolean"}
+
 // A ruledKey identifies a node without fields that has rules.
 type ruledKey struct {
 	like  *program.Node
 	rules *program.Rules
+	key   int
 }
 
 // metadataRules returns the rules for a part of metadata, or nil without validations.
@@ -295,21 +324,66 @@ func (c *compiler) declaredType(s *Structural, name string, r role) *Structural 
 	return s
 }
 
+// undeclared adds edges for members that s requires and does not declare. They are fields like
+// others of undeclared names, but have bits.
+func (c *compiler) undeclared(p *proto, s *Structural, m mode, has func(name string) bool) {
+	value := s.value()
+	if c.maker == nil || value == nil && m != keep || c.null(value, program.DropNull) == program.DefaultNull {
+		return
+	}
+	to, null := c.any, program.KeepNull
+	if value != nil {
+		to, null = c.node(value, c.below(value, m)), c.null(value, program.DropNull)
+	}
+	names := slices.Clone(s.Required)
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !has(name) {
+			c.edge(name, to, null, nil)
+			p.fields++
+		}
+	}
+}
+
 // element returns the node for the elements of arrays of s.
 func (c *compiler) element(s, items *Structural, m mode) *program.Node {
+	if c.maker != nil && deref(s.XListType) == "set" {
+		return c.keyed(c.node(items, m), items, program.SetKey)
+	}
 	if c.maker == nil || deref(s.XListType) != "map" {
 		return c.node(items, m)
 	}
 	if items == nil {
 		items = new(Structural)
 	}
-	return c.compile(items, m, roleOf(items), "\n"+strings.Join(s.XListMapKeys, "\n"))
+	var keys string
+	for _, name := range s.XListMapKeys {
+		keys += strconv.Quote(name) + "\n"
+	}
+	return c.compile(items, m, roleOf(items), keys)
 }
 
-// keyNames splits the names of keys.
-func keyNames(keys string) []string {
-	if keys == "" {
-		return nil
+// keyNames returns the names of keys, which are quoted, each in a line.
+func keyNames(keys string) (names []string) {
+	for line := range strings.Lines(keys) {
+		name, _ := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		names = append(names, name)
 	}
-	return strings.Split(keys[1:], "\n")
+	return names
+}
+
+// doubtDefaults notes which defaults are not surely valid.
+func (p *Program) doubtDefaults() {
+	var m screen.Machine
+	predicted := screen.Predictions(&p.table)
+	for _, n := range p.table.Nodes {
+		if n.Checks == nil {
+			continue
+		}
+		for i := range n.Fields[:n.Defaults] {
+			if f := &n.Fields[i]; !m.Passes(f.Node, predicted, []byte(f.Default)) {
+				n.Checks.Doubt(f)
+			}
+		}
+	}
 }

@@ -128,7 +128,7 @@ func (t *tracer) member(name string) Step {
 		return Step{Kind: StepPruned, Null: NullDropped}
 	case edge == nil:
 		return Step{Kind: StepPruned}
-	case edge.Node.Types == 0: // declared for what becomes of a null only
+	case edge.Node.Hard() == 0: // declared for what becomes of a null only
 		return Step{Kind: StepPruned, Null: NullAction(edge.Null)}
 	}
 	kind, below, keywords := StepPreserved, t.schema.member(name), []string{"additionalProperties"}

@@ -35,7 +35,7 @@ func (l *lister) number(n *Node) int {
 }
 
 func (l *lister) node(n *Node) {
-	fmt.Fprintf(&l.text, "%d: %s", l.number(n), n.Types)
+	fmt.Fprintf(&l.text, "%d: %s", l.number(n), n.Hard())
 	switch n.Group {
 	case RootMetadata:
 		l.text.WriteString(", root metadata")

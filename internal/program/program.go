@@ -14,7 +14,7 @@ import (
 )
 
 // Types is a set of JSON types, as distinguished by the type keyword of a schema.
-type Types uint8
+type Types uint16
 
 const (
 	Null Types = 1 << iota
@@ -26,6 +26,15 @@ const (
 	Object
 
 	Any = Null | Boolean | Integer | Number | String | Array | Object
+)
+
+// These are no types. With validations they are in Node.Types, beside types.
+const (
+	// Ruled says that scalars have rules besides their types.
+	Ruled Types = 1 << (7 + iota)
+	// Soft says that a value of another type is doubtful: Checks.Hard has the types of which a value
+	// must be.
+	Soft
 )
 
 // A NullAction says what happens to a null.
@@ -113,7 +122,7 @@ type Node struct {
 	ID int32
 	// Types are the types that a value may have. A value of another type is a mismatch and is kept
 	// as it is. If there are no types, the field is unknown, and declared only for the rule about
-	// nulls.
+	// nulls. With validations, see Hard and Soft.
 	Types Types
 	// KeepObject and KeepArray say that nothing can change within an object or an array, so that it
 	// is only validated.
@@ -131,6 +140,10 @@ type Node struct {
 	Cell int32
 	// Defaulted has the bits of the fields with a default, up to 64 of them.
 	Defaulted uint64
+	// Awaited has Defaulted. With validations it has all bits of fields that a valid object has, and
+	// one more where there are other rules for objects: an object that lacks one of them is looked at
+	// when it ends.
+	Awaited uint64
 	// SimpleObject and SimpleArray say that an object or array of the node only needs its fields,
 	// at most 64, or its elements followed.
 	SimpleObject, SimpleArray bool
@@ -203,6 +216,7 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 			f.Bit = 1 << i
 		}
 		n.Defaulted = 1<<n.Defaults - 1
+		n.Awaited = n.Defaulted
 		n.SimpleObject = !n.KeepObject && len(n.Fields) <= 64
 		n.SimpleArray = !n.KeepArray
 		room = n.table.build(n.Fields, room)

@@ -1,6 +1,10 @@
 package program
 
-import "github.com/espalier-dev/espalier/errors"
+import (
+	"slices"
+
+	"github.com/espalier-dev/espalier/errors"
+)
 
 // A Verdict says what a look at a value without errors knows of it.
 type Verdict uint8
@@ -74,6 +78,28 @@ const (
 	Not
 )
 
+// Combine returns what follows from how many alternatives fit, are doubtful, and do not fit.
+func (k JunctorKind) Combine(fit, doubtful, misfit int) Verdict {
+	var holds, fails bool
+	switch k {
+	case AllOf:
+		holds, fails = doubtful+misfit == 0, misfit > 0
+	case AnyOf:
+		holds, fails = fit > 0, fit+doubtful == 0
+	case OneOf:
+		holds, fails = fit == 1 && doubtful == 0, fit > 1 || fit+doubtful == 0
+	case Not:
+		holds, fails = misfit == 1, fit == 1
+	}
+	switch {
+	case holds:
+		return Valid
+	case fails:
+		return Invalid
+	}
+	return Unsure
+}
+
 // An Alternative is a schema below a junctor: it only requires members, or it is a node.
 type Alternative struct {
 	Required []string
@@ -83,13 +109,18 @@ type Alternative struct {
 // Checks are the rules of a node with what depends on its fields.
 type Checks struct {
 	Rules  *Rules
-	Types  Types // of Rules
-	Open   bool  // there are no rules for what is in an object or an array
-	Scalar bool  // there are rules for scalars besides their types
-	Object bool  // there are rules for the end of an object
-	Array  bool  // there are rules for the end of an array
+	Types  Types   // of Rules
+	Hard   Types   // what Node.Types would be without validations
+	Key    int     // values tell the elements of a list apart, by the key of this number, or by SetKey
+	Names  Checker // of the names of members with values of the node
+	Open   bool    // there are no rules for what is in an object or an array
+	Scalar bool    // there are rules for scalars besides their types
+	Object bool    // there are rules for the end of an object
+	Array  bool    // there are rules for the end of an array
 	// Bits of fields.
 	Required, Keys, Skip uint64
+	// Doubtful has the fields whose defaults are not surely valid.
+	Doubtful uint64
 	// Undeclared are required members without a bit.
 	Undeclared []string
 	// Alternatives has the bits of the fields that each alternative of each junctor requires.
@@ -141,6 +172,70 @@ func (c *Checks) bind(n *Node) {
 	c.Array = every || r.Items != Unbounded || r.List != Atomic
 	c.Open = !c.Object && !c.Array && len(n.Fields) == 0 && !r.Closed && r.Names == nil &&
 		(n.Unknown == nil || n.Unknown.Node.Checks == nil) && n.Elements.Node.Checks == nil
+	c.prepare(n)
+}
+
+// prepare makes a node tell the walker where to look at its rules.
+func (c *Checks) prepare(n *Node) {
+	c.Hard = n.Types
+	n.Types = c.Hard & c.Types
+	if c.Scalar || c.Key > 0 || c.Names != nil {
+		n.Types |= Ruled
+	}
+	if n.Types != Any && c.Hard == Any {
+		n.Types |= Soft
+	}
+	n.Awaited |= c.Required | c.Keys | c.awaited()
+	r := c.Rules
+	if c.Object || r.Names != nil || r.Closed {
+		n.KeepObject = false
+	}
+	if r.Closed || len(n.Fields) > 63 {
+		n.SimpleObject = false
+	}
+	if c.Array {
+		n.KeepArray = false
+	}
+}
+
+// awaited returns the bits that an object lacks for which there are other rules than required
+// members. If it needs only to have one of several members, it is one that has the first of them.
+func (c *Checks) awaited() (bits uint64) {
+	const other = 1 << 63
+	r := c.Rules
+	if c.Undeclared != nil || r.Unsure || r.Enum || r.Members != Unbounded || r.Size > 0 {
+		return other
+	}
+	for i, j := range r.Junctors {
+		first := c.Alternatives[i][0]
+		if j.Kind != AnyOf || first == 0 || slices.ContainsFunc(j.Alternatives, func(a Alternative) bool { return a.Node != nil }) {
+			return other
+		}
+		bits |= first
+	}
+	return bits
+}
+
+// Doubt says that the default of a field is not surely valid.
+func (c *Checks) Doubt(f *Field) {
+	c.Object = true
+	if c.Doubtful |= f.Bit; f.Bit == 0 {
+		own := *c.Rules
+		own.Unsure = true
+		c.Rules = &own
+	}
+}
+
+// SetKey is the number of the only key of elements that are scalars.
+const SetKey = 1 << 20
+
+// Hard returns the types that a value must have to be decoded. A value of another type is a
+// mismatch.
+func (n *Node) Hard() Types {
+	if n.Checks != nil {
+		return n.Checks.Hard
+	}
+	return n.Types
 }
 
 // A Validator says why objects are invalid, with the texts of the API server. It is safe for use by

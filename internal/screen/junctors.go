@@ -21,33 +21,11 @@ func (m *Machine) junctors(c *program.Checks, b []byte, start, end int, seen uin
 				break
 			}
 		}
-		if verdict = max(verdict, combine(j.Kind, fit, doubtful, misfit)); verdict == program.Invalid {
+		if verdict = max(verdict, j.Kind.Combine(fit, doubtful, misfit)); verdict == program.Invalid {
 			break
 		}
 	}
 	return verdict
-}
-
-// combine returns what follows from how many alternatives fit, are doubtful, and do not fit.
-func combine(k program.JunctorKind, fit, doubtful, misfit int) program.Verdict {
-	var holds, fails bool
-	switch k {
-	case program.AllOf:
-		holds, fails = doubtful+misfit == 0, misfit > 0
-	case program.AnyOf:
-		holds, fails = fit > 0, fit+doubtful == 0
-	case program.OneOf:
-		holds, fails = fit == 1 && doubtful == 0, fit > 1 || fit+doubtful == 0
-	case program.Not:
-		holds, fails = misfit == 1, fit == 1
-	}
-	switch {
-	case holds:
-		return program.Valid
-	case fails:
-		return program.Invalid
-	}
-	return program.Unsure
 }
 
 // alternative checks the value b[start:end] by a schema below a junctor. required are the fields

@@ -334,7 +334,7 @@ func (m *Machine) closeArray(top *frame, b []byte, end, count, sp int) program.V
 		return program.Unsure
 	}
 	if r.List != program.Atomic {
-		differ := distinct(m.tags[top.tags:])
+		differ := Distinct(m.tags[top.tags:])
 		m.tags = m.tags[:top.tags]
 		if !differ {
 			return program.Unsure
@@ -349,8 +349,8 @@ func (m *Machine) closeArray(top *frame, b []byte, end, count, sp int) program.V
 // few is up to how many tags are compared with each other.
 const few = 12
 
-// distinct reports whether no two tags are equal. It changes their order.
-func distinct(tags []uint64) bool {
+// Distinct reports whether no two tags are equal. It changes their order.
+func Distinct(tags []uint64) bool {
 	if len(tags) <= few {
 		for i, t := range tags {
 			if slices.Contains(tags[:i], t) {
@@ -379,26 +379,28 @@ func (m *Machine) tagged(top *frame, b []byte, start, end int, bit uint64) bool 
 		m.tags = append(m.tags, m.closed)
 		return true
 	}
-	text := b[start:end]
-	switch c := text[0]; {
-	case c == '"':
-		if slices.Contains(text, '\\') {
-			return false
-		}
-	case c == '{' || c == '[':
-		return false
-	case c == '-' || c-'0' <= 9:
-		if _, ok := Whole(text); !ok || text[0] == '-' && text[1] == '0' {
-			return false
-		}
-	}
-	tag := hash(text, bit)
+	tag, sure := Tag(b[start:end], bit)
 	if top.array {
 		m.tags = append(m.tags, tag)
 	} else {
 		top.tag += tag
 	}
-	return true
+	return sure
+}
+
+// Tag returns a tag for a scalar, by which elements of lists are told apart, and whether it is sure
+// that equal values have equal text.
+func Tag(text []byte, key uint64) (tag uint64, sure bool) {
+	switch c := text[0]; {
+	case c == '"':
+		sure = !slices.Contains(text, '\\')
+	case c == '-' || c-'0' <= 9:
+		_, sure = Whole(text)
+		sure = sure && string(text) != "-0"
+	default:
+		sure = c != '{' && c != '['
+	}
+	return hash(text, key), sure
 }
 
 // hash returns a tag for a text. Texts with equal tags are compared by somebody else.

@@ -35,25 +35,44 @@ func (m *Machine) Held() int {
 // factor bounds how many bytes junctors look at, for each byte of an object.
 const factor = 64
 
-// IsValid reports whether an object of the program is surely valid. predicted is the table of
-// predictions that the walk had.
-func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object []byte, as program.Request) bool {
+func (m *Machine) start(predicted []*program.Field, object []byte) {
 	if m.frames == nil {
 		m.frames = make([]frame, 16)
 	}
 	m.predicted = predicted
 	m.left = factor * (len(object) + 1024)
 	m.tags = m.tags[:0]
+}
+
+// IsValid reports whether an object of the program is surely valid. predicted is the table of
+// predictions that the walk had.
+func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object []byte, as program.Request) bool {
+	m.start(predicted, object)
 	var skipped uint64
 	if p.Root.Checks != nil && as == program.Create {
 		skipped = p.Root.Checks.Skip
 	}
-	return m.run(object, 0, p.Root, 0, skipped) == program.Valid && m.scales(p, object, as)
+	return m.run(object, 0, p.Root, 0, skipped) == program.Valid && m.Scales(p, object, as)
 }
 
-// scales reports whether the values that scaling uses are in order
+// Predictions returns a table in which nothing is predicted yet.
+func Predictions(p *program.Program) []*program.Field {
+	predicted := make([]*program.Field, p.Cells)
+	for i := range predicted {
+		predicted[i] = program.NoField
+	}
+	return predicted
+}
+
+// Passes reports whether a value of a node is surely valid.
+func (m *Machine) Passes(n *program.Node, predicted []*program.Field, value []byte) bool {
+	m.start(predicted, value)
+	return m.run(value, 0, n, 0, 0) == program.Valid
+}
+
+// Scales reports whether the values that scaling uses are in order
 // (customResourceValidator.ValidateScaleSpec and ValidateScaleStatus).
-func (m *Machine) scales(p *program.Program, object []byte, as program.Request) bool {
+func (m *Machine) Scales(p *program.Program, object []byte, as program.Request) bool {
 	for _, path := range p.Scale {
 		if as == program.StatusUpdate && path.InSpec || as == program.Create && path.Names[0] == "status" && p.Root.Checks.Skip != 0 {
 			continue

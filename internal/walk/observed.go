@@ -44,6 +44,13 @@ func (w *Walker) check(
 	b []byte, i int, v, parent *program.Node, kind uint8, cur names.Place,
 ) *program.Node {
 	t := program.FirstTypes[b[i]]
+	if v.Checks != nil && t != 0 {
+		w.here(kind, cur)
+		w.checkValue(b, i, v)
+		if v.Checks.Hard == program.Any {
+			return v
+		}
+	}
 	switch {
 	case t == 0: // a syntax error, which is found next
 		return v
@@ -52,9 +59,10 @@ func (w *Walker) check(
 			w.note(int(cur), kind, cur, findings.Unknown(parent.Group))
 		}
 		return nil
-	case v.Types&t == 0:
+	case v.Hard()&t == 0:
+		w.Doubt = true
 		if !w.tolerates(v, parent) {
-			w.note(i, kind, cur, findings.Mismatch(v.Types, t))
+			w.note(i, kind, cur, findings.Mismatch(v.Hard(), t))
 		} else if v.Group == program.Pruned {
 			return nil
 		}
@@ -68,7 +76,7 @@ func (w *Walker) check(
 // tolerates reports whether a value of a wrong type is no error: in an object from
 // storage, that of a member of metadata, and apiVersion and kind of embedded resources.
 func (w *Walker) tolerates(v, parent *program.Node) bool {
-	isText := v.Group == program.Pruned && v.Types == program.String && w.sp > 1
+	isText := v.Group == program.Pruned && v.Hard() == program.String && w.sp > 1
 	isWithin := v.Group != program.Pruned && parent.Group != program.Pruned
 	return w.FromStorage && (isText || isWithin)
 }
@@ -89,7 +97,7 @@ func (w *Walker) observe(b []byte, i int, v *program.Node, cur names.Place) {
 		o.Metadata = append(memory.RoomForOne(w.account, o.Metadata), m)
 		return
 	}
-	if v.Types != program.String || w.sp > 1 {
+	if v.Hard() != program.String || w.sp > 1 {
 		return
 	}
 	if name, _ := w.frameSegment(0); string(name) == "kind" {

@@ -32,6 +32,8 @@ const (
 	needKept                 // the value at w.pos, which is kept whole
 	needDefaults             // for the object that ends at w.pos
 	needMembers              // of a large map, from the name at w.pos on
+	needRules                // for the scalar of node w.value at w.pos
+	needArray                // for the array that ends at w.pos
 )
 
 // The labels at which simple goes on.
@@ -106,7 +108,24 @@ func (w *Walker) walkSimple(b, padded []byte, label int) skip.Status {
 			label = simpleName
 		case needDefaults:
 			top := &w.frames[w.sp]
-			w.closeWithDefaults(b, w.pos, top.node, top.seen, w.kept)
+			if top.node.Checks != nil {
+				w.closeRuled(top.node, top.seen)
+			}
+			if top.node.Defaulted&^top.seen != 0 {
+				w.closeWithDefaults(b, w.pos, top.node, top.seen, w.kept)
+			}
+			label = simplePop
+		case needRules:
+			if !w.ruledScalar(b) {
+				return handedOver
+			}
+			label = simpleAfter
+		case needArray:
+			top, elements := &w.frames[w.sp], 0
+			if w.st == afterElement {
+				elements = int(top.cur) + 1
+			}
+			w.closeArray(top.node, elements)
 			label = simplePop
 		}
 	}
@@ -242,8 +261,13 @@ value: // a value that node v governs
 		i = jsonwire.PastBlank(b, i)
 		c = jsonwire.At(b, i)
 	}
-	if v.Types != program.Any && (v.Types&program.FirstTypes[c] == 0 || w.NoteType) {
-		goto leaveValue
+	if v.Types != program.Any {
+		if v.Types&program.FirstTypes[c] == 0 || w.NoteType && v.Types&program.Soft == 0 {
+			goto leaveValue
+		}
+		if v.Types&program.Ruled != 0 && c != '{' && c != '[' {
+			goto ruled
+		}
 	}
 	if c == '"' {
 		// As jsonwire.Simple, but that the branch is taken before the place is known.
@@ -321,13 +345,13 @@ value: // a value that node v governs
 			i = jsonwire.PastBlank(b, i)
 			c = jsonwire.At(b, i)
 		}
+		w.st = atFirstElement
 		if c == ']' {
-			goto pop
+			goto closeArray
 		}
 		if c != 0 {
 			goto element
 		}
-		w.st = atFirstElement
 		goto leave
 	}
 	if i < 0 || i > len(b)-skip.Slack {
@@ -412,7 +436,7 @@ closeObject:
 		}
 		w.skip.Names.Names = w.skip.Names.Names[:top.names]
 	}
-	if n.Defaulted&^seen != 0 {
+	if n.Awaited&^seen != 0 {
 		w.st = afterMember
 		w.leaveSimple(top, seen, cell, i)
 		if w.DefaultsLeft < len(n.AllDefaults) {
@@ -444,9 +468,15 @@ afterElement:
 		top.cur++
 		goto element
 	}
+	w.st = afterElement
 	if c != ']' {
-		w.st = afterElement
 		goto leave
+	}
+
+closeArray:
+	if top.node.Checks != nil {
+		w.leaveSimple(top, seen, cell, i)
+		return needArray
 	}
 
 pop: // after the last byte of a container
@@ -529,6 +559,19 @@ undeclared: // a name in an object that keeps what it does not declare
 		v, f = n.Unknown.Node, nil
 		goto value
 	}
+
+ruled: // a scalar with rules
+	if c == 'n' {
+		goto leaveValue
+	}
+	if top.kind == inArray {
+		w.st = atElement
+	} else {
+		w.st, w.field = atValue, f
+	}
+	w.value = v
+	w.leaveSimple(top, seen, cell, i)
+	return needRules
 
 find: // another name than the predicted one
 	w.st = atName

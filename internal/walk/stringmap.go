@@ -23,7 +23,7 @@ var LongRun = 128 << 10 // a variable for tests
 func (w *Walker) stringMembers(b []byte) bool {
 	top := &w.frames[w.sp]
 	v := top.node.Unknown.Node
-	if !w.skip.HasTokens() || v.Types != program.Any && (w.AsServer || v.Types&program.String == 0) {
+	if !w.skip.HasTokens() || v.Types != program.Any && (w.AsServer || v.Types&program.String == 0 || v.Types&program.Ruled != 0) {
 		return false
 	}
 	from := w.pos

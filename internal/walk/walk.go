@@ -121,7 +121,7 @@ value: // a value that node v governs
 	// reported, the walk that collects all repetitions has to find out.
 	if v.Types != program.Any && i < len(b) {
 		if v = w.check(b, i, v, n, kind, cur); v == nil {
-			if f.Node.Types != 0 {
+			if f.Node.Hard() != 0 {
 				if w.Report && !w.withoutSuperseded {
 					goto repeat
 				}
@@ -178,9 +178,9 @@ value: // a value that node v governs
 	case '-', '0':
 		end, t = w.skip.Number(b, i)
 		if t == skip.Done {
-			if v.Types&(program.Integer|program.Number) == program.Integer &&
+			if v.Hard()&(program.Integer|program.Number) == program.Integer &&
 				!isInt64(b[i:end]) && !w.tolerates(v, n) {
-				w.note(i, kind, cur, findings.Mismatch(v.Types, program.Number))
+				w.note(i, kind, cur, findings.Mismatch(v.Hard(), program.Number))
 			}
 			i = end
 			goto after
@@ -418,6 +418,9 @@ unknown: // the value of an undeclared name
 	if w.AsServer && w.sp == 1 {
 		w.Observed.name(b[cur+1:end], escaped)
 	}
+	if n.Checks != nil && n.Checks.Rules.Closed {
+		w.Doubt = true
+	}
 	if !w.withoutSuperseded {
 		w.skip.Names.Add(b, int(cur)+1, end, escaped)
 	}
@@ -451,6 +454,9 @@ null: // a null that does not stay
 		i = end
 		goto syntax
 	}
+	if n.Checks != nil {
+		w.dropRuled(n, e.Null != program.DropNull)
+	}
 	if e.Null == program.DropNull {
 		if w.ReportNulls {
 			w.note(i, kind, cur, findings.DroppedNull(i-int(cur)))
@@ -478,6 +484,9 @@ closeObject:
 			goto repeat
 		}
 	}
+	if n.Checks != nil {
+		w.closeRuled(n, seen)
+	}
 	// Fields with defaults come first in a node. The shift leaves those bits of them that
 	// were not seen.
 	if n.Defaults > 0 && (n.Defaults > 64 || ^seen<<(64-n.Defaults) != 0) {
@@ -494,6 +503,9 @@ firstElement:
 		c = jsonwire.At(b, i)
 	}
 	if c == ']' {
+		if n.Checks != nil {
+			w.closeArray(n, 0)
+		}
 		goto pop
 	}
 	if i >= len(b) {
@@ -533,6 +545,9 @@ afterElement:
 		goto element
 	}
 	if c == ']' {
+		if n.Checks != nil {
+			w.closeArray(n, int(cur)+1)
+		}
 		goto pop
 	}
 	w.st = afterElement

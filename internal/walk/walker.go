@@ -112,6 +112,7 @@ type Walker struct {
 	streamState
 	supersession
 	lastPath
+	values
 
 	// The state of the machine between windows.
 
@@ -167,6 +168,7 @@ func (w *Walker) start(dst []byte) {
 	w.frames[0] = frame{kind: inRoot}
 	w.value = w.program.Root
 	w.streamState.start()
+	w.values.start()
 	w.skip.Start()
 	w.Observed.start()
 }
@@ -342,7 +344,7 @@ func (w *Walker) OpenPath() errors.Path {
 func (w *Walker) Held() int {
 	return memory.Held(w.padded) + memory.Held(w.frames) + memory.Held(w.words) + memory.Held(w.scratch) +
 		memory.Held(w.opened) + memory.Held(w.last) + memory.Held(w.superseded) + memory.Held(w.seconds) +
-		memory.Held(w.Observed.Metadata) + w.skip.Names.Held() + w.Found.Held()
+		memory.Held(w.Observed.Metadata) + memory.Held(w.lists) + memory.Held(w.tags) + w.skip.Names.Held() + w.Found.Held()
 }
 
 // Cap returns the memory that the walker keeps, in bytes.
@@ -355,6 +357,7 @@ func (w *Walker) Drop() {
 	w.frames = make([]frame, firstFrames)
 	w.padded, w.words, w.scratch, w.opened, w.last = nil, nil, nil, nil, nil
 	w.superseded, w.seconds, w.Observed.Metadata = nil, nil, nil
+	w.lists, w.tags = nil, nil
 	w.skip.Names.Drop()
 	w.Found.Drop()
 }

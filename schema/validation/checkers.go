@@ -2,6 +2,7 @@ package validation
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -22,59 +23,137 @@ type textKey struct {
 	metadata string
 }
 
-// A textChecker checks strings.
-type textChecker struct {
-	textKey
-	enum       map[string]struct{}
-	pattern    *pattern
-	recognizes func(text []byte) bool // most texts of the format
-	isFormat   func(text string) bool
-	isMetadata func(text []byte) bool
-}
-
-func (m *maker) newText(key textKey) *textChecker {
-	c := &textChecker{textKey: key}
+// newText returns a checker for strings. Most have one rule.
+func (m *maker) newText(key textKey) program.Checker {
+	var all allOf
 	if key.hasEnum {
-		c.enum = make(map[string]struct{})
-		for text := range strings.SplitSeq(strings.TrimSuffix(key.enum, "\x00"), "\x00") {
-			c.enum[text] = struct{}{}
-		}
-		if key.enum == "" {
-			clear(c.enum)
-		}
+		all = append(all, newEnum(key.enum))
+	}
+	if key.least > 0 || key.most < unlimited {
+		all = append(all, &lengthChecker{key.least, key.most})
 	}
 	if key.pattern != "" {
-		c.pattern = keep(&m.patterns, key.pattern, func() *pattern { return m.newPattern(key.pattern) })
+		all = append(all, keep(&m.patterns, key.pattern, func() *pattern { return m.newPattern(key.pattern) }))
 	}
 	if key.format != "" {
-		c.recognizes, c.isFormat = recognizers.Format(key.format), validate.KnownFormat(key.format)
+		all = append(all, &formatChecker{recognizers.Format(key.format), validate.KnownFormat(key.format)})
 	}
-	return c
+	if want, ok := strings.CutPrefix(key.metadata, isPrefix); ok {
+		all = append(all, &constant{want})
+	} else if key.metadata != "" {
+		all = append(all, &recognizer{metadataRules[key.metadata]})
+	}
+	if len(all) == 1 {
+		return all[0]
+	}
+	return &all
 }
 
+// isPrefix begins the name of a rule in metadata that allows one text.
+const isPrefix = "is "
+
+// allOf has several checkers.
+type allOf []program.Checker
+
 // Check is the method of program.Checker.
-func (c *textChecker) Check(text []byte) program.Verdict {
-	if c.enum != nil {
-		if _, ok := c.enum[string(text)]; !ok {
-			return program.Invalid
+func (all *allOf) Check(text []byte) program.Verdict {
+	for _, c := range *all {
+		if v := c.Check(text); v != program.Valid {
+			return v
 		}
 	}
+	return program.Valid
+}
+
+// A constant allows one text.
+type constant struct{ want string }
+
+// Check is the method of program.Checker.
+func (c *constant) Check(text []byte) program.Verdict {
+	if string(text) != c.want {
+		return program.Unsure
+	}
+	return program.Valid
+}
+
+// A recognizer recognizes texts that are surely valid.
+type recognizer struct{ is func(text []byte) bool }
+
+// Check is the method of program.Checker.
+func (r *recognizer) Check(text []byte) program.Verdict {
+	if !r.is(text) {
+		return program.Unsure
+	}
+	return program.Valid
+}
+
+// A lengthChecker has bounds in code points.
+type lengthChecker struct{ least, most int }
+
+// Check is the method of program.Checker.
+func (c *lengthChecker) Check(text []byte) program.Verdict {
 	// A code point has at most four bytes.
 	if len(text) > c.most || len(text) < 4*c.least {
 		if n := utf8.RuneCount(text); n < c.least || n > c.most {
 			return program.Invalid
 		}
 	}
-	if c.pattern != nil && !c.pattern.match(text) {
-		return program.Invalid
-	}
-	if c.isFormat != nil && !(c.recognizes != nil && c.recognizes(text)) && !c.isFormat(string(text)) {
-		return program.Invalid
-	}
-	if c.isMetadata != nil && !c.isMetadata(text) {
-		return program.Unsure
-	}
 	return program.Valid
+}
+
+// A formatChecker recognizes most texts of a format, and checks others exactly.
+type formatChecker struct {
+	recognizes func(text []byte) bool // or nil
+	is         func(text string) bool
+}
+
+// Check is the method of program.Checker.
+func (c *formatChecker) Check(text []byte) program.Verdict {
+	if c.recognizes != nil && c.recognizes(text) || c.is(string(text)) {
+		return program.Valid
+	}
+	return program.Invalid
+}
+
+// An enumChecker has the texts of an enum.
+type enumChecker struct {
+	texts []string
+	many  map[string]struct{} // the texts, if they are many
+}
+
+// newEnum returns the checker for texts, which are quoted, each in a line.
+func newEnum(enum string) *enumChecker {
+	c := new(enumChecker)
+	for line := range strings.Lines(enum) {
+		text, _ := strconv.Unquote(strings.TrimSuffix(line, "\n"))
+		c.texts = append(c.texts, text)
+	}
+	if len(c.texts) > fewTexts {
+		c.many = make(map[string]struct{})
+		for _, text := range c.texts {
+			c.many[text] = struct{}{}
+		}
+	}
+	return c
+}
+
+// fewTexts is up to how many values of an enum are compared one by one.
+const fewTexts = 12
+
+// Check is the method of program.Checker.
+func (c *enumChecker) Check(text []byte) program.Verdict {
+	if c.many != nil {
+		if _, ok := c.many[string(text)]; ok {
+			return program.Valid
+		}
+		return program.Invalid
+	}
+	for _, allowed := range c.texts {
+		if string(text) == allowed {
+			return program.Valid
+		}
+	}
+	return program.Invalid
 }
 
 // A pattern is a regular expression, with an automaton that recognizes most texts of it if there is
@@ -92,8 +171,12 @@ func (m *maker) newPattern(expr string) *pattern {
 	return &pattern{m.matchers.Matcher(expr), exact}
 }
 
-func (p *pattern) match(text []byte) bool {
-	return p.exact == nil || p.matcher != nil && p.matcher.Match(text) || p.exact.Match(text)
+// Check is the method of program.Checker.
+func (p *pattern) Check(text []byte) program.Verdict {
+	if p.exact == nil || p.matcher != nil && p.matcher.Match(text) || p.exact.Match(text) {
+		return program.Valid
+	}
+	return program.Invalid
 }
 
 // A literalKey has the rules for numbers, true and false.

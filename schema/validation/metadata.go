@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/recognize"
@@ -23,7 +22,7 @@ func (m *maker) Type(r *program.Rules, s *schema.Structural, name, want string) 
 	r.Types &= program.String
 	rule := name
 	if want != "" {
-		rule = "is " + want
+		rule = isPrefix + want
 	}
 	m.restrict(r, rule)
 }
@@ -34,18 +33,10 @@ func (m *maker) restrict(r *program.Rules, rule string) {
 	defer m.mu.Unlock()
 	key := textKey{most: unlimited}
 	if r.Text != nil {
-		key = r.Text.(*textChecker).textKey
+		key = m.keys[r.Text]
 	}
 	key.metadata = rule
-	r.Text = keep(&m.texts, key, func() *textChecker {
-		c := m.newText(key)
-		if want, ok := strings.CutPrefix(rule, "is "); ok {
-			c.isMetadata = func(text []byte) bool { return string(text) == want }
-		} else {
-			c.isMetadata = metadataRules[rule]
-		}
-		return c
-	})
+	r.Text = m.keepText(key)
 }
 
 const unlimited = int(^uint(0) >> 1)
@@ -107,8 +98,8 @@ func isManager(text []byte) bool {
 	return len(text) <= 128 && !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
-// isTime reports whether a text is a time in the form that the server writes, of a day that all
-// months have.
+// isTime reports whether a text is a time in the form that the server writes, of a day that there is
+// in all years.
 func isTime(text []byte) bool {
 	const form = "dddd-dd-ddTdd:dd:ddZ"
 	if len(text) != len(form) {
@@ -119,12 +110,14 @@ func isTime(text []byte) bool {
 			return false
 		}
 	}
-	within := func(at int, least, most byte) bool {
-		n := (text[at]-'0')*10 + text[at+1] - '0'
-		return least <= n && n <= most
-	}
-	return within(5, 1, 12) && within(8, 1, 28) && within(11, 0, 23) && within(14, 0, 59) && within(17, 0, 59)
+	number := func(at int) int { return int(text[at]-'0')*10 + int(text[at+1]-'0') }
+	month, day := number(5), number(8)
+	return 1 <= month && month <= 12 && 1 <= day && day <= daysOf[month-1] &&
+		number(11) <= 23 && number(14) <= 59 && number(17) <= 59
 }
+
+// daysOf has how many days a month has in all years.
+var daysOf = [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
 // maxAnnotations is how large annotations may be.
 const maxAnnotations = 256 << 10
@@ -134,7 +127,6 @@ func (m *maker) Metadata(r *program.Rules, part schema.Metadata) {
 	place := part.Place
 	switch place {
 	case "":
-		r.Closed = true
 		r.Unsure = !saysOnlyNames(part.Schema)
 		if !part.Embedded {
 			r.Junctors = []program.Junctor{{

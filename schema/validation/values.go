@@ -2,6 +2,7 @@ package validation
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -31,7 +32,8 @@ func Values() schema.Option { return program.WithRules(&maker{}).(schema.Option)
 // equal ones are the same.
 type maker struct {
 	mu       sync.Mutex
-	texts    map[textKey]*textChecker
+	texts    map[textKey]program.Checker
+	keys     map[program.Checker]textKey // of texts
 	patterns map[string]*pattern
 	matchers recognizers.Patterns
 	literals map[literalKey]*literalChecker
@@ -139,13 +141,25 @@ func (m *maker) text(r *program.Rules, s *schema.Structural, format string) {
 	for _, raw := range s.Enum {
 		if x, _ := validate.Decode(raw); x != nil {
 			if text, ok := x.(string); ok {
-				key.enum += text + "\x00"
+				key.enum += strconv.Quote(text) + "\n"
 			}
 		}
 	}
 	if key != (textKey{most: math.MaxInt}) {
-		r.Text = keep(&m.texts, key, func() *textChecker { return m.newText(key) })
+		r.Text = m.keepText(key)
 	}
+}
+
+func (m *maker) keepText(key textKey) program.Checker {
+	c := m.texts[key]
+	if c == nil {
+		c = m.newText(key)
+		if m.texts == nil {
+			m.texts, m.keys = make(map[textKey]program.Checker), make(map[program.Checker]textKey)
+		}
+		m.texts[key], m.keys[c] = c, key
+	}
+	return c
 }
 
 // Validator is a method of schema's ruleMaker.

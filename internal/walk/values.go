@@ -1,0 +1,263 @@
+package walk
+
+import (
+	"encoding/binary"
+
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
+	"github.com/espalier-dev/espalier/internal/skip"
+)
+
+// NOTE: what a walk does with the rules for values, if the program has them. It looks at them where
+// it is anyway, and only notes whether it has seen anything that is not surely valid: then package
+// screen looks at the result. So a member may be looked at that is superseded or dropped later, and
+// a default counts as valid if it was when the program was compiled.
+//
+// The fast path has no branch for it: a scalar with rules is diverted where types are compared, an
+// object with rules where the defaults are inserted, and an array with rules is not simple.
+
+// values is what a walk knows of values.
+type values struct {
+	// Doubt says that something may be invalid.
+	Doubt bool
+	lists []openList
+	tags  []uint64 // of the elements in open lists
+}
+
+// An openList is an array whose elements must differ, and in which there was a key.
+type openList struct {
+	sp    int    // its frame
+	tags  int    // where its tags begin
+	index int    // the last element that had a key
+	tag   uint64 // of the keys of that element
+}
+
+func (v *values) start() { v.Doubt, v.lists, v.tags = false, v.lists[:0], v.tags[:0] }
+
+// ruledScalar reads the scalar of node w.value at w.pos, and looks at its rules. It reports false if
+// the machine is to read it.
+func (w *Walker) ruledScalar(b []byte) bool {
+	start, escaped := w.pos, false
+	if w.NoteType && w.value.Checks.Hard != program.Any {
+		return false // the machine observes it
+	}
+	var end int
+	switch c := b[start]; c {
+	case '"':
+		end = start + 1
+		if end <= len(b)-17 { // most are short
+			end += jsonwire.Simple(
+				binary.LittleEndian.Uint64(b[end:end+8]), binary.LittleEndian.Uint64(b[end+8:end+16]))
+		}
+		if end >= len(b) || b[end] != '"' {
+			var s jsonwire.Status
+			if end, escaped, s = jsonwire.ScanString(b, end); s != jsonwire.OK {
+				return false
+			}
+		}
+		end++
+	case 't', 'f':
+		literal := "true"
+		if c == 'f' {
+			literal = "false"
+		}
+		var s jsonwire.Status
+		if end, s = jsonwire.ScanLiteral(b, start, literal); s != jsonwire.OK {
+			return false
+		}
+	default:
+		var t skip.Status
+		if end, t = w.skip.Number(b, start); t != skip.Done {
+			return false
+		}
+		if w.value.Types&program.Number == 0 {
+			if _, ok := screen.Whole(b[start:end]); !ok {
+				return false
+			}
+		}
+	}
+	w.pos = end
+	if c := w.value.Checks; !w.Doubt {
+		if c.Names != nil {
+			w.checkName(c.Names, b, w.frames[w.sp].cur.Index())
+		}
+		w.apply(c, b, start, end, escaped)
+	}
+	return true
+}
+
+// apply looks at the rules for the scalar b[start:end].
+func (w *Walker) apply(c *program.Checks, b []byte, start, end int, escaped bool) {
+	r := c.Rules
+	if c.Scalar {
+		verdict := program.Valid
+		if b[start] == '"' {
+			if r.Text != nil {
+				text := b[start+1 : end-1]
+				if escaped {
+					text = w.unescape(text)
+				}
+				verdict = r.Text.Check(text)
+			}
+		} else if r.Literal != nil {
+			verdict = r.Literal.Check(b[start:end])
+		}
+		if verdict != program.Valid || r.Unsure || r.Junctors != nil {
+			w.Doubt = true
+		}
+	}
+	if c.Key > 0 {
+		w.addTag(c.Key, b[start:end])
+	}
+}
+
+// addTag notes a value that tells the open element apart.
+func (w *Walker) addTag(key int, text []byte) {
+	sp := w.sp - 1
+	if key == program.SetKey {
+		sp = w.sp
+	}
+	last := len(w.lists) - 1
+	index := int(w.frames[sp].cur)
+	if last < 0 || w.lists[last].sp != sp {
+		last++
+		w.lists = append(memory.RoomForOne(w.account, w.lists), openList{sp: sp, tags: len(w.tags), index: index})
+	}
+	l := &w.lists[last]
+	if l.index != index {
+		w.tags = append(memory.RoomForOne(w.account, w.tags), l.tag)
+		l.index, l.tag = index, 0
+	}
+	tag, sure := screen.Tag(text, uint64(key))
+	l.tag += tag
+	w.Doubt = w.Doubt || !sure
+}
+
+// checkValue looks at the types and the rules of the value at i, whose node is v, where the machine
+// reads it. The frame has the place of the value.
+func (w *Walker) checkValue(b []byte, i int, v *program.Node) {
+	c, t := v.Checks, program.FirstTypes[b[i]]
+	if c.Names != nil && !w.Doubt {
+		w.checkName(c.Names, b, w.frames[w.sp].cur.Index())
+	}
+	switch {
+	case w.Doubt:
+	case c.Types&t == 0 || t == program.Null && (c.Rules.Enum || c.Rules.Unsure):
+		w.Doubt = true
+	case t&(program.Object|program.Array|program.Null) != 0:
+	case v.Types&program.Ruled == 0 && t != program.Integer|program.Number:
+	default:
+		end, escaped, ok := w.scalarEnd(b, i)
+		if !ok {
+			w.Doubt = true // the value is not whole, or is no JSON
+			return
+		}
+		if t == program.Integer|program.Number && c.Types&program.Number == 0 {
+			if _, whole := screen.Whole(b[i:end]); !whole {
+				w.Doubt = true
+			}
+		}
+		w.apply(c, b, i, end, escaped)
+	}
+}
+
+// scalarEnd returns where the scalar at b[i] ends.
+func (w *Walker) scalarEnd(b []byte, i int) (end int, escaped, ok bool) {
+	if b[i] == '"' {
+		end, escaped, s := jsonwire.ScanString(b, i+1)
+		return end + 1, escaped, s == jsonwire.OK
+	}
+	for end = i; end < len(b) && b[end] > ' ' && b[end] != ',' && b[end] != '}' && b[end] != ']'; {
+		end++
+	}
+	return end, false, end < len(b) || w.skip.EOF
+}
+
+// checkName looks at the name of a member, which starts at b[at].
+func (w *Walker) checkName(names program.Checker, b []byte, at int) {
+	end, escaped, _ := jsonwire.ScanString(b, at+1)
+	name := b[at+1 : end]
+	if escaped {
+		name = w.unescape(name)
+	}
+	w.Doubt = names.Check(name) != program.Valid
+}
+
+// closeRuled looks at the rules of an object of node n, with the fields that were seen. Defaults of
+// others are inserted.
+func (w *Walker) closeRuled(n *program.Node, seen uint64) {
+	c := n.Checks
+	if c.Keys != 0 {
+		w.addAbsentKeys(n, seen)
+	}
+	if !c.Object || w.Doubt {
+		return
+	}
+	r := c.Rules
+	has := seen | n.Defaulted
+	w.Doubt = c.Required&^has != 0 || c.Doubtful&^seen != 0 || c.Undeclared != nil || r.Unsure || r.Enum ||
+		r.Members != program.Unbounded || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults
+	for i := range r.Junctors {
+		fit, misfit := 0, 0
+		for k, a := range r.Junctors[i].Alternatives {
+			switch {
+			case a.Node != nil:
+				w.Doubt = true
+			case c.Alternatives[i][k]&^has == 0:
+				fit++
+			default:
+				misfit++
+			}
+		}
+		w.Doubt = w.Doubt || r.Junctors[i].Kind.Combine(fit, 0, misfit) != program.Valid
+	}
+}
+
+// addAbsentKeys notes the defaults of keys that are absent from an element.
+func (w *Walker) addAbsentKeys(n *program.Node, seen uint64) {
+	for i := range n.Fields {
+		f := &n.Fields[i]
+		switch {
+		case n.Checks.Keys&^seen&f.Bit == 0 || f.Default == "":
+		case f.Node.Checks.Key == 0:
+			w.Doubt = true
+		default:
+			w.addTag(f.Node.Checks.Key, []byte(f.Default))
+		}
+	}
+}
+
+// dropRuled looks at a null in an object or array of node n that is dropped or, if so, replaced.
+func (w *Walker) dropRuled(n *program.Node, replaced bool) {
+	c := n.Checks
+	w.Doubt = w.Doubt || replaced || c.Object || c.Array || c.Keys != 0
+}
+
+// closeArray looks at the rules of the array of node n, which is the current container and has so
+// many elements.
+func (w *Walker) closeArray(n *program.Node, elements int) {
+	c := n.Checks
+	if !c.Array {
+		return
+	}
+	r := c.Rules
+	if r.List != program.Atomic {
+		w.closeList(elements)
+	}
+	w.Doubt = w.Doubt || !r.Items.Allow(elements) || r.Unsure || r.Enum || r.Junctors != nil
+}
+
+// closeList looks whether the elements of the current array differ.
+func (w *Walker) closeList(elements int) {
+	last := len(w.lists) - 1
+	if last < 0 || w.lists[last].sp != w.sp {
+		w.Doubt = w.Doubt || elements > 1 // none of them has a key
+		return
+	}
+	l := w.lists[last]
+	own := append(memory.RoomForOne(w.account, w.tags), l.tag)[l.tags:]
+	w.Doubt = w.Doubt || len(own) != elements || !screen.Distinct(own)
+	w.tags, w.lists = w.tags[:l.tags], w.lists[:last]
+}
