@@ -97,7 +97,7 @@ func (o *options) refuseProgram(p *program.Program) {
 func (d *Decoder) checkValues(result, src []byte) error {
 	as := d.validateValues.request()
 	doubt := d.walker.Doubt || d.metadataDefault || d.unstableDefault
-	if !doubt && d.screen.Scales(d.program, result, as) || d.screen.IsValid(d.program, d.predicted, result, as) {
+	if !doubt || d.screen.IsValid(d.program, d.predicted, result, as) {
 		return nil
 	}
 	// Values take some forty bytes of memory for each byte of text, and a message a step for each.

@@ -144,7 +144,6 @@ func (o options) compile(s *Structural) (*Program, error) {
 	if c.maker != nil {
 		p.doubtDefaults()
 		p.table.Validator = c.maker.Validator(s, c.crd, c.version, c.resource)
-		p.table.Scale = c.scalePaths()
 	}
 	if err := c.checkExpansion(p); err != nil {
 		return nil, err
@@ -215,8 +214,8 @@ type nodeKey struct {
 	schema *Structural
 	mode   mode
 	role   role
-	typed  bool   // the type is checked
-	keys   string // the names of the fields that tell elements of a list apart
+	typed  bool // the type is checked
+	variant
 }
 
 type leafKey struct {
@@ -314,7 +313,7 @@ func (c *compiler) find(key nodeKey) (at int32, ok bool) {
 	if key.typed {
 		variant |= 1
 	}
-	for _, b := range []byte(key.keys) {
+	for _, b := range []byte(key.keys + string(key.scale)) {
 		variant = variant*31 + uint64(b)<<12
 	}
 	hash := (uint64(reflect.ValueOf(key.schema).Pointer()) ^ variant<<48) * 0x9fb21c651e98df25
@@ -341,7 +340,7 @@ func (c *compiler) root(s *Structural) *program.Node {
 	if c.resource {
 		r = root
 	}
-	return c.compile(s, m, r, "")
+	return c.compile(s, m, r, c.rootVariant())
 }
 
 // node returns the node for values of s. If nothing is specified, s is nil.
@@ -352,26 +351,24 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 	case s == nil:
 		return c.none
 	}
-	return c.compile(s, m, roleOf(s), "")
+	return c.compile(s, m, roleOf(s), variant{})
 }
 
-// compile returns the node for values of s. keys are the quoted names of the fields that tell the
-// elements of a list apart, each in a line.
-func (c *compiler) compile(s *Structural, m mode, r role, keys string) *program.Node {
-	key := nodeKey{schema: s, mode: m, role: r, keys: keys}
+func (c *compiler) compile(s *Structural, m mode, r role, of variant) *program.Node {
+	key := nodeKey{schema: s, mode: m, role: r, variant: of}
 	// Where unknown fields are preserved the KEP checks no types (example 9 keeps a number where
 	// its schema says object). It checks the type of the value at which preserving starts.
 	key.typed = c.checksTypes(m) && types(s) != program.Any
 	if s.preserves() {
 		key.mode = keep
 	}
-	if r == plain && c.isLeaf(s, key.mode) && !(c.maker != nil && (s.Items != nil || len(s.Required) > 0 || keys != "")) {
+	if r == plain && c.isLeaf(s, key.mode) && (c.maker == nil || isRuledLeaf(s, of)) {
 		if c.maker != nil {
 			t := program.Any
 			if key.typed {
 				t = types(s)
 			}
-			return c.leaf(t, key.mode, c.rulesOf(s, plain, nil))
+			return c.leaf(t, key.mode, c.rulesOf(s, plain, of))
 		}
 		if !key.typed {
 			return c.node(nil, key.mode)
@@ -398,10 +395,10 @@ func (c *compiler) compile(s *Structural, m mode, r role, keys string) *program.
 	case key.typed:
 		p.types = types(s)
 	}
-	c.fields(&p, s, key.mode, r, keyNames(keys))
+	c.fields(&p, s, key.mode, r, of)
 	c.unknown(&p, s, key.mode)
 	c.elements(s, key.mode)
-	p.rules = c.rulesOf(s, r, keyNames(keys))
+	p.rules = c.rulesOf(s, r, of)
 	c.depth--
 	c.made[at].node = c.finish(p, c.made[at].node)
 	return c.made[at].node
@@ -466,7 +463,7 @@ func (c *compiler) below(s *Structural, m mode) mode {
 const maxProperties = program.MaxFields - 3
 
 // fields adds the edges for the declared fields of an object.
-func (c *compiler) fields(p *proto, s *Structural, m mode, r role, keys []string) {
+func (c *compiler) fields(p *proto, s *Structural, m mode, r role, of variant) {
 	if r != plain {
 		for _, name := range reserved {
 			c.reserved(name, r.declared(s, name), r)
@@ -492,16 +489,13 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role, keys []string
 	})
 	for i := first; i < last; i++ {
 		prop := c.props[i]
-		to := c.node(prop.schema, c.below(prop.schema, m))
-		if key := slices.Index(keys, prop.name); key >= 0 {
-			to = c.keyed(to, prop.schema, key+1)
-		}
+		to := c.field(of, prop.name, prop.schema, c.below(prop.schema, m))
 		c.edge(prop.name, to, c.null(prop.schema, program.DropNull), prop.schema)
 		p.fields++
 	}
 	c.props = c.props[:first]
-	if before := p.fields; len(s.Required) > 0 {
-		c.undeclared(p, s, m, func(name string) bool {
+	if before := p.fields; len(s.Required) > 0 || of.scale != "" {
+		c.undeclared(p, s, m, of, func(name string) bool {
 			_, declared := s.Properties[name]
 			return declared || r != plain && slices.Contains(reserved, name)
 		})

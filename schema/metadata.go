@@ -66,7 +66,7 @@ type metaKey struct {
 	meta   *metaType
 	schema *Structural // or nil
 	group  program.Group
-	place  string // with validations: see Metadata.Place
+	place  string // with validations: see program.Metadata.Place
 }
 
 // reserved adds the edge for one of the implicit fields of a resource. s is what counts of

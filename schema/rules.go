@@ -23,21 +23,13 @@ type ruleMaker interface {
 	// Type sets the rules for the apiVersion or the kind of a resource. s is what the schema
 	// declares for it, or nil. The value must be want, unless that is empty.
 	Type(r *program.Rules, s *Structural, name, want string)
-	// Metadata sets the rules for a part of metadata.
-	Metadata(r *program.Rules, m Metadata)
+	// Metadata sets the rules for a part of metadata. s is what the schema declares for it, or nil.
+	Metadata(r *program.Rules, part program.Metadata, s *Structural)
+	// Replicas adds that a number is one of replicas.
+	Replicas(r *program.Rules)
 	// Validator returns the exact validator for objects of a schema. The version and its definition
 	// may be nil.
 	Validator(s *Structural, c *CRD, v *Version, isResource bool) program.Validator
-}
-
-// Metadata is a part of metadata, for a ruleMaker.
-type Metadata struct {
-	// Place leads to the part: labels.* are the values of labels, finalizers.[] the elements of
-	// finalizers. It is empty for the whole.
-	Place    string
-	Schema   *Structural // what the schema declares for the part, or nil
-	Embedded bool        // in an embedded resource
-	Cluster  bool        // of an object that has no namespace
 }
 
 func init() {
@@ -79,15 +71,37 @@ func (c *compiler) intern(r program.Rules) *program.Rules {
 	return same
 }
 
-// rulesOf returns the rules for values of s, whose role is r, or nil without validations. keys are
-// the names of fields that tell the elements of a list apart.
-func (c *compiler) rulesOf(s *Structural, r role, keys []string) *program.Rules {
+// A variant says what else than a schema makes the rules of a node.
+type variant struct {
+	keys  string // the quoted names of the fields that tell elements of a list apart, each in a line
+	scale scale
+}
+
+// isRuledLeaf reports whether the rules for values of s are those of a leaf.
+func isRuledLeaf(s *Structural, of variant) bool {
+	return s.Items == nil && len(s.Required) == 0 && of == variant{}
+}
+
+// field returns the node for a declared field.
+func (c *compiler) field(of variant, name string, s *Structural, m mode) *program.Node {
+	if below := of.scale.below(name); below != "" && s != nil {
+		return c.compile(s, m, roleOf(s), variant{scale: below})
+	}
+	to := c.node(s, m)
+	if key := slices.Index(keyNames(of.keys), name); key >= 0 {
+		to = c.keyed(to, s, key+1)
+	}
+	return to
+}
+
+// rulesOf returns the rules for values of s, whose role is r, or nil without validations.
+func (c *compiler) rulesOf(s *Structural, r role, of variant) *program.Rules {
 	if c.maker == nil {
 		return nil
 	}
 	rules := program.Rules{
 		Members: limits(s.MinProperties, s.MaxProperties), Items: limits(s.MinItems, s.MaxItems),
-		Required: slices.Clone(s.Required), Keys: keys,
+		Required: slices.Clone(s.Required), Keys: keyNames(of.keys),
 		Unsure: s.UniqueItems,
 		Closed: s.AdditionalProperties != nil && !s.AdditionalProperties.Allows,
 	}
@@ -98,6 +112,7 @@ func (c *compiler) rulesOf(s *Structural, r role, keys []string) *program.Rules 
 		rules.List = program.Keyed
 	}
 	c.maker.Scalars(&rules, s)
+	of.scale.restrict(&rules, c.maker, s)
 	c.junctors(&rules, s)
 	switch {
 	case r == embedded:
@@ -275,14 +290,14 @@ func (c *compiler) metadataRules(key metaKey) *program.Rules {
 		return nil
 	}
 	r := program.Rules{Members: program.Unbounded, Items: program.Unbounded, Types: key.meta.types}
-	m := Metadata{
-		Place: key.place, Schema: key.schema,
-		Embedded: key.group == program.EmbeddedMetadata, Cluster: c.isCluster(),
+	part := program.Metadata{
+		Place: key.place, Embedded: key.group == program.EmbeddedMetadata, Cluster: c.isCluster(),
 	}
-	if !m.Embedded {
-		m.Schema = c.declaredMetadata(key.place)
+	s := key.schema
+	if !part.Embedded {
+		s = c.declaredMetadata(key.place)
 	}
-	c.maker.Metadata(&r, m)
+	c.maker.Metadata(&r, part, s)
 	return c.intern(r)
 }
 
@@ -299,22 +314,6 @@ func (c *compiler) declaredMetadata(place string) *Structural {
 	}
 }
 
-// scalePaths returns the paths to the values that scaling uses.
-func (v *values) scalePaths() (list []program.ScalePath) {
-	if v.maker == nil || v.version == nil || v.version.Scale == nil {
-		return nil
-	}
-	names := func(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
-	scale := v.version.Scale
-	list = append(list,
-		program.ScalePath{Names: names(scale.SpecReplicasPath), InSpec: true},
-		program.ScalePath{Names: names(scale.StatusReplicasPath)})
-	if scale.LabelSelectorPath != nil {
-		list = append(list, program.ScalePath{Names: names(*scale.LabelSelectorPath), Text: true})
-	}
-	return list
-}
-
 // declaredType returns what a schema declares for the apiVersion or the kind of a resource. At the
 // root that counts for validation alone.
 func (c *compiler) declaredType(s *Structural, name string, r role) *Structural {
@@ -324,9 +323,9 @@ func (c *compiler) declaredType(s *Structural, name string, r role) *Structural 
 	return s
 }
 
-// undeclared adds edges for members that s requires and does not declare. They are fields like
-// others of undeclared names, but have bits.
-func (c *compiler) undeclared(p *proto, s *Structural, m mode, has func(name string) bool) {
+// undeclared adds edges for members that s requires and does not declare, so that they have bits, and
+// for those that scaling uses.
+func (c *compiler) undeclared(p *proto, s *Structural, m mode, of variant, has func(name string) bool) {
 	value := s.value()
 	if c.maker == nil || value == nil && m != keep || c.null(value, program.DropNull) == program.DefaultNull {
 		return
@@ -336,12 +335,22 @@ func (c *compiler) undeclared(p *proto, s *Structural, m mode, has func(name str
 		to, null = c.node(value, c.below(value, m)), c.null(value, program.DropNull)
 	}
 	names := slices.Clone(s.Required)
+	of.scale.each(func(_, name, rest string, more bool) {
+		if more && rest == "" && value == nil {
+			names = append(names, name)
+		}
+	})
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if !has(name) {
-			c.edge(name, to, null, nil)
-			p.fields++
+		if has(name) {
+			continue
 		}
+		child := to
+		if below := of.scale.below(name); below != "" {
+			child = c.withRules(to, c.rulesOf(new(Structural), plain, variant{scale: below}), 0)
+		}
+		c.edge(name, child, null, nil)
+		p.fields++
 	}
 }
 
@@ -360,7 +369,7 @@ func (c *compiler) element(s, items *Structural, m mode) *program.Node {
 	for _, name := range s.XListMapKeys {
 		keys += strconv.Quote(name) + "\n"
 	}
-	return c.compile(items, m, roleOf(items), keys)
+	return c.compile(items, m, roleOf(items), variant{keys: keys})
 }
 
 // keyNames returns the names of keys, which are quoted, each in a line.

@@ -176,9 +176,8 @@ type Program struct {
 	// Cells is the size of the prediction table. It has a cell for each field and each node, and
 	// cell 0 for nodes outside of the program.
 	Cells int32
-	// Validator is nil unless the program was compiled with validations, and Scale as well.
+	// Validator is nil unless the program was compiled with validations.
 	Validator Validator
-	Scale     []ScalePath
 }
 
 // SetKey sets the name of the field: a JSON string, followed by a colon.

@@ -260,9 +260,11 @@ type Error struct {
 	errors.ValueError
 }
 
-// A ScalePath leads to a value that scaling uses.
-type ScalePath struct {
-	Names  []string
-	Text   bool // the value is a string; otherwise it is a number of replicas
-	InSpec bool // the path is that of the spec's replicas
+// Metadata is a part of metadata, for which there are rules.
+type Metadata struct {
+	// Place leads to the part: labels.* are the values of labels, finalizers[] the elements of
+	// finalizers. It is empty for the whole.
+	Place    string
+	Embedded bool // in an embedded resource
+	Cluster  bool // of an object that has no namespace
 }

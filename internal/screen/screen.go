@@ -52,7 +52,7 @@ func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object
 	if p.Root.Checks != nil && as == program.Create {
 		skipped = p.Root.Checks.Skip
 	}
-	return m.run(object, 0, p.Root, 0, skipped) == program.Valid && m.Scales(p, object, as)
+	return m.run(object, 0, p.Root, 0, skipped) == program.Valid
 }
 
 // Predictions returns a table in which nothing is predicted yet.
@@ -68,49 +68,6 @@ func Predictions(p *program.Program) []*program.Field {
 func (m *Machine) Passes(n *program.Node, predicted []*program.Field, value []byte) bool {
 	m.start(predicted, value)
 	return m.run(value, 0, n, 0, 0) == program.Valid
-}
-
-// Scales reports whether the values that scaling uses are in order
-// (customResourceValidator.ValidateScaleSpec and ValidateScaleStatus).
-func (m *Machine) Scales(p *program.Program, object []byte, as program.Request) bool {
-	for _, path := range p.Scale {
-		if as == program.StatusUpdate && path.InSpec || as == program.Create && path.Names[0] == "status" && p.Root.Checks.Skip != 0 {
-			continue
-		}
-		value, found, ok := m.lookup(object, path.Names)
-		switch {
-		case !ok:
-			return false
-		case !found:
-		case path.Text:
-			if value[0] != '"' {
-				return false
-			}
-		default:
-			if n, ok := Whole(value); !ok || n < 0 || n > 1<<31-1 {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// lookup returns the value at a path. It is not ok if there is something else than objects on the
-// way.
-func (m *Machine) lookup(b []byte, names []string) (value []byte, found, ok bool) {
-	i := jsonwire.Blanks(b, 0)
-	for _, name := range names {
-		if b[i] == 'n' {
-			return nil, false, true
-		}
-		if b[i] != '{' {
-			return nil, false, false
-		}
-		if i, found = m.member(b, i, name); !found {
-			return nil, false, true
-		}
-	}
-	return b[i:valueEnd(b, i)], true, true
 }
 
 // hasAll reports whether the object b[start:end] has all of the members.

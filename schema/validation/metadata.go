@@ -123,11 +123,11 @@ var daysOf = [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 const maxAnnotations = 256 << 10
 
 // Metadata is a method of schema's ruleMaker.
-func (m *maker) Metadata(r *program.Rules, part schema.Metadata) {
+func (m *maker) Metadata(r *program.Rules, part program.Metadata, s *schema.Structural) {
 	place := part.Place
 	switch place {
 	case "":
-		r.Unsure = !saysOnlyNames(part.Schema)
+		r.Unsure = !saysOnlyNames(s)
 		if !part.Embedded {
 			r.Junctors = []program.Junctor{{
 				Kind:         program.AnyOf,
@@ -136,8 +136,8 @@ func (m *maker) Metadata(r *program.Rules, part schema.Metadata) {
 		}
 		return
 	case "name", "generateName":
-		if part.Schema != nil && !part.Embedded {
-			m.Scalars(r, part.Schema)
+		if s != nil && !part.Embedded {
+			m.Scalars(r, s)
 			r.Types &= program.String
 		}
 		if part.Embedded {

@@ -106,6 +106,18 @@ func (m *maker) literal(r *program.Rules, s *schema.Structural, types, format st
 	}
 }
 
+// Replicas is a method of schema's ruleMaker.
+func (m *maker) Replicas(r *program.Rules) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := literalKey{least: math.MinInt64, most: math.MaxInt64}
+	if r.Literal != nil {
+		key = r.Literal.(*literalChecker).literalKey
+	}
+	key.least, key.most = max(key.least, 0), min(key.most, math.MaxInt32)
+	r.Literal = keep(&m.literals, key, func() *literalChecker { return &literalChecker{key} })
+}
+
 func one(is bool) int64 {
 	if is {
 		return 1
