@@ -39,6 +39,7 @@ var linked = []string{
 	module + "internal/position",
 	module + "internal/program",
 	module + "internal/schemapath",
+	module + "internal/screen",
 	module + "internal/skip",
 	module + "internal/steps",
 	module + "internal/syntax",

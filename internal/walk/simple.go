@@ -345,13 +345,17 @@ value: // a value that node v governs
 			i = jsonwire.PastBlank(b, i)
 			c = jsonwire.At(b, i)
 		}
-		w.st = atFirstElement
 		if c == ']' {
-			goto closeArray
+			if v.Checks != nil {
+				w.st = atFirstElement
+				goto closeArray
+			}
+			goto pop
 		}
 		if c != 0 {
 			goto element
 		}
+		w.st = atFirstElement
 		goto leave
 	}
 	if i < 0 || i > len(b)-skip.Slack {
@@ -468,15 +472,13 @@ afterElement:
 		top.cur++
 		goto element
 	}
-	w.st = afterElement
 	if c != ']' {
+		w.st = afterElement
 		goto leave
 	}
-
-closeArray:
 	if top.node.Checks != nil {
-		w.leaveSimple(top, seen, cell, i)
-		return needArray
+		w.st = afterElement
+		goto closeArray
 	}
 
 pop: // after the last byte of a container
@@ -559,6 +561,10 @@ undeclared: // a name in an object that keeps what it does not declare
 		v, f = n.Unknown.Node, nil
 		goto value
 	}
+
+closeArray: // of a node with rules
+	w.leaveSimple(top, seen, cell, i)
+	return needArray
 
 ruled: // a scalar with rules
 	if c == 'n' {
