@@ -75,15 +75,14 @@ type metaKey struct {
 // Pruning leaves these fields alone, and so does the dropping of nulls at the root. In an embedded
 // resource, the declared schema still decides what becomes of nulls and which default is inserted.
 func (c *compiler) reserved(name string, s *Structural, r role) {
-	to := c.text
-	if name != "metadata" {
+	var to *program.Node
+	switch {
+	case name != "metadata":
 		to = c.typeField(c.declaredType(s, name, r), name, r)
-	} else {
-		group := program.EmbeddedMetadata
-		if r == root {
-			group = program.RootMetadata
-		}
-		to = c.metadata(objectMeta, s, group, "")
+	case r == root:
+		to = c.metadata(objectMeta, s, program.RootMetadata, "")
+	default:
+		to = c.metadata(objectMeta, s, program.EmbeddedMetadata, "")
 	}
 	null := c.null(s, program.DropNull)
 	if null == program.DefaultNull {
@@ -136,7 +135,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group, pla
 		value := s.value()
 		to := c.metadata(t.values, value, group, place+".*")
 		if p.rules != nil && p.rules.Names != nil {
-			to = c.named(to, p.rules.Names)
+			to = c.with(to, ruledKey{names: p.rules.Names})
 		}
 		c.edge("", to, c.null(value, program.DropNull), value)
 	default:

@@ -16,6 +16,14 @@ import (
 	"github.com/espalier-dev/espalier/internal/screen"
 )
 
+// NOTE: a node has the rules for its values, and so nodes with other rules are not the same. Rules
+// with the same contents are, so that equal nodes are still one. What the rules say of fields is
+// turned to bits when the fields of the node have their order (program.Checks).
+//
+// The walk looks at scalars, at the ends of objects and at the ends of arrays. Some rules are about
+// a value in the place where it is: the keys of a list, the names of labels, the values that scaling
+// uses. Their nodes are copies of those without such rules, or variants of a schema.
+
 // A ruleMaker makes the rules that need more than this package imports.
 type ruleMaker interface {
 	// Scalars sets the types of r and its rules for strings, numbers, true and false.
@@ -231,35 +239,36 @@ func (c *compiler) typeField(s *Structural, name string, r role) *program.Node {
 		}
 	}
 	c.maker.Type(&rules, s, name, want)
-	return c.withRules(c.text, c.intern(rules), 0)
+	return c.with(c.text, ruledKey{rules: c.intern(rules)})
 }
 
-// withRules returns a node that is like n, and has rules. See program.Checks.Key.
-func (c *compiler) withRules(n *program.Node, rules *program.Rules, number int) *program.Node {
-	key := ruledKey{n, rules, number}
-	ruled := c.ruled[key]
+// with returns a node that is like n, and has the checks.
+func (c *compiler) with(n *program.Node, checks ruledKey) *program.Node {
+	if checks.rules == nil {
+		checks.rules = c.rulesFor(n)
+	}
+	checks.like = n
+	ruled := c.ruled[checks]
 	if ruled == nil {
 		ruled = c.add(n.Types)
 		id := ruled.ID
 		*ruled = *n
-		ruled.ID, ruled.Checks = id, &program.Checks{Rules: rules, Key: number}
+		ruled.ID = id
+		ruled.Checks = &program.Checks{Rules: checks.rules, Key: checks.key, Names: checks.names}
 		if c.ruled == nil {
 			c.ruled = make(map[ruledKey]*program.Node)
 		}
-		c.ruled[key] = ruled
+		c.ruled[checks] = ruled
 	}
 	return ruled
 }
 
-// named returns a node that is like n, and tells that the names of its members have rules.
-func (c *compiler) named(n *program.Node, names program.Checker) *program.Node {
-	rules := c.intern(program.Rules{Types: program.Any, Members: program.Unbounded, Items: program.Unbounded})
+// rulesFor returns the rules of a node, or rules that allow everything.
+func (c *compiler) rulesFor(n *program.Node) *program.Rules {
 	if n.Checks != nil {
-		rules = n.Checks.Rules
+		return n.Checks.Rules
 	}
-	to := c.withRules(n, rules, 0)
-	to.Checks.Names = names
-	return to
+	return c.intern(program.Rules{Types: program.Any, Members: program.Unbounded, Items: program.Unbounded})
 }
 
 // keyed returns a node that is like n, the node for values of s, and whose scalars tell the elements
@@ -268,20 +277,17 @@ func (c *compiler) keyed(n *program.Node, s *Structural, number int) *program.No
 	if s == nil || !s.XIntOrString && !slices.Contains(scalarTypes, s.Type) {
 		return n
 	}
-	rules := c.intern(program.Rules{Types: program.Any, Members: program.Unbounded, Items: program.Unbounded})
-	if n.Checks != nil {
-		rules = n.Checks.Rules
-	}
-	return c.withRules(n, rules, number)
+	return c.with(n, ruledKey{key: number})
 }
 
 var scalarTypes = []string{"string", "integer", "number", "boolean"}
 
-// A ruledKey identifies a node without fields that has rules.
+// A ruledKey identifies a node without fields that is like another one, and has checks of its own.
 type ruledKey struct {
 	like  *program.Node
-	rules *program.Rules
+	rules *program.Rules // or nil for those of the other one
 	key   int
+	names program.Checker
 }
 
 // metadataRules returns the rules for a part of metadata, or nil without validations.
@@ -307,11 +313,11 @@ func (c *compiler) declaredMetadata(place string) *Structural {
 	if c.source == nil || c.source.Properties["metadata"] == nil {
 		return nil
 	}
-	if s := c.source.Properties["metadata"]; place == "" {
+	s := c.source.Properties["metadata"]
+	if place == "" {
 		return s
-	} else {
-		return s.Properties[place]
 	}
+	return s.Properties[place]
 }
 
 // declaredType returns what a schema declares for the apiVersion or the kind of a resource. At the
@@ -347,7 +353,7 @@ func (c *compiler) undeclared(p *proto, s *Structural, m mode, of variant, has f
 		}
 		child := to
 		if below := of.scale.below(name); below != "" {
-			child = c.withRules(to, c.rulesOf(new(Structural), plain, variant{scale: below}), 0)
+			child = c.with(to, ruledKey{rules: c.rulesOf(new(Structural), plain, variant{scale: below})})
 		}
 		c.edge(name, child, null, nil)
 		p.fields++

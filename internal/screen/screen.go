@@ -1,13 +1,13 @@
 // Package screen tells which objects are surely valid. It looks once at the bytes of a decoded
-// object, by the rules that package schema has compiled into its program, and says "valid" or "look
-// closer". The program's Validator looks closer, and has the errors. Nearly all objects are valid,
-// and cost one pass without allocation.
+// object, by the rules that package schema has compiled into its program, and allocates nothing. It
+// is for objects of which the walk was not sure, because it does not see values below anyOf, oneOf,
+// allOf and not, or has looked at a member that was dropped. If the screen is not sure, either, the
+// program's Validator decides, and has the errors.
 //
 // A screen may doubt too much, never too little.
 //
 // The object is the result of a decoder: well-formed JSON in which no name is repeated. The screen
-// relies on that. It comes right after the walk of package walk, over the same nodes, which are in
-// the cache then, and with the same predictions of names.
+// relies on that. It goes over the nodes of the walk, with the same predictions of names.
 package screen
 
 import (
