@@ -106,17 +106,21 @@ type Alternative struct {
 	Node     *Node // or nil
 }
 
-// Checks are the rules of a node with what depends on its fields.
+// Checks are the rules of a node with what depends on its fields. What the walk needs for a scalar
+// comes first, to be in one line of the cache.
 type Checks struct {
-	Rules  *Rules
-	Types  Types   // of Rules
-	Hard   Types   // what Node.Types would be without validations
-	Key    int     // values tell the elements of a list apart, by the key of this number, or by SetKey
-	Names  Checker // of the names of members with values of the node
-	Open   bool    // there are no rules for what is in an object or an array
-	Scalar bool    // there are rules for scalars besides their types
-	Object bool    // there are rules for the end of an object
-	Array  bool    // there are rules for the end of an array
+	Text    Checker // of Rules
+	Literal Checker // of Rules
+	Names   Checker // of the names of members with values of the node, or nil
+	Key     int     // values tell the elements of a list apart, by the key of this number, or by SetKey
+	Hard    Types   // what Node.Types would be without validations
+	Types   Types   // of Rules
+	More    bool    // there are more rules for scalars than those of Text and Literal
+	Scalar  bool    // there are rules for scalars besides their types
+	Open    bool    // there are no rules for what is in an object or an array
+	Object  bool    // there are rules for the end of an object
+	Array   bool    // there are rules for the end of an array
+
 	// Bits of fields.
 	Required, Keys, Skip uint64
 	// Doubtful has the fields whose defaults are not surely valid.
@@ -125,6 +129,7 @@ type Checks struct {
 	Undeclared []string
 	// Alternatives has the bits of the fields that each alternative of each junctor requires.
 	Alternatives [][]uint64
+	Rules        *Rules
 }
 
 // bind makes the checks of a node, whose fields have their bits.
@@ -167,6 +172,8 @@ func (c *Checks) bind(n *Node) {
 		c.Rules, r = &own, &own
 	}
 	every := r.Unsure || r.Enum || len(r.Junctors) > 0
+	c.Text, c.Literal = r.Text, r.Literal
+	c.More = r.Unsure || len(r.Junctors) > 0
 	c.Scalar = every || r.Text != nil || r.Literal != nil
 	c.Object = every || c.Required != 0 || c.Undeclared != nil || r.Members != Unbounded || r.Size > 0
 	c.Array = every || r.Items != Unbounded || r.List != Atomic

@@ -90,23 +90,20 @@ func (w *Walker) ruledScalar(b []byte) bool {
 
 // apply looks at the rules for the scalar b[start:end].
 func (w *Walker) apply(c *program.Checks, b []byte, start, end int, escaped bool) {
-	r := c.Rules
-	if c.Scalar {
-		verdict := program.Valid
-		if b[start] == '"' {
-			if r.Text != nil {
-				text := b[start+1 : end-1]
-				if escaped {
-					text = w.unescape(text)
-				}
-				verdict = r.Text.Check(text)
+	verdict := program.Valid
+	if b[start] == '"' {
+		if c.Text != nil {
+			text := b[start+1 : end-1]
+			if escaped {
+				text = w.unescape(text)
 			}
-		} else if r.Literal != nil {
-			verdict = r.Literal.Check(b[start:end])
+			verdict = c.Text.Check(text)
 		}
-		if verdict != program.Valid || r.Unsure || r.Junctors != nil {
-			w.Doubt = true
-		}
+	} else if c.Literal != nil {
+		verdict = c.Literal.Check(b[start:end])
+	}
+	if verdict != program.Valid || c.More {
+		w.Doubt = true
 	}
 	if c.Key > 0 {
 		w.addTag(c.Key, b[start:end])
