@@ -140,7 +140,7 @@ func (o options) compile(s *Structural) (*Program, error) {
 	if err := c.renderDefaults(); err != nil {
 		return nil, err
 	}
-	p := &Program{program.Finish(root, c.list, &base.Program)}
+	p := &Program{program.Finish(root, c.list, &c.common.Program)}
 	if c.maker != nil {
 		p.doubtDefaults()
 		p.table.Validator = c.maker.Validator(s, c.crd, c.version, c.resource)
@@ -294,7 +294,7 @@ func newCompiler(o options, source *Structural) *compiler {
 	return &compiler{
 		options:  o,
 		source:   source,
-		graph:    newGraph(base),
+		graph:    newGraph(baseFor(o.maker)),
 		defaults: newDefaults(),
 		scratch:  newScratch(),
 		meta:     make(map[metaKey]*program.Node),

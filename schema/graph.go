@@ -8,6 +8,7 @@ package schema
 import (
 	"hash/maphash"
 	"strings"
+	"sync"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/program"
@@ -60,10 +61,25 @@ type common struct {
 	objectMeta map[*program.Node]bool
 }
 
-var base = makeCommon()
+var (
+	base      = makeCommon(nil)
+	ruledBase *common // with the rules for metadata; see baseFor
+	makeRuled sync.Once
+)
 
-func makeCommon() *common {
+// baseFor returns the nodes that the programs have which are compiled with rules of a maker, or
+// without. Makers have the same rules for metadata of which the schema says nothing.
+func baseFor(maker ruleMaker) *common {
+	if maker == nil {
+		return base
+	}
+	makeRuled.Do(func() { ruledBase = makeCommon(maker) })
+	return ruledBase
+}
+
+func makeCommon(maker ruleMaker) *common {
 	c := &compiler{
+		options:  options{values: values{maker: maker}},
 		graph:    newGraph(new(common)),
 		defaults: newDefaults(),
 		scratch:  newScratch(),

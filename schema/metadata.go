@@ -102,7 +102,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group, pla
 	if c.maker == nil {
 		key.place = ""
 	}
-	if n := c.common.meta[key]; n != nil && c.maker == nil {
+	if n := c.common.meta[key]; n != nil && (c.maker == nil || group == program.EmbeddedMetadata || c.saysNothingOfMetadata()) {
 		return n
 	}
 	if n := c.meta[key]; n != nil {

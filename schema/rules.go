@@ -53,9 +53,6 @@ type values struct {
 	version *Version
 }
 
-// isCluster reports whether it is known that objects have no namespace.
-func (v *values) isCluster() bool { return v.crd != nil && v.crd.Scope == "Cluster" }
-
 // intern returns the rules with the contents of r: equal rules are one, so that equal nodes are.
 func (c *compiler) intern(r program.Rules) *program.Rules {
 	var key strings.Builder
@@ -297,7 +294,7 @@ func (c *compiler) metadataRules(key metaKey) *program.Rules {
 	}
 	r := program.Rules{Members: program.Unbounded, Items: program.Unbounded, Types: key.meta.types}
 	part := program.Metadata{
-		Place: key.place, Embedded: key.group == program.EmbeddedMetadata, Cluster: c.isCluster(),
+		Place: key.place, Embedded: key.group == program.EmbeddedMetadata,
 	}
 	s := key.schema
 	if !part.Embedded {
@@ -305,6 +302,12 @@ func (c *compiler) metadataRules(key metaKey) *program.Rules {
 	}
 	c.maker.Metadata(&r, part, s)
 	return c.intern(r)
+}
+
+// saysNothingOfMetadata reports whether the schema of the root has no rules for metadata.
+func (c *compiler) saysNothingOfMetadata() bool {
+	s := c.declaredMetadata("")
+	return s == nil || restrictsTypesAlone(s) && s.Type == "object"
 }
 
 // declaredMetadata returns what the schema of the root declares for the whole metadata, or for a

@@ -273,5 +273,4 @@ type Metadata struct {
 	// finalizers. It is empty for the whole.
 	Place    string
 	Embedded bool // in an embedded resource
-	Cluster  bool // of an object that has no namespace
 }

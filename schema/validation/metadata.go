@@ -143,10 +143,6 @@ func (m *maker) Metadata(r *program.Rules, part program.Metadata, s *schema.Stru
 		if part.Embedded {
 			place = "embedded name"
 		}
-	case "namespace":
-		if part.Cluster && !part.Embedded {
-			return // the server drops it
-		}
 	case "labels", "annotations":
 		r.Types |= program.Null
 		names := program.Rules{}
