@@ -118,7 +118,7 @@ func (d *Decoder) checkValues(result, src []byte) error {
 }
 
 // validationSteps returns how many steps validating a result may take.
-func validationSteps(bytes int) int { return 64*bytes + 1<<22 }
+func validationSteps(bytes int) int { return 64*bytes + 1<<20 }
 
 // addInvalid adds findings about invalid values.
 func (d *Decoder) addInvalid(errs []program.Error, src []byte) {

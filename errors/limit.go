@@ -47,7 +47,7 @@ const (
 	// after decompression.
 	LimitInflatedBytes
 	// LimitValidationSteps is how much work the validation of values may
-	// be: 64 steps for each byte of the result, and 4,194,304. A step is,
+	// be: 64 steps for each byte of the result, and 1,048,576. A step is,
 	// for example, the comparison with one value of an enum, or one byte of
 	// a message.
 	LimitValidationSteps

@@ -202,13 +202,17 @@ func (c *Checks) prepare(n *Node) {
 	}
 	if c.Array {
 		n.KeepArray = false
+		n.Awaited |= other
 	}
 }
+
+// other is a bit that no object of a node has which has rules: such nodes have 63 fields at most, or
+// are not simple.
+const other = 1 << 63
 
 // awaited returns the bits that an object lacks for which there are other rules than required
 // members. If it needs only to have one of several members, it is one that has the first of them.
 func (c *Checks) awaited() (bits uint64) {
-	const other = 1 << 63
 	r := c.Rules
 	if c.Undeclared != nil || r.Unsure || r.Enum || r.Members != Unbounded || r.Size > 0 {
 		return other

@@ -125,7 +125,9 @@ func (w *Walker) walkSimple(b, padded []byte, label int) skip.Status {
 			if w.st == afterElement {
 				elements = int(top.cur) + 1
 			}
-			w.closeArray(top.node, elements)
+			if top.node.Checks != nil {
+				w.closeArray(top.node, elements)
+			}
 			label = simplePop
 		}
 	}
@@ -339,6 +341,7 @@ value: // a value that node v governs
 		top = &w.frames[w.sp]
 		top.node, top.kind, top.cur = v, inArray, 0
 		top.names, top.words = len(w.skip.Names.Names), len(w.words)
+		seen = v.Awaited
 		i++
 		c = jsonwire.At(b, i)
 		for c <= ' ' && jsonwire.IsBlank(c) {
@@ -346,7 +349,7 @@ value: // a value that node v governs
 			c = jsonwire.At(b, i)
 		}
 		if c == ']' {
-			if v.Checks != nil {
+			if seen != 0 {
 				w.st = atFirstElement
 				goto closeArray
 			}
@@ -476,7 +479,7 @@ afterElement:
 		w.st = afterElement
 		goto leave
 	}
-	if top.node.Checks != nil {
+	if seen != 0 {
 		w.st = afterElement
 		goto closeArray
 	}
@@ -562,7 +565,7 @@ undeclared: // a name in an object that keeps what it does not declare
 		goto value
 	}
 
-closeArray: // of a node with rules
+closeArray: // of a node that awaits something
 	w.leaveSimple(top, seen, cell, i)
 	return needArray
 

@@ -165,7 +165,7 @@ value: // a value that node v governs
 		if w.push(n, seen, cur, cell, kind) {
 			goto tooMuch
 		}
-		n, kind, cur = v, inArray, 0
+		n, seen, kind, cur = v, v.Awaited, inArray, 0
 		i++
 		goto firstElement
 	case '1', '2', '3', '4', '5', '6', '7', '8', '9':

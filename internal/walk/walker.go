@@ -61,7 +61,8 @@ const noName names.Place = math.MinInt
 type frame struct {
 	node *program.Node
 	// seen has bit i set if and only if field i was seen in this object. Fields
-	// from 64 on have theirs in Walker.words from words on.
+	// from 64 on have theirs in Walker.words from words on. In an array it is what
+	// the node awaits: 0 if nothing is to be done where the array ends.
 	seen  uint64
 	words int
 	names int // the index of its first undeclared name in Walker.skip.Names
