@@ -226,14 +226,22 @@ func (r *report) typeMeta(k *Kind, x map[string]any) {
 	if k.Kind == "" {
 		return
 	}
-	member := func(name, want string) {
-		if got, _ := x[name].(string); got != want {
+	kind, _ := x["kind"].(string)
+	version, _ := x["apiVersion"].(string)
+	switch strings.Count(version, "/") { // as schema.ParseGroupVersion reads it
+	case 0, 1:
+		version = strings.TrimPrefix(version, "/")
+	default:
+		kind, version = "", ""
+	}
+	member := func(name, got, want string) {
+		if got != want {
 			r.rule = name
 			r.invalid((*trail)(nil).child(name), got, "must be "+want)
 		}
 	}
-	member("kind", k.Kind)
-	member("apiVersion", k.APIVersion)
+	member("kind", kind, k.Kind)
+	member("apiVersion", version, k.APIVersion)
 }
 
 // scaleSpec validates the number of replicas that are wanted.
