@@ -235,6 +235,7 @@ type compiler struct {
 	nested int                       // junctors that it is in
 	rules  map[string]*program.Rules // by their contents
 	ruled  map[ruledKey]*program.Node
+	texts  map[*program.Node]bool // those that isText
 	// failed is set if a schema is nested too deep, or has more fields than a node can have.
 	failed error
 }

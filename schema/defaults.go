@@ -175,7 +175,7 @@ func (c *compiler) defaultOf(key edgeKey) (string, error) {
 	case err == errTooLarge:
 		return "", c.defaultError(d, "defaults within defaults must not grow beyond 16 MiB")
 	case err == errMismatch:
-		if c.semantics == KEP && n.Group == program.Pruned && n != c.text {
+		if c.semantics == KEP && n.Group == program.Pruned && !c.isText(n) {
 			return "", c.defaultError(d, "must be of type "+n.Types.String())
 		}
 	case stderrors.As(err, &within):
@@ -390,7 +390,7 @@ func edgeNamed(n *program.Node, name string) (key edgeKey, known bool) {
 // dropsMismatch reports whether a member of a wrong type is left out of a default, as the server
 // leaves out apiVersion and kind of resources (objectmeta.CoerceOptions.DropInvalidFields).
 func (c *compiler) dropsMismatch(n *program.Node, key edgeKey) bool {
-	return key.of().Node == c.text && n.Group == program.Pruned
+	return c.isText(key.of().Node) && n.Group == program.Pruned
 }
 
 // isMetadata reports whether n is for the whole metadata of a resource.

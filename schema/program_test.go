@@ -9,10 +9,11 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // TestProgramsOfCases runs the programs of the schemas under testdata on the documents there, as
-// JSON. The decoder's own tests cover all other entry points.
+// JSON, without validations and with them. The decoder's own tests cover all other entry points.
 func TestProgramsOfCases(t *testing.T) {
 	for _, c := range corpus.Load(t, "*/*") {
 		for _, semantics := range c.Semantics {
@@ -33,16 +34,18 @@ func TestProgramsOfCases(t *testing.T) {
 				case semantics == corpus.Storage:
 					mode = decoder.ServerStorage
 				}
-				p, err := schema.Compile(s, rules, schema.ResourceRoot(!c.ValueRoot))
-				require.NoError(t, err)
-				out, err := decoder.New(p, mode).AppendJSON(nil, c.JSON)
-				if c.Failure(semantics) != nil {
-					require.Error(t, err)
-					return
+				for _, opts := range [][]schema.Option{nil, {validation.Values()}} {
+					p, err := schema.Compile(s, append(opts, rules, schema.ResourceRoot(!c.ValueRoot))...)
+					require.NoError(t, err)
+					out, err := decoder.New(p, mode).AppendJSON(nil, c.JSON)
+					if c.Failure(semantics) != nil {
+						require.Error(t, err)
+						continue
+					}
+					require.NoError(t, err)
+					want, _ := c.Want(semantics)
+					require.Equal(t, canonical(t, jsontext.Value(want)), canonical(t, jsontext.Value(out)))
 				}
-				require.NoError(t, err)
-				want, _ := c.Want(semantics)
-				require.Equal(t, canonical(t, jsontext.Value(want)), canonical(t, jsontext.Value(out)))
 			})
 		}
 	}

@@ -239,6 +239,10 @@ func (c *compiler) typeField(s *Structural, name string, r role) *program.Node {
 	return c.with(c.text, ruledKey{rules: c.intern(rules)})
 }
 
+// isText reports whether n is the node for the apiVersion or the kind of a resource, with checks or
+// without.
+func (c *compiler) isText(n *program.Node) bool { return n == c.text || c.texts[n] }
+
 // with returns a node that is like n, and has the checks.
 func (c *compiler) with(n *program.Node, checks ruledKey) *program.Node {
 	if checks.rules == nil {
@@ -253,9 +257,10 @@ func (c *compiler) with(n *program.Node, checks ruledKey) *program.Node {
 		ruled.ID = id
 		ruled.Checks = &program.Checks{Rules: checks.rules, Key: checks.key, Names: checks.names}
 		if c.ruled == nil {
-			c.ruled = make(map[ruledKey]*program.Node)
+			c.ruled, c.texts = make(map[ruledKey]*program.Node), make(map[*program.Node]bool)
 		}
 		c.ruled[checks] = ruled
+		c.texts[ruled] = c.isText(n)
 	}
 	return ruled
 }
