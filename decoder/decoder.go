@@ -286,17 +286,20 @@ func (d *Decoder) checked(dst, out, src []byte) ([]byte, error) {
 			return dst, err
 		}
 	}
+	if d.validateValues != AcceptValues && !w.TooLarge {
+		if err := d.checkValues(out[len(dst):], src); err != nil {
+			return dst, err
+		}
+	}
+	if d.server != Standalone {
+		out = d.numbersAsServer(out, len(dst))
+	}
 	if d.compact {
 		out = compact(out, len(dst))
 	}
 	if w.TooLarge || len(out)-len(dst) > d.limits.OutputBytes {
 		w.Found.Reset()
 		return dst, d.limitError(src, errors.LimitOutputBytes, len(src))
-	}
-	if d.validateValues != AcceptValues {
-		if err := d.checkValues(out[len(dst):], src); err != nil {
-			return dst, err
-		}
 	}
 	return out, d.verdict()
 }

@@ -22,7 +22,7 @@ import (
 )
 
 // asServer does to the result, which is out[start:], everything that the API server does to an
-// object besides pruning and defaulting.
+// object before it validates it, besides pruning and defaulting.
 func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 	w := &d.walker
 	if err := d.checkType(src); err != nil {
@@ -34,13 +34,22 @@ func (d *Decoder) asServer(out []byte, start int, src []byte) ([]byte, error) {
 			return out, err
 		}
 	}
-	if d.server == ServerStorage && d.unstableDefault {
-		return d.decodeAgain(out, start, src) // which rewrites the numbers
-	}
-	if (w.HasOddNumber() || d.oddNumberDefault) && !d.numbersAsSent {
-		out = d.rewriteNumbers(out, start)
+	if d.decodesAgain() {
+		return d.decodeAgain(out, start, src)
 	}
 	return out, nil
+}
+
+// decodesAgain reports whether the result is decoded a second time, which rewrites the numbers.
+func (d *Decoder) decodesAgain() bool { return d.server == ServerStorage && d.unstableDefault }
+
+// numbersAsServer writes the numbers of the result, which is out[start:], as the server does. Values
+// are validated before: to the server 1.0 is no integer, but it writes 1.
+func (d *Decoder) numbersAsServer(out []byte, start int) []byte {
+	if (d.walker.HasOddNumber() || d.oddNumberDefault) && !d.numbersAsSent && !d.decodesAgain() {
+		out = d.rewriteNumbers(out, start)
+	}
+	return out
 }
 
 // rewriteMetadata replaces each metadata in the result, which is out[start:], by what the
