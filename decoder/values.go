@@ -27,6 +27,8 @@ import (
 // Not evaluated are rules in CEL (x-kubernetes-validations). What the server
 // says of an update depends on the stored object, too, and is not known here.
 //
+// Metadata is validated as a server normalises it, in every [ServerMode].
+//
 // The object is validated as a whole: with this option, a [Reader] or [Writer]
 // holds all of it, up to [Limits].HeldBytes.
 type ValueValidation uint8
@@ -105,7 +107,11 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	steps := validationSteps(len(result))
 	size := perByte*len(result) + steps
 	d.account.Take(size)
-	defer d.account.Give(size)
+	defer func() { d.account.Give(size) }()
+	result, held, err := d.settled(result)
+	if size += held; err != nil {
+		return err
+	}
 	errs, complete := d.program.Validator.Validate(result, as, steps)
 	if !complete {
 		d.walker.Found.Reset()
@@ -115,6 +121,30 @@ func (d *Decoder) checkValues(result, src []byte) error {
 		d.addInvalid(errs, src)
 	}
 	return nil
+}
+
+// settled returns the result with its metadata as the server has it when it validates, and how many
+// bytes that takes. Where the server refuses the metadata instead, it is that of the result.
+func (d *Decoder) settled(result []byte) (_ []byte, held int, _ error) {
+	if d.server != Standalone {
+		return result, 0, nil
+	}
+	second := newDecoder(d.program, options{
+		validation: Ignore, limits: d.limits, server: ServerTypedRequests, numbersAsSent: true,
+	})
+	second.withoutDefaults = true
+	d.account.Take(second.Cap())
+	second.SetBudget(d.account.Budget())
+	out, err := second.appendJSON(nil, result)
+	d.account.Join(&second.account)
+	held = second.account.Held() + cap(out)
+	switch {
+	case err == errors.ErrBudget:
+		return nil, held, err
+	case err != nil:
+		out = result
+	}
+	return out, held, nil
 }
 
 // validationSteps returns how many steps validating a result may take.
