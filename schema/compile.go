@@ -475,7 +475,7 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role, of variant) {
 		c.fail(s, fmt.Sprintf("must not have more than %d properties", maxProperties))
 		return
 	}
-	first := len(c.props)
+	first, keys := len(c.props), of.keyNumbers()
 	for name, child := range s.Properties {
 		if r == plain || !slices.Contains(reserved, name) {
 			c.props = append(c.props, property{prefix(name), name, child})
@@ -490,7 +490,7 @@ func (c *compiler) fields(p *proto, s *Structural, m mode, r role, of variant) {
 	})
 	for i := first; i < last; i++ {
 		prop := c.props[i]
-		to := c.field(of, prop.name, prop.schema, c.below(prop.schema, m))
+		to := c.field(of, keys, prop.name, prop.schema, c.below(prop.schema, m))
 		c.edge(prop.name, to, c.null(prop.schema, program.DropNull), prop.schema)
 		p.fields++
 	}

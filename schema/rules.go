@@ -87,14 +87,16 @@ func isRuledLeaf(s *Structural, of variant) bool {
 	return s.Items == nil && len(s.Required) == 0 && of == variant{}
 }
 
-// field returns the node for a declared field.
-func (c *compiler) field(of variant, name string, s *Structural, m mode) *program.Node {
+// field returns the node for a declared field. keys has the numbers of those that of tells.
+func (c *compiler) field(
+	of variant, keys map[string]int, name string, s *Structural, m mode,
+) *program.Node {
 	if below := of.scale.below(name); below != "" && s != nil {
 		return c.compile(s, m, roleOf(s), variant{scale: below})
 	}
 	to := c.node(s, m)
-	if key := slices.Index(keyNames(of.keys), name); key >= 0 {
-		to = c.keyed(to, s, key+1)
+	if key := keys[name]; key > 0 {
+		to = c.keyed(to, s, key)
 	}
 	return to
 }
@@ -384,6 +386,18 @@ func (c *compiler) element(s, items *Structural, m mode) *program.Node {
 		keys += strconv.Quote(name) + "\n"
 	}
 	return c.compile(items, m, roleOf(items), variant{keys: keys})
+}
+
+// keyNumbers returns the numbers of keys by their names, from 1 on.
+func (v variant) keyNumbers() map[string]int {
+	if v.keys == "" {
+		return nil
+	}
+	numbers := make(map[string]int)
+	for i, name := range keyNames(v.keys) {
+		numbers[name] = i + 1
+	}
+	return numbers
 }
 
 // keyNames returns the names of keys, which are quoted, each in a line.
