@@ -276,9 +276,11 @@ func (c *compiler) rulesFor(n *program.Node) *program.Rules {
 }
 
 // keyed returns a node that is like n, the node for values of s, and whose scalars tell the elements
-// of a list apart, as the key of a number. Other values do not: that there are two is doubtful.
+// of a list apart, as the key of a number. Other values do not: that there are two is doubtful. A
+// node with contents is not copied, as it has defaults, or may contain itself and not be complete.
 func (c *compiler) keyed(n *program.Node, s *Structural, number int) *program.Node {
-	if s == nil || !s.XIntOrString && !slices.Contains(scalarTypes, s.Type) {
+	if s == nil || !s.XIntOrString && !slices.Contains(scalarTypes, s.Type) || n.Checks == nil ||
+		len(s.Properties) > 0 || s.AdditionalProperties != nil || s.Items != nil || s.XEmbeddedResource {
 		return n
 	}
 	return c.with(n, ruledKey{key: number})
@@ -358,11 +360,11 @@ func (c *compiler) undeclared(p *proto, s *Structural, m mode, of variant, has f
 	})
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		if has(name) {
-			continue
+		if has(name) || p.fields == program.MaxFields {
+			continue // too many have no bits
 		}
 		child := to
-		if below := of.scale.below(name); below != "" {
+		if below := of.scale.below(name); below != "" && value == nil {
 			child = c.with(to, ruledKey{rules: c.rulesOf(new(Structural), plain, variant{scale: below})})
 		}
 		c.edge(name, child, null, nil)
