@@ -238,6 +238,9 @@ func (c *compiler) typeField(s *Structural, name string, r role) *program.Node {
 		}
 	}
 	c.maker.Type(&rules, s, name, want)
+	if s != nil {
+		c.junctors(&rules, s)
+	}
 	return c.with(c.text, ruledKey{rules: c.intern(rules)})
 }
 
@@ -310,6 +313,9 @@ func (c *compiler) metadataRules(key metaKey) *program.Rules {
 		s = c.declaredMetadata(key.place)
 	}
 	c.maker.Metadata(&r, part, s)
+	if s != nil {
+		c.junctors(&r, s)
+	}
 	return c.intern(r)
 }
 

@@ -241,20 +241,22 @@ func (w *Walker) closeArray(n *program.Node, elements int) {
 	}
 	r := c.Rules
 	if r.List != program.Atomic {
-		w.closeList(elements)
+		w.closeList(r.List, elements)
 	}
 	w.Doubt = w.Doubt || !r.Items.Allow(elements) || r.Unsure || r.Enum || r.Junctors != nil
 }
 
 // closeList looks whether the elements of the current array differ.
-func (w *Walker) closeList(elements int) {
+func (w *Walker) closeList(of program.ListType, elements int) {
 	last := len(w.lists) - 1
 	if last < 0 || w.lists[last].sp != w.sp {
-		w.Doubt = w.Doubt || elements > 1 // none of them has a key
+		// None of them has a key, and a single one may be no object.
+		w.Doubt = w.Doubt || elements > 1 || elements > 0 && of == program.Keyed
 		return
 	}
 	l := w.lists[last]
-	own := append(memory.RoomForOne(w.account, w.tags), l.tag)[l.tags:]
+	w.tags = append(memory.RoomForOne(w.account, w.tags), l.tag)
+	own := w.tags[l.tags:]
 	w.Doubt = w.Doubt || len(own) != elements || !screen.Distinct(own)
 	w.tags, w.lists = w.tags[:l.tags], w.lists[:last]
 }

@@ -60,6 +60,9 @@ func (m *maker) Scalars(r *program.Rules, s *schema.Structural) {
 	if s.Nullable {
 		r.Types |= program.Null
 	}
+	if types == "string" && format != "" { // the server lets arrays pass
+		r.Types |= program.Array
+	}
 	if types == "" && format != "" { // the server compares formats of other values with it
 		r.Types &= program.String | program.Array | program.Null
 	}
