@@ -2,6 +2,7 @@ package decoder_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -118,6 +119,27 @@ func TestScaleChangesNothing(t *testing.T) {
 	out, err := decoder.New(p).AppendJSON(nil, []byte(`{"spec":{"replicas":{}}}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"spec":{"replicas":{"a":"x"}}}`, string(out))
+}
+
+// TestRequiredNamesOnStreams has a name that is required and not declared, and repeats. It is no
+// declared field for a stream, and none for messages.
+func TestRequiredNamesOnStreams(t *testing.T) {
+	const text = `{type: object, x-kubernetes-preserve-unknown-fields: true, required: [a], properties: {b: {type: integer}}}`
+	var errs []string
+	for _, opts := range [][]schema.Option{{}, {validation.Values()}} {
+		p := mustCompileWith(t, text, append(opts, schema.ResourceRoot(false))...)
+		assert.Equal(t, []string{"b"}, p.FieldNames(ferrors.Path{}))
+		d := decoder.New(p)
+		for range 2 { // fields are predicted the second time
+			out, err := d.AppendJSON(nil, []byte(`{"a":1,"b":2}`))
+			require.NoError(t, err)
+			assert.Equal(t, `{"a":1,"b":2}`, string(out))
+		}
+		_, err := io.ReadAll(d.NewReader(strings.NewReader(`{"a":1,"b":2,"a":3}`)))
+		errs = append(errs, err.Error())
+	}
+	assert.Contains(t, errs[0], "first at 1:2")
+	assert.Equal(t, errs[0], errs[1])
 }
 
 // TestSetsAllocateNothing asserts that sets of any size cost no memory once there is enough.

@@ -199,13 +199,14 @@ func TestSays(t *testing.T) {
 	c := newCompiler(options{}, nil)
 	defer c.release()
 	edges := func() []protoEdge {
-		return []protoEdge{{"a", c.any, program.DropNull, nil}, {"", c.none, program.KeepNull, nil}, {"", c.none, program.KeepNull, nil}}
+		return []protoEdge{{name: "a", to: c.any, null: program.DropNull}, {to: c.none}, {to: c.none}}
 	}
 	p := proto{types: program.Object, group: program.Pruned, fields: 1, unknown: true}
 	c.scratch.edges = edges()
 	n := c.finish(p, nil)
 	assert.True(t, c.says(n, p, edges()))
 	for name, change := range map[string]func(p *proto, e []protoEdge){
+		"implicit": func(_ *proto, e []protoEdge) { e[0].implicit = true },
 		"types":    func(p *proto, _ []protoEdge) { p.types = program.Array },
 		"group":    func(p *proto, _ []protoEdge) { p.group = program.RootMetadata },
 		"fields":   func(p *proto, _ []protoEdge) { p.fields = 2 },

@@ -44,6 +44,8 @@ type protoEdge struct {
 	to     *program.Node
 	null   program.NullAction
 	schema *Structural // the schema with the default, or nil
+	// implicit says that the field is not declared.
+	implicit bool
 }
 
 // A common holds the nodes that are the same in all programs: those without a schema, and those for
@@ -133,7 +135,7 @@ func (s *scratch) edge(name string, to *program.Node, null program.NullAction, s
 	if schema != nil && !schema.hasDefault() {
 		schema = nil
 	}
-	s.edges = append(s.edges, protoEdge{name, to, null, schema})
+	s.edges = append(s.edges, protoEdge{name: name, to: to, null: null, schema: schema})
 }
 
 // finish returns the node for p. It makes a new one if there is none with the same contents. If a
@@ -165,7 +167,7 @@ func (c *compiler) finish(p proto, promised *program.Node) *program.Node {
 			unsorted = unsorted || e.schema != nil
 			c.note(edgeKey{n, i}, e.schema)
 			f := &n.Fields[i]
-			f.Node, f.Null = e.to, e.null
+			f.Node, f.Null, f.Implicit = e.to, e.null, e.implicit
 			f.SetKey(c.key(e.name))
 		}
 	}
@@ -216,7 +218,7 @@ func (c *compiler) says(n *program.Node, p proto, edges []protoEdge) bool {
 			at.edge = edgeElements
 		case i >= p.fields:
 			at.edge = edgeUnknown
-		case n.Fields[i].Name() != edges[i].name:
+		case n.Fields[i].Name() != edges[i].name || n.Fields[i].Implicit != edges[i].implicit:
 			return false
 		}
 		is, e := at.of(), &edges[i]

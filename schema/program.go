@@ -45,7 +45,7 @@ func (p *Program) FieldNames(path errors.Path) []string {
 	}
 	var names []string
 	for i := range n.Fields {
-		if n.Fields[i].Node.Hard() != 0 {
+		if !n.Fields[i].Implicit && n.Fields[i].Node.Hard() != 0 {
 			names = append(names, n.Fields[i].Name())
 		}
 	}

@@ -374,6 +374,7 @@ func (c *compiler) undeclared(p *proto, s *Structural, m mode, of variant, has f
 			child = c.with(to, ruledKey{rules: c.rulesOf(new(Structural), plain, variant{scale: below})})
 		}
 		c.edge(name, child, null, nil)
+		c.edges[len(c.edges)-1].implicit = true
 		p.fields++
 	}
 }

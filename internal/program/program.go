@@ -83,6 +83,9 @@ type Field struct {
 	Cell int32 // the field's number in the program's prediction table
 	// escaped says that Key is not simply the name in quotes.
 	escaped bool
+	// Implicit says that the schema does not declare the field, but has a rule for it. On streams,
+	// where no values are validated, its name is one that is not declared.
+	Implicit bool
 	// MemberEnd is where the field's default ends in the node's AllDefaults.
 	MemberEnd int32
 	Edge

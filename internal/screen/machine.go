@@ -80,7 +80,9 @@ otherName:
 	}
 	if len(n.Fields) > 0 {
 		if f = n.Find(text); f != nil {
-			m.predicted[cell] = f
+			if !f.Implicit { // the walk predicts no others
+				m.predicted[cell] = f
+			}
 			goto field
 		}
 	}

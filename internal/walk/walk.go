@@ -341,8 +341,12 @@ restOfName:
 	} else {
 		f = n.Find(b[cur+1 : end])
 	}
-	if f != nil {
+	switch {
+	case f == nil:
+	case !f.Implicit:
 		w.predicted[cell] = f
+	case w.Streaming:
+		f = nil
 	}
 
 colon:
