@@ -106,6 +106,17 @@ func TestValidationsChangeNothing(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfJunctors has a default that is never inserted, and so need not fit.
+func TestDefaultsOfJunctors(t *testing.T) {
+	const text = `{type: object, anyOf: [{required: [b], properties: {a: {type: string, default: 1}}}, {required: [c]}]}`
+	for _, opts := range [][]schema.Option{{schema.KEP}, {schema.KEP, validation.Values()}} {
+		p := mustCompileWith(t, text, append(opts, schema.ResourceRoot(false))...)
+		out, err := decoder.New(p).AppendJSON(nil, []byte(`{}`))
+		require.NoError(t, err)
+		assert.Equal(t, `{}`, string(out))
+	}
+}
+
 // TestScaleChangesNothing has a value of a map that scaling uses.
 func TestScaleChangesNothing(t *testing.T) {
 	s, err := schema.Parse([]byte(`{type: object, properties: {spec: {type: object, required: [replicas],

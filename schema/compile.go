@@ -215,6 +215,7 @@ type nodeKey struct {
 	mode   mode
 	role   role
 	typed  bool // the type is checked
+	judged bool // below a junctor, where values are judged and nothing is inserted
 	variant
 }
 
@@ -314,6 +315,9 @@ func (c *compiler) find(key nodeKey) (at int32, ok bool) {
 	if key.typed {
 		variant |= 1
 	}
+	if key.judged {
+		variant |= 2
+	}
 	for _, b := range []byte(key.keys + string(key.scale)) {
 		variant = variant*31 + uint64(b)<<12
 	}
@@ -356,7 +360,7 @@ func (c *compiler) node(s *Structural, m mode) *program.Node {
 }
 
 func (c *compiler) compile(s *Structural, m mode, r role, of variant) *program.Node {
-	key := nodeKey{schema: s, mode: m, role: r, variant: of}
+	key := nodeKey{schema: s, mode: m, role: r, judged: c.nested > 0, variant: of}
 	// Where unknown fields are preserved the KEP checks no types (example 9 keeps a number where
 	// its schema says object). It checks the type of the value at which preserving starts.
 	key.typed = c.checksTypes(m) && types(s) != program.Any

@@ -131,11 +131,11 @@ func (g *graph) keepAll(n *program.Node) {
 }
 
 // edge adds an edge to the node that is being made. schema is the one whose default it has, or nil.
-func (s *scratch) edge(name string, to *program.Node, null program.NullAction, schema *Structural) {
-	if schema != nil && !schema.hasDefault() {
+func (c *compiler) edge(name string, to *program.Node, null program.NullAction, schema *Structural) {
+	if schema != nil && !schema.hasDefault() || c.nested > 0 {
 		schema = nil
 	}
-	s.edges = append(s.edges, protoEdge{name: name, to: to, null: null, schema: schema})
+	c.edges = append(c.edges, protoEdge{name: name, to: to, null: null, schema: schema})
 }
 
 // finish returns the node for p. It makes a new one if there is none with the same contents. If a

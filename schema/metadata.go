@@ -67,6 +67,7 @@ type metaKey struct {
 	schema *Structural // or nil
 	group  program.Group
 	place  string // with validations: see program.Metadata.Place
+	judged bool   // as in nodeKey
 }
 
 // reserved adds the edge for one of the implicit fields of a resource. s is what counts of
@@ -98,7 +99,7 @@ func (c *compiler) metadata(t *metaType, s *Structural, group program.Group, pla
 	if t.any {
 		return c.any
 	}
-	key := metaKey{t, s, group, place}
+	key := metaKey{t, s, group, place, s != nil && c.nested > 0}
 	if c.maker == nil {
 		key.place = ""
 	}
