@@ -109,7 +109,8 @@ func (c *compiler) rulesOf(s *Structural, r role, of variant) *program.Rules {
 	rules := program.Rules{
 		Members: limits(s.MinProperties, s.MaxProperties), Items: limits(s.MinItems, s.MaxItems),
 		Required: slices.Clone(s.Required), Keys: keyNames(of.keys),
-		Unsure: s.UniqueItems,
+		// A root that is an embedded resource has the rules of both.
+		Unsure: s.UniqueItems || s.XEmbeddedResource && r != embedded,
 		Closed: s.AdditionalProperties != nil && !s.AdditionalProperties.Allows,
 	}
 	switch deref(s.XListType) {

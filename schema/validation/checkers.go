@@ -17,7 +17,7 @@ import (
 type textKey struct {
 	pattern, format string
 	least, most     int // code points
-	enum            string
+	enum            string // the texts that are allowed: see enumBuilder
 	hasEnum         bool
 	// metadata is a rule for a part of metadata.
 	metadata string
@@ -93,7 +93,7 @@ type lengthChecker struct{ least, most int }
 // Check is the method of program.Checker.
 func (c *lengthChecker) Check(text []byte) program.Verdict {
 	// A code point has at most four bytes.
-	if len(text) > c.most || len(text) < 4*c.least {
+	if len(text) > c.most || len(text)/4 < c.least {
 		if n := utf8.RuneCount(text); n < c.least || n > c.most {
 			return program.Invalid
 		}
@@ -121,7 +121,15 @@ type enumChecker struct {
 	many  map[string]struct{} // the texts, if they are many
 }
 
-// newEnum returns the checker for texts, which are quoted, each in a line.
+// An enumBuilder makes one text of those of an enum: they are quoted, each in a line.
+type enumBuilder struct{ strings.Builder }
+
+func (b *enumBuilder) add(text string) {
+	b.WriteString(strconv.Quote(text))
+	b.WriteByte('\n')
+}
+
+// newEnum returns the checker for the texts of an enumBuilder.
 func newEnum(enum string) *enumChecker {
 	c := new(enumChecker)
 	for line := range strings.Lines(enum) {
@@ -183,17 +191,23 @@ func (p *pattern) Check(text []byte) program.Verdict {
 type literalKey struct {
 	least, most, factor int64
 	unsure              bool   // about numbers
-	enum                string // the literals that are allowed, each in a line with an empty one before it
+	isFloat             bool   // numbers must fit a float32, as all do that Check is about
+	enum                string // the literals that are allowed: see enumBuilder
 	hasEnum             bool
 }
 
 // A literalChecker checks numbers, true and false.
-type literalChecker struct{ literalKey }
+type literalChecker struct {
+	literalKey
+	enum *enumChecker
+}
+
+func newLiteral(key literalKey) *literalChecker { return &literalChecker{key, newEnum(key.enum)} }
 
 // Check is the method of program.Checker.
 func (c *literalChecker) Check(literal []byte) program.Verdict {
 	// The server converts numbers before it compares them with an enum.
-	if c.hasEnum && !containsLine(c.enum, literal) {
+	if c.hasEnum && c.enum.Check(literal) != program.Valid {
 		return program.Unsure
 	}
 	if literal[0] == 't' || literal[0] == 'f' {
@@ -207,20 +221,4 @@ func (c *literalChecker) Check(literal []byte) program.Verdict {
 		return program.Invalid
 	}
 	return program.Valid
-}
-
-// containsLine reports whether a text has the line, each of which is between line breaks.
-func containsLine(lines string, line []byte) bool {
-	for at := 0; ; {
-		i := strings.Index(lines[at:], string(line))
-		if i < 0 {
-			return false
-		}
-		i += at
-		end := i + len(line)
-		if i > 0 && lines[i-1] == '\n' && end < len(lines) && lines[end] == '\n' {
-			return true
-		}
-		at = i + 1
-	}
 }

@@ -128,7 +128,11 @@ func (m *maker) Metadata(r *program.Rules, part program.Metadata, s *schema.Stru
 	switch place {
 	case "":
 		r.Unsure = !saysOnlyNames(s)
-		if !part.Embedded {
+		switch {
+		case part.Embedded:
+		case s != nil && s.Properties["name"] != nil:
+			r.Required = []string{"name"} // the server validates a generated name, too
+		default:
 			r.Junctors = []program.Junctor{{
 				Kind:         program.AnyOf,
 				Alternatives: []program.Alternative{{Required: []string{"name"}}, {Required: []string{"generateName"}}},
@@ -136,7 +140,7 @@ func (m *maker) Metadata(r *program.Rules, part program.Metadata, s *schema.Stru
 		}
 		return
 	case "name", "generateName":
-		if s != nil && !part.Embedded {
+		if s != nil {
 			m.Scalars(r, s)
 			r.Types &= program.String
 		}
@@ -162,7 +166,7 @@ func (m *maker) Metadata(r *program.Rules, part program.Metadata, s *schema.Stru
 	case "generation", "deletionGracePeriodSeconds":
 		m.mu.Lock()
 		key := literalKey{most: 1 << 62}
-		r.Literal = keep(&m.literals, key, func() *literalChecker { return &literalChecker{key} })
+		r.Literal = keep(&m.literals, key, func() *literalChecker { return newLiteral(key) })
 		m.mu.Unlock()
 	}
 	if metadataRules[place] != nil {

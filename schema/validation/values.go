@@ -2,7 +2,6 @@ package validation
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -95,17 +94,17 @@ func (m *maker) literal(r *program.Rules, s *schema.Structural, types, format st
 		key.factor = int64(*s.MultipleOf)
 		key.unsure = key.factor <= 0
 	}
+	var enum enumBuilder
 	for _, raw := range s.Enum {
-		if x, err := validate.Decode(raw); err == nil {
-			switch x.(type) {
-			case int64, bool:
-				key.enum += "\n" + string(raw) + "\n"
-			}
+		switch x, _ := validate.Decode(raw); x.(type) {
+		case int64, bool:
+			enum.add(string(raw))
 		}
 	}
-	key.hasEnum = len(s.Enum) > 0
+	key.enum, key.hasEnum = enum.String(), len(s.Enum) > 0
+	key.isFloat = types == "number" && format == "float"
 	if key != (literalKey{least: math.MinInt64, most: math.MaxInt64}) {
-		r.Literal = keep(&m.literals, key, func() *literalChecker { return &literalChecker{key} })
+		r.Literal = keep(&m.literals, key, func() *literalChecker { return newLiteral(key) })
 	}
 }
 
@@ -118,7 +117,7 @@ func (m *maker) Replicas(r *program.Rules) {
 		key = r.Literal.(*literalChecker).literalKey
 	}
 	key.least, key.most = max(key.least, 0), min(key.most, math.MaxInt32)
-	r.Literal = keep(&m.literals, key, func() *literalChecker { return &literalChecker{key} })
+	r.Literal = keep(&m.literals, key, func() *literalChecker { return newLiteral(key) })
 }
 
 func one(is bool) int64 {
@@ -153,13 +152,14 @@ func (m *maker) text(r *program.Rules, s *schema.Structural, format string) {
 	if s.MaxLength != nil {
 		key.most = int(min(*s.MaxLength, math.MaxInt32))
 	}
+	var enum enumBuilder
 	for _, raw := range s.Enum {
-		if x, _ := validate.Decode(raw); x != nil {
-			if text, ok := x.(string); ok {
-				key.enum += strconv.Quote(text) + "\n"
-			}
+		x, _ := validate.Decode(raw)
+		if text, ok := x.(string); ok {
+			enum.add(text)
 		}
 	}
+	key.enum = enum.String()
 	if key != (textKey{most: math.MaxInt}) {
 		r.Text = m.keepText(key)
 	}
