@@ -16,7 +16,7 @@ import (
 // A textKey has the rules for strings.
 type textKey struct {
 	pattern, format string
-	least, most     int // code points
+	least, most     int    // code points
 	enum            string // the texts that are allowed: see enumBuilder
 	hasEnum         bool
 	// metadata is a rule for a part of metadata.

@@ -1,0 +1,107 @@
+package screen_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/laws"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
+	"github.com/espalier-dev/espalier/sample"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
+)
+
+var schemas = flag.Int("schemas", 400, "how many random `schemas` TestSoundness takes")
+
+// A subject is a program whose screen is compared with its validator.
+type subject struct {
+	p         *program.Program
+	predicted []*program.Field
+	decoders  []*decoder.Decoder
+	m         *screen.Machine
+
+	// How many results there were, how many the screen passed, and how many were valid.
+	seen, passed, valid int
+}
+
+func newSubject(p *schema.Program, m *screen.Machine) *subject {
+	return &subject{
+		p: program.Of(p), predicted: predictions(program.Of(p)), m: m,
+		decoders: []*decoder.Decoder{decoder.New(p), decoder.New(p, decoder.ServerRequests)},
+	}
+}
+
+// check asserts that the screen passes no result of the document that has an error.
+func (s *subject) check(t testing.TB, src []byte, describe func() string) {
+	t.Helper()
+	for _, d := range s.decoders {
+		out, err := d.AppendJSON(nil, src)
+		if err != nil {
+			continue
+		}
+		for _, as := range []program.Request{program.Create, program.StatusUpdate} {
+			passes := s.m.IsValid(s.p, s.predicted, out, as)
+			errs, complete := s.p.Validator.Validate(out, as, 1<<26)
+			s.seen++
+			if len(errs) == 0 && complete {
+				s.valid++
+			}
+			if !passes {
+				continue
+			}
+			s.passed++
+			require.True(t, complete)
+			if len(errs) > 0 {
+				t.Fatalf("the screen passes what has errors, for request %d:\n%s\n%s\n%s",
+					as, out, errs[0].Error(), describe())
+			}
+		}
+	}
+}
+
+// TestSoundness asserts for random definitions and documents that the screen passes no object that
+// has an error, in no kind, for no request, with and without a definition.
+func TestSoundness(t *testing.T) {
+	var m screen.Machine
+	var seen, passed, valid int
+	for seed := range uint64(*schemas) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		crd := laws.RandomDefinition(r)
+		s := crd.Versions[0].Schema
+		var subjects []*subject
+		compiled, err := crd.Program("v1", validation.Values())
+		require.NoError(t, err)
+		subjects = append(subjects, newSubject(compiled, &m))
+		for _, resource := range []bool{true, false} {
+			compiled, err := schema.Compile(s, validation.Values(), schema.ResourceRoot(resource))
+			require.NoError(t, err)
+			subjects = append(subjects, newSubject(compiled, &m))
+		}
+		describe := func() string {
+			js, _ := s.MarshalJSON()
+			return string(js)
+		}
+		check := func(doc []byte) {
+			for i, of := range subjects {
+				of.check(t, doc, func() string { return "subject " + string(rune('0'+i)) + " " + crd.Scope + "\n" + describe() })
+			}
+		}
+		for range 40 {
+			check(laws.RandomDocument(r, crd))
+		}
+		maker, err := sample.Of(crd, "v1")
+		require.NoError(t, err)
+		for range 4 {
+			check(maker.Mutated(sample.Bytes(r.Uint64())))
+		}
+		for _, of := range subjects {
+			seen, passed, valid = seen+of.seen, passed+of.passed, valid+of.valid
+		}
+	}
+	t.Logf("%d results, %d valid, %d passed", seen, valid, passed)
+}
