@@ -30,6 +30,7 @@ const (
 	ahead          // next is the next byte
 	holding        // next is the last byte
 	released       // next may be read
+	finished       // next was read, and the result ends: a number is not complete before that
 )
 
 // of returns the reader that the document r is to be read from.
@@ -46,8 +47,10 @@ func (s *source) of(r io.Reader) io.Reader {
 func (s *source) Read(p []byte) (n int, err error) {
 	switch {
 	case s.state == released:
-		s.state = passing
+		s.state = finished
 		return copy(p, s.next[:]), nil
+	case s.state == finished:
+		return 0, io.EOF // of which cause makes s.err
 	case s.err != nil:
 		return 0, s.err
 	case s.state == ahead:
