@@ -54,7 +54,7 @@ func (w *Walker) check(
 	switch {
 	case t == 0: // a syntax error, which is found next
 		return v
-	case v.Types == 0: // an unknown field, or a null of one that the schema does not drop
+	case v.Hard() == 0: // an unknown field, or a null of one that the schema does not drop
 		if w.Report {
 			w.note(int(cur), kind, cur, findings.Unknown(parent.Group))
 		}
