@@ -13,6 +13,8 @@
 //   - White space, the order of members and the spelling of strings mean nothing.
 //   - Where the build counts steps, the steps and the memory of a call are proportional to the
 //     bytes of the document, the result and the findings.
+//   - Validating values changes nothing of a result and of other findings. Invalid values are
+//     reported where they are or, if they are not in the document, at what is around them.
 //   - Duplicates are those that a slow reader finds. The position and path of a finding are those
 //     of its name or value, and findings are in the documented order.
 package laws
@@ -197,8 +199,11 @@ func (c *checker) decode(d *decoder.Decoder, src []byte) outcome {
 
 // isFatal reports whether there is no result.
 func (o *outcome) isFatal() bool {
-	_, isStrict := o.err.(*errors.StrictError)
-	return o.err != nil && !isStrict
+	switch o.err.(type) {
+	case nil, *errors.StrictError, *errors.InvalidError:
+		return false
+	}
+	return true
 }
 
 // only returns the findings of the given kinds.

@@ -19,7 +19,9 @@ func RandomDefinition(r *rand.Rand) *schema.CRD {
 	g := grower{r}
 	for {
 		s := g.root()
-		if validation.Structural(s) != nil {
+		_, err := schema.Compile(s)
+		_, errKEP := schema.Compile(s, schema.KEP)
+		if validation.Structural(s) != nil || err != nil || errKEP != nil {
 			continue
 		}
 		v := schema.Version{Name: "v1", Schema: s, Served: true, Storage: true, HasStatus: g.in(2)}
@@ -147,6 +149,12 @@ func (g grower) node(depth int) *schema.Structural {
 	s.Nullable = g.in(6)
 	g.enum(s)
 	g.junctors(s, depth)
+	if g.in(6) && depth > 1 {
+		s.Default = []byte(g.value(s))
+		if validation.Structural(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": s}}) != nil {
+			s.Default = nil
+		}
+	}
 	return s
 }
 

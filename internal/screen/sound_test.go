@@ -3,11 +3,13 @@ package screen_test
 import (
 	"flag"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/laws"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/screen"
@@ -16,13 +18,14 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var schemas = flag.Int("schemas", 400, "how many random `schemas` TestSoundness takes")
+var schemas = flag.Int("schemas", 100, "how many random `schemas` TestSoundness takes")
 
 // A subject is a program whose screen is compared with its validator.
 type subject struct {
 	p         *program.Program
 	predicted []*program.Field
 	decoders  []*decoder.Decoder
+	judges    map[program.Request][]*decoder.Decoder // decoders that validate
 	m         *screen.Machine
 
 	// How many results there were, how many the screen passed, and how many were valid.
@@ -30,16 +33,38 @@ type subject struct {
 }
 
 func newSubject(p *schema.Program, m *screen.Machine) *subject {
+	limits := decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}
+	judges := make(map[program.Request][]*decoder.Decoder)
+	for as, v := range map[program.Request]decoder.ValueValidation{
+		program.Create: decoder.ValidateCreate, program.StatusUpdate: decoder.ValidateStatusUpdate,
+	} {
+		judges[as] = []*decoder.Decoder{decoder.New(p, v, limits), decoder.New(p, v, limits, decoder.ServerRequests)}
+	}
 	return &subject{
 		p: program.Of(p), predicted: predictions(program.Of(p)), m: m,
-		decoders: []*decoder.Decoder{decoder.New(p), decoder.New(p, decoder.ServerRequests)},
+		decoders: []*decoder.Decoder{decoder.New(p), decoder.New(p, decoder.ServerRequests)}, judges: judges,
 	}
 }
 
-// check asserts that the screen passes no result of the document that has an error.
+// textsOf returns the texts of errors or of invalid values, in an order of its own.
+func textsOf(errs []program.Error, found errors.List) (texts []string) {
+	for i := range errs {
+		texts = append(texts, errs[i].Error())
+	}
+	for _, f := range found {
+		if f.Kind == errors.InvalidValue {
+			texts = append(texts, f.Invalid.Error())
+		}
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// check asserts that the screen passes no result of the document that has an error, and that a
+// decoder that validates finds all its errors.
 func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 	t.Helper()
-	for _, d := range s.decoders {
+	for i, d := range s.decoders {
 		out, err := d.AppendJSON(nil, src)
 		if err != nil {
 			continue
@@ -48,6 +73,11 @@ func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 			passes := s.m.IsValid(s.p, s.predicted, out, as)
 			errs, complete := s.p.Validator.Validate(out, as, 1<<26)
 			s.seen++
+			judge := s.judges[as][i]
+			_, _ = judge.AppendJSON(nil, src)
+			if want, got := textsOf(errs, nil), textsOf(nil, judge.Findings()); !slices.Equal(want, got) {
+				t.Fatalf("a decoder finds not the errors, but %q, for request %d:\n%s\n%q\n%s", got, as, out, want, describe())
+			}
 			if len(errs) == 0 && complete {
 				s.valid++
 			}
