@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -36,7 +37,9 @@ func (m *maker) newText(key textKey) program.Checker {
 		all = append(all, keep(&m.patterns, key.pattern, func() *pattern { return m.newPattern(key.pattern) }))
 	}
 	if key.format != "" {
-		all = append(all, &formatChecker{recognizers.Format(key.format), validate.KnownFormat(key.format)})
+		all = append(all, &formatChecker{
+			recognizers.Format(key.format), validate.KnownFormat(key.format), neededBytes[key.format],
+		})
 	}
 	if want, ok := strings.CutPrefix(key.metadata, isPrefix); ok {
 		all = append(all, &constant{want})
@@ -105,11 +108,20 @@ func (c *lengthChecker) Check(text []byte) program.Verdict {
 type formatChecker struct {
 	recognizes func(text []byte) bool // or nil
 	is         func(text string) bool
+	needs      byte // that each text has, or 0
 }
+
+// neededBytes tell addresses apart, of which one format or the other is often allowed.
+var neededBytes = map[string]byte{"ipv4": '.', "ipv6": ':'}
 
 // Check is the method of program.Checker.
 func (c *formatChecker) Check(text []byte) program.Verdict {
-	if c.recognizes != nil && c.recognizes(text) || c.is(string(text)) {
+	switch {
+	case c.recognizes != nil && c.recognizes(text):
+		return program.Valid
+	case c.needs != 0 && bytes.IndexByte(text, c.needs) < 0:
+		return program.Invalid
+	case c.is(string(text)):
 		return program.Valid
 	}
 	return program.Invalid
