@@ -19,6 +19,7 @@ type realObject struct {
 	file           string
 	program        *schema.Program
 	source, result []byte
+	yaml           []byte
 }
 
 func realObjects(t testing.TB) (list []realObject) {
@@ -41,7 +42,7 @@ func realObjects(t testing.TB) (list []realObject) {
 				continue
 			}
 			if out, err := decoder.New(p).AppendJSON(nil, js); err == nil {
-				list = append(list, realObject{file.Name, p, js, out})
+				list = append(list, realObject{file.Name, p, js, out, doc.Bytes})
 			}
 		}
 	}
@@ -82,6 +83,35 @@ func TestRealObjects(t *testing.T) {
 		}
 	}
 	t.Logf("%d objects, %d valid, %d passed", total, valid, passed)
+	require.GreaterOrEqual(t, 100*passed, 98*valid, "valid objects that pass")
+	require.Greater(t, valid, 600)
+}
+
+// TestRealObjectsAllocateNothing asserts that a decoder that has seen a valid object allocates
+// nothing for it.
+func TestRealObjectsAllocateNothing(t *testing.T) {
+	decoders := make(map[*schema.Program]*decoder.Decoder)
+	var buf []byte
+	for _, o := range realObjects(t) {
+		d := decoders[o.program]
+		if d == nil {
+			d = decoder.New(o.program, decoder.ValidateCreate)
+			decoders[o.program] = d
+		}
+		if _, err := d.AppendJSON(nil, o.source); err != nil {
+			continue
+		}
+		p := program.Of(o.program)
+		predicted := predictions(p)
+		var m screen.Machine
+		if !m.IsValid(p, predicted, o.result, program.Create) {
+			continue
+		}
+		buf, _ = d.AppendYAML(buf[:0], o.yaml)
+		require.Zero(t, testing.AllocsPerRun(3, func() { buf, _ = d.AppendJSON(buf[:0], o.source) }), "JSON of %s", o.file)
+		require.Zero(t, testing.AllocsPerRun(3, func() { buf, _ = d.AppendYAML(buf[:0], o.yaml) }), "YAML of %s", o.file)
+		require.Zero(t, testing.AllocsPerRun(3, func() { m.IsValid(p, predicted, o.result, program.Create) }), "screen for %s", o.file)
+	}
 }
 
 func BenchmarkScreen(b *testing.B) {

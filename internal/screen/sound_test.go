@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/laws"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/screen"
@@ -134,4 +135,46 @@ func TestSoundness(t *testing.T) {
 		}
 	}
 	t.Logf("%d results, %d valid, %d passed", seen, valid, passed)
+}
+
+// TestSoundnessOfRealDefinitions is TestSoundness for definitions of the corpus, in which each rule
+// is broken once in a while.
+func TestSoundnessOfRealDefinitions(t *testing.T) {
+	const every = 7 // versions without their neighbours, as they are much alike
+	var m screen.Machine
+	var seen, passed, valid, n int
+	for file := range corpus.CRDs(t) {
+		crds, err := schema.ParseCRD(file.Data)
+		require.NoError(t, err)
+		for _, crd := range crds {
+			for _, v := range crd.Versions {
+				if n++; n%every > 0 || testing.Short() && n%(5*every) > 0 {
+					continue
+				}
+				compiled, err := crd.Program(v.Name, validation.Values())
+				require.NoError(t, err)
+				maker, err := sample.Of(crd, v.Name)
+				require.NoError(t, err)
+				of := newSubject(compiled, &m)
+				check := func(doc []byte) {
+					of.check(t, doc, func() string { return crd.Name + ", " + v.Name })
+				}
+				for i := range uint64(4) {
+					bytes := sample.Bytes(i)
+					check(maker.Mutated(bytes))
+					if doc, err := maker.Valid(bytes); err == nil {
+						check(doc)
+						near, _, err := maker.NearlyValid(bytes)
+						require.NoError(t, err)
+						check(near)
+					}
+				}
+				if doc, err := maker.Full(); err == nil {
+					check(doc)
+				}
+				seen, passed, valid = seen+of.seen, passed+of.passed, valid+of.valid
+			}
+		}
+	}
+	t.Logf("%d versions, %d results, %d valid, %d passed", n/every, seen, valid, passed)
 }

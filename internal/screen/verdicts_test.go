@@ -1,6 +1,9 @@
 package screen_test
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,5 +61,72 @@ func TestFaultsOfTheScreen(t *testing.T) {
 	} {
 		passes, valid := verdict(t, p, doc, program.Create)
 		require.Equal(t, []bool{want, want}, []bool{passes, valid}, doc)
+	}
+}
+
+// TestVerdicts has what the screen passes, and what it leaves to the validator although it is valid
+// or because it is not.
+func TestVerdicts(t *testing.T) {
+	many := func(n int, of string) string { return strings.Repeat(of+",", n-1) + of }
+	nested := func(n int, open, inner, end string) string {
+		return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
+	}
+	numbers := func(n int) string {
+		var list []string
+		for i := range n {
+			list = append(list, strconv.Itoa(i))
+		}
+		return strings.Join(list, ",")
+	}
+	set := func(items string) string {
+		return `{type: array, x-kubernetes-list-type: set, items: ` + items + `}`
+	}
+	const listMap = `{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k],
+		items: {type: object, nullable: true, properties: {k: {type: string}, l: {type: integer}}}}`
+	wide := `{type: object, properties: {` + many(70, `f%d: {type: string, default: a, enum: [b]}`) + `}}`
+	for i := range 70 {
+		wide = strings.Replace(wide, "%d", strconv.Itoa(i), 1)
+	}
+	for _, c := range []struct {
+		schema, doc   string
+		passes, valid bool
+	}{
+		{set(`{type: integer}`), `[` + numbers(30) + `]`, true, true},
+		{set(`{type: integer}`), `[` + numbers(30) + `,7]`, false, false},
+		{set(`{type: boolean}`), `[true,false]`, true, true},
+		{set(`{type: boolean}`), `[true,false,true]`, false, false},
+		{set(`{type: number}`), `[1,1.0]`, false, true},
+		{set(`{type: object}`), `[{},{}]`, false, false},
+		{set(`{type: string}`), `["a","\u0061"]`, false, false},
+		{set(``), `[1,2]`, true, true},
+		{listMap, `[{"k":"a"},{"k":"b"}]`, true, true},
+		{listMap, `[{"k":"a"},{"l":2,"k":"a"}]`, false, false},
+		{listMap, `[{"k":"a"},{}]`, true, true},
+		{listMap, `[{},{"l":1}]`, false, false},
+		{listMap, `[null]`, false, true},
+		{`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}`, `[{"k":1},{"k":1}]`, false, false},
+		{wide, `{}`, false, false},
+		{nested(40, `{type: object, properties: {a: `, `{type: integer, minimum: 1}`, `}}`), nested(40, `{"a":`, `1`, `}`), true, true},
+		{nested(40, `{type: object, properties: {a: `, `{type: integer, minimum: 1}`, `}}`), nested(40, `{"a":`, `0`, `}`), false, false},
+		{`{type: string, anyOf: [` + many(100, `{maxLength: 3}`) + `, {minLength: 4}]}`, `"` + strings.Repeat("x", 1e5) + `"`, false, true},
+		{`{type: string, anyOf: [{maxLength: 3}, {minLength: 4}]}`, `"` + strings.Repeat("x", 1e5) + `"`, true, true},
+		{`{type: string, ` + nested(20, `not: {`, `maxLength: 3`, `}`) + `}`, `"x"`, false, true},
+		{`{type: string, ` + nested(3, `not: {`, `maxLength: 3`, `}`) + `}`, `"xxxx"`, true, true},
+		{`{type: string, anyOf: [null, {maxLength: 3}]}`, `"xxxx"`, true, true},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, oneOf: [{required: [a]}, {required: [b]}]}`, `{"a":1}`, true, true},
+		{`{type: object, properties: {a: {type: integer}, b: {type: integer}}, oneOf: [{required: [a]}, {required: [b]}]}`, `{"a":1,"b":2}`, false, false},
+		{`{type: array, items: {type: integer}, anyOf: [{required: [a]}]}`, `[1]`, false, true},
+		{`{type: string, pattern: "("}`, `"x"`, true, true},
+		{`{type: string, enum: [` + numbers(20) + `, "x"]}`, `"x"`, true, true},
+		{`{type: string, enum: ["` + strings.ReplaceAll(numbers(20), ",", `","`) + `"]}`, `"7"`, true, true},
+		{`{type: string, enum: ["` + strings.ReplaceAll(numbers(20), ",", `","`) + `"]}`, `"20"`, false, false},
+		{`{type: integer, enum: [1, 2]}`, `2`, true, true},
+		{`{type: boolean, enum: [true]}`, `true`, true, true},
+		{`{type: object, nullable: true, enum: [{"a":1}]}`, `{}`, false, false},
+	} {
+		passes, valid := verdict(t, compile(t, c.schema), c.doc, program.Create)
+		name := fmt.Sprintf("%.200s: %.100s", c.schema, c.doc)
+		require.Equal(t, c.valid, valid, "valid: %s", name)
+		require.Equal(t, c.passes, passes, "passes: %s", name)
 	}
 }
