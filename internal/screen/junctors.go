@@ -1,6 +1,9 @@
 package screen
 
-import "github.com/espalier-dev/espalier/internal/program"
+import (
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/steps"
+)
 
 // junctors checks the junctors of the value b[start:end]. seen has the fields that an object has.
 func (m *Machine) junctors(c *program.Checks, b []byte, start, end int, seen uint64, sp int) program.Verdict {
@@ -33,14 +36,25 @@ func (m *Machine) junctors(c *program.Checks, b []byte, start, end int, seen uin
 func (m *Machine) alternative(
 	a *program.Alternative, required uint64, b []byte, start, end int, seen uint64, sp int,
 ) program.Verdict {
-	if a.Node == nil {
-		if b[start] == '{' && required&^seen != 0 {
-			return program.Invalid
-		}
-		return program.Valid
+	size := 1
+	if a.Node != nil {
+		size = end - start
 	}
-	if m.left -= end - start; m.left < 0 {
+	if !m.mayLookAt(size) {
 		return program.Unsure
 	}
-	return m.run(b[:end], start, a.Node, sp, 0)
+	switch {
+	case a.Node != nil:
+		return m.run(b[:end], start, a.Node, sp, 0)
+	case b[start] == '{' && required&^seen != 0:
+		return program.Invalid
+	}
+	return program.Valid
+}
+
+// mayLookAt reports whether so many more bytes may be looked at again.
+func (m *Machine) mayLookAt(n int) bool {
+	steps.Add(n)
+	m.left -= n
+	return m.left >= 0
 }

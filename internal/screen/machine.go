@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/program"
 )
 
@@ -131,7 +132,7 @@ value:
 			top.seen, top.bit, top.cell, top.count = seen, bit, cell, count
 		}
 		if sp == len(m.frames) {
-			m.frames = append(m.frames, make([]frame, len(m.frames))...)
+			m.frames = memory.Room(m.Account, m.frames, len(m.frames))[:2*len(m.frames)]
 		}
 		top = &m.frames[sp]
 		sp++
@@ -313,8 +314,13 @@ func (m *Machine) closeObject(top *frame, b []byte, end int, seen uint64, count,
 	if c.Required&^seen != 0 || !r.Members.Allow(count) {
 		return program.Invalid
 	}
-	if c.Undeclared != nil && !m.hasAll(b, top.start, end, c.Undeclared) {
-		return program.Invalid
+	for _, name := range c.Undeclared {
+		if !m.mayLookAt(end - top.start) {
+			return program.Unsure
+		}
+		if !m.has(b, top.start, name) {
+			return program.Invalid
+		}
 	}
 	if r.Unsure || r.Enum || r.Size > 0 && end-top.start > r.Size {
 		return program.Unsure
@@ -378,12 +384,12 @@ func (m *Machine) tagged(top *frame, b []byte, start, end int, bit uint64) bool 
 		if b[start] != '{' {
 			return false
 		}
-		m.tags = append(m.tags, m.closed)
+		m.tags = append(memory.RoomForOne(m.Account, m.tags), m.closed)
 		return true
 	}
 	tag, sure := Tag(b[start:end], bit)
 	if top.array {
-		m.tags = append(m.tags, tag)
+		m.tags = append(memory.RoomForOne(m.Account, m.tags), tag)
 	} else {
 		top.tag += tag
 	}

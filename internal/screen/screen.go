@@ -19,12 +19,14 @@ import (
 // A Machine runs over one object after the other. It keeps its memory from object to object. It must
 // not be used by several goroutines at the same time.
 type Machine struct {
+	Account *memory.Account // that is charged for memory, or nil
+
 	predicted []*program.Field
 	frames    []frame
 	tags      []uint64 // of the elements in open arrays that must differ
 	closed    uint64   // the tag of the element that was closed last
 	scratch   []byte
-	left      int // bytes that junctors may still look at
+	left      int // bytes that may still be looked at again
 }
 
 // Held returns how many bytes of memory the machine holds.
@@ -32,7 +34,7 @@ func (m *Machine) Held() int {
 	return memory.Held(m.frames) + memory.Held(m.tags) + cap(m.scratch)
 }
 
-// factor bounds how many bytes junctors look at, for each byte of an object.
+// factor bounds how many bytes are looked at again, for each byte of an object.
 const factor = 64
 
 func (m *Machine) start(predicted []*program.Field, object []byte) {
@@ -70,34 +72,23 @@ func (m *Machine) Passes(n *program.Node, predicted []*program.Field, value []by
 	return m.run(value, 0, n, 0, 0) == program.Valid
 }
 
-// hasAll reports whether the object b[start:end] has all of the members.
-func (m *Machine) hasAll(b []byte, start, end int, names []string) bool {
-	for _, name := range names {
-		if _, found := m.member(b, start, name); !found {
-			return false
-		}
-	}
-	return true
-}
-
-// member returns where the value of a member of the object at b[i] starts.
-func (m *Machine) member(b []byte, i int, name string) (at int, found bool) {
+// has reports whether the object at b[i] has a member.
+func (m *Machine) has(b []byte, i int, name string) bool {
 	for i = jsonwire.Blanks(b, i+1); b[i] == '"'; i = jsonwire.Blanks(b, i+1) {
 		end, escaped := stringEnd(b, i+1)
 		text := b[i+1 : end-1]
 		if escaped {
 			text = m.unescape(text)
 		}
-		is := string(text) == name
-		i = jsonwire.Blanks(b, jsonwire.Blanks(b, end)+1)
-		if is {
-			return i, true
+		if string(text) == name {
+			return true
 		}
+		i = jsonwire.Blanks(b, jsonwire.Blanks(b, end)+1)
 		if i = jsonwire.Blanks(b, valueEnd(b, i)); b[i] == '}' {
 			break
 		}
 	}
-	return 0, false
+	return false
 }
 
 // Whole parses a literal of at most 18 digits without point and exponent.
@@ -146,6 +137,6 @@ func (m *Machine) scalar(n *program.Node, b []byte, start, end int, escaped bool
 
 // unescape returns the text of a string. It is valid until the next call.
 func (m *Machine) unescape(s []byte) []byte {
-	m.scratch = jsonwire.AppendUnescaped(m.scratch[:0], s)
+	m.scratch = jsonwire.AppendUnescaped(memory.Room(m.Account, m.scratch[:0], len(s)), s)
 	return m.scratch
 }

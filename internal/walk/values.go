@@ -2,6 +2,7 @@ package walk
 
 import (
 	"encoding/binary"
+	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/memory"
@@ -196,9 +197,13 @@ func (w *Walker) closeRuled(n *program.Node, seen uint64) {
 	has := seen | n.Defaulted
 	w.Doubt = c.Required&^has != 0 || c.Doubtful&^seen != 0 || c.Undeclared != nil || r.Unsure || r.Enum ||
 		r.Members != program.Unbounded || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults
-	for i := range r.Junctors {
-		fit, misfit := 0, 0
-		for k, a := range r.Junctors[i].Alternatives {
+	for i := 0; i < len(r.Junctors) && !w.Doubt; i++ {
+		fit, misfit, alternatives := 0, 0, r.Junctors[i].Alternatives
+		if len(alternatives) > maxAlternatives {
+			w.Doubt = true
+			return
+		}
+		for k, a := range alternatives {
 			switch {
 			case a.Node != nil:
 				w.Doubt = true
@@ -212,12 +217,14 @@ func (w *Walker) closeRuled(n *program.Node, seen uint64) {
 	}
 }
 
+// maxAlternatives is how many alternatives are looked at for each object.
+const maxAlternatives = 64
+
 // addAbsentKeys notes the defaults of keys that are absent from an element.
 func (w *Walker) addAbsentKeys(n *program.Node, seen uint64) {
-	for i := range n.Fields {
-		f := &n.Fields[i]
-		switch {
-		case n.Checks.Keys&^seen&f.Bit == 0 || f.Default == "":
+	for absent := n.Checks.Keys &^ seen; absent != 0; absent &= absent - 1 {
+		switch f := &n.Fields[bits.TrailingZeros64(absent)]; {
+		case f.Default == "":
 		case f.Node.Checks.Key == 0:
 			w.Doubt = true
 		default:
