@@ -7,6 +7,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/screen"
 	"github.com/espalier-dev/espalier/internal/values"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -108,6 +109,7 @@ func (d *Decoder) dropBuffers() {
 	d.json, d.stream, d.output, d.result, d.scratch = nil, nil, nil, nil, nil
 	d.repaired = apiserver.Repaired{}
 	d.values = values.Maker{}
+	d.screen = screen.Machine{Account: &d.account}
 	d.yaml = yamlbridge.Reader{
 		Dialect:     d.yaml.Dialect,
 		Origin:      d.origin,

@@ -89,6 +89,7 @@ func programOf(p *schema.Program) *program.Program {
 func newDecoder(p *program.Program, o options) *Decoder {
 	d := &Decoder{options: o}
 	d.walker.Init(&d.account)
+	d.screen.Account = &d.account
 	d.setLimits(o.limits.withDefaults())
 	d.setProgram(newProgramState(p, o.server != Standalone))
 	d.yaml.Dialect, d.yaml.AliasFactor = o.dialect, d.limits.AliasFactor

@@ -37,7 +37,7 @@ func (d *Decoder) fatal(src []byte, st skip.Status) error {
 }
 
 // limitError returns the error for a limit that was exceeded at an index of src.
-func (d *Decoder) limitError(src []byte, which errors.Limit, at int) error {
+func (d *Decoder) limitError(src []byte, which errors.Limit, at int) *errors.LimitError {
 	d.startLines(true) // as in fatal
 	r := syntax.New(src, 0, d.walker.Depth()+1)
 	r.Scan(at)

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -105,7 +106,7 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	// Values take some forty bytes of memory for each byte of text, and a message a step for each.
 	const perByte = 40
 	steps := validationSteps(len(result))
-	size := perByte*len(result) + steps
+	size := min(len(result), (math.MaxInt-steps)/perByte)*perByte + steps
 	d.account.Take(size)
 	defer func() { d.account.Give(size) }()
 	result, held, err := d.settled(result)
@@ -115,7 +116,9 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	errs, complete := d.program.Validator.Validate(result, as, steps)
 	if !complete {
 		d.walker.Found.Reset()
-		return d.limitError(src, errors.LimitValidationSteps, 0)
+		limit := d.limitError(src, errors.LimitValidationSteps, 0)
+		limit.Max = int64(steps)
+		return limit
 	}
 	if len(errs) > 0 {
 		d.addInvalid(errs, src)
