@@ -28,6 +28,10 @@ var (
 	fresh = allowance{32 << 10, 64}
 	// A decoder that has read the document before has its buffers.
 	used = allowance{16 << 10, 8}
+	// Where values are validated, doubtful ones are looked at again and decoded, and errors have
+	// messages, at all levels.
+	judging      = allowance{1 << 20, 2048}
+	judgingSteps = allowance{64 << 10, 64}
 )
 
 // costs are the costs of one call. They are known where the build counts steps.
@@ -71,6 +75,10 @@ func (before costs) check(t testing.TB, n int, d *decoder.Decoder, err error, ma
 			n += decoder.DefaultDefaultBytes // written before there were too many
 		}
 	}
-	require.LessOrEqual(t, taken, fewSteps+mostSteps*n, "steps for %d bytes", n)
+	of := allowance{fewSteps, mostSteps}
+	if may == judging {
+		of = allowance{fewSteps + judgingSteps.few, mostSteps + judgingSteps.most}
+	}
+	require.LessOrEqual(t, taken, of.few+of.most*n, "steps for %d bytes", n)
 	require.LessOrEqual(t, bytes, may.few+may.most*n, "bytes allocated for %d bytes", n)
 }

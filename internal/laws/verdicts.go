@@ -34,7 +34,7 @@ func NewVerdicts(
 	return &Verdicts{
 		plain: &Subject{program: plain, reading: reading},
 		ruled: &Subject{program: ruled, reading: reading},
-		judge: &Subject{program: ruled, reading: reading, options: []decoder.Option{as}},
+		judge: &Subject{program: ruled, reading: reading, options: []decoder.Option{as}, judges: true},
 	}, nil
 }
 
