@@ -27,6 +27,7 @@ type subject struct {
 	predicted []*program.Field
 	decoders  []*decoder.Decoder
 	judges    map[program.Request][]*decoder.Decoder // decoders that validate
+	settle    *decoder.Decoder // brings metadata into the form in which the server validates it
 	m         *screen.Machine
 
 	// How many results there were, how many the screen passed, and how many were valid.
@@ -43,7 +44,11 @@ func newSubject(p *schema.Program, m *screen.Machine) *subject {
 	}
 	return &subject{
 		p: program.Of(p), predicted: predictions(program.Of(p)), m: m,
-		decoders: []*decoder.Decoder{decoder.New(p), decoder.New(p, decoder.ServerRequests)}, judges: judges,
+		decoders: []*decoder.Decoder{
+			decoder.New(p), decoder.New(p, decoder.ServerRequests, decoder.NumbersAsSent(true)),
+		},
+		settle: decoder.New(p, decoder.ServerTypedRequests, decoder.NumbersAsSent(true)),
+		judges: judges,
 	}
 }
 
@@ -76,7 +81,12 @@ func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 			s.seen++
 			judge := s.judges[as][i]
 			_, _ = judge.AppendJSON(nil, src)
-			if want, got := textsOf(errs, nil), textsOf(nil, judge.Findings()); !slices.Equal(want, got) {
+			settled, err := s.settle.AppendJSON(nil, out)
+			if err != nil {
+				settled = out
+			}
+			exact, _ := s.p.Validator.Validate(settled, as, 1<<26)
+			if want, got := textsOf(exact, nil), textsOf(nil, judge.Findings()); !slices.Equal(want, got) {
 				t.Fatalf("a decoder finds not the errors, but %q, for request %d:\n%s\n%q\n%s", got, as, out, want, describe())
 			}
 			if len(errs) == 0 && complete {
