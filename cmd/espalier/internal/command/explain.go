@@ -75,7 +75,7 @@ func (o *options) explain(s *schemas.Loaded, file, path string) (usage error) {
 	set := o.settings(s)
 	set.KeepAll, set.Sources, set.Explain = true, true, true
 	e := examine.New(set)
-	x := explain.Explainer{Painter: terminal.NewPainter(o.color.Value, o.stdout), File: input.DisplayName(file)}
+	x := explain.Explainer{Painter: terminal.NewPainter(o.color.Value, o.stdout), File: input.DisplayName(file), Files: &s.Files}
 	explained := 0
 	var list explain.ListPath
 	e.Read(file, o.stdin, func(obj *examine.Object) bool {

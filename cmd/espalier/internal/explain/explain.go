@@ -11,6 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/origin"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/errors"
@@ -22,6 +23,7 @@ import (
 type Explainer struct {
 	terminal.Painter
 	File string // the name of the file with the objects
+	*origin.Files
 }
 
 // Object explains what becomes of the value at a path of an object. It is not known if
@@ -60,9 +62,9 @@ func (x *Explainer) Object(o *examine.Object, entry schema.Entry, path []locate.
 	text = fmt.Appendf(text, "  rule: %s\n", d.rule)
 	text = fmt.Appendf(text, "  schema: %s, kind %s, in %s\n", sanitize.Name(entry.APIVersion), sanitize.Name(entry.Kind), sanitize.Name(entry.CRD.File))
 	steps := shown(trace)
-	lines := definitionLines(entry, steps)
+	places := x.Schemas(entry, steps)
 	for i, step := range steps {
-		text = fmt.Appendf(text, "    %s %s: %s\n", x.Paint(terminal.Bold, lines[i]), locate.Spelled(path[:i]), sanitize.Text(describe(step)))
+		text = fmt.Appendf(text, "    %s %s: %s\n", x.Paint(terminal.Bold, places[i].String()+":"), locate.Spelled(path[:i]), sanitize.Text(describe(step)))
 	}
 	return text, !d.unknown, nil
 }

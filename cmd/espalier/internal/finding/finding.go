@@ -76,6 +76,20 @@ func (s Severity) String() string {
 	return "warning"
 }
 
+// A Place is a position in a file.
+type Place struct {
+	File string
+	At   errors.Position
+}
+
+// String returns the place as file:line:column, or the file alone if the position is not known.
+func (p Place) String() string {
+	if !p.At.IsValid() {
+		return sanitize.Name(p.File)
+	}
+	return sanitize.Name(p.File) + ":" + p.At.String()
+}
+
 // A Finding is something to report about a place in a file.
 type Finding struct {
 	Severity Severity

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/origin"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/schema"
@@ -31,6 +32,7 @@ type Loaded struct {
 	groups  map[string]bool
 	kinds   map[string][]string
 	entries map[[2]string]schema.Entry // by apiVersion and kind
+	Files   origin.Files               // with the definitions
 	// Untyped has the schemas of Catalog without type checks, so that values of wrong types are
 	// examined inside.
 	Untyped func() (*schema.Catalog, error)
