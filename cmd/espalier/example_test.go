@@ -39,7 +39,10 @@ func (x *examples) make(t *testing.T, name, file string, crd *schema.CRD) {
 				x.withRules++
 				assert.Regexp(t, `^not evaluated: \d+ rules? in CEL .*\n$`, stderr)
 			}
-			found, _, code := espalier(object, "check", "--crd", file, "-q", "--fail-on", "warning", "-")
+			// No object is valid where the schema declares metadata.generation as a string: the server
+			// sets it to a number.
+			values := fmt.Sprintf("--values=%t", !strings.HasPrefix(name, "regress/026-"))
+			found, _, code := espalier(object, "check", "--crd", file, "-q", values, "--fail-on", "warning", "-")
 			assert.Equal(t, command.ExitClean, code, "%s %s: %s", name, v.Name, found)
 			assert.Empty(t, found, "%s %s", name, v.Name)
 			_, stderr, code = espalier(object, "prune", "--crd", file, "--validate", "strict")

@@ -155,7 +155,7 @@ func TestForeignTexts(t *testing.T) {
 			assert.Equal(t, io.EOF, err)
 		case args[4] == "github":
 			for line := range strings.Lines(stdout.String()) {
-				assert.Regexp(t, `^::(error|warning) file=[^:,]+(,line=\d+,col=\d+)?(,endColumn=\d+)?,title=espalier%3A [a-z-]+::`, line)
+				assert.Regexp(t, `^::(error|warning) file=[^:,]+(,line=\d+,col=\d+)?(,endColumn=\d+)?,title=espalier%3A [a-zA-Z/-]+::`, line)
 			}
 		}
 	}

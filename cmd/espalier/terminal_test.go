@@ -48,7 +48,7 @@ func TestTerminal(t *testing.T) {
 	t.Chdir(dir)
 
 	// Each finding with its line, and a caret under its place, in the cells of a terminal.
-	screen, code := onTerminal(t, nil, "check", "--crd", crd, "plan.yaml")
+	screen, code := onTerminal(t, nil, "check", "--crd", crd, "--values=false", "plan.yaml")
 	assert.Equal(t, command.ExitFindings, code)
 	assert.Equal(t, "\x1b[1mplan.yaml:5:3:\x1b[m \x1b[31merror:\x1b[m unknown field \"spec.shedule\", did you mean \"schedule\"? (BackupPlan a) \x1b[36m[unknown-field]\x1b[m\n"+
 		"    5 |   shedule: x # why\n"+
@@ -66,7 +66,7 @@ func TestTerminal(t *testing.T) {
 
 	// Without colors if that is said.
 	for _, how := range [][]string{{"NO_COLOR=1"}, {"TERM=dumb"}, nil} {
-		args := []string{"check", "--crd", crd, "long.json"}
+		args := []string{"check", "--crd", crd, "--values=false", "long.json"}
 		if how == nil {
 			args = append(args, "--color=never")
 		}

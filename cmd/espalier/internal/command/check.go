@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 const checkHelp = `Check reports what the API server would drop, warn about or refuse, and on which
@@ -30,6 +31,12 @@ Every finding has the name of a rule:
   invalid-format   the server cannot decode a value: a time in metadata, or in a
                    built-in kind a time, a quantity, a 32-bit number or base64
   dropped-null     the API server drops a null (a warning)
+  invalid-value/KEYWORD
+                   the API server refuses a value or misses one because of this
+                   keyword of the schema, as in invalid-value/required; or because of
+                   its rules for all kinds: metadata, apiVersion, kind, scale
+  server-warning   the API server accepts metadata with a warning: the name of a
+                   finalizer, or owners that repeat
   missing-schema   there is no schema for the object
   missing-type     the object has no apiVersion or no kind
   invalid-schema   the API server refuses the custom resource definition; one without
@@ -44,19 +51,23 @@ objects without a schema are checked for nothing else. Such an object is still
 reported if its group has schemas, but none for its kind or version, and if its group
 is a known one with other capitals or without its version.
 
-Values are only validated as far as the server decodes them. Patterns, enumerations,
-required fields and CEL rules are left to the server, and so are the formats in the
-schemas of custom resources.
+Values of custom resources are validated as for objects that are created, after
+defaults were inserted. The messages are those of the API server. The place in the
+definition that asks for another value follows in parentheses. A status is not
+validated where it is a subresource, because the server drops it. CEL rules are left
+to the server. For kinds of OpenAPI documents the server has other code, and values
+are only validated as far as it decodes them. --values=false does without validation.
 
 Unknown and duplicate fields are errors, as in kubectl. With --validate=warn they are
-warnings, and with --validate=ignore they are not reported. --fail-on sets the
-severity from which on findings make the command fail.
+warnings, and with --validate=ignore they are not reported; invalid values are errors
+in any case. --fail-on sets the severity from which on findings make the command fail.
 
 ` + inputHelp + `
 
-Text output has one finding a line: file:line:column: severity: message [rule]. On a
-terminal the line of the file follows. The other formats are json (with an
-apiVersion), sarif (2.1.0), github (workflow annotations), junit and tap.
+Text output has one finding a line: file:line:column: severity: message [rule], and
+for invalid values the place in the definition. On a terminal the line of the file
+follows. The other formats are json (with an apiVersion), sarif (2.1.0), github
+(workflow annotations), junit and tap.
 
 Exit codes: 0 if there are no findings that --fail-on counts; 1 if there are; 2 if
 the arguments are wrong; 3 if something could not be read or written.`
@@ -85,6 +96,9 @@ const checkExamples = `  # What would the API server drop?
 
   # The output of a chart, without the objects that have no schema.
   helm template . | espalier check --crd crds/ --ignore-missing-schemas
+
+  # Unknown and duplicate fields and types alone.
+  espalier check --crd crds/ --values=false manifests/
 
   # Only duplicate names, in any YAML or JSON.
   espalier check --ignore-missing-schemas .`
@@ -120,6 +134,7 @@ func newCheckCommand(p *process) *cobra.Command {
 	o.addReportFlags(cmd)
 	flagvalue.Add(cmd, &output, "output", "o", "output format")
 	flagvalue.Add(cmd, &failOn, "fail-on", "", "which findings make the command fail: none, errors, or warnings as well")
+	cmd.Flags().BoolVar(&c.values, "values", true, "validate the values of custom resources as the API server does")
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "do not print a summary")
 	return cmd
 }
@@ -130,15 +145,21 @@ type checker struct {
 	format    string
 	threshold finding.Severity
 	quiet     bool
+	values    bool
 	summary   report.Summary
 }
 
 func (c *checker) run(names []string) {
-	s, ok := c.load(schema.CheckTypes(true))
+	compile := []schema.Option{schema.CheckTypes(true)}
+	if c.values {
+		compile = append(compile, validation.Values())
+	}
+	s, ok := c.load(compile...)
 	if !ok {
 		return
 	}
 	set := c.settings(s)
+	set.Values = c.values
 	onTerminal := terminal.Is(c.stdout)
 	set.Check, set.Sources = true, c.format == "text" && onTerminal
 	set.Names = c.format == "junit" || c.format == "tap"

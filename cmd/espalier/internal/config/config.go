@@ -36,6 +36,7 @@ var settings = []setting{
 	{"openapi", "openapi", true, "strings"},
 	{"semantics", "semantics", false, "string"},
 	{"validate", "validate", false, "string"},
+	{"values", "values", false, "boolean"},
 	{"failOn", "fail-on", false, "string"},
 	{"ignoreMissingSchemas", "ignore-missing-schemas", false, "boolean"},
 	{"skipKind", "skip-kind", false, "strings"},

@@ -25,6 +25,7 @@ import (
 type Settings struct {
 	*schemas.Loaded
 	Validation    decoder.FieldValidation
+	Values        bool // values are validated, by programs that were compiled for it
 	IgnoreMissing bool
 	SkipKinds     []string // kinds, or apiVersion/kind, that are not decoded by a schema
 	// Check asks for findings and not for results. Then duplicates in objects without a schema
@@ -163,17 +164,18 @@ func (e *Examiner) skips(apiVersion, kind string) bool {
 
 // decode decodes an object and adds its findings.
 func (e *Examiner) decode(o *Object, program *schema.Program) {
-	o.Program, o.Decoder = program, e.decoder(program)
+	o.Program, o.Decoder = program, e.decoder(o, program)
 	var err error
 	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	switch {
-	case err == nil || stderrors.As(err, new(*errors.StrictError)):
+	case isComplete(err):
 		o.Result = e.out
-		e.addFindings(o, program, o.Decoder.Findings(), o.Decoder.Omitted())
+		e.addFindings(o, program, o.Decoder.Findings(), o.Decoder.Omitted(), isInvalid(err))
 		e.checkFormats(o)
+		e.warn(o)
 	case e.Check && stderrors.As(err, new(*errors.TypeError)):
 		o.Result = []byte{}
-		e.addFindings(o, program, e.withinMismatches(o, o.Decoder.Findings()), o.Decoder.Omitted())
+		e.addFindings(o, program, e.withinMismatches(o, o.Decoder.Findings()), o.Decoder.Omitted(), false)
 		e.checkFormats(o)
 	case e.Explain && stderrors.As(err, new(*errors.TypeError)):
 		e.decodeAnyTypes(o, slices.Clone(o.Decoder.Findings()), err)
@@ -193,20 +195,20 @@ func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
 		e.refuse(o, err, o.Doc.Locate)
 		return
 	}
-	o.Decoder = e.decoder(o.Program)
+	o.Decoder = e.decoder(o, o.Program)
 	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	var mismatch *errors.TypeError
 	if stderrors.As(err, &mismatch) {
 		e.out, err = o.Decoder.AppendJSON(e.out[:0], withNulls(o.Doc.JSON, mismatch.Findings))
 	}
-	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+	if !isComplete(err) {
 		e.refuse(o, refusal, o.Doc.Locate)
 		return
 	}
 	o.Result = e.out
 	o.Mismatches = slices.DeleteFunc(typed, func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
 	if mismatch == nil { // else positions are those in the text with nulls
-		e.addFindings(o, o.Program, o.Decoder.Findings(), o.Decoder.Omitted())
+		e.addFindings(o, o.Program, outsideOf(o.Mismatches, o.Decoder.Findings()), o.Decoder.Omitted(), isInvalid(err))
 	}
 }
 
@@ -240,23 +242,35 @@ func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 	if err != nil {
 		return typed
 	}
-	d := e.decoder(program)
-	if _, err := d.AppendJSON(nil, o.Doc.JSON); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+	d := e.decoder(o, program)
+	if _, err := d.AppendJSON(nil, o.Doc.JSON); !isComplete(err) {
 		return typed
 	}
-	all := slices.DeleteFunc(slices.Clone(typed), func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
+	wrong := slices.DeleteFunc(slices.Clone(typed), func(f errors.Finding) bool { return f.Kind != errors.TypeMismatch })
+	return append(wrong, outsideOf(wrong, d.Findings())...)
+}
+
+// outsideOf returns the findings that are not a consequence of values of wrong types. Fields within
+// such a value are undeclared, and the value may be refused for other reasons, but the type is the
+// only mistake.
+func outsideOf(mismatches, found errors.List) (rest errors.List) {
 	wrong := map[errors.Path]bool{}
-	for i := range all {
-		wrong[all[i].Path] = true
+	for i := range mismatches {
+		wrong[mismatches[i].Path] = true
 	}
-	for _, f := range d.Findings() {
-		// Fields within a value of the wrong type are undeclared, but the type is the only
-		// mistake.
-		if f.Kind != errors.UnknownField || len(wrong) == 0 || !isBelow(f.Path, wrong) {
-			all = append(all, f)
+	for _, f := range found {
+		follows := false
+		switch f.Kind {
+		case errors.UnknownField:
+			follows = isBelow(f.Path, wrong)
+		case errors.InvalidValue:
+			follows = wrong[f.Path] || isBelow(f.Path, wrong)
+		}
+		if !follows {
+			rest = append(rest, f)
 		}
 	}
-	return all
+	return rest
 }
 
 // isBelow reports whether a path leads into one of the others.
@@ -277,15 +291,15 @@ func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) bool) bool {
 	o.IsList, o.Items = true, items
 	// These are the findings in the List itself. Its items are examined one by one.
-	o.Decoder = e.decoder(e.List)
-	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+	o.Decoder = e.decoder(o, e.List)
+	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); !isComplete(err) {
 		e.refuse(o, err, o.Doc.Locate)
 		return visit(o)
 	}
 	found := slices.DeleteFunc(slices.Clone(o.Decoder.Findings()), func(f errors.Finding) bool {
 		return f.Path.IsWithin(errors.Path{}.Child("items"))
 	})
-	e.addFindings(o, e.List, found, 0)
+	e.addFindings(o, e.List, found, 0, false)
 	if !visit(o) {
 		return false
 	}
@@ -301,16 +315,23 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 // next object. It is not ok if the List cannot be decoded.
 func (e *Examiner) WithoutItems(o *Object) (result []byte, ok bool) {
 	var err error
-	e.out, err = e.decoder(e.EmptyList).AppendJSON(e.out[:0], o.Doc.JSON)
-	if err != nil && !stderrors.As(err, new(*errors.StrictError)) {
+	e.out, err = e.decoder(o, e.EmptyList).AppendJSON(e.out[:0], o.Doc.JSON)
+	if !isComplete(err) {
 		e.refuse(o, err, o.Doc.Locate)
 		return nil, false
 	}
 	return e.out, true
 }
 
-// decoder returns the examiner's decoder for a program.
-func (e *Examiner) decoder(program *schema.Program) *decoder.Decoder {
+// isComplete reports whether a complete result comes with an error.
+func isComplete(err error) bool {
+	return err == nil || stderrors.As(err, new(*errors.StrictError)) || isInvalid(err)
+}
+
+func isInvalid(err error) bool { return stderrors.As(err, new(*errors.InvalidError)) }
+
+// decoder returns the examiner's decoder for a program, which is for objects like o.
+func (e *Examiner) decoder(o *Object, program *schema.Program) *decoder.Decoder {
 	d := e.decoders[program]
 	if d == nil {
 		validation, limits := e.Validation, decoder.Limits{}
@@ -321,7 +342,8 @@ func (e *Examiner) decoder(program *schema.Program) *decoder.Decoder {
 				validation = decoder.Warn
 			}
 		}
-		d = decoder.New(program, validation, limits, decoder.Compact(!e.Check), decoder.ReportDroppedNulls(e.Check))
+		d = decoder.New(program, validation, e.valueValidation(o, program), limits,
+			decoder.Compact(!e.Check), decoder.ReportDroppedNulls(e.Check))
 		e.decoders[program] = d
 	}
 	return d

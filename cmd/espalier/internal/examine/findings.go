@@ -21,8 +21,11 @@ import (
 // inFile is for positions that are in the file already.
 func inFile(p errors.Position) errors.Position { return p }
 
-// addFindings adds the findings in an object, in the order of the document.
-func (e *Examiner) addFindings(o *Object, program *schema.Program, found errors.List, omitted int) {
+// addFindings adds the findings in an object, in the order of the document. Those that were omitted
+// have invalid values among them if isInvalid says so and none of found is one.
+func (e *Examiner) addFindings(
+	o *Object, program *schema.Program, found errors.List, omitted int, isInvalid bool,
+) {
 	if len(found) == 0 && omitted == 0 {
 		return
 	}
@@ -36,7 +39,10 @@ func (e *Examiner) addFindings(o *Object, program *schema.Program, found errors.
 	for i := range found {
 		f := &found[i]
 		n := finding.Finding{Severity: strict, Message: f.Error(), At: f.Position, Field: f.Path}
+		name := locate.LastName(f.Path)
 		switch f.Kind {
+		case errors.InvalidValue:
+			name = e.invalidValue(o, &n, f.Invalid)
 		case errors.TypeMismatch:
 			n.Severity, n.Rule = finding.Error, finding.RuleType
 		case errors.DroppedNull:
@@ -60,10 +66,17 @@ func (e *Examiner) addFindings(o *Object, program *schema.Program, found errors.
 			continue
 		}
 		reported = true
-		e.add(o, n, o.Doc.Locate, locate.LastName(f.Path))
+		e.add(o, n, o.Doc.Locate, name)
 	}
-	if omitted > 0 && (reported || e.Validation != decoder.Ignore) {
-		e.add(o, finding.Finding{Severity: strict, Rule: finding.RuleMore, Message: fmt.Sprintf("%d more findings in this object", omitted), At: o.Start}, inFile, "")
+	if omitted > 0 && (reported || isInvalid || e.Validation != decoder.Ignore) {
+		severity := strict
+		if isInvalid {
+			severity = finding.Error
+		}
+		e.add(o, finding.Finding{
+			Severity: severity, Rule: finding.RuleMore,
+			Message: fmt.Sprintf("%d more findings in this object", omitted), At: o.Start,
+		}, inFile, "")
 	}
 }
 

@@ -24,6 +24,10 @@ func (e *Examiner) checkFormats(o *Object) {
 	lines.Start(o.Doc.JSON, 0)
 	for _, b := range bad {
 		at := lines.At(b.Offset)
+		// What validation says of such metadata follows from this.
+		o.Findings = slices.DeleteFunc(o.Findings, func(f finding.Finding) bool {
+			return f.Invalid != nil && f.Invalid.Rule == "metadata" && b.Path.IsWithin(f.Field)
+		})
 		isKnown := slices.ContainsFunc(o.Findings, func(f finding.Finding) bool {
 			return f.Rule == finding.RuleType && f.Field.Compare(b.Path) == 0
 		})

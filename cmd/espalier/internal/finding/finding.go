@@ -26,6 +26,8 @@ const (
 	RuleType          = "type-mismatch"
 	RuleFormat        = "invalid-format"
 	RuleNull          = "dropped-null"
+	RuleValue         = "invalid-value" // with a keyword: see ValueRule
+	RuleWarning       = "server-warning"
 	RuleMore          = "more-findings"
 	RuleSeparator     = "missing-separator"
 	RuleSyntax        = "syntax"
@@ -38,27 +40,83 @@ const (
 	RuleUnwritable    = "unwritable"
 )
 
-// A Rule is a kind of finding, with a sentence about it.
-type Rule struct{ ID, About string }
+// A Rule is a kind of finding, with a sentence about it, and one about what to do.
+type Rule struct{ ID, About, Help string }
 
 // Rules are all rules, in the order in which reports list them.
-var Rules = []Rule{
-	{RuleUnknown, "A field that the schema does not declare: the API server drops it."},
-	{RuleDuplicate, "A name that occurs twice in one object: the last value wins."},
-	{RuleType, "A value that is not of the JSON type that the schema gives: the API server refuses the object."},
-	{RuleFormat, "A time, quantity, number or text in base64 that the API server cannot decode: it refuses the object."},
-	{RuleNull, "A null that the API server drops, as its field is neither nullable nor has a default."},
-	{RuleMore, "Findings in an object beyond those that are listed."},
-	{RuleSeparator, "Two objects in one document, only the last of which would be left: a --- is missing."},
-	{RuleSyntax, "A document that is not JSON or YAML, or that programs read differently."},
-	{RuleLimit, "A document that is too large, too deep or too costly."},
-	{RuleMissingSchema, "An object of a kind without a known schema."},
-	{RuleMissingType, "An object without apiVersion or kind."},
-	{RuleInvalidSchema, "A custom resource definition whose schema the API server refuses."},
-	{RuleEdit, "A document that was not edited, or that keeps a comment, in a file that is edited in place."},
-	{RuleUnreadable, "A file that cannot be read."},
-	{RuleUnwritable, "A file that cannot be written, or that somebody else changed meanwhile."},
-}
+var Rules = append([]Rule{
+	{
+		RuleUnknown,
+		"A field that the schema does not declare: the API server drops it.",
+		"Remove the field, or correct its name or its place. If the schema should declare it, fix the definition.",
+	},
+	{
+		RuleDuplicate,
+		"A name that occurs twice in one object: the last value wins.",
+		"Remove all of the values but one.",
+	},
+	{
+		RuleType,
+		"A value that is not of the JSON type that the schema gives: the API server refuses the object.",
+		"Write a value of the type that the message names. In YAML, quotes make a string.",
+	},
+	{
+		RuleFormat,
+		"A time, quantity, number or text in base64 that the API server cannot decode: it refuses the object.",
+		"Write the value in the form that the message names.",
+	},
+	{
+		RuleNull,
+		"A null that the API server drops, as its field is neither nullable nor has a default.",
+		"Remove the field.",
+	},
+	{
+		RuleMore,
+		"Findings in an object beyond those that are listed.",
+		"Correct what is listed, and check the object again.",
+	},
+	{
+		RuleSeparator,
+		"Two objects in one document, only the last of which would be left: a --- is missing.",
+		"Write a line with --- between the objects.",
+	},
+	{
+		RuleSyntax,
+		"A document that is not JSON or YAML, or that programs read differently.",
+		"Correct the text at this place.",
+	},
+	{
+		RuleLimit,
+		"A document that is too large, too deep or too costly.",
+		"Divide the document into smaller ones.",
+	},
+	{
+		RuleMissingSchema,
+		"An object of a kind without a known schema.",
+		"Name the definition with --crd, or the OpenAPI document with --openapi; or pass the kind with --skip-kind.",
+	},
+	{
+		RuleMissingType,
+		"An object without apiVersion or kind.",
+		"Write the apiVersion and the kind of the object; or pass documents that are no objects with --ignore-missing-schemas.",
+	},
+	{
+		RuleInvalidSchema,
+		"A custom resource definition whose schema the API server refuses.",
+		"Correct the definition at this place.",
+	},
+	{
+		RuleEdit,
+		"A document that was not edited, or that keeps a comment, in a file that is edited in place.",
+		"Edit the file at this place.",
+	},
+	{RuleUnreadable, "A file that cannot be read.", "Look at the file and its permissions."},
+	{
+		RuleUnwritable,
+		"A file that cannot be written, or that somebody else changed meanwhile.",
+		"Look at the file, and run the command again.",
+	},
+}, valueRules...)
 
 // A Severity says how much a finding matters.
 type Severity uint8
@@ -105,7 +163,11 @@ type Finding struct {
 	// Field is the path to the field, for findings about one.
 	Field      errors.Path
 	SchemaPath string // path to a place in a schema, as the API server spells it
-	Suggestion string // the field that was probably meant
+	Suggestion string // the field or the value that was probably meant
+	// Invalid is what the API server says of an invalid value, and Definition is where the
+	// definition asks for another one.
+	Invalid    *errors.ValueError
+	Definition Place
 	Source     string // the line of At, or the part around it
 	Cut        int    // how many characters of the line precede Source
 }

@@ -44,6 +44,9 @@ func (r *githubReporter) Add(file string, v *finding.Outcome) error {
 		if of != "" {
 			message += " (" + of + ")"
 		}
+		if f.Definition.At.IsValid() {
+			message += " (" + f.Definition.String() + ")"
+		}
 		b = fmt.Appendf(b, ",title=%s::%s\n", escapeProperty.Replace("espalier: "+f.Rule), escapeMessage.Replace(sanitize.Text(message)))
 	}
 	if len(b) == 0 {
@@ -85,6 +88,9 @@ func (r *tapReporter) Add(file string, v *finding.Outcome) error {
 		fmt.Fprintf(r.to, "  - message: %s\n    severity: %s\n    rule: %s\n", strconv.Quote(f.Message), f.Severity, f.Rule)
 		if f.At.IsValid() {
 			fmt.Fprintf(r.to, "    at: {file: %s, line: %d, column: %d}\n", strconv.Quote(file), f.At.Line, f.At.Column)
+		}
+		if d := f.Definition; d.At.IsValid() {
+			fmt.Fprintf(r.to, "    definition: {file: %s, line: %d, column: %d}\n", strconv.Quote(d.File), d.At.Line, d.At.Column)
 		}
 	}
 	if len(v.Findings) > 0 {

@@ -26,6 +26,10 @@ type (
 		Line   int `json:"line"`
 		Column int `json:"column"`
 	}
+	jsonPlace struct {
+		File string `json:"file"`
+		jsonPosition
+	}
 	jsonObject struct {
 		APIVersion string `json:"apiVersion,omitzero"`
 		Kind       string `json:"kind,omitzero"`
@@ -43,6 +47,9 @@ type (
 		Path       string        `json:"path,omitzero"`
 		Pointer    string        `json:"pointer,omitzero"`
 		Suggestion string        `json:"suggestion,omitzero"`
+		Type       string        `json:"type,omitzero"`
+		ServerText string        `json:"serverText,omitzero"`
+		Definition *jsonPlace    `json:"definition,omitzero"`
 		First      *jsonPosition `json:"first,omitzero"`
 		Object     jsonObject    `json:"object,omitzero"`
 	}
@@ -60,6 +67,14 @@ func place(p errors.Position) *jsonPosition {
 		return nil
 	}
 	return &jsonPosition{p.Line, p.Column}
+}
+
+// definition returns where the definition asks for another value.
+func definition(f *finding.Finding) *jsonPlace {
+	if !f.Definition.At.IsValid() {
+		return nil
+	}
+	return &jsonPlace{f.Definition.File, *place(f.Definition.At)}
 }
 
 func newJSONReporter(to io.Writer) *jsonReporter {
@@ -85,10 +100,15 @@ func (r *jsonReporter) Add(file string, v *finding.Outcome) error {
 	for i := range v.Findings {
 		f := &v.Findings[i]
 		path, pointer := f.Path()
+		typ, text := "", ""
+		if f.Invalid != nil {
+			typ, text = finding.Type(f.Invalid), f.Invalid.Error()
+		}
 		one, err := sanitize.JSON(jsonFinding{
 			File: file, Document: v.Document, Start: place(f.At), End: place(f.End),
 			Severity: f.Severity.String(), Rule: f.Rule, Message: sanitize.Text(f.Message), Path: path, Pointer: pointer,
 			Suggestion: f.Suggestion, First: place(f.First),
+			Type: typ, ServerText: text, Definition: definition(f),
 			Object: jsonObject{v.APIVersion, v.Kind, v.Namespace, v.Name},
 		})
 		if err == nil {

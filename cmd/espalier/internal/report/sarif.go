@@ -32,6 +32,7 @@ type (
 	sarifRule struct {
 		ID               string    `json:"id"`
 		ShortDescription sarifText `json:"shortDescription"`
+		Help             sarifText `json:"help"`
 	}
 	sarifDriver struct {
 		Name            string      `json:"name"`
@@ -87,7 +88,7 @@ func (r *sarifReporter) Begin() error {
 		driver.SemanticVersion = info.Main.Version[1:]
 	}
 	for _, rule := range finding.Rules {
-		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.About}})
+		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.About}, sarifText{rule.Help}})
 	}
 	if err := r.tokens(jsonv2.BeginObject, jsonv2.String("$schema"), jsonv2.String(sarifSchema),
 		jsonv2.String("version"), jsonv2.String("2.1.0"), jsonv2.String("runs"), jsonv2.BeginArray,
@@ -147,6 +148,14 @@ func sarifResultOf(file string, v *finding.Outcome, f *finding.Finding) sarifRes
 		result.RelatedLocations = []sarifLocation{{ID: 1,
 			PhysicalLocation: sarifPhysical{artifact, region(f.First, errors.Position{})}, Message: &sarifText{"first here"}}}
 		result.PartialFingerprints["finding/v1"] = fingerprint(f.Rule, v.APIVersion, v.Kind, v.Namespace, v.Name, pointer)
+	}
+	if f.Definition.At.IsValid() {
+		in := sarifArtifact{fileURI(f.Definition.File)}
+		result.RelatedLocations = append(result.RelatedLocations, sarifLocation{
+			ID:               len(result.RelatedLocations) + 1,
+			PhysicalLocation: sarifPhysical{in, region(f.Definition.At, errors.Position{})},
+			Message:          &sarifText{"the rule in the definition"},
+		})
 	}
 	return result
 }

@@ -35,7 +35,11 @@ func (p TextPrinter) Append(b []byte, file string, v *finding.Outcome) []byte {
 		if of != "" {
 			b = fmt.Appendf(b, " (%s)", of)
 		}
-		b = fmt.Appendf(b, " %s\n", p.Paint(terminal.Cyan, "["+f.Rule+"]"))
+		b = fmt.Appendf(b, " %s", p.Paint(terminal.Cyan, "["+f.Rule+"]"))
+		if f.Definition.At.IsValid() {
+			b = fmt.Appendf(b, " (%s)", f.Definition)
+		}
+		b = append(b, '\n')
 		if p.Sources && f.Source != "" {
 			b = p.appendSource(b, f, style)
 		}

@@ -3,6 +3,7 @@ package suggest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
@@ -84,6 +85,18 @@ func placeName(path errors.Path) string {
 		return "the root"
 	}
 	return path.String()
+}
+
+// Value returns the one of the allowed values that was probably meant by a text, or "". The values
+// are written as field errors show them: texts are in quotes.
+func Value(text string, allowed []string) string {
+	var texts []string
+	for _, one := range allowed {
+		if text, err := strconv.Unquote(one); err == nil {
+			texts = append(texts, text)
+		}
+	}
+	return Closest(text, texts)
 }
 
 // maxSuggestName is the length of the longest name for which a suggestion is looked for. Names

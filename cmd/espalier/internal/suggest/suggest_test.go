@@ -48,3 +48,12 @@ func TestDistance(t *testing.T) {
 		assert.Equal(t, test.want, distance([]rune(test.b), []rune(test.a)), "%s, %s", test.b, test.a)
 	}
 }
+
+func TestValue(t *testing.T) {
+	allowed := []string{`"ClusterIP"`, `"NodePort"`, `1`, `null`}
+	assert.Equal(t, "ClusterIP", Value("Clusterip", allowed))
+	assert.Equal(t, "NodePort", Value("NodPort", allowed))
+	assert.Empty(t, Value("LoadBalancer", allowed))
+	assert.Empty(t, Value("nul", allowed), "it would not be text")
+	assert.Empty(t, Value("a", nil))
+}
