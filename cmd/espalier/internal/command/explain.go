@@ -16,17 +16,20 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-const explainHelp = `Explain says why a field is kept, pruned or defaulted: what the schema says on the way
-to it, in which file and line, and which rule decides.
+const explainHelp = `Explain says why a field is kept, pruned, defaulted or refused: what the schema says on
+the way to it, in which file and line, and which rule decides. That includes which
+fields are required, and which values are allowed.
 
 The path is written as in the messages of the API server, spec.containers[0].image,
 with or without a $ in front, or as a JSON Pointer, /spec/containers/0/image. It may
 lead to a field that is absent. Then explain says whether the field has a default, and
-why that default is not inserted. If the file has several objects, each one with a
-schema is explained. The items of a List are objects of their own: items[0].spec.image
-is spec.image of the first one.
+why that default is not inserted. Values are validated as in espalier check.
+
+If the file has several objects, each one with a schema is explained. The items of a
+List are objects of their own: items[0].spec.image is spec.image of the first one.
 
 Exit codes: 0 if something was explained; 1 if no object in the file has a schema, or
 if neither an object nor a schema has the field; 2 if the arguments are wrong; 3 if
@@ -43,7 +46,7 @@ func newExplainCommand(p *process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                   "explain --crd FILE|DIR... FILE|- PATH",
 		DisableFlagsInUseLine: true,
-		Short:                 "Say why a field is kept, pruned or defaulted",
+		Short:                 "Say why a field is kept, pruned, defaulted or refused",
 		Long:                  explainHelp,
 		Example:               explainExamples,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -59,7 +62,7 @@ func newExplainCommand(p *process) *cobra.Command {
 			if len(o.crds)+len(o.openAPI) == 0 {
 				return errNoSchemas
 			}
-			if s, ok := o.load(schema.CheckTypes(true)); ok {
+			if s, ok := o.load(schema.CheckTypes(true), validation.Values()); ok {
 				return o.explain(s, args[0], args[1])
 			}
 			return nil
@@ -73,7 +76,7 @@ func newExplainCommand(p *process) *cobra.Command {
 // explain explains a path in each object of a file.
 func (o *options) explain(s *schemas.Loaded, file, path string) (usage error) {
 	set := o.settings(s)
-	set.KeepAll, set.Sources, set.Explain = true, true, true
+	set.KeepAll, set.Sources, set.Explain, set.Values = true, true, true, true
 	e := examine.New(set)
 	x := explain.Explainer{Painter: terminal.NewPainter(o.color.Value, o.stdout), File: input.DisplayName(file), Files: &s.Files}
 	explained := 0

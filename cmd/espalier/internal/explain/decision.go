@@ -5,6 +5,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -14,6 +15,7 @@ type decision struct {
 	removed               bool
 	unknown               bool // neither the object nor the schema has the value
 	what, why, hint, rule string
+	more                  []string // further reasons
 }
 
 // The rules, with the places where they are written down.
@@ -28,6 +30,7 @@ const (
 	ruleNullDropped   = "a null is dropped if its field is not nullable and has no default"
 	ruleNullDefaulted = "a null is replaced by the default if its field is not nullable"
 	ruleUndecodable   = "an object with a value that cannot be decoded is refused as a whole"
+	ruleInvalid       = "an object is validated after it was pruned and defaulted, and refused as a whole (Custom Resource Definitions: Validation)"
 	ruleMistyped      = "an object with a value of another type than the schema's is refused as a whole"
 )
 
@@ -78,6 +81,16 @@ func (q *question) decide() decision {
 			return decision{removed: true, what: "is refused", why: f.Message, rule: ruleUndecodable}
 		}
 	}
+	if why := q.invalid(path); why != nil {
+		d := decision{removed: true, what: "is refused", why: why[0], more: why[1:], rule: ruleInvalid}
+		switch {
+		case !was && is:
+			d.what = "was absent, becomes " + brief(after) + ", and is refused"
+		case !is:
+			d.what = "is absent, and the object is refused"
+		}
+		return d
+	}
 	switch {
 	case was && is && before.Kind() == 'n' && after.Kind() != 'n':
 		return decision{what: "was null and becomes " + brief(after), why: "the schema has a default for it and does not say nullable", rule: ruleNullDefaulted}
@@ -89,6 +102,22 @@ func (q *question) decide() decision {
 		return q.removed(len(q.path), before.Kind() == 'n')
 	}
 	return q.absent()
+}
+
+// invalid returns why the API server refuses the value at a path, and where the definition says so.
+func (q *question) invalid(path errors.Path) (why []string) {
+	for i := range q.object.Findings {
+		f := &q.object.Findings[i]
+		if f.Invalid == nil || f.Field.Compare(path) != 0 {
+			continue
+		}
+		text := f.Message
+		if f.Definition.At.IsValid() {
+			text += " (" + f.Definition.String() + ")"
+		}
+		why = append(why, text)
+	}
+	return why
 }
 
 // kept says why the value is the same as before.

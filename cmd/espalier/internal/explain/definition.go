@@ -27,10 +27,17 @@ func preserves(s *schema.Structural) bool {
 	return s != nil && s.XPreserveUnknownFields != nil && *s.XPreserveUnknownFields
 }
 
+// isRequired reports whether the schema that a step leads away from requires the member with a name.
+func isRequired(from schema.Step, name string) bool {
+	return from.Schema != nil && slices.Contains(from.Schema.Required, name)
+}
+
 // describe returns what the schema says at a step, as far as it matters.
-func describe(step schema.Step) string {
+func describe(step schema.Step, required bool) string {
 	n := step.Schema
 	switch {
+	case step.Kind == schema.StepImplicit && required:
+		return "specified implicitly, and required"
 	case step.Kind == schema.StepImplicit:
 		return "specified implicitly"
 	case step.Kind == schema.StepPreserved:
@@ -46,10 +53,12 @@ func describe(step schema.Step) string {
 	}
 	add(n.Type != "", "type "+sanitize.Name(n.Type))
 	add(n.XIntOrString, "integer or string")
+	add(required, "required")
 	add(preserves(n), "preserves unknown fields")
 	add(n.XEmbeddedResource, "an embedded resource")
 	add(n.Nullable, "nullable")
 	add(len(n.Default) > 0, "default "+brief(n.Default))
+	parts = append(parts, values(n)...)
 	add(n.AdditionalProperties != nil, "a map")
 	if len(n.Properties) > 0 {
 		parts = append(parts, "declares "+listed(slices.Sorted(maps.Keys(n.Properties))))

@@ -53,10 +53,13 @@ func (x *Explainer) Object(o *examine.Object, entry schema.Entry, path []locate.
 	}
 	text = fmt.Appendf(text, "%s %s of %s %s\n", x.Paint(terminal.Bold, place+":"), locate.Spelled(path), o.Identity, x.Paint(style, sanitize.Text(d.what)))
 	text = fmt.Appendf(text, "  because %s\n", sanitize.Text(d.why))
+	for _, why := range d.more {
+		text = fmt.Appendf(text, "  and %s\n", sanitize.Text(why))
+	}
 	if d.hint != "" {
 		text = fmt.Appendf(text, "  %s\n", sanitize.Text(d.hint))
 	}
-	if why := refusals(o); len(why) > 0 && d.rule != ruleMistyped && d.rule != ruleUndecodable {
+	if why := refusals(o); len(why) > 0 && d.rule != ruleMistyped && d.rule != ruleUndecodable && d.rule != ruleInvalid {
 		text = fmt.Appendf(text, "  but the object is refused: %s%s\n", sanitize.Text(why[0]), map[bool]string{true: ", and more"}[len(why) > 1])
 	}
 	text = fmt.Appendf(text, "  rule: %s\n", d.rule)
@@ -64,7 +67,9 @@ func (x *Explainer) Object(o *examine.Object, entry schema.Entry, path []locate.
 	steps := shown(trace)
 	places := x.Schemas(entry, steps)
 	for i, step := range steps {
-		text = fmt.Appendf(text, "    %s %s: %s\n", x.Paint(terminal.Bold, places[i].String()+":"), locate.Spelled(path[:i]), sanitize.Text(describe(step)))
+		place := x.Paint(terminal.Bold, places[i].String()+":")
+		said := describe(step, i > 0 && isRequired(steps[i-1], path[i-1].Name))
+		text = fmt.Appendf(text, "    %s %s: %s\n", place, locate.Spelled(path[:i]), sanitize.Text(said))
 	}
 	return text, !d.unknown, nil
 }
@@ -75,8 +80,8 @@ func refusals(o *examine.Object) (why []string) {
 		why = append(why, o.Mismatches[i].Error())
 	}
 	for i := range o.Findings {
-		if o.Findings[i].Rule == finding.RuleFormat {
-			why = append(why, o.Findings[i].Message)
+		if f := &o.Findings[i]; f.Rule == finding.RuleFormat || f.Invalid != nil {
+			why = append(why, f.Message)
 		}
 	}
 	return why
@@ -93,13 +98,9 @@ func brief(value []byte) string {
 
 // listed returns the first of the names, separated by commas.
 func listed(names []string) string {
-	const most = 12
 	names = slices.Clone(names)
 	for i := range names {
 		names[i] = sanitize.Name(names[i])
 	}
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return strings.Join(names, ", ")
+	return first(names)
 }
