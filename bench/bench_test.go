@@ -71,6 +71,14 @@ func TestCompare(t *testing.T) {
 	assert.ErrorContains(t, Compare(&c, d), "other findings than Kubernetes")
 }
 
+// TestDecodeServer asserts that its findings are those of a server, in metadata, too.
+func TestDecodeServer(t *testing.T) {
+	s := MustSchema(resourceSchema(`{type: object, properties: {pod: {type: object, x-kubernetes-embedded-resource: true}}}`))
+	_, findings, err := decodeServer([]byte(`{"kind":"K","kind":"K","metadata":{"a":1},"spec":{"pod":{"apiVersion":"v1","kind":"Pod","metadata":{"b":1},"c":1}}}`), s.Structural, true)
+	require.NoError(t, err)
+	assert.Equal(t, []string{`duplicate field "kind"`, `unknown field "metadata.a"`, `unknown field "spec.pod.c"`, `unknown field "spec.pod.metadata.b"`}, findings)
+}
+
 // TestGenerated asserts that workloads are the same each time, and have the size that is
 // documented.
 func TestGenerated(t *testing.T) {

@@ -70,7 +70,7 @@ func decodeStrict(src []byte, s *structural.Structural) (map[string]any, []strin
 
 // decodeServer does everything that the server does between the body and admission: it first looks
 // for kind and apiVersion, and it reads metadata through ObjectMeta. Findings are those of a strict
-// decoder, without those in metadata.
+// decoder.
 func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string]any, []string, error) {
 	if _, err := serializer.DefaultMetaFactory.Interpret(src); err != nil {
 		return nil, nil, err
@@ -88,16 +88,18 @@ func decodeServer(src []byte, s *structural.Structural, strict bool) (map[string
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(src, &m); err != nil {
 		return nil, nil, err
 	}
-	meta, found, _, err := objectmeta.GetObjectMetaWithOptions(m, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: strict})
+	meta, found, unknown, err := objectmeta.GetObjectMetaWithOptions(m, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: strict})
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, path := range pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict}) {
-		findings = append(findings, `unknown field "`+path+`"`)
-	}
+	unknown = append(unknown, pruning.PruneWithOptions(m, s, true, structural.UnknownFieldPathOptions{TrackUnknownFieldPaths: strict})...)
 	defaulting.PruneNonNullableNullsWithoutDefaults(m, s)
-	if err, _ := objectmeta.CoerceWithOptions(nil, m, s, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: strict}); err != nil {
-		return nil, nil, err
+	malformed, embedded := objectmeta.CoerceWithOptions(nil, m, s, false, objectmeta.CoerceOptions{ReturnUnknownFieldPaths: strict})
+	if malformed != nil {
+		return nil, nil, malformed
+	}
+	for _, path := range append(unknown, embedded...) {
+		findings = append(findings, `unknown field "`+path+`"`)
 	}
 	u := unstructured.Unstructured{Object: m}
 	if u.GetKind() == "" {
