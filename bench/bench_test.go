@@ -224,3 +224,27 @@ func TestServers(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeat asserts that documents are read as often in a row as the workload says, and that the
+// figures are those of one time.
+func TestRepeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := MustSchema(resourceSchema(specSchema))
+		a, b := &Document{Schema: s, Src: []byte("a")}, &Document{Schema: s, Src: []byte("b")}
+		read := ""
+		sleeps := Contender{"sleeps", Partial, "", func(d *Document) Run {
+			return verdict(func() error {
+				read += string(d.Src)
+				time.Sleep(slice / 4)
+				return nil
+			})
+		}}
+		trial := Race(&Job{Contenders: []Contender{sleeps, sleeps}}, &Workload{Docs: []*Document{a, b}, Repeat: 3}, 2)
+		assert.Equal(t, "abab"+"aaabbb", read[:10], "each contender reads each document once before it is measured")
+		for _, m := range trial.Measures {
+			for _, ns := range m.NS {
+				assert.InDelta(t, float64(slice)/2, ns, 1e-3)
+			}
+		}
+	})
+}

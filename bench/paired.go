@@ -39,8 +39,9 @@ type Trial struct {
 // A racer is a contender with its runs.
 type racer struct {
 	*Measure
-	runs []Run
-	last time.Duration // time of a run before the first round
+	runs   []Run
+	repeat int
+	last   time.Duration // time of a run before the first round
 }
 
 // Race measures the contenders of a job on a workload, each in turns with the first one alone. If
@@ -95,7 +96,7 @@ func compare(c *Contender, w *Workload) *Measure {
 
 // prepare starts a contender on each document.
 func prepare(m *Measure, w *Workload) *racer {
-	r := &racer{Measure: m}
+	r := &racer{Measure: m, repeat: max(1, w.Repeat)}
 	for _, d := range w.Docs {
 		r.runs = append(r.runs, m.Contender.Start(d))
 	}
@@ -107,20 +108,22 @@ func prepare(m *Measure, w *Workload) *racer {
 	return r
 }
 
-// run does the workload once. compare has counted the documents that fail.
+// run does the workload once, or each of its documents as often as it says. compare has counted the documents that fail.
 func (r *racer) run() {
 	for i := range r.runs {
-		_ = r.runs[i].Do()
+		for range r.repeat {
+			_ = r.runs[i].Do()
+		}
 	}
 }
 
-// slice returns the nanoseconds of a run.
+// slice returns the nanoseconds of the workload, done once.
 func (r *racer) slice() float64 {
 	start := time.Now()
 	for done := 1; ; done++ {
 		r.run()
 		if d := time.Since(start); d >= slice {
-			return float64(d.Nanoseconds()) / float64(done)
+			return float64(d.Nanoseconds()) / float64(done*r.repeat)
 		}
 	}
 }
@@ -134,8 +137,8 @@ func (r *racer) countAllocations() {
 		r.run()
 	}
 	runtime.ReadMemStats(&after)
-	r.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n))
-	r.Bytes = math.Floor(float64(after.TotalAlloc-before.TotalAlloc) / float64(n))
+	r.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n*r.repeat))
+	r.Bytes = math.Floor(float64(after.TotalAlloc-before.TotalAlloc) / float64(n*r.repeat))
 }
 
 // A Figure is a median with its spread: the quartiles.

@@ -127,19 +127,20 @@ func writeContender(w io.Writer, c *Contender, trials []*Trial, i int) {
 
 // writeWorkload writes the absolute figures of a workload, for all jobs.
 func writeWorkload(w io.Writer, workload *Workload, trials []*Trial) {
-	fmt.Fprintf(w, "### %s: %s\n\n| job | contender | MB/s | allocations | bytes allocated | ratio |\n|---|---|--:|--:|--:|--:|\n", workload.Name, workload.What)
+	fmt.Fprintf(w, "### %s: %s\n\n| job | contender | MB/s | us a document | allocations | bytes allocated | ratio |\n|---|---|--:|--:|--:|--:|--:|\n", workload.Name, workload.What)
 	for _, t := range trials {
 		if t.Workload != workload {
 			continue
 		}
 		size := float64(workload.Size(t.Job.InYAML))
 		for _, m := range t.Measures {
+			ns := FigureOf(m.NS).Median
 			switch {
 			case m.Err != nil:
 			case t.Job.Many:
-				fmt.Fprintf(w, "| %s | %s | | | | %s |\n", t.Job.Name, m.Contender.Name, FigureOf(m.Ratios))
+				fmt.Fprintf(w, "| %s | %s | | | | | %s |\n", t.Job.Name, m.Contender.Name, FigureOf(m.Ratios))
 			default:
-				fmt.Fprintf(w, "| %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/FigureOf(m.NS).Median), m.Allocs, m.Bytes, FigureOf(m.Ratios))
+				fmt.Fprintf(w, "| %s | %s | %s | %s | %.0f | %.0f | %s |\n", t.Job.Name, m.Contender.Name, short(size*1e3/ns), short(ns/1e3/float64(len(workload.Docs))), m.Allocs, m.Bytes, FigureOf(m.Ratios))
 			}
 		}
 	}

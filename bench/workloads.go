@@ -24,6 +24,9 @@ type Document struct {
 type Workload struct {
 	Name, What string
 	Docs       []*Document
+	// Repeat is how many times in a row a document is read, if that is more than once. Its text, its
+	// program and its code are then in the caches, which a workload of many kinds is too large for.
+	Repeat int
 }
 
 // Size returns how many bytes of JSON, or of YAML, a workload has.
@@ -342,7 +345,7 @@ func Generated() []*Workload {
 }
 
 func newWorkload(name, what, openAPIV3Schema string, src []byte) *Workload {
-	return &Workload{name, what, []*Document{{Schema: MustSchema(openAPIV3Schema), Src: src}}}
+	return &Workload{Name: name, What: what, Docs: []*Document{{Schema: MustSchema(openAPIV3Schema), Src: src}}}
 }
 
 // addYAML adds the documents as YAML, in the form that the tools of Kubernetes write.
