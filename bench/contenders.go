@@ -25,6 +25,7 @@ const (
 	Parsed                // the document as it is
 	Verdict               // no result: only whether the document is accepted
 	Partial               // the result of a stage, which is compared with nothing
+	Valid                 // whether a server would create the object; a result is compared with nothing
 )
 
 // A Contender does a piece of work in its own way.
@@ -82,29 +83,35 @@ type Job struct {
 	Name, Title string
 	InYAML      bool // the documents are read as YAML
 	Many        bool // a run does each document many times, so only ratios are meaningful
+	Verdict     bool // it is for the workloads of Verdicts, and only for these
 	Contenders  []Contender
+}
+
+// takes reports whether the job is for a workload.
+func (j *Job) takes(w *Workload) bool {
+	return j.Verdict == w.Verdict && (!j.InYAML || w.Docs[0].YAML != nil)
 }
 
 // Jobs returns all jobs.
 func Jobs() []*Job {
-	return []*Job{
-		{"bytes", "JSON to JSON: decode, prune, drop nulls, default, marshal", false, false,
+	return slices.Concat([]*Job{
+		{"bytes", "JSON to JSON: decode, prune, drop nulls, default, marshal", false, false, false,
 			slices.Concat([]Contender{ours("Espalier AppendJSON, Ignore", decoder.Ignore)}, kubernetesBytes(), jsontextPruners(false), peersToBytes())},
-		{"strict", "JSON to JSON, strict: as before, with paths of unknown and duplicate fields", false, false,
+		{"strict", "JSON to JSON, strict: as before, with paths of unknown and duplicate fields", false, false, false,
 			slices.Concat([]Contender{ours("Espalier AppendJSON, Strict", decoder.Strict)}, kubernetesStrict(), jsontextPruners(true))},
-		{"busy", "JSON to JSON on all processors at the same time", false, true,
+		{"busy", "JSON to JSON on all processors at the same time", false, true, false,
 			busy(ours("Espalier AppendJSON, Ignore", decoder.Ignore), kubernetesBytes()[0])},
-		{"busystrict", "JSON to JSON, strict, on all processors at the same time", false, true,
+		{"busystrict", "JSON to JSON, strict, on all processors at the same time", false, true, false,
 			busy(ours("Espalier AppendJSON, Strict", decoder.Strict), kubernetesStrict()[0])},
-		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false, false,
+		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false, false, false,
 			slices.Concat([]Contender{oursToMap(), rebuilt()}, kubernetesMap(), peersToMap())},
-		{"skip", "Skipping an unknown subtree, all of its grammar validated", false, false,
+		{"skip", "Skipping an unknown subtree, all of its grammar validated", false, false, false,
 			slices.Concat([]Contender{oursSkipping()}, skippers())},
-		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true, false,
+		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true, false, false,
 			slices.Concat([]Contender{oursFromYAML()}, kubernetesYAML())},
-		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false,
+		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false, false,
 			slices.Concat([]Contender{oursYAMLOnly()}, peersYAML())},
-	}
+	}, verdictJobs())
 }
 
 // allFindings keeps the findings that the default limits would only count, as Kubernetes keeps

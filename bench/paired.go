@@ -83,11 +83,15 @@ func Race(job *Job, w *Workload, rounds int) *Trial {
 func compare(c *Contender, w *Workload) *Measure {
 	m := &Measure{Contender: c}
 	for _, d := range w.Docs {
-		if err := Compare(c, d); err != nil {
-			if len(w.Docs) == 1 {
-				m.Err = err
-				return m
+		switch err := Compare(c, d); {
+		case w.Invalid:
+			if err == nil && c.Output == Valid {
+				m.Wrong++
 			}
+		case err != nil && len(w.Docs) == 1:
+			m.Err = err
+			return m
+		case err != nil:
 			m.Wrong++
 		}
 	}

@@ -21,6 +21,8 @@ type Schema struct {
 	// Parsed and Internal are earlier forms of Structural.
 	Parsed   *schema.Structural
 	Internal *apiextensions.JSONSchemaProps
+	// Definition is nil for a schema by itself.
+	Definition *Definition
 
 	made map[any]any
 }
@@ -46,7 +48,7 @@ func NewSchema(openAPIV3Schema []byte) (*Schema, error) {
 	if err := defaulting.PruneDefaults(theirs); err != nil {
 		return nil, err
 	}
-	return &Schema{p, theirs, s, internal, make(map[any]any)}, nil
+	return &Schema{p, theirs, s, internal, nil, make(map[any]any)}, nil
 }
 
 // MustSchema is NewSchema for schemas in this module.

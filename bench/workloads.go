@@ -27,6 +27,9 @@ type Workload struct {
 	// Repeat is how many times in a row a document is read, if that is more than once. Its text, its
 	// program and its code are then in the caches, which a workload of many kinds is too large for.
 	Repeat int
+	// Verdict is set for the workloads of Verdicts, and Invalid for that of objects that a server
+	// refuses.
+	Verdict, Invalid bool
 }
 
 // Size returns how many bytes of JSON, or of YAML, a workload has.
