@@ -49,6 +49,7 @@ func versions() (list []string) {
 		switch m.Path {
 		case "k8s.io/apiextensions-apiserver", "sigs.k8s.io/json", "sigs.k8s.io/yaml", "github.com/valyala/fastjson",
 			"github.com/goccy/go-json", "github.com/goccy/go-yaml", "github.com/bytedance/sonic", "github.com/tidwall/gjson",
+			"github.com/santhosh-tekuri/jsonschema/v6", "github.com/yannh/kubeconform",
 			"github.com/buger/jsonparser", "github.com/go-json-experiment/json", "go.yaml.in/yaml/v3", "go.yaml.in/yaml/v4":
 			list = append(list, m.Path+" "+m.Version)
 		}

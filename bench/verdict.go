@@ -24,6 +24,7 @@ type Definition struct {
 	Version   string
 	HasStatus bool // as a subresource
 	Scale     *apiextensionsv1.CustomResourceSubresourceScale
+	Schema    json.RawMessage // openAPIV3Schema
 	Program   *schema.Program // with value validation
 }
 
@@ -72,14 +73,13 @@ func NewDefinitions(manifest []byte, wanted func(name string) bool) (list []*Sch
 
 // compile makes the schema of the definition.
 func (d *Definition) compile(openAPIV3Schema *apiextensionsv1.JSONSchemaProps) (s *Schema, err error) {
-	js, err := json.Marshal(openAPIV3Schema)
-	if err != nil {
+	if d.Schema, err = json.Marshal(openAPIV3Schema); err != nil {
 		return nil, err
 	}
 	if d.Program, err = d.CRD.Program(d.Version, withValues); err != nil {
 		return nil, err
 	}
-	if s, err = NewSchema(js); err != nil {
+	if s, err = NewSchema(d.Schema); err != nil {
 		return nil, err
 	}
 	s.Definition = d
@@ -164,7 +164,7 @@ func verdictJobs() []*Job {
 	on := oursVerdict(valuesOn, decoder.Strict, decoder.ValidateCreate)
 	return []*Job{
 		{Name: "verdict", Title: "The whole verdict on JSON, without CEL: decode, prune, drop nulls, default, validate", Verdict: true,
-			Contenders: slices.Concat([]Contender{on}, kubernetesVerdict())},
+			Contenders: slices.Concat([]Contender{on}, kubernetesVerdict(), peersVerdict())},
 		{Name: "values", Title: "The time with value validation over that without it", Verdict: true,
 			Contenders: []Contender{
 				oursWithoutValues("Espalier AppendJSON, Strict, a program without validation.Values", decoder.Strict),
@@ -172,6 +172,6 @@ func verdictJobs() []*Job {
 				oursVerdict("Espalier AppendJSON, Strict, AcceptValues", decoder.Strict, decoder.AcceptValues),
 			}},
 		{Name: "verdictyaml", Title: "The whole verdict on YAML, without CEL", Verdict: true, InYAML: true,
-			Contenders: slices.Concat([]Contender{oursVerdictYAML()}, kubernetesVerdictYAML())},
+			Contenders: slices.Concat([]Contender{oursVerdictYAML()}, kubernetesVerdictYAML(), peersVerdictYAML())},
 	}
 }

@@ -1,14 +1,15 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// TestVerdicts asserts that Espalier and the server agree about all resources. Their figures would
-// mean little otherwise.
+// TestVerdicts asserts that Espalier and the server agree about all resources, and that the peers
+// rarely have another verdict. Their figures would mean little otherwise.
 func TestVerdicts(t *testing.T) {
 	workloads := Verdicts()
 	if workloads == nil {
@@ -34,14 +35,28 @@ func TestVerdicts(t *testing.T) {
 						t.Logf("%s: %v: %s", c.Name, err, d.Src)
 					}
 				}
-				assert.Zero(t, wrong, "%s: %s about those that are %s", job.Name, c.Name, w.Name)
+				assert.LessOrEqual(t, wrong, elsewhere(c, len(w.Docs)/20), "%s: %s about those that are %s", job.Name, c.Name, w.Name)
 			}
 		}
 	}
 }
 
-// TestMistakes asserts that no contender misses a mistake.
+// elsewhere returns n for a contender of others, and 0 for Espalier and the server.
+func elsewhere(c *Contender, n int) int {
+	if strings.HasPrefix(c.Name, "Espalier") || strings.HasPrefix(c.Name, "Kubernetes") {
+		return 0
+	}
+	return n
+}
+
+// TestMistakes asserts which mistakes each contender misses.
 func TestMistakes(t *testing.T) {
+	beyondJSONSchema := []string{"list type set", "list type map", "metadata.name", "metadata.labels", "metadata of an embedded resource", "no kind in an embedded resource", "scale subresource"}
+	missed := map[string][]string{
+		"kubeconform, strict":                   beyondJSONSchema,
+		"jsonschema v6, with its UnmarshalJSON": append(slices.Clone(beyondJSONSchema), "duplicate field"),
+		"jsonschema v6, of a value":             append(slices.Clone(beyondJSONSchema), "duplicate field"),
+	}
 	for _, m := range Mistakes {
 		assert.Equal(t, 1, strings.Count(flawless, m.Old), m.Name)
 	}
@@ -50,7 +65,7 @@ func TestMistakes(t *testing.T) {
 			c := &job.Contenders[i]
 			assert.NoError(t, Compare(c, &Document{Schema: mistakesIn(), Src: []byte(flawless), YAML: []byte(flawless)}), c.Name)
 			if c.Output == Valid {
-				assert.Empty(t, misses(c), "%s: %s", job.Name, c.Name)
+				assert.Equal(t, missed[c.Name], misses(c), "%s: %s", job.Name, c.Name)
 			}
 		}
 	}
