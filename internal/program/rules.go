@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
 // A Verdict says what a look at a value without errors knows of it.
@@ -23,6 +24,7 @@ type Rules struct {
 	Enum   bool  // Text and Literal know all values; containers and null are unsure
 
 	Text    Checker // of strings, or nil
+	Only    string  // the only text that Text allows, if it is not empty
 	Literal Checker // of numbers, true and false as they are written, or nil
 
 	// Of objects.
@@ -109,6 +111,7 @@ type Alternative struct {
 // Checks are the rules of a node with what depends on its fields. What the walk needs for a scalar
 // comes first, to be in one line of the cache.
 type Checks struct {
+	Only    string  // the only string that is allowed, as it is commonly written, or empty
 	Text    Checker // of Rules
 	Literal Checker // of Rules
 	Names   Checker // of the names of members with values of the node, or nil
@@ -173,6 +176,9 @@ func (c *Checks) bind(n *Node) {
 	}
 	every := r.Unsure || r.Enum || len(r.Junctors) > 0
 	c.Text, c.Literal = r.Text, r.Literal
+	if r.Only != "" {
+		c.Only = string(jsonwire.AppendQuoted(nil, r.Only))
+	}
 	c.More = r.Unsure || len(r.Junctors) > 0
 	c.Scalar = every || r.Text != nil || r.Literal != nil
 	c.Object = every || c.Required != 0 || c.Undeclared != nil || r.Members != Unbounded || r.Size > 0

@@ -27,7 +27,7 @@ type subject struct {
 	predicted []*program.Field
 	decoders  []*decoder.Decoder
 	judges    map[program.Request][]*decoder.Decoder // decoders that validate
-	settle    *decoder.Decoder // brings metadata into the form in which the server validates it
+	settle    *decoder.Decoder                       // brings metadata into the form in which the server validates it
 	m         *screen.Machine
 
 	// How many results there were, how many the screen passed, and how many were valid.

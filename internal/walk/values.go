@@ -47,6 +47,10 @@ func (w *Walker) ruledScalar(b []byte) bool {
 	var end int
 	switch c := b[start]; c {
 	case '"':
+		if only := w.value.Checks.Only; only != "" && len(b)-start >= len(only) && string(b[start:start+len(only)]) == only {
+			w.pos += len(only)
+			return true
+		}
 		end = start + 1
 		if end <= len(b)-17 { // most are short
 			end += jsonwire.Simple(
@@ -196,7 +200,7 @@ func (w *Walker) closeRuled(n *program.Node, seen uint64) {
 	r := c.Rules
 	has := seen | n.Defaulted
 	w.Doubt = c.Required&^has != 0 || c.Doubtful&^seen != 0 || c.Undeclared != nil || r.Unsure || r.Enum ||
-		r.Members != program.Unbounded || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults
+		!allowsMembers(n, has) || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults
 	for i := 0; i < len(r.Junctors) && !w.Doubt; i++ {
 		fit, misfit, alternatives := 0, 0, r.Junctors[i].Alternatives
 		if len(alternatives) > maxAlternatives {
@@ -219,6 +223,14 @@ func (w *Walker) closeRuled(n *program.Node, seen uint64) {
 
 // maxAlternatives is how many alternatives are looked at for each object.
 const maxAlternatives = 64
+
+// allowsMembers reports whether an object of node n with these fields surely has not too few members,
+// nor too many. Others than fields are not counted here.
+func allowsMembers(n *program.Node, has uint64) bool {
+	r := n.Checks.Rules
+	return r.Members == program.Unbounded ||
+		n.Unknown == nil && len(n.Fields) < 64 && r.Members.Allow(bits.OnesCount64(has))
+}
 
 // addAbsentKeys notes the defaults of keys that are absent from an element.
 func (w *Walker) addAbsentKeys(n *program.Node, seen uint64) {

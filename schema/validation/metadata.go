@@ -23,6 +23,9 @@ func (m *maker) Type(r *program.Rules, s *schema.Structural, name, want string) 
 	rule := name
 	if want != "" {
 		rule = isPrefix + want
+		if r.Text == nil {
+			r.Only = want
+		}
 	}
 	m.restrict(r, rule)
 }
