@@ -261,6 +261,9 @@ type Validator interface {
 	// Validate validates an object, which is the result of a decoder. It reports false if steps did
 	// not suffice: then errors may be missing.
 	Validate(object []byte, as Request, steps int) ([]Error, bool)
+	// Warnings returns the server's warnings about the owner references and the finalizers of an
+	// object that is created. Each is a list, as JSON, or nil.
+	Warnings(owners, finalizers []byte) []string
 }
 
 // A Request is what an object is validated for.

@@ -234,6 +234,17 @@ func (v *validator) Validate(object []byte, as program.Request, steps int) ([]pr
 	return list, steps >= 0
 }
 
+// Warnings is the method of program.Validator.
+func (v *validator) Warnings(owners, finalizers []byte) []string {
+	metadata := make(map[string]any)
+	for name, text := range map[string][]byte{"ownerReferences": owners, "finalizers": finalizers} {
+		metadata[name], _ = validate.Decode(text) // what is decoded is well-formed
+	}
+	by := v.take()
+	defer v.give(by)
+	return by.Warnings(map[string]any{"metadata": metadata})
+}
+
 func (v *validator) errors(
 	by *validate.Validator, x any, as program.Request, steps *int,
 ) []validate.Error {
