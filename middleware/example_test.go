@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -8,9 +9,11 @@ import (
 	"net/http/httptest"
 	"strings"
 
+	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 const webCRD = `
@@ -92,4 +95,32 @@ func ExampleByKind() {
 	fmt.Println(w.Code, w.Body)
 	// Output:
 	// 400 {"type":"about:blank","title":"Bad Request","status":400,"detail":"Web in version \"v1\" cannot be handled as a Web: strict decoding error: unknown field \"spec.hots\"","reason":"BadRequest","errors":[{"detail":"unknown field \"spec.hots\"","pointer":"/spec/hots","line":1,"column":53}]}
+}
+
+// A server that has no validation of its own refuses objects with invalid values when they are
+// created.
+func ExampleNew_values() {
+	catalog := schema.NewCatalog(validation.Values())
+	crds, err := schema.ParseCRD([]byte(strings.Replace(webCRD, "default: 1", "default: 1, maximum: 9", 1)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := catalog.Add(crds...); err != nil {
+		log.Fatal(err)
+	}
+	find := request.ByPath(catalog, decoder.ValidateCreate)
+	handler := middleware.New(find, middleware.Options{})(http.NotFoundHandler())
+
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/apis/example.com/v1/namespaces/prod/webs", strings.NewReader(
+		`{"apiVersion":"example.com/v1","kind":"Web","metadata":{"name":"a"},"spec":{"replicas":10}}`)))
+	var status struct{ Reason, Message string }
+	if err := json.Unmarshal(w.Body.Bytes(), &status); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(w.Code, status.Reason)
+	fmt.Println(status.Message)
+	// Output:
+	// 422 Invalid
+	// Web.example.com "a" is invalid: spec.replicas: Invalid value: 10: spec.replicas in body should be less than or equal to 9
 }

@@ -15,7 +15,8 @@ type Options struct {
 	request.Options
 	// Stream decodes JSON objects while the handler reads them, so that
 	// their length does not matter to memory. Objects that the
-	// [request.Finder] has looked into are excepted. MaxBytes applies.
+	// [request.Finder] has looked into are excepted, and so are those whose
+	// values are validated. MaxBytes applies.
 	// [request.Stream] describes what is different; in addition:
 	//
 	//   - The handler is called before anything is known of the body. If

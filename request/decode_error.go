@@ -218,7 +218,7 @@ func (x *Exchange) strict(lines, entries []string) *StatusError {
 		apiVersion, kind, _ := decoder.PeekType(x.result)
 		refused = x.cannotDecode(apiVersion, kind, reason)
 	}
-	refused.Err = errors.NewStrictError(slices.Clone(x.findings), x.omitted)
+	refused.Err = errors.NewStrictError(withoutValues(x.findings), x.omitted)
 	return refused
 }
 

@@ -33,6 +33,7 @@
 //	fieldValidation is something else        422
 //	a body that cannot be decoded            400
 //	of another apiVersion, of another kind   400, 422
+//	an object to create with invalid values  422, with decoder.ValidateCreate
 //	beyond Options.MaxBytes                  413
 //	neither JSON nor YAML                    415
 //	a charset other than UTF-8, with Report  415
@@ -48,6 +49,28 @@
 //
 // A refusal is a value, a [StatusError]. An [Answer] presents it as
 // metav1.Status in JSON, or as problem details (RFC 9457).
+//
+// # Values
+//
+// By default values are accepted, for the server to validate. With the option
+// decoder.ValidateCreate for its decoders, an object that POST creates is
+// validated as well, after everything else:
+//
+//	catalog := schema.NewCatalog(validation.Values())
+//	find := request.ByPath(catalog, decoder.ValidateCreate)
+//
+// The answer is that of the API server: the reason Invalid, with a cause for
+// each value. The warnings are those of the server as well: about owner
+// references that repeat and, if the object is valid, about the names of its
+// finalizers.
+//
+// PUT and PATCH, also of a status, are not refused for values. The server
+// excuses an invalid value that the stored object has as well, and a patch may
+// be anything without the object that it applies to. Rules in CEL are not
+// evaluated. The namespace of the path is not compared with the object's.
+//
+// A finder refuses a catalog that was made without validation.Values: it panics
+// or, if the catalog was empty then, answers with 500.
 //
 // # What is left to the adapter
 //
@@ -68,10 +91,11 @@
 // # Bodies are not logged
 //
 // The package logs nothing. An [Observation] has the findings of a body, which
-// contain names of the body but no values. The message of a [StatusError],
-// however, repeats a part of the body, as the server's texts do: its first 30
-// bytes, or up to 1 KiB if there is no kind. The message is meant for the
-// sender; log its code and reason instead.
+// contain names of the body. Those about invalid values contain the values, too:
+// log their path and rule instead. The message of a [StatusError] repeats a part
+// of the body, as the server's texts do: its first 30 bytes, up to 1 KiB if
+// there is no kind, or each invalid value. The message is meant for the sender;
+// log its code and reason instead.
 //
 // # Memory
 //

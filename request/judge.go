@@ -15,7 +15,7 @@ func (x *Exchange) run() *StatusError {
 	if x.form == applyPatch && validation == decoder.Ignore {
 		validation = decoder.Warn // an apply patch with unknown fields is refused in any case
 	}
-	pool := x.resource.pool(validation, x.form.isPatch())
+	pool := x.resource.pool(validation, x.use())
 	size := len(x.body)
 	d := x.gate.budget.borrowInSlot(pool, &x.decoderMemory, size)
 	defer x.gate.budget.giveBackInSlot(pool, d, &x.decoderMemory, size)
@@ -37,7 +37,8 @@ func (x *Exchange) run() *StatusError {
 	x.memory.bytes += cap(x.result) - before
 
 	_, isStrict := stderrors.AsType[*errors.StrictError](err)
-	if err != nil && !isStrict {
+	invalid, isInvalid := stderrors.AsType[*errors.InvalidError](err)
+	if err != nil && !isStrict && !isInvalid {
 		x.findings = slices.Clone(d.Findings())
 		return x.decodeError(err)
 	}
@@ -49,10 +50,11 @@ func (x *Exchange) run() *StatusError {
 	x.findings, x.omitted = d.Findings(), d.Omitted()
 	x.dropRemovals()
 	x.findings = slices.Clone(x.findings)
-	if refused := x.checkType(); refused != nil {
+	// An invalid object of another kind is refused for all that is invalid.
+	if refused := x.checkType(); refused != nil && (refused.Code != statusInvalid || !isOfAnotherKind(invalid)) {
 		return refused
 	}
-	return x.judge(d)
+	return x.judge(d, invalid)
 }
 
 // readPlainly returns an error for a body in YAML that only a decoder with decoder.ServerRequests
@@ -66,15 +68,32 @@ func (x *Exchange) readPlainly() error {
 	return err
 }
 
-// judge turns findings into warnings or an answer.
-func (x *Exchange) judge(d *decoder.Decoder) *StatusError {
+// judge turns findings into warnings or an answer. invalid is the error for values, or nil.
+func (x *Exchange) judge(d *decoder.Decoder, invalid *errors.InvalidError) *StatusError {
+	if refused := x.judgeFields(d, invalid == nil); refused != nil {
+		return refused
+	}
+	if x.use() == created {
+		if refused := x.warnOfCreation(invalid == nil); refused != nil {
+			return refused
+		}
+	}
+	if invalid != nil {
+		return x.invalidObject(invalid)
+	}
+	return nil
+}
+
+// judgeFields turns findings that are not about values into warnings or an answer. mayRefuse says
+// whether there may be findings for which an object is refused under Strict.
+func (x *Exchange) judgeFields(d *decoder.Decoder, mayRefuse bool) *StatusError {
 	lines := d.YAMLDuplicates()
 	lines = lines[:min(len(lines), maxLines)]
 	if len(x.findings) == 0 && x.omitted == 0 {
 		return nil
 	}
 	isUnknown := x.form == applyPatch && x.findings.Count(errors.UnknownField) > 0
-	if x.validation == decoder.Strict || isUnknown {
+	if x.validation == decoder.Strict && mayRefuse || isUnknown {
 		texts := x.listed(d)
 		if len(lines) > 0 || len(texts) > 0 || x.omitted > 0 {
 			return x.strict(lines, texts)
@@ -104,7 +123,7 @@ func (x *Exchange) toldBytes() int {
 // names in YAML.
 func (x *Exchange) listed(d *decoder.Decoder) (texts []string) {
 	for i := range x.findings {
-		if f := &x.findings[i]; d.ListedByServer(f) {
+		if f := &x.findings[i]; f.Kind != errors.InvalidValue && d.ListedByServer(f) {
 			texts = append(texts, f.Error())
 		}
 	}

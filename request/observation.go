@@ -15,8 +15,9 @@ type Observation struct {
 	FieldValidation decoder.FieldValidation
 	// Refused is why the request was refused, or nil if it was passed on.
 	Refused *StatusError
-	// Findings are the findings in the body. Omitted counts those beyond
-	// the limits.
+	// Findings are the findings in the body. Those of the kind
+	// errors.InvalidValue contain values. Omitted counts those beyond the
+	// limits.
 	Findings errors.List
 	Omitted  int
 	// BytesIn are the bytes of the body that were read, after

@@ -59,7 +59,8 @@ type Paths struct {
 // without a path of their own, such as x:http://host/apis/..., are refused. A
 // path that two kinds of the catalog share is an error of the finder.
 //
-// ByPath panics if the catalog is nil or decoder.New refuses the options.
+// ByPath panics if the catalog is nil, if decoder.New refuses the options, or if
+// values are to be validated and the programs of the catalog cannot do that.
 func ByPath(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	return Paths{Catalog: catalog, Decoder: opts}.Finder()
 }

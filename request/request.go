@@ -67,6 +67,7 @@ type Result struct {
 	// Content-Encoding nor the digests of the request then apply.
 	Changed bool
 	// Warnings are the values of the Warning headers, one for each finding,
-	// within the budget of a kube-apiserver.
+	// and those about an object that is created, within the budget of a
+	// kube-apiserver.
 	Warnings []string
 }

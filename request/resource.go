@@ -25,11 +25,25 @@ type Resource struct {
 	// this package, which are at most 256 findings, 1 MiB that a stream may
 	// hold, and 16 bytes that aliases may add for each byte of the body. A
 	// decoder.FieldValidation among them has no effect.
+	//
+	// With decoder.ValidateCreate among them, the values of objects that
+	// POST creates are validated. Program must then be compiled with
+	// validation.Values. decoder.ValidateStatusUpdate is refused.
 	Decoder []decoder.Option
 
-	once             sync.Once
-	objects, patches [3]*decoder.Pool
+	once  sync.Once
+	pools [uses][3]*decoder.Pool
 }
+
+// A use is what a body is decoded for.
+type use uint8
+
+const (
+	stored  use = iota // an object in place of a stored one
+	created            // an object that is created, whose values are validated
+	patched
+	uses
+)
 
 // maxFindings is more than the headers of an answer can hold: 4096 characters, of which the
 // shortest finding takes 17.
@@ -42,24 +56,25 @@ const maxHeld = 1 << 20
 // bodies small.
 const aliasFactor = 16
 
-// pool returns a pool of decoders for objects or patches.
-func (res *Resource) pool(v decoder.FieldValidation, isPatch bool) *decoder.Pool {
+// pool returns a pool of decoders.
+func (res *Resource) pool(v decoder.FieldValidation, as use) *decoder.Pool {
 	res.once.Do(func() {
+		values := mustBeKnown(res.Decoder)
 		for _, v := range []decoder.FieldValidation{decoder.Warn, decoder.Strict, decoder.Ignore} {
 			limits := decoder.Limits{Findings: maxFindings, HeldBytes: maxHeld, AliasFactor: aliasFactor}
-			opts := []decoder.Option{limits}
-			opts = append(append(opts, res.Decoder...), v)
-			res.objects[v] = decoder.NewPool(res.Program, opts...)
+			opts := append(append([]decoder.Option{limits}, res.Decoder...), v)
+			if values != decoder.AcceptValues {
+				res.pools[created][v] = decoder.NewPool(res.Program, opts...)
+				opts = append(opts, decoder.AcceptValues)
+			}
+			res.pools[stored][v] = decoder.NewPool(res.Program, opts...)
 			if res.Patch != nil {
 				// A patch seldom has a type. checkType checks the one of an apply patch.
-				res.patches[v] = decoder.NewPool(res.Patch, append(opts, decoder.ExpectType("", ""))...)
+				res.pools[patched][v] = decoder.NewPool(res.Patch, append(opts, decoder.ExpectType("", ""))...)
 			}
 		}
 	})
-	pool := res.objects[v]
-	if isPatch {
-		pool = res.patches[v]
-	}
+	pool := res.pools[as][v]
 	// The first call has panicked. Later ones must panic as well, before they acquire a slot.
 	if pool == nil {
 		panic("request: a Resource has options that decoder.New refuses")
@@ -108,7 +123,7 @@ func Always(res *Resource) Finder {
 	if res == nil || res.Program == nil {
 		panic("request: Always: the Resource is nil, or has no program")
 	}
-	res.pool(decoder.Warn, false)
+	res.pool(decoder.Warn, stored)
 	return func(*Request, Peek) (*Resource, error) { return res, nil }
 }
 
@@ -116,8 +131,9 @@ func Always(res *Resource) Finder {
 // object in the body. Bodies whose type the catalog does not know, or that have
 // none, are refused; this includes most patches. While the type is looked for,
 // aliases are limited as a [Resource] limits them by default: a larger limit in
-// the options has no effect then. ByKind panics if the catalog is nil or
-// decoder.New refuses the options.
+// the options has no effect then. ByKind panics if the catalog is nil, if
+// decoder.New refuses the options, or if values are to be validated and the
+// programs of the catalog cannot do that.
 func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 	opts = mustFind(catalog, opts)
 	made := kinds{made: map[[2]string]*Resource{}}
@@ -130,7 +146,7 @@ func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
 		if err != nil {
 			return nil, err
 		}
-		return made.of(program, apiVersion, kind, opts), nil
+		return made.of(program, apiVersion, kind, opts)
 	}
 }
 
@@ -140,23 +156,41 @@ func mustFind(catalog *schema.Catalog, opts []decoder.Option) []decoder.Option {
 	if catalog == nil {
 		panic("request: the Catalog is nil")
 	}
-	return mustWork(opts)
+	opts = mustWork(opts)
+	// All programs of a catalog are compiled with the same options.
+	for e := range catalog.All() {
+		if p, err := e.Program(); err == nil && cannotValidate(p, opts) {
+			panic(errNoValues.Error())
+		}
+		break
+	}
+	return opts
 }
 
 // mustWork panics if the options make no sense, and returns a copy of them.
 func mustWork(opts []decoder.Option) []decoder.Option {
+	opts = slices.Clone(opts)
+	accepting := opts
+	if mustBeKnown(opts) == decoder.ValidateCreate { // which not all programs can do
+		accepting = append(slices.Clip(opts), decoder.AcceptValues)
+	}
 	p, _ := schema.Compile(nil) // has no reason to fail
-	decoder.NewPool(p, opts...)
-	return slices.Clone(opts)
+	decoder.NewPool(p, accepting...)
+	return opts
 }
 
 // FromEntry returns the resource of an entry of a catalog, including the
-// program for patches. It fails if one of the programs does not compile, and
-// panics if decoder.New refuses the options.
+// program for patches. It fails if one of the programs does not compile, or if
+// values are to be validated and the program cannot do that. It panics if
+// decoder.New refuses the options.
 func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
+	opts = mustWork(opts)
 	program, err := e.Program()
 	if err != nil {
 		return nil, err
+	}
+	if cannotValidate(program, opts) {
+		return nil, errNoValues
 	}
 	s := e.Version.Schema
 	if s == nil {
@@ -167,7 +201,7 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 		return nil, err
 	}
 	return &Resource{
-		APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: mustWork(opts),
+		APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts,
 	}, nil
 }
 
@@ -181,13 +215,16 @@ type kinds struct {
 // of returns the resource of a type. It makes a new one if the program is another.
 func (k *kinds) of(
 	program *schema.Program, apiVersion, kind string, opts []decoder.Option,
-) *Resource {
+) (*Resource, error) {
 	key := [2]string{apiVersion, kind}
 	k.mu.RLock()
 	res := k.made[key]
 	k.mu.RUnlock()
 	if res != nil && res.Program == program {
-		return res
+		return res, nil
+	}
+	if cannotValidate(program, opts) {
+		return nil, errNoValues
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -195,5 +232,5 @@ func (k *kinds) of(
 		res = &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}
 		k.made[key] = res
 	}
-	return res
+	return res, nil
 }

@@ -6,6 +6,7 @@ import (
 	stderrors "errors"
 	"maps"
 	"strconv"
+	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -91,21 +92,45 @@ func overloaded() *StatusError {
 	}
 }
 
-// invalid is NewInvalid of k8s.io/apimachinery/pkg/api/errors for one error of one field.
+// invalid is invalidFields for one error of one field.
 func invalid(group, kind, name, field, causeReason, body string) *StatusError {
+	return invalidFields(group, kind, name, []Cause{{Reason: causeReason, Message: body, Field: field}}, 0)
+}
+
+// invalidFields is NewInvalid of k8s.io/apimachinery/pkg/api/errors, for at least one error. omitted
+// is how many further ones there are.
+func invalidFields(group, kind, name string, causes []Cause, omitted int) *StatusError {
 	qualified := kind
 	if group != "" {
 		qualified += "." + group
 	}
+	reason := aggregate(causes)
+	if omitted > 0 {
+		reason += " and " + strconv.Itoa(omitted) + " more"
+	}
 	return &StatusError{
 		Code:    statusInvalid,
 		Reason:  "Invalid",
-		Message: qualified + " " + strconv.Quote(name) + " is invalid: " + field + ": " + body,
-		Details: &Details{
-			Name: name, Group: group, Kind: kind,
-			Causes: []Cause{{Reason: causeReason, Message: body, Field: field}},
-		},
+		Message: qualified + " " + strconv.Quote(name) + " is invalid: " + reason,
+		Details: &Details{Name: name, Group: group, Kind: kind, Causes: causes},
 	}
+}
+
+// aggregate returns the texts of field errors as ToAggregate of field.ErrorList joins them: each
+// text once.
+func aggregate(causes []Cause) string {
+	texts := make([]string, 0, len(causes))
+	seen := make(map[string]bool, len(causes))
+	for _, c := range causes {
+		if text := c.Field + ": " + c.Message; !seen[text] {
+			seen[text] = true
+			texts = append(texts, text)
+		}
+	}
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return "[" + strings.Join(texts, ", ") + "]"
 }
 
 // status is metav1.Status of k8s.io/apimachinery, with the members in the same order.
@@ -167,7 +192,7 @@ func (e *StatusError) most(problemDetails bool) int {
 	if e.Details != nil {
 		n += len(e.Details.Name) + len(e.Details.Kind)
 		for _, c := range e.Details.Causes {
-			n += len(c.Message)
+			n += len(c.Message) + len(c.Field)
 		}
 	}
 	if problemDetails {
@@ -202,6 +227,7 @@ func (e *StatusError) faults() []fault {
 		list = append(list, fault{detail, path.Pointer(), p.Line, p.Column})
 	}
 	var strict *errors.StrictError
+	var invalid *errors.InvalidError
 	var mismatch *errors.TypeError
 	var syntax *errors.SyntaxError
 	var object *errors.ObjectError
@@ -210,6 +236,8 @@ func (e *StatusError) faults() []fault {
 	switch {
 	case stderrors.As(e.Err, &strict):
 		findings = strict.Findings()
+	case stderrors.As(e.Err, &invalid):
+		findings = invalid.Findings()
 	case stderrors.As(e.Err, &mismatch):
 		findings = mismatch.Findings
 	case stderrors.As(e.Err, &syntax):

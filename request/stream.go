@@ -30,6 +30,7 @@ var ErrClosed = stderrors.New("request: the stream is closed")
 //     decoder.Reader says.
 //   - apiVersion and kind of the object are not compared with those of the
 //     resource.
+//   - Values are not validated: CanStream is false where they are to be.
 //   - With decoder.ServerRequests the document is held, up to the limit
 //     HeldBytes of the decoder, which is 1 MiB here by default.
 type Stream struct {
@@ -52,11 +53,11 @@ type Stream struct {
 }
 
 // CanStream reports whether the request can be decoded as a stream after Find:
-// its body is a JSON object that the finder has not looked into, and the action
-// is Rewrite.
+// its body is a JSON object that the finder has not looked into, the action is
+// Rewrite, and values are not validated: that needs the whole object.
 func (x *Exchange) CanStream() bool {
 	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject &&
-		x.gate.opts.Action == Rewrite
+		x.gate.opts.Action == Rewrite && x.use() == stored
 }
 
 // Stream returns a stream of the result, which is decoded while it is read. Its
@@ -78,7 +79,7 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 		return nil, overloaded()
 	}
 	most := x.gate.opts.MaxBytes
-	b := &Stream{x: x, pool: x.resource.pool(x.validation, false)}
+	b := &Stream{x: x, pool: x.resource.pool(x.validation, stored)}
 	b.limit = limited{from: x.r.Body, most: most}
 	b.source.from = &b.limit
 	if x.gzip {
