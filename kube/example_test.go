@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -163,4 +164,44 @@ func calls() error {
 	schedule, _, err := unstructured.NestedString(patched.Object, "spec", "schedule")
 	fmt.Printf("{\"schedule\":%q}\n", schedule)
 	return err
+}
+
+// In an API server, an object is validated after admission: by the strategy of its store.
+func ExampleValidator() {
+	crd := new(apiextensionsv1.CustomResourceDefinition)
+	if err := yaml.Unmarshal([]byte(`
+spec:
+  group: garden.example.com
+  names: {kind: Pot}
+  scope: Namespaced
+  versions:
+  - name: v1
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [plant]
+            properties:
+              plant: {type: string, maxLength: 5}
+              litres: {type: integer, maximum: 9}
+`), crd); err != nil {
+		log.Fatal(err)
+	}
+	v, err := kube.NewValidator(crd, "v1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	pot := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "garden.example.com/v1", "kind": "Pot",
+		"metadata": map[string]any{"name": "a", "namespace": "b"},
+		"spec":     map[string]any{"litres": int64(10)},
+	}}
+	for _, err := range v.Validate(context.Background(), pot) {
+		fmt.Println(err)
+	}
+	// Output:
+	// spec.plant: Required value
+	// spec.litres: Invalid value: 10: spec.litres in body should be less than or equal to 9
 }

@@ -43,6 +43,16 @@ type options struct {
 	limits      decoder.Limits
 }
 
+func (o *options) set(opts []Option) error {
+	for i, opt := range opts {
+		if opt == nil {
+			return fmt.Errorf("kube: option %d of %d is nil", i+1, len(opts))
+		}
+		opt.apply(o)
+	}
+	return nil
+}
+
 // An optionFunc is an option that is made by a function.
 type optionFunc func(*options)
 
@@ -77,11 +87,8 @@ func NewResource(
 		return nil, errors.New("kube: a resource needs a kind")
 	}
 	r := &Resource{groupKind: groupKind, versions: make(map[string]*version, len(versions))}
-	for i, opt := range opts {
-		if opt == nil {
-			return nil, fmt.Errorf("kube: option %d of %d is nil", i+1, len(opts))
-		}
-		opt.apply(&r.options)
+	if err := r.set(opts); err != nil {
+		return nil, err
 	}
 	for name, s := range versions {
 		s, err := r.ownSchema(s)
@@ -134,10 +141,15 @@ func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Res
 	}
 	groupKind := runtimeschema.GroupKind{
 		Group: crd.Spec.Group,
-		Kind:  cmp.Or(crd.Status.AcceptedNames.Kind, crd.Spec.Names.Kind),
+		Kind:  kindOf(crd),
 	}
 	preserve := PreserveUnknownFields(crd.Spec.PreserveUnknownFields)
 	return NewResource(groupKind, versions, append([]Option{preserve}, opts...)...)
+}
+
+// kindOf returns the kind that a definition defines.
+func kindOf(crd *apiextensionsv1.CustomResourceDefinition) string {
+	return cmp.Or(crd.Status.AcceptedNames.Kind, crd.Spec.Names.Kind)
 }
 
 // GroupKind returns the group and kind of the resource.

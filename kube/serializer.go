@@ -331,6 +331,14 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxBuffer is the capacity up to which a buffer is kept.
 const maxBuffer = 1 << 20
 
+func takeBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+func giveBuffer(b *[]byte) {
+	if cap(*b) <= maxBuffer {
+		buffers.Put(b)
+	}
+}
+
 // decodeTyped decodes a document by the schema of the version, and then into a Go type as the API
 // server does.
 func (v *version) decodeTyped(
@@ -342,12 +350,8 @@ func (v *version) decodeTyped(
 	}
 	d := pool.Get()
 	defer pool.Put(d)
-	buffer := buffers.Get().(*[]byte)
-	defer func() {
-		if cap(*buffer) <= maxBuffer {
-			buffers.Put(buffer)
-		}
-	}()
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
 	if how.yaml {
 		*buffer, err = d.AppendYAML((*buffer)[:0], data)
 	} else {
