@@ -43,7 +43,7 @@ type realVersion struct {
 }
 
 // realVersions yields all versions that have a schema.
-func realVersions(t *testing.T) iter.Seq[realVersion] {
+func realVersions(t testing.TB) iter.Seq[realVersion] {
 	return func(yield func(realVersion) bool) {
 		for file := range corpus.CRDs(t) {
 			for doc := range yamlbridge.Documents(file.Data) {
@@ -100,7 +100,7 @@ type realObject struct {
 }
 
 // realObjects yields the resources of the corpus.
-func realObjects(t *testing.T) iter.Seq[realObject] {
+func realObjects(t testing.TB) iter.Seq[realObject] {
 	return func(yield func(realObject) bool) {
 		for file := range corpus.Samples(t) {
 			for doc := range yamlbridge.Documents(file.Data) {
