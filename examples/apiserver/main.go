@@ -1,6 +1,7 @@
 // Command apiserver is a small API server made of k8s.io/apiserver, with Espalier's decoder:
 // objects are pruned and defaulted by the schema in crd.yaml. Unknown and duplicate fields are
-// warnings or errors, as the parameter fieldValidation says.
+// warnings or errors, as the parameter fieldValidation says. Objects with values that the schema
+// refuses are not created.
 //
 //	go run . &
 //	url=https://127.0.0.1:8443/apis/garden.example.com/v1/namespaces/default/trellises

@@ -32,8 +32,8 @@ var errChanged = errors.New("the object has been changed by somebody else")
 //go:embed crd.yaml
 var manifest []byte
 
-// newServer returns a generic API server for trellises that decodes them by their schema. It needs
-// no cluster: on the loopback interface, everybody may do everything.
+// newServer returns a generic API server for trellises that decodes and validates them by their
+// schema. It needs no cluster: on the loopback interface, everybody may do everything.
 func newServer(listener net.Listener, certDirectory string) (*genericapiserver.GenericAPIServer, error) {
 	scheme := newScheme()
 	codecs := serializer.NewCodecFactory(scheme)
@@ -42,6 +42,10 @@ func newServer(listener net.Listener, certDirectory string) (*genericapiserver.G
 		return nil, err
 	}
 	trellises, err := kube.ForCRD(crd)
+	if err != nil {
+		return nil, err
+	}
+	validator, err := kube.NewValidator(crd, groupVersion.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +58,7 @@ func newServer(listener net.Listener, certDirectory string) (*genericapiserver.G
 		return nil, err
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(groupVersion.Group, scheme, runtime.NewParameterCodec(scheme), codecs)
-	group.VersionedResourcesStorageMap[groupVersion.Version] = map[string]rest.Storage{"trellises": newStore()}
+	group.VersionedResourcesStorageMap[groupVersion.Version] = map[string]rest.Storage{"trellises": newStore(validator)}
 	// No more code is needed to prune, default and validate fields by the schema.
 	if group.NegotiatedSerializer, err = kube.NewNegotiatedSerializer(codecs, scheme, scheme, trellises); err != nil {
 		return nil, err

@@ -85,6 +85,20 @@ func TestServer(t *testing.T) {
 	want := map[string]any{"rows": int64(2), "plants": []any{map[string]any{"name": "pear", "litres": int64(1)}}}
 	assert.Equal(t, want, created.Object["spec"], "pruned and defaulted")
 
+	invalid := trellis(map[string]any{"rows": int64(10)})
+	invalid.SetName("c")
+	_, err = trellises.Create(ctx, invalid, metav1.CreateOptions{})
+	assert.True(t, apierrors.IsInvalid(err))
+	assert.EqualError(t, err, `Trellis.garden.example.com "c" is invalid: spec.rows: Invalid value: 10: spec.rows in body should be less than or equal to 9`)
+	finalized := trellis(nil)
+	finalized.SetName("d")
+	finalized.SetFinalizers([]string{"prune"})
+	_, err = trellises.Create(ctx, finalized, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{`metadata.finalizers: "prune": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`},
+		warnings.take())
+	require.NoError(t, trellises.Delete(ctx, "d", metav1.DeleteOptions{}))
+
 	got, err := trellises.Get(ctx, "a", metav1.GetOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, want, got.Object["spec"])

@@ -13,11 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/apiserver/pkg/warning"
+
+	"github.com/espalier-dev/espalier/kube"
 )
 
 // A store keeps the objects of the server in memory, so that the example needs no etcd.
 type store struct {
 	rest.TableConvertor
+	validator *kube.Validator
+
 	mu       sync.Mutex
 	objects  map[string]*Trellis // by namespace/name
 	revision uint64
@@ -25,8 +30,8 @@ type store struct {
 
 var resource = groupVersion.WithResource("trellises").GroupResource()
 
-func newStore() *store {
-	return &store{TableConvertor: rest.NewDefaultTableConvertor(resource), objects: map[string]*Trellis{}}
+func newStore(validator *kube.Validator) *store {
+	return &store{TableConvertor: rest.NewDefaultTableConvertor(resource), validator: validator, objects: map[string]*Trellis{}}
 }
 
 func (s *store) New() runtime.Object     { return new(Trellis) }
@@ -84,6 +89,13 @@ func (s *store) Create(ctx context.Context, obj runtime.Object, validate rest.Va
 		if err := validate(ctx, t); err != nil {
 			return nil, err
 		}
+	}
+	// A registry.Store does this with the strategy that it is given.
+	if errs := s.validator.Validate(ctx, t); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(groupVersion.WithKind("Trellis").GroupKind(), t.Name, errs)
+	}
+	for _, text := range s.validator.WarningsOnCreate(ctx, t) {
+		warning.AddWarning(ctx, "", text)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
