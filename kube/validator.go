@@ -124,6 +124,9 @@ func dropDefaults(s *apiextensionsv1.JSONSchemaProps) {
 	}
 }
 
+// GroupVersionKind returns the type of the objects that are validated.
+func (v *Validator) GroupVersionKind() runtimeschema.GroupVersionKind { return v.kind }
+
 // Validate validates an object that is created, after PrepareForCreate. Where
 // the version has a status subresource, the status is not looked at. A Go type
 // is validated as the object that it is in JSON; if it does not say its own type,

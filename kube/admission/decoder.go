@@ -1,6 +1,7 @@
 // Package admission decodes the objects of admission requests, pruned and
 // defaulted by their schemas, for webhooks that are made with
-// controller-runtime. It has a strict mode.
+// controller-runtime. It has a strict mode. A [Validator] validates their
+// values.
 //
 // The decoder of controller-runtime does neither. It drops unknown fields
 // silently, or keeps them in unstructured objects. An object that an earlier
