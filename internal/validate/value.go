@@ -138,8 +138,11 @@ func (c checker) takes(typ string) bool {
 
 // check validates x (SchemaValidator.Validate).
 func (c checker) check(x any) *result {
-	v := new(result)
-	if !c.spend(1) {
+	v, work := new(result), 1
+	if c.nested {
+		work = 8 // many alternatives may be about one byte
+	}
+	if !c.spend(work) {
 		return v
 	}
 	if x == nil {
@@ -170,6 +173,9 @@ func (c checker) check(x any) *result {
 	for _, check := range checks {
 		v.merge(check(x))
 		v.matches++
+		if *c.steps < 0 {
+			return new(result) // errors that are merged at each level would take longer than the rest
+		}
 	}
 	v.matches++
 	for _, e := range v.errs { // they are copied from the values within
