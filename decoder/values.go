@@ -103,27 +103,43 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	if !doubt || d.screen.IsValid(d.program, d.predicted, result, as) {
 		return nil
 	}
-	// Values take some forty bytes of memory for each byte of text, and a message a step for each.
-	const perByte = 40
-	steps := validationSteps(len(result))
-	size := min(len(result), (math.MaxInt-steps)/perByte)*perByte + steps
-	d.account.Take(size)
-	defer func() { d.account.Give(size) }()
 	result, held, err := d.settled(result)
-	if size += held; err != nil {
+	defer d.account.Give(held)
+	if err != nil {
 		return err
 	}
-	errs, complete := d.program.Validator.Validate(result, as, steps)
-	if !complete {
-		d.walker.Found.Reset()
-		limit := d.limitError(src, errors.LimitValidationSteps, 0)
-		limit.Max = int64(steps)
-		return limit
+	// A few steps suffice for most objects, and need little memory.
+	for _, steps := range []int{fewSteps(len(result)), validationSteps(len(result))} {
+		// Decoded values take up to 64 bytes for each byte of text. An error takes up to 16 bytes for
+		// each step, as it is kept at several levels until all are known.
+		const perByte, perStep = 64, 16
+		size := min(len(result), math.MaxInt/4/perByte)*perByte + min(steps, math.MaxInt/4/perStep)*perStep
+		d.account.Take(size)
+		errs, complete := d.program.Validator.Validate(result, as, steps)
+		if complete && len(errs) > 0 {
+			d.addInvalid(errs, src)
+		}
+		d.account.Give(size)
+		if complete {
+			return nil
+		}
 	}
-	if len(errs) > 0 {
-		d.addInvalid(errs, src)
-	}
-	return nil
+	d.walker.Found.Reset()
+	limit := d.limitError(src, errors.LimitValidationSteps, 0)
+	limit.Max = int64(validationSteps(len(result)))
+	return limit
+}
+
+// fewSteps returns how many steps the validation of most results takes at most.
+func fewSteps(bytes int) int {
+	const few, perByte = 1 << 14, 8
+	return few + perByte*min(bytes, (math.MaxInt-few)/perByte)
+}
+
+// validationSteps returns how many steps validating a result may take.
+func validationSteps(bytes int) int {
+	const few, perByte = 1 << 20, 64
+	return few + perByte*min(bytes, (math.MaxInt-few)/perByte)
 }
 
 // settled returns the result with its metadata as the server has it when it validates, and how many
@@ -149,9 +165,6 @@ func (d *Decoder) settled(result []byte) (_ []byte, held int, _ error) {
 	}
 	return out, held, nil
 }
-
-// validationSteps returns how many steps validating a result may take.
-func validationSteps(bytes int) int { return 64*bytes + 1<<20 }
 
 // addInvalid adds findings about invalid values.
 func (d *Decoder) addInvalid(errs []program.Error, src []byte) {

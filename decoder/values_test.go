@@ -1,0 +1,230 @@
+package decoder
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/steps"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
+)
+
+// compileValues compiles the schema of a value that is no resource, with its validations.
+func compileValues(t testing.TB, yaml string) *schema.Program {
+	s, err := schema.Parse([]byte(yaml))
+	require.NoError(t, err)
+	p, err := schema.Compile(s, validation.Values(), schema.ResourceRoot(false))
+	require.NoError(t, err)
+	return p
+}
+
+func TestValueValidation(t *testing.T) {
+	for v, name := range map[ValueValidation]string{
+		AcceptValues: "AcceptValues", ValidateCreate: "ValidateCreate", ValidateStatusUpdate: "ValidateStatusUpdate",
+	} {
+		assert.Equal(t, name, v.String())
+		text, err := v.MarshalText()
+		require.NoError(t, err)
+		assert.Equal(t, name, string(text))
+	}
+	assert.Equal(t, "ValueValidation(3)", ValueValidation(3).String())
+	_, err := ValueValidation(3).MarshalText()
+	require.EqualError(t, err, "decoder: there is no ValueValidation(3)")
+}
+
+// TestProgramsWithoutValidations asserts that values are not accepted silently where the program
+// cannot validate them.
+func TestProgramsWithoutValidations(t *testing.T) {
+	s, err := schema.Parse([]byte(`{type: object}`))
+	require.NoError(t, err)
+	p, err := schema.Compile(s)
+	require.NoError(t, err)
+	const why = "the program was compiled without validation.Values, and values are to be validated"
+	assert.PanicsWithValue(t, "decoder: "+why, func() { New(p, ValidateCreate) })
+	assert.PanicsWithValue(t, "decoder: "+why, func() { NewPool(p, ValidateStatusUpdate) })
+	assert.PanicsWithValue(t, "decoder: there is no ValueValidation(3)", func() { New(p, ValueValidation(3)) })
+	lookup := func(string, string) (*schema.Program, error) { return p, nil }
+	list := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`), lookup, ValidateCreate)
+	require.NoError(t, list.Next())
+	_, err = list.AppendJSON(nil)
+	require.EqualError(t, err, `decoder: kind "K" in version "v1": `+why)
+}
+
+// A family makes documents of any size.
+type family struct {
+	schema string
+	make   func(n int) string // of about n bytes
+}
+
+func repeated(before, each, after string) func(n int) string {
+	return func(n int) string {
+		times := max(1, n/(len(each)+1))
+		return before + strings.Repeat(each+",", times-1) + each + after
+	}
+}
+
+func numbered(before, each, after string) func(n int) string {
+	return func(n int) string {
+		var b strings.Builder
+		b.WriteString(before)
+		for i := 0; b.Len() < n; i++ {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			fmt.Fprintf(&b, each, i)
+		}
+		return b.String() + after
+	}
+}
+
+// hostile are documents and schemas that could be costly to validate.
+func hostile() map[string]family {
+	list := func(n int, each string) string { return numbered("", each, "")(n * len(each)) }
+	words := list(10_000, `"w%d"`)
+	nested := strings.Repeat(`{type: object, properties: {a: `, 60) + `{type: integer}` + strings.Repeat("}}", 60)
+	return map[string]family{
+		"enum":              {`{type: array, items: {type: string, enum: [` + words + `]}}`, repeated("[", `"w7"`, "]")},
+		"enum of numbers":   {`{type: array, items: {type: integer, enum: [` + list(10_000, "%d") + `]}}`, repeated("[", "7777", "]")},
+		"keys":              {`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}`, numbered("[", `{"k":"%d"}`, "]")},
+		"equal keys":        {`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}}}}`, repeated("[", `{"k":""}`, "]")},
+		"set":               {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, numbered("[", `%d`, "]")},
+		"set of one":        {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, repeated("[", `1`, "]")},
+		"set of objects":    {`{type: array, x-kubernetes-list-type: set, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, numbered("[", `{"a":%d}`, "]")},
+		"pattern":           {`{type: array, items: {type: string, pattern: "(a|b)*a(a|b){30}$"}}`, repeated(`["`, strings.Repeat("ab", 40)+`","`+strings.Repeat("ab", 40), `"]`)},
+		"long text":         {`{type: string, pattern: "^(a|aa)*$", anyOf: [{pattern: b}, {pattern: c}, {minLength: 1}]}`, func(n int) string { return `"` + strings.Repeat("a", n) + `"` }},
+		"wrong types":       {`{type: array, items: {type: string, maxLength: 1}}`, repeated("[", `"ab"`, "]")},
+		"missing":           {`{type: array, items: {type: object, required: [a, b, c], properties: {a: {}, b: {}, c: {}}}}`, repeated("[", "{}", "]")},
+		"required, no bits": {`{type: object, additionalProperties: true, not: {required: [` + list(2_000, `w%d`) + `]}}`, numbered("{", `"w%d":1`, "}")},
+		"many required":     {`{type: array, items: {type: object, additionalProperties: {type: integer}, required: [` + list(200, `w%d`) + `]}}`, repeated("[", numbered("{", `"w%d":1`, "}")(2_000), "]")},
+		"alternatives":      {`{type: array, items: {type: object, properties: {a: {type: integer}}, oneOf: [` + strings.Repeat(`{required: [a]}, `, 999) + `{required: [a]}]}}`, repeated("[", `{"a":1}`, "]")},
+		"nested junctors":   {`{type: array, items: {type: integer, ` + strings.Repeat("anyOf: [{minimum: 5}, {", 14) + "minimum: 1" + strings.Repeat("}]", 14) + `}}`, repeated("[", "1", "]")},
+		"deep":              {nested, func(int) string { return strings.Repeat(`{"a":`, 60) + "true" + strings.Repeat("}", 60) }},
+		"deep and wide": {strings.Repeat(`{type: object, properties: {a: `, 60) + `{type: array, items: {type: integer, minimum: 2}}` + strings.Repeat("}}", 60), func(n int) string {
+			return strings.Repeat(`{"a":`, 60) + repeated("[", "1", "]")(n) + strings.Repeat("}", 60)
+		}},
+		"maps":           {`{type: object, additionalProperties: {type: object, additionalProperties: {type: string, minLength: 2}}}`, numbered("{", `"%d":{"a":"b"}`, "}")},
+		"repeated names": {`{type: object, properties: {a: {type: array, items: {type: integer, minimum: 3}}}}`, repeated("{", `"a":[1,2]`, "}")},
+		"labels":         {`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, numbered(`{"apiVersion":"v1","kind":"K","metadata":{"labels":{`, `"-%d":"-"`, `}}}`)},
+		"annotations":    {`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, numbered(`{"apiVersion":"v1","kind":"K","metadata":{"annotations":{`, `"a%d":"-"`, `}}}`)},
+		"owners":         {`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, repeated(`{"apiVersion":"v1","kind":"K","metadata":{"ownerReferences":[`, `{}`, `]}}`)},
+		"defaults":       {`{type: array, items: {type: object, properties: {a: {type: string, default: abc, maxLength: 1}}}}`, repeated("[", "{}", "]")},
+	}
+}
+
+// TestHostileValues asserts that the steps and the memory of validating are in proportion to the
+// size of the document, and that findings are within their limits.
+func TestHostileValues(t *testing.T) {
+	if !steps.On {
+		t.Log("without the build tag steps only findings and memory are compared")
+	}
+	const size = 10_000
+	for name, f := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			p := compileValues(t, f.schema)
+			var taken, allocated [2]int
+			for i, times := range []int{1, 8} {
+				src := []byte(f.make(times * size))
+				d := New(p, ValidateCreate)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				steps.Take()
+				_, err := d.AppendJSON(nil, src)
+				taken[i] = steps.Take()
+				runtime.ReadMemStats(&after)
+				allocated[i] = int(after.TotalAlloc - before.TotalAlloc)
+				if !isComplete(err) {
+					var limit *errors.LimitError
+					require.ErrorAs(t, err, &limit)
+					require.Equal(t, errors.LimitValidationSteps, limit.Limit)
+					require.Equal(t, int64(validationSteps(len(src))), limit.Max)
+				}
+				text := 0
+				for _, found := range d.Findings() {
+					text += len(found.Path.String())
+					if found.Invalid != nil {
+						text += found.Invalid.Size()
+					}
+				}
+				assert.LessOrEqual(t, len(d.Findings()), DefaultFindings)
+				assert.LessOrEqual(t, text, DefaultFindingBytes)
+				t.Logf("%d bytes: %d steps, %d allocated, %d findings, %d omitted: %.200v",
+					len(src), taken[i], allocated[i], len(d.Findings()), d.Omitted(), err)
+			}
+			assert.LessOrEqual(t, taken[1], 16*taken[0]+100_000)
+			assert.LessOrEqual(t, allocated[1], 16*allocated[0]+1<<20)
+		})
+	}
+}
+
+// TestValidationSteps asserts what is said where validating takes too long, and that the number of
+// steps does not overflow.
+func TestValidationSteps(t *testing.T) {
+	f := hostile()["enum"]
+	d := New(compileValues(t, f.schema), ValidateCreate)
+	src := []byte(repeated("[", `"no"`, "]")(10_000))
+	out, err := d.AppendJSON([]byte("dst"), src)
+	require.EqualError(t, err, fmt.Sprintf("1:1: steps of validation exceeds the limit of %d", 1<<20+64*len(src)))
+	require.Equal(t, "dst", string(out))
+	require.Empty(t, d.Findings())
+	require.Positive(t, validationSteps(math.MaxInt))
+	require.Equal(t, validationSteps(math.MaxInt/64), validationSteps(math.MaxInt))
+}
+
+// TestBudgetOfValues asserts that validating charges the budget for what it needs, that it ends
+// where that has no room, and that all is given back.
+func TestBudgetOfValues(t *testing.T) {
+	for name, f := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			src := []byte(f.make(10_000))
+			p := compileValues(t, f.schema)
+			want, wantErr := New(p, ValidateCreate).AppendJSON(nil, src)
+			d := New(p, ValidateCreate)
+			base := d.Cap()
+			all := &limitedBudget{room: math.MaxInt}
+			d.SetBudget(all)
+			out, err := d.AppendJSON(nil, src)
+			require.Equal(t, wantErr, err)
+			require.True(t, bytes.Equal(want, out))
+			if isComplete(err) {
+				assert.InDelta(t, d.Cap()-base+cap(out), all.taken, 8192, "held in the end")
+			}
+			for room := all.most / 2; room > 1<<14; room /= 8 {
+				b := &limitedBudget{room: room}
+				d := New(p, ValidateCreate)
+				d.SetBudget(b)
+				out, err := d.AppendJSON(nil, src)
+				require.ErrorIs(t, err, errors.ErrBudget, "%d of %d", room, all.most)
+				require.Empty(t, out)
+				assert.LessOrEqual(t, b.most, room)
+				assert.LessOrEqual(t, d.Cap(), base+96<<10)
+				assert.LessOrEqual(t, b.taken, 96<<10, "it was not given back")
+				d.SetBudget(nil)
+				out, err = d.AppendJSON(nil, src)
+				require.Equal(t, wantErr, err)
+				require.True(t, bytes.Equal(want, out))
+			}
+		})
+	}
+}
+
+// TestBuffersOfValues asserts that a decoder lets go of what validating a large document needed.
+func TestBuffersOfValues(t *testing.T) {
+	f := hostile()["set"]
+	d := New(compileValues(t, f.schema), ValidateCreate)
+	_, err := d.AppendJSON(nil, []byte(f.make(4_000_000)))
+	require.NoError(t, err)
+	require.Greater(t, d.Cap(), largeBuffer)
+	for range maxIdleCalls {
+		_, err = d.AppendJSON(nil, []byte("[1]"))
+		require.NoError(t, err)
+	}
+	require.Less(t, d.Cap(), largeBuffer/4)
+}
