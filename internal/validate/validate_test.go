@@ -111,3 +111,12 @@ func TestSteps(t *testing.T) {
 		}
 	}
 }
+
+// TestSchemaInItsJunctor has schemas without end. They take too many steps.
+func TestSchemaInItsJunctor(t *testing.T) {
+	s := &schema.Structural{Type: "string"}
+	s.AnyOf = []*schema.Structural{s}
+	steps := 1 << 20
+	new(Validator).Value(s, "a", &steps)
+	require.Negative(t, steps)
+}

@@ -80,6 +80,7 @@ type checker struct {
 	at     *trail
 	rules  rules
 	nested bool // below allOf, anyOf, oneOf or not
+	depth  int  // of calls
 	by     *Validator
 	steps  *int // that are left
 }
@@ -105,6 +106,7 @@ func (c checker) spend(n int) bool {
 // with returns a checker for another schema at another place.
 func (c checker) with(s *schema.Structural, at *trail) checker {
 	c.Structural, c.at = orEmpty(s), at
+	c.depth++
 	c.types, c.format = c.Type, c.Format
 	if c.rules == ofObjects {
 		if c.XIntOrString {
@@ -136,11 +138,18 @@ func (c checker) takes(typ string) bool {
 	return c.types == typ || c.types == "integer,string" && (typ == "integer" || typ == "string")
 }
 
+// maxDepth bounds the stack where a schema contains itself, also in its allOf, anyOf, oneOf or not:
+// there no value ends the recursion.
+const maxDepth = 1 << 16
+
 // check validates x (SchemaValidator.Validate).
 func (c checker) check(x any) *result {
 	v, work := new(result), 1
 	if c.nested {
 		work = 8 // many alternatives may be about one byte
+	}
+	if c.depth > maxDepth {
+		*c.steps = -1
 	}
 	if !c.spend(work) {
 		return v
