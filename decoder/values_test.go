@@ -228,3 +228,35 @@ func TestBuffersOfValues(t *testing.T) {
 	}
 	require.Less(t, d.Cap(), largeBuffer/4)
 }
+
+// TestMalformedValues asserts that what is malformed is said of values with rules as of others.
+func TestMalformedValues(t *testing.T) {
+	p := compileValues(t, `{type: object, properties: {t: {type: string, maxLength: 3}, b: {type: boolean, enum: [true]}, n: {type: integer, minimum: 1}}}`)
+	plain := compileYAML(t, `{type: object, properties: {t: {type: string}, b: {type: boolean}, n: {type: integer}}}`, schema.ResourceRoot(false))
+	for _, value := range []string{`"t":"\q"`, `"t":"a`, `"t":"` + "\xff" + `"`, `"b":tru`, `"b":falsy`, `"n":1x`, `"n":-`, `"n":1e`, `"n":1`, `"n":1e999`} {
+		for _, after := range []string{"", "}", strings.Repeat(" ", 100) + "}"} {
+			for _, before := range []string{"{", `{"u":{},`} {
+				src := []byte(before + value + after)
+				_, want := New(plain).AppendJSON(nil, src)
+				_, err := New(p, ValidateCreate).AppendJSON(nil, src)
+				require.Equal(t, want, err, "%q", src)
+			}
+		}
+	}
+}
+
+// TestDefaultKeys asserts that elements are told apart by the defaults of their keys, too.
+func TestDefaultKeys(t *testing.T) {
+	const list = `{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k, l],
+		items: {type: object, properties: {k: {type: string, default: a}, l: {%s}}}}`
+	for l, docs := range map[string]map[string]bool{
+		"type: integer, default: 1":                                       {`[{}]`: true, `[{},{"k":"b"}]`: true, `[{},{"k":"a","l":1}]`: false, `[{"l":2},{"k":"a"}]`: true},
+		"x-kubernetes-preserve-unknown-fields: true, default: {\"a\": 1}": {`[{}]`: true, `[{},{}]`: false, `[{"l":{"a":1}},{}]`: false, `[{"l":2},{}]`: true},
+	} {
+		d := New(compileValues(t, fmt.Sprintf(list, l)), ValidateCreate)
+		for doc, valid := range docs {
+			_, err := d.AppendJSON(nil, []byte(doc))
+			require.Equal(t, valid, err == nil, "%s: %s: %v", l, doc, err)
+		}
+	}
+}

@@ -41,9 +41,6 @@ func (v *values) start() { v.Doubt, v.lists, v.tags = false, v.lists[:0], v.tags
 // the machine is to read it.
 func (w *Walker) ruledScalar(b []byte) bool {
 	start, escaped := w.pos, false
-	if w.NoteType && w.value.Checks.Hard != program.Any {
-		return false // the machine observes it
-	}
 	var end int
 	switch c := b[start]; c {
 	case '"':
