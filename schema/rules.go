@@ -391,11 +391,11 @@ func (c *compiler) element(s, items *Structural, m mode) *program.Node {
 	if items == nil {
 		items = new(Structural)
 	}
-	var keys string
+	var keys strings.Builder
 	for _, name := range s.XListMapKeys {
-		keys += strconv.Quote(name) + "\n"
+		keys.WriteString(strconv.Quote(name) + "\n")
 	}
-	return c.compile(items, m, roleOf(items), variant{keys: keys})
+	return c.compile(items, m, roleOf(items), variant{keys: keys.String()})
 }
 
 // keyNumbers returns the numbers of keys by their names, from 1 on.

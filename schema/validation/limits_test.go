@@ -2,6 +2,7 @@ package validation
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -51,6 +52,25 @@ func TestMaxDefaultStepsOfObjects(t *testing.T) {
 	}
 	assert.NoError(t, validate(MaxDefaultSteps/fields-2))
 	assert.ErrorContains(t, validate(MaxDefaultSteps/fields+1), "is not validated")
+}
+
+// TestManyKeys has lists with many keys: what compiling them allocates is in proportion to them.
+func TestManyKeys(t *testing.T) {
+	allocated := func(n int) uint64 {
+		s := parseText(t, `{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k0"],
+			"items":{"type":"object","properties":{`+manyMembers(`{"type":"string"}`, n)+`}}}`)
+		for i := range n - 1 {
+			s.XListMapKeys = append(s.XListMapKeys, fmt.Sprint("k", i+1))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := schema.Compile(s, Values(), schema.ResourceRoot(false))
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	allocated(10)
+	assert.Less(t, allocated(8000), 6*allocated(2000))
 }
 
 func manyNumbers(n int) string {
