@@ -27,6 +27,10 @@ var overlooked = []struct{ schema, doc string }{
 	{`{properties: {a: {type: object, x-kubernetes-embedded-resource: true, properties: {
 		metadata: {type: object, properties: {name: {type: string, anyOf: [{pattern: ^x}]}}}}}}}`,
 		`{"a":{"kind":"Vine","apiVersion":"v1","metadata":{"name":"a"}}}`},
+	// Additional properties are for what all resources have, too.
+	{`{additionalProperties: {type: object}}`, `{}`},
+	{`{properties: {a: {type: object, x-kubernetes-embedded-resource: true, additionalProperties: false}}}`,
+		`{"a":{"kind":"Vine","apiVersion":"v1"}}`},
 	// A single element that is no object.
 	{`{properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {properties: {k: {type: string}}}}}}`,
 		`{"a":["x"]}`},

@@ -113,6 +113,9 @@ func (c *compiler) rulesOf(s *Structural, r role, of variant) *program.Rules {
 		Unsure: s.UniqueItems || s.XEmbeddedResource && r != embedded,
 		Closed: s.AdditionalProperties != nil && !s.AdditionalProperties.Allows,
 	}
+	if r != plain && s.AdditionalProperties != nil {
+		rules.Unsure = true // they are for apiVersion, kind and metadata, too
+	}
 	switch deref(s.XListType) {
 	case "set":
 		rules.List = program.Set
