@@ -94,6 +94,8 @@ func TestValidationsChangeNothing(t *testing.T) {
 			type: object, properties: {k: {type: string, properties: {a: {default: 1}}}}}}`), `[{"k":{}}]`},
 		{"elements of a set with defaults", parse(`{type: array, x-kubernetes-list-type: set, items: {
 			type: string, items: {type: object, properties: {a: {type: integer, default: 1}}}}}`), `[[{}]]`},
+		{"a required member of a map", parse(`{x-kubernetes-preserve-unknown-fields: true, required: [c],
+			additionalProperties: false}`), `{"c":[{"a":1}]}`},
 		{"a key that contains itself", keyed, `{"list":[{"k":{"list":[{"k":[1]}]}}]}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -359,7 +359,7 @@ func (c *compiler) undeclared(p *proto, s *Structural, m mode, of variant, has f
 		return
 	}
 	to, null := c.any, program.KeepNull
-	if value != nil {
+	if s.AdditionalProperties != nil {
 		to, null = c.node(value, c.below(value, m)), c.null(value, program.DropNull)
 	}
 	names := slices.Clone(s.Required)
