@@ -103,10 +103,8 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	if !doubt || d.screen.IsValid(d.program, d.predicted, result, as) {
 		return nil
 	}
-	result, held, err := d.settled(result)
-	defer d.account.Give(held)
-	if err != nil {
-		return err
+	if d.server == Standalone {
+		as |= program.AsSent
 	}
 	// A few steps suffice for most objects, and need little memory.
 	for _, steps := range []int{fewSteps(len(result)), validationSteps(len(result))} {
@@ -140,30 +138,6 @@ func fewSteps(bytes int) int {
 func validationSteps(bytes int) int {
 	const few, perByte = 1 << 20, 64
 	return few + perByte*min(bytes, (math.MaxInt-few)/perByte)
-}
-
-// settled returns the result with its metadata as the server has it when it validates, and how many
-// bytes that takes. Where the server refuses the metadata instead, it is that of the result.
-func (d *Decoder) settled(result []byte) (_ []byte, held int, _ error) {
-	if d.server != Standalone {
-		return result, 0, nil
-	}
-	second := newDecoder(d.program, options{
-		validation: Ignore, limits: d.limits, server: ServerTypedRequests, numbersAsSent: true,
-	})
-	second.withoutDefaults = true
-	d.account.Take(second.Cap())
-	second.SetBudget(d.account.Budget())
-	out, err := second.appendJSON(nil, result)
-	d.account.Join(&second.account)
-	held = second.account.Held() + cap(out)
-	switch {
-	case err == errors.ErrBudget:
-		return nil, held, err
-	case err != nil:
-		out = result
-	}
-	return out, held, nil
 }
 
 // addInvalid adds findings about invalid values.

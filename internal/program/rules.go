@@ -272,6 +272,10 @@ type Request uint8
 const (
 	Create Request = iota
 	StatusUpdate
+
+	// AsSent, added to one of these, says that metadata is as it was sent. The server normalises it
+	// before it validates.
+	AsSent Request = 1 << 7
 )
 
 // An Error is a reason why an object is invalid. Path leads to the value.

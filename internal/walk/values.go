@@ -16,8 +16,8 @@ import (
 // screen looks at the result. So a member may be looked at that is superseded or dropped later, and
 // a default counts as valid if it was when the program was compiled.
 //
-// The fast path has no branch for it: a scalar with rules is diverted where types are compared, an
-// object with rules where the defaults are inserted, and an array with rules is not simple.
+// The fast path has no branch for it: a scalar with rules is diverted where types are compared, and
+// an object where it would be for its defaults. An array has a register for what it awaits.
 
 // values is what a walk knows of values.
 type values struct {

@@ -221,6 +221,12 @@ func (v *validator) Validate(object []byte, as program.Request, steps int) ([]pr
 	}
 	by := v.take()
 	defer v.give(by)
+	if as&program.AsSent != 0 {
+		as &^= program.AsSent
+		if v.isResource {
+			validate.Settle(v.kind.Schema, x)
+		}
+	}
 	var list []program.Error
 	for _, e := range v.errors(by, x, as, &steps) {
 		list = append(list, program.Error{
