@@ -263,6 +263,9 @@ func (c *compiler) with(n *program.Node, checks ruledKey) *program.Node {
 		ruled = c.add(n.Types)
 		id := ruled.ID
 		*ruled = *n
+		if n.Checks != nil && n.Checks.Hard != 0 {
+			ruled.Types = n.Checks.Hard // n is finished: it is one of the common nodes
+		}
 		ruled.ID = id
 		ruled.Checks = &program.Checks{Rules: checks.rules, Key: checks.key, Names: checks.names}
 		if c.ruled == nil {
