@@ -17,7 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var definitions = flag.Int("definitions", 60, "how many random `definitions` TestVerdicts takes")
+var definitions = flag.Int("definitions", 30, "how many random `definitions` TestVerdicts takes")
 
 // requests are what values are validated for.
 var requests = []decoder.ValueValidation{decoder.ValidateCreate, decoder.ValidateStatusUpdate}

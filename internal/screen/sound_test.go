@@ -19,7 +19,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var schemas = flag.Int("schemas", 100, "how many random `schemas` TestSoundness takes")
+var schemas = flag.Int("schemas", 50, "how many random `schemas` TestSoundness takes")
 
 // A subject is a program whose screen is compared with its validator.
 type subject struct {
