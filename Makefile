@@ -12,7 +12,7 @@ GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 # Folders, with the packages below them: schema/validation is one.
 MUTATED := internal/jsonwire internal/position internal/values internal/names internal/skip internal/findings internal/syntax internal/recognize internal/recognize/compile internal/screen internal/validate internal/walk internal/apiserver schema decoder yamlbridge request sample
 # What measures memory, and what takes minutes with the race detector and starts no goroutine.
-UNRACED := ^(TestAllocations|TestAllocationsAreCharged|TestAdversarialSchemas|TestExpansionHolds|TestLargeMaps|TestLargeMapAtOnce|TestSkipBatches)$$|^TestAdversarial$$/^(009|034|096|101)$$
+UNRACED := ^(TestSoundness|TestSoundnessOfRealDefinitions|TestVerdicts|TestWildSchemas|TestHostileValues|TestBudgetOfValues|TestAllocations|TestAllocationsAreCharged|TestAdversarialSchemas|TestExpansionHolds|TestLargeMaps|TestLargeMapAtOnce|TestSkipBatches)$$|^TestAdversarial$$/^(009|034|096|101)$$
 TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
