@@ -100,7 +100,7 @@ func (o *options) refuseProgram(p *program.Program) {
 func (d *Decoder) checkValues(result, src []byte) error {
 	as := d.validateValues.request()
 	doubt := d.walker.Doubt || d.metadataDefault || d.unstableDefault
-	if !doubt || d.screen.IsValid(d.program, d.predicted, result, as) {
+	if !doubt || d.screen.IsValid(d.program, result, as) {
 		return nil
 	}
 	if d.server == Standalone {

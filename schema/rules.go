@@ -428,13 +428,12 @@ func keyNames(keys string) (names []string) {
 // doubtDefaults notes which defaults are not surely valid.
 func (p *Program) doubtDefaults() {
 	var m screen.Machine
-	predicted := screen.Predictions(&p.table)
 	for _, n := range p.table.Nodes {
 		if n.Checks == nil {
 			continue
 		}
 		for i := range n.Fields[:n.Defaults] {
-			if f := &n.Fields[i]; !m.Passes(f.Node, predicted, []byte(f.Default)) {
+			if f := &n.Fields[i]; !m.Passes(f.Node, []byte(f.Default)) {
 				n.Checks.Doubt(f)
 			}
 		}

@@ -23,7 +23,6 @@ type frame struct {
 	tags  int    // where the tags of an array begin
 	start int    // where the container begins
 	count int    // of members or elements
-	cell  int32
 	array bool
 }
 
@@ -31,20 +30,19 @@ type frame struct {
 // has the fields of the value that everything may be in.
 func (m *Machine) run(b []byte, i int, v *program.Node, base int, skipped uint64) program.Verdict {
 	var (
-		sp          = base
-		top         *frame
-		seen        uint64
-		bit, keys   uint64
-		cell        int32
-		count       int
-		array       bool
-		r           *program.Checks
-		f           *program.Field
-		n           *program.Node
-		start, stop int
-		text        []byte
-		escaped     bool
-		c           byte
+		sp        = base
+		top       *frame
+		seen      uint64
+		bit, keys uint64
+		count     int
+		array     bool
+		r         *program.Checks
+		f         *program.Field
+		n         *program.Node
+		start     int
+		text      []byte
+		escaped   bool
+		c         byte
 	)
 	goto value
 
@@ -53,22 +51,6 @@ name:
 		i++
 	}
 	count++
-	if len(n.Fields) == 0 {
-		goto otherName
-	}
-	f = m.predicted[cell]
-	if i+16 <= len(b) &&
-		(binary.LittleEndian.Uint64(b[i:i+8])^f.Head[0])&f.Mask[0]|
-			(binary.LittleEndian.Uint64(b[i+8:i+16])^f.Head[1])&f.Mask[1] == 0 {
-		stop = i + len(f.Key)
-		if len(f.Key) <= 16 || len(f.Key) <= 32 && stop <= len(b) &&
-			binary.LittleEndian.Uint64(b[stop-16:stop-8]) == f.Last[0] &&
-			binary.LittleEndian.Uint64(b[stop-8:stop]) == f.Last[1] {
-			i = stop
-			goto field
-		}
-	}
-otherName:
 	start = i + 1
 	i, escaped = stringEnd(b, start)
 	text = b[start : i-1]
@@ -81,10 +63,10 @@ otherName:
 	}
 	if len(n.Fields) > 0 {
 		if f = n.Find(text); f != nil {
-			if !f.Implicit { // the walk predicts no others
-				m.predicted[cell] = f
-			}
-			goto field
+			bit = f.Bit
+			seen |= bit
+			v = f.Node
+			goto value
 		}
 	}
 	if rules := n.Checks.Rules; rules.Closed {
@@ -100,13 +82,6 @@ otherName:
 		goto value
 	}
 	v = n.Unknown.Node
-	goto value
-
-field:
-	bit = f.Bit
-	seen |= bit
-	cell = f.Cell
-	v = f.Node
 
 value:
 	for c = b[i]; c <= ' '; c = b[i] {
@@ -129,7 +104,7 @@ value:
 			goto after
 		}
 		if top != nil {
-			top.seen, top.bit, top.cell, top.count = seen, bit, cell, count
+			top.seen, top.bit, top.count = seen, bit, count
 		}
 		if sp == len(m.frames) {
 			m.frames = memory.Room(m.Account, m.frames, len(m.frames))[:2*len(m.frames)]
@@ -137,7 +112,7 @@ value:
 		top = &m.frames[sp]
 		sp++
 		top.node, top.start, top.tag, top.array = v, i, 0, c == '['
-		n, cell, seen, count, array = v, v.Cell, 0, 0, top.array
+		n, seen, count, array = v, 0, 0, top.array
 		i++
 		for c = b[i]; c <= ' '; c = b[i] {
 			i++
@@ -233,7 +208,7 @@ closeContainer:
 		return program.Valid
 	}
 	top = &m.frames[sp-1]
-	n, seen, bit, cell, count = top.node, top.seen, top.bit, top.cell, top.count
+	n, seen, bit, count = top.node, top.seen, top.bit, top.count
 	keys, array = top.keys, top.array
 	goto after
 

@@ -7,7 +7,7 @@
 // A screen may doubt too much, never too little.
 //
 // The object is the result of a decoder: well-formed JSON in which no name is repeated. The screen
-// relies on that. It goes over the nodes of the walk, with the same predictions of names.
+// relies on that. It goes over the nodes of the walk.
 package screen
 
 import (
@@ -21,12 +21,11 @@ import (
 type Machine struct {
 	Account *memory.Account // that is charged for memory, or nil
 
-	predicted []*program.Field
-	frames    []frame
-	tags      []uint64 // of the elements in open arrays that must differ
-	closed    uint64   // the tag of the element that was closed last
-	scratch   []byte
-	left      int // bytes that may still be looked at again
+	frames  []frame
+	tags    []uint64 // of the elements in open arrays that must differ
+	closed  uint64   // the tag of the element that was closed last
+	scratch []byte
+	left    int // bytes that may still be looked at again
 }
 
 // Held returns how many bytes of memory the machine holds.
@@ -37,19 +36,17 @@ func (m *Machine) Held() int {
 // factor bounds how many bytes are looked at again, for each byte of an object.
 const factor = 64
 
-func (m *Machine) start(predicted []*program.Field, object []byte) {
+func (m *Machine) start(object []byte) {
 	if m.frames == nil {
 		m.frames = make([]frame, 16)
 	}
-	m.predicted = predicted
 	m.left = factor * (len(object) + 1024)
 	m.tags = m.tags[:0]
 }
 
-// IsValid reports whether an object of the program is surely valid. predicted is the table of
-// predictions that the walk had.
-func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object []byte, as program.Request) bool {
-	m.start(predicted, object)
+// IsValid reports whether an object of the program is surely valid.
+func (m *Machine) IsValid(p *program.Program, object []byte, as program.Request) bool {
+	m.start(object)
 	var skipped uint64
 	if p.Root.Checks != nil && as == program.Create {
 		skipped = p.Root.Checks.Skip
@@ -57,18 +54,9 @@ func (m *Machine) IsValid(p *program.Program, predicted []*program.Field, object
 	return m.run(object, 0, p.Root, 0, skipped) == program.Valid
 }
 
-// Predictions returns a table in which nothing is predicted yet.
-func Predictions(p *program.Program) []*program.Field {
-	predicted := make([]*program.Field, p.Cells)
-	for i := range predicted {
-		predicted[i] = program.NoField
-	}
-	return predicted
-}
-
 // Passes reports whether a value of a node is surely valid.
-func (m *Machine) Passes(n *program.Node, predicted []*program.Field, value []byte) bool {
-	m.start(predicted, value)
+func (m *Machine) Passes(n *program.Node, value []byte) bool {
+	m.start(value)
 	return m.run(value, 0, n, 0, 0) == program.Valid
 }
 

@@ -49,26 +49,14 @@ func realObjects(t testing.TB) (list []realObject) {
 	return list
 }
 
-func predictions(p *program.Program) []*program.Field {
-	predicted := make([]*program.Field, p.Cells)
-	for i := range predicted {
-		predicted[i] = program.NoField
-	}
-	return predicted
-}
-
 // TestRealObjects asserts that nearly all valid objects pass, and that no other does.
 func TestRealObjects(t *testing.T) {
 	total, valid, passed := 0, 0, 0
-	predicted := make(map[*schema.Program][]*program.Field)
 	var m screen.Machine
 	for _, o := range realObjects(t) {
 		total++
 		p := program.Of(o.program)
-		if predicted[o.program] == nil {
-			predicted[o.program] = predictions(p)
-		}
-		got := m.IsValid(p, predicted[o.program], o.result, program.Create)
+		got := m.IsValid(p, o.result, program.Create)
 		errs, complete := p.Validator.Validate(o.result, program.Create, 1<<24)
 		require.True(t, complete)
 		if len(errs) == 0 {
@@ -102,62 +90,13 @@ func TestRealObjectsAllocateNothing(t *testing.T) {
 			continue
 		}
 		p := program.Of(o.program)
-		predicted := predictions(p)
 		var m screen.Machine
-		if !m.IsValid(p, predicted, o.result, program.Create) {
+		if !m.IsValid(p, o.result, program.Create) {
 			continue
 		}
 		buf, _ = d.AppendYAML(buf[:0], o.yaml)
 		require.Zero(t, testing.AllocsPerRun(3, func() { buf, _ = d.AppendJSON(buf[:0], o.source) }), "JSON of %s", o.file)
 		require.Zero(t, testing.AllocsPerRun(3, func() { buf, _ = d.AppendYAML(buf[:0], o.yaml) }), "YAML of %s", o.file)
-		require.Zero(t, testing.AllocsPerRun(3, func() { m.IsValid(p, predicted, o.result, program.Create) }), "screen for %s", o.file)
-	}
-}
-
-func BenchmarkScreen(b *testing.B) {
-	type state struct {
-		p *program.Program
-		f []*program.Field
-		d *decoder.Decoder
-	}
-	states := make(map[*schema.Program]*state)
-	type work struct {
-		*state
-		in, out []byte
-	}
-	var m screen.Machine
-	var works []work
-	var bytes int64
-	for _, o := range realObjects(b) {
-		s := states[o.program]
-		if s == nil {
-			p := program.Of(o.program)
-			s = &state{p, predictions(p), decoder.New(o.program, decoder.Strict)}
-			states[o.program] = s
-		}
-		if m.IsValid(s.p, s.f, o.result, program.Create) {
-			works = append(works, work{s, o.source, o.result})
-			bytes += int64(len(o.source))
-		}
-	}
-	for _, on := range []bool{true, false} {
-		name := "off"
-		if on {
-			name = "on"
-		}
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(bytes)
-			b.ReportAllocs()
-			var buf []byte
-			for b.Loop() {
-				for i := range works {
-					w := &works[i]
-					buf, _ = w.d.AppendJSON(buf[:0], w.in)
-					if on {
-						m.IsValid(w.p, w.f, buf, program.Create)
-					}
-				}
-			}
-		})
+		require.Zero(t, testing.AllocsPerRun(3, func() { m.IsValid(p, o.result, program.Create) }), "screen for %s", o.file)
 	}
 }

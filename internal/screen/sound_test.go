@@ -23,12 +23,11 @@ var schemas = flag.Int("schemas", 50, "how many random `schemas` TestSoundness t
 
 // A subject is a program whose screen is compared with its validator.
 type subject struct {
-	p         *program.Program
-	predicted []*program.Field
-	decoders  []*decoder.Decoder
-	judges    map[program.Request][]*decoder.Decoder // decoders that validate
-	settle    *decoder.Decoder                       // brings metadata into the form in which the server validates it
-	m         *screen.Machine
+	p        *program.Program
+	decoders []*decoder.Decoder
+	judges   map[program.Request][]*decoder.Decoder // decoders that validate
+	settle   *decoder.Decoder                       // brings metadata into the form in which the server validates it
+	m        *screen.Machine
 
 	// How many results there were, how many the screen passed, and how many were valid.
 	seen, passed, valid int
@@ -43,7 +42,7 @@ func newSubject(p *schema.Program, m *screen.Machine) *subject {
 		judges[as] = []*decoder.Decoder{decoder.New(p, v, limits), decoder.New(p, v, limits, decoder.ServerRequests)}
 	}
 	return &subject{
-		p: program.Of(p), predicted: predictions(program.Of(p)), m: m,
+		p: program.Of(p), m: m,
 		decoders: []*decoder.Decoder{
 			decoder.New(p), decoder.New(p, decoder.ServerRequests, decoder.NumbersAsSent(true)),
 		},
@@ -76,7 +75,7 @@ func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 			continue
 		}
 		for _, as := range []program.Request{program.Create, program.StatusUpdate} {
-			passes := s.m.IsValid(s.p, s.predicted, out, as)
+			passes := s.m.IsValid(s.p, out, as)
 			errs, complete := s.p.Validator.Validate(out, as, 1<<26)
 			s.seen++
 			judge := s.judges[as][i]

@@ -32,7 +32,7 @@ func verdict(t testing.TB, p *schema.Program, doc string, as program.Request) (p
 	require.NoError(t, err, doc)
 	of := program.Of(p)
 	var m screen.Machine
-	passes = m.IsValid(of, predictions(of), out, as)
+	passes = m.IsValid(of, out, as)
 	errs, complete := of.Validator.Validate(out, as, 1<<24)
 	require.True(t, complete)
 	return passes, len(errs) == 0
