@@ -159,6 +159,18 @@ func TestRequiredNamesOnStreams(t *testing.T) {
 	assert.Equal(t, errs[0], errs[1])
 }
 
+// TestRequiredKeysInMessages has a key of a map that is required. Messages show it as a key.
+func TestRequiredKeysInMessages(t *testing.T) {
+	const text = `{type: object, properties: {spec: {type: object, required: [a], additionalProperties: {
+		type: object, x-kubernetes-embedded-resource: true}}}}`
+	for _, opts := range [][]schema.Option{{}, {validation.Values()}} {
+		d := decoder.New(mustCompileWith(t, text, opts...), decoder.ServerRequests)
+		_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","spec":{"a":{"apiVersion":"v1","kind":"K","metadata":{"b":1}}}}`))
+		require.NoError(t, err)
+		assert.Equal(t, `1:85: unknown field "spec[a].metadata.b"`, details(d.Findings()))
+	}
+}
+
 // TestSetsAllocateNothing asserts that sets of any size cost no memory once there is enough.
 func TestSetsAllocateNothing(t *testing.T) {
 	p := mustCompileWith(t, `{type: array, x-kubernetes-list-type: set, items: {type: integer}}`,

@@ -98,6 +98,9 @@ func (c *Collector) sort(root *program.Node, asServer bool) {
 	c.order = c.order[:0]
 	for i := range c.records {
 		r := &c.records[i]
+		if r.Kind == errors.InvalidValue {
+			continue // see FinishInvalid
+		}
 		e := ordered{at: int32(i), rank: r.rank(), key: uint64(r.At)}
 		switch e.rank {
 		case rankRootMetadata:
@@ -211,7 +214,7 @@ func (c *Collector) follow(n *program.Node, s fieldpath.Segment) (next *program.
 	name := append(c.spelled, s.Name...)
 	c.spelled = name[:at]
 	if f := n.Find(name[at:]); f != nil {
-		return f.Node, false
+		return f.Node, f.Implicit
 	}
 	if n.Unknown != nil {
 		return n.Unknown.Node, true
