@@ -51,6 +51,9 @@ func (d *Decoder) SetBudget(b Budget) {
 func (d *Decoder) Cap() int {
 	n := int(unsafe.Sizeof(*d)) + d.heldBytes() - d.walker.Held() + d.walker.Cap() +
 		d.duplicatesBytes + d.repaired.Cap()
+	if w := d.parts.walker; w != nil {
+		n += int(unsafe.Sizeof(*w)) + w.Cap() - w.Held()
+	}
 	if d.metadataDecoder != nil {
 		n += d.metadataDecoder.Cap()
 	}
@@ -110,6 +113,7 @@ func (d *Decoder) dropBuffers() {
 	d.repaired = apiserver.Repaired{}
 	d.values = values.Maker{}
 	d.screen = screen.Machine{Account: &d.account}
+	d.parts.drop()
 	d.yaml = yamlbridge.Reader{
 		Dialect:     d.yaml.Dialect,
 		Origin:      d.origin,

@@ -32,6 +32,7 @@ type Decoder struct {
 	original        []byte // the document before its repair
 	scratch         []byte
 	screen          screen.Machine // for the values of results
+	parts           parts          // for the values of streams
 
 	origin errors.Position  // where the document starts in a larger text
 	lines  position.Counter // for positions in the text that is walked
@@ -329,6 +330,7 @@ func (d *Decoder) prepare() {
 	w.WithoutDefaults = d.withoutDefaults
 	w.MostOut = math.MaxInt
 	w.Streaming = false
+	w.Judge = nil
 }
 
 // finish makes the list of findings from what the walk has recorded.
@@ -377,7 +379,7 @@ const (
 // heldBytes returns how many bytes there are in the decoder's buffers.
 func (d *Decoder) heldBytes() int {
 	return cap(d.json) + cap(d.stream) + cap(d.output) + cap(d.result) + d.values.Held() +
-		d.walker.Held() + d.screen.Held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
+		d.walker.Held() + d.screen.Held() + d.parts.held() + cap(d.scratch) + cap(d.repaired.Text) + d.yamlHeld
 }
 
 // releaseIdle lets go of buffers that a few large documents have grown. It is called after

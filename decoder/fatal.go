@@ -88,5 +88,12 @@ func (d *Decoder) streamLimitError(which errors.Limit) error {
 	}
 }
 
+// stepsError returns the error for a stream whose validation takes too many steps.
+func (d *Decoder) stepsError() error {
+	e := d.streamLimitError(errors.LimitValidationSteps).(*errors.LimitError)
+	e.Max = int64(validationSteps(d.parts.read))
+	return e
+}
+
 // linesToWindow makes d.lines count in the window of the stream.
 func (d *Decoder) linesToWindow() { d.lines.Text, _ = d.walker.Window() }

@@ -44,12 +44,15 @@ func (s *stream) start(d *Decoder) {
 	d.begin() // a call that is at work would lose its findings
 	defer d.end()
 	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], yaml: s.yaml}
-	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{}) ||
-		d.validateValues != AcceptValues
+	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{})
 	w := &d.walker
 	d.prepare()
 	s.use = d.uses
 	w.Streaming = true
+	if d.validateValues != AcceptValues && !s.whole {
+		w.Judge = (*judge)(d)
+		d.parts.start()
+	}
 	w.Start(nil)
 	d.lines = position.From(nil, d.origin)
 	d.stream = d.stream[:0]
@@ -151,6 +154,7 @@ func (s *stream) walkOn(n int, eof bool) {
 	s.filled = n == cap(d.stream)-len(d.stream)
 	d.stream = d.stream[:len(d.stream)+n]
 	s.total += int64(n)
+	d.parts.read = int(min(s.total, math.MaxInt))
 	if s.whole {
 		if eof {
 			s.decodeWhole()
@@ -180,6 +184,9 @@ func (s *stream) run(eof bool) {
 	default:
 		s.err = d.streamError(st)
 	}
+	if d.parts.exceeded && s.err != io.EOF {
+		s.err = d.stepsError()
+	}
 	s.out, w.Out = w.Out, nil
 	s.keepOutput()
 	if d.compact {
@@ -195,13 +202,17 @@ func (s *stream) finish() error {
 	d, w := s.d, &s.d.walker
 	d.linesToWindow()
 	w.LocateBefore(len(d.stream), (*locator)(d))
+	if w.Judge != nil {
+		d.finishParts()
+	}
 	d.finish()
+	w.Found.FinishInvalid()
 	if w.Found.Mismatches > 0 {
 		return w.Found.TypeError()
 	}
 	w.EmitRest()
-	if d.validation == Strict && w.Found.Strict > 0 {
-		return w.Found.StrictError()
+	if err := d.verdict(); err != nil {
+		return err
 	}
 	return io.EOF
 }

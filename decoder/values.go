@@ -30,8 +30,12 @@ import (
 //
 // Metadata is validated as a server normalises it, in every [ServerMode].
 //
-// The object is validated as a whole: with this option, a [Reader] or [Writer]
-// holds all of it, up to [Limits].HeldBytes.
+// A [Reader] or [Writer] decides about a value when it has passed, and about the
+// rest of the rules for an object or array at its end. It holds scalars,
+// metadata, and those objects and arrays until they have ended that have rules
+// for their contents besides those of each value: anyOf, oneOf, allOf, not,
+// enum, minProperties, maxProperties, x-kubernetes-list-type, and
+// x-kubernetes-embedded-resource. They are held within [Limits].HeldBytes.
 type ValueValidation uint8
 
 const (
@@ -108,10 +112,7 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	}
 	// A few steps suffice for most objects, and need little memory.
 	for _, steps := range []int{fewSteps(len(result)), validationSteps(len(result))} {
-		// Decoded values take up to 64 bytes for each byte of text. An error takes up to 16 bytes for
-		// each step, as it is kept at several levels until all are known.
-		const perByte, perStep = 64, 16
-		size := min(len(result), math.MaxInt/4/perByte)*perByte + min(steps, math.MaxInt/4/perStep)*perStep
+		size := neededFor(len(result), steps)
 		d.account.Take(size)
 		errs, complete := d.program.Validator.Validate(result, as, steps)
 		if complete && len(errs) > 0 {
@@ -126,6 +127,14 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	limit := d.limitError(src, errors.LimitValidationSteps, 0)
 	limit.Max = int64(validationSteps(len(result)))
 	return limit
+}
+
+// neededFor returns how much memory the validation of a result may take, in bytes. Decoded values take
+// up to 64 bytes for each byte of text. An error takes up to 16 bytes for each step, as it is kept at
+// several levels until all are known.
+func neededFor(bytes, steps int) int {
+	const perByte, perStep = 64, 16
+	return min(bytes, math.MaxInt/4/perByte)*perByte + min(steps, math.MaxInt/4/perStep)*perStep
 }
 
 // fewSteps returns how many steps the validation of most results takes at most.
@@ -148,16 +157,20 @@ func (d *Decoder) addInvalid(errs []program.Error, src []byte) {
 		paths[i] = errs[i].Path
 	}
 	for i, at := range screen.Locate(src, paths) {
-		path := paths[i]
-		found.Add(findings.Invalid(at, &errs[i].ValueError), len(path), func(i int) ([]byte, int) {
-			if s := path[i]; s.IsName {
-				return append(make([]byte, 0, len(s.Name)+1), s.Name...), 0
-			}
-			return nil, path[i].Index
-		})
+		addPath(found, findings.Invalid(at, &errs[i].ValueError), paths[i])
 	}
 	found.Locate((*locator)(d))
 	found.FinishInvalid()
+}
+
+// addPath adds a finding with a path.
+func addPath(found *findings.Collector, r findings.Record, path []errors.Segment) {
+	found.Add(r, len(path), func(i int) ([]byte, int) {
+		if s := path[i]; s.IsName {
+			return append(make([]byte, 0, len(s.Name)+1), s.Name...), 0
+		}
+		return nil, path[i].Index
+	})
 }
 
 // isComplete reports whether a complete result comes with the error.

@@ -25,6 +25,7 @@ var requests = []decoder.ValueValidation{decoder.ValidateCreate, decoder.Validat
 // TestVerdicts asserts the laws about values that are validated, for random definitions and
 // documents, in all readings.
 func TestVerdicts(t *testing.T) {
+	defer decoder.SetFirstWindow(16)()
 	for seed := range uint64(*definitions) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		crd := laws.RandomDefinition(r)

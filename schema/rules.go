@@ -56,8 +56,8 @@ type values struct {
 // intern returns the rules with the contents of r: equal rules are one, so that equal nodes are.
 func (c *compiler) intern(r program.Rules) *program.Rules {
 	var key strings.Builder
-	fmt.Fprintf(&key, "%d %t %t %p %p %q %q %q %v %d %t %p %v %d",
-		r.Types, r.Unsure, r.Enum, r.Text, r.Literal, r.Required, r.Keys, r.Skip,
+	fmt.Fprintf(&key, "%d %t %t %p %p %t %q %q %q %v %d %t %p %v %d",
+		r.Types, r.Unsure, r.Enum, r.Text, r.Literal, r.Embedded, r.Required, r.Keys, r.Skip,
 		r.Members, r.Size, r.Closed, r.Names, r.Items, r.List)
 	for _, j := range r.Junctors {
 		fmt.Fprintf(&key, " %d", j.Kind)
@@ -127,6 +127,7 @@ func (c *compiler) rulesOf(s *Structural, r role, of variant) *program.Rules {
 	c.junctors(&rules, s)
 	switch {
 	case r == embedded:
+		rules.Embedded = true
 		rules.Required = append(rules.Required, "apiVersion", "kind")
 	case r == root:
 		rules.Types &= program.Object

@@ -12,6 +12,7 @@ package findings
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -184,6 +185,18 @@ func (c *Collector) Retract(first int, superseded func(r *Record) bool) {
 	c.records, c.located = kept, located
 }
 
+// RetractInvalid takes back the invalid values among the records that are none. With those that were
+// omitted there are so many of them.
+func (c *Collector) RetractInvalid(n int, isNone func(e *errors.ValueError) bool) {
+	before := len(c.records)
+	c.records = slices.DeleteFunc(c.records, func(r Record) bool {
+		return r.Kind == errors.InvalidValue && isNone(r.Invalid)
+	})
+	c.Invalid -= n
+	c.Omitted -= n - (before - len(c.records))
+	c.located = len(c.records)
+}
+
 // Records returns the records, in the order in which they were found.
 func (c *Collector) Records() []Record { return c.records }
 
@@ -212,13 +225,16 @@ func (c *Collector) WantRoom(account *memory.Account, n int) {
 
 // Locate finds the positions of all records that have none, and those that are
 // wanted.
-func (c *Collector) Locate(l Locator) {
+func (c *Collector) Locate(l Locator) { c.locate(math.MaxInt, l) }
+
+// locate finds the positions before an index, and those that are wanted.
+func (c *Collector) locate(before int, l Locator) {
 	for i := c.located; i < len(c.records); i++ {
 		r := &c.records[i]
-		if !r.Position.IsValid() {
+		if !r.Position.IsValid() && r.At < before {
 			c.Want(r.At, &r.Position)
 		}
-		if r.Kind == errors.DuplicateField && !r.FirstPosition.IsValid() {
+		if r.Kind == errors.DuplicateField && !r.FirstPosition.IsValid() && r.First < before {
 			c.Want(r.First, &r.FirstPosition)
 		}
 	}
@@ -229,13 +245,26 @@ func (c *Collector) Locate(l Locator) {
 	c.wanted = c.wanted[:0]
 }
 
-// LocateLeaving is Locate for a window that a stream leaves: the records go by their
-// offsets in the document then.
-func (c *Collector) LocateLeaving(l Locator) {
-	c.Locate(l)
-	for ; c.located < len(c.records); c.located++ {
-		r := &c.records[c.located]
-		r.At = int(r.Position.Offset)
+// LocateLeaving is Locate for the first n bytes of a window, which a stream leaves: the
+// records that are there go by their offsets in the document then.
+func (c *Collector) LocateLeaving(n int, l Locator) {
+	c.locate(n, l)
+	all := true
+	for i := c.located; i < len(c.records); i++ {
+		r := &c.records[i]
+		if r.Position.IsValid() {
+			r.At = int(r.Position.Offset)
+		} else {
+			r.At -= n
+			all = false
+		}
+		if r.Kind == errors.DuplicateField && !r.FirstPosition.IsValid() {
+			r.First -= n
+			all = false
+		}
+		if all {
+			c.located = i + 1
+		}
 	}
 }
 
@@ -274,9 +303,22 @@ func (c *Collector) Finish(root *program.Node, asServer bool) {
 // FinishInvalid adds the invalid values, which were found after Finish, to the end of the List, in
 // the order of the document.
 func (c *Collector) FinishInvalid() {
-	first := len(c.records)
-	for first > 0 && c.records[first-1].Kind == errors.InvalidValue {
-		first--
+	if c.Invalid == 0 {
+		return
+	}
+	isInvalid := func(r Record) bool { return r.Kind == errors.InvalidValue }
+	slices.SortStableFunc(c.records, func(a, b Record) int {
+		switch inA, inB := isInvalid(a), isInvalid(b); {
+		case inA == inB:
+			return 0
+		case inB:
+			return -1
+		}
+		return 1
+	})
+	first := slices.IndexFunc(c.records, isInvalid)
+	if first < 0 {
+		return
 	}
 	c.lastPaths = string(c.paths)
 	invalid := c.records[first:]

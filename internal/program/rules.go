@@ -28,6 +28,7 @@ type Rules struct {
 	Literal Checker // of numbers, true and false as they are written, or nil
 
 	// Of objects.
+	Embedded bool     // they are embedded resources
 	Required []string // names of members that must be there
 	Keys     []string // of members that tell the elements of a list apart
 	Skip     string   // the name of a member that is not looked at in objects that are created
@@ -121,6 +122,7 @@ type Checks struct {
 	More    bool    // there are more rules for scalars than those of Text and Literal
 	Scalar  bool    // there are rules for scalars besides their types
 	Open    bool    // there are no rules for what is in an object or an array
+	Whole   bool    // an object or array is not judged without what is in it
 	Object  bool    // there are rules for the end of an object
 	Array   bool    // there are rules for the end of an array
 
@@ -185,14 +187,27 @@ func (c *Checks) bind(n *Node) {
 	c.Array = every || r.Items != Unbounded || r.List != Atomic
 	c.Open = !c.Object && !c.Array && len(n.Fields) == 0 && !r.Closed && r.Names == nil &&
 		(n.Unknown == nil || n.Unknown.Node.Checks == nil) && n.Elements.Node.Checks == nil
+	c.Whole = every && !requiresOnly(r) || c.Undeclared != nil || r.Members != Unbounded || r.Size > 0 || r.Closed ||
+		r.Embedded || r.List != Atomic || n.Group != Pruned ||
+		slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Implicit })
 	c.prepare(n)
+}
+
+// requiresOnly reports whether there are no rules but those for members that must be there.
+func requiresOnly(r *Rules) bool {
+	return !r.Unsure && !r.Enum && !slices.ContainsFunc(r.Junctors, hasNodes)
+}
+
+// hasNodes reports whether an alternative says more than which members are required.
+func hasNodes(j Junctor) bool {
+	return slices.ContainsFunc(j.Alternatives, func(a Alternative) bool { return a.Node != nil })
 }
 
 // prepare makes a node tell the walker where to look at its rules.
 func (c *Checks) prepare(n *Node) {
 	c.Hard = n.Types
 	n.Types = c.Hard & c.Types
-	if c.Scalar || c.Key > 0 || c.Names != nil {
+	if c.Scalar || c.Key > 0 || c.Names != nil || c.Whole {
 		n.Types |= Ruled
 	}
 	if n.Types != Any && c.Hard == Any {
@@ -225,7 +240,7 @@ func (c *Checks) awaited() (bits uint64) {
 	}
 	for i, j := range r.Junctors {
 		first := c.Alternatives[i][0]
-		if j.Kind != AnyOf || first == 0 || slices.ContainsFunc(j.Alternatives, func(a Alternative) bool { return a.Node != nil }) {
+		if j.Kind != AnyOf || first == 0 || hasNodes(j) {
 			return other
 		}
 		bits |= first
@@ -236,6 +251,7 @@ func (c *Checks) awaited() (bits uint64) {
 // Doubt says that the default of a field is not surely valid.
 func (c *Checks) Doubt(f *Field) {
 	c.Object = true
+	c.Whole = c.Whole || f.Bit == 0
 	if c.Doubtful |= f.Bit; f.Bit == 0 {
 		own := *c.Rules
 		own.Unsure = true
@@ -261,9 +277,24 @@ type Validator interface {
 	// Validate validates an object, which is the result of a decoder. It reports false if steps did
 	// not suffice: then errors may be missing.
 	Validate(object []byte, as Request, steps int) ([]Error, bool)
+	// ValidatePart validates a part of an object, as Validate would with all of it if the type of the
+	// object is right. It takes its steps from those that are left; fewer than none did not suffice.
+	ValidatePart(p *Part, as Request, steps *int) []Error
+	// ValidateType validates the type of an object, and reports false if objects are of any type.
+	// Both are JSON: null is that of an absent one, and nothing that of the right one.
+	ValidateType(apiVersion, kind []byte) ([]Error, bool)
 	// Warnings returns the server's warnings about the owner references and the finalizers of an
 	// object that is created. Each is a list, as JSON, or nil.
 	Warnings(owners, finalizers []byte) []string
+}
+
+// A Part is a part of an object. It has one of Value, Names and Elements.
+type Part struct {
+	Path     []errors.Segment
+	Value    []byte   // JSON
+	Names    []string // of all members of an object, which is valid otherwise, and is no list key
+	Elements int      // the number of those of an array, which is valid otherwise
+	IsArray  bool     // Elements counts
 }
 
 // A Request is what an object is validated for.
@@ -282,6 +313,12 @@ const (
 type Error struct {
 	Path []errors.Segment
 	errors.ValueError
+}
+
+// IsOfAnyType reports whether the server finds the error in objects of a wrong type, too. Of these it
+// validates only embedded resources, sets and maps.
+func IsOfAnyType(e *errors.ValueError) bool {
+	return e.Rule == "x-kubernetes-embedded-resource" || e.Rule == "x-kubernetes-list-type"
 }
 
 // Metadata is a part of metadata, for which there are rules.

@@ -91,16 +91,15 @@ func (v *Validator) StatusUpdate(k *Kind, object map[string]any, steps *int) []E
 
 // status validates the status by its own schema. The path of the whole is then status.
 func (v *Validator) status(k *Kind, object map[string]any, steps *int) []Error {
-	const status = "status"
-	x, ok := object[status]
-	s, isDeclared := orEmpty(k.Schema).Properties[status]
+	x, ok := object[statusField]
+	s, isDeclared := orEmpty(k.Schema).Properties[statusField]
 	if !ok || !isDeclared || !k.HasStatus {
 		return nil
 	}
-	at := (*trail)(nil).to(status, "") // which messages do not repeat
+	at := (*trail)(nil).to(statusField, "") // which messages do not repeat
 	errs := checker{rules: ofObjects, by: v, steps: steps}.with(s, at).check(x).errs
 	for i := range errs {
-		errs[i].Field = "." + status + errs[i].Field
+		errs[i].Field = "." + statusField + errs[i].Field
 	}
 	return errs
 }
@@ -185,7 +184,7 @@ func distinctOwners(metadata map[string]any) (owners []any, places []int, repeat
 func (k *Kind) created(object map[string]any) (x map[string]any, places []int) {
 	object = maps.Clone(object)
 	if k.HasStatus {
-		delete(object, "status")
+		delete(object, statusField)
 	}
 	m := maps.Clone(metadataOf(object))
 	if m == nil {

@@ -10,9 +10,11 @@ import (
 // This file validates that the elements of sets are unique, and the keys of those of maps:
 // ValidateListSetsAndMaps of apiextensions-apiserver (pkg/apiserver/schema/listtype).
 
+const listRule = "x-kubernetes-list-type"
+
 // lists validates the lists in an object.
 func (r *report) lists(x any, s *schema.Structural) {
-	r.rule = "x-kubernetes-list-type"
+	r.rule = listRule
 	r.listsAt(nil, x, orEmpty(s))
 }
 

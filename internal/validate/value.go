@@ -344,7 +344,16 @@ func (c checker) checkArray(x any) *result {
 			v.merge(c.with(item, c.at.element(i)).check(e))
 		}
 	}
-	n := int64(len(list))
+	c.checkItems(v, int64(len(list)))
+	if c.UniqueItems && c.hasEqual(list) {
+		v.fail("uniqueItems", c.at, "", "shouldn't contain duplicates")
+	}
+	v.matches++
+	return v
+}
+
+// checkItems validates the number of elements.
+func (c checker) checkItems(v *result, n int64) {
 	if c.MinItems != nil && n < *c.MinItems {
 		v.fail("minItems", c.at, n, "should have at least %d items", *c.MinItems)
 	}
@@ -352,11 +361,6 @@ func (c checker) checkArray(x any) *result {
 		v.failShort(errors.SchemaTooMany, "maxItems", c.at,
 			Render(n), tooMany(*c.MaxItems), fmt.Sprint("maxItems ", *c.MaxItems))
 	}
-	if c.UniqueItems && c.hasEqual(list) {
-		v.fail("uniqueItems", c.at, "", "shouldn't contain duplicates")
-	}
-	v.matches++
-	return v
 }
 
 // hasEqual reports whether two elements are equal; 1 and 1.0 are not. It first compares their JSON,

@@ -46,7 +46,11 @@ func (w *Walker) check(
 	t := program.FirstTypes[b[i]]
 	if v.Checks != nil && t != 0 {
 		w.here(kind, cur)
-		w.checkValue(b, i, v)
+		if w.Judge == nil {
+			w.checkValue(b, i, v)
+		} else if v.Hard()&t != 0 {
+			w.enterPart(b, i, v)
+		}
 		if v.Checks.Hard == program.Any {
 			return v
 		}

@@ -187,6 +187,10 @@ func (w *Walker) checkName(names program.Checker, b []byte, at int) {
 // closeRuled looks at the rules of an object of node n, with the fields that were seen. Defaults of
 // others are inserted.
 func (w *Walker) closeRuled(n *program.Node, seen uint64) {
+	if w.isJudged() {
+		w.judgeObject(n, seen)
+		return
+	}
 	c := n.Checks
 	if c.Keys != 0 {
 		w.addAbsentKeys(n, seen)
@@ -197,25 +201,32 @@ func (w *Walker) closeRuled(n *program.Node, seen uint64) {
 	r := c.Rules
 	has := seen | n.Defaulted
 	w.Doubt = c.Required&^has != 0 || c.Doubtful&^seen != 0 || c.Undeclared != nil || r.Unsure || r.Enum ||
-		!allowsMembers(n, has) || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults
-	for i := 0; i < len(r.Junctors) && !w.Doubt; i++ {
-		fit, misfit, alternatives := 0, 0, r.Junctors[i].Alternatives
-		if len(alternatives) > maxAlternatives {
-			w.Doubt = true
-			return
+		!allowsMembers(n, has) || r.Size > 0 && len(w.b) > r.Size || w.WithoutDefaults || junctorsDoubt(c, has)
+}
+
+// junctorsDoubt reports whether the junctors are not surely satisfied by an object with these fields.
+func junctorsDoubt(c *program.Checks, has uint64) bool {
+	for i := range c.Rules.Junctors {
+		j := &c.Rules.Junctors[i]
+		fit, misfit := 0, 0
+		if len(j.Alternatives) > maxAlternatives {
+			return true
 		}
-		for k, a := range alternatives {
+		for k, a := range j.Alternatives {
 			switch {
 			case a.Node != nil:
-				w.Doubt = true
+				return true
 			case c.Alternatives[i][k]&^has == 0:
 				fit++
 			default:
 				misfit++
 			}
 		}
-		w.Doubt = w.Doubt || r.Junctors[i].Kind.Combine(fit, 0, misfit) != program.Valid
+		if j.Kind.Combine(fit, 0, misfit) != program.Valid {
+			return true
+		}
 	}
+	return false
 }
 
 // maxAlternatives is how many alternatives are looked at for each object.
@@ -242,10 +253,16 @@ func (w *Walker) addAbsentKeys(n *program.Node, seen uint64) {
 	}
 }
 
-// dropRuled looks at a null in an object or array of node n that is dropped or, if so, replaced.
-func (w *Walker) dropRuled(n *program.Node, replaced bool) {
-	c := n.Checks
-	w.Doubt = w.Doubt || replaced || c.Object || c.Array || c.Keys != 0
+// dropRuled looks at the null at i in an object or array of node n that is dropped or replaced by the
+// edge e, which is that of field f or of other members or elements.
+func (w *Walker) dropRuled(i int, n *program.Node, f *program.Field, e *program.Edge) {
+	if w.isJudged() {
+		w.judgeNull(i, n, f, e)
+		return
+	}
+	if c := n.Checks; c != nil {
+		w.Doubt = w.Doubt || e.Null != program.DropNull || c.Object || c.Array || c.Keys != 0
+	}
 }
 
 // closeArray looks at the rules of the array of node n, which is the current container and has so
@@ -253,6 +270,10 @@ func (w *Walker) dropRuled(n *program.Node, replaced bool) {
 func (w *Walker) closeArray(n *program.Node, elements int) {
 	c := n.Checks
 	if !c.Array {
+		return
+	}
+	if w.isJudged() {
+		w.judgeArray(n, elements)
 		return
 	}
 	r := c.Rules

@@ -151,6 +151,9 @@ value: // a value that node v governs
 		if w.push(n, seen, cur, cell, kind) {
 			goto tooMuch
 		}
+		if w.Judge != nil {
+			w.openPlace(i)
+		}
 		n, seen, cur, cell, kind, kept = v, 0, noName, v.Cell, inObject, false
 		if len(n.Fields) > 64 {
 			w.openWords(len(n.Fields))
@@ -164,6 +167,9 @@ value: // a value that node v governs
 		}
 		if w.push(n, seen, cur, cell, kind) {
 			goto tooMuch
+		}
+		if w.Judge != nil {
+			w.openPlace(i)
 		}
 		n, seen, kind, cur = v, v.Awaited, inArray, 0
 		i++
@@ -239,6 +245,10 @@ keptTree: // an object or array that is kept whole
 	goto stopped
 
 after: // a value has ended
+	if w.part.node != nil && w.part.sp == w.sp {
+		w.here(kind, cur)
+		w.leavePart(b, i)
+	}
 	if kind == inObject {
 		kept = true
 		goto afterMember
@@ -458,8 +468,9 @@ null: // a null that does not stay
 		i = end
 		goto syntax
 	}
-	if n.Checks != nil {
-		w.dropRuled(n, e.Null != program.DropNull)
+	if n.Checks != nil || w.Judge != nil {
+		w.here(kind, cur)
+		w.dropRuled(i, n, f, e)
 	}
 	if e.Null == program.DropNull {
 		if w.ReportNulls {

@@ -86,6 +86,8 @@ type Settings struct {
 	AsServer, FromStorage bool
 	WithoutDefaults       bool
 	NoteType              bool // observe where kind and apiVersion are
+	// Judge is asked about values on a stream, if it is not nil.
+	Judge Judge
 }
 
 // A Walker walks one document after the other. It must not be used by several
@@ -114,6 +116,7 @@ type Walker struct {
 	supersession
 	lastPath
 	values
+	parts
 
 	// The state of the machine between windows.
 
@@ -170,6 +173,7 @@ func (w *Walker) start(dst []byte) {
 	w.value = w.program.Root
 	w.streamState.start()
 	w.values.start()
+	w.parts.start()
 	w.skip.Start()
 	w.Observed.start()
 }
@@ -195,13 +199,16 @@ func (w *Walker) Run(b []byte, eof bool) skip.Status {
 		padded = w.pad(b)
 	}
 	w.look(b, eof)
-	if w.st == atValue && w.sp == 0 && len(b) > skip.Slack {
+	if w.st == atValue && w.sp == 0 && len(b) > skip.Slack && w.Judge == nil {
 		st = w.walkSimple(b, padded, simpleRoot)
 	}
 	for st == handedOver {
 		steps.Add(1)
 		if st = w.machine(b, eof); st != handedOver {
 			break
+		}
+		if w.Judge != nil {
+			continue
 		}
 		if w.frames[w.sp].kind == inArray {
 			st = w.walkSimple(b, padded, simpleElement)
@@ -345,7 +352,7 @@ func (w *Walker) OpenPath() errors.Path {
 func (w *Walker) Held() int {
 	return memory.Held(w.padded) + memory.Held(w.frames) + memory.Held(w.words) + memory.Held(w.scratch) +
 		memory.Held(w.opened) + memory.Held(w.last) + memory.Held(w.superseded) + memory.Held(w.seconds) +
-		memory.Held(w.Observed.Metadata) + memory.Held(w.lists) + memory.Held(w.tags) + w.skip.Names.Held() + w.Found.Held()
+		memory.Held(w.Observed.Metadata) + memory.Held(w.lists) + memory.Held(w.tags) + memory.Held(w.places) + memory.Held(w.nulls) + w.skip.Names.Held() + w.Found.Held()
 }
 
 // Cap returns the memory that the walker keeps, in bytes.
@@ -358,7 +365,7 @@ func (w *Walker) Drop() {
 	w.frames = make([]frame, firstFrames)
 	w.padded, w.words, w.scratch, w.opened, w.last = nil, nil, nil, nil, nil
 	w.superseded, w.seconds, w.Observed.Metadata = nil, nil, nil
-	w.lists, w.tags = nil, nil
+	w.lists, w.tags, w.places, w.nulls = nil, nil, nil, nil
 	w.skip.Names.Drop()
 	w.Found.Drop()
 }

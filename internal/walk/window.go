@@ -52,6 +52,7 @@ func (w *Walker) decided() (to, from int) {
 // where on the window is needed.
 func (w *Walker) Emit() (needed int) {
 	to, needed := w.decided()
+	needed = w.neededForPart(needed)
 	switch w.st {
 	case atEnd:
 		w.holdEnd(to)
@@ -99,6 +100,7 @@ func (w *Walker) Leave(n int, l findings.Locator) {
 	steps.Add(len(w.b)) // the caller moves the rest
 	w.LocateBefore(n, l)
 	w.skip.Names.Leave(w.b, n)
+	w.leavePlaces(n)
 	w.saveOpened(n)
 	w.skip.Leave(n)
 	w.pos -= n
@@ -115,7 +117,8 @@ func (w *Walker) LocateBefore(n int, l findings.Locator) {
 	for i := from; i < to; i++ {
 		w.Found.Want(w.skip.Names.Names[i].At.Index(), &w.skip.Names.Left[i])
 	}
-	w.Found.LocateLeaving(l)
+	w.wantPlaces(n)
+	w.Found.LocateLeaving(n, l)
 }
 
 // saveOpened copies the names of open members that leave the window.
@@ -155,5 +158,5 @@ func (f *frame) isSaved() bool { return f.kind == inObject && f.cur != noName &&
 // what is open.
 func (w *Walker) OpenBytes() int {
 	const perFrame = 64
-	return len(w.opened) + perFrame*w.sp + w.skip.Names.OpenBytes()
+	return len(w.opened) + perFrame*w.sp + w.placeBytes() + w.skip.Names.OpenBytes()
 }

@@ -227,8 +227,13 @@ func (v *validator) Validate(object []byte, as program.Request, steps int) ([]pr
 			validate.Settle(v.kind.Schema, x)
 		}
 	}
-	var list []program.Error
-	for _, e := range v.errors(by, x, as, &steps) {
+	return listed(v.errors(by, x, as, &steps)), steps >= 0
+}
+
+// listed returns errors as the decoder takes them.
+func listed(errs []validate.Error) (list []program.Error) {
+	for i := range errs {
+		e := &errs[i]
 		list = append(list, program.Error{
 			Path: e.Segments(),
 			ValueError: errors.ValueError{
@@ -237,7 +242,55 @@ func (v *validator) Validate(object []byte, as program.Request, steps int) ([]pr
 			},
 		})
 	}
-	return list, steps >= 0
+	return list
+}
+
+// ValidatePart is the method of program.Validator.
+func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int) []program.Error {
+	scope := validate.OfAnything
+	if v.isResource {
+		scope = validate.OfCreate
+		if as&^program.AsSent == program.StatusUpdate {
+			scope = validate.OfStatusUpdate
+		}
+	}
+	by := v.take()
+	defer v.give(by)
+	*steps -= len(p.Path)
+	switch {
+	case p.IsArray:
+		return listed(by.Elements(v.kind, scope, p.Path, p.Elements, steps))
+	case p.Value == nil:
+		return listed(by.Members(v.kind, scope, p.Path, p.Names, steps))
+	}
+	x, err := validate.Decode(p.Value)
+	if err != nil {
+		return []program.Error{{ValueError: errors.ValueError{Kind: errors.SchemaInvalid, Msg: err.Error()}}}
+	}
+	if as&program.AsSent != 0 && v.isResource {
+		x = validate.SettlePart(v.kind, p.Path, x)
+	}
+	return listed(by.At(v.kind, scope, p.Path, x, steps))
+}
+
+// ValidateType is the method of program.Validator.
+func (v *validator) ValidateType(apiVersion, kind []byte) ([]program.Error, bool) {
+	if !v.isResource || v.kind.Kind == "" {
+		return nil, false
+	}
+	var texts [2]any
+	for i, of := range []struct {
+		text []byte
+		want string
+	}{{apiVersion, v.kind.APIVersion}, {kind, v.kind.Kind}} {
+		if texts[i] = of.want; of.text != nil {
+			texts[i], _ = validate.Decode(of.text) // what is decoded is well-formed
+		}
+	}
+	steps := math.MaxInt
+	by := v.take()
+	defer v.give(by)
+	return listed(by.Type(v.kind, texts[0], texts[1], &steps)), true
 }
 
 // Warnings is the method of program.Validator.

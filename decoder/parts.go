@@ -1,0 +1,239 @@
+package decoder
+
+import (
+	"math"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/findings"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/screen"
+	"github.com/espalier-dev/espalier/internal/walk"
+)
+
+// NOTE: values on a stream are validated in parts, see package walk. A part is walked once more, as
+// a document of its own, for its result. What the screen does not pass, the program's Validator
+// decides. Only the type of the object is about the whole: if it is wrong, the server validates
+// nothing but lists and embedded resources, so that other findings are taken back at the end.
+
+// parts is what a stream needs to validate values.
+type parts struct {
+	walker           *walk.Walker
+	program          program.Program // whose root is the node of a part
+	path             []errors.Segment
+	apiVersion, kind typeText
+	read             int  // bytes of the document that were read
+	spent            int  // steps
+	exceeded         bool // more steps were needed
+	ofValues         int  // invalid values that are none if the type is wrong
+}
+
+// A typeText is an apiVersion or a kind that may be wrong, as JSON.
+type typeText struct {
+	text []byte
+	at   errors.Position
+}
+
+// start prepares for another document.
+func (p *parts) start() {
+	p.apiVersion.text, p.kind.text = p.apiVersion.text[:0], p.kind.text[:0]
+	p.read, p.spent, p.exceeded, p.ofValues = 0, 0, false, 0
+}
+
+// held returns how many bytes of memory there are that grow with documents.
+func (p *parts) held() int {
+	n := memory.Held(p.path) + cap(p.apiVersion.text) + cap(p.kind.text)
+	if p.walker != nil {
+		n += p.walker.Held()
+	}
+	return n
+}
+
+// drop lets go of what held counts.
+func (p *parts) drop() {
+	p.path, p.apiVersion.text, p.kind.text = nil, nil, nil
+	if p.walker != nil {
+		p.walker.Forget()
+		p.walker.Drop()
+	}
+}
+
+// A judge is a Decoder as a walk over a stream sees it.
+type judge Decoder
+
+// Judge is the method of walk.Judge.
+func (j *judge) Judge(q *walk.Question) {
+	d := (*Decoder)(j)
+	if d.parts.exceeded {
+		return
+	}
+	part := d.partOf(q)
+	if q.Kind == walk.OfValue || q.Kind == walk.OfDefault {
+		if part.Value = q.Text; q.Kind == walk.OfValue {
+			part.Value = d.walkPart(q.Node, q.Text)
+		}
+		isPart := len(part.Path) > 0
+		if len(part.Path) == 1 {
+			d.noteType(part.Path[0].Name, part.Value, q)
+		}
+		if isPart && d.screen.Passes(q.Node, part.Value) || !isPart && d.screen.IsValid(d.program, part.Value, d.validateValues.request()) {
+			d.parts.walker.Forget()
+			return
+		}
+	}
+	d.addParts(d.validatePart(part), part, q)
+	if d.parts.walker != nil {
+		d.parts.walker.Forget()
+	}
+}
+
+// partOf returns the part that a question is about, without its value.
+func (d *Decoder) partOf(q *walk.Question) *program.Part {
+	p := &d.parts
+	p.path = d.walker.AppendPath(memory.Room(&d.account, p.path[:0], q.Depth+1), q.Depth)
+	if q.Field != nil {
+		p.path = append(p.path, errors.Segment{Name: q.Field.Name(), IsName: true})
+	}
+	part := &program.Part{Path: p.path, IsArray: q.Kind == walk.OfArray, Elements: q.Elements}
+	if q.Kind != walk.OfObject {
+		return part
+	}
+	for i := range q.Node.Fields {
+		if f := &q.Node.Fields[i]; f.Bit&q.Has != 0 {
+			part.Names = append(part.Names, f.Name())
+		}
+	}
+	if q.Depth == 0 {
+		for _, name := range []string{"apiVersion", "kind"} {
+			if f := q.Node.Find([]byte(name)); f != nil && f.Bit&q.Has == 0 {
+				d.noteType(name, []byte("null"), q)
+			}
+		}
+	}
+	return part
+}
+
+// noteType notes the type of the object, which may be wrong.
+func (d *Decoder) noteType(name string, text []byte, q *walk.Question) {
+	of := &d.parts.kind
+	switch name {
+	case "apiVersion":
+		of = &d.parts.apiVersion
+	case "kind":
+	default:
+		return
+	}
+	of.text = append(memory.Room(&d.account, of.text[:0], len(text)), text...)
+	if of.at = q.Position; q.At >= 0 {
+		d.linesToWindow()
+		lines := d.lines // the next offset may be a smaller one
+		of.at = lines.At(q.At)
+	}
+}
+
+// walkPart returns the result of a part, which is valid until the next call.
+func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
+	p := &d.parts
+	if p.walker == nil {
+		p.walker = new(walk.Walker)
+		p.walker.Init(&d.account)
+	}
+	w := p.walker
+	p.program = *d.program
+	p.program.Root = n
+	w.SetBounds(d.limits.bounds())
+	w.Tune(&p.program, d.predicted)
+	w.DefaultBytes, w.MostOut = d.limits.DefaultBytes, math.MaxInt
+	w.WithoutDefaults = d.withoutDefaults
+	w.Walk(w.Out[:0], text) // the walk over the stream has found no fault in it
+	return w.Out
+}
+
+// validatePart validates a part exactly.
+func (d *Decoder) validatePart(part *program.Part) []program.Error {
+	p, as := &d.parts, d.validateValues.request()|program.AsSent
+	size := len(part.Value) + len(part.Path) + len(part.Names)
+	// As in checkValues, and of all parts together there are as many steps as of the document.
+	for _, most := range []int{fewSteps(size), math.MaxInt} {
+		most = min(most, validationSteps(p.read)-p.spent)
+		left := most
+		needs := neededFor(size, most)
+		d.account.Take(needs)
+		var errs []program.Error
+		if len(part.Path) == 0 && part.Value != nil {
+			var complete bool
+			if errs, complete = d.program.Validator.Validate(part.Value, as, most); complete {
+				left = 0
+			} else {
+				left = -1
+			}
+		} else {
+			errs = d.program.Validator.ValidatePart(part, as, &left)
+		}
+		d.account.Give(needs)
+		p.spent += most - max(left, 0)
+		if left >= 0 {
+			return errs
+		}
+	}
+	p.exceeded = true
+	return nil
+}
+
+// addParts adds findings about the invalid values of a part.
+func (d *Decoder) addParts(errs []program.Error, part *program.Part, q *walk.Question) {
+	if len(errs) == 0 {
+		return
+	}
+	at := make([]int, len(errs))
+	if q.Kind == walk.OfValue {
+		within := make([][]errors.Segment, len(errs))
+		for i := range errs {
+			within[i] = errs[i].Path[min(len(part.Path), len(errs[i].Path)):]
+		}
+		at = screen.Locate(q.Text, within)
+	}
+	for i := range errs {
+		if !program.IsOfAnyType(&errs[i].ValueError) {
+			d.parts.ofValues++
+		}
+		r := findings.Invalid(q.At+at[i], &errs[i].ValueError)
+		r.Position = q.Position
+		if len(errs[i].Path) > q.Depth {
+			for _, null := range q.Nulls {
+				if null.Field.Name() == errs[i].Path[q.Depth].Name {
+					r.At, r.Position = null.At, null.Position
+				}
+			}
+		}
+		addPath(&d.walker.Found, r, errs[i].Path)
+	}
+}
+
+// finishParts validates the type of the object at the end of a stream.
+func (d *Decoder) finishParts() {
+	p, found := &d.parts, &d.walker.Found
+	if len(p.apiVersion.text) == 0 && len(p.kind.text) == 0 {
+		return
+	}
+	text := func(of *typeText) []byte {
+		if len(of.text) == 0 {
+			return nil
+		}
+		return of.text
+	}
+	errs, _ := d.program.Validator.ValidateType(text(&p.apiVersion), text(&p.kind))
+	if len(errs) == 0 {
+		return
+	}
+	found.RetractInvalid(p.ofValues, func(e *errors.ValueError) bool { return !program.IsOfAnyType(e) })
+	for i := range errs {
+		of := &p.kind
+		if errs[i].Rule == "apiVersion" {
+			of = &p.apiVersion
+		}
+		r := findings.Invalid(int(of.at.Offset), &errs[i].ValueError)
+		r.Position = of.at
+		addPath(found, r, errs[i].Path)
+	}
+}

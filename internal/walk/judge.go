@@ -1,0 +1,227 @@
+package walk
+
+import (
+	"math/bits"
+
+	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/program"
+)
+
+// NOTE: how a stream validates values. Nobody can look at the result again when the document has
+// ended, as most of it is gone. So the document is judged in parts. A part is a scalar, or an object
+// or array that has rules for more than which members or how many elements it has (Checks.Whole). It
+// stays in the window until it has ended; where the walk is in doubt then, the Judge gets its text.
+// Other objects and arrays are judged when they end, without what is in them.
+//
+// All of this is in machine. Walker.simple does not walk over such streams.
+
+// A Judge decides about what a walk over a stream is not sure of.
+type Judge interface{ Judge(q *Question) }
+
+// A Question is about a part of the document. The path to the part is [Walker.AppendPath] with
+// Depth, and with Field if there is one. All of it is valid during the call only.
+type Question struct {
+	Kind     QuestionKind
+	Node     *program.Node
+	Text     []byte         // of a value or a default
+	Field    *program.Field // whose default it is, or nil
+	Depth    int
+	At       int             // where the part starts in the window
+	Position errors.Position // of the part, if it starts before the window
+	Has      uint64          // the fields that an object has
+	Nulls    []Null          // of the fields of an object, that were dropped or replaced
+	Elements int             // of an array
+}
+
+// A QuestionKind says what is to be judged.
+type QuestionKind uint8
+
+const (
+	OfValue   QuestionKind = iota
+	OfDefault              // that is inserted into the part, or replaces it
+	OfObject               // its own rules, without those of its members
+	OfArray                // its own rules, without those of its elements
+)
+
+// parts is what a walk over a stream keeps for its Judge.
+type parts struct {
+	part   part
+	places []place // of the open objects and arrays, by frame
+	nulls  []Null  // of the open objects
+}
+
+// A part is the value that is judged as a whole. It has no node if there is none.
+type part struct {
+	node  *program.Node
+	sp    int // of the frame that it is in
+	start int
+}
+
+// A place is that of an open object or array.
+type place struct {
+	at       int // in the window, or -1
+	position errors.Position
+	dropped  uint64 // the fields of an object whose null was dropped or replaced
+	nulls    int    // where its nulls begin
+}
+
+// A Null is one of a declared field that was dropped, or replaced by a default.
+type Null struct {
+	Field    *program.Field
+	At       int             // in the window, or -1
+	Position errors.Position // instead of At
+}
+
+func (p *parts) start() { p.part.node, p.places, p.nulls = nil, p.places[:0], p.nulls[:0] }
+
+// openPlace notes where the container of the current frame starts.
+func (w *Walker) openPlace(at int) {
+	w.closePlaces()
+	w.places = w.places[:min(w.sp, len(w.places))]
+	for len(w.places) <= w.sp {
+		w.places = append(memory.RoomForOne(w.account, w.places), place{at: at, nulls: len(w.nulls)})
+	}
+}
+
+// closePlaces forgets the places of containers that have ended.
+func (w *Walker) closePlaces() {
+	if open := w.sp + 1; len(w.places) > open {
+		w.nulls = w.nulls[:w.places[open].nulls]
+		w.places = w.places[:open]
+	}
+}
+
+// enterPart looks at the rules for the value at i, whose node is v, and makes it a part if it is one.
+func (w *Walker) enterPart(b []byte, i int, v *program.Node) {
+	switch isContainer := b[i] == '{' || b[i] == '['; {
+	case w.part.node == nil && isContainer && !v.Checks.Whole && v.Checks.Types&program.FirstTypes[b[i]] != 0:
+		return
+	case w.part.node == nil:
+		w.part = part{v, w.sp, i}
+	case w.part.sp == w.sp: // the window ended in a number or a literal
+		w.Doubt = false
+	}
+	w.checkValue(b, i, v)
+}
+
+// leavePart ends the part, whose text ends before end.
+func (w *Walker) leavePart(b []byte, end int) {
+	n := w.part.node
+	w.part.node = nil
+	if w.Doubt {
+		w.Judge.Judge(&Question{Kind: OfValue, Node: n, Text: b[w.part.start:end], Depth: w.sp, At: w.part.start})
+	}
+	w.values.start()
+}
+
+// isJudged reports whether the current container is judged without what is in it.
+func (w *Walker) isJudged() bool { return w.Judge != nil && w.part.node == nil }
+
+// judgeObject judges the current object, of node n, which ends after the fields that were seen.
+func (w *Walker) judgeObject(n *program.Node, seen uint64) {
+	c, p := n.Checks, &w.places[w.sp]
+	if !c.Object {
+		return
+	}
+	sent := seen &^ p.dropped
+	has, inserted := sent, c.Doubtful&^sent
+	if w.defers(n) {
+		inserted = 0
+	} else {
+		has |= n.Defaulted
+	}
+	w.closePlaces()
+	q := Question{Kind: OfObject, Node: n, Depth: w.sp - 1, Has: has, Nulls: w.nulls[p.nulls:], At: p.at, Position: p.position}
+	if c.Required&^has != 0 || junctorsDoubt(c, has) {
+		w.Judge.Judge(&q)
+	}
+	q.Kind = OfDefault
+	for ; inserted != 0; inserted &= inserted - 1 {
+		q.Field = &n.Fields[bits.TrailingZeros64(inserted)]
+		q.Node, q.Text = q.Field.Node, []byte(q.Field.Default)
+		w.Judge.Judge(&q)
+	}
+}
+
+// judgeArray judges the current array, of node n.
+func (w *Walker) judgeArray(n *program.Node, elements int) {
+	if p := &w.places[w.sp]; !n.Checks.Rules.Items.Allow(elements) {
+		w.Judge.Judge(&Question{
+			Kind: OfArray, Node: n, Depth: w.sp - 1, Elements: elements, At: p.at, Position: p.position,
+		})
+	}
+}
+
+// judgeNull judges the null at i in the current container, of node n, for which the edge e, that of
+// field f or of others, is not taken as it is.
+func (w *Walker) judgeNull(i int, n *program.Node, f *program.Field, e *program.Edge) {
+	isField := f != nil && e == &f.Edge
+	switch {
+	case e.Null != program.DropNull && w.defers(n):
+		if e.Node.Checks != nil {
+			w.part, w.Doubt = part{e.Node, w.sp, i}, true
+		}
+	case isField:
+		w.places[w.sp].dropped |= f.Bit // its default is judged with the object
+		w.closePlaces()
+		w.nulls = append(memory.RoomForOne(w.account, w.nulls), Null{Field: f, At: i})
+	case e.Null != program.DropNull && e.Node.Checks != nil:
+		w.Judge.Judge(&Question{Kind: OfDefault, Node: e.Node, Text: []byte(e.Default), Depth: w.sp, At: i})
+	}
+}
+
+// AppendPath appends the path of the frames, to a depth. The names are copies.
+func (w *Walker) AppendPath(path []errors.Segment, depth int) []errors.Segment {
+	for i := range depth {
+		name, index := w.frameSegment(i)
+		path = append(path, errors.Segment{Name: string(name), Index: index, IsName: name != nil})
+	}
+	return path
+}
+
+// neededForPart returns from where on the window is needed, which is not after from.
+func (w *Walker) neededForPart(from int) int {
+	if w.part.node != nil {
+		return min(from, w.part.start)
+	}
+	return from
+}
+
+// leavePlaces moves all places when the first n bytes leave the window. The deeper a container is, the
+// later it starts.
+func (w *Walker) leavePlaces(n int) {
+	w.part.start -= n
+	for i := len(w.places) - 1; i >= 0 && w.places[i].at >= 0; i-- {
+		w.places[i].at = left(w.places[i].at, n)
+	}
+	for i := len(w.nulls) - 1; i >= 0 && w.nulls[i].At >= 0; i-- {
+		w.nulls[i].At = left(w.nulls[i].At, n)
+	}
+}
+
+// left returns an index of the window after n bytes have left it.
+func left(at, n int) int { return max(at-n, -1) }
+
+// wantPlaces is the part of leavePlaces that comes before positions are found.
+func (w *Walker) wantPlaces(n int) {
+	w.closePlaces()
+	for i := len(w.nulls) - 1; i >= 0 && w.nulls[i].At >= 0; i-- {
+		if p := &w.nulls[i]; p.At < n {
+			w.Found.WantRoom(w.account, 1)
+			w.Found.Want(p.At, &p.Position)
+		}
+	}
+	for i := len(w.places) - 1; i >= 0 && w.places[i].at >= 0; i-- {
+		if p := &w.places[i]; p.at < n {
+			w.Found.WantRoom(w.account, 1)
+			w.Found.Want(p.at, &p.position)
+		}
+	}
+}
+
+// placeBytes returns the memory for places, in bytes.
+func (w *Walker) placeBytes() int {
+	const perPlace = 64
+	return perPlace * (len(w.places) + len(w.nulls))
+}
