@@ -62,7 +62,8 @@
 // The answer is that of the API server: the reason Invalid, with a cause for
 // each value. The warnings are those of the server as well: about owner
 // references that repeat and, if the object is valid, about the names of its
-// finalizers.
+// finalizers. With the action [Report] the object passes, and each invalid value
+// is a warning.
 //
 // PUT and PATCH, also of a status, are not refused for values. The server
 // excuses an invalid value that the stored object has as well, and a patch may

@@ -20,9 +20,11 @@ const (
 	Rewrite Action = iota
 	// Report passes on the body as it was sent, decompressed if it was
 	// compressed. Findings are reported, and bodies that cannot be decoded
-	// are refused, as with Rewrite. YAML that yamlbridge.Server reads and
-	// yamlbridge.Kubernetes refuses is refused, whatever the options of the
-	// decoder are: others may read something else in it.
+	// are refused, as with Rewrite. An object with invalid values is not
+	// refused: each of them is a warning, whatever fieldValidation says.
+	// YAML that yamlbridge.Server reads and yamlbridge.Kubernetes refuses is
+	// refused, whatever the options of the decoder are: others may read
+	// something else in it.
 	Report
 )
 

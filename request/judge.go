@@ -51,10 +51,11 @@ func (x *Exchange) run() *StatusError {
 	x.dropRemovals()
 	x.findings = slices.Clone(x.findings)
 	// An invalid object of another kind is refused for all that is invalid.
-	if refused := x.checkType(); refused != nil && (refused.Code != statusInvalid || !isOfAnotherKind(invalid)) {
+	refused := x.checkType()
+	if refused != nil && (refused.Code != statusInvalid || !isOfAnotherKind(invalid)) {
 		return refused
 	}
-	return x.judge(d, invalid)
+	return x.judge(d, invalid, refused != nil)
 }
 
 // readPlainly returns an error for a body in YAML that only a decoder with decoder.ServerRequests
@@ -68,8 +69,9 @@ func (x *Exchange) readPlainly() error {
 	return err
 }
 
-// judge turns findings into warnings or an answer. invalid is the error for values, or nil.
-func (x *Exchange) judge(d *decoder.Decoder, invalid *errors.InvalidError) *StatusError {
+// judge turns findings into warnings or an answer. invalid is the error for values, or nil. isOther
+// says whether the object is refused in any case because it is of another kind.
+func (x *Exchange) judge(d *decoder.Decoder, invalid *errors.InvalidError, isOther bool) *StatusError {
 	if refused := x.judgeFields(d, invalid == nil); refused != nil {
 		return refused
 	}
@@ -78,10 +80,13 @@ func (x *Exchange) judge(d *decoder.Decoder, invalid *errors.InvalidError) *Stat
 			return refused
 		}
 	}
-	if invalid != nil {
-		return x.invalidObject(invalid)
+	switch {
+	case invalid == nil:
+		return nil
+	case x.gate.opts.Action == Report && !isOther:
+		return x.warnOfValues(invalid)
 	}
-	return nil
+	return x.invalidObject(invalid)
 }
 
 // judgeFields turns findings that are not about values into warnings or an answer. mayRefuse says

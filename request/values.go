@@ -68,11 +68,7 @@ func withoutValues(list errors.List) errors.List {
 func (x *Exchange) invalidObject(err *errors.InvalidError) *StatusError {
 	const copies = 4 // in findings, causes and the message
 	invalid := err.Findings()
-	size := 0
-	for i := range invalid {
-		size += 64 + copies*invalid[i].Invalid.Size()
-	}
-	if !x.memory.charge(size) {
+	if !x.chargeTexts(invalid, copies) {
 		return overloaded()
 	}
 	apiVersion, kind, _ := decoder.PeekType(x.result)
@@ -85,6 +81,29 @@ func (x *Exchange) invalidObject(err *errors.InvalidError) *StatusError {
 	refused.Header = warningHeader(x.texts)
 	refused.Err = err
 	return refused
+}
+
+// chargeTexts charges the given number of copies of the texts of invalid values.
+func (x *Exchange) chargeTexts(invalid errors.List, copies int) bool {
+	size := 0
+	for i := range invalid {
+		size += 64 + copies*invalid[i].Invalid.Size()
+	}
+	return x.memory.charge(size)
+}
+
+// warnOfValues adds a warning for each invalid value of an object that passes all the same. It does
+// so whatever fieldValidation says, which is about fields alone.
+func (x *Exchange) warnOfValues(err *errors.InvalidError) *StatusError {
+	const copies = 3 // in the findings, in the texts and in headers
+	invalid := err.Findings()
+	if !x.chargeTexts(invalid, copies) {
+		return overloaded()
+	}
+	for i := range invalid {
+		x.texts = append(x.texts, invalid[i].Error())
+	}
+	return nil
 }
 
 // createdName returns the name of an object that is created. A name that is generated ends in five

@@ -20,4 +20,10 @@ func TestNoRoomForInvalidValues(t *testing.T) {
 		x := &Exchange{gate: g, memory: reservation{from: g.budget}, result: []byte(`{"kind":"Foo"}`)}
 		assert.Equal(t, code, x.invalidObject(err).Code)
 	}
+	for limit, isRefused := range map[int64]bool{600: true, 800: false} {
+		g := NewGate(Options{MaxHeldBytes: limit})
+		x := &Exchange{gate: g, memory: reservation{from: g.budget}}
+		assert.Equal(t, isRefused, x.warnOfValues(err) != nil)
+		assert.Equal(t, isRefused, len(x.texts) == 0)
+	}
 }

@@ -145,6 +145,62 @@ func TestValidValues(t *testing.T) {
 	assert.Equal(t, map[string]string{"Warning": repeated}, refused(t, j, 422).Header)
 }
 
+// TestInvalidValuesReported holds that an object passes as it was sent where findings are only
+// reported, with a warning for each invalid value, whatever fieldValidation says.
+func TestInvalidValuesReported(t *testing.T) {
+	report := request.Options{Action: request.Report}
+	const (
+		body    = "apiVersion: example.com/v1\nkind: Pot\nmetadata: {name: a}\nspec: {litres: 10, any: {}}\n"
+		unknown = `299 - "unknown field \"spec.x\""`
+		litres  = `299 - "spec.litres: Invalid value: 10: spec.litres in body should be less than or equal to 9"`
+	)
+	values := []string{
+		litres,
+		`299 - "<nil>: Invalid value: \"\": \"spec.any\" must validate at least one schema (anyOf)"`,
+		`299 - "spec.any.a: Required value"`,
+	}
+	owner := `{"apiVersion":"v1","kind":"Pod","name":"b","uid":"c"}`
+	metadata := `"name":"a","finalizers":["b"],"ownerReferences":[` + owner + `,` + owner + `]`
+	for name, c := range map[string]struct {
+		query, body string
+		warnings    []string
+	}{
+		"YAML":            {"", body, values},
+		"Ignore":          {"?fieldValidation=Ignore", body, values},
+		"Strict":          {"?fieldValidation=Strict", body, values},
+		"unknown":         {"", pot(`{"litres":10,"x":1}`), []string{unknown, litres}},
+		"unknown, Ignore": {"?fieldValidation=Ignore", pot(`{"litres":10,"x":1}`), []string{litres}},
+		// The server looks at finalizers only if the object is valid.
+		"metadata": {"", strings.Replace(pot(`{"litres":10}`), `"name":"a"`, metadata, 1), []string{
+			`299 - ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: c"`,
+			litres,
+		}},
+		"valid": {"", pot(`{"litres":9}`), nil},
+	} {
+		media := ""
+		if c.body == body {
+			media = "application/yaml"
+		}
+		j := judge(t, validated(t), report, post(t, potsPath+c.query, media, c.body))
+		require.Nil(t, j.refused, "%s: %v", name, j.refused)
+		assert.Equal(t, c.body, j.body, name)
+		assert.Equal(t, c.warnings, j.Warnings, name)
+	}
+
+	// Fields are refused under Strict, and objects of other kinds always.
+	e := refused(t, judge(t, validated(t), report, post(t, potsPath+"?fieldValidation=Strict", "", pot(`{"litres":10,"x":1}`))), 400)
+	assert.Contains(t, e.Message, `strict decoding error: unknown field "spec.x"`)
+	pan := strings.Replace(pot(`{"below":{"kind":"a/b","apiVersion":"v1"}}`), `"Pot"`, `"Pan"`, 1)
+	e = refused(t, judge(t, validated(t), report, post(t, potsPath, "", pan)), 422)
+	assert.Len(t, e.Details.Causes, 2)
+
+	j := judge(t, validated(t, decoder.Limits{Findings: 1}), report, post(t, potsPath, "", pot(`{"litres":10,"light":"moon"}`)))
+	require.Nil(t, j.refused)
+	assert.Len(t, j.Warnings, 1)
+	assert.Equal(t, 1, j.Findings.Count(ferrors.InvalidValue))
+	assert.Equal(t, 1, j.Omitted)
+}
+
 // TestInvalidValuesComeLast holds that an object is refused for what cannot be decoded, and under
 // Strict for its fields, before its values matter.
 func TestInvalidValuesComeLast(t *testing.T) {
@@ -162,7 +218,7 @@ func TestInvalidValuesComeLast(t *testing.T) {
 // TestInvalidValuesHavePlaces holds that problem details say where invalid values are.
 func TestInvalidValuesHavePlaces(t *testing.T) {
 	body := "apiVersion: example.com/v1\nkind: Pot\nmetadata: {name: a}\nspec:\n  litres: 10\n  any: {}\n"
-	gate := request.NewGate(request.Options{ProblemDetails: true, Action: request.Report})
+	gate := request.NewGate(request.Options{ProblemDetails: true})
 	x := gate.Begin(post(t, potsPath, "application/yaml", body))
 	defer x.Close()
 	_, e := x.Judge(validated(t))
@@ -252,13 +308,19 @@ func TestValuesNeedPrograms(t *testing.T) {
 // TestValuesWithinBudget holds that neither invalid values nor warnings are told without room.
 func TestValuesWithinBudget(t *testing.T) {
 	finalizers := `"name":"a","finalizers":["` + strings.Repeat(`a","`, 2000) + `a"]`
-	for name, body := range map[string]string{
-		"invalid":    pot(`{"litres":10,"light":"` + strings.Repeat("moon", 15000) + `"}`),
-		"finalizers": strings.Replace(pot(`{}`), `"name":"a"`, finalizers, 1),
+	long := pot(`{"litres":10,"light":"` + strings.Repeat("moon", 15000) + `"}`)
+	for name, c := range map[string]struct {
+		body   string
+		action request.Action
+	}{
+		"invalid":    {long, request.Rewrite},
+		"reported":   {long, request.Report},
+		"finalizers": {strings.Replace(pot(`{}`), `"name":"a"`, finalizers, 1), request.Rewrite},
 	} {
 		codes := map[int]int{}
 		for limit := int64(16 << 10); limit <= 64<<20; limit += limit / 8 {
-			j := judge(t, validated(t), request.Options{MaxHeldBytes: limit}, post(t, potsPath, "", body))
+			opts := request.Options{MaxHeldBytes: limit, Action: c.action}
+			j := judge(t, validated(t), opts, post(t, potsPath, "", c.body))
 			if j.refused == nil {
 				codes[0]++
 			} else {
