@@ -37,6 +37,15 @@ passed on. Headers with which frameworks override the method are refused. Header
 with which they override the path are dropped from writes, and so are trailers that
 were not announced or that change how a request is read.
 
+Values are accepted unless --values is given, because most servers validate them. With
+it, an object that POST creates is validated as check does it, after defaults were
+inserted. For invalid values the answer is that of the API server, with 422, and the
+server does not see the object; with --action report the object passes, with a warning
+for each value. With --find kind each POST counts as a creation. PUT and PATCH are not
+refused for values, also of a status: a kube-apiserver excuses those that the stored
+object has already. It validates after its mutating webhooks; if these complete
+objects, --values refuses too much. CEL rules are left to the server.
+
 JSON patches cannot be checked without the object that they apply to. They are
 refused unless --patches is pass, which passes all patches untouched: use that if the
 server prunes the patched object, as a kube-apiserver does. Merge patches and apply
@@ -59,6 +68,9 @@ const proxyExamples = `  # In front of a server on the same machine.
   # In front of a kube-apiserver, with TLS on both sides and exactly its decisions.
   espalier proxy --upstream https://10.0.0.1:6443 --upstream-ca ca.pem --crd crds/ \
     --listen :8443 --tls-cert cert.pem --tls-key key.pem --patches pass --kubernetes
+
+  # In front of a server that does not validate.
+  espalier proxy --upstream http://127.0.0.1:9000 --crd crds/ --values
 
   # Only report findings, in warnings and metrics, for webhooks on any path.
   espalier proxy --upstream http://127.0.0.1:9000 --crd crds/ --action report --find kind`

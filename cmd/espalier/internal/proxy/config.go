@@ -17,6 +17,7 @@ import (
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // Config is the configuration of a proxy, which flags set.
@@ -27,7 +28,7 @@ type Config struct {
 	adminListen                           string
 	crds                                  []string
 	find, action, patches, passUnknown    flagvalue.Choice
-	kubernetes                            bool
+	kubernetes, values                    bool
 	options                               middleware.Options
 	headerBytes                           int
 	headerTimeout, bodyTimeout            time.Duration
@@ -57,6 +58,7 @@ func (c *Config) AddFlags(cmd *cobra.Command) {
 	flagvalue.Add(cmd, &c.patches, "patches", "", "whether to check the patches that can be checked and refuse the rest, or pass all of them untouched")
 	flagvalue.Add(cmd, &c.passUnknown, "pass-unknown", "", "which writes without a known definition pass untouched, by path: none, those outside of /apis and for groups without a definition, or all")
 	flags.BoolVar(&c.kubernetes, "kubernetes", false, "decode exactly as a kube-apiserver does, and refuse no more than it does")
+	flags.BoolVar(&c.values, "values", false, "validate the values of objects that POST creates as the API server does, and refuse those that are invalid")
 	flags.BoolVar(&c.options.ProblemDetails, "problem-details", false, "answer with problem details (RFC 9457) instead of metav1.Status")
 	flags.BoolVar(&c.options.Gzip, "gzip", false, "accept bodies compressed with gzip, and pass them on decompressed")
 	flags.Int64Var(&c.options.MaxBytes, "max-bytes", request.DefaultMaxBytes, "limit for one body")
@@ -98,13 +100,18 @@ func (c *Config) Check() (*url.URL, error) {
 // finder reads the definitions. Each --crd must have some: without them, requests would pass or
 // be refused by mistake.
 func (c *Config) finder() (request.Finder, error) {
-	catalog := schema.NewCatalog()
+	var compile []schema.Option
+	var opts []decoder.Option
+	if c.values {
+		compile = append(compile, validation.Values())
+		opts = append(opts, decoder.ValidateCreate)
+	}
+	catalog := schema.NewCatalog(compile...)
 	for _, name := range c.crds {
 		if err := schemas.AddDefinitions(catalog, name); err != nil {
 			return nil, err
 		}
 	}
-	var opts []decoder.Option
 	if c.kubernetes {
 		opts = append(opts, decoder.ServerRequests)
 	}

@@ -50,7 +50,7 @@ func (m *metrics) Observe(_ *http.Request, o request.Observation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.bodies[labels]++
-	for _, kind := range []errors.FindingKind{errors.UnknownField, errors.DuplicateField, errors.TypeMismatch} {
+	for _, kind := range []errors.FindingKind{errors.UnknownField, errors.DuplicateField, errors.TypeMismatch, errors.InvalidValue} {
 		if n := o.Findings.Count(kind); n > 0 {
 			m.findings[findingLabels{labels.apiVersion, labels.kind, kind.String()}] += uint64(n)
 		}
