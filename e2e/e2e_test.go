@@ -45,9 +45,19 @@ func TestServer(t *testing.T) {
 	t.Run("hardened proxy", func(t *testing.T) {
 		compareHardened(t, newEndpoint(t, "direct-too", config), newEndpoint(t, "hardened", hardened))
 	})
+	watched, seen := startWatching(t, config)
+	validating := rest.CopyConfig(exact)
+	validating.Host = startProxy(t, command, watched, ca, crdFile, "--kubernetes", "--patches", "pass", "--values")
+	t.Run("validating proxy", func(t *testing.T) {
+		compareEndpoints(t, newEndpoint(t, "direct-once-more", config), newEndpoint(t, "validated", validating), differences)
+	})
 	t.Run("versions", func(t *testing.T) { compareVersions(t, direct, crd) })
 	t.Run("patches", func(t *testing.T) { comparePatches(t, newEndpoint(t, "patching", config), crd) })
 	t.Run("kubectl", func(t *testing.T) { compareKubectl(t, config, exact) })
+	t.Run("kubectl, validated", func(t *testing.T) { compareKubectl(t, config, validating) })
+	codes := seen()
+	assert.Zero(t, codes[http.StatusUnprocessableEntity], "the server refused what the proxy should have refused")
+	assert.Greater(t, codes[http.StatusCreated], 30)
 }
 
 // createCRD creates the definition and waits until it is served.

@@ -107,6 +107,7 @@ func compareKubectl(t *testing.T, direct, proxied *rest.Config) {
 		{"", "get trellis NAME -o jsonpath={.spec}", false},
 		{strings.Replace(clean, "plants: [{name: pear}]", "plants: {a: 1}", 1), "apply -f -", true},
 		{"", "delete trellis NAME", false},
+		{strings.Replace(clean, "{name: pear}", "{water: {}}, {}", 1), "create -f -", true},
 	} {
 		args := strings.Fields(strings.ReplaceAll(c.args, "NAME", "tree"))
 		stdin := strings.ReplaceAll(c.stdin, "NAME", "tree")

@@ -3,12 +3,17 @@ package e2e
 import (
 	"bufio"
 	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -108,6 +113,35 @@ func startProxy(t *testing.T, command string, config *rest.Config, ca, crd strin
 	}
 	t.Fatalf("the proxy has ended: %s", strings.Join(said, "\n"))
 	return ""
+}
+
+// startWatching starts a server that passes requests on, with the credentials of the client. The
+// function counts the server's answers to requests that create something, by their codes.
+func startWatching(t *testing.T, config *rest.Config) (watched *rest.Config, seen func() map[int]int) {
+	host, err := url.Parse(config.Host)
+	require.NoError(t, err)
+	transport, err := rest.TransportFor(config)
+	require.NoError(t, err)
+	var mu sync.Mutex
+	codes := map[int]int{}
+	server := httptest.NewServer(&httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(host) },
+		Transport: transport,
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost {
+				mu.Lock()
+				defer mu.Unlock()
+				codes[r.StatusCode]++
+			}
+			return nil
+		},
+	})
+	t.Cleanup(server.Close)
+	return &rest.Config{Host: server.URL}, func() map[int]int {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(codes)
+	}
 }
 
 // buildCommand builds the command of the root module.
