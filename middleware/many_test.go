@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/request"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -42,6 +43,10 @@ spec:
         type: object
         properties:
           any: {type: object, x-kubernetes-preserve-unknown-fields: true}
+          texts: {type: array, items: {type: string, maxLength: 1}}
+          words: {type: array, items: {type: string, enum: [a, b]}}
+          set: {type: array, x-kubernetes-list-type: set, items: {type: string}}
+          either: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true, anyOf: [{required: [a]}, {required: [b]}]}}
           list:
             type: array
             items:
@@ -50,10 +55,10 @@ spec:
                 a: {type: string, default: "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"}
 `
 
-func manyCatalog(t *testing.T) *schema.Catalog {
+func manyCatalog(t *testing.T, opts ...schema.Option) *schema.Catalog {
 	crds, err := schema.ParseCRD([]byte(manyCRD))
 	require.NoError(t, err)
-	c := schema.NewCatalog()
+	c := schema.NewCatalog(opts...)
 	require.NoError(t, c.Add(crds...))
 	return c
 }
@@ -67,6 +72,7 @@ type onslaught struct {
 	gzip   bool
 	byKind bool
 	server bool // with decoder.ServerRequests
+	values bool // with decoder.ValidateCreate
 	// held says that the requests hold more than the budget if they may: in results or streams.
 	// Memory that is needed only while a body is decoded is held by as many requests at a time as
 	// there are slots.
@@ -114,6 +120,12 @@ var onslaughts = map[string]onslaught{
 	"gzip":                {body: typeText + `"any":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`, gzip: true, opts: Options{Options: request.Options{Gzip: true}}, held: true},
 	"streams":             {body: typeText + `"list":[` + strings.Repeat("{},", 1000) + `{}],` + names(4000, `"n%d":0,`), opts: Options{Stream: true}, held: true},
 	"streams, gzip":       {body: typeText + names(4000, `"n%d":0,`), gzip: true, opts: Options{Options: request.Options{Gzip: true}, Stream: true}, held: true},
+	"many invalid":        {body: typeText + `"texts":[` + names(5000, `"long %d",`) + `""]}`, values: true},
+	"long and invalid":    {body: typeText + `"words":[` + strings.Repeat(`"`+strings.Repeat("c", 12_000)+`",`, 4) + `"a"]}`, values: true},
+	"invalid, reported":   {body: typeText + `"words":[` + strings.Repeat(`"`+strings.Repeat("c", 12_000)+`",`, 4) + `"a"]}`, values: true, opts: Options{Options: request.Options{Action: request.Report}}},
+	"invalid, its places": {body: typeText + `"words":[` + strings.Repeat(`"`+strings.Repeat("<", 6000)+`",`, 4) + `"a"]}`, values: true, opts: Options{Options: request.Options{ProblemDetails: true}}, held: true},
+	"a set":               {body: typeText + `"set":[` + names(4000, `"%d","%[1]d",`) + `""]}`, values: true},
+	"neither":             {body: typeText + `"either":[` + strings.Repeat("{},", 4000) + `{}]}`, values: true},
 	"streams, held whole": {body: typeText + `"any":{"a":"` + strings.Repeat("x", 200<<10), opts: Options{Stream: true}, server: true, held: true},
 }
 
@@ -162,20 +174,28 @@ func (a *slowAnswer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// finder returns the finder for the requests.
+func (o onslaught) finder(t *testing.T, opts ...decoder.Option) request.Finder {
+	var compile []schema.Option
+	if o.server {
+		opts = append(opts, decoder.ServerRequests)
+	}
+	if o.values {
+		compile = append(compile, validation.Values())
+		opts = append(opts, decoder.ValidateCreate)
+	}
+	if o.byKind {
+		return request.ByKind(manyCatalog(t, compile...), opts...)
+	}
+	return request.ByPath(manyCatalog(t, compile...), opts...)
+}
+
 // run sends n requests at a time. It returns the most bytes that were live on the heap beyond those
 // before, and how many requests were refused for want of room.
 func (o onslaught) run(t *testing.T, n int, budget int64) (most int64, overloaded int) {
 	o.opts.MaxHeldBytes = budget
-	var opts []decoder.Option
-	if o.server {
-		// Whatever limits an operator sets, the budget stays the same.
-		opts = append(opts, decoder.ServerRequests)
-	}
-	opts = append(opts, decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor})
-	find := request.ByPath(manyCatalog(t), opts...)
-	if o.byKind {
-		find = request.ByKind(manyCatalog(t), opts...)
-	}
+	// Whatever limits an operator sets, the budget stays the same.
+	find := o.finder(t, decoder.Limits{HeldBytes: 64 << 20, AliasFactor: yamlbridge.MaxAliasFactor})
 	at := &barrier{open: make(chan struct{})}
 	handler := New(find, o.opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if o.opts.Stream {
@@ -293,14 +313,7 @@ func TestNoBudgetIsTheFaultOfTheBody(t *testing.T) {
 		if o.gzip {
 			body = gzipped(t, body)
 		}
-		var opts []decoder.Option
-		if o.server {
-			opts = append(opts, decoder.ServerRequests)
-		}
-		find := request.ByPath(manyCatalog(t), opts...)
-		if o.byKind {
-			find = request.ByKind(manyCatalog(t), opts...)
-		}
+		find := o.finder(t)
 		codes := map[int]int{}
 		send := func(budget int64) int {
 			o.opts.MaxHeldBytes = budget
