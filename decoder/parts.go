@@ -20,6 +20,7 @@ import (
 type parts struct {
 	walker           *walk.Walker
 	program          program.Program // whose root is the node of a part
+	result           []byte          // of a part
 	path             []errors.Segment
 	apiVersion, kind typeText
 	read             int  // bytes of the document that were read
@@ -42,7 +43,7 @@ func (p *parts) start() {
 
 // held returns how many bytes of memory there are that grow with documents.
 func (p *parts) held() int {
-	n := memory.Held(p.path) + cap(p.apiVersion.text) + cap(p.kind.text)
+	n := memory.Held(p.path) + cap(p.result) + cap(p.apiVersion.text) + cap(p.kind.text)
 	if p.walker != nil {
 		n += p.walker.Held()
 	}
@@ -51,7 +52,7 @@ func (p *parts) held() int {
 
 // drop lets go of what held counts.
 func (p *parts) drop() {
-	p.path, p.apiVersion.text, p.kind.text = nil, nil, nil
+	p.path, p.result, p.apiVersion.text, p.kind.text = nil, nil, nil, nil
 	if p.walker != nil {
 		p.walker.Forget()
 		p.walker.Drop()
@@ -67,24 +68,29 @@ func (j *judge) Judge(q *walk.Question) {
 	if d.parts.exceeded {
 		return
 	}
-	part := d.partOf(q)
-	if q.Kind == walk.OfValue || q.Kind == walk.OfDefault {
-		if part.Value = q.Text; q.Kind == walk.OfValue {
-			part.Value = d.walkPart(q.Node, q.Text)
-		}
-		isPart := len(part.Path) > 0
-		if len(part.Path) == 1 {
-			d.noteType(part.Path[0].Name, part.Value, q)
-		}
-		if isPart && d.screen.Passes(q.Node, part.Value) || !isPart && d.screen.IsValid(d.program, part.Value, d.validateValues.request()) {
-			d.parts.walker.Forget()
-			return
-		}
+	var value []byte
+	switch q.Kind {
+	case walk.OfValue:
+		value = d.walkPart(q.Node, q.Text)
+	case walk.OfDefault:
+		value = q.Text
 	}
-	d.addParts(d.validatePart(part), part, q)
-	if d.parts.walker != nil {
-		d.parts.walker.Forget()
+	if value == nil || !d.passes(value, q) {
+		part := d.partOf(q)
+		part.Value = value
+		d.addParts(d.validatePart(part), part, q)
 	}
+}
+
+// passes reports whether the screen passes a value. The type of the object is noted.
+func (d *Decoder) passes(value []byte, q *walk.Question) bool {
+	if q.Kind == walk.OfValue && q.Depth == 0 {
+		return d.screen.IsValid(d.program, value, d.validateValues.request())
+	}
+	if q.Kind == walk.OfValue && q.Depth == 1 {
+		d.noteType(d.partOf(q).Path[0].Name, value, q)
+	}
+	return d.screen.Passes(q.Node, value)
 }
 
 // partOf returns the part that a question is about, without its value.
@@ -145,8 +151,11 @@ func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 	w.Tune(&p.program, d.predicted)
 	w.DefaultBytes, w.MostOut = d.limits.DefaultBytes, math.MaxInt
 	w.WithoutDefaults = d.withoutDefaults
-	w.Walk(w.Out[:0], text) // the walk over the stream has found no fault in it
-	return w.Out
+	w.Walk(p.result[:0], text) // the walk over the stream has found no fault in it
+	d.account.Own(cap(w.Out) - cap(p.result))
+	p.result = w.Out
+	w.Forget()
+	return p.result
 }
 
 // validatePart validates a part exactly.
@@ -159,17 +168,7 @@ func (d *Decoder) validatePart(part *program.Part) []program.Error {
 		left := most
 		needs := neededFor(size, most)
 		d.account.Take(needs)
-		var errs []program.Error
-		if len(part.Path) == 0 && part.Value != nil {
-			var complete bool
-			if errs, complete = d.program.Validator.Validate(part.Value, as, most); complete {
-				left = 0
-			} else {
-				left = -1
-			}
-		} else {
-			errs = d.program.Validator.ValidatePart(part, as, &left)
-		}
+		errs := d.program.Validator.ValidatePart(part, as, &left)
 		d.account.Give(needs)
 		p.spent += most - max(left, 0)
 		if left >= 0 {
@@ -216,13 +215,7 @@ func (d *Decoder) finishParts() {
 	if len(p.apiVersion.text) == 0 && len(p.kind.text) == 0 {
 		return
 	}
-	text := func(of *typeText) []byte {
-		if len(of.text) == 0 {
-			return nil
-		}
-		return of.text
-	}
-	errs, _ := d.program.Validator.ValidateType(text(&p.apiVersion), text(&p.kind))
+	errs := d.program.Validator.ValidateType(p.apiVersion.text, p.kind.text)
 	if len(errs) == 0 {
 		return
 	}

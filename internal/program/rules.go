@@ -280,9 +280,9 @@ type Validator interface {
 	// ValidatePart validates a part of an object, as Validate would with all of it if the type of the
 	// object is right. It takes its steps from those that are left; fewer than none did not suffice.
 	ValidatePart(p *Part, as Request, steps *int) []Error
-	// ValidateType validates the type of an object, and reports false if objects are of any type.
-	// Both are JSON: null is that of an absent one, and nothing that of the right one.
-	ValidateType(apiVersion, kind []byte) ([]Error, bool)
+	// ValidateType validates the type of an object. Both are JSON: null is that of an absent one, and
+	// nothing that of the right one.
+	ValidateType(apiVersion, kind []byte) []Error
 	// Warnings returns the server's warnings about the owner references and the finalizers of an
 	// object that is created. Each is a list, as JSON, or nil.
 	Warnings(owners, finalizers []byte) []string

@@ -94,10 +94,12 @@ func (w *Walker) closePlaces() {
 
 // enterPart looks at the rules for the value at i, whose node is v, and makes it a part if it is one.
 func (w *Walker) enterPart(b []byte, i int, v *program.Node) {
-	switch isContainer := b[i] == '{' || b[i] == '['; {
-	case w.part.node == nil && isContainer && !v.Checks.Whole && v.Checks.Types&program.FirstTypes[b[i]] != 0:
-		return
+	switch c, t := v.Checks, program.FirstTypes[b[i]]; {
 	case w.part.node == nil:
+		isContainer := t&(program.Object|program.Array) != 0
+		if c.Types&t == t && (isContainer && !c.Whole || !isContainer && !c.Scalar) {
+			return
+		}
 		w.part = part{v, w.sp, i}
 	case w.part.sp == w.sp: // the window ended in a number or a literal
 		w.Doubt = false
@@ -131,16 +133,20 @@ func (w *Walker) judgeObject(n *program.Node, seen uint64) {
 	} else {
 		has |= n.Defaulted
 	}
+	doubt := c.Required&^has != 0 || junctorsDoubt(c, has)
+	if !doubt && inserted == 0 {
+		return
+	}
 	w.closePlaces()
-	q := Question{Kind: OfObject, Node: n, Depth: w.sp - 1, Has: has, Nulls: w.nulls[p.nulls:], At: p.at, Position: p.position}
-	if c.Required&^has != 0 || junctorsDoubt(c, has) {
-		w.Judge.Judge(&q)
+	q := &Question{Kind: OfObject, Node: n, Depth: w.sp - 1, Has: has, Nulls: w.nulls[p.nulls:], At: p.at, Position: p.position}
+	if doubt {
+		w.Judge.Judge(q)
 	}
 	q.Kind = OfDefault
 	for ; inserted != 0; inserted &= inserted - 1 {
 		q.Field = &n.Fields[bits.TrailingZeros64(inserted)]
 		q.Node, q.Text = q.Field.Node, []byte(q.Field.Default)
-		w.Judge.Judge(&q)
+		w.Judge.Judge(q)
 	}
 }
 

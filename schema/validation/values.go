@@ -221,12 +221,6 @@ func (v *validator) Validate(object []byte, as program.Request, steps int) ([]pr
 	}
 	by := v.take()
 	defer v.give(by)
-	if as&program.AsSent != 0 {
-		as &^= program.AsSent
-		if v.isResource {
-			validate.Settle(v.kind.Schema, x)
-		}
-	}
 	return listed(v.errors(by, x, as, &steps)), steps >= 0
 }
 
@@ -267,6 +261,9 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 	if err != nil {
 		return []program.Error{{ValueError: errors.ValueError{Kind: errors.SchemaInvalid, Msg: err.Error()}}}
 	}
+	if len(p.Path) == 0 {
+		return listed(v.errors(by, x, as, steps))
+	}
 	if as&program.AsSent != 0 && v.isResource {
 		x = validate.SettlePart(v.kind, p.Path, x)
 	}
@@ -274,23 +271,23 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 }
 
 // ValidateType is the method of program.Validator.
-func (v *validator) ValidateType(apiVersion, kind []byte) ([]program.Error, bool) {
-	if !v.isResource || v.kind.Kind == "" {
-		return nil, false
+func (v *validator) ValidateType(apiVersion, kind []byte) []program.Error {
+	if !v.isResource {
+		return nil
 	}
 	var texts [2]any
 	for i, of := range []struct {
 		text []byte
 		want string
 	}{{apiVersion, v.kind.APIVersion}, {kind, v.kind.Kind}} {
-		if texts[i] = of.want; of.text != nil {
+		if texts[i] = of.want; len(of.text) > 0 {
 			texts[i], _ = validate.Decode(of.text) // what is decoded is well-formed
 		}
 	}
 	steps := math.MaxInt
 	by := v.take()
 	defer v.give(by)
-	return listed(by.Type(v.kind, texts[0], texts[1], &steps)), true
+	return listed(by.Type(v.kind, texts[0], texts[1], &steps))
 }
 
 // Warnings is the method of program.Validator.
@@ -307,6 +304,10 @@ func (v *validator) Warnings(owners, finalizers []byte) []string {
 func (v *validator) errors(
 	by *validate.Validator, x any, as program.Request, steps *int,
 ) []validate.Error {
+	if as&program.AsSent != 0 && v.isResource {
+		validate.Settle(v.kind.Schema, x)
+	}
+	as &^= program.AsSent
 	object, isObject := x.(map[string]any)
 	switch {
 	case !v.isResource || !isObject:

@@ -1,0 +1,174 @@
+package decoder_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
+)
+
+// trellis is the kind of the documents in these tests.
+func trellis(t testing.TB, spec string) *schema.Program {
+	s, err := schema.Parse([]byte(`{type: object, properties: {spec: ` + spec + `}}`))
+	require.NoError(t, err)
+	crd := &schema.CRD{Group: "example.com", Kind: "Trellis", Scope: "Namespaced", Versions: []schema.Version{{Name: "v1", Schema: s}}}
+	p, err := crd.Program("v1", validation.Values())
+	require.NoError(t, err)
+	return p
+}
+
+const trellisHead = `{"apiVersion":"example.com/v1","kind":"Trellis","metadata":{"name":"a"},"spec":`
+
+// TestLongStreamsOfValues asserts that a stream holds a part of a document and no more.
+func TestLongStreamsOfValues(t *testing.T) {
+	p := trellis(t, `{type: object, required: [end], properties: {end: {type: string}, list: {type: array, maxItems: 99999, items: {
+		type: object, required: [name], properties: {
+			name: {type: string, pattern: "^[a-z]+$"}, kind: {type: string, enum: [Oak, Ash]}, size: {type: integer, minimum: 1}}}}}}`)
+	element := `{"kind":"Ash","size":7,"name":"leaf"}` + strings.Repeat(" ", 60)
+	list := strings.Repeat(element+",", 99_998)
+	d := decoder.New(p, decoder.ValidateCreate, decoder.Limits{HeldBytes: 64 << 10})
+	doc := trellisHead + `{"list":[` + list + element + `],"end":"x"}}`
+	n, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+	require.NoError(t, err)
+	assert.Greater(t, n, int64(5<<20))
+	assert.Less(t, d.Cap(), 256<<10)
+
+	doc = trellisHead + `{"list":[` + list + `{"size":0,"kind":"Elm"},` + element + `]}}`
+	_, err = io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+	require.IsType(t, (*ferrors.InvalidError)(nil), err)
+	at := strings.Index(doc, `{"size":0`)
+	assert.Equal(t, strings.Join([]string{
+		`1:80: spec.end: Required value`,
+		`1:88: spec.list: Too many: 100000: must have at most 99999 items`,
+		fmt.Sprintf(`1:%d: spec.list[99998].name: Required value`, at+1),
+		fmt.Sprintf(`1:%d: spec.list[99998].size: Invalid value: 0: spec.list[99998].size in body should be greater than or equal to 1`, at+9),
+		fmt.Sprintf(`1:%d: spec.list[99998].kind: Unsupported value: "Elm": supported values: "Ash", "Oak"`, at+18),
+	}, "\n"), strings.ReplaceAll(details(d.Findings()), `"Oak", "Ash"`, `"Ash", "Oak"`))
+}
+
+// TestStreamsHoldWhatIsDoubtful asserts that the limit on what is held is for parts, too.
+func TestStreamsHoldWhatIsDoubtful(t *testing.T) {
+	p := trellis(t, `{type: object, properties: {
+		text: {type: string, maxLength: 99999}, free: {type: string},
+		set: {type: array, x-kubernetes-list-type: set, items: {type: integer}}}}`)
+	d := decoder.New(p, decoder.ValidateCreate, decoder.Limits{HeldBytes: 1 << 10})
+	long := strings.Repeat("x", 1<<12)
+	for doc, path := range map[string]string{
+		`{"text":"` + long + `"}}`:                      "spec.text",
+		`{"set":[` + strings.Repeat("1,", 999) + `1]}}`: "spec.set",
+		`{"free":"` + long + `"}}`:                      "",
+	} {
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(trellisHead+doc)))
+		if path == "" {
+			require.NoError(t, err)
+			continue
+		}
+		var limit *ferrors.LimitError
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, ferrors.LimitHeldBytes, limit.Limit)
+		assert.Contains(t, limit.Path.String(), path)
+	}
+}
+
+// TestStreamsOfWrongType asserts that a wrong type takes back what the server would not look at, also
+// of the findings that were not kept.
+func TestStreamsOfWrongType(t *testing.T) {
+	p := trellis(t, `{type: object, properties: {list: {type: array, items: {type: integer, minimum: 1}},
+		set: {type: array, x-kubernetes-list-type: set, items: {type: integer}}}}`)
+	const spec = `{"list":[0,0,0,0],"set":[2,2]}`
+	for _, doc := range []string{
+		`{"kind":"Trellis","spec":` + spec + `}`,
+		`{"spec":` + spec + `,"metadata":{"name":"A"},"kind":"Trellises","apiVersion":"example.com/v1"}`,
+		trellisHead + spec + `}`,
+	} {
+		for _, most := range []int{2, 100} {
+			d := decoder.New(p, decoder.ValidateCreate, decoder.Limits{Findings: most})
+			_, want := d.AppendJSON(nil, []byte(doc))
+			found, omitted := details(d.Findings()), d.Omitted()
+			_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+			require.IsType(t, want, err)
+			assert.Equal(t, omitted+strings.Count(found, "\n"), d.Omitted()+strings.Count(details(d.Findings()), "\n"))
+			if most == 100 {
+				assert.Equal(t, found, details(d.Findings()))
+				assert.Equal(t, want, err)
+			}
+		}
+	}
+}
+
+// TestStreamsOfValuesAllocateNothing asserts that valid documents cost no memory once there is
+// enough.
+func TestStreamsOfValuesAllocateNothing(t *testing.T) {
+	p := trellis(t, `{type: object, required: [name], properties: {name: {type: string, pattern: "^[a-z]+$"}, size: {type: integer, minimum: 1},
+		ports: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {
+			type: object, required: [k], properties: {k: {type: string}}}}}}`)
+	doc := []byte(trellisHead + `{"name":"leaf","size":7,"ports":[{"k":"a"},{"k":"b"}]}}`)
+	d := decoder.New(p, decoder.ValidateCreate)
+	src := bytes.NewReader(nil)
+	r := d.NewReader(src)
+	buf := make([]byte, 100)
+	assert.Zero(t, testing.AllocsPerRun(10, func() {
+		src.Reset(doc)
+		r.Reset(src)
+		var err error
+		for err == nil {
+			_, err = r.Read(buf)
+		}
+		if err != io.EOF {
+			t.Error(err)
+		}
+	}))
+}
+
+// TestStepsOfStreams asserts that parts share the steps of a document.
+func TestStepsOfStreams(t *testing.T) {
+	var enum []string
+	for i := range 4000 {
+		enum = append(enum, fmt.Sprint(i))
+	}
+	p := trellis(t, `{type: array, items: {type: integer, enum: [`+strings.Join(enum, ",")+`]}}`)
+	d := decoder.New(p, decoder.ValidateCreate)
+	for n, exceeds := range map[int]bool{10: false, 3000: true} {
+		doc := trellisHead + "[" + strings.Repeat("-1,", n) + "1]}"
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+		var limit *ferrors.LimitError
+		if !exceeds {
+			require.IsType(t, (*ferrors.InvalidError)(nil), err)
+			continue
+		}
+		require.ErrorAs(t, err, &limit)
+		assert.Equal(t, ferrors.LimitValidationSteps, limit.Limit)
+		assert.Greater(t, limit.Max, int64(1<<20))
+		assert.LessOrEqual(t, limit.Max, int64(1<<20+64*len(doc)), "64 for each byte that was read")
+		assert.Empty(t, d.Findings())
+	}
+}
+
+// TestBudgetOfStreams asserts that a stream takes what it needs for values from the budget, and
+// returns it.
+func TestBudgetOfStreams(t *testing.T) {
+	p := trellis(t, `{type: object, properties: {a: {type: string, anyOf: [{pattern: "^a+$"}, {pattern: "^b+$"}]}}}`)
+	doc := trellisHead + `{"a":"` + strings.Repeat("a", 1<<16) + `c"}}`
+	for room := 1 << 10; ; room += room / 4 {
+		budget := &purse{room: room}
+		d := decoder.New(p, decoder.ValidateCreate, decoder.WithBudget(budget))
+		base := d.Cap()
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+		assert.LessOrEqual(t, budget.taken, room)
+		assert.InDelta(t, d.Cap()-base, budget.taken, 4096, "held in the end")
+		if err != ferrors.ErrBudget {
+			require.IsType(t, (*ferrors.InvalidError)(nil), err)
+			assert.Greater(t, room, 64*len(doc), "what is decoded for the exact rules is in the budget")
+			return
+		}
+	}
+}
