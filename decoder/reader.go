@@ -31,15 +31,16 @@ import (
 //
 // The last byte of the result is not returned before the whole document is
 // known to be valid. No error follows a complete result, except for an
-// [*errors.StrictError], whose result is meant to be complete. Only callers
-// that read to the end see this error, as io.ReadAll and json.UnmarshalRead do.
-// A decoder on top of a Reader that stops at the end of its value, such as the
-// Decoder of encoding/json, does not see it; the Decoder of package tokens
-// does.
+// [*errors.StrictError] or [*errors.InvalidError], whose result is meant to be
+// complete. Only callers that read to the end see these errors, as io.ReadAll
+// and json.UnmarshalRead do. A decoder on top of a Reader that stops at the end
+// of its value, such as the Decoder of encoding/json, does not see them; the
+// Decoder of package tokens does.
 //
 // Under a [ServerMode] other than [Standalone], with [ExpectType], and for
 // YAML, nothing is decided before the end. The whole document is then held, up
-// to Limits.HeldBytes.
+// to Limits.HeldBytes. See [ValueValidation] for what is held to validate
+// values.
 //
 // A Reader uses its decoder until it has returned an error, which may be
 // io.EOF. It must not be used by several goroutines at the same time.
@@ -83,7 +84,8 @@ func (r *Reader) Reset(src io.Reader) {
 func (r *Reader) SetContext(ctx context.Context) { r.ctx = ctx }
 
 // Findings returns the findings of the document: see [Decoder.Findings]. They
-// are complete when Read has returned io.EOF or an [*errors.StrictError].
+// are complete when Read has returned io.EOF, an [*errors.StrictError] or an
+// [*errors.InvalidError].
 func (r *Reader) Findings() errors.List { return r.d.Findings() }
 
 // Omitted returns the number of omitted findings: see [Decoder.Omitted]. It is

@@ -45,7 +45,8 @@ func (w *Writer) Reset(dst io.Writer) {
 func (w *Writer) SetContext(ctx context.Context) { w.ctx = ctx }
 
 // Findings returns the findings of the document: see [Decoder.Findings]. They
-// are complete when Close has returned nil or an [*errors.StrictError].
+// are complete when Close has returned nil, an [*errors.StrictError] or an
+// [*errors.InvalidError].
 func (w *Writer) Findings() errors.List { return w.d.Findings() }
 
 // Omitted returns the number of omitted findings: see [Decoder.Omitted]. It is
