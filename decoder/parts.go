@@ -150,7 +150,6 @@ func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 	w.SetBounds(d.limits.bounds())
 	w.Tune(&p.program, d.predicted)
 	w.DefaultBytes, w.MostOut = d.limits.DefaultBytes, math.MaxInt
-	w.WithoutDefaults = d.withoutDefaults
 	w.Walk(p.result[:0], text) // the walk over the stream has found no fault in it
 	d.account.Own(cap(w.Out) - cap(p.result))
 	p.result = w.Out

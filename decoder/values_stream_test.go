@@ -6,12 +6,14 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )
@@ -103,6 +105,78 @@ func TestStreamsOfWrongType(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestStreamsAgree asserts that streams find what is found in a whole document.
+func TestStreamsAgree(t *testing.T) {
+	defer decoder.SetFirstWindow(16)()
+	selector := ".status.selector"
+	compile := func(text string, hasStatus bool, opts ...schema.Option) *schema.Program {
+		s, err := schema.Parse([]byte(text))
+		require.NoError(t, err)
+		crd := &schema.CRD{Group: "example.com", Kind: "Trellis", Scope: "Namespaced", Versions: []schema.Version{{
+			Name: "v1", Schema: s, HasStatus: hasStatus, Scale: &schema.Scale{
+				SpecReplicasPath: ".spec.replicas", StatusReplicasPath: ".status.replicas", LabelSelectorPath: &selector,
+			}}}}
+		p, err := crd.Program("v1", append(opts, validation.Values())...)
+		require.NoError(t, err)
+		return p
+	}
+	const properties = `{type: object, required: [a], properties: {
+		a: {type: integer, minimum: 1}, replicas: {type: integer}, selector: {type: string},
+		list: {type: array, maxItems: 2, items: {type: integer, maximum: 3, default: 9}},
+		set: {type: array, x-kubernetes-list-type: set, items: {type: string}},
+		odd: {type: string, default: ab, maxLength: 2}, map: {type: object, additionalProperties: {type: string, default: "", minLength: 1}},
+		e: {type: object, x-kubernetes-embedded-resource: true}}}`
+	const text = `{type: object, properties: {spec: ` + properties + `, status: ` + properties + `}}`
+	const part = `{"replicas":-1,"selector":7,"list":[1,2,null,4],"set":["a","\u0061"],"odd":null,"map":{"k":null},"e":{"kind":"K"}}`
+	head := strings.TrimSuffix(trellisHead, `"spec":`)
+	findings := 0
+	for _, p := range []*schema.Program{compile(text, true), compile(text, false), mustCompileWith(t, text, validation.Values(), schema.ResourceRoot(false))} {
+		for _, as := range requests {
+			d := decoder.New(p, as)
+			for _, doc := range []string{
+				head + `"spec":` + part + `,"status":` + part + `}`,
+				head + `"spec":[],"status":"x"}`,
+				head + `"spec":{"replicas":"1","list":[null]},"status":{"replicas":{},"a":0}}`,
+				`{"status":` + part + `,"kind":"Trellis","apiVersion":"example.com/v1"}`,
+				`{"apiVersion":"v1","kind":"Trellis","metadata":{"name":"A"},"spec":{}}`,
+				`{}`, `[]`, `7`, `null`,
+			} {
+				_, want := d.AppendJSON(nil, []byte(doc))
+				found := details(d.Findings())
+				findings += len(d.Findings())
+				_, err := io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(doc))))
+				require.Equal(t, found, details(d.Findings()), doc)
+				require.Equal(t, want, err, doc)
+			}
+		}
+	}
+	assert.Greater(t, findings, 80)
+	// No server takes such a default. What is said in one place of the document may have another order.
+	p := mustCompileWith(t, `{type: object, required: [a], properties: {b: {type: string, default: abc, maxLength: 2}}}`,
+		validation.Values(), schema.ResourceRoot(false))
+	for _, doc := range []string{`{}`, `{"b":null}`} {
+		d := decoder.New(p, decoder.ValidateCreate)
+		_, err := d.AppendJSON(nil, []byte(doc))
+		require.IsType(t, (*ferrors.InvalidError)(nil), err)
+		found := strings.Split(details(d.Findings()), "\n")
+		require.Len(t, found, 2)
+		_, err = io.ReadAll(d.NewReader(strings.NewReader(doc)))
+		require.IsType(t, (*ferrors.InvalidError)(nil), err)
+		require.ElementsMatch(t, found, strings.Split(details(d.Findings()), "\n"))
+	}
+	p = mustCompileWith(t, `{type: object, properties: {kind: {type: string, maxLength: 2}}}`, validation.Values(), schema.ResourceRoot(false))
+	_, err := io.ReadAll(decoder.New(p, decoder.ValidateCreate).NewReader(strings.NewReader(`{"kind":"long"}`)))
+	assert.EqualError(t, err, `the object is invalid: kind: Too long: may not be more than 2 bytes`)
+}
+
+// TestMalformedParts asserts that the exact rules refuse what is no JSON.
+func TestMalformedParts(t *testing.T) {
+	p, steps := trellis(t, `{type: object}`), 100
+	errs := program.Of(p).Validator.ValidatePart(&program.Part{Path: []ferrors.Segment{{Name: "spec", IsName: true}}, Value: []byte(`{`)}, program.Create, &steps)
+	require.Len(t, errs, 1)
+	assert.Equal(t, ferrors.SchemaInvalid, errs[0].Kind)
 }
 
 // TestStreamsOfValuesAllocateNothing asserts that valid documents cost no memory once there is

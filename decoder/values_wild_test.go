@@ -265,6 +265,10 @@ func wildDecode(d *decoder.Decoder, doc []byte, how int) (o wildOutcome) {
 	return o
 }
 
+// sortedLines returns the lines of a text in an order of its own: streams may find in another order
+// what is in one place.
+func sortedLines(text string) []string { return slices.Sorted(strings.SplitSeq(text, "\n")) }
+
 // described returns the start of a schema, which may contain itself.
 func described(s *schema.Structural) string {
 	js, err := s.MarshalJSON()
@@ -342,13 +346,13 @@ func TestWildSchemas(t *testing.T) {
 				continue
 			}
 			if !isServer {
-				judged := details(decoders[2].Findings())
+				judged := sortedLines(details(decoders[2].Findings()))
 				for how := 2; how < 4; how++ {
 					got := wildDecode(decoders[2], doc, how)
 					if strings.Contains(got.err, "first was sent already") || strings.Contains(got.err, "first at") {
 						continue // a name that repeats ends a stream
 					}
-					require.Equal(t, judged, details(decoders[2].Findings()), "seed %d, document %d, way %d of %.3000s: %s", seed, n, how, described(s), doc)
+					require.Equal(t, judged, sortedLines(details(decoders[2].Findings())), "seed %d, document %d, way %d of %.3000s: %s", seed, n, how, described(s), doc)
 				}
 				_, err = decoders[2].AppendJSON(nil, doc)
 			}

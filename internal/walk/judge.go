@@ -127,12 +127,7 @@ func (w *Walker) judgeObject(n *program.Node, seen uint64) {
 		return
 	}
 	sent := seen &^ p.dropped
-	has, inserted := sent, c.Doubtful&^sent
-	if w.defers(n) {
-		inserted = 0
-	} else {
-		has |= n.Defaulted
-	}
+	has, inserted := sent|n.Defaulted, c.Doubtful&^sent
 	doubt := c.Required&^has != 0 || junctorsDoubt(c, has)
 	if !doubt && inserted == 0 {
 		return
@@ -159,16 +154,11 @@ func (w *Walker) judgeArray(n *program.Node, elements int) {
 	}
 }
 
-// judgeNull judges the null at i in the current container, of node n, for which the edge e, that of
-// field f or of others, is not taken as it is.
-func (w *Walker) judgeNull(i int, n *program.Node, f *program.Field, e *program.Edge) {
-	isField := f != nil && e == &f.Edge
+// judgeNull looks at the null at i in the current container, which is dropped or replaced by the edge
+// e: that of field f, or of other members or elements.
+func (w *Walker) judgeNull(i int, f *program.Field, e *program.Edge) {
 	switch {
-	case e.Null != program.DropNull && w.defers(n):
-		if e.Node.Checks != nil {
-			w.part, w.Doubt = part{e.Node, w.sp, i}, true
-		}
-	case isField:
+	case f != nil && e == &f.Edge:
 		w.places[w.sp].dropped |= f.Bit // its default is judged with the object
 		w.closePlaces()
 		w.nulls = append(memory.RoomForOne(w.account, w.nulls), Null{Field: f, At: i})

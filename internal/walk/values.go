@@ -257,7 +257,7 @@ func (w *Walker) addAbsentKeys(n *program.Node, seen uint64) {
 // edge e, which is that of field f or of other members or elements.
 func (w *Walker) dropRuled(i int, n *program.Node, f *program.Field, e *program.Edge) {
 	if w.isJudged() {
-		w.judgeNull(i, n, f, e)
+		w.judgeNull(i, f, e)
 		return
 	}
 	if c := n.Checks; c != nil {
