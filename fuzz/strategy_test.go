@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	"k8s.io/apiserver/pkg/registry/rest"
@@ -138,6 +139,7 @@ func (s *Strategy) Create(object map[string]any) (field.ErrorList, []string) {
 		panic(err) // the namespaces are one
 	}
 	warnings := dedupOwners(u)
+	dropUnreadable(u)
 	s.create.PrepareForCreate(ctx, u)
 	return rest.ValidateCreate(ctx, u, s.create), append(warnings, s.create.WarningsOnCreate(ctx, u)...)
 }
@@ -158,6 +160,14 @@ func dedupOwners(u *unstructured.Unstructured) []string {
 	}
 	u.SetOwnerReferences(distinct)
 	return []string{fmt.Sprintf(handlers.DuplicateOwnerReferencesWarningFormat, strings.Join(repeated, ", "))}
+}
+
+// dropUnreadable drops managedFields if they cannot be read, as FieldManager.Update of apimachinery
+// does it. The entry of the request, which it adds, is valid.
+func dropUnreadable(u *unstructured.Unstructured) {
+	if managedfields.ValidateManagedFields(u.GetManagedFields()) != nil {
+		u.SetManagedFields(nil)
+	}
 }
 
 // StatusUpdate returns the errors for a decoded object that is written through its status

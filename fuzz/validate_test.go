@@ -428,7 +428,7 @@ func (g valueGrower) metadata(root bool) any {
 		case "ownerReferences":
 			m[name] = []any{g.owner(), g.owner()}
 		case "managedFields":
-			m[name] = []any{object{"operation": one(g.Rand, "Apply", "Update", "", "X"), "fieldsType": one(g.Rand, "", "FieldsV1", "F"), "manager": one(g.Rand, "m", "\u0007", strings.Repeat("m", 129))}}
+			m[name] = []any{object{"operation": one(g.Rand, "Apply", "Update", "", "X"), "fieldsType": one(g.Rand, "FieldsV1", "FieldsV1", "", "F"), "apiVersion": one(g.Rand, "v1", "v1", ""), "manager": one(g.Rand, "m", "\u0007", strings.Repeat("m", 129))}}
 		}
 	}
 	if in(g.Rand, 30) {

@@ -50,9 +50,9 @@ func KindOf(c *schema.CRD, v *schema.Version) *Kind {
 //
 // The object is not changed. What the server changes before it validates is validated: the status
 // is gone where it is a subresource, the generation is 1, a name is generated, with xxxxx for its
-// five random characters, owner references that repeat another are gone, and the namespace is that
-// of the request. That is the object's own, or any if it has none, and in a kind without namespaces
-// the server drops it.
+// five random characters, owner references that repeat another are gone, managedFields that cannot
+// be read are gone, and the namespace is that of the request. That is the object's own, or any if it
+// has none, and in a kind without namespaces the server drops it.
 //
 // If there are no errors, the server validates the metadata again, as that of any resource
 // (rest.ValidateCreate). That finds nothing: the rules are the same, except that a name need only
@@ -210,7 +210,26 @@ func (k *Kind) created(object map[string]any) (x map[string]any, places []int) {
 	if owners, at, repeated := distinctOwners(m); len(repeated) > 0 {
 		m["ownerReferences"], places = owners, at
 	}
+	if list, _ := m["managedFields"].([]any); !areManaged(list) {
+		delete(m, "managedFields")
+	}
 	return object, places
+}
+
+// areManaged reports whether the server can read managedFields that are sent to it. If it cannot, it
+// drops all of them, as it does where clients ask for it by an empty entry (decodeLiveOrNew and
+// DecodeManagedFields of k8s.io/apimachinery/pkg/util/managedfields/internal). It does so for
+// malformed fieldsV1, too, which matters only if the manager or the subresource of an entry is
+// invalid, and which is not looked at here.
+func areManaged(list []any) bool {
+	for _, x := range list {
+		entry, _ := x.(map[string]any)
+		isKnown := entry["operation"] == "Apply" || entry["operation"] == "Update"
+		if version, _ := entry["apiVersion"].(string); !isKnown || version == "" || entry["fieldsType"] != "FieldsV1" {
+			return false
+		}
+	}
+	return true
 }
 
 // GeneratedName returns the name that is validated for one that the server generates. Such a name
