@@ -33,6 +33,7 @@ import (
 	"k8s.io/apiserver/pkg/endpoints/handlers"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/registry/generic"
+	apirest "k8s.io/apiserver/pkg/registry/rest"
 	"k8s.io/client-go/rest"
 
 	"github.com/espalier-dev/espalier/kube"
@@ -43,17 +44,21 @@ import (
 // Espalier's.
 type handler struct {
 	crd      *apiextensionsv1.CustomResourceDefinition
+	gvk      schema.GroupVersionKind
 	resource *kube.Resource
 	storage  customresource.CustomResourceStorage
+	status   apirest.RESTUpdateStrategy
 	scope    handlers.RequestScope
 }
 
+// newHandler returns a handler for the first version of a definition.
 func newHandler(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, options generic.RESTOptionsGetter) *handler {
 	r, err := kube.ForCRD(crd)
 	require.NoError(t, err)
 	crd = crd.DeepCopy()
 	crd.Spec.Conversion = &apiextensionsv1.CustomResourceConversion{Strategy: apiextensionsv1.NoneConverter}
-	h := &handler{crd: crd, resource: r}
+	gvk := schema.GroupVersionKind{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name, Kind: crd.Spec.Names.Kind}
+	h := &handler{crd: crd, gvk: gvk, resource: r}
 	typer := extensionsapiserver.UnstructuredObjectTyper{Delegate: runtime.NewScheme(), UnstructuredTyper: unstructuredscheme.NewUnstructuredObjectTyper()}
 	converters, err := conversion.NewCRConverterFactory(nil, nil)
 	require.NoError(t, err)
@@ -74,10 +79,15 @@ func (h *handler) store(t *testing.T, typer runtime.ObjectTyper, options generic
 	require.NoError(t, err)
 	table, err := tableconvertor.New(nil)
 	require.NoError(t, err)
-	strategy := customresource.NewStrategy(typer, true, gvk, validator, nil, structural, nil, nil, nil)
-	resources := schema.GroupResource{Group: gvk.Group, Resource: "trellises"}
-	h.storage, err = customresource.NewStorage(resources, schema.GroupResource{Group: gvk.Group, Resource: "trellis"},
-		gvk, gvk.GroupVersion().WithKind("TrellisList"), strategy, decoding{options, h.resource}, nil, table, managedfields.ResourcePathMappings{})
+	var status *apiextensions.CustomResourceSubresourceStatus
+	if sub := h.crd.Spec.Versions[0].Subresources; sub != nil && sub.Status != nil {
+		status = &apiextensions.CustomResourceSubresourceStatus{}
+	}
+	strategy := customresource.NewStrategy(typer, true, h.gvk, validator, nil, structural, status, nil, nil)
+	h.status = customresource.NewStatusStrategy(strategy)
+	names := h.crd.Spec.Names
+	h.storage, err = customresource.NewStorage(h.gvk.GroupVersion().WithResource(names.Plural).GroupResource(), schema.GroupResource{Group: h.gvk.Group, Resource: names.Singular},
+		h.gvk, h.gvk.GroupVersion().WithKind(names.ListKind), strategy, decoding{options, h.resource, h.gvk.Version}, nil, table, managedfields.ResourcePathMappings{})
 	require.NoError(t, err)
 	t.Cleanup(h.storage.CustomResource.DestroyFunc)
 }
@@ -86,13 +96,14 @@ func (h *handler) store(t *testing.T, typer runtime.ObjectTyper, options generic
 type decoding struct {
 	generic.RESTOptionsGetter
 	resource *kube.Resource
+	version  string
 }
 
 func (d decoding) GetRESTOptions(resource schema.GroupResource, _ runtime.Object) (generic.RESTOptions, error) {
 	options, err := d.RESTOptionsGetter.GetRESTOptions(resource, nil)
 	if err == nil {
 		config := *options.StorageConfig
-		config.Codec = runtime.NewCodec(config.Codec, d.resource.StorageDecoder(gvk.Version, nil))
+		config.Codec = runtime.NewCodec(config.Codec, d.resource.StorageDecoder(d.version, nil))
 		options.StorageConfig = &config
 	}
 	return options, err
@@ -103,14 +114,14 @@ func (h *handler) serve(t *testing.T, typer runtime.ObjectTyper, safe, unsafe ru
 	creater := unstructuredscheme.NewUnstructuredCreator()
 	serializer, err := kube.NewNegotiatedSerializer(encoding{typer, creater, safe}, creater, typer, h.resource)
 	require.NoError(t, err)
-	equivalent := runtime.NewEquivalentResourceRegistry()
+	gvk, equivalent := h.gvk, runtime.NewEquivalentResourceRegistry()
 	h.scope = handlers.RequestScope{
 		Namer:      handlers.ContextBasedNaming{Namer: runtime.Namer(meta.NewAccessor())},
 		Serializer: serializer, StandardSerializers: serializer.SupportedMediaTypes(),
 		ParameterCodec: runtime.NewParameterCodec(runtime.NewScheme()),
 		Creater:        creater, Convertor: safe, UnsafeConvertor: unsafe, Typer: typer, Defaulter: h.resource,
 		EquivalentResourceMapper: equivalent,
-		Resource:                 gvk.GroupVersion().WithResource("trellises"), Kind: gvk,
+		Resource:                 gvk.GroupVersion().WithResource(h.crd.Spec.Names.Plural), Kind: gvk,
 		HubGroupVersion: gvk.GroupVersion(), MetaGroupVersion: metav1.SchemeGroupVersion,
 		TableConvertor: h.storage.CustomResource, MaxRequestBodyBytes: 3 << 20,
 	}
@@ -178,8 +189,13 @@ func (e encoding) DecoderToVersion(decoder runtime.Decoder, gv runtime.GroupVers
 
 // startHandler serves the definition with our decoders, beside the server and on its etcd.
 func startHandler(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, options generic.RESTOptionsGetter) *rest.Config {
+	return serveHandler(t, newHandler(t, crd, options))
+}
+
+// serveHandler serves requests with a handler, without authentication.
+func serveHandler(t *testing.T, h http.Handler) *rest.Config {
 	resolver := &apirequest.RequestInfoFactory{APIPrefixes: sets.NewString("apis"), GrouplessAPIPrefixes: sets.NewString()}
-	chain := apifilters.WithWarningRecorder(newHandler(t, crd, options))
+	chain := apifilters.WithWarningRecorder(h)
 	server := httptest.NewServer(apifilters.WithAuditInit(apifilters.WithRequestInfo(chain, resolver)))
 	t.Cleanup(server.Close)
 	return &rest.Config{Host: server.URL, QPS: -1, WarningHandler: rest.NoWarnings{}}
