@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -122,6 +123,23 @@ func toInternal(openAPIV3Schema []byte) (*apiextensions.JSONSchemaProps, error) 
 	var internal apiextensions.JSONSchemaProps
 	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(&v1, &internal, nil)
 	return &internal, err
+}
+
+// toStored is toInternal for a definition that the server has stored, and read again.
+func toStored(openAPIV3Schema []byte) (*apiextensions.JSONSchemaProps, error) {
+	internal, err := toInternal(openAPIV3Schema)
+	if err != nil {
+		return nil, err
+	}
+	var v1 apiextensionsv1.JSONSchemaProps
+	if err := apiextensionsv1.Convert_apiextensions_JSONSchemaProps_To_v1_JSONSchemaProps(internal, &v1, nil); err != nil {
+		return nil, err
+	}
+	stored, err := stdjson.Marshal(v1)
+	if err != nil {
+		return nil, err
+	}
+	return toInternal(stored)
 }
 
 // NewServer returns a server for a schema in JSON, prepared as by getOrCreateServingInfoFor.

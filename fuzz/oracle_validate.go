@@ -27,7 +27,7 @@ type Validator struct {
 
 // NewValidator returns a validator for a schema in JSON.
 func NewValidator(openAPIV3Schema []byte) (*Validator, error) {
-	internal, err := toInternal(openAPIV3Schema)
+	internal, err := toStored(openAPIV3Schema)
 	if err != nil {
 		return nil, err
 	}

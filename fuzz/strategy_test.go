@@ -57,7 +57,7 @@ func newStrategySchema(js json.RawMessage, preserveUnknownFields bool) (*strateg
 		values, _, err := validation.NewSchemaValidator(nil)
 		return &strategySchema{values: values}, err
 	}
-	internal, err := toInternal(js)
+	internal, err := toStored(js)
 	if err != nil {
 		return nil, err
 	}

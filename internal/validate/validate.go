@@ -83,6 +83,7 @@ type Validator struct {
 type prepared struct {
 	pattern *regexp.Regexp // nil if it is malformed, which the rules for schemas refuse
 	enum    []any
+	stored  []any // the enum of a definition that the server has stored
 }
 
 func (v *Validator) prepare(s *schema.Structural) *prepared {
@@ -92,7 +93,7 @@ func (v *Validator) prepare(s *schema.Structural) *prepared {
 		p.pattern, _ = regexp.Compile(s.Pattern)
 		for _, text := range s.Enum {
 			x, _ := Decode(text)
-			p.enum = append(p.enum, x)
+			p.enum, p.stored = append(p.enum, x), append(p.stored, asStored(x))
 		}
 		if v.schemas == nil {
 			v.schemas = make(map[*schema.Structural]*prepared)
@@ -100,6 +101,14 @@ func (v *Validator) prepare(s *schema.Structural) *prepared {
 		v.schemas[s] = p
 	}
 	return p
+}
+
+// asStored returns a value of a schema as the server has it after it has stored the definition: a
+// number without a fraction is an integer then, also if it was written as 1.0 or 1e2.
+func asStored(x any) any {
+	js, _ := json.Marshal(x) // what was decoded can be written
+	x, _ = Decode(js)
+	return x
 }
 
 // Default validates a default of s.

@@ -112,6 +112,18 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestStoredEnums has numbers that the server writes as integers when it stores a definition. Objects
+// are validated by the stored one. Then 1.5 is 1 for it, as it converts values to the type of those
+// in the enum.
+func TestStoredEnums(t *testing.T) {
+	s, steps := parse(t, `{"enum": [1.0, 1e2]}`), 1000
+	for text, want := range map[string]int{"1": 0, "1.5": 0, "1e2": 0, "2.5": 1} {
+		require.Len(t, new(Validator).Value(s, decode(t, text), &steps), want, text)
+	}
+	require.Len(t, new(Validator).Default(s, 1.5, &steps), 1)
+	require.Equal(t, 1.5, asStored(1.5))
+}
+
 // TestSchemaInItsJunctor has schemas without end. They take too many steps.
 func TestSchemaInItsJunctor(t *testing.T) {
 	s := &schema.Structural{Type: "string"}

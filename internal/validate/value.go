@@ -264,7 +264,11 @@ func (c checker) checkEnum(x any) *result {
 		return nil
 	}
 	names := make([]string, len(c.Enum))
-	for i, allowed := range c.by.prepare(c.Structural).enum {
+	values := c.by.prepare(c.Structural).enum
+	if c.rules == ofObjects {
+		values = c.by.prepare(c.Structural).stored
+	}
+	for i, allowed := range values {
 		if enumEqual(x, allowed) {
 			return nil
 		}
@@ -278,7 +282,7 @@ func (c checker) checkEnum(x any) *result {
 	v := new(result)
 	v.failShort(errors.SchemaUnsupported, "enum", c.at,
 		Render(x), Supported(names), fmt.Sprint("enum ", names))
-	v.errs[0].enum = c.by.prepare(c.Structural).enum
+	v.errs[0].enum = values
 	return v
 }
 
