@@ -7,6 +7,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/recognize"
+	recognizers "github.com/espalier-dev/espalier/internal/recognize/compile"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -101,26 +102,13 @@ func isManager(text []byte) bool {
 	return len(text) <= 128 && !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c > '~' })
 }
 
-// isTime reports whether a text is a time in the form that the server writes, of a day that there is
-// in all years.
+// isTime reports whether a text is a time in the form that the server writes, without an offset.
 func isTime(text []byte) bool {
-	const form = "dddd-dd-ddTdd:dd:ddZ"
-	if len(text) != len(form) {
-		return false
-	}
-	for i, c := range text {
-		if form[i] == 'd' && c-'0' > 9 || form[i] != 'd' && form[i] != c {
-			return false
-		}
-	}
-	number := func(at int) int { return int(text[at]-'0')*10 + int(text[at+1]-'0') }
-	month, day := number(5), number(8)
-	return 1 <= month && month <= 12 && 1 <= day && day <= daysOf[month-1] &&
-		number(11) <= 23 && number(14) <= 59 && number(17) <= 59
+	const form = "2006-01-02T15:04:05Z"
+	return len(text) == len(form) && text[len("2006-01-02")] == 'T' && text[len(form)-1] == 'Z' && isDateTime(text)
 }
 
-// daysOf has how many days a month has in all years.
-var daysOf = [...]int{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
+var isDateTime = recognizers.Format("date-time")
 
 // maxAnnotations is how large annotations may be.
 const maxAnnotations = 256 << 10

@@ -1,12 +1,17 @@
 package validation
 
 import (
+	"bytes"
+	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -30,6 +35,40 @@ func TestMetadataRules(t *testing.T) {
 		for text, want := range texts {
 			require.Equal(t, want, metadataRules[place]([]byte(text)), "%s: %q", place, text)
 		}
+	}
+}
+
+// TestTimes compares isTime with the times that are decoded from metadata and written again as they
+// were: for all days of some years, with each byte of a time changed, and in other forms.
+func TestTimes(t *testing.T) {
+	is := func(text string) bool {
+		var meta apiserver.Time
+		quoted := []byte(strconv.Quote(text))
+		if meta.UnmarshalJSON(quoted) != nil {
+			return false
+		}
+		written := meta.AppendFormat(nil, `"`+time.RFC3339+`"`)
+		return bytes.Equal(quoted, written)
+	}
+	for _, year := range []string{"0000", "1900", "2000", "2024", "2026", "9999"} {
+		for n := range 14 * 40 {
+			text := fmt.Sprintf("%s-%02d-%02dT10:00:00Z", year, n/40, n%40)
+			require.Equal(t, is(text), isTime([]byte(text)), text)
+		}
+	}
+	for i := range "2026-11-23T10:20:30Z" {
+		for c := range 128 {
+			text := []byte("2026-11-23T10:20:30Z")
+			text[i] = byte(c)
+			require.Equal(t, is(string(text)), isTime(text), "%q", text)
+		}
+	}
+	for _, text := range []string{
+		"2026-11-23T23:59:59Z", "2026-11-23T24:00:00Z", "2026-11-23T10:60:00Z", "2026-12-31T23:59:60Z",
+		"2026-11-23T10:20Z", "2026-11-23T10:20:30", "2026-11-23", "2026-11-23T10:20:30ZZ",
+		"2026-11-23T10:20:30.5Z", "2026-11-23T10:20:30+00:00", "2026-11-23T10:20+0Z",
+	} {
+		require.Equal(t, is(text), isTime([]byte(text)), text)
 	}
 }
 
