@@ -21,7 +21,6 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/kube"
-	"github.com/espalier-dev/espalier/schema"
 )
 
 // A validatorPair is the validator of package kube and the server's strategy, for one version.
@@ -178,21 +177,8 @@ func hasObjectMeta(object map[string]any) bool {
 
 // compareValidators compares values of a random schema.
 func compareValidators(t *testing.T, seed uint64, seen *validatorSeen) {
-	g := valueGrower{rand.New(rand.NewPCG(seed, 23)), 6 << (seed % 4)}
-	var root map[string]any
-	require.NoError(t, json.Unmarshal(g.root(), &root))
-	fields := root["properties"].(object)
-	for _, name := range []string{"spec", "status"} {
-		if !in(g.Rand, 4) {
-			fields[name] = json.RawMessage(marshal(g.node(0)))
-		}
-	}
-	js := marshal(root)
-	require.NoError(t, json.Unmarshal(js, &root))
-	s, err := schema.Parse(js)
-	require.NoError(t, err)
-	strategies, err := newStrategyVersion(&validate.Kind{APIVersion: "a/v1", Kind: "K", Namespaced: true, HasStatus: true, Schema: s}, js, false, newStrategySeen())
-	require.NoError(t, err)
+	g, root := grownKind(t, seed, 23)
+	strategies, js := newGrownVersion(t, root, newStrategySeen())
 	server, err := NewServer(js, k8sschema.GroupVersion{Group: "a", Version: "v1"}, "K")
 	require.NoError(t, err)
 	pairs := make(map[int]*validatorPair)

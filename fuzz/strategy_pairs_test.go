@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -21,7 +20,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/sample"
 	"github.com/espalier-dev/espalier/schema"
@@ -231,15 +229,8 @@ func TestStrategy(t *testing.T) {
 
 // compareRandom compares values of a random schema.
 func compareRandom(t *testing.T, seed uint64, seen *strategySeen) {
-	g := valueGrower{rand.New(rand.NewPCG(seed, 19)), 6 << (seed % 4)}
-	var root map[string]any
-	require.NoError(t, json.Unmarshal(g.root(), &root))
+	g, root := grownKind(t, seed, 19)
 	fields := root["properties"].(object)
-	for _, name := range []string{"spec", "status"} {
-		if !in(g.Rand, 4) {
-			fields[name] = json.RawMessage(marshal(g.node(0)))
-		}
-	}
 	if in(g.Rand, 5) {
 		name := object{"type": "string"}
 		g.validations(name, name, 9)
@@ -248,13 +239,7 @@ func compareRandom(t *testing.T, seed uint64, seen *strategySeen) {
 	if in(g.Rand, 10) {
 		root["x-kubernetes-embedded-resource"], root["x-kubernetes-preserve-unknown-fields"] = true, true
 	}
-	js := marshal(root)
-	s, err := schema.Parse(js)
-	require.NoError(t, err, "%s", js)
-	require.NoError(t, validation.Structural(s), "%s", js)
-	require.NoError(t, json.Unmarshal(js, &root))
-	v, err := newStrategyVersion(&validate.Kind{APIVersion: "a/v1", Kind: "K", Namespaced: true, HasStatus: true, Schema: s}, js, false, seen)
-	require.NoError(t, err)
+	v, js := newGrownVersion(t, root, seen)
 	for i := range 20 {
 		x := map[string]any{"apiVersion": "a/v1", "kind": "K", "metadata": g.metadata(true)}
 		if in(g.Rand, 30) {
@@ -278,6 +263,33 @@ func compareRandom(t *testing.T, seed uint64, seen *strategySeen) {
 	}
 }
 
+// grownKind returns a random schema for a kind whose spec and status have rules, too, and what made
+// it. Sequences of random numbers have their own seeds.
+func grownKind(t *testing.T, seed, sequence uint64) (g valueGrower, root object) {
+	g = valueGrower{rand.New(rand.NewPCG(seed, sequence)), 6 << (seed % 4)}
+	require.NoError(t, json.Unmarshal(g.root(), &root))
+	fields := root["properties"].(object)
+	for _, name := range []string{"spec", "status"} {
+		if !in(g.Rand, 4) {
+			fields[name] = json.RawMessage(marshal(g.node(0)))
+		}
+	}
+	return g, root
+}
+
+// newGrownVersion returns the version of a random kind and its schema, and gives root the types of
+// encoding/json.
+func newGrownVersion(t *testing.T, root object, seen *strategySeen) (*strategyVersion, []byte) {
+	js := marshal(root)
+	s, err := schema.Parse(js)
+	require.NoError(t, err, "%s", js)
+	require.NoError(t, validation.Structural(s), "%s", js)
+	require.NoError(t, json.Unmarshal(js, &root))
+	v, err := newStrategyVersion(&validate.Kind{APIVersion: "a/v1", Kind: "K", Namespaced: true, HasStatus: true, Schema: s}, js, false, seen)
+	require.NoError(t, err)
+	return v, js
+}
+
 func (s *strategySeen) log(t *testing.T, what string) {
 	t.Logf("with %s: %d objects, %d invalid, %d as status updates, %d with warnings", what, s.objects, s.invalid, s.invalidStatus, s.warned)
 	for _, rule := range slices.Sorted(maps.Keys(s.rules)) {
@@ -287,29 +299,14 @@ func (s *strategySeen) log(t *testing.T, what string) {
 
 // TestStrategyCases compares the cases of package validate with the server.
 func TestStrategyCases(t *testing.T) {
-	files, err := filepath.Glob("../internal/validate/testdata/kinds/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		ar, err := corpus.ReadArchive(file)
+	forValidationCases(t, "../internal/validate/testdata/kinds/*.txtar", func(yml []byte) objectComparer {
+		crds, err := schema.ParseCRD(yml)
 		require.NoError(t, err)
-		var p *strategyPair
-		for _, section := range ar.Sections {
-			switch filepath.Ext(section.Name) {
-			case ".yaml":
-				crds, err := schema.ParseCRD(section.Data)
-				require.NoError(t, err)
-				var theirs manifest
-				require.NoError(t, yaml.Unmarshal(section.Data, &theirs))
-				k := validate.KindOf(crds[0], &crds[0].Versions[0])
-				server, err := NewStrategy(k, theirs.schema(0), false)
-				require.NoError(t, err)
-				p = &strategyPair{*k, new(validate.Validator), server, newStrategySeen()}
-			case ".json":
-				var x map[string]any
-				require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(section.Data, &x))
-				p.compare(t, section.Name, x)
-			}
-		}
-	}
+		var theirs manifest
+		require.NoError(t, yaml.Unmarshal(yml, &theirs))
+		k := validate.KindOf(crds[0], &crds[0].Versions[0])
+		server, err := NewStrategy(k, theirs.schema(0), false)
+		require.NoError(t, err)
+		return (&strategyPair{*k, new(validate.Validator), server, newStrategySeen()}).compare
+	})
 }

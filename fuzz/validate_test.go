@@ -153,29 +153,43 @@ func (v *validated) log(t *testing.T) {
 
 // TestValidateCases validates the cases of package validate.
 func TestValidateCases(t *testing.T) {
-	files, err := filepath.Glob("../internal/validate/testdata/*.txtar")
+	forValidationCases(t, "../internal/validate/testdata/*.txtar", func(yml []byte) objectComparer {
+		js, err := yamlbridge.AppendJSON(nil, yml)
+		require.NoError(t, err)
+		s, err := schema.Parse(js)
+		require.NoError(t, err)
+		p, err := newValidatePair(s, js)
+		require.NoError(t, err)
+		return func(t *testing.T, name string, x map[string]any) {
+			if _, ok := x["metadata"]; !ok {
+				x["metadata"] = map[string]any{"name": "n"}
+			}
+			p.compare(t, name, x)
+		}
+	})
+}
+
+// An objectComparer compares what both sides say of a decoded object.
+type objectComparer func(t *testing.T, name string, object map[string]any)
+
+// forValidationCases compares the objects in the case files that a pattern matches. A file has
+// schemas in YAML, each before its objects in JSON.
+func forValidationCases(t *testing.T, pattern string, newComparer func(schema []byte) objectComparer) {
+	files, err := filepath.Glob(pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		ar, err := corpus.ReadArchive(file)
 		require.NoError(t, err)
-		var p *validatePair
+		var compare objectComparer
 		for _, section := range ar.Sections {
 			switch filepath.Ext(section.Name) {
 			case ".yaml":
-				js, err := yamlbridge.AppendJSON(nil, section.Data)
-				require.NoError(t, err)
-				s, err := schema.Parse(js)
-				require.NoError(t, err)
-				p, err = newValidatePair(s, js)
-				require.NoError(t, err)
+				compare = newComparer(section.Data)
 			case ".json":
 				var x map[string]any
 				require.NoError(t, kjson.UnmarshalCaseSensitivePreserveInts(section.Data, &x))
-				if _, ok := x["metadata"]; !ok {
-					x["metadata"] = map[string]any{"name": "n"}
-				}
-				p.compare(t, section.Name, x)
+				compare(t, section.Name, x)
 			}
 		}
 	}
