@@ -3,9 +3,6 @@ package errors
 import (
 	"encoding/json"
 	"slices"
-	"strings"
-
-	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
 // A ValueError says why the API server refuses a value, or that it misses one.
@@ -45,13 +42,15 @@ func (e *ValueError) Size() int { return len(e.Field) + len(e.Value) + len(e.Msg
 // within returns the error for a part of a larger document, to which the path leads.
 func (e *ValueError) within(prefix Path) *ValueError {
 	below := *e
-	if e.Field != "" {
-		text := fieldpath.AppendBelow(nil, prefix.enc)
-		if e.Field[0] != '[' {
-			text = append(text, '.')
-		}
-		below.Field = strings.TrimPrefix(string(text)+e.Field, ".")
+	if e.Field == "" || prefix.IsRoot() {
+		return &below
 	}
+	dot := "."
+	// The path of the scale subresource begins with a dot, as in the definition.
+	if e.Field[0] == '[' || e.Rule == "scale" && e.Field[0] == '.' {
+		dot = ""
+	}
+	below.Field = prefix.String() + dot + e.Field
 	return &below
 }
 

@@ -41,3 +41,29 @@ func TestInvalidError(t *testing.T) {
 	}, below)
 	assert.Equal(t, "a", list[0].Invalid.Field, "the finding itself is not changed")
 }
+
+// TestValueErrorBelow has fields that begin with a dot, or with none, where they are within others.
+func TestValueErrorBelow(t *testing.T) {
+	items := Path{}.Child("items").Element(0)
+	for _, c := range []struct {
+		rule, field string
+		prefix      Path
+		want        string
+	}{
+		{"minimum", "spec.replicas", items, "items[0].spec.replicas"},
+		{"minimum", "[1]", items, "items[0][1]"},
+		{"minimum", ".dotted", items, "items[0]..dotted"}, // a member with this name
+		{"scale", ".spec.replicas", items, "items[0].spec.replicas"},
+		{"scale", "spec.replicas", items, "items[0].spec.replicas"},
+		{"scale", ".spec.replicas", Path{}, ".spec.replicas"},
+		{"minimum", ".dotted", Path{}, ".dotted"},
+		{"minimum", "[1]", Path{}, "[1]"},
+		{"minimum", "a", Path{}.Element(0), "[0].a"},
+		{"anyOf", "", items, ""},
+	} {
+		f := Finding{Kind: InvalidValue, Invalid: &ValueError{Kind: SchemaInvalid, Rule: c.rule, Field: c.field}}
+		below := f.WithPrefix(c.prefix)
+		assert.Equal(t, c.want, below.Invalid.Field, "%s of %s", c.field, c.rule)
+		assert.Equal(t, c.field, f.Invalid.Field)
+	}
+}
