@@ -3,6 +3,7 @@ package decoder
 import (
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,8 +21,9 @@ import (
 // allOptions returns one option of each kind, and one Limits for each of its fields.
 func allOptions() map[string]Option {
 	all := map[string]Option{
-		"FieldValidation": Strict, "ServerMode": ServerStorage, "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
+		"FieldValidation": Strict, "ValueValidation": ValidateCreate, "ServerMode": ServerStorage, "NumbersAsSent": NumbersAsSent(true), "Compact": Compact(true),
 		"ReportDroppedNulls": ReportDroppedNulls(true), "SeparateStrings": SeparateStrings(true), "YAMLDialect": YAMLDialect(yamlbridge.Core),
+		"ExpectType": ExpectType("v1", "K"), "WithBudget": WithBudget(&limitedBudget{room: 1 << 30}),
 	}
 	limits := reflect.TypeFor[Limits]()
 	for i := range limits.NumField() {
@@ -38,7 +40,7 @@ func decoderWith(opts ...Option) *Decoder {
 }
 
 // TestOptionsMerge asserts, for each pair of options, that their order does not matter and that
-// each has the effect that it has alone.
+// each has the effect that it has alone. It also asserts that there is an option for each setting.
 func TestOptionsMerge(t *testing.T) {
 	settings := func(opts ...Option) map[string]any {
 		d := decoderWith(opts...)
@@ -52,11 +54,12 @@ func TestOptionsMerge(t *testing.T) {
 		}
 		return all
 	}
-	none := settings()
-	for a, optA := range allOptions() {
+	none, unset, all := settings(), settings(), allOptions()
+	for a, optA := range all {
 		alone := settings(optA)
 		assert.NotEqual(t, none, alone, "%s does something", a)
-		for b, optB := range allOptions() {
+		maps.DeleteFunc(unset, func(name string, is any) bool { return alone[name] != is })
+		for b, optB := range all {
 			both := settings(optA, optB)
 			assert.Equal(t, both, settings(optB, optA), "%s and %s", a, b)
 			for name, is := range alone {
@@ -68,6 +71,7 @@ func TestOptionsMerge(t *testing.T) {
 			}
 		}
 	}
+	assert.Empty(t, unset, "no option sets these")
 }
 
 // TestLimitsMerge asserts that a limit that was set applies, whatever else was set.
@@ -112,6 +116,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&limitedBudget{})) },
 		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&limitedBudget{})) },
 		"there is no ServerMode(4)":                                      func() { New(p, ServerMode(4)) },
+		"there is no ValueValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, ValueValidation(3)) },
 		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {
 		func() {
