@@ -87,6 +87,18 @@ func numbered(before, each, after string) func(n int) string {
 	}
 }
 
+// equalButTypes returns arrays that differ only where one has 1 and another one 1.0.
+func equalButTypes(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("[" + strings.NewReplacer("0", "1.0,", "1", "1,").Replace(fmt.Sprintf("%016b", i)) + "1]")
+	}
+	return b.String()
+}
+
 // hostile are documents and schemas that could be costly to validate.
 func hostile() map[string]family {
 	list := func(n int, each string) string { return numbered("", each, "")(n * len(each)) }
@@ -100,6 +112,8 @@ func hostile() map[string]family {
 		"set":               {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, numbered("[", `%d`, "]")},
 		"set of one":        {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, repeated("[", `1`, "]")},
 		"set of objects":    {`{type: array, x-kubernetes-list-type: set, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, numbered("[", `{"a":%d}`, "]")},
+		"enum of arrays":    {`{type: array, items: {type: array, items: {type: number}, enum: [` + equalButTypes(40_000) + `]}}`, repeated("[", "["+strings.Repeat("1.0,", 13)+"1]", "]")},
+		"unique items":      {`{type: array, uniqueItems: true, items: {type: array, items: {type: number}}}`, func(n int) string { return "[" + equalButTypes(n) + "]" }},
 		"pattern":           {`{type: array, items: {type: string, pattern: "(a|b)*a(a|b){30}$"}}`, repeated(`["`, strings.Repeat("ab", 40)+`","`+strings.Repeat("ab", 40), `"]`)},
 		"long text":         {`{type: string, pattern: "^(a|aa)*$", anyOf: [{pattern: b}, {pattern: c}, {minLength: 1}]}`, func(n int) string { return `"` + strings.Repeat("a", n) + `"` }},
 		"wrong types":       {`{type: array, items: {type: string, maxLength: 1}}`, repeated("[", `"ab"`, "]")},

@@ -82,8 +82,25 @@ type Validator struct {
 // prepared are the parts of a schema that are compiled once for all values.
 type prepared struct {
 	pattern *regexp.Regexp // nil if it is malformed, which the rules for schemas refuse
-	enum    []any
-	stored  []any // the enum of a definition that the server has stored
+	enum    enum
+	stored  enum // that of a definition that the server has stored
+}
+
+// An enum has the values that are allowed.
+type enum struct {
+	values    []any
+	compounds map[string]bool // the identities of the objects and arrays among them
+}
+
+func (e *enum) add(x any) {
+	e.values = append(e.values, x)
+	switch x.(type) {
+	case map[string]any, []any:
+		if e.compounds == nil {
+			e.compounds = make(map[string]bool)
+		}
+		e.compounds[string(appendIdentity(nil, x))] = true
+	}
 }
 
 func (v *Validator) prepare(s *schema.Structural) *prepared {
@@ -93,7 +110,8 @@ func (v *Validator) prepare(s *schema.Structural) *prepared {
 		p.pattern, _ = regexp.Compile(s.Pattern)
 		for _, text := range s.Enum {
 			x, _ := Decode(text)
-			p.enum, p.stored = append(p.enum, x), append(p.stored, asStored(x))
+			p.enum.add(x)
+			p.stored.add(asStored(x))
 		}
 		if v.schemas == nil {
 			v.schemas = make(map[*schema.Structural]*prepared)

@@ -58,15 +58,25 @@ func TestMetadataLimits(t *testing.T) {
 	}
 }
 
-// Two elements with the same JSON are equal only if their types are.
+// Two elements are equal as reflect.DeepEqual sees them, for the server compares them so.
 func TestUniqueItems(t *testing.T) {
 	for _, test := range []struct {
 		list string
 		want bool
 	}{
 		{`[1, 1]`, true}, {`[1, 1.0]`, false}, {`[{"a": [1]}, {"a": [1]}]`, true}, {`["1", 1, null]`, false}, {`[null, null]`, true},
+		{`[0.0, -0.0]`, true}, {`[0, -0.0]`, false}, {`[[0.0], [-0.0]]`, true}, {`[[1], [1.0]]`, false}, {`["f1", 1.0]`, false},
+		{`[{"a": 1, "b": 2}, {"b": 2, "a": 1}]`, true}, {`[{"a": 1}, {"a": 1, "b": 2}]`, false}, {`[[], {}]`, false}, {`[[[]], [[], []]]`, false},
+		{`["a\",\"b", ["a", "b"]]`, false}, {`[true, "true"]`, false}, {`[1e300, 1E300]`, true},
 	} {
 		list := decode(t, test.list).([]any)
+		equal := false
+		for i := range list {
+			for j := range i {
+				equal = equal || reflect.DeepEqual(list[i], list[j])
+			}
+		}
+		require.Equal(t, test.want, equal, test.list)
 		if got := (checker{steps: new(1000)}).hasEqual(list); got != test.want {
 			t.Errorf("%s: got %v", test.list, got)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/errors"
@@ -263,15 +265,22 @@ func (c checker) checkEnum(x any) *result {
 	if len(c.Enum) == 0 || !c.spend(len(c.Enum)) {
 		return nil
 	}
-	names := make([]string, len(c.Enum))
-	values := c.by.prepare(c.Structural).enum
+	p := &c.by.prepare(c.Structural).enum
 	if c.rules == ofObjects {
-		values = c.by.prepare(c.Structural).stored
+		p = &c.by.prepare(c.Structural).stored
 	}
-	for i, allowed := range values {
-		if enumEqual(x, allowed) {
+	switch x.(type) {
+	case map[string]any, []any:
+		if p.compounds[c.identity(x)] {
 			return nil
 		}
+	default:
+		if slices.ContainsFunc(p.values, func(allowed any) bool { return enumEqual(x, allowed) }) {
+			return nil
+		}
+	}
+	names := make([]string, len(c.Enum))
+	for i, allowed := range p.values {
 		if s, ok := allowed.(string); ok {
 			names[i] = s
 		} else {
@@ -282,12 +291,12 @@ func (c checker) checkEnum(x any) *result {
 	v := new(result)
 	v.failShort(errors.SchemaUnsupported, "enum", c.at,
 		Render(x), Supported(names), fmt.Sprint("enum ", names))
-	v.errs[0].enum = values
+	v.errs[0].enum = p.values
 	return v
 }
 
-// enumEqual compares x with a value of an enum after converting x to its type, as Go converts: 1.5
-// equals 1, and 65 equals "A". null equals nothing.
+// enumEqual compares x, which is no object or array, with a value of an enum after converting x to
+// its type, as Go converts: 1.5 equals 1, and 65 equals "A". null equals nothing.
 func enumEqual(x, allowed any) bool {
 	switch allowed := allowed.(type) {
 	case nil:
@@ -367,21 +376,52 @@ func (c checker) checkItems(v *result, n int64) {
 	}
 }
 
-// hasEqual reports whether two elements are equal; 1 and 1.0 are not. It first compares their JSON,
-// which distinguishes most elements, so that the time is not quadratic.
+// hasEqual reports whether two elements are equal.
 func (c checker) hasEqual(list []any) bool {
-	seen := make(map[string][]any)
+	seen := make(map[string]bool, len(list))
 	for _, e := range list {
-		js, _ := json.Marshal(e)
-		c.spend(len(js))
-		for _, other := range seen[string(js)] {
-			if reflect.DeepEqual(e, other) {
-				return true
-			}
+		id := c.identity(e)
+		if seen[id] {
+			return true
 		}
-		seen[string(js)] = append(seen[string(js)], e)
+		seen[id] = true
 	}
 	return false
+}
+
+// identity returns a text that x has in common with the values that equal it, and no others. A step
+// is a byte of it.
+func (c checker) identity(x any) string {
+	id := appendIdentity(nil, x)
+	c.spend(len(id))
+	return string(id)
+}
+
+// appendIdentity appends a text that equal values have in common. They are equal as in
+// reflect.DeepEqual: 1 and 1.0 are not, 0.0 and -0.0 are. To compare values in pairs would take too
+// long, even if their JSON was compared first: that of 1 and of 1.0 is the same.
+func appendIdentity(b []byte, x any) []byte {
+	switch x := x.(type) {
+	case float64:
+		if x == 0 {
+			x = 0 // without a sign
+		}
+		return strconv.AppendFloat(append(b, 'f'), x, 'g', -1, 64)
+	case []any:
+		b = append(b, '[')
+		for _, e := range x {
+			b = append(appendIdentity(b, e), ',')
+		}
+		return append(b, ']')
+	case map[string]any:
+		b = append(b, '{')
+		for _, name := range sortedKeys(x) {
+			b = append(strconv.AppendQuote(b, name), ':')
+			b = append(appendIdentity(b, x[name]), ',')
+		}
+		return append(b, '}')
+	}
+	return append(b, Render(x)...)
 }
 
 // checkObject validates the number of members, then undeclared members, then declared ones, and
