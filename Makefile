@@ -62,7 +62,7 @@ mutation: ## change the code of MUTATED in small ways and see whether tests fail
 	@set -e; for p in $(MUTATED); do echo "== $$p"; GOFLAGS="-short -failfast" go run $(GREMLINS) unleash ./$$p; done
 
 .PHONY: mutants
-mutants: ## plant each fault of testdata/mutants and see whether generated pairs find it; MUTANTS has flags
+mutants: ## plant each fault of testdata/mutants and see whether tests find it; MUTANTS has flags
 	@cd internal/tools && go run ./mutants -root ../.. $(MUTANTS)
 
 .PHONY: cover

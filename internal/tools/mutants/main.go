@@ -1,15 +1,17 @@
-// Mutants shows that generated pairs find the faults that they should. Each file in
-// testdata/mutants is a fault that a person might make. The command plants one after the other,
-// without touching the code, and compares generated pairs until a test of module fuzz fails.
+// Mutants shows that tests find the faults that they should. Each file in testdata/mutants is a fault
+// that a person might make. The command plants one after the other, without touching the code. It
+// runs the tests that the file names, each of which must fail. If it names none, the command compares
+// generated pairs until a test of module fuzz fails.
 //
 //	mutants                        all of them
 //	mutants -only null -pairs 4000 those whose names match, and fewer pairs
 //
-// It prints after how many pairs the tests have failed that fail first. It fails if no test has
-// failed for one of the mutants.
+// It prints which of the named tests fail, or after how many pairs the tests have failed that fail
+// first. It fails if a test that is named does not, or if no test has failed for one of the mutants.
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
@@ -65,23 +67,57 @@ func run(root, only, tests string, pairs int, from uint64) error {
 		if !pattern.MatchString(m.name) {
 			continue
 		}
-		binary, err := m.build(root, dir)
-		if err != nil {
-			return err
-		}
-		failed, err := search(root, binary, tests, pairs, from)
+		found, text, err := m.plant(root, dir, tests, pairs, from)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
-		if len(failed) == 0 {
+		if !found {
 			missed++
 		}
-		fmt.Printf("%-24s%s\n", m.name, summary(failed, pairs))
+		fmt.Printf("%-24s%s\n", m.name, text)
 	}
 	if missed > 0 {
 		return fmt.Errorf("%d mutants are not found", missed)
 	}
 	return nil
+}
+
+// plant reports whether the tests find a mutant, and which.
+func (m mutant) plant(root, dir, tests string, pairs int, from uint64) (found bool, text string, err error) {
+	if len(m.tests) > 0 {
+		return m.runTests(root, dir)
+	}
+	binary, err := m.build(root, dir, "fuzz")
+	if err != nil {
+		return false, "", err
+	}
+	failed, err := search(root, binary, tests, pairs, from)
+	return len(failed) > 0, summary(failed, pairs), err
+}
+
+// runTests runs the tests that the mutant names, and reports whether all of them fail.
+func (m mutant) runTests(root, dir string) (found bool, text string, err error) {
+	var failed, passed []string
+	for _, t := range m.tests {
+		binary, err := m.build(root, dir, t.folder)
+		if err != nil {
+			return false, "", err
+		}
+		run := exec.Command(binary, append([]string{"-test.run", "^" + t.name + "$"}, t.flags...)...)
+		run.Dir = filepath.Join(root, filepath.FromSlash(t.folder))
+		switch out, err := run.CombinedOutput(); {
+		case err == nil:
+			passed = append(passed, t.String())
+		case bytes.Contains(out, []byte("--- FAIL: ")) || bytes.Contains(out, []byte("panic: ")):
+			failed = append(failed, t.String())
+		default:
+			return false, "", fmt.Errorf("%s: %w\n%s", t, err, out)
+		}
+	}
+	if len(passed) > 0 {
+		return false, "not found by " + strings.Join(passed, ", "), nil
+	}
+	return true, strings.Join(failed, ", "), nil
 }
 
 // summary says which tests have failed after how many pairs, the first one first.
@@ -102,8 +138,8 @@ func summary(failed map[string]failure, pairs int) string {
 	return fmt.Sprintf("%6d pairs: %s", first.pairs, strings.Join(names, ", "))
 }
 
-// build links the tests of module fuzz with the mutant, in a folder, and returns the binary.
-func (m mutant) build(root, dir string) (binary string, err error) {
+// build links the tests of the package in a folder with the mutant, in dir, and returns the binary.
+func (m mutant) build(root, dir, folder string) (binary string, err error) {
 	overlay := struct{ Replace map[string]string }{make(map[string]string)}
 	changed, err := m.apply(root)
 	if err != nil {
@@ -124,11 +160,11 @@ func (m mutant) build(root, dir string) (binary string, err error) {
 	if err := os.WriteFile(file, js, 0o666); err != nil {
 		return "", err
 	}
-	binary = filepath.Join(dir, "fuzz.test")
+	binary = filepath.Join(dir, "mutant.test")
 	build := exec.Command("go", "test", "-c", "-overlay", file, "-o", binary, ".")
-	build.Dir = filepath.Join(root, "fuzz")
+	build.Dir = filepath.Join(root, filepath.FromSlash(folder))
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", m.name, err, out)
+		return "", fmt.Errorf("%w\n%s", err, out)
 	}
 	return binary, nil
 }

@@ -15,7 +15,16 @@ type mutant struct {
 	name  string
 	about string
 	edits []edit
+	tests []test // of which each must fail; if there are none, generated pairs must find the fault
 }
+
+// A test is a test of the package in a folder.
+type test struct {
+	folder, name string
+	flags        []string
+}
+
+func (t test) String() string { return t.folder + "." + t.name }
 
 // An edit replaces the only place in a file that has the text old.
 type edit struct {
@@ -25,7 +34,8 @@ type edit struct {
 
 // readMutants reads the mutants of a repository. A mutant is a txtar file: its comment says what is
 // wrong. Each file in it is a part of a file of the code, and is followed by one with the name
-// becomes, with the text that replaces that part.
+// becomes, with the text that replaces that part. A last one, with the name tests, may have tests:
+// in each line a folder, the name of a test and its flags.
 func readMutants(root string) (all []mutant, err error) {
 	files, err := filepath.Glob(filepath.Join(root, "testdata", "mutants", "*.txtar"))
 	if err != nil {
@@ -47,8 +57,16 @@ func readMutants(root string) (all []mutant, err error) {
 		for ; len(parts) >= 2 && parts[1].Name == "becomes"; parts = parts[2:] {
 			m.edits = append(m.edits, edit{parts[0].Name, parts[0].Data, parts[1].Data})
 		}
+		if len(parts) == 1 && parts[0].Name == "tests" {
+			for line := range strings.Lines(string(parts[0].Data)) {
+				if words := strings.Fields(line); len(words) >= 2 {
+					m.tests = append(m.tests, test{words[0], words[1], words[2:]})
+				}
+			}
+			parts = parts[min(len(m.tests), 1):]
+		}
 		if m.about == "" || len(m.edits) == 0 || len(parts) > 0 {
-			return nil, fmt.Errorf("%s: want a comment, and parts of files, each with what it becomes",
+			return nil, fmt.Errorf("%s: want a comment, parts of files, each with what it becomes, and tests if any",
 				file)
 		}
 		all = append(all, m)

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,8 +15,8 @@ import (
 
 var root = filepath.Join("..", "..", "..")
 
-// TestApply asserts that all mutants fit the code: each part is there once, and what replaces it is
-// Go.
+// TestApply asserts that all mutants fit the code: each part is there once, what replaces it is Go,
+// and there are the tests that are named.
 func TestApply(t *testing.T) {
 	all, err := readMutants(root)
 	require.NoError(t, err)
@@ -28,6 +30,15 @@ func TestApply(t *testing.T) {
 			_, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
 			assert.NoError(t, err, m.name)
 		}
+		for _, test := range m.tests {
+			files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(test.folder), "*_test.go"))
+			require.NoError(t, err)
+			assert.True(t, slices.ContainsFunc(files, func(file string) bool {
+				text, err := os.ReadFile(file)
+				require.NoError(t, err)
+				return bytes.Contains(text, []byte("\nfunc "+test.name+"(t *testing.T)"))
+			}), "%s: there is no %s", m.name, test)
+		}
 	}
 }
 
@@ -38,7 +49,8 @@ func TestReadMutants(t *testing.T) {
 		"About.\n":                               "want a comment",
 		"About.\n-- a.go --\nx\n":                "want a comment",
 		"About.\n-- a.go --\nx\n-- b.go --\ny\n": "want a comment",
-		"About.\n-- a.go --\nx\n-- becomes --\ny\n-- a\n": "",
+		"About.\n-- a.go --\nx\n-- becomes --\ny\n-- tests --\na\n": "want a comment",
+		"About.\n-- a.go --\nx\n-- becomes --\ny\n-- a\n":           "",
 	} {
 		dir := t.TempDir()
 		folder := filepath.Join(dir, "testdata", "mutants")
@@ -52,9 +64,55 @@ func TestReadMutants(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, "%s", text)
-		want := []mutant{{"m", "About.", []edit{{"a.go", []byte("x\n"), []byte("y\n-- a\n")}}}}
+		want := []mutant{{"m", "About.", []edit{{"a.go", []byte("x\n"), []byte("y\n-- a\n")}}, nil}}
 		assert.Equal(t, want, all)
 	}
+}
+
+func TestReadTests(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "testdata", "mutants")
+	require.NoError(t, os.MkdirAll(folder, 0o777))
+	const text = "About.\n-- a.go --\nx\n-- becomes --\ny\n-- tests --\na/b TestC\nd TestE -f 1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "m.txtar"), []byte(text), 0o666))
+	all, err := readMutants(dir)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, []test{{"a/b", "TestC", []string{}}, {"d", "TestE", []string{"-f", "1"}}}, all[0].tests)
+	assert.Equal(t, "a/b.TestC", all[0].tests[0].String())
+}
+
+// TestRunTests plants a fault in a package of this test, whose tests find it, and one in its comment.
+func TestRunTests(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n", "a.go": "package a\n\n// A is one.\nconst A = 1\n",
+		"a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {\n\tif A != 1 {\n\t\tt.Fatal()\n\t}\n}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
+	}
+	t.Setenv("GOWORK", "off")
+	for _, c := range []struct {
+		old, new, want string
+		found          bool
+		tests          []test
+	}{
+		{"A = 1", "A = 2", "..TestA", true, []test{{".", "TestA", nil}}},
+		{"is one", "is two", "not found by ..TestA", false, []test{{".", "TestA", nil}}},
+		{"A = 1", "A = 2", "not found by ..TestB", false, []test{{".", "TestA", nil}, {".", "TestB", nil}}},
+	} {
+		m := mutant{name: "m", edits: []edit{{"a.go", []byte(c.old), []byte(c.new)}}, tests: c.tests}
+		found, text, err := m.plant(root, t.TempDir(), "", least, 0)
+		require.NoError(t, err)
+		assert.Equal(t, c.found, found)
+		assert.Equal(t, c.want, text)
+	}
+	m := mutant{name: "m", edits: []edit{{"a.go", []byte("A = 1"), []byte("B = 1")}}, tests: []test{{".", "TestA", nil}}}
+	_, _, err := m.plant(root, t.TempDir(), "", least, 0)
+	require.ErrorContains(t, err, "undefined: A")
+	m = mutant{name: "m", edits: []edit{{"a.go", []byte("A = 1"), []byte("A = 2")}}, tests: []test{{".", "TestA", []string{"-no"}}}}
+	_, _, err = m.plant(root, t.TempDir(), "", least, 0)
+	require.ErrorContains(t, err, "flag provided but not defined")
 }
 
 func TestApplyRefuses(t *testing.T) {
