@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -96,4 +97,77 @@ func TestValidatorOfText(t *testing.T) {
 	require.True(t, complete)
 	require.Len(t, errs, 1)
 	require.Equal(t, errors.SchemaInvalid, errs[0].Kind)
+}
+
+// TestLengths asserts that lengths are counted in code points, for those of one to four bytes.
+func TestLengths(t *testing.T) {
+	for _, char := range []string{"a", "é", "€", "🌳"} {
+		for n := range 10 {
+			text := []byte(strings.Repeat(char, n))
+			for least := range 12 {
+				for most := range 12 {
+					want := program.Invalid
+					if least <= n && n <= most {
+						want = program.Valid
+					}
+					require.Equal(t, want, (&lengthChecker{least, most}).Check(text), "%s: from %d to %d", text, least, most)
+				}
+			}
+		}
+	}
+}
+
+// TestSizeOfAnnotations has annotations of the greatest size, and of a byte more, in one and in many,
+// with the escapes and the blanks that do not count.
+func TestSizeOfAnnotations(t *testing.T) {
+	p, err := schema.Compile(&schema.Structural{Type: "object"}, Values())
+	require.NoError(t, err)
+	d := decoder.New(p, decoder.ValidateCreate)
+	for more, valid := range []bool{true, false} {
+		for _, annotations := range []string{
+			`"a":"` + strings.Repeat("b", maxAnnotations-1+more) + `"`,
+			strings.Repeat(" ", 1000) + `"\u0061":"\u0062` + strings.Repeat("b", maxAnnotations-2+more) + `"`,
+			`"a":"` + strings.Repeat("b", maxAnnotations/2-1) + `","b":"` + strings.Repeat("🌳", (maxAnnotations/2-1)/4) + strings.Repeat("c", 3+more) + `"`,
+		} {
+			_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"v1","kind":"K","metadata":{"name":"n","annotations":{`+annotations+`}}}`))
+			if valid {
+				require.NoError(t, err)
+				continue
+			}
+			require.EqualError(t, err, "the object is invalid: metadata.annotations: Too long: may not be more than 262144 bytes")
+		}
+	}
+}
+
+// TestControllers asserts that one of several owners may be a controller, in resources that are
+// embedded, too.
+func TestControllers(t *testing.T) {
+	p, err := schema.Compile(&schema.Structural{Type: "object", Properties: map[string]*schema.Structural{
+		"e": {Type: "object", XEmbeddedResource: true},
+	}}, Values())
+	require.NoError(t, err)
+	d := decoder.New(p, decoder.ValidateCreate)
+	owner := func(uid, more string) string {
+		return `{"apiVersion":"v1","kind":"O","name":"o","uid":"` + uid + `"` + more + `}`
+	}
+	const controller = `,"controller":true`
+	for owners, valid := range map[string]bool{
+		owner("1", controller):                                           true,
+		owner("1", controller) + "," + owner("2", ""):                    true,
+		owner("1", controller) + "," + owner("2", `,"controller":false`): true,
+		owner("1", controller) + "," + owner("2", controller):            false,
+		owner("1", "") + "," + owner("2", controller):                    true,
+	} {
+		metadata := `"apiVersion":"v1","kind":"K","metadata":{"name":"n","ownerReferences":[` + owners + `]}`
+		for _, doc := range []string{
+			`{` + metadata + `}`, `{"apiVersion":"v1","kind":"K","metadata":{"name":"n"},"e":{` + metadata + `}}`,
+		} {
+			_, err := d.AppendJSON(nil, []byte(doc))
+			if valid {
+				require.NoError(t, err, doc)
+			} else {
+				require.ErrorContains(t, err, "Only one reference can have Controller set to true", doc)
+			}
+		}
+	}
 }
