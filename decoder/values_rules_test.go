@@ -1,9 +1,13 @@
 package decoder
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // TestValuesOfOneRule has documents that break one rule, which nothing else in them makes doubtful,
@@ -72,6 +76,9 @@ func TestValuesOfOneRule(t *testing.T) {
 			`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k, l], items: {type: object, required: [k], properties: {k: {type: string}, l: {type: integer, default: 1}}}}`,
 			[]string{`[{"k":"a"},{"k":"a","l":2},{"k":"b"}]`}, []string{`[{"k":"a"},{"k":"a","l":1}]`, `[{"k":"a"},{"k":"b"},{"k":"a"}]`},
 		}, {
+			`{type: object, properties: {a: {type: array, items: {type: integer}, maxItems: 2}, b: {type: array, items: {type: integer}, maxItems: 1}, c: {type: array, items: {type: integer}, maxItems: 2}}}`,
+			[]string{`{"a":[1,2],"b":[1],"c":[1,2]}`}, []string{`{"a":[1,2,3]}`, `{"b":[1,2]}`, `{"c":[1,2,3]}`},
+		}, {
 			`{type: array, items: {type: string, allOf: [{minLength: 2}], not: {pattern: x}}}`,
 			[]string{`["ab"]`}, []string{`["a"]`, `["ax"]`},
 		},
@@ -82,6 +89,33 @@ func TestValuesOfOneRule(t *testing.T) {
 				_, err := d.AppendJSON(nil, []byte(doc))
 				require.Equal(t, want, err == nil, "%s: %s: %v", c.schema, doc, err)
 			}
+		}
+	}
+}
+
+// TestStatusAlone asserts that of the objects that are created only the status is not validated, and
+// no other field because it is the one of that number in its object.
+func TestStatusAlone(t *testing.T) {
+	number := &schema.Structural{Type: "integer", Minimum: new(1.0)}
+	fields := make(map[string]*schema.Structural)
+	for i := range 10 {
+		fields[fmt.Sprint("f", i)] = number
+	}
+	spec := &schema.Structural{Type: "object", Properties: fields}
+	crd := &schema.CRD{Group: "example.com", Kind: "Trellis", Versions: []schema.Version{{
+		Name: "v1", HasStatus: true,
+		Schema: &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"spec": spec, "status": spec}},
+	}}}
+	p, err := crd.Program("v1", validation.Values())
+	require.NoError(t, err)
+	create, update := New(p, ValidateCreate), New(p, ValidateStatusUpdate)
+	for field := range fields {
+		for _, of := range []string{"spec", "status"} {
+			doc := fmt.Sprintf(`{"apiVersion":"example.com/v1","kind":"Trellis","metadata":{"name":"a"},"%s":{"%s":0}}`, of, field)
+			_, err := create.AppendJSON(nil, []byte(doc))
+			require.Equal(t, of == "status", err == nil, "created: %s: %v", doc, err)
+			_, err = update.AppendJSON(nil, []byte(doc))
+			require.Equal(t, of == "spec", err == nil, "updated: %s: %v", doc, err)
 		}
 	}
 }
