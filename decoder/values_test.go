@@ -109,6 +109,8 @@ func hostile() map[string]family {
 		"enum of numbers":   {`{type: array, items: {type: integer, enum: [` + list(10_000, "%d") + `]}}`, repeated("[", "7777", "]")},
 		"keys":              {`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, required: [k], properties: {k: {type: string}}}}`, numbered("[", `{"k":"%d"}`, "]")},
 		"equal keys":        {`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string}}}}`, repeated("[", `{"k":""}`, "]")},
+		"many keys":         {`{type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [` + words + `], items: {type: object, additionalProperties: {type: integer}}}`, repeated("[", "{}", "]")},
+		"long format":       {`{type: array, items: {type: string, maxLength: 0, format: "` + strings.Repeat("a-", 20_000) + `"}}`, repeated("[", `"a"`, "]")},
 		"set":               {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, numbered("[", `%d`, "]")},
 		"set of one":        {`{type: array, x-kubernetes-list-type: set, items: {type: integer}}`, repeated("[", `1`, "]")},
 		"set of objects":    {`{type: array, x-kubernetes-list-type: set, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, numbered("[", `{"a":%d}`, "]")},

@@ -158,6 +158,27 @@ func TestSetSteps(t *testing.T) {
 	assert.Negative(t, left)
 }
 
+// TestKeySteps counts the keys of each element, of which a schema may have many.
+func TestKeySteps(t *testing.T) {
+	list := "map"
+	s := &schema.Structural{Properties: map[string]*schema.Structural{"l": {XListType: &list, XListMapKeys: make([]string, 1000)}}}
+	x := decode(t, `{"metadata": {"name": "n"}, "l": [{}, {}]}`).(map[string]any)
+	left := 1500
+	assert.Empty(t, new(Validator).Object(s, x, &left))
+	assert.Negative(t, left)
+}
+
+// TestFormatSteps counts what looking up a format takes, whose name may be long.
+func TestFormatSteps(t *testing.T) {
+	date := strings.Repeat("-", 16_000) + "da-te"
+	for format, want := range map[string]bool{date: true, date + date: false, strings.Repeat("x", 17): false, "date": true, "-": false, "": false} {
+		assert.Equal(t, want, KnownFormat(format) != nil, "%d bytes", len(format))
+	}
+	left := 1000
+	assert.Empty(t, new(Validator).Value(&schema.Structural{Type: "string", Format: date}, "no date", &left))
+	assert.Negative(t, left)
+}
+
 func TestDecode(t *testing.T) {
 	for text, want := range map[string]any{"": nil, "null": nil, "1": int64(1), "1.0": 1.0, "1e2": 100.0, "9223372036854775808": 9223372036854775808.0, `[true,"a"]`: []any{true, "a"}, `{"a":{}}`: map[string]any{"a": map[string]any{}}} {
 		x, err := Decode([]byte(text))

@@ -19,10 +19,19 @@ import (
 // formatCheck returns the check for a format, or nil. Dashes in the name do not matter: date-time
 // is datetime.
 func formatCheck(name string) func(string) bool {
-	if name == "" {
-		return nil
+	var text [16]byte // the names are shorter
+	n := 0
+	for i := range len(name) {
+		if name[i] == '-' {
+			continue
+		}
+		if n == len(text) {
+			return nil
+		}
+		text[n] = name[i]
+		n++
 	}
-	return formats[strings.ReplaceAll(name, "-", "")]
+	return formats[string(text[:n])]
 }
 
 // KnownFormat returns the check that text of a format has to pass, or nil if the server knows no such

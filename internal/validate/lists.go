@@ -61,6 +61,9 @@ func (r *report) listMap(at *trail, list []any, fields []string) {
 	keys := make([]any, len(list))
 	compared := make([]any, len(list))
 	for i, e := range list {
+		if *r.steps -= len(fields); *r.steps < 0 {
+			return
+		}
 		object, ok := e.(map[string]any)
 		if e != nil && !ok {
 			r.invalid(at.element(i), e, "must be an object for an array of list-type map")

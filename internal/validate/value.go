@@ -150,6 +150,7 @@ func (c checker) check(x any) *result {
 	if c.nested {
 		work = 8 // many alternatives may be about one byte
 	}
+	work += len(c.Format) / 16 // the name of a format is looked up for each value, and may be long
 	if c.depth > maxDepth {
 		*c.steps = -1
 	}
