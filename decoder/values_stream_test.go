@@ -171,6 +171,25 @@ func TestStreamsAgree(t *testing.T) {
 	assert.EqualError(t, err, `the object is invalid: kind: Too long: may not be more than 2 bytes`)
 }
 
+// TestStreamsOfDroppedNulls has required members that are null, and so dropped, and numbers that are
+// cut.
+func TestStreamsOfDroppedNulls(t *testing.T) {
+	defer decoder.SetFirstWindow(16)()
+	p := trellis(t, `{type: object, required: [a], properties: {a: {type: integer, minimum: 10}, b: {type: string}}}`)
+	for doc, want := range map[string]string{
+		`{"b":"x","a":null}}`: `1:93: spec.a: Required value`,
+		`{"b":"x","a":123}}`:  ``,
+		`{"b":"x","a":1}}`:    `1:93: spec.a: Invalid value: 1: spec.a in body should be greater than or equal to 10`,
+	} {
+		d := decoder.New(p, decoder.ValidateCreate)
+		_, err := d.AppendJSON(nil, []byte(trellisHead+doc))
+		require.Equal(t, want, details(d.Findings()))
+		_, onStream := io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(trellisHead + doc))))
+		require.Equal(t, want, details(d.Findings()))
+		require.Equal(t, err, onStream)
+	}
+}
+
 // TestMalformedParts asserts that the exact rules refuse what is no JSON.
 func TestMalformedParts(t *testing.T) {
 	p, steps := trellis(t, `{type: object}`), 100
