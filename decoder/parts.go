@@ -158,24 +158,17 @@ func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 }
 
 // validatePart validates a part exactly.
-func (d *Decoder) validatePart(part *program.Part) []program.Error {
+func (d *Decoder) validatePart(part *program.Part) (errs []program.Error) {
 	p, as := &d.parts, d.validateValues.request()|program.AsSent
 	size := len(part.Value) + len(part.Path) + len(part.Names)
-	// As in checkValues, and of all parts together there are as many steps as of the document.
-	for _, most := range []int{fewSteps(size), math.MaxInt} {
-		most = min(most, validationSteps(p.read)-p.spent)
-		left := most
-		needs := neededFor(size, most)
-		d.account.Take(needs)
-		errs := d.program.Validator.ValidatePart(part, as, &left)
-		d.account.Give(needs)
-		p.spent += most - max(left, 0)
-		if left >= 0 {
-			return errs
-		}
-	}
-	p.exceeded = true
-	return nil
+	// All parts together have as many steps as the document.
+	p.exceeded = !d.withSteps(size, validationSteps(p.read)-p.spent, func(steps int) bool {
+		left := steps
+		errs = d.program.Validator.ValidatePart(part, as, &left)
+		p.spent += steps - max(left, 0)
+		return left >= 0
+	})
+	return errs
 }
 
 // addParts adds findings about the invalid values of a part.

@@ -176,16 +176,15 @@ func (s *stream) run(eof bool) {
 	}
 	before := len(s.out)
 	w.Out = s.out
-	switch st := w.Run(d.stream, eof); st {
-	case skip.Cut:
+	switch st := w.Run(d.stream, eof); {
+	case w.Judge != nil && d.parts.exceeded:
+		s.err = d.stepsError()
+	case st == skip.Cut:
 		s.free = w.Emit()
-	case skip.Done:
+	case st == skip.Done:
 		s.err = s.finish()
 	default:
 		s.err = d.streamError(st)
-	}
-	if d.parts.exceeded && s.err != io.EOF {
-		s.err = d.stepsError()
 	}
 	s.out, w.Out = w.Out, nil
 	s.keepOutput()

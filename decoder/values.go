@@ -110,18 +110,14 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	if d.server == Standalone {
 		as |= program.AsSent
 	}
-	// A few steps suffice for most objects, and need little memory.
-	for _, steps := range []int{fewSteps(len(result)), validationSteps(len(result))} {
-		size := neededFor(len(result), steps)
-		d.account.Take(size)
+	if d.withSteps(len(result), validationSteps(len(result)), func(steps int) bool {
 		errs, complete := d.program.Validator.Validate(result, as, steps)
 		if complete && len(errs) > 0 {
 			d.addInvalid(errs, src)
 		}
-		d.account.Give(size)
-		if complete {
-			return nil
-		}
+		return complete
+	}) {
+		return nil
 	}
 	d.walker.Found.Reset()
 	limit := d.limitError(src, errors.LimitValidationSteps, 0)
@@ -129,7 +125,21 @@ func (d *Decoder) checkValues(result, src []byte) error {
 	return limit
 }
 
-// neededFor returns how much memory the validation of a result may take, in bytes. Decoded values take
+// withSteps tries to validate a value of so many bytes, with more and more steps up to all, until they
+// suffice. A few do for most objects, and need little memory. It reports whether any sufficed.
+func (d *Decoder) withSteps(bytes, all int, try func(steps int) bool) bool {
+	for steps := min(fewSteps(bytes), all); ; steps = min(4*steps, all) {
+		size := neededFor(bytes, steps)
+		d.account.Take(size)
+		complete := try(steps)
+		d.account.Give(size)
+		if complete || steps == all {
+			return complete
+		}
+	}
+}
+
+// neededFor returns how much memory the validation of a value may take, in bytes. Decoded values take
 // up to 64 bytes for each byte of text. An error takes up to 16 bytes for each step, as it is kept at
 // several levels until all are known.
 func neededFor(bytes, steps int) int {
@@ -137,9 +147,9 @@ func neededFor(bytes, steps int) int {
 	return min(bytes, math.MaxInt/4/perByte)*perByte + min(steps, math.MaxInt/4/perStep)*perStep
 }
 
-// fewSteps returns how many steps the validation of most results takes at most.
+// fewSteps returns how many steps the validation of most values takes at most.
 func fewSteps(bytes int) int {
-	const few, perByte = 1 << 14, 8
+	const few, perByte = 1 << 14, 2
 	return few + perByte*min(bytes, (math.MaxInt-few)/perByte)
 }
 

@@ -229,20 +229,25 @@ func TestStepsOfStreams(t *testing.T) {
 		enum = append(enum, fmt.Sprint(i))
 	}
 	p := trellis(t, `{type: array, items: {type: integer, enum: [`+strings.Join(enum, ",")+`]}}`)
-	d := decoder.New(p, decoder.ValidateCreate)
-	for n, exceeds := range map[int]bool{10: false, 3000: true} {
-		doc := trellisHead + "[" + strings.Repeat("-1,", n) + "1]}"
-		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
-		var limit *ferrors.LimitError
-		if !exceeds {
-			require.IsType(t, (*ferrors.InvalidError)(nil), err)
-			continue
+	for _, window := range []int{16, 1 << 16} {
+		restore := decoder.SetFirstWindow(window)
+		d := decoder.New(p, decoder.ValidateCreate)
+		for n, exceeds := range map[int]bool{10: false, 3000: true} {
+			doc := trellisHead + "[" + strings.Repeat("-1,", n) + "1]}"
+			out, err := io.ReadAll(d.NewReader(iotest.DataErrReader(strings.NewReader(doc))))
+			if !exceeds {
+				require.IsType(t, (*ferrors.InvalidError)(nil), err)
+				continue
+			}
+			var limit *ferrors.LimitError
+			require.ErrorAs(t, err, &limit)
+			assert.Equal(t, ferrors.LimitValidationSteps, limit.Limit)
+			assert.Greater(t, limit.Max, int64(1<<20))
+			assert.LessOrEqual(t, limit.Max, int64(1<<20+64*len(doc)), "64 for each byte that was read")
+			assert.Empty(t, d.Findings())
+			assert.Less(t, len(out), len(doc), "what is not complete looks whole")
 		}
-		require.ErrorAs(t, err, &limit)
-		assert.Equal(t, ferrors.LimitValidationSteps, limit.Limit)
-		assert.Greater(t, limit.Max, int64(1<<20))
-		assert.LessOrEqual(t, limit.Max, int64(1<<20+64*len(doc)), "64 for each byte that was read")
-		assert.Empty(t, d.Findings())
+		restore()
 	}
 }
 
