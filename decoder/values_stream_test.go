@@ -234,7 +234,7 @@ func TestStepsOfStreams(t *testing.T) {
 		d := decoder.New(p, decoder.ValidateCreate)
 		for n, exceeds := range map[int]bool{10: false, 3000: true} {
 			doc := trellisHead + "[" + strings.Repeat("-1,", n) + "1]}"
-			out, err := io.ReadAll(d.NewReader(iotest.DataErrReader(strings.NewReader(doc))))
+			out, err := io.ReadAll(d.NewReader(&atOnce{doc}))
 			if !exceeds {
 				require.IsType(t, (*ferrors.InvalidError)(nil), err)
 				continue
@@ -249,6 +249,17 @@ func TestStepsOfStreams(t *testing.T) {
 		}
 		restore()
 	}
+}
+
+// An atOnce returns a text together with io.EOF.
+type atOnce struct{ text string }
+
+func (r *atOnce) Read(p []byte) (n int, err error) {
+	n = copy(p, r.text)
+	if r.text = r.text[n:]; r.text == "" {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // TestBudgetOfStreams asserts that a stream takes what it needs for values from the budget, and

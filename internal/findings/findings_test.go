@@ -166,3 +166,27 @@ func TestHeld(t *testing.T) {
 		assert.Equal(t, grown, c.Held()+c.Cap()-before, name)
 	}
 }
+
+// TestLocateLeaving asserts that findings get their positions when their places leave the window, and
+// that all other places move.
+func TestLocateLeaving(t *testing.T) {
+	c := Collector{Most: 10, MostBytes: 1000}
+	unknown := Unknown(program.Pruned)
+	unknown.At = 5
+	add(&c, unknown, "a")
+	add(&c, Record{Kind: errors.DuplicateField, At: 20, First: 8, Count: 1}, "b")
+	add(&c, Record{Kind: errors.DuplicateField, At: 30, First: 15, Count: 1}, "c")
+	c.LocateLeaving(10, index{})
+	r := c.Records()
+	assert.Equal(t, []int{6, 0, 9, 0, 0}, []int{r[0].Position.Line, r[1].Position.Line, r[1].FirstPosition.Line, r[2].Position.Line, r[2].FirstPosition.Line})
+	assert.Equal(t, []int{5, 10, 20, 5}, []int{r[0].At, r[1].At, r[2].At, r[2].First})
+	c.LocateLeaving(15, moved(10))
+	assert.Equal(t, []int{21, 16}, []int{r[1].Position.Line, r[2].FirstPosition.Line})
+	c.LocateLeaving(6, moved(25))
+	assert.Equal(t, 31, r[2].Position.Line)
+}
+
+// moved is an index whose window starts later.
+type moved int
+
+func (m moved) Position(at int) errors.Position { return index{}.Position(int(m) + at) }
