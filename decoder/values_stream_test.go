@@ -153,6 +153,10 @@ func TestStreamsAgree(t *testing.T) {
 		}
 	}
 	assert.Greater(t, findings, 80)
+	free := compile(`{type: object, properties: {spec: {x-kubernetes-preserve-unknown-fields: true}}}`, true)
+	d := decoder.New(free, decoder.ValidateCreate)
+	_, err := io.ReadAll(d.NewReader(strings.NewReader(head + `"spec":{"replicas":"x"}}`)))
+	assert.ErrorContains(t, err, "spec.replicas accessor error: x is of the type string, expected int64")
 	// No server takes such a default. What is said in one place of the document may have another order.
 	p := mustCompileWith(t, `{type: object, required: [a], properties: {b: {type: string, default: abc, maxLength: 2}}}`,
 		validation.Values(), schema.ResourceRoot(false))
@@ -167,7 +171,7 @@ func TestStreamsAgree(t *testing.T) {
 		require.ElementsMatch(t, found, strings.Split(details(d.Findings()), "\n"))
 	}
 	p = mustCompileWith(t, `{type: object, properties: {kind: {type: string, maxLength: 2}}}`, validation.Values(), schema.ResourceRoot(false))
-	_, err := io.ReadAll(decoder.New(p, decoder.ValidateCreate).NewReader(strings.NewReader(`{"kind":"long"}`)))
+	_, err = io.ReadAll(decoder.New(p, decoder.ValidateCreate).NewReader(strings.NewReader(`{"kind":"long"}`)))
 	assert.EqualError(t, err, `the object is invalid: kind: Too long: may not be more than 2 bytes`)
 }
 

@@ -356,7 +356,7 @@ restOfName:
 	case !f.Implicit:
 		w.predicted[cell] = f
 	case w.Streaming:
-		f = nil
+		f, w.Doubt = nil, true // its rules are not looked at
 	}
 
 colon:
