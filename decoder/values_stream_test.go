@@ -266,6 +266,24 @@ func (r *atOnce) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// TestAlternativesOfArrays asserts that members which an alternative requires are required of objects
+// alone: it fits all arrays.
+func TestAlternativesOfArrays(t *testing.T) {
+	const preserve = `x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}, b: {type: string}}, `
+	for rule, valid := range map[string]bool{
+		`anyOf: [{required: [a]}, {required: [b]}]`: true, `allOf: [{required: [a]}, {required: [b]}]`: true,
+		`oneOf: [{required: [a]}, {required: [b]}]`: false, `not: {required: [a]}`: false,
+	} {
+		d := decoder.New(trellis(t, "{"+preserve+rule+"}"), decoder.ValidateCreate)
+		for _, spec := range []string{`[1]`, `[]`} {
+			_, want := d.AppendJSON(nil, []byte(trellisHead+spec+"}"))
+			require.Equal(t, valid, want == nil, rule)
+			_, err := io.ReadAll(d.NewReader(strings.NewReader(trellisHead + spec + "}")))
+			require.Equal(t, want, err, rule)
+		}
+	}
+}
+
 // TestBudgetOfStreams asserts that a stream takes what it needs for values from the budget, and
 // returns it.
 func TestBudgetOfStreams(t *testing.T) {

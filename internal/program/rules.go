@@ -187,7 +187,8 @@ func (c *Checks) bind(n *Node) {
 	c.Array = every || r.Items != Unbounded || r.List != Atomic
 	c.Open = !c.Object && !c.Array && len(n.Fields) == 0 && !r.Closed && r.Names == nil &&
 		(n.Unknown == nil || n.Unknown.Node.Checks == nil) && n.Elements.Node.Checks == nil
-	c.Whole = every && !requiresOnly(r) || c.Undeclared != nil || r.Members != Unbounded || r.Size > 0 || r.Closed ||
+	c.Whole = every && !requiresOnly(r) || len(r.Junctors) > 0 && r.Types&Array != 0 ||
+		c.Undeclared != nil || r.Members != Unbounded || r.Size > 0 || r.Closed ||
 		r.Embedded || r.List != Atomic || n.Group != Pruned ||
 		slices.ContainsFunc(n.Fields, func(f Field) bool { return f.Implicit })
 	c.prepare(n)
