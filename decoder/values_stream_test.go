@@ -284,6 +284,21 @@ func TestAlternativesOfArrays(t *testing.T) {
 	}
 }
 
+// TestNullsOfSiblings asserts that an object's nulls are forgotten at its end: the next object takes
+// no memory for them, and a field that is missing around them is not taken for one of them.
+func TestNullsOfSiblings(t *testing.T) {
+	p := trellis(t, `{type: object, required: [a], properties: {a: {type: string},
+		list: {type: array, items: {type: object, properties: {a: {type: string, default: x}}}}}}`)
+	d := decoder.New(p, decoder.ValidateCreate, decoder.Limits{HeldBytes: 16 << 10})
+	for _, n := range []int{0, 1, 10_000} {
+		doc := trellisHead + `{"list":[` + strings.Repeat(`{"a":null},`, n) + `{}]}}`
+		_, want := d.AppendJSON(nil, []byte(doc))
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+		require.Equal(t, want, err)
+		assert.Equal(t, `1:80: spec.a: Required value`, details(d.Findings()))
+	}
+}
+
 // TestBudgetOfStreams asserts that a stream takes what it needs for values from the budget, and
 // returns it.
 func TestBudgetOfStreams(t *testing.T) {

@@ -77,8 +77,10 @@ func (p *parts) start() { p.part.node, p.places, p.nulls = nil, p.places[:0], p.
 
 // openPlace notes where the container of the current frame starts.
 func (w *Walker) openPlace(at int) {
-	w.closePlaces()
-	w.places = w.places[:min(w.sp, len(w.places))]
+	if len(w.places) > w.sp { // of a container before this one
+		w.nulls = w.nulls[:w.places[w.sp].nulls]
+		w.places = w.places[:w.sp]
+	}
 	for len(w.places) <= w.sp {
 		w.places = append(memory.RoomForOne(w.account, w.places), place{at: at, nulls: len(w.nulls)})
 	}
