@@ -201,7 +201,11 @@ func (s *stream) finish() error {
 	d, w := s.d, &s.d.walker
 	d.linesToWindow()
 	w.LocateBefore(len(d.stream), (*locator)(d))
-	if w.Judge != nil {
+	switch {
+	case w.Judge == nil:
+	case w.Found.Mismatches > 0: // then nothing is validated
+		w.Found.RetractInvalid(w.Found.Invalid, func(*errors.ValueError) bool { return true })
+	default:
 		d.finishParts()
 	}
 	d.finish()

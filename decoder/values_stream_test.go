@@ -299,6 +299,24 @@ func TestNullsOfSiblings(t *testing.T) {
 	}
 }
 
+// TestMismatchesOnStreams asserts that invalid values are no findings where a value has a type that
+// cannot be decoded.
+func TestMismatchesOnStreams(t *testing.T) {
+	p := trellis(t, `{type: integer, minimum: 1}`)
+	d := decoder.New(p, decoder.ValidateCreate)
+	for _, doc := range []string{
+		`{"spec":0,"metadata":{"name":"A"},"kind":5}`, `{"kind":5,"spec":0,"metadata":[]}`,
+	} {
+		_, want := d.AppendJSON(nil, []byte(doc))
+		found := details(d.Findings())
+		_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+		require.IsType(t, (*ferrors.TypeError)(nil), err)
+		assert.Equal(t, want, err)
+		assert.Equal(t, found, details(d.Findings()))
+		assert.Zero(t, d.Omitted())
+	}
+}
+
 // TestBudgetOfStreams asserts that a stream takes what it needs for values from the budget, and
 // returns it.
 func TestBudgetOfStreams(t *testing.T) {
