@@ -202,6 +202,17 @@ func TestMalformedParts(t *testing.T) {
 	assert.Equal(t, ferrors.SchemaInvalid, errs[0].Kind)
 }
 
+// TestRoomAfterWrongType asserts that findings which are taken back leave their room to others.
+func TestRoomAfterWrongType(t *testing.T) {
+	p := trellis(t, `{type: array, items: {type: integer, minimum: 1}}`)
+	d := decoder.New(p, decoder.ValidateCreate, decoder.Limits{FindingBytes: 200})
+	doc := `{"spec":[0,0,0,0,0,0],"metadata":{"name":"a"},"kind":"Trellises","apiVersion":"example.com/v1"}`
+	_, want := d.AppendJSON(nil, []byte(doc))
+	_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+	assert.Equal(t, want, err)
+	assert.Zero(t, d.Omitted())
+}
+
 // TestStreamsOfValuesAllocateNothing asserts that valid documents cost no memory once there is
 // enough.
 func TestStreamsOfValuesAllocateNothing(t *testing.T) {

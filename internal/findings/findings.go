@@ -195,6 +195,13 @@ func (c *Collector) RetractInvalid(n int, isNone func(e *errors.ValueError) bool
 	c.Invalid -= n
 	c.Omitted -= n - (before - len(c.records))
 	c.located = len(c.records)
+	c.textBytes = 0
+	for i := range c.records {
+		r := &c.records[i]
+		if c.textBytes += r.end - r.path; r.Invalid != nil {
+			c.textBytes += r.Invalid.Size()
+		}
+	}
 }
 
 // Records returns the records, in the order in which they were found.
