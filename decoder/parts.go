@@ -161,6 +161,12 @@ func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 func (d *Decoder) validatePart(part *program.Part) (errs []program.Error) {
 	p, as := &d.parts, d.validateValues.request()|program.AsSent
 	size := len(part.Value) + len(part.Path) + len(part.Names)
+	names := 0 // bytes, which are copied for the path and for its spellings
+	for i := range part.Path {
+		names += 4 * len(part.Path[i].Name)
+	}
+	d.account.Take(names)
+	defer d.account.Give(names)
 	// All parts together have as many steps as the document.
 	p.exceeded = !d.withSteps(size, validationSteps(p.read)-p.spent, func(steps int) bool {
 		left := steps

@@ -128,6 +128,9 @@ func hostile() map[string]family {
 		"deep and wide": {strings.Repeat(`{type: object, properties: {a: `, 60) + `{type: array, items: {type: integer, minimum: 2}}` + strings.Repeat("}}", 60), func(n int) string {
 			return strings.Repeat(`{"a":`, 60) + repeated("[", "1", "]")(n) + strings.Repeat("}", 60)
 		}},
+		"unsure below a long name": {`{type: object, additionalProperties: {type: array, items: {type: number, minimum: 0.5}}}`, func(n int) string {
+			return repeated(`{"`+strings.Repeat("n", min(n/2, DefaultNameBytes))+`":[`, "0.6", "]}")(n / 2)
+		}},
 		"maps":           {`{type: object, additionalProperties: {type: object, additionalProperties: {type: string, minLength: 2}}}`, numbered("{", `"%d":{"a":"b"}`, "}")},
 		"repeated names": {`{type: object, properties: {a: {type: array, items: {type: integer, minimum: 3}}}}`, repeated("{", `"a":[1,2]`, "}")},
 		"labels":         {`{type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}`, numbered(`{"apiVersion":"v1","kind":"K","metadata":{"labels":{`, `"-%d":"-"`, `}}}`)},

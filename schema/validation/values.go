@@ -250,7 +250,7 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 	}
 	by := v.take()
 	defer v.give(by)
-	*steps -= len(p.Path)
+	*steps -= stepsOf(p.Path)
 	switch {
 	case p.IsArray:
 		return listed(by.Elements(v.kind, scope, p.Path, p.Elements, steps))
@@ -268,6 +268,14 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 		x = validate.SettlePart(v.kind, p.Path, x)
 	}
 	return listed(by.At(v.kind, scope, p.Path, x, steps))
+}
+
+// stepsOf returns how many steps it takes to go to the end of a path. Its names are copied.
+func stepsOf(path []errors.Segment) (steps int) {
+	for i := range path {
+		steps += 4 + len(path[i].Name)/4
+	}
+	return steps
 }
 
 // ValidateType is the method of program.Validator.
