@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/internal/walk"
 )
 
-// NOTE: values on a stream are validated in parts, see package walk. A part is walked once more, as
-// a document of its own, for its result. What the screen does not pass, the program's Validator
+// NOTE: values on a stream are validated in parts, see package walk. A part in doubt is walked once
+// more, as a document of its own, for its result. What the screen does not pass, the program's Validator
 // decides. Only the type of the object is about the whole: if it is wrong, the server validates
 // nothing but lists and embedded resources, so that other findings are taken back at the end.
 
@@ -26,7 +26,7 @@ type parts struct {
 	read             int  // bytes of the document that were read
 	spent            int  // steps
 	exceeded         bool // more steps were needed
-	ofValues         int  // invalid values that are none if the type is wrong
+	ofValues         int  // invalid values that are taken back if the type is wrong
 }
 
 // A typeText is an apiVersion or a kind that may be wrong, as JSON.
@@ -37,6 +37,7 @@ type typeText struct {
 
 // start prepares for another document.
 func (p *parts) start() {
+	clear(p.path[:cap(p.path)]) // the names of the last document
 	p.apiVersion.text, p.kind.text = p.apiVersion.text[:0], p.kind.text[:0]
 	p.read, p.spent, p.exceeded, p.ofValues = 0, 0, false, 0
 }
@@ -93,7 +94,8 @@ func (d *Decoder) passes(value []byte, q *walk.Question) bool {
 	return d.screen.Passes(q.Node, value)
 }
 
-// partOf returns the part that a question is about, without its value.
+// partOf returns the part that a question is about, without its value. Of the root it notes a type
+// that is absent.
 func (d *Decoder) partOf(q *walk.Question) *program.Part {
 	p := &d.parts
 	p.path = d.walker.AppendPath(memory.Room(&d.account, p.path[:0], q.Depth+1), q.Depth)

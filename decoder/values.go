@@ -31,10 +31,11 @@ import (
 // Metadata is validated as a server normalises it, in every [ServerMode].
 //
 // A [Reader] or [Writer] decides about a value when it has passed, and about the
-// rest of the rules for an object or array at its end. It holds scalars,
-// metadata, and those objects and arrays until they have ended that have rules
-// for their contents besides those of each value: anyOf, oneOf, allOf, not,
-// enum, minProperties, maxProperties, x-kubernetes-list-type, and
+// rest of the rules for an object or array at its end. It holds scalars that
+// have rules, metadata, and those objects and arrays until they have ended that
+// have rules for their contents besides those of each value: anyOf, oneOf,
+// allOf, not, enum, minProperties, maxProperties, additionalProperties: false,
+// required names that are not declared, x-kubernetes-list-type, and
 // x-kubernetes-embedded-resource. They are held within [Limits].HeldBytes.
 type ValueValidation uint8
 

@@ -74,6 +74,7 @@ type Collector struct {
 	records   []Record
 	paths     []byte
 	textBytes int  // the length of the paths as text, at most
+	kept      int  // invalid values among the records
 	located   int  // records that have their positions, on a stream
 	single    bool // see ResetForError
 	wanted    []wantedPosition
@@ -92,7 +93,7 @@ type Collector struct {
 // Reset forgets all findings.
 func (c *Collector) Reset() {
 	c.records, c.paths, c.located = c.records[:0], c.paths[:0], 0
-	c.textBytes, c.Omitted, c.Mismatches, c.Strict, c.Invalid = 0, 0, 0, 0, 0
+	c.textBytes, c.kept, c.Omitted, c.Mismatches, c.Strict, c.Invalid = 0, 0, 0, 0, 0, 0
 	c.List, c.single = c.List[:0], false
 }
 
@@ -128,11 +129,31 @@ func (c *Collector) Count(kind errors.FindingKind) (full bool) {
 	full = len(c.records) >= c.Most || c.textBytes >= c.MostBytes
 	if c.single {
 		full = len(c.records) > 0
+	} else if full && kind != errors.InvalidValue && c.kept > 0 {
+		c.omitInvalid()
+		return false
 	}
 	if full {
 		c.Omitted++
 	}
 	return full
+}
+
+// omitInvalid makes room for another finding: invalid values come after all others, also if a stream
+// has found them before.
+func (c *Collector) omitInvalid() {
+	last := len(c.records) - 1
+	for c.records[last].Kind != errors.InvalidValue {
+		last--
+	}
+	r := &c.records[last]
+	c.textBytes -= r.end - r.path + r.Invalid.Size()
+	if last < c.located {
+		c.located--
+	}
+	c.records = slices.Delete(c.records, last, last+1)
+	c.kept--
+	c.Omitted++
 }
 
 // Paths returns the encoded paths of all records. A caller may append the path of
@@ -155,6 +176,9 @@ func (c *Collector) Keep(r Record, paths []byte, text int) bool {
 	c.paths = paths
 	r.path, r.end = from, len(paths)
 	c.records = append(c.records, r)
+	if r.Invalid != nil {
+		c.kept++
+	}
 	return true
 }
 
@@ -193,6 +217,7 @@ func (c *Collector) RetractInvalid(n int, isNone func(e *errors.ValueError) bool
 		return r.Kind == errors.InvalidValue && isNone(r.Invalid)
 	})
 	c.Invalid -= n
+	c.kept -= before - len(c.records)
 	c.Omitted -= n - (before - len(c.records))
 	c.located = len(c.records)
 	c.textBytes = 0

@@ -186,6 +186,24 @@ func TestLocateLeaving(t *testing.T) {
 	assert.Equal(t, 31, r[2].Position.Line)
 }
 
+// TestRoomForOthers asserts that invalid values leave their room to findings of other kinds.
+func TestRoomForOthers(t *testing.T) {
+	c := Collector{Most: 2, MostBytes: 1000}
+	for i, name := range []string{"a", "b", "c"} {
+		add(&c, Invalid(i, &errors.ValueError{Msg: "m"}), name)
+	}
+	c.LocateLeaving(1, index{})
+	for i, name := range []string{"x", "y", "z"} {
+		r := Unknown(program.Pruned)
+		r.At = 3 + i
+		add(&c, r, name)
+	}
+	list(&c)
+	c.FinishInvalid()
+	assert.Equal(t, []string{"x", "y"}, paths(&c))
+	assert.Equal(t, []int{4, 3, 3}, []int{c.Omitted, c.Invalid, c.Strict})
+}
+
 // moved is an index whose window starts later.
 type moved int
 

@@ -7,8 +7,9 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// This file validates the parts of an object one by one, for who never has all of it. The errors of
-// all parts are those of the object, in another order.
+// This file validates the parts of an object one by one, for callers that never have all of it. The
+// errors of all parts are those of the object, in another order, except that an error whose text
+// repeats in another part is not left out.
 
 // A Scope is what the parts are validated for.
 type Scope uint8
@@ -134,9 +135,9 @@ func (r *report) scaleAt(s *schema.Scale, scope Scope, path []errors.Segment, x 
 	r.scaleStatus(s, object)
 }
 
-// Members validates the object at a path, of which all names are known and nothing else: how many
-// there are, and which are missing. What the schema says of the values of members is left out, so
-// junctors may say nothing of these.
+// Members validates which members the object at a path has. Of those that the schema declares all
+// names are given, and there must be no rules for others. What the schema says of the values of
+// members is left out, so junctors may say nothing of these.
 func (v *Validator) Members(k *Kind, scope Scope, path []errors.Segment, names []string, steps *int) []Error {
 	if k.isDropped(scope, path) {
 		return nil

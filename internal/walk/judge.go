@@ -9,10 +9,10 @@ import (
 )
 
 // NOTE: how a stream validates values. Nobody can look at the result again when the document has
-// ended, as most of it is gone. So the document is judged in parts. A part is a scalar, or an object
-// or array that has rules for more than which members or how many elements it has (Checks.Whole). It
-// stays in the window until it has ended; where the walk is in doubt then, the Judge gets its text.
-// Other objects and arrays are judged when they end, without what is in them.
+// ended, as most of it is gone. So the document is judged in parts. A part is a scalar with rules, a
+// value of a wrong type, or an object or array whose rules need its contents (Checks.Whole). It stays
+// in the window until it has ended. If the walk is in doubt then, the Judge gets its text. Other
+// objects and arrays are judged when they end, without what is in them.
 //
 // All of this is in machine. Walker.simple does not walk over such streams.
 
@@ -29,7 +29,7 @@ type Question struct {
 	Depth    int
 	At       int             // where the part starts in the window
 	Position errors.Position // of the part, if it starts before the window
-	Has      uint64          // the fields that an object has
+	Has      uint64          // the fields that an object has in the result
 	Nulls    []Null          // of the fields of an object, that were dropped or replaced
 	Elements int             // of an array
 }
@@ -119,7 +119,7 @@ func (w *Walker) leavePart(b []byte, end int) {
 	w.values.start()
 }
 
-// isJudged reports whether the current container is judged without what is in it.
+// isJudged reports whether the current container is in no part, and so judged without its contents.
 func (w *Walker) isJudged() bool { return w.Judge != nil && w.part.node == nil }
 
 // judgeObject judges the current object, of node n, which ends after the fields that were seen.
@@ -186,8 +186,8 @@ func (w *Walker) neededForPart(from int) int {
 	return from
 }
 
-// leavePlaces moves all places when the first n bytes leave the window. The deeper a container is, the
-// later it starts.
+// leavePlaces moves all places when the first n bytes leave the window. A container starts before
+// those in it, so the loops end at the first one that has left.
 func (w *Walker) leavePlaces(n int) {
 	w.part.start -= n
 	for i := len(w.places) - 1; i >= 0 && w.places[i].at >= 0; i-- {
@@ -201,7 +201,8 @@ func (w *Walker) leavePlaces(n int) {
 // left returns an index of the window after n bytes have left it.
 func left(at, n int) int { return max(at-n, -1) }
 
-// wantPlaces is the part of leavePlaces that comes before positions are found.
+// wantPlaces asks for the positions of the places in the first n bytes of the window, before these
+// are located and leave.
 func (w *Walker) wantPlaces(n int) {
 	w.closePlaces()
 	for i := len(w.nulls) - 1; i >= 0 && w.nulls[i].At >= 0; i-- {

@@ -264,7 +264,7 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 	if len(p.Path) == 0 {
 		return listed(v.errors(by, x, as, steps))
 	}
-	if as&program.AsSent != 0 && v.isResource {
+	if as&program.AsSent != 0 {
 		x = validate.SettlePart(v.kind, p.Path, x)
 	}
 	return listed(by.At(v.kind, scope, p.Path, x, steps))
@@ -312,8 +312,12 @@ func (v *validator) Warnings(owners, finalizers []byte) []string {
 func (v *validator) errors(
 	by *validate.Validator, x any, as program.Request, steps *int,
 ) []validate.Error {
-	if as&program.AsSent != 0 && v.isResource {
-		validate.Settle(v.kind.Schema, x)
+	if as&program.AsSent != 0 {
+		if v.isResource {
+			validate.Settle(v.kind.Schema, x)
+		} else {
+			x = validate.SettlePart(v.kind, nil, x)
+		}
 	}
 	as &^= program.AsSent
 	object, isObject := x.(map[string]any)
