@@ -80,7 +80,9 @@ func checkEntryPoints(t *testing.T, c *corpus.Case) {
 		}
 		subject, err := laws.New(s, semanticsOf(semantics), reading, !c.ValueRoot)
 		require.NoError(t, err)
-		subject.With(decoder.Limits{})
+		subject.With(decoder.Limits{ // those of decoders, instead of the laws'
+			Findings: decoder.DefaultFindings, FindingBytes: decoder.DefaultFindingBytes, DefaultBytes: decoder.DefaultDefaultBytes,
+		})
 		if c.KindOptional && semantics == corpus.Server {
 			subject.With(decoder.ServerTypedRequests)
 		}
