@@ -89,7 +89,7 @@ func (d *Decoder) passes(value []byte, q *walk.Question) bool {
 		return d.screen.IsValid(d.program, value, d.validateValues.request())
 	}
 	if q.Kind == walk.OfValue && q.Depth == 1 {
-		d.noteType(d.partOf(q).Path[0].Name, value, q)
+		d.noteType(d.pathOf(q)[0].Name, value, q)
 	}
 	return d.screen.Passes(q.Node, value)
 }
@@ -97,12 +97,7 @@ func (d *Decoder) passes(value []byte, q *walk.Question) bool {
 // partOf returns the part that a question is about, without its value. Of the root it notes a type
 // that is absent.
 func (d *Decoder) partOf(q *walk.Question) *program.Part {
-	p := &d.parts
-	p.path = d.walker.AppendPath(memory.Room(&d.account, p.path[:0], q.Depth+1), q.Depth)
-	if q.Field != nil {
-		p.path = append(p.path, errors.Segment{Name: q.Field.Name(), IsName: true})
-	}
-	part := &program.Part{Path: p.path, IsArray: q.Kind == walk.OfArray, Elements: q.Elements}
+	part := &program.Part{Path: d.pathOf(q), IsArray: q.Kind == walk.OfArray, Elements: q.Elements}
 	if q.Kind != walk.OfObject {
 		return part
 	}
@@ -119,6 +114,16 @@ func (d *Decoder) partOf(q *walk.Question) *program.Part {
 		}
 	}
 	return part
+}
+
+// pathOf returns the path of the part that a question is about. It is valid until the next call.
+func (d *Decoder) pathOf(q *walk.Question) []errors.Segment {
+	p := &d.parts
+	p.path = d.walker.AppendPath(memory.Room(&d.account, p.path[:0], q.Depth+1), q.Depth)
+	if q.Field != nil {
+		p.path = append(p.path, errors.Segment{Name: q.Field.Name(), IsName: true})
+	}
+	return p.path
 }
 
 // noteType notes the type of the object, which may be wrong.

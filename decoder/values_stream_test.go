@@ -170,6 +170,11 @@ func TestStreamsAgree(t *testing.T) {
 		require.IsType(t, (*ferrors.InvalidError)(nil), err)
 		require.ElementsMatch(t, found, strings.Split(details(d.Findings()), "\n"))
 	}
+	// What is no resource has a member with the name metadata and no metadata.
+	p = mustCompileWith(t, `{type: object, properties: {metadata: {type: object, properties: {name: {type: string}, x: {type: string}}, not: {required: [x]}}}}`,
+		validation.Values(), schema.ResourceRoot(false))
+	_, err = io.ReadAll(decoder.New(p, decoder.ValidateCreate).NewReader(strings.NewReader(`{"metadata":{"name":"a","x":"b"}}`)))
+	assert.IsType(t, (*ferrors.InvalidError)(nil), err)
 	p = mustCompileWith(t, `{type: object, properties: {kind: {type: string, maxLength: 2}}}`, validation.Values(), schema.ResourceRoot(false))
 	_, err = io.ReadAll(decoder.New(p, decoder.ValidateCreate).NewReader(strings.NewReader(`{"kind":"long"}`)))
 	assert.EqualError(t, err, `the object is invalid: kind: Too long: may not be more than 2 bytes`)

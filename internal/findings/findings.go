@@ -37,6 +37,7 @@ type Record struct {
 	Back                    int           // from At to the name, for a dropped null
 	Invalid                 *errors.ValueError
 
+	size          int // what it adds to Collector.textBytes
 	path, end     int // the encoded path in Collector.paths
 	sort, sortEnd int // what it is sorted by, in Collector.spelled
 	text, textEnd int // what messages say instead of the path, in Collector.texts
@@ -147,7 +148,7 @@ func (c *Collector) omitInvalid() {
 		last--
 	}
 	r := &c.records[last]
-	c.textBytes -= r.end - r.path + r.Invalid.Size()
+	c.textBytes -= r.size
 	if last < c.located {
 		c.located--
 	}
@@ -174,7 +175,7 @@ func (c *Collector) Keep(r Record, paths []byte, text int) bool {
 		return false
 	}
 	c.paths = paths
-	r.path, r.end = from, len(paths)
+	r.path, r.end, r.size = from, len(paths), text
 	c.records = append(c.records, r)
 	if r.Invalid != nil {
 		c.kept++
@@ -214,19 +215,17 @@ func (c *Collector) Retract(first int, superseded func(r *Record) bool) {
 func (c *Collector) RetractInvalid(n int, isNone func(e *errors.ValueError) bool) {
 	before := len(c.records)
 	c.records = slices.DeleteFunc(c.records, func(r Record) bool {
-		return r.Kind == errors.InvalidValue && isNone(r.Invalid)
-	})
-	c.Invalid -= n
-	c.kept -= before - len(c.records)
-	c.Omitted -= n - (before - len(c.records))
-	c.located = len(c.records)
-	c.textBytes = 0
-	for i := range c.records {
-		r := &c.records[i]
-		if c.textBytes += r.end - r.path; r.Invalid != nil {
-			c.textBytes += r.Invalid.Size()
+		gone := r.Kind == errors.InvalidValue && isNone(r.Invalid)
+		if gone {
+			c.textBytes -= r.size
 		}
-	}
+		return gone
+	})
+	retracted := before - len(c.records)
+	c.Invalid -= n
+	c.Omitted -= n - retracted
+	c.kept -= retracted
+	c.located = len(c.records)
 }
 
 // Records returns the records, in the order in which they were found.
@@ -335,25 +334,16 @@ func (c *Collector) Finish(root *program.Node, asServer bool) {
 // FinishInvalid adds the invalid values, which were found after Finish, to the end of the List, in
 // the order of the document.
 func (c *Collector) FinishInvalid() {
-	if c.Invalid == 0 {
-		return
-	}
-	isInvalid := func(r Record) bool { return r.Kind == errors.InvalidValue }
-	slices.SortStableFunc(c.records, func(a, b Record) int {
-		switch inA, inB := isInvalid(a), isInvalid(b); {
-		case inA == inB:
-			return 0
-		case inB:
-			return -1
-		}
-		return 1
-	})
-	first := slices.IndexFunc(c.records, isInvalid)
-	if first < 0 {
+	if c.kept == 0 {
 		return
 	}
 	c.lastPaths = string(c.paths)
-	invalid := c.records[first:]
+	var invalid []Record // on a stream they are among the others
+	for i := range c.records {
+		if c.records[i].Kind == errors.InvalidValue {
+			invalid = append(invalid, c.records[i])
+		}
+	}
 	slices.SortStableFunc(invalid, func(a, b Record) int { return cmp.Compare(a.At, b.At) })
 	for i := range invalid {
 		r := &invalid[i]

@@ -293,8 +293,8 @@ type Validator interface {
 type Part struct {
 	Path     []errors.Segment
 	Value    []byte   // JSON
-	Names    []string // of all members of an object, which is valid otherwise, and is no list key
-	Elements int      // the number of those of an array, which is valid otherwise
+	Names    []string // of all declared members of an object, without rules for others
+	Elements int      // the number of those of an array
 	IsArray  bool     // Elements counts
 }
 

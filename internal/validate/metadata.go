@@ -44,19 +44,6 @@ func Metadata(s *schema.Structural, x any, steps *int) []Error {
 	return r.errs
 }
 
-// Settle brings the metadata of an object, and of the embedded resources in it, into the form that
-// it has when the server validates it, in place. Metadata without such a form stays as it is.
-func Settle(s *schema.Structural, x any) {
-	steps := 0
-	r := report{steps: &steps}
-	if object, ok := x.(map[string]any); ok {
-		if _, has := object["metadata"]; has {
-			r.coerceField(nil, object, "metadata")
-		}
-	}
-	r.coerce(nil, x, s)
-}
-
 // A report collects errors about metadata.
 type report struct {
 	errs  []Error

@@ -187,15 +187,23 @@ func (v *Validator) Type(k *Kind, apiVersion, kind any, steps *int) []Error {
 	return r.errs
 }
 
-// SettlePart is Settle for the part of an object at a path.
-func SettlePart(k *Kind, path []errors.Segment, x any) any {
-	if len(path) == 1 && path[0].Name == "metadata" {
-		object := map[string]any{"metadata": x}
-		Settle(k.Schema, object)
-		return object["metadata"]
-	}
+// Settle brings metadata in the value at a path into the form that it has when the server validates
+// it: that of the object, and that of embedded resources. Metadata without such a form stays as it is.
+// The value may be changed.
+func Settle(k *Kind, scope Scope, path []errors.Segment, x any) any {
 	steps := 0
 	r := report{steps: &steps}
-	r.coerce(nil, x, k.partial(OfCreate, path).schema)
+	if scope != OfAnything {
+		object, _ := x.(map[string]any)
+		switch _, has := object["metadata"]; {
+		case len(path) == 1 && path[0].Name == "metadata":
+			whole := map[string]any{"metadata": x}
+			r.coerceField(nil, whole, "metadata")
+			x = whole["metadata"]
+		case len(path) == 0 && has:
+			r.coerceField(nil, object, "metadata")
+		}
+	}
+	r.coerce(nil, x, k.partial(scope, path).schema)
 	return x
 }

@@ -241,13 +241,7 @@ func listed(errs []validate.Error) (list []program.Error) {
 
 // ValidatePart is the method of program.Validator.
 func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int) []program.Error {
-	scope := validate.OfAnything
-	if v.isResource {
-		scope = validate.OfCreate
-		if as&^program.AsSent == program.StatusUpdate {
-			scope = validate.OfStatusUpdate
-		}
-	}
+	scope := v.scope(as)
 	by := v.take()
 	defer v.give(by)
 	*steps -= stepsOf(p.Path)
@@ -265,7 +259,7 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 		return listed(v.errors(by, x, as, steps))
 	}
 	if as&program.AsSent != 0 {
-		x = validate.SettlePart(v.kind, p.Path, x)
+		x = validate.Settle(v.kind, scope, p.Path, x)
 	}
 	return listed(by.At(v.kind, scope, p.Path, x, steps))
 }
@@ -276,6 +270,17 @@ func stepsOf(path []errors.Segment) (steps int) {
 		steps += 4 + len(path[i].Name)/4
 	}
 	return steps
+}
+
+// scope returns what objects are validated for.
+func (v *validator) scope(as program.Request) validate.Scope {
+	switch {
+	case !v.isResource:
+		return validate.OfAnything
+	case as&^program.AsSent == program.StatusUpdate:
+		return validate.OfStatusUpdate
+	}
+	return validate.OfCreate
 }
 
 // ValidateType is the method of program.Validator.
@@ -313,18 +318,13 @@ func (v *validator) errors(
 	by *validate.Validator, x any, as program.Request, steps *int,
 ) []validate.Error {
 	if as&program.AsSent != 0 {
-		if v.isResource {
-			validate.Settle(v.kind.Schema, x)
-		} else {
-			x = validate.SettlePart(v.kind, nil, x)
-		}
+		x = validate.Settle(v.kind, v.scope(as), nil, x)
 	}
-	as &^= program.AsSent
 	object, isObject := x.(map[string]any)
-	switch {
-	case !v.isResource || !isObject:
+	switch scope := v.scope(as); {
+	case scope == validate.OfAnything || !isObject:
 		return by.Part(v.kind.Schema, x, steps)
-	case as == program.StatusUpdate:
+	case scope == validate.OfStatusUpdate:
 		return by.StatusUpdate(v.kind, object, steps)
 	}
 	return by.Create(v.kind, object, steps)
