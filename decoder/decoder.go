@@ -30,6 +30,7 @@ type Decoder struct {
 	repaired        apiserver.Repaired // the text that is walked, if isRepaired
 	isRepaired      bool
 	original        []byte // the document before its repair
+	old             []byte // the stored object that documents replace, or nil
 	scratch         []byte
 	screen          screen.Machine // for the values of results
 	parts           parts          // for the values of streams

@@ -116,7 +116,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&limitedBudget{})) },
 		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&limitedBudget{})) },
 		"there is no ServerMode(4)":                                      func() { New(p, ServerMode(4)) },
-		"there is no ValueValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, ValueValidation(3)) },
+		"there is no ValueValidation(4)":                                 func() { NewListSequence(strings.NewReader(""), lookup, ValueValidation(4)) },
 		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {
 		func() {

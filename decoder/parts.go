@@ -21,12 +21,15 @@ type parts struct {
 	walker           *walk.Walker
 	program          program.Program // whose root is the node of a part
 	result           []byte          // of a part
+	old              []byte          // the stored object, without names that repeat
 	path             []errors.Segment
 	apiVersion, kind typeText
-	read             int  // bytes of the document that were read
-	spent            int  // steps
-	exceeded         bool // more steps were needed
-	ofValues         int  // invalid values that are taken back if the type is wrong
+	read             int             // bytes of the document that were read
+	spent            int             // steps
+	exceeded         bool            // more steps were needed
+	charge           func(bytes int) // charges what is built for rules
+	charged          int             // by that
+	ofValues         int             // invalid values that are taken back if the type is wrong
 }
 
 // A typeText is an apiVersion or a kind that may be wrong, as JSON.
@@ -44,7 +47,7 @@ func (p *parts) start() {
 
 // held returns how many bytes of memory there are that grow with documents.
 func (p *parts) held() int {
-	n := memory.Held(p.path) + cap(p.result) + cap(p.apiVersion.text) + cap(p.kind.text)
+	n := memory.Held(p.path) + cap(p.result) + cap(p.old) + cap(p.apiVersion.text) + cap(p.kind.text)
 	if p.walker != nil {
 		n += p.walker.Held()
 	}
@@ -53,11 +56,20 @@ func (p *parts) held() int {
 
 // drop lets go of what held counts.
 func (p *parts) drop() {
-	p.path, p.result, p.apiVersion.text, p.kind.text = nil, nil, nil, nil
+	p.path, p.result, p.old, p.apiVersion.text, p.kind.text = nil, nil, nil, nil, nil
 	if p.walker != nil {
 		p.walker.Forget()
 		p.walker.Drop()
 	}
+}
+
+// walkerOf returns the walker for other texts than the document.
+func (p *parts) walkerOf(account *memory.Account) *walk.Walker {
+	if p.walker == nil {
+		p.walker = new(walk.Walker)
+		p.walker.Init(account)
+	}
+	return p.walker
 }
 
 // A judge is a Decoder as a walk over a stream sees it.
@@ -147,11 +159,7 @@ func (d *Decoder) noteType(name string, text []byte, q *walk.Question) {
 // walkPart returns the result of a part, which is valid until the next call.
 func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 	p := &d.parts
-	if p.walker == nil {
-		p.walker = new(walk.Walker)
-		p.walker.Init(&d.account)
-	}
-	w := p.walker
+	w := p.walkerOf(&d.account)
 	p.program = *d.program
 	p.program.Root = n
 	w.SetBounds(d.limits.bounds())

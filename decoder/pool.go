@@ -42,10 +42,11 @@ func (p *Pool) GetFor(v FieldValidation) *Decoder {
 	return d
 }
 
-// Put returns a decoder to the pool, and removes its budget and its origin. The
-// decoder must come from Get or GetFor of this pool; Put panics if it is nil or
-// has another program. After Put the caller must not use the decoder, its
-// readers and writers, or the list that Findings returned.
+// Put returns a decoder to the pool, and removes its budget, its origin and the
+// stored object of SetOld. The decoder must come from Get or GetFor of this
+// pool; Put panics if it is nil or has another program. After Put the caller
+// must not use the decoder, its readers and writers, or the list that Findings
+// returned.
 func (p *Pool) Put(d *Decoder) {
 	if d == nil {
 		panic("decoder: Pool.Put: the decoder is nil")
@@ -57,5 +58,6 @@ func (p *Pool) Put(d *Decoder) {
 	d.poisonTexts()
 	d.SetBudget(nil)
 	d.SetOrigin(errors.Position{})
+	d.SetOld(nil)
 	p.decoders.Put(d)
 }

@@ -45,6 +45,7 @@ type Sequence struct {
 	hasProgram bool         // decode has the program for the object
 	scan       func() error // finds the next object
 	object     []byte       // nil if there is none
+	old        []byte       // the stored object that it replaces, or nil
 	origin     errors.Position
 	err        error // the error that has ended the sequence
 
@@ -119,7 +120,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.values.ctx = ctx }
 // next document can still be found. Invalid UTF-8 and lone surrogates in JSON,
 // which a [ServerMode] would repair, are an [*errors.SyntaxError].
 func (s *Sequence) Next() error {
-	s.hasProgram, s.object = false, nil
+	s.hasProgram, s.object, s.old = false, nil, nil
 	if s.err == nil {
 		s.err = s.scan()
 	}
@@ -263,7 +264,7 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		d.setProgram(s.programs.state(p, d.server != Standalone))
 		s.hasProgram = true
 	}
-	d.origin, d.yaml.Origin = s.origin, s.origin
+	d.origin, d.yaml.Origin, d.old = s.origin, s.origin, s.old
 	return d, nil
 }
 

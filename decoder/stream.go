@@ -44,7 +44,7 @@ func (s *stream) start(d *Decoder) {
 	d.begin() // a call that is at work would lose its findings
 	defer d.end()
 	*s = stream{d: d, ctx: s.ctx, out: d.output[:0], yaml: s.yaml}
-	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{})
+	s.whole = s.yaml || d.server != Standalone || d.expected != (objectType{}) || d.validatesWhole()
 	w := &d.walker
 	d.prepare()
 	s.use = d.uses

@@ -189,13 +189,14 @@ func TestSetsAllocateNothing(t *testing.T) {
 	}
 }
 
-// A purse is a budget with room for some bytes.
-type purse struct{ room, taken int }
+// A purse is a budget with room for some bytes. It remembers the most that it had taken.
+type purse struct{ room, taken, most int }
 
 func (p *purse) Take(n int) bool {
 	if n > 0 && p.taken+n > p.room {
 		return false
 	}
 	p.taken += n
+	p.most = max(p.most, p.taken)
 	return true
 }

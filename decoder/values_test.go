@@ -30,16 +30,16 @@ func compileValues(t testing.TB, yaml string) *schema.Program {
 
 func TestValueValidation(t *testing.T) {
 	for v, name := range map[ValueValidation]string{
-		AcceptValues: "AcceptValues", ValidateCreate: "ValidateCreate", ValidateStatusUpdate: "ValidateStatusUpdate",
+		AcceptValues: "AcceptValues", ValidateCreate: "ValidateCreate", ValidateUpdate: "ValidateUpdate", ValidateStatusUpdate: "ValidateStatusUpdate",
 	} {
 		assert.Equal(t, name, v.String())
 		text, err := v.MarshalText()
 		require.NoError(t, err)
 		assert.Equal(t, name, string(text))
 	}
-	assert.Equal(t, "ValueValidation(3)", ValueValidation(3).String())
-	_, err := ValueValidation(3).MarshalText()
-	require.EqualError(t, err, "decoder: there is no ValueValidation(3)")
+	assert.Equal(t, "ValueValidation(4)", ValueValidation(4).String())
+	_, err := ValueValidation(4).MarshalText()
+	require.EqualError(t, err, "decoder: there is no ValueValidation(4)")
 }
 
 // TestProgramsWithoutValidations asserts that values are not accepted silently where the program
@@ -52,7 +52,7 @@ func TestProgramsWithoutValidations(t *testing.T) {
 	const why = "the program was compiled without validation.Values, and values are to be validated"
 	assert.PanicsWithValue(t, "decoder: "+why, func() { New(p, ValidateCreate) })
 	assert.PanicsWithValue(t, "decoder: "+why, func() { NewPool(p, ValidateStatusUpdate) })
-	assert.PanicsWithValue(t, "decoder: there is no ValueValidation(3)", func() { New(p, ValueValidation(3)) })
+	assert.PanicsWithValue(t, "decoder: there is no ValueValidation(4)", func() { New(p, ValueValidation(4)) })
 	lookup := func(string, string) (*schema.Program, error) { return p, nil }
 	list := NewSequence(strings.NewReader(`{"apiVersion":"v1","kind":"K"}`), lookup, ValidateCreate)
 	require.NoError(t, list.Next())
@@ -155,19 +155,24 @@ func TestHostileValues(t *testing.T) {
 		return err
 	}
 	for name, f := range hostile() {
-		testHostileValues(t, name, f, whole)
-		testHostileValues(t, name+" on a stream", f, stream)
+		testHostileValues(t, name, f, ValidateCreate, whole)
+		testHostileValues(t, name+" on a stream", f, ValidateCreate, stream)
+		changed := family{`{type: object, properties: {c: {type: integer}, v: ` + f.schema + `}}`, func(n int) string { return `{"c":1,"v":` + f.make(n) + `}` }}
+		testHostileValues(t, name+" in an update", changed, ValidateUpdate, func(d *Decoder, src []byte) error {
+			d.SetOld(bytes.Replace(src, []byte(`"c":1`), []byte(`"c":2`), 1))
+			return whole(d, src)
+		})
 	}
 }
 
-func testHostileValues(t *testing.T, name string, f family, decode func(d *Decoder, src []byte) error) {
+func testHostileValues(t *testing.T, name string, f family, as ValueValidation, decode func(d *Decoder, src []byte) error) {
 	const size = 10_000
 	t.Run(name, func(t *testing.T) {
 		p := compileValues(t, f.schema)
 		var taken, allocated [2]int
 		for i, times := range []int{1, 8} {
 			src := []byte(f.make(times * size))
-			d := New(p, ValidateCreate)
+			d := New(p, as)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			steps.Take()
@@ -180,7 +185,7 @@ func testHostileValues(t *testing.T, name string, f family, decode func(d *Decod
 				var limit *errors.LimitError
 				require.ErrorAs(t, err, &limit)
 				require.Equal(t, errors.LimitValidationSteps, limit.Limit)
-				require.LessOrEqual(t, limit.Max, int64(validationSteps(len(src))))
+				require.LessOrEqual(t, limit.Max, int64(validationSteps(len(src)+len(d.old))))
 			}
 			text := 0
 			for _, found := range d.Findings() {

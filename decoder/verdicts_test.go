@@ -1,9 +1,14 @@
 package decoder_test
 
 import (
+	"bytes"
+	"errors"
 	"flag"
+	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +16,7 @@ import (
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/internal/laws"
+	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/respell"
 	"github.com/espalier-dev/espalier/sample"
 	"github.com/espalier-dev/espalier/schema"
@@ -95,4 +101,63 @@ func FuzzVerdicts(f *testing.F) {
 		v.Check(t, src)
 		v.CheckEntryPoints(t, seed, src)
 	})
+}
+
+// FuzzUpdates asserts for documents that replace stored objects that a decoder finds what the exact
+// validator does, in all ways into it and each time, and fails where that has no objects.
+func FuzzUpdates(f *testing.F) {
+	corpus.AddSeeds(f)
+	defer decoder.SetFirstWindow(16)()
+	seedPairs(f, func(schema, doc []byte, n int) {
+		f.Add(schema, doc, doc, uint8(n%choices))
+		f.Add(schema, bytes.ReplaceAll(doc, []byte("a"), []byte("b")), doc, uint8(n%choices))
+	})
+	f.Fuzz(func(t *testing.T, schemaText, old, src []byte, of uint8) {
+		s, c := parseSmall(schemaText), choice(of)
+		if s == nil || len(src) > 8192 || len(old) > 8192 {
+			return
+		}
+		p, err := schema.Compile(s, c.dialect(), schema.ResourceRoot(c.resource()), c.preserve(), validation.Values())
+		if err != nil {
+			return
+		}
+		for as, request := range map[decoder.ValueValidation]program.Request{
+			decoder.ValidateUpdate: program.Update, decoder.ValidateStatusUpdate: program.StatusUpdate,
+		} {
+			d := decoder.New(p, as, decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30})
+			d.SetOld(slices.Concat(old))
+			out, err := d.AppendJSON(nil, src)
+			found := details(d.Findings())
+			texts := textsOf(d.Findings())
+			again, err2 := d.AppendJSON(nil, src)
+			require.Equal(t, err, err2)
+			require.Equal(t, string(out), string(again))
+			require.Equal(t, found, details(d.Findings()))
+			if invalid := new(ferrors.InvalidError); err != nil && !errors.As(err, &invalid) {
+				return
+			}
+			_, err2 = io.ReadAll(d.NewReader(iotest.OneByteReader(bytes.NewReader(src))))
+			require.Equal(t, err, err2)
+			require.Equal(t, found, details(d.Findings()))
+			errs, complete := program.Of(p).Validator.ValidateUpdate(out, old, request|program.AsSent, 1<<30)
+			require.True(t, complete)
+			want := make([]string, len(errs))
+			for i := range errs {
+				want[i] = errs[i].Error()
+			}
+			slices.Sort(want)
+			require.Equal(t, want, texts, "%s after %s", out, old)
+		}
+	})
+}
+
+func textsOf(list ferrors.List) []string {
+	texts := make([]string, 0, len(list))
+	for _, f := range list {
+		if f.Kind == ferrors.InvalidValue {
+			texts = append(texts, f.Invalid.Error())
+		}
+	}
+	slices.Sort(texts)
+	return texts
 }

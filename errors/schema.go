@@ -20,6 +20,10 @@ const (
 	// SchemaTypeInvalid is about a value of another type or format than the
 	// schema has. The text of such an error is that of SchemaInvalid.
 	SchemaTypeInvalid SchemaErrorKind = "Invalid type"
+
+	// SchemaInternal is about a rule in CEL that could not be evaluated to its
+	// end, as it takes too long or fails in an unexpected way.
+	SchemaInternal SchemaErrorKind = "Internal error"
 )
 
 // A SchemaError says why a schema is refused, or what is questionable in it.
@@ -30,7 +34,7 @@ type SchemaError struct {
 	Field string
 	// Value is the offending value as the API server renders it: text in
 	// quotes, other values as JSON. It is empty for Required, Forbidden and
-	// TooLong.
+	// TooLong, and where the server leaves it out.
 	Value string
 	// Msg says what is wrong.
 	Msg string
@@ -47,7 +51,7 @@ func (e *SchemaError) Error() string {
 	} else {
 		b.WriteString(string(e.Kind))
 	}
-	if e.Kind != SchemaRequired && e.Kind != SchemaForbidden && e.Kind != SchemaTooLong {
+	if e.Kind != SchemaRequired && e.Kind != SchemaForbidden && e.Kind != SchemaTooLong && e.Value != "" {
 		b.WriteString(": " + e.Value)
 	}
 	if e.Msg != "" {

@@ -18,13 +18,20 @@ type ValueError struct {
 	// server gives none, as for anyOf, oneOf, allOf and not.
 	Field string `json:"field,omitzero"`
 	// Value is the value as the server renders it: text in quotes, other
-	// values as JSON. It is empty for Required, Forbidden and TooLong.
+	// values as JSON. It is empty for Required, Forbidden and TooLong, and
+	// for objects and arrays that a rule in CEL refuses.
 	Value string `json:"value,omitzero"`
 	// Msg says what is wrong.
 	Msg string `json:"message,omitzero"`
 	// Allowed are the values that are allowed instead, for an enum, as the
 	// server renders them.
 	Allowed []string `json:"allowed,omitempty"`
+	// RuleIndex says which of the rules has refused the value, where Rule is
+	// x-kubernetes-validations. The rules are those in the schema of the value
+	// to which the first RuleDepth segments of the Finding's path lead. The
+	// others are the fieldPath of the rule.
+	RuleIndex int `json:"ruleIndex,omitzero"`
+	RuleDepth int `json:"ruleDepth,omitzero"`
 }
 
 // Error returns the API server's text: field: kind: value: message.

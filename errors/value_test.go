@@ -43,6 +43,14 @@ func TestInvalidError(t *testing.T) {
 }
 
 // TestValueErrorBelow has fields that begin with a dot, or with none, where they are within others.
+// TestValueErrorText: the server shows no object or array that a rule in CEL refuses.
+func TestValueErrorText(t *testing.T) {
+	e := ValueError{Kind: SchemaInvalid, Field: "spec", Value: `"a"`, Msg: "must be b"}
+	assert.Equal(t, `spec: Invalid value: "a": must be b`, e.Error())
+	e.Value = ""
+	assert.Equal(t, "spec: Invalid value: must be b", e.Error())
+}
+
 func TestValueErrorBelow(t *testing.T) {
 	items := Path{}.Child("items").Element(0)
 	for _, c := range []struct {
@@ -66,4 +74,10 @@ func TestValueErrorBelow(t *testing.T) {
 		assert.Equal(t, c.want, below.Invalid.Field, "%s of %s", c.field, c.rule)
 		assert.Equal(t, c.field, f.Invalid.Field)
 	}
+}
+
+// TestSchemaErrorWithoutValue has the texts of errors for which the server shows no value.
+func TestSchemaErrorWithoutValue(t *testing.T) {
+	assert.Equal(t, "a: Invalid value: failed rule: self.b", (&SchemaError{Kind: SchemaInvalid, Field: "a", Msg: "failed rule: self.b"}).Error())
+	assert.Equal(t, `a: Invalid value: "": m`, (&SchemaError{Kind: SchemaInvalid, Field: "a", Value: `""`, Msg: "m"}).Error())
 }

@@ -235,8 +235,17 @@ func (a *adder) put(e Entry) error {
 	case other.CRD.OpenAPI:
 		*other = e
 	case !other.same(e):
+		if other.CRD == e.CRD {
+			return fmt.Errorf("%s: spec.versions has %s twice, with different schemas",
+				e.CRD.source(), e.Version.Name)
+		}
+		first, second := other.CRD.source(), e.CRD.source()
+		if first == second {
+			first += ":" + other.CRD.Position.String()
+			second += ":" + e.CRD.Position.String()
+		}
 		return fmt.Errorf("%s, kind %s is defined in %s and differently in %s",
-			e.APIVersion, e.Kind, other.CRD.source(), e.CRD.source())
+			e.APIVersion, e.Kind, first, second)
 	}
 	return nil
 }

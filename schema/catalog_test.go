@@ -149,6 +149,8 @@ spec:
   versions:
   - {name: v1, served: true, schema: {openAPIV3Schema: {type: object, description: first}}}
 `
+	const version = "  - {name: v1, served: true, schema: {openAPIV3Schema: {type: object, description: first}}}\n"
+	other := strings.NewReplacer("kind: A", "kind: B", "first", "second").Replace(manifest)
 	file := func(replace ...string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(strings.NewReplacer(replace...).Replace(manifest))}
 	}
@@ -164,6 +166,8 @@ spec:
 		{"another default", file("description: first", "description: first, properties: {a: {default: ''}}"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
 		{"not served", file("served: true", "served: false"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
 		{"preserving", file("group:", "preserveUnknownFields: true\n  group:"), "example.com/v1, kind A is defined in a.yaml and differently in b.yaml"},
+		{"one version twice", file("kind: A", "kind: B", version, version+strings.Replace(version, "first", "second", 1)), "b.yaml: spec.versions has v1 twice, with different schemas"},
+		{"in one file", file("kind: A", "kind: B", version, version+"---"+other), "example.com/v1, kind B is defined in b.yaml:2:1 and differently in b.yaml:11:1"},
 		{"no group", file("group: example.com", "group: null"), "b.yaml: no spec.group or no spec.names.kind"},
 		{"no kind", file("kind: A", "kind: ''"), "b.yaml: no spec.group or no spec.names.kind"},
 		{"no version", file("name: v1", "name: ''"), "b.yaml: no spec.versions[0].name"},

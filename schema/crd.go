@@ -49,9 +49,15 @@ type CRD struct {
 	// it is set where the manifest does not mention it; v1 no longer allows
 	// it.
 	PreserveUnknownFields bool
+	// ConversionWebhook is set if a webhook converts resources from version to
+	// version. Without one, nothing but their apiVersion is changed.
+	ConversionWebhook bool
 	// Versions are in the order of the manifest. If a v1beta1 manifest has
 	// one schema for all versions, they share it.
 	Versions []Version
+	// StoredVersions are the versions in which resources have ever been
+	// stored, as status.storedVersions has them. Manifests rarely do.
+	StoredVersions []string
 
 	// GoType is set for a kind of an OpenAPI document whose objects the
 	// server decodes into a Go type of its own, and not by a schema.
@@ -192,7 +198,10 @@ type (
 		Metadata struct {
 			Name string `json:"name"`
 		} `json:"metadata"`
-		Spec crdSpec `json:"spec"`
+		Spec   crdSpec `json:"spec"`
+		Status struct {
+			StoredVersions []string `json:"storedVersions"`
+		} `json:"status"`
 	}
 	crdSpec struct {
 		Group string `json:"group"`
@@ -205,6 +214,9 @@ type (
 		Scope                 string       `json:"scope"`
 		PreserveUnknownFields *bool        `json:"preserveUnknownFields"`
 		Versions              []crdVersion `json:"versions"`
+		Conversion            struct {
+			Strategy string `json:"strategy"`
+		} `json:"conversion"`
 
 		// v1beta1 only.
 
@@ -270,6 +282,8 @@ func (t *text) definition(apiVersion, kind string) ([]*CRD, error) {
 		Singular:              spec.Names.Singular,
 		Scope:                 spec.Scope,
 		PreserveUnknownFields: spec.PreserveUnknownFields != nil && *spec.PreserveUnknownFields,
+		StoredVersions:        m.Status.StoredVersions,
+		ConversionWebhook:     spec.Conversion.Strategy == "Webhook",
 	}
 	// SetDefaults_CustomResourceDefinitionSpec of apiextensions.
 	if c.Singular == "" {

@@ -23,6 +23,9 @@ func describe(t testing.TB, c *schema.CRD) string {
 	if c.PreserveUnknownFields {
 		b.WriteString(" preserve")
 	}
+	if c.ConversionWebhook {
+		b.WriteString(" webhook")
+	}
 	b.WriteString("\n")
 	for _, v := range c.Versions {
 		b.WriteString("  " + v.Name)

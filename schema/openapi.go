@@ -62,7 +62,8 @@ const (
 // Schemas of Kubernetes' own Go types, which are called io.k8s.api. or io.k8s.
 // with a pkg in the name, are read as the server means them. Their defaults are
 // left out, because the server applies none of them. An object without any
-// further specification may hold anything. The format int-or-string means
+// further specification may hold anything, unless it has
+// x-kubernetes-preserve-unknown-fields: false. The format int-or-string means
 // x-kubernetes-int-or-string. Types with a decoding method of their own have
 // one of the formats [FormatQuantity], [FormatDuration] and [FormatMicroTime].
 // A kind with a schema of such a Go type has [CRD.GoType] set.
@@ -261,7 +262,7 @@ func (s *Structural) asGoType() {
 	s.Default = nil
 	opaque := len(s.Properties) == 0 && s.AdditionalProperties == nil && s.Items == nil &&
 		len(s.AllOf) == 0
-	if opaque && (s.Type == "" || s.Type == "object") {
+	if opaque && (s.Type == "" || s.Type == "object") && s.XPreserveUnknownFields == nil {
 		s.XPreserveUnknownFields = new(true)
 	}
 }

@@ -171,6 +171,7 @@ func TestOpenAPIGoTypes(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{}`: true, `{type: object, default: {}}`: true, `{type: string, default: ""}`: false, `{type: array}`: false, `{x-kubernetes-map-type: atomic}`: true,
 		`{properties: {a: {}}}`: false, `{additionalProperties: true}`: false, `{items: {}}`: false, `{allOf: [{}]}`: false,
+		`{type: object, x-kubernetes-preserve-unknown-fields: false}`: false,
 	} {
 		s := parseText(t, text)
 		s.asGoType()

@@ -9,8 +9,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// Faults returns why the API server refuses the names and versions of a definition, beyond the
-// faults that validation.CRD reports. They are in the order of ValidateCustomResourceDefinition in
+// Faults returns why the API server refuses the names of a definition, beyond the faults that
+// validation.CRD reports. They are in the order of ValidateCustomResourceDefinition in
 // k8s.io/apiextensions-apiserver v0.37. Faults does not check short names, categories, conversion,
 // columns and selectable fields.
 func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
@@ -49,23 +49,6 @@ func Faults(c *schema.CRD) (faults errors.SchemaErrors) {
 	default:
 		add(errors.SchemaUnsupported, "spec.scope", strconv.Quote(c.Scope), `supported values: "Cluster", "Namespaced"`)
 	}
-	stored, seen, unique := 0, map[string]bool{}, true
-	for i, v := range c.Versions {
-		if v.Storage {
-			stored++
-		}
-		unique = unique && !seen[v.Name]
-		seen[v.Name] = true
-		if !isLabel(v.Name) {
-			add(errors.SchemaInvalid, "spec.versions["+strconv.Itoa(i)+"].name", strconv.Quote(v.Name), labelRule)
-		}
-	}
-	if !unique {
-		add(errors.SchemaInvalid, "spec.versions", versionNames(c), "must contain unique version names")
-	}
-	if stored != 1 {
-		add(errors.SchemaInvalid, "spec.versions", versionNames(c), "must have exactly one version marked as storage version")
-	}
 	const mixed = "may have mixed case, but should otherwise match: "
 	required("spec.names.plural", c.Plural)
 	required("spec.names.singular", c.Singular)
@@ -97,12 +80,3 @@ func isSubdomain(name string) bool { return len(name) <= 253 && subdomain.MatchS
 
 // isLabel reports whether a name is a label (RFC 1035).
 func isLabel(name string) bool { return len(name) <= 63 && dnsLabel.MatchString(name) }
-
-// versionNames abbreviates the value of spec.versions, which the server shows whole.
-func versionNames(c *schema.CRD) string {
-	names := make([]string, len(c.Versions))
-	for i, v := range c.Versions {
-		names[i] = strconv.Quote(v.Name)
-	}
-	return "[" + strings.Join(names, ", ") + "]"
-}

@@ -24,8 +24,9 @@ type allowance struct{ few, most int }
 
 var (
 	// A new decoder makes its buffers. Most of the few bytes are for the tokens of a kernel, and
-	// under FromStorage for those of a second decoder.
-	fresh = allowance{32 << 10, 64}
+	// under ServerStorage for those of a second decoder. The rest is for what a garbage collection
+	// has just taken out of pools.
+	fresh = allowance{40 << 10, 64}
 	// A decoder that has read the document before has its buffers.
 	used = allowance{16 << 10, 8}
 	// Where values are validated, doubtful ones are looked at again and decoded, and errors have

@@ -284,6 +284,14 @@ type Validator interface {
 	// ValidateType validates the type of an object. Both are JSON: null is that of an absent one, and
 	// nothing that of the right one.
 	ValidateType(apiVersion, kind []byte) []Error
+	// ValidateUpdate is Validate for an object that replaces old, the stored object. Both are objects
+	// in which no name repeats.
+	ValidateUpdate(object, old []byte, as Request, steps int) ([]Error, bool)
+	// HasRules reports whether there are rules in CEL.
+	HasRules() bool
+	// Evaluate evaluates the rules in CEL for an object without errors that hinder it. old is the
+	// stored object, or nil if none is known. charge is called before so many bytes are allocated.
+	Evaluate(object, old []byte, as Request, charge func(bytes int)) []Error
 	// Warnings returns the server's warnings about the owner references and the finalizers of an
 	// object that is created. Each is a list, as JSON, or nil.
 	Warnings(owners, finalizers []byte) []string
@@ -303,6 +311,7 @@ type Request uint8
 
 const (
 	Create Request = iota
+	Update
 	StatusUpdate
 
 	// AsSent, added to one of these, says that metadata is as it was sent. The server normalises it
@@ -314,6 +323,10 @@ const (
 type Error struct {
 	Path []errors.Segment
 	errors.ValueError
+	// IsOld says that the value is that of the stored object, which the server has kept.
+	IsOld bool
+	// Hinders says that rules in CEL are not evaluated.
+	Hinders bool
 }
 
 // IsOfAnyType reports whether the server finds the error in objects of a wrong type, too. Of these it

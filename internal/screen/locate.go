@@ -87,7 +87,7 @@ func (l *locator) find(root *place) {
 		if top.index >= 0 {
 			top.index++
 		} else {
-			end, escaped := stringEnd(b, i+1)
+			end, escaped := StringEnd(b, i+1)
 			name := b[i+1 : end-1]
 			if escaped {
 				name = l.m.unescape(name)
@@ -99,7 +99,7 @@ func (l *locator) find(root *place) {
 			p.around = top.at
 			i = l.enter(i, p)
 		} else {
-			i = valueEnd(b, i)
+			i = ValueEnd(b, i)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (l *locator) find(root *place) {
 func (l *locator) enter(i int, p *place) int {
 	p.at = i
 	if c := l.text[i]; p.below == nil || c != '{' && c != '[' {
-		return valueEnd(l.text, i)
+		return ValueEnd(l.text, i)
 	}
 	index := 0
 	if l.text[i] == '{' {

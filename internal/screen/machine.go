@@ -52,7 +52,7 @@ name:
 	}
 	count++
 	start = i + 1
-	i, escaped = stringEnd(b, start)
+	i, escaped = StringEnd(b, start)
 	text = b[start : i-1]
 	for b[i] != ':' {
 		i++
@@ -97,7 +97,7 @@ value:
 	start = i
 	switch c {
 	case '"':
-		i, escaped = stringEnd(b, i+1)
+		i, escaped = StringEnd(b, i+1)
 	case '{', '[':
 		if r.Open {
 			i = containerEnd(b, i)
@@ -241,9 +241,9 @@ func quoteOrEscape(v uint64) int {
 	return bits.TrailingZeros64(((q-ones)&^q|(e-ones)&^e)&tops) >> 3
 }
 
-// stringEnd returns where the string that b[i] is in ends, after its quote, and whether it has
+// StringEnd returns where the string that b[i] is in ends, after its quote, and whether it has
 // escapes.
-func stringEnd(b []byte, i int) (end int, escaped bool) {
+func StringEnd(b []byte, i int) (end int, escaped bool) {
 	for i+16 <= len(b) {
 		at := quoteOrEscape(binary.LittleEndian.Uint64(b[i : i+8]))
 		at += quoteOrEscape(binary.LittleEndian.Uint64(b[i+8:i+16])) & -(at >> 3)
@@ -270,7 +270,7 @@ func containerEnd(b []byte, i int) int {
 	for depth := 0; ; i++ {
 		switch b[i] {
 		case '"':
-			i, _ = stringEnd(b, i+1)
+			i, _ = StringEnd(b, i+1)
 			i--
 		case '{', '[':
 			depth++
@@ -401,11 +401,11 @@ func hash(text []byte, seed uint64) uint64 {
 	return h ^ h>>29
 }
 
-// valueEnd returns where the value at b[i] ends.
-func valueEnd(b []byte, i int) int {
+// ValueEnd returns where the value at b[i] ends.
+func ValueEnd(b []byte, i int) int {
 	switch b[i] {
 	case '"':
-		i, _ = stringEnd(b, i+1)
+		i, _ = StringEnd(b, i+1)
 		return i
 	case '{', '[':
 		return containerEnd(b, i)

@@ -48,7 +48,7 @@ func (m *Machine) start(object []byte) {
 func (m *Machine) IsValid(p *program.Program, object []byte, as program.Request) bool {
 	m.start(object)
 	var skipped uint64
-	if p.Root.Checks != nil && as == program.Create {
+	if p.Root.Checks != nil && as != program.StatusUpdate {
 		skipped = p.Root.Checks.Skip
 	}
 	return m.run(object, 0, p.Root, 0, skipped) == program.Valid
@@ -63,7 +63,7 @@ func (m *Machine) Passes(n *program.Node, value []byte) bool {
 // has reports whether the object at b[i] has a member.
 func (m *Machine) has(b []byte, i int, name string) bool {
 	for i = jsonwire.Blanks(b, i+1); b[i] == '"'; i = jsonwire.Blanks(b, i+1) {
-		end, escaped := stringEnd(b, i+1)
+		end, escaped := StringEnd(b, i+1)
 		text := b[i+1 : end-1]
 		if escaped {
 			text = m.unescape(text)
@@ -72,7 +72,7 @@ func (m *Machine) has(b []byte, i int, name string) bool {
 			return true
 		}
 		i = jsonwire.Blanks(b, jsonwire.Blanks(b, end)+1)
-		if i = jsonwire.Blanks(b, valueEnd(b, i)); b[i] == '}' {
+		if i = jsonwire.Blanks(b, ValueEnd(b, i)); b[i] == '}' {
 			break
 		}
 	}

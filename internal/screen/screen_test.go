@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,46 @@ func TestRealObjects(t *testing.T) {
 	t.Logf("%d objects, %d valid, %d passed", total, valid, passed)
 	require.GreaterOrEqual(t, 100*passed, 98*valid, "valid objects that pass")
 	require.Greater(t, valid, 600)
+}
+
+// TestRealUpdates asserts that nearly all valid objects pass as updates of themselves, as the server has
+// stored them, and allocate nothing then.
+func TestRealUpdates(t *testing.T) {
+	total, passed := 0, 0
+	var m screen.Machine
+	var buf []byte
+	for _, o := range realObjects(t) {
+		p := program.Of(o.program)
+		var old map[string]any
+		require.NoError(t, json.Unmarshal(o.result, &old))
+		metadata, _ := old["metadata"].(map[string]any)
+		if metadata["name"] == nil || !m.IsValid(p, o.result, program.StatusUpdate) {
+			continue
+		}
+		for name, value := range map[string]any{
+			"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z", "generation": 1, "namespace": "default",
+		} {
+			if metadata[name] == nil {
+				metadata[name] = value
+			}
+		}
+		stored, err := json.Marshal(old)
+		require.NoError(t, err)
+		for _, as := range []decoder.ValueValidation{decoder.ValidateUpdate, decoder.ValidateStatusUpdate} {
+			d := decoder.New(o.program, as)
+			d.SetOld(stored)
+			buf, err = d.AppendJSON(buf[:0], o.source)
+			require.NoError(t, err, o.file)
+			total++
+			if testing.AllocsPerRun(3, func() { buf, _ = d.AppendJSON(buf[:0], o.source) }) == 0 {
+				passed++
+			} else {
+				t.Logf("%s: doubted as %s\n%s", o.file, as, stored)
+			}
+		}
+	}
+	t.Logf("%d updates, %d passed", total, passed)
+	require.GreaterOrEqual(t, 100*passed, 98*total)
 }
 
 // TestRealObjectsAllocateNothing asserts that a decoder that has seen a valid object allocates

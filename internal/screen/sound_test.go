@@ -1,6 +1,7 @@
 package screen_test
 
 import (
+	"encoding/json"
 	"flag"
 	"math/rand/v2"
 	"slices"
@@ -29,8 +30,9 @@ type subject struct {
 	settle   *decoder.Decoder                       // brings metadata into the form in which the server validates it
 	m        *screen.Machine
 
+	stored []byte // the last result, as a server has it
 	// How many results there were, how many the screen passed, and how many were valid.
-	seen, passed, valid int
+	seen, passed, valid, updated int
 }
 
 func newSubject(p *schema.Program, m *screen.Machine) *subject {
@@ -83,6 +85,8 @@ func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 			settled, err := s.settle.AppendJSON(nil, out)
 			if err != nil {
 				settled = out
+			} else {
+				s.checkUpdate(t, settled, as, describe)
 			}
 			exact, _ := s.p.Validator.Validate(settled, as, 1<<26)
 			if want, got := textsOf(exact, nil), textsOf(nil, judge.Findings()); !slices.Equal(want, got) {
@@ -104,11 +108,46 @@ func (s *subject) check(t testing.TB, src []byte, describe func() string) {
 	}
 }
 
+// checkUpdate asserts that the screen passes no update that has an error: of an object by itself, and
+// of the last one, with the metadata of the object.
+func (s *subject) checkUpdate(t testing.TB, object []byte, as program.Request, describe func() string) {
+	var is, was map[string]json.RawMessage
+	if json.Unmarshal(object, &is) != nil || is == nil {
+		return
+	}
+	olds := [][]byte{object}
+	if json.Unmarshal(s.stored, &was) == nil {
+		was["metadata"] = is["metadata"]
+		old, err := json.Marshal(was)
+		require.NoError(t, err)
+		olds = append(olds, old)
+	}
+	for _, old := range olds {
+		passes := s.m.IsValidUpdate(s.p, object, old, true)
+		if as == program.StatusUpdate {
+			passes = s.m.IsValidStatusUpdate(s.p, object, old, true)
+		} else {
+			as = program.Update
+		}
+		if !passes {
+			continue
+		}
+		s.updated++
+		errs, complete := s.p.Validator.ValidateUpdate(object, old, as, 1<<26)
+		require.True(t, complete)
+		if len(errs) > 0 {
+			t.Fatalf("the screen passes an update that has errors, for request %d:\n%s\n%s\n%s\n%s",
+				as, old, object, errs[0].Error(), describe())
+		}
+	}
+	s.stored = object
+}
+
 // TestSoundness asserts for random definitions and documents that the screen passes no object that
 // has an error, in no kind, for no request, with and without a definition.
 func TestSoundness(t *testing.T) {
 	var m screen.Machine
-	var seen, passed, valid int
+	var seen, passed, valid, updated int
 	for seed := range uint64(*schemas) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		crd := laws.RandomDefinition(r)
@@ -141,9 +180,11 @@ func TestSoundness(t *testing.T) {
 		}
 		for _, of := range subjects {
 			seen, passed, valid = seen+of.seen, passed+of.passed, valid+of.valid
+			updated += of.updated
 		}
 	}
-	t.Logf("%d results, %d valid, %d passed", seen, valid, passed)
+	t.Logf("%d results, %d valid, %d passed, with %d updates", seen, valid, passed, updated)
+	require.Greater(t, updated, seen/20)
 }
 
 // TestSoundnessOfRealDefinitions is TestSoundness for definitions of the corpus, in which each rule

@@ -13,10 +13,8 @@ import (
 
 // This file validates whole custom resources: the strategies of apiextensions-apiserver
 // (pkg/registry/customresource), after what the registry does before them (rest.BeforeCreate and
-// Store.Create of k8s.io/apiserver). Rules in CEL are not evaluated.
-//
-// Updates are not here, as they depend on the stored object: PrepareForUpdate takes its status, or
-// all but the status, and errors are excused where nothing has changed.
+// Store.Create of k8s.io/apiserver). Rules in CEL are evaluated elsewhere. What depends on a stored
+// object is in update.go.
 
 // A Kind is what the validation of a custom resource depends on.
 type Kind struct {
@@ -82,22 +80,27 @@ func (v *Validator) StatusUpdate(k *Kind, object map[string]any, steps *int) []E
 	if r.typeMeta(k, object); len(r.errs) == 0 {
 		r.rule = "metadata"
 		r.metadata((*trail)(nil).child("metadata"), object["metadata"], unchanged)
-		r.errs = append(r.errs, v.status(k, object, steps)...)
+		r.errs = append(r.errs, v.status(k, object, nil, steps)...)
 		r.scaleStatus(k.Scale, object)
 	}
 	r.lists(object, k.Schema)
 	return r.errs
 }
 
-// status validates the status by its own schema. The path of the whole is then status.
-func (v *Validator) status(k *Kind, object map[string]any, steps *int) []Error {
+// status validates the status by its own schema. The path of the whole is then status. It is compared
+// with that of the stored object, if there is one.
+func (v *Validator) status(k *Kind, object, old map[string]any, steps *int) []Error {
 	x, ok := object[statusField]
 	s, isDeclared := orEmpty(k.Schema).Properties[statusField]
 	if !ok || !isDeclared || !k.HasStatus {
 		return nil
 	}
 	at := (*trail)(nil).to(statusField, "") // which messages do not repeat
-	errs := checker{rules: ofObjects, by: v, steps: steps}.with(s, at).check(x).errs
+	c := checker{rules: ofObjects, by: v, steps: steps}.with(s, at)
+	if old != nil {
+		c.pair = &pair{value: x, old: old[statusField], schema: c.Structural, steps: steps}
+	}
+	errs := c.check(x).errs
 	for i := range errs {
 		errs[i].Field = "." + statusField + errs[i].Field
 	}
@@ -106,18 +109,30 @@ func (v *Validator) status(k *Kind, object map[string]any, steps *int) []Error {
 
 // Warnings returns the server's warnings about an object that is created without errors: about
 // owner references that it leaves out, and about names of finalizers.
-func (v *Validator) Warnings(object map[string]any) (texts []string) {
+func (v *Validator) Warnings(object map[string]any) []string { return v.UpdateWarnings(object, nil) }
+
+// UpdateWarnings is Warnings for an object that replaces old. It is about finalizers that are new.
+func (v *Validator) UpdateWarnings(object, old map[string]any) (texts []string) {
 	if _, _, repeated := distinctOwners(metadataOf(object)); len(repeated) > 0 {
 		texts = append(texts, repeatedOwners+strings.Join(repeated, ", "))
 	}
+	had := make(map[any]bool)
+	list, _ := metadataOf(old)["finalizers"].([]any)
+	for _, x := range list {
+		if name, isText := x.(string); isText {
+			had[name] = true
+		}
+	}
 	var finalizers []string
-	list, _ := metadataOf(object)["finalizers"].([]any)
+	list, _ = metadataOf(object)["finalizers"].([]any)
 	for _, x := range list {
 		name, ok := x.(string)
 		if !ok {
 			return texts
 		}
-		finalizers = append(finalizers, name)
+		if !had[name] {
+			finalizers = append(finalizers, name)
+		}
 	}
 	slices.Sort(finalizers)
 	for _, name := range slices.Compact(finalizers) {

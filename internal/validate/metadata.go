@@ -172,7 +172,7 @@ func (r *report) resource(p *trail, x map[string]any) {
 		}
 	}
 	if v, ok := r.typeField(p, x, "kind"); ok {
-		if faults := kindFaults(strings.ToLower(v)); len(faults) > 0 {
+		if faults := LabelFaults(strings.ToLower(v)); len(faults) > 0 {
 			r.invalid(p.child("kind"), v, "may have mixed case, but should otherwise match: "+strings.Join(faults, ","))
 		}
 	}

@@ -76,8 +76,9 @@ func subdomainFaults(s, tooLong string) (faults []string) {
 	return faults
 }
 
-// kindFaults returns the faults of a kind in lower case.
-func kindFaults(s string) (faults []string) {
+// LabelFaults returns why a text is not a label (RFC 1035), as kinds in lower case and the names of
+// versions must be.
+func LabelFaults(s string) (faults []string) {
 	if len(s) > 63 {
 		faults = append(faults, noLongerLabel)
 	}

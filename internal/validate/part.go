@@ -17,6 +17,7 @@ type Scope uint8
 const (
 	OfAnything     Scope = iota // as Part does: the whole is no custom resource
 	OfCreate                    // as Create does
+	OfUpdate                    // as Update does
 	OfStatusUpdate              // as StatusUpdate does
 )
 

@@ -33,9 +33,23 @@ type Error struct {
 	Field string
 	Value string // as the server shows it
 	Msg   string
+	IsOld bool  // the value is that of the stored object, which the server has kept
 	enum  []any // that are allowed instead
 	at    *trail
 	text  string // in kube-openapi, which recognizes repeated errors by it
+	// isCommon says that the error is not one of the strategy for custom resources.
+	isCommon bool
+}
+
+// Hinders reports whether rules in CEL are not evaluated for an object with the error
+// (hasBlockingErr).
+func (e *Error) Hinders() bool {
+	switch e.Kind {
+	case errors.SchemaUnsupported, errors.SchemaRequired, errors.SchemaTooLong, errors.SchemaTooMany,
+		errors.SchemaTypeInvalid:
+		return !e.isCommon
+	}
+	return false
 }
 
 // Path returns the path to the value that the error is about. It may be missing.

@@ -81,8 +81,9 @@ type checker struct {
 	format string
 	at     *trail
 	rules  rules
-	nested bool // below allOf, anyOf, oneOf or not
-	depth  int  // of calls
+	nested bool  // below allOf, anyOf, oneOf or not
+	depth  int   // of calls
+	pair   *pair // with the value that is replaced, or nil
 	by     *Validator
 	steps  *int // that are left
 }
@@ -107,7 +108,7 @@ func (c checker) spend(n int) bool {
 
 // with returns a checker for another schema at another place.
 func (c checker) with(s *schema.Structural, at *trail) checker {
-	c.Structural, c.at = orEmpty(s), at
+	c.Structural, c.at, c.pair = orEmpty(s), at, nil
 	c.depth++
 	c.types, c.format = c.Type, c.Format
 	if c.rules == ofObjects {
@@ -144,8 +145,27 @@ func (c checker) takes(typ string) bool {
 // there no value ends the recursion.
 const maxDepth = 1 << 16
 
-// check validates x (SchemaValidator.Validate).
+// member returns a checker for a member of the object.
+func (c checker) member(name string, s *schema.Structural, at *trail) checker {
+	sub := c.with(s, at)
+	isType := name == "apiVersion" || name == "kind"
+	if c.pair != nil && !(isType && c.at.String() == "") {
+		sub.pair = c.pair.member(name)
+	}
+	return sub
+}
+
+// check validates x, and excuses all errors in it if it has not changed.
 func (c checker) check(x any) *result {
+	v := c.checkAll(x)
+	if len(v.errs) > 0 && c.pair.isEqual() {
+		return &result{matches: v.matches}
+	}
+	return v
+}
+
+// checkAll validates x (SchemaValidator.Validate).
+func (c checker) checkAll(x any) *result {
 	v, work := new(result), 1
 	if c.nested {
 		work = 8 // many alternatives may be about one byte
@@ -355,7 +375,9 @@ func (c checker) checkArray(x any) *result {
 	v, list := new(result), x.([]any)
 	if item := element(c.Structural); item != nil {
 		for i, e := range list {
-			v.merge(c.with(item, c.at.element(i)).check(e))
+			sub := c.with(item, c.at.element(i))
+			sub.pair = c.pair.element(i)
+			v.merge(sub.check(e))
 		}
 	}
 	c.checkItems(v, int64(len(list)))
@@ -445,7 +467,7 @@ func (c checker) checkObject(x any) *result {
 			}
 			switch {
 			case ap.Schema != nil:
-				v.merge(c.with(ap.Schema, c.at.member(name)).check(object[name]))
+				v.merge(c.member(name, ap.Schema, c.at.member(name)).check(object[name]))
 			case !ap.Allows:
 				text := c.at.String() + "." + name + " in body is a forbidden property"
 				v.add(Error{
@@ -460,7 +482,7 @@ func (c checker) checkObject(x any) *result {
 	}
 	for _, name := range names {
 		if s, ok := c.Properties[name]; ok {
-			v.merge(c.with(s, c.at.property(name)).check(object[name]))
+			v.merge(c.member(name, s, c.at.property(name)).check(object[name]))
 		}
 	}
 	for _, name := range c.Required {

@@ -203,7 +203,8 @@ func (p *pattern) Check(text []byte) program.Verdict {
 type literalKey struct {
 	least, most, factor int64
 	unsure              bool   // about numbers
-	isFloat             bool   // numbers must fit a float32, as all do that Check is about
+	isFloat             bool   // numbers must fit a float32, as all whole ones do that Check is about
+	hasFractions        bool   // numbers need not be whole
 	enum                string // the literals that are allowed: see enumBuilder
 	hasEnum             bool
 }
@@ -216,6 +217,21 @@ type literalChecker struct {
 
 func newLiteral(key literalKey) *literalChecker { return &literalChecker{key, newEnum(key.enum)} }
 
+// allowsFraction reports whether a number such as 12.5 is surely within the limits. It is between
+// two whole numbers, which must both be.
+func (c *literalChecker) allowsFraction(literal []byte) bool {
+	before, after, _ := bytes.Cut(literal, []byte{'.'})
+	n, ok := screen.Whole(before)
+	if !ok || !c.hasFractions || c.unsure || c.factor != 0 || bytes.ContainsAny(after, "eE") {
+		return false
+	}
+	from, to := n, n+1
+	if literal[0] == '-' {
+		from, to = n-1, n
+	}
+	return c.least <= from && to <= c.most
+}
+
 // Check is the method of program.Checker.
 func (c *literalChecker) Check(literal []byte) program.Verdict {
 	// The server converts numbers before it compares them with an enum.
@@ -227,6 +243,8 @@ func (c *literalChecker) Check(literal []byte) program.Verdict {
 	}
 	n, ok := screen.Whole(literal)
 	switch {
+	case !ok && c.allowsFraction(literal):
+		return program.Valid
 	case !ok || c.unsure:
 		return program.Unsure
 	case n < c.least || n > c.most || c.factor != 0 && n%c.factor != 0:

@@ -17,8 +17,8 @@ import (
 
 // defaultErrors validates the defaults in the schema of a resource. The schema must satisfy
 // [structuralErrors].
-func defaultErrors(s *schema.Structural, p *schemapath.Path) report {
-	r := defaultReport{steps: MaxDefaultSteps}
+func defaultErrors(s *schema.Structural, p *schemapath.Path, kept keeps) report {
+	r := defaultReport{report: report{kept: kept}, steps: MaxDefaultSteps}
 	root := *s
 	root.XEmbeddedResource = true
 	r.defaults(&root, p, nil)
@@ -105,7 +105,7 @@ func (r *defaultReport) checkDefault(s *schema.Structural, p *schemapath.Path, m
 		pruneValue(pruned, s, false)
 		isPruned := reflect.DeepEqual(pruned, x)
 		errs := metaErrors(x, s)
-		if !isPruned {
+		if !isPruned && !r.kept.unprunedDefaults {
 			r.invalid(p, x, "must not have unknown fields") // x as pruning has left it
 		}
 		if len(errs) > 0 {

@@ -47,9 +47,14 @@ func (r *report) definition(s *schema.Structural, p *schemapath.Path, isRoot boo
 // openAPITypes are the types of OpenAPI v3.
 var openAPITypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
+// isOfOtherType reports whether s has a type that OpenAPI does not have.
+func isOfOtherType(s *schema.Structural) bool {
+	return s.Type != "" && !slices.Contains(openAPITypes, s.Type)
+}
+
 // keywords checks a node without the schemas below it (specStandardValidatorV3.validate).
 func (r *report) keywords(s *schema.Structural, p *schemapath.Path, c metaContext) {
-	if s.Type != "" && !slices.Contains(openAPITypes, s.Type) {
+	if isOfOtherType(s) && !r.kept.otherTypes {
 		r.unsupported(p.Child("type"), s.Type, openAPITypes)
 	}
 	if hasDefault(s) && c.noDefaults {
@@ -173,7 +178,7 @@ func (r *report) listType(s *schema.Structural, p *schemapath.Path) {
 	}
 	r.typeMust(s, p, "array", "must be array if x-kubernetes-list-type is specified")
 	t := *s.XListType
-	if t == "set" && s.Type == "array" {
+	if t == "set" && s.Type == "array" && !r.kept.compositeSets {
 		r.setItems(element(s), p.Child("items"))
 	}
 	if t != "atomic" && t != "set" && t != "map" {
@@ -240,7 +245,7 @@ func (r *report) listMap(s *schema.Structural, p *schemapath.Path) {
 // (validateMapListKeysMapSet).
 func (r *report) listItems(s *schema.Structural, p *schemapath.Path) {
 	item := element(s)
-	if item == nil || s.XListType == nil || *s.XListType != "set" && *s.XListType != "map" {
+	if item == nil || s.XListType == nil || *s.XListType != "set" && *s.XListType != "map" || r.kept.optionalKeys {
 		return
 	}
 	items := p.Child("items")

@@ -8,6 +8,7 @@
 //
 //	crds, err := schema.ParseCRD(manifest)
 //	err = validation.CRD(crds[0])    // the schemas of all its versions, and what goes with them
+//	err = validation.Update(crds[0], old) // the same for a definition that replaces another
 //
 // The package is separate from package schema because defaults are checked
 // against formats and patterns. This needs the packages net, net/mail, net/url
@@ -24,5 +25,7 @@
 //	values, formats                              kube-openapi, pkg/validation
 //	metadata in defaults                         apimachinery, pkg/api/validation
 //
-// The rules are those of Kubernetes 1.37.
+// The rules are those of Kubernetes 1.37. What the server says of rules in CEL
+// is in the module cel, which links its packages: [RuleCompiler] is the way from
+// here to there.
 package validation

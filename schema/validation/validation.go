@@ -24,7 +24,7 @@ import (
 // beyond [MaxDefaultSteps] defaults are not validated further. Both are errors
 // themselves, of the kind TooMany.
 func Structural(s *schema.Structural) error {
-	if errs := validateAt(s, "openAPIV3Schema", false); len(errs) > 0 {
+	if errs := validateAt(s, "openAPIV3Schema", false, keeps{}); len(errs) > 0 {
 		return errs
 	}
 	return nil
@@ -32,10 +32,10 @@ func Structural(s *schema.Structural) error {
 
 // validateAt validates s, in the order of the API server
 // (validateCustomResourceDefinitionValidation in the validation of apiextensions). root is the path
-// of s. hasStatus says whether the status subresource is on, which restricts the root. A nil s is a
-// missing schema.
-func validateAt(s *schema.Structural, root string, hasStatus bool) errors.SchemaErrors {
-	var r report
+// of s. hasStatus says whether the status subresource is on, which restricts the root. kept is for a
+// definition that is updated. A nil s is a missing schema.
+func validateAt(s *schema.Structural, root string, hasStatus bool, kept keeps) errors.SchemaErrors {
+	r := report{kept: kept}
 	p := schemapath.Root(root)
 	if s == nil {
 		r.required(p, "")
@@ -51,11 +51,14 @@ func validateAt(s *schema.Structural, root string, hasStatus bool) errors.Schema
 	if s.Nullable {
 		r.forbidden(p.Child("nullable"), "nullable cannot be true at the root")
 	}
-	unsupported := unsupportedKeyword(s)
-	if unsupported == "" {
+	unsupported := ""
+	if !kept.looseSchemas {
+		unsupported = unsupportedKeyword(s)
+	}
+	if unsupported == "" && !kept.looseSchemas {
 		more := structuralErrors(s, p)
 		if len(more.list) == 0 {
-			more = defaultErrors(s, p)
+			more = defaultErrors(s, p, kept)
 		}
 		r.take(more.list)
 		r.omitted += more.omitted
@@ -78,6 +81,7 @@ type report struct {
 	list    errors.SchemaErrors
 	bytes   int // in list
 	omitted int // errors for which there was no room
+	kept    keeps
 }
 
 // hasRoom reports whether there is room for another error, and counts the error if there is none.

@@ -16,8 +16,8 @@ import (
 func TestValidate(t *testing.T) {
 	const root = "openAPIV3Schema"
 	checks := map[string]func(s *schema.Structural) errors.SchemaErrors{
-		".want":   func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, false) },
-		".status": func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, true) },
+		".want":   func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, false, keeps{}) },
+		".status": func(s *schema.Structural) errors.SchemaErrors { return validateAt(s, root, true, keeps{}) },
 		".warn":   Warnings,
 	}
 	files, err := filepath.Glob("../../testdata/schema-validate/*.txtar")
@@ -85,7 +85,7 @@ func TestValidateError(t *testing.T) {
 
 func TestValidateMissing(t *testing.T) {
 	var s *schema.Structural
-	compareLines(t, validateAt(s, "spec.versions[1].schema.openAPIV3Schema", true),
+	compareLines(t, validateAt(s, "spec.versions[1].schema.openAPIV3Schema", true, keeps{}),
 		"spec.versions[1].schema.openAPIV3Schema: Required value\n")
 	if len(Warnings(s)) > 0 {
 		t.Error("warnings on no schema")
@@ -104,21 +104,21 @@ func TestValidateHandmade(t *testing.T) {
 		Enum:       nil,
 		Default:    []byte(`{"apiVersion":"v1","kind":"K","a":{}}`),
 	}
-	compareLines(t, validateAt(s, "P", false), `P.properties[a].type: Required value: must not be empty for specified object fields
+	compareLines(t, validateAt(s, "P", false, keeps{}), `P.properties[a].type: Required value: must not be empty for specified object fields
 P.properties[metadata].type: Invalid value: "": must be object
 P.properties[metadata].type: Required value: must not be empty for specified object fields
 `)
 	s.Properties["a"] = &schema.Structural{Type: "object", XPreserveUnknownFields: new(bool)}
-	compareLines(t, validateAt(s, "P", true)[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
+	compareLines(t, validateAt(s, "P", true, keeps{})[1:], "P.properties[a].x-kubernetes-preserve-unknown-fields: Invalid value: false: must be true or undefined\n")
 }
 
 // Schemas that no parser accepts are refused as well.
 func TestValidateHandmadeValues(t *testing.T) {
 	s := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"a": {Type: "string", Default: []byte(`{`)}}}
-	compareLines(t, validateAt(s, "P", false), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
+	compareLines(t, validateAt(s, "P", false, keeps{}), "P.properties[a].default: Invalid value: {: unexpected end of JSON input\n")
 	s.Properties = nil
 	s.XValidations = []json.RawMessage{[]byte(`"x"`)}
-	if errs := validateAt(s, "P", false); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
+	if errs := validateAt(s, "P", false, keeps{}); len(errs) != 1 || !strings.HasPrefix(errs[0].Error(), `P.x-kubernetes-validations[0]: Invalid value: "x": must be a rule: `) {
 		t.Error(errs)
 	}
 }

@@ -17,7 +17,8 @@ import (
 // are those that a server applies to the objects of a definition: the types,
 // bounds, patterns and formats of the schema, its enums, anyOf, oneOf, allOf
 // and not, the elements of sets and maps, the metadata, and the values of the
-// scale subresource. Rules in CEL (x-kubernetes-validations) are not evaluated.
+// scale subresource. Rules in CEL (x-kubernetes-validations) are evaluated if
+// there is a compiler for them, and ignored otherwise. There is at most one.
 //
 // Compiling takes longer then, and the program is larger. It keeps the schema,
 // which must not be changed afterwards.
@@ -25,11 +26,25 @@ import (
 // The type of objects (apiVersion and kind), their scope and subresources are
 // known, and validated, if the program is compiled from a definition: see
 // schema.CRD.Program and schema.Catalog.
-func Values() schema.Option { return program.WithRules(&maker{}).(schema.Option) }
+//
+// Values panics if it is given two compilers, or one that is nil.
+func Values(rules ...RuleCompiler) schema.Option {
+	m := new(maker)
+	switch {
+	case len(rules) > 1:
+		panic("validation: Values: there can be one compiler for rules")
+	case len(rules) == 1 && rules[0] == nil:
+		panic("validation: Values: the compiler for rules is nil")
+	case len(rules) == 1:
+		m.rules = rules[0]
+	}
+	return program.WithRules(m).(schema.Option)
+}
 
 // A maker makes the rules that package schema compiles into a program. Checkers are kept, so that
 // equal ones are the same.
 type maker struct {
+	rules    RuleCompiler // or nil
 	mu       sync.Mutex
 	texts    map[textKey]program.Checker
 	keys     map[program.Checker]textKey // of texts
@@ -104,6 +119,7 @@ func (m *maker) literal(r *program.Rules, s *schema.Structural, types, format st
 	key.enum, key.hasEnum = enum.String(), len(s.Enum) > 0
 	key.isFloat = types == "number" && format == "float"
 	if key != (literalKey{least: math.MinInt64, most: math.MaxInt64}) {
+		key.hasFractions = types == "number" && !key.isFloat
 		r.Literal = keep(&m.literals, key, func() *literalChecker { return newLiteral(key) })
 	}
 }
@@ -117,6 +133,7 @@ func (m *maker) Replicas(r *program.Rules) {
 		key = r.Literal.(*literalChecker).literalKey
 	}
 	key.least, key.most = max(key.least, 0), min(key.most, math.MaxInt32)
+	key.hasFractions = false
 	r.Literal = keep(&m.literals, key, func() *literalChecker { return newLiteral(key) })
 }
 
@@ -185,15 +202,23 @@ func (m *maker) Validator(
 	if v != nil {
 		k = validate.KindOf(c, v)
 	}
-	return &validator{kind: k, isResource: isResource}
+	made := &validator{kind: k, isResource: isResource}
+	// A definition has no schema that contains itself; that of a kind in an OpenAPI document may.
+	if m.rules != nil && s != nil && infinite(s) == "" {
+		made.compile(s, m.rules)
+	}
+	return made
 }
 
 // A validator validates the objects of a kind exactly.
 type validator struct {
 	kind       *validate.Kind
 	isResource bool
-	mu         sync.Mutex
-	free       []*validate.Validator // each serves one goroutine at a time
+	rules      Rules // or nil
+	// The parts that rules read of an object, and of the one that it replaces.
+	self, oldSelf *Selection
+	mu            sync.Mutex
+	free          []*validate.Validator // each serves one goroutine at a time
 }
 
 func (v *validator) take() *validate.Validator {
@@ -215,13 +240,24 @@ func (v *validator) give(of *validate.Validator) {
 
 // Validate is the method of program.Validator.
 func (v *validator) Validate(object []byte, as program.Request, steps int) ([]program.Error, bool) {
+	return v.ValidateUpdate(object, nil, as, steps)
+}
+
+// ValidateUpdate is the method of program.Validator.
+func (v *validator) ValidateUpdate(
+	object, old []byte, as program.Request, steps int,
+) ([]program.Error, bool) {
 	x, err := validate.Decode(object)
+	var was any
+	if err == nil {
+		was, err = validate.Decode(old)
+	}
 	if err != nil {
 		return []program.Error{{ValueError: errors.ValueError{Kind: errors.SchemaInvalid, Msg: err.Error()}}}, true
 	}
 	by := v.take()
 	defer v.give(by)
-	return listed(v.errors(by, x, as, &steps)), steps >= 0
+	return listed(v.errors(by, x, was, as, &steps)), steps >= 0
 }
 
 // listed returns errors as the decoder takes them.
@@ -234,6 +270,7 @@ func listed(errs []validate.Error) (list []program.Error) {
 				Kind: e.Kind, Rule: e.Rule, Field: strings.TrimPrefix(e.Field, "."),
 				Value: e.Value, Msg: e.Msg, Allowed: e.Allowed(),
 			},
+			IsOld: e.IsOld, Hinders: e.Hinders(),
 		})
 	}
 	return list
@@ -256,7 +293,7 @@ func (v *validator) ValidatePart(p *program.Part, as program.Request, steps *int
 		return []program.Error{{ValueError: errors.ValueError{Kind: errors.SchemaInvalid, Msg: err.Error()}}}
 	}
 	if len(p.Path) == 0 {
-		return listed(v.errors(by, x, as, steps))
+		return listed(v.errors(by, x, nil, as, steps))
 	}
 	if as&program.AsSent != 0 {
 		x = validate.Settle(v.kind, scope, p.Path, x)
@@ -279,6 +316,8 @@ func (v *validator) scope(as program.Request) validate.Scope {
 		return validate.OfAnything
 	case as&^program.AsSent == program.StatusUpdate:
 		return validate.OfStatusUpdate
+	case as&^program.AsSent == program.Update:
+		return validate.OfUpdate
 	}
 	return validate.OfCreate
 }
@@ -315,15 +354,27 @@ func (v *validator) Warnings(owners, finalizers []byte) []string {
 }
 
 func (v *validator) errors(
-	by *validate.Validator, x any, as program.Request, steps *int,
+	by *validate.Validator, x, old any, as program.Request, steps *int,
 ) []validate.Error {
+	scope := v.scope(as)
 	if as&program.AsSent != 0 {
-		x = validate.Settle(v.kind, v.scope(as), nil, x)
+		x = validate.Settle(v.kind, scope, nil, x)
+		if old != nil {
+			old = validate.Settle(v.kind, scope, nil, old)
+		}
 	}
 	object, isObject := x.(map[string]any)
-	switch scope := v.scope(as); {
+	was, isUpdate := old.(map[string]any)
+	switch {
 	case scope == validate.OfAnything || !isObject:
+		if isUpdate {
+			return by.PartUpdate(v.kind, x, old, steps)
+		}
 		return by.Part(v.kind.Schema, x, steps)
+	case scope == validate.OfUpdate && isUpdate:
+		return by.Update(v.kind, object, was, steps)
+	case scope == validate.OfStatusUpdate && isUpdate:
+		return by.StatusUpdateOf(v.kind, object, was, steps)
 	case scope == validate.OfStatusUpdate:
 		return by.StatusUpdate(v.kind, object, steps)
 	}
