@@ -8,7 +8,7 @@
 //	n, err := kube.NewNegotiatedSerializer(codecs, scheme, scheme, r) // a runtime.NegotiatedSerializer
 //	d := r.StorageDecoder("v1", nil)                                  // a runtime.Decoder for what is stored
 //	d, err := admission.NewDecoder(scheme, strict, r)                 // for controller-runtime, in a module of its own
-//	v, err := kube.NewValidator(crd, "v1")                            // Validate of a rest.RESTCreateStrategy
+//	v, err := kube.NewValidator(crd, "v1")                            // Validate, ValidateUpdate of a rest.RESTCreateUpdateStrategy
 //
 // # What it replaces
 //
@@ -38,13 +38,13 @@
 // Decoding validates no values: in an API server, admission comes first. A
 // [Validator] then takes the place of the server's packages in the strategy of a
 // store. It is more than ten times as fast, because a valid object needs one walk
-// and nothing else. It has no rules in CEL, and does not compare an update with
-// the stored object yet.
+// and nothing else. An update is compared with the stored object. Rules in CEL
+// are evaluated if there is a compiler for them: see [Rules].
 //
-//	type strategy struct { // a rest.RESTCreateStrategy, with the methods that are not here
+//	type strategy struct { // a rest.RESTCreateUpdateStrategy, with the methods that are not here
 //		runtime.ObjectTyper
 //		names.NameGenerator
-//		*kube.Validator // Validate and WarningsOnCreate
+//		*kube.Validator // Validate, WarningsOnCreate, ValidateUpdate, WarningsOnUpdate
 //	}
 //
 // # Versions
@@ -92,13 +92,15 @@
 //     own, an object without a kind is refused at once, and the returned type
 //     is that of the members kind and apiVersion. A member KIND does not count.
 //
-// TestKubeValidator of module fuzz compares [Validator] with the server's
-// strategy. There are these differences:
+// TestKubeValidator and TestUpdates of module fuzz compare [Validator] with the
+// server's strategy. There are these differences:
 //
 //   - 100 errors are kept, and a last entry counts the rest.
 //   - They are in the order of names of fields; the server's order is random.
 //   - An error whose BadValue is of a Go type in the server, such as the list of
 //     owner references, has what that is in JSON. The text is the same.
+//   - Updates have the errors in metadata of rest.ValidateUpdate, too, each once.
+//     That a resourceVersion is missing is left to that function.
 //   - An object whose metadata is malformed has no other error. So has one with
 //     an embedded resource whose metadata or type is. Decoding leaves no such
 //     objects.

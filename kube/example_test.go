@@ -166,8 +166,8 @@ func calls() error {
 	return err
 }
 
-// In an API server, an object is validated after admission: by the strategy of its store.
-func ExampleValidator() {
+// potDefinition returns a definition whose objects must have a plant.
+func potDefinition() *apiextensionsv1.CustomResourceDefinition {
 	crd := new(apiextensionsv1.CustomResourceDefinition)
 	if err := yaml.Unmarshal([]byte(`
 spec:
@@ -189,6 +189,12 @@ spec:
 `), crd); err != nil {
 		log.Fatal(err)
 	}
+	return crd
+}
+
+// In an API server, an object is validated after admission: by the strategy of its store.
+func ExampleValidator() {
+	crd := potDefinition()
 	v, err := kube.NewValidator(crd, "v1")
 	if err != nil {
 		log.Fatal(err)
@@ -204,4 +210,24 @@ spec:
 	// Output:
 	// spec.plant: Required value
 	// spec.litres: Invalid value: 10: spec.litres in body should be less than or equal to 9
+}
+
+// What is invalid in the stored object may stay: only what an update changes is refused.
+func ExampleValidator_ValidateUpdate() {
+	crd := potDefinition()
+	v, err := kube.NewValidator(crd, "v1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	old := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "garden.example.com/v1", "kind": "Pot",
+		"metadata": map[string]any{"name": "a", "namespace": "b"},
+		"spec":     map[string]any{"plant": "orchid", "litres": int64(9)},
+	}}
+	pot := old.DeepCopy()
+	pot.Object["spec"].(map[string]any)["litres"] = int64(10)
+	for _, err := range v.ValidateUpdate(context.Background(), pot, old) {
+		fmt.Println(err)
+	}
+	// Output: spec.litres: Invalid value: 10: spec.litres in body should be less than or equal to 9
 }

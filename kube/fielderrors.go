@@ -49,6 +49,7 @@ var errorTypes = map[ferrors.SchemaErrorKind]field.ErrorType{
 	ferrors.SchemaTooLong:     field.ErrorTypeTooLong,
 	ferrors.SchemaTooMany:     field.ErrorTypeTooMany,
 	ferrors.SchemaTypeInvalid: field.ErrorTypeTypeInvalid,
+	ferrors.SchemaInternal:    field.ErrorTypeInternal,
 }
 
 // fieldError returns an error as the server has it.
@@ -65,10 +66,16 @@ func fieldError(f *ferrors.Finding, object map[string]any) *field.Error {
 func badValue(f *ferrors.Finding, object map[string]any) any {
 	text := f.Invalid.Value
 	switch f.Invalid.Kind {
+	case ferrors.SchemaInternal:
+		return nil
 	case ferrors.SchemaRequired, ferrors.SchemaForbidden:
 		return ""
 	case ferrors.SchemaTooLong:
 		return field.TooLong(nil, "", 0).BadValue
+	case ferrors.SchemaInvalid, ferrors.SchemaDuplicate:
+		if text == "" { // an object or array that a rule in CEL refuses
+			return field.OmitValueType{}
+		}
 	case ferrors.SchemaTooMany:
 		if n, err := strconv.Atoi(text); err == nil {
 			return n

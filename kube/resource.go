@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // A Resource is a kind of custom resource with a schema for each of its
@@ -41,6 +42,8 @@ type options struct {
 	preserve    bool
 	serverTexts bool // strict errors have the server's texts
 	limits      decoder.Limits
+	rules       validation.RuleCompiler
+	hasRules    bool // rules was given, and may be nil
 }
 
 func (o *options) set(opts []Option) error {
@@ -64,6 +67,13 @@ func (f optionFunc) apply(o *options) { f(o) }
 // negative.
 func Limits(l decoder.Limits) Option {
 	return optionFunc(func(o *options) { o.limits = o.limits.With(l) })
+}
+
+// Rules makes a [Validator] evaluate the rules in a schema that are expressions
+// in CEL (x-kubernetes-validations), with the compiler of the module cel or
+// another one. Without it they are ignored.
+func Rules(c validation.RuleCompiler) Option {
+	return optionFunc(func(o *options) { o.rules, o.hasRules = c, true })
 }
 
 // PreserveUnknownFields sets whether the definition has

@@ -31,22 +31,23 @@ import (
 // A Validator validates the values of the objects of one version of a custom
 // resource, as the API server does when it has decoded, pruned and defaulted
 // them and they have gone through admission. Its methods are those of
-// rest.RESTCreateStrategy in k8s.io/apiserver, so that a strategy can embed it.
-// Any number of goroutines can use it.
+// rest.RESTCreateStrategy and rest.RESTUpdateStrategy in k8s.io/apiserver, so
+// that a strategy can embed it. Any number of goroutines can use it.
 //
 // The rules are those of the server: types, bounds, patterns and formats of the
 // schema, enums, anyOf, oneOf, allOf and not, the elements of sets and maps,
 // metadata, also that of embedded resources, and the values of the scale
-// subresource. Rules in CEL (x-kubernetes-validations) are not evaluated.
+// subresource. Rules in CEL (x-kubernetes-validations) are evaluated if there is
+// a compiler for them: see [Rules].
 type Validator struct {
-	kind           runtimeschema.GroupVersionKind
-	create, status *decoder.Pool
+	kind                   runtimeschema.GroupVersionKind
+	create, update, status *decoder.Pool
 }
 
 // NewValidator returns the validator of a version of a definition, served or
-// not. Of the options only [Limits] has an effect: by default, 100 errors of an
-// object are kept. NewValidator does not change the definition, and keeps no
-// reference to it.
+// not. Of the options only [Limits] and [Rules] have an effect: by default, 100
+// errors of an object are kept. NewValidator does not change the definition, and
+// keeps no reference to it.
 func NewValidator(
 	crd *apiextensionsv1.CustomResourceDefinition, version string, opts ...Option,
 ) (*Validator, error) {
@@ -56,6 +57,13 @@ func NewValidator(
 	var o options
 	if err := o.set(opts); err != nil {
 		return nil, err
+	}
+	var rules []validation.RuleCompiler
+	if o.hasRules {
+		if o.rules == nil {
+			return nil, errors.New("kube: the compiler for rules is nil")
+		}
+		rules = []validation.RuleCompiler{o.rules}
 	}
 	at := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
 		return v.Name == version
@@ -72,7 +80,7 @@ func NewValidator(
 		PreserveUnknownFields: true, // what admission has added is validated, too
 		Versions:              []schema.Version{own},
 	}
-	program, err := definition.Program(version, validation.Values())
+	program, err := definition.Program(version, validation.Values(rules...))
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +90,7 @@ func NewValidator(
 	return &Validator{
 		kind:   runtimeschema.GroupVersionKind{Group: definition.Group, Version: version, Kind: definition.Kind},
 		create: pool(decoder.ValidateCreate),
+		update: pool(decoder.ValidateUpdate),
 		status: pool(decoder.ValidateStatusUpdate),
 	}, nil
 }
@@ -137,26 +146,58 @@ func (v *Validator) GroupVersionKind() runtimeschema.GroupVersionKind { return v
 // its siblings; the server's order is random. An entry at the end counts errors
 // beyond the limit.
 func (v *Validator) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
-	return v.validate(v.create, obj)
+	return v.validate(v.create, obj, nil)
 }
 
-// ValidateStatus validates an object that is written through its status
-// subresource, after PrepareForUpdate: its status, its metadata, and the
-// elements of all its sets and maps. It is not yet ValidateUpdate of the server,
-// which excuses errors that the stored object has as well, and compares what
-// must not change.
+// ValidateUpdate validates an object that replaces old, the stored one, after
+// PrepareForUpdate. Errors of the schema are excused where a value has not
+// changed. Where the version has a status subresource, the status of old is
+// validated in the place of the object's own.
+//
+// Metadata is compared with that of old, and has all errors that
+// rest.ValidateUpdate finds in it, too. A resourceVersion may be missing: that
+// is left to rest.ValidateUpdate.
+func (v *Validator) ValidateUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return v.validateUpdate(v.update, obj, old)
+}
+
+// ValidateStatusUpdate is ValidateUpdate for an object that is written through
+// its status subresource: it validates old with the status of the object.
+func (v *Validator) ValidateStatusUpdate(_ context.Context, obj, old runtime.Object) field.ErrorList {
+	return v.validateUpdate(v.status, obj, old)
+}
+
+// ValidateStatus is [Validator.ValidateStatusUpdate] where the stored object is
+// not known: all but the status is taken from the object, nothing is excused,
+// and nothing is compared.
 func (v *Validator) ValidateStatus(_ context.Context, obj runtime.Object) field.ErrorList {
-	return v.validate(v.status, obj)
+	return v.validate(v.status, obj, nil)
 }
 
 // WarningsOnCreate returns the server's warnings about an object that is created:
 // those about the names of its finalizers.
-func (v *Validator) WarningsOnCreate(_ context.Context, obj runtime.Object) (warnings []string) {
+func (v *Validator) WarningsOnCreate(ctx context.Context, obj runtime.Object) []string {
+	return v.WarningsOnUpdate(ctx, obj, nil)
+}
+
+// WarningsOnUpdate returns the server's warnings about an object that replaces
+// old: those about the names of finalizers that are new. The server has none
+// about updates of the status.
+func (v *Validator) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) (warnings []string) {
 	object, err := meta.Accessor(obj)
 	if err != nil {
 		return nil
 	}
 	finalizers := slices.Clone(object.GetFinalizers())
+	if old != nil {
+		stored, err := meta.Accessor(old)
+		if err != nil {
+			return nil
+		}
+		finalizers = slices.DeleteFunc(finalizers, func(name string) bool {
+			return slices.Contains(stored.GetFinalizers(), name)
+		})
+	}
 	slices.Sort(finalizers)
 	for _, name := range slices.Compact(finalizers) {
 		faults := utilvalidation.IsQualifiedName(name)
@@ -181,13 +222,33 @@ var standardFinalizers = []string{
 
 const noConflicts = "to avoid accidental conflicts with other finalizer writers"
 
-func (v *Validator) validate(pool *decoder.Pool, obj runtime.Object) field.ErrorList {
+func (v *Validator) validateUpdate(pool *decoder.Pool, obj, old runtime.Object) field.ErrorList {
+	if old == nil {
+		return field.ErrorList{field.InternalError(nil, errors.New("kube: the stored object is nil"))}
+	}
+	return v.validate(pool, obj, old)
+}
+
+// validate validates an object, which replaces old unless that is nil.
+func (v *Validator) validate(pool *decoder.Pool, obj, old runtime.Object) field.ErrorList {
 	object, err := v.contentOf(obj)
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
 	d := pool.Get()
 	defer pool.Put(d)
+	if old != nil {
+		stored := takeBuffer()
+		defer giveBuffer(stored)
+		content, err := v.contentOf(old)
+		if err == nil {
+			*stored, err = appendJSON((*stored)[:0], content, false)
+		}
+		if err != nil {
+			return field.ErrorList{field.InternalError(nil, fmt.Errorf("the stored object: %w", err))}
+		}
+		d.SetOld(*stored)
+	}
 	text, result := takeBuffer(), takeBuffer()
 	defer giveBuffer(text)
 	defer giveBuffer(result)

@@ -17,7 +17,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/kube"
+	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // potCRD defines Pot, whose values have rules.
@@ -241,4 +244,103 @@ func TestNewValidator(t *testing.T) {
 	_, err = kube.NewValidator(crd, "v1")
 	require.NoError(t, err)
 	assert.Equal(t, pots(t), crd)
+}
+
+// TestValidatorOfUpdates has objects that replace others: what has not changed is excused, and metadata
+// is compared.
+func TestValidatorOfUpdates(t *testing.T) {
+	v := potValidator(t)
+	ctx := context.Background()
+	old := pot(map[string]any{"litres": int64(10), "light": "moon", "plant": "fern"})
+	old.SetUID("u")
+	old.SetResourceVersion("1")
+	old.SetFinalizers([]string{"a"})
+	old.Object["status"] = map[string]any{"litres": int64(-1)}
+	u := old.DeepCopy()
+	const scale = ".status.litres: Invalid value: -1: should be a non-negative integer"
+	assert.EqualError(t, v.ValidateUpdate(ctx, u, old).ToAggregate(), scale, "scaling is not excused")
+	old.Object["status"] = map[string]any{"litres": int64(0)}
+	u = old.DeepCopy()
+	assert.Empty(t, v.ValidateUpdate(ctx, u, old))
+	u.Object["status"] = map[string]any{"litres": "x"}
+	assert.Empty(t, v.ValidateUpdate(ctx, u, old), "the stored status is kept")
+	u.Object["spec"] = map[string]any{"litres": int64(11), "light": "moon", "plant": "fern"}
+	u.SetName("b")
+	u.SetFinalizers([]string{"b", "a"})
+	assert.Equal(t, field.ErrorList{
+		{Type: field.ErrorTypeInvalid, Field: "metadata.name", BadValue: "b", Detail: "field is immutable"},
+		{Type: field.ErrorTypeInvalid, Field: "spec.litres", BadValue: int64(11), Detail: "spec.litres in body should be less than or equal to 9"},
+	}, inTextOrder(v.ValidateUpdate(ctx, u, old)))
+	assert.Equal(t, v.WarningsOnCreate(ctx, u)[1:], v.WarningsOnUpdate(ctx, u, old))
+	assert.Contains(t, v.WarningsOnUpdate(ctx, u, old)[0], `metadata.finalizers: "b"`)
+	assert.Empty(t, v.WarningsOnUpdate(ctx, u, new(metav1.Status)))
+
+	u.Object["status"] = map[string]any{"litres": int64(-2), "selector": "a"}
+	assert.Equal(t, field.ErrorList{
+		{Type: field.ErrorTypeInvalid, Field: ".status.litres", BadValue: int64(-2), Detail: "should be a non-negative integer"},
+		{Type: field.ErrorTypeInvalid, Field: "status.litres", BadValue: int64(-2), Detail: "litres in body should be greater than or equal to 1"},
+	}, inTextOrder(v.ValidateStatusUpdate(ctx, u, old)), "all but the status is that of the stored object")
+	for _, errs := range []field.ErrorList{v.ValidateUpdate(ctx, u, nil), v.ValidateStatusUpdate(ctx, u, nil)} {
+		require.Len(t, errs, 1)
+		assert.Equal(t, "<nil>: Internal error: kube: the stored object is nil", errs[0].Error())
+	}
+	errs := v.ValidateUpdate(ctx, u, unconvertible{})
+	require.Len(t, errs, 1)
+	assert.Equal(t, field.ErrorTypeInternal, errs[0].Type)
+	assert.Contains(t, errs[0].Detail, "the stored object: ")
+}
+
+// A noSeven is a compiler for rules, and its rules: a pot has not seven litres, and an update does not
+// change them.
+type noSeven struct{}
+
+func (noSeven) CompileRules(*schema.Structural, bool) validation.Rules { return noSeven{} }
+
+func (noSeven) Selections() (self, oldSelf *validation.Selection) {
+	litres := &validation.Selection{Members: map[string]*validation.Selection{
+		"spec": {Members: map[string]*validation.Selection{"litres": {}}},
+	}}
+	return litres, litres
+}
+
+func (noSeven) Evaluate(r *validation.RuleRequest) (list []validation.RuleError) {
+	litres := func(x any) any {
+		object, _ := x.(map[string]any)
+		spec, _ := object["spec"].(map[string]any)
+		return spec["litres"]
+	}
+	refuse := func(kind ferrors.SchemaErrorKind, msg string) {
+		list = append(list, validation.RuleError{
+			Path: []ferrors.Segment{{Name: "spec", IsName: true}}, Depth: 1, Kind: kind, Field: "spec", Msg: msg,
+		})
+	}
+	switch litres(r.Object) {
+	case int64(7):
+		refuse(ferrors.SchemaInvalid, "not seven")
+	case int64(8):
+		refuse(ferrors.SchemaDuplicate, "")
+	case int64(9):
+		refuse(ferrors.SchemaInternal, "too long")
+	}
+	if r.Old != nil && litres(r.Old) != litres(r.Object) {
+		refuse(ferrors.SchemaInvalid, "no change")
+	}
+	return list
+}
+
+// TestValidatorOfRules has a compiler for rules.
+func TestValidatorOfRules(t *testing.T) {
+	v := potValidator(t, kube.Rules(noSeven{}))
+	ctx := context.Background()
+	old, u := pot(map[string]any{"plant": "fern", "litres": int64(6)}), pot(map[string]any{"plant": "fern", "litres": int64(7)})
+	assert.Empty(t, v.Validate(ctx, old))
+	assert.EqualError(t, v.Validate(ctx, u).ToAggregate(), `spec: Invalid value: not seven`)
+	assert.EqualError(t, v.ValidateUpdate(ctx, u, old).ToAggregate(),
+		`[spec: Invalid value: not seven, spec: Invalid value: no change]`)
+	u.Object["spec"].(map[string]any)["litres"] = int64(8)
+	assert.Equal(t, field.ErrorList{{Type: field.ErrorTypeDuplicate, Field: "spec", BadValue: field.OmitValueType{}}}, v.Validate(ctx, u))
+	u.Object["spec"].(map[string]any)["litres"] = int64(9)
+	assert.Equal(t, field.ErrorList{{Type: field.ErrorTypeInternal, Field: "spec", Detail: "too long"}}, v.Validate(ctx, u))
+	_, err := kube.NewValidator(pots(t), "v1", kube.Rules(nil))
+	require.EqualError(t, err, "kube: the compiler for rules is nil")
 }

@@ -67,10 +67,10 @@
 //
 // PUT and PATCH, also of a status, are not refused for values. The server
 // excuses an invalid value that the stored object has as well, and a patch may
-// be anything without the object that it applies to. Rules in CEL are not
-// evaluated. The namespace of the path is not compared with the object's. A
-// kube-apiserver validates after mutating admission, which a body here has not
-// been through.
+// be anything without the object that it applies to. Rules in CEL are evaluated
+// if validation.Values has a compiler for them. The namespace of the path is not
+// compared with the object's. A kube-apiserver validates after mutating
+// admission, which a body here has not been through.
 //
 // A finder refuses a catalog that was made without validation.Values: it panics
 // or, if the catalog was empty then, answers with 500.

@@ -28,7 +28,8 @@ type Resource struct {
 	//
 	// With decoder.ValidateCreate among them, the values of objects that
 	// POST creates are validated. Program must then be compiled with
-	// validation.Values. decoder.ValidateStatusUpdate is refused.
+	// validation.Values. decoder.ValidateUpdate and ValidateStatusUpdate are
+	// refused.
 	Decoder []decoder.Option
 
 	once  sync.Once

@@ -35,8 +35,8 @@ func valuesOf(opts []decoder.Option) (values decoder.ValueValidation) {
 // mustBeKnown is valuesOf, and panics for a validation that a request is not enough for.
 func mustBeKnown(opts []decoder.Option) decoder.ValueValidation {
 	values := valuesOf(opts)
-	if values == decoder.ValidateStatusUpdate {
-		panic("request: what a status update may be depends on the stored object: use decoder.ValidateCreate, " +
+	if values == decoder.ValidateUpdate || values == decoder.ValidateStatusUpdate {
+		panic("request: what an update may be depends on the stored object: use decoder.ValidateCreate, " +
 			"which applies to POST")
 	}
 	return values
@@ -144,6 +144,7 @@ var causeReasons = map[errors.SchemaErrorKind]string{
 	errors.SchemaTooLong:     "FieldValueTooLong",
 	errors.SchemaTooMany:     "FieldValueTooMany",
 	errors.SchemaTypeInvalid: "FieldValueTypeInvalid",
+	errors.SchemaInternal:    "InternalError",
 }
 
 // warningHeader returns a header with warnings, or nil. The server sends those of decoding whatever

@@ -27,3 +27,9 @@ func TestNoRoomForInvalidValues(t *testing.T) {
 		assert.Equal(t, isRefused, len(x.texts) == 0)
 	}
 }
+
+// TestCauseOfInternalError has a rule in CEL that could not be evaluated to its end.
+func TestCauseOfInternalError(t *testing.T) {
+	assert.Equal(t, Cause{"InternalError", "Internal error: too long", "<nil>"},
+		causeOf(&errors.ValueError{Kind: errors.SchemaInternal, Msg: "too long"}))
+}

@@ -302,6 +302,7 @@ func TestValuesNeedPrograms(t *testing.T) {
 		assert.EqualError(t, e.Err, noValues)
 	}
 	assert.Panics(t, func() { request.ByPath(without, decoder.ValidateStatusUpdate) })
+	assert.Panics(t, func() { request.ByPath(without, decoder.ValidateUpdate) })
 	assert.Panics(t, func() { request.ByPath(without, decoder.ValueValidation(7)) })
 }
 

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/espalier-dev/espalier/kube"
@@ -39,18 +40,33 @@ func NewValidator[T runtime.Object](values *kube.Validator) (*Validator[T], erro
 // server's warnings about its finalizers.
 func (v *Validator[T]) ValidateCreate(ctx context.Context, obj T) (admission.Warnings, error) {
 	if errs := v.values.Validate(ctx, obj); len(errs) > 0 {
-		name := ""
-		if object, err := meta.Accessor(obj); err == nil {
-			name = object.GetName()
-		}
-		return nil, apierrors.NewInvalid(v.values.GroupVersionKind().GroupKind(), name, errs)
+		return nil, v.refuse(obj, errs)
 	}
 	return v.values.WarningsOnCreate(ctx, obj), nil
 }
 
-// ValidateUpdate accepts all objects: what was invalid before may stay.
-func (v *Validator[T]) ValidateUpdate(context.Context, T, T) (admission.Warnings, error) {
-	return nil, nil
+// ValidateUpdate refuses an object that may not replace the stored one, with the
+// answer of the API server. What was invalid before, and has not changed, may
+// stay. An update of the status is one if the request in the context says so.
+func (v *Validator[T]) ValidateUpdate(ctx context.Context, oldObj, newObj T) (admission.Warnings, error) {
+	validate, warnings := v.values.ValidateUpdate, v.values.WarningsOnUpdate
+	if r, err := admission.RequestFromContext(ctx); err == nil && r.SubResource == "status" {
+		validate, warnings = v.values.ValidateStatusUpdate, noWarnings
+	}
+	if errs := validate(ctx, newObj, oldObj); len(errs) > 0 {
+		return nil, v.refuse(newObj, errs)
+	}
+	return warnings(ctx, newObj, oldObj), nil
+}
+
+func noWarnings(context.Context, runtime.Object, runtime.Object) []string { return nil }
+
+func (v *Validator[T]) refuse(obj T, errs field.ErrorList) error {
+	name := ""
+	if object, err := meta.Accessor(obj); err == nil {
+		name = object.GetName()
+	}
+	return apierrors.NewInvalid(v.values.GroupVersionKind().GroupKind(), name, errs)
 }
 
 // ValidateDelete accepts all objects.

@@ -2,6 +2,7 @@ package admission_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,8 +24,11 @@ func TestValidator(t *testing.T) {
 		Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1", Schema: &apiextensionsv1.CustomResourceValidation{
 			OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
 				"bars": {Type: "integer", Maximum: &most},
+				"status": {Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{
+					"phase": {Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"open"`)}}},
+				}},
 			}},
-		}}},
+		}, Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}}},
 	}}, "v1")
 	require.NoError(t, err)
 	v, err := admission.NewValidator[*unstructured.Unstructured](values)
@@ -47,7 +51,23 @@ func TestValidator(t *testing.T) {
 	passed := send(admissionv1.Create, valid, "")
 	assert.True(t, passed.Allowed)
 	assert.Equal(t, []string{`metadata.finalizers: "b": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers`}, passed.Warnings)
-	assert.True(t, send(admissionv1.Update, invalid, invalid).Allowed)
+	assert.True(t, send(admissionv1.Update, invalid, invalid).Allowed, "what was invalid may stay")
+	worse := send(admissionv1.Update, strings.Replace(invalid, "10", "11", 1), invalid)
+	assert.Equal(t, int32(422), worse.Result.Code)
+	assert.Equal(t, `Gate.garden.example.com "a" is invalid: bars: Invalid value: 11: bars in body should be less than or equal to 9`, worse.Result.Message)
+	assert.Empty(t, send(admissionv1.Update, valid, valid).Warnings, "the finalizer is not new")
+	assert.Equal(t, passed.Warnings, send(admissionv1.Update, valid, invalid).Warnings)
+
+	status := func(object string) crtadmission.Response {
+		r := request(object)
+		r.Operation, r.SubResource, r.OldObject = admissionv1.Update, "status", runtime.RawExtension{Raw: []byte(invalid)}
+		return hook.Handle(context.Background(), r)
+	}
+	assert.True(t, status(strings.Replace(invalid, "10", "11", 1)).Allowed, "the status alone is written")
+	assert.Empty(t, status(valid).Warnings)
+	late := status(strings.TrimSuffix(valid, "}") + `,"status":{"phase":"late"}}`)
+	assert.False(t, late.Allowed)
+	assert.Equal(t, `Gate.garden.example.com "a" is invalid: status.phase: Unsupported value: "late": supported values: "open"`, late.Result.Message)
 	assert.True(t, send(admissionv1.Delete, "", invalid).Allowed)
 
 	_, err = admission.NewValidator[*unstructured.Unstructured](nil)
