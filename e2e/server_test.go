@@ -52,10 +52,9 @@ type logger struct{ *testing.T }
 
 func (logger) Logf(string, ...any) {}
 
-// startServer starts an apiextensions-apiserver that needs no kube-apiserver. It returns the
-// configuration for clients, a file with the certificate of the server, and its configuration of
-// etcd.
-func startServer(t *testing.T) (config *rest.Config, ca string, storage generic.RESTOptionsGetter) {
+// startServer starts an apiextensions-apiserver that needs no kube-apiserver. It returns the configuration for clients, a
+// file with the certificate of the server, and its configuration of etcd.
+func startServer(t *testing.T, flags ...string) (config *rest.Config, ca string, storage generic.RESTOptionsGetter) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig") // its kube-apiserver is never asked
 	require.NoError(t, os.WriteFile(kubeconfig, []byte(`
 apiVersion: v1
@@ -65,7 +64,7 @@ users: [{name: none, user: {}}]
 contexts: [{name: none, context: {cluster: none, user: none}}]
 current-context: none
 `), 0o600))
-	server, err := servertesting.StartTestServer(logger{t}, nil, []string{
+	server, err := servertesting.StartTestServer(logger{t}, nil, append([]string{
 		"--etcd-servers", startEtcd(t),
 		"--etcd-prefix", "/espalier",
 		"--authentication-skip-lookup",
@@ -74,7 +73,7 @@ current-context: none
 		"--kubeconfig", kubeconfig,
 		"--enable-priority-and-fairness=false",
 		"--disable-admission-plugins", strings.Join(admissionPlugins(), ","),
-	}, nil)
+	}, flags...), nil)
 	require.NoError(t, err)
 	t.Cleanup(server.TearDownFn)
 	config = rest.CopyConfig(server.ClientConfig)

@@ -29,7 +29,7 @@ func TestCommandRefusesWhatTheServerRefuses(t *testing.T) {
 			server.Preserve()
 		}
 		servers[typ] = server
-		strategies[typ], err = NewStrategy(validate.KindOf(v.crd, &v.version), v.js, v.crd.PreserveUnknownFields)
+		strategies[typ], err = NewRuledStrategy(validate.KindOf(v.crd, &v.version), v.js, v.crd.PreserveUnknownFields)
 		require.NoError(t, err)
 	}
 	var documents [][]byte
@@ -94,6 +94,10 @@ func TestCommandRefusesWhatTheServerRefuses(t *testing.T) {
 		}
 		slices.Sort(want)
 		slices.Sort(got[i])
+		if bytes.Contains(js, []byte("${")) { // the command does not judge what is still to be replaced
+			assert.Subset(t, want, got[i], "%s", js)
+			continue
+		}
 		assert.Equal(t, want, got[i], "%s", js)
 		if len(errs) == 0 {
 			slices.Sort(texts)

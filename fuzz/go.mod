@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/espalier-dev/espalier v0.1.0
+	github.com/espalier-dev/espalier/cel v0.1.0
 	github.com/espalier-dev/espalier/kube v0.1.0
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3
 	github.com/owenrumney/go-sarif/v3 v3.3.1
@@ -107,7 +108,7 @@ require (
 	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.13.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
-	k8s.io/client-go v0.37.2 // indirect
+	k8s.io/client-go v0.37.2
 	k8s.io/component-base v0.37.2 // indirect
 	k8s.io/klog/v2 v2.140.0 // indirect
 	k8s.io/kube-openapi v0.0.0-20260721132016-d427ff9ee9ad // indirect

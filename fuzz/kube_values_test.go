@@ -33,7 +33,9 @@ type validatorPair struct {
 // validatorSeen counts what was compared.
 type validatorSeen struct{ objects, invalid, values, foreign int }
 
-func newValidatorPair(k *validate.Kind, js json.RawMessage, server *Strategy, seen *validatorSeen) (*validatorPair, error) {
+func newValidatorPair(
+	k *validate.Kind, js json.RawMessage, server *Strategy, seen *validatorSeen, options ...kube.Option,
+) (*validatorPair, error) {
 	gv, err := k8sschema.ParseGroupVersion(k.APIVersion)
 	if err != nil {
 		return nil, err
@@ -58,7 +60,8 @@ func newValidatorPair(k *validate.Kind, js json.RawMessage, server *Strategy, se
 	}
 	v.Schema = &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: props}
 	crd.Spec.Versions = []apiextensionsv1.CustomResourceDefinitionVersion{v}
-	ours, err := kube.NewValidator(crd, gv.Version, kube.Limits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+	options = append(options, kube.Limits(decoder.Limits{Findings: 1 << 20, FindingBytes: 1 << 30}))
+	ours, err := kube.NewValidator(crd, gv.Version, options...)
 	return &validatorPair{ours, server, seen}, err
 }
 

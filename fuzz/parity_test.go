@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,13 +76,18 @@ func (y *tally) log(t *testing.T) {
 			t.Log(example)
 		}
 	}
-	for _, note := range slices.Sorted(maps.Keys(y.notes)) {
-		t.Logf("%9d %s", y.notes[note], note)
-	}
+	logCounts(t, y.notes)
 	for _, reports := range y.reports {
 		for _, report := range reports {
 			t.Error(report)
 		}
+	}
+}
+
+func logCounts(t *testing.T, counts map[string]int) {
+	t.Helper()
+	for _, text := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("%9d %s", counts[text], text)
 	}
 }
 
@@ -134,20 +140,26 @@ func forSchemas(t *testing.T, pairs int, f func(first uint64)) int {
 		pairs = 2000
 	}
 	started := time.Now()
-	shards := uint64(runtime.GOMAXPROCS(0))
 	first, last := *fromFlag/DocumentsPerSchema, (*fromFlag+uint64(pairs)-1)/DocumentsPerSchema
+	inTurns(last-first+1, func(i uint64) { f((first + i) * DocumentsPerSchema) })
+	pairs = int(last-first+1) * DocumentsPerSchema
+	t.Logf("%d pairs from seed %d on, in %v", pairs, first*DocumentsPerSchema, time.Since(started).Round(time.Second))
+	return pairs
+}
+
+// inTurns calls f for each number below n, from several goroutines. Each takes the next number when
+// it is done with one.
+func inTurns(n uint64, f func(i uint64)) {
+	var next atomic.Uint64
 	var wait sync.WaitGroup
-	for shard := range shards {
+	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
-			for n := first + shard; n <= last; n += shards {
-				f(n * DocumentsPerSchema)
+			for i := next.Add(1) - 1; i < n; i = next.Add(1) - 1 {
+				f(i)
 			}
 		})
 	}
 	wait.Wait()
-	pairs = int(last-first+1) * DocumentsPerSchema
-	t.Logf("%d pairs from seed %d on, in %v", pairs, first*DocumentsPerSchema, time.Since(started).Round(time.Second))
-	return pairs
 }
 
 // comparePairs compares all documents for one schema.

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"maps"
 	"regexp"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -65,26 +63,15 @@ func forSampled(t *testing.T, objects int, f func(v *sampledVersion, objects int
 	if len(all) == 0 {
 		t.Skip("there are no definitions")
 	}
-	turns := make(chan int)
-	var wait sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for i := range turns {
-				s, err := newSampledVersion(all[i])
-				if err != nil {
-					t.Errorf("%s %s: %v", all[i].apiVersion, all[i].crd.Kind, err)
-					continue
-				}
-				s.first = uint64(i) << 32
-				f(s, max(objects/len(all), 3))
-			}
-		})
-	}
-	for i := range all {
-		turns <- i
-	}
-	close(turns)
-	wait.Wait()
+	inTurns(uint64(len(all)), func(i uint64) {
+		s, err := newSampledVersion(all[i])
+		if err != nil {
+			t.Errorf("%s %s: %v", all[i].apiVersion, all[i].crd.Kind, err)
+			return
+		}
+		s.first = i << 32
+		f(s, max(objects/len(all), 3))
+	})
 	return len(all)
 }
 
@@ -113,7 +100,9 @@ func TestSamples(t *testing.T) {
 			reach(object, v.version.Schema, found)
 		}
 		all := make(map[*schema.Structural]bool)
-		coreSchemas(v.version.Schema, all)
+		for s := range schemasIn(v.version.Schema) {
+			all[s] = true
+		}
 
 		mu.Lock()
 		defer mu.Unlock()
@@ -131,9 +120,7 @@ func TestSamples(t *testing.T) {
 	t.Logf("%d objects of %d versions; all are valid for %d versions", made, versions, valid)
 	t.Logf("%d of %d schemas reached (%.2f %%)", reached, schemas, float64(reached)*100/float64(schemas))
 	t.Logf("%d of %d objects whose definition has rules in CEL break one", broken, ruled)
-	for _, cause := range slices.Sorted(maps.Keys(causes)) {
-		t.Logf("%6d %s", causes[cause], cause)
-	}
+	logCounts(t, causes)
 	assert.GreaterOrEqual(t, 100*valid, 95*versions)
 	assert.GreaterOrEqual(t, 1000*reached, 995*schemas)
 }
@@ -157,23 +144,6 @@ func (v *sampledVersion) sample(n int) []byte {
 		return []byte(err.Error()) // which the server refuses
 	}
 	return js
-}
-
-// coreSchemas collects the schemas of the structural core.
-func coreSchemas(s *schema.Structural, all map[*schema.Structural]bool) {
-	if s == nil || all[s] {
-		return
-	}
-	all[s] = true
-	for _, p := range s.Properties {
-		coreSchemas(p, all)
-	}
-	if s.Items != nil {
-		coreSchemas(s.Items.Schema, all)
-	}
-	if s.AdditionalProperties != nil {
-		coreSchemas(s.AdditionalProperties.Schema, all)
-	}
 }
 
 // reach collects the schemas of the values in x.

@@ -102,7 +102,7 @@ type strategyVersion struct {
 }
 
 func newStrategyVersion(k *validate.Kind, js json.RawMessage, preserveUnknownFields bool, seen *strategySeen) (*strategyVersion, error) {
-	s, err := newStrategySchema(js, preserveUnknownFields)
+	s, err := newStrategySchema(js, preserveUnknownFields, false)
 	return &strategyVersion{*k, s, make(map[int]*strategyPair), seen}, err
 }
 
@@ -292,9 +292,7 @@ func newGrownVersion(t *testing.T, root object, seen *strategySeen) (*strategyVe
 
 func (s *strategySeen) log(t *testing.T, what string) {
 	t.Logf("with %s: %d objects, %d invalid, %d as status updates, %d with warnings", what, s.objects, s.invalid, s.invalidStatus, s.warned)
-	for _, rule := range slices.Sorted(maps.Keys(s.rules)) {
-		t.Logf("%8d %s", s.rules[rule], rule)
-	}
+	logCounts(t, s.rules)
 }
 
 // TestStrategyCases compares the cases of package validate with the server.

@@ -37,7 +37,16 @@ type Strategy struct {
 // NewStrategy returns the strategy for a kind whose schema is js, or that has no schema if that is
 // nil.
 func NewStrategy(k *validate.Kind, js json.RawMessage, preserveUnknownFields bool) (*Strategy, error) {
-	s, err := newStrategySchema(js, preserveUnknownFields)
+	s, err := newStrategySchema(js, preserveUnknownFields, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.strategy(k)
+}
+
+// NewRuledStrategy is NewStrategy with the rules in CEL.
+func NewRuledStrategy(k *validate.Kind, js json.RawMessage, preserveUnknownFields bool) (*Strategy, error) {
+	s, err := newStrategySchema(js, preserveUnknownFields, true)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +59,9 @@ type strategySchema struct {
 	values, status validation.SchemaValidator // status is nil if it is not declared
 }
 
-// newStrategySchema reads a schema, without its rules in CEL (getOrCreateServingInfoFor in
+// newStrategySchema reads a schema, with or without its rules in CEL (getOrCreateServingInfoFor in
 // customresource_handler.go of apiextensions-apiserver, like strategy).
-func newStrategySchema(js json.RawMessage, preserveUnknownFields bool) (*strategySchema, error) {
+func newStrategySchema(js json.RawMessage, preserveUnknownFields, isRuled bool) (*strategySchema, error) {
 	if js == nil {
 		values, _, err := validation.NewSchemaValidator(nil)
 		return &strategySchema{values: values}, err
@@ -66,7 +75,7 @@ func newStrategySchema(js json.RawMessage, preserveUnknownFields bool) (*strateg
 	if err != nil && !preserveUnknownFields {
 		return nil, err
 	}
-	if s.core != nil {
+	if s.core != nil && !isRuled {
 		s.core = s.core.DeepCopy()
 		(&structural.Visitor{Structural: func(s *structural.Structural) bool {
 			s.XValidations = nil

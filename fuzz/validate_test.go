@@ -146,9 +146,7 @@ func (v *validated) add(w *validated) {
 
 func (v *validated) log(t *testing.T) {
 	t.Logf("%d objects, %d invalid", v.objects, v.invalid)
-	for _, sort := range slices.Sorted(maps.Keys(v.errors)) {
-		t.Logf("%8d %s", v.errors[sort], sort)
-	}
+	logCounts(t, v.errors)
 }
 
 // TestValidateCases validates the cases of package validate.

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -261,16 +260,10 @@ func TestVerdicts(t *testing.T) {
 		if len(all) == 0 {
 			t.Skip("there are no definitions")
 		}
-		testVerdicts(t, pairs/2/len(all), uint64(len(all)), func(n uint64) (realVersion, func(seed uint64) []byte, error) {
-			v := all[n]
-			m := sample.New(v.version.Schema, v.apiVersion, v.crd.Kind)
-			return v, func(seed uint64) []byte { return made(m, n<<32|*fromFlag+seed) }, nil
-		})
+		testVerdicts(t, pairs/2/len(all), uint64(len(all)), sampledFrom(all, made))
 	})
 	t.Run("random", func(t *testing.T) {
-		testVerdicts(t, 20, uint64(pairs/2/20), func(n uint64) (realVersion, func(seed uint64) []byte, error) {
-			return grownVersion(*fromFlag + n)
-		})
+		testVerdicts(t, 20, uint64(pairs/2/20), grownVersion)
 	})
 	t.Run("defaults", func(t *testing.T) {
 		testVerdicts(t, DocumentsPerSchema, uint64(pairs/8/DocumentsPerSchema+1), func(n uint64) (realVersion, func(seed uint64) []byte, error) {
@@ -285,6 +278,15 @@ func TestVerdicts(t *testing.T) {
 			return v, func(seed uint64) []byte { return NewDocument(first+seed, s) }, nil
 		})
 	})
+}
+
+// sampledFrom returns real versions, whose objects the function makes of the seeds.
+func sampledFrom(all []realVersion, of func(m *sample.Maker, seed uint64) []byte) versionMaker {
+	return func(n uint64) (realVersion, func(seed uint64) []byte, error) {
+		v := all[n]
+		m := sample.New(v.version.Schema, v.apiVersion, v.crd.Kind)
+		return v, func(seed uint64) []byte { return of(m, n<<32|*fromFlag+seed) }, nil
+	}
 }
 
 // made returns an object that is valid, nearly valid, or has any mistakes.
@@ -309,46 +311,45 @@ func made(m *sample.Maker, seed uint64) []byte {
 	return js
 }
 
+// forPairs calls f with the pair for each of a number of versions, from several goroutines.
+func forPairs[P any](
+	t *testing.T, versions uint64, newVersion versionMaker, newPair func(realVersion) (P, error),
+	f func(n uint64, p P, object func(seed uint64) []byte),
+) {
+	inTurns(versions, func(n uint64) {
+		version, object, err := newVersion(n)
+		var p P
+		if err == nil {
+			p, err = newPair(version)
+		}
+		if err != nil {
+			t.Errorf("version %d: %v", n, err)
+			return
+		}
+		f(n, p, object)
+	})
+}
+
 // testVerdicts compares objects for each of a number of versions, in several goroutines.
 func testVerdicts(t *testing.T, objects int, versions uint64, newVersion versionMaker) {
 	objects = max(objects, 4)
 	started := time.Now()
 	y := &verdictTally{errors: make(map[string]int), reported: make(map[string]int)}
-	turns := make(chan uint64)
-	var wait sync.WaitGroup
-	for range goruntime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for n := range turns {
-				version, object, err := newVersion(n)
-				var p *verdictPair
-				if err == nil {
-					p, err = newVerdictPair(version)
-				}
-				if err != nil {
-					t.Errorf("version %d: %v", n, err)
-					continue
-				}
-				for seed := range uint64(objects) {
-					doc := object(seed)
-					v := p.compare(doc, false)
-					report := func() string {
-						return fmt.Sprintf("version %d (%s %s), seed %d\n%s\n%.3000s", n, p.apiVersion, p.crd.Kind, seed, doc, p.js)
-					}
-					y.add(t, &v, report)
-					if text, err := yaml.JSONToYAML(doc); err == nil && len(text) < 64<<10 {
-						doc = text
-						v = p.compare(doc, true)
-						y.add(t, &v, report)
-					}
-				}
+	forPairs(t, versions, newVersion, newVerdictPair, func(n uint64, p *verdictPair, object func(seed uint64) []byte) {
+		for seed := range uint64(objects) {
+			doc := object(seed)
+			v := p.compare(doc, false)
+			report := func() string {
+				return fmt.Sprintf("version %d (%s %s), seed %d\n%s\n%.3000s", n, p.apiVersion, p.crd.Kind, seed, doc, p.js)
 			}
-		})
-	}
-	for n := range versions {
-		turns <- n
-	}
-	close(turns)
-	wait.Wait()
+			y.add(t, &v, report)
+			if text, err := yaml.JSONToYAML(doc); err == nil && len(text) < 64<<10 {
+				doc = text
+				v = p.compare(doc, true)
+				y.add(t, &v, report)
+			}
+		}
+	})
 	t.Logf("%d pairs of %d versions in %v: %d are invalid, %d as updates of the status, %d no objects, %d differ",
 		y.pairs, versions, time.Since(started).Round(time.Second), y.invalid, y.invalidStatus, y.faults, y.differences)
 	t.Log(y.errors)
@@ -356,9 +357,10 @@ func testVerdicts(t *testing.T, objects int, versions uint64, newVersion version
 	assert.Greater(t, y.pairs-y.invalid-y.faults, y.pairs/40)
 }
 
-// grownVersion returns a random version, as a definition would have it, and makes objects of it.
-func grownVersion(seed uint64) (realVersion, func(n uint64) []byte, error) {
-	g := valueGrower{rand.New(rand.NewPCG(seed, 13)), 6 << (seed % 4)}
+// grownVersion is a versionMaker for random versions, which are as a definition would have them.
+func grownVersion(n uint64) (realVersion, func(seed uint64) []byte, error) {
+	first := *fromFlag + n
+	g := valueGrower{rand.New(rand.NewPCG(first, 13)), 6 << (first % 4)}
 	root := object{}
 	unmarshal(g.root(), &root)
 	properties := root["properties"].(object)
@@ -397,8 +399,8 @@ func grownVersion(seed uint64) (realVersion, func(n uint64) []byte, error) {
 	}
 	unmarshal(js, &root)
 	v := realVersion{crd: crds[0], version: crds[0].Versions[0], js: js, apiVersion: "example.com/v1"}
-	return v, func(n uint64) []byte {
-		g := valueGrower{rand.New(rand.NewPCG(seed, n<<8|14)), 0}
+	return v, func(seed uint64) []byte {
+		g := valueGrower{rand.New(rand.NewPCG(first, seed<<8|14)), 0}
 		x := g.value(root).(object)
 		x["apiVersion"], x["kind"], x["metadata"] = "example.com/v1", "Thing", object{"name": "n", "resourceVersion": "1"}
 		switch g.IntN(8) {
@@ -408,7 +410,7 @@ func grownVersion(seed uint64) (realVersion, func(n uint64) []byte, error) {
 			x["metadata"] = g.metadata(true)
 		}
 		js := marshal(x)
-		if n%8 == 0 {
+		if seed%8 == 0 {
 			js = Mutate(js, g.Rand)
 		}
 		return js

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,22 +32,8 @@ func forYAMLSeeds(t *testing.T, f func(seed uint64)) {
 		n = min(n, 2000)
 	}
 	started := time.Now()
-	inShards(n, func(i uint64) { f(*yamlFromFlag + i) })
+	inTurns(n, func(i uint64) { f(*yamlFromFlag + i) })
 	t.Logf("%d texts from seed %d on, in %v", n, *yamlFromFlag, time.Since(started).Round(time.Second))
-}
-
-// inShards calls f for each number below n, from several goroutines.
-func inShards(n uint64, f func(i uint64)) {
-	shards := uint64(runtime.GOMAXPROCS(0))
-	var wait sync.WaitGroup
-	for shard := range shards {
-		wait.Go(func() {
-			for i := shard; i < n; i += shards {
-				f(i)
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // compareYAML compares a text in all modes.
@@ -161,7 +145,7 @@ func TestYAMLMutations(t *testing.T) {
 // TestYAMLCorpus compares all files, whole and cut into the pieces that are mutated.
 func TestYAMLCorpus(t *testing.T) {
 	y, texts := newTally(), yamlTexts(t)
-	inShards(uint64(len(texts)), func(i uint64) { compareYAML(y, fmt.Sprint("text ", i), texts[i], nil) })
+	inTurns(uint64(len(texts)), func(i uint64) { compareYAML(y, fmt.Sprint("text ", i), texts[i], nil) })
 	y.log(t)
 	require.Greater(t, y.classes[same], len(texts)/2)
 

@@ -21,7 +21,7 @@ func TestYAMLSmall(t *testing.T) {
 	if testing.Short() {
 		all = n + n*n + n*n*n
 	}
-	inShards(all, func(i uint64) {
+	inTurns(all, func(i uint64) {
 		compareYAML(y, "text", smallYAML(i), nil)
 	})
 	forYAMLSeeds(t, func(seed uint64) {
