@@ -25,7 +25,7 @@ func TestBump(t *testing.T) {
 	for name := range strings.Lines(tree.git(t, "ls-tree", "-r", "--name-only", tree.commit)) {
 		name = strings.TrimSpace(name)
 		switch path.Base(name) {
-		case "go.mod", "go.work", "command.md", "action.yml", "bump":
+		case "go.mod", "go.work", "README.md", "check.md", "action.yml", "bump":
 		default:
 			continue
 		}
@@ -45,7 +45,7 @@ func TestBump(t *testing.T) {
 	}
 
 	// Other modules may have the same version, as github.com/kr/pretty has.
-	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @]` + regexp.QuoteMeta(old) + `\b|version: ` + regexp.QuoteMeta(old) + `\b`)
+	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @]` + regexp.QuoteMeta(old) + `\b|(version|rev): ` + regexp.QuoteMeta(old) + `\b`)
 	const next = "v12.34.56-rc.1"
 	out, err := bump(next)
 	require.NoError(t, err, out)
@@ -122,13 +122,22 @@ func TestTags(t *testing.T) {
 		assert.Contains(t, out, want, heading)
 	}
 	put("CHANGELOG.md", "# Changelog\n\n## 0.3.0 (2027-03-01)\n")
+	put("README.md", "**Status:** version 0.3.0 is being prepared.\n")
 	out, err := run("bash", ".ci/tags")
 	require.Error(t, err)
 	assert.Contains(t, out, "not committed")
 	assert.Empty(t, must("git", "tag"))
 
-	must("git", "commit", "--quiet", "-a", "-m", "0.3.0")
+	must("git", "add", "-A")
+	must("git", "commit", "--quiet", "-m", "0.3.0")
+	out, err = run("bash", ".ci/tags")
+	require.Error(t, err)
+	assert.Contains(t, out, "say how to install it")
+	assert.Empty(t, must("git", "tag"))
+
+	put("README.md", "`go install example.com/cmd@v0.3.0` installs it.\n")
+	must("git", "commit", "--quiet", "-a", "-m", "README")
 	must("bash", ".ci/tags")
-	assert.Equal(t, []string{"cmd/espalier/v0.3.0", "examples/apiserver/v0.3.0", "kube/admission/v0.3.0", "kube/v0.3.0", "v0.3.0"},
+	assert.Equal(t, []string{"cel/v0.3.0", "cmd/espalier/v0.3.0", "examples/apiserver/v0.3.0", "kube/admission/v0.3.0", "kube/v0.3.0", "v0.3.0"},
 		strings.Fields(must("git", "tag", "--points-at", "HEAD")))
 }

@@ -39,6 +39,10 @@ func TestInstall(t *testing.T) {
 		assert.Equal(t, "strict decoding error: unknown field \"bad\"\n", m.run(t, dir, "go", "run", "."))
 		assert.NotContains(t, m.run(t, dir, "go", "list", "-deps", "."), root+"/middleware")
 	})
+	t.Run("cel", func(t *testing.T) {
+		dir := m.program(t, root+"/cel", version, "cel")
+		assert.Equal(t, "spec: Invalid value: \"a\": failed rule: self == 'b'\n", m.run(t, dir, "go", "run", "."))
+	})
 	t.Run("admission", func(t *testing.T) {
 		dir := m.program(t, root+"/kube/admission", version, "admission")
 		assert.Equal(t, "Widget strict decoding error: unknown field \"bad\"\n", m.run(t, dir, "go", "run", "."))

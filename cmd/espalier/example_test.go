@@ -35,7 +35,8 @@ func (x *examples) make(t *testing.T, name, file string, crd *schema.CRD) {
 			}
 			require.Equal(t, command.ExitClean, code, "%s: %s", name, stderr)
 			x.made++
-			if stderr != "" {
+			hasRules := stderr != ""
+			if hasRules {
 				x.withRules++
 				assert.Regexp(t, `^not evaluated: \d+ rules? in CEL .*\n$`, stderr)
 			}
@@ -43,6 +44,11 @@ func (x *examples) make(t *testing.T, name, file string, crd *schema.CRD) {
 			// sets it to a number.
 			values := fmt.Sprintf("--values=%t", !strings.HasPrefix(name, "regress/026-"))
 			found, _, code := espalier(object, "check", "--crd", file, "-q", values, "--fail-on", "warning", "-")
+			if hasRules { // which no example is made for
+				if found = withoutRules(found); found == "" {
+					code = command.ExitClean
+				}
+			}
 			assert.Equal(t, command.ExitClean, code, "%s %s: %s", name, v.Name, found)
 			assert.Empty(t, found, "%s %s", name, v.Name)
 			_, stderr, code = espalier(object, "prune", "--crd", file, "--validate", "strict")
@@ -50,6 +56,16 @@ func (x *examples) make(t *testing.T, name, file string, crd *schema.CRD) {
 			assert.Empty(t, stderr, "%s %s", name, v.Name)
 		}
 	}
+}
+
+// withoutRules returns the findings that are not about rules in CEL.
+func withoutRules(findings string) (others string) {
+	for line := range strings.Lines(findings) {
+		if !strings.Contains(line, "[invalid-value/x-kubernetes-validations]") {
+			others += line
+		}
+	}
+	return others
 }
 
 // TestExampleCases makes examples of the schemas that the cases have.

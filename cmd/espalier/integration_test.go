@@ -49,9 +49,15 @@ func TestPreCommitHooks(t *testing.T) {
 		for _, name := range []string{".espalier.yaml", ".github/workflows/ci.yaml", "a/.b/c.yaml"} {
 			assert.Regexp(t, h.Exclude, name)
 		}
+		// check passes over templates of charts by itself.
+		assert.Equal(t, h.ID == "espalier-prune", regexp.MustCompile(h.Exclude).MatchString("charts/a/templates/b.yaml"), h.ID)
 		words := strings.Fields(h.Entry)
 		assert.Equal(t, "espalier", words[0])
-		t.Chdir(write(t, map[string]string{"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n", ".espalier.yaml": "crd: [" + crd + "]\n"}))
+		t.Chdir(write(t, map[string]string{"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n", ".espalier.yaml": "crd: [" + crd + "]\n",
+			// What is no object of Kubernetes, or has no schema, does not keep anybody from committing.
+			"compose.yaml": "services: {}\n", "secret.yaml": "apiVersion: v1\nkind: Secret\n"}))
+		_, stderr, code := espalier("", append(words[1:], "compose.yaml", "secret.yaml")...)
+		assert.Equal(t, command.ExitClean, code, "%s: %s", h.ID, stderr)
 		stdout, stderr, code := espalier("", append(words[1:], "plan.yaml")...)
 		want, ok := codes[h.ID]
 		assert.True(t, ok, h.ID)
@@ -95,7 +101,7 @@ func TestAction(t *testing.T) {
 	dir := write(t, map[string]string{
 		"crds/crd.yaml": definition,
 		"plan.yaml":     "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n",
-		"secret.yaml":   "apiVersion: v1\nkind: Secret\n",
+		"secret.yaml":   "apiVersion: other.example.com/v1\nkind: Secret\n",
 	})
 	run := func(inputs map[string]string) (stdout string, err error) {
 		cmd := exec.Command(bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
@@ -111,8 +117,17 @@ func TestAction(t *testing.T) {
 			}
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
-		out, err := cmd.Output()
-		return string(out), err
+		// The log may be a file, and has something already.
+		log, err := os.CreateTemp(temp, "log")
+		require.NoError(t, err)
+		defer log.Close()
+		_, err = log.WriteString("before\n")
+		require.NoError(t, err)
+		cmd.Stdout = log
+		err = cmd.Run()
+		after, ok := strings.CutPrefix(read(t, log.Name()), "before\n")
+		assert.True(t, ok)
+		return after, err
 	}
 	stdout, err := run(map[string]string{"crd": "crds/*.yaml"})
 	assert.Error(t, err)
@@ -124,6 +139,23 @@ func TestAction(t *testing.T) {
 	assert.Empty(t, stdout)
 	assert.Contains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "unknown-field"`)
 	assert.NotContains(t, read(t, filepath.Join(dir, "out.sarif")), `"ruleId": "missing-schema"`)
+
+	stdout, err = run(map[string]string{"crd": "crds", "exclude": "plan.yaml /crds", "ignore-missing-schemas": "true"})
+	assert.NoError(t, err)
+	assert.Empty(t, stdout)
+	_, err = run(map[string]string{"crd": "crds", "baseline": "none.yaml"})
+	assert.Error(t, err, "there is no such baseline")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "known.yaml"), []byte("apiVersion: baseline.espalier.dev/v1\nkind: Baseline\nfindings:\n- {file: secret.yaml, rule: missing-schema, object: Secret, count: 1}\n"), 0o666))
+	stdout, err = run(map[string]string{"crd": "crds", "baseline": "known.yaml"})
+	assert.Error(t, err)
+	assert.Contains(t, stdout, "unknown-field")
+	assert.NotContains(t, stdout, "missing-schema")
+	require.NoError(t, os.Remove(filepath.Join(dir, "known.yaml")))
+	_, err = run(map[string]string{"crd": "crds", "fail-on": "never", "old-rev": "main"})
+	assert.Error(t, err, "there is no such revision")
+	// An input with a text that looks like a flag is the value of one.
+	_, err = run(map[string]string{"crd": "crds", "fail-on": "never", "old-rev": "--quiet"})
+	assert.Error(t, err)
 
 	// The repository's configuration sets the rest.
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".espalier.yaml"), []byte("crd: [crds]\nfailOn: never\nignoreMissingSchemas: true\n"), 0o666))

@@ -5,11 +5,18 @@
 // import those below:
 //
 //	command                      the commands, their flags and exit codes
+//	audit                        what a change of definitions does to objects
+//	diffreport, schemadiff       formats of differences; definitions that are compared
 //	explain, rewrite, proxy      why a field stays or goes; edits; the proxy
 //	examine                      documents in, findings and results out
 //	report, schemas, config      formats of findings; definitions; defaults of flags
+//	builtin                      schemas of Kubernetes' own kinds
+//	cluster                      definitions and objects of a running cluster
+//	suppress, baseline           known findings, in comments, the configuration and a file
+//	stored, revision, layout     objects of an old state; files of a git revision; what files are for
 //	input, suggest, finding      documents of files; guesses; what was found
-//	edit, replace, locate        edits of texts; files; paths into JSON
+//	strictfile, edit, replace    files of this command's own; edits of texts; files
+//	locate, pathmatch            paths into JSON; patterns of paths of files
 //	yamlwriter, sanitize, terminal, parallel, flagvalue
 package main
 

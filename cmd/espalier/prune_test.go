@@ -171,11 +171,11 @@ func TestPruneList(t *testing.T) {
   {"apiVersion": "backup.example.com/v1", "kind": "BackupPlan", "spek": {}},
   {"apiVersion": "v1", "kind": "Secret"}
 ]}`
-	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "-o", "ndjson")
+	stdout, stderr, code := espalier(list, "prune", "--crd", crd, "--kubernetes-version", "none", "-o", "ndjson")
 	assert.Equal(t, command.ExitInput, code)
 	assert.Equal(t, planNamed("a")+"\n"+`{"apiVersion":"backup.example.com/v1","kind":"BackupPlan"}`+"\n", stdout)
 	assert.Equal(t, `<stdin>:3:65: warning: unknown field "spek", did you mean "spec"? (BackupPlan) [unknown-field]
-<stdin>:4:3: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]
+<stdin>:4:3: error: no matches for kind "Secret" in version "v1"; built-in kinds are not known because of --kubernetes-version none (Secret) [missing-schema]
 `, stderr)
 
 	stdout, stderr, code = espalier(`apiVersion: backup.example.com/v1
@@ -202,12 +202,12 @@ func TestPruneListEnvelope(t *testing.T) {
 
 func TestPruneMissingSchemas(t *testing.T) {
 	const secret = `{"apiVersion": "v1", "kind": "Secret", "data": {"a": "eA=="}, "data": {"b": "eQ=="}}`
-	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "-o", "ndjson")
+	stdout, stderr, code := espalier(secret, "prune", "--crd", crd, "--kubernetes-version", "none", "-o", "ndjson")
 	assert.Equal(t, command.ExitInput, code)
 	assert.Empty(t, stdout)
-	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1" (Secret) [missing-schema]`+"\n", stderr)
+	assert.Equal(t, `<stdin>:1:1: error: no matches for kind "Secret" in version "v1"; built-in kinds are not known because of --kubernetes-version none (Secret) [missing-schema]`+"\n", stderr)
 
-	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "-o", "ndjson", "--ignore-missing-schemas")
+	stdout, stderr, code = espalier(secret, "prune", "--crd", crd, "--kubernetes-version", "none", "-o", "ndjson", "--ignore-missing-schemas")
 	assert.Equal(t, command.ExitClean, code)
 	assert.Equal(t, `{"apiVersion":"v1","kind":"Secret","data":{"b":"eQ=="}}`+"\n", stdout)
 	assert.Equal(t, `<stdin>:1:63: warning: duplicate field "data", first at 1:40 (Secret) [duplicate-field]`+"\n", stderr)
@@ -269,7 +269,7 @@ func TestExitCodes(t *testing.T) {
 		assert.Equal(t, test.code, code, "%s: %s", test.name, stderr)
 		assert.Contains(t, stderr, test.stderr, test.name)
 	}
-	for _, args := range [][]string{{"prune"}, {"bogus"}, {"version", "x"}} {
+	for _, args := range [][]string{{"prune", "--kubernetes-version", "none"}, {"bogus"}, {"version", "x"}} {
 		stdout, stderr, code := espalier("", args...)
 		assert.Equal(t, command.ExitUsage, code, args)
 		assert.Empty(t, stdout, args)

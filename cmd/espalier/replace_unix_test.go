@@ -121,7 +121,7 @@ func TestReplaceStrangers(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 1234, Gid: 1234}}
 	out, err := cmd.CombinedOutput()
 	assert.Error(t, err)
-	assert.Contains(t, string(out), "a.yaml: error: the file belongs to user 0 and group 0, and would not any more: somebody has to edit it who can keep them [unwritable]")
+	assert.Contains(t, string(out), "a.yaml: error: the file belongs to user 0 and group 0, and the edited file would not: run the command as its owner [unwritable]")
 	assert.Equal(t, tree+"x: 1\n", read(t, a))
 	names, err := filepath.Glob(filepath.Join(dir, ".espalier-*"))
 	require.NoError(t, err)

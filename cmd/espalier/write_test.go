@@ -49,8 +49,8 @@ func TestWriteCases(t *testing.T) {
 			require.NoError(t, err)
 			t.Chdir(write(t, map[string]string{in: sections[in]}))
 
-			before, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "ndjson")
-			stdout, stderr, got := espalier("", "prune", "--crd", crd, in, "--diff")
+			before, _, _ := espalier("", "prune", "--kubernetes-version", "none", "--crd", crd, in, "-o", "ndjson")
+			stdout, stderr, got := espalier("", "prune", "--kubernetes-version", "none", "--crd", crd, in, "--diff")
 			if diff, ok := sections["diff"]; ok {
 				assert.Equal(t, diff, stdout)
 			}
@@ -62,7 +62,7 @@ func TestWriteCases(t *testing.T) {
 			}
 			assert.Equal(t, sections[in], read(t, in), "--diff changes nothing")
 
-			stdout, stderr2, got := espalier("", "prune", "--crd", crd, in, "--write")
+			stdout, stderr2, got := espalier("", "prune", "--kubernetes-version", "none", "--crd", crd, in, "--write")
 			assert.Equal(t, code, got, stderr2)
 			assert.Empty(t, stdout)
 			assert.Equal(t, want, read(t, in))
@@ -70,10 +70,10 @@ func TestWriteCases(t *testing.T) {
 			if s, ok := sections["stderr"]; ok {
 				assert.Equal(t, s, stderr)
 			}
-			after, _, _ := espalier("", "prune", "--crd", crd, in, "-o", "ndjson")
+			after, _, _ := espalier("", "prune", "--kubernetes-version", "none", "--crd", crd, in, "-o", "ndjson")
 			assert.Equal(t, before, after, "the objects are the same")
 
-			stdout, _, got = espalier("", "prune", "--crd", crd, in, "--diff")
+			stdout, _, got = espalier("", "prune", "--kubernetes-version", "none", "--crd", crd, in, "--diff")
 			assert.Equal(t, code, got, "there is nothing more to do")
 			assert.Empty(t, stdout)
 		})
@@ -119,7 +119,7 @@ func TestWriteLines(t *testing.T) {
 func TestWriteArguments(t *testing.T) {
 	dir := write(t, map[string]string{"a.yaml": tree + "x: 1\n", "b.json": `{"apiVersion": "v1", "kind": "Secret", "a": 1, "a": 2}`, "c.txt": tree + "x: 1\n"})
 	a, b := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.json")
-	stdout, stderr, code := espalier("", "prune", "--crd", writeCRD, "--diff", "--validate=ignore", "--ignore-missing-schemas", dir)
+	stdout, stderr, code := espalier("", "prune", "--kubernetes-version", "none", "--crd", writeCRD, "--diff", "--validate=ignore", "--ignore-missing-schemas", dir)
 	assert.Equal(t, command.ExitFindings, code)
 	assert.Empty(t, stderr)
 	assert.Contains(t, stdout, "-x: 1\n")

@@ -14,8 +14,8 @@ in metadata; see espalier prune for the others.
 
 The apiVersion and kind of an object lead to its schema, among those that --crd and
 --openapi name. The objects are written to standard output, each as a document of its
-own. The built-in kinds of Kubernetes are defaulted by the server's code; their
-schemas have no defaults.
+own. Objects of Kubernetes' own kinds are written without defaults, because these are
+code of the API server, and in no schema; a line on standard error counts them.
 
 With --write, nothing is written to standard output. Instead, defaults are inserted
 into the files, after the last member of the object that they belong to. The rest of a
@@ -24,8 +24,8 @@ Before that, its new content is read again and must have all of its defaults.
 Otherwise the file is left as it is, with all of its documents, and that is an error.
 This happens if anchors, aliases, merge keys or duplicate names are in the way, and if
 a document cannot be read or has no schema. Links that lead out of a folder are not
-followed. --diff shows what --write would do without doing it; --list-changed lists the
-files that would change, or with --write those that did.
+followed. --diff shows the changes that --write would make, and makes none;
+--list-changed lists the files that would change, or with --write those that did.
 
 ` + inputHelp + `
 
@@ -44,7 +44,7 @@ const defaultExamples = `  # What will the API server make of this?
   espalier default --crd crds/ --list-changed manifests/`
 
 func newDefaultCommand(p *process) *cobra.Command {
-	t := &transformer{options: newOptions(p, "warn"), edit: rewrite.Default, compile: []schema.Option{schema.PreserveUnknownFields(true)}}
+	t := &transformer{options: newOptions(p, "warn"), rewriter: rewrite.NewDefaulter, defaults: true, compile: []schema.Option{schema.PreserveUnknownFields(true)}}
 	return t.command(&cobra.Command{
 		Use:     "default --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
 		Short:   "Write objects with the defaults of their schemas",

@@ -2,6 +2,7 @@ package command
 
 import (
 	stderrors "errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -45,9 +46,13 @@ type options struct {
 	config string
 
 	crds, openAPI []string
+	cluster       clusterFlags
+	kubernetes    kubernetesRelease
 	semantics     flagvalue.Choice
 
 	names     []string
+	exclude   flagvalue.Patterns
+	excluded  int // how many files were left out
 	recursive bool
 	jobs      int
 
@@ -69,16 +74,28 @@ func newOptions(p *process, validate string) *options {
 func (o *options) addSchemaFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder or a pattern; may be repeated")
+	flags.StringArrayVar(&o.crds, "crd", nil, "`path` of custom resource definitions: a file, a folder, a pattern, or - for standard input; may be repeated")
+	o.cluster.addFlags(cmd)
 	flags.StringArrayVar(&o.openAPI, "openapi", nil, "`path` of OpenAPI v3 documents, as the API server publishes them under /openapi/v3; may be repeated")
-	flagvalue.Add(cmd, &o.semantics, "semantics", "", "those of a kube-apiserver, or of KEP-2332 and KEP-575, which differ in details")
+	o.addKubernetesVersion(cmd)
+	flagvalue.Add(cmd, &o.semantics, "semantics", "", "whose rules decide: those of a kube-apiserver, or those of KEP-2332 and KEP-575, which differ in details")
 	flags.StringVar(&o.config, "config", config.FileName, "`file` with defaults for flags; by default the first one of this name in the working folder or its parents, up to the root of the repository; empty for none")
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(o.crds, "-") && slices.Contains(append(slices.Clip(o.names), args...), "-") {
+			return errTwoInputs
+		}
+		return o.cluster.open(cmd)
+	}
 }
+
+// errTwoInputs is the error for a standard input that is to be read as two things.
+var errTwoInputs = stderrors.New("--crd -: standard input has the definitions, and cannot have objects as well: name files for one of them")
 
 func (o *options) addInputFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&o.names, "filename", "f", nil, "`path` to read: a file, a folder, a pattern, or - for standard input (the default); may be repeated")
 	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read subfolders, too")
+	flags.Var(&o.exclude, "exclude", "`pattern` of files and folders to leave out, as in .gitignore: vendor/, *.tpl.yaml, test/**/bad-*.yaml; may be repeated")
 	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files to work on at the same time")
 }
 
@@ -93,38 +110,95 @@ func (o *options) addReportFlags(cmd *cobra.Command) {
 // inputs returns the files that flags and arguments name, and reports those that cannot be
 // found.
 func (o *options) inputs(args []string) ([]string, error) {
+	arguments, err := o.arguments(args)
+	if err != nil {
+		return nil, err
+	}
+	return o.expand(arguments), nil
+}
+
+// arguments returns what flags and arguments name.
+func (o *options) arguments(args []string) ([]string, error) {
 	arguments := append(slices.Clip(o.names), args...)
-	if len(arguments) == 0 {
+	if len(arguments) == 0 && len(o.cluster.resources) == 0 {
+		if slices.Contains(o.crds, "-") {
+			return nil, errTwoInputs
+		}
 		if f, ok := o.stdin.(*os.File); ok && terminal.Is(f) {
 			return nil, stderrors.New("nothing to read: name files or folders, or - to type it here")
 		}
 		arguments = []string{"-"}
 	}
+	return arguments, nil
+}
+
+// expand returns the files to which arguments lead, without those that are excluded. It reports
+// those that cannot be found, and patterns that exclude nothing.
+func (o *options) expand(arguments []string) []string {
 	names, errs := input.Expand(arguments, o.recursive)
 	for _, err := range errs {
 		o.fail(err)
 	}
-	return names, nil
+	isUsed := make([]bool, len(o.exclude.All))
+	kept := slices.DeleteFunc(slices.Clone(names), func(name string) (excluded bool) {
+		for i, p := range o.exclude.All {
+			if p.Match(name) {
+				isUsed[i], excluded = true, true
+			}
+		}
+		return excluded
+	})
+	from := "--exclude"
+	if o.exclude.IsDefault {
+		from = "exclude"
+	}
+	for i, p := range o.exclude.All {
+		if !isUsed[i] && (!o.exclude.IsDefault || p.IsWithin(arguments)) {
+			fmt.Fprintf(o.stderr, "warning: %s: no file matches the pattern %s\n", from, sanitize.Name(p.String()))
+		}
+	}
+	o.excluded = len(names) - len(kept)
+	return kept
 }
 
-// load reads the schemas. If one of them is wrong, it is reported, and none is returned.
-func (o *options) load(opts ...schema.Option) (*schemas.Loaded, bool) {
-	if o.semantics.Value == "kep" {
-		opts = append(opts, schema.KEP)
+// load reads the schemas, with the option for programs that validate values, or nil. If one of them
+// is wrong, it is reported, and none is returned.
+func (o *options) load(values schema.Option, opts ...schema.Option) (*schemas.Loaded, bool) {
+	return o.loadFrom(schemas.Sources{Values: values}, opts...)
+}
+
+// loadFrom reads the schemas that flags name.
+func (o *options) loadFrom(from schemas.Sources, opts ...schema.Option) (*schemas.Loaded, bool) {
+	if !o.readCluster() {
+		return nil, false
 	}
-	s, err := schemas.Load(o.crds, o.openAPI, opts...)
+	from.Definitions, from.Stdin, from.OpenAPI, from.Cluster = o.crds, o.stdin, o.openAPI, o.cluster.definitions
+	from.BuiltIn = o.kubernetes.release
+	s, err := schemas.Load(from, o.compileOptions(opts...)...)
 	if err == nil {
 		return s, true
 	}
-	of := ExitUsage
+	sanitize.WriteErrors(o.stderr, err)
+	o.code = max(o.code, exitCodeOf(err))
+	return nil, false
+}
+
+// exitCodeOf returns the exit code for errors of reading schemas.
+func exitCodeOf(err error) int {
 	for _, one := range sanitize.Unjoin(err) {
 		if !stderrors.As(one, new(*schemas.NothingFoundError)) {
-			of = ExitInput
+			return ExitInput
 		}
 	}
-	sanitize.WriteErrors(o.stderr, err)
-	o.code = max(o.code, of)
-	return nil, false
+	return ExitUsage
+}
+
+// compileOptions returns options for programs with those that flags ask for.
+func (o *options) compileOptions(opts ...schema.Option) []schema.Option {
+	if o.semantics.Value == "kep" {
+		opts = append(opts, schema.KEP)
+	}
+	return opts
 }
 
 // settings returns the settings for examiners.
@@ -138,4 +212,4 @@ func (o *options) settings(s *schemas.Loaded) *examine.Settings {
 }
 
 // errNoSchemas is the error of commands that need schemas.
-var errNoSchemas = stderrors.New("there are no schemas: name custom resource definitions with --crd, or OpenAPI documents with --openapi, here or in " + config.FileName)
+var errNoSchemas = stderrors.New("there are no schemas of custom resources: name custom resource definitions with --crd, or OpenAPI documents with --openapi, here or in " + config.FileName + ", or a cluster with --context")

@@ -39,12 +39,12 @@ were not announced or that change how a request is read.
 
 Values are accepted unless --values is given, because most servers validate them. With
 it, an object that POST creates is validated as check does it, after defaults were
-inserted. For invalid values the answer is that of the API server, with 422, and the
-server does not see the object; with --action report the object passes, with a warning
-for each value. With --find kind each POST counts as a creation. PUT and PATCH are not
-refused for values, also of a status: a kube-apiserver excuses those that the stored
-object has already. It validates after its mutating webhooks; if these complete
-objects, --values refuses too much. CEL rules are left to the server.
+inserted, with its rules in CEL. For invalid values the answer is that of the API
+server, with 422, and the server does not see the object; with --action report the
+object passes, with a warning for each value. With --find kind each POST counts as a
+creation. PUT and PATCH are not refused for values, also of a status: a kube-apiserver
+excuses those that the stored object has already. It validates after its mutating
+webhooks; if these complete objects, --values refuses too much.
 
 JSON patches cannot be checked without the object that they apply to. They are
 refused unless --patches is pass, which passes all patches untouched: use that if the
@@ -53,7 +53,7 @@ patches are checked by default.
 
 Credentials in headers are passed on. Client certificates cannot be: the server sees
 the one of --upstream-cert, if there is one, and whoever reaches the proxy acts as its
-owner. The server decides who may send what, but only after the body was decoded.
+owner. The server authorises requests, but only after their bodies were decoded.
 
 Health and metrics have an address of their own: /healthz, /readyz, which fails once
 the proxy is shutting down, and /metrics for Prometheus. After SIGINT or SIGTERM,

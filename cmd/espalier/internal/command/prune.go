@@ -4,15 +4,16 @@ import (
 	stderrors "errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/replace"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/rewrite"
@@ -26,17 +27,17 @@ import (
 const pruneHelp = `Prune reads custom resources and writes them pruned and defaulted.
 
 The apiVersion and kind of an object lead to its schema, among those that --crd and
---openapi name. Unknown fields are removed and defaults are inserted. If a name occurs
-twice in one object, the last value wins. The objects are written to standard output,
-each as a document of its own.
+--openapi name, or to that of a built-in kind. Unknown fields are removed and defaults
+are inserted. If a name occurs twice in one object, the last value wins. The objects
+are written to standard output, each as a document of its own.
 
 With --write, nothing is written to standard output. Instead, unknown fields and the
 values that did not win are removed from the files. The rest of a file is not touched:
 order, style and comments stay, except for comments on the lines of a removed field,
 directly above it, or below it with a deeper indentation. A mapping that loses all
 its members becomes {}. Defaults are not written: the API server inserts them, or see
-espalier default. --diff shows what --write would do without doing it; --list-changed
-lists the files that would change, or with --write those that did.
+espalier default. --diff shows the changes that --write would make, and makes none;
+--list-changed lists the files that would change, or with --write those that did.
 
 A file is replaced as a whole. Before that, its new content is read again, and must
 give the same objects as before with nothing more to remove. Otherwise the file is
@@ -53,9 +54,9 @@ file:line:column. They are warnings by default, as in the API server, and errors
 
 ` + inputHelp + `
 
-Memory holds one document of each file that is being read, or with --write and --diff
-the whole file. An object without a schema is an error. With --ignore-missing-schemas
-it is written as it is, and only its duplicate names are reported.
+Memory holds one document of each file that is being read, and with --diff the changes.
+An object without a schema is an error. With --ignore-missing-schemas it is written as
+it is, and only its duplicate names are reported.
 
 Exit codes: 0 if there are no findings, or only warnings; 1 if there are findings and
 they are errors, or if --diff or --list-changed show a difference that is not written;
@@ -75,7 +76,7 @@ const pruneExamples = `  # Prune and default an object; warnings go to the termi
   helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
 
 func newPruneCommand(p *process) *cobra.Command {
-	t := &transformer{options: newOptions(p, "warn"), edit: rewrite.Prune}
+	t := &transformer{options: newOptions(p, "warn"), rewriter: rewrite.NewPruner}
 	return t.command(&cobra.Command{
 		Use:     "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
 		Short:   "Write objects pruned and defaulted, and report unknown and duplicate fields",
@@ -88,12 +89,19 @@ func newPruneCommand(p *process) *cobra.Command {
 type transformer struct {
 	*options
 	compile []schema.Option
-	// edit returns the new content of a file, and the edits that make it.
-	edit func(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit)
+	// rewriter returns what edits files.
+	rewriter func(*examine.Settings) *rewrite.Rewriter
+
+	named  map[string]bool
+	layout *layout.Layout
+	passed report.Summary // files that were passed over
 
 	output             flagvalue.Choice
 	write, diff, lists bool
 	written            int // how many documents
+
+	defaults    bool // it is there for the defaults
+	undefaulted int  // objects whose defaults are in no schema
 }
 
 // command gives a command its flags and its function.
@@ -108,32 +116,48 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		if err := config.Apply(cmd.Flags(), t.config); err != nil {
 			return err
 		}
-		if len(t.crds)+len(t.openAPI) == 0 {
-			return errNoSchemas
+		if err := t.needSchemas(); err != nil {
+			return err
 		}
 		if t.write && (len(t.names)+len(args) == 0 || slices.Contains(append(slices.Clip(t.names), args...), "-")) {
 			return stderrors.New("--write edits files, and standard input is not a file: name the files, or redirect the output without --write")
 		}
-		names, err := t.inputs(args)
+		arguments, err := t.arguments(args)
 		if err != nil {
 			return err
 		}
+		names := t.expand(arguments)
 		if t.inPlace() {
-			names = input.Within(append(slices.Clip(t.names), args...), names, func(name, target string) {
+			names = input.Within(arguments, names, func(name, target string) {
 				fmt.Fprintf(t.stderr, "%s: warning: leads out of the folder to %s, and is not edited: name it as an argument to have it edited [%s]\n", sanitize.Visible(name), sanitize.Visible(target), finding.RuleEdit)
 			})
 		}
-		t.run(names)
+		t.named, t.layout = named(arguments), layout.Of(names)
+		t.run(t.withoutParts(names))
 		return nil
 	}
 	t.addInputFlags(cmd)
 	t.addSchemaFlags(cmd)
 	flagvalue.Add(cmd, &t.output, "output", "o", "output format: YAML documents, indented JSON, or one JSON object per line")
 	cmd.Flags().BoolVar(&t.write, "write", false, "edit the files in place, and leave the rest of them as it is")
-	cmd.Flags().BoolVar(&t.diff, "diff", false, "show what --write would change, as a unified diff, and change nothing")
+	cmd.Flags().BoolVar(&t.diff, "diff", false, "show the changes that --write would make, as a unified diff, and make none")
 	cmd.Flags().BoolVarP(&t.lists, "list-changed", "l", false, "list the files that --write would change or has changed")
 	t.addReportFlags(cmd)
 	return cmd
+}
+
+// withoutParts leaves out files with parts of objects: patches of kustomize, and expectations of
+// tests. What makes them parts, such as $patch, a schema does not declare; and a default would replace
+// what the object has.
+func (t *transformer) withoutParts(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool {
+		role, _ := t.layout.Role(name)
+		if role != layout.Patch && role != layout.Assertion {
+			return false
+		}
+		fmt.Fprintf(t.stderr, "%s: warning: has parts of objects, as a patch or the expectation of a test, and is left out [%s]\n", sanitize.Visible(name), finding.RuleEdit)
+		return true
+	})
 }
 
 // excluded returns an error if two flags are given that exclude each other.
@@ -150,29 +174,27 @@ func excluded(cmd *cobra.Command) error {
 func (t *transformer) inPlace() bool { return t.write || t.diff || t.lists }
 
 func (t *transformer) run(names []string) {
-	s, ok := t.load(t.compile...)
+	s, ok := t.load(nil, t.compile...)
 	if !ok {
 		return
 	}
 	set := t.settings(s)
 	set.KeepAll, set.Sources = t.inPlace(), terminal.Is(t.stderr)
+	set.Layout, set.Named = t.layout, t.named
 	text := report.TextPrinter{Painter: terminal.NewPainter(t.color.Value, t.stderr), Sources: set.Sources}
 	colors := terminal.WantsColor(t.color.Value, t.stdout)
-	examiners := t.examiners(set)
 	if t.write {
 		defer replace.RemoveOnSignal(ExitInput)()
 	}
-	err := t.each(names, func(worker int, name string, emit func(*finding.Outcome) bool) {
-		if t.inPlace() {
-			t.file(examiners[worker], name, colors, emit)
-			return
+	err := t.each(names, t.work(set, colors), func(name string, v *finding.Outcome) error {
+		if v.IsTemplate || v.NoObject {
+			t.passed.Add(v)
+			return nil
 		}
-		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
-			t.render(o)
-			return emit(&o.Outcome)
-		})
-	}, func(name string, v *finding.Outcome) error {
 		t.judge(v)
+		if e, ok := s.Entry(v.APIVersion, v.Kind); ok && e.CRD.GoType && !v.IsFatal() {
+			t.undefaulted++
+		}
 		if len(v.Findings) > 0 {
 			_, _ = t.stderr.Write(text.Append(nil, input.DisplayName(name), v))
 		}
@@ -180,6 +202,47 @@ func (t *transformer) run(names []string) {
 	})
 	if err != nil {
 		t.fail(fmt.Errorf("writing the output: %w", err))
+	}
+	t.summarizePassed()
+	if t.defaults && t.undefaulted > 0 {
+		fmt.Fprintf(t.stderr, "not defaulted: %s of built-in kinds, whose defaults are code of the API server and in no schema\n", finding.Count(t.undefaulted, "object"))
+	}
+}
+
+// summarizePassed says how many files of folders were left out because they are for no API server.
+func (t *transformer) summarizePassed() {
+	var parts []string
+	if n := t.passed.NoObjects; n > 0 {
+		parts = append(parts, finding.Count(n, "file")+" without objects of Kubernetes")
+	}
+	if n := t.passed.Templates; n > 0 {
+		parts = append(parts, finding.Count(n, "template"))
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(t.stderr, "left out: "+strings.Join(parts, ", "))
+	}
+}
+
+// work returns the function that does the work for an input.
+func (t *transformer) work(set *examine.Settings, colors bool) func(worker int, name string, emit func(*finding.Outcome) bool) {
+	if t.inPlace() {
+		rewriters := make([]*rewrite.Rewriter, t.workers())
+		for i := range rewriters {
+			rewriters[i] = t.rewriter(set)
+		}
+		return func(worker int, name string, emit func(*finding.Outcome) bool) {
+			(&fileEdit{transformer: t, rewriter: rewriters[worker], name: name, colors: colors, emit: emit}).run()
+		}
+	}
+	examiners := t.examiners(set)
+	return func(worker int, name string, emit func(*finding.Outcome) bool) {
+		var passed passedOver
+		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
+			passed.add(&o.Outcome)
+			t.render(o)
+			return emit(&o.Outcome)
+		})
+		passed.end(emit)
 	}
 }
 
@@ -225,66 +288,3 @@ func (t *transformer) print(text []byte) error {
 	t.written++
 	return report.WriteAll(t.stdout, text)
 }
-
-// file edits a file, or shows the edits.
-func (t *transformer) file(e *examine.Examiner, name string, colors bool, emit func(*finding.Outcome) bool) {
-	whole := true
-	report := func(v finding.Outcome) {
-		whole = whole && !v.IsFatal()
-		emit(&v)
-	}
-	fail := func(rule string, err error) {
-		report(finding.Outcome{Findings: []finding.Finding{{Severity: finding.Error, Fatal: true, Rule: rule, Message: input.WithoutName(err).Error()}}})
-	}
-	file := new(replace.File)
-	var err error
-	if name == "-" {
-		file.Content, err = replace.ReadLimited(t.stdin)
-		if err == nil && input.IsBlank(file.Content) {
-			err = input.ErrEmptyInput
-		}
-	} else {
-		file, err = replace.Read(name)
-	}
-	if err == nil && input.IsGzip(file.Content) {
-		err = stderrors.New("is compressed, and cannot be edited: decompress it first")
-	}
-	if err != nil {
-		fail(finding.RuleUnreadable, err)
-		return
-	}
-	content := file.Content
-	edited, edits := t.edit(e, name, content, report)
-	if len(edits) == 0 {
-		return
-	}
-	if !whole {
-		// Nobody has asked for half of the edits.
-		fail(finding.RuleEdit, errNotWhole)
-		return
-	}
-	v := finding.Outcome{}
-	if t.diff {
-		before, after := rewrite.DiffNames(input.DisplayName(name))
-		v.Output = edit.Unified(before, after, content, edits)
-		if colors || terminal.Is(t.stdout) {
-			v.Output = rewrite.ShownDiff(v.Output)
-		}
-		v.Output = rewrite.ColorDiff(v.Output, colors)
-	}
-	if t.write {
-		if err := file.Replace(edited); err != nil {
-			fail(finding.RuleUnwritable, err)
-			return
-		}
-	}
-	if t.lists {
-		v.Output = append([]byte(sanitize.Name(input.DisplayName(name))), '\n')
-	}
-	v.Changes = !t.write
-	emit(&v)
-}
-
-// errNotWhole is the error for a file that is not written because one of its documents cannot
-// be edited.
-var errNotWhole = stderrors.New("the file is left as it is, with all of its documents, because of the errors in it")

@@ -16,6 +16,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/replace"
@@ -34,20 +35,24 @@ const (
 	ExitPipe = 128 + 13
 )
 
-const rootHelp = `Espalier decodes JSON and YAML against the schemas of custom resource definitions
-or OpenAPI documents, as a kube-apiserver does, but without one. It reports unknown
-and duplicate fields with their lines, removes them, inserts defaults, and explains
-each decision.
+const rootHelp = `Espalier decodes JSON and YAML against the schemas of Kubernetes' own kinds, of custom
+resource definitions and of OpenAPI documents, as a kube-apiserver does, but without
+one. It reports unknown and duplicate fields with their lines, removes them, inserts
+defaults, and explains each decision.
 
 A file ` + config.FileName + ` can set defaults for flags. It is looked for in the
 working folder and its parents, up to the root of the repository. Its fields are crd,
-openapi, semantics, validate, failOn, ignoreMissingSchemas, skipKind and jobs; paths
-are relative to the file. A file that belongs to neither you nor root is refused.`
+openapi, kubernetesVersion, semantics, validate, values, failOn, ignoreMissingSchemas,
+skipKind, exclude, baseline, overrides and jobs; paths and patterns are relative to the
+file. A file that belongs to neither you nor root is refused.`
 
-const rootExamples = `  # What would the API server drop from these manifests?
+const rootExamples = `  # What would the API server drop or refuse in this repository?
+  espalier check .
+
+  # And in these manifests, by these definitions?
   espalier check --crd crds/ manifests/
 
-  # Remove it, after a look at what that changes.
+  # Remove unknown fields, after a look at the changes.
   espalier prune --crd crds/ --diff manifests/
   espalier prune --crd crds/ --write manifests/
 
@@ -93,7 +98,7 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newCheckCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
+	root.AddCommand(newCheckCommand(p), newAuditCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
 		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout) // before the completion commands are made, which take it over
@@ -102,6 +107,7 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args, completion.RunE = noSuchCommand, root.RunE
 	}
+	root.SetFlagErrorFunc(noSuchFlag)
 	name := strings.TrimSuffix(filepath.Base(calledAs), ".exe")
 	if plugin, ok := strings.CutPrefix(name, "kubectl-"); ok && plugin == "espalier" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl espalier"}
@@ -121,6 +127,15 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 		text += ", did you mean " + strings.Join(known, " or ") + "?"
 	}
 	return stderrors.New(text)
+}
+
+// noSuchFlag adds to an error about a flag with one dash, as those of kubeconform are written.
+func noSuchFlag(_ *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if stderrors.As(err, &unknown) && len(unknown.GetSpecifiedShortnames()) > 1 {
+		return fmt.Errorf("%w: flags with more than one letter have two dashes", err)
+	}
+	return err
 }
 
 // renameExamples turns the examples into those of a plugin of kubectl.

@@ -35,6 +35,9 @@ func (o *options) each(names []string, work func(worker int, name string, emit f
 			p.Step()
 			return nil
 		}
+		if o.cluster.lists[name] != nil {
+			p.Count(name)
+		}
 		if len(v.Findings) > 0 || len(v.Output) > 0 {
 			p.Clear()
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/sample"
 	"github.com/espalier-dev/espalier/schema"
@@ -30,15 +31,15 @@ func newSchemaExampleCommand(p *process) *cobra.Command {
 		Long: `Example makes an object that the schema of its kind allows. It has all fields, as far
 as they do not exclude each other, but no status, where that is a subresource; or with
 --smallest only those that must be there.
-Values are examples or defaults of the schema where it has some. The comments have the
-descriptions of the fields, and what the schema allows.
+Values are examples or defaults of the schema, if it has some. The comments have the
+descriptions of the fields, and the values that the schema allows.
 
 Without APIVERSION the object has the version that is stored, if that is served, or the
 newest one that is served. Rules in CEL are not evaluated: if there are any, example
 says so, and the comments have them.
 
-Exit codes: 0; 1 if no valid object was found; 2 if the arguments are wrong; 3 if
-something could not be read or written.`,
+Exit codes: 0 if an object was written; 1 if no valid object was found; 2 if the
+arguments are wrong; 3 if something could not be read or written.`,
 		Example: `  # What can be in a BackupPlan, and what must be?
   espalier schema example --crd crds/ BackupPlan
   espalier schema example --crd crds/ --smallest -o yaml BackupPlan
@@ -51,18 +52,18 @@ something could not be read or written.`,
 			if err := config.Apply(cmd.Flags(), x.config); err != nil {
 				return err
 			}
-			if len(x.crds)+len(x.openAPI) == 0 {
-				return errNoSchemas
+			if err := x.needSchemas(); err != nil {
+				return err
 			}
-			s, ok := x.load()
+			s, ok := x.load(nil)
 			if !ok {
 				return nil
 			}
-			entries := entriesFor(s.Catalog, args)
+			entries := entriesFor(s.Kinds, args)
 			if len(entries) == 0 {
 				return noSchemaFor(args)
 			}
-			entry, err := preferred(s.Catalog, entries)
+			entry, err := preferred(s.Kinds, entries)
 			if err == nil {
 				x.write(entry)
 			}
@@ -70,7 +71,7 @@ something could not be read or written.`,
 		},
 	}
 	x.addSchemaFlags(cmd)
-	cmd.Flags().BoolVar(&x.smallest, "smallest", false, "make the smallest object, with only what must be there")
+	cmd.Flags().BoolVar(&x.smallest, "smallest", false, "make the smallest object, with required fields alone")
 	flagvalue.Add(cmd, &x.output, "output", "o", "output format: YAML with comments, YAML, or indented JSON")
 	return cmd
 }
@@ -140,10 +141,10 @@ func (x *example) format(maker *sample.Maker, object []byte) ([]byte, error) {
 
 // preferred returns the entry whose version is stored, or else the newest one, of those that are
 // served. It is an error if there are none, or if they are of several groups.
-func preferred(catalog *schema.Catalog, entries []schema.Entry) (schema.Entry, error) {
+func preferred(kinds *schemas.Kinds, entries []schema.Entry) (schema.Entry, error) {
 	served := slices.DeleteFunc(slices.Clone(entries), func(e schema.Entry) bool { return !e.Version.Served })
 	if len(served) == 0 {
-		_, err := catalog.Lookup(entries[0].APIVersion, entries[0].Kind) // it knows what is served instead
+		_, err := kinds.Lookup(entries[0].APIVersion, entries[0].Kind) // it knows what is served instead
 		return schema.Entry{}, err
 	}
 	best := slices.MinFunc(served, func(a, b schema.Entry) int {

@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -29,11 +30,14 @@ func newSchemaListCommand(p *process) *cobra.Command {
 			if err := config.Apply(cmd.Flags(), o.config); err != nil {
 				return err
 			}
-			if len(o.crds)+len(o.openAPI) == 0 {
-				return errNoSchemas
+			if !cmd.Flags().Changed("kubernetes-version") {
+				o.kubernetes.release = nil // there are some hundred kinds
 			}
-			if s, ok := o.load(); ok {
-				if err := listSchemas(o.stdout, s.Catalog, output.Value == "json"); err != nil {
+			if err := o.needSchemas(); err != nil {
+				return fmt.Errorf("%w; --kubernetes-version lists built-in kinds", err)
+			}
+			if s, ok := o.load(nil); ok {
+				if err := listSchemas(o.stdout, s.Kinds, output.Value == "json"); err != nil {
 					o.fail(fmt.Errorf("writing the output: %w", err))
 				}
 			}
@@ -55,12 +59,12 @@ type listing struct {
 	File       string `json:"file"`
 }
 
-func listSchemas(to io.Writer, catalog *schema.Catalog, asJSON bool) error {
+func listSchemas(to io.Writer, kinds *schemas.Kinds, asJSON bool) error {
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	if !asJSON {
 		fmt.Fprintln(table, "APIVERSION\tKIND\tSCOPE\tSERVED\tSTORED\tFILE")
 	}
-	for e := range catalog.All() {
+	for _, e := range kinds.All("", "") {
 		l := listing{e.APIVersion, e.Kind, e.CRD.Scope, e.Version.Served, e.Version.Storage, e.CRD.File}
 		if !asJSON {
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Name(l.APIVersion), sanitize.Name(l.Kind), sanitize.Name(l.Scope),
@@ -85,9 +89,9 @@ func newSchemaShowCommand(p *process) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Short:                 "Show the program that a schema is compiled to",
 		Long: `Show prints the program that a schema is compiled to. For each node, the listing has
-the types that its values may have. For each name, * being undeclared names and []
-elements, it has the node that the name leads to and what happens to a null. A line
-above it says how much defaults can add to a document.`,
+the types that its values may have. For each name, it has the node that the name leads
+to, and how a null is treated; * stands for undeclared names, and [] for elements. A
+line above it says how much defaults can add to a document.`,
 		Example: `  espalier schema show --crd crds/ BackupPlan
   espalier schema show --crd crds/ backup.example.com/v1 BackupPlan`,
 		Args: cobra.RangeArgs(1, 2),
@@ -95,11 +99,11 @@ above it says how much defaults can add to a document.`,
 			if err := config.Apply(cmd.Flags(), o.config); err != nil {
 				return err
 			}
-			if len(o.crds)+len(o.openAPI) == 0 {
-				return errNoSchemas
+			if err := o.needSchemas(); err != nil {
+				return err
 			}
-			if s, ok := o.load(); ok {
-				return o.show(s.Catalog, args)
+			if s, ok := o.load(nil); ok {
+				return o.show(s.Kinds, args)
 			}
 			return nil
 		},
@@ -109,8 +113,8 @@ above it says how much defaults can add to a document.`,
 }
 
 // show prints the programs of a kind, for all versions or for the one that is named.
-func (o *options) show(catalog *schema.Catalog, args []string) error {
-	entries := entriesFor(catalog, args)
+func (o *options) show(kinds *schemas.Kinds, args []string) error {
+	entries := entriesFor(kinds, args)
 	if len(entries) == 0 {
 		return noSchemaFor(args)
 	}
@@ -129,17 +133,11 @@ func (o *options) show(catalog *schema.Catalog, args []string) error {
 }
 
 // entriesFor returns the versions of a kind, or the one that is named before it.
-func entriesFor(catalog *schema.Catalog, args []string) (entries []schema.Entry) {
-	apiVersion, kind := "", args[len(args)-1]
+func entriesFor(kinds *schemas.Kinds, args []string) []schema.Entry {
 	if len(args) == 2 {
-		apiVersion = args[0]
+		return kinds.All(args[0], args[1])
 	}
-	for e := range catalog.All() {
-		if e.Kind == kind && (apiVersion == "" || e.APIVersion == apiVersion) {
-			entries = append(entries, e)
-		}
-	}
-	return entries
+	return kinds.All("", args[0])
 }
 
 func noSchemaFor(args []string) error {

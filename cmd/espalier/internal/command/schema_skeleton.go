@@ -23,8 +23,8 @@ skeleton has all fields that the schema specifies under properties, including th
 under allOf, anyOf, oneOf and not, and nothing else. For a custom resource definition
 there is one skeleton per version.
 
-Exit codes: 0; 1 if a schema has no skeleton; 2 if the arguments are wrong; 3 if
-something could not be read.`,
+Exit codes: 0 if every schema has a skeleton; 1 if one has none; 2 if the arguments are
+wrong; 3 if something could not be read.`,
 		Example: `  # What would be pruned by a schema that is not structural?
   espalier schema skeleton openapi-schema.yaml`,
 		Args: cobra.ArbitraryArgs,
@@ -42,7 +42,7 @@ something could not be read.`,
 
 // skeletons writes the skeletons of the schemas in files as YAML documents.
 func (o *options) skeletons(names []string) {
-	s, ok := o.load()
+	s, ok := o.load(nil)
 	if !ok {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -35,10 +36,29 @@ func TestREADMEConfiguration(t *testing.T) {
 	_, text, ok := strings.Cut(string(page), "```yaml\ncrd: ")
 	require.True(t, ok)
 	text, _, _ = strings.Cut(text, "```")
-	values, err := read(filepath.Join(write(t, map[string]string{"config.yaml": "crd: " + text}), "config.yaml"))
+	name := filepath.Join(write(t, map[string]string{"config.yaml": "crd: " + text}), "config.yaml")
+	values, err := read(name)
 	require.NoError(t, err)
+	overrides, err := (&File{name, values}).Overrides()
+	require.NoError(t, err)
+	require.Len(t, overrides, 1)
+	assert.Equal(t, []string{"missing-schema", "invalid-value/required"}, overrides[0].IDs)
+	assert.True(t, overrides[0].Paths[0].Match(filepath.Join(filepath.Dir(name), "test", "a.yaml")))
 	assert.Equal(t, []any{"crds/"}, values["crd"])
 	assert.Equal(t, true, values["ignoreMissingSchemas"])
+}
+
+// TestNumbers: a text is taken as it is, and a number as a whole one.
+func TestNumbers(t *testing.T) {
+	dir := write(t, map[string]string{"config.yaml": "jobs: 3\nskipKind: [\"v1.0\"]\n"})
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.String("config", "", "")
+	jobs, kinds := flags.Int("jobs", 0, ""), flags.StringSlice("skip-kind", nil, "")
+	name := filepath.Join(dir, "config.yaml")
+	require.NoError(t, flags.Set("config", name))
+	require.NoError(t, Apply(flags, name))
+	assert.Equal(t, 3, *jobs)
+	assert.Equal(t, []string{"v1.0"}, *kinds)
 }
 
 // write puts files into a new folder and returns it.

@@ -1,12 +1,9 @@
 package edit
 
-import (
-	"bytes"
-	"regexp"
-)
+import "bytes"
 
 // explicitKey matches the text before a key with a question mark, on its line.
-var explicitKey = regexp.MustCompile(`^( *)\?[ \t]+$`)
+var explicitKey = pattern(`^( *)\?[ \t]+$`)
 
 // block removes members from a mapping in block style. It leaves text alone that does not look
 // as it expects; check notices that.
@@ -20,7 +17,7 @@ func (e *editor) block(members []member) {
 		}
 		line := e.lines.of(at)
 		before := e.text[e.lines.start(line):at]
-		if explicit := explicitKey.FindSubmatch(before); explicit != nil {
+		if explicit := explicitKey().FindSubmatch(before); explicit != nil {
 			before = explicit[1]
 		}
 		indent := len(before)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // This file recognizes comments that are not for people: template code, and directives for
@@ -22,13 +23,13 @@ func (c comment) text(e *editor) []byte { return e.text[c.from:c.to] }
 
 // templates are the signs that separate code from text in template languages: in Go and Helm,
 // Jinja, ERB and EJS, in shells, and at the start of a comment in ytt.
-var templates = regexp.MustCompile(`\{\{|\}\}|\{%|%\}|\{#|#\}|<%|%>|\$\{|^#@`)
+var templates = pattern(`\{\{|\}\}|\{%|%\}|\{#|#\}|<%|%>|\$\{|^#@`)
 
 // directives are comments for programs: name:word or name=word without a space, as for Checkov
 // and Trivy; markers such as +kubebuilder and @schema; setters in JSON, as for Flux; the ends
 // of a block that a program manages; and comments that start with the name of a program, or
 // with a name that ends in an instruction.
-var directives = regexp.MustCompile(`^#+[ \t]*(` +
+var directives = pattern(`^#+[ \t]*(` +
 	`[A-Za-z][\w.-]*(:[^\s/:]|=\S)` +
 	`|[@+][A-Za-z]` +
 	`|\{ *"?\$` +
@@ -39,11 +40,17 @@ var directives = regexp.MustCompile(`^#+[ \t]*(` +
 	`trivy|vim?|yaml-language-server|yamllint|zizmor)\b)` +
 	`)`)
 
+// pattern returns a function that compiles a pattern once, when it is needed: most runs of the
+// command edit nothing.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
 // isTemplate reports whether a comment is template code.
-func isTemplate(comment []byte) bool { return templates.Match(comment) }
+func isTemplate(comment []byte) bool { return templates().Match(comment) }
 
 // isCode reports whether a comment is template code or a directive.
-func isCode(comment []byte) bool { return isTemplate(comment) || directives.Match(comment) }
+func isCode(comment []byte) bool { return isTemplate(comment) || directives().Match(comment) }
 
 // codeComments returns the comments of a YAML document that are template code or directives. A
 // comment after other text on its line is about that text, unless it is template code.

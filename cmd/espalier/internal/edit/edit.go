@@ -48,7 +48,11 @@ type Edit struct {
 
 // Apply returns text with the edits, which are in the order of the text and do not overlap.
 func Apply(text []byte, edits []Edit) []byte {
-	var out []byte
+	length := len(text)
+	for _, e := range edits {
+		length += len(e.Text) - (e.To - e.From)
+	}
+	out := make([]byte, 0, length)
 	at := 0
 	for _, e := range edits {
 		out = append(append(out, text[at:e.From]...), e.Text...)
@@ -175,7 +179,7 @@ func copies(r *yamlbridge.Reader, objects []object) error {
 		for _, m := range o.members {
 			if at, from := r.Position(m.name), r.Definition(m.name); m.gone && at != from {
 				return fmt.Errorf("its text cannot be edited: a field to be removed comes to line %d from line %d of the document, through an alias or a merge key, "+
-					"and other places use it, too; write down there what is to be kept", at.Line, from.Line)
+					"and other places use it, too; replace the alias or the merge key by the fields that are to be kept", at.Line, from.Line)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type Insertion struct {
 }
 
 // errNotInserted is for a document to which nothing can be added.
-var errNotInserted = errors.New("the defaults cannot be inserted, because other parts of the text depend on their places")
+var errNotInserted = errors.New("the defaults cannot be inserted, because other parts of the text depend on their places, as with anchors and aliases; write them by hand")
 
 // InsertJSON returns the edits that make insertions into a JSON document.
 func InsertJSON(text []byte, insertions []Insertion) ([]Edit, error) {

@@ -1,54 +1,164 @@
 package edit
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
-	"sort"
+	"io"
 )
 
 // context is the number of lines that a diff shows around a change.
 const context = 3
 
-// A change is the result of edits for a range of lines.
-type change struct {
-	from, to int
-	old, new [][]byte
+// Diff returns edits of a text as a unified diff, or nothing if they change nothing. Its lines end
+// in LF, as all readers of diffs expect. The text is read line by line, up to the last change.
+func Diff(oldName, newName string, text io.Reader, edits []Edit) ([]byte, error) {
+	d := differ{from: bufio.NewReaderSize(text, 64<<10), rest: edits}
+	for (len(d.rest) > 0 || d.isOpen()) && d.err == nil && !d.ended {
+		if line := d.line(); len(line) > 0 {
+			d.next(line)
+		}
+	}
+	if d.close(); d.err != nil || len(d.out) == 0 {
+		return nil, d.err
+	}
+	return append(fmt.Appendf(nil, "--- %s\n+++ %s\n", oldName, newName), d.out...), nil
 }
 
-// Unified returns edits of a text as a unified diff, or nothing if they change nothing. Its
-// lines end in LF, as all readers of diffs expect.
-func Unified(oldName, newName string, text []byte, edits []Edit) []byte {
-	lines := splitLines(text)
-	changes := lineChanges(text, lines, edits)
-	if len(changes) == 0 {
-		return nil
+// A differ makes a diff.
+type differ struct {
+	from  *bufio.Reader
+	read  int // how much of the text was read
+	ended bool
+	err   error
+	rest  []Edit // that are still to be made
+	out   []byte
+
+	lines   int      // how many lines came before what is next
+	pending change   // the last change, which the next one may extend
+	same    [][]byte // the lines after it, or before the first change
+	grown   int      // by how many lines the text after the last hunk has moved
+	hunk    []byte   // the changes of a hunk, with the lines around them
+	old     int      // how many lines of the text it has
+	growth  int      // by how many lines it moves what follows
+}
+
+// A change replaces lines by others.
+type change struct{ old, new [][]byte }
+
+// isOpen reports whether the last hunk may need more lines.
+func (d *differ) isOpen() bool { return len(d.hunk)+len(d.pending.old)+len(d.pending.new) > 0 }
+
+// line reads the next line, which is empty at the end of the text.
+func (d *differ) line() []byte {
+	line, err := d.from.ReadBytes('\n')
+	if d.read += len(line); err == nil {
+		_, err = d.from.Peek(1)
 	}
-	out := fmt.Appendf(nil, "--- %s\n+++ %s\n", oldName, newName)
-	grown := 0 // by how many lines the text after the changes has moved
-	for len(changes) > 0 {
-		n := 1
-		for n < len(changes) && changes[n].from-changes[n-1].to <= 2*context {
-			n++
-		}
-		hunk := changes[:n]
-		changes = changes[n:]
-		from, to := max(hunk[0].from-context, 0), min(hunk[n-1].to+context, len(lines))
-		growth := 0
-		for _, c := range hunk {
-			growth += len(c.new) - len(c.old)
-		}
-		out = fmt.Appendf(out, "@@ -%s +%s @@\n", lineRange(from, to-from), lineRange(from+grown, to-from+growth))
-		grown += growth
-		at := from
-		for _, c := range hunk {
-			out = appendLines(out, ' ', lines[at:c.from])
-			out = appendLines(out, '-', c.old)
-			out = appendLines(out, '+', c.new)
-			at = c.to
-		}
-		out = appendLines(out, ' ', lines[at:to])
+	if d.ended = err == io.EOF; !d.ended {
+		d.err = err
 	}
-	return out
+	return line
+}
+
+// reaches reports whether the lines that were read have the one with an offset in it. The last
+// line has the end of the text.
+func (d *differ) reaches(offset int) bool { return offset < d.read || d.ended }
+
+// next takes a line, and if edits start in it, the lines that they reach.
+func (d *differ) next(line []byte) {
+	base := d.read - len(line)
+	var within []Edit
+	for len(d.rest) > 0 && d.reaches(d.rest[0].From) {
+		e := d.rest[0]
+		d.rest = d.rest[1:]
+		within = append(within, Edit{e.From - base, e.To - base, e.Text})
+		for !d.reaches(e.To) && d.err == nil {
+			line = append(line, d.line()...)
+		}
+	}
+	if len(within) == 0 {
+		d.keep(line)
+		return
+	}
+	c, after := trimmed(splitLines(line), splitLines(Apply(line, within)), d.keep)
+	if len(c.old)+len(c.new) > 0 {
+		d.change(c)
+	}
+	for _, line := range after {
+		d.keep(line)
+	}
+}
+
+// trimmed returns the change that turns the old lines into the new ones, without equal lines at its
+// start, which keep is called for, and at its end.
+func trimmed(before, after [][]byte, keep func([]byte)) (c change, rest [][]byte) {
+	c = change{before, after}
+	for len(c.old) > 0 && len(c.new) > 0 && bytes.Equal(c.old[0], c.new[0]) {
+		keep(c.old[0])
+		c = change{c.old[1:], c.new[1:]}
+	}
+	n := len(c.old)
+	for len(c.old) > 0 && len(c.new) > 0 && bytes.Equal(c.old[len(c.old)-1], c.new[len(c.new)-1]) {
+		c = change{c.old[:len(c.old)-1], c.new[:len(c.new)-1]}
+	}
+	return c, before[len(before)-n+len(c.old):]
+}
+
+// keep takes a line that stays. The hunk ends if the next change is too far away for it.
+func (d *differ) keep(line []byte) {
+	d.lines++
+	switch d.same = append(d.same, line); {
+	case !d.isOpen() && len(d.same) > context:
+		d.same = d.same[1:]
+	case d.isOpen() && len(d.same) > 2*context:
+		d.close()
+	}
+}
+
+// change takes a change. It extends the last one if there is no line between them.
+func (d *differ) change(c change) {
+	d.lines += len(c.old)
+	if len(d.same) == 0 {
+		d.pending.old, d.pending.new = append(d.pending.old, c.old...), append(d.pending.new, c.new...)
+		return
+	}
+	d.flush()
+	if len(c.old)+len(c.new) > 0 {
+		d.around(d.same)
+		d.same, d.pending = nil, c
+	}
+}
+
+// flush writes the last change to the hunk.
+func (d *differ) flush() {
+	c := d.pending
+	d.hunk = appendLines(appendLines(d.hunk, '-', c.old), '+', c.new)
+	d.old += len(c.old)
+	d.growth += len(c.new) - len(c.old)
+	d.pending = change{}
+}
+
+// around writes lines that stay to the hunk.
+func (d *differ) around(lines [][]byte) {
+	d.hunk = appendLines(d.hunk, ' ', lines)
+	d.old += len(lines)
+}
+
+// close ends the hunk, and keeps the last lines for the next one.
+func (d *differ) close() {
+	if !d.isOpen() {
+		return
+	}
+	d.flush()
+	after := min(len(d.same), context)
+	d.around(d.same[:after])
+	from := d.lines - len(d.same) + after - d.old
+	d.out = fmt.Appendf(d.out, "@@ -%s +%s @@\n", lineRange(from, d.old), lineRange(from+d.grown, d.old+d.growth))
+	d.out = append(d.out, d.hunk...)
+	d.grown += d.growth
+	d.hunk, d.old, d.growth = d.hunk[:0], 0, 0
+	d.same = d.same[max(len(d.same)-context, 0):]
 }
 
 // lineRange returns n lines from an index on, in the notation of diffs: for no lines it names
@@ -80,51 +190,4 @@ func splitLines(text []byte) [][]byte {
 		lines = lines[:last]
 	}
 	return lines
-}
-
-// lineChanges returns the changes that edits make. Lines between the changes are the same.
-func lineChanges(text []byte, lines [][]byte, edits []Edit) []change {
-	starts := []int{0}
-	for _, line := range lines {
-		starts = append(starts, starts[len(starts)-1]+len(line))
-	}
-	lineOf := func(at int) int { return min(sort.SearchInts(starts, at+1), len(lines)) - 1 }
-	var changes []change
-	for len(edits) > 0 {
-		c := change{from: lineOf(edits[0].From)}
-		base := starts[c.from]
-		var within []Edit
-		for len(edits) > 0 && (within == nil || lineOf(edits[0].From) < c.to) {
-			e := edits[0]
-			edits = edits[1:]
-			within = append(within, Edit{e.From - base, e.To - base, e.Text})
-			c.to = lineOf(e.To) + 1
-		}
-		c.old = lines[c.from:c.to]
-		c.new = splitLines(Apply(text[base:starts[c.to]], within))
-		c = c.trimmed()
-		switch n := len(changes); {
-		case len(c.old)+len(c.new) == 0:
-		case n > 0 && changes[n-1].to == c.from:
-			last := &changes[n-1]
-			last.to = c.to
-			last.old, last.new = lines[last.from:last.to], append(last.new, c.new...)
-		default:
-			changes = append(changes, c)
-		}
-	}
-	return changes
-}
-
-// trimmed returns the change without equal lines at its start and end.
-func (c change) trimmed() change {
-	for len(c.old) > 0 && len(c.new) > 0 && bytes.Equal(c.old[0], c.new[0]) {
-		c.old, c.new = c.old[1:], c.new[1:]
-		c.from++
-	}
-	for len(c.old) > 0 && len(c.new) > 0 && bytes.Equal(c.old[len(c.old)-1], c.new[len(c.new)-1]) {
-		c.old, c.new = c.old[:len(c.old)-1], c.new[:len(c.new)-1]
-		c.to--
-	}
-	return c
 }

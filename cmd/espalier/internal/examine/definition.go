@@ -4,6 +4,7 @@ import (
 	stderrors "errors"
 	"strings"
 
+	"github.com/espalier-dev/espalier/cel"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
@@ -25,26 +26,56 @@ func (e *Examiner) CheckDefinition(o *Object) {
 	if o.Result == nil || o.Skipped || o.Partial || !isDefinition(o.APIVersion, o.Kind) {
 		return
 	}
+	place := position.From(o.Doc.JSON, errors.Position{})
+	root := o.Doc.Locate(place.At(0))
+	if e.IsReported(finding.Place{File: e.file, At: root}) {
+		o.Differs = root
+	}
 	crds, err := schema.ParseCRD(o.Doc.JSON)
 	var syntax *errors.SyntaxError
 	if stderrors.As(err, &syntax) {
-		at := *syntax
-		at.Position = errors.Position{}
-		f := finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleInvalidSchema, Message: withoutPosition(at.Error()), At: syntax.Position}
+		f := finding.Finding{Severity: finding.Error, Fatal: true, Rule: finding.RuleInvalidSchema, Message: placeless(syntax), At: syntax.Position}
 		f.Field = syntax.Path
 		e.add(o, f, o.Doc.Locate, "")
 		return
 	}
+	if err != nil {
+		e.refuse(o, err, o.Doc.Locate)
+		return
+	}
 	for _, crd := range crds {
-		var faults errors.SchemaErrors
-		if stderrors.As(validation.CRD(crd), &faults) {
-			for _, fault := range faults {
-				e.addFault(o, finding.Error, fault)
-			}
-		}
-		for _, fault := range definition.Faults(crd) {
+		e.addFaults(o, crd)
+	}
+}
+
+// placeless returns the text of an error without its position.
+func placeless(e *errors.SyntaxError) string {
+	of := *e
+	of.Position = errors.Position{}
+	return withoutPosition(of.Error())
+}
+
+// addFaults adds the faults of a definition, beside the older one of its name if there is one.
+func (e *Examiner) addFaults(o *Object, crd *schema.CRD) {
+	old := e.oldDefinition(o, crd)
+	var err error
+	if old == nil {
+		err = validation.CRD(crd)
+	} else {
+		err = validation.Update(crd, old)
+	}
+	var faults errors.SchemaErrors
+	stderrors.As(err, &faults)
+	for _, fault := range faults {
+		e.addFault(o, finding.Error, fault)
+	}
+	for _, fault := range definition.Faults(crd) {
+		if old == nil || fault.Field != "metadata.name" { // which cannot have changed
 			e.addFault(o, finding.Error, fault)
 		}
+	}
+	for _, fault := range cel.Definition(crd, old) {
+		e.addRuleFault(o, &fault)
 	}
 }
 
@@ -59,15 +90,11 @@ func isPartial(js []byte) bool {
 
 // addFault adds a fault of a schema at its place, or at the nearest place above that exists.
 func (e *Examiner) addFault(o *Object, severity finding.Severity, fault *errors.SchemaError) {
-	steps := fieldSteps(fault.Field)
+	steps := locate.SchemaSteps(fault.Field)
 	if len(steps) > 0 && steps[0] == "openAPIV3Schema" {
 		steps = steps[1:] // in a document that is only a schema
 	}
-	at, depth := locate.Offset(o.Doc.JSON, steps)
-	if hoisted := len(steps) > 1 && steps[1] == "validation"; hoisted && depth < 2 {
-		// The server reports faults in a schema that all versions share as if it were here.
-		at, _ = locate.Offset(o.Doc.JSON, append([]string{"spec", "versions", "0", "schema"}, steps[2:]...))
-	}
+	at, _ := e.schemaOffset(o, steps)
 	name := ""
 	if len(steps) > 0 {
 		name = steps[len(steps)-1]
@@ -76,27 +103,18 @@ func (e *Examiner) addFault(o *Object, severity finding.Severity, fault *errors.
 	e.add(o, finding.Finding{Severity: severity, Rule: finding.RuleInvalidSchema, Message: fault.Error(), At: place.At(at), SchemaPath: fault.Field}, o.Doc.Locate, name)
 }
 
-// fieldSteps splits the path of a schema error into names and indices:
-// spec.versions[0].schema.openAPIV3Schema.properties[a.b].
-func fieldSteps(field string) (steps []string) {
-	for field != "" {
-		if key, ok := strings.CutPrefix(field, "["); ok {
-			// A key may contain brackets. The one that ends it is followed by a dot, a bracket
-			// or nothing.
-			end := 0
-			for end < len(key) && (key[end] != ']' || end+1 < len(key) && key[end+1] != '.' && key[end+1] != '[') {
-				end++
-			}
-			steps = append(steps, key[:end])
-			field = strings.TrimPrefix(key[min(end+1, len(key)):], ".")
-			continue
-		}
-		end := strings.IndexAny(field, ".[")
-		if end < 0 {
-			end = len(field)
-		}
-		steps = append(steps, field[:end])
-		field = strings.TrimPrefix(field[end:], ".")
+// schemaOffset returns where the steps of a path of the server lead to in a definition, or the
+// nearest place above that exists. found says that all of them exist.
+func (e *Examiner) schemaOffset(o *Object, steps []string) (at int, found bool) {
+	if len(steps) > 1 && steps[0] == "status" && steps[1] == "storedVersions" {
+		// It is what spec.versions lacks. A file seldom has the status, which the server sets itself.
+		steps = []string{"spec", "versions"}
 	}
-	return steps
+	at, depth := locate.Offset(o.Doc.JSON, steps)
+	if hoisted := len(steps) > 1 && steps[1] == "validation"; hoisted && depth < 2 {
+		// The server reports faults in a schema that all versions share as if it were here.
+		steps = append([]string{"spec", "versions", "0", "schema"}, steps[2:]...)
+		at, depth = locate.Offset(o.Doc.JSON, steps)
+	}
+	return at, depth == len(steps)
 }

@@ -7,13 +7,17 @@ import (
 	"bytes"
 	stderrors "errors"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/builtin"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/stored"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
@@ -37,6 +41,14 @@ type Settings struct {
 	Explain bool
 	Sources bool // findings have their lines of source
 	Names   bool // objects without findings have their names, too
+	// OldDefinitions are the definitions that those of the input replace, by their names.
+	OldDefinitions map[string]*schema.CRD
+	Old            *Old // the old state, or nil
+	// Layout says what files are for, and Named which of them are arguments. Without it, each
+	// document has to be a whole object.
+	Layout *layout.Layout
+	Named  map[string]bool
+	isOld  bool // the old state is read
 }
 
 // How many findings of one object KeepAll keeps, and how much memory they may take.
@@ -49,15 +61,30 @@ const (
 type Examiner struct {
 	*Settings
 	reader   input.Reader
-	decoders map[*schema.Program]*decoder.Decoder
+	decoders map[decoderKey]*decoder.Decoder
 	advice   map[adviceKey]adviceText
 	formats  map[*schema.Program]*schema.Structural
+	required map[*schema.Program]*builtin.Fields
 	out      []byte // the last result
+	// Of the file that is read: its name, its role and its chart, and of the object the definition
+	// among those that differ.
+	file, chart string
+	role        layout.Role
+	rival       *schemas.Rival
+	text        []byte // all of the file, or nil if it is not in memory
+	objects     presence
+}
+
+// A decoderKey is what a decoder is made for.
+type decoderKey struct {
+	program  *schema.Program
+	isUpdate bool
+	isPart   bool
 }
 
 // New returns an examiner that reads with the settings.
 func New(s *Settings) *Examiner {
-	return &Examiner{Settings: s, decoders: map[*schema.Program]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}, formats: map[*schema.Program]*schema.Structural{}}
+	return &Examiner{Settings: s, decoders: map[decoderKey]*decoder.Decoder{}, advice: map[adviceKey]adviceText{}, formats: map[*schema.Program]*schema.Structural{}, required: map[*schema.Program]*builtin.Fields{}}
 }
 
 // An Object is a document that was examined, an item of a List, or a List without its items.
@@ -70,17 +97,35 @@ type Object struct {
 	Items   []input.Document // of a List
 	// Mismatches are the values of wrong types, under Explain.
 	Mismatches errors.List
+	Old        *stored.Object // that this one replaces, or nil
 }
 
 // Input examines the documents of an input until visit returns false. An error of the input is
 // visited as an object without a result.
 func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
-	for doc, err := range e.reader.Documents(name, in) {
+	e.Documents(name, in, visit, func(input.Document) {})
+}
+
+// Documents is like Input, and calls end after the objects of each document that could be read.
+// The texts of the document are valid until end returns.
+func (e *Examiner) Documents(name string, in io.Reader, visit func(*Object) bool, end func(input.Document)) {
+	e.start(name)
+	docs, ok := iter.Seq2[input.Document, error](nil), false
+	if e.Layout != nil {
+		if e.text, ok = e.reader.Small(in); ok && e.isTemplate(e.text) {
+			visit(&Object{Outcome: finding.Outcome{Document: 1, IsTemplate: true, Chart: e.chart}})
+			return
+		}
+		docs = e.reader.Texts(name, e.text)
+	}
+	if !ok {
+		docs = e.reader.Documents(name, in)
+	}
+	for doc, err := range docs {
 		if err != nil {
 			o := &Object{Doc: doc}
 			o.Document, o.Start = doc.Number, doc.Start
-			e.refuse(o, err, inFile)
-			if !visit(o) {
+			if e.unreadable(o, err, inFile); !visit(o) {
 				return
 			}
 			continue
@@ -88,6 +133,7 @@ func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
 		if !e.document(doc, true, visit) {
 			return
 		}
+		end(doc)
 	}
 }
 
@@ -95,59 +141,124 @@ func (e *Examiner) Input(name string, in io.Reader, visit func(*Object) bool) {
 func (e *Examiner) document(doc input.Document, mayBeList bool, visit func(*Object) bool) bool {
 	o := &Object{Doc: doc}
 	o.Document, o.Start = doc.Number, doc.Start
+	if doc.IsYAML {
+		o.Rendered = sourceOf(doc.Text)
+	}
 	apiVersion, kind, err := decoder.PeekType(doc.JSON)
 	o.APIVersion, o.Kind = apiVersion, kind
+	e.note(apiVersion, kind)
 	isNone := err != nil && stderrors.As(err, new(*errors.TypeError)) // it has no apiVersion and kind
-	if (err == nil || isNone) && e.refuseSecond(o) {
-		return visit(o)
-	}
-	if e.IgnoreMissing && isNone {
+	switch {
+	case (err == nil || isNone) && e.refuseSecond(o):
+	case (err == nil || isNone) && e.isNoObject(o):
+		e.noObject(o)
+	case err == nil && e.hasOpenType(o):
+		o.IsTemplate, o.Chart = true, e.chart
+		e.decode(o, e.Anything)
+	case e.IgnoreMissing && isNone, err == nil && e.skips(o.APIVersion, o.Kind):
 		o.Skipped = true
 		e.decode(o, e.Anything)
+	case err != nil:
+		e.unreadable(o, err, doc.Locate)
+	default:
+		return e.object(o, mayBeList, visit)
+	}
+	return visit(o)
+}
+
+// object examines an object, and if it may be a List, its items.
+func (e *Examiner) object(o *Object, mayBeList bool, visit func(*Object) bool) bool {
+	e.setPart(o)
+	if rivals := e.Rivals(o.APIVersion, o.Kind); rivals != nil && !e.isOld {
+		e.byRivals(o, rivals)
 		return visit(o)
 	}
-	if err != nil {
-		e.refuse(o, err, doc.Locate)
-		return visit(o)
-	}
-	if e.skips(apiVersion, kind) {
-		o.Skipped = true
-		e.decode(o, e.Anything)
-		return visit(o)
-	}
-	program, err := e.Catalog.Lookup(apiVersion, kind)
-	if stderrors.As(err, new(*schema.NotFoundError)) {
-		if mayBeList && strings.HasSuffix(kind, "List") {
-			if items, ok := doc.Items(); ok {
+	e.rival = nil
+	program, err := e.catalog().Lookup(o.APIVersion, o.Kind)
+	switch {
+	case stderrors.As(err, new(*schema.NotFoundError)):
+		if mayBeList && strings.HasSuffix(o.Kind, "List") {
+			if items, ok := o.Doc.Items(); ok {
 				return e.list(o, items, visit)
 			}
 		}
 		e.withoutSchema(o, err)
-		return visit(o)
-	}
-	if err != nil {
-		e.refuse(o, err, doc.Locate)
-	} else {
+	case err != nil:
+		e.refuse(o, err, o.Doc.Locate)
+	default:
 		e.decode(o, program)
 	}
 	return visit(o)
 }
 
+// byRivals examines an object by definitions of its kind that differ. What counts is the one by
+// which it has the fewest errors, and of several the first: the others may be of another channel or
+// release.
+func (e *Examiner) byRivals(o *Object, rivals *schemas.Rivals) {
+	plain, least := *o, -1
+	var by, refuses *schemas.Rival
+	tried, more := rivals.For(e.file)
+	for _, r := range tried {
+		one := plain
+		e.rival = r
+		program, err := r.Lookup(o.APIVersion, o.Kind)
+		switch {
+		case stderrors.As(err, new(*schema.NotFoundError)):
+			e.withoutSchema(&one, err)
+		case err != nil:
+			e.refuse(&one, err, one.Doc.Locate)
+		default:
+			e.decode(&one, program)
+		}
+		n := one.Errors()
+		if refuses == nil && n > 0 {
+			refuses = r
+		}
+		if least < 0 || n < least {
+			*o, least, by = one, n, r
+			e.out = nil // which has the result
+		}
+	}
+	e.rival = by
+	if len(rivals.All) == 1 {
+		return
+	}
+	o.Choice = &finding.Choice{By: by.Place(), Untried: more}
+	if least == 0 && refuses != nil {
+		o.Choice.Refuses = refuses.Place()
+	}
+}
+
+// hasOpenType reports whether a variable stands for the type of an object, which has no schema before
+// it is replaced.
+func (e *Examiner) hasOpenType(o *Object) bool {
+	return e.Check && e.Layout != nil && (variable.MatchString(o.APIVersion) || variable.MatchString(o.Kind))
+}
+
 // withoutSchema examines an object for whose kind there is no schema.
 func (e *Examiner) withoutSchema(o *Object, notFound error) {
+	isDefinition := isDefinition(o.APIVersion, o.Kind)
 	switch {
-	case e.Check && isDefinition(o.APIVersion, o.Kind):
+	case e.Check && isDefinition:
 		o.Partial = isPartial(o.Doc.JSON)
-		if o.Partial || o.APIVersion != "apiextensions.k8s.io/v1" {
-			e.decode(o, e.Anything)
-		} else {
+		if o.Partial = o.Partial || o.Part; o.APIVersion == "apiextensions.k8s.io/v1" && !o.Partial {
 			e.decode(o, e.Definition)
+			break
 		}
-	case e.IgnoreMissing && !e.NearMiss(o.APIVersion, o.Kind).Known:
+		if e.decode(o, e.Anything); e.Release != nil && !o.Partial && o.Result != nil && o.APIVersion != "apiextensions.k8s.io/v1" {
+			e.refuse(o, notFound, o.Doc.Locate) // no server has v1beta1 since Kubernetes 1.22
+		}
+	case e.IgnoreMissing && isDefinition, e.IgnoreMissing && !e.NearMiss(o.APIVersion, o.Kind).Known:
 		o.Skipped = true
 		e.decode(o, e.Anything)
+	case e.isOfTool(o.APIVersion, o.Kind) && e.mayPass(&o.Doc):
+		e.noObject(o)
 	case e.Check:
-		if e.decode(o, e.Anything); o.Result != nil {
+		if e.decode(o, e.Anything); o.Result == nil {
+			return
+		}
+		hasType := o.APIVersion != "" && o.Kind != ""
+		if o.Unchecked = hasType && e.Layout != nil && !e.NearMiss(o.APIVersion, o.Kind).Known; !o.Unchecked {
 			e.refuse(o, notFound, o.Doc.Locate)
 		}
 	default:
@@ -164,7 +275,8 @@ func (e *Examiner) skips(apiVersion, kind string) bool {
 
 // decode decodes an object and adds its findings.
 func (e *Examiner) decode(o *Object, program *schema.Program) {
-	o.Program, o.Decoder = program, e.decoder(o, program)
+	e.findOld(o, program)
+	o.Program, o.Decoder = program, e.decoder(o, program, o.Old != nil)
 	var err error
 	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	switch {
@@ -172,11 +284,13 @@ func (e *Examiner) decode(o *Object, program *schema.Program) {
 		o.Result = e.out
 		e.addFindings(o, program, o.Decoder.Findings(), o.Decoder.Omitted(), isInvalid(err))
 		e.checkFormats(o)
+		e.checkRequired(o)
 		e.warn(o)
 	case e.Check && stderrors.As(err, new(*errors.TypeError)):
 		o.Result = []byte{}
 		e.addFindings(o, program, e.withinMismatches(o, o.Decoder.Findings()), o.Decoder.Omitted(), false)
 		e.checkFormats(o)
+		e.checkRequired(o)
 	case e.Explain && stderrors.As(err, new(*errors.TypeError)):
 		e.decodeAnyTypes(o, slices.Clone(o.Decoder.Findings()), err)
 	default:
@@ -187,7 +301,7 @@ func (e *Examiner) decode(o *Object, program *schema.Program) {
 // decodeAnyTypes makes a result of an object with values of wrong types, by programs that do
 // not check types. Where types are always checked, as in metadata, nulls replace the values.
 func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
-	catalog, err := e.Untyped()
+	catalog, err := e.untyped()
 	if err == nil {
 		o.Program, err = catalog.Lookup(o.APIVersion, o.Kind)
 	}
@@ -195,7 +309,7 @@ func (e *Examiner) decodeAnyTypes(o *Object, typed errors.List, refusal error) {
 		e.refuse(o, err, o.Doc.Locate)
 		return
 	}
-	o.Decoder = e.decoder(o, o.Program)
+	o.Decoder = e.decoder(o, o.Program, false)
 	e.out, err = o.Decoder.AppendJSON(e.out[:0], o.Doc.JSON)
 	var mismatch *errors.TypeError
 	if stderrors.As(err, &mismatch) {
@@ -234,7 +348,7 @@ func withNulls(js []byte, wrong errors.List) []byte {
 // withinMismatches returns the findings in an object with values of wrong types. They are those
 // of a program that does not check types, as pruning does not.
 func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
-	catalog, err := e.Untyped()
+	catalog, err := e.untyped()
 	if err != nil {
 		return typed
 	}
@@ -242,7 +356,7 @@ func (e *Examiner) withinMismatches(o *Object, typed errors.List) errors.List {
 	if err != nil {
 		return typed
 	}
-	d := e.decoder(o, program)
+	d := e.decoder(o, program, o.Old != nil)
 	if _, err := d.AppendJSON(nil, o.Doc.JSON); !isComplete(err) {
 		return typed
 	}
@@ -291,7 +405,7 @@ func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) bool) bool {
 	o.IsList, o.Items = true, items
 	// These are the findings in the List itself. Its items are examined one by one.
-	o.Decoder = e.decoder(o, e.List)
+	o.Decoder = e.decoder(o, e.List, false)
 	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); !isComplete(err) {
 		e.refuse(o, err, o.Doc.Locate)
 		return visit(o)
@@ -303,7 +417,11 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 	if !visit(o) {
 		return false
 	}
+	kind := strings.TrimSuffix(o.Kind, "List")
 	for _, item := range items {
+		if apiVersion, of, err := decoder.PeekType(item.JSON); e.Check && err == nil && apiVersion == "" && of == "" && kind != "" {
+			item = item.WithType(o.APIVersion, kind) // as kubectl get --raw writes it
+		}
 		if !e.document(item, false, visit) {
 			return false
 		}
@@ -315,7 +433,7 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 // next object. It is not ok if the List cannot be decoded.
 func (e *Examiner) WithoutItems(o *Object) (result []byte, ok bool) {
 	var err error
-	e.out, err = e.decoder(o, e.EmptyList).AppendJSON(e.out[:0], o.Doc.JSON)
+	e.out, err = e.decoder(o, e.EmptyList, false).AppendJSON(e.out[:0], o.Doc.JSON)
 	if !isComplete(err) {
 		e.refuse(o, err, o.Doc.Locate)
 		return nil, false
@@ -330,11 +448,13 @@ func isComplete(err error) bool {
 
 func isInvalid(err error) bool { return stderrors.As(err, new(*errors.InvalidError)) }
 
-// decoder returns the examiner's decoder for a program, which is for objects like o.
-func (e *Examiner) decoder(o *Object, program *schema.Program) *decoder.Decoder {
-	d := e.decoders[program]
+// decoder returns the examiner's decoder for a program, which is for objects like o. Those that are
+// updates replace the object that was found for o.
+func (e *Examiner) decoder(o *Object, program *schema.Program, isUpdate bool) *decoder.Decoder {
+	key := decoderKey{program, isUpdate, o.Part}
+	d := e.decoders[key]
 	if d == nil {
-		validation, limits := e.Validation, decoder.Limits{}
+		validation, limits, values := e.Validation, decoder.Limits{}, e.valueValidation(o, program)
 		if e.KeepAll {
 			// Every finding is removed from the file, whether it is reported or not.
 			limits.Findings, limits.FindingBytes = MaxKept, maxKeptBytes
@@ -342,9 +462,15 @@ func (e *Examiner) decoder(o *Object, program *schema.Program) *decoder.Decoder 
 				validation = decoder.Warn
 			}
 		}
-		d = decoder.New(program, validation, e.valueValidation(o, program), limits,
+		if isUpdate {
+			values = decoder.ValidateUpdate
+		}
+		d = decoder.New(program, validation, values, limits,
 			decoder.Compact(!e.Check), decoder.ReportDroppedNulls(e.Check))
-		e.decoders[program] = d
+		e.decoders[key] = d
+	}
+	if isUpdate {
+		d.SetOld(o.Old.JSON)
 	}
 	return d
 }

@@ -29,13 +29,26 @@ func (e *Examiner) addFindings(
 	if len(found) == 0 && omitted == 0 {
 		return
 	}
-	found = slices.Clone(found)
+	all := len(found)
+	found = slices.DeleteFunc(slices.Clone(found), func(f errors.Finding) bool { return e.isMeant(o, &f) })
+	meant := len(found)
+	if meant < all {
+		found = withoutConsequences(found)
+	}
+	if e.Layout != nil && variable.Match(o.Doc.JSON) {
+		found = slices.DeleteFunc(found, func(f errors.Finding) bool { return e.readsOpen(o, &f) })
+	}
+	o.RulesOff = len(found) < meant
 	found.SortByPosition()
 	strict := finding.Warning
 	if e.Validation == decoder.Strict {
 		strict = finding.Error
 	}
 	reported := false
+	var created map[string]int
+	if isInvalid && o.Old != nil {
+		created = e.ofCreate(o, program)
+	}
 	for i := range found {
 		f := &found[i]
 		n := finding.Finding{Severity: strict, Message: f.Error(), At: f.Position, Field: f.Path}
@@ -43,10 +56,15 @@ func (e *Examiner) addFindings(
 		switch f.Kind {
 		case errors.InvalidValue:
 			name = e.invalidValue(o, &n, f.Invalid)
+			if text := f.Invalid.Error(); created != nil {
+				if created[text]--; created[text] < 0 {
+					n.Old = o.Old.Place()
+				}
+			}
 		case errors.TypeMismatch:
 			n.Severity, n.Rule = finding.Error, finding.RuleType
 		case errors.DroppedNull:
-			if isNoTime(f.Path) {
+			if isNoTime(f.Path) || e.isTyped(o) || program == e.Definition && f.Path.IsWithin(errors.Path{}.Child("status")) {
 				continue
 			}
 			n.Severity, n.Rule = finding.Warning, finding.RuleNull
@@ -117,10 +135,17 @@ func (e *Examiner) advise(program *schema.Program, path errors.Path) adviceText 
 }
 
 // isNoTime reports whether a path is that of metadata.creationTimestamp. Tools that write
-// manifests put a null there, and nobody misses it.
+// manifests put a null there, as they do in the status of definitions, and nobody misses it.
 func isNoTime(path errors.Path) bool {
 	parent, name, _ := locate.CutLast(path)
 	return name == "creationTimestamp" && locate.LastName(parent) == "metadata"
+}
+
+// isTyped reports whether the server decodes an object into a type of Go, as it does with built-in
+// kinds. There a null is the same as no field.
+func (e *Examiner) isTyped(o *Object) bool {
+	entry, ok := e.Entry(o.APIVersion, o.Kind)
+	return ok && entry.CRD.OpenAPI
 }
 
 // refuse adds the error because of which an object has no result. toFile turns positions in the
@@ -158,6 +183,10 @@ func (e *Examiner) refuse(o *Object, err error, toFile func(errors.Position) err
 		f.Rule, f.Message, f.At = finding.RuleLimit, shortened(withoutPosition(cause.Error()), maxPlace), limit.Position
 	case stderrors.As(err, &notFound):
 		f.Rule, f.Message, f.At, toFile = finding.RuleMissingSchema, err.Error()+e.NearMiss(o.APIVersion, o.Kind).Hint, o.Start, inFile
+		f.Message += e.Release.SwitchedOff(o.APIVersion, o.Kind)
+		if o.APIVersion == "apiextensions.k8s.io/v1" && isDefinition(o.APIVersion, o.Kind) {
+			f.Message = "custom resource definitions are not pruned, defaulted or explained: espalier check examines them; leave them out with --exclude, or pass them with --skip-kind CustomResourceDefinition"
+		}
 		if o.APIVersion == "" || o.Kind == "" {
 			f.Rule, f.Message = finding.RuleMissingType, errMissingType.Error()
 			if o.Document > 1 {

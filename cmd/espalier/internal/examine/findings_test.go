@@ -25,7 +25,7 @@ func TestShortened(t *testing.T) {
 	}
 	// What is deep has a path as long as the document.
 	deep := []byte(`{"apiVersion":"v1","kind":"Deep","a":` + strings.Repeat(`{"a":`, 20_000))
-	s, err := schemas.Load(nil, nil)
+	s, err := schemas.Load(schemas.Sources{})
 	require.NoError(t, err)
 	e := New(&Settings{Loaded: s, Validation: decoder.Strict})
 	e.IgnoreMissing = true

@@ -23,6 +23,9 @@ func (e *Examiner) checkFormats(o *Object) {
 	var lines position.Index
 	lines.Start(o.Doc.JSON, 0)
 	for _, b := range bad {
+		if e.isOpen(o, b.Offset) {
+			continue
+		}
 		at := lines.At(b.Offset)
 		// What validation says of such metadata follows from this.
 		o.Findings = slices.DeleteFunc(o.Findings, func(f finding.Finding) bool {

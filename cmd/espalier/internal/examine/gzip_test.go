@@ -31,7 +31,7 @@ func TestCompressedBombs(t *testing.T) {
 		}
 		require.NoError(t, w.Close())
 		require.Less(t, packed.Len()*100, 80<<20, "it is to become more than a hundred times its size")
-		s, err := schemas.Load(nil, nil)
+		s, err := schemas.Load(schemas.Sources{})
 		require.NoError(t, err)
 		e := New(&Settings{Loaded: s, Validation: decoder.Strict})
 		var found []finding.Finding
@@ -55,7 +55,7 @@ func TestCompressedInputs(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
-	s, err := schemas.Load(nil, nil, schema.CheckTypes(true))
+	s, err := schemas.Load(schemas.Sources{}, schema.CheckTypes(true))
 	require.NoError(t, err)
 	set := &Settings{Loaded: s, Validation: decoder.Strict}
 	set.IgnoreMissing = true

@@ -21,7 +21,7 @@ import (
 
 // valueValidation returns how a program validates the values of objects like o.
 func (e *Examiner) valueValidation(o *Object, program *schema.Program) decoder.ValueValidation {
-	if !e.Values || !e.hasValueRules(o) || program == e.Anything {
+	if !e.Values || o.Part || !e.hasValueRules(o) || program == e.Anything {
 		return decoder.AcceptValues
 	}
 	return decoder.ValidateCreate
@@ -56,11 +56,11 @@ func (e *Examiner) invalidValue(
 // maxWarnings is how many warnings about one object are reported.
 const maxWarnings = 20
 
-// warn adds the server's warnings about owner references and about the names of finalizers. It
-// gives them where it accepts an object.
+// warn adds the server's warnings about owner references and about the names of finalizers, of an
+// update those that are new. It gives them where it accepts an object.
 func (e *Examiner) warn(o *Object) {
 	has := func(name string) bool { return bytes.Contains(o.Result, []byte(`"`+name+`"`)) }
-	if !e.Check || !e.Values || !has("finalizers") && !has("ownerReferences") || !e.hasValueRules(o) {
+	if !e.Check || !e.Values || o.Part || !has("finalizers") && !has("ownerReferences") || !e.hasValueRules(o) {
 		return
 	}
 	for i := range o.Findings {
@@ -73,7 +73,13 @@ func (e *Examiner) warn(o *Object) {
 	if err != nil || !ok {
 		return
 	}
-	texts := new(validate.Validator).Warnings(object)
+	var old map[string]any
+	if o.Old != nil {
+		if x, err := validate.Decode(o.Old.JSON); err == nil {
+			old, _ = x.(map[string]any)
+		}
+	}
+	texts := new(validate.Validator).UpdateWarnings(object, old)
 	for _, text := range texts[:min(len(texts), maxWarnings)] {
 		path := warnedOf(object, text)
 		at, _ := locate.Offset(o.Doc.JSON, locate.Keys(path))

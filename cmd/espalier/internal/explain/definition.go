@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -21,6 +22,23 @@ func shown(trace []schema.Step) []schema.Step {
 		}
 	}
 	return trace
+}
+
+// Declared returns the names of the fields that the schema declares for the object at a path,
+// in the spelling of paths and with the index of an element where the field is an array.
+func Declared(entry schema.Entry, path []locate.Step) (names []string) {
+	trace, err := entry.Trace(locate.FieldPath(path))
+	if err != nil || len(trace) <= len(path) || trace[len(path)].Schema == nil {
+		return nil
+	}
+	for name, field := range trace[len(path)].Schema.Properties {
+		text := locate.Spelled([]locate.Step{locate.Field(name)})
+		if field.Items != nil {
+			text += "[0]"
+		}
+		names = append(names, text)
+	}
+	return names
 }
 
 func preserves(s *schema.Structural) bool {

@@ -79,12 +79,17 @@ func refusals(o *examine.Object) (why []string) {
 	for i := range o.Mismatches {
 		why = append(why, o.Mismatches[i].Error())
 	}
+	var whole []string // what is said of the whole object is no reason of its own as a rule
 	for i := range o.Findings {
-		if f := &o.Findings[i]; f.Rule == finding.RuleFormat || f.Invalid != nil {
+		switch f := &o.Findings[i]; {
+		case f.Rule != finding.RuleFormat && f.Invalid == nil:
+		case f.Field.IsRoot():
+			whole = append(whole, f.Message)
+		default:
 			why = append(why, f.Message)
 		}
 	}
-	return why
+	return append(why, whole...)
 }
 
 // brief returns a value on one line, shortened if it is long.

@@ -4,6 +4,7 @@ package finding
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
@@ -17,106 +18,6 @@ func Count(n int, of string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, of)
 }
-
-// The rules. Messages end with them in brackets, and reports for programs name findings by
-// them.
-const (
-	RuleUnknown       = "unknown-field"
-	RuleDuplicate     = "duplicate-field"
-	RuleType          = "type-mismatch"
-	RuleFormat        = "invalid-format"
-	RuleNull          = "dropped-null"
-	RuleValue         = "invalid-value" // with a keyword: see ValueRule
-	RuleWarning       = "server-warning"
-	RuleMore          = "more-findings"
-	RuleSeparator     = "missing-separator"
-	RuleSyntax        = "syntax"
-	RuleLimit         = "limit"
-	RuleMissingSchema = "missing-schema"
-	RuleMissingType   = "missing-type"
-	RuleInvalidSchema = "invalid-schema"
-	RuleEdit          = "edit"
-	RuleUnreadable    = "unreadable"
-	RuleUnwritable    = "unwritable"
-)
-
-// A Rule is a kind of finding, with a sentence about it, and one about what to do.
-type Rule struct{ ID, About, Help string }
-
-// Rules are all rules, in the order in which reports list them.
-var Rules = append([]Rule{
-	{
-		RuleUnknown,
-		"A field that the schema does not declare: the API server drops it.",
-		"Remove the field, or correct its name or its place. If the schema should declare it, fix the definition.",
-	},
-	{
-		RuleDuplicate,
-		"A name that occurs twice in one object: the last value wins.",
-		"Remove all of the values but one.",
-	},
-	{
-		RuleType,
-		"A value that is not of the JSON type that the schema gives: the API server refuses the object.",
-		"Write a value of the type that the message names. In YAML, quotes make a string.",
-	},
-	{
-		RuleFormat,
-		"A time, quantity, number or text in base64 that the API server cannot decode: it refuses the object.",
-		"Write the value in the form that the message names.",
-	},
-	{
-		RuleNull,
-		"A null that the API server drops, as its field is neither nullable nor has a default.",
-		"Remove the field.",
-	},
-	{
-		RuleMore,
-		"Findings in an object beyond those that are listed.",
-		"Correct what is listed, and check the object again.",
-	},
-	{
-		RuleSeparator,
-		"Two objects in one document, only the last of which would be left: a --- is missing.",
-		"Write a line with --- between the objects.",
-	},
-	{
-		RuleSyntax,
-		"A document that is not JSON or YAML, or that programs read differently.",
-		"Correct the text at this place.",
-	},
-	{
-		RuleLimit,
-		"A document that is too large, too deep or too costly.",
-		"Divide the document into smaller ones.",
-	},
-	{
-		RuleMissingSchema,
-		"An object of a kind without a known schema.",
-		"Name the definition with --crd, or the OpenAPI document with --openapi; or pass the kind with --skip-kind.",
-	},
-	{
-		RuleMissingType,
-		"An object without apiVersion or kind.",
-		"Write the apiVersion and the kind of the object; or pass documents that are no objects with --ignore-missing-schemas.",
-	},
-	{
-		RuleInvalidSchema,
-		"A custom resource definition whose schema the API server refuses.",
-		"Correct the definition at this place.",
-	},
-	{
-		RuleEdit,
-		"A document that was not edited, or that keeps a comment, in a file that is edited in place.",
-		"Edit the file at this place.",
-	},
-	{RuleUnreadable, "A file that cannot be read.", "Look at the file and its permissions."},
-	{
-		RuleUnwritable,
-		"A file that cannot be written, or that somebody else changed meanwhile.",
-		"Look at the file, and run the command again.",
-	},
-}, valueRules...)
 
 // A Severity says how much a finding matters.
 type Severity uint8
@@ -168,8 +69,18 @@ type Finding struct {
 	// definition asks for another one.
 	Invalid    *errors.ValueError
 	Definition Place
-	Source     string // the line of At, or the part around it
-	Cut        int    // how many characters of the line precede Source
+	// Old is the object that this one replaces, if the server would accept the value in a new one.
+	Old    Place
+	Source string // the line of At, or the part around it
+	Cut    int    // how many characters of the line precede Source
+	// Suppression is why the finding is not reported, or nil.
+	Suppression *Suppression
+}
+
+// A Suppression is the reason for which a finding is not reported.
+type Suppression struct {
+	InSource bool // a comment beside the finding has it, and no other file
+	Reason   string
 }
 
 // Path returns the path to the place of a finding as the API server spells it, and if it is in
@@ -198,18 +109,59 @@ func (id Identity) String() string {
 	return strings.TrimSpace(text)
 }
 
+// A Choice says by which definition an object was checked, of several of its kind that differ.
+type Choice struct {
+	By Place
+	// Refuses is a definition by which the object has errors, if it has none by the other.
+	Refuses Place
+	// Untried means that there are more definitions than were tried.
+	Untried bool
+}
+
 // An Outcome is everything to report about one object, or about a file.
 type Outcome struct {
 	Identity
 	Document int             // in the file, from 1; 0 for the file itself
 	Start    errors.Position // of the object
 	Findings []Finding
-	IsList   bool   // it is a List without its items
-	Skipped  bool   // it has no schema and needs none
-	Partial  bool   // it is a part of a definition, such as a patch
-	Passed   bool   // it is neither a definition nor a schema, which were looked for
-	Output   []byte // the text to write for the object
-	Changes  bool   // the file has a difference that is not written
+	// Suppressed are findings that are not reported.
+	Suppressed []Finding
+	IsList     bool // it is a List without its items
+	Skipped    bool // it has no schema and needs none
+	Partial    bool // it is a part of a definition, such as a patch
+	Part       bool // it is a part of another object, in which nothing is missing
+	NoObject   bool // it is no object of Kubernetes
+	// Unchecked means that there is no schema, and that nothing is known of its group.
+	Unchecked  bool
+	IsTemplate bool    // the file or document is a template, and was not examined
+	Chart      string  // the folder of the chart that the template belongs to, or ""
+	Rendered   string  // the template that the object was rendered from, if it says so
+	Compared   bool    // it replaces an object of the old state
+	Passed     bool    // it is neither a definition nor a schema, which were looked for
+	Output     []byte  // the text to write for the object
+	Changes    bool    // the file has a difference that is not written
+	Choice     *Choice // of a definition, or nil
+	// RulesOff means that rules in CEL were not evaluated because of values that are not there yet.
+	RulesOff bool
+	// Differs is where it is reported that this definition and others differ, or zero, and Quiet is
+	// why it is not, or nil.
+	Differs errors.Position
+	Quiet   *Suppression
+}
+
+// Suppress moves findings to those that are not reported, if suppression returns a reason for
+// them. Findings of fixed rules stay.
+func (v *Outcome) Suppress(suppression func(*Finding) *Suppression) {
+	v.Findings = slices.DeleteFunc(v.Findings, func(f Finding) bool {
+		if rule := RuleOf(f.Rule); rule == nil || rule.Fixed {
+			return false
+		}
+		if f.Suppression = suppression(&f); f.Suppression == nil {
+			return false
+		}
+		v.Suppressed = append(v.Suppressed, f)
+		return true
+	})
 }
 
 // Worst returns the highest severity of the findings, or 0.
@@ -220,12 +172,18 @@ func (v *Outcome) Worst() (s Severity) {
 	return s
 }
 
-// IsFatal reports whether the object has no result.
-func (v *Outcome) IsFatal() bool {
+// Errors returns how many findings are errors.
+func (v *Outcome) Errors() (n int) {
 	for i := range v.Findings {
-		if v.Findings[i].Fatal {
-			return true
+		if v.Findings[i].Severity == Error {
+			n++
 		}
 	}
-	return false
+	return n
+}
+
+// IsFatal reports whether the object has no result, be that reported or not.
+func (v *Outcome) IsFatal() bool {
+	isFatal := func(f Finding) bool { return f.Fatal }
+	return slices.ContainsFunc(v.Findings, isFatal) || slices.ContainsFunc(v.Suppressed, isFatal)
 }

@@ -11,12 +11,27 @@ import (
 // TestRules: each rule has a name of its own, and says what to do.
 func TestRules(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range Rules {
+	for i, r := range Rules {
 		assert.False(t, seen[r.ID], r.ID)
 		seen[r.ID] = true
 		assert.Regexp(t, `^[A-Z].*\.$`, r.About, r.ID)
 		assert.Regexp(t, `^[A-Z].*\.$`, r.Help, r.ID)
+		assert.Regexp(t, `^[A-Z].*\.$`, r.Why, r.ID)
+		assert.Same(t, &Rules[i], RuleOf(r.ID))
 	}
+}
+
+// TestSuppress: findings of fixed rules stay, whatever a suppression says.
+func TestSuppress(t *testing.T) {
+	v := Outcome{Findings: []Finding{{Rule: RuleUnknown}, {Rule: RuleSyntax}, {Rule: RuleNull}, {Rule: "novelty"}}}
+	v.Suppress(func(f *Finding) *Suppression {
+		if f.Rule == RuleNull {
+			return nil
+		}
+		return &Suppression{Reason: "known"}
+	})
+	assert.Equal(t, []Finding{{Rule: RuleSyntax}, {Rule: RuleNull}, {Rule: "novelty"}}, v.Findings)
+	assert.Equal(t, []Finding{{Rule: RuleUnknown, Suppression: &Suppression{Reason: "known"}}}, v.Suppressed)
 }
 
 func TestValueRule(t *testing.T) {
@@ -40,6 +55,7 @@ func TestType(t *testing.T) {
 		errors.SchemaTooLong:     "FieldValueTooLong",
 		errors.SchemaTooMany:     "FieldValueTooMany",
 		errors.SchemaTypeInvalid: "FieldValueTypeInvalid",
+		errors.SchemaInternal:    "InternalError",
 	} {
 		assert.Equal(t, want, Type(&errors.ValueError{Kind: kind}))
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/pathmatch"
 )
 
 // A Choice is the value of a flag with a few possible values.
@@ -41,6 +43,36 @@ func (v *FieldValidation) Set(s string) error {
 		s = same
 	}
 	return v.Choice.Set(s)
+}
+
+// Patterns are the patterns of a flag that may be repeated.
+type Patterns struct {
+	All []*pathmatch.Pattern
+	// IsDefault says that they are not given with the flag, and come from the configuration.
+	IsDefault bool
+}
+
+// String returns nothing: the flag has no default.
+func (v *Patterns) String() string { return "" }
+
+// Type returns the kind of the values.
+func (v *Patterns) Type() string { return "pattern" }
+
+// Set adds a pattern that is relative to the working folder.
+func (v *Patterns) Set(text string) error { return v.add(".", text) }
+
+// SetIn adds a pattern of a configuration in dir.
+func (v *Patterns) SetIn(dir, text string) error {
+	v.IsDefault = true
+	return v.add(dir, text)
+}
+
+func (v *Patterns) add(dir, text string) error {
+	p, err := pathmatch.New(dir, text)
+	if err == nil {
+		v.All = append(v.All, p)
+	}
+	return err
 }
 
 // Add adds a flag with a few possible values, which the shell completes.

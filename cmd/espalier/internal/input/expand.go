@@ -8,10 +8,22 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 )
 
 // extensions are those of the files that are read in folders.
 var extensions = []string{".json", ".ndjson", ".jsonl", ".yaml", ".yml"}
+
+// IsManifest reports whether a file in a folder is read, by the end of its name.
+func IsManifest(name string) bool {
+	return slices.Contains(extensions, extension(name))
+}
+
+// extension returns how the name of a file ends, in small letters and without .gz.
+func extension(name string) string {
+	return filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+}
 
 // Expand returns the files that the arguments lead to, in their order and each once. There is
 // an error for each argument, file or folder that cannot be read.
@@ -47,12 +59,9 @@ func expandOne(name string, recursive bool) ([]string, error) {
 	case !stderrors.Is(err, fs.ErrNotExist) || !IsPattern(name):
 		return nil, err
 	}
-	matches, err := filepath.Glob(name)
+	matches, err := Glob(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(matches) == 0 {
-		return nil, fmt.Errorf("%s: no file matches the pattern", name)
+		return nil, err
 	}
 	var names []string
 	var errs []error
@@ -71,6 +80,42 @@ func expandOne(name string, recursive bool) ([]string, error) {
 
 // IsPattern reports whether an argument may be a pattern for names.
 func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[") }
+
+// maxAny is how often a pattern may have **. The time for each grows with the depth of the folders.
+const maxAny = 2
+
+// Glob returns the files and folders that match a pattern, in the order of their names. It is an
+// error if there are none. With **, which stands for any number of folders, they are the files that
+// MatchBelow matches.
+func Glob(pattern string) (matches []string, err error) {
+	if !strings.Contains(pattern, "**") {
+		matches, err = filepath.Glob(pattern)
+	} else if strings.Count(pattern, "**") > maxAny {
+		return nil, fmt.Errorf("%s: has ** more than %d times: name a folder", pattern, maxAny)
+	} else if matches, err = doublestar.FilepathGlob(pattern, doublestar.WithNoHidden(), doublestar.WithNoFollow(), doublestar.WithFilesOnly()); err == nil {
+		matches = slices.DeleteFunc(matches, func(name string) bool { return !isMeant(pattern, name) })
+		slices.Sort(matches)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	case len(matches) == 0:
+		return nil, fmt.Errorf("%s: no file matches the pattern", pattern)
+	}
+	return matches, nil
+}
+
+// MatchBelow reports whether a path with slashes matches a pattern with **. As in a folder, names
+// that start with a dot do not match.
+func MatchBelow(pattern, path string) bool {
+	isHidden := strings.HasPrefix(path, ".") || strings.Contains(path, "/.")
+	isTooMany := strings.Count(pattern, "**") > maxAny
+	return !isHidden && !isTooMany && isMeant(pattern, path) && doublestar.MatchUnvalidated(pattern, path)
+}
+
+// isMeant reports whether a file is one that a pattern with ** leads to, which the file matches. A
+// pattern that gives no end of the name means manifests: a/** is like the folder a.
+func isMeant(pattern, name string) bool { return !strings.HasSuffix(pattern, "*") || IsManifest(name) }
 
 // isFileOrMissing reports whether a link may be opened. A link that leads nowhere may: opening
 // it says so.
@@ -95,9 +140,9 @@ func filesBelow(dir string, recursive bool) (names []string, err error) {
 			return filepath.SkipDir
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
 		case !d.Type().IsRegular() && d.Type() != fs.ModeSymlink: // a pipe may never be written to
-		case !slices.Contains(extensions, filepath.Ext(strings.TrimSuffix(path, ".gz"))):
+		case !IsManifest(path):
 		case d.Type() == fs.ModeSymlink && !isFileOrMissing(path):
-			errs = append(errs, fmt.Errorf("%s: links to what is not a regular file, and is not read", path))
+			errs = append(errs, fmt.Errorf("%s: links to something that is no regular file, and is not read", path))
 		default:
 			names = append(names, path)
 		}

@@ -15,9 +15,8 @@ import (
 	"iter"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
@@ -49,6 +48,7 @@ type Reader struct {
 	file   []byte // the content of a small file
 	stream *bufio.Reader
 	gzip   gzip.Reader
+	lists  bool // Lists are read an item at a time
 }
 
 // smallFile is the length up to which a file is read at once.
@@ -73,7 +73,7 @@ func DisplayName(name string) string {
 // Documents yields the documents of an input, with an error for each that cannot be read. An
 // error of the input itself comes last. Input that is compressed with gzip is decompressed.
 func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error] {
-	if small, ok := r.small(in); ok {
+	if small, ok := r.Small(in); ok {
 		return r.Texts(name, small)
 	}
 	if r.stream == nil {
@@ -93,6 +93,11 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 	case isNDJSON(name):
 		return ndjsonDocuments(content)
 	case isJSON(name, content):
+		if r.lists {
+			if apiVersion, kind, ok := startsList(content); ok {
+				return listItems(content, apiVersion, kind)
+			}
+		}
 		return jsonDocuments(content)
 	}
 	return r.yamlDocuments(streamed(content))
@@ -112,20 +117,24 @@ func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
 // IsGzip reports whether an input that starts with head is compressed with gzip.
 func IsGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b}) }
 
-// small returns the content of a file that is small and not compressed. It is valid until the
+// Small returns the content of a file that is small and not compressed. It is valid until the
 // next call. Where it is not ok, nothing was read.
-func (r *Reader) small(in io.Reader) (content []byte, ok bool) {
-	f, isFile := in.(*os.File)
-	if !isFile {
-		return nil, false
+func (r *Reader) Small(in io.Reader) (content []byte, ok bool) {
+	size := int64(smallFile + 1)
+	switch f := in.(type) {
+	case *os.File:
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	case *io.SectionReader: // of a file that is edited
+		size = f.Size()
 	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > smallFile {
+	if size > smallFile {
 		return nil, false
 	}
 	// If one byte more can be read, the file has grown.
-	r.file = slices.Grow(r.file[:0], int(info.Size())+1)
-	n, err := f.ReadAt(r.file[:info.Size()+1], 0)
+	r.file = slices.Grow(r.file[:0], int(size)+1)
+	n, err := in.(io.ReaderAt).ReadAt(r.file[:size+1], 0)
 	if err != io.EOF || IsGzip(r.file[:n]) {
 		return nil, false
 	}
@@ -170,7 +179,7 @@ func streamed(in io.Reader) iter.Seq2[yamlbridge.Document, error] {
 // isJSON reports whether an input is JSON: by its extension, and without a known one by its
 // first character.
 func isJSON(name string, in *bufio.Reader) bool {
-	switch filepath.Ext(strings.TrimSuffix(name, ".gz")) {
+	switch extension(name) {
 	case ".json":
 		return true
 	case ".yaml", ".yml":
@@ -308,6 +317,36 @@ func (d Document) Items() (items []Document, ok bool) {
 		}
 	}
 	return items, ok
+}
+
+// WithType returns an object that does not say its type, because its List does, as one that says
+// it. Positions in the file stay the same.
+func (d Document) WithType(apiVersion, kind string) Document {
+	rest, isObject := bytes.CutPrefix(d.JSON, []byte("{"))
+	if !isObject {
+		return d
+	}
+	added, err := jsonv2.Marshal(map[string]string{"apiVersion": apiVersion, "kind": kind}, jsonv2.Deterministic(true))
+	if err != nil {
+		return d
+	}
+	added = added[:len(added)-1] // without the brace
+	if !bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte("}")) {
+		added = append(added, ',')
+	}
+	n, characters := len(added)-1, utf8.RuneCount(added)-1
+	locate := d.Locate
+	d.JSON = append(added, rest...)
+	d.Locate = func(p errors.Position) errors.Position {
+		if p.Offset > 0 {
+			if p.Line == 1 {
+				p.Column, p.ByteColumn = max(p.Column-characters, 1), max(p.ByteColumn-n, 1)
+			}
+			p.Offset = max(p.Offset-int64(n), 0)
+		}
+		return locate(p)
+	}
+	return d
 }
 
 // WithoutName returns an error of the system without the name of the file, which the message

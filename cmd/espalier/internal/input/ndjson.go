@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"io"
 	"iter"
-	"path/filepath"
-	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/position"
@@ -15,7 +13,7 @@ import (
 
 // isNDJSON reports whether each line of a file with this name is a document.
 func isNDJSON(name string) bool {
-	ext := filepath.Ext(strings.TrimSuffix(name, ".gz"))
+	ext := extension(name)
 	return ext == ".ndjson" || ext == ".jsonl"
 }
 

@@ -1,7 +1,7 @@
 package input
 
-// This file keeps --write within its arguments. A link in a folder may lead anywhere, because
-// the sender of a repository chooses it.
+// This file says from which argument a file comes, and keeps --write within its arguments. A link
+// in a folder may lead anywhere, because the sender of a repository chooses it.
 
 import (
 	"os"
@@ -40,6 +40,18 @@ func Within(arguments, names []string, outside func(name, target string)) (withi
 		}
 	}
 	return within
+}
+
+// Below returns the path of a file from the argument that leads to it: from the folder, or from the
+// one in which the pattern starts. Of a file that is an argument it is the last name.
+func Below(arguments []string, name string) string {
+	for _, argument := range arguments {
+		folder, ok := folderOf(argument)
+		if rest, err := filepath.Rel(folder, name); ok && err == nil && contains(folder, name) {
+			return rest
+		}
+	}
+	return filepath.Base(name)
 }
 
 // folderOf returns the folder that an argument names, or the one in which its pattern starts.

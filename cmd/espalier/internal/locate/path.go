@@ -183,3 +183,28 @@ func Append(path errors.Path, s errors.Segment) errors.Path {
 	}
 	return path.Element(s.Index)
 }
+
+// SchemaSteps splits the path of a schema error into names and indices:
+// spec.versions[0].schema.openAPIV3Schema.properties[a.b].
+func SchemaSteps(field string) (steps []string) {
+	for field != "" {
+		if key, ok := strings.CutPrefix(field, "["); ok {
+			// A key may contain brackets. The one that ends it is followed by a dot, a bracket
+			// or nothing.
+			end := 0
+			for end < len(key) && (key[end] != ']' || end+1 < len(key) && key[end+1] != '.' && key[end+1] != '[') {
+				end++
+			}
+			steps = append(steps, key[:end])
+			field = strings.TrimPrefix(key[min(end+1, len(key)):], ".")
+			continue
+		}
+		end := strings.IndexAny(field, ".[")
+		if end < 0 {
+			end = len(field)
+		}
+		steps = append(steps, field[:end])
+		field = strings.TrimPrefix(field[end:], ".")
+	}
+	return steps
+}

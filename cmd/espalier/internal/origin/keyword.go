@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -23,15 +24,13 @@ func (p place) below(s *schema.Structural, steps ...string) place {
 // keyword returns what leads from a schema to the keyword that refuses the value at a path, or to
 // the schema of the value. It returns nil if there is neither.
 func keyword(s *schema.Structural, path errors.Path, why *errors.ValueError) []string {
-	var segments []errors.Segment
-	for segment := range path.Segments() {
-		if segment.Gap > 0 {
-			return nil
-		}
-		segments = append(segments, segment)
-	}
-	if s == nil {
+	segments, ok := segmentsOf(path)
+	if s == nil || !ok {
 		return nil
+	}
+	if why.Rule == ruleInCEL {
+		steps, _ := ruleOf(s, segments[:min(why.RuleDepth, len(segments))], why)
+		return steps
 	}
 	missing := ""
 	switch n := len(segments); {
@@ -58,6 +57,65 @@ func keyword(s *schema.Structural, path errors.Path, why *errors.ValueError) []s
 		return nil
 	}
 	return places[0].steps
+}
+
+// segmentsOf returns the segments of a path, if all are known.
+func segmentsOf(path errors.Path) (segments []errors.Segment, ok bool) {
+	for segment := range path.Segments() {
+		if segment.Gap > 0 {
+			return nil, false
+		}
+		segments = append(segments, segment)
+	}
+	return segments, true
+}
+
+// Expression returns the rule in CEL that refuses a value, and what leads to the value that it is
+// about. There is none if why is another rule.
+func Expression(
+	s *schema.Structural, path errors.Path, why *errors.ValueError,
+) (expression string, to []errors.Segment) {
+	to, ok := segmentsOf(path)
+	if s == nil || !ok || why.Rule != ruleInCEL {
+		return "", nil
+	}
+	to = to[:min(why.RuleDepth, len(to))]
+	_, expression = ruleOf(s, to, why)
+	return expression, to
+}
+
+const ruleInCEL = "x-kubernetes-validations"
+
+// ruleOf returns what leads to the rule in CEL that refuses the value to which segments lead, and
+// its expression. The index of the rule counts in one schema, and allOf may have others, with indices of their own.
+func ruleOf(
+	s *schema.Structural, segments []errors.Segment, why *errors.ValueError,
+) (steps []string, expression string) {
+	places := withJunctors([]place{{s, []string{}}})
+	for _, segment := range segments {
+		places = withJunctors(next(places, segment))
+	}
+	for _, p := range places {
+		if why.RuleIndex >= len(p.XValidations) {
+			continue
+		}
+		here := append(p.steps, ruleInCEL, strconv.Itoa(why.RuleIndex))
+		var rule struct {
+			Rule              string `json:"rule"`
+			Message           string `json:"message"`
+			MessageExpression string `json:"messageExpression"`
+		}
+		if jsonv2.Unmarshal(p.XValidations[why.RuleIndex], &rule) != nil {
+			continue
+		}
+		switch message := strings.TrimSpace(rule.Message); {
+		case message != "" && strings.Contains(why.Msg, message), message == "" && strings.Contains(why.Msg, strings.TrimSpace(rule.Rule)):
+			return here, rule.Rule
+		case steps == nil && rule.MessageExpression != "":
+			steps, expression = here, rule.Rule
+		}
+	}
+	return steps, expression
 }
 
 // maxPlaces bounds how many schemas are looked at for one value.

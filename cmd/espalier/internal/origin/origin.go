@@ -20,6 +20,10 @@ import (
 // Files are the files of definitions, as far as they were read. All workers share them. The zero
 // Files is ready for use.
 type Files struct {
+	// Streams are the texts of what cannot be read again, by names. They are set before the Files are
+	// shared.
+	Streams map[string][]byte
+
 	mu      sync.Mutex
 	sources map[*schema.Version]*source
 }
@@ -38,7 +42,7 @@ type source struct {
 func (f *Files) source(entry schema.Entry) *source {
 	s, ok := f.sources[entry.Version]
 	if !ok {
-		s = read(entry)
+		s = f.read(entry)
 		if f.sources == nil {
 			f.sources = make(map[*schema.Version]*source)
 		}
@@ -47,20 +51,29 @@ func (f *Files) source(entry schema.Entry) *source {
 	return s
 }
 
-func read(entry schema.Entry) *source {
-	content, err := bounded.ReadFile(entry.CRD.File, schema.MaxFileBytes)
-	if err != nil {
-		return nil
-	}
-	s := new(source)
-	for doc, err := range s.reader.Texts(entry.CRD.File, content) {
-		if err != nil {
-			continue
+func (f *Files) read(entry schema.Entry) *source {
+	content, ok := f.Streams[entry.CRD.File]
+	if !ok {
+		var err error
+		if content, err = bounded.ReadFile(entry.CRD.File, schema.MaxFileBytes); err != nil {
+			return nil
 		}
-		if base, ok := schemaBase(doc, entry); ok {
-			s.doc, s.base = doc, base
-			s.lines.Start(doc.JSON, 0)
-			return s
+	}
+	texts := [][]byte{content}
+	if plain, ok := input.WithoutActionLines(content); ok {
+		texts = append(texts, plain) // as definitions in the templates of a chart are read
+	}
+	for _, text := range texts {
+		s := new(source)
+		for doc, err := range s.reader.Texts(entry.CRD.File, text) {
+			if err != nil {
+				continue
+			}
+			if base, ok := schemaBase(doc, entry); ok {
+				s.doc, s.base = doc, base
+				s.lines.Start(doc.JSON, 0)
+				return s
+			}
 		}
 	}
 	return nil
@@ -151,14 +164,7 @@ func schemaBase(doc input.Document, entry schema.Entry) ([]string, bool) {
 	if doc.Number != entry.CRD.Document {
 		return nil, false
 	}
-	base := []string(nil)
-	if items, ok := doc.Items(); ok {
-		for i, item := range items {
-			if item.Start == entry.CRD.Position {
-				base = []string{"items", strconv.Itoa(i)}
-			}
-		}
-	}
+	base := definitionBase(doc, entry.CRD)
 	version := slices.IndexFunc(entry.CRD.Versions, func(v schema.Version) bool { return v.Name == entry.Version.Name })
 	for _, below := range [][]string{
 		{"spec", "versions", strconv.Itoa(version), "schema", "openAPIV3Schema"},
@@ -170,6 +176,18 @@ func schemaBase(doc input.Document, entry schema.Entry) ([]string, bool) {
 		}
 	}
 	return nil, false
+}
+
+// definitionBase returns what leads to a definition in its document, which may be a List.
+func definitionBase(doc input.Document, crd *schema.CRD) (base []string) {
+	if items, ok := doc.Items(); ok {
+		for i, item := range items {
+			if item.Start == crd.Position {
+				base = []string{"items", strconv.Itoa(i)}
+			}
+		}
+	}
+	return base
 }
 
 // followReference returns the path to the schema that the one at base refers to, or

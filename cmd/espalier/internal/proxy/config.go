@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/espalier-dev/espalier/cel"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/decoder"
@@ -97,13 +98,17 @@ func (c *Config) Check() (*url.URL, error) {
 	return u, nil
 }
 
+// rulesTimeout is how long the rules in CEL of an object may take. Strangers choose the object, and a
+// rule may take time in proportion to the square of a list, until it has cost too much.
+const rulesTimeout = 5 * time.Second
+
 // finder reads the definitions. Each --crd must have some: without them, requests would pass or
 // be refused by mistake.
 func (c *Config) finder() (request.Finder, error) {
 	var compile []schema.Option
 	var opts []decoder.Option
 	if c.values {
-		compile = append(compile, validation.Values())
+		compile = append(compile, validation.Values(cel.Rules(cel.Timeout(rulesTimeout))))
 		opts = append(opts, decoder.ValidateCreate)
 	}
 	catalog := schema.NewCatalog(compile...)

@@ -7,10 +7,6 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	// An image from scratch has no root certificates, by which the proxy could verify the
-	// upstream server.
-	_ "golang.org/x/crypto/x509roots/fallback"
 )
 
 // servingTLS returns nil if the proxy serves without TLS.
@@ -29,6 +25,9 @@ func (c *Config) servingTLS() (*tls.Config, error) {
 }
 
 func (c *Config) upstreamTLS() (*tls.Config, error) {
+	if err := setFallbackRoots(); err != nil {
+		return nil, err
+	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.upstreamCA != "" {
 		pem, err := os.ReadFile(c.upstreamCA)

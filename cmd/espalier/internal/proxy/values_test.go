@@ -21,23 +21,33 @@ import (
 const (
 	potsPath     = "/apis/example.com/v1/namespaces/default/pots"
 	anythingPath = "/apis/any.example.com/v1/anythings"
+	racksPath    = "/apis/any.example.com/v1/racks"
 )
 
-// anythingCRD defines a kind whose schema has no rules.
-const anythingCRD = `
+// anyCRD returns the definition of a kind in the group any.example.com. The schema is in flow style.
+func anyCRD(kind, schema string) []byte {
+	return fmt.Appendf(nil, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: anythings.any.example.com}
+metadata: {name: %[1]ss.any.example.com}
 spec:
   group: any.example.com
-  names: {kind: Anything, plural: anythings}
+  names: {kind: %[2]s, plural: %[1]ss}
   scope: Cluster
   versions:
   - name: v1
     served: true
     storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`
+    schema: {openAPIV3Schema: %[3]s}
+`, strings.ToLower(kind), kind, schema)
+}
+
+const (
+	anythingSchema = `{type: object, x-kubernetes-preserve-unknown-fields: true}` // has no rules
+	rackSchema     = `{type: object, properties: {spec: {
+      type: object, properties: {shelves: {type: integer}, pots: {type: integer}},
+      x-kubernetes-validations: [{rule: self.pots <= 4 * self.shelves, message: a shelf has room for four pots, fieldPath: .pots, reason: FieldValueForbidden}]}}}`
+)
 
 // A recorder is an upstream server that records the bodies which reach it, and answers as one that
 // creates whatever it gets.
@@ -69,10 +79,11 @@ func (u *recorder) taken() []string {
 	return bodies
 }
 
-// startValidating runs a proxy that knows three kinds from two files and a folder.
+// startValidating runs a proxy that knows four kinds from two files and a folder.
 func startValidating(t *testing.T, upstream string, args ...string) *proxied {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "anything.yaml"), []byte(anythingCRD), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "anything.yaml"), anyCRD("Anything", anythingSchema), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rack.yaml"), anyCRD("Rack", rackSchema), 0o600))
 	return startProxy(t, upstream, append([]string{"--crd", dir, "--crd", "../../../../testdata/request/pots.yaml"}, args...)...)
 }
 
@@ -85,6 +96,10 @@ func plan(spec string) string {
 
 func pot(spec string) string {
 	return `{"apiVersion":"example.com/v1","kind":"Pot","metadata":{"name":"a"},"spec":` + spec + `}`
+}
+
+func rack(spec string) string {
+	return `{"apiVersion":"any.example.com/v1","kind":"Rack","metadata":{"name":"a"},"spec":` + spec + `}`
 }
 
 // inYAML returns an object in YAML: in block style at the root, with a comment.
@@ -146,6 +161,10 @@ func TestProxyValues(t *testing.T) {
 			`[spec.names[1]: Duplicate value: "x", spec.light: Unsupported value: "moon": supported values: "sun", "shade"]`,
 			`{"reason":"FieldValueDuplicate","message":"Duplicate value: \"x\"","field":"spec.names[1]"},`+
 				`{"reason":"FieldValueNotSupported","message":"Unsupported value: \"moon\": supported values: \"sun\", \"shade\"","field":"spec.light"}`)},
+		"a rule": {"POST", racksPath, "", rack(`{"shelves":2,"pots":8}`), ""},
+		"a broken rule": {"POST", racksPath, "", rack(`{"shelves":2,"pots":9}`), status("Rack", "any.example.com", "a",
+			"spec.pots: Forbidden: a shelf has room for four pots",
+			`{"reason":"FieldValueForbidden","message":"Forbidden: a shelf has room for four pots","field":"spec.pots"}`)},
 		"no name": {"POST", anythingPath, "", `{"apiVersion":"any.example.com/v1","kind":"Anything"}`,
 			strings.Replace(status("Anything", "any.example.com", "", "metadata.name: Required value: name or generateName is required",
 				`{"reason":"FieldValueRequired","message":"Required value: name or generateName is required","field":"metadata.name"}`), `"name":"",`, "", 1)},

@@ -25,7 +25,7 @@ func keepExtended(f, of *os.File) error {
 			err = unix.Fsetxattr(int(f.Fd()), name, value, 0)
 		}
 		if err != nil && !isPolicy(name) {
-			return fmt.Errorf("the file's attribute %s cannot be kept: %w", sanitize.Visible(name), err)
+			return fmt.Errorf("the file's attribute %s cannot be kept (run the command as its owner): %w", sanitize.Visible(name), err)
 		}
 	}
 	for _, name := range extended(f) {

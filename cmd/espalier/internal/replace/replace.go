@@ -4,11 +4,15 @@
 package replace
 
 import (
+	"bufio"
 	"bytes"
+	"crypto/sha256"
 	stderrors "errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -16,11 +20,21 @@ import (
 // maxBytes is the length of the longest file that is edited.
 const maxBytes = 1 << 30
 
-// A File is a file at the time when it was read to be edited.
+// A File is a file that is edited. What is copied of it, and what is put in place of parts of it,
+// goes into a new file beside it. Nothing of it stays in memory.
 type File struct {
-	path    string // with links resolved, so that the file that was read is replaced
-	info    os.FileInfo
-	Content []byte // as it was read
+	path string // with links resolved, so that the file that was read is replaced
+	info os.FileInfo
+	old  *os.File
+
+	at  int64     // how much of the old file the edits have reached
+	sum hash.Hash // of that
+	buf []byte    // to copy by
+
+	held *os.File // the old file, open to be written
+	new  *os.File // nil until there is an edit
+	out  *bufio.Writer
+	err  error // the first one
 }
 
 var (
@@ -29,9 +43,18 @@ var (
 	errLong      = stderrors.New("is longer than 1 GiB, and cannot be edited")
 )
 
-// Read reads a file, or the target of a link. It checks that the file is regular before it
-// opens it: opening a pipe would wait for a writer.
-func Read(name string) (*File, error) {
+// ReadLimited reads at most maxBytes.
+func ReadLimited(r io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+	if err == nil && len(content) > maxBytes {
+		return nil, errLong
+	}
+	return content, err
+}
+
+// Open opens a file, or the target of a link, to be edited. It checks that the file is regular
+// before it opens it: opening a pipe would wait for a writer.
+func Open(name string) (*File, error) {
 	path, err := filepath.EvalSymlinks(name)
 	if err != nil {
 		return nil, err
@@ -43,79 +66,147 @@ func Read(name string) (*File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errIrregular
 	}
-	f, err := os.Open(path)
+	o := &File{path: path, sum: sha256.New(), buf: make([]byte, 32<<10)}
+	if o.old, err = os.Open(path); err != nil {
+		return nil, err
+	}
+	switch o.info, err = o.old.Stat(); {
+	case err != nil:
+	case !os.SameFile(info, o.info):
+		err = errChanged
+	case o.info.Size() > maxBytes:
+		err = errLong
+	}
 	if err != nil {
+		o.Close()
 		return nil, err
 	}
-	defer f.Close()
-	o := &File{path: path}
-	if o.info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if !os.SameFile(info, o.info) {
-		return nil, errChanged
-	}
-	o.Content, err = ReadLimited(f)
-	return o, err
+	return o, nil
 }
 
-// ReadLimited reads at most maxBytes.
-func ReadLimited(r io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
-	if err == nil && len(content) > maxBytes {
-		return nil, errLong
+// Old returns a reader for the file as it was when it was opened.
+func (o *File) Old() io.Reader { return io.NewSectionReader(o.old, 0, o.info.Size()) }
+
+// All replaces all of the content of a file.
+func All(name string, content []byte) error {
+	o, err := Open(name)
+	if err != nil {
+		return err
 	}
-	return content, err
+	defer o.Close()
+	old, err := io.ReadAll(o.Old())
+	if err != nil {
+		return err
+	}
+	o.Edit(0, old, content)
+	if err := o.Finish(); err != nil {
+		return err
+	}
+	return o.Commit()
 }
 
-// Replace replaces the content of the file as a whole. The new content is written into a file
-// beside it, which takes its place when it is safe on the disk. Replace fails for a file that
-// may not be written, although its folder would allow that, for a file with several names, and
-// for one whose owner, group, mode or attributes the new file could not have.
+// Pass goes on to the end of a text, which starts at an offset of the file as it was read. The file
+// is compared with it before it is replaced.
+func (o *File) Pass(at int64, text []byte) { o.edit(at, text, text) }
+
+// Edit goes on to the end of a text, as Pass does, and puts another in its place. The file itself
+// is not changed before Commit.
+func (o *File) Edit(at int64, text, edited []byte) {
+	if o.err == nil && o.new == nil {
+		o.err = o.create()
+	}
+	o.edit(at, text, edited)
+}
+
+func (o *File) edit(at int64, text, edited []byte) {
+	o.copyTo(at)
+	o.sum.Write(text)
+	o.at += int64(len(text))
+	o.write(edited)
+}
+
+// copyTo copies the file up to an offset.
+func (o *File) copyTo(at int64) {
+	if at == o.at {
+		return
+	}
+	to := io.Writer(o.sum)
+	if o.new != nil {
+		to = io.MultiWriter(o.sum, o.out)
+	}
+	n, err := io.CopyBuffer(to, io.NewSectionReader(o.old, o.at, at-o.at), o.buf)
+	if o.at += n; o.err == nil {
+		o.err = err
+	}
+	if o.err == nil && o.at != at {
+		o.err = errChanged // it has become shorter
+	}
+}
+
+func (o *File) write(text []byte) {
+	if o.err == nil && o.new != nil {
+		_, o.err = o.out.Write(text)
+	}
+}
+
+// create makes the new file, and copies what comes before the first edit. It fails for a file that
+// may not be written, although its folder would allow that, and for a file with several names.
+func (o *File) create() (err error) {
+	if n := links(o.info); n > 1 {
+		return fmt.Errorf("the file has %d names (hard links), and all but one would keep the old content: make a copy of it first", n)
+	}
+	if o.held, err = os.OpenFile(o.path, os.O_RDWR, 0); err != nil {
+		return o.ifGone(err)
+	}
+	if o.new, err = temporary.create(filepath.Dir(o.path)); err != nil {
+		return err
+	}
+	o.out = bufio.NewWriterSize(o.new, 64<<10)
+	_, err = io.Copy(o.out, io.NewSectionReader(o.old, 0, o.at))
+	return err
+}
+
+// Finish copies the rest of the file. It returns the first error of what was done until now.
+func (o *File) Finish() error {
+	if o.copyTo(o.info.Size()); o.err == nil && o.new != nil {
+		o.err = o.out.Flush()
+	}
+	return o.err
+}
+
+// New returns a reader for the new content, if there was an edit.
+func (o *File) New() io.Reader { return io.NewSectionReader(o.new, 0, math.MaxInt64) }
+
+// Commit puts the new content in the place of the old, as a whole and when it is safe on the disk.
+// It comes after Finish, and does nothing if there was no edit. It fails where the new file could
+// not have the owner, group, mode and attributes of the old one.
 //
-// Replace also fails, and leaves the file as it is, if the file is not the one that was read
+// Commit also fails, and leaves the file as it is, if the file is not the one that was read
 // any more. Where the system has flock, other processes of this command wait until the file is
 // replaced, and then find it changed. What remains is a window of microseconds between the last
 // comparison and the rename, in which a program without such locks can write something that is
 // lost.
-func (o *File) Replace(content []byte) (err error) {
-	if n := links(o.info); n > 1 {
-		return fmt.Errorf("the file has %d names (hard links), and all but one would keep the old content: make a copy of it first", n)
+func (o *File) Commit() error {
+	if o.err != nil || o.new == nil {
+		return o.err
 	}
-	current, err := os.OpenFile(o.path, os.O_RDWR, 0)
-	if err != nil {
-		return o.ifGone(err)
-	}
-	defer current.Close()
-	f, err := temporary.create(filepath.Dir(o.path))
-	if err != nil {
+	if err := keepAttributes(o.new, o.held, o.info); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			_ = temporary.end(f.Name(), os.Remove) // the first error counts
-		}
-	}()
-	if _, err := f.Write(content); err != nil {
+	if err := o.new.Sync(); err != nil {
 		return err
 	}
-	if err := keepAttributes(f, current, o.info); err != nil {
+	o.old.Close() // some systems do not replace an open file
+	if err := o.new.Close(); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
+	if err := hold(o.held); err != nil {
 		return err
 	}
-	if err := f.Close(); err != nil {
+	if err := o.IsCurrent(); err != nil {
 		return err
 	}
-	if err := hold(current); err != nil {
-		return err
-	}
-	if err := o.isCurrent(); err != nil {
-		return err
-	}
-	if err := temporary.end(f.Name(), func(name string) error { return os.Rename(name, o.path) }); err != nil {
+	if err := temporary.end(o.new.Name(), func(name string) error { return os.Rename(name, o.path) }); err != nil {
 		return err
 	}
 	// Sync the name as well. Not every system can do this for folders.
@@ -126,9 +217,21 @@ func (o *File) Replace(content []byte) (err error) {
 	return nil
 }
 
-// isCurrent returns an error unless the file is still the one that was read: the same file with
-// the same content, not written since.
-func (o *File) isCurrent() error {
+// Close gives up the new content, unless it has replaced the old one.
+func (o *File) Close() {
+	o.old.Close()
+	if o.held != nil {
+		o.held.Close()
+	}
+	if o.new != nil {
+		o.new.Close()
+		_ = temporary.end(o.new.Name(), os.Remove) // an error was returned before
+	}
+}
+
+// IsCurrent returns an error unless the file is still the one that was read: the same file with
+// the same content, not written since. It comes after Finish.
+func (o *File) IsCurrent() error {
 	f, err := os.Open(o.path)
 	if err != nil {
 		return o.ifGone(err)
@@ -141,26 +244,15 @@ func (o *File) isCurrent() error {
 	if !os.SameFile(o.info, info) {
 		return errChanged
 	}
-	rest, part := o.Content, make([]byte, 64<<10)
-	for {
-		n, err := f.Read(part)
-		if !bytes.HasPrefix(rest, part[:n]) {
-			return errChanged
-		}
-		rest = rest[n:]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return err
 	}
 	// The times are compared last, because reading takes time.
-	info, err = os.Stat(o.path)
-	if err != nil {
+	if info, err = os.Stat(o.path); err != nil {
 		return o.ifGone(err)
 	}
-	if len(rest) > 0 || !os.SameFile(o.info, info) || info.Size() != int64(len(o.Content)) || !info.ModTime().Equal(o.info.ModTime()) {
+	if !bytes.Equal(sum.Sum(nil), o.sum.Sum(nil)) || !os.SameFile(o.info, info) || !info.ModTime().Equal(o.info.ModTime()) {
 		return errChanged
 	}
 	return nil

@@ -51,7 +51,7 @@ func keepAttributes(f, of *os.File, info os.FileInfo) error {
 	if _, same := is(); !same {
 		_ = f.Chown(int(want.Uid), int(want.Gid)) // which may clear bits of the mode
 		if _, same := is(); !same {
-			return fmt.Errorf("the file belongs to user %d and group %d, and would not any more: somebody has to edit it who can keep them", want.Uid, want.Gid)
+			return fmt.Errorf("the file belongs to user %d and group %d, and the edited file would not: run the command as its owner", want.Uid, want.Gid)
 		}
 	}
 	if err := keepExtended(f, of); err != nil {
@@ -61,7 +61,7 @@ func keepAttributes(f, of *os.File, info os.FileInfo) error {
 		return err
 	}
 	if now, _ := is(); now == nil || now.Mode() != info.Mode() {
-		return fmt.Errorf("the file's mode, %s, cannot be kept: its owner has to edit it", info.Mode())
+		return fmt.Errorf("the file's mode, %s, cannot be kept: run the command as its owner", info.Mode())
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func (r *tapReporter) Add(file string, v *finding.Outcome) error {
 		ok = "not ok"
 	}
 	fmt.Fprintf(r.to, "%s %d - %s", ok, r.n, tapText(caseName(file, v)))
-	if v.Skipped {
+	if v.Skipped || v.Unchecked {
 		r.to.WriteString(" # SKIP no schema")
 	}
 	r.to.WriteString("\n")

@@ -50,15 +50,29 @@ type (
 		Type       string        `json:"type,omitzero"`
 		ServerText string        `json:"serverText,omitzero"`
 		Definition *jsonPlace    `json:"definition,omitzero"`
+		Old        *jsonPlace    `json:"old,omitzero"`
 		First      *jsonPosition `json:"first,omitzero"`
+		Template   string        `json:"template,omitzero"`
 		Object     jsonObject    `json:"object,omitzero"`
 	}
 	jsonSummary struct {
 		Files    int `json:"files"`
 		Objects  int `json:"objects"`
 		Skipped  int `json:"skipped"`
+		Compared int `json:"compared,omitzero"`
 		Errors   int `json:"errors"`
 		Warnings int `json:"warnings"`
+		// Objects that have no schema, parts of objects, and files that were not examined.
+		Unchecked int `json:"unchecked,omitzero"`
+		Parts     int `json:"parts,omitzero"`
+		NoObjects int `json:"filesWithoutObjects,omitzero"`
+		Templates int `json:"templates,omitzero"`
+		Charts    int `json:"charts,omitzero"`
+		// Objects whose rules in CEL were not evaluated, as they have values that are not there yet.
+		RulesOff int `json:"rulesNotEvaluated,omitzero"`
+		// Suppressed findings and excluded files are only counted.
+		Suppressed int `json:"suppressed,omitzero"`
+		Excluded   int `json:"excluded,omitzero"`
 	}
 )
 
@@ -69,12 +83,12 @@ func place(p errors.Position) *jsonPosition {
 	return &jsonPosition{p.Line, p.Column}
 }
 
-// definition returns where the definition asks for another value.
-func definition(f *finding.Finding) *jsonPlace {
-	if !f.Definition.At.IsValid() {
+// inFile returns a place, or nil if it is unknown.
+func inFile(p finding.Place) *jsonPlace {
+	if !p.At.IsValid() {
 		return nil
 	}
-	return &jsonPlace{f.Definition.File, *place(f.Definition.At)}
+	return &jsonPlace{p.File, *place(p.At)}
 }
 
 func newJSONReporter(to io.Writer) *jsonReporter {
@@ -107,8 +121,8 @@ func (r *jsonReporter) Add(file string, v *finding.Outcome) error {
 		one, err := sanitize.JSON(jsonFinding{
 			File: file, Document: v.Document, Start: place(f.At), End: place(f.End),
 			Severity: f.Severity.String(), Rule: f.Rule, Message: sanitize.Text(f.Message), Path: path, Pointer: pointer,
-			Suggestion: f.Suggestion, First: place(f.First),
-			Type: typ, ServerText: text, Definition: definition(f),
+			Suggestion: f.Suggestion, First: place(f.First), Template: v.Rendered,
+			Type: typ, ServerText: text, Definition: inFile(f.Definition), Old: inFile(f.Old),
 			Object: jsonObject{v.APIVersion, v.Kind, v.Namespace, v.Name},
 		})
 		if err == nil {
@@ -125,7 +139,10 @@ func (r *jsonReporter) End(s *Summary) error {
 	if err := r.tokens(jsonv2.EndArray, jsonv2.String("summary")); err != nil {
 		return err
 	}
-	if err := jsonv2.MarshalEncode(r.enc, jsonSummary{s.Files, s.Objects, s.Skipped, s.Errors, s.Warnings}); err != nil {
+	if err := jsonv2.MarshalEncode(r.enc, jsonSummary{
+		s.Files, s.Objects, s.Skipped, s.Compared, s.Errors, s.Warnings,
+		s.Unchecked, s.Parts, s.NoObjects, s.Templates, len(s.Charts), s.RulesOff, s.Suppressed, s.Excluded,
+	}); err != nil {
 		return err
 	}
 	if err := r.tokens(jsonv2.EndObject); err != nil {

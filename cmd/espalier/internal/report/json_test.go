@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestREADMEReport compares the names that docs/command.md has for the members of a finding
+// TestREADMEReport compares the names that docs/check.md has for the members of a finding
 // with those that there are.
 func TestREADMEReport(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/command.md")
+	page, err := os.ReadFile("../../../../docs/check.md")
 	require.NoError(t, err)
 	_, text, ok := strings.Cut(strings.Join(strings.Fields(string(page)), " "), "A finding in JSON has ")
 	require.True(t, ok)

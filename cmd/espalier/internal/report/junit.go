@@ -120,7 +120,7 @@ func (s *junitSuite) add(file string, v *finding.Outcome) {
 	case v.Worst() == finding.Error:
 		c.Failure = problem
 		s.Failures++
-	case v.Skipped:
+	case v.Skipped, v.Unchecked:
 		c.Skipped = &struct{}{}
 		s.Skipped++
 	}

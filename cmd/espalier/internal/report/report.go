@@ -19,23 +19,63 @@ type Reporter interface {
 // A Summary counts the objects that were checked, and their findings.
 type Summary struct {
 	Files, Objects, Skipped int
+	Compared                int // objects that replace others
 	Errors, Warnings        int
-	Missing                 int // objects that need a schema and have none
-	Unreadable              int // files
-	Partial                 int // definitions
+	Missing                 int             // objects that need a schema and have none
+	Unreadable              int             // files
+	Partial                 int             // definitions
+	Parts                   int             // of objects
+	Lists                   int             // with their items, which are objects
+	Checked                 int             // objects that were decoded by a schema
+	Unchecked               int             // objects of kinds without a schema, in groups of which nothing is known
+	NoObjects               int             // files
+	Templates               int             // files
+	Charts                  map[string]bool // of templates, by their folders
+	RulesOff                int             // objects whose rules were not evaluated
+	Suppressed              int             // findings that are not reported
+	Excluded                int             // files
 }
 
 // Add counts an outcome.
 func (s *Summary) Add(v *finding.Outcome) {
-	if v.Document > 0 && !v.IsList {
+	switch {
+	case v.IsTemplate && v.Document == 0:
+		s.Templates++
+		if s.Charts == nil {
+			s.Charts = map[string]bool{}
+		}
+		if v.Chart != "" {
+			s.Charts[v.Chart] = true
+		}
+	case v.NoObject && v.Document == 0:
+		s.NoObjects++
+	case v.IsTemplate, v.NoObject:
+	case v.IsList && v.Kind != "":
+		s.Lists++
+	case v.Document > 0 && !v.IsList:
 		s.Objects++
+		if v.Part {
+			s.Parts++
+		}
+		if v.Unchecked {
+			s.Unchecked++
+		} else if !v.Skipped && !v.Partial && !v.IsFatal() {
+			s.Checked++
+		}
 	}
 	if v.Skipped {
 		s.Skipped++
 	}
+	if v.RulesOff {
+		s.RulesOff++
+	}
+	if v.Compared {
+		s.Compared++
+	}
 	if v.Partial {
 		s.Partial++
 	}
+	s.Suppressed += len(v.Suppressed)
 	for i := range v.Findings {
 		switch f := &v.Findings[i]; {
 		case f.Rule == finding.RuleUnreadable:

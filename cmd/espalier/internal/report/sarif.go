@@ -23,6 +23,9 @@ type sarifReporter struct {
 	enc *jsonv2.Encoder
 }
 
+// rulesPage has the rules, each with its anchor.
+const rulesPage = "https://github.com/espalier-dev/espalier/blob/main/docs/check.md"
+
 const sarifSchema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 type (
@@ -32,6 +35,8 @@ type (
 	sarifRule struct {
 		ID               string    `json:"id"`
 		ShortDescription sarifText `json:"shortDescription"`
+		FullDescription  sarifText `json:"fullDescription"`
+		HelpURI          string    `json:"helpUri"`
 		Help             sarifText `json:"help"`
 	}
 	sarifDriver struct {
@@ -66,6 +71,11 @@ type (
 		LogicalLocations []sarifLogical `json:"logicalLocations,omitempty"`
 		Message          *sarifText     `json:"message,omitzero"`
 	}
+	// A sarifSuppression is of the kinds inSource and external (section 3.35).
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification,omitzero"`
+	}
 	sarifResult struct {
 		RuleID              string            `json:"ruleId"`
 		RuleIndex           int               `json:"ruleIndex"`
@@ -74,6 +84,9 @@ type (
 		Locations           []sarifLocation   `json:"locations"`
 		RelatedLocations    []sarifLocation   `json:"relatedLocations,omitempty"`
 		PartialFingerprints map[string]string `json:"partialFingerprints"`
+		// Suppressions is empty for results that are reported, so that those that are absent were
+		// not forgotten: either all results have it, or none (section 3.27.23).
+		Suppressions []sarifSuppression `json:"suppressions"`
 	}
 )
 
@@ -88,7 +101,7 @@ func (r *sarifReporter) Begin() error {
 		driver.SemanticVersion = info.Main.Version[1:]
 	}
 	for _, rule := range finding.Rules {
-		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.About}, sarifText{rule.Help}})
+		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.About}, sarifText{rule.About + " " + rule.Why}, rulesPage + "#" + rule.Anchor(), sarifText{rule.Help}})
 	}
 	if err := r.tokens(jsonv2.BeginObject, jsonv2.String("$schema"), jsonv2.String(sarifSchema),
 		jsonv2.String("version"), jsonv2.String("2.1.0"), jsonv2.String("runs"), jsonv2.BeginArray,
@@ -111,13 +124,15 @@ func (r *sarifReporter) tokens(tokens ...jsonv2.Token) error {
 }
 
 func (r *sarifReporter) Add(file string, v *finding.Outcome) error {
-	for i := range v.Findings {
-		result, err := sanitize.JSON(sarifResultOf(file, v, &v.Findings[i]))
-		if err == nil {
-			err = r.enc.WriteValue(result)
-		}
-		if err != nil {
-			return err
+	for _, found := range [][]finding.Finding{v.Findings, v.Suppressed} {
+		for i := range found {
+			result, err := sanitize.JSON(sarifResultOf(file, v, &found[i]))
+			if err == nil {
+				err = r.enc.WriteValue(result)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -135,6 +150,9 @@ func sarifResultOf(file string, v *finding.Outcome, f *finding.Finding) sarifRes
 			at.LogicalLocations = append(at.LogicalLocations, sarifLogical{of + ": " + path, "member"})
 		}
 	}
+	if f.Old.At.IsValid() {
+		message += " (replaces " + f.Old.String() + ")"
+	}
 	result := sarifResult{
 		RuleID:    f.Rule,
 		RuleIndex: slices.IndexFunc(finding.Rules, func(r finding.Rule) bool { return r.ID == f.Rule }),
@@ -143,6 +161,16 @@ func sarifResultOf(file string, v *finding.Outcome, f *finding.Finding) sarifRes
 		Locations: []sarifLocation{at},
 		// The fingerprint stays the same when the finding moves within the file.
 		PartialFingerprints: map[string]string{"finding/v1": fingerprint(f.Rule, v.APIVersion, v.Kind, v.Namespace, v.Name, pointer, f.Message)},
+	}
+	if s := f.Suppression; s != nil {
+		kind := "external"
+		if s.InSource {
+			kind = "inSource"
+		}
+		result.Suppressions = []sarifSuppression{{kind, sanitize.Text(s.Reason)}}
+	}
+	if f.Rule == finding.RuleMissingSchema { // its message counts objects
+		result.PartialFingerprints["finding/v1"] = fingerprint(f.Rule, v.APIVersion, v.Kind, v.Namespace, v.Name)
 	}
 	if f.First.IsValid() {
 		result.RelatedLocations = []sarifLocation{{ID: 1,

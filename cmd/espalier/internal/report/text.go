@@ -39,6 +39,12 @@ func (p TextPrinter) Append(b []byte, file string, v *finding.Outcome) []byte {
 		if f.Definition.At.IsValid() {
 			b = fmt.Appendf(b, " (%s)", f.Definition)
 		}
+		if f.Old.At.IsValid() {
+			b = fmt.Appendf(b, " (replaces %s)", f.Old)
+		}
+		if v.Rendered != "" {
+			b = fmt.Appendf(b, " (rendered from %s)", sanitize.Name(v.Rendered))
+		}
 		b = append(b, '\n')
 		if p.Sources && f.Source != "" {
 			b = p.appendSource(b, f, style)

@@ -7,86 +7,41 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
-// An addition is a document with the defaults to be inserted into it.
-type addition struct {
-	editedDocument
-	insertions []edit.Insertion
+// NewDefaulter returns a rewriter that inserts defaults.
+func NewDefaulter(s *examine.Settings) *Rewriter {
+	return &Rewriter{
+		examiner: examine.New(s), reader: examine.New(s), begin: func() changes { return new(additions) },
+		spoiled: "with its defaults the document would mean something else; the file is left as it is: write the defaults by hand",
+	}
 }
 
-// Default returns the content of a file with its defaults, and the edits that make it. If there
-// is nothing to insert, there are no edits.
-func Default(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (edited []byte, edits []edit.Edit) {
-	before := additionsIn(e, name, content, report)
-	for _, f := range before {
-		some, err := f.edits(content)
-		if err != nil {
-			report(f.refused(err.Error()))
-			continue
-		}
-		edits = append(edits, some...)
-	}
-	if len(edits) == 0 {
-		return content, nil
-	}
-	edited = edit.Apply(content, edits)
-	after := additionsIn(e, name, edited, func(finding.Outcome) {})
-	for i, f := range before {
-		if i == len(after) || !bytes.Equal(f.results, after[i].results) {
-			report(f.refused("with its defaults the document would mean something else; the file is left as it is"))
-			return content, nil
-		}
-	}
-	return edited, edits
-}
+// additions are the defaults to be inserted into a document.
+type additions []edit.Insertion
 
-// edits returns the edits for the document, with offsets in the content of its file.
-func (f *addition) edits(content []byte) (edits []edit.Edit, err error) {
-	if f.err != nil || len(f.insertions) == 0 {
-		return nil, f.err
-	}
-	start := int(f.doc.Start.Offset)
-	text := content[start : start+f.length]
-	if f.doc.IsYAML {
-		edits, err = edit.InsertYAML(text, f.insertions)
+func (f *additions) count() int { return len(*f) }
+
+func (f *additions) edits(text []byte, isYAML bool) (edits []edit.Edit, kept []int, err error) {
+	if isYAML {
+		edits, err = edit.InsertYAML(text, *f)
 	} else {
-		edits, err = edit.InsertJSON(text, f.insertions)
+		edits, err = edit.InsertJSON(text, *f)
 	}
-	for i := range edits {
-		edits[i].From += start
-		edits[i].To += start
-	}
-	return edits, err
-}
-
-// additionsIn examines the documents of a file. It calls report for each object.
-func additionsIn(e *examine.Examiner, name string, content []byte, report func(finding.Outcome)) (all []*addition) {
-	var f *addition
-	e.Input(name, bytes.NewReader(content), func(o *examine.Object) bool {
-		if f == nil || f.doc.Number != o.Document {
-			f = &addition{editedDocument: editedDocumentOf(o)}
-			all = append(all, f)
-		}
-		if o.Result != nil && !o.IsList {
-			f.object(o)
-		}
-		report(o.Outcome)
-		return true
-	})
-	return all
+	return edits, nil, err
 }
 
 // errRepeated is the error for a document with duplicate names, into which no defaults are
 // written.
-var errRepeated = stderrors.New("names occur twice in it: remove all but the last with espalier prune --write before defaults are written")
+var errRepeated = stderrors.New("it has names that occur twice in an object: remove all but the last, as espalier prune --write does, before defaults are written")
 
-// object collects the insertions for an object.
-func (f *addition) object(o *examine.Object) {
-	f.result(o.Result)
+// add collects the insertions for an object.
+func (f *additions) add(_ *examine.Examiner, o *examine.Object) (result []byte, err error) {
+	if o.Result == nil || o.IsList {
+		return nil, nil
+	}
 	before, err := readNode(jsonv2.NewDecoder(bytes.NewReader(o.Doc.JSON), jsonv2.AllowDuplicateNames(true)), o.Doc.JSON)
 	if err == nil {
 		var after *node
@@ -95,19 +50,17 @@ func (f *addition) object(o *examine.Object) {
 			err = f.compare(before, after, o)
 		}
 	}
-	if repeated, _ := edit.Repeated(o.Doc.JSON); err == nil && len(repeated) > 0 && len(f.insertions) > 0 {
+	if repeated, _ := edit.Repeated(o.Doc.JSON); err == nil && len(repeated) > 0 && len(*f) > 0 {
 		err = errRepeated
 	}
-	if err != nil {
-		f.err = err
-	}
+	return o.Result, err
 }
 
 // compare collects what the result of an object has and the object does not.
-func (f *addition) compare(before, after *node, o *examine.Object) error {
+func (f *additions) compare(before, after *node, o *examine.Object) error {
 	switch {
 	case before.kind == 'n' && after.kind != 'n':
-		f.insertions = append(f.insertions, edit.Insertion{At: o.Doc.Base + before.at, Value: slices.Clone(after.raw)})
+		*f = append(*f, edit.Insertion{At: o.Doc.Base + before.at, Value: slices.Clone(after.raw)})
 		return nil
 	case before.kind == '[' && after.kind == '[' && len(before.values) == len(after.values):
 		for i := range before.values {
@@ -132,7 +85,7 @@ func (f *addition) compare(before, after *node, o *examine.Object) error {
 			if err != nil {
 				return err
 			}
-			f.insertions = append(f.insertions, member)
+			*f = append(*f, member)
 		}
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 )
 
 // When a progress line is first shown, and how often it is updated.
@@ -20,6 +22,9 @@ type Progress struct {
 	done  int
 	next  time.Time
 	shown bool
+
+	input   string // whose objects are counted
+	objects int
 }
 
 // NewProgress returns the line for a number of files.
@@ -34,12 +39,28 @@ func NewProgress(to io.Writer, total int) *Progress {
 // Step counts a file that is done.
 func (p *Progress) Step() {
 	p.done++
-	if p.to == nil || p.done%16 != 0 && p.total > 1000 {
+	if p.done%16 == 0 || p.total <= 1000 {
+		p.Say(func() string { return fmt.Sprintf("%d of %d files", p.done, p.total) })
+	}
+}
+
+// Count counts an object of an input that may have very many.
+func (p *Progress) Count(input string) {
+	if p.input != input {
+		p.input, p.objects = input, 0
+	}
+	p.objects++
+	p.Say(func() string { return fmt.Sprintf("objects of %s: %d", sanitize.Name(p.input), p.objects) })
+}
+
+// Say shows a text, if it is time for it.
+func (p *Progress) Say(text func() string) {
+	if p.to == nil {
 		return
 	}
 	if now := time.Now(); now.After(p.next) {
 		p.next, p.shown = now.Add(progressEvery), true
-		fmt.Fprintf(p.to, "\r\x1b[K%d of %d files", p.done, p.total)
+		fmt.Fprintf(p.to, "\r\x1b[K%s", text())
 	}
 }
 

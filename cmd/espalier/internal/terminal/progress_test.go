@@ -35,6 +35,22 @@ func TestProgress(t *testing.T) {
 	out, _ := io.ReadAll(terminal)
 	assert.Equal(t, "\r\x1b[K1008 of 2000 files\r\x1b[K", string(out))
 
+	terminal, tty, err = pty.Open()
+	require.NoError(t, err)
+	defer terminal.Close()
+	p = NewProgress(tty, 2)
+	p.Count("a/widgets") // too early
+	p.Count("a/widgets")
+	for _, input := range []string{"a/widgets", "b\x1b"} {
+		p.next = time.Now().Add(-time.Millisecond)
+		p.Count(input)
+	}
+	p.Count("b\x1b") // too soon after the last one
+	p.Clear()
+	tty.Close()
+	out, _ = io.ReadAll(terminal)
+	assert.Equal(t, "\r\x1b[Kobjects of a/widgets: 3\r\x1b[Kobjects of \"b\\x1b\": 1\r\x1b[K", string(out))
+
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	require.NoError(t, err)
 	defer file.Close()

@@ -1,0 +1,168 @@
+package schemas
+
+// This file reads definitions: those that flags name, and those among the inputs.
+
+import (
+	"bytes"
+	stderrors "errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/internal/bounded"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// readDefinitions returns the definitions in a file, in a folder or in what matches a pattern. The
+// error joins one for each file that cannot be read.
+func readDefinitions(name string) (all []*schema.CRD, err error) {
+	err = eachFile(name, func(f File) { all = append(all, f.CRDs...) })
+	return all, err
+}
+
+// eachFile visits the files to which an argument leads, with their definitions. In a folder,
+// templates are passed over if they are no definitions without the lines that have nothing but
+// actions.
+func eachFile(name string, visit func(File)) error {
+	names, errs := input.Expand([]string{name}, true)
+	for _, file := range names {
+		isNamed := file == name
+		if !isNamed && !isDefinitionFile(file) {
+			continue
+		}
+		content, err := bounded.ReadFile(file, schema.MaxFileBytes)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		f, err := parseFile(file, content)
+		if err != nil && (isNamed || !input.HasActions(content)) {
+			errs = append(errs, err)
+		}
+		visit(f)
+	}
+	return stderrors.Join(errs...)
+}
+
+// readStream returns the definitions in a stream, and keeps its text for positions in it.
+func (s *Loaded) readStream(name string, in io.Reader) ([]*schema.CRD, error) {
+	content, err := io.ReadAll(io.LimitReader(in, schema.MaxFileBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(content) > schema.MaxFileBytes:
+		return nil, fmt.Errorf("%s: is longer than the limit of %d bytes", name, schema.MaxFileBytes)
+	case input.IsBlank(content):
+		return nil, fmt.Errorf("%s: %w", name, input.ErrEmptyInput)
+	}
+	s.Files.Streams = map[string][]byte{name: content}
+	return parseDefinitions(name, content)
+}
+
+// addCluster adds the definitions of a cluster, but those of kinds that files define.
+func (s *Loaded) addCluster(all []*schema.CRD) error {
+	given := s.definedKinds()
+	return s.Catalog.Add(slices.DeleteFunc(slices.Clone(all), func(crd *schema.CRD) bool { return given[kindOf(crd)] })...)
+}
+
+// isDefinitionFile reports whether definitions are looked for in a file of a folder.
+func isDefinitionFile(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{".yaml", ".yml", ".json"}, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// parseDefinitions returns the definitions in the content of a file. Charts wrap definitions into
+// conditions, whose lines are blank here; positions stay the same.
+func parseDefinitions(name string, content []byte) ([]*schema.CRD, error) {
+	crds, err := schema.ParseCRD(content)
+	if err != nil {
+		if plain, ok := input.WithoutActionLines(content); ok {
+			if some, failed := schema.ParseCRD(plain); failed == nil {
+				crds, err = some, nil
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	for _, crd := range crds {
+		crd.File = name
+	}
+	return crds, nil
+}
+
+// AddInputs adds the definitions in those inputs that hold whole objects, so that the resources of
+// a repository are checked by its own definitions. Kinds of --crd stay as they are. A file that
+// cannot be read is no error here, and nor is a definition that is refused: the check of the file
+// itself reports it.
+func (s *Loaded) AddInputs(names []string, isWhole func(name string) bool) error {
+	var all []*schema.CRD
+	for _, name := range names {
+		if name == "-" || !isDefinitionFile(name) || !isWhole(name) {
+			continue
+		}
+		content, err := bounded.ReadFile(name, schema.MaxFileBytes)
+		if err != nil || !bytes.Contains(content, []byte("CustomResourceDefinition")) {
+			continue
+		}
+		crds, err := parseDefinitions(name, content)
+		if err == nil {
+			all = append(all, crds...)
+		}
+	}
+	given := s.definedKinds()
+	for b := range s.Release.Kinds() {
+		given[groupKind{b.Group(), b.Kind}] = true // which the server serves itself
+	}
+	all = slices.DeleteFunc(all, func(crd *schema.CRD) bool {
+		return given[kindOf(crd)] || !isComplete(crd) || s.refuses(crd)
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	s.Given = true
+	known := s.kinds
+	if err := s.settle(all); err != nil {
+		return err
+	}
+	s.index(s.Release)
+	s.inputGroups = map[string]bool{}
+	for group := range s.kinds {
+		s.inputGroups[group] = known[group] == nil
+	}
+	return nil
+}
+
+// refuses reports whether a definition has no meaning, because one of its versions has two schemas.
+// The check of its file says so, and its objects have no schema.
+func (s *Loaded) refuses(crd *schema.CRD) bool {
+	if schema.NewCatalog().Add(crd) == nil {
+		return false
+	}
+	if _, ok := s.refused[kindOf(crd)]; !ok {
+		s.refused[kindOf(crd)], s.Given = crd.File, true
+	}
+	return true
+}
+
+// isComplete reports whether a definition among the inputs says enough to judge objects by it. The
+// expectations of tests leave out schemas.
+func isComplete(crd *schema.CRD) bool {
+	return crd.Group != "" && crd.Kind != "" && len(crd.Versions) > 0 &&
+		!slices.ContainsFunc(crd.Versions, func(v schema.Version) bool {
+			return v.Name == "" || v.Schema == nil && !crd.PreserveUnknownFields
+		})
+}
+
+// definedKinds returns the kinds that have a definition.
+func (s *Loaded) definedKinds() map[groupKind]bool {
+	kinds := map[groupKind]bool{}
+	for e := range s.Catalog.All() {
+		if !e.CRD.OpenAPI {
+			kinds[kindOf(e.CRD)] = true
+		}
+	}
+	return kinds
+}

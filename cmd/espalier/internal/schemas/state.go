@@ -1,0 +1,115 @@
+package schemas
+
+// This file reads the definitions of a state that is compared with another: files, a revision of
+// git, or standard input.
+
+import (
+	stderrors "errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/revision"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A File is a text with definitions. Its name is that of messages.
+type File struct {
+	Name    string
+	Content []byte
+	CRDs    []*schema.CRD
+}
+
+func parseFile(name string, content []byte) (File, error) {
+	crds, err := parseDefinitions(name, content)
+	return File{name, content, crds}, err
+}
+
+// A State is the definitions of one state.
+type State struct {
+	Files []File // those that have definitions
+}
+
+// Definitions returns the definitions, in the order of the files.
+func (s *State) Definitions() (all []*schema.CRD) {
+	for _, f := range s.Files {
+		all = append(all, f.CRDs...)
+	}
+	return all
+}
+
+// ReadState reads the definitions to which a path leads: a file, a folder, a pattern, or standard
+// input. The error joins one for each file that cannot be read. It is an error if there are no
+// definitions, or if those of one name differ.
+func ReadState(path string, stdin io.Reader) (*State, error) {
+	if path != "-" {
+		return newState(path, func(visit func(File)) error { return eachFile(path, visit) })
+	}
+	return newState(input.DisplayName(path), func(visit func(File)) error {
+		return readFile(input.DisplayName(path), stdin, visit)
+	})
+}
+
+// ReadStateAt is ReadState for a path as it is in a revision of git.
+func ReadStateAt(rev, path string) (*State, error) {
+	r, err := revision.New(rev)
+	if err != nil {
+		return nil, err
+	}
+	return newState(rev+":"+path, func(visit func(File)) error {
+		files, err := r.Find(path, true)
+		errs := []error{err}
+		var from revision.Reader
+		defer from.Close()
+		for _, f := range files {
+			isNamed := f.Path == filepath.Clean(path)
+			if !isNamed && !isDefinitionFile(f.Path) {
+				continue
+			}
+			err := from.Read(f, func(in io.Reader) {
+				errs = append(errs, readFile(f.Name, in, visit))
+			})
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", f.Name, err))
+			}
+		}
+		return stderrors.Join(errs...)
+	})
+}
+
+// readFile visits a text with its definitions.
+func readFile(name string, in io.Reader, visit func(File)) error {
+	content, err := io.ReadAll(io.LimitReader(in, schema.MaxFileBytes+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", name, err)
+	case len(content) > schema.MaxFileBytes:
+		return fmt.Errorf("%s: is longer than the limit of %d bytes", name, schema.MaxFileBytes)
+	}
+	f, err := parseFile(name, content)
+	if err == nil {
+		visit(f)
+	}
+	return err
+}
+
+func newState(name string, each func(visit func(File)) error) (*State, error) {
+	var s State
+	err := each(func(f File) {
+		if len(f.CRDs) > 0 {
+			s.Files = append(s.Files, f)
+		}
+	})
+	const doing = "reading definitions"
+	switch {
+	case err != nil:
+		return nil, stderrors.Join(prefixed(doing, err)...)
+	case len(s.Files) == 0:
+		return nil, &NothingFoundError{source{of: fromDefinitions.of}, name}
+	}
+	if err := schema.NewCatalog().Add(s.Definitions()...); err != nil {
+		return nil, stderrors.Join(prefixed(doing, err)...)
+	}
+	return &s, nil
+}
