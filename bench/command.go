@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -19,13 +20,13 @@ const (
 	kubectlValidate = "sigs.k8s.io/kubectl-validate@v0.0.4"
 )
 
-// commandJob is the work of the commands: to check all manifests in a folder against a definition,
-// or, for kubeconform, against the schema in it.
+// commandJob is the work of the commands: to validate all manifests in a folder, values included,
+// by a definition, or, for kubeconform, by the JSON Schema that is made of it.
 var commandJob = &Job{Name: "command", Title: "Manifests in YAML, 5 % unknown, wall time of a command", InYAML: true, Contenders: []Contender{
-	{Name: "espalier check", Output: Partial, Less: "reports unknown and duplicate fields and types, with lines; no value validation"},
+	{Name: "espalier check", Output: Partial, Less: "reports unknown and duplicate fields and invalid values, with lines"},
 	{Name: "espalier prune", Output: Partial, Less: "writes the result, too; no value validation"},
-	{Name: "kubeconform -n 2", Output: Partial, Less: "validates values; unknown fields pass"},
-	{Name: "kubectl-validate", Output: Partial, Less: "validates values"},
+	{Name: "kubeconform -n 2", Output: Partial, Less: "reports unknown fields and invalid values"},
+	{Name: "kubectl-validate", Output: Partial, Less: "reports unknown fields and invalid values"},
 }}
 
 // A commandTrial is a trial of processes. It has the peaks of their memory in bytes, for each
@@ -39,27 +40,11 @@ type commandTrial struct {
 // a process to its end. Each of them may use all processors, and they take turns. They read the
 // large folder once, as that takes the peers minutes.
 func raceCommands(rounds int) ([]*commandTrial, error) {
-	dir, err := os.MkdirTemp("", "espalier-bench-")
+	dir, err := buildCommands([]string{"install", kubeconform}, []string{"install", kubectlValidate})
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	for _, build := range []struct {
-		in   string // the module
-		args []string
-	}{
-		{"..", []string{"build", "-o", dir, "./cmd/espalier"}},
-		{".", []string{"build", "-o", dir, "./peak"}},
-		{".", []string{"install", kubeconform}},
-		{".", []string{"install", kubectlValidate}},
-	} {
-		cmd := exec.Command("go", build.args...)
-		cmd.Dir = build.in
-		cmd.Env = append(os.Environ(), "GOBIN="+dir)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("go %s: %w: %s", strings.Join(build.args, " "), err, out)
-		}
-	}
 	var trials []*commandTrial
 	for _, size := range []struct {
 		name      string
@@ -73,6 +58,42 @@ func raceCommands(rounds int) ([]*commandTrial, error) {
 		trials = append(trials, t)
 	}
 	return trials, nil
+}
+
+// buildCommands returns a new folder with espalier as it is released, with peak, and with what the
+// arguments of go in this module build.
+func buildCommands(others ...[]string) (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "espalier-bench-"); err != nil {
+		return "", err
+	}
+	for i, args := range append([][]string{
+		{"build", "-trimpath", "-ldflags=-s -w", "-o", dir, "./cmd/espalier"},
+		{"build", "-o", dir, "./peak"},
+	}, others...) {
+		cmd := exec.Command("go", args...)
+		if i == 0 {
+			cmd.Dir = ".."
+		}
+		cmd.Env = append(os.Environ(), "GOBIN="+dir)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			os.RemoveAll(dir)
+			return "", fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	return dir, nil
+}
+
+// run runs a command of the folder, and returns its time in nanoseconds and its peak of memory in
+// bytes.
+func run(bin string, command ...string) (ns, peak float64, err error) {
+	cmd := exec.Command(filepath.Join(bin, "peak"), append([]string{filepath.Join(bin, command[0])}, command[1:]...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: %w", command[0], err)
+	}
+	_, err = fmt.Sscan(string(out), &ns, &peak)
+	return ns, peak, err
 }
 
 func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, error) {
@@ -98,14 +119,8 @@ func raceCommandsOn(bin, name string, manifests, rounds int) (*commandTrial, err
 	}
 	for range rounds {
 		for i, command := range commands {
-			cmd := exec.Command(filepath.Join(bin, "peak"), append([]string{filepath.Join(bin, command[0])}, command[1:]...)...)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
+			ns, peak, err := run(bin, command...)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", command[0], err)
-			}
-			var ns, peak float64
-			if _, err := fmt.Sscan(string(out), &ns, &peak); err != nil {
 				return nil, err
 			}
 			m, first := t.Measures[i], t.Measures[0]
@@ -134,6 +149,26 @@ func writeCommands(w io.Writer, trials []*commandTrial) {
 	fmt.Fprintln(w)
 }
 
+// valueRules are rules for the values in specSchema, which the manifests keep.
+var valueRules = strings.NewReplacer(
+	"  items:\n    type: array\n    items:\n      type: object\n", "  items:\n    type: array\n    maxItems: 1000\n    items:\n      type: object\n      required: [name, image]\n",
+	" name: {type: string}", " name: {type: string, maxLength: 253, pattern: '^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$'}",
+	" image: {type: string}", " image: {type: string, minLength: 1, maxLength: 1000}",
+	"default: IfNotPresent}", "default: IfNotPresent, enum: [Always, IfNotPresent, Never]}",
+	"default: TCP}", "default: TCP, enum: [TCP, UDP, SCTP]}",
+	" replicas: {type: integer,", " replicas: {type: integer, minimum: 0, maximum: 100000,",
+	" weight: {type: number}", " weight: {type: number, minimum: 0, maximum: 1000}",
+	" containerPort: {type: integer}", " containerPort: {type: integer, format: int32, minimum: 1, maximum: 65535}",
+	" timeoutSeconds: {type: integer}", " timeoutSeconds: {type: integer, minimum: 0}",
+	"path: {type: string}", "path: {type: string, pattern: '^/'}",
+	"command: {type: array, items: {type: string}}", "command: {type: array, maxItems: 64, items: {type: string, minLength: 1}}",
+)
+
+// manifestSchema returns the schema of the manifests, as JSON.
+func manifestSchema() ([]byte, error) {
+	return yaml.YAMLToJSON([]byte(resourceSchema(valueRules.Replace(specSchema))))
+}
+
 // writeManifests writes manifests like W2, and the schema in the form that each side needs.
 func writeManifests(dir string, n int) (*Workload, error) {
 	w := &Workload{Name: "manifests", What: fmt.Sprintf("%d manifests like W2", n)}
@@ -149,11 +184,15 @@ func writeManifests(dir string, n int) (*Workload, error) {
 			return nil, err
 		}
 	}
-	s, err := yaml.YAMLToJSON([]byte(resourceSchema(specSchema)))
+	s, err := manifestSchema()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "schema.json"), s, 0o666); err != nil {
+	strict, err := json.Marshal(jsonSchema(s))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "schema.json"), strict, 0o666); err != nil {
 		return nil, err
 	}
 	crd := `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"workloads.apps.example.com"},

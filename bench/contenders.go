@@ -89,8 +89,11 @@ type Job struct {
 
 // takes reports whether the job is for a workload.
 func (j *Job) takes(w *Workload) bool {
-	return j.Verdict == w.Verdict && (!j.InYAML || w.Docs[0].YAML != nil)
+	return j.Verdict == w.Verdict && j.hasRules() == w.Rules && (!j.InYAML || w.Docs[0].YAML != nil)
 }
+
+// hasRules reports whether rules in CEL are evaluated.
+func (j *Job) hasRules() bool { return j.Name == "rules" }
 
 // Jobs returns all jobs.
 func Jobs() []*Job {

@@ -31,7 +31,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, command/manifests and compile/corpus")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, command/manifests, command/start and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -93,6 +93,13 @@ func full(only *regexp.Regexp) error {
 		writeJob(&tables, job, trials)
 	}
 	writeCommands(&tables, commands)
+	if only.MatchString("command/start") {
+		s, err := measureStart(max(3**roundsFlag, 20))
+		if err != nil {
+			return err
+		}
+		writeStart(&tables, s)
+	}
 	fmt.Fprintf(&tables, "## Workloads\n\n")
 	for _, w := range workloads {
 		if slices.ContainsFunc(trials, func(t *Trial) bool { return t.Workload == w }) {
@@ -167,7 +174,7 @@ const gateShare = 0.4
 // so far from its target that there must be a real loss.
 func smoke(w io.Writer, rounds int) error {
 	workloads := append(Generated(), Verdicts()...)
-	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" || w.Verdict && w.Name != "valid" })
+	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" || w.Verdict && w.Name != "valid" && !w.Rules })
 	fallen := 0
 	for _, t := range Targets() {
 		if t.Job == "command" { // it needs more than a minute

@@ -112,7 +112,7 @@ func writeContender(w io.Writer, c *Contender, trials []*Trial, i int) {
 	for _, t := range trials {
 		m := t.Measures[i]
 		fmt.Fprintf(w, " %s |", short(FigureOf(m.Ratios).Median))
-		if len(m.Ratios) > 0 && (!t.Job.Verdict || t.Workload.Name == "valid") {
+		if len(m.Ratios) > 0 && (!t.Job.Verdict || t.Workload.Name == "valid" || t.Workload.Rules) {
 			all = append(all, m.Ratios)
 		}
 		if m.Err != nil {

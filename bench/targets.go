@@ -37,9 +37,10 @@ func Targets() []Target {
 		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6, 5.5}, [2]float64{7, 7}, false},
 		{"AppendYAML, Strict, over Kubernetes strict from YAML", "yaml", "Kubernetes strict", allYAML, [2]float64{35, 35}, [2]float64{50, 50}, false},
 		{"yamlbridge over sigs.k8s.io/yaml YAMLToJSON", "yamlbridge", "sigs.k8s.io/yaml YAMLToJSON", allYAML, [2]float64{22, 22}, [2]float64{30, 30}, false},
-		{"espalier check on 1 000 and 10 000 manifests over kubeconform", "command", "kubeconform -n 2", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{12, 12}, [2]float64{25, 25}, false},
+		{"espalier check, values included, on 1 000 and 10 000 manifests over kubeconform", "command", "kubeconform -n 2", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{15, 15}, [2]float64{25, 25}, false},
 		{"the same over kubectl-validate", "command", "kubectl-validate", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{12, 12}, [2]float64{25, 25}, false},
 		{"the whole verdict, without CEL, over Kubernetes", "verdict", "Kubernetes", allValid, [2]float64{100, 100}, [2]float64{150, 150}, false},
+		{"the whole verdict, with CEL, over Kubernetes", "rules", "Kubernetes", []string{"ruled"}, [2]float64{5, 5}, [2]float64{10, 10}, false},
 		{"value validation on, over off", "values", valuesOn, allValid, [2]float64{1.6, 1.6}, [2]float64{1.3, 1.3}, true},
 	}
 }

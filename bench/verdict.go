@@ -93,7 +93,8 @@ const inARow = 10
 // Verdicts returns the workloads for the whole verdict. "valid" has the resources of the
 // third-party data that a server takes under Strict, as its packages say without CEL, each some
 // times in a row; "mixed" has them in turns. "invalid" has those that the server refuses, and each
-// of the valid ones with a mistake. Without that data there are no workloads.
+// of the valid ones with a mistake. "ruled" has the valid ones whose kinds have rules in CEL, and that
+// keep these. Without that data there are no workloads.
 func Verdicts() []*Workload {
 	tb := outsideTests{}
 	if !corpus.IsThere(tb) {
@@ -101,6 +102,7 @@ func Verdicts() []*Workload {
 	}
 	valid := &Workload{Name: "valid", Verdict: true, Repeat: inARow}
 	invalid := &Workload{Name: "invalid", Verdict: true, Invalid: true, Repeat: inARow}
+	ruled := &Workload{Name: "ruled", Verdict: true, Rules: true, Repeat: inARow}
 	random := rand.New(rand.NewPCG(1, 22))
 	for _, d := range definedResources(tb) {
 		if serverOf(d.Schema).verdict(d.Src) != nil {
@@ -108,6 +110,9 @@ func Verdicts() []*Workload {
 			continue
 		}
 		valid.Docs = append(valid.Docs, d)
+		if c := serverOf(d.Schema); c.rules != nil && c.verdictWithRules(d.Src) == nil {
+			ruled.Docs = append(ruled.Docs, d)
+		}
 		if wrong := withMistake(d, random); wrong != nil {
 			invalid.Docs = append(invalid.Docs, wrong)
 		}
@@ -116,7 +121,8 @@ func Verdicts() []*Workload {
 	valid.What = fmt.Sprintf("%d real resources of %d kinds that a server takes, mean %d bytes, each %d times in a row", len(valid.Docs), kinds(valid.Docs), valid.Size(false)/len(valid.Docs), inARow)
 	invalid.What = fmt.Sprintf("%d resources that a server refuses, most of them valid ones with a mistake, each %d times in a row", len(invalid.Docs), inARow)
 	mixed := &Workload{Name: "mixed", What: "the valid ones in turns", Docs: valid.Docs, Verdict: true}
-	return []*Workload{valid, mixed, invalid}
+	ruled.What = fmt.Sprintf("%d of the valid ones, of %d kinds with rules in CEL, mean %d bytes, each %d times in a row", len(ruled.Docs), kinds(ruled.Docs), ruled.Size(false)/len(ruled.Docs), inARow)
+	return []*Workload{valid, mixed, invalid, ruled}
 }
 
 // definedResources returns the resources of the third-party data that have a definition there.
@@ -161,7 +167,8 @@ const valuesOn = "Espalier AppendJSON, Strict, ValidateCreate"
 
 // verdictJobs are the jobs on the workloads of Verdicts.
 func verdictJobs() []*Job {
-	on := oursVerdict(valuesOn, decoder.Strict, decoder.ValidateCreate)
+	on, unruled := oursVerdict(valuesOn, decoder.Strict, decoder.ValidateCreate), oursVerdict(valuesOn, decoder.Strict, decoder.ValidateCreate)
+	unruled.Output, unruled.Less = Partial, "evaluates no rules"
 	return []*Job{
 		{Name: "verdict", Title: "The whole verdict on JSON, without CEL: decode, prune, drop nulls, default, validate", Verdict: true,
 			Contenders: slices.Concat([]Contender{on}, kubernetesVerdict(), peersVerdict())},
@@ -173,5 +180,7 @@ func verdictJobs() []*Job {
 			}},
 		{Name: "verdictyaml", Title: "The whole verdict on YAML, without CEL", Verdict: true, InYAML: true,
 			Contenders: slices.Concat([]Contender{oursVerdictYAML()}, kubernetesVerdictYAML(), peersVerdictYAML())},
+		{Name: "rules", Title: "The whole verdict on JSON, with CEL", Verdict: true,
+			Contenders: slices.Concat([]Contender{oursWithRules(), unruled}, kubernetesRules())},
 	}
 }

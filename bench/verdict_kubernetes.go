@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	servercel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
@@ -16,15 +17,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	fielderrors "k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	"sigs.k8s.io/yaml"
 )
 
-// A Creator judges resources as a server does that is asked to create them, without CEL. It calls
-// the packages that package customresource calls. The strategy there evaluates CEL in the same
-// function, and its module has some fifty requirements more.
+// A Creator judges resources as a server does that is asked to create them, with CEL or without. It
+// calls the packages that package customresource calls. The strategy there always evaluates CEL, and
+// its module has some fifty requirements more.
 type Creator struct {
 	*Schema
 	values validation.SchemaValidator
+	rules  *servercel.Validator // nil if there are none
 }
 
 func serverOf(s *Schema) *Creator {
@@ -33,22 +36,44 @@ func serverOf(s *Schema) *Creator {
 		if err != nil {
 			panic(err) // the schema is structural
 		}
-		return &Creator{s, values}
+		return &Creator{s, values, servercel.NewValidator(s.Structural, true, celconfig.PerCallLimit)}
 	})
 }
 
 // verdict decodes a document under Strict, and returns what a server would refuse it for.
 func (c *Creator) verdict(src []byte) error {
-	m, findings, err := decodeServer(src, c.Structural, true)
+	u, err := c.prepared(src)
 	if err != nil {
 		return err
 	}
+	return c.validate(u).ToAggregate()
+}
+
+// verdictWithRules is verdict with CEL.
+func (c *Creator) verdictWithRules(src []byte) error {
+	u, err := c.prepared(src)
+	if err != nil {
+		return err
+	}
+	if errs := c.validate(u); len(errs) > 0 || c.rules == nil {
+		return errs.ToAggregate()
+	}
+	errs, _ := c.rules.Validate(context.Background(), nil, c.Structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
+	return errs.ToAggregate()
+}
+
+// prepared decodes a document under Strict to the resource that a server validates.
+func (c *Creator) prepared(src []byte) (*unstructured.Unstructured, error) {
+	m, findings, err := decodeServer(src, c.Structural, true)
+	if err != nil {
+		return nil, err
+	}
 	if len(findings) > 0 {
-		return fmt.Errorf("strict decoding error: %q", findings)
+		return nil, fmt.Errorf("strict decoding error: %q", findings)
 	}
 	u := &unstructured.Unstructured{Object: m}
 	c.prepare(u)
-	return c.validate(u).ToAggregate()
+	return u, nil
 }
 
 // prepare does as rest.BeforeCreate and the strategy do before they validate. The request is for
@@ -158,6 +183,19 @@ func kubernetesVerdict() []Contender {
 			}
 			return validation.ValidateCustomResource(nil, m, c.values).ToAggregate()
 		}),
+	}
+}
+
+func kubernetesRules() []Contender {
+	return []Contender{
+		{"Kubernetes", Valid, "", func(d *Document) Run {
+			c := serverOf(d.Schema)
+			return verdict(func() error { return c.verdictWithRules(d.Src) })
+		}},
+		{"Kubernetes, without CEL", Partial, "evaluates no rules", func(d *Document) Run {
+			c := serverOf(d.Schema)
+			return verdict(func() error { return c.verdict(d.Src) })
+		}},
 	}
 }
 

@@ -30,6 +30,8 @@ type Workload struct {
 	// Verdict is set for the workloads of Verdicts, and Invalid for that of objects that a server
 	// refuses.
 	Verdict, Invalid bool
+	// Rules is set for the workload of resources whose kinds have rules in CEL.
+	Rules bool
 }
 
 // Size returns how many bytes of JSON, or of YAML, a workload has.
