@@ -3,6 +3,7 @@ package laws
 import (
 	stderrors "errors"
 	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,9 +25,8 @@ type allowance struct{ few, most int }
 
 var (
 	// A new decoder makes its buffers. Most of the few bytes are for the tokens of a kernel, and
-	// under ServerStorage for those of a second decoder. The rest is for what a garbage collection
-	// has just taken out of pools.
-	fresh = allowance{40 << 10, 64}
+	// under ServerStorage for those of a second decoder.
+	fresh = allowance{32 << 10, 64}
 	// A decoder that has read the document before has its buffers.
 	used = allowance{16 << 10, 8}
 	// Where values are validated, doubtful ones are looked at again and decoded, and errors have
@@ -37,6 +37,15 @@ var (
 
 // costs are the costs of one call. They are known where the build counts steps.
 type costs struct{ allocated uint64 }
+
+// Where costs are counted, memory is collected seldom. Two collections in a row empty the pools, and
+// whoever comes next would fill them again.
+func init() {
+	if steps.On {
+		debug.SetGCPercent(-1)
+		debug.SetMemoryLimit(2 << 30)
+	}
+}
 
 func startCosts() costs {
 	if !steps.On {
