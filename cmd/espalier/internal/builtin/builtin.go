@@ -25,6 +25,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -103,22 +104,19 @@ func GroupOf(apiVersion string) string {
 	return group
 }
 
-// every yields the kinds of all releases, sorted by apiVersion and kind.
-func every() iter.Seq[Kind] {
+// every returns the kinds of all releases, sorted by apiVersion and kind. They are read once.
+var every = sync.OnceValue(func() (all []Kind) {
 	_, lines := releases()
-	return func(yield func(Kind) bool) {
-		for line := range strings.Lines(lines) {
-			f := strings.Fields(line)
-			set, err := strconv.ParseUint(f[3], 16, 64)
-			if err != nil {
-				panic(err) // a test reads all of it
-			}
-			if !yield(Kind{f[0], f[1], f[2], set}) {
-				return
-			}
+	for line := range strings.Lines(lines) {
+		f := strings.Fields(line)
+		set, err := strconv.ParseUint(f[3], 16, 64)
+		if err != nil {
+			panic(err) // a test reads all of it
 		}
+		all = append(all, Kind{f[0], f[1], f[2], set})
 	}
-}
+	return all
+})
 
 // Kinds yields the kinds of the release, sorted by apiVersion and kind.
 func (r *Release) Kinds() iter.Seq[Kind] {
@@ -126,7 +124,7 @@ func (r *Release) Kinds() iter.Seq[Kind] {
 		if r == nil {
 			return
 		}
-		for k := range every() {
+		for _, k := range every() {
 			if k.releases>>r.index&1 != 0 && !yield(k) {
 				return
 			}
@@ -158,7 +156,7 @@ func (r *Release) HasKind(kind string) bool {
 // --kubernetes-version none asks for, and some release has the kind; or "".
 func (r *Release) SwitchedOff(apiVersion, kind string) string {
 	if r == nil {
-		for k := range every() {
+		for _, k := range every() {
 			if k.APIVersion == apiVersion && k.Kind == kind {
 				return "; built-in kinds are not known because of --kubernetes-version none"
 			}
@@ -172,7 +170,7 @@ func (r *Release) Elsewhere(apiVersion, kind string) (versions []string) {
 	if r == nil {
 		return nil
 	}
-	for k := range every() {
+	for _, k := range every() {
 		for i, version := range Versions() {
 			if k.APIVersion == apiVersion && k.Kind == kind && i != r.index && k.releases>>i&1 != 0 {
 				versions = append(versions, version)
