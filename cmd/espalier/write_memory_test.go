@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -35,10 +36,24 @@ func writeMany(t *testing.T, name, text string, n int) int64 {
 	return info.Size()
 }
 
+// stopsTheWorld runs a test again, in a process whose garbage collector stops the world, and reports
+// whether this is that process. A collector that runs beside the program takes what is made meanwhile
+// for live, which is much where other programs take the processors.
+func stopsTheWorld(t *testing.T) bool {
+	const setting = "gcstoptheworld=1"
+	if strings.Contains(os.Getenv("GODEBUG"), setting) {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "GODEBUG="+setting)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: "+t.Name())
+	return false
+}
+
 // peakOf returns by how much more memory was in use at most while a function ran, as the garbage
-// collector finds it. It is made to look often. On a busy machine it takes its time, and then counts
-// what was made meanwhile: so limits are three times what is meant. An edit that holds a file needs
-// ten times its length.
+// collector finds it. It is made to look often.
 func peakOf(f func()) uint64 {
 	defer debug.SetGCPercent(debug.SetGCPercent(50))
 	runtime.GC()
@@ -69,6 +84,9 @@ func peakOf(f func()) uint64 {
 // TestWriteMemory: memory holds one document of a file that is edited, and not the file. The edited
 // file would not be held either, which is longer by defaults.
 func TestWriteMemory(t *testing.T) {
+	if !stopsTheWorld(t) {
+		return
+	}
 	long := strings.Repeat("every day, ", 500)
 	plan := "apiVersion: backup.example.com/v1\nkind: BackupPlan\n# why\nmetadata: {name: a}\nspec:\n  schedule: " + long + "\n  retention: {daily: 1, dayly: 2}\n---\n"
 	line := `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","spec":{"schedule":"` + long + `","retention":{"daily":1,"dayly":2}}}` + "\n"
@@ -88,7 +106,7 @@ func TestWriteMemory(t *testing.T) {
 				_, stderr, code = espalier("", verb, "--config=", "--crd", crd, "--validate=ignore", "--write", file)
 			})
 			require.Equal(t, command.ExitClean, code, "%.1000s", stderr)
-			assert.Less(t, peak, 3*uint64(size), "%s %s of %d bytes", verb, test.file, size)
+			assert.Less(t, peak, uint64(size)/8, "%s %s of %d bytes", verb, test.file, size)
 			assert.True(t, strings.Repeat(want, n) == read(t, file), "%s %s: %.1000s", verb, test.file, read(t, file))
 		}
 	}
@@ -96,6 +114,9 @@ func TestWriteMemory(t *testing.T) {
 
 // TestWriteDiffMemory: a diff takes memory for its changes.
 func TestWriteDiffMemory(t *testing.T) {
+	if !stopsTheWorld(t) {
+		return
+	}
 	file := filepath.Join(t.TempDir(), "a.yaml")
 	size := writeMany(t, file, tree+"spec: {text: "+strings.Repeat("a", 5_000)+"}\n---\n", 4_000)
 	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
@@ -111,7 +132,7 @@ func TestWriteDiffMemory(t *testing.T) {
 	assert.Equal(t, command.ExitFindings, code)
 	name := strings.TrimPrefix(filepath.ToSlash(file), "/")
 	assert.Equal(t, fmt.Sprintf("--- a/%s\n+++ b/%[1]s\n@@ -16000,4 +16000,3 @@\n ---\n apiVersion: write.example.com/v1\n kind: Tree\n-x: 1\n", name), stdout)
-	assert.Less(t, peak, 3*uint64(size), "of %d bytes", size)
+	assert.Less(t, peak, uint64(size)/8, "of %d bytes", size)
 }
 
 // TestWriteHostile: files that are long in one way or another are edited in time in proportion to
