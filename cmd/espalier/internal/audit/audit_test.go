@@ -194,7 +194,7 @@ func TestKinds(t *testing.T) {
 	other := definition(t, "", versionOf("v1", stored, ""))
 	other[0].Kind = "Other"
 	change = New(from, append(other, from...), cel.Rules())
-	assert.Nil(t, change.Kind("example.com", "Other"), "no object can exist")
+	assert.False(t, change.Kind("example.com", "Other").Same)
 	change = New(nil, other, cel.Rules())
 	assert.NotNil(t, change.Kind("example.com", "Other"))
 }

@@ -46,8 +46,8 @@ type version struct {
 	judges func() (*schema.Program, error) // has the rules for values
 }
 
-// New returns the change from definitions to others. Without the former, nothing is known of what
-// objects were before: from is nil. rules compiles rules in CEL.
+// New returns the change from definitions to others. Where there is no older one, nothing is known of
+// what objects were before. rules compiles rules in CEL.
 func New(from, to []*schema.CRD, rules validation.RuleCompiler) *Change {
 	before, after := byKind(from), byKind(to)
 	c := &Change{kinds: map[GroupKind]*Kind{}}
@@ -57,8 +57,6 @@ func New(from, to []*schema.CRD, rules validation.RuleCompiler) *Change {
 			k.from = newSide(old, rules)
 			k.Same = same(old, crd)
 			k.Webhook = k.Webhook || old.ConversionWebhook
-		} else if from != nil {
-			continue // there can be no objects
 		}
 		c.kinds[name] = k
 	}

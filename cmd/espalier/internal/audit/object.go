@@ -28,8 +28,8 @@ const (
 	Lost EffectKind = iota + 1
 	// Refused is a value that the server refuses, and did not refuse before.
 	Refused
-	// Unreadable is an object that the server can no longer read, as its definition does not have
-	// the version in which it is stored.
+	// Unreadable is an object that the server can no longer read, as its definition is gone, or does
+	// not have the version in which it is stored.
 	Unreadable
 	// NotServed is an object of a version that the server does not serve any more.
 	NotServed
@@ -71,8 +71,11 @@ var limits = decoder.Limits{Findings: 10_000, FindingBytes: 16 << 20}
 // means that a server has returned the object; else it is what somebody applies, and the effects are
 // those on the object that comes of it.
 func (a *Auditor) Object(k *Kind, version string, js []byte, isStored bool) ([]Effect, error) {
-	if k.from == nil {
+	switch {
+	case k.from == nil:
 		return a.present(k, version, js)
+	case k.to == nil:
+		return []Effect{{Kind: Unreadable}}, nil
 	}
 	if k.from.versions[version] == nil {
 		return nil, fmt.Errorf("the old definition has no version %s", version)

@@ -45,8 +45,8 @@ func (k EffectKind) String() string {
 	return [...]string{"", "lost", "refused", "unreadable", "not served", "defaulted"}[k]
 }
 
-// what says what happens to a field.
-func (f *Field) what() string {
+// what says what happens to a field, of a kind whose definition may be gone.
+func (f *Field) what(isGone bool) string {
 	switch f.Effect {
 	case Lost:
 		return "is lost"
@@ -56,6 +56,9 @@ func (f *Field) what() string {
 		}
 		return "is refused, in updates as well (" + f.Rule + ")"
 	case Unreadable:
+		if isGone {
+			return "is deleted with its definition, which has no successor"
+		}
 		return "can no longer be read, because the definition no longer has the version in which it is stored"
 	case NotServed:
 		return "can no longer be asked for in this version"
@@ -107,7 +110,7 @@ func (r *Report) Text() []byte {
 		}
 		b.WriteString(t.title() + "\n")
 		for _, f := range t.Fields() {
-			fmt.Fprintf(&b, "  %s %s %s: %s\n", sanitize.Name(f.Version), sanitize.Text(f.subject()), f.what(), finding.Count(f.Objects, "object"))
+			fmt.Fprintf(&b, "  %s %s %s: %s\n", sanitize.Name(f.Version), sanitize.Text(f.subject()), f.what(t.IsGone()), finding.Count(f.Objects, "object"))
 			for i := range f.Examples {
 				x := &f.Examples[i]
 				line := fmt.Sprintf("    %s: %s", x.Place, x.object())
@@ -146,7 +149,7 @@ func (r *Report) Markdown() []byte {
 				}
 				examples = append(examples, text)
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(f.Version), code(f.subject()), f.what(), f.Objects, strings.Join(examples, "<br>"))
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %s |\n", cell(f.Version), code(f.subject()), f.what(t.IsGone()), f.Objects, strings.Join(examples, "<br>"))
 		}
 	}
 	return []byte(b.String())

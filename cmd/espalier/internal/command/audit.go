@@ -6,8 +6,6 @@ import (
 	stderrors "errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -36,9 +34,11 @@ const auditHelp = `Audit says what becomes of objects that exist when custom res
 replaced: which fields are lost, which values are refused from then on, and which get
 another default. For each field it counts the objects, and names some of them.
 
---to names the new definitions, and --from those that they replace: files, folders, or
-files in a revision of git, as in v1.2.0:config/crd. Without --from, the objects are
-compared with --to alone: what is stored and not declared, or not valid.
+--to names the new definitions, and --from those that they replace: files, folders,
+patterns, - for standard input, or files in a revision of git, as in v1.2.0:config/crd. A
+definition that only --from has counts as deleted, with its objects. Objects of kinds that
+only --to has are compared with that alone, and all objects are without --from: what is
+stored and not declared, or not valid.
 
 Objects come from files or from standard input, such as the output of kubectl get -o
 json. One with a metadata.uid was returned by a server, and is taken for stored. Any
@@ -106,6 +106,9 @@ func newAuditCommand(p *process) *cobra.Command {
 				}
 			}
 			a.format = output.Value
+			if count := countOf("-", a.from, a.to, names); count > 1 {
+				return stderrors.New("standard input can be only one of --from, --to and the objects")
+			}
 			a.named = named(append(slices.Clip(o.names), args...))
 			return a.run(a.whole(names))
 		},
@@ -135,7 +138,7 @@ type auditor struct {
 }
 
 func (a *auditor) run(names []string) error {
-	from, err := definitionsAt("from", a.from)
+	from, err := a.definitions("from", a.from)
 	if err != nil {
 		return err
 	}
@@ -145,7 +148,7 @@ func (a *auditor) run(names []string) error {
 	if len(a.from) == 0 {
 		from = a.cluster.definitions
 	}
-	to, err := definitionsAt("to", a.to)
+	to, err := a.definitions("to", a.to)
 	if err != nil {
 		return err
 	}
@@ -170,6 +173,16 @@ func (a *auditor) run(names []string) error {
 	return nil
 }
 
+// countOf returns how often lists have a text.
+func countOf(text string, lists ...[]string) (n int) {
+	for _, s := range slices.Concat(lists...) {
+		if s == text {
+			n++
+		}
+	}
+	return n
+}
+
 // openCluster opens the cluster that flags name. If no input is named, all objects of the cluster are
 // meant whose definitions change.
 func (a *auditor) openCluster(cmd *cobra.Command, args []string) error {
@@ -178,6 +191,10 @@ func (a *auditor) openCluster(cmd *cobra.Command, args []string) error {
 	}
 	return a.cluster.open(cmd)
 }
+
+// deletes reports whether definitions without a successor are taken for deleted: if --from names them.
+// A cluster, or its output on standard input, has those of others as well.
+func (a *auditor) deletes() bool { return len(a.from) > 0 && !slices.Contains(a.from, "-") }
 
 // openLists opens the lists of the objects in the cluster.
 func (a *auditor) openLists() (names []string, err error) {
@@ -212,17 +229,11 @@ func (a *auditor) whole(names []string) []string {
 	})
 }
 
-// definitionsAt returns the definitions that the arguments of a flag name: on disk, or in a revision of
-// git.
-func definitionsAt(flag string, names []string) (all []*schema.CRD, _ error) {
+// definitions returns the definitions that the arguments of a flag name.
+func (a *auditor) definitions(flag string, names []string) (all []*schema.CRD, _ error) {
 	var errs []error
 	for _, name := range names {
-		read := func() (*schemas.State, error) { return schemas.ReadState(name, nil) }
-		rev, path, ok := strings.Cut(name, ":")
-		if _, err := os.Lstat(name); err != nil && ok && filepath.VolumeName(name) == "" {
-			read = func() (*schemas.State, error) { return schemas.ReadStateAt(rev, path) }
-		}
-		state, err := read()
+		state, err := schemas.ReadState(name, a.stdin)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
 			continue
@@ -248,7 +259,7 @@ func (a *auditor) readAll(names []string, to map[*audit.Kind]*audit.Tally) error
 	defer p.Clear()
 	workers := make([]auditWorker, a.workers())
 	for i := range workers {
-		workers[i] = auditWorker{change: a.change, clusterLists: a.cluster.lists, auditor: audit.NewAuditor(), named: a.named, lists: a.format == "ndjson"}
+		workers[i] = auditWorker{change: a.change, clusterLists: a.cluster.lists, auditor: audit.NewAuditor(), named: a.named, lists: a.format == "ndjson", deletes: a.deletes()}
 	}
 	return parallel.InOrder(len(workers), names, func(worker int, name string, emit func(*partial) bool) {
 		workers[worker].file(name, a.stdin, emit)
@@ -311,6 +322,7 @@ type auditWorker struct {
 	// clusterLists are the inputs that are in a cluster. Nobody can look up a line of these.
 	clusterLists map[string]*cluster.List
 	lists        bool // each effect is a line of the output
+	deletes      bool // definitions without a successor are deleted
 }
 
 func (w *auditWorker) open(name string, stdin io.Reader) (io.ReadCloser, error) {
@@ -334,7 +346,8 @@ func (w *auditWorker) file(name string, stdin io.Reader, emit func(*partial) boo
 		name = linesOf(name)
 	}
 	var errs []error
-	for doc, err := range w.reader.Objects(name, in) {
+	isEmpty := w.named[name] || name == "-"
+	for doc, err := range w.reader.Objects(name, &filled{in, &isEmpty}) {
 		toFile := func(p errors.Position) errors.Position { return p }
 		if err == nil {
 			toFile = doc.Locate
@@ -356,6 +369,9 @@ func (w *auditWorker) file(name string, stdin io.Reader, emit func(*partial) boo
 			found.lines = nil
 		}
 	}
+	if isEmpty {
+		errs = append(errs, fmt.Errorf("%s is empty", input.DisplayName(name)))
+	}
 	found.err = stderrors.Join(errs...)
 	lines := found.lines
 	found.lines = nil
@@ -363,6 +379,19 @@ func (w *auditWorker) file(name string, stdin io.Reader, emit func(*partial) boo
 		return
 	}
 	emit(found)
+}
+
+// filled is a reader that says if it has something. kubectl writes at least a List without items: if
+// there is nothing at all, it has failed.
+type filled struct {
+	io.Reader
+	isEmpty *bool
+}
+
+func (f *filled) Read(p []byte) (int, error) {
+	n, err := f.Reader.Read(p)
+	*f.isEmpty = *f.isEmpty && n == 0
+	return n, err
 }
 
 // lineBytes is about how many bytes of lines are written at a time.
@@ -418,7 +447,7 @@ func (w *auditWorker) object(to *partial, name string, doc *input.Document) erro
 	case !ok || k == nil || k.Same:
 		to.elsewhere++
 		return nil
-	case k.IsGone():
+	case k.IsGone() && !w.deletes:
 		to.gone++
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/diffreport"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/revision"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemadiff"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
@@ -44,7 +43,8 @@ refused where they are written anew. Descriptions are not compared.
 A definition that is only among the old ones counts as deleted. From standard input, as
 from a cluster, those of groups that are not among the new ones are left out.
 
-With --old-rev the old definitions are those of a git revision: of OLD, or else of NEW.
+OLD and NEW are files, folders, patterns, or - for standard input. REVISION:PATH is a file
+or a folder as it is in a revision of git.
 
 Exit codes: 0 if there are no changes that --fail-on counts; 1 if there are; 2 if the
 arguments are wrong; 3 if something could not be read.`
@@ -57,7 +57,7 @@ func newSchemaDiffCommand(p *process) *cobra.Command {
 		failOn:  flagvalue.Choice{Value: "client", Values: append([]string{"never"}, schemadiff.Severities...)},
 	}
 	cmd := &cobra.Command{
-		Use:                   "diff [--old-rev REVISION] [OLD] NEW",
+		Use:                   "diff OLD NEW",
 		DisableFlagsInUseLine: true,
 		Short:                 "Say what a change of definitions does to objects and clients",
 		Long:                  schemaDiffHelp,
@@ -65,20 +65,16 @@ func newSchemaDiffCommand(p *process) *cobra.Command {
   espalier schema diff release-1.4/crds/ release-1.5/crds/
 
   # May this branch be merged?
-  espalier schema diff --old-rev main config/crd/
-  espalier schema diff --old-rev main -o markdown config/crd/ >comment.md
+  espalier schema diff main:config/crd config/crd
+  espalier schema diff -o markdown main:config/crd config/crd >comment.md
 
   # Does an upgrade lose data that the cluster has?
   kubectl get crds -o yaml | espalier schema diff --fail-on data - release-1.5/crds/`,
-		Args: cobra.RangeArgs(1, 2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			d.hasRev = cmd.Flags().Changed("old-rev")
-			return d.run(args)
-		},
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error { return d.run(args) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&d.rev, "old-rev", "", "git `revision` from which the old definitions are read, such as main or HEAD~1")
 	flagvalue.Add(cmd, &d.failOn, "fail-on", "", "the least severity of changes that make the command fail")
 	flags.BoolVar(&d.all, "all", false, "list harmless changes, too; JSON and Markdown have them anyway")
 	flagvalue.Add(cmd, &d.output, "output", "o", "output format: text, one JSON object, or Markdown for a pull request")
@@ -89,25 +85,19 @@ func newSchemaDiffCommand(p *process) *cobra.Command {
 // A differ compares definitions.
 type differ struct {
 	*process
-	rev                   string
-	hasRev, all           bool
+	all                   bool
 	failOn, output, color flagvalue.Choice
 }
 
 func (d *differ) run(args []string) error {
-	old, updated := args[0], args[len(args)-1]
-	switch {
-	case !d.hasRev && len(args) < 2:
-		return stderrors.New("name the old definitions and the new ones, or the old ones with --old-rev")
-	case d.hasRev && old == "-":
-		return stderrors.New("--old-rev: standard input is in no revision: name a file or a folder")
-	case old == "-" && updated == "-":
+	if len(args) < 2 {
+		return stderrors.New("name the old definitions and the new ones, such as main:config/crd and config/crd")
+	}
+	old, updated := args[0], args[1]
+	if old == "-" && updated == "-" {
 		return stderrors.New("standard input cannot be both the old and the new definitions")
 	}
-	if _, err := revision.New(d.rev); d.hasRev && err != nil {
-		return fmt.Errorf("--old-rev %q: %w", d.rev, err)
-	}
-	before, err := d.oldState(old)
+	before, err := schemas.ReadState(old, d.stdin)
 	if err != nil {
 		return d.failed(err)
 	}
@@ -117,7 +107,7 @@ func (d *differ) run(args []string) error {
 	}
 	olds, news := before.Definitions(), after.Definitions()
 	compared := olds
-	if old == "-" && !d.hasRev {
+	if old == "-" {
 		compared = ofGroups(olds, news)
 	}
 	r := diffreport.New(schemadiff.Compare(compared, news), before, after)
@@ -131,13 +121,6 @@ func (d *differ) run(args []string) error {
 		d.code = max(d.code, ExitFindings)
 	}
 	return nil
-}
-
-func (d *differ) oldState(name string) (*schemas.State, error) {
-	if d.hasRev {
-		return schemas.ReadStateAt(d.rev, name)
-	}
-	return schemas.ReadState(name, d.stdin)
 }
 
 // failed reports errors of reading definitions, after which nothing is compared.

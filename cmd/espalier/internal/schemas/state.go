@@ -7,7 +7,9 @@ import (
 	stderrors "errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/revision"
@@ -39,23 +41,28 @@ func (s *State) Definitions() (all []*schema.CRD) {
 	return all
 }
 
-// ReadState reads the definitions to which a path leads: a file, a folder, a pattern, or standard
-// input. The error joins one for each file that cannot be read. It is an error if there are no
-// definitions, or if those of one name differ.
-func ReadState(path string, stdin io.Reader) (*State, error) {
-	if path != "-" {
-		return newState(path, func(visit func(File)) error { return eachFile(path, visit) })
+// ReadState reads the definitions to which a name leads: a file, a folder, a pattern, - for standard
+// input, or REVISION:PATH for a file or a folder in a revision of git. A file that exists comes
+// before a revision. The error joins one for each file that cannot be read. It is an error if there
+// are no definitions, or if those of one name differ.
+func ReadState(name string, stdin io.Reader) (*State, error) {
+	if name == "-" {
+		return newState(input.DisplayName(name), func(visit func(File)) error {
+			return readFile(input.DisplayName(name), stdin, visit)
+		})
 	}
-	return newState(input.DisplayName(path), func(visit func(File)) error {
-		return readFile(input.DisplayName(path), stdin, visit)
-	})
+	rev, path, isRev := strings.Cut(name, ":")
+	if _, err := os.Lstat(name); err != nil && isRev && filepath.VolumeName(name) == "" {
+		return stateAt(rev, path)
+	}
+	return newState(name, func(visit func(File)) error { return eachFile(name, visit) })
 }
 
-// ReadStateAt is ReadState for a path as it is in a revision of git.
-func ReadStateAt(rev, path string) (*State, error) {
+// stateAt reads the definitions to which a path leads in a revision of git.
+func stateAt(rev, path string) (*State, error) {
 	r, err := revision.New(rev)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%q: %w", rev, err)
 	}
 	return newState(rev+":"+path, func(visit func(File)) error {
 		files, err := r.Find(path, true)
