@@ -242,6 +242,27 @@ func TestForbiddenDefinitions(t *testing.T) {
 	assert.Equal(t, command.ExitInput, code)
 	assert.Empty(t, stdout)
 	assert.Equal(t, said, stderr)
+
+	const next = "../../testdata/readme/next.yaml"
+	stdout, stderr, code = espalier("", "audit", "--context", "prod", "--from", crd, "--to", next)
+	assert.Equal(t, command.ExitInput, code)
+	assert.Contains(t, stdout, "2 of 2 objects affected")
+	assert.Contains(t, stderr, "name files with --from")
+	stdout, stderr, code = espalier("", "audit", "--context", "prod", "--to", next)
+	assert.Equal(t, command.ExitInput, code)
+	assert.Empty(t, stdout)
+	assert.Equal(t, strings.Replace(said, "--crd", "--from", 1), stderr)
+}
+
+// TestCompleteContext: the contexts are those of the kubeconfig.
+func TestCompleteContext(t *testing.T) {
+	newCluster(t).start(t)
+	stdout, _, code := espalier("", "__complete", "audit", "--context", "")
+	assert.Equal(t, command.ExitClean, code)
+	assert.Equal(t, "prod\n.\n:4\n", stdout)
+	stdout, _, code = espalier("", "__complete", "check", "--kubeconfig", "missing", "--context", "")
+	assert.Equal(t, command.ExitClean, code)
+	assert.Equal(t, ".\n:4\n", stdout)
 }
 
 // TestMixedList: it is said if a list has objects of several states.

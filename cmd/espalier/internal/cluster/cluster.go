@@ -37,13 +37,28 @@ type Cluster struct {
 	client  *rest.RESTClient
 }
 
-// Open returns the cluster of a context, and sends nothing yet. An empty kubeconfig stands for the
-// files that KUBECONFIG names, or the one in the home folder.
-func Open(kubeconfig, name string) (*Cluster, error) {
+// rulesOf says where a kubeconfig is. An empty name stands for the files that KUBECONFIG names, or the
+// one in the home folder.
+func rulesOf(kubeconfig string) *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	rules.MigrationRules = nil // they copy a file of an old name
 	rules.WarnIfAllMissing = false
+	return rules
+}
+
+// Contexts returns the names of the contexts in a kubeconfig, or none if it cannot be read.
+func Contexts(kubeconfig string) []string {
+	all, err := rulesOf(kubeconfig).Load()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all.Contexts))
+}
+
+// Open returns the cluster of a context, and sends nothing yet. Of an empty kubeconfig, see rulesOf.
+func Open(kubeconfig, name string) (*Cluster, error) {
+	rules := rulesOf(kubeconfig)
 	all, err := rules.Load()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)

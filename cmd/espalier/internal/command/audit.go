@@ -142,11 +142,13 @@ func (a *auditor) run(names []string) error {
 	if err != nil {
 		return err
 	}
-	if !a.readCluster() {
+	if !a.readCluster("from", a.from) {
 		return nil
 	}
 	if len(a.from) == 0 {
 		from = a.cluster.definitions
+	} else if len(a.cluster.definitions) == 0 { // it was forbidden to read them
+		a.cluster.definitions = from
 	}
 	to, err := a.definitions("to", a.to)
 	if err != nil {

@@ -41,6 +41,12 @@ func (c *clusterFlags) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&c.context, "context", "", "`context` of the kubeconfig, or . for the current one: the definitions in its cluster are used as well, but for kinds that --crd has; nothing is written to it")
 	flags.StringVar(&c.kubeconfig, "kubeconfig", "", "`file` with the contexts; by default those that KUBECONFIG names, or .kube/config in the home folder")
+	err := cmd.RegisterFlagCompletionFunc("context", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return append(cluster.Contexts(c.kubeconfig), cluster.Current), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic(err) // there is no such flag, although it was added
+	}
 }
 
 func (c *clusterFlags) addObjectFlags(cmd *cobra.Command) {
@@ -76,8 +82,8 @@ func (c *clusterFlags) open(cmd *cobra.Command) (err error) {
 }
 
 // readCluster reads the definitions in the cluster, if there is one. An error is reported. If they
-// are forbidden, the definitions of files are enough.
-func (o *options) readCluster() (ok bool) {
+// are forbidden, the definitions that a flag names are enough.
+func (o *options) readCluster(flag string, named []string) (ok bool) {
 	c := &o.cluster
 	if c.opened == nil {
 		return true
@@ -92,10 +98,10 @@ func (o *options) readCluster() (ok bool) {
 		return true
 	}
 	if cluster.IsForbidden(err) {
-		err = fmt.Errorf("%w: name files with --crd, or ask for the right to list definitions", err)
+		err = fmt.Errorf("%w: name files with --%s, or ask for the right to list definitions", err, flag)
 	}
 	o.fail(fmt.Errorf("reading definitions: %s: %w", c.opened, err))
-	return cluster.IsForbidden(err) && len(o.crds) > 0
+	return cluster.IsForbidden(err) && len(named) > 0
 }
 
 // openLists opens the lists of the objects that --get names. An error is one of the arguments.

@@ -169,7 +169,7 @@ func (o *options) load(values schema.Option, opts ...schema.Option) (*schemas.Lo
 
 // loadFrom reads the schemas that flags name.
 func (o *options) loadFrom(from schemas.Sources, opts ...schema.Option) (*schemas.Loaded, bool) {
-	if !o.readCluster() {
+	if !o.readCluster("crd", o.crds) {
 		return nil, false
 	}
 	from.Definitions, from.Stdin, from.OpenAPI, from.Cluster = o.crds, o.stdin, o.openAPI, o.cluster.definitions
