@@ -208,7 +208,7 @@ func (r *Report) Summary() string {
 	}
 	text += strings.Join(parts, ", ")
 	if r.Elsewhere > 0 {
-		text += "; " + finding.Count(r.Elsewhere, "object") + " of kinds that do not change"
+		text += "; " + finding.Count(r.Elsewhere, "object") + " of kinds that do not change, or have no definition"
 	}
 	if r.Gone > 0 {
 		text += "; " + finding.Count(r.Gone, "object") + " of kinds that the new definitions do not have"

@@ -22,6 +22,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/parallel"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/decoder"
@@ -139,8 +140,10 @@ type auditor struct {
 
 func (a *auditor) run(names []string) error {
 	from, err := a.definitions("from", a.from)
-	if err != nil {
-		return err
+	to, more := a.definitions("to", a.to)
+	if err := stderrors.Join(err, more); err != nil {
+		a.failReading(err)
+		return nil
 	}
 	if !a.readCluster("from", a.from) {
 		return nil
@@ -149,10 +152,6 @@ func (a *auditor) run(names []string) error {
 		from = a.cluster.definitions
 	} else if len(a.cluster.definitions) == 0 { // it was forbidden to read them
 		a.cluster.definitions = from
-	}
-	to, err := a.definitions("to", a.to)
-	if err != nil {
-		return err
 	}
 	a.change = audit.New(from, to, cel.Rules())
 	tallies := map[*audit.Kind]*audit.Tally{}
@@ -237,13 +236,16 @@ func (a *auditor) definitions(flag string, names []string) (all []*schema.CRD, _
 	for _, name := range names {
 		state, err := schemas.ReadState(name, a.stdin)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+			errs = append(errs, sanitize.Unjoin(err)...)
 			continue
 		}
 		all = append(all, state.Definitions()...)
 	}
 	if err := schema.NewCatalog().Add(all...); err != nil {
-		errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
+		errs = append(errs, sanitize.Unjoin(err)...)
+	}
+	for i, err := range errs {
+		errs[i] = fmt.Errorf("--%s: %w", flag, err)
 	}
 	return all, stderrors.Join(errs...)
 }

@@ -40,6 +40,18 @@ func (p *process) fail(err error) {
 	sanitize.WriteErrors(p.stderr, err)
 }
 
+// failReading reports errors of reading schemas, and sets the exit code: if there are none where they
+// were looked for, the arguments are wrong.
+func (p *process) failReading(err error) {
+	for _, one := range sanitize.Unjoin(err) {
+		if !stderrors.As(one, new(*schemas.NothingFoundError)) {
+			p.code = max(p.code, ExitInput)
+		}
+	}
+	p.code = max(p.code, ExitUsage)
+	sanitize.WriteErrors(p.stderr, err)
+}
+
 // options are the flags that several commands have.
 type options struct {
 	*process
@@ -178,19 +190,8 @@ func (o *options) loadFrom(from schemas.Sources, opts ...schema.Option) (*schema
 	if err == nil {
 		return s, true
 	}
-	sanitize.WriteErrors(o.stderr, err)
-	o.code = max(o.code, exitCodeOf(err))
+	o.failReading(err)
 	return nil, false
-}
-
-// exitCodeOf returns the exit code for errors of reading schemas.
-func exitCodeOf(err error) int {
-	for _, one := range sanitize.Unjoin(err) {
-		if !stderrors.As(one, new(*schemas.NothingFoundError)) {
-			return ExitInput
-		}
-	}
-	return ExitUsage
 }
 
 // compileOptions returns options for programs with those that flags ask for.

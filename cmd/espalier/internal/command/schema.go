@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/schema"
@@ -149,7 +148,6 @@ func (o *options) oldDefinitions(names []string) (map[string]*schema.CRD, bool) 
 	if err == nil {
 		return old, true
 	}
-	sanitize.WriteErrors(o.stderr, err)
-	o.code = max(o.code, exitCodeOf(err))
+	o.failReading(err)
 	return nil, false
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/diffreport"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemadiff"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
@@ -99,11 +98,13 @@ func (d *differ) run(args []string) error {
 	}
 	before, err := schemas.ReadState(old, d.stdin)
 	if err != nil {
-		return d.failed(err)
+		d.failReading(err)
+		return nil
 	}
 	after, err := schemas.ReadState(updated, d.stdin)
 	if err != nil {
-		return d.failed(err)
+		d.failReading(err)
+		return nil
 	}
 	olds, news := before.Definitions(), after.Definitions()
 	compared := olds
@@ -120,13 +121,6 @@ func (d *differ) run(args []string) error {
 	if least > 0 && r.Worst() >= least {
 		d.code = max(d.code, ExitFindings)
 	}
-	return nil
-}
-
-// failed reports errors of reading definitions, after which nothing is compared.
-func (d *differ) failed(err error) error {
-	sanitize.WriteErrors(d.stderr, err)
-	d.code = max(d.code, exitCodeOf(err))
 	return nil
 }
 
