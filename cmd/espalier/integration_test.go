@@ -55,7 +55,7 @@ func TestPreCommitHooks(t *testing.T) {
 		assert.Equal(t, "espalier", words[0])
 		t.Chdir(write(t, map[string]string{"plan.yaml": "apiVersion: backup.example.com/v1\nkind: BackupPlan\na: 1\n", ".espalier.yaml": "crd: [" + crd + "]\n",
 			// What is no object of Kubernetes, or has no schema, does not keep anybody from committing.
-			"compose.yaml": "services: {}\n", "secret.yaml": "apiVersion: v1\nkind: Secret\n"}))
+			"compose.yaml": "services: {}\n", "secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"}))
 		_, stderr, code := espalier("", append(words[1:], "compose.yaml", "secret.yaml")...)
 		assert.Equal(t, command.ExitClean, code, "%s: %s", h.ID, stderr)
 		stdout, stderr, code := espalier("", append(words[1:], "plan.yaml")...)

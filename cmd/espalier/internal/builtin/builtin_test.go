@@ -85,6 +85,9 @@ func TestRequired(t *testing.T) {
 		for _, crd := range all {
 			if crd.Kind == k.Kind {
 				assert.NotContains(t, fields.Below, "status")
+				if assert.NotContains(t, fields.Below, "metadata"); fields.NeedsName {
+					total++
+				}
 				total += declared(t, k.Kind, fields, crd.Versions[0].Schema)
 			}
 		}
@@ -97,7 +100,10 @@ func TestRequired(t *testing.T) {
 	assert.Equal(t, []string{"spec"}, deployment.Required)
 	assert.Equal(t, []string{"selector", "template"}, deployment.Below["spec"].Required)
 	assert.Contains(t, deployment.Below["spec"].Below["template"].Below["spec"].Below["containers"].Below["[]"].Required, "name")
-	assert.Nil(t, Newest().Required("v1", "ConfigMap"))
+	assert.Equal(t, []string{"spec"}, Newest().Required("v1", "Pod").Required)
+	assert.Equal(t, &Fields{NeedsName: true}, Newest().Required("v1", "ConfigMap"))
+	assert.False(t, Newest().Required("v1", "LimitRange").NeedsName, "the server makes one")
+	assert.Nil(t, Newest().Required("v1", "Event"))
 }
 
 // declared counts required fields, and asserts that a schema declares them.

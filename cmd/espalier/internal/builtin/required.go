@@ -7,7 +7,8 @@ import (
 
 // required has the fields without which the API server refuses an object of a kind: a line has the
 // apiVersion, the kind, and the path. Lines are sorted. The program in testdata/required proves
-// each of them against the newest release.
+// each of them against the newest release, and also that an element is refused that is null and
+// must have fields.
 //
 //go:embed required.txt
 var required string
@@ -16,6 +17,8 @@ var required string
 type Fields struct {
 	Required []string
 	Below    map[string]*Fields // by the name of a field; of the elements of an array, by "[]"
+	// NeedsName means of an object that it needs metadata.name or metadata.generateName.
+	NeedsName bool
 }
 
 // Required returns the fields that objects of a kind must have, or nil if none are known. They are
@@ -36,6 +39,10 @@ func (r *Release) Required(apiVersion, kind string) *Fields {
 		path, found := strings.CutPrefix(line, prefix)
 		if !found {
 			break
+		}
+		if path == "metadata.name\n" {
+			root.NeedsName = true
+			continue
 		}
 		root.add(strings.Split(strings.ReplaceAll(strings.TrimSuffix(path, "\n"), "[]", ".[]"), "."))
 	}

@@ -5,10 +5,12 @@ package examine
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/builtin"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/position"
 )
@@ -26,6 +28,16 @@ func (e *Examiner) checkRequired(o *Object) {
 		fields = e.Release.Required(o.APIVersion, o.Kind)
 		e.required[o.Program] = fields
 	}
+	if fields == nil {
+		return
+	}
+	if at, isMissing := missingName(o.Doc.JSON); fields.NeedsName && isMissing {
+		place := position.From(o.Doc.JSON, errors.Position{})
+		e.add(o, finding.Finding{
+			Severity: finding.Error, Rule: finding.ValueRule("metadata"), Message: "metadata.name: Required value: name or generateName is required",
+			At: place.At(at), Field: locate.FieldPath(locate.Fields("metadata", "name")),
+		}, o.Doc.Locate, "")
+	}
 	w := requiredWalker{d: locate.NewDecoder(bytes.NewReader(o.Doc.JSON))}
 	w.value(fields)
 	var lines position.Index
@@ -34,6 +46,30 @@ func (e *Examiner) checkRequired(o *Object) {
 		path := locate.FieldPath(m.path)
 		e.add(o, finding.Finding{Severity: finding.Error, Rule: finding.ValueRule("required"), Message: path.String() + ": Required value", At: lines.At(m.at), Field: path}, o.Doc.Locate, "")
 	}
+}
+
+// missingName reports whether an object has neither a name nor asks for one, and where it should
+// be. The server takes an empty text for none. A value of a wrong type has a finding already.
+func missingName(js []byte) (at int, isMissing bool) {
+	if _, name := locate.ObjectName(js); name != "" {
+		return 0, false
+	}
+	metadata, hasMetadata := locate.Value(js, locate.Fields("metadata"))
+	if hasMetadata && metadata.Kind() != '{' && metadata.Kind() != 'n' {
+		return 0, false
+	}
+	for _, name := range []string{"name", "generateName"} {
+		value, has := locate.Value(metadata, locate.Fields(name))
+		if has && value.Kind() != 'n' && string(value) != `""` {
+			return 0, false
+		}
+	}
+	path := []string{"metadata", "name"}
+	at, depth := locate.Offset(js, path)
+	if depth == 1 {
+		at += max(0, bytes.IndexByte(js[at:], '{'))
+	}
+	return at, true
 }
 
 // A requiredWalker reads an object along with the fields that it must have.
@@ -49,10 +85,18 @@ type missingField struct {
 	at   int
 }
 
-// value reads the next value, which must have fields if it is an object. Values of wrong types are
-// not looked at: they have a finding already.
+// value reads the next value, which must have fields if it is an object. An element that is null is
+// an empty object for the server. Values of wrong types are not looked at: they have a finding
+// already.
 func (w *requiredWalker) value(fields *builtin.Fields) {
 	kind := w.d.PeekKind()
+	if isElement := len(w.path) > 0 && w.path[len(w.path)-1].Index >= 0; isElement && kind == 'n' && fields != nil {
+		_, _ = w.d.ReadToken()
+		w.path = append(w.path, locate.Step{})
+		w.miss(fields, nil, int(w.d.InputOffset())-len("null"))
+		w.path = w.path[:len(w.path)-1]
+		return
+	}
 	if fields == nil || kind != '{' && kind != '[' {
 		_ = w.d.SkipValue() // the object was decoded before
 		return
@@ -77,11 +121,19 @@ func (w *requiredWalker) value(fields *builtin.Fields) {
 		w.value(fields.Below[below])
 	}
 	_, _ = w.d.ReadToken()
-	for _, name := range fields.Required {
-		if kind == '{' && !has[name] && len(w.missing) < maxRequired {
-			w.path[last] = locate.Field(name)
-			w.missing = append(w.missing, missingField{append([]locate.Step(nil), w.path...), at})
-		}
+	if kind == '{' {
+		w.miss(fields, has, at)
 	}
 	w.path = w.path[:last]
+}
+
+// miss notes the fields that are missing in an object at an offset.
+func (w *requiredWalker) miss(fields *builtin.Fields, has map[string]bool, at int) {
+	last := len(w.path) - 1
+	for _, name := range fields.Required {
+		if !has[name] && len(w.missing) < maxRequired {
+			w.path[last] = locate.Field(name)
+			w.missing = append(w.missing, missingField{slices.Clone(w.path), at})
+		}
+	}
 }

@@ -1,10 +1,21 @@
 // Required prints required.txt of package builtin: the fields of built-in kinds without which the
-// API server refuses an object that is created. The OpenAPI documents ask for fields that it does
-// not ask for. So each field that they ask for is taken out of objects that the server accepts, and
-// is printed if the server then complains about that field, in every object that has it. Run it in
-// its folder, and compare or replace the file:
+// API server refuses an object that is created. They are proved with objects that it accepts. Run
+// it in its folder, and compare or replace the file:
 //
 //	GOWORK=off go run . >../../required.txt
+//
+// A field is printed if the server refuses each object without it that it accepts with it, and if
+// the field is
+//
+//   - one for which the OpenAPI documents ask. They also ask for fields that the server does not
+//     ask for. It is not always this field that the server complains about: it has wrong names for
+//     some, and misses the selector of a DaemonSet as labels that do not match.
+//   - one with such fields below it, about which the server complains, and which no object leaves
+//     out: OpenAPI does not ask for the spec of a Pod, but for the containers in it.
+//   - metadata.name, whose place metadata.generateName can take, as the server is seen to do.
+//
+// Elements of arrays that are null are empty objects for the server, and so they have none of the
+// fields that elements must have. That is proved as well.
 //
 // It decodes, defaults and converts with the server's scheme, and validates with the strategies of
 // its registry. This links most of the API server, which takes minutes to compile: so it is a
@@ -45,19 +56,24 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	isRequired := map[string]bool{}
-	for _, o := range readObjects() {
+	all := readObjects()
+	p := proof{}
+	for _, o := range all {
 		if err := create(o); err != nil {
 			log.Fatalf("the %s is meant to be valid: %v", o["kind"], err)
 		}
 		schemas.walk(o, schemas.of(o), nil, func(path []any) {
-			name := fmt.Sprintf("%s %s %s", o["apiVersion"], o["kind"], pattern(path))
-			proved, known := isRequired[name]
-			isRequired[name] = (proved || !known) && isRefused(without(o, path), path)
+			p.note(nameOf(o, path), isRefused(without(o, path), nil))
 		})
+		p.note(nameOf(o, []any{"metadata", "name"}), needsName(o))
 	}
-	for _, name := range slices.Sorted(maps.Keys(isRequired)) {
-		if isRequired[name] {
+	for p.around(all) {
+	}
+	for _, o := range all {
+		p.nulls(o)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p)) {
+		if p[name] {
 			fmt.Println(name)
 		}
 	}
@@ -133,8 +149,7 @@ func create(o map[string]any) error {
 	return rest.BeforeCreate(strategy, ctx, object)
 }
 
-// isRefused reports whether the server refuses an object because of the field at a path or what is
-// below it.
+// isRefused reports whether the server refuses an object because of what is at a path or below it.
 func isRefused(o map[string]any, path []any) bool {
 	var status *apierrors.StatusError
 	if !stderrors.As(create(o), &status) || status.Status().Details == nil {
@@ -143,7 +158,7 @@ func isRefused(o map[string]any, path []any) bool {
 	name := spelled(path)
 	return slices.ContainsFunc(status.Status().Details.Causes, func(c metav1.StatusCause) bool {
 		rest, found := strings.CutPrefix(c.Field, name)
-		return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		return found && (name == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 	})
 }
 
@@ -157,20 +172,42 @@ func encode(o map[string]any) []byte {
 
 // without returns a copy of an object without the field at a path.
 func without(o map[string]any, path []any) map[string]any {
+	c := with(o, nil, nil)
+	last := len(path) - 1
+	delete(at(c, path[:last]).(map[string]any), path[last].(string))
+	return c
+}
+
+// with returns a copy of an object with another value at a path, if there is one.
+func with(o map[string]any, path []any, value any) map[string]any {
 	var c map[string]any
 	if err := json.Unmarshal(encode(o), &c); err != nil {
 		log.Fatal(err)
 	}
-	var at any = c
-	for _, step := range path[:len(path)-1] {
+	if len(path) == 0 {
+		return c
+	}
+	last := path[len(path)-1]
+	switch around := at(c, path[:len(path)-1]).(type) {
+	case []any:
+		around[last.(int)] = value
+	case map[string]any:
+		around[last.(string)] = value
+	}
+	return c
+}
+
+// at returns the value at a path in an object.
+func at(o map[string]any, path []any) (value any) {
+	value = o
+	for _, step := range path {
 		if i, isIndex := step.(int); isIndex {
-			at = at.([]any)[i]
+			value = value.([]any)[i]
 		} else {
-			at = at.(map[string]any)[step.(string)]
+			value = value.(map[string]any)[step.(string)]
 		}
 	}
-	delete(at.(map[string]any), path[len(path)-1].(string))
-	return c
+	return value
 }
 
 // spelled returns a path as the server writes it, and pattern one without its indices.
