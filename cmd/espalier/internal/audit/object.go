@@ -10,9 +10,9 @@ import (
 	stderrors "errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
@@ -261,7 +261,7 @@ func (a *Auditor) refused(effects []Effect, k *Kind, version string, before, aft
 	known, stays := refusals(was), refusals(onUpdate)
 	for i := range now {
 		f := &now[i]
-		if !known[refusalOf(f)] && !isNotEvaluated(f) {
+		if !known[refusalOf(f)] && !finding.IsConsequence(f.Invalid) {
 			effects = append(effects, Effect{Kind: Refused, Path: f.Path, Why: f.Invalid, MayStay: !stays[refusalOf(f)]})
 		}
 	}
@@ -298,12 +298,6 @@ type refusal struct {
 }
 
 func refusalOf(f *errors.Finding) refusal { return refusal{f.Path, f.Invalid.Rule} }
-
-// isNotEvaluated reports whether a finding only says that rules in CEL were not evaluated, because of
-// other findings.
-func isNotEvaluated(f *errors.Finding) bool {
-	return f.Path.IsRoot() && f.Invalid.Field == "" && strings.Contains(f.Invalid.Msg, "some validation rules were not checked")
-}
 
 func refusals(list errors.List) map[refusal]bool {
 	all := map[refusal]bool{}

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -323,7 +322,7 @@ func (c *checker) report(r report.Reporter, set *examine.Settings, names, lists 
 			if e.Names && o.Name == "" && o.Namespace == "" {
 				o.Namespace, o.Name = locate.ObjectName(o.Doc.JSON)
 			}
-			slices.SortStableFunc(o.Findings, func(a, b finding.Finding) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
+			o.Sort()
 			if before := quiet.Object(&o.Doc, &o.Outcome); before != nil && !emit(before) {
 				return false
 			}

@@ -205,16 +205,11 @@ func valueAt(js []byte) jsonv2.Value {
 // evaluated because of them.
 func withoutConsequences(found errors.List) errors.List {
 	if slices.ContainsFunc(found, func(f errors.Finding) bool {
-		return f.Kind == errors.InvalidValue && !isConsequence(&f)
+		return f.Kind == errors.InvalidValue && !finding.IsConsequence(f.Invalid)
 	}) {
 		return found
 	}
-	return slices.DeleteFunc(found, func(f errors.Finding) bool { return isConsequence(&f) })
-}
-
-func isConsequence(f *errors.Finding) bool {
-	return f.Kind == errors.InvalidValue && f.Invalid.Rule == "x-kubernetes-validations" &&
-		strings.Contains(f.Error(), "some validation rules were not checked")
+	return slices.DeleteFunc(found, func(f errors.Finding) bool { return finding.IsConsequence(f.Invalid) })
 }
 
 // isDirective reports whether a name tells how a patch is merged (sig-api-machinery, Strategic Merge

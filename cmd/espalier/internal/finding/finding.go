@@ -3,6 +3,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -172,14 +173,43 @@ func (v *Outcome) Worst() (s Severity) {
 	return s
 }
 
-// Errors returns how many findings are errors.
+// Errors returns how many findings are errors of their own.
 func (v *Outcome) Errors() (n int) {
 	for i := range v.Findings {
-		if v.Findings[i].Severity == Error {
+		if f := &v.Findings[i]; f.Severity == Error && !v.Follows(f) {
 			n++
 		}
 	}
 	return n
+}
+
+// Sort sorts the findings by their places. What follows from others comes last.
+func (v *Outcome) Sort() {
+	slices.SortStableFunc(v.Findings, func(a, b Finding) int {
+		switch last := IsConsequence(a.Invalid); {
+		case last == IsConsequence(b.Invalid):
+			return cmp.Compare(a.At.Offset, b.At.Offset)
+		case last:
+			return 1
+		}
+		return -1
+	})
+}
+
+// Follows reports whether a finding is no error of its own: it says that rules in CEL were not
+// evaluated because of other errors, and one of these is reported. Otherwise it is all that is left
+// to say that the object is not known to be valid.
+func (v *Outcome) Follows(f *Finding) bool {
+	return IsConsequence(f.Invalid) && slices.ContainsFunc(v.Findings, func(f Finding) bool {
+		return f.Severity == Error && !IsConsequence(f.Invalid)
+	})
+}
+
+// IsConsequence reports whether the server only says that it did not evaluate rules in CEL because
+// of other errors.
+func IsConsequence(e *errors.ValueError) bool {
+	return e != nil && e.Rule == "x-kubernetes-validations" && e.Field == "" &&
+		strings.Contains(e.Msg, "some validation rules were not checked")
 }
 
 // IsFatal reports whether the object has no result, be that reported or not.

@@ -81,6 +81,7 @@ func (s *Summary) Add(v *finding.Outcome) {
 		case f.Rule == finding.RuleUnreadable:
 			s.Unreadable++
 			s.Errors++
+		case v.Follows(f):
 		case f.Severity == finding.Error:
 			s.Errors++
 		default:

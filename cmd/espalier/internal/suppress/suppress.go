@@ -153,7 +153,7 @@ func (f *File) Object(doc *input.Document, v *finding.Outcome) (before *finding.
 	if !v.IsList && doc.Base == 0 { // it is all of the document
 		if end := f.endDocument(); end != nil {
 			v.Findings = append(v.Findings, end.Findings...)
-			slices.SortStableFunc(v.Findings, func(a, b finding.Finding) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
+			v.Sort()
 		}
 	}
 	return before
