@@ -188,6 +188,9 @@ func (o *options) loadFrom(from schemas.Sources, opts ...schema.Option) (*schema
 	from.BuiltIn = o.kubernetes.release
 	s, err := schemas.Load(from, o.compileOptions(opts...)...)
 	if err == nil {
+		for _, name := range s.LeftOut {
+			fmt.Fprintf(o.stderr, "warning: --crd: %s is left out, because it is a patch of kustomize and no definition\n", sanitize.Name(name))
+		}
 		return s, true
 	}
 	o.failReading(err)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
 	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -20,6 +21,32 @@ import (
 func readDefinitions(name string) (all []*schema.CRD, err error) {
 	err = eachFile(name, func(f File) { all = append(all, f.CRDs...) })
 	return all, err
+}
+
+// readWhole is readDefinitions without what patches in a folder say of definitions. It notes their
+// files.
+func (s *Loaded) readWhole(name string) (all []*schema.CRD, err error) {
+	err = eachFile(name, func(f File) {
+		whole := slices.DeleteFunc(slices.Clone(f.CRDs), isNoDefinition)
+		if len(whole) < len(f.CRDs) && f.Name != name && isPatch(f.Name) {
+			s.LeftOut = append(s.LeftOut, f.Name)
+			f.CRDs = whole
+		}
+		all = append(all, f.CRDs...)
+	})
+	return all, err
+}
+
+// isNoDefinition reports whether a definition does not even say of which kind it is. A server
+// refuses it.
+func isNoDefinition(crd *schema.CRD) bool {
+	return crd.Group == "" && crd.Kind == "" && crd.Plural == ""
+}
+
+// isPatch reports whether kustomize applies a file to objects that are elsewhere.
+func isPatch(file string) bool {
+	role, _ := layout.Of([]string{file}).Role(file)
+	return role == layout.Patch
 }
 
 // eachFile visits the files to which an argument leads, with their definitions. In a folder,

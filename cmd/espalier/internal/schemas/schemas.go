@@ -37,6 +37,8 @@ type Loaded struct {
 	// case. They are sorted.
 	groupsOf, folded map[string][]string
 	Files            origin.Files // with the definitions
+	// LeftOut are the files in folders that have parts of definitions alone, which kustomize applies.
+	LeftOut []string
 	// Untyped has the same kinds without type checks, so that values of wrong types are examined
 	// inside.
 	Untyped func() (*Kinds, error)
@@ -108,6 +110,7 @@ func Load(from Sources, opts ...schema.Option) (*Loaded, error) {
 	var all []*schema.CRD
 	for _, name := range from.Definitions {
 		source := fromDefinitions
+		source.read = s.readWhole
 		if name == "-" {
 			source.read = func(string) ([]*schema.CRD, error) { return s.readStream(input.DisplayName(name), from.Stdin) }
 		}
