@@ -45,8 +45,8 @@ A document without apiVersion and kind is taken for a schema, the value of
 openAPIV3Schema, if it has type: object or properties that are mappings, and no
 $schema, which marks JSON Schema. In a file that is named as an argument, any field of
 a schema is enough. Other objects are skipped, and so are definitions that are only a
-part of one, such as patches. A file that is named as an argument must have a
-definition or a schema.
+part of one, such as patches, and documents that are templates. A file that is named as
+an argument must have a definition or a schema.
 
 Exit codes: 0 if there are no findings, or only warnings; 1 if there are errors; 2 if
 the arguments are wrong; 3 if something could not be read.`
@@ -107,7 +107,7 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool, old [
 	set.Check, set.Sources, set.IgnoreMissing = true, terminal.Is(o.stdout), true
 	text := report.TextPrinter{Painter: terminal.NewPainter(o.color.Value, o.stdout), Sources: set.Sources}
 	examiners := o.examiners(set)
-	var partial, passed, compared int
+	var partial, passed, compared, templates int
 	err := o.each(names, func(worker int, name string, emit func(*finding.Outcome) bool) {
 		examiners[worker].ValidateFile(name, o.stdin, isNamed[name], emit)
 	}, func(name string, v *finding.Outcome) error {
@@ -119,6 +119,9 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool, old [
 		}
 		if v.Passed {
 			passed++
+		}
+		if v.IsTemplate && v.Document == 0 {
+			templates++
 		}
 		if v.Compared {
 			compared++
@@ -139,6 +142,13 @@ func (o *options) validateSchemas(names []string, isNamed map[string]bool, old [
 	}
 	if passed+partial > 0 {
 		fmt.Fprintf(o.stderr, "skipped: %s without a definition or a schema, %s\n", finding.Count(passed, "file"), finding.Count(partial, "partial definition"))
+	}
+	if templates > 0 {
+		it := "they render"
+		if templates == 1 {
+			it = "it renders"
+		}
+		fmt.Fprintf(o.stderr, "skipped: %s: validate what %s to\n", finding.Count(templates, "template"), it)
 	}
 }
 

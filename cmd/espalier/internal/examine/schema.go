@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/errors"
@@ -71,9 +72,12 @@ func (e *Examiner) Skeleton(o *Object, steps []locate.Step) {
 // ValidateFile emits the faults in a file. A file with nothing to validate is skipped, unless
 // it was named.
 func (e *Examiner) ValidateFile(name string, stdin io.Reader, isNamed bool, emit func(*finding.Outcome) bool) {
-	validated, partial := 0, false
+	validated, partial, isTemplate := 0, false, false
 	e.Read(name, stdin, func(obj *Object) bool {
 		switch {
+		case obj.Result == nil && input.IsTemplate(obj.Doc.Text):
+			isTemplate = true
+			obj.Findings = nil
 		case obj.Result == nil: // it cannot be read
 			validated++
 		case isDefinition(obj.APIVersion, obj.Kind):
@@ -90,8 +94,13 @@ func (e *Examiner) ValidateFile(name string, stdin io.Reader, isNamed bool, emit
 		slices.SortStableFunc(obj.Findings, func(a, b finding.Finding) int { return cmp.Compare(a.At.Offset, b.At.Offset) })
 		return emit(&obj.Outcome)
 	})
+	if isTemplate && (validated > 0 || !isNamed) {
+		emit(&finding.Outcome{IsTemplate: true})
+	}
 	switch {
-	case validated > 0, partial && !isNamed:
+	case validated > 0, (partial || isTemplate) && !isNamed:
+	case isTemplate:
+		emit(&finding.Outcome{Findings: []finding.Finding{{Severity: finding.Error, Rule: finding.RuleSyntax, Message: "is a template: validate what it renders to"}}})
 	case !isNamed:
 		emit(&finding.Outcome{Passed: true})
 	case partial:
