@@ -152,8 +152,8 @@ func (r *Release) HasKind(kind string) bool {
 	return false
 }
 
-// SwitchedOff returns what to say about a kind without a schema if there is no release, which is what
-// --kubernetes-version none asks for, and some release has the kind; or "".
+// SwitchedOff returns what to say about a kind without a schema if there is no release, which is
+// what --kubernetes-version none asks for, and some release has the kind; or "".
 func (r *Release) SwitchedOff(apiVersion, kind string) string {
 	if r == nil {
 		for _, k := range every() {

@@ -44,9 +44,9 @@ func (u *unchecked) add(file string, v *finding.Outcome) {
 	}
 }
 
-// reportUnchecked reports each kind. A repository has objects of many definitions that are elsewhere, so
-// these are warnings; but if nothing was checked by a schema, they are errors, because success
-// would say what nobody knows.
+// reportUnchecked reports each kind. A repository has objects of many definitions that are
+// elsewhere, so these are warnings; but if nothing was checked by a schema, they are errors,
+// because success would say what nobody knows.
 func (c *checker) reportUnchecked(r report.Reporter) error {
 	severity := finding.Warning
 	if c.summary.Checked == 0 {
