@@ -18,18 +18,19 @@ type ruleExample struct {
 // ruleExamples has the examples of all rules that have one. The whole objects are made by
 // exampleFiles.
 var ruleExamples = map[string]ruleExample{
-	"unknown-field":       {"properties: {replicas: {type: integer}}", "spec:\n  replicas: 3"},
-	"duplicate-field":     {"properties: {suspend: {type: boolean}}", "spec:\n  suspend: false"},
-	"type-mismatch":       {"properties: {suspend: {type: boolean}}", "spec:\n  suspend: true"},
-	"invalid-format":      {"", "metadata:\n  creationTimestamp: 2026-01-02T03:04:05Z"},
-	"dropped-null":        {"properties: {schedule: {type: string}}", "spec: {}"},
-	"missing-separator":   {"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}"},
-	"syntax":              {"", "spec: {}"},
-	"missing-type":        {"", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a"},
-	"invalid-schema":      {"", "properties:\n  spec:\n    type: string"},
-	"unused-suppression":  {"properties: {replicas: {type: integer}}", "replicas: 3"},
-	"invalid-suppression": {"properties: {replicas: {type: integer}}", "replcas: 3 # espalier:ignore unknown-field -- the controller reads it"},
-	"server-warning":      {"", "metadata:\n  finalizers: [example.com/cleanup]"},
+	"unknown-field":         {"properties: {replicas: {type: integer}}", "spec:\n  replicas: 3"},
+	"duplicate-field":       {"properties: {suspend: {type: boolean}}", "spec:\n  suspend: false"},
+	"type-mismatch":         {"properties: {suspend: {type: boolean}}", "spec:\n  suspend: true"},
+	"invalid-format":        {"", "metadata:\n  creationTimestamp: 2026-01-02T03:04:05Z"},
+	"dropped-null":          {"properties: {schedule: {type: string}}", "spec: {}"},
+	"missing-separator":     {"", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}"},
+	"syntax":                {"", "spec: {}"},
+	"missing-type":          {"", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a"},
+	"invalid-schema":        {"", "properties:\n  spec:\n    type: string"},
+	"differing-definitions": {"", "properties: {replicas: {type: integer}}"},
+	"unused-suppression":    {"properties: {replicas: {type: integer}}", "replicas: 3"},
+	"invalid-suppression":   {"properties: {replicas: {type: integer}}", "replcas: 3 # espalier:ignore unknown-field -- the controller reads it"},
+	"server-warning":        {"", "metadata:\n  finalizers: [example.com/cleanup]"},
 
 	"invalid-value/required":                 {"required: [schedule]\nproperties: {schedule: {type: string}}", "spec: {schedule: daily}"},
 	"invalid-value/enum":                     {"properties: {compression: {type: string, enum: [none, gzip, zstd]}}", "compression: gzip"},
@@ -99,6 +100,13 @@ spec:
 	const object = "apiVersion: example.com/v1\nkind: Plan\n"
 	files := map[string]string{"crd.yaml": definition + "        properties:\n          spec:\n            type: object\n" + indented(schema, 12)}
 	switch first, _, _ := strings.Cut(example, ":"); {
+	case rule == finding.RuleDiffering:
+		other := strings.NewReplacer("plan", "trial", "Plan", "Trial")
+		parts := strings.Split(example, "\n---\n")
+		for i, part := range parts {
+			parts[i] = other.Replace(definition) + indented(part, 8)
+		}
+		example = strings.Join(parts, "---\n") + "---\n" + other.Replace(object) + "metadata: {name: a}"
 	case rule == finding.RuleInvalidSchema:
 		example = definition + indented(example, 8)
 	case first == "apiVersion", rule == finding.RuleMissingType:

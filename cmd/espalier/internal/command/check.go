@@ -59,16 +59,19 @@ that are named. prune and default obey --exclude alone.
 Each kind without a schema is a warning at the end, or an error if no object was
 checked by a schema. An object of such a kind is an error if its group has schemas, but
 none for its kind or version, and if its group is a known one with other capitals, with
-a typing error or without its version. --ignore-missing-schemas accepts the others.
+a typing error or without its version. A run that checked nothing is an error as well
+(nothing-checked): there was no file, say, or there were only templates.
+--ignore-missing-schemas accepts such a run, and the other objects without a schema.
 Duplicate names are found in any YAML or JSON file.
 
 A repository can be checked as it is. Definitions among the inputs are used, unless
 --crd has the kind. Templates are counted and not checked; definitions are read without
 the lines that have nothing but template actions. Patches of kustomize and expectations
 of kuttl and chainsaw are parts of objects, in which no field is required. In folders, a
-document without apiVersion and kind is no object. If definitions of a kind differ, an
-object is checked by those in the folder of its file or above it. If there are several
-of these, the one by which it has the fewest errors counts.
+document without apiVersion and kind is no object, unless its file has objects. If
+definitions of a kind differ, which is a warning (differing-definitions), an object is
+checked by those in the folder of its file or above it. If there are several of these,
+the one by which it has the fewest errors counts.
 
 Values of custom resources are validated as for objects that are created, after
 defaults were inserted, and with the rules in CEL. The messages are those of the API

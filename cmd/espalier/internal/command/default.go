@@ -27,7 +27,7 @@ a document cannot be read or has no schema. Links that lead out of a folder are 
 followed. --diff shows the changes that --write would make, and makes none;
 --list-changed lists the files that would change, or with --write those that did.
 
-` + inputHelp + `
+` + leftOutHelp + inputHelp + `
 
 Exit codes: 0 if there are no findings, or only warnings; 1 if there are findings and
 they are errors, or if --diff or --list-changed show a difference that is not written;

@@ -114,7 +114,7 @@ func (o *options) addInputFlags(cmd *cobra.Command) {
 func (o *options) addReportFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flagvalue.Add(cmd, &o.validate, "validate", "", "whether unknown and duplicate fields are errors, warnings or not reported; as in kubectl, true means strict and false means ignore")
-	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "accept objects whose group is unknown, and documents that are no objects")
+	flags.BoolVar(&o.ignoreMissing, "ignore-missing-schemas", false, "accept objects of unknown groups, documents without apiVersion and kind, and in check that nothing was checked; what is nearly a known kind stays an error")
 	flags.StringSliceVar(&o.skipKinds, "skip-kind", nil, "accept objects of a `kind`, Kind or group/version/Kind, unchecked; may be repeated")
 	flagvalue.Add(cmd, &o.color, "color", "", "whether to color the output; auto means on a terminal, unless NO_COLOR is set")
 }

@@ -52,7 +52,7 @@ Unknown and duplicate fields are reported on standard error, one per line, as
 file:line:column. They are warnings by default, as in the API server, and errors with
 --validate=strict. Objects and files are written in either case.
 
-` + inputHelp + `
+` + leftOutHelp + inputHelp + `
 
 Memory holds one document of each file that is being read, and with --diff the changes.
 An object without a schema is an error. With --ignore-missing-schemas it is written as
@@ -61,6 +61,14 @@ it is, and only its duplicate names are reported.
 Exit codes: 0 if there are no findings, or only warnings; 1 if there are findings and
 they are errors, or if --diff or --list-changed show a difference that is not written;
 2 if the arguments are wrong; 3 if something could not be read, decoded or written.`
+
+// leftOutHelp is for commands that write results.
+const leftOutHelp = `In folders, what is for no API server is left out, and is counted on standard error:
+files without objects, such as the values of a chart, the files of kustomize, and
+templates, which have to be rendered first. They are errors where an argument names
+them. So are documents without apiVersion and kind in a file with objects.
+
+`
 
 const pruneExamples = `  # Prune and default an object; warnings go to the terminal.
   espalier prune --crd crd.yaml -f backupplan.yaml

@@ -166,10 +166,11 @@ var Rules = append([]Rule{
 		Example: "properties:\n  spec:\n    type: strnig",
 	},
 	{
-		ID:    RuleDiffering,
-		About: "Definitions of one kind that differ: by which of them the API server decides is not known.",
-		Why:   "A server has one definition of a kind. Where there are several, an object is accepted if one of them accepts it, and that may be a copy for tests that the server will never have.",
-		Help:  "Name the definition that counts with --crd, or leave out the others with --exclude.",
+		ID:      RuleDiffering,
+		About:   "Definitions of one kind that differ: by which of them the API server decides is not known.",
+		Why:     "A server has one definition of a kind. Where there are several, an object is accepted if one of them accepts it, and that may be a copy for tests that the server will never have.",
+		Help:    "Name the definition that counts with --crd, or leave out the others with --exclude.",
+		Example: "properties: {replicas: {type: integer}} # of one definition\n---\nproperties: {replicas: {type: string}} # of another one of the same kind",
 	},
 	{
 		ID:      RuleUnused,
