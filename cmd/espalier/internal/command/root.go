@@ -129,11 +129,33 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return stderrors.New(text)
 }
 
-// noSuchFlag adds to an error about a flag with one dash, as those of kubeconform are written.
-func noSuchFlag(_ *cobra.Command, err error) error {
+// otherFlags are flags of kubeconform, kubeval and kubectl-validate, with those in their place, as
+// docs/check.md has them.
+var otherFlags = map[string]string{
+	"strict":                    "validate strict",
+	"skip":                      "skip-kind",
+	"skip-kinds":                "skip-kind",
+	"ignore-filename-pattern":   "exclude",
+	"ignored-filename-patterns": "exclude",
+	"schema-location":           "crd",
+	"local-crds":                "crd",
+	"local-schemas":             "openapi",
+	"version":                   "kubernetes-version",
+}
+
+// noSuchFlag adds to an error about a flag of another program, or about one with one dash, as those
+// of kubeconform are written.
+func noSuchFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if stderrors.As(err, &unknown) && len(unknown.GetSpecifiedShortnames()) > 1 {
+	if !stderrors.As(err, &unknown) {
+		return err
+	}
+	if len(unknown.GetSpecifiedShortnames()) > 1 {
 		return fmt.Errorf("%w: flags with more than one letter have two dashes", err)
+	}
+	own := otherFlags[unknown.GetSpecifiedName()]
+	if name, _, _ := strings.Cut(own, " "); name != "" && cmd.Flags().Lookup(name) != nil {
+		return fmt.Errorf("%w, did you mean --%s?", err, own)
 	}
 	return err
 }
