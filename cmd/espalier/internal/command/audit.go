@@ -239,6 +239,7 @@ func (a *auditor) definitions(flag string, names []string) (all []*schema.CRD, _
 			errs = append(errs, sanitize.Unjoin(err)...)
 			continue
 		}
+		a.warnOfPatches("--"+flag+": ", state.LeftOut)
 		all = append(all, state.Definitions()...)
 	}
 	if err := schema.NewCatalog().Add(all...); err != nil {

@@ -52,6 +52,13 @@ func (p *process) failReading(err error) {
 	sanitize.WriteErrors(p.stderr, err)
 }
 
+// warnOfPatches says which files were left out among definitions.
+func (p *process) warnOfPatches(prefix string, names []string) {
+	for _, name := range names {
+		fmt.Fprintf(p.stderr, "warning: %s%s is left out, because it is a patch of kustomize and no definition\n", prefix, sanitize.Name(name))
+	}
+}
+
 // options are the flags that several commands have.
 type options struct {
 	*process
@@ -188,9 +195,7 @@ func (o *options) loadFrom(from schemas.Sources, opts ...schema.Option) (*schema
 	from.BuiltIn = o.kubernetes.release
 	s, err := schemas.Load(from, o.compileOptions(opts...)...)
 	if err == nil {
-		for _, name := range s.LeftOut {
-			fmt.Fprintf(o.stderr, "warning: --crd: %s is left out, because it is a patch of kustomize and no definition\n", sanitize.Name(name))
-		}
+		o.warnOfPatches("--crd: ", s.LeftOut)
 		return s, true
 	}
 	o.failReading(err)

@@ -106,6 +106,7 @@ func (d *differ) run(args []string) error {
 		d.failReading(err)
 		return nil
 	}
+	d.warnOfPatches("", slices.Concat(before.LeftOut, after.LeftOut))
 	olds, news := before.Definitions(), after.Definitions()
 	compared := olds
 	if old == "-" {

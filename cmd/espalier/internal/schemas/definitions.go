@@ -27,14 +27,19 @@ func readDefinitions(name string) (all []*schema.CRD, err error) {
 // files.
 func (s *Loaded) readWhole(name string) (all []*schema.CRD, err error) {
 	err = eachFile(name, func(f File) {
-		whole := slices.DeleteFunc(slices.Clone(f.CRDs), isNoDefinition)
-		if len(whole) < len(f.CRDs) && f.Name != name && isPatch(f.Name) {
+		if f.Name != name && isPatch(f.Name) && f.leaveOutPatches() {
 			s.LeftOut = append(s.LeftOut, f.Name)
-			f.CRDs = whole
 		}
 		all = append(all, f.CRDs...)
 	})
 	return all, err
+}
+
+// leaveOutPatches leaves out what patches say of definitions, and reports whether there was any.
+func (f *File) leaveOutPatches() bool {
+	n := len(f.CRDs)
+	f.CRDs = slices.DeleteFunc(f.CRDs, isNoDefinition)
+	return len(f.CRDs) < n
 }
 
 // isNoDefinition reports whether a definition does not even say of which kind it is. A server

@@ -31,6 +31,8 @@ func parseFile(name string, content []byte) (File, error) {
 // A State is the definitions of one state.
 type State struct {
 	Files []File // those that have definitions
+	// LeftOut are the files in folders that have parts of definitions alone, which kustomize applies.
+	LeftOut []string
 }
 
 // Definitions returns the definitions, in the order of the files.
@@ -47,7 +49,8 @@ func (s *State) Definitions() (all []*schema.CRD) {
 // are no definitions, or if those of one name differ.
 func ReadState(name string, stdin io.Reader) (*State, error) {
 	if name == "-" {
-		return newState(input.DisplayName(name), func(visit func(File)) error {
+		s := new(State)
+		return s, s.read(input.DisplayName(name), func(visit func(File)) error {
 			return readFile(input.DisplayName(name), stdin, visit)
 		})
 	}
@@ -55,16 +58,32 @@ func ReadState(name string, stdin io.Reader) (*State, error) {
 	if _, err := os.Lstat(name); err != nil && isRev && filepath.VolumeName(name) == "" {
 		return stateAt(rev, path)
 	}
-	return newState(name, func(visit func(File)) error { return eachFile(name, visit) })
+	s := new(State)
+	return s, s.read(name, func(visit func(File)) error {
+		return eachFile(name, func(f File) {
+			if f.Name != name && isPatch(f.Name) {
+				s.leaveOutPatches(&f)
+			}
+			visit(f)
+		})
+	})
 }
 
-// stateAt reads the definitions to which a path leads in a revision of git.
+func (s *State) leaveOutPatches(f *File) {
+	if f.leaveOutPatches() {
+		s.LeftOut = append(s.LeftOut, f.Name)
+	}
+}
+
+// stateAt reads the definitions to which a path leads in a revision of git. Kustomizations are not read
+// there: each part of a definition in a folder is taken for a patch.
 func stateAt(rev, path string) (*State, error) {
 	r, err := revision.New(rev)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", rev, err)
 	}
-	return newState(rev+":"+path, func(visit func(File)) error {
+	s := new(State)
+	return s, s.read(rev+":"+path, func(visit func(File)) error {
 		files, err := r.Find(path, true)
 		errs := []error{err}
 		var from revision.Reader
@@ -75,7 +94,12 @@ func stateAt(rev, path string) (*State, error) {
 				continue
 			}
 			err := from.Read(f, func(in io.Reader) {
-				errs = append(errs, readFile(f.Name, in, visit))
+				errs = append(errs, readFile(f.Name, in, func(f File) {
+					if !isNamed {
+						s.leaveOutPatches(&f)
+					}
+					visit(f)
+				}))
 			})
 			if err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", f.Name, err))
@@ -101,8 +125,8 @@ func readFile(name string, in io.Reader, visit func(File)) error {
 	return err
 }
 
-func newState(name string, each func(visit func(File)) error) (*State, error) {
-	var s State
+// read adds the definitions in the files that are visited. The name is that of all of them.
+func (s *State) read(name string, each func(visit func(File)) error) error {
 	err := each(func(f File) {
 		if len(f.CRDs) > 0 {
 			s.Files = append(s.Files, f)
@@ -111,12 +135,12 @@ func newState(name string, each func(visit func(File)) error) (*State, error) {
 	const doing = "reading definitions"
 	switch {
 	case err != nil:
-		return nil, stderrors.Join(prefixed(doing, err)...)
+		return stderrors.Join(prefixed(doing, err)...)
 	case len(s.Files) == 0:
-		return nil, &NothingFoundError{source{of: fromDefinitions.of}, name}
+		return &NothingFoundError{source{of: fromDefinitions.of}, name}
 	}
 	if err := schema.NewCatalog().Add(s.Definitions()...); err != nil {
-		return nil, stderrors.Join(prefixed(doing, err)...)
+		return stderrors.Join(prefixed(doing, err)...)
 	}
-	return &s, nil
+	return nil
 }
