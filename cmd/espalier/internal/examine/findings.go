@@ -241,22 +241,34 @@ func (e *Examiner) add(o *Object, f finding.Finding, toFile func(errors.Position
 		o.Namespace, o.Name = locate.ObjectName(o.Doc.JSON)
 	}
 	if f.At.IsValid() {
-		line, column := lineAt(o.Doc.Text, int(f.At.Offset-o.Doc.Origin.Offset))
+		line, column := lineAt(o.Doc.Text, int(f.At.Offset-o.Doc.Origin.Offset), max(maxExcerpt, maxEscape*len(name)+2))
 		f.End = extent(line, f.At, column, name)
 		if e.Sources {
-			f.Source, f.Cut = excerpt(line, column)
+			f.Source, f.Cut = excerpt(line, f.At, column)
 		}
 	}
 	o.Findings = append(o.Findings, f)
 }
 
-// lineAt returns the line that has an offset of a text in it, and the offset in the line.
-func lineAt(text []byte, offset int) (line []byte, at int) {
+// maxEscape is the length of what may stand for a byte of a name: \U00000041 in YAML.
+const maxEscape = 10
+
+// lineAt returns the line that has an offset of a text in it, and the offset in the line. Of a longer
+// line, it is the part that begins maxExcerpt bytes before the offset and ends after bytes behind it,
+// or a few more, to be whole characters: the line may be the file, and may have many findings.
+func lineAt(text []byte, offset, after int) (line []byte, at int) {
 	if offset < 0 || offset > len(text) {
 		return nil, 0
 	}
-	start := bytes.LastIndexAny(text[:offset], "\r\n") + 1
-	line = text[start:]
+	first, last := max(offset-maxExcerpt, 0), min(offset+after, len(text))
+	for first > 0 && !utf8.RuneStart(text[first]) {
+		first--
+	}
+	for last < len(text) && !utf8.RuneStart(text[last]) {
+		last++
+	}
+	start := first + bytes.LastIndexAny(text[first:offset], "\r\n") + 1
+	line = text[start:last]
 	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
 		line = line[:end]
 	}
@@ -291,15 +303,15 @@ func extent(line []byte, at errors.Position, column int, name string) errors.Pos
 // maxExcerpt is the length of the excerpt of a line on either side of a place.
 const maxExcerpt = 80
 
-// excerpt returns the text around a place in a line, and how many characters of the line
-// precede it.
-func excerpt(line []byte, at int) (text string, cut int) {
-	from, to := max(at-maxExcerpt, 0), min(at+maxExcerpt, len(line))
+// excerpt returns the text around a place, which is at column of a line or of a part of it, and how
+// many characters of the line precede it.
+func excerpt(line []byte, at errors.Position, column int) (text string, cut int) {
+	from, to := max(column-maxExcerpt, 0), min(column+maxExcerpt, len(line))
 	for from > 0 && !utf8.RuneStart(line[from]) {
 		from--
 	}
 	for to < len(line) && !utf8.RuneStart(line[to]) {
 		to++
 	}
-	return string(line[from:to]), utf8.RuneCount(line[:from])
+	return string(line[from:to]), max(at.Column-1-utf8.RuneCount(line[from:column]), 0)
 }
