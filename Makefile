@@ -3,7 +3,7 @@
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./bench/ ./e2e/ ./fuzz/ ./kube/admission/ ./examples/% ./release/
+RACELESS := ./bench/ ./e2e/ ./fuzz/ ./internal/% ./kube/admission/ ./examples/% ./release/
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -11,8 +11,11 @@ GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 # Folders, with the packages below them: schema/validation is one.
 MUTATED := internal/jsonwire internal/position internal/values internal/names internal/skip internal/findings internal/syntax internal/recognize internal/recognize/compile internal/screen internal/validate internal/walk internal/apiserver schema decoder yamlbridge request sample
-# What measures memory, and what takes minutes with the race detector and starts no goroutine.
-UNRACED := ^(TestSoundness|TestSoundnessOfRealDefinitions|TestVerdicts|TestWildSchemas|TestHostileValues|TestBudgetOfValues|TestAllocations|TestAllocationsAreCharged|TestAdversarialSchemas|TestExpansionHolds|TestLargeMaps|TestLargeMapAtOnce|TestSkipBatches)$$|^TestAdversarial$$/^(009|034|096|101)$$
+# The tests of the packages that start no goroutine in which several share something; the others of these
+# packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
+RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
+UNSAFE := ./decoder ./internal/memory ./internal/skip ./internal/values
+SHARED := ./errors ./middleware ./request ./sample ./schema/... ./tokens
 TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
@@ -30,8 +33,11 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
-race: ## run them with the race detector, on fewer generated documents
-	@$(call each,go test -race -short -timeout 30m -skip '$(UNRACED)' ./...,$(filter-out $(RACELESS),$(MODULES)))
+race: ## run what several goroutines share with the race detector, and what is unsafe with checkptr
+	@go test -race -run '$(RACES)' ./decoder
+	@go test -short -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(UNSAFE)
+	@go test -race -short -timeout 30m -skip '^TestAdversarialSchemas$$' $(SHARED)
+	@$(call each,go test -race -short -timeout 30m ./...,$(filter-out ./ $(RACELESS),$(MODULES)))
 
 .PHONY: bench
 bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"

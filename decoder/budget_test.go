@@ -220,11 +220,15 @@ func (o *contendedBudget) Take(n int) bool {
 // TestBudgetsOfUsedDecoders asserts that the bytes that a decoder has held before are not returned
 // twice, and not asked for again, when there is no room at all.
 func TestBudgetsOfUsedDecoders(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 15
+	}
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	for name, c := range amplifiers {
 		for _, streamed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", name, streamed), func(t *testing.T) {
-				for left := 0; left < 100; left += 1 + left {
+				for left := 0; left < 100; left += step + left {
 					d := New(p, c.opts...)
 					before := d.Cap()
 					b := &contendedBudget{left: math.MaxInt}

@@ -212,8 +212,8 @@ func parsed(text string) *schema.Structural {
 // TestExpansionHolds measures random documents under random schemas. The documents are short for
 // the defaults that they get.
 func TestExpansionHolds(t *testing.T) {
-	compiled, above := 0, 0.0
-	for seed := range uint64(600) {
+	compiled, above, schemas := 0, 0.0, Fewer(600)
+	for seed := range uint64(schemas) {
 		w := &schemaWriter{Rand: rand.New(rand.NewPCG(seed, 3)), maps: true}
 		s := new(schema.Structural)
 		w.object(s, 4)
@@ -240,7 +240,7 @@ func TestExpansionHolds(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, compiled, 400)
+	require.Greater(t, compiled, schemas*2/3)
 	require.Greater(t, above, 0.4, "the documents come near")
 }
 

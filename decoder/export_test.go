@@ -1,5 +1,16 @@
 package decoder
 
+import "testing"
+
+// Fewer is how many of n random cases a test takes: with -short a fifth. It is what other builds than
+// the usual one run, after make test has run all.
+func Fewer(n int) int {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // SetFirstWindow makes streams start with a window of n bytes, until undo is called.
 func SetFirstWindow(n int) (undo func()) {
 	was := firstWindow

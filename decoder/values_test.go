@@ -156,6 +156,9 @@ func TestHostileValues(t *testing.T) {
 	}
 	for name, f := range hostile() {
 		testHostileValues(t, name, f, ValidateCreate, whole)
+		if testing.Short() && !steps.On {
+			continue // where steps are counted, all of them are
+		}
 		testHostileValues(t, name+" on a stream", f, ValidateCreate, stream)
 		changed := family{`{type: object, properties: {c: {type: integer}, v: ` + f.schema + `}}`, func(n int) string { return `{"c":1,"v":` + f.make(n) + `}` }}
 		testHostileValues(t, name+" in an update", changed, ValidateUpdate, func(d *Decoder, src []byte) error {
@@ -221,9 +224,10 @@ func TestValidationSteps(t *testing.T) {
 // TestBudgetOfValues asserts that validating charges the budget for what it needs, that it ends
 // where that has no room, and that all is given back.
 func TestBudgetOfValues(t *testing.T) {
+	size := Fewer(10_000)
 	for name, f := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			src := []byte(f.make(10_000))
+			src := []byte(f.make(size))
 			p := compileValues(t, f.schema)
 			want, wantErr := New(p, ValidateCreate).AppendJSON(nil, src)
 			d := New(p, ValidateCreate)
