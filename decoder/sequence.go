@@ -53,6 +53,7 @@ type Sequence struct {
 	bridge    yamlbridge.Reader
 	json      []byte // the JSON form of a YAML document
 	jsonErr   error  // why there is no JSON form
+	isSplit   bool   // documents are only split: InParallel makes JSON of them
 	state     listState
 	items     errors.Position // the position of the name items, if it was read
 }
@@ -279,16 +280,21 @@ func (s *Sequence) nextDocument() error {
 	for {
 		doc, err := s.documents.Next()
 		if err != nil {
+			s.object = nil
 			return err
 		}
-		s.bridge.Origin = doc.Origin
-		s.json, s.jsonErr = s.bridge.AppendJSON(s.json[:0], doc.Bytes)
-		if s.jsonErr == nil && string(s.json) == "null" {
-			continue
-		}
 		s.object, s.origin = doc.Bytes, doc.Origin
-		return nil
+		if s.isSplit || !s.isNull() {
+			return nil
+		}
 	}
+}
+
+// isNull makes JSON of a YAML document, and reports whether that is empty or null.
+func (s *Sequence) isNull() bool {
+	s.bridge.Origin = s.origin
+	s.json, s.jsonErr = s.bridge.AppendJSON(s.json[:0], s.object)
+	return s.jsonErr == nil && string(s.json) == "null"
 }
 
 // nextValue finds the next value of a stream of values.
