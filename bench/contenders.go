@@ -89,6 +89,9 @@ type Job struct {
 
 // takes reports whether the job is for a workload.
 func (j *Job) takes(w *Workload) bool {
+	if j.Name == "list" {
+		return w.Name == "W8"
+	}
 	return j.Verdict == w.Verdict && j.hasRules() == w.Rules && (!j.InYAML || w.Docs[0].YAML != nil)
 }
 
@@ -114,6 +117,7 @@ func Jobs() []*Job {
 			slices.Concat([]Contender{oursFromYAML()}, kubernetesYAML())},
 		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false, false,
 			slices.Concat([]Contender{oursYAMLOnly()}, peersYAML())},
+		listJob(),
 	}, verdictJobs())
 }
 
