@@ -138,7 +138,7 @@ func numberAt(text []byte, at int) []byte {
 // metadataError returns the server's error about the metadata of an object, or nil if the server
 // has none.
 func (x *Exchange) metadataError(text []byte) error {
-	value := member(text, "metadata")
+	value := apiserver.Member(text, "metadata")
 	const times = 100 // times as much memory
 	if value == nil || len(value) > maxMetadata || !x.memory.charge(times*len(value)) {
 		return nil // other texts explain what cannot be read

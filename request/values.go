@@ -10,6 +10,7 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -109,7 +110,7 @@ func (x *Exchange) warnOfValues(err *errors.InvalidError) *StatusError {
 // createdName returns the name of an object that is created. A name that is generated ends in five
 // random characters, in place of which there are x.
 func createdName(result []byte) string {
-	metadata := member(result, "metadata")
+	metadata := apiserver.Member(result, "metadata")
 	name, base := textOf(metadata, "name"), textOf(metadata, "generateName")
 	if name != "" || base == "" {
 		return name
@@ -120,7 +121,7 @@ func createdName(result []byte) string {
 
 // textOf returns the member of an object that is a string, or an empty text.
 func textOf(object []byte, name string) (text string) {
-	_ = json.Unmarshal(member(object, name), &text) // the text stays empty
+	_ = json.Unmarshal(apiserver.Member(object, name), &text) // the text stays empty
 	return text
 }
 
@@ -169,10 +170,10 @@ func (x *Exchange) warnOfCreation(isValid bool) *StatusError {
 	if !mayHave(`"ownerReferences"`) && !mayHave(`"finalizers"`) && !mayHave(`\u`) {
 		return nil
 	}
-	metadata := member(x.result, "metadata")
-	owners, finalizers := member(metadata, "ownerReferences"), []byte(nil)
+	metadata := apiserver.Member(x.result, "metadata")
+	owners, finalizers := apiserver.Member(metadata, "ownerReferences"), []byte(nil)
 	if isValid {
-		finalizers = member(metadata, "finalizers")
+		finalizers = apiserver.Member(metadata, "finalizers")
 	}
 	if owners == nil && finalizers == nil {
 		return nil

@@ -1,4 +1,4 @@
-package request
+package apiserver
 
 import (
 	"bytes"
@@ -7,10 +7,10 @@ import (
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 )
 
-// member returns the value of the last member with the name in the object text, or nil if there is
+// Member returns the value of the last member with the name in the object text, or nil if there is
 // none. encoding/json would make a map for that, which takes many times the memory. The text is
 // valid for encoding/json, which accepts strings that are not UTF-8.
-func member(text []byte, name string) (value []byte) {
+func Member(text []byte, name string) (value []byte) {
 	i := jsonwire.Blanks(text, 0)
 	if jsonwire.At(text, i) != '{' {
 		return nil

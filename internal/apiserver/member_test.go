@@ -1,4 +1,4 @@
-package request
+package apiserver
 
 import (
 	"testing"
@@ -12,6 +12,6 @@ func TestMember(t *testing.T) {
 		`{"b":1,"\u0062":"\"x,"}`: `"\"x,"`, `{"a\"b":0,"b":{"}":[]}}`: `{"}":[]}`, `{"b":1,"b":-2e1 }`: "-2e1", `{"b":null,"\\":0}`: "null",
 		"{\"\xff\":0,\"b\":true\n}": "true",
 	} {
-		assert.Equal(t, want, string(member([]byte(text), "b")), text)
+		assert.Equal(t, want, string(Member([]byte(text), "b")), text)
 	}
 }

@@ -1,0 +1,170 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// project returns what a projection leaves of an object.
+func project(t *testing.T, object string, of reflect.Type, paths ...string) string {
+	t.Helper()
+	s, err := schema.Project(of, paths...)
+	require.NoError(t, err)
+	p, err := schema.Compile(s, schema.ResourceRoot(false))
+	require.NoError(t, err)
+	out, err := decoder.New(p, decoder.Ignore).AppendJSON(nil, []byte(object))
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestProjectPaths(t *testing.T) {
+	const object = `{"apiVersion":"a/v1","kind":"K","spec":{"a":null,"b":{"c":1,"d":[{"e":1,"f":2},null,3]},"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}},"status":[[{"p":1,"q":2}]]}`
+	const head, tail = `{"apiVersion":"a/v1","kind":"K"`, `}`
+	for paths, want := range map[string]string{
+		"":                             ``,
+		"spec.nothing":                 `,"spec":{}`,
+		"spec":                         `,"spec":{"a":null,"b":{"c":1,"d":[{"e":1,"f":2},null,3]},"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}}`,
+		"spec.a":                       `,"spec":{"a":null}`,
+		"spec.a.b":                     `,"spec":{"a":null}`, // a null stays
+		"spec.b.c.d":                   `,"spec":{"b":{"c":1}}`,
+		"spec.b.d":                     `,"spec":{"b":{"d":[{"e":1,"f":2},null,3]}}`,
+		"spec.b.d[].e":                 `,"spec":{"b":{"d":[{"e":1},null,3]}}`,
+		"spec.b.d.e":                   `,"spec":{"b":{"d":[{},null,3]}}`,
+		"spec.b[].e":                   `,"spec":{"b":{}}`,
+		"spec.m.*.y":                   `,"spec":{"m":{"x":{"y":1},"k.l":{"y":3}}}`,
+		`spec.m["k.l"]`:                `,"spec":{"m":{"k.l":{"y":3}}}`,
+		`spec.m["k\.l"]`:               `,"spec":{"m":{"k.l":{"y":3}}}`,
+		"spec.m.x.z spec.m.*.y":        `,"spec":{"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}}`,
+		"spec.m.*.y spec.m.x.z":        `,"spec":{"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}}`,
+		"spec.m.x spec.m.x.y":          `,"spec":{"m":{"x":{"y":1,"z":2}}}`,
+		"spec.m.x.y spec.m.x":          `,"spec":{"m":{"x":{"y":1,"z":2}}}`,
+		"spec.a spec.b.c":              `,"spec":{"a":null,"b":{"c":1}}`,
+		"status[][].q":                 `,"status":[[{"q":2}]]`,
+		"status[]":                     `,"status":[[{"p":1,"q":2}]]`,
+		"*.b.c":                        `,"spec":{"b":{"c":1}},"status":[[{}]]`,
+		"*":                            `,"spec":{"a":null,"b":{"c":1,"d":[{"e":1,"f":2},null,3]},"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}},"status":[[{"p":1,"q":2}]]`,
+		"* spec.a":                     `,"spec":{"a":null,"b":{"c":1,"d":[{"e":1,"f":2},null,3]},"m":{"x":{"y":1,"z":2},"k.l":{"y":3}}},"status":[[{"p":1,"q":2}]]`,
+		`spec.m[""] apiVersion.x kind`: `,"spec":{"m":{}}`,
+	} {
+		assert.Equal(t, head+want+tail, project(t, object, nil, strings.Fields(paths)...), paths)
+	}
+}
+
+func TestProjectMetadata(t *testing.T) {
+	const object = `{"metadata":{"name":"n","generateName":"g","namespace":"s","uid":"u","resourceVersion":"1","generation":2,` +
+		`"creationTimestamp":null,"deletionTimestamp":"t","deletionGracePeriodSeconds":0,"finalizers":["f"],"ownerReferences":[{"x":[]}],` +
+		`"labels":{"l":"v"},"annotations":{"a":"v"},"selfLink":"s","managedFields":[{"manager":"m"}],"other":1}}`
+	const rest = `,"selfLink":"s","managedFields":[{"manager":"m"}],"other":1`
+	assert.Equal(t, strings.Replace(object, rest, "", 1), project(t, object, nil))
+	assert.Equal(t, strings.Replace(object, rest, "", 1), project(t, object, nil, "*"))
+	assert.Equal(t, strings.Replace(object, rest, "", 1), project(t, object, reflect.TypeFor[map[string]any]()))
+	assert.Equal(t, strings.Replace(object, rest, `,"managedFields":[{"manager":"m"}]`, 1), project(t, object, nil, "metadata.managedFields"))
+	assert.Equal(t, object, project(t, object, nil, "metadata"))
+	assert.JSONEq(t, `{"metadata":null}`, project(t, `{"metadata":null}`, nil))
+}
+
+func TestProjectRefuses(t *testing.T) {
+	for path, why := range map[string]string{
+		"": "empty name", ".spec": "empty name", "spec..a": "empty name", "spec.": "empty name", "[].a": "list at the root",
+		"spec[0].a": "has an index", "spec[": "has an index", "spec[]a": "without a dot", `spec["a"`: "has an index", `spec["a\`: "has an index",
+		"spec[*]": "has an index",
+	} {
+		_, err := schema.Project(nil, "spec", path)
+		assert.ErrorContains(t, err, why, path)
+	}
+	_, err := schema.Project(nil, strings.Repeat("[]", schema.MaxDepth))
+	require.ErrorContains(t, err, "steps")
+	for _, of := range []reflect.Type{reflect.TypeFor[int](), reflect.TypeFor[[]string]()} {
+		_, err := schema.Project(of)
+		require.ErrorContains(t, err, "neither a struct nor a map", of)
+	}
+}
+
+type inner struct {
+	Shared string `json:"shared"`
+	Hidden int    `json:"hidden"`
+	Both   struct{ A int }
+}
+
+type Other struct{ Both struct{ B int } }
+
+type node struct {
+	inner
+	*Other
+	Name     string           `json:"name,omitempty"`
+	Hidden   map[string]inner `json:"hidden"`
+	Children []*node          `json:"children"`
+	ByName   map[string]*node `json:"byName"`
+	Any      any              `json:"any"`
+	Raw      json.RawMessage  `json:"raw"`
+	Time     *time.Time       `json:"time"`
+	Untagged struct{ X int }
+	Skipped  int `json:"-"`
+	Dash     int `json:"-,"`
+	private  int //nolint:unused // fields like it are not read
+	Array    [2]struct{ Y int }
+	Inlined  struct{ Z int }       `json:",inline"`
+	Rest     map[string]inner      `json:"rest"`
+	Pointers **struct{ P, Q *int } `json:"pointers"`
+	Bytes    []byte                `json:"bytes"`
+}
+
+func TestProjectType(t *testing.T) {
+	type resource struct {
+		Metadata struct{ Small string } `json:"metadata"`
+		Spec     node                   `json:"spec"`
+	}
+	in := `{"metadata":{"name":"n"},"spec":{"shared":"s","hidden":{"k":{"shared":1,"no":1}},"Both":{"A":1,"B":1,"C":1},"name":"n",` +
+		`"children":[{"name":"c","no":1,"children":[{"Dash":1,"-":1}]}],"byName":{"x":{"Skipped":1,"any":{"all":[1]}}},` +
+		`"raw":{"all":1},"time":{"all":1},"Untagged":{"X":1,"no":1},"private":1,"Array":[{"Y":1,"no":1}],"Z":1,"Inlined":{"Z":1,"no":1},` +
+		`"pointers":{"P":{"all":1},"Q":1,"no":1},"bytes":"AA==","no":{"no":[1]}},"status":{}}`
+	want := `{"metadata":{"name":"n"},"spec":{"shared":"s","hidden":{"k":{"shared":1}},"Both":{"A":1,"B":1,"C":1},"name":"n",` +
+		`"children":[{"name":"c","children":[{"-":1}]}],"byName":{"x":{"any":{"all":[1]}}},` +
+		`"raw":{"all":1},"time":{"all":1},"Untagged":{"X":1},"Array":[{"Y":1}],"Z":1,"Inlined":{"Z":1},` +
+		`"pointers":{"P":{"all":1},"Q":1},"bytes":"AA=="}}`
+	assert.Equal(t, want, project(t, in, reflect.TypeFor[resource]()))
+	assert.Equal(t, want, project(t, in, reflect.TypeFor[*resource]()))
+	// A path widens one place of a type, not the others.
+	withPath := strings.Replace(want, `"name":"c"`, `"name":"c","no":1`, 1)
+	assert.Equal(t, withPath, project(t, in, reflect.TypeFor[resource](), "spec.children[].no", "metadata.name"))
+	assert.JSONEq(t, in, project(t, in, reflect.TypeFor[*json.RawMessage](), "spec.shared"))
+}
+
+func TestCheckProjection(t *testing.T) {
+	s, err := schema.Parse([]byte(`{"type":"object","properties":{"spec":{"type":"object","properties":{
+		"replicas":{"type":"integer"},
+		"list":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"}}}},
+		"map":{"type":"object","additionalProperties":{"type":"object","properties":{"v":{"type":"string"}}}},
+		"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
+		"pod":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"spec":{"type":"object"}}}}}}}`))
+	require.NoError(t, err)
+	check := func(paths ...string) error {
+		p, err := schema.Project(nil, paths...)
+		require.NoError(t, err)
+		return schema.CheckProjection(p, s)
+	}
+	require.NoError(t, check("spec.replicas", "spec.list[].name", "spec.map.*.v", "spec.map.a.v", "spec.free.any[].thing", "metadata.managedFields",
+		"spec.pod.metadata.name", "spec.*", "spec.list", "spec.*.name"))
+	require.EqualError(t, check("spec.replica", "status", "spec.list.name", "spec.replicas[].x", "spec.map.*.w", `spec["a.b"]`),
+		`[spec.list.name: Invalid value: is in a list: write [] before the name, spec.map.*.w: Invalid value: is not specified by the schema, `+
+			`spec.replica: Invalid value: is not specified by the schema, spec.replicas[]: Invalid value: is specified as integer, not as a list, `+
+			`spec["a.b"]: Invalid value: is not specified by the schema, status: Invalid value: is not specified by the schema]`)
+	p, err := schema.Project(reflect.TypeFor[struct {
+		Spec struct {
+			Replicas int   `json:"replicas"`
+			Typo     *node `json:"replcas"`
+		} `json:"spec"`
+	}]())
+	require.NoError(t, err)
+	require.EqualError(t, schema.CheckProjection(p, s), "spec.replcas: Invalid value: is not specified by the schema")
+	require.NoError(t, schema.CheckProjection(p, nil))
+}
