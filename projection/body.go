@@ -178,14 +178,18 @@ func (b *body) end(err error) {
 
 // toClient returns an error as clients of net/http know it. client-go compares some by identity.
 func (b *body) toClient(err error) error {
+	switch {
+	case b.in.err != nil:
+		return b.in.err
+	case err == io.EOF:
+		return err
+	case stderrors.Is(err, io.ErrUnexpectedEOF):
+		return io.ErrUnexpectedEOF
+	}
 	if read, ok := stderrors.AsType[*errors.IOError](err); ok {
 		err = read.Err
-	} else if stderrors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.ErrUnexpectedEOF
-	} else if err != io.EOF && b.in.err == nil {
-		err = fmt.Errorf("projection: the response for %s is malformed or too large: %w", b.rule.name, err)
 	}
-	return err
+	return fmt.Errorf("projection: the response for %s is malformed or too large: %w", b.rule.name, err)
 }
 
 // Close closes the body below, which ends a Read that waits for it. What is held is freed now, or
