@@ -115,7 +115,7 @@ func (b *body) readObject() error {
 	if b.out, err = b.d.AppendJSON(nil, text); err != nil {
 		return err
 	}
-	if textOf(b.out, "kind") == "Status" && textOf(b.out, "apiVersion") == "v1" {
+	if string(textOf(b.out, "kind")) == "Status" && string(textOf(b.out, "apiVersion")) == "v1" {
 		b.out = text
 	}
 	b.in.kept += uint64(len(b.out))
@@ -134,7 +134,7 @@ func (b *body) readEvent() error {
 	if err != nil {
 		return err
 	}
-	switch textOf(out, "type") {
+	switch string(textOf(out, "type")) {
 	case "ADDED", "MODIFIED", "DELETED", "BOOKMARK":
 	case "":
 		return stderrors.New("an event has no type")
@@ -148,13 +148,13 @@ func (b *body) readEvent() error {
 	return nil
 }
 
-// textOf returns the string that a member of an object has, or "".
-func textOf(object []byte, name string) string {
+// textOf returns the string that a member of an object has, as it is written, or nil.
+func textOf(object []byte, name string) []byte {
 	value := apiserver.Member(object, name)
 	if len(value) < 2 || value[0] != '"' {
-		return ""
+		return nil
 	}
-	return string(value[1 : len(value)-1])
+	return value[1 : len(value)-1]
 }
 
 // end notes how the body has ended.

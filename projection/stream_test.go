@@ -432,3 +432,99 @@ func TestCanceled(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Zero(t, p.Counts().Failed)
 }
+
+// newRequest returns a request with a body.
+func newRequest(method, path, contentType string, body []byte) *http.Request {
+	r := httptest.NewRequest(method, "http://localhost"+path, bytes.NewReader(body))
+	r.Header.Set("Content-Type", contentType)
+	return r
+}
+
+// record returns a transport that notes the body of a request.
+func record(sent *string, refused *bool) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(r.Body)
+		*sent, *refused = string(text), false
+		if err != nil {
+			return nil, err
+		}
+		return respond(strings.NewReader("{}"))(r)
+	}
+}
+
+// An endless reader repeats a text.
+type endless struct {
+	text   string
+	at     int
+	rounds int // how often
+}
+
+func (r *endless) Read(p []byte) (int, error) {
+	if r.rounds == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.text[r.at:])
+	if r.at += n; r.at == len(r.text) {
+		r.at = 0
+		r.rounds--
+	}
+	return n, nil
+}
+
+// TestAllocations says that neither a further event nor a further item of a list allocates memory.
+func TestAllocations(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	buffer := make([]byte, 4096)
+	for path, body := range map[string]func(n int) io.Reader{
+		widgets + "?watch=1": func(n int) io.Reader {
+			return &endless{text: `{"type":"MODIFIED","object":` + full + "}\n", rounds: n}
+		},
+		widgets: func(n int) io.Reader {
+			return io.MultiReader(strings.NewReader(`{"items":[`), &endless{text: full + ",", rounds: n}, strings.NewReader(full+"]}"))
+		},
+	} {
+		few, many := testing.AllocsPerRun(5, readAll(t, p, body, path, 100, buffer)), testing.AllocsPerRun(5, readAll(t, p, body, path, 5000, buffer))
+		assert.InDelta(t, few, many, 20, path)
+	}
+}
+
+// readAll returns a function that reads a response of n items.
+func readAll(t *testing.T, p *projection.Projection, body func(n int) io.Reader, path string, n int, buffer []byte) func() {
+	return func() {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
+		resp, err := p.Transport(respond(body(n))).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for err == nil {
+			_, err = resp.Body.Read(buffer)
+		}
+		if err != io.EOF {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+}
+
+// BenchmarkTransport projects a list and a watch of objects of 5 kB.
+func BenchmarkTransport(b *testing.B) {
+	object := strings.Replace(full, `"drop":{"x":[1,2]}`, `"drop":{"x":["`+strings.Repeat(strings.Repeat("x", 40)+`","`, 110)+`"]}`, 1)
+	p := newProjection(b, projection.Options{}, widgetRule)
+	buffer := make([]byte, 32<<10)
+	for name, path := range map[string]string{"list": widgets, "watch": widgets + "?watch=1"} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(object)))
+			b.ReportAllocs()
+			var text io.Reader = &endless{text: `{"type":"MODIFIED","object":` + object + "}\n", rounds: b.N}
+			if name == "list" {
+				text = io.MultiReader(strings.NewReader(`{"items":[`), &endless{text: object + ",", rounds: b.N}, strings.NewReader(object+"]}"))
+			}
+			resp, err := p.Transport(respond(text)).RoundTrip(httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+			require.NoError(b, err)
+			for err == nil {
+				_, err = resp.Body.Read(buffer)
+			}
+			require.Equal(b, io.EOF, err)
+		})
+	}
+}
