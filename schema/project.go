@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 )
 
@@ -208,80 +207,4 @@ func cutQuoted(text string) (name, after string, ok bool) {
 		}
 	}
 	return "", "", false
-}
-
-// CheckProjection reports what a projection keeps that objects of the schema s
-// cannot have: a misspelled path, a field that a Go type has and the definition
-// has not, or one that is in another place. projection is a result of [Project],
-// and s the schema of a definition. The error is [errors.SchemaErrors], sorted,
-// with the paths as Project reads them.
-//
-// It takes time linear in the product of both sizes at most, and in their sum
-// where neither has the same schema in several places.
-func CheckProjection(projection, s *Structural) error {
-	c := projectionCheck{seen: map[[2]*Structural]bool{}}
-	c.object(projection, s, "", true)
-	if len(c.found) == 0 {
-		return nil
-	}
-	slices.SortFunc(c.found, func(a, b *errors.SchemaError) int { return strings.Compare(a.Field, b.Field) })
-	return c.found
-}
-
-type projectionCheck struct {
-	seen  map[[2]*Structural]bool
-	found errors.SchemaErrors
-}
-
-// object compares what p keeps with what s specifies, at a path.
-func (c *projectionCheck) object(p, s *Structural, path string, isResource bool) {
-	if p == nil || s == nil || p == whole || c.seen[[2]*Structural{p, s}] || len(c.found) >= maxSkeletonErrors {
-		return
-	}
-	c.seen[[2]*Structural{p, s}] = true
-	for _, name := range slices.Sorted(maps.Keys(p.Properties)) {
-		if isResource && slices.Contains(reserved, name) {
-			continue
-		}
-		c.member(p.Properties[name], s, s.member(name), projectionPath(path, name))
-	}
-	if p.AdditionalProperties != nil && p.value() != nil {
-		c.member(p.value(), s, s.value(), projectionPath(path, "")+"*")
-	}
-	if items := p.element(); items != nil {
-		switch {
-		case s.element() != nil:
-			c.object(items, s.element(), path+"[]", s.element().XEmbeddedResource)
-		case s.Type != "" && s.Type != "array":
-			c.add(path+"[]", "is specified as "+s.Type+", not as a list")
-		}
-	}
-}
-
-// member compares what p keeps with the schema of a member of s, which is nil if there is none.
-func (c *projectionCheck) member(p, s, member *Structural, path string) {
-	switch {
-	case member != nil:
-		c.object(p, member, path, member.XEmbeddedResource)
-	case s.preserves() || s.AdditionalProperties != nil || strings.HasSuffix(path, "*") && len(s.Properties) > 0:
-	case s.Type == "array":
-		c.add(path, "is in a list: write [] before the name")
-	default:
-		c.add(path, "is not specified by the schema")
-	}
-}
-
-func (c *projectionCheck) add(path, why string) {
-	c.found = append(c.found, &errors.SchemaError{Kind: errors.SchemaInvalid, Field: path, Msg: why})
-}
-
-// projectionPath returns the path to a name below another path.
-func projectionPath(path, name string) string {
-	switch {
-	case name == "*" || strings.ContainsAny(name, `.["\`):
-		return path + `["` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"]`
-	case path == "":
-		return name
-	}
-	return path + "." + name
 }

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,4 +168,32 @@ func TestCheckProjection(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualError(t, schema.CheckProjection(p, s), "spec.replcas: Invalid value: is not specified by the schema")
 	require.NoError(t, schema.CheckProjection(p, nil))
+}
+
+func TestDroppedFields(t *testing.T) {
+	s, err := schema.Parse([]byte(`{"type":"object","properties":{"metadata":{"type":"object"},"spec":{"type":"object","properties":{
+		"a":{"type":"string"},"b":{"type":"object","properties":{"c":{"type":"string"},"d":{"type":"string"}}},
+		"list":{"type":"array","items":{"type":"object","properties":{"name":{"type":"string"},"x.y":{"type":"string"}}}},
+		"names":{"type":"array","items":{"type":"string"}},
+		"map":{"type":"object","additionalProperties":{"type":"object","properties":{"v":{"type":"string"},"w":{"type":"string"}}}},
+		"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true},
+		"pod":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{"spec":{"type":"object"}}}}},"status":{"type":"object"}}}`))
+	require.NoError(t, err)
+	dropped := func(of *schema.Structural, paths ...string) []string {
+		p, err := schema.Project(nil, paths...)
+		require.NoError(t, err)
+		return schema.DroppedFields(p, of)
+	}
+	assert.Empty(t, dropped(s, "*"))
+	assert.Empty(t, dropped(nil))
+	assert.Equal(t, []string{"spec", "status"}, dropped(s))
+	assert.Equal(t, []string{"spec.a", "spec.b.d", `spec.list[]["x.y"]`, "spec.map.*.w", "spec.names[]", "spec.pod.spec", "status"},
+		dropped(s, "spec.b.c", "spec.list[].name", "spec.map.*.v", "spec.free", "spec.names.x", "spec.pod.metadata"))
+	assert.Equal(t, []string{"spec.a", "spec.b", "spec.free.*", "spec.list", "spec.map", "spec.names", "spec.pod", "status"}, dropped(s, "spec.free.x"))
+	larger, err := schema.Project(reflect.TypeFor[struct{ Spec node }]())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"Spec.byName.*.any", "Spec.children[].children", "Spec.children[].name"}, slices.DeleteFunc(
+		dropped(larger, "Spec.*.*.byName", "Spec.children[].byName", "Spec.children[].any"), func(path string) bool {
+			return !slices.Contains([]string{"Spec.byName.*.any", "Spec.children[].children", "Spec.children[].name", "Spec.children[].any"}, path)
+		}))
 }

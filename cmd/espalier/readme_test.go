@@ -33,7 +33,7 @@ func TestREADME(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, 8, commands)
+	assert.Equal(t, 9, commands)
 }
 
 // runBlock runs the command of a block and compares its output. It reports whether the command

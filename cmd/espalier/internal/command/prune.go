@@ -18,6 +18,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/rewrite"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
@@ -47,6 +48,12 @@ document cannot be read or has no schema, if the lines of a field cannot be remo
 else has changed the file meanwhile. Comments that look like template code or like
 directives, such as those of yamllint, are kept, with a warning. Links that lead out of
 a folder are not followed.
+
+With --keep, only the fields at the given paths are left of the results, with type and
+metadata, but without managedFields: what a client sees through the transport of
+package projection. [] stands for the items of a list, * for any name. A last line on
+standard error has the sizes. No schema is needed then. Where there is one, a warning
+names the paths that it does not specify.
 
 Unknown and duplicate fields are reported on standard error, one per line, as
 file:line:column. They are warnings by default, as in the API server, and errors with
@@ -81,16 +88,21 @@ const pruneExamples = `  # Prune and default an object; warnings go to the termi
   espalier prune --crd crds/ --write manifests/
 
   # Input that holds objects of other kinds as well.
-  helm template . | espalier prune --crd crds/ --ignore-missing-schemas`
+  helm template . | espalier prune --crd crds/ --ignore-missing-schemas
+
+  # What would be left for a client that reads two fields?
+  kubectl get backupplans -o json | espalier prune --keep spec.schedule --keep status`
 
 func newPruneCommand(p *process) *cobra.Command {
 	t := &transformer{options: newOptions(p, "warn"), rewriter: rewrite.NewPruner}
-	return t.command(&cobra.Command{
+	cmd := t.command(&cobra.Command{
 		Use:     "prune --crd FILE|DIR... [-f FILE|DIR|-]... [FILE|DIR|-]...",
 		Short:   "Write objects pruned and defaulted, and report unknown and duplicate fields",
 		Long:    pruneHelp,
 		Example: pruneExamples,
 	})
+	t.keeper.addFlag(cmd)
+	return cmd
 }
 
 // A transformer writes the results for objects, or edits the files with the objects.
@@ -110,6 +122,8 @@ type transformer struct {
 
 	defaults    bool // it is there for the defaults
 	undefaulted int  // objects whose defaults are in no schema
+
+	keeper keeper
 }
 
 // command gives a command its flags and its function.
@@ -124,8 +138,14 @@ func (t *transformer) command(cmd *cobra.Command) *cobra.Command {
 		if err := config.Apply(cmd.Flags(), t.config); err != nil {
 			return err
 		}
-		if err := t.needSchemas(); err != nil {
+		if err := t.keeper.prepare(); err != nil {
 			return err
+		}
+		// A projection needs no schema.
+		if t.ignoreMissing = t.ignoreMissing || t.keeper.projection != nil; t.keeper.projection == nil {
+			if err := t.needSchemas(); err != nil {
+				return err
+			}
 		}
 		if t.write && (len(t.names)+len(args) == 0 || slices.Contains(append(slices.Clip(t.names), args...), "-")) {
 			return stderrors.New("--write edits files, and standard input is not a file: name the files, or redirect the output without --write")
@@ -170,7 +190,7 @@ func (t *transformer) withoutParts(names []string) []string {
 
 // excluded returns an error if two flags are given that exclude each other.
 func excluded(cmd *cobra.Command) error {
-	for _, pair := range [][2]string{{"write", "diff"}, {"write", "output"}, {"diff", "output"}, {"list-changed", "diff"}, {"list-changed", "output"}} {
+	for _, pair := range [][2]string{{"write", "diff"}, {"write", "output"}, {"diff", "output"}, {"list-changed", "diff"}, {"list-changed", "output"}, {"keep", "write"}, {"keep", "diff"}, {"keep", "list-changed"}} {
 		if cmd.Flags().Changed(pair[0]) && cmd.Flags().Changed(pair[1]) {
 			return fmt.Errorf("--%s and --%s exclude each other: give one of them", pair[0], pair[1])
 		}
@@ -212,6 +232,7 @@ func (t *transformer) run(names []string) {
 		t.fail(fmt.Errorf("writing the output: %w", err))
 	}
 	t.summarizePassed()
+	t.keeper.summarize(t.process)
 	if t.defaults && t.undefaulted > 0 {
 		fmt.Fprintf(t.stderr, "not defaulted: %s of built-in kinds, whose defaults are code of the API server and in no schema\n", finding.Count(t.undefaulted, "object"))
 	}
@@ -247,7 +268,7 @@ func (t *transformer) work(set *examine.Settings, colors bool) func(worker int, 
 		var passed passedOver
 		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
 			passed.add(&o.Outcome)
-			t.render(o)
+			t.render(o, set.Loaded)
 			return emit(&o.Outcome)
 		})
 		passed.end(emit)
@@ -265,15 +286,17 @@ func (t *transformer) judge(v *finding.Outcome) {
 }
 
 // render makes the output for an object.
-func (t *transformer) render(o *examine.Object) {
+func (t *transformer) render(o *examine.Object, s *schemas.Loaded) {
 	if o.Result == nil || o.IsList {
 		return
 	}
-	var err error
-	switch t.output.Value {
-	case "yaml":
+	entry, _ := s.Entry(o.APIVersion, o.Kind)
+	err := t.keeper.project(o, entry)
+	switch {
+	case err != nil:
+	case t.output.Value == "yaml":
 		o.Output, err = yamlwriter.Document(o.Result)
-	case "json":
+	case t.output.Value == "json":
 		o.Output, err = jsonv2.AppendFormat(nil, o.Result, jsonv2.Multiline(true), jsonv2.WithIndent("  "))
 		o.Output = append(o.Output, '\n')
 	default:
