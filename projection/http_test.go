@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -24,6 +26,7 @@ func TestAccept(t *testing.T) {
 		"application/vnd.kubernetes.protobuf;stream=watch, application/json;stream=watch": {"application/json;stream=watch", ""},
 		"application/cbor, application/*;q=0.5":                                           {"application/json", ""},
 		"application/vnd.kubernetes.protobuf":                                             {"application/vnd.kubernetes.protobuf", "accept"},
+		"application/json,,":                                                              {"application/json", ""},
 		"application/yaml":                                                                {"application/yaml", "accept"},
 		"application/json;;;":                                                             {"application/json;;;", "accept"},
 		"application/json;as=Table;v=v1;g=meta.k8s.io,application/json":                   {"application/json;as=Table;v=v1;g=meta.k8s.io,application/json", "table"},
@@ -71,6 +74,7 @@ func TestPasses(t *testing.T) {
 		"not modified": {nil, []string{"Etag", `"x"`}, 304, "status"},
 		"protobuf":     {nil, []string{"Content-Type", "application/vnd.kubernetes.protobuf"}, 200, "type"},
 		"table":        {nil, []string{"Content-Type", "application/json;as=Table"}, 200, "type"},
+		"nothing said": {nil, []string{"Content-Type", "-"}, 200, "type"},
 		"text":         {nil, []string{"Content-Type", "text/plain"}, 200, "type"},
 		"no type":      {nil, []string{"Content-Type", ""}, 200, "type"},
 		"charset":      {nil, []string{"Content-Type", "application/json; charset=utf-16"}, 200, "type"},
@@ -83,7 +87,9 @@ func TestPasses(t *testing.T) {
 			p := newProjection(t, projection.Options{}, widgetRule)
 			next := roundTrip(func(r *http.Request) (*http.Response, error) {
 				resp, err := respond(strings.NewReader(list), test.response...)(r)
-				resp.StatusCode = test.code
+				if resp.StatusCode = test.code; resp.Header.Get("Content-Type") == "-" {
+					delete(resp.Header, "Content-Type")
+				}
 				return resp, err
 			})
 			got, resp, err := read(t, p, next, widgets, test.request...)
@@ -183,6 +189,28 @@ func TestOddExchanges(t *testing.T) {
 	}
 }
 
+// TestBareRequests sends what no http.Client sends.
+func TestBareRequests(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+widgets+"/a", nil)
+	bare := &http.Request{URL: r.URL} // a GET
+	resp, err := p.Transport(respond(strings.NewReader(full))).RoundTrip(bare)
+	require.NoError(t, err)
+	got, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, projected, string(got))
+	for _, bare := range []*http.Request{
+		{}, {Method: http.MethodPut}, {Method: http.MethodPost, URL: r.URL}, {Method: http.MethodPatch, URL: r.URL}, {Method: http.MethodPut, URL: r.URL},
+		{Method: http.MethodPut, URL: &url.URL{Opaque: "//h/widgets"}}, {Method: http.MethodPut, URL: new(url.URL)}, {Method: http.MethodPut, URL: &url.URL{Opaque: "//h/%zz"}}, {URL: &url.URL{Opaque: "x"}},
+	} {
+		resp, err := p.Transport(respond(strings.NewReader(full))).RoundTrip(bare)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	_, err = p.Transport(http.DefaultTransport).RoundTrip(new(http.Request))
+	require.ErrorContains(t, err, "nil Request.URL")
+}
+
 // TestNamespaces has rules for core resources, of which one is in the paths of others.
 func TestNamespaces(t *testing.T) {
 	p := newProjection(t, projection.Options{}, projection.Rule{Resource: "namespaces"}, projection.Rule{Resource: "pods"})
@@ -219,6 +247,8 @@ func TestNew(t *testing.T) {
 		`"a/b" of group "": the name is not one`:      {{Resource: "a/b"}},
 		`"widgets" of group "/": the name is not one`: {{Resource: "widgets", Group: "/"}},
 		"two rules for widgets.example.com":           {widgetRule, widgetRule},
+		"two rules for pods":                          {{Resource: "pods"}, {Resource: "pods"}},
+		"objects are not of type int":                 {{Resource: "pods", Type: reflect.TypeFor[int]()}},
 		"has an index":                                {{Resource: "widgets", Keep: []string{"a[0]"}}},
 		"spec.b: Invalid value: is not specified": {{Resource: "widgets", Keep: []string{"spec.a", "spec.b"}, Schema: &schema.Structural{
 			Properties: map[string]*schema.Structural{"spec": {Properties: map[string]*schema.Structural{"a": {}}}},

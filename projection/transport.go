@@ -14,8 +14,11 @@ type transport struct {
 // RoundTrip sends a request, projects the response to a read, and answers itself to a write that it
 // refuses.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL == nil { // that below says so
+		return t.next.RoundTrip(r)
+	}
 	to := t.target(r)
-	if r.Method != http.MethodGet {
+	if r.Method != http.MethodGet && r.Method != "" {
 		r, refusal, err := t.guard(r, to)
 		switch {
 		case err != nil:

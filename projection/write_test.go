@@ -3,11 +3,13 @@ package projection_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -192,6 +194,8 @@ func TestJSONPatches(t *testing.T) {
 		`[{"op":"replace","path":"/metadata","value":{}}]`:             "it replaces",
 		`[{"op":"replace","path":"kind/spec/drop","value":{}}]`:        "start with a slash",
 		`[{"op":"merge","path":"/spec/keep","value":{}}]`:              "unknown kind",
+		`[{"op":"add","path":"","value":{}}]`:                          "of which only a part",
+		`[{"op":"add","path":"/spec","value":{}}]`:                     "it replaces /spec",
 		`[{"path":"/spec/keep","value":{}}]`:                           "no op",
 		`[{"op":"add","value":{}}]`:                                    "no op or no path",
 		`{}`:                                                           "no list of operations",
@@ -204,4 +208,37 @@ func TestJSONPatches(t *testing.T) {
 			assert.Contains(t, message, refused, patch)
 		}
 	}
+}
+
+// TestBodies sends bodies that cannot be read, and none.
+func TestBodies(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	rt := p.Transport(respond(strings.NewReader("{}")))
+	lost := errors.New("lost")
+	r := newRequest(http.MethodPatch, widgets+"/a", "application/merge-patch+json", nil)
+	r.Body = io.NopCloser(iotest.ErrReader(lost))
+	_, err := rt.RoundTrip(r)
+	require.ErrorIs(t, err, lost)
+	r = newRequest(http.MethodPatch, widgets+"/a", "application/merge-patch+json", []byte("{}"))
+	r.Header.Set("Content-Encoding", "gzip")
+	resp, err := rt.RoundTrip(r)
+	require.NoError(t, err)
+	text, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "its body is compressed")
+	r = newRequest(http.MethodPost, widgets, "application/json", []byte("{}"))
+	var sent [2]string
+	resp, err = p.Transport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		for i := range sent {
+			text, err := io.ReadAll(r.Body)
+			require.NoError(t, err)
+			sent[i] = string(text)
+			r.Body, err = r.GetBody()
+			require.NoError(t, err)
+		}
+		return respond(strings.NewReader("{}"))(r)
+	})).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, [2]string{"{}", "{}"}, sent, "a connection that was closed is tried again")
 }

@@ -65,9 +65,7 @@ func Project(t reflect.Type, paths ...string) (*Structural, error) {
 		if err != nil {
 			return nil, err
 		}
-		if root = root.keeping(steps); root == whole {
-			return nil, projectionError(path, "is the root")
-		}
+		root = root.keeping(steps)
 	}
 	return root, nil
 }

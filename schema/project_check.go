@@ -44,7 +44,7 @@ func (c *projectionCheck) object(p, s *Structural, path string, isResource bool)
 		c.member(p.Properties[name], s, s.member(name), projectionPath(path, name))
 	}
 	if p.AdditionalProperties != nil && p.value() != nil {
-		c.member(p.value(), s, s.value(), projectionPath(path, "")+"*")
+		c.member(p.value(), s, s.value(), strings.TrimPrefix(path+".*", "."))
 	}
 	if items := p.element(); items != nil {
 		switch {
@@ -122,7 +122,7 @@ func (d *droppedFields) value(p, s *Structural, path string) {
 // projectionPath returns the path to a name below another path.
 func projectionPath(path, name string) string {
 	switch {
-	case name == "*" || strings.ContainsAny(name, `.["\`):
+	case name == "" || strings.ContainsAny(name, `.["\*`):
 		return path + `["` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"]`
 	case path == "":
 		return name

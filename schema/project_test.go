@@ -76,7 +76,7 @@ func TestProjectMetadata(t *testing.T) {
 func TestProjectRefuses(t *testing.T) {
 	for path, why := range map[string]string{
 		"": "empty name", ".spec": "empty name", "spec..a": "empty name", "spec.": "empty name", "[].a": "list at the root",
-		"spec[0].a": "has an index", "spec[": "has an index", "spec[]a": "without a dot", `spec["a"`: "has an index", `spec["a\`: "has an index",
+		"spec[0].a": "has an index", "spec[": "has an index", "spec[]a": "without a dot", `spec["a"`: "has an index", `spec["a\`: "has an index", `spec["a`: "has an index",
 		"spec[*]": "has an index",
 	} {
 		_, err := schema.Project(nil, "spec", path)
@@ -97,6 +97,15 @@ type inner struct {
 }
 
 type Other struct{ Both struct{ B int } }
+
+type strs []string
+
+// open has members of any names, by the rules of encoding/json/v2.
+type open struct {
+	strs
+	Rest map[string]int `json:",inline"`
+	Keep string
+}
 
 type node struct {
 	inner
@@ -138,6 +147,7 @@ func TestProjectType(t *testing.T) {
 	withPath := strings.Replace(want, `"name":"c"`, `"name":"c","no":1`, 1)
 	assert.Equal(t, withPath, project(t, in, reflect.TypeFor[resource](), "spec.children[].no", "metadata.name"))
 	assert.JSONEq(t, in, project(t, in, reflect.TypeFor[*json.RawMessage](), "spec.shared"))
+	assert.Equal(t, `{"metadata":{},"Keep":1,"any":[1]}`, project(t, `{"metadata":{"x":1},"Keep":1,"any":[1]}`, reflect.TypeFor[open]()))
 }
 
 func TestCheckProjection(t *testing.T) {
@@ -155,6 +165,7 @@ func TestCheckProjection(t *testing.T) {
 	}
 	require.NoError(t, check("spec.replicas", "spec.list[].name", "spec.map.*.v", "spec.map.a.v", "spec.free.any[].thing", "metadata.managedFields",
 		"spec.pod.metadata.name", "spec.*", "spec.list", "spec.*.name"))
+	require.EqualError(t, check("spec.list[].nme", `spec["*"]`), `[spec.list[].nme: Invalid value: is not specified by the schema, spec["*"]: Invalid value: is not specified by the schema]`)
 	require.EqualError(t, check("spec.replica", "status", "spec.list.name", "spec.replicas[].x", "spec.map.*.w", `spec["a.b"]`),
 		`[spec.list.name: Invalid value: is in a list: write [] before the name, spec.map.*.w: Invalid value: is not specified by the schema, `+
 			`spec.replica: Invalid value: is not specified by the schema, spec.replicas[]: Invalid value: is specified as integer, not as a list, `+
