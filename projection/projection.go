@@ -33,16 +33,20 @@ type Rule struct {
 type Options struct {
 	// MaxObjectBytes is how many bytes an object may have that is read by
 	// itself, an event of a watch, and the body of a write. Each of them is
-	// held as a whole while it is looked at. The default is 64 MiB.
+	// held as a whole while it is looked at. The default is
+	// DefaultMaxObjectBytes.
 	MaxObjectBytes int
 	// MaxListBytes is how many bytes a list may have in one response, after
-	// decompression. They are not held. The default is 16 GiB.
+	// decompression. They are not held. The default is DefaultMaxListBytes.
 	MaxListBytes int64
 }
 
+// These are the limits that apply where [Options] does not set others.
 const (
-	defaultObjectBytes = 64 << 20
-	defaultListBytes   = 16 << 30
+	// DefaultMaxObjectBytes is 64 MiB, far more than a server stores.
+	DefaultMaxObjectBytes = 64 << 20
+	// DefaultMaxListBytes is 16 GiB.
+	DefaultMaxListBytes = 16 << 30
 )
 
 // A Projection is a set of rules. Any number of goroutines can use it. Its
@@ -79,8 +83,8 @@ func New(opts Options, rules ...Rule) (*Projection, error) {
 	if opts.MaxObjectBytes < 0 || opts.MaxListBytes < 0 {
 		return nil, fmt.Errorf("projection: no limit can be less than 0: %+v", opts)
 	}
-	opts.MaxObjectBytes = min(cmp.Or(opts.MaxObjectBytes, defaultObjectBytes), math.MaxInt32)
-	opts.MaxListBytes = cmp.Or(opts.MaxListBytes, defaultListBytes)
+	opts.MaxObjectBytes = min(cmp.Or(opts.MaxObjectBytes, DefaultMaxObjectBytes), math.MaxInt32)
+	opts.MaxListBytes = cmp.Or(opts.MaxListBytes, DefaultMaxListBytes)
 	p := &Projection{opts: opts, rules: make(map[groupResource]*rule, len(rules))}
 	p.count.passed = map[string]uint64{}
 	for _, from := range rules {
