@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -471,7 +472,8 @@ func (r *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestAllocations says that neither a further event nor a further item of a list allocates memory.
+// TestAllocations says that neither a further event nor a further item of a list allocates memory, and
+// that buffers do not grow with their number.
 func TestAllocations(t *testing.T) {
 	p := newProjection(t, projection.Options{}, widgetRule)
 	buffer := make([]byte, 4096)
@@ -485,7 +487,17 @@ func TestAllocations(t *testing.T) {
 	} {
 		few, many := testing.AllocsPerRun(5, readAll(t, p, body, path, 100, buffer)), testing.AllocsPerRun(5, readAll(t, p, body, path, 5000, buffer))
 		assert.InDelta(t, few, many, 20, path)
+		assert.InDelta(t, allocated(readAll(t, p, body, path, 100, buffer)), allocated(readAll(t, p, body, path, 20_000, buffer)), 300<<10, path)
 	}
+}
+
+// allocated returns how many bytes a function allocates.
+func allocated(f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
 // readAll returns a function that reads a response of n items.

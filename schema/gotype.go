@@ -59,14 +59,23 @@ func (r *typeReader) of(t reflect.Type) *Structural {
 		s := &Structural{Nullable: true, AdditionalProperties: &SchemaOrBool{Allows: true}}
 		r.made[t] = s
 		s.AdditionalProperties.Schema = r.of(t.Elem())
-		return s
+		return r.orWhole(t, s, s.AdditionalProperties.Schema)
 	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
 		s := &Structural{Nullable: true, Items: new(SchemaOrArray)}
 		r.made[t] = s
 		s.Items.Schema = r.of(t.Elem())
-		return s
+		return r.orWhole(t, s, s.Items.Schema)
 	}
 	return whole // a scalar, or an interface
+}
+
+// orWhole returns s, or whole if all that is within a map or a list is whole.
+func (r *typeReader) orWhole(t reflect.Type, s, within *Structural) *Structural {
+	if within == whole {
+		s = whole
+	}
+	r.made[t] = s
+	return s
 }
 
 // A level is the embedded structs of one depth.

@@ -150,6 +150,25 @@ func TestProjectType(t *testing.T) {
 	assert.Equal(t, `{"metadata":{},"Keep":1,"any":[1]}`, project(t, `{"metadata":{"x":1},"Keep":1,"any":[1]}`, reflect.TypeFor[open]()))
 }
 
+// TestProjectWhole has types with all that can be in them, which are kept whole: an update of them
+// loses nothing.
+func TestProjectWhole(t *testing.T) {
+	s, err := schema.Project(reflect.TypeFor[struct {
+		Map   map[string][]string
+		Lists [][]map[int]any
+		Some  map[string]struct{ A int }
+		Self  recursive
+	}]())
+	require.NoError(t, err)
+	for name, want := range map[string]bool{"Map": true, "Lists": true, "Some": false, "Self": false} {
+		assert.Equal(t, want, s.Properties[name].XPreserveUnknownFields != nil, name)
+	}
+	assert.Same(t, s.Properties["Self"], s.Properties["Self"].AdditionalProperties.Schema.Items.Schema)
+	assert.Equal(t, `{"Self":{"a":[{"b":[]}]}}`, project(t, `{"Self":{"a":[{"b":[]}]}}`, reflect.TypeFor[struct{ Self recursive }]()))
+}
+
+type recursive map[string][]recursive
+
 func TestCheckProjection(t *testing.T) {
 	s, err := schema.Parse([]byte(`{"type":"object","properties":{"spec":{"type":"object","properties":{
 		"replicas":{"type":"integer"},
