@@ -119,14 +119,17 @@ type node struct {
 	Time     *time.Time       `json:"time"`
 	Untagged struct{ X int }
 	Skipped  int `json:"-"`
+	//lint:ignore SA5008 it is the name -
 	Dash     int `json:"-,"`
-	private  int //nolint:unused // fields like it are not read
+	private  int
 	Array    [2]struct{ Y int }
 	Inlined  struct{ Z int }       `json:",inline"`
 	Rest     map[string]inner      `json:"rest"`
 	Pointers **struct{ P, Q *int } `json:"pointers"`
 	Bytes    []byte                `json:"bytes"`
 }
+
+var _ = []any{node{}.private, open{}.strs} // decoders do not see them
 
 func TestProjectType(t *testing.T) {
 	type resource struct {
