@@ -59,7 +59,8 @@
 //     items only a part was read. What it removes, by null or [], may go. The
 //     same holds for strategic merge patches.
 //   - A JSON patch that sets what is not kept, or kept in part, unless it tests
-//     the old value before. Inserting elements and removing pass.
+//     the old value before. Inserting elements passes, and so does removing,
+//     but not both of them: a patch made by comparing lists moves elements so.
 //   - Any of these by a path that servers may read differently.
 //
 // What is not refused: server-side apply of objects that the client has made,

@@ -81,12 +81,17 @@ func keptInPart(path string) string {
 // judgeJSONPatch returns why a JSON patch (RFC 6902) is refused, or "". What it sets must have been
 // read as a whole, or be new, or its old value is tested by the operations before it: then the server
 // refuses the patch if there is more than the client knows.
+//
+// NOTE: libraries make patches by comparing lists. They move an element, or take one away, by
+// removing one and by filling others or inserting a copy, which has not what was projected away. So
+// of these two a patch may do one.
 func (r *rule) judgeJSONPatch(text []byte) string {
 	var patch []map[string]json.RawMessage
 	if err := json.Unmarshal(text, &patch); err != nil {
 		return "its body is no list of operations: " + err.Error()
 	}
 	var tested []string
+	removes, fills := false, false // parts of what was kept in part
 	for i, op := range patch {
 		var kind, path string
 		if json.Unmarshal(op["op"], &kind) != nil || json.Unmarshal(op["path"], &path) != nil {
@@ -95,30 +100,64 @@ func (r *rule) judgeJSONPatch(text []byte) string {
 		if path != "" && path[0] != '/' { // servers differ in what they make of it
 			return "operation " + strconv.Itoa(i) + " has a path that does not start with a slash"
 		}
+		isKnown := isTested(path, tested)
 		switch kind {
 		case "test":
 			tested = append(tested, path)
 			continue
 		case "remove":
+			removes = removes || !isKnown && isInPart(r.at(path))
 			tested = nil // indices may mean other elements from here on
 			continue
 		case "replace":
 		case "add", "move", "copy":
 			if r.inserts(path) {
+				fills = fills || kind == "add" && isInPart(r.at(path))
 				tested = nil
 				continue
 			}
 		default:
 			return "operation " + strconv.Itoa(i) + " is of an unknown kind"
 		}
-		if why := r.judgeSet(path, op["value"]); why != "" && !isTested(path, tested) {
+		empties := kind != "move" && kind != "copy" && string(op["value"]) == "[]"
+		if why := r.judgeSet(path, empties); why != "" && !isKnown {
 			return why
 		}
+		removes = removes || empties && !isKnown && isInPart(r.at(path))
+		fills = fills || !isKnown && r.isBelowElement(path)
 		if kind != "replace" {
 			tested = nil
 		}
 	}
+	if removes && fills {
+		return "it removes what was read in part, and sets or inserts elements of lists, which may take its place: " +
+			"use the operation move, or test the old value before it is removed"
+	}
 	return ""
+}
+
+// isInPart reports whether of a value only a part was read.
+func isInPart(s *schema.Structural) bool {
+	return s != nil && !keepsWhole(s) && (s.Items == nil || !keepsWhole(s.Items.Schema))
+}
+
+// isBelowElement reports whether a path leads into an element of a list of which only a part was read.
+func (r *rule) isBelowElement(path string) bool {
+	s, inElement := r.schema, false
+	for i, token := range strings.Split(path, "/") {
+		switch {
+		case i == 0: // before the first slash
+			continue
+		case inElement:
+			return true
+		case s == nil || keepsWhole(s):
+			return false
+		}
+		isElement := s.Items != nil && isIndex(token)
+		s = step(s, token)
+		inElement = isElement && isInPart(s)
+	}
+	return false
 }
 
 // isTested reports whether one of the tests is of the value at a path, or of one around it.
@@ -141,16 +180,16 @@ func (r *rule) inserts(path string) bool {
 	return list != nil && list.Items != nil && isIndex(path[at+1:])
 }
 
-// judgeSet returns why a value must not be set at a path, or "".
-func (r *rule) judgeSet(path string, value json.RawMessage) string {
+// judgeSet returns why a value must not be set at a path, or "". A list may be emptied.
+func (r *rule) judgeSet(path string, empties bool) string {
 	s := r.at(path)
 	switch {
 	case s == nil:
 		return notKept(path)
-	case keepsWhole(s) || s.Items != nil && (keepsWhole(s.Items.Schema) || string(value) == "[]"):
-		return ""
+	case isInPart(s) && (s.Items == nil || !empties):
+		return keptInPart(path)
 	}
-	return keptInPart(path)
+	return ""
 }
 
 // at returns what is kept at a JSON Pointer (RFC 6901), or nil if nothing is.
@@ -161,13 +200,19 @@ func (r *rule) at(pointer string) *schema.Structural {
 		case i == 0: // before the first slash
 		case s == nil || keepsWhole(s):
 			return s
-		case s.Items != nil && isIndex(token):
-			s = s.Items.Schema
 		default:
-			s = memberOf(s, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+			s = step(s, token)
 		}
 	}
 	return s
+}
+
+// step returns what is kept at a token of a JSON Pointer, below a value that is kept in part.
+func step(s *schema.Structural, token string) *schema.Structural {
+	if s.Items != nil && isIndex(token) {
+		return s.Items.Schema
+	}
+	return memberOf(s, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
 }
 
 // isIndex reports whether a token of a JSON Pointer is that of an element.
