@@ -71,6 +71,7 @@ func TestReads(t *testing.T) {
 		"table in list":      {widgets, `{"kind":"Table","columnDefinitions":[{"a":1}],"rows":[{"cells":[1]}]}`, `{"kind":"Table","columnDefinitions":[{"a":1}],"rows":[{"cells":[1]}]}`},
 		"all namespaces":     {"/apis/example.com/v2/widgets", `{"items":[` + full + `]}`, `{"items":[` + projected + `]}`},
 		"prefix":             {"/k8s/clusters/c-1/apis/example.com/v2/widgets", `{"items":[` + full + `]}`, `{"items":[` + projected + `]}`},
+		"prefix with api":    {"/api/clusters/c/apis/example.com/v2/widgets", `{"items":[` + full + `]}`, `{"items":[` + projected + `]}`},
 		"watch":              {widgets + "?watch=true", `{"type":"ADDED","object":` + full + "}\n" + `{"type":"MODIFIED","object":` + full + "}\n" + bookmark + "\n" + errorEvent + "\n", `{"type":"ADDED","object":` + projected + "}\n" + `{"type":"MODIFIED","object":` + projected + "}\n" + bookmark + "\n" + errorEvent + "\n"},
 		"watch, type last":   {widgets + "?watch", `{"object":` + full + `,"type":"DELETED"}` + errorEvent, `{"object":` + projected + `,"type":"DELETED"}` + "\n" + errorEvent + "\n"},
 		"watch of one":       {widgets + "?watch=TRUE&fieldSelector=metadata.name%3Da", "", ""},

@@ -3,7 +3,6 @@ package projection
 import (
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -18,10 +17,10 @@ type target struct {
 
 // target reads the path of a request as k8s.io/apiserver does
 // (pkg/endpoints/request/requestinfo.go). The path may have a prefix before /api and /apis, as
-// the servers behind some proxies have.
+// the servers behind some proxies have, such as /api/clusters/c.
 func (p *Projection) target(r *http.Request) target {
 	parts, clean := split(r.URL)
-	start := slices.IndexFunc(parts, func(part string) bool { return part == "api" || part == "apis" })
+	start := startOf(parts)
 	if !clean || start < 0 {
 		return target{odd: p.mayMean(r.URL)}
 	}
@@ -51,6 +50,17 @@ func (p *Projection) target(r *http.Request) target {
 		t.subresource = parts[2]
 	}
 	return t
+}
+
+// startOf returns the index of the element that starts the path of a resource, or -1. The core group
+// has one version.
+func startOf(parts []string) int {
+	for i, part := range parts {
+		if part == "apis" || part == "api" && i+1 < len(parts) && parts[i+1] == "v1" {
+			return i
+		}
+	}
+	return -1
 }
 
 // split returns the elements of a path, and whether all servers read it like that.

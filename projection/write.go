@@ -22,18 +22,19 @@ import (
 
 // guard judges a request that is no GET. It returns the request to send, or why it is refused.
 func (t *transport) guard(r *http.Request, to target) (_ *http.Request, refusal string, err error) {
-	writes := r.Method == http.MethodPut || r.Method == http.MethodPatch || r.Method == http.MethodPost
 	switch {
-	case !writes:
+	case to.rule == nil && !to.odd || neverWrites(r.Method):
 		return r, "", nil
 	case to.odd:
 		return r, "its path may be read in several ways, and one of them may be a resource whose reads are projected", nil
-	case to.rule == nil || to.subresource == "proxy" || to.subresource == "scale":
+	case to.subresource == "proxy" || to.subresource == "scale":
 		return r, "", nil
 	case r.Method == http.MethodPut:
 		return r, to.rule.judgePut(to), nil
 	case r.Method == http.MethodPost && to.subresource != "": // an eviction, or a binding
 		return r, "", nil
+	case r.Method != http.MethodPost && r.Method != http.MethodPatch: // "put" is one to some servers
+		return r, "nobody knows what its method does", nil
 	}
 	text, out, err := t.readBody(r)
 	switch {
@@ -45,6 +46,15 @@ func (t *transport) guard(r *http.Request, to target) (_ *http.Request, refusal 
 		return out, to.rule.judgeCreate(r.Header.Get("Content-Type"), text), nil
 	}
 	return out, to.rule.judgePatch(r.Header.Get("Content-Type"), text), nil
+}
+
+// neverWrites reports whether requests of a method store no object.
+func neverWrites(method string) bool {
+	switch method {
+	case http.MethodDelete, http.MethodHead, http.MethodOptions, http.MethodConnect, http.MethodTrace:
+		return true
+	}
+	return false
 }
 
 // readBody reads the body of a request, and returns it with a request that has it again. The text
@@ -78,7 +88,7 @@ func (r *rule) judgePut(to target) string {
 		return "an update would remove the fields that were projected away: send a patch"
 	case to.subresource != "status":
 		return "an update of the subresource " + to.subresource + " may remove fields that were projected away: send a patch"
-	case !keepsWhole(r.schema.Properties["status"]):
+	case !keepsWhole(memberOf(r.schema, "status")):
 		return `an update of the status would remove the fields of it that were projected away: send a patch, or keep all of it, by the path "status"`
 	}
 	return ""

@@ -57,6 +57,8 @@ func TestWrites(t *testing.T) {
 	const jsonType, apply = "application/json", "application/apply-patch+yaml"
 	withStatus := widgetRule
 	withStatus.Keep = append([]string{"status"}, widgetRule.Keep...)
+	all := widgetRule
+	all.Keep = []string{"*"}
 	inPart := widgetRule
 	inPart.Keep = append([]string{"status.phase"}, widgetRule.Keep...)
 	for name, test := range map[string]struct {
@@ -77,6 +79,12 @@ func TestWrites(t *testing.T) {
 		"of status kept":        {"PUT", widgets + "/a/status", jsonType, full, "", withStatus},
 		"update of scale":       {"PUT", widgets + "/a/scale", jsonType, `{"kind":"Scale","metadata":{"uid":"u"}}`, "", widgetRule},
 		"update of another sub": {"PUT", widgets + "/a/resize", jsonType, full, "subresource resize", withStatus},
+		"update below a prefix": {"PUT", "/api/clusters/c" + widgets + "/a", jsonType, full, "send a patch", widgetRule},
+		"update in lower case":  {"put", widgets + "/a", jsonType, full, "its method", widgetRule},
+		"unknown method":        {"MERGE", widgets + "/a", jsonType, full, "its method", widgetRule},
+		"unknown, of another":   {"MERGE", "/apis/example.com/v1/gadgets/a", jsonType, full, "", widgetRule},
+		"unknown, by odd path":  {"MERGE", widgets + "/a/", jsonType, full, "read in several ways", widgetRule},
+		"of status, all kept":   {"PUT", widgets + "/a/status", jsonType, full, "", all},
 		"delete":                {"DELETE", widgets + "/a", jsonType, `{"preconditions":{"uid":"u"}}`, "", widgetRule},
 		"create":                {"POST", widgets, jsonType, made, "", widgetRule},
 		"create, no type":       {"POST", widgets, "", made, "", widgetRule},
@@ -153,9 +161,11 @@ func TestMergePatchOfType(t *testing.T) {
 			Names []string             `json:"names"`
 			Map   map[string]string    `json:"map"`
 			Items []struct{ Name int } `json:"items"`
+			Bytes []byte               `json:"bytes"`
+			Data  map[string][]byte    `json:"data"`
 		} `json:"spec"`
 	}]()}
-	message, _ := send(t, rule, "PATCH", widgets+"/a", "application/merge-patch+json", `{"spec":{"names":["a"],"map":{"x":"y"}}}`)
+	message, _ := send(t, rule, "PATCH", widgets+"/a", "application/merge-patch+json", `{"spec":{"names":["a"],"map":{"x":"y"},"bytes":"AA==","data":{"k":"AA=="}}}`)
 	assert.Empty(t, message)
 	message, _ = send(t, rule, "PATCH", widgets+"/a", "application/merge-patch+json", `{"spec":{"items":[{"Name":1}]}}`)
 	assert.Contains(t, message, "it replaces spec.items")
