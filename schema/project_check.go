@@ -78,7 +78,8 @@ func (c *projectionCheck) add(path, why string) {
 // field stands for what is in it. A test of a controller that holds this list
 // shows in review which fields the controller cannot see, and which have come
 // since. s may be the schema of a definition, or a result of Project for a
-// larger Go type. Time is that of [CheckProjection].
+// larger Go type. Of what a Go type drops of another in several places, it lists
+// the first. Time is that of [CheckProjection].
 func DroppedFields(projection, s *Structural) []string {
 	d := droppedFields{seen: map[[2]*Structural]bool{}}
 	d.below(projection, s, "", true)
@@ -97,9 +98,9 @@ func (d *droppedFields) below(p, s *Structural, path string, isResource bool) {
 		return
 	}
 	d.seen[[2]*Structural{p, s}] = true
-	for name, field := range s.Properties {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		if !isResource || !slices.Contains(reserved, name) {
-			d.value(p.member(name), field, projectionPath(path, name))
+			d.value(p.member(name), s.Properties[name], projectionPath(path, name))
 		}
 	}
 	if s.AdditionalProperties != nil || s.preserves() {

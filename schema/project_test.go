@@ -223,6 +223,14 @@ func TestDroppedFields(t *testing.T) {
 	assert.Equal(t, []string{"spec.a", "spec.b.d", `spec.list[]["x.y"]`, "spec.map.*.w", "spec.names[]", "spec.pod.spec", "status"},
 		dropped(s, "spec.b.c", "spec.list[].name", "spec.map.*.v", "spec.free", "spec.names.x", "spec.pod.metadata"))
 	assert.Equal(t, []string{"spec.a", "spec.b", "spec.free.*", "spec.list", "spec.map", "spec.names", "spec.pod", "status"}, dropped(s, "spec.free.x"))
+	type part struct{ Kept, Dropped int }
+	type parts struct{ A, B, C, D, E, F, G, H part }
+	partly := reflect.TypeFor[struct{ A, B, C, D, E, F, G, H struct{ Kept int } }]()
+	p, err := schema.Project(partly)
+	require.NoError(t, err)
+	shared, err := schema.Project(reflect.TypeFor[parts]())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"A.Dropped"}, schema.DroppedFields(p, shared), "the first of the places of both types")
 	larger, err := schema.Project(reflect.TypeFor[struct{ Spec node }]())
 	require.NoError(t, err)
 	assert.Equal(t, []string{"Spec.byName.*.any", "Spec.children[].children", "Spec.children[].name"}, slices.DeleteFunc(
