@@ -73,6 +73,18 @@ func TestProjectMetadata(t *testing.T) {
 	assert.JSONEq(t, `{"metadata":null}`, project(t, `{"metadata":null}`, nil))
 }
 
+// TestProjectBytes keeps bytes whole, which are a string in JSON: no part of it can be kept.
+func TestProjectBytes(t *testing.T) {
+	type text []byte
+	s, err := schema.Project(reflect.TypeFor[struct {
+		A []byte
+		B map[string]text
+	}]())
+	require.NoError(t, err)
+	assert.True(t, *s.Properties["A"].XPreserveUnknownFields)
+	assert.Equal(t, `{"B":{"k":"AA=="}}`, project(t, `{"B":{"k":"AA=="}}`, reflect.TypeFor[struct{ B map[string]text }]()))
+}
+
 func TestProjectRefuses(t *testing.T) {
 	for path, why := range map[string]string{
 		"": "empty name", ".spec": "empty name", "spec..a": "empty name", "spec.": "empty name", "[].a": "list at the root",
