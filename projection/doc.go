@@ -59,11 +59,13 @@
 //     items only a part was read. What it removes, by null or [], may go. The
 //     same holds for strategic merge patches.
 //   - A JSON patch that sets what is not kept, or kept in part, unless it tests
-//     the old value before. Inserting elements passes, and so does removing,
-//     but not both of them: a patch made by comparing lists moves elements so.
+//     the old value before. Inserting elements passes, as does removing, but of
+//     elements that were read in part a patch may insert, remove or change
+//     some, and not two of these: libraries that compare lists move elements so.
 //   - Any of these by a path that servers may read differently.
 //
-// What is not refused: server-side apply of objects that the client has made,
+// What is not refused: JSON patches that change several elements by index, as
+// libraries exchange two; server-side apply of objects that the client has made,
 // even if it was made from what was read; and writes by another client without
 // this transport. ExtractInto of apply configurations needs the path
 // metadata.managedFields.

@@ -82,16 +82,16 @@ func keptInPart(path string) string {
 // read as a whole, or be new, or its old value is tested by the operations before it: then the server
 // refuses the patch if there is more than the client knows.
 //
-// NOTE: libraries make patches by comparing lists. They move an element, or take one away, by
-// removing one and by filling others or inserting a copy, which has not what was projected away. So
-// of these two a patch may do one.
+// NOTE: libraries make patches by comparing lists. They move elements, take one away from the middle
+// or put one there by removing the last or inserting a copy of it, and by changing the others, whose
+// rest stays where it was. So of removing, inserting and changing parts, a patch may do one.
 func (r *rule) judgeJSONPatch(text []byte) string {
 	var patch []map[string]json.RawMessage
 	if err := json.Unmarshal(text, &patch); err != nil {
 		return "its body is no list of operations: " + err.Error()
 	}
 	var tested []string
-	removes, fills := false, false // parts of what was kept in part
+	var removes, inserts, changes bool // elements of which a part was read
 	for i, op := range patch {
 		var kind, path string
 		if json.Unmarshal(op["op"], &kind) != nil || json.Unmarshal(op["path"], &path) != nil {
@@ -106,13 +106,13 @@ func (r *rule) judgeJSONPatch(text []byte) string {
 			tested = append(tested, path)
 			continue
 		case "remove":
-			removes = removes || !isKnown && isInPart(r.at(path))
+			removes = removes || !isKnown && r.isOfElements(path)
 			tested = nil // indices may mean other elements from here on
 			continue
 		case "replace":
 		case "add", "move", "copy":
 			if r.inserts(path) {
-				fills = fills || kind == "add" && isInPart(r.at(path))
+				inserts = inserts || kind == "add" && isInPart(r.at(path))
 				tested = nil
 				continue
 			}
@@ -123,15 +123,15 @@ func (r *rule) judgeJSONPatch(text []byte) string {
 		if why := r.judgeSet(path, empties); why != "" && !isKnown {
 			return why
 		}
-		removes = removes || empties && !isKnown && isInPart(r.at(path))
-		fills = fills || !isKnown && r.isBelowElement(path)
+		removes = removes || empties && !isKnown && r.isOfElements(path)
+		changes = changes || !isKnown && r.isBelowElement(path)
 		if kind != "replace" {
 			tested = nil
 		}
 	}
-	if removes && fills {
-		return "it removes what was read in part, and sets or inserts elements of lists, which may take its place: " +
-			"use the operation move, or test the old value before it is removed"
+	if removes && inserts || removes && changes || inserts && changes {
+		return "it both removes, inserts or changes elements of lists that were read in part, which may mix them up: " +
+			"send one of these in a patch, use the operation move, or test the old values before"
 	}
 	return ""
 }
@@ -139,6 +139,13 @@ func (r *rule) judgeJSONPatch(text []byte) string {
 // isInPart reports whether of a value only a part was read.
 func isInPart(s *schema.Structural) bool {
 	return s != nil && !keepsWhole(s) && (s.Items == nil || !keepsWhole(s.Items.Schema))
+}
+
+// isOfElements reports whether a path leads to a list whose elements were read in part, or to one of
+// them.
+func (r *rule) isOfElements(path string) bool {
+	s := r.at(path)
+	return isInPart(s) && (s.Items != nil || r.inserts(path))
 }
 
 // isBelowElement reports whether a path leads into an element of a list of which only a part was read.
