@@ -15,7 +15,7 @@ MUTATED := internal/jsonwire internal/position internal/values internal/names in
 # packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
 RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
 UNSAFE := ./decoder ./internal/memory ./internal/skip ./internal/values
-SHARED := ./errors ./middleware ./request ./sample ./schema/... ./tokens
+SHARED := ./errors ./middleware ./projection ./request ./sample ./schema/... ./tokens
 TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
