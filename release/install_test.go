@@ -44,7 +44,7 @@ func TestInstall(t *testing.T) {
 		assert.Equal(t, "spec: Invalid value: \"a\": failed rule: self == 'b'\n", m.run(t, dir, "go", "run", "."))
 	})
 	t.Run("admission", func(t *testing.T) {
-		dir := m.program(t, root+"/kube/admission", version, "admission")
+		dir := m.program(t, root+"/kube/controllerruntime", version, "admission")
 		assert.Equal(t, "Widget strict decoding error: unknown field \"bad\"\n", m.run(t, dir, "go", "run", "."))
 	})
 	t.Run("command", func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/espalier-dev/espalier/kube"
-	"github.com/espalier-dev/espalier/kube/admission"
+	"github.com/espalier-dev/espalier/kube/controllerruntime/admission"
 )
 
 func main() {

@@ -14,7 +14,7 @@ import (
 	crtadmission "sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/espalier-dev/espalier/kube"
-	"github.com/espalier-dev/espalier/kube/admission"
+	"github.com/espalier-dev/espalier/kube/controllerruntime/admission"
 )
 
 func TestValidator(t *testing.T) {

@@ -1,4 +1,4 @@
-module github.com/espalier-dev/espalier/kube/admission
+module github.com/espalier-dev/espalier/kube/controllerruntime
 
 go 1.26.0
 
