@@ -3,6 +3,8 @@ module github.com/espalier-dev/espalier/kube/controllerruntime
 go 1.26.0
 
 require (
+	github.com/espalier-dev/espalier v0.1.0
+	github.com/espalier-dev/espalier/cel v0.1.0
 	github.com/espalier-dev/espalier/kube v0.1.0
 	github.com/stretchr/testify v1.12.1
 	k8s.io/api v0.37.2
@@ -19,7 +21,6 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/davecgh/go-spew v1.1.2-0.20180830191138-d8f796af33cc // indirect
 	github.com/emicklei/go-restful/v3 v3.13.0 // indirect
-	github.com/espalier-dev/espalier v0.1.0 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.1 // indirect
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
