@@ -325,7 +325,7 @@ func TestRefusedDefinitions(t *testing.T) {
 	_, err = fakes.NewClientBuilder(fakes.Options{}, definition(t), definition(t))
 	require.ErrorContains(t, err, "another one defines")
 	crd := definition(t)
-	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Type: "strange"}
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema.ID = "x"
 	_, err = fakes.NewClientBuilder(fakes.Options{}, crd)
 	require.ErrorContains(t, err, `definition "fleets.harbour.example.com"`)
 }
