@@ -1,0 +1,12 @@
+package e2e
+
+import "testing"
+
+// TestClients is what clients with projections and fake clients do, beside the same server.
+func TestClients(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts servers")
+	}
+	config, _ := serveReleases(t)
+	t.Run("writes", func(t *testing.T) { testWrites(t, config) })
+}
