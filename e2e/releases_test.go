@@ -59,7 +59,7 @@ func serveReleases(t *testing.T) (*rest.Config, *apiextensionsv1.CustomResourceD
 // newRelease makes a release of some 5 kB as it is stored, with its managed fields.
 func newRelease(namespace, name string, i int) *unstructured.Unstructured {
 	values := map[string]any{}
-	for j := range 24 {
+	for j := range 16 {
 		values[fmt.Sprintf("component-%02d", j)] = map[string]any{
 			"enabled": j%3 > 0, "weight": int64(i + j), "memory": fmt.Sprintf("%dMi", 64+j),
 			"tags": []any{"blue", fmt.Sprintf("tag-%d", i%97), "stable"},
