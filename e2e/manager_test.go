@@ -12,13 +12,18 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -52,8 +57,8 @@ func TestManager(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("measures on Linux only")
 	}
-	config, _ := serveReleases(t)
-	storeReleases(t, config, *manyReleases)
+	config, storage, _ := serveReleases(t)
+	storeReleases(t, config, storage, *manyReleases)
 	command := filepath.Join(t.TempDir(), "manager")
 	out, err := exec.Command("go", "build", "-o", command, "./manager").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -109,36 +114,53 @@ func median(reports []managerReport, of func(managerReport) float64) float64 {
 	return values[len(values)/2]
 }
 
-// storeReleases creates releases with their status, four at a time.
-func storeReleases(t *testing.T, config *rest.Config, n int) {
+// storeReleases creates a release with its status, and puts others like it into etcd, as 20 000 requests would take long.
+func storeReleases(t *testing.T, config *rest.Config, storage generic.RESTOptionsGetter, n int) {
 	client, err := dynamic.NewForConfig(config)
 	require.NoError(t, err)
-	numbers := make(chan int)
-	var wg sync.WaitGroup
-	for range 4 {
-		wg.Go(func() {
-			for i := range numbers {
-				r := client.Resource(releases).Namespace(fmt.Sprintf("team-%d", i%10))
-				stored, err := r.Create(context.Background(), newRelease("", fmt.Sprintf("release-%05d", i), i), metav1.CreateOptions{})
-				if !assert.NoError(t, err) {
-					continue
-				}
-				stored.Object["status"] = newStatus(i)
-				_, err = r.UpdateStatus(context.Background(), stored, metav1.UpdateOptions{})
-				assert.NoError(t, err)
-			}
-		})
-	}
-	for i := range n {
-		numbers <- i
-	}
-	close(numbers)
-	wg.Wait()
-	one, err := client.Resource(releases).Namespace("team-0").Get(t.Context(), "release-00000", metav1.GetOptions{})
+	first, err := client.Resource(releases).Namespace("team-0").Create(t.Context(), newRelease("", "release-00000", 0), metav1.CreateOptions{})
 	require.NoError(t, err)
-	text, err := one.MarshalJSON()
+	first.Object["status"] = newStatus(0)
+	first, err = client.Resource(releases).Namespace("team-0").UpdateStatus(t.Context(), first, metav1.UpdateOptions{})
 	require.NoError(t, err)
-	t.Logf("%d releases of %d bytes", n, len(text))
+
+	options, err := storage.GetRESTOptions(releases.GroupResource(), nil)
+	require.NoError(t, err)
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: options.StorageConfig.Transport.ServerList, Logger: zap.NewNop()})
+	require.NoError(t, err)
+	defer etcd.Close()
+	keys, err := etcd.Get(t.Context(), "/espalier/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	require.NoError(t, err)
+	at := slices.IndexFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasSuffix(string(kv.Key), "/team-0/release-00000") })
+	require.GreaterOrEqual(t, at, 0)
+	prefix := strings.TrimSuffix(string(keys.Kvs[at].Key), "team-0/release-00000")
+
+	size := 0
+	var puts []clientv3.Op
+	for i := 1; i < n; i++ {
+		namespace, name := fmt.Sprintf("team-%d", i%10), fmt.Sprintf("release-%05d", i)
+		r := newRelease(namespace, name, i)
+		r.SetUID(types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", i)))
+		r.SetCreationTimestamp(first.GetCreationTimestamp())
+		r.SetGeneration(1)
+		r.SetManagedFields(first.GetManagedFields())
+		r.Object["status"] = newStatus(i)
+		text, err := r.MarshalJSON()
+		require.NoError(t, err)
+		size += len(text)
+		puts = append(puts, clientv3.OpPut(prefix+namespace+"/"+name, string(text)))
+		if len(puts) == 100 || i == n-1 {
+			_, err := etcd.Txn(t.Context()).Then(puts...).Commit()
+			require.NoError(t, err)
+			puts = puts[:0]
+		}
+	}
+	require.Eventually(t, func() bool { // the server's cache has them
+		_, err := client.Resource(releases).Namespace(fmt.Sprintf("team-%d", (n-1)%10)).
+			Get(context.Background(), fmt.Sprintf("release-%05d", n-1), metav1.GetOptions{ResourceVersion: "0"})
+		return err == nil
+	}, time.Minute, 100*time.Millisecond)
+	t.Logf("%d releases of %d bytes", n, size/(n-1))
 }
 
 // runManager runs the command. It ends when the pipe to it is closed, also if this process dies.

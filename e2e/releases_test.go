@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -40,8 +41,8 @@ func readCRD(t *testing.T, file string) *apiextensionsv1.CustomResourceDefinitio
 }
 
 // serveReleases starts a server that serves the definition of releases.
-func serveReleases(t *testing.T) (*rest.Config, *apiextensionsv1.CustomResourceDefinition) {
-	config, _, _ := startServer(t)
+func serveReleases(t *testing.T) (*rest.Config, generic.RESTOptionsGetter, *apiextensionsv1.CustomResourceDefinition) {
+	config, _, storage := startServer(t)
 	crd := readCRD(t, "testdata/releases.yaml")
 	client, err := clientset.NewForConfig(config)
 	require.NoError(t, err)
@@ -53,7 +54,7 @@ func serveReleases(t *testing.T) (*rest.Config, *apiextensionsv1.CustomResourceD
 		_, err := objects.Resource(releases).List(context.Background(), metav1.ListOptions{})
 		return err == nil
 	}, time.Minute, 20*time.Millisecond)
-	return config, crd
+	return config, storage, crd
 }
 
 // newRelease makes a release of some 5 kB as it is stored, with its managed fields.

@@ -107,11 +107,13 @@ type server struct {
 
 // A kind is a version of a definition.
 type kind struct {
-	gvk       schema.GroupVersionKind
-	resource  *kube.Resource
-	validator *kube.Validator
-	hasStatus bool
-	converter managedfields.TypeConverter
+	gvk schema.GroupVersionKind
+	// resourceName is the plural, as in the paths of requests.
+	resourceName string
+	resource     *kube.Resource
+	validator    *kube.Validator
+	hasStatus    bool
+	converter    managedfields.TypeConverter
 }
 
 // add adds the served versions of a definition.
@@ -128,7 +130,7 @@ func (s *server) add(crd *apiextensionsv1.CustomResourceDefinition) error {
 		if !v.Served {
 			continue
 		}
-		k := &kind{gvk: resource.GroupKind().WithVersion(v.Name), resource: resource}
+		k := &kind{gvk: resource.GroupKind().WithVersion(v.Name), resource: resource, resourceName: crd.Spec.Names.Plural}
 		if s.kinds[k.gvk] != nil {
 			return failed(fmt.Errorf("another one defines %v, too", k.gvk))
 		}

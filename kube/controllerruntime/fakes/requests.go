@@ -5,6 +5,7 @@ package fakes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -27,12 +30,12 @@ func (s *server) funcs() interceptor.Funcs {
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
 			o := new(client.CreateOptions).ApplyOptions(opts)
 			r := request{s, c, obj, "", o.DryRun, o.FieldValidation}
-			return r.write(ctx, "create", func() error { return c.Create(ctx, obj, opts...) })
+			return r.write(ctx, "create", func(obj client.Object) error { return c.Create(ctx, obj, opts...) })
 		},
 		Update: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.UpdateOption) error {
 			o := new(client.UpdateOptions).ApplyOptions(opts)
 			r := request{s, c, obj, "", o.DryRun, o.FieldValidation}
-			return r.write(ctx, "update", func() error { return c.Update(ctx, obj, opts...) })
+			return r.write(ctx, "update", func(obj client.Object) error { return c.Update(ctx, obj, opts...) })
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, p client.Patch, opts ...client.PatchOption) error {
 			o := new(client.PatchOptions).ApplyOptions(opts)
@@ -45,15 +48,14 @@ func (s *server) funcs() interceptor.Funcs {
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 			o := new(client.SubResourceUpdateOptions).ApplyOptions(opts)
-			write := func() error { return c.SubResource(name).Update(ctx, obj, opts...) }
 			if name != "status" {
-				return write()
+				return c.SubResource(name).Update(ctx, obj, opts...)
 			}
 			r := request{s, c, obj, name, o.DryRun, o.FieldValidation}
 			if o.SubResourceBody != nil {
-				r.obj = o.SubResourceBody
+				r.obj, o.SubResourceBody = o.SubResourceBody, nil
 			}
-			return r.write(ctx, "update status", write)
+			return r.write(ctx, "update status", func(obj client.Object) error { return c.SubResource(name).Update(ctx, obj, o) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			o := new(client.SubResourcePatchOptions).ApplyOptions(opts)
@@ -150,13 +152,13 @@ func (r *request) kind() (*kind, error) {
 }
 
 // write creates or updates an object.
-func (r *request) write(ctx context.Context, verb string, write func() error) error {
+func (r *request) write(ctx context.Context, verb string, write func(client.Object) error) error {
 	k, err := r.kind()
 	if err != nil {
 		return err
 	}
 	if k == nil {
-		return write()
+		return write(r.obj)
 	}
 	if _, ok := r.obj.(*metav1.PartialObjectMetadata); ok {
 		return fmt.Errorf("cannot %s using only metadata: did you mean to patch?", verb)
@@ -176,19 +178,43 @@ func (r *request) write(ctx context.Context, verb string, write func() error) er
 	if len(findings) > 0 && r.validation == metav1.FieldValidationStrict {
 		return k.badRequest(runtime.NewStrictDecodingError(findings))
 	}
-	old := r.current(ctx, k)
-	if verb == "create" {
-		old = nil
+	r.warn(findings) // also if it is refused later
+	var old *unstructured.Unstructured
+	if verb != "create" {
+		old = r.current(ctx, k)
+		if err := k.checkVersion(sent, old); err != nil {
+			return err
+		}
 	}
-	version := r.obj.GetResourceVersion()
-	if err := write(); err != nil {
-		r.obj.SetResourceVersion(version)
+	// The fake client changes what it is given, also if it fails.
+	written, err := like(r.obj, sent.DeepCopy())
+	if err != nil {
 		return err
 	}
-	r.warn(findings)
+	obj := written.(client.Object)
+	if err := write(obj); err != nil {
+		return err
+	}
 	r.warnOfFinalizers(ctx, k, sent, old)
-	return r.answer(ctx)
+	return r.answer(ctx, obj)
 }
+
+// checkVersion returns the server's error for an object that cannot replace the stored one, which may be nil.
+func (k *kind) checkVersion(sent, old *unstructured.Unstructured) error {
+	switch version := sent.GetResourceVersion(); {
+	case old == nil: // which is an error of its own
+	case version == "":
+		path := field.NewPath("metadata", "resourceVersion")
+		kind := schema.GroupKind{Group: k.gvk.Group, Kind: k.resourceName}
+		return apierrors.NewInvalid(kind, sent.GetName(), field.ErrorList{field.Invalid(path, 0, "must be specified for an update")})
+	case version != old.GetResourceVersion():
+		resource := schema.GroupResource{Group: k.gvk.Group, Resource: k.resourceName}
+		return apierrors.NewConflict(resource, sent.GetName(), errModified)
+	}
+	return nil
+}
+
+var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
 // patch patches an object.
 func (r *request) patch(ctx context.Context, p client.Patch, write func(client.Patch) error) error {
@@ -218,12 +244,12 @@ func (r *request) patch(ctx context.Context, p client.Patch, write func(client.P
 	if err != nil {
 		return err
 	}
+	r.warn(warnings)
 	if err := write(p); err != nil {
 		return err
 	}
-	r.warn(warnings)
 	r.warnOfFinalizers(ctx, k, patched, old)
-	return nil
+	return r.answer(ctx, r.obj)
 }
 
 // current returns the stored object, or nil if there is none.
@@ -236,9 +262,13 @@ func (r *request) current(ctx context.Context, k *kind) *unstructured.Unstructur
 	return u
 }
 
-// answer reads the object as it is stored. It may be gone, if its last finalizer is.
-func (r *request) answer(ctx context.Context) error {
-	err := r.client.Get(ctx, client.ObjectKeyFromObject(r.obj), r.obj)
+// answer reads the object as it is stored under the name of the one that was written. It may be gone,
+// if its last finalizer is.
+func (r *request) answer(ctx context.Context, written client.Object) error {
+	err := r.client.Get(ctx, client.ObjectKeyFromObject(written), r.obj)
+	if u, ok := r.obj.(*unstructured.Unstructured); ok && err != nil && u.Object["status"] == nil {
+		delete(u.Object, "status") // the fake client has set it
+	}
 	return client.IgnoreNotFound(err)
 }
 

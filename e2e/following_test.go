@@ -1,0 +1,201 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/espalier-dev/espalier/projection"
+)
+
+var changes = flag.Int("changes", 200, "how many changes an informer follows whose watches are cut")
+
+// A cutter cuts the responses of watches, below a projection, after random numbers of bytes, so mostly within an event.
+type cutter struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	rand *rand.Rand
+	cuts atomic.Int64
+	full atomic.Int64 // reads of all objects
+}
+
+func (c *cutter) RoundTrip(r *http.Request) (*http.Response, error) {
+	if q := r.URL.Query(); q.Get("watch") == "" || q.Get("sendInitialEvents") == "true" {
+		c.full.Add(1)
+	}
+	response, err := c.next.RoundTrip(r)
+	if err != nil || r.URL.Query().Get("watch") == "" {
+		return response, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// client-go takes these for the end of a connection. A watch without any event would be started anew, with a list.
+	end := one(c.rand, io.EOF, io.ErrUnexpectedEOF, error(syscall.ECONNRESET))
+	response.Body = &cutBody{ReadCloser: response.Body, left: 20_000 + c.rand.IntN(200_000), end: end, cuts: &c.cuts}
+	return response, nil
+}
+
+type cutBody struct {
+	io.ReadCloser
+	left int
+	end  error
+	cuts *atomic.Int64
+}
+
+func (b *cutBody) Read(p []byte) (n int, err error) {
+	if b.left == 0 {
+		b.cuts.Add(1)
+		return 0, b.end
+	}
+	n, err = b.ReadCloser.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}
+
+// testFollowing asserts that an informer with a projection sees each change, although its watches are cut.
+func testFollowing(t *testing.T, config *rest.Config) {
+	const objects = 20
+	whole, err := dynamic.NewForConfig(config)
+	require.NoError(t, err)
+	writing := whole.Resource(releases).Namespace("following")
+	for i := range objects {
+		_, err := writing.Create(t.Context(), newRelease("following", fmt.Sprintf("f%d", i), i), metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	p, err := projection.New(projection.Options{}, projection.Rule{Group: releases.Group, Resource: releases.Resource, Keep: kept})
+	require.NoError(t, err)
+	cut := &cutter{rand: rand.New(rand.NewPCG(1, 2))}
+	projected := rest.CopyConfig(config)
+	projected.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		cut.next = next
+		return p.Transport(cut)
+	})
+	reading, err := dynamic.NewForConfig(projected)
+	require.NoError(t, err)
+
+	// The number of its last change is in a label of each release.
+	seen := newSeen()
+	informer := dynamicinformer.NewFilteredDynamicInformer(reading, releases, "following", 0, cache.Indexers{}, nil).Informer()
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    seen.see,
+		UpdateFunc: func(_, obj any) { seen.see(obj) },
+	})
+	require.NoError(t, err)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() { defer close(stopped); informer.Run(stop) }()
+	defer func() { close(stop); <-stopped }()
+	require.True(t, cache.WaitForCacheSync(t.Context().Done(), informer.HasSynced))
+
+	began := time.Now()
+	for n := 1; n <= *changes; n++ {
+		patch := fmt.Sprintf(`{"metadata":{"labels":{"n":"%d"}},"spec":{"version":"%d","notes":"of change %d"}}`, n, n, n)
+		_, err := writing.Patch(t.Context(), fmt.Sprintf("f%d", n%objects), types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		require.NoError(t, err)
+	}
+	written := time.Since(began)
+	require.Eventually(t, func() bool { return seen.last() == *changes }, time.Minute, 10*time.Millisecond)
+	counts := p.Counts()
+	t.Logf("%d changes, %.0f a second, over %d cuts; %d events, all objects read %d times", *changes, float64(*changes)/written.Seconds(), cut.cuts.Load(), counts.Events, cut.full.Load())
+	assert.Positive(t, cut.cuts.Load())
+	assert.Empty(t, seen.wrong)
+	if cut.full.Load() == 1 { // a second one would stand for changes that were not seen one by one
+		assert.Equal(t, *changes, seen.count())
+	}
+
+	// The cache is what is stored, but for what is not kept.
+	list, err := writing.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, informer.GetStore().List(), len(list.Items))
+	for i := range list.Items {
+		stored := &list.Items[i]
+		cached, ok, err := informer.GetStore().GetByKey("following/" + stored.GetName())
+		require.NoError(t, err)
+		require.True(t, ok)
+		assert.Equal(t, projectedByHand(stored), cached.(*unstructured.Unstructured).Object)
+	}
+}
+
+// changesSeen are the changes that an informer has told of.
+type changesSeen struct {
+	mu      sync.Mutex
+	numbers map[int]bool
+	of      map[string]int // the last one of each object
+	wrong   []string
+}
+
+func newSeen() *changesSeen { return &changesSeen{numbers: map[int]bool{}, of: map[string]int{}} }
+
+func (s *changesSeen) see(obj any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := obj.(*unstructured.Unstructured)
+	label := u.GetLabels()["n"]
+	if label == "" {
+		return
+	}
+	n, err := strconv.Atoi(label)
+	version, _, _ := unstructured.NestedString(u.Object, "spec", "version")
+	if _, has := in(u.Object, "spec")["notes"]; err != nil || version != label || has || n < s.of[u.GetName()] {
+		s.wrong = append(s.wrong, fmt.Sprint(u.Object))
+	}
+	s.numbers[n] = true
+	s.of[u.GetName()] = n
+}
+
+func (s *changesSeen) last() (most int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.of {
+		most = max(most, n)
+	}
+	return most
+}
+
+func (s *changesSeen) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.numbers)
+}
+
+// projectedByHand returns what is to be left of a release, by other means than the projection.
+func projectedByHand(stored *unstructured.Unstructured) object {
+	o := stored.DeepCopy().Object
+	delete(in(o, "metadata"), "managedFields")
+	if spec, ok := o["spec"].(object); ok {
+		o["spec"] = only(spec, "version", "replicas", "hosts", "containers")
+		if containers, ok := in(o, "spec")["containers"].([]any); ok {
+			for i, c := range containers {
+				containers[i] = only(c.(object), "name", "image")
+			}
+		}
+	}
+	return o
+}
+
+func only(o object, names ...string) object {
+	left := object{}
+	for _, name := range names {
+		if value, ok := o[name]; ok {
+			left[name] = value
+		}
+	}
+	return left
+}
