@@ -177,7 +177,7 @@ func (s *changesSeen) count() int {
 
 // projectedByHand returns what is to be left of a release, by other means than the projection.
 func projectedByHand(stored *unstructured.Unstructured) object {
-	o := stored.DeepCopy().Object
+	o := only(stored.DeepCopy().Object, "apiVersion", "kind", "metadata", "spec", "status")
 	delete(in(o, "metadata"), "managedFields")
 	if spec, ok := o["spec"].(object); ok {
 		o["spec"] = only(spec, "version", "replicas", "hosts", "containers")
