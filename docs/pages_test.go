@@ -58,7 +58,7 @@ func headings(text string) (anchors []string) {
 // the handling of errors between the lines.
 func TestCode(t *testing.T) {
 	compiled := make(map[string]bool)
-	for _, pattern := range []string{"example_test.go", "../*/example*_test.go", "../sample/testdata/webhook/*.go"} {
+	for _, pattern := range []string{"example_test.go", "../*/example*_test.go", "../kube/controllerruntime/*/example_test.go", "../sample/testdata/webhook/*.go"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, file := range files {

@@ -54,15 +54,13 @@ type Small struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
-		Version    string   `json:"version"`
-		Replicas   int64    `json:"replicas"`
-		Hosts      []string `json:"hosts"`
-		Containers []struct {
-			Name  string `json:"name"`
-			Image string `json:"image"`
-		} `json:"containers"`
+		Version  string `json:"version"`
+		Replicas int64  `json:"replicas"`
 	} `json:"spec"`
-	Status status `json:"status"`
+	Status struct {
+		Phase string `json:"phase"`
+		Ready int64  `json:"ready"`
+	} `json:"status"`
 }
 
 // WholeList is a list of them.
