@@ -14,10 +14,10 @@
 //	cluster                      definitions and objects of a running cluster
 //	suppress, baseline           known findings, in comments, the configuration and a file
 //	stored, revision, layout     objects of an old state; files of a git revision; what files are for
-//	input, suggest, finding      documents of files; guesses; what was found
+//	input, finding               documents of files; what was found
 //	strictfile, edit, replace    files of this command's own; edits of texts; files
 //	locate, pathmatch            paths into JSON; patterns of paths of files
-//	yamlwriter, sanitize, terminal, parallel, flagvalue
+//	sanitize, terminal, parallel, flagvalue
 package main
 
 import (

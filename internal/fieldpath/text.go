@@ -89,7 +89,7 @@ func isPlain[S string | []byte](name S) bool {
 		}
 		// Converting the whole slice would copy it.
 		r, n := utf8.DecodeRuneInString(string(name[i:min(i+utf8.UTFMax, len(name))]))
-		if r == utf8.RuneError && n == 1 || !isGraphic(r) {
+		if r == utf8.RuneError && n == 1 || !IsGraphic(r) {
 			return false
 		}
 		i += n
@@ -97,9 +97,9 @@ func isPlain[S string | []byte](name S) bool {
 	return len(name) > 0
 }
 
-// isGraphic reports whether r is visible as itself. Control and formatting characters are not (the
+// IsGraphic reports whether r is visible as itself. Control and formatting characters are not (the
 // latter include the bidirectional ones), nor is any space except U+0020.
-func isGraphic(r rune) bool {
+func IsGraphic(r rune) bool {
 	return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r)
 }
 
@@ -116,7 +116,7 @@ func AppendQuoted(b []byte, s string) []byte {
 		case r == utf8.RuneError && n == 1:
 			const hex = "0123456789abcdef"
 			b = append(b, '\\', 'x', hex[s[i]>>4], hex[s[i]&0xf])
-		case isGraphic(r):
+		case IsGraphic(r):
 			b = append(b, s[i:i+n]...)
 		default:
 			q := strconv.QuoteRuneToASCII(r)

@@ -16,9 +16,9 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/schema"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/config"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/report"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
+	"github.com/espalier-dev/espalier/internal/suggest"
 )
 
 // helpWidth is the width of help texts.

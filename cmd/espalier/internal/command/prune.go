@@ -20,8 +20,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/terminal"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/schema"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/schema"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/definition"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/schema/validation"
 )

@@ -10,11 +10,11 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/internal/validate"
 	"github.com/espalier-dev/espalier/schema"
 )

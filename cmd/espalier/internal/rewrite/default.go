@@ -7,8 +7,8 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/edit"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/examine"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/yamlwriter"
 )
 
 // NewDefaulter returns a rewriter that inserts defaults.

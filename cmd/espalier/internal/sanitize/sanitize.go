@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/internal/fieldpath"
@@ -17,9 +16,7 @@ import (
 // IsSafe reports whether a character is visible as itself. Control characters are not safe, nor
 // are formatting characters, among them bidirectional and most zero-width ones, and spaces
 // other than U+0020, among them line separators. Package errors has the same rule.
-func IsSafe(r rune) bool {
-	return r == ' ' || unicode.IsGraphic(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r)
-}
+func IsSafe(r rune) bool { return fieldpath.IsGraphic(r) }
 
 // Text returns a text with escapes, as in Go source, for characters that are not safe and for
 // bytes that are not UTF-8. Every text from outside is written through Text, or if it is only a

@@ -7,8 +7,8 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/builtin"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
+	"github.com/espalier-dev/espalier/internal/suggest"
 )
 
 // A NearMiss says which type was probably meant by an object without a schema.

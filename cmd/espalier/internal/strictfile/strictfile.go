@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/schema"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 

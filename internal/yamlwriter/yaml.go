@@ -12,25 +12,20 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/sanitize"
+	"github.com/espalier-dev/espalier/internal/fieldpath"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 )
 
 // escapeUnsafe escapes characters that yaml.v3 takes for printable and that are not safe. They
 // occur only in strings in double quotes: see yamlString.
 func escapeUnsafe(text []byte) []byte {
-	if sanitize.FirstUnsafe(string(bytes.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, text))) < 0 {
+	if !bytes.ContainsFunc(text, func(r rune) bool { return r != '\n' && !isVisible(r) }) {
 		return text
 	}
 	var b bytes.Buffer
 	for _, r := range string(text) {
 		switch {
-		case r == '\n' || r == '\t' || sanitize.IsSafe(r):
+		case r == '\n' || isVisible(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)
@@ -40,6 +35,9 @@ func escapeUnsafe(text []byte) []byte {
 	}
 	return b.Bytes()
 }
+
+// isVisible reports whether a character is written as itself: a tab, or what is safe in a line.
+func isVisible(r rune) bool { return r == '\t' || fieldpath.IsGraphic(r) }
 
 // blockDepth is the depth from which YAML is written in flow style. The indentation of deeper
 // values would be longer than the document.
@@ -162,7 +160,7 @@ func isLetter(r rune) bool { return unicode.IsLetter(r) && r != utf8.RuneError }
 // literal block.
 func isBlockText(s string) bool {
 	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
-		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool { return !sanitize.IsSafe(r) && r != '\t' }) {
+		if strings.TrimRight(line, " \t") != line || strings.ContainsFunc(line, func(r rune) bool { return !isVisible(r) }) {
 			return false
 		}
 	}
