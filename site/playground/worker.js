@@ -1,0 +1,113 @@
+// The worker runs Espalier. It answers the last question twice, first with the findings alone, and loads CEL
+// when a definition has rules.
+import "wasm_exec.js";
+
+/* global Go */
+
+let asked; // the last question
+let answered = 0; // the number of the last question that was answered in full
+let judge; // the function of the program that runs
+let isAtWork = false;
+let cel = "unloaded";
+
+self.onmessage = ({ data }) => {
+  asked = data;
+  work();
+};
+
+// work answers questions until there is no newer one.
+async function work() {
+  if (isAtWork || !judge) return;
+  isAtWork = true;
+  while (judge && asked && asked.number !== answered) {
+    const { number, request } = asked;
+    self.postMessage({ what: "begun" });
+    const brief = answer(number, { ...request, brief: true }, false);
+    if (!brief) break;
+    await nextTurn();
+    if (asked.number !== number) continue;
+    if (!answer(number, request, true)) break;
+    answered = number;
+    if (brief.rules && !brief.evaluated && request.values && cel === "unloaded") loadCEL();
+    await nextTurn();
+  }
+  isAtWork = false;
+}
+
+// nextTurn lets messages in that have arrived meanwhile.
+const nextTurn = () => new Promise((resolve) => setTimeout(resolve));
+
+// answer asks the program. Without an answer, it has panicked.
+function answer(number, request, isWhole) {
+  let text;
+  try {
+    text = judge(JSON.stringify(request));
+  } catch {
+    text = undefined;
+  }
+  if (typeof text !== "string") {
+    judge = undefined;
+    self.postMessage({ what: "broken", why: "the program ended" });
+    return undefined;
+  }
+  const made = JSON.parse(text);
+  self.postMessage({ what: "answer", number, isWhole, answer: made });
+  return made;
+}
+
+async function loadCEL() {
+  cel = "loading";
+  try {
+    judge = await start("withcel");
+    cel = "loaded";
+    answered = 0;
+    work();
+  } catch (err) {
+    cel = "failed";
+    self.postMessage({ what: "failed", why: `rules in CEL cannot be evaluated: ${err.message}` });
+  }
+}
+
+// start loads a program and runs it, and returns the function that asks it.
+async function start(name) {
+  const code = await load(name);
+  const go = new Go();
+  const { instance } = await WebAssembly.instantiate(code, go.importObject);
+  await new Promise((resolve, reject) => {
+    self.espalierReady = resolve;
+    go.run(instance).then(() => reject(new Error("it ended at once")), reject);
+  });
+  self.postMessage({ what: "progress", name, part: 1 });
+  return self.espalierJudge;
+}
+
+// load fetches a program, and says how far it is.
+async function load(name) {
+  const response = await fetch(`${name}.wasm.gz`);
+  if (!response.ok) throw new Error(`${name}.wasm.gz: ${response.status} ${response.statusText}`);
+  const size = sizes[name];
+  const parts = [];
+  let loaded = 0;
+  for (const reader = response.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    loaded += value.length;
+    self.postMessage({ what: "progress", name, part: Math.min(loaded / size, 0.99) });
+  }
+  const file = new Blob(parts);
+  const [a, b] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (a !== 0x1f || b !== 0x8b) return file.arrayBuffer(); // the server has said that it is compressed
+  return new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+/* global SIZES */
+const sizes = SIZES; // of the files, set by the build
+
+start("plain").then(
+  (ask) => {
+    judge = ask;
+    work();
+  },
+  (err) => self.postMessage({ what: "failed", why: `Espalier cannot be loaded: ${err.message}` }),
+);
