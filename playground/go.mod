@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/espalier-dev/espalier v0.1.0
 	github.com/espalier-dev/espalier/cel v0.1.0
+	github.com/stretchr/testify v1.12.1
 )
 
 require (

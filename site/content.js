@@ -8,10 +8,11 @@ export const source = "https://github.com/espalier-dev/espalier";
 
 const read = (name) => readFileSync(join(repository, name), "utf8");
 
-// documents returns the pages, in the order in which the README names them.
+// documents returns the pages: those of the README's table of questions, and then others that it names.
 export function documents() {
   const readme = read("README.md");
-  const linked = [...readme.matchAll(/\]\(([\w/.-]+\.md)\)/g)].map((m) => m[1]);
+  const questions = readme.match(/^\| .* \|$/gm).join("\n");
+  const linked = [...(questions + readme).matchAll(/\]\(([\w/.-]+\.md)\)/g)].map((m) => m[1]);
   return ["README.md", ...new Set(linked)].map((file) => {
     const text = read(file);
     const title = file === "README.md" ? "Espalier" : /^# (.*)$/m.exec(text)[1].replaceAll("`", "");

@@ -20,6 +20,7 @@ type definition struct {
 	kep      bool
 	values   bool
 	catalog  *schema.Catalog // nil if the text cannot be read
+	opts     []schema.Option // by which it compiles
 	isSchema bool            // and no definition
 	hasRules bool
 	faults   []Finding
@@ -47,9 +48,6 @@ func (j *Judge) define(r *Request) *definition {
 	if r.KEP {
 		opts[0] = schema.KEP
 	}
-	if d.isSchema {
-		opts = append(opts, schema.ResourceRoot(false))
-	}
 	if r.Values && j.cel != nil {
 		opts = append(opts, validation.Values(j.cel.Rules))
 	} else if r.Values {
@@ -60,7 +58,7 @@ func (j *Judge) define(r *Request) *definition {
 		d.refuse(err)
 		return d
 	}
-	d.catalog = catalog
+	d.catalog, d.opts = catalog, opts
 	for _, crd := range crds {
 		for _, fault := range j.faults(crd, d.isSchema) {
 			d.fault(crd, fault)
@@ -129,15 +127,21 @@ func (d *definition) fault(crd *schema.CRD, fault *errors.SchemaError) {
 	}
 	f := Finding{Error: true, Rule: "invalid-schema", Message: fault.Error()}
 	if doc := d.document(crd); doc != nil {
-		f.set(doc.at(doc.root().follow(d.path(fault.Field))))
+		f.set(doc.at(doc.root().follow(d.path(doc, fault.Field))))
 	}
 	d.faults = append(d.faults, f)
 }
 
-// path returns the path of a fault in the document of a schema.
-func (d *definition) path(field string) string {
+// path returns the path of a fault in a document. The server names a schema that all versions share as if it
+// stood above them.
+func (d *definition) path(doc *document, field string) string {
 	if d.isSchema {
-		field = strings.TrimPrefix(strings.TrimPrefix(field, "openAPIV3Schema"), ".")
+		return strings.TrimPrefix(strings.TrimPrefix(field, "openAPIV3Schema"), ".")
+	}
+	const shared = "spec.validation."
+	below, ok := strings.CutPrefix(field, shared)
+	if spec := doc.root().member("spec"); ok && spec != nil && spec.value.member("validation") == nil {
+		return "spec.versions[0].schema." + below
 	}
 	return field
 }
@@ -163,10 +167,20 @@ func (d *definition) refuse(err error) {
 	for _, fault := range faults[:min(len(faults), maxFindings)] {
 		f := Finding{Error: true, Rule: "invalid-schema", Message: fault.Error(), Line: 1, Column: 1}
 		if len(d.docs) == 1 {
-			f.set(d.docs[0].at(d.docs[0].root().follow(d.path(fault.Field))))
+			f.set(d.docs[0].at(d.docs[0].root().follow(d.path(d.docs[0], fault.Field))))
 		}
 		d.faults = append(d.faults, f)
 	}
+}
+
+var errNoType = stderrors.New("the object has no apiVersion and kind, by which its definition is found")
+
+// program returns the program for an entry. One of a schema alone says nothing of the type of objects.
+func (d *definition) program(entry schema.Entry) (*schema.Program, error) {
+	if d.isSchema {
+		return schema.Compile(entry.Version.Schema, d.opts...)
+	}
+	return entry.Program()
 }
 
 // entry returns by what an object is judged.
@@ -174,6 +188,9 @@ func (d *definition) entry(o *document) (schema.Entry, error) {
 	apiVersion, kind, err := "example.com/v1", "Schema", error(nil)
 	if !d.isSchema {
 		apiVersion, kind, err = decoder.PeekType(o.json)
+	}
+	if err == nil && (apiVersion == "" || kind == "") {
+		err = errNoType
 	}
 	if err != nil {
 		return schema.Entry{}, err

@@ -128,8 +128,8 @@ func fatal(err error, d *document) Finding {
 		cause := *object
 		at, cause.Position = cause.Position, errors.Position{}
 		f.Message = cause.Error()
-	case stderrors.As(err, &types):
-		f.Rule, f.Message = "missing-type", "the object has no apiVersion and kind by which its definition is found"
+	case stderrors.As(err, &types), err == errNoType:
+		f.Rule, f.Message = "missing-type", errNoType.Error()
 	case stderrors.As(err, &missing):
 		f.Rule = "missing-schema"
 	}

@@ -130,7 +130,7 @@ func (d *definition) judge(r *Request, o *document, a *Answer) {
 	if !d.isSchema {
 		a.Kind = entry.Kind + " of " + entry.APIVersion
 	}
-	program, err := entry.Program()
+	program, err := d.program(entry)
 	if err != nil {
 		a.Faults = append(slices.Clone(a.Faults), Finding{Error: true, Message: err.Error(), Line: 1, Column: 1})
 		return

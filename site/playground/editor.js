@@ -91,6 +91,7 @@ export function resultView(parent, label) {
   return {
     view,
     show(before, result, isDifference) {
+      [before, result] = [before.trimEnd(), result.trimEnd()];
       const key = JSON.stringify([isDifference && before, result]);
       if (key === shown) return;
       shown = key;

@@ -115,7 +115,7 @@ function item(finding, editor, name) {
 function change(c) {
   const li = document.createElement("li");
   li.className = c.comes ? "comes" : "goes";
-  li.append(place(c.line, `${c.line}:${c.column}`, object, "object"), ` ${c.message}, because ${c.why}. `);
+  li.append(place(c.line, `${c.line}:${c.column}`, object, "object"), ` ${c.message}, because ${c.why}${c.why.endsWith("?") ? " " : ". "}`);
   const basis = document.createElement("small");
   basis.textContent = `Rule: ${c.basis}. `;
   if (c.schemaLine > 0) basis.append("See the ", place(c.schemaLine, `definition, line ${c.schemaLine}`, definition, "definition"), ".");
