@@ -4,6 +4,7 @@
 package bridge
 
 import (
+	"runtime/debug"
 	"syscall/js"
 
 	"github.com/espalier-dev/espalier/playground/judge"
@@ -13,6 +14,7 @@ import (
 // JSON, and then calls espalierReady. It does not return. A panic ends the program; the page notices and
 // starts another one.
 func Serve(j *judge.Judge) {
+	debug.SetGCPercent(400) // the collector has no thread of its own here, and a page has room
 	js.Global().Set("espalierJudge", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(j.JSON([]byte(args[0].String())))
 	}))

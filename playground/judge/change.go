@@ -7,7 +7,6 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
-	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/internal/yamlwriter"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -22,6 +21,8 @@ type Change struct {
 	Basis string `json:"basis"` // the rule, with the place where it is written down
 	// SchemaLine is the line of the definition that decides, or the nearest around it; 0 if none does.
 	SchemaLine int `json:"schemaLine"`
+
+	isNull bool // what goes
 }
 
 // The rules, as the command's explain has them.
@@ -41,8 +42,10 @@ const maxDepth = 100
 func (d *definition) compare(r *Request, entry schema.Entry, o *document, result []byte, a *Answer) {
 	before := o.root()
 	a.Result = written(result, r.YAML)
-	a.Before = written(before.appendJSON(nil), r.YAML)
-	c := comparison{definition: d, entry: entry, object: o, answer: a}
+	if r.Difference {
+		a.Before = written(before.appendJSON(nil), r.YAML)
+	}
+	c := comparison{definition: d, entry: entry, object: o, answer: a, advice: make(map[errors.Path]string)}
 	c.values(before, parse(result), 0)
 	places := make([]*Finding, len(a.Changes))
 	for i := range a.Changes {
@@ -75,6 +78,7 @@ type comparison struct {
 	object *document
 	answer *Answer
 	path   []errors.Segment
+	advice map[errors.Path]string
 }
 
 // values compares a value that is in both. at is where it is in the object.
@@ -112,7 +116,7 @@ func (c *comparison) members(before, after *node, at int) {
 		case m.replaced:
 			c.add(m.at, Change{Finding: Finding{Message: "is replaced"}, Why: "its name occurs again", Basis: byLast})
 		case value == nil:
-			c.add(m.at, c.gone(m.value.kind == 'n'))
+			c.add(m.at, Change{isNull: m.value.kind == 'n'})
 		default:
 			c.values(m.value, value, m.at)
 		}
@@ -132,10 +136,9 @@ func (c *comparison) members(before, after *node, at int) {
 	}
 }
 
-// gone says why a member, a null or not, is not in the result. The object around it is.
-func (c *comparison) gone(isNull bool) Change {
+// removed says why a member is not in the result.
+func (c *comparison) removed(path errors.Path, trace []schema.Step, isNull bool) Change {
 	pruned := Change{Finding: Finding{Message: "is pruned"}, Why: "the schema specifies nothing at this place", Basis: byPruning}
-	trace := c.trace()
 	if len(trace) < 2 {
 		return pruned
 	}
@@ -157,24 +160,29 @@ func (c *comparison) gone(isNull bool) Change {
 		return pruned
 	}
 	if program, err := c.entry.Program(); err == nil {
-		path := c.fieldPath()
-		pruned.Why += suggest.Advice(program, path, suggest.Field(program, path))
+		pruned.Why += advised(program, path, c.advice)
 	}
 	return pruned
 }
 
-// add adds a change of the value at the path. at is its place in the object.
+// add adds a change of the value at the path. at is its place in the object. Without a message, the value is not
+// in the result.
 func (c *comparison) add(at int, change Change) {
 	if len(c.answer.Changes) >= maxChanges {
 		c.answer.More++
 		return
 	}
-	change.set(c.object.at(at))
-	name := "a deep field"
+	name, path, trace := "a deep field", errors.Path{}, []schema.Step(nil)
 	if len(c.path) <= maxDepth {
-		name = c.fieldPath().String()
-		change.SchemaLine = c.line()
+		path = c.fieldPath()
+		name = path.String()
+		trace, _ = c.entry.Trace(path) // it fails where the program does, which has decoded the object
 	}
+	if change.Message == "" {
+		change = c.removed(path, trace, change.isNull)
+	}
+	change.set(c.object.at(at))
+	change.SchemaLine = c.line(trace)
 	change.Message = name + " " + change.Message
 	c.answer.Changes = append(c.answer.Changes, change)
 }
@@ -191,22 +199,10 @@ func (c *comparison) fieldPath() (path errors.Path) {
 	return path
 }
 
-// trace returns what the schema says on the way to the path, or nothing if that is too deep.
-func (c *comparison) trace() []schema.Step {
-	if len(c.path) > maxDepth {
-		return nil
-	}
-	trace, err := c.entry.Trace(c.fieldPath())
-	if err != nil {
-		return nil
-	}
-	return trace
-}
-
-// line returns the line of the definition that says most about the path, or 0.
-func (c *comparison) line() int {
+// line returns the line of the definition to which a trace leads, or 0.
+func (c *comparison) line(trace []schema.Step) int {
 	doc := c.document(c.entry.CRD)
-	if doc == nil {
+	if doc == nil || trace == nil {
 		return 0
 	}
 	n, at := doc.root(), 0
@@ -223,7 +219,7 @@ func (c *comparison) line() int {
 	if !c.isSchema && !enter("spec", "versions", strconv.Itoa(c.version()), "schema", "openAPIV3Schema") {
 		return 0
 	}
-	for _, step := range c.trace() {
+	for _, step := range trace {
 		if !enter(step.Keywords...) {
 			break
 		}

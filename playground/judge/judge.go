@@ -37,6 +37,8 @@ type Request struct {
 	Values bool `json:"values"`
 	// YAML asks for the result in YAML, and not in JSON.
 	YAML bool `json:"yaml"`
+	// Difference asks for Before, too.
+	Difference bool `json:"difference"`
 	// Brief asks for findings alone.
 	Brief bool `json:"brief"`
 }
@@ -59,8 +61,8 @@ type Answer struct {
 
 	// What follows is empty in a brief answer.
 
-	// Result is the object pruned and defaulted, and Before the object itself, both in the same format
-	// and in the same style. Result is empty if there is none.
+	// Result is the object pruned and defaulted. It is empty if there is none. Before is the object
+	// itself in the same format and style, if it was asked for.
 	Result string `json:"result"`
 	Before string `json:"before"`
 	// Changes are the differences between the two, in the order of the object, and More how many

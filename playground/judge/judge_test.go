@@ -106,7 +106,7 @@ func checkCase(t *testing.T, j *judge.Judge, c corpus.Case, semantics schema.Sem
 	}
 	d := decoder.New(program, decoder.Warn, decoder.Compact(true), decoder.Limits{Findings: 500, FindingBytes: 1 << 20})
 	want, err := d.AppendJSON(nil, c.JSON)
-	r := judge.Request{Definition: string(c.Schema), Object: string(c.JSON), Validation: "Warn", KEP: semantics == schema.KEP}
+	r := judge.Request{Definition: string(c.Schema), Object: string(c.JSON), Validation: "Warn", KEP: semantics == schema.KEP, Difference: true}
 	a := j.Judge(&r)
 	require.NotEmpty(t, a, c.Name)
 	if !strings.HasPrefix(strings.TrimSpace(r.Object), "{") {

@@ -16,7 +16,7 @@ const common = (label) => [
   drawSelection(),
   bracketMatching(),
   syntaxHighlighting(classHighlighter),
-  EditorView.contentAttributes.of({ "aria-label": label }),
+  EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
   keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap]),
 ];
 
@@ -90,9 +90,11 @@ export function resultView(parent, label) {
   let shown = "";
   return {
     view,
-    show(before, result, isDifference) {
+    // show shows a result, and where there is something before it, the difference.
+    show(before, result) {
+      const isDifference = before !== "";
       [before, result] = [before.trimEnd(), result.trimEnd()];
-      const key = JSON.stringify([isDifference && before, result]);
+      const key = JSON.stringify([before, result]);
       if (key === shown) return;
       shown = key;
       view.dispatch({ effects: mode.reconfigure([]) });

@@ -11,7 +11,6 @@ const definition = textEditor($("definition"), "Definition", ask);
 const object = textEditor($("object"), "Object", ask);
 const result = resultView($("result"), "Result");
 
-let last; // the last whole answer
 let isQuiet = false; // while several things are set at once
 
 const engine = new Engine(() => new Worker("worker.js"), {
@@ -46,7 +45,7 @@ function state() {
 }
 
 function ask() {
-  if (!isQuiet) engine.ask(state());
+  if (!isQuiet) engine.ask({ ...state(), difference: $("difference").checked });
 }
 
 function set(s) {
@@ -73,8 +72,7 @@ function show(answer, isWhole) {
   $("more-findings").textContent = answer.omitted > 0 ? `and ${answer.omitted} more` : "";
   $("answered").dataset.count = Number($("answered").dataset.count) + 1;
   if (!isWhole) return;
-  last = answer;
-  showResult();
+  result.show(answer.before, answer.result);
   list($("changes"), answer.changes.map(change));
   $("more-changes").textContent = answer.more > 0 ? `and ${answer.more} more` : "";
   $("answered").dataset.whole = Number($("answered").dataset.whole) + 1;
@@ -93,10 +91,6 @@ function verdict(answer) {
 }
 
 const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-
-function showResult() {
-  if (last) result.show(last.before, last.result, $("difference").checked);
-}
 
 // list replaces the items of a list; the first hundred are shown.
 function list(element, items) {
@@ -156,8 +150,8 @@ async function open() {
 }
 
 for (const choice of Object.values(choices)) choice.addEventListener("change", ask);
-$("difference").addEventListener("change", showResult);
-$("whole").addEventListener("change", showResult);
+$("difference").addEventListener("change", ask);
+$("whole").addEventListener("change", ask);
 $("examples").addEventListener("change", () => {
   history.replaceState(null, "", `#example=${$("examples").value}`);
   setExample($("examples").value);

@@ -12,6 +12,7 @@ let cel = "unloaded";
 
 self.onmessage = ({ data }) => {
   asked = data;
+  wake();
   work();
 };
 
@@ -24,18 +25,26 @@ async function work() {
     self.postMessage({ what: "begun" });
     const brief = answer(number, { ...request, brief: true }, false);
     if (!brief) break;
-    await nextTurn();
+    await pause(quiet);
     if (asked.number !== number) continue;
     if (!answer(number, request, true)) break;
     answered = number;
     if (brief.rules && !brief.evaluated && request.values && cel === "unloaded") loadCEL();
-    await nextTurn();
+    await pause(0);
   }
   isAtWork = false;
 }
 
-// nextTurn lets messages in that have arrived meanwhile.
-const nextTurn = () => new Promise((resolve) => setTimeout(resolve));
+// quiet is how long nothing is to be asked before the rest of an answer is made, in milliseconds: whoever types
+// on waits for findings only.
+const quiet = 80;
+
+// pause lets messages in that arrive meanwhile.
+const pause = (time) => new Promise((resolve) => {
+  wake = resolve;
+  setTimeout(resolve, time);
+});
+let wake = () => {};
 
 // answer asks the program. Without an answer, it has panicked.
 function answer(number, request, isWhole) {

@@ -1,0 +1,27 @@
+// Links hold what they were made of, and others are refused.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { deflateRawSync } from "node:zlib";
+import { fromFragment, maxState, toFragment } from "../playground/link.js";
+
+const state = { definition: "a: é😀\n", object: "{}", validation: "Warn", kep: true, values: false, yaml: true };
+const fragment = (value) => `s=${deflateRawSync(JSON.stringify(value)).toString("base64url")}`;
+
+test("a link holds the state", async () => {
+  const made = await toFragment({ ...state, object: "x".repeat(100_000) });
+  assert.match(made, /^s=[\w-]+$/);
+  assert.ok(made.length < 1000);
+  assert.deepEqual(await fromFragment(made), { ...state, object: "x".repeat(100_000) });
+});
+
+for (const [name, text] of Object.entries({
+  "no base64": "s=!",
+  "not compressed": "s=aGVsbG8",
+  "no object": fragment(7),
+  "no texts": fragment({ ...state, object: 7 }),
+  "another validation": fragment({ ...state, validation: "<b>" }),
+  "too much": fragment({ ...state, object: "x".repeat(maxState) }),
+  "nothing": "s=",
+})) {
+  test(`a link with ${name} is refused`, () => assert.rejects(fromFragment(text)));
+}
