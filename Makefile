@@ -3,7 +3,7 @@
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./bench/ ./e2e/ ./fuzz/ ./internal/% ./kube/controllerruntime/ ./examples/% ./release/
+RACELESS := ./bench/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -94,6 +94,10 @@ bump: ## set the version of all modules: make bump VERSION=v0.2.0
 .PHONY: tags
 tags: ## tag HEAD as the release whose version all modules have
 	@.ci/tags
+
+.PHONY: site
+site: ## build the playground and the pages into site/_site, and test them in a browser; needs npm
+	@.ci/site
 
 .PHONY: fmt
 fmt: ## format the code
