@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/playground/judge"
-	"github.com/espalier-dev/espalier/playground/rules"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -54,29 +52,6 @@ func TestREADME(t *testing.T) {
 		`4:25 spec.retention.dayly is pruned, because the schema does not declare it, did you mean "daily"? (41)`,
 		`5:3 spec.suspend is replaced, because its name occurs again (38)`,
 	}, explained(a.Changes))
-}
-
-// TestExamples judges the examples of the page that are not the KEPs'.
-func TestExamples(t *testing.T) {
-	names, err := filepath.Glob("../examples/*.txtar")
-	require.NoError(t, err)
-	require.NotEmpty(t, names)
-	j := judge.New(rules.CEL())
-	for _, name := range names {
-		parts := sections(read(t, name))
-		r := judge.Request{Definition: parts["definition.yaml"], Object: parts["object.yaml"], Validation: "Warn", Values: true, YAML: true}
-		a := j.Judge(&r)
-		assert.Empty(t, a.Faults, name)
-		assert.Equal(t, parts["findings"], strings.Join(spelled(a.Findings), "\n")+"\n", name)
-		assert.Equal(t, parts["result.yaml"], a.Result, name)
-		assert.Equal(t, strings.Contains(parts["definition.yaml"], "x-kubernetes-validations"), a.Rules, name)
-		assert.True(t, a.Evaluated)
-
-		// A page without CEL says that it has not looked at the rules.
-		plain := judge.New(nil).Judge(&r)
-		assert.Equal(t, a.Rules, plain.Rules)
-		assert.False(t, plain.Evaluated)
-	}
 }
 
 // TestCases judges the cases of the library, which the examples of the KEPs are, and holds the answers
@@ -187,14 +162,6 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestRules holds that faults of rules are found.
-func TestRules(t *testing.T) {
-	a := judge.New(rules.CEL()).Judge(&judge.Request{Definition: read(t, "../../testdata/readme/rule.yaml"), Object: "{}"})
-	require.NotEmpty(t, a.Faults)
-	assert.Contains(t, a.Faults[0].Message, "undefined field 'weekly'")
-	assert.Equal(t, 19, a.Faults[0].Line)
-}
-
 // TestPlaces holds that JavaScript finds the places: it counts units of UTF-16.
 func TestPlaces(t *testing.T) {
 	for _, object := range []string{
@@ -251,6 +218,7 @@ func TestJSON(t *testing.T) {
 // FuzzJudge judges any texts: nothing panics, places are in the text and an object that was judged once has
 // nothing more to be pruned or defaulted.
 func FuzzJudge(f *testing.F) {
+	corpus.AddSeeds(f)
 	f.Add("type: object\nproperties: {a: {default: 1}}", "b: 1")
 	f.Add("a: 1", "{\"b\": 1}")
 	j := judge.New(nil)
@@ -308,18 +276,4 @@ func read(t *testing.T, name string) string {
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	return string(text)
-}
-
-// sections returns those of a text in the format txtar.
-func sections(text string) map[string]string {
-	all := make(map[string]string)
-	name := ""
-	for line := range strings.Lines(text) {
-		if of, ok := strings.CutPrefix(line, "-- "); ok {
-			name = strings.TrimSuffix(of, " --\n")
-			continue
-		}
-		all[name] += line
-	}
-	return all
 }
