@@ -40,13 +40,13 @@ const maxDepth = 100
 
 // compare adds the result to an answer, and how it differs from the object.
 func (d *definition) compare(r *Request, entry schema.Entry, o *document, result []byte, a *Answer) {
-	before := o.root()
-	a.Result = written(result, r.YAML)
+	before, after := o.root(), parse(result)
+	a.Result = written(result, after, r.YAML)
 	if r.Difference {
-		a.Before = written(before.appendJSON(nil), r.YAML)
+		a.Before = written(before.appendJSON(nil), before, r.YAML)
 	}
 	c := comparison{definition: d, entry: entry, object: o, answer: a, advice: make(map[errors.Path]string)}
-	c.values(before, parse(result), 0)
+	c.values(before, after, 0)
 	places := make([]*Finding, len(a.Changes))
 	for i := range a.Changes {
 		places[i] = &a.Changes[i].Finding
@@ -55,13 +55,17 @@ func (d *definition) compare(r *Request, entry schema.Entry, o *document, result
 	slices.SortStableFunc(a.Changes, func(x, y Change) int { return x.offset - y.offset })
 }
 
-// written returns JSON as the page shows it, or nothing if it cannot be written.
-func written(js []byte, asYAML bool) string {
-	var text []byte
-	var err error
-	if asYAML {
+// maxIndented is the depth of the deepest JSON that is indented. The indentation of deeper values would be longer
+// than the document. Package yamlwriter has such a depth, too.
+const maxIndented = 64
+
+// written returns the JSON of a value as the page shows it, or nothing if it cannot be written.
+func written(js []byte, value *node, asYAML bool) string {
+	text, err := js, error(nil)
+	switch {
+	case asYAML:
 		text, err = yamlwriter.Document(js)
-	} else {
+	case value.depth() <= maxIndented:
 		text, err = jsonv2.AppendFormat(nil, js, jsonv2.Multiline(true), jsonv2.WithIndent("  "))
 		text = append(text, '\n')
 	}

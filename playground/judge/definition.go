@@ -20,8 +20,8 @@ type definition struct {
 	kep      bool
 	values   bool
 	catalog  *schema.Catalog // nil if the text cannot be read
-	opts     []schema.Option // by which it compiles
 	isSchema bool            // and no definition
+	alone    *schema.Program // of such a schema
 	hasRules bool
 	faults   []Finding
 	docs     []*document
@@ -58,7 +58,14 @@ func (j *Judge) define(r *Request) *definition {
 		d.refuse(err)
 		return d
 	}
-	d.catalog, d.opts = catalog, opts
+	d.catalog = catalog
+	if d.isSchema {
+		if d.alone, err = schema.Compile(crds[0].Versions[0].Schema, opts...); err != nil {
+			d.refuse(err)
+			d.catalog = nil
+			return d
+		}
+	}
 	for _, crd := range crds {
 		for _, fault := range j.faults(crd, d.isSchema) {
 			d.fault(crd, fault)
@@ -178,7 +185,7 @@ var errNoType = stderrors.New("the object has no apiVersion and kind, by which i
 // program returns the program for an entry. One of a schema alone says nothing of the type of objects.
 func (d *definition) program(entry schema.Entry) (*schema.Program, error) {
 	if d.isSchema {
-		return schema.Compile(entry.Version.Schema, d.opts...)
+		return d.alone, nil
 	}
 	return entry.Program()
 }

@@ -152,6 +152,17 @@ func (n *node) appendJSON(b []byte) []byte {
 	return append(b, byte(n.kind)+2) // } follows { by two, and ] follows [
 }
 
+// depth returns how deep containers are nested in the value, itself included.
+func (n *node) depth() (most int) {
+	for i := range n.members {
+		most = max(most, n.members[i].value.depth())
+	}
+	if n.kind == '{' || n.kind == '[' {
+		most++
+	}
+	return most
+}
+
 // follow returns where the member starts that a path of the server leads to, such as
 // spec.versions[0].schema.openAPIV3Schema.properties[a.b], or the last on the way that exists.
 func (n *node) follow(path string) (at int) {

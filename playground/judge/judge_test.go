@@ -195,6 +195,9 @@ func TestBounds(t *testing.T) {
 	a = judge.New(nil).Judge(&judge.Request{Definition: definition, Object: nested, Validation: "Warn", YAML: true})
 	assert.False(t, a.Refused)
 	assert.NotEmpty(t, a.Result)
+	a = judge.New(nil).Judge(&judge.Request{Definition: definition, Object: nested, Validation: "Warn"})
+	assert.JSONEq(t, nested, a.Result)
+	assert.Less(t, len(a.Result), 2*len(nested), "what is deep is not indented")
 
 	brief := judge.New(nil).Judge(&judge.Request{Definition: "type: object", Object: "x: 1", Validation: "Warn", Brief: true})
 	assert.Len(t, brief.Findings, 1)
