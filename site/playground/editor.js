@@ -93,7 +93,7 @@ export function resultView(parent, label) {
     // show shows a result, and where there is something before it, the difference.
     show(before, result) {
       const isDifference = before !== "";
-      [before, result] = [before.trimEnd(), result.trimEnd()];
+      if (!isDifference) result = result.trimEnd(); // a difference would be one of the last line, too
       const key = JSON.stringify([before, result]);
       if (key === shown) return;
       shown = key;

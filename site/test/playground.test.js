@@ -84,6 +84,9 @@ describe("the site in a browser", { skip: why }, () => {
       await page.check("#difference");
       await page.waitForSelector("#result .cm-deletedChunk");
       assert.match(await page.locator("#result .cm-deletedChunk").first().textContent(), /dayly/);
+      await p.after(() => page.selectOption("#examples", "values"));
+      await page.waitForFunction(() => document.querySelectorAll("#result .cm-changedLine, #result .cm-insertedLine").length > 2);
+      assert.equal(await page.locator("#result .cm-deletedChunk").count(), 0, "nothing goes, and defaults come");
     }));
 
   test("both semantics", () =>
