@@ -81,8 +81,8 @@ type handler struct {
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, refused := h.guard(r)
-	if refused == nil && !isWrite(r.Method) {
+	r, isWrite, refused := h.guard(r)
+	if refused == nil && !isWrite {
 		h.next.ServeHTTP(w, r)
 		return
 	}
