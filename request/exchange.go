@@ -20,6 +20,7 @@ type Exchange struct {
 	decoderMemory reservation
 
 	isFound    bool // Find was called
+	isFinding  bool // Find has not returned yet
 	isTaken    bool // Decode, Stream or Close was called
 	isRead     bool // the body was read as far as it can be
 	refused    *StatusError
@@ -79,8 +80,10 @@ func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
 	if x.isFound {
 		panic("request: Find is called once")
 	}
-	x.isFound = true
-	if refused := x.find(find); refused != nil {
+	x.isFound, x.isFinding = true, true
+	refused := x.find(find)
+	x.isFinding = false
+	if refused != nil {
 		x.refused = refused
 	}
 	if x.refused != nil { // by peek, if the finder has ignored its error
