@@ -191,4 +191,3 @@ func NewServer(p *Processor) *http.Server {
 		},
 	}
 }
-
