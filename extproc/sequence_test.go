@@ -234,7 +234,13 @@ func TestMalformedMessages(t *testing.T) {
 // TestStreams holds that with Options.Stream the result is passed on while the body comes, and that
 // an incomplete one never looks complete.
 func TestStreams(t *testing.T) {
-	e := start(t, extproc.New(request.ByPath(catalog(t)), extproc.Options{Stream: true, Options: request.Options{MaxBytes: 1 << 20}}))
+	for _, find := range []request.Finder{request.ByPath(catalog(t)), request.ByKind(catalog(t))} {
+		testStreams(t, find)
+	}
+}
+
+func testStreams(t *testing.T, find request.Finder) {
+	e := start(t, extproc.New(find, extproc.Options{Stream: true, Options: request.Options{MaxBytes: 1 << 20}}))
 	for _, mode := range []filterv3.ProcessingMode_BodySendMode{buffered, streamed, fullDuplex} {
 		for _, chunk := range []int{1, 50, 4 << 10, 1 << 20} {
 			c := post(plan(`,"zz":[1,{"a":2}],"suspend":true`))
@@ -246,7 +252,7 @@ func TestStreams(t *testing.T) {
 			require.True(t, got.isWhole)
 			require.Equal(t, 201, got.code, got.answer)
 			assert.NotContains(t, got.body, "zz")
-			want := through(t, request.ByPath(catalog(t)), request.Options{MaxBytes: 1 << 20}, c)
+			want := through(t, find, request.Options{MaxBytes: 1 << 20}, c)
 			assert.JSONEq(t, want.body, got.body, "%s by %d", mode, chunk)
 			assert.Contains(t, strings.Join(got.response["Warning"], " "), `unknown field \"spec.zz\"`)
 			assert.Equal(t, "application/json", got.header.Get("Content-Type"))

@@ -48,6 +48,7 @@ type stream struct {
 	deadline time.Time // of the stream, or zero
 	x        *request.Exchange
 
+	hasBody    bool // the request has a body, or trailers
 	isPassing  bool // no schema judges the body
 	isAnswered bool // the headers of the request were
 	isPending  bool // a message with a part of the body was not answered
@@ -78,7 +79,7 @@ func (s *stream) run(ctx context.Context) error {
 	case s.in.config == nil:
 		return failed("the stream does not say how bodies are sent: use an Envoy that sends protocol_config")
 	}
-	s.atEnd = s.in.isLast
+	s.atEnd, s.hasBody = s.in.isLast, !s.in.isLast
 	if err := s.see(ctx); err != nil {
 		return err
 	}
@@ -131,6 +132,7 @@ func (s *stream) request() (isOver bool, err error) {
 		return false, s.answerHeaders(mutation{})
 	}
 	s.r.Body = body{s}
+	s.r.Stream = s.p.opts.Stream && s.hasBody && (s.in.config.request == streamed || s.in.config.request == fullDuplex)
 	s.x = s.p.gate.Begin(s.r)
 	defer s.x.Close()
 	s.setReadTimeout(s.p.opts.BodyTimeout)
@@ -160,8 +162,7 @@ func (s *stream) judge() (request.Result, *request.StatusError) {
 	if _, refused := s.x.Find(s.p.find); refused != nil {
 		return request.Result{}, refused
 	}
-	isStream := s.in.config.request == streamed || s.in.config.request == fullDuplex
-	if s.p.opts.Stream && isStream && !s.atEnd && s.x.CanStream() {
+	if s.r.Stream && s.x.CanStream() {
 		return request.Result{}, s.decodeStream()
 	}
 	return s.x.Decode()
@@ -182,14 +183,13 @@ func (s *stream) pass(result request.Result) (isOver bool, err error) {
 		s.isPassing = true
 		return false, s.answerHeaders(mutation{})
 	}
-	hadBody := s.isAnswered || s.in.kind == requestBody || s.hasTrailer
 	switch {
-	case !hadBody && len(result.Body) > 0, s.isAnswered && s.announced != "" && result.ContentType == "":
+	case !s.hasBody && len(result.Body) > 0, s.isAnswered && s.announced != "" && result.ContentType == "":
 		// Neither can be passed on: a body in place of none, and another type than was announced.
 		refused := &request.StatusError{Code: http.StatusInternalServerError, Reason: "InternalError",
 			Message: "Internal error occurred: the body of the request cannot be passed on as it was judged"}
 		return true, s.out.immediate(s.x.Answer(refused))
-	case !hadBody:
+	case !s.hasBody:
 		return false, s.answerHeaders(mutation{})
 	case s.in.config.request == fullDuplex:
 		if err := s.answerHeaders(m); err != nil {
