@@ -163,9 +163,9 @@ func parseTimeout(text string) (time.Duration, bool) {
 // budget counts.
 const (
 	streamWindow = 64 << 10
-	// MaxStreams is how many requests one connection may have in progress
-	// at a server of [NewServer].
-	MaxStreams = 1000
+	// maxStreams is how many requests one connection may have in progress. Envoy opens another one
+	// then.
+	maxStreams = 1000
 )
 
 // NewServer returns a server for a processor, with and without TLS, which the
@@ -182,9 +182,9 @@ func NewServer(p *Processor) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          MaxStreams,
+			MaxConcurrentStreams:          maxStreams,
 			MaxReceiveBufferPerStream:     streamWindow,
-			MaxReceiveBufferPerConnection: MaxStreams * streamWindow,
+			MaxReceiveBufferPerConnection: maxStreams * streamWindow,
 			SendPingTimeout:               30 * time.Second,
 			PingTimeout:                   15 * time.Second,
 			WriteByteTimeout:              30 * time.Second,
