@@ -56,26 +56,34 @@ func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) e
 	}
 	defer admin.Close()
 
+	logger.Printf("listening on %s, upstream %s", listener.Addr(), upstream)
+	return c.serve(ctx, server, listener, func() {
+		isStopping.Store(true)
+		logger.Print("shutting down")
+	})
+}
+
+// serve serves until the context is done. It then calls stopping, and waits until requests have
+// ended.
+func (c *Config) serve(ctx context.Context, server *http.Server, listener net.Listener, stopping func()) error {
 	ended := make(chan error, 1)
 	go func() {
-		if serving != nil {
+		if server.TLSConfig != nil {
 			ended <- server.ServeTLS(listener, "", "")
 		} else {
 			ended <- server.Serve(listener)
 		}
 	}()
-	logger.Printf("listening on %s, upstream %s", listener.Addr(), upstream)
 	select {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
 	}
-	isStopping.Store(true)
-	logger.Print("shutting down")
+	stopping()
 	patience, cancel := context.WithTimeout(context.Background(), c.shutdownTimeout)
 	defer cancel()
 	if err := server.Shutdown(patience); err != nil {
-		logger.Printf("requests were cut off: %v", err)
+		server.ErrorLog.Printf("requests were cut off: %v", err)
 		server.Close()
 	}
 	<-ended //nolint:errcheck // it is http.ErrServerClosed
@@ -106,6 +114,13 @@ func (c *Config) handler(upstream *url.URL, transport http.RoundTripper, logger 
 	}
 	opts := c.options
 	opts.Observer = seen
+	opts.Options = c.gate(seen)
+	return withBodyTimeout(c.bodyTimeout, middleware.New(c.finder(seen.files.Catalog()), opts), proxy)
+}
+
+// gate returns the options of the gate.
+func (c *Config) gate(seen *metrics) request.Options {
+	opts := c.options.Options
 	opts.Budget = seen.budget
 	if c.action.Value == "report" {
 		opts.Action = request.Report
@@ -113,7 +128,7 @@ func (c *Config) handler(upstream *url.URL, transport http.RoundTripper, logger 
 	if c.patches.Value == "pass" {
 		opts.Patches = request.PassPatches
 	}
-	return withBodyTimeout(c.bodyTimeout, middleware.New(c.finder(seen.files.Catalog()), opts), proxy)
+	return opts
 }
 
 // transport returns a client for the upstream server. It speaks HTTP/1.1, whose connections can
