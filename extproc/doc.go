@@ -66,8 +66,8 @@
 // has taken it.
 //
 // Connections, streams and headers are not charged. The server of [NewServer]
-// bounds them: a stream takes some 20 KiB, up to 64 KiB that nobody has read yet,
-// and headers up to 128 KiB.
+// bounds them: a connection may have 1 000 streams and up to 4 MiB that nobody
+// has read yet, and a stream takes some 32 KiB, and headers of up to 128 KiB.
 //
 // Package request says what may be logged; this package logs nothing.
 package extproc

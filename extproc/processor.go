@@ -3,6 +3,7 @@ package extproc
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -155,23 +156,24 @@ func parseTimeout(text string) (time.Duration, bool) {
 	if !ok || err != nil {
 		return 0, false
 	}
-	const most = 1 << 62 / int64(time.Hour)
-	return time.Duration(min(int64(n), most)) * unit, true
+	most := math.MaxInt64 / 2 / uint64(unit)
+	return time.Duration(min(n, most)) * unit, true
 }
 
 // The windows of HTTP/2 are what a server holds of messages that nobody has read yet, which no
-// budget counts.
+// budget counts. Within its window a stream need not wait for the server. The other is the largest
+// that net/http accepts.
 const (
-	streamWindow = 64 << 10
+	streamWindow     = 256 << 10
+	connectionWindow = 4<<20 - 1
 	// maxStreams is how many requests one connection may have in progress. Envoy opens another one
 	// then.
 	maxStreams = 1000
 )
 
 // NewServer returns a server for a processor, with and without TLS, which the
-// caller may configure further: it has no address. Its windows are small, so
-// that little waits in memory which is not counted: at most 64 KiB for each
-// stream. One stream that is not read does not hold up the others.
+// caller may configure further: it has no address. Its windows bound what waits
+// in memory that is not counted: at most 4 MiB for each connection.
 func NewServer(p *Processor) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
@@ -184,7 +186,7 @@ func NewServer(p *Processor) *http.Server {
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams:          maxStreams,
 			MaxReceiveBufferPerStream:     streamWindow,
-			MaxReceiveBufferPerConnection: maxStreams * streamWindow,
+			MaxReceiveBufferPerConnection: connectionWindow,
 			SendPingTimeout:               30 * time.Second,
 			PingTimeout:                   15 * time.Second,
 			WriteByteTimeout:              30 * time.Second,
