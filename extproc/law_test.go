@@ -75,7 +75,7 @@ func through(t testing.TB, find request.Finder, opts request.Options, c call) (f
 	return f
 }
 
-// calls are requests of all sorts: good ones, and those of the review under attack.
+// calls are requests of all sorts: good ones, and those by which attackers got past other proxies.
 func calls() map[string]call {
 	with := func(method, target, body string, header ...string) call {
 		return call{method: method, target: target, header: header, body: body}
@@ -151,7 +151,7 @@ func calls() map[string]call {
 }
 
 // TestLaw holds that a request has the same fate as in middleware, whatever the mode is and however
-// its body is divided. It includes what the review under attack has found.
+// its body is divided.
 func TestLaw(t *testing.T) {
 	values := catalog(t, validation.Values())
 	for name, config := range map[string]struct {
