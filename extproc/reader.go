@@ -46,7 +46,6 @@ type reader struct {
 	message window
 	part    window // an HttpBody
 	chunk   window // its body
-	scratch []byte
 
 	kind       kind
 	inPart     bool
@@ -55,7 +54,7 @@ type reader struct {
 
 	headers []header // of kinds with headers, except those of responses
 	isLast  bool     // end_of_stream
-	config  *config  // of the first message
+	config  *config  // the same in all messages that have one
 }
 
 // A header is a field of HTTP, with its name in lower case.
@@ -149,7 +148,11 @@ func (r *reader) field(number protowire.Number, typ protowire.Type) error {
 		if err != nil {
 			return err
 		}
+		before := r.config
 		r.config, err = parseConfig(text)
+		if err == nil && before != nil && *before != *r.config {
+			err = malformed("a message changes how bodies are sent")
+		}
 		return err
 	}
 	return r.message.skip(typ)
@@ -206,7 +209,7 @@ func (r *reader) bodyField() (isChunk bool, err error) {
 	return false, r.part.skip(typ)
 }
 
-// text reads a field that is small. It is valid until the next call.
+// text reads a field that is small.
 func (r *reader) text(typ protowire.Type) ([]byte, error) {
 	n, err := r.message.length(typ)
 	switch {
@@ -215,10 +218,7 @@ func (r *reader) text(typ protowire.Type) ([]byte, error) {
 	case n > maxHeaderBytes:
 		return nil, &statusError{resourceExhausted, "the headers are too large"}
 	}
-	if int64(cap(r.scratch)) < n {
-		r.scratch = make([]byte, n)
-	}
-	text := r.scratch[:n]
+	text := make([]byte, n)
 	_, err = io.ReadFull(&r.message, text)
 	return text, cutOff(err)
 }

@@ -83,6 +83,8 @@ func TestFailsClosed(t *testing.T) {
 		}
 		return m
 	}
+	changed := bodyMessage(good.body, true)
+	changed.ProtocolConfig = e.as(buffered, 0).config()
 	drained := bodyMessage("{", false)
 	drained.GetRequestBody().DrainComplete = true
 	many := e.first(good, false)
@@ -113,6 +115,9 @@ func TestFailsClosed(t *testing.T) {
 		"a passing body without an end":       {streamed, []*extprocv3.ProcessingRequest{e.as(streamed, 0).first(call{method: "GET", target: plans}, false), bodyMessage("x", false)}, 0},
 		"two responses":                       {buffered, []*extprocv3.ProcessingRequest{e.first(good, false), bodyMessage(good.body, true), responseMessage(), responseMessage()}, codes.InvalidArgument},
 		"a response before the request":       {fullDuplex, []*extprocv3.ProcessingRequest{e.as(fullDuplex, 0).first(good, false), responseMessage()}, codes.InvalidArgument},
+		"another mode":                        {streamed, []*extprocv3.ProcessingRequest{e.as(streamed, 0).first(good, false), changed}, codes.InvalidArgument},
+		"another mode, full duplex":           {fullDuplex, []*extprocv3.ProcessingRequest{e.as(fullDuplex, 0).first(good, false), changed}, codes.InvalidArgument},
+		"the same mode once more":             {buffered, []*extprocv3.ProcessingRequest{e.first(good, false), changed}, 0},
 		"a drain that nobody has asked for":   {fullDuplex, []*extprocv3.ProcessingRequest{e.as(fullDuplex, 0).first(good, false), drained}, codes.FailedPrecondition},
 		"two methods":                         {buffered, []*extprocv3.ProcessingRequest{double(":method")}, codes.InvalidArgument},
 		"two paths":                           {buffered, []*extprocv3.ProcessingRequest{double(":path")}, codes.InvalidArgument},
