@@ -181,6 +181,43 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// TestResponsesHoldNothing holds that nothing is kept of a body once it was passed on, however long
+// the response takes.
+func TestResponsesHoldNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory")
+	}
+	const clients, most = 50, 10 << 20
+	object := strings.Replace(plan(""), `"a"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
+	p := extproc.New(request.ByPath(catalog(t)), extproc.Options{Stream: true})
+	e := &envoy{mode: streamed}
+	headers, body := framed(t, e.first(post(object), false)), framed(t, bodyMessage(object, true))
+	before := liveBytes()
+	rest := make(chan bool)
+	var all sync.WaitGroup
+	calls := make([]rawCall, clients)
+	for i := range calls { // one after the other, because the budget counts what bodies hold
+		passedOn := make(chan bool)
+		calls[i].messages = []string{headers, body, framed(t, responseMessage())}
+		calls[i].stop = func(i int) {
+			if i == 2 {
+				close(passedOn)
+				<-rest
+			}
+		}
+		all.Go(func() {
+			assert.Equal(t, "0", calls[i].serve(p))
+			assert.False(t, calls[i].isImmediate)
+		})
+		<-passedOn
+	}
+	held, idle := p.Held()
+	assert.Zero(t, held)
+	assert.Less(t, liveBytes()-before, idle+most)
+	close(rest)
+	all.Wait()
+}
+
 // TestSlowClients holds that 1 000 clients that stop in the middle of their bodies disturb nobody.
 func TestSlowClients(t *testing.T) {
 	clients := 1000

@@ -134,7 +134,10 @@ func (s *stream) request() (isOver bool, err error) {
 	s.r.Body = body{s}
 	s.r.Stream = s.p.opts.Stream && s.hasBody && (s.in.config.request == streamed || s.in.config.request == fullDuplex)
 	s.x = s.p.gate.Begin(s.r)
-	defer s.x.Close()
+	defer func() {
+		s.x.Close()
+		s.output = nil // which is not charged any more, and the response may take long
+	}()
 	s.setReadTimeout(s.p.opts.BodyTimeout)
 	var result request.Result
 	if refused == nil {
