@@ -45,6 +45,7 @@ func TestEnvoyConfig(t *testing.T) {
 	assert.Equal(t, buffered, mode.GetRequestBodyMode())
 	assert.Equal(t, filterv3.ProcessingMode_SEND, mode.GetRequestHeaderMode())
 	assert.Equal(t, filterv3.ProcessingMode_SEND, mode.GetResponseHeaderMode())
+	assert.Equal(t, filterv3.ProcessingMode_SEND, mode.GetRequestTrailerMode())
 	clusters := map[string]bool{}
 	for _, c := range config.GetStaticResources().GetClusters() {
 		clusters[c.GetName()] = true

@@ -45,8 +45,11 @@
 //
 //   - failure_mode_allow, disable_immediate_response and observability_mode must
 //     not be set.
-//   - request_header_mode and response_header_mode must be SEND, the default. In
-//     mode FULL_DUPLEX_STREAMED the request_trailer_mode must be SEND as well.
+//   - request_header_mode and response_header_mode must be SEND, the default.
+//   - request_trailer_mode must be SEND, which is not the default. Otherwise a
+//     client that sends trailers ends its request without this processor: in
+//     mode STREAMED with the part of the result that was passed on so far, which
+//     may be none, and in the BUFFERED modes, after no body, with its trailers.
 //   - mutation_rules must allow all that they allow by default.
 //   - Envoy must send protocol_config, as it does from version 1.34 on.
 //   - Filters that change the path, the method or the body come before this one.

@@ -162,6 +162,7 @@ func TestModesThatHideBodies(t *testing.T) {
 		"cut off": {[]*extprocv3.ProcessingRequest{e.as(partial, 0).first(good, false), bodyMessage(good.body, false)}, 413},
 		"buffered, with trailers": {[]*extprocv3.ProcessingRequest{e.first(good, false), bodyMessage(good.body, false),
 			trailersMessage(nil)}, 400},
+		"buffered, with trailers alone": {[]*extprocv3.ProcessingRequest{e.first(good, false), trailersMessage(nil)}, 400},
 		"streamed, with trailers": {[]*extprocv3.ProcessingRequest{e.as(streamed, 0).first(good, false), bodyMessage(good.body, false),
 			trailersMessage(nil)}, 400},
 	} {

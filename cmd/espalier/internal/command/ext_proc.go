@@ -23,9 +23,9 @@ in the last two modes; a body that is refused in the end is cut off before its l
 byte.
 
 Envoy asks, and must heed the answer: leave failure_mode_allow, observability_mode and
-disable_immediate_response unset, and let the processor see the headers of requests and
-responses, as it does by default. It needs Envoy 1.34 or newer. docs/http.md has a
-configuration.
+disable_immediate_response unset, let the processor see the headers of requests and
+responses, as it does by default, and set request_trailer_mode to SEND. It needs Envoy
+1.34 or newer. docs/http.md has a configuration.
 
 All requests together hold --max-held-bytes. Requests for which there is no room get a
 503; what has no schema, and responses, need no room.
