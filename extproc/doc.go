@@ -14,8 +14,8 @@
 // It is what package middleware makes of the same request. Package request
 // judges bodies, headers, methods and paths for both, and its documentation says
 // what is refused, and with which answers. A refusal is an ImmediateResponse with
-// a metav1.Status or problem details. Findings become Warning headers of the
-// response.
+// a metav1.Status or problem details. Findings become warnings in one header of
+// the response, because Envoy limits the number of headers.
 //
 // # Modes
 //

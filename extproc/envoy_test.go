@@ -32,6 +32,9 @@ const (
 	grpcMode   = filterv3.ProcessingMode_GRPC
 )
 
+// maxHeaders is how many headers Envoy accepts by default, after mutations.
+const maxHeaders = 100
+
 // An envoy speaks to a processor as the documentation of ext_proc says that Envoy does, through the
 // code that is generated from Envoy's definitions.
 type envoy struct {
@@ -308,6 +311,9 @@ func (s *session) respond() error {
 	s.code = http.StatusCreated
 	s.response = http.Header{"Warning": {`299 - "upstream"`}}
 	mutate(s.response, answer.GetResponseHeaders().GetResponse().GetHeaderMutation())
+	if n := len(s.response["Warning"]); n > maxHeaders {
+		return fmt.Errorf("the response has %d headers, for which Envoy answers with 500", n)
+	}
 	if err := s.stream.CloseSend(); err != nil {
 		return err
 	}

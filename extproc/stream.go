@@ -313,8 +313,10 @@ func (s *stream) relay() error {
 		return s.echo(s.in.config.response)
 	case responseHeaders:
 		var m mutation
-		for _, w := range s.warnings {
-			m.add = append(m.add, header{"Warning", w})
+		if len(s.warnings) > 0 {
+			// In one header (RFC 9110, section 5.3): Envoy accepts 100 by default, and answers with
+			// 500 if there are more, although the request was carried out.
+			m.add = []header{{"Warning", strings.Join(s.warnings, ", ")}}
 		}
 		s.warnings = nil
 		return s.out.headers(about, m)
