@@ -72,7 +72,9 @@ func (k *kinds) find(apiVersion, kind string) (*Resource, error) {
 		if k.made == nil {
 			k.made = map[[2]string]*Resource{}
 		}
-		k.made[key] = res
+		if k.generation == generation { // otherwise the catalog may not have it any more
+			k.made[key] = res
+		}
 	}
 	return res, nil
 }
