@@ -1,7 +1,9 @@
 package adapters_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -103,6 +105,21 @@ func TestFastHTTP(t *testing.T) {
 		assert.Equal(t, "anything", string(arrived.Body()))
 		_, arrived = send("DELETE", plans+"/a", "anything")
 		require.NotNil(t, arrived)
+
+		// Trailers are headers for fasthttp, and come after the headers were screened.
+		conn, err := listener.Dial()
+		require.NoError(t, err)
+		text := plan("")
+		fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"+
+			"%x\r\n%s\r\n0\r\nX-Http-Method-Override: PUT\r\nX-Original-Url: /x\r\n\r\n", plans, len(text), text)
+		var read fasthttp.Response
+		require.NoError(t, read.Read(bufio.NewReader(conn)))
+		require.NoError(t, conn.Close())
+		require.Equal(t, 201, read.StatusCode())
+		arrived = <-seen
+		assert.Empty(t, arrived.Header.Peek("X-Http-Method-Override"))
+		assert.Empty(t, arrived.Header.Peek("X-Original-Url"))
+		assert.Contains(t, string(arrived.Body()), `"monthly":12`)
 
 		held, _ := gate.Held()
 		assert.Zero(t, held)

@@ -72,9 +72,15 @@ func drop(c *fasthttp.RequestCtx, names []string) {
 	}
 }
 
-// pass puts the result in the place of the body.
+// pass puts the result in the place of the body. It drops trailers: fasthttp shows them as headers,
+// and request.Screen did not see them.
 func pass(c *fasthttp.RequestCtx, result request.Result) {
 	drop(c, request.Stale(result.Changed))
+	var trailers []string
+	for name := range c.Request.Header.Trailers() {
+		trailers = append(trailers, string(name))
+	}
+	drop(c, trailers)
 	c.Request.SetBody(result.Body)
 	c.Request.Header.SetContentLength(len(result.Body))
 	if result.ContentType != "" {
