@@ -51,7 +51,8 @@
 //     mode STREAMED with the part of the result that was passed on so far, which
 //     may be none, and in the BUFFERED modes, after no body, with its trailers.
 //   - mutation_rules must allow all that they allow by default.
-//   - Envoy must send protocol_config, as it does from version 1.34 on.
+//   - Envoy must send protocol_config, as it does from version 1.34 on. From 1.35
+//     on it also refuses a request if an answer comes when it waits for none.
 //   - Filters that change the path, the method or the body come before this one.
 //   - message_timeout is 200 ms by default, which large bodies can exceed.
 //
