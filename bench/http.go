@@ -116,5 +116,8 @@ func serveHTTP(name string) error {
 		fmt.Println(listener.Addr())
 		return http.Serve(listener, s.New(MustSchema(resourceSchema(specSchema))))
 	}
+	if found, err := serveProcessor(name); found {
+		return err
+	}
 	return fmt.Errorf("no server %q", name)
 }

@@ -37,6 +37,7 @@ var (
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
 	tortureFlag = flag.Bool("torture", false, "measure adversarial documents instead, and exit with 1 where twice the document costs far more than twice as much")
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
+	extProcFlag = flag.Bool("ext-proc", false, "measure external processors for Envoy instead, on loopback")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
@@ -52,6 +53,8 @@ func main() {
 			err = torture(os.Stdout, only)
 		case *serveFlag != "":
 			err = serveHTTP(*serveFlag)
+		case *extProcFlag:
+			err = loadProcessors(*roundsFlag)
 		case *httpFlag:
 			err = loadServers(*roundsFlag)
 		case *profileFlag != "":

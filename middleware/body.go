@@ -34,21 +34,13 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	*r = *e.r
 	r.Body, r.GetBody, r.ContentLength = body, nil, -1
 	r.Header = e.r.Header.Clone()
-	delete(r.Header, "Expect") // it takes effect when the body is read
-	delete(r.Header, "Content-Length")
-	dropUpgrade(r.Header)
-	if changed {
-		delete(r.Header, "Content-Encoding")
-		for _, name := range digests {
-			delete(r.Header, name)
-		}
+	for _, name := range request.Stale(changed) {
+		delete(r.Header, name)
 	}
+	dropUpgrade(r.Header)
 	r.Trailer = safeTrailers(e.r.Trailer, e.trailers, changed)
 	return r
 }
-
-// digests are headers with digests of the body as it was sent.
-var digests = []string{"Content-Md5", "Digest", "Content-Digest", "Repr-Digest"}
 
 // inHTTP returns a refusal with the limit of a http.MaxBytesReader that somebody has wrapped around
 // the body.

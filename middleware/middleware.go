@@ -15,8 +15,9 @@ type Options struct {
 	request.Options
 	// Stream decodes JSON objects while the handler reads them, so that
 	// their length does not matter to memory. Objects that the
-	// [request.Finder] has looked into are excepted, and so are those whose
-	// values are validated. MaxBytes applies.
+	// [request.Finder] has read to their end are excepted, and so are those
+	// whose values are validated. With request.ByKind an object is held up
+	// to its apiVersion and kind. MaxBytes applies.
 	// [request.Stream] describes what is different; in addition:
 	//
 	//   - The handler is called before anything is known of the body. If
@@ -81,8 +82,8 @@ type handler struct {
 
 // ServeHTTP decodes the body of the request, and passes it on or answers.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r, refused := h.guard(r)
-	if refused == nil && !isWrite(r.Method) {
+	r, isWrite, refused := h.guard(r)
+	if refused == nil && !isWrite {
 		h.next.ServeHTTP(w, r)
 		return
 	}
@@ -121,7 +122,7 @@ func (e *exchange) begin() {
 	seen := seenAs(e.r)
 	if e.h.opts.Stream {
 		e.source = &source{e.r.Body}
-		seen.Body = e.source
+		seen.Body, seen.Stream = e.source, true
 	}
 	e.x = e.h.gate.Begin(seen)
 }

@@ -43,6 +43,11 @@ func TestInstall(t *testing.T) {
 		dir := m.program(t, root+"/cel", version, "cel")
 		assert.Equal(t, "spec: Invalid value: \"a\": failed rule: self == 'b'\n", m.run(t, dir, "go", "run", "."))
 	})
+	t.Run("extproc", func(t *testing.T) {
+		dir := m.program(t, root+"/extproc", version, "extproc")
+		assert.Equal(t, "{HTTP2,UnencryptedHTTP2}\n", m.run(t, dir, "go", "run", "."))
+		assert.NotContains(t, m.run(t, dir, "go", "list", "-deps", "."), "google.golang.org/grpc", "it is for tests")
+	})
 	t.Run("admission", func(t *testing.T) {
 		dir := m.program(t, root+"/kube/controllerruntime", version, "admission")
 		assert.Equal(t, "Widget strict decoding error: unknown field \"bad\"\n", m.run(t, dir, "go", "run", "."))

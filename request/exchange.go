@@ -20,8 +20,11 @@ type Exchange struct {
 	decoderMemory reservation
 
 	isFound    bool // Find was called
+	isFinding  bool // Find has not returned yet
 	isTaken    bool // Decode, Stream or Close was called
 	isRead     bool // the body was read as far as it can be
+	isBegun    bool // the body was read up to its type, or further
+	found      typeScanner
 	refused    *StatusError
 	form       form
 	gzip       bool
@@ -79,8 +82,10 @@ func (x *Exchange) Find(find Finder) (*Resource, *StatusError) {
 	if x.isFound {
 		panic("request: Find is called once")
 	}
-	x.isFound = true
-	if refused := x.find(find); refused != nil {
+	x.isFound, x.isFinding = true, true
+	refused := x.find(find)
+	x.isFinding = false
+	if refused != nil {
 		x.refused = refused
 	}
 	if x.refused != nil { // by peek, if the finder has ignored its error
@@ -143,8 +148,11 @@ func (x *Exchange) Decode() (Result, *StatusError) {
 		return Result{}, x.refused
 	}
 	if x.resource == nil {
-		if !x.isRead {
+		if !x.isRead && !x.isBegun {
 			return Result{Untouched: true}, nil
+		}
+		if refused := x.read(); refused != nil {
+			return Result{}, refused
 		}
 		return x.pass(Result{Body: x.body, Changed: x.gzip}), nil
 	}
@@ -209,6 +217,9 @@ func (x *Exchange) peek() (apiVersion, kind string, err error) {
 	if !x.isRead {
 		x.refused = x.check()
 		x.isRead = x.refused != nil
+	}
+	if x.r.Stream && x.form == jsonObject && !x.gzip && x.gate.opts.Action == Rewrite && x.readStart() {
+		return *x.found.apiVersion, *x.found.kind, nil
 	}
 	if refused := x.read(); refused != nil {
 		return "", "", refused

@@ -466,6 +466,8 @@ func TestRefusedAtConstruction(t *testing.T) {
 		assert.PanicsWithValue(t, text, do)
 	}
 	opts := request.NewGate(request.Options{MaxBytes: -1, Gzip: true}).Options()
+	assert.EqualValues(t, request.DefaultMaxHeldBytes, opts.Budget.Limit())
+	opts.Budget = nil
 	assert.Equal(t, request.Options{MaxBytes: request.DefaultMaxBytes, MaxHeldBytes: request.DefaultMaxHeldBytes, Gzip: true}, opts)
 }
 

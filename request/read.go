@@ -26,12 +26,29 @@ func (x *Exchange) read() *StatusError {
 	}
 	x.isRead = true
 	start := time.Now()
-	x.refused = x.readBody()
-	x.reading = time.Since(start)
+	x.refused = x.readBody(nil)
+	x.reading += time.Since(start)
 	return x.refused
 }
 
-func (x *Exchange) readBody() *StatusError {
+// readStart reads the body until its type has passed, and reports whether it has. If not, the body
+// was read to its end. If it did before, there is nothing to read.
+func (x *Exchange) readStart() bool {
+	if x.isRead || x.isBegun {
+		return x.isBegun && !x.isRead
+	}
+	start := time.Now()
+	x.refused = x.readBody(func(text []byte) bool {
+		x.isBegun = x.found.scan(text)
+		return x.isBegun
+	})
+	x.reading += time.Since(start)
+	x.isRead = !x.isBegun
+	return x.isBegun
+}
+
+// readBody reads the body to its end, or until isEnough.
+func (x *Exchange) readBody(isEnough func([]byte) bool) *StatusError {
 	most := x.gate.opts.MaxBytes
 	src := x.r.Body
 	if x.gzip {
@@ -69,6 +86,9 @@ func (x *Exchange) readBody() *StatusError {
 			return unreadable(err)
 		case n > 0:
 			empty = 0
+			if isEnough != nil && isEnough(x.body) {
+				return nil
+			}
 		default:
 			if empty++; empty == maxEmptyReads {
 				return unreadable(io.ErrNoProgress)

@@ -32,6 +32,10 @@ type Request struct {
 	// passes untouched. Nil means an empty body. A body that ends early
 	// must end in an error other than io.EOF.
 	Body io.Reader
+	// Stream says that the body will be decoded by [Exchange.Stream] where
+	// CanStream allows it. A [Peek] then reads no more of a JSON object than
+	// it needs.
+	Stream bool
 }
 
 // A Header has the headers of a request, as http.Header and

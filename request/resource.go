@@ -128,29 +128,6 @@ func Always(res *Resource) Finder {
 	return func(*Request, Peek) (*Resource, error) { return res, nil }
 }
 
-// ByKind returns a Finder of the resources of a catalog by the type of the
-// object in the body. Bodies whose type the catalog does not know, or that have
-// none, are refused; this includes most patches. While the type is looked for,
-// aliases are limited as a [Resource] limits them by default: a larger limit in
-// the options has no effect then. ByKind panics if the catalog is nil, if
-// decoder.New refuses the options, or if values are to be validated and the
-// programs of the catalog cannot do that.
-func ByKind(catalog *schema.Catalog, opts ...decoder.Option) Finder {
-	opts = mustFind(catalog, opts)
-	made := kinds{made: map[[2]string]*Resource{}}
-	return func(_ *Request, peek Peek) (*Resource, error) {
-		apiVersion, kind, err := peek()
-		if err != nil {
-			return nil, err
-		}
-		program, err := catalog.Lookup(apiVersion, kind)
-		if err != nil {
-			return nil, err
-		}
-		return made.of(program, apiVersion, kind, opts)
-	}
-}
-
 // mustFind panics if the catalog is missing or the options make no sense. It returns a copy of the
 // options, so that nobody changes them later.
 func mustFind(catalog *schema.Catalog, opts []decoder.Option) []decoder.Option {
@@ -204,34 +181,4 @@ func FromEntry(e schema.Entry, opts ...decoder.Option) (*Resource, error) {
 	return &Resource{
 		APIVersion: e.APIVersion, Kind: e.Kind, Program: program, Patch: patch, Decoder: opts,
 	}, nil
-}
-
-// kinds are the resources that were made so far, by their types. There are at most as many as the
-// catalog has.
-type kinds struct {
-	mu   sync.RWMutex
-	made map[[2]string]*Resource
-}
-
-// of returns the resource of a type. It makes a new one if the program is another.
-func (k *kinds) of(
-	program *schema.Program, apiVersion, kind string, opts []decoder.Option,
-) (*Resource, error) {
-	key := [2]string{apiVersion, kind}
-	k.mu.RLock()
-	res := k.made[key]
-	k.mu.RUnlock()
-	if res != nil && res.Program == program {
-		return res, nil
-	}
-	if cannotValidate(program, opts) {
-		return nil, errNoValues
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if res = k.made[key]; res == nil || res.Program != program {
-		res = &Resource{APIVersion: apiVersion, Kind: kind, Program: program, Decoder: opts}
-		k.made[key] = res
-	}
-	return res, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -26,4 +27,28 @@ func TestBrokenResourceTakesNoSlots(t *testing.T) {
 	}
 	assert.Equal(t, free, g.budget.small.free)
 	assert.Zero(t, inUse(g.budget))
+}
+
+// TestByKindForgets holds that resources whose definitions were removed from a catalog are dropped.
+func TestByKindForgets(t *testing.T) {
+	crds, err := schema.ParseCRD([]byte(corpus.Testdata("request/foos.yaml")))
+	require.NoError(t, err)
+	catalog := schema.NewCatalog()
+	require.NoError(t, catalog.Add(crds...))
+	k := &kinds{catalog: catalog}
+	first, err := k.find("example.com/v1", "Foo")
+	require.NoError(t, err)
+	again, err := k.find("example.com/v1", "Foo")
+	require.NoError(t, err)
+	assert.Same(t, first, again)
+
+	catalog.ReplaceAll(schema.NewCatalog())
+	_, err = k.find("example.com/v1", "Bar")
+	require.Error(t, err)
+	assert.Empty(t, k.made, "whichever type is asked for")
+
+	require.NoError(t, catalog.Add(crds...))
+	_, err = k.find("example.com/v1", "Foo")
+	require.NoError(t, err)
+	assert.Len(t, k.made, 1)
 }

@@ -82,7 +82,10 @@ func TooLarge(limit int64) *StatusError {
 	}
 }
 
-// overloaded returns the refusal of a request for which there is no room.
+// Overloaded returns the refusal of a request for which there is no room, with
+// the code 503 and a Retry-After of one second.
+func Overloaded() *StatusError { return overloaded() }
+
 func overloaded() *StatusError {
 	return &StatusError{
 		Code:    statusUnavailable,

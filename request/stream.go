@@ -1,6 +1,7 @@
 package request
 
 import (
+	"bytes"
 	"compress/gzip"
 	stderrors "errors"
 	"io"
@@ -53,8 +54,8 @@ type Stream struct {
 }
 
 // CanStream reports whether the request can be decoded as a stream after Find:
-// its body is a JSON object that the finder has not looked into, the action is
-// Rewrite, and values are not validated: that needs the whole object.
+// its body is a JSON object that the finder has not read to its end, the action
+// is Rewrite, and values are not validated: that needs the whole object.
 func (x *Exchange) CanStream() bool {
 	return x.resource != nil && x.refused == nil && !x.isRead && x.form == jsonObject &&
 		x.gate.opts.Action == Rewrite && x.use() == stored
@@ -81,6 +82,9 @@ func (x *Exchange) Stream() (*Stream, *StatusError) {
 	most := x.gate.opts.MaxBytes
 	b := &Stream{x: x, pool: x.resource.pool(x.validation, stored)}
 	b.limit = limited{from: x.r.Body, most: most}
+	if x.isBegun {
+		b.limit.from = io.MultiReader(bytes.NewReader(x.body), x.r.Body)
+	}
 	b.source.from = &b.limit
 	if x.gzip {
 		b.source.from = &gunzip{from: &b.limit, most: most}

@@ -99,7 +99,7 @@ func newRootCommand(p *process, calledAs string) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newCheckCommand(p), newAuditCommand(p), newPruneCommand(p), newDefaultCommand(p), newExplainCommand(p), newSchemaCommand(p),
-		newProxyCommand(&p.code), newManCommand(p), newVersionCommand())
+		newProxyCommand(&p.code), newExtProcCommand(&p.code), newManCommand(p), newVersionCommand())
 	root.SetIn(p.stdin)
 	root.SetOut(p.stdout) // before the completion commands are made, which take it over
 	root.SetErr(p.stderr)
