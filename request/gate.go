@@ -65,6 +65,9 @@ type Options struct {
 	// DefaultMaxHeldBytes. Requests for which there is no room are refused
 	// with 503.
 	MaxHeldBytes int64
+	// Budget is the memory that the gate shares with others, instead of one
+	// of its own. MaxHeldBytes is then ignored. Nil means one of its own.
+	Budget *Budget
 	// Gzip accepts bodies that are compressed with gzip. They are passed on
 	// decompressed.
 	Gzip bool
@@ -93,20 +96,17 @@ func NewGate(opts Options) *Gate {
 	if opts.MaxBytes <= 0 {
 		opts.MaxBytes = DefaultMaxBytes
 	}
-	if opts.MaxHeldBytes <= 0 {
-		opts.MaxHeldBytes = DefaultMaxHeldBytes
+	if opts.Budget == nil {
+		opts.Budget = NewBudget(opts.MaxHeldBytes)
 	}
-	return &Gate{opts: opts, budget: newBudget(opts.MaxHeldBytes)}
+	opts.MaxHeldBytes = opts.Budget.Limit()
+	return &Gate{opts: opts, budget: opts.Budget.shared}
 }
 
 // Options returns the options of the gate, with defaults in place of limits
-// that were not set.
+// that were not set, and with its Budget.
 func (g *Gate) Options() Options { return g.opts }
 
-// Held returns how many bytes of Options.MaxHeldBytes requests hold, and how
-// many are kept for later requests. The sum of both is within the limit.
-func (g *Gate) Held() (requests, idle int64) {
-	g.budget.mu.Lock()
-	defer g.budget.mu.Unlock()
-	return g.budget.held, g.budget.idle
-}
+// Held returns how many bytes of its budget requests hold, and how many are
+// kept for later requests. The sum of both is within the limit.
+func (g *Gate) Held() (requests, idle int64) { return g.budget.heldNow() }
