@@ -1,0 +1,273 @@
+// Package reload keeps a [schema.Catalog] as its files are, for servers that
+// run for months while definitions change.
+//
+//	files, err := reload.Open(reload.Paths([]string{"crds/"}))
+//	if err != nil {
+//		return err
+//	}
+//	find := request.ByPath(files.Catalog())
+//	go files.Follow(ctx, 5*time.Second, func(err error) { log.Print(err) })
+//
+// New definitions take the place of all old ones in one step. A request is
+// judged by the old ones or by the new ones, and none waits for a file. If the
+// new files cannot be read, do not compile, or hold nothing, then the old
+// definitions stay.
+//
+// The package looks at the files at intervals and asks no system for
+// notifications: these do not tell when a file is complete, and there are none
+// for many network file systems. It therefore sees the mounted ConfigMap of a
+// Pod change as well, whose files are links that lead elsewhere afterwards.
+package reload
+
+import (
+	"context"
+	stderrors "errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/espalier-dev/espalier/schema"
+)
+
+// A Source says where definitions come from.
+type Source struct {
+	// List returns the names of the files that Read reads. Files are read
+	// again if one of them has changed, or if there are others. A file that
+	// cannot be found is left to Read, which returns the error.
+	List func() []string
+	// Read reads the definitions into a new catalog.
+	Read func() (*schema.Catalog, error)
+}
+
+// Paths returns the source of the definitions in files and folders, as
+// [schema.Catalog.AddPath] reads them. Each of the names must hold at least one
+// definition: without them, requests would pass or be refused by mistake. The
+// options are those of the catalog.
+func Paths(names []string, opts ...schema.Option) Source {
+	names = slices.Clone(names)
+	return Source{
+		List: func() []string { return filesOf(names) },
+		Read: func() (*schema.Catalog, error) {
+			all := schema.NewCatalog(opts...)
+			var errs []error
+			for _, name := range names {
+				if err := addSome(all, name); err != nil {
+					errs = append(errs, err)
+				}
+			}
+			return all, stderrors.Join(errs...)
+		},
+	}
+}
+
+// addSome adds the definitions of a path, of which there must be one at least.
+func addSome(all *schema.Catalog, name string) error {
+	var part schema.Catalog
+	if err := part.AddPath(name); err != nil {
+		return err
+	}
+	seen := map[*schema.CRD]bool{}
+	for e := range part.All() {
+		seen[e.CRD] = true
+	}
+	if len(seen) == 0 {
+		return fmt.Errorf("%s: there is no definition", name)
+	}
+	return all.Add(slices.Collect(maps.Keys(seen))...)
+}
+
+// filesOf returns the files that AddPath reads.
+func filesOf(names []string) (files []string) {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		_ = fs.WalkDir(os.DirFS(name), ".", func(below string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // of a folder, which Read reports
+			case below != "." && strings.HasPrefix(d.Name(), "."):
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+			case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)):
+				files = append(files, filepath.Join(name, filepath.FromSlash(below)))
+			}
+			return nil
+		})
+	}
+	return files
+}
+
+// Files are the definitions of a [Source], in a catalog that follows them. All
+// methods may be called concurrently.
+type Files struct {
+	source  Source
+	catalog *schema.Catalog
+
+	mu   sync.Mutex // one at a time looks and reads
+	seen stamps     // at the last look
+	read stamps     // when they were read last, successfully or not
+
+	stateMu sync.Mutex
+	state   State
+}
+
+// A State says which definitions a server has.
+type State struct {
+	// Loaded is when the definitions were read that the catalog has.
+	Loaded time.Time
+	// Loads counts how often definitions were read, and Failures how often
+	// that failed.
+	Loads, Failures uint64
+	// Err is why the last attempt failed, or nil. The catalog then has the
+	// definitions from before. Failed is when that was.
+	Err    error
+	Failed time.Time
+}
+
+// Open reads the definitions. Its errors are those of Source.Read, and of
+// schemas that do not compile: those of versions that are served are compiled
+// at once. Open panics if a function of the source is nil.
+func Open(source Source) (*Files, error) {
+	if source.List == nil || source.Read == nil {
+		panic("reload: Open: a function of the Source is nil")
+	}
+	f := &Files{source: source, read: stampsOf(source.List())}
+	f.seen = f.read
+	var err error
+	if f.catalog, err = f.compiled(); err != nil {
+		return nil, err
+	}
+	f.state = State{Loaded: time.Now(), Loads: 1}
+	return f, nil
+}
+
+// Catalog returns the catalog, which is always the same.
+func (f *Files) Catalog() *schema.Catalog { return f.catalog }
+
+// State returns what the catalog has.
+func (f *Files) State() State {
+	f.stateMu.Lock()
+	defer f.stateMu.Unlock()
+	return f.state
+}
+
+// Load reads the definitions now, whether or not their files have changed. If
+// there is an error, the catalog stays as it was.
+func (f *Files) Load() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.seen = stampsOf(f.source.List())
+	return f.load()
+}
+
+// Check reads the definitions if their files have changed. It reports whether
+// it has read them. A change counts once the call after it sees no further
+// one, so that nothing is read that is still being written: two calls should
+// be seconds apart. After an error, every call tries again.
+func (f *Files) Check() (loaded bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := stampsOf(f.source.List())
+	isSettled := maps.Equal(now, f.seen)
+	f.seen = now
+	if !isSettled || maps.Equal(now, f.read) && f.State().Err == nil {
+		return false, nil
+	}
+	return true, f.load()
+}
+
+// Follow calls Check at intervals until the context is done. It calls report
+// after each time that definitions were read, with nil or with the error, but
+// with the same error only once in a row. Follow panics if the interval is not
+// greater than 0.
+func (f *Files) Follow(ctx context.Context, every time.Duration, report func(error)) {
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		before := f.State().Err
+		if loaded, err := f.Check(); loaded && !isSame(before, err) {
+			report(err)
+		}
+	}
+}
+
+func isSame(before, now error) bool {
+	return before != nil && now != nil && before.Error() == now.Error()
+}
+
+// load replaces the definitions. The caller holds f.mu, and f.seen is how the files are.
+func (f *Files) load() error {
+	f.read = f.seen
+	catalog, err := f.compiled()
+	if err == nil {
+		f.catalog.ReplaceAll(catalog)
+	}
+	f.stateMu.Lock()
+	defer f.stateMu.Unlock()
+	if f.state.Err = err; err != nil {
+		f.state.Failures++
+		f.state.Failed = time.Now()
+		return err
+	}
+	f.state.Loads++
+	f.state.Loaded = time.Now()
+	return nil
+}
+
+// compiled reads the definitions and compiles them, so that no request has to find out that one
+// does not compile.
+func (f *Files) compiled() (*schema.Catalog, error) {
+	catalog, err := f.source.Read()
+	if err != nil {
+		return nil, err
+	}
+	var errs []error
+	for e := range catalog.All() {
+		if e.Version.Served {
+			if _, err := e.Program(); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return catalog, stderrors.Join(errs...)
+}
+
+// stamps say of files how they were at a time.
+type stamps map[string]stamp
+
+// A stamp is all that a file system tells of a file without reading it.
+type stamp struct {
+	size     int64
+	modified int64 // nanoseconds; a time.Time cannot be compared
+	mode     fs.FileMode
+	missing  bool
+}
+
+// stampsOf looks at files, and at what links lead to.
+func stampsOf(names []string) stamps {
+	all := make(stamps, len(names))
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			all[name] = stamp{missing: true}
+			continue
+		}
+		all[name] = stamp{size: info.Size(), modified: info.ModTime().UnixNano(), mode: info.Mode()}
+	}
+	return all
+}
