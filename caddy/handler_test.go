@@ -3,7 +3,6 @@ package caddyespalier
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,8 +17,8 @@ func TestVersions(t *testing.T) {
 	cert, key, pool := certificate(t)
 	dir := t.TempDir()
 	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
-	require.NoError(t, os.WriteFile(certFile, cert, 0o600))
-	require.NoError(t, os.WriteFile(keyFile, key, 0o600))
+	writeFile(t, certFile, string(cert))
+	writeFile(t, keyFile, string(key))
 	for _, mode := range []string{"", "stream"} {
 		s := start(t, u.URL, "")
 		require.NoError(t, s.loadCaddyfile(fmt.Sprintf(

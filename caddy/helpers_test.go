@@ -88,17 +88,23 @@ func start(t testing.TB, upstream, text string) *site {
 }
 
 // load gives Caddy another configuration for the site.
-func (s *site) load(upstream, text string) error {
+func (s *site) load(upstream, text string) error { return s.loadWith("", upstream, text) }
+
+// loadWith is load with more global options.
+func (s *site) loadWith(options, upstream, text string) error {
 	text = strings.NewReplacer(
 		"UPSTREAM", strings.TrimPrefix(upstream, "http://"), "CRD", "../testdata/quickstart/crd.yaml",
 	).Replace(text)
-	return s.loadCaddyfile(fmt.Sprintf(":%d {\n\tbind 127.0.0.1\n%s\n}\n", s.port, text))
+	return s.adapt(options, fmt.Sprintf(":%d {\n\tbind 127.0.0.1\n%s\n}\n", s.port, text))
 }
 
-func (s *site) loadCaddyfile(sites string) error {
+// loadCaddyfile gives Caddy other sites.
+func (s *site) loadCaddyfile(sites string) error { return s.adapt("", sites) }
+
+func (s *site) adapt(options, sites string) error {
 	adapter := caddyconfig.GetAdapter("caddyfile")
 	config, _, err := adapter.Adapt(fmt.Appendf(nil,
-		"{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tgrace_period 5s\n\tmetrics\n\tlog {\n\t\toutput file %q\n\t\tformat json\n\t\tlevel DEBUG\n\t}\n}\n%s", s.log, sites), nil)
+		"{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tgrace_period 5s\n\tmetrics\n\tlog {\n\t\toutput file %q\n\t\tformat json\n\t\tlevel DEBUG\n\t}\n%s\n}\n%s", s.log, options, sites), nil)
 	if err != nil {
 		return err
 	}
@@ -135,8 +141,7 @@ type retrying struct{ http.Transport }
 
 func (t *retrying) RoundTrip(r *http.Request) (response *http.Response, err error) {
 	for range 5 {
-		if response, err = t.Transport.RoundTrip(r); err == nil || r.GetBody == nil ||
-			!errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+		if response, err = t.Transport.RoundTrip(r); !wasReset(err) || r.GetBody == nil {
 			return response, err
 		}
 		r = r.Clone(r.Context())
@@ -153,20 +158,50 @@ func (s *site) post(path, body string) (*http.Response, string) {
 	return do(s.t, once, "POST", s.url+path, "application/json", body)
 }
 
-// raw sends the bytes of a request, and returns the connection and the answer.
+// raw sends the bytes of a request, and returns the connection and the answer. It tries again as once
+// does.
 func (s *site) raw(text string) (net.Conn, *bufio.Reader, *http.Response) {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { conn.Close() })
-	require.NoError(s.t, conn.SetDeadline(time.Now().Add(time.Minute)))
-	_, err = io.WriteString(conn, text)
-	require.NoError(s.t, err)
-	r := bufio.NewReader(conn)
-	response, err := http.ReadResponse(r, nil)
-	require.NoError(s.t, err, text)
-	s.t.Cleanup(func() { response.Body.Close() })
-	return conn, r, response
+	for try := 0; ; try++ {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		require.NoError(s.t, err)
+		s.t.Cleanup(func() { conn.Close() })
+		require.NoError(s.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+		_, err = io.WriteString(conn, text)
+		r := bufio.NewReader(conn)
+		var response *http.Response
+		if err == nil {
+			response, err = http.ReadResponse(r, nil)
+		}
+		if wasReset(err) && try < 5 {
+			continue
+		}
+		require.NoError(s.t, err, text)
+		s.t.Cleanup(func() { response.Body.Close() })
+		return conn, r, response
+	}
+}
+
+// send sends a request on a connection of its own, and returns the status code of the answer, or 0. It
+// is for goroutines.
+func (s *site) send(method, path, contentType, body string) int {
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	r.Header.Set("Content-Type", contentType)
+	response, err := once.Do(r)
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode
+}
+
+// wasReset reports whether a connection was closed that nobody served.
+func wasReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF)
 }
 
 // An upstream is a server that records what reaches it, and echoes bodies.
@@ -261,15 +296,19 @@ func startWaiting(t testing.TB, arrived chan<- bool, release <-chan bool) string
 	return server.URL
 }
 
-// budgetOf returns the budget of the handlers without a limit of their own.
-func budgetOf(t testing.TB) *request.Budget {
+// budgetOf returns the budget with a limit, which handlers share.
+func budgetOf(t testing.TB, limit int64) *request.Budget {
 	var budget *request.Budget
-	budgets.Range(func(limit, b any) bool {
-		if limit == int64(request.DefaultMaxHeldBytes) {
+	budgets.Range(func(key, b any) bool {
+		if key == limit {
 			budget = b.(*request.Budget)
 		}
 		return true
 	})
 	require.NotNil(t, budget)
 	return budget
+}
+
+func writeFile(t testing.TB, name, text string) {
+	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 }

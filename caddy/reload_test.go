@@ -3,7 +3,6 @@ package caddyespalier
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/request"
 )
 
 // writeDefinition writes a definition of BackupPlan in which the spec has one field, or a broken one.
@@ -37,7 +38,7 @@ spec:
 	if field == "broken" {
 		text = "kind: CustomResourceDefinition\nspec: ["
 	}
-	require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+	writeFile(t, name, text)
 }
 
 // values returns the values of a metric that a registry has, by its labels.
@@ -210,6 +211,6 @@ func TestReloadsUnderLoad(t *testing.T) {
 	stop.Store(true)
 	all.Wait()
 	assert.Len(t, u.taken(), int(sent.Load()), "each request reached the server once")
-	held, _ := budgetOf(t).Held()
+	held, _ := budgetOf(t, request.DefaultMaxHeldBytes).Held()
 	assert.Zero(t, held)
 }
