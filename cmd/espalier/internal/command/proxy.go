@@ -55,9 +55,14 @@ Credentials in headers are passed on. Client certificates cannot be: the server 
 the one of --upstream-cert, if there is one, and whoever reaches the proxy acts as its
 owner. The server authorises requests, but only after their bodies were decoded.
 
-Health and metrics have an address of their own: /healthz, /readyz, which fails once
-the proxy is shutting down, and /metrics for Prometheus. After SIGINT or SIGTERM,
-requests have --shutdown-timeout to end. Bodies are never logged.
+The files of --crd are read again when they have changed, and at SIGHUP. All definitions
+are replaced at once, and no request waits or is lost. If the new files are broken, the
+old definitions stay: a line of the log, /readyz and a metric say so.
+
+Health and metrics have an address of their own: /healthz, /readyz, which says in JSON
+which definitions are in use and fails once the proxy is shutting down, and /metrics for
+Prometheus. After SIGINT or SIGTERM, requests have --shutdown-timeout to end. Bodies are
+never logged.
 
 Exit codes: 0 after a shutdown; 2 if the arguments are wrong; 3 if a file cannot be
 read or an address cannot be listened on.`

@@ -11,14 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/espalier-dev/espalier/cel"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/flagvalue"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
-	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/middleware"
 	"github.com/espalier-dev/espalier/request"
-	"github.com/espalier-dev/espalier/schema"
-	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 // Config is the configuration of a proxy, which flags set.
@@ -34,6 +29,7 @@ type Config struct {
 	headerBytes                           int
 	headerTimeout, bodyTimeout            time.Duration
 	idleTimeout, shutdownTimeout          time.Duration
+	reloadInterval                        time.Duration
 }
 
 // NewConfig returns a configuration with the defaults of the choices.
@@ -52,8 +48,9 @@ func (c *Config) AddFlags(cmd *cobra.Command) {
 	flags.SortFlags = false
 	flags.StringVar(&c.upstream, "upstream", "", "URL of the server, http or https")
 	flags.StringArrayVar(&c.crds, "crd", nil, "file or folder with custom resource definitions; may be repeated")
+	flags.DurationVar(&c.reloadInterval, "reload-interval", 5*time.Second, "how often the files of --crd are looked at; a change counts once they were left alone for as long; 0 reads them again only at SIGHUP")
 	flags.StringVar(&c.listen, "listen", "127.0.0.1:8080", "address for requests")
-	flags.StringVar(&c.adminListen, "admin-listen", "127.0.0.1:8081", "address for health and metrics; empty for none")
+	flags.StringVar(&c.adminListen, "admin-listen", "127.0.0.1:8081", "address for health, readiness and metrics; empty for none")
 	flagvalue.Add(cmd, &c.find, "find", "", "how the schema for a request is found: by its path, or by the kind of the object")
 	flagvalue.Add(cmd, &c.action, "action", "", "whether to pass on the decoded body, or only report findings and pass on the body as it was sent")
 	flagvalue.Add(cmd, &c.patches, "patches", "", "whether to check the patches that can be checked and refuse the rest, or pass all of them untouched")
@@ -92,37 +89,10 @@ func (c *Config) Check() (*url.URL, error) {
 		return nil, stderrors.New("--upstream must be a URL without user, query and fragment")
 	case c.options.MaxBytes <= 0 || c.options.MaxHeldBytes <= 0 || c.headerBytes <= 0:
 		return nil, stderrors.New("limits must be greater than 0")
+	case c.reloadInterval < 0:
+		return nil, stderrors.New("--reload-interval must not be less than 0")
 	case c.headerTimeout <= 0 || c.bodyTimeout <= 0 || c.idleTimeout <= 0 || c.shutdownTimeout < 0:
 		return nil, stderrors.New("timeouts must be greater than 0")
 	}
 	return u, nil
-}
-
-// rulesTimeout is how long the rules in CEL of an object may take. Strangers choose the object, and a
-// rule may take time in proportion to the square of a list, until it has cost too much.
-const rulesTimeout = 5 * time.Second
-
-// finder reads the definitions. Each --crd must have some: without them, requests would pass or
-// be refused by mistake.
-func (c *Config) finder() (request.Finder, error) {
-	var compile []schema.Option
-	var opts []decoder.Option
-	if c.values {
-		compile = append(compile, validation.Values(cel.Rules(cel.Timeout(rulesTimeout))))
-		opts = append(opts, decoder.ValidateCreate)
-	}
-	catalog := schema.NewCatalog(compile...)
-	for _, name := range c.crds {
-		if err := schemas.AddDefinitions(catalog, name); err != nil {
-			return nil, err
-		}
-	}
-	if c.kubernetes {
-		opts = append(opts, decoder.ServerRequests)
-	}
-	if c.find.Value == "kind" {
-		return request.ByKind(catalog, opts...), nil
-	}
-	unknown := map[string]request.Unknown{"none": request.PassNothing, "groups": request.PassUnknownGroups, "all": request.PassUnknown}
-	return request.Paths{Catalog: catalog, Unknown: unknown[c.passUnknown.Value], Decoder: opts}.Finder(), nil
 }

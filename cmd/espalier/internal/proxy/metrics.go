@@ -12,12 +12,16 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/request"
+	"github.com/espalier-dev/espalier/schema/reload"
 )
 
 // metrics counts bodies by their results, and writes the counts in the text format of
 // Prometheus (version 0.0.4). The number of series is bounded by the number of kinds and status
 // codes. The client library of Prometheus would double the dependencies of the module.
 type metrics struct {
+	files  *reload.Files
+	budget *request.Budget
+
 	mu        sync.Mutex
 	bodies    map[bodyLabels]uint64
 	findings  map[findingLabels]uint64
@@ -34,8 +38,8 @@ type bodyLabels struct {
 
 type findingLabels struct{ apiVersion, kind, finding string }
 
-func newMetrics() *metrics {
-	return &metrics{bodies: map[bodyLabels]uint64{}, findings: map[findingLabels]uint64{}}
+func newMetrics(files *reload.Files, budget *request.Budget) *metrics {
+	return &metrics{files: files, budget: budget, bodies: map[bodyLabels]uint64{}, findings: map[findingLabels]uint64{}}
 }
 
 // Observe counts a body.
@@ -104,6 +108,29 @@ func (m *metrics) write(b *strings.Builder) {
 		[]string{sample("espalier_upstream_failures_total", m.upstreams)})
 	m.reading.write(b, "espalier_reading_seconds", "How long it took until bodies were there.")
 	m.decoding.write(b, "espalier_decoding_seconds", "How long it took to decode bodies.")
+	m.writeState(b)
+}
+
+// writeState writes how the definitions and the memory are.
+func (m *metrics) writeState(b *strings.Builder) {
+	one := func(name, kind, help string, value any, labels ...string) {
+		family(b, name, kind, help, []string{sample(name, value, labels...)})
+	}
+	state := m.files.State()
+	failed := 0
+	if state.Err != nil {
+		failed = 1
+	}
+	one("espalier_definitions", "gauge", "How many served versions of kinds have a definition.", served(m.files.Catalog()))
+	one("espalier_definitions_loaded_timestamp_seconds", "gauge", "When the definitions were read that are in use.", float64(state.Loaded.UnixMilli())/1000)
+	one("espalier_definitions_failed", "gauge", "1 if the files have changed and cannot be used, so that the definitions in use are old ones.", failed)
+	family(b, "espalier_reloads_total", "counter", "How often definitions were read again, by whether they could be used.", []string{
+		sample("espalier_reloads_total", state.Loads-1, "result", "loaded"), sample("espalier_reloads_total", state.Failures, "result", "failed"),
+	})
+	requests, idle := m.budget.Held()
+	limit := strconv.FormatInt(m.budget.Limit(), 10)
+	one("espalier_held_bytes", "gauge", "Bytes that requests hold, by the limit for them.", requests, "limit", limit)
+	one("espalier_idle_bytes", "gauge", "Bytes that are kept for later requests, within the limit.", idle, "limit", limit)
 }
 
 // family writes the series of one metric in a stable order.

@@ -198,7 +198,7 @@ func checkExposition(t *testing.T, text string) {
 			continue
 		}
 		if strings.HasPrefix(l, "# TYPE ") {
-			assert.Regexp(t, "^# TYPE "+family+" (counter|histogram)$", l)
+			assert.Regexp(t, "^# TYPE "+family+" (counter|gauge|histogram)$", l)
 			continue
 		}
 		found := line.FindStringSubmatch(l)

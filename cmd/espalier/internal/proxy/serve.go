@@ -20,11 +20,13 @@ import (
 // Run serves until the context is done, and then until requests have ended. It logs to stderr.
 func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) error {
 	logger := log.New(stderr, "espalier: ", log.LstdFlags)
-	seen := newMetrics()
-	find, err := c.finder()
+	files, err := c.definitions()
 	if err != nil {
 		return err
 	}
+	budget := request.NewBudget(c.options.MaxHeldBytes)
+	seen := newMetrics(files, budget)
+	defer c.follow(files, budget, logger)()
 	transport, err := c.transport()
 	if err != nil {
 		return err
@@ -39,7 +41,7 @@ func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) e
 		return err
 	}
 	server := &http.Server{
-		Handler:           c.handler(find, upstream, transport, logger, seen),
+		Handler:           c.handler(upstream, transport, logger, seen),
 		TLSConfig:         serving,
 		ReadHeaderTimeout: c.headerTimeout,
 		IdleTimeout:       c.idleTimeout,
@@ -81,7 +83,7 @@ func (c *Config) Run(ctx context.Context, upstream *url.URL, stderr io.Writer) e
 }
 
 // handler returns the middleware in front of the upstream server.
-func (c *Config) handler(find request.Finder, upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
+func (c *Config) handler(upstream *url.URL, transport http.RoundTripper, logger *log.Logger, seen *metrics) http.Handler {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(upstream)
@@ -104,13 +106,14 @@ func (c *Config) handler(find request.Finder, upstream *url.URL, transport http.
 	}
 	opts := c.options
 	opts.Observer = seen
+	opts.Budget = seen.budget
 	if c.action.Value == "report" {
 		opts.Action = request.Report
 	}
 	if c.patches.Value == "pass" {
 		opts.Patches = request.PassPatches
 	}
-	return withBodyTimeout(c.bodyTimeout, middleware.New(find, opts), proxy)
+	return withBodyTimeout(c.bodyTimeout, middleware.New(c.finder(seen.files.Catalog()), opts), proxy)
 }
 
 // transport returns a client for the upstream server. It speaks HTTP/1.1, whose connections can
@@ -141,13 +144,7 @@ func (c *Config) serveAdmin(isStopping *atomic.Bool, seen *metrics, logger *log.
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if isStopping.Load() {
-			http.Error(w, "shutting down", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
+	mux.HandleFunc("GET /readyz", readyz(seen.files, isStopping))
 	mux.Handle("GET /metrics", seen)
 	server := &http.Server{
 		Handler:           mux,
