@@ -47,11 +47,12 @@
 // site has routes for errors (handle_errors), they answer instead: the handler
 // returns a [caddyhttp.HandlerError] with the code, whose Err is a
 // *request.StatusError. The headers of the refusal, such as Retry-After, are
-// set then, and there are placeholders for
+// set then, and there are variables, which are
+// empty for errors of others:
 //
-//	{http.espalier.answer}        the Status, or the problem details
-//	{http.espalier.content_type}  its media type
-//	{http.espalier.reason}        its reason, such as BadRequest
+//	{vars.espalier_answer}        the Status, or the problem details
+//	{vars.espalier_content_type}  its media type
+//	{vars.espalier_reason}        its reason, such as BadRequest
 //
 // Error routes of a server are asked as far as their own matchers tell whether
 // they answer; those within a subroute are not looked for.

@@ -246,10 +246,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *reques
 	for name, value := range refused.Header {
 		w.Header().Set(name, value)
 	}
-	replacer := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	replacer.Set("http.espalier.answer", string(answer.Body))
-	replacer.Set("http.espalier.content_type", answer.Header["Content-Type"])
-	replacer.Set("http.espalier.reason", refused.Reason)
+	caddyhttp.SetVar(r.Context(), "espalier_answer", string(answer.Body))
+	caddyhttp.SetVar(r.Context(), "espalier_content_type", answer.Header["Content-Type"])
+	caddyhttp.SetVar(r.Context(), "espalier_reason", refused.Reason)
 	callOf(r).err = err
 }
 

@@ -74,8 +74,8 @@ http://a.test:%[1]d, http://b.test:%[1]d {
 	}
 	reverse_proxy %[3]s
 	handle_errors {
-		header Content-Type {http.espalier.content_type}
-		respond "own page: {err.status_code} {http.espalier.reason} {err.message} {http.espalier.answer}"
+		header Content-Type {vars.espalier_content_type}
+		respond "own page: {err.status_code} {vars.espalier_reason} {err.message} {vars.espalier_answer}"
 	}
 }
 http://c.test:%[1]d {
