@@ -25,7 +25,7 @@ func TestBump(t *testing.T) {
 	for name := range strings.Lines(tree.git(t, "ls-tree", "-r", "--name-only", tree.commit)) {
 		name = strings.TrimSpace(name)
 		switch path.Base(name) {
-		case "go.mod", "go.work", "README.md", "check.md", "action.yml", "bump":
+		case "go.mod", "go.work", "README.md", "check.md", "action.yml", "gateway.yaml", "sidecar.yaml", "definitions.yaml", "bump":
 		default:
 			continue
 		}
@@ -45,7 +45,7 @@ func TestBump(t *testing.T) {
 	}
 
 	// Other modules may have the same version, as github.com/kr/pretty has.
-	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @]` + regexp.QuoteMeta(old) + `\b|(version|rev): ` + regexp.QuoteMeta(old) + `\b`)
+	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @:]` + regexp.QuoteMeta(old) + `\b|(version|rev): ` + regexp.QuoteMeta(old) + `\b`)
 	const next = "v12.34.56-rc.1"
 	out, err := bump(next)
 	require.NoError(t, err, out)
