@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what is exported now")
 func TestAPI(t *testing.T) {
 	const root = "../../.."
 	for name, dir := range map[string]string{
-		"errors": ".", "schema": ".", "sample": ".", "schema/validation": ".", "decoder": ".", "tokens": ".", "yamlbridge": ".", "request": ".", "middleware": ".", "kube": "kube", "kube/admission": "kube/admission", "cel": "cel",
+		"errors": ".", "schema": ".", "sample": ".", "schema/validation": ".", "schema/reload": ".", "decoder": ".", "tokens": ".", "yamlbridge": ".", "request": ".", "middleware": ".", "kube": "kube", "kube/admission": "kube/admission", "cel": "cel", "caddy": "caddy",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := strings.TrimPrefix(strings.TrimPrefix("./"+name, "./"+dir), "/")
