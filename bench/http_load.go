@@ -82,15 +82,15 @@ func loadServers(rounds int) error {
 	fmt.Fprintf(&tables, "- Servers are processes of their own, with GOMAXPROCS as above; the clients share the processors with them. "+
 		"%d connections send one request after the other, in turns of %v a server, for %d rounds. Field validation is Warn. "+
 		"Ratios are taken within a round: median (quartiles). The median and the 99th percentile are of the time that requests take.\n\n", httpClients, httpSlice, rounds)
-	for _, size := range []struct {
-		name  string
-		items int
-	}{{"2 kB", 2}, {"20 kB", 20}, {"1 MB", 1000}} {
+	for _, size := range sizes {
 		if err := loadWith(&tables, size.name, itemsDocument(uint64(size.items), size.items, 5), rounds); err != nil {
 			return err
 		}
 	}
 	if err := loadSlowly(&tables); err != nil {
+		return err
+	}
+	if err := loadProxies(&tables, rounds); err != nil {
 		return err
 	}
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag {
@@ -99,8 +99,13 @@ func loadServers(rounds int) error {
 	return write("-http", tables.Bytes())
 }
 
+// sizes are those of the bodies, by their items.
+var sizes = []struct {
+	name  string
+	items int
+}{{"2 kB", 2}, {"20 kB", 20}, {"1 MB", 1000}}
+
 func loadWith(w io.Writer, name string, body []byte, rounds int) error {
-	request := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	var processes []*process
 	defer func() {
 		for _, p := range processes {
@@ -116,6 +121,14 @@ func loadWith(w io.Writer, name string, body []byte, rounds int) error {
 			return err
 		}
 		processes = append(processes, p)
+	}
+	return loadAll(w, "HTTP, bodies of "+name, "/", body, processes, rounds)
+}
+
+// loadAll sends a body to a path of each process, in turns, and writes a table.
+func loadAll(w io.Writer, title, path string, body []byte, processes []*process, rounds int) error {
+	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	for _, p := range processes {
 		if _, err := p.load(request, httpSlice); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
@@ -134,7 +147,7 @@ func loadWith(w io.Writer, name string, body []byte, rounds int) error {
 			loads[i].latencies = append(loads[i].latencies, latencies...)
 		}
 	}
-	fmt.Fprintf(w, "## HTTP, bodies of %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|---|\n", name, len(body))
+	fmt.Fprintf(w, "## %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|---|\n", title, len(body))
 	for i, p := range processes {
 		var ratios []float64
 		for round, n := range loads[i].perSecond {
@@ -248,10 +261,12 @@ func (p *process) stall(part []byte) (answered int) {
 }
 
 // oversize sends bodies that are far beyond the limit, without announcing their length.
-func (p *process) oversize(text []byte) {
+func (p *process) oversize(text []byte) { p.oversizeAt("/", text) }
+
+func (p *process) oversizeAt(path string, text []byte) {
 	chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text)
 	p.each(func(conn net.Conn) bool {
-		_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+		_, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 		for i := 0; i < 64 && err == nil; i++ {
 			_, err = conn.Write(chunk)
 		}

@@ -3,7 +3,7 @@
 //
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   everything, also to results/
 //	bench -smoke                                                 a gate for CI, below two minutes
-//	bench -http [-rounds 7] [-write=false]                       the middleware in a server, under load
+//	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
 //
 // Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
@@ -11,8 +11,8 @@
 //
 // workloads.go has the documents. contenders.go has the work on them, and a file for each group of
 // contenders does it. verdict.go has real resources, and the work of validating them. paired.go
-// measures; tables.go and scaling.go write tables. http.go has the servers, and http_load.go the
-// load.
+// measures; tables.go and scaling.go write tables. http.go has the servers, proxies.go the proxies,
+// and http_load.go the load.
 package main
 
 import (
@@ -26,6 +26,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,7 @@ var (
 	tortureFlag = flag.Bool("torture", false, "measure adversarial documents instead, and exit with 1 where twice the document costs far more than twice as much")
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
+	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -52,6 +54,10 @@ func main() {
 			err = torture(os.Stdout, only)
 		case *serveFlag != "":
 			err = serveHTTP(*serveFlag)
+		case *proxyFlag != "":
+			address, rest, _ := strings.Cut(*proxyFlag, ",")
+			upstream, decodes, _ := strings.Cut(rest, ",")
+			err = serveProxy(address, upstream, decodes == "true")
 		case *httpFlag:
 			err = loadServers(*roundsFlag)
 		case *profileFlag != "":
