@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,22 +77,26 @@ type load struct {
 }
 
 // loadServers puts all servers under load, in turns, and prints and writes the tables.
-func loadServers(rounds int) error {
+func loadServers(only *regexp.Regexp, rounds int) error {
 	var tables bytes.Buffer
 	writeMachine(&tables)
 	fmt.Fprintf(&tables, "- Servers are processes of their own, with GOMAXPROCS as above; the clients share the processors with them. "+
 		"%d connections send one request after the other, in turns of %v a server, for %d rounds. Field validation is Warn. "+
 		"Ratios are taken within a round: median (quartiles). The median and the 99th percentile are of the time that requests take.\n\n", httpClients, httpSlice, rounds)
-	for _, size := range sizes {
-		if err := loadWith(&tables, size.name, itemsDocument(uint64(size.items), size.items, 5), rounds); err != nil {
+	if only.MatchString("http/servers") {
+		for _, size := range sizes {
+			if err := loadWith(&tables, size.name, itemsDocument(uint64(size.items), size.items, 5), rounds); err != nil {
+				return err
+			}
+		}
+		if err := loadSlowly(&tables); err != nil {
 			return err
 		}
 	}
-	if err := loadSlowly(&tables); err != nil {
-		return err
-	}
-	if err := loadProxies(&tables, rounds); err != nil {
-		return err
+	if only.MatchString("http/proxies") {
+		if err := loadProxies(&tables, rounds); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag {
 		return err

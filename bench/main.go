@@ -32,7 +32,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, command/manifests, command/start and compile/corpus")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -59,7 +59,7 @@ func main() {
 			upstream, decodes, _ := strings.Cut(rest, ",")
 			err = serveProxy(address, upstream, decodes == "true")
 		case *httpFlag:
-			err = loadServers(*roundsFlag)
+			err = loadServers(only, *roundsFlag)
 		case *profileFlag != "":
 			err = profile(*profileFlag, only)
 		default:

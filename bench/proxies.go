@@ -143,7 +143,7 @@ spec:
 		return dir, err
 	}
 	for module, pkg := range map[string]string{"..": "./cmd/espalier", "../caddy": "./internal/server"} {
-		cmd := exec.Command("go", "build", "-trimpath", "-o", dir, pkg)
+		cmd := exec.Command("go", "build", "-o", dir, pkg)
 		cmd.Dir = module
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return dir, fmt.Errorf("go build %s: %w: %s", pkg, err, out)
