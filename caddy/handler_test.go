@@ -42,6 +42,12 @@ func TestVersions(t *testing.T) {
 			assert.Contains(t, text, `strict decoding error: unknown field \"spec.schedul\"`, what)
 			assert.Empty(t, u.taken(), what)
 
+			for _, method := range []string{"post", "Post", "MERGE"} { // S4, over all versions
+				response, _ = do(t, client, method, url, "application/json", plan(`"x":1`))
+				assert.Equal(t, http.StatusMethodNotAllowed, response.StatusCode, "%s: %s", what, method)
+			}
+			assert.Empty(t, u.taken(), what)
+
 			response, text = do(t, client, "PUT", url+"/a", "application/yaml", "apiVersion: backup.example.com/v1\nkind: BackupPlan\nspec: {x: 1}\n")
 			assert.Equal(t, http.StatusCreated, response.StatusCode, what)
 			assert.Equal(t, []string{text}, u.taken(), what)
