@@ -70,10 +70,24 @@ func (p *process) peak() int {
 	return 0
 }
 
+// cpu returns how much time of processors the process has used (proc(5), stat), in ticks of 10 ms, or
+// 0 if the system does not tell.
+func (p *process) cpu() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
 // A load has the figures of a server for bodies of one size.
 type load struct {
 	perSecond []float64 // for each round
 	latencies []float64 // of all rounds, in seconds
+	cpu       time.Duration
 }
 
 // loadServers puts all servers under load, in turns, and prints and writes the tables.
@@ -142,7 +156,7 @@ func loadAll(w io.Writer, title, path string, body []byte, processes []*process,
 	loads := make([]load, len(processes))
 	for range rounds {
 		for i, p := range processes {
-			start := time.Now()
+			start, used := time.Now(), p.cpu()
 			latencies, err := p.load(request, httpSlice)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)
@@ -150,17 +164,18 @@ func loadAll(w io.Writer, title, path string, body []byte, processes []*process,
 			// The last request of a slow server may take longer than the slice.
 			loads[i].perSecond = append(loads[i].perSecond, float64(len(latencies))/time.Since(start).Seconds())
 			loads[i].latencies = append(loads[i].latencies, latencies...)
+			loads[i].cpu += p.cpu() - used
 		}
 	}
-	fmt.Fprintf(w, "## %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|---|\n", title, len(body))
+	fmt.Fprintf(w, "## %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | CPU a request | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|--:|---|\n", title, len(body))
 	for i, p := range processes {
 		var ratios []float64
 		for round, n := range loads[i].perSecond {
 			ratios = append(ratios, loads[0].perSecond[round]/n)
 		}
 		slices.Sort(loads[i].latencies)
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", p.Name, short(FigureOf(loads[i].perSecond).Median), FigureOf(ratios),
-			milliseconds(quantile(loads[i].latencies, 0.5)), milliseconds(quantile(loads[i].latencies, 0.99)), megabytes(p.peak()), p.Less)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, short(FigureOf(loads[i].perSecond).Median), FigureOf(ratios),
+			milliseconds(loads[i].cpu.Seconds()/float64(len(loads[i].latencies))), milliseconds(quantile(loads[i].latencies, 0.5)), milliseconds(quantile(loads[i].latencies, 0.99)), megabytes(p.peak()), p.Less)
 	}
 	fmt.Fprintln(w)
 	return nil
