@@ -92,16 +92,14 @@ func filesOf(names []string) (files []string) {
 			continue
 		}
 		_ = fs.WalkDir(os.DirFS(name), ".", func(below string, d fs.DirEntry, err error) error {
+			isHidden := err == nil && below != "." && strings.HasPrefix(d.Name(), ".")
 			switch {
-			case err != nil: // of a folder, which Read reports
-			case below != "." && strings.HasPrefix(d.Name(), "."):
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-			case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)):
+			case isHidden && d.IsDir():
+				return fs.SkipDir
+			case err == nil && !isHidden && !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)):
 				files = append(files, filepath.Join(name, filepath.FromSlash(below)))
 			}
-			return nil
+			return nil // Read reports what cannot be read
 		})
 	}
 	return files
