@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -123,12 +123,13 @@ func assertMemory(t *testing.T, c *Config, goLimit, limit int64) {
 
 // runAs runs a proxy with the arguments of an example in front of a server, with the definitions of
 // definitions.yaml. What is about the machine is replaced: addresses and files.
-func runAs(t *testing.T, upstream string, args []string) *proxied {
+// It returns the proxy, and the certificate that it has if the arguments ask for one.
+func runAs(t *testing.T, upstream string, args []string) (*proxied, *x509.CertPool) {
 	crds := t.TempDir()
 	for name, text := range ofKind(manifests(t, "definitions.yaml"), "ConfigMap")[0].in("data") {
 		require.NoError(t, os.WriteFile(filepath.Join(crds, name), []byte(text.(string)), 0o600))
 	}
-	certFile, keyFile, _ := writeCertificate(t)
+	certFile, keyFile, pool := writeCertificate(t)
 	args = slices.Clone(args)
 	for i, arg := range args {
 		name, _, _ := strings.Cut(arg, "=")
@@ -141,7 +142,7 @@ func runAs(t *testing.T, upstream string, args []string) *proxied {
 			}
 		}
 	}
-	return startProxyWith(t, args...)
+	return startProxyWith(t, args...), pool
 }
 
 // assertPrunes asserts that a proxy knows the definition of the example, and no other group but
@@ -177,14 +178,14 @@ func TestManifests(t *testing.T) {
 			assert.Equal(t, c.adminListen, ports["admin"])
 			assert.Equal(t, c.listen, ports[map[bool]string{true: "https", false: "http"}[c.tlsCert != ""]])
 			assert.Len(t, ports, 2)
-			grace := time.Duration(pod.at("terminationGracePeriodSeconds").(int)) * time.Second
-			sleep := time.Duration(container.at("lifecycle", "preStop", "sleep", "seconds").(int)) * time.Second
-			assert.Greater(t, grace, sleep+c.shutdownTimeout)
+			grace := pod.at("terminationGracePeriodSeconds").(int)
+			sleep := container.at("lifecycle", "preStop", "sleep", "seconds").(int)
+			assert.Greater(t, float64(grace-sleep), c.shutdownTimeout.Seconds())
 
-			p := runAs(t, upstream.URL, args[1:])
+			p, pool := runAs(t, upstream.URL, args[1:])
 			client := http.DefaultClient
-			if c.tlsCert != "" { // the certificate is of this test
-				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+			if c.tlsCert != "" {
+				client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
 				defer client.CloseIdleConnections()
 			}
 			assertPrunes(t, p, client)
@@ -236,10 +237,11 @@ func TestUnit(t *testing.T) {
 	}
 	c, _ := proxyArgs(t, args...)
 	assertMemory(t, c, bytesOf(t, strings.TrimPrefix(settings["Environment"][0], "GOMEMLIMIT=")), bytesOf(t, settings["MemoryMax"][0]))
-	seconds, err := strconv.Atoi(strings.TrimSuffix(settings["TimeoutStopSec"][0], "s"))
+	stop, err := time.ParseDuration(settings["TimeoutStopSec"][0])
 	require.NoError(t, err)
-	assert.Greater(t, time.Duration(seconds)*time.Second, c.shutdownTimeout)
-	assertPrunes(t, runAs(t, echoing(t).URL, args), http.DefaultClient)
+	assert.Greater(t, stop, c.shutdownTimeout)
+	p, _ := runAs(t, echoing(t).URL, args)
+	assertPrunes(t, p, http.DefaultClient)
 
 	if path, err := exec.LookPath("systemd-analyze"); err == nil {
 		out, err := exec.Command(path, "verify", examplesDir+"espalier-proxy.service").CombinedOutput()
