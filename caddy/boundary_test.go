@@ -268,6 +268,36 @@ func TestTrailers(t *testing.T) {
 	}
 }
 
+// TestRefusesBeforeTheBody: what is refused before its body has come is answered at once, and the
+// connection ends. After a whole body it goes on.
+func TestRefusesBeforeTheBody(t *testing.T) {
+	u := startUpstream(t)
+	for _, mode := range []string{"", "stream", "\n}\nhandle_errors {\nrespond {vars.espalier_answer}"} {
+		s := start(t, u.URL, "reverse_proxy UPSTREAM\nespalier {\ncrd CRD\nmax_bytes 1MB\n"+mode+"\n}")
+		for headers, code := range map[string]int{
+			"Content-Type: text/plain\r\nExpect: 100-continue\r\nContent-Length: 30\r\n": http.StatusUnsupportedMediaType,
+			"Content-Type: application/json\r\nContent-Length: 99999999\r\n":             http.StatusRequestEntityTooLarge,
+		} {
+			began := time.Now()
+			_, _, response := s.raw("POST " + plansPath + " HTTP/1.1\r\nHost: h\r\n" + headers + "\r\n")
+			assert.Equal(t, code, response.StatusCode, mode)
+			assert.Contains(t, readAll(t, response), "Failure", mode)
+			assert.True(t, response.Close, "what follows may be the body or the next request")
+			assert.Less(t, time.Since(began), 30*time.Second, mode) // a body may pause for a minute
+		}
+		bad := plan(`"x":1`)
+		conn, r, response := s.raw(fmt.Sprintf("POST %s?fieldValidation=Strict HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", plansPath, len(bad), bad))
+		assert.Equal(t, http.StatusBadRequest, response.StatusCode)
+		readAll(t, response)
+		_, err := io.WriteString(conn, "GET /next HTTP/1.1\r\nHost: h\r\n\r\n")
+		require.NoError(t, err)
+		response, err = http.ReadResponse(r, nil)
+		require.NoError(t, err, mode)
+		response.Body.Close()
+		assert.Equal(t, http.StatusCreated, response.StatusCode, mode)
+	}
+}
+
 // TestSlowBodies (S13): neither a body that is judged nor one that passes holds a connection for
 // longer than the server lets it.
 func TestSlowBodies(t *testing.T) {

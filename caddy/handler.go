@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -210,7 +212,22 @@ func (h *Handler) Cleanup() error {
 // A call is a request on its way through a Handler.
 type call struct {
 	next caddyhttp.Handler
+	body seenBody
 	err  error
+}
+
+// A seenBody is the body of a request. It knows whether it was read to its end.
+type seenBody struct {
+	io.ReadCloser
+	ended atomic.Bool // a transport may still be reading
+}
+
+func (b *seenBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF {
+		b.ended.Store(true)
+	}
+	return n, err
 }
 
 // callKey is the key of the call in the context of a request.
@@ -220,7 +237,12 @@ type callKey struct{}
 // result.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	c := &call{next: next}
-	h.judge.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
+	if r.Body != nil && r.Body != http.NoBody {
+		c.body.ReadCloser = r.Body
+		r.Body = &c.body
+	}
+	h.judge.ServeHTTP(w, r)
 	return c.err
 }
 
@@ -235,6 +257,10 @@ func passOn(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers a refused request, or leaves that to the error routes of the site.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *request.StatusError) {
+	if c := callOf(r); r.ProtoMajor == 1 && c.body.ReadCloser != nil && !c.body.ended.Load() {
+		// Otherwise the server waits for the rest of the body before it answers.
+		w.Header().Set("Connection", "close")
+	}
 	err := caddyhttp.Error(refused.Code, refused)
 	answer := refused.Answer(h.ProblemDetails)
 	if !hasErrorRoute(r, err) {
