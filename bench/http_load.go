@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,29 +70,47 @@ func (p *process) peak() int {
 	return 0
 }
 
+// cpu returns how much time of processors the process has used (proc(5), stat), in ticks of 10 ms, or
+// 0 if the system does not tell.
+func (p *process) cpu() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
 // A load has the figures of a server for bodies of one size.
 type load struct {
 	perSecond []float64 // for each round
 	latencies []float64 // of all rounds, in seconds
+	cpu       time.Duration
 }
 
 // loadServers puts all servers under load, in turns, and prints and writes the tables.
-func loadServers(rounds int) error {
+func loadServers(only *regexp.Regexp, rounds int) error {
 	var tables bytes.Buffer
 	writeMachine(&tables)
 	fmt.Fprintf(&tables, "- Servers are processes of their own, with GOMAXPROCS as above; the clients share the processors with them. "+
 		"%d connections send one request after the other, in turns of %v a server, for %d rounds. Field validation is Warn. "+
 		"Ratios are taken within a round: median (quartiles). The median and the 99th percentile are of the time that requests take.\n\n", httpClients, httpSlice, rounds)
-	for _, size := range []struct {
-		name  string
-		items int
-	}{{"2 kB", 2}, {"20 kB", 20}, {"1 MB", 1000}} {
-		if err := loadWith(&tables, size.name, itemsDocument(uint64(size.items), size.items, 5), rounds); err != nil {
+	if only.MatchString("http/servers") {
+		for _, size := range sizes {
+			if err := loadWith(&tables, size.name, itemsDocument(uint64(size.items), size.items, 5), rounds); err != nil {
+				return err
+			}
+		}
+		if err := loadSlowly(&tables); err != nil {
 			return err
 		}
 	}
-	if err := loadSlowly(&tables); err != nil {
-		return err
+	if only.MatchString("http/proxies") {
+		if err := loadProxies(&tables, rounds); err != nil {
+			return err
+		}
 	}
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag {
 		return err
@@ -99,8 +118,13 @@ func loadServers(rounds int) error {
 	return write("-http", tables.Bytes())
 }
 
+// sizes are those of the bodies, by their items.
+var sizes = []struct {
+	name  string
+	items int
+}{{"2 kB", 2}, {"20 kB", 20}, {"1 MB", 1000}}
+
 func loadWith(w io.Writer, name string, body []byte, rounds int) error {
-	request := fmt.Appendf(nil, "POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	var processes []*process
 	defer func() {
 		for _, p := range processes {
@@ -116,6 +140,14 @@ func loadWith(w io.Writer, name string, body []byte, rounds int) error {
 			return err
 		}
 		processes = append(processes, p)
+	}
+	return loadAll(w, "HTTP, bodies of "+name, "/", body, processes, rounds)
+}
+
+// loadAll sends a body to a path of each process, in turns, and writes a table.
+func loadAll(w io.Writer, title, path string, body []byte, processes []*process, rounds int) error {
+	request := fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
+	for _, p := range processes {
 		if _, err := p.load(request, httpSlice); err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
@@ -124,7 +156,7 @@ func loadWith(w io.Writer, name string, body []byte, rounds int) error {
 	loads := make([]load, len(processes))
 	for range rounds {
 		for i, p := range processes {
-			start := time.Now()
+			start, used := time.Now(), p.cpu()
 			latencies, err := p.load(request, httpSlice)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.Name, err)
@@ -132,17 +164,18 @@ func loadWith(w io.Writer, name string, body []byte, rounds int) error {
 			// The last request of a slow server may take longer than the slice.
 			loads[i].perSecond = append(loads[i].perSecond, float64(len(latencies))/time.Since(start).Seconds())
 			loads[i].latencies = append(loads[i].latencies, latencies...)
+			loads[i].cpu += p.cpu() - used
 		}
 	}
-	fmt.Fprintf(w, "## HTTP, bodies of %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|---|\n", name, len(body))
+	fmt.Fprintf(w, "## %s (%d bytes), 5 %% unknown\n\n| server | requests/s | Espalier as fast | CPU a request | median | p99 | peak RSS | less |\n|---|--:|--:|--:|--:|--:|--:|---|\n", title, len(body))
 	for i, p := range processes {
 		var ratios []float64
 		for round, n := range loads[i].perSecond {
 			ratios = append(ratios, loads[0].perSecond[round]/n)
 		}
 		slices.Sort(loads[i].latencies)
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s |\n", p.Name, short(FigureOf(loads[i].perSecond).Median), FigureOf(ratios),
-			milliseconds(quantile(loads[i].latencies, 0.5)), milliseconds(quantile(loads[i].latencies, 0.99)), megabytes(p.peak()), p.Less)
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", p.Name, short(FigureOf(loads[i].perSecond).Median), FigureOf(ratios),
+			milliseconds(loads[i].cpu.Seconds()/float64(len(loads[i].latencies))), milliseconds(quantile(loads[i].latencies, 0.5)), milliseconds(quantile(loads[i].latencies, 0.99)), megabytes(p.peak()), p.Less)
 	}
 	fmt.Fprintln(w)
 	return nil
@@ -248,10 +281,12 @@ func (p *process) stall(part []byte) (answered int) {
 }
 
 // oversize sends bodies that are far beyond the limit, without announcing their length.
-func (p *process) oversize(text []byte) {
+func (p *process) oversize(text []byte) { p.oversizeAt("/", text) }
+
+func (p *process) oversizeAt(path string, text []byte) {
 	chunk := fmt.Appendf(nil, "%x\r\n%s\r\n", len(text), text)
 	p.each(func(conn net.Conn) bool {
-		_, err := io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+		_, err := io.WriteString(conn, "POST "+path+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 		for i := 0; i < 64 && err == nil; i++ {
 			_, err = conn.Write(chunk)
 		}

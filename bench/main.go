@@ -3,7 +3,7 @@
 //
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   everything, also to results/
 //	bench -smoke                                                 a gate for CI, below two minutes
-//	bench -http [-rounds 7] [-write=false]                       the middleware in a server, under load
+//	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
 //
 // Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
@@ -11,8 +11,8 @@
 //
 // workloads.go has the documents. contenders.go has the work on them, and a file for each group of
 // contenders does it. verdict.go has real resources, and the work of validating them. paired.go
-// measures; tables.go and scaling.go write tables. http.go has the servers, and http_load.go the
-// load.
+// measures; tables.go and scaling.go write tables. http.go has the servers, proxies.go the proxies,
+// and http_load.go the load.
 package main
 
 import (
@@ -26,12 +26,13 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"slices"
+	"strings"
 	"time"
 )
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, command/manifests, command/start and compile/corpus")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -39,6 +40,7 @@ var (
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
 	extProcFlag = flag.Bool("ext-proc", false, "measure external processors for Envoy instead, on loopback")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
+	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -55,8 +57,12 @@ func main() {
 			err = serveHTTP(*serveFlag)
 		case *extProcFlag:
 			err = loadProcessors(*roundsFlag)
+		case *proxyFlag != "":
+			address, rest, _ := strings.Cut(*proxyFlag, ",")
+			upstream, decodes, _ := strings.Cut(rest, ",")
+			err = serveProxy(address, upstream, decodes == "true")
 		case *httpFlag:
-			err = loadServers(*roundsFlag)
+			err = loadServers(only, *roundsFlag)
 		case *profileFlag != "":
 			err = profile(*profileFlag, only)
 		default:

@@ -90,7 +90,7 @@ func bare(line string) string {
 
 // TestNames holds that the names of the code on the pages are those of the code.
 func TestNames(t *testing.T) {
-	packages := []string{"decoder", "errors", "kube", "sample", "middleware", "request", "schema", "tokens", "yamlbridge", "schema/validation", "kube/controllerruntime/admission", "kube/controllerruntime/fakes", "kube/controllerruntime/projected", "cel", "extproc"}
+	packages := []string{"decoder", "errors", "kube", "sample", "middleware", "request", "schema", "tokens", "yamlbridge", "schema/validation", "kube/controllerruntime/admission", "kube/controllerruntime/fakes", "kube/controllerruntime/projected", "cel", "extproc", "caddy", "schema/reload"}
 	sources := make(map[string]*source)
 	for _, dir := range packages {
 		_, name := filepath.Split(dir)

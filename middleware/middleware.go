@@ -16,8 +16,9 @@ type Options struct {
 	// Stream decodes JSON objects while the handler reads them, so that
 	// their length does not matter to memory. Objects that the
 	// [request.Finder] has read to their end are excepted, and so are those
-	// whose values are validated. With request.ByKind an object is held up
-	// to its apiVersion and kind. MaxBytes applies.
+	// whose values are validated, and requests that announce trailers which
+	// are passed on. With request.ByKind an object is held up to its
+	// apiVersion and kind. MaxBytes applies.
 	// [request.Stream] describes what is different; in addition:
 	//
 	//   - The handler is called before anything is known of the body. If
@@ -162,7 +163,7 @@ type exchange struct {
 
 // decode returns the request to pass on, with the warnings about it.
 func (e *exchange) decode() (*http.Request, []string, *request.StatusError) {
-	if _, refused := e.x.Find(e.h.find); refused == nil && e.h.opts.Stream && e.x.CanStream() {
+	if _, refused := e.x.Find(e.h.find); refused == nil && e.canStream() {
 		out, refused := e.stream()
 		return out, nil, refused
 	}
@@ -174,6 +175,13 @@ func (e *exchange) decode() (*http.Request, []string, *request.StatusError) {
 		return e.r, nil, nil
 	}
 	return e.request(result), result.Warnings, nil
+}
+
+// canStream reports whether the body may be decoded while the handler reads it. A body with trailers
+// to pass on is not: the handler may have copied the request before they come, and would not see
+// them in its copy.
+func (e *exchange) canStream() bool {
+	return e.h.opts.Stream && e.x.CanStream() && len(safeTrailers(e.r.Trailer, e.trailers, true)) == 0
 }
 
 // serveStream calls the handler with a body that is decoded while the handler reads it.

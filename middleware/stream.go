@@ -22,33 +22,20 @@ func (e *exchange) stream() (*http.Request, *request.StatusError) {
 	if refused != nil {
 		return nil, refused
 	}
-	e.streamed = &streamed{body: streamBody{Stream: stream, r: e.r, trailers: e.trailers}}
-	b := &e.streamed.body
-	b.out = e.passOn(b, true)
-	b.out.Header.Set("Content-Type", stream.ContentType())
-	return b.out, nil
+	e.streamed = &streamed{body: streamBody{stream}}
+	out := e.passOn(&e.streamed.body, true)
+	out.Header.Set("Content-Type", stream.ContentType())
+	return out, nil
 }
 
-// A streamBody is a request.Stream as the body of a request, with its trailers and the errors of
-// net/http.
-type streamBody struct {
-	*request.Stream
-	r        *http.Request // as it was sent
-	trailers []string      // that were announced
-	out      *http.Request // as it is passed on
-	ended    bool
-}
+// A streamBody is a request.Stream as the body of a request, with the errors of net/http.
+type streamBody struct{ *request.Stream }
 
 // Read returns the next bytes of the result.
 func (b *streamBody) Read(p []byte) (int, error) {
 	n, err := b.Stream.Read(p)
 	switch {
-	case err == nil:
-	case err == io.EOF:
-		if !b.ended {
-			b.ended = true
-			b.out.Trailer = safeTrailers(b.r.Trailer, b.trailers, true)
-		}
+	case err == nil || err == io.EOF:
 	case err == request.ErrClosed:
 		err = http.ErrBodyReadAfterClose
 	default:

@@ -25,7 +25,7 @@ func TestBump(t *testing.T) {
 	for name := range strings.Lines(tree.git(t, "ls-tree", "-r", "--name-only", tree.commit)) {
 		name = strings.TrimSpace(name)
 		switch path.Base(name) {
-		case "go.mod", "go.work", "README.md", "check.md", "action.yml", "bump":
+		case "go.mod", "go.work", "README.md", "check.md", "action.yml", "gateway.yaml", "sidecar.yaml", "definitions.yaml", "bump":
 		default:
 			continue
 		}
@@ -45,7 +45,7 @@ func TestBump(t *testing.T) {
 	}
 
 	// Other modules may have the same version, as github.com/kr/pretty has.
-	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @]` + regexp.QuoteMeta(old) + `\b|(version|rev): ` + regexp.QuoteMeta(old) + `\b`)
+	ours := regexp.MustCompile(`espalier-dev/espalier(/[a-z/]+)?[ @:]` + regexp.QuoteMeta(old) + `\b|(version|rev): ` + regexp.QuoteMeta(old) + `\b`)
 	const next = "v12.34.56-rc.1"
 	out, err := bump(next)
 	require.NoError(t, err, out)
@@ -138,6 +138,6 @@ func TestTags(t *testing.T) {
 	put("README.md", "`go install example.com/cmd@v0.3.0` installs it.\n")
 	must("git", "commit", "--quiet", "-a", "-m", "README")
 	must("bash", ".ci/tags")
-	assert.Equal(t, []string{"cel/v0.3.0", "cmd/espalier/v0.3.0", "examples/apiserver/v0.3.0", "extproc/v0.3.0", "kube/controllerruntime/v0.3.0", "kube/v0.3.0", "v0.3.0"},
+	assert.Equal(t, []string{"caddy/v0.3.0", "cel/v0.3.0", "cmd/espalier/v0.3.0", "examples/apiserver/v0.3.0", "extproc/v0.3.0", "kube/controllerruntime/v0.3.0", "kube/v0.3.0", "v0.3.0"},
 		strings.Fields(must("git", "tag", "--points-at", "HEAD")))
 }

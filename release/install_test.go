@@ -52,6 +52,13 @@ func TestInstall(t *testing.T) {
 		dir := m.program(t, root+"/kube/controllerruntime", version, "admission")
 		assert.Equal(t, "Widget strict decoding error: unknown field \"bad\"\n", m.run(t, dir, "go", "run", "."))
 	})
+	t.Run("caddy", func(t *testing.T) {
+		dir := m.program(t, root+"/caddy", version, "caddy")
+		// It takes minutes to build, and the tests of the module build as much.
+		packages := strings.Fields(m.run(t, dir, "go", "list", "-deps", "."))
+		assert.Contains(t, packages, root+"/middleware")
+		assert.NotContains(t, packages, root+"/cel")
+	})
 	t.Run("command", func(t *testing.T) {
 		m.run(t, t.TempDir(), "go", "install", root+"/cmd/espalier@"+version)
 		quickstart, err := filepath.Abs("../testdata/quickstart")

@@ -20,6 +20,7 @@ func TestProxyArguments(t *testing.T) {
 		"without user, query and fragment":                {"--crd", crd, "--upstream", "http://a:b@x"},
 		"limits must be greater":                          {"--crd", crd, "--upstream", "http://x", "--max-bytes", "0"},
 		"timeouts must be greater":                        {"--crd", crd, "--upstream", "http://x", "--body-timeout", "0s"},
+		"--reload-interval must not":                      {"--crd", crd, "--upstream", "http://x", "--reload-interval", "-1s"},
 		"must be check, pass":                             {"--crd", crd, "--upstream", "http://x", "--patches", "x"},
 		"[tls-cert tls-key] are set they must all be set": {"--crd", crd, "--upstream", "http://x", "--tls-cert", "x"},
 		"unknown command":                                 {"--crd", crd, "--upstream", "http://x", "argument"},
@@ -43,4 +44,12 @@ func TestProxyArguments(t *testing.T) {
 		assert.Equal(t, command.ExitInput, command.Run(append([]string{"proxy", "--upstream", "http://x"}, args...), nil, io.Discard, &stderr), want)
 		assert.Contains(t, stderr.String(), want)
 	}
+}
+
+// TestExampleManifests checks the manifests for the proxy as anybody's.
+func TestExampleManifests(t *testing.T) {
+	var stdout, stderr strings.Builder
+	code := command.Run([]string{"check", "../../examples/proxy"}, nil, &stdout, &stderr)
+	assert.Zero(t, code, "%s%s", &stdout, &stderr)
+	assert.Contains(t, stdout.String()+stderr.String(), "9 objects in 3 files: nothing found")
 }

@@ -92,16 +92,14 @@ func filesOf(names []string) (files []string) {
 			continue
 		}
 		_ = fs.WalkDir(os.DirFS(name), ".", func(below string, d fs.DirEntry, err error) error {
+			isHidden := err == nil && below != "." && strings.HasPrefix(d.Name(), ".")
 			switch {
-			case err != nil: // of a folder, which Read reports
-			case below != "." && strings.HasPrefix(d.Name(), "."):
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-			case !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)):
+			case isHidden && d.IsDir():
+				return fs.SkipDir
+			case err == nil && !isHidden && !d.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)):
 				files = append(files, filepath.Join(name, filepath.FromSlash(below)))
 			}
-			return nil
+			return nil // Read reports what cannot be read
 		})
 	}
 	return files
@@ -167,13 +165,14 @@ func (f *Files) Load() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = stampsOf(f.source.List())
-	return f.load()
+	return f.use(f.compiled())
 }
 
 // Check reads the definitions if their files have changed. It reports whether
 // it has read them. A change counts once the call after it sees no further
 // one, so that nothing is read that is still being written: two calls should
-// be seconds apart. After an error, every call tries again.
+// be seconds apart. What changes while it is read counts as well, and is read
+// by a later call. After an error, every call tries again.
 func (f *Files) Check() (loaded bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -183,7 +182,12 @@ func (f *Files) Check() (loaded bool, err error) {
 	if !isSettled || maps.Equal(now, f.read) && f.State().Err == nil {
 		return false, nil
 	}
-	return true, f.load()
+	catalog, err := f.compiled()
+	if after := stampsOf(f.source.List()); !maps.Equal(after, now) {
+		f.seen = after // somebody has written meanwhile, and half of it may have been read
+		return false, nil
+	}
+	return true, f.use(catalog, err)
 }
 
 // Follow calls Check at intervals until the context is done. It calls report
@@ -210,10 +214,10 @@ func isSame(before, now error) bool {
 	return before != nil && now != nil && before.Error() == now.Error()
 }
 
-// load replaces the definitions. The caller holds f.mu, and f.seen is how the files are.
-func (f *Files) load() error {
+// use replaces the definitions by those that were read, unless there was an error. The caller holds
+// f.mu, and f.seen is how the files were.
+func (f *Files) use(catalog *schema.Catalog, err error) error {
 	f.read = f.seen
-	catalog, err := f.compiled()
 	if err == nil {
 		f.catalog.ReplaceAll(catalog)
 	}

@@ -172,6 +172,38 @@ func TestOpen(t *testing.T) {
 	assert.Equal(t, uint64(2), f.State().Loads)
 }
 
+// TestWrittenWhileRead: what was read of a file that somebody writes meanwhile is not used.
+func TestWrittenWhileRead(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "foo.yaml")
+	write(t, name, definition("Foo", "a", "string"))
+	source := reload.Paths([]string{name})
+	read, interfere := source.Read, func() {}
+	source.Read = func() (*schema.Catalog, error) {
+		defer interfere()
+		return read()
+	}
+	f, err := reload.Open(source)
+	require.NoError(t, err)
+	interfere = func() { write(t, name, definition("Foo", "whole", "string")) }
+	for i, text := range []string{definition("Foo", "ha", "string"), "kind: ["} {
+		write(t, name, text)
+		for _, want := range []bool{false, false} {
+			loaded, err := f.Check()
+			require.NoError(t, err)
+			assert.Equal(t, want, loaded)
+		}
+		assert.Equal(t, []string{"a", "whole"}[i], fieldOf(t, f.Catalog(), "Foo"))
+		keep := interfere
+		interfere = func() {}
+		loaded, err := f.Check()
+		require.NoError(t, err)
+		assert.True(t, loaded)
+		assert.Equal(t, "whole", fieldOf(t, f.Catalog(), "Foo"))
+		interfere = keep
+	}
+	assert.Zero(t, f.State().Failures)
+}
+
 // TestFollow has a source that fails for a while, and readers that must find a definition at any time.
 func TestFollow(t *testing.T) {
 	crds, err := schema.ParseCRD([]byte(definition("Foo", "a", "string")))

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write what is exported now")
 func TestAPI(t *testing.T) {
 	const root = "../../.."
 	for name, dir := range map[string]string{
-		"errors": ".", "schema": ".", "sample": ".", "schema/validation": ".", "decoder": ".", "tokens": ".", "yamlbridge": ".", "request": ".", "middleware": ".", "projection": ".", "kube": "kube", "kube/controllerruntime/admission": "kube/controllerruntime", "kube/controllerruntime/fakes": "kube/controllerruntime", "kube/controllerruntime/projected": "kube/controllerruntime", "cel": "cel", "extproc": "extproc",
+		"errors": ".", "schema": ".", "sample": ".", "schema/validation": ".", "decoder": ".", "tokens": ".", "yamlbridge": ".", "request": ".", "middleware": ".", "projection": ".", "kube": "kube", "kube/controllerruntime/admission": "kube/controllerruntime", "kube/controllerruntime/fakes": "kube/controllerruntime", "kube/controllerruntime/projected": "kube/controllerruntime", "cel": "cel", "caddy": "caddy", "schema/reload": ".", "extproc": "extproc",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := strings.TrimPrefix(strings.TrimPrefix("./"+name, "./"+dir), "/")

@@ -174,8 +174,12 @@ func TestProxyFolding(t *testing.T) {
 		_, _, response := onConnection(t, p.url, fmt.Sprintf("%s %s HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s", method, path, headers, len(body), body))
 		return response.StatusCode
 	}
-	upper := strings.Replace(plansPath, "backupplans", "BackupPlans", 1)
-	for _, path := range []string{upper, strings.ToUpper(plansPath), plansPath + ";x=1", plansPath + "%20", strings.Replace(plansPath, "namespaces", "Namespaces", 1), "/apis;x" + strings.TrimPrefix(plansPath, "/apis")} {
+	base := strings.TrimSuffix(plansPath, "backupplans")
+	for _, path := range []string{
+		base + "BackupPlans", strings.ToUpper(plansPath), plansPath + ";x=1", plansPath + "%20", plansPath + "%00", base + "%2562ackupplans",
+		strings.Replace(plansPath, "namespaces", "Namespaces", 1), strings.Replace(plansPath, "/apis/", "/APIS/", 1), strings.Replace(plansPath, "/apis/", "/apis;x/", 1),
+		"/x/..;" + plansPath, "/x/.." + plansPath, "/x/%2e%2e" + plansPath, "/apis%5c" + strings.TrimPrefix(plansPath, "/apis/"), "/" + plansPath,
+	} {
 		assert.Equal(t, http.StatusBadRequest, send("POST", path, ""), path)
 	}
 	for _, method := range []string{"post", "Post", "MERGE"} {
@@ -187,6 +191,25 @@ func TestProxyFolding(t *testing.T) {
 	assert.Equal(t, http.StatusOK, send("POST", plansPath+"/", ""))
 	require.Len(t, stored(), 1)
 	assert.NotContains(t, stored()[0], "EVIL")
+}
+
+// TestProxyCharsets (S5): where a body passes as it was sent, its type says nothing else than what it was
+// judged by, and no header of its own removes the type on the way.
+func TestProxyCharsets(t *testing.T) {
+	server, stored := frameworkServer(t)
+	p := startProxy(t, server.URL, "--action", "report")
+	body := `{"apiVersion":"backup.example.com/v1","kind":"BackupPlan","metadata":{"name":"+ACI-"}}`
+	for headers, code := range map[string]int{
+		"Content-Type: application/json; charset=utf-7\r\n":                                  http.StatusUnsupportedMediaType,
+		"Content-Type: application/json; charset=\"UTF-16\"\r\n":                             http.StatusUnsupportedMediaType,
+		"Content-Type: application/json\r\nConnection: Content-Type\r\n":                     http.StatusBadRequest,
+		"Content-Type: application/json\r\nContent-Type: application/json;charset=utf-7\r\n": http.StatusUnsupportedMediaType,
+		"Content-Type: application/json; charset=utf-8\r\n":                                  http.StatusOK,
+	} {
+		_, _, response := onConnection(t, p.url, fmt.Sprintf("POST %s?fieldValidation=Strict HTTP/1.1\r\nHost: h\r\n%sContent-Length: %d\r\n\r\n%s", plansPath, headers, len(body), body))
+		assert.Equal(t, code, response.StatusCode, headers)
+	}
+	assert.Len(t, stored(), 1)
 }
 
 // TestProxyPassUnknown has the values of the flag.

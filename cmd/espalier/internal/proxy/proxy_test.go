@@ -40,10 +40,15 @@ type proxied struct {
 
 // startProxy runs a proxy in front of a server, until the test ends or stop is called.
 func startProxy(t *testing.T, upstream string, args ...string) *proxied {
-	c, u := proxyArgs(t, append([]string{
+	return startProxyWith(t, append([]string{
 		"--upstream", upstream, "--crd", "../../../../testdata/quickstart/crd.yaml",
 		"--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
 	}, args...)...)
+}
+
+// startProxyWith is startProxy with all arguments.
+func startProxyWith(t *testing.T, args ...string) *proxied {
+	c, u := proxyArgs(t, args...)
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)

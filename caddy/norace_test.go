@@ -1,0 +1,5 @@
+//go:build !race
+
+package caddyespalier
+
+const raceEnabled = false
