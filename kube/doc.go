@@ -53,8 +53,9 @@
 // that the defaults of Decode name is tried first, and is nearly always right.
 // An object of a version that the resource does not have loses everything
 // except apiVersion, kind and metadata. Of objects of other kinds only metadata
-// is pruned. Objects that are stored in another version are converted by the
-// converter that is passed to [Resource.StorageDecoder], which is the server's.
+// is pruned. Objects that are stored in another version are converted: by
+// [Resource.StorageDecoder] itself if the definition's strategy is None, and
+// otherwise by the converter that it is given, which is the server's.
 //
 // # Lists
 //
@@ -85,9 +86,7 @@
 //     findings.
 //   - Items of lists are pruned; the server has no schema for them.
 //   - A stored object without metadata is decoded; the server panics. A stored
-//     object with items stays an object; the server makes a list of it and does
-//     not prune it. A stored object is converted even if into has no
-//     apiVersion.
+//     object is converted even if into has no apiVersion.
 //   - If an object is decoded into nothing, or into a Go type that is not its
 //     own, an object without a kind is refused at once, and the returned type
 //     is that of the members kind and apiVersion. A member KIND does not count.

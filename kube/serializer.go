@@ -344,12 +344,8 @@ func giveBuffer(b *[]byte) {
 func (v *version) decodeTyped(
 	data []byte, obj runtime.Object, how reading,
 ) (strict []error, err error) {
-	pool := v.lenientTyped
-	if how.strict {
-		pool = v.strictTyped
-	}
-	d := pool.Get()
-	defer pool.Put(d)
+	d := v.typedRequests.GetFor(how.validation())
+	defer v.typedRequests.Put(d)
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
 	if how.yaml {

@@ -23,10 +23,6 @@ func parseAsServer(
 	data []byte, expected *runtimeschema.GroupVersionKind, how reading,
 ) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
 	u := new(unstructured.Unstructured)
-	if how.stored {
-		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
-		return u, gvk, err
-	}
 	options := json.SerializerOptions{Yaml: how.yaml, Strict: how.strict}
 	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
 		unstructuredscheme.NewUnstructuredObjectTyper(), options)
