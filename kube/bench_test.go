@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 )
 
@@ -112,4 +114,29 @@ func BenchmarkList(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkOtherVersion decodes a stored object to another version than the stored one.
+func BenchmarkOtherVersion(b *testing.B) {
+	r := trellis(b, ConversionStrategy(apiextensionsv1.NoneConverter))
+	doc := body(1, managed)
+	gvk := trellisV1.GroupKind().WithVersion("v2")
+	staged := r.stagedStorage("v2", coercingConverter{safely{renaming{r}}, r})
+	d := r.StorageDecoder("v2", nil)
+	want, _, err := staged.Decode(doc, nil, typed(gvk))
+	require.NoError(b, err)
+	got, _, err := d.Decode(doc, nil, typed(gvk))
+	require.NoError(b, err)
+	require.Equal(b, want, got)
+	for name, decoder := range map[string]runtime.Decoder{"espalier": d, "apiextensions": staged} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(doc)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, _, err := decoder.Decode(doc, nil, typed(gvk)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -105,11 +105,11 @@ func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err er
 // changes no other objects. It is a runtime.ObjectDefaulter for unstructured
 // objects.
 func (r *Resource) Default(in runtime.Object) {
-	u, ok := in.(*unstructured.Unstructured)
+	u, ok := in.(runtime.Unstructured)
 	if !ok || r.check() != nil {
 		return
 	}
-	if v := r.version(u.GroupVersionKind()); v != r.foreign {
-		defaulting.Default(u.Object, v.structural)
+	if v := r.version(u.GetObjectKind().GroupVersionKind()); v != r.foreign {
+		defaulting.Default(u.UnstructuredContent(), v.structural)
 	}
 }
