@@ -84,12 +84,9 @@
 //   - Names in paths are escaped where they could forge a line. [ServerTexts]
 //     makes strict errors follow the server in this and in the number of
 //     findings.
-//   - Items of lists are pruned; the server has no schema for them.
+//   - Items of lists that are sent are pruned; the server has no schema for them.
 //   - A stored object without metadata is decoded; the server panics. A stored
 //     object is converted even if into has no apiVersion.
-//   - If an object is decoded into nothing, or into a Go type that is not its
-//     own, an object without a kind is refused at once, and the returned type
-//     is that of the members kind and apiVersion. A member KIND does not count.
 //
 // TestKubeValidator and TestUpdates of module fuzz compare [Validator] with the
 // server's strategy. There are these differences:
