@@ -84,9 +84,13 @@ func (r *Resource) decode(
 		return nil, nil, nil, err
 	}
 	object, gvk, strict, err = r.decodeFast(data, expected, how)
-	if err == nil && r.serverTexts && how.strict && !how.item {
+	if err != nil {
+		return nil, gvk, nil, err
+	}
+	if r.serverTexts && how.strict && !how.item {
 		strict = r.asServer(data, how, strict)
 	}
+	r.version(*gvk).typ.detach(object)
 	return object, gvk, strict, err
 }
 

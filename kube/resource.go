@@ -151,7 +151,7 @@ func (r *Resource) addVersion(name string, s *structuralschema.Structural) (*ver
 	for _, other := range r.versions {
 		if sameCore(s, other.structural) {
 			same := *other
-			same.name = name
+			same.name, same.typ = name, newTypeOfVersion(r.groupKind.WithVersion(name))
 			r.versions[name] = &same
 			return &same, nil
 		}
@@ -244,6 +244,7 @@ type version struct {
 	// structural is the schema for the API server's own packages, which work on maps.
 	structural *structuralschema.Structural
 	program    *schema.Program
+	typ        typeOfVersion
 	// stable says that no default changes when the server decodes the object once more.
 	stable bool
 	// The decoders for requests, for requests of typed objects, which may lack a kind, for stored
@@ -269,6 +270,7 @@ func (r *Resource) newVersion(
 	}
 	return &version{
 		name: name, structural: structural, program: program, stable: !m.unstable,
+		typ:           newTypeOfVersion(r.groupKind.WithVersion(name)),
 		requests:      pool(decoder.ServerRequests),
 		typedRequests: pool(decoder.ServerTypedRequests),
 		stored:        pool(decoder.ServerStorage),

@@ -123,6 +123,7 @@ func (d *StorageDecoder) Decode(
 	if object == nil {
 		return d.decodeStaged(data, u, target, by, refusal)
 	}
+	by.typ.detach(object)
 	if gvk.GroupVersion() != target {
 		var err error
 		if object, err = d.convert(object, target); err != nil {
@@ -142,7 +143,7 @@ func (d *StorageDecoder) convert(
 	object map[string]any, target runtimeschema.GroupVersion,
 ) (map[string]any, error) {
 	if d.renames {
-		object["apiVersion"] = target.String()
+		object["apiVersion"] = d.resource.versions[target.Version].typ.apiVersion
 		return object, nil
 	}
 	out, err := d.converter.ConvertToVersion(&unstructured.Unstructured{Object: object}, target)
