@@ -20,7 +20,8 @@ import (
 // A reading says how a document is decoded.
 type reading struct {
 	yaml, strict bool
-	item         bool // of a list: its findings have no positions
+	item         bool             // of a list: the server has no texts for its findings
+	origin       ferrors.Position // where the document starts in a list, if it is known
 }
 
 // validation returns how fields are validated. Findings are returned, and are never errors.
@@ -37,6 +38,7 @@ func (v *version) decode(
 ) (object map[string]any, strict []error, err error) {
 	d := v.requests.GetFor(how.validation())
 	defer v.requests.Put(d)
+	d.SetOrigin(how.origin)
 	if how.yaml {
 		err = d.UnmarshalYAML(data, &object)
 	} else {

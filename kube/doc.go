@@ -60,10 +60,15 @@
 // # Lists
 //
 // Items of the resources in unstructured lists are decoded as if each had been
-// sent by itself. Their findings have paths such as items[0].spec.x, and no
-// positions. The limit for findings is that of one object for all items
-// together; the limit for defaults applies to each item. Lists of Go types are
-// decoded by k8s.io/apimachinery alone.
+// sent by itself. Their findings have paths such as items[0].spec.x. They have
+// positions if the list is JSON, is decoded into a list, and repeats no name. The
+// limit for findings is that of one object for all items together; the limit
+// for defaults applies to each item. Lists of Go types are decoded by
+// k8s.io/apimachinery alone.
+//
+// # Server-side apply
+//
+// [Resource.DecodeApply] decodes the bodies of apply requests with findings.
 //
 // # Errors
 //
