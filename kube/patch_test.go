@@ -185,7 +185,7 @@ func TestPatchesLikeServer(t *testing.T) {
 	assert.Greater(t, counts["read once"], 1500)
 }
 
-func patchAsServer(t *testing.T, r *Resource, current *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, []string, error) {
+func patchAsServer(t testing.TB, r *Resource, current *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, []string, error) {
 	if !stdjson.Valid(patch) {
 		return nil, nil, errors.New("invalid JSON patch")
 	}
