@@ -198,14 +198,19 @@ func strictList(t *testing.T, err error) []error {
 	return strict.Errors()
 }
 
+// listBody returns a list of n objects of about 2 kB.
+func listBody(n int) []byte {
+	doc := []byte(`{"kind":"TrellisList","apiVersion":"garden.example.com/v1","metadata":{},"items":[`)
+	for i := range n {
+		doc = append(append(doc, body(i, managed)...), ',')
+	}
+	return append(doc[:len(doc)-1], "]}"...)
+}
+
 // BenchmarkUnstructuredList decodes a list of 500 objects, as a client does. The serializer of
 // k8s.io/apimachinery prunes nothing and inserts no defaults.
 func BenchmarkUnstructuredList(b *testing.B) {
-	doc := []byte(`{"kind":"TrellisList","apiVersion":"garden.example.com/v1","metadata":{},"items":[`)
-	for i := range 500 {
-		doc = append(append(doc, body(i, managed)...), ',')
-	}
-	doc = append(doc[:len(doc)-1], "]}"...)
+	doc := listBody(500)
 	s := newSerializer(b, json.SerializerOptions{}, trellis(b))
 	decode := func(d runtime.Decoder) func() error {
 		return func() error { _, _, err := d.Decode(doc, nil, new(unstructured.UnstructuredList)); return err }
