@@ -122,7 +122,11 @@ func (p *decoderPair) compareAll(doc []byte) {
 	}
 	for _, version := range []string{"v1", "v2", "v9"} {
 		for _, into := range []string{"nothing", "an object of v1", "an object of v2"} {
-			p.compare(doc, decodingCase{storage: true, into: into, version: version}, p.staged.storage(version), p.resource.StorageDecoder(version, p.staged.converter), nil)
+			way := decodingCase{storage: true, into: into, version: version}
+			p.compare(doc, way, p.staged.storage(version), p.resource.StorageDecoder(version, p.staged.converter), nil)
+			if data := asCBOR(doc); data != nil {
+				p.compare(data, way, p.staged.storage(version), p.resource.StorageDecoder(version, nil), nil)
+			}
 		}
 	}
 }
