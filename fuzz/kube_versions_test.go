@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,13 +25,17 @@ import (
 // schemas are generated, and that of the second version is the first one with changes.
 func TestKubeVersions(t *testing.T) {
 	y := newTally()
-	forSchemas(t, *pairsFlag/8, func(first uint64) {
+	var objects, unlike atomic.Int64
+	pairs := forSchemas(t, *pairsFlag/8, func(first uint64) {
 		s, js := NewSchema(first)
 		p := newVersionPair(t, js, changed(js, rand.New(rand.NewPCG(first, 26))))
 		for seed := first; seed < first+DocumentsPerSchema; seed++ {
 			doc := NewDocument(seed, s)
 			k := same
 			what, detail := p.compare(doc)
+			objects.Add(p.objects)
+			unlike.Add(p.unlike)
+			p.objects, p.unlike = 0, 0
 			if what != "" {
 				k = differs
 			}
@@ -40,6 +45,9 @@ func TestKubeVersions(t *testing.T) {
 		}
 	})
 	y.log(t)
+	t.Logf("%d objects were converted, %d of them to another value", objects.Load(), unlike.Load())
+	require.Greater(t, int(objects.Load()), pairs/4)
+	require.Greater(t, int(unlike.Load()), pairs/20)
 }
 
 // A versionPair has the decoder of package kube from v1 to v2, and the server with both versions.
@@ -47,6 +55,9 @@ type versionPair struct {
 	stored, read *Server
 	ours         *kube.StorageDecoder
 	other        []byte
+	// objects counts those that were converted, and unlike those in which that changed more than the
+	// apiVersion.
+	objects, unlike int64
 }
 
 func newVersionPair(t *testing.T, js, other []byte) *versionPair {
@@ -83,7 +94,12 @@ func (p *versionPair) theirs(doc []byte) (object map[string]any, isStored bool, 
 		return nil, true, err
 	}
 	u.SetAPIVersion(testVersion.Group + "/v2")
+	before := u.DeepCopy()
 	_, err = p.read.apply(u, new(Answer), coercer{})
+	p.objects++
+	if err == nil && !reflect.DeepEqual(before, u) {
+		p.unlike++
+	}
 	return u.Object, true, err
 }
 

@@ -227,7 +227,8 @@ func (v *version) decodeStored(data []byte, to *version) (object map[string]any,
 }
 
 // decodeStaged decodes with the server's packages. refusal is why the document was refused by a
-// version, or nil.
+// version, or nil. Of an object of another version the server may accept it: what is malformed in an
+// embedded resource does not matter where the other version has none.
 func (d *StorageDecoder) decodeStaged(
 	data []byte, u *unstructured.Unstructured, target runtimeschema.GroupVersion, by *version,
 	refusal error,
@@ -254,7 +255,7 @@ func (d *StorageDecoder) decodeStaged(
 		return nil, gvk, newError(err, refusal)
 	case err != nil:
 		return nil, gvk, err
-	case refusal != nil && stored == by:
+	case refusal != nil && stored == by && gvk.GroupVersion() == target:
 		return nil, gvk, refusal // it is for this library alone
 	case stored != nil:
 		d.last.Store(stored)
