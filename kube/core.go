@@ -42,7 +42,9 @@ func (m *coreMaker) core(s *structuralschema.Structural) *schema.Structural {
 		c.Items = &schema.SchemaOrArray{Schema: m.core(s.Items)}
 	}
 	if more := s.AdditionalProperties; more != nil {
-		c.AdditionalProperties = &schema.SchemaOrBool{Allows: more.Bool || more.Structural != nil, Schema: m.core(more.Structural)}
+		c.AdditionalProperties = &schema.SchemaOrBool{
+			Allows: more.Bool || more.Structural != nil, Schema: m.core(more.Structural),
+		}
 	}
 	if len(s.Properties) > 0 {
 		c.Properties = make(map[string]*schema.Structural, len(s.Properties))

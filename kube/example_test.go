@@ -113,8 +113,8 @@ func ExampleResource_Patch() {
 	// false
 }
 
-// The body of a server-side apply is decoded as it is. What the server's merge would refuse is found
-// with its place.
+// The body of a server-side apply is decoded as it is. What the server's merge would refuse is
+// found with its place.
 func ExampleResource_DecodeApply() {
 	body := []byte(`
 apiVersion: backup.example.com/v1
@@ -139,8 +139,8 @@ spec:
 	// map[suspended:true]
 }
 
-// Objects that are stored in v1 are read in v2. The definition's strategy for conversion is None, so
-// that the decoder needs no converter.
+// Objects that are stored in v1 are read in v2. The definition's strategy for conversion is None,
+// so that the decoder needs no converter.
 func ExampleConversionStrategy() {
 	schemas := map[string]*structuralschema.Structural{
 		"v1": {Properties: map[string]structuralschema.Structural{"height": {}, "width": {}}},

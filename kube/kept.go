@@ -7,9 +7,9 @@ import (
 )
 
 // NOTE: the strings of an object are cut out of common memory, up to 16 KiB at a time (see
-// decoder.SeparateStrings), so that a string which outlives its object keeps up to so much. A server
-// keeps the names of objects in caches, queues and events. These strings therefore have memory of
-// their own, and the type of an object is that of its resource.
+// decoder.SeparateStrings), so that a string which outlives its object keeps up to so much. A
+// server keeps the names of objects in caches, queues and events. These strings therefore have
+// memory of their own, and the type of an object is that of its resource.
 
 // keptNames are the members of metadata that servers keep.
 var keptNames = [...]string{"name", "namespace", "uid", "resourceVersion", "generateName"}
@@ -21,7 +21,8 @@ func newTypeOfVersion(gvk runtimeschema.GroupVersionKind) typeOfVersion {
 	return typeOfVersion{gvk.GroupVersion().String(), gvk.Kind}
 }
 
-// detach gives the strings that servers keep memory of their own. The object must have been decoded.
+// detach gives the strings that servers keep memory of their own. The object must have been
+// decoded.
 func (t typeOfVersion) detach(object map[string]any) {
 	own(object, "apiVersion", t.apiVersion)
 	own(object, "kind", t.kind)

@@ -19,8 +19,8 @@ import (
 // NOTE: the API server never decodes a list that somebody sends. The serializer of
 // k8s.io/apimachinery decodes lists for clients, and knows no schemas. Here items of the resources
 // are decoded as if each had been sent by itself. In JSON that are those of its bytes. In YAML, and
-// where anything about a list is unusual, the serializer parses it as a whole, and items are decoded
-// from the JSON of what it has parsed.
+// where anything about a list is unusual, the serializer parses it as a whole, and items are
+// decoded from the JSON of what it has parsed.
 
 // decodeList decodes documents that are not single objects: lists, whose items are pruned, and raw
 // data.

@@ -1,17 +1,17 @@
 package kube
 
-// NOTE: the server parses a merge patch for its findings, parses it again to apply it to the text of
-// the object, and parses the result. The functions here read the patch once, and write the result
-// while they apply it. It is that of the library for patches: a null that replaces something removes
-// it, what is new loses its nulls except in arrays, and an array that replaces an object keeps all of
-// them (RFC 7386 does not say the last).
+// NOTE: the server parses a merge patch for its findings, parses it again to apply it to the text
+// of the object, and parses the result. The functions here read the patch once, and write the
+// result while they apply it. It is that of the library for patches: a null that replaces something
+// removes it, what is new loses its nulls except in arrays, and an array that replaces an object
+// keeps all of them (RFC 7386 does not say the last).
 
 import (
 	stdjson "encoding/json"
 )
 
-// merged returns the JSON of an object to which a merge patch is applied. It reports whether it did:
-// not if the patch is no object, or has findings, about which the server has rules of its own.
+// merged returns the JSON of an object to which a merge patch is applied. It reports whether it
+// did: not if the patch is no object, or has findings, about which the server has rules of its own.
 func merged(current map[string]any, patch []byte, how reading) (text []byte, ok bool) {
 	d := anyObject().GetFor(how.validation())
 	defer anyObject().Put(d)

@@ -314,7 +314,8 @@ func (s *Serializer) typeOf(
 	return gvk, nil
 }
 
-// peek reads kind and apiVersion as the API server reads them the first time, without regard to case.
+// peek reads kind and apiVersion as the API server reads them the first time, without regard to
+// case.
 func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err error) {
 	js := data
 	if s.yaml {

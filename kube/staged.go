@@ -23,9 +23,9 @@ var selfDescribed = []byte{0xd9, 0xd9, 0xf7}
 
 func isCBOR(data []byte) bool { return bytes.HasPrefix(data, selfDescribed) }
 
-// stagedStorage returns the decoder for storage of the server's handler of custom resources: that of
-// crdConversionRESTOptionsGetter, around that of NewCRDRESTOptionsGetter. The converter must coerce
-// its results.
+// stagedStorage returns the decoder for storage of the server's handler of custom resources: that
+// of crdConversionRESTOptionsGetter, around that of NewCRDRESTOptionsGetter. The converter must
+// coerce its results.
 func (r *Resource) stagedStorage(
 	version string, converter runtime.ObjectConvertor,
 ) runtime.Decoder {
@@ -65,15 +65,16 @@ type coercingConverter struct {
 
 func (c coercingConverter) Convert(in, out, context any) error {
 	// The converter may convert in place.
-	converted, err := c.ConvertToVersion(in.(runtime.Object), out.(*unstructured.Unstructured).GroupVersionKind().GroupVersion())
+	to := out.(*unstructured.Unstructured)
+	converted, err := c.ConvertToVersion(in.(runtime.Object), to.GroupVersionKind().GroupVersion())
 	if err != nil {
 		return err
 	}
 	u, ok := converted.(*unstructured.Unstructured)
 	if !ok {
-		return fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", converted)
+		return errNotAnObject(converted)
 	}
-	out.(*unstructured.Unstructured).Object = u.Object
+	to.Object = u.Object
 	return nil
 }
 
@@ -89,12 +90,17 @@ func (c coercingConverter) ConvertToVersion(
 		_, err = c.resource.coerce(u, false, false)
 	case *unstructured.UnstructuredList:
 	default:
-		err = fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", out)
+		err = errNotAnObject(out)
 	}
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// errNotAnObject returns the error for a converter that returns something else than it should.
+func errNotAnObject(obj runtime.Object) error {
+	return fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", obj)
 }
 
 // A renaming is the server's converter for the strategy None: crConverter with its nopConverter. It

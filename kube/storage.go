@@ -137,8 +137,8 @@ func (d *StorageDecoder) Decode(
 	return u, gvk, nil
 }
 
-// convert converts an object to a version. With the strategy None it is pruned by the schema of that
-// version already.
+// convert converts an object to a version. With the strategy None it is pruned by the schema of
+// that version already.
 func (d *StorageDecoder) convert(
 	object map[string]any, target runtimeschema.GroupVersion,
 ) (map[string]any, error) {
@@ -152,7 +152,7 @@ func (d *StorageDecoder) convert(
 	}
 	converted, ok := out.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", out)
+		return nil, errNotAnObject(out)
 	}
 	return converted.Object, nil
 }
@@ -206,8 +206,8 @@ func (d *StorageDecoder) decodeFast(
 	return nil, nil, nil, nil
 }
 
-// decodeStored decodes an object that is stored in version v, and prunes it by the schema of version
-// to, if that is another one. Its apiVersion stays.
+// decodeStored decodes an object that is stored in version v, and prunes it by the schema of
+// version to, if that is another one. Its apiVersion stays.
 func (v *version) decodeStored(data []byte, to *version) (object map[string]any, err error) {
 	d := v.stored.Get()
 	defer v.stored.Put(d)
@@ -227,8 +227,8 @@ func (v *version) decodeStored(data []byte, to *version) (object map[string]any,
 }
 
 // decodeStaged decodes with the server's packages. refusal is why the document was refused by a
-// version, or nil. Of an object of another version the server may accept it: what is malformed in an
-// embedded resource does not matter where the other version has none.
+// version, or nil. Of an object of another version the server may accept it: what is malformed in
+// an embedded resource does not matter where the other version has none.
 func (d *StorageDecoder) decodeStaged(
 	data []byte, u *unstructured.Unstructured, target runtimeschema.GroupVersion, by *version,
 	refusal error,

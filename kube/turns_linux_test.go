@@ -27,8 +27,8 @@ var (
 )
 
 // TestTurns measures this package and the server's packages in turns, in time of the processor, and
-// prints the median of the ratios and its quartiles. Other programs on the machine matter less for it
-// than for the benchmarks.
+// prints the median of the ratios and its quartiles. Other programs on the machine matter less for
+// it than for the benchmarks.
 func TestTurns(t *testing.T) {
 	if *turnsFlag == 0 {
 		t.Skip("there is no flag -turns")
