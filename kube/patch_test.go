@@ -4,6 +4,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -142,7 +143,7 @@ func TestPatchesLikeServer(t *testing.T) {
 		current := func() *unstructured.Unstructured {
 			u := pear(t)
 			u.Object["spec"].(map[string]any)["template"] = map[string]any{
-				"a": 2.0, "b": []any{1e21, 5e17, 1e-7, -0.0, nil, map[string]any{"a": nil}}, "metadata": map[string]any{}, "name": nil, "<": "<\u2028\xff",
+				"a": 2.0, "b": []any{1e21, 5e17, 1e-7, math.Copysign(0, -1), nil, map[string]any{"a": nil}}, "metadata": map[string]any{}, "name": nil, "<": "<\u2028\xff",
 			}
 			return u
 		}

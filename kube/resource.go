@@ -117,14 +117,16 @@ func NewResource(
 	if err := r.set(opts); err != nil {
 		return nil, err
 	}
+	var last *version
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
-		v, err := r.addVersion(name, versions[name])
+		v, err := r.addVersion(name, versions[name], last)
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", name, err)
 		}
 		if r.first == nil {
 			r.first = v
 		}
+		last = v
 	}
 	var err error
 	if r.unversioned, err = r.newVersion("", nil); err != nil {
@@ -138,9 +140,11 @@ func NewResource(
 	return r, err
 }
 
-// addVersion adds a version with a schema, which may be nil. Versions of equal schemas have one
-// program.
-func (r *Resource) addVersion(name string, s *structuralschema.Structural) (*version, error) {
+// addVersion adds a version with a schema, which may be nil. If the schema is equal to that of the
+// last version, both have one program.
+func (r *Resource) addVersion(
+	name string, s *structuralschema.Structural, last *version,
+) (*version, error) {
 	if s != nil && !r.preserve {
 		var err error
 		if s, err = prepared(s); err != nil {
@@ -148,13 +152,11 @@ func (r *Resource) addVersion(name string, s *structuralschema.Structural) (*ver
 		}
 	}
 	r.embeddedRoot = r.embeddedRoot || s != nil && s.XEmbeddedResource
-	for _, other := range r.versions {
-		if sameCore(s, other.structural) {
-			same := *other
-			same.name, same.typ = name, newTypeOfVersion(r.groupKind.WithVersion(name))
-			r.versions[name] = &same
-			return &same, nil
-		}
+	if last != nil && sameCore(s, last.structural) {
+		same := *last
+		same.name, same.typ = name, newTypeOfVersion(r.groupKind.WithVersion(name))
+		r.versions[name] = &same
+		return &same, nil
 	}
 	v, err := r.newVersion(name, s)
 	if err == nil {
