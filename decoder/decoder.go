@@ -25,15 +25,14 @@ type Decoder struct {
 	walker walk.Walker
 	options
 	*programState
-	inUse           bool               // see begin
-	withoutDefaults bool               // the document is a result: see decodeAgain
-	repaired        apiserver.Repaired // the text that is walked, if isRepaired
-	isRepaired      bool
-	original        []byte // the document before its repair
-	old             []byte // the stored object that documents replace, or nil
-	scratch         []byte
-	screen          screen.Machine // for the values of results
-	parts           parts          // for the values of streams
+	inUse      bool               // see begin
+	repaired   apiserver.Repaired // the text that is walked, if isRepaired
+	isRepaired bool
+	original   []byte // the document before its repair
+	old        []byte // the stored object that documents replace, or nil
+	scratch    []byte
+	screen     screen.Machine // for the values of results
+	parts      parts          // for the values of streams
 
 	origin errors.Position  // where the document starts in a larger text
 	lines  position.Counter // for positions in the text that is walked
@@ -328,7 +327,7 @@ func (d *Decoder) prepare() {
 	w.ReportNulls = d.reportNulls && w.Report
 	w.NoteType = d.server != Standalone || d.expected != (objectType{})
 	w.AsServer, w.FromStorage = d.server != Standalone, d.server == ServerStorage
-	w.WithoutDefaults = d.withoutDefaults
+	w.WithoutDefaults = d.server == ServerConversions
 	w.MostOut = math.MaxInt
 	w.Streaming = false
 	w.Judge = nil

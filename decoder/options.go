@@ -124,6 +124,12 @@ const (
 	// A server that reads an object without metadata panics. This decoder
 	// decodes it.
 	ServerStorage
+	// ServerConversions decodes custom resources that a server has read,
+	// and converted to another version. The mode is ServerRequests, except
+	// that no defaults are inserted, that a null stays where a default would
+	// replace it, and that only the members kind and apiVersion themselves
+	// must be strings.
+	ServerConversions
 )
 
 // String returns the name of the constant.
@@ -137,6 +143,8 @@ func (m ServerMode) String() string {
 		return "ServerTypedRequests"
 	case ServerStorage:
 		return "ServerStorage"
+	case ServerConversions:
+		return "ServerConversions"
 	}
 	return "ServerMode(" + strconv.Itoa(int(m)) + ")"
 }
@@ -144,7 +152,7 @@ func (m ServerMode) String() string {
 // MarshalText returns the text of String. It fails where m is not one of the
 // constants.
 func (m ServerMode) MarshalText() ([]byte, error) {
-	if m > ServerStorage {
+	if m > ServerConversions {
 		return nil, fmt.Errorf("decoder: there is no %s", m)
 	}
 	return []byte(m.String()), nil
@@ -221,7 +229,7 @@ func mergeOptions(opts []Option) options {
 		panic("decoder: there is no " + o.validation.String())
 	case o.validateValues > ValidateStatusUpdate:
 		panic("decoder: there is no " + o.validateValues.String())
-	case o.server > ServerStorage:
+	case o.server > ServerConversions:
 		panic("decoder: there is no " + o.server.String())
 	case o.dialect > yamlbridge.Server:
 		panic(fmt.Sprintf("decoder: YAMLDialect: there is no yamlbridge.Dialect(%d)", o.dialect))

@@ -74,7 +74,7 @@ func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, 
 			}
 		}
 		from = end
-		if d.metadataDefault && !d.withoutDefaults {
+		if d.metadataDefault && d.server != ServerConversions {
 			if out, err = d.defaultMetadata(out, before, &span, src); err != nil {
 				return out, err
 			}
@@ -111,9 +111,8 @@ func (d *Decoder) appendCharged(out, text []byte) []byte {
 // versions. Only values that came from defaults can change.
 func (d *Decoder) decodeAgain(out []byte, start int, src []byte) ([]byte, error) {
 	second := newDecoder(d.program, options{
-		validation: Ignore, limits: d.limits, server: ServerRequests, numbersAsSent: d.numbersAsSent,
+		validation: Ignore, limits: d.limits, server: ServerConversions, numbersAsSent: d.numbersAsSent,
 	})
-	second.withoutDefaults = true
 	d.account.Take(second.Cap() + len(out) - start)
 	second.SetBudget(d.account.Budget())
 	aside := slices.Clone(out[start:])

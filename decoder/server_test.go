@@ -131,6 +131,34 @@ func TestStorageDefaultsRefused(t *testing.T) {
 	}
 }
 
+// TestServerConversions asserts that nothing is defaulted, that nulls go which have no default, and
+// that the other rules are those of requests.
+func TestServerConversions(t *testing.T) {
+	d := New(compileYAML(t, `
+type: object
+properties:
+  a: {type: string, default: x}
+  b: {type: string}
+  c: {type: string, nullable: true}
+  e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true,
+    properties: {metadata: {type: object, properties: {name: {type: string, default: d}}}}}
+`), ServerConversions, Compact(true))
+	for _, c := range []struct{ in, want string }{
+		{`"a":null,"b":null,"c":null,"z":1,"KIND":5`, `"a":null,"c":null`},
+		{`"e":{"metadata":{"labels":{},"z":1}}`, `"e":{"metadata":{}}`},
+		{`"metadata":{"name":"","generation":0}`, `"metadata":{}`},
+	} {
+		out, err := d.AppendJSON(nil, []byte(`{"kind":"K",`+c.in+`}`))
+		if assert.NoError(t, err, c.in) {
+			assert.Equal(t, `{"kind":"K",`+c.want+`}`, string(out), c.in)
+		}
+	}
+	for _, in := range []string{`{}`, `{"kind":5}`, `{"kind":"K","metadata":{"labels":5}}`, `{"kind":"K","e":{"metadata":[]}}`} {
+		_, err := d.AppendJSON(nil, []byte(in))
+		assert.Error(t, err, in)
+	}
+}
+
 // TestNumbersOfDefaults has a default whose number the server writes differently, and no other such
 // number.
 func TestNumbersOfDefaults(t *testing.T) {

@@ -5,6 +5,10 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -81,6 +85,19 @@ func document(r *rand.Rand) []byte {
 	return doc
 }
 
+// asCBOR returns the object of a document as the server stores it in CBOR, or nil if it is none.
+func asCBOR(doc []byte) []byte {
+	u := new(unstructured.Unstructured)
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(doc, &u.Object); err != nil || u.Object == nil {
+		return nil
+	}
+	data, err := runtime.Encode(cbor.NewSerializer(nil, nil), u)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
 // handMade are documents that have each shown a difference.
 func handMade() []string {
 	const head = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"}`
@@ -93,6 +110,19 @@ func handMade() []string {
 		`{"apiVersion":"garden.example.com/v1","kind":"Trellis"}`, `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"labels":{"a":1,"b":2},"name":3}}`,
 		"apiVersion: garden.example.com/v1\nkind: Trellis\nspec: {rows: 1, rows: 2, x: 1}\n", "kind: 5\nkind: Trellis\n", "kind: Trellis\nKIND: 5\n",
 		"apiVersion: garden.example.com/v1\nkind: Trellis\n---\nkind: Other\n", "kind: &a Trellis\napiVersion: garden.example.com/v1\nspec: {note: *a, <<: {rows: 1}}\n",
+		head + "}\x00", head + `} {}`, head + "}\n \t\r\n", head + `}//`, " \n" + head + `}`, "\x00" + head + `}`, head + `,"a":"` + "\x01" + `"}`, head + `,"a":"\ud800"}`, head + `,"\ud800":1,"\udfff":2}`,
+		head + `,"spec":{"any":[9223372036854775807,9223372036854775808,-9223372036854775809,-0,-0.0,1E+2,0e0,1e-400,123456789012345678901234567890]}}`, head + `,"spec":{"rows":01}}`, head + `,"spec":{"rows":+1}}`, head + `,"spec":{"rows":.5}}`, head + `,"spec":{"rows":NaN}}`,
+		head + `,"spec":{"template":null,"plants":null,"labels":null,"height":null,"rows":null,"note":null,"any":null}}`, head + `,"spec":{"template":{"kind":null,"apiVersion":null,"metadata":null}}}`, head + `,"spec":{"template":[{"metadata":5}],"plants":{"name":"a"},"labels":["a"]}}`,
+		head + `,"spec":{"template":{"metadata":{"creationTimestamp":"x"}},"any":{"metadata":5}}}`, head + `,"metadata":{"name":"b"},"metadata":{"namespace":"c"}}`, head + `,"spec":{"rows":1},"spec":{"height":2},"spec":{"rows":3,"rows":4}}`,
+		`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a","generation":-1,"deletionGracePeriodSeconds":1.5,"resourceVersion":5,"uid":null,"ownerReferences":[null,{"controller":"x"}],"managedFields":[{"time":"x"},{"fieldsV1":5}],"annotations":{"a":null,"":""},"selfLink":"x"}}`,
+		`{"apiVersion":"garden.example.com/v2","kind":"Trellis","metadata":{"name":"a"},"spec":{"rows":1,"wires":null,"height":3,"template":{"metadata":{"junk":1}}}}`,
+		`{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":{},"spec":{"any":` + strings.Repeat(`{"a":`, 9_990) + `1` + strings.Repeat(`}`, 9_990) + `}}`,
+		`{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":{},"spec":{"any":` + strings.Repeat(`[`, 9_998) + strings.Repeat(`]`, 9_998) + `}}`,
+		"apiVersion: garden.example.com/v1\nkind: Trellis\nmetadata: {name: 012}\nspec: {note: 0x1F, rows: 1_000, height: .inf, any: [yes, NO, ~, 1:30, 0o7, !!binary aGk=, !!str 1, 2020-01-01]}\n",
+		"%YAML 1.1\n---\napiVersion: garden.example.com/v1\nkind: Trellis\n", "%YAML 1.2\n---\nkind: Trellis\n", "--- \n--- \nkind: Trellis\n", "\ufeffkind: Trellis\napiVersion: garden.example.com/v1\n", "kind: Trellis\n\tapiVersion: v1\n", "kind: *x\n", "kind: &a [*a]\n",
+		"apiVersion: garden.example.com/v1\nkind: Trellis\nspec: &s {rows: 1}\nstatus: {<<: [*s, *s], rows: 2}\nbogus: {<<: *s, <<: *s}\n", "apiVersion: garden.example.com/v1\nkind: Trellis\nspec:\n  labels: {a: \"1\", 'a': \"2\"}\n  labels: {}\n",
+		`{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"x"},"items":null}`, `{"kind":"TrellisList","apiVersion":"garden.example.com/v1","items":[],"items":[]}`,
+		`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","details":{"causes":[{"bogus":1}]},"code":1,"code":2}`, `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"junk":1},"spec":{"replicas":"x"}}`,
 		"apiVersion: garden.example.com/v1\nkind: Trellis\nspec: {1: a, true: b, ~: c, 1.5: d}\n", "a: [", "? [a]\n: b\n", "kind: Trellis\nmetadata: {creationTimestamp: 2020-01-01}\n",
 	}
 }

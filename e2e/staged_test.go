@@ -19,7 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	jsonserializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 )
 
@@ -70,7 +72,9 @@ func (s *stagedServer) DecoderToVersion(decoder runtime.Decoder, gv runtime.Grou
 // storage returns the decoder for stored objects.
 func (s *stagedServer) storage(version string) runtime.Decoder {
 	c := coercer{server: s}
-	stored := coercingDecoder{unstructured.UnstructuredJSONScheme, coercer{server: s, dropInvalid: true, repairGeneration: true}}
+	// As in NewCRDRESTOptionsGetter.
+	both := recognizer.NewDecoder(cbor.NewSerializer(s.creater, unstructuredscheme.NewUnstructuredObjectTyper()), unstructured.UnstructuredJSONScheme)
+	stored := coercingDecoder{both, coercer{server: s, dropInvalid: true, repairGeneration: true}}
 	return versioning.NewCodec(unstructured.UnstructuredJSONScheme, stored, coercingConverter{s.converter, c}, s.creater,
 		unstructuredscheme.NewUnstructuredObjectTyper(), s, gvk.GroupVersion(), schema.GroupVersion{Group: s.groupKind.Group, Version: version}, "staged")
 }

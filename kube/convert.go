@@ -8,7 +8,6 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -102,17 +101,4 @@ func structuralOf(
 		return nil, err
 	}
 	return structuralschema.NewStructural(&internal)
-}
-
-// ownSchema returns a copy of s, which may be nil. If the resource is pruned, the defaults of the
-// copy are pruned as well.
-func (r *Resource) ownSchema(s *structuralschema.Structural) (*structuralschema.Structural, error) {
-	if s == nil {
-		return nil, nil
-	}
-	s = s.DeepCopy()
-	if r.preserve {
-		return s, nil
-	}
-	return s, defaulting.PruneDefaults(s)
 }

@@ -19,27 +19,26 @@ import (
 
 // A reading says how a document is decoded.
 type reading struct {
-	yaml, strict, stored bool
-	item                 bool // of a list: its findings have no positions
+	yaml, strict bool
+	item         bool             // of a list: the server has no texts for its findings
+	origin       ferrors.Position // where the document starts in a list, if it is known
 }
 
-func (v *version) pool(how reading) *decoder.Pool {
-	switch {
-	case how.stored:
-		return v.stored
-	case how.strict:
-		return v.strict
+// validation returns how fields are validated. Findings are returned, and are never errors.
+func (how reading) validation() decoder.FieldValidation {
+	if how.strict {
+		return decoder.Warn
 	}
-	return v.lenient
+	return decoder.Ignore
 }
 
 // decode decodes a document by the schema of the version.
 func (v *version) decode(
 	data []byte, how reading,
 ) (object map[string]any, strict []error, err error) {
-	pool := v.pool(how)
-	d := pool.Get()
-	defer pool.Put(d)
+	d := v.requests.GetFor(how.validation())
+	defer v.requests.Put(d)
+	d.SetOrigin(how.origin)
 	if how.yaml {
 		err = d.UnmarshalYAML(data, &object)
 	} else {
@@ -87,9 +86,13 @@ func (r *Resource) decode(
 		return nil, nil, nil, err
 	}
 	object, gvk, strict, err = r.decodeFast(data, expected, how)
-	if err == nil && r.serverTexts && how.strict && !how.item {
+	if err != nil {
+		return nil, gvk, nil, err
+	}
+	if r.serverTexts && how.strict && !how.item {
 		strict = r.asServer(data, how, strict)
 	}
+	r.version(*gvk).typ.detach(object)
 	return object, gvk, strict, err
 }
 
@@ -103,10 +106,7 @@ func (r *Resource) decodeFast(
 		return r.decodeRefused(data, guess, expected, how, err)
 	}
 	gvk = typeOf(object)
-	if actual := r.version(*gvk); actual != guess {
-		if how.stored && actual == r.foreign {
-			return r.decodeForeign(data)
-		}
+	if actual := r.version(*gvk); actual.program != guess.program {
 		object, strict, err = actual.decode(data, how)
 		if err != nil {
 			return r.decodeRefused(data, actual, expected, how, err)
@@ -149,37 +149,17 @@ func (r *Resource) decodeAsServer(
 		return nil, gvk, nil, newError(err, refusal)
 	}
 	actual := r.version(*typeOf(u.Object))
-	if how.stored && actual == r.foreign {
-		return r.decodeForeign(data)
-	}
-	if actual != tried {
+	if actual.program != tried.program {
 		object, strict, err := actual.decode(data, how)
 		if err == nil {
 			return object, typeOf(object), strict, nil
 		}
 		refusal = err
 	}
-	_, err = r.coerce(u, how.stored, false)
-	if err == nil && how.stored { // the server does it again after inserting defaults
-		r.Default(u)
-		_, err = r.coerce(u, false, false)
-	}
-	if err != nil {
+	if _, err = r.coerce(u, false, false); err != nil {
 		return nil, gvk, nil, newError(err, refusal)
 	}
 	return nil, gvk, nil, refusal
-}
-
-// decodeForeign decodes a stored object of another kind. The server does not repair the generation
-// of such objects.
-func (r *Resource) decodeForeign(
-	data []byte,
-) (map[string]any, *runtimeschema.GroupVersionKind, []error, error) {
-	u, gvk, err := parseAsServer(data, nil, reading{stored: true})
-	if err == nil {
-		_, err = r.coerce(u, true, false)
-	}
-	return u.Object, gvk, nil, err
 }
 
 // typeOf returns the type of an object that was decoded. Its kind and apiVersion are strings or

@@ -53,16 +53,22 @@
 // that the defaults of Decode name is tried first, and is nearly always right.
 // An object of a version that the resource does not have loses everything
 // except apiVersion, kind and metadata. Of objects of other kinds only metadata
-// is pruned. Objects that are stored in another version are converted by the
-// converter that is passed to [Resource.StorageDecoder], which is the server's.
+// is pruned. Objects that are stored in another version are converted: by
+// [Resource.StorageDecoder] itself if the definition's strategy is None, and
+// otherwise by the converter that it is given, which is the server's.
 //
 // # Lists
 //
 // Items of the resources in unstructured lists are decoded as if each had been
-// sent by itself. Their findings have paths such as items[0].spec.x, and no
-// positions. The limit for findings is that of one object for all items
-// together; the limit for defaults applies to each item. Lists of Go types are
-// decoded by k8s.io/apimachinery alone.
+// sent by itself. Their findings have paths such as items[0].spec.x. They have
+// positions if the list is JSON, is decoded into a list, and repeats no name. The
+// limit for findings is that of one object for all items together; the limit
+// for defaults applies to each item. Lists of Go types are decoded by
+// k8s.io/apimachinery alone.
+//
+// # Server-side apply
+//
+// [Resource.DecodeApply] decodes the bodies of apply requests with findings.
 //
 // # Errors
 //
@@ -83,14 +89,9 @@
 //   - Names in paths are escaped where they could forge a line. [ServerTexts]
 //     makes strict errors follow the server in this and in the number of
 //     findings.
-//   - Items of lists are pruned; the server has no schema for them.
+//   - Items of lists that are sent are pruned; the server has no schema for them.
 //   - A stored object without metadata is decoded; the server panics. A stored
-//     object with items stays an object; the server makes a list of it and does
-//     not prune it. A stored object is converted even if into has no
-//     apiVersion.
-//   - If an object is decoded into nothing, or into a Go type that is not its
-//     own, an object without a kind is refused at once, and the returned type
-//     is that of the members kind and apiVersion. A member KIND does not count.
+//     object is converted even if into has no apiVersion.
 //
 // TestKubeValidator and TestUpdates of module fuzz compare [Validator] with the
 // server's strategy. There are these differences:

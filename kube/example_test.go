@@ -9,14 +9,17 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/kube"
 )
 
@@ -110,6 +113,55 @@ func ExampleResource_Patch() {
 	// false
 }
 
+// The body of a server-side apply is decoded as it is. What the server's merge would refuse is
+// found with its place.
+func ExampleResource_DecodeApply() {
+	body := []byte(`
+apiVersion: backup.example.com/v1
+kind: BackupPlan
+metadata: {name: databases}
+spec:
+  suspended: true
+`)
+	object, findings, err := backupPlans().DecodeApply(body, decoder.Warn)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, err := range findings {
+		var f *ferrors.Finding
+		if errors.As(err, &f) {
+			fmt.Println(f.Detail())
+		}
+	}
+	fmt.Println(object.Object["spec"])
+	// Output:
+	// 6:3: unknown field "spec.suspended"
+	// map[suspended:true]
+}
+
+// Objects that are stored in v1 are read in v2. The definition's strategy for conversion is None,
+// so that the decoder needs no converter.
+func ExampleConversionStrategy() {
+	schemas := map[string]*structuralschema.Structural{
+		"v1": {Properties: map[string]structuralschema.Structural{"height": {}, "width": {}}},
+		"v2": {Properties: map[string]structuralschema.Structural{"height": {}}},
+	}
+	kind := runtimeschema.GroupKind{Group: "garden.example.com", Kind: "Trellis"}
+	r, err := kube.NewResource(kind, schemas, kube.ConversionStrategy(apiextensionsv1.NoneConverter))
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored := []byte(`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{},"height":2,"width":3}`)
+	object, gvk, err := r.StorageDecoder("v2", nil).Decode(stored, nil, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	u := object.(*unstructured.Unstructured)
+	fmt.Println(gvk.Version, u.GetAPIVersion(), u.Object["height"], u.Object["width"])
+	// Output:
+	// v1 garden.example.com/v2 2 <nil>
+}
+
 // The calls that docs/kubernetes.md shows.
 func Example_calls() {
 	if err := calls(); err != nil {
@@ -118,6 +170,7 @@ func Example_calls() {
 	// Output:
 	// [spec.a]
 	// {"schedule":"daily"}
+	// n []
 }
 
 func calls() error {
@@ -162,7 +215,16 @@ func calls() error {
 		return errors.Join(append(warnings, err)...)
 	}
 	schedule, _, err := unstructured.NestedString(patched.Object, "spec", "schedule")
+	if err != nil {
+		return err
+	}
 	fmt.Printf("{\"schedule\":%q}\n", schedule)
+	body, err := yaml.Marshal(patched.Object)
+	if err != nil {
+		return err
+	}
+	object, findings, err := r.DecodeApply(body, decoder.Warn)
+	fmt.Println(object.GetName(), findings)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -116,4 +117,103 @@ func TestListErrors(t *testing.T) {
 		_, _, err = s.Decode(list(item+`,"a":1,"b":1}`, item+`,"c":1,"d":1,"e":1,"f":1,"g":1}`), nil, into)
 		assert.Equal(t, []string{`unknown field "items[0].a"`, `unknown field "items[0].b"`, `unknown field "items[1].c"`, "and 4 more"}, texts(t, err))
 	}
+}
+
+// TestListsFromBytes compares the two ways to decode a list, with each other where both do it.
+func TestListsFromBytes(t *testing.T) {
+	const item = `{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":{"name":"a","junk":1},"spec":{"height":1.0,"rows":null,"bad":{"a":1e2},"plants":[{"name":"x"}]}}`
+	const other = `{"apiVersion":"garden.example.com/v2","kind":"Trellis","spec":{"wires":1.50,"template":1}}`
+	const gate = `{"apiVersion":"garden.example.com/v1","kind":"Gate","x":1}`
+	gates, err := NewResource(runtimeschema.GroupKind{Group: "garden.example.com", Kind: "Gate"}, nil)
+	require.NoError(t, err)
+	many := make([]string, 120)
+	for i := range many {
+		many[i] = fmt.Sprintf(`{"kind":"Trellis","apiVersion":"garden.example.com/v1","x%d":1}`, i)
+	}
+	head := `"kind":"TrellisList","apiVersion":"garden.example.com/v1"`
+	for name, c := range map[string]struct {
+		doc  string
+		fast bool
+	}{
+		"a list":                   {`{` + head + `,"metadata":{"resourceVersion":"1","continue":"x"},"items":[` + item + `,` + other + "\n, " + item + `]}`, true},
+		"items first":              {` {"items" : [ ` + item + ` ] , "a":[1.0,null], ` + head + `} `, true},
+		"two kinds":                {`{` + head + `,"items":[` + gate + `,` + item + `,` + gate + `]}`, true},
+		"many findings":            {`{` + head + `,"items":[` + strings.Join(many, ",") + `]}`, true},
+		"a List":                   {`{"kind":"List","apiVersion":"v1","items":[` + other + `]}`, true},
+		"no list by its kind":      {`{"kind":"Basket","apiVersion":"v1","items":[` + item + `]}`, true},
+		"nothing":                  {`{` + head + `,"items":[]}`, false},
+		"null":                     {`{` + head + `,"items":null}`, false},
+		"no items":                 {`{` + head + `}`, false},
+		"an object":                {`{` + head + `,"items":{"a":1}}`, false},
+		"a foreign item":           {`{` + head + `,"items":[` + item + `,{"apiVersion":"v1","kind":"Pod","metadata":{"x":1}}]}`, false},
+		"an item without a type":   {`{` + head + `,"items":[{"spec":{"bad":1}}]}`, false},
+		"an item without version":  {`{` + head + `,"items":[{"kind":"Trellis","spec":{"bad":1}}]}`, false},
+		"an item that is null":     {`{` + head + `,"items":[null]}`, false},
+		"repeated in an item":      {`{` + head + `,"items":[` + item + `,{"kind":"Gate","kind":"Trellis","apiVersion":"garden.example.com/v1"}]}`, false},
+		"repeated beside items":    {`{` + head + `,"a":{"b":1,"b":2},"items":[` + item + `]}`, false},
+		"repeated items":           {`{` + head + `,"items":[` + item + `],"items":[]}`, false},
+		"another case":             {`{` + head + `,"KIND":"x","items":[` + item + `]}`, false},
+		"another case, of no type": {`{` + head + `,"KIND":5,"items":[` + item + `]}`, false},
+		"no kind":                  {`{"apiVersion":"v1","items":[` + item + `]}`, false},
+		"no version":               {`{"kind":"List","items":[` + item + `]}`, false},
+		"a kind of a wrong type":   {`{"apiVersion":"v1","kind":5,"items":[` + item + `]}`, false},
+		"an item that is refused":  {`{` + head + `,"items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":5}]}`, false},
+		"malformed":                {`{` + head + `,"items":[` + item + `}`, false},
+		"malformed at the end":     {`{` + head + `,"items":[` + item + `]}x`, false},
+		"malformed around":         {`{` + head + `,"items":[` + item + `],}`, false},
+		"UTF-8":                    {`{` + head + `,"a":"` + "\xff" + `","items":[` + item + `]}`, false},
+		"escapes":                  {`{` + head + `,"\u0061":"\n","items":[` + item + `]}`, false},
+	} {
+		for _, strict := range []bool{false, true} {
+			s := newSerializer(t, json.SerializerOptions{Strict: strict}, trellis(t), gates)
+			got, want := new(unstructured.UnstructuredList), new(unstructured.UnstructuredList)
+			gvk, err, ok := s.decodeItems([]byte(c.doc), got)
+			assert.Equal(t, c.fast || name == "repeated in an item" && !strict, ok, name)
+			if !ok {
+				assert.Equal(t, want, got, "%s: it is unchanged", name)
+				continue
+			}
+			obj, wantType, refusal := s.decodeParsed([]byte(c.doc), nil, want)
+			require.NotNil(t, obj, name)
+			assert.Equal(t, want, got, name)
+			assert.Equal(t, wantType, gvk, name)
+			if !strict {
+				require.NoError(t, err, name)
+				continue
+			}
+			require.EqualError(t, err, refusal.Error(), name)
+			for _, err := range strictList(t, err) {
+				if f, ok := err.(*ferrors.Finding); ok {
+					field := f.FieldPath()[strings.LastIndex(f.FieldPath(), ".")+1:]
+					assert.True(t, strings.HasPrefix(c.doc[f.Position.Offset:], `"`+field+`"`), "%s: %s", name, f.Detail())
+				}
+			}
+		}
+	}
+}
+
+func strictList(t *testing.T, err error) []error {
+	strict, ok := runtime.AsStrictDecodingError(err)
+	require.True(t, ok)
+	return strict.Errors()
+}
+
+// listBody returns a list of n objects of about 2 kB.
+func listBody(n int) []byte {
+	doc := []byte(`{"kind":"TrellisList","apiVersion":"garden.example.com/v1","metadata":{},"items":[`)
+	for i := range n {
+		doc = append(append(doc, body(i, managed)...), ',')
+	}
+	return append(doc[:len(doc)-1], "]}"...)
+}
+
+// BenchmarkUnstructuredList decodes a list of 500 objects, as a client does. The serializer of
+// k8s.io/apimachinery prunes nothing and inserts no defaults.
+func BenchmarkUnstructuredList(b *testing.B) {
+	doc := listBody(500)
+	s := newSerializer(b, json.SerializerOptions{}, trellis(b))
+	decode := func(d runtime.Decoder) func() error {
+		return func() error { _, _, err := d.Decode(doc, nil, new(unstructured.UnstructuredList)); return err }
+	}
+	compare(b, len(doc), decode(s), decode(s.delegate))
 }

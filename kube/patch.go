@@ -58,8 +58,23 @@ func (r *Resource) Patch(
 	if _, err := v.MarshalText(); err != nil {
 		return nil, nil, err
 	}
-	if !stdjson.Valid(patch) {
-		return nil, nil, apierrors.NewBadRequest("invalid JSON patch")
+	gvk := current.GroupVersionKind()
+	how := reading{strict: v != decoder.Ignore}
+	if patchType == types.MergePatchType {
+		if text, ok := merged(current.Object, patch, how); ok {
+			object, _, strict, err := r.decode(text, &gvk, how)
+			if isLimit(err) {
+				return nil, nil, err
+			}
+			if err == nil && (v != decoder.Strict || len(strict) == 0) {
+				return &unstructured.Unstructured{Object: object}, strict, nil
+			}
+			// The server's error has the patched text, which is below.
+		}
+	}
+	// Operations are checked where they are decoded.
+	if isChecked := patchType == types.JSONPatchType && how.strict; !isChecked && !stdjson.Valid(patch) {
+		return nil, nil, errInvalidPatch()
 	}
 	text, err := stdjson.Marshal(current.Object)
 	if err != nil {
@@ -79,8 +94,7 @@ func (r *Resource) Patch(
 	if err != nil {
 		return nil, nil, err
 	}
-	gvk := current.GroupVersionKind()
-	object, _, strict, err := r.decode(text, &gvk, reading{strict: v != decoder.Ignore})
+	object, _, strict, err := r.decode(text, &gvk, how)
 	if isLimit(err) {
 		return nil, nil, err
 	}
@@ -93,6 +107,9 @@ func (r *Resource) Patch(
 	}
 	return &unstructured.Unstructured{Object: object}, found, nil
 }
+
+// errInvalidPatch returns the server's error for a patch that is no JSON.
+func errInvalidPatch() error { return apierrors.NewBadRequest("invalid JSON patch") }
 
 // invalidPatch returns the server's error for a patch whose result is refused.
 func invalidPatch(result []byte, err error) error {
@@ -123,6 +140,9 @@ func applyJSONPatch(
 	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, MaxJSONPatchCopyBytes)
 	if v != decoder.Ignore {
 		if found, err = CheckJSONPatch(patch); err != nil {
+			if !stdjson.Valid(patch) {
+				return nil, nil, errInvalidPatch()
+			}
 			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 		}
 	}

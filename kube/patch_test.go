@@ -4,6 +4,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -139,8 +140,27 @@ func TestPatchesLikeServer(t *testing.T) {
 		if random.IntN(2) == 0 {
 			kind, patch = types.JSONPatchType, randomOperations(random)
 		}
-		want, warnings, server := patchAsServer(t, r, pear(t), kind, []byte(patch))
-		got, found, err := r.Patch(pear(t), kind, []byte(patch), decoder.Warn)
+		current := func() *unstructured.Unstructured {
+			u := pear(t)
+			u.Object["spec"].(map[string]any)["template"] = map[string]any{
+				"a": 2.0, "b": []any{1e21, 5e17, 1e-7, math.Copysign(0, -1), nil, map[string]any{"a": nil}}, "metadata": map[string]any{}, "name": nil, "<": "<\u2028\xff",
+			}
+			return u
+		}
+		want, warnings, server := patchAsServer(t, r, current(), kind, []byte(patch))
+		given := current()
+		got, found, err := r.Patch(given, kind, []byte(patch), decoder.Warn)
+		require.Equal(t, current(), given, patch)
+		ignored, _, refusal := r.Patch(given, kind, []byte(patch), decoder.Ignore)
+		if err == nil {
+			require.NoError(t, refusal)
+			require.Equal(t, got, ignored, patch)
+		}
+		if kind == types.MergePatchType {
+			if _, ok := merged(given.Object, []byte(patch), reading{strict: true}); ok {
+				counts["read once"]++
+			}
+		}
 		if server != nil || err != nil {
 			require.Error(t, server, "%s: %v", patch, err)
 			require.Error(t, err, "%s: %v", patch, server)
@@ -163,9 +183,10 @@ func TestPatchesLikeServer(t *testing.T) {
 	assert.Greater(t, counts["patched"], 1000)
 	assert.Greater(t, counts["found"], 500)
 	assert.Greater(t, counts["refused"], 100)
+	assert.Greater(t, counts["read once"], 1500)
 }
 
-func patchAsServer(t *testing.T, r *Resource, current *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, []string, error) {
+func patchAsServer(t testing.TB, r *Resource, current *unstructured.Unstructured, kind types.PatchType, patch []byte) (*unstructured.Unstructured, []string, error) {
 	if !stdjson.Valid(patch) {
 		return nil, nil, errors.New("invalid JSON patch")
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -153,8 +154,14 @@ func (r *Resource) DecodeMergePatch(
 }
 
 // mergePatchPool returns a function that makes decoders for merge patches, which few programs need.
-func (r *Resource) mergePatchPool(s *schema.Structural) func() (*decoder.Pool, error) {
+func (r *Resource) mergePatchPool(
+	structural *structuralschema.Structural,
+) func() (*decoder.Pool, error) {
 	return sync.OnceValues(func() (*decoder.Pool, error) {
+		s := new(coreMaker).core(structural)
+		if s == nil {
+			s = new(schema.Structural)
+		}
 		p, err := schema.Compile(s.MergePatch(), schema.PreserveUnknownFields(r.preserve))
 		if err != nil {
 			return nil, err

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
@@ -44,6 +46,8 @@ type options struct {
 	limits      decoder.Limits
 	rules       validation.RuleCompiler
 	hasRules    bool // rules was given, and may be nil
+	// strategy is how versions are converted, or empty if that is not known.
+	strategy apiextensionsv1.ConversionStrategyType
 }
 
 func (o *options) set(opts []Option) error {
@@ -83,12 +87,25 @@ func PreserveUnknownFields(does bool) Option {
 	return optionFunc(func(o *options) { o.preserve = does })
 }
 
+// ConversionStrategy sets how objects of a version become objects of another
+// one: spec.conversion.strategy of the definition. For
+// apiextensionsv1.NoneConverter a [StorageDecoder] changes the apiVersion
+// itself, which is faster. For any other strategy, which is the default, it
+// calls its converter.
+func ConversionStrategy(s apiextensionsv1.ConversionStrategyType) Option {
+	return optionFunc(func(o *options) { o.strategy = s })
+}
+
 // NewResource returns the resource of a group and kind with the schemas of its
 // versions. If the schema of a version is nil, or the version is missing in
 // versions, all fields except apiVersion, kind and metadata are pruned, as in
 // the API server. Defaults are pruned by their schemas, except with
-// [PreserveUnknownFields]. Nothing is validated. NewResource does not change
-// the map and the schemas, and keeps no reference to them.
+// [PreserveUnknownFields]. Nothing is validated.
+//
+// The resource shares the schemas with its caller, such as an API server, which
+// has pruned their defaults. Only what has defaults that are still to be pruned
+// is copied. NewResource changes nothing, and keeps no reference to the map. The
+// schemas must not be changed while the resource is in use.
 func NewResource(
 	groupKind runtimeschema.GroupKind, versions map[string]*structuralschema.Structural,
 	opts ...Option,
@@ -100,35 +117,52 @@ func NewResource(
 	if err := r.set(opts); err != nil {
 		return nil, err
 	}
-	for name, s := range versions {
-		s, err := r.ownSchema(s)
+	var last *version
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		v, err := r.addVersion(name, versions[name], last)
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", name, err)
 		}
-		converted, err := FromStructural(s)
-		if err != nil {
-			return nil, fmt.Errorf("version %s: %w", name, err)
-		}
-		v, err := r.newVersion(name, s, converted)
-		if err != nil {
-			return nil, fmt.Errorf("version %s: %w", name, err)
-		}
-		r.versions[name] = v
-		r.embeddedRoot = r.embeddedRoot || s != nil && s.XEmbeddedResource
-		if r.first == nil || name < r.first.name {
+		if r.first == nil {
 			r.first = v
 		}
+		last = v
 	}
 	var err error
-	if r.unversioned, err = r.newVersion("", nil, new(schema.Structural)); err != nil {
+	if r.unversioned, err = r.newVersion("", nil); err != nil {
 		return nil, err
 	}
 	if r.first == nil {
 		r.first = r.unversioned
 	}
-	keep := true
-	r.foreign, err = r.newVersion("", nil, &schema.Structural{XPreserveUnknownFields: &keep})
+	keep := structuralschema.Structural{Extensions: structuralschema.Extensions{XPreserveUnknownFields: true}}
+	r.foreign, err = r.newVersion("", &keep)
 	return r, err
+}
+
+// addVersion adds a version with a schema, which may be nil. If the schema is equal to that of the
+// last version, both have one program.
+func (r *Resource) addVersion(
+	name string, s *structuralschema.Structural, last *version,
+) (*version, error) {
+	if s != nil && !r.preserve {
+		var err error
+		if s, err = prepared(s); err != nil {
+			return nil, err
+		}
+	}
+	r.embeddedRoot = r.embeddedRoot || s != nil && s.XEmbeddedResource
+	if last != nil && sameCore(s, last.structural) {
+		same := *last
+		same.name, same.typ = name, newTypeOfVersion(r.groupKind.WithVersion(name))
+		r.versions[name] = &same
+		return &same, nil
+	}
+	v, err := r.newVersion(name, s)
+	if err == nil {
+		r.versions[name] = v
+	}
+	return v, err
 }
 
 // ForCRD returns the resource that a CustomResourceDefinition defines, with all
@@ -147,14 +181,18 @@ func ForCRD(crd *apiextensionsv1.CustomResourceDefinition, opts ...Option) (*Res
 		if err != nil && !crd.Spec.PreserveUnknownFields {
 			return nil, fmt.Errorf("version %s: %w", v.Name, err)
 		}
+		withoutValidations(s)
 		versions[v.Name] = s
 	}
 	groupKind := runtimeschema.GroupKind{
 		Group: crd.Spec.Group,
 		Kind:  kindOf(crd),
 	}
-	preserve := PreserveUnknownFields(crd.Spec.PreserveUnknownFields)
-	return NewResource(groupKind, versions, append([]Option{preserve}, opts...)...)
+	own := []Option{PreserveUnknownFields(crd.Spec.PreserveUnknownFields)}
+	if crd.Spec.Conversion != nil {
+		own = append(own, ConversionStrategy(crd.Spec.Conversion.Strategy))
+	}
+	return NewResource(groupKind, versions, append(own, opts...)...)
 }
 
 // kindOf returns the kind that a definition defines.
@@ -207,31 +245,38 @@ type version struct {
 	name string
 	// structural is the schema for the API server's own packages, which work on maps.
 	structural *structuralschema.Structural
-	// The decoders for requests, strict or not, for stored objects, and for typed objects, which
-	// may lack a kind.
-	strict, lenient, stored, strictTyped, lenientTyped *decoder.Pool
-	mergePatches                                       func() (*decoder.Pool, error)
+	program    *schema.Program
+	typ        typeOfVersion
+	// stable says that no default changes when the server decodes the object once more.
+	stable bool
+	// The decoders for requests, for requests of typed objects, which may lack a kind, for stored
+	// objects, and for objects that were stored in another version.
+	requests, typedRequests, stored, converted *decoder.Pool
+	mergePatches                               func() (*decoder.Pool, error)
 }
 
 func (r *Resource) newVersion(
-	name string, structural *structuralschema.Structural, s *schema.Structural,
+	name string, structural *structuralschema.Structural,
 ) (*version, error) {
+	var m coreMaker
+	s := m.core(structural)
+	if m.err != nil {
+		return nil, m.err
+	}
 	program, err := schema.Compile(s, schema.PreserveUnknownFields(r.preserve))
 	if err != nil {
 		return nil, err
 	}
-	pool := func(opts ...decoder.Option) *decoder.Pool {
-		common := []decoder.Option{r.limits, decoder.NumbersAsSent(true)}
-		return decoder.NewPool(program, append(common, opts...)...)
+	pool := func(mode decoder.ServerMode) *decoder.Pool {
+		return decoder.NewPool(program, r.limits, decoder.NumbersAsSent(true), decoder.Ignore, mode)
 	}
-	warn, ignore := decoder.Warn, decoder.Ignore
 	return &version{
-		name: name, structural: structural,
-		strict:       pool(decoder.ServerRequests, warn),
-		lenient:      pool(decoder.ServerRequests, ignore),
-		stored:       pool(decoder.ServerStorage, ignore),
-		strictTyped:  pool(decoder.ServerTypedRequests, warn),
-		lenientTyped: pool(decoder.ServerTypedRequests, ignore),
-		mergePatches: r.mergePatchPool(s),
+		name: name, structural: structural, program: program, stable: !m.unstable,
+		typ:           newTypeOfVersion(r.groupKind.WithVersion(name)),
+		requests:      pool(decoder.ServerRequests),
+		typedRequests: pool(decoder.ServerTypedRequests),
+		stored:        pool(decoder.ServerStorage),
+		converted:     pool(decoder.ServerConversions),
+		mergePatches:  r.mergePatchPool(structural),
 	}, nil
 }

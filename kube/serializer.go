@@ -1,10 +1,12 @@
 package kube
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -193,7 +195,11 @@ func (s *Serializer) decodeTyped(
 		return s.decodeByDelegate(data, defaults, into, nil) // which returns the same error
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok { // into is nil, or of another type
-		return s.decodeCreated(data, gvk, u)
+		created, completed, err := s.decodeCreated(data, gvk, u)
+		if s.strict && runtime.IsMissingKind(err) {
+			return s.decodeWithoutKind(data, defaults, into)
+		}
+		return created, completed, err
 	}
 	r := s.resourceFor(gvk.GroupKind())
 	if r == nil || r.versions[gvk.Version] == nil {
@@ -220,6 +226,33 @@ func (s *Serializer) decodeCreated(
 		return nil, nil, err
 	}
 	return obj, &completed, err
+}
+
+// decodeWithoutKind decodes an object whose type does not come from itself. A strict serializer of
+// k8s.io/apimachinery does not notice that it has no kind.
+func (s *Serializer) decodeWithoutKind(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	obj, gvk, err := s.decodeByDelegate(data, defaults, into, nil)
+	u, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj, gvk, err
+	}
+	var found []error
+	if strict, ok := runtime.AsStrictDecodingError(err); ok {
+		found = strict.Errors()
+	}
+	unknown, err := s.resources[0].coerce(u, false, true)
+	if err != nil {
+		return nil, gvk, err
+	}
+	for _, path := range unknown {
+		found = append(found, unknownField(path))
+	}
+	if len(found) > 0 {
+		return u, gvk, runtime.NewStrictDecodingError(found)
+	}
+	return u, gvk, nil
 }
 
 // decodeByDelegate decodes a document that is not known to be an object of a resource. refusal says
@@ -281,8 +314,8 @@ func (s *Serializer) typeOf(
 	return gvk, nil
 }
 
-// peek reads kind and apiVersion: those of a resource as they are written, and others as the API
-// server reads them, without regard to case. The type may then turn out to be that of a resource.
+// peek reads kind and apiVersion as the API server reads them the first time, without regard to
+// case.
 func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err error) {
 	js := data
 	if s.yaml {
@@ -292,7 +325,7 @@ func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err
 		}
 	}
 	apiVersion, kind, refusal := decoder.PeekType(js)
-	if refusal == nil {
+	if refusal == nil && !mayFoldType(js) {
 		gv, err := runtimeschema.ParseGroupVersion(apiVersion)
 		if gvk := gv.WithKind(kind); err == nil && s.resourceFor(gvk.GroupKind()) != nil {
 			return &gvk, nil
@@ -308,6 +341,23 @@ func (s *Serializer) peek(data []byte) (gvk *runtimeschema.GroupVersionKind, err
 		err = refusal // ours has the position
 	}
 	return gvk, err
+}
+
+// mayFoldType reports whether there may be a name that is kind or apiVersion in another case, which
+// the API server takes for these where it reads the type.
+func mayFoldType(js []byte) bool {
+	if bytes.IndexByte(js, '\\') >= 0 || bytes.Contains(js, []byte("\u212a")) || bytes.Contains(js, []byte("\u017f")) {
+		return true // an escape, or a character that folds to k or s
+	}
+	for _, name := range []string{"kind", "apiVersion"} {
+		for i := range len(js) - len(name) {
+			at := js[i : i+len(name)]
+			if (at[0]^name[0])&^0x20 == 0 && string(at) != name && strings.EqualFold(string(at), name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // complete adds the missing parts of a type: gvkWithDefaults of the JSON serializer.
@@ -344,12 +394,8 @@ func giveBuffer(b *[]byte) {
 func (v *version) decodeTyped(
 	data []byte, obj runtime.Object, how reading,
 ) (strict []error, err error) {
-	pool := v.lenientTyped
-	if how.strict {
-		pool = v.strictTyped
-	}
-	d := pool.Get()
-	defer pool.Put(d)
+	d := v.typedRequests.GetFor(how.validation())
+	defer v.typedRequests.Put(d)
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
 	if how.yaml {

@@ -23,10 +23,6 @@ func parseAsServer(
 	data []byte, expected *runtimeschema.GroupVersionKind, how reading,
 ) (*unstructured.Unstructured, *runtimeschema.GroupVersionKind, error) {
 	u := new(unstructured.Unstructured)
-	if how.stored {
-		_, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, nil, u)
-		return u, gvk, err
-	}
 	options := json.SerializerOptions{Yaml: how.yaml, Strict: how.strict}
 	s := json.NewSerializerWithOptions(json.DefaultMetaFactory, unstructuredscheme.NewUnstructuredCreator(),
 		unstructuredscheme.NewUnstructuredObjectTyper(), options)
@@ -109,11 +105,11 @@ func (r *Resource) Prune(u *unstructured.Unstructured) (unknown []string, err er
 // changes no other objects. It is a runtime.ObjectDefaulter for unstructured
 // objects.
 func (r *Resource) Default(in runtime.Object) {
-	u, ok := in.(*unstructured.Unstructured)
+	u, ok := in.(runtime.Unstructured)
 	if !ok || r.check() != nil {
 		return
 	}
-	if v := r.version(u.GroupVersionKind()); v != r.foreign {
-		defaulting.Default(u.Object, v.structural)
+	if v := r.version(u.GetObjectKind().GroupVersionKind()); v != r.foreign {
+		defaulting.Default(u.UnstructuredContent(), v.structural)
 	}
 }

@@ -1,8 +1,19 @@
 package kube
 
-import (
-	"fmt"
+// NOTE: an object that is stored in the version that is asked for takes one walk. One of another
+// version takes two, if the definition's strategy for conversion is None: the first by the stored
+// version's schema, from the stored bytes to bytes, and the second over these, by the schema of the
+// version that is asked for. Everything else is left to the server's code (staged.go): what is not
+// JSON, other groups and kinds, versions that do not exist, webhooks, and what is refused.
 
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,14 +21,24 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// A StorageDecoder decodes unstructured JSON objects that the API server has
-// stored, as the server decodes them. It drops members of metadata that cannot
-// be read instead of refusing them, inserts the defaults of the stored version,
-// and converts objects of other versions.
+// A StorageDecoder decodes unstructured objects that the API server has stored,
+// as the server decodes them. It drops members of metadata that cannot be read
+// instead of refusing them, inserts the defaults of the stored version, and
+// converts objects of other versions.
+//
+// The server stores JSON or, with the feature CBORServingAndStorage, CBOR
+// (KEP-4222). The decoder reads both, whether the feature is on or not. What is
+// not JSON is decoded by the server's packages, at their speed.
 type StorageDecoder struct {
-	resource  *Resource
-	version   string
+	resource *Resource
+	version  string
+	renames  bool // conversion changes nothing but apiVersion
+	// converter converts as the server does: its results are pruned. staged decodes all objects, with
+	// the server's packages.
 	converter runtime.ObjectConvertor
+	staged    runtime.Decoder
+	// last is the version in which the last object was stored.
+	last atomic.Pointer[version]
 }
 
 var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
@@ -26,8 +47,12 @@ var _ recognizer.RecognizingDecoder = (*StorageDecoder)(nil)
 // are stored in another group or version, or in a version that the resource
 // does not have, are passed to the converter, and its result is pruned by the
 // schema of its version. The API server's converter refuses other groups, and
-// versions that do not exist. Without a converter all such objects are an
-// error.
+// versions that do not exist.
+//
+// With the conversion strategy None (see [ConversionStrategy]) converter may be
+// nil, and is not called where both versions have schemas. If the strategy is
+// another one, or not known, there is an error for such objects if converter is
+// nil.
 //
 // It panics if the resource was not made by [NewResource] or [ForCRD].
 func (r *Resource) StorageDecoder(
@@ -36,25 +61,45 @@ func (r *Resource) StorageDecoder(
 	if err := r.check(); err != nil {
 		panic(err)
 	}
-	return &StorageDecoder{r, version, converter}
+	d := &StorageDecoder{
+		resource: r, version: version, renames: r.strategy == apiextensionsv1.NoneConverter,
+	}
+	switch {
+	case converter != nil:
+	case d.renames:
+		converter = renaming{r}
+	default:
+		converter = noConverter{}
+	}
+	d.converter = coercingConverter{converter, r}
+	d.staged = r.stagedStorage(version, d.converter)
+	expected := d.expected()
+	d.last.Store(r.guess(&expected))
+	return d
 }
 
-// RecognizesData recognizes data that starts like a JSON object, and reports
-// that all other data is unknown. The decoder can therefore be used with others
-// in a recognizer, where it decodes the data that none of them recognizes.
+// RecognizesData recognizes data that starts like a JSON object or like CBOR as
+// the API server stores it, and reports that all other data is unknown. The
+// decoder can therefore be used with others in a recognizer, where it decodes
+// the data that none of them recognizes.
 func (d *StorageDecoder) RecognizesData(data []byte) (ok, unknown bool, err error) {
-	ok = utilyaml.IsJSONBuffer(data)
+	ok = utilyaml.IsJSONBuffer(data) || isCBOR(data)
 	return ok, !ok, nil
+}
+
+// expected returns the type of the objects that are decoded to.
+func (d *StorageDecoder) expected() runtimeschema.GroupVersionKind {
+	return d.resource.groupKind.WithVersion(d.version)
 }
 
 // Decode decodes an object and ignores the defaults. into is nil or a
 // *unstructured.Unstructured, which is overwritten. If into has an apiVersion,
-// the object is converted to that. The returned type is the one that was
-// stored.
+// the object is converted to that. If into is nil and the object has a member
+// items, the result is a *unstructured.UnstructuredList, as in the server. The
+// returned type is the one that was stored.
 //
-// Unlike the API server, it decodes objects without metadata, converts to the
-// decoder's version even if into has no apiVersion, and does not make a list of
-// an object with items if into is nil.
+// Unlike the API server, it decodes objects without metadata, and converts to
+// the decoder's version even if into has no apiVersion.
 func (d *StorageDecoder) Decode(
 	data []byte, _ *runtimeschema.GroupVersionKind, into runtime.Object,
 ) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
@@ -65,33 +110,41 @@ func (d *StorageDecoder) Decode(
 	if err := d.resource.check(); err != nil {
 		return nil, nil, err
 	}
-	expected := d.resource.groupKind.WithVersion(d.version)
-	target := expected.GroupVersion()
-	if u == nil {
-		u = new(unstructured.Unstructured)
-	} else if wanted := u.GroupVersionKind().GroupVersion(); !wanted.Empty() {
-		target = wanted
+	target := d.expected().GroupVersion()
+	if u != nil {
+		if wanted := u.GroupVersionKind().GroupVersion(); !wanted.Empty() {
+			target = wanted
+		}
 	}
-	object, gvk, _, err := d.resource.decode(data, &expected, reading{stored: true})
-	if err != nil {
-		return nil, gvk, err
+	if !utilyaml.IsJSONBuffer(data) || u == nil && isList(data) {
+		return d.decodeStaged(data, u, target, nil, nil)
 	}
-	if gvk.GroupVersion() != target || d.converter != nil && !d.resource.has(target) {
-		if object, err = d.convert(object, gvk, target); err != nil {
+	object, gvk, by, refusal := d.decodeFast(data, target)
+	if object == nil {
+		return d.decodeStaged(data, u, target, by, refusal)
+	}
+	by.typ.detach(object)
+	if gvk.GroupVersion() != target {
+		var err error
+		if object, err = d.convert(object, target); err != nil {
 			return nil, gvk, err
 		}
+	}
+	if u == nil {
+		u = new(unstructured.Unstructured)
 	}
 	u.Object = object
 	return u, gvk, nil
 }
 
-// convert converts an object to a version.
+// convert converts an object to a version. With the strategy None it is pruned by the schema of
+// that version already.
 func (d *StorageDecoder) convert(
-	object map[string]any, gvk *runtimeschema.GroupVersionKind, target runtimeschema.GroupVersion,
+	object map[string]any, target runtimeschema.GroupVersion,
 ) (map[string]any, error) {
-	if d.converter == nil {
-		return nil, fmt.Errorf("kube: an object of kind %q is stored in %q, and there is no converter to %q: "+
-			"give one to StorageDecoder", gvk.Kind, gvk.GroupVersion(), target)
+	if d.renames {
+		object["apiVersion"] = d.resource.versions[target.Version].typ.apiVersion
+		return object, nil
 	}
 	out, err := d.converter.ConvertToVersion(&unstructured.Unstructured{Object: object}, target)
 	if err != nil {
@@ -99,8 +152,113 @@ func (d *StorageDecoder) convert(
 	}
 	converted, ok := out.(*unstructured.Unstructured)
 	if !ok {
-		return nil, fmt.Errorf("kube: the converter returned a %T instead of *unstructured.Unstructured", out)
+		return nil, errNotAnObject(out)
 	}
-	_, err = d.resource.coerce(converted, false, false)
-	return converted.Object, err
+	return converted.Object, nil
+}
+
+// isList reports whether an object has a member items. The server then decodes it to a list, if it
+// is not told otherwise.
+func isList(data []byte) bool {
+	if !bytes.Contains(data, []byte(`"items"`)) && bytes.IndexByte(data, '\\') < 0 {
+		return false
+	}
+	var members struct {
+		Items json.RawMessage `json:"items"`
+	}
+	return json.Unmarshal(data, &members) != nil || members.Items != nil
+}
+
+// decodeFast decodes an object that is stored in a version of the resource, for another or the same
+// one. It converts nothing. If it returns no object, there may be a reason to refuse the document,
+// with the version that has it.
+func (d *StorageDecoder) decodeFast(
+	data []byte, target runtimeschema.GroupVersion,
+) (object map[string]any, gvk *runtimeschema.GroupVersionKind, by *version, refusal error) {
+	r := d.resource
+	to := r.versions[target.Version]
+	if to == nil || target.Group != r.groupKind.Group {
+		return nil, nil, nil, nil
+	}
+	from := d.last.Load()
+	for range 2 {
+		if from != to && !from.stable {
+			break
+		}
+		last := from
+		if d.renames {
+			last = to
+		}
+		if object, refusal = from.decodeStored(data, last); refusal != nil {
+			return nil, nil, from, refusal
+		}
+		gvk = typeOf(object)
+		stored := r.versions[gvk.Version]
+		if stored == nil || gvk.GroupKind() != r.groupKind {
+			break
+		}
+		if stored == from {
+			return object, gvk, from, nil
+		}
+		d.last.Store(stored)
+		from = stored
+	}
+	return nil, nil, nil, nil
+}
+
+// decodeStored decodes an object that is stored in version v, and prunes it by the schema of
+// version to, if that is another one. Its apiVersion stays.
+func (v *version) decodeStored(data []byte, to *version) (object map[string]any, err error) {
+	d := v.stored.Get()
+	defer v.stored.Put(d)
+	if v == to {
+		err = d.Unmarshal(data, &object)
+		return object, err
+	}
+	buffer := takeBuffer()
+	defer giveBuffer(buffer)
+	if *buffer, err = d.AppendJSON((*buffer)[:0], data); err != nil {
+		return nil, err
+	}
+	second := to.converted.Get()
+	defer to.converted.Put(second)
+	err = second.Unmarshal(*buffer, &object)
+	return object, err
+}
+
+// decodeStaged decodes with the server's packages. refusal is why the document was refused by a
+// version, or nil. Of an object of another version the server may accept it: what is malformed in
+// an embedded resource does not matter where the other version has none.
+func (d *StorageDecoder) decodeStaged(
+	data []byte, u *unstructured.Unstructured, target runtimeschema.GroupVersion, by *version,
+	refusal error,
+) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
+	if isLimit(refusal) {
+		return nil, nil, refusal
+	}
+	var into runtime.Object
+	if u != nil {
+		if u.GroupVersionKind().GroupVersion().Empty() {
+			u.SetGroupVersionKind(target.WithKind(d.resource.groupKind.Kind))
+		}
+		into = u
+	}
+	if panicked := guard(func() { obj, gvk, err = d.staged.Decode(data, nil, into) }); panicked {
+		return nil, nil, cmp.Or(refusal, errPanicked)
+	}
+	var stored *version
+	if gvk != nil && gvk.GroupKind() == d.resource.groupKind {
+		stored = d.resource.versions[gvk.Version]
+	}
+	switch {
+	case err != nil && refusal != nil:
+		return nil, gvk, newError(err, refusal)
+	case err != nil:
+		return nil, gvk, err
+	case refusal != nil && stored == by && gvk.GroupVersion() == target:
+		return nil, gvk, refusal // it is for this library alone
+	case stored != nil:
+		d.last.Store(stored)
+	}
+	return obj, gvk, nil
 }

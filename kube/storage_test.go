@@ -6,10 +6,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
 )
@@ -96,9 +98,10 @@ func TestStorageDecoderAsCodec(t *testing.T) {
 type staged struct{ r *Resource }
 
 func (s staged) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
-	obj, gvk, err := unstructured.UnstructuredJSONScheme.Decode(data, defaults, into)
-	if err == nil {
-		_, err = s.r.coerce(obj.(*unstructured.Unstructured), true, false)
+	delegate := recognizer.NewDecoder(cbor.NewSerializer(unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()), unstructured.UnstructuredJSONScheme)
+	obj, gvk, err := delegate.Decode(data, defaults, into)
+	if u, ok := obj.(*unstructured.Unstructured); ok && err == nil {
+		_, err = s.r.coerce(u, true, false)
 	}
 	if err != nil {
 		return nil, gvk, err
@@ -122,29 +125,40 @@ func (c coercing) Convert(in, out, context any) error {
 
 func (c coercing) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
 	out, err := c.renamer.ConvertToVersion(in, gv)
-	if err == nil {
-		_, err = c.r.coerce(out.(*unstructured.Unstructured), false, false)
+	if u, ok := out.(*unstructured.Unstructured); ok && err == nil {
+		_, err = c.r.coerce(u, false, false)
 	}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // A renamer is the converter None of the API server.
 type renamer struct{ runtime.ObjectConvertor }
 
 func (renamer) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
-	u := in.(*unstructured.Unstructured)
-	from := u.GroupVersionKind()
+	from := in.GetObjectKind().GroupVersionKind()
 	to, ok := gv.KindForGroupVersionKinds([]runtimeschema.GroupVersionKind{from})
 	if !ok {
 		return nil, fmt.Errorf("%v is unstructured and is not suitable for converting to %q", from, gv)
 	}
-	for _, gvk := range []runtimeschema.GroupVersionKind{to, from} {
+	for i, gvk := range []runtimeschema.GroupVersionKind{to, from} {
 		if gvk.Version != "v0" && gvk.Version != "v1" && gvk.Version != "v2" {
-			return nil, fmt.Errorf("request to convert CR from or to an invalid group/version: %s", gvk.GroupVersion())
+			return nil, fmt.Errorf("request to convert CR %s an invalid group/version: %s", []string{"to", "from"}[i], gvk.GroupVersion())
 		}
 	}
-	u.SetGroupVersionKind(to)
-	return u, nil
+	if list, ok := in.(*unstructured.UnstructuredList); ok {
+		for i := range list.Items {
+			u := &list.Items[i]
+			if v := u.GroupVersionKind().Version; u.GroupVersionKind().Group != trellisV1.Group || v != "v0" && v != "v1" && v != "v2" {
+				return nil, fmt.Errorf("request to convert CR list failed, list index %d has invalid group/version: %s", i, u.GroupVersionKind().GroupVersion())
+			}
+			u.SetGroupVersionKind(to.GroupVersion().WithKind(u.GetKind()))
+		}
+	}
+	in.GetObjectKind().SetGroupVersionKind(to)
+	return in, nil
 }
 
 func (r renamer) Convert(in, out, _ any) error {
@@ -167,4 +181,78 @@ func typed(gvk runtimeschema.GroupVersionKind) *unstructured.Unstructured {
 	u := new(unstructured.Unstructured)
 	u.SetGroupVersionKind(gvk)
 	return u
+}
+
+// TestStorageOfOtherVersions compares objects with parts of all kinds, stored as JSON and as CBOR,
+// with what the codec of the API server makes of them, for all ways to convert.
+func TestStorageOfOtherVersions(t *testing.T) {
+	none := trellis(t, ConversionStrategy(apiextensionsv1.NoneConverter))
+	unknown := trellis(t)
+	parts := []string{
+		`"metadata":{"name":"a","labels":5,"junk":1,"creationTimestamp":null,"generation":1.5}`,
+		`"metadata":{"name":"a","annotations":{"a":null},"managedFields":[{"fieldsV1":{"f:a":{}}}]},"spec":{}`,
+		`"metadata":{},"spec":{"height":1.0,"rows":null,"wires":1e2,"note":null,"plants":[{"name":"x","z":1},{"water":null},null,5]}`,
+		`"metadata":{},"spec":{"template":{"metadata":{"name":5,"labels":{"a":"b"}},"kind":5,"z":1}}`,
+		`"metadata":{},"spec":{"rows":1},"spec":{"rows":2},"KIND":5`,
+		`"metadata":{},"items":[]`, `"metadata":{},"items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","spec":{"z":1}}]`,
+		`"metadata":{},"it\u0065ms":null`, `"metadata":{},"spec":{"items":[1]}`,
+		`"metadata":5`, `"metadata":{"name":5}`, `"spec":5,"metadata":{}`, `"metadata":{},"spec":`, "\"metadata\":{\"name\":\"\xff\"},\"a\":\"\xff\"",
+	}
+	var docs [][]byte
+	for _, apiVersion := range []string{"garden.example.com/v1", "garden.example.com/v2", "garden.example.com/v0", "garden.example.com/v9", "other/v1"} {
+		for _, kind := range []string{"Trellis", "Gate", "TrellisList"} {
+			for _, part := range parts {
+				doc := fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,%s}`, apiVersion, kind, part)
+				docs = append(docs, doc)
+				u := new(unstructured.Unstructured)
+				if _, _, err := unstructured.UnstructuredJSONScheme.Decode(doc, nil, u); err == nil {
+					docs = append(docs, asCBOR(t, u))
+				}
+			}
+		}
+	}
+	docs = append(docs, nil, []byte("null"), []byte("k8s\x00\x0a"), []byte("\xd9\xd9\xf7\xa0"), []byte("\xd9\xd9\xf7\xff"), []byte("\xd9\xd9\xf7\xa1\x44kind\x44Gate"))
+	for _, version := range []string{"v1", "v2", "v0", "v9"} {
+		gv := trellisV1.GroupKind().WithVersion(version).GroupVersion()
+		for way, ours := range map[string]*StorageDecoder{
+			"renaming": none.StorageDecoder(version, nil), "None and a converter": none.StorageDecoder(version, safely{renamer{}}), "a converter": unknown.StorageDecoder(version, safely{renamer{}}),
+		} {
+			codec := versioning.NewCodec(nil, staged{none}, coercing{renamer{}, none}, unstructuredscheme.NewUnstructuredCreator(),
+				unstructuredscheme.NewUnstructuredObjectTyper(), none, nil, gv, "test")
+			for _, doc := range docs {
+				for _, into := range []func() runtime.Object{
+					func() runtime.Object { return nil },
+					func() runtime.Object { return typed(gv.WithKind("Trellis")) },
+					func() runtime.Object { return typed(trellisV1.GroupKind().WithVersion("v2")) },
+				} {
+					want, gvk, refusal := codec.Decode(doc, nil, into())
+					obj, got, err := ours.Decode(doc, nil, into())
+					where := fmt.Sprintf("%s: %q to %s, into %v", way, doc, version, into())
+					if refusal != nil {
+						assert.EqualError(t, err, refusal.Error(), where)
+						assert.Nil(t, obj, where)
+					} else if assert.NoError(t, err, where) {
+						assert.Equal(t, want, obj, where)
+					}
+					assert.Equal(t, gvk, got, where)
+					if t.Failed() {
+						t.FailNow()
+					}
+				}
+			}
+		}
+	}
+}
+
+func asCBOR(t *testing.T, u *unstructured.Unstructured) []byte {
+	data, err := runtime.Encode(cbor.NewSerializer(nil, nil), u)
+	require.NoError(t, err)
+	return data
+}
+
+// A safely is a converter that copies objects before it converts them, as that of the server does.
+type safely struct{ runtime.ObjectConvertor }
+
+func (s safely) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
+	return s.ObjectConvertor.ConvertToVersion(in.DeepCopyObject(), gv)
 }

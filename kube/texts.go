@@ -87,10 +87,13 @@ func (r *Resource) serverList(data []byte, how reading) ([]error, error) {
 	}
 	unknown, err := r.coerce(u, false, true)
 	for _, path := range unknown {
-		list = append(list, errors.New(`unknown field "`+path+`"`))
+		list = append(list, unknownField(path))
 	}
 	return list, err
 }
+
+// unknownField returns the server's error for an unknown field.
+func unknownField(path string) error { return errors.New(`unknown field "` + path + `"`) }
 
 // saysTheSame reports whether the server certainly lists the same: there are fewer findings than
 // its limits, and their paths are plain and different.
