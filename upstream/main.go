@@ -4,6 +4,8 @@
 //	go run .                 all suites, in all variants; about a quarter of an hour on two cores
 //	go run . -short          pruning, defaulting, validation, ratcheting, YAML, list types, subresources
 //	go run . -diff decoding  prints what a variant changes, as a patch
+//	go run . -documents N    compares the handler's decoders, stock and ours, on generated documents
+//	go run . -bench 10       upstream's BenchmarkFieldValidation, in ten turns
 //
 // A variant is a handler:
 //
@@ -50,6 +52,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	short := flags.Bool("short", false, "run a selection of the integration tests")
 	diff := flags.String("diff", "", "print what this `variant` changes, and run nothing")
 	only := flags.String("variants", "stock,decoding,validation", "run these variants; stock is always run")
+	documents := flags.Int("documents", 0, "compare the decoders on this `many` generated documents, and run no tests")
+	from := flags.Uint64("from", 0, "the `seed` of the first document")
+	rounds := flags.Int("bench", 0, "run upstream's BenchmarkFieldValidation in this many `turns`, and no tests")
 	packages := flags.String("packages", "", "run the tests of packages whose `path` within the module starts so")
 	verbose := flags.Bool("v", false, "print what the tests print")
 	if err := flags.Parse(args); err != nil {
@@ -74,6 +79,17 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+	}
+	if *documents > 0 {
+		return differential(ctx, out, &suite{tree: t}, *documents, *from)
+	}
+	if !*short {
+		if err := t.download(ctx); err != nil {
+			return err
+		}
+	}
+	if *rounds > 0 {
+		return benchmark(ctx, out, &suite{tree: t}, names, *rounds)
 	}
 	s, err := newSuite(t, *short, *packages)
 	if err != nil {

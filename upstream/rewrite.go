@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -18,7 +19,8 @@ import (
 
 // An edit changes one place of a file.
 type edit struct {
-	// in is the function, T.m for methods, or the type, in which find is asked about all nodes.
+	// in is the function, T.m for methods, or the type, in which find is asked about all nodes; or nothing,
+	// for the whole file.
 	in   string
 	what string // of the place, for errors
 	find func(source, ast.Node) bool
@@ -87,6 +89,9 @@ func rewrite(path string, text []byte, edits []edit) ([]byte, error) {
 // place returns the only node that an edit is about.
 func (e *edit) place(src source, tree *ast.File) (ast.Node, error) {
 	var within []ast.Node
+	if e.in == "" {
+		within = append(within, tree)
+	}
 	for _, decl := range tree.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
@@ -112,7 +117,7 @@ func (e *edit) place(src source, tree *ast.File) (ast.Node, error) {
 		return true
 	})
 	if len(found) != 1 {
-		return nil, fmt.Errorf("%s is found %d times in %s, and not once", e.what, len(found), e.in)
+		return nil, fmt.Errorf("%s is found %d times in %s, and not once", e.what, len(found), cmp.Or(e.in, "the file"))
 	}
 	return found[0], nil
 }

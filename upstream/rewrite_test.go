@@ -92,6 +92,23 @@ func TestVariants(t *testing.T) {
 	t.Logf("lines that are added or removed: %v", lines)
 }
 
+// TestFieldValidation makes the edits in the test of k8s.io/kubernetes, if that is in the module cache.
+func TestFieldValidation(t *testing.T) {
+	tree, err := openTree(context.Background())
+	require.NoError(t, err)
+	defer tree.close()
+	t.Setenv("GOPROXY", "off")
+	if err := tree.download(context.Background()); err != nil {
+		t.Skipf("skipped without k8s.io/kubernetes in the module cache: %v", err)
+	}
+	files, err := tree.changed(stock)
+	require.NoError(t, err)
+	edited := string(files[fieldValidation+"/field_validation_test.go"])
+	assert.NotContains(t, edited, "k8s.io/kubernetes/")
+	assert.NotContains(t, edited, `t.Run("Post",`)
+	assert.Contains(t, edited, `t.Run("PostCRD",`)
+}
+
 // TestSuite holds that the suite finds the packages of the module, and the tests of the short selection.
 func TestSuite(t *testing.T) {
 	tree, err := openTree(context.Background())

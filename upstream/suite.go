@@ -37,6 +37,8 @@ type suite struct {
 const (
 	integration = "test/integration"
 	processes   = 3
+	// fieldValidation is a package that is only in the overlays.
+	fieldValidation = "test/integration/fieldvalidation"
 )
 
 // selected are the files of integration whose tests are the short selection.
@@ -60,6 +62,9 @@ func newSuite(t *tree, short bool, prefix string) (*suite, error) {
 		}
 		return s.addFile(name)
 	})
+	if t.whole != "" && strings.HasPrefix(fieldValidation, prefix) {
+		s.tests[fieldValidation] = []string{"TestFieldValidation"}
+	}
 	if err == nil && len(s.tests) == 0 {
 		err = fmt.Errorf("no package with tests starts with %q", prefix)
 	}
@@ -173,7 +178,7 @@ func (j *job) run(ctx context.Context, tests map[string][]string) error {
 	args := []string{"test", "-json", "-vet=off", "-count=1", "-timeout=40m", "-overlay", j.overlay}
 	var patterns []string
 	for pkg, names := range tests {
-		if pkg != integration {
+		if pkg != integration && pkg != fieldValidation {
 			args = append(args, module+"/"+pkg)
 			patterns = append(patterns, names...)
 		}
@@ -185,8 +190,12 @@ func (j *job) run(ctx context.Context, tests map[string][]string) error {
 			return err
 		}
 	}
-	if names := tests[integration]; len(names) > 0 {
-		return j.runIntegration(ctx, names)
+	for _, pkg := range []string{integration, fieldValidation} {
+		if names := tests[pkg]; len(names) > 0 {
+			if err := j.runProcesses(ctx, pkg, names); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -196,16 +205,26 @@ func pattern(names []string) string {
 	return "^(TestEspalier.*|" + strings.Join(names, "|") + ")$"
 }
 
-// runIntegration builds the tests of integration, unless they have been built, and has them run in several
-// processes.
-func (j *job) runIntegration(ctx context.Context, names []string) error {
-	pkg := module + "/" + integration
-	binary := filepath.Join(j.tree.temp, j.variant+".test")
-	if _, err := os.Stat(binary); err != nil {
-		_, err := output(ctx, j.tree.here, j.environment(), "go", "test", "-c", "-vet=off", "-overlay", j.overlay, "-o", binary, pkg)
-		if err != nil {
-			return err
-		}
+// build builds the tests of a package, unless they have been built.
+func (j *job) build(ctx context.Context, pkg string) (binary string, err error) {
+	// By its name, the server knows the manager of a field.
+	binary = filepath.Join(j.tree.temp, j.variant+"-tests", path.Base(pkg)+".test")
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	_, err = output(ctx, j.tree.here, j.environment(), "go", "test", "-c", "-vet=off", "-overlay", j.overlay, "-o", binary, module+"/"+pkg)
+	return binary, err
+}
+
+// runProcesses has several processes share the tests of a package.
+func (j *job) runProcesses(ctx context.Context, pkg string, names []string) error {
+	binary, err := j.build(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(j.tree.dir, pkg)
+	if pkg == fieldValidation {
+		dir = j.tree.temp
 	}
 	dealt := make([][]string, min(processes, len(names)))
 	for i, name := range names {
@@ -214,7 +233,7 @@ func (j *job) runIntegration(ctx context.Context, names []string) error {
 	all, ctx := errgroup.WithContext(ctx)
 	for _, names := range dealt {
 		all.Go(func() error {
-			return j.read(ctx, filepath.Join(j.tree.dir, integration), "go", "tool", "test2json", "-t", "-p", pkg,
+			return j.read(ctx, dir, "go", "tool", "test2json", "-t", "-p", module+"/"+pkg,
 				binary, "-test.v=test2json", "-test.timeout=40m", "-test.run", pattern(names))
 		})
 	}

@@ -24,6 +24,7 @@ type tree struct {
 	temp     string // workspace, overlays
 	here     string // the folder of this program's module
 	released string // version
+	whole    string // k8s.io/kubernetes of that release in the module cache, or empty
 }
 
 // openTree copies the module, unless an earlier run has done so. Builds find their cache then, whose keys
@@ -62,12 +63,28 @@ func openTree(ctx context.Context) (t *tree, err error) {
 		return nil, err
 	}
 	root := filepath.Dir(t.here)
-	work := "go 1.26.0\n\nuse " + t.here + "\n\nreplace (\n" +
+	work := "go 1.26.0\n\nuse (\n\t" + t.here + "\n\t" + filepath.Join(root, "fuzz") + "\n)\n\nreplace (\n" +
 		"\tgithub.com/espalier-dev/espalier => " + root + "\n" +
 		"\tgithub.com/espalier-dev/espalier/cel => " + filepath.Join(root, "cel") + "\n" +
 		"\tgithub.com/espalier-dev/espalier/kube => " + filepath.Join(root, "kube") + "\n" +
 		"\t" + module + " => " + t.dir + "\n)\n"
 	return t, os.WriteFile(t.workspace(), []byte(work), 0o600)
+}
+
+// download brings the release of k8s.io/kubernetes that the module belongs to, whose tests of field validation
+// are run.
+func (t *tree) download(ctx context.Context) error {
+	version := "v1." + strings.TrimPrefix(t.released, "v0.")
+	found, err := output(ctx, t.temp, []string{"GOWORK=off"}, "go", "mod", "download", "-json", "k8s.io/kubernetes@"+version)
+	if err != nil {
+		return err
+	}
+	var mod struct{ Dir string }
+	if err := json.Unmarshal(found, &mod); err != nil {
+		return err
+	}
+	t.whole = mod.Dir
+	return nil
 }
 
 // close removes what was made, but not the copy.
@@ -111,6 +128,7 @@ func (t *tree) changed(variant string) (map[string][]byte, error) {
 	files := make(map[string][]byte)
 	for _, c := range variants[variant] {
 		switch {
+		case t.whole == "" && strings.HasPrefix(c.path, fieldValidation+"/"):
 		case c.inserted != "":
 			data, err := inserted.ReadFile("testdata/inserted/" + c.inserted)
 			if err != nil {
@@ -119,9 +137,13 @@ func (t *tree) changed(variant string) (map[string][]byte, error) {
 			files[c.path] = data
 		default:
 			source := files[c.path]
+			from := filepath.Join(t.dir, filepath.FromSlash(c.path))
+			if c.taken != "" {
+				from = filepath.Join(t.whole, filepath.FromSlash(c.taken))
+			}
 			if source == nil {
 				var err error
-				if source, err = os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(c.path))); err != nil {
+				if source, err = os.ReadFile(from); err != nil {
 					return nil, err
 				}
 			}

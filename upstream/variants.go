@@ -3,6 +3,7 @@ package main
 import (
 	"embed"
 	"go/ast"
+	"slices"
 )
 
 // inserted are the files that variants add, which are ours.
@@ -14,6 +15,7 @@ var inserted embed.FS
 type change struct {
 	path     string // within the module
 	inserted string // in testdata/inserted
+	taken    string // of k8s.io/kubernetes; it is edited, too
 	edits    []edit
 }
 
@@ -22,9 +24,41 @@ const stock = "stock"
 
 // variants are what is changed in the module.
 var variants = map[string][]change{
-	stock:        nil,
-	"decoding":   decoding,
-	"validation": append(append([]change(nil), decoding...), validation...),
+	stock:        fieldTests,
+	"decoding":   slices.Concat(fieldTests, decoding),
+	"validation": slices.Concat(fieldTests, decoding, validation),
+}
+
+// fieldTests is the test of field validation of k8s.io/kubernetes, for custom resources: with a server of this
+// module. The built-in types are left out.
+var fieldTests = []change{
+	{path: fieldValidation + "/server_test.go", inserted: "fieldvalidation/server_test.go"},
+	{
+		path: fieldValidation + "/field_validation_test.go", taken: "test/integration/apiserver/field_validation_test.go",
+		edits: slices.Concat([]edit{{
+			what: "the import of the kube-apiserver",
+			find: text[*ast.ImportSpec](`kubeapiservertesting "k8s.io/kubernetes/cmd/kube-apiserver/app/testing"`), instead: "\n",
+		}, {
+			what: "the import of the framework",
+			find: text[*ast.ImportSpec](`"k8s.io/kubernetes/test/integration/framework"`), instead: "\n",
+		}}, customOnly("TestFieldValidation", "t"), customOnly("BenchmarkFieldValidation", "b")),
+	},
+}
+
+// customOnly has a test start our server, and leaves out the tests of built-in types.
+func customOnly(test, t string) []edit {
+	edits := []edit{{
+		in: test, what: "the start of the server",
+		find:    starts[*ast.CallExpr]("kubeapiservertesting.StartTestServer("),
+		instead: "startServer(" + t + ")",
+	}}
+	for _, name := range []string{"Post", "Put", "PatchTyped", "SMP", "ApplyCreate", "ApplyUpdate"} {
+		edits = append(edits, edit{
+			in: test, what: "the test " + name,
+			find: starts[*ast.ExprStmt](t + `.Run("` + name + `", `), instead: "\n",
+		})
+	}
+	return edits
 }
 
 const (
@@ -42,8 +76,10 @@ const (
 // requests, and its decoder what is stored.
 var decoding = []change{
 	{path: "pkg/apiserver/espalier.go", inserted: "apiserver/espalier.go"},
+	{path: "pkg/apiserver/zz_differential_test.go", inserted: "apiserver/zz_differential_test.go"},
 	{path: "test/integration/zz_espalier_test.go", inserted: "integration/zz_espalier_test.go"},
 	{path: "test/integration/conversion/zz_espalier_test.go", inserted: "conversion/zz_espalier_test.go"},
+	{path: fieldValidation + "/zz_espalier_test.go", inserted: "fieldvalidation/zz_espalier_test.go"},
 	{path: handlerFile, edits: []edit{{
 		in: makeStorages, what: "the loop that makes a storage for each version",
 		find:   loopWith("crd.Spec.Versions", "customresource.NewStorage"),

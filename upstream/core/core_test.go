@@ -53,15 +53,3 @@ func TestCheck(t *testing.T) {
 	}
 	assert.Equal(t, "package a\n", string(unconstrained([]byte("//go:build purego\n\npackage a\n"))))
 }
-
-// TestTable holds that ratios are those of one turn.
-func TestTable(t *testing.T) {
-	a, b := &build{name: "a", taken: map[string][]float64{}}, &build{name: "b", taken: map[string][]float64{}}
-	for _, ns := range []string{"100", "200", "400"} {
-		a.read("BenchmarkX \t 10\t " + ns + " ns/op\t 5 B/op\n")
-		b.read("BenchmarkX \t 10\t 200 ns/op\nPASS\n")
-	}
-	var out strings.Builder
-	require.NoError(t, table(&out, []*build{a, b}))
-	assert.Contains(t, out.String(), "X          200 ns  × 1.00 (0.50 to 2.00)")
-}
