@@ -59,6 +59,13 @@ func TestNotRun(t *testing.T) {
 	assert.EqualError(t, err, "stock: test/integration D has not been run")
 }
 
+// TestTimes holds that a test is found again that has the time in its name.
+func TestTimes(t *testing.T) {
+	base := read(t, stock, "pass A/2026-11-26T06:44:11Z_of_type_date")
+	assert.Empty(t, missing(base, read(t, "decoding", "pass A/2026-11-26T07:04:59Z_of_type_date")))
+	assert.Len(t, missing(base, read(t, "decoding", "fail A/2026-11-26T07:04:59Z_of_type_date")), 1)
+}
+
 // TestOurs holds that a test of ours that fails in one process has failed.
 func TestOurs(t *testing.T) {
 	own := test{integration, "TestEspalierDecodes"}

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"bytes"
+	stdjson "encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -34,7 +35,7 @@ import (
 // generated schemas: JSON and YAML, strict and not, and stored objects of each version. It compares objects,
 // their types, strict errors, and the texts of all other errors.
 //
-// ESPALIER_DOCUMENTS says how many documents, and ESPALIER_FROM which. Each of them is decoded in ten ways.
+// ESPALIER_DOCUMENTS says how many documents, and ESPALIER_FROM which. Each of them is decoded in eight ways.
 func TestEspalierDifferential(t *testing.T) {
 	d := &differential{t: t, explained: make(map[string]int)}
 	documents, from := d.number("ESPALIER_DOCUMENTS", 4000), d.number("ESPALIER_FROM", 0)
@@ -46,7 +47,7 @@ func TestEspalierDifferential(t *testing.T) {
 	for why, n := range d.explained {
 		t.Logf("Espalier differs %d times: %s", n, why)
 	}
-	if d.refused == 0 || d.strict == 0 || d.compared < 9*int(documents) {
+	if d.refused == 0 || d.strict == 0 || d.compared < 7*int(documents) {
 		t.Error("the documents are too much alike")
 	}
 }
@@ -295,11 +296,13 @@ var differentialChance = regexp.MustCompile(`metadata: Invalid value|must be a s
 func explainDifference(w way, doc []byte, refusal, err error) string {
 	var limit *ferrors.LimitError
 	var root map[string]any
-	_ = yaml.Unmarshal(doc, &root)
+	if stdjson.Unmarshal(doc, &root) != nil {
+		_ = yaml.Unmarshal(doc, &root)
+	}
 	_, hasItems := root["items"]
 	switch {
-	case errors.Is(refusal, errDifferentialPanic):
-		return "the server panics, and we refuse or decode"
+	case errors.Is(refusal, errDifferentialPanic) && w.isStored && root["metadata"] == nil:
+		return "a stored object without metadata makes the server panic"
 	case errors.As(err, &limit) && refusal == nil:
 		return "a limit that the server does not have: " + strings.TrimSpace(limit.Error())
 	case refusal != nil && err != nil && differentialChance.MatchString(refusal.Error()) && differentialChance.MatchString(err.Error()):
