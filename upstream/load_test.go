@@ -30,7 +30,7 @@ func TestLoad(t *testing.T) {
 
 // TestObject holds that the objects are what the definitions allow, and large enough to matter.
 func TestObject(t *testing.T) {
-	assert.Greater(t, len(object("a", 1)), 1000)
+	assert.Greater(t, len(object("a", 1)), 900)
 	assert.Equal(t, 1, strings.Count(object("a", 1), "%s"), "the group is put in")
 	assert.Equal(t, "/apis/load3.example.com/v1/namespaces/default/trellises", resource(3))
 }
