@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -89,6 +91,27 @@ func TestVariants(t *testing.T) {
 	}
 	assert.Equal(t, 1, lines["decoding, removed"]-lines["stock, removed"])
 	t.Logf("lines that are added or removed: %v", lines)
+}
+
+// TestCopy holds that a copy of a folder that nobody may write can be written to, and that a second one changes
+// nothing.
+func TestCopy(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "a", "to")
+	require.NoError(t, os.MkdirAll(filepath.Join(from, "x"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(from, "x", "f"), []byte("text"), 0o444))
+	require.NoError(t, os.Chmod(filepath.Join(from, "x"), 0o555))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(from, "x"), 0o755) })
+	require.NoError(t, copyTree(from, to))
+	info, err := os.Stat(filepath.Join(to, "x"))
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o755), info.Mode().Perm())
+	require.NoError(t, copyTree(from, to))
+	text, err := os.ReadFile(filepath.Join(to, "x", "f"))
+	require.NoError(t, err)
+	assert.Equal(t, "text", string(text))
+	left, err := os.ReadDir(filepath.Dir(to))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "nothing is left beside it")
 }
 
 // TestFieldValidation makes the edits in the test of k8s.io/kubernetes, if that is in the module cache.

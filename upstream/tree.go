@@ -108,9 +108,14 @@ func copyTree(from, to string) error {
 		return err
 	}
 	// The server for tests writes a certificate beside its source.
-	err = filepath.WalkDir(copied, func(path string, d fs.DirEntry, err error) error {
+	root, err := os.OpenRoot(copied)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	err = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = os.Chmod(path, 0o755)
+			err = root.Chmod(path, 0o755)
 		}
 		return err
 	})
