@@ -2,7 +2,7 @@
 // and on one that decodes and validates with Espalier, and compares them:
 //
 //	go run .                 all suites, in all variants; about a quarter of an hour on two cores
-//	go run . -short          pruning, defaulting, validation, ratcheting, YAML, list types, subresources
+//	go run . -short          pruning, defaults, values, ratcheting, YAML, list types, metadata, subresources
 //	go run . -diff decoding  prints what a variant changes, as a patch
 //	go run . -documents N    compares the handler's decoders, stock and ours, on generated documents
 //	go run . -load 3         what a server takes with 200 definitions and 10 000 objects, in three turns

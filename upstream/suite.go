@@ -43,7 +43,7 @@ const (
 )
 
 // selected are the files of integration whose tests are the short selection.
-var selected = []string{"pruning", "defaulting", "validation", "ratcheting", "yaml", "listtype", "subresources"}
+var selected = []string{"pruning", "defaulting", "validation", "ratcheting", "yaml", "listtype", "objectmeta", "subresources"}
 
 // newSuite returns the suite of all packages with tests whose paths start with prefix, or the short selection.
 func newSuite(t *tree, short bool, prefix string) (*suite, error) {
