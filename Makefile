@@ -3,7 +3,7 @@
 MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes, of Caddy or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
-RACELESS := ./bench/ ./caddy/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/
+RACELESS := ./bench/ ./caddy/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/ ./upstream/
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12

@@ -2,13 +2,13 @@ package decoder
 
 import (
 	"bytes"
-	"unsafe"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/screen"
 	"github.com/espalier-dev/espalier/internal/values"
+	"github.com/espalier-dev/espalier/internal/walk"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -49,10 +49,10 @@ func (d *Decoder) SetBudget(b Budget) {
 // Cap returns how many bytes of memory the decoder holds for reuse, including
 // its findings.
 func (d *Decoder) Cap() int {
-	n := int(unsafe.Sizeof(*d)) + d.heldBytes() - d.walker.Held() + d.walker.Cap() +
+	n := memory.SizeOf[Decoder]() + d.heldBytes() - d.walker.Held() + d.walker.Cap() +
 		d.duplicatesBytes + d.repaired.Cap()
 	if w := d.parts.walker; w != nil {
-		n += int(unsafe.Sizeof(*w)) + w.Cap() - w.Held()
+		n += memory.SizeOf[walk.Walker]() + w.Cap() - w.Held()
 	}
 	if d.metadataDecoder != nil {
 		n += d.metadataDecoder.Cap()
@@ -90,7 +90,7 @@ func (d *Decoder) findServerDuplicates(src []byte) {
 	d.account.Take(size)
 	d.duplicates = d.yaml.ServerDuplicates(d.json)
 	for _, line := range d.duplicates {
-		d.duplicatesBytes += len(line) + int(unsafe.Sizeof(line))
+		d.duplicatesBytes += len(line) + memory.SizeOf[string]()
 	}
 	d.account.Give(size)
 }

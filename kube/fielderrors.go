@@ -5,7 +5,9 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -22,6 +24,7 @@ func fieldErrors(err error, object map[string]any) (list field.ErrorList) {
 		for _, f := range invalid.Findings() {
 			list = append(list, fieldError(&f, object))
 		}
+		slices.SortStableFunc(list, func(a, b *field.Error) int { return cmp.Compare(rank(a), rank(b)) })
 		if n := invalid.Omitted(); n > 0 {
 			list = append(list, field.Invalid(nil, "", omitted(n).Error()))
 		}
@@ -37,6 +40,14 @@ func fieldErrors(err error, object map[string]any) (list field.ErrorList) {
 		list = append(list, field.InternalError(nil, err))
 	}
 	return list
+}
+
+// rank is 0 for errors in the object's own metadata, with which the server begins, and 1 for others.
+func rank(e *field.Error) int {
+	if rest, ok := strings.CutPrefix(e.Field, "metadata"); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+		return 0
+	}
+	return 1
 }
 
 // errorTypes are the types of errors by their kinds.

@@ -142,9 +142,10 @@ func (v *Validator) GroupVersionKind() runtimeschema.GroupVersionKind { return v
 // it is of the type of the validator.
 //
 // The errors have the type, the field, the value and the text of the server's.
-// They are in the order of the names of fields, and what is missing comes before
-// its siblings; the server's order is random. An entry at the end counts errors
-// beyond the limit.
+// Those in the object's metadata come first, as in the server. The others are in
+// the order of the names of fields, and what is missing comes before its
+// siblings; the server's order of these is random. An entry at the end counts
+// errors beyond the limit.
 func (v *Validator) Validate(_ context.Context, obj runtime.Object) field.ErrorList {
 	return v.validate(v.create, obj, nil)
 }

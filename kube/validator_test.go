@@ -186,6 +186,19 @@ func TestValidatorValues(t *testing.T) {
 	assert.Regexp(t, `^metadata.ownerReferences: Invalid value: \[\{"apiVersion":"v1","kind":"Pod".*\}\]: Only one reference can have Controller set to true`, errs[1].Error())
 }
 
+// TestValidatorOrder holds that errors in the object's metadata come first, as in the server.
+func TestValidatorOrder(t *testing.T) {
+	v, err := kube.NewValidator(pots(t), "v3")
+	require.NoError(t, err)
+	errs := v.Validate(context.Background(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "garden.example.com/v3", "kind": "Pot", "a": int64(5),
+		"metadata": map[string]any{"name": "a", "namespace": "b", "labels": map[string]any{"b": "x y"}},
+	}})
+	require.Len(t, errs, 2)
+	assert.Equal(t, "metadata.labels", errs[0].Field)
+	assert.Equal(t, "a", errs[1].Field)
+}
+
 // TestValidatorFailsClosed has objects that no request leaves.
 func TestValidatorFailsClosed(t *testing.T) {
 	v := potValidator(t)

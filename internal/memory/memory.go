@@ -6,7 +6,6 @@ package memory
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -161,12 +160,7 @@ func growOwn[T any](a *Account, list []T, n int) []T {
 }
 
 // Held returns how many bytes a list takes, up to its capacity.
-func Held[T any](list []T) int { return cap(list) * sizeOf[T]() }
-
-func sizeOf[T any]() int {
-	var element T
-	return int(unsafe.Sizeof(element))
-}
+func Held[T any](list []T) int { return cap(list) * SizeOf[T]() }
 
 // grow charges the new list before it gives the old one back, as both exist while one is copied.
 //
@@ -176,7 +170,7 @@ func grow[T any](a *Account, list []T, n int) []T {
 		return slices.Grow(list, n)
 	}
 	held := Held(list)
-	want := (len(list) + max(n, len(list)/4)) * sizeOf[T]()
+	want := (len(list) + max(n, len(list)/4)) * SizeOf[T]()
 	a.Take(want)
 	list = slices.Grow(list, n)
 	a.Take(Held(list) - want) // append rounds up to a size class

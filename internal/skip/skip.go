@@ -38,11 +38,11 @@ package skip
 import (
 	"encoding/binary"
 	"math"
-	"unsafe"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/kernel"
+	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/names"
 	"github.com/espalier-dev/espalier/internal/syntax"
 )
@@ -133,7 +133,7 @@ func (s *Skipper) TokenBytes() int {
 	if s.tokens == nil {
 		return 0
 	}
-	return int(unsafe.Sizeof(*s.tokens) + unsafe.Sizeof(*s.batch))
+	return memory.SizeOf[kernel.Tokens]() + memory.SizeOf[batch]()
 }
 
 // Needed returns from where on the window is needed to go on at i, after Cut. A name
