@@ -54,10 +54,7 @@ func chunkSizes() (sizes []int) {
 	for n := 1; n <= 260; n++ {
 		sizes = append(sizes, n)
 	}
-	for _, n := range []int{511, 512, 513, 4095, 4096, 4097, 32767, 32768, 32769, 1 << 30} {
-		sizes = append(sizes, n)
-	}
-	return sizes
+	return append(sizes, 511, 512, 513, 4095, 4096, 4097, 32767, 32768, 32769, 1<<30)
 }
 
 // TestChunks asserts that client-go decodes projected responses to what it makes of whole ones, projected afterwards.
@@ -163,7 +160,7 @@ func generateReleases(t *testing.T, r *rand.Rand) (list, events []byte) {
 func generateRelease(r *rand.Rand, i int) object {
 	u := newRelease("chunks", fmt.Sprintf("c%d", i), r.IntN(100))
 	u.SetResourceVersion(fmt.Sprint(r.IntN(1000)))
-	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "e2e", Operation: "Update", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{}}`)}}})
+	u.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "e2e", Operation: "Update", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{}}`)}})
 	u.Object["status"] = newStatus(i)
 	spec := in(u.Object, "spec")
 	values := in(spec, "values")
