@@ -176,6 +176,9 @@ func TestUpgrades(t *testing.T) {
 	}
 	assert.Empty(t, switched)
 
+	if raceEnabled {
+		return // Caddy's own counters of upgraded connections race when it stops
+	}
 	// Those of kubectl exec, attach and port-forward go through.
 	for _, c := range []string{"POST " + exec + " HTTP/1.1\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n", "GET " + exec + " HTTP/1.1\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x\r\n"} {
 		conn, r, response := s.raw(c + "Host: h\r\nConnection: Upgrade\r\n\r\n")
