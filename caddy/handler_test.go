@@ -53,9 +53,11 @@ func TestVersions(t *testing.T) {
 			assert.Equal(t, []string{text}, u.taken(), what)
 			assert.NotContains(t, text, `"x"`, what)
 
-			response, _ = do(t, client, "POST", url, "application/json", plan(`"s":"`+strings.Repeat("x", 4<<20)+`"`))
-			assert.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode, what)
-			assert.Empty(t, u.taken(), what)
+			if version > 1 { // over 1.1, the client may still be writing when the connection ends
+				response, _ = do(t, client, "POST", url, "application/json", plan(`"s":"`+strings.Repeat("x", 4<<20)+`"`))
+				assert.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode, what)
+				assert.Empty(t, u.taken(), what)
+			}
 
 			response, text = do(t, client, "POST", strings.Replace(url, "backup.example.com", "other.example.com", 1), "text/plain", "{")
 			assert.Equal(t, http.StatusCreated, response.StatusCode, what)
