@@ -108,7 +108,9 @@ func (s *site) adapt(options, sites string) error {
 	if err != nil {
 		return err
 	}
-	return caddy.Load(config, true)
+	err = caddy.Load(config, true)
+	time.Sleep(100 * time.Millisecond) // for a moment, the old server may still be given connections
+	return err
 }
 
 // logged returns what Caddy has logged.
