@@ -31,8 +31,11 @@ func newEspalier(
 		versions[name] = schemas[name]
 	}
 	kind := schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Status.AcceptedNames.Kind}
-	r, err := kube.NewResource(kind, versions,
-		kube.PreserveUnknownFields(crd.Spec.PreserveUnknownFields), kube.ServerTexts(true))
+	options := []kube.Option{kube.PreserveUnknownFields(crd.Spec.PreserveUnknownFields), kube.ServerTexts(true)}
+	if crd.Spec.Conversion != nil {
+		options = append(options, kube.ConversionStrategy(crd.Spec.Conversion.Strategy))
+	}
+	r, err := kube.NewResource(kind, versions, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -61,30 +64,14 @@ func (s espalierSerializer) DecoderToVersion(d runtime.Decoder, gv runtime.Group
 	return espalierCounter{decoder, &EspalierRequests}
 }
 
-// storage returns a codec that decodes stored JSON by our decoder, and all else as stock does. Without
+// storage returns a codec that decodes what is stored by our decoder, and encodes as stock does. Without
 // decoders, it is stock.
 func (e *espalierDecoders) storage(stock runtime.Codec, version string) runtime.Codec {
 	if e == nil {
 		return stock
 	}
 	ours := e.resource.StorageDecoder(version, e.converter)
-	return espalierCodec{stock, ours, espalierCounter{ours, &EspalierStored}}
-}
-
-// An espalierCodec encodes as stock does.
-type espalierCodec struct {
-	runtime.Codec
-	ours    *kube.StorageDecoder
-	counted runtime.Decoder
-}
-
-func (c espalierCodec) Decode(
-	data []byte, defaults *schema.GroupVersionKind, into runtime.Object,
-) (runtime.Object, *schema.GroupVersionKind, error) {
-	if ok, _, err := c.ours.RecognizesData(data); !ok || err != nil {
-		return c.Codec.Decode(data, defaults, into)
-	}
-	return c.counted.Decode(data, defaults, into)
+	return runtime.NewCodec(stock, espalierCounter{ours, &EspalierStored})
 }
 
 // An espalierCounter counts what a decoder decodes.
