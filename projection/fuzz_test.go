@@ -8,12 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/projection"
 )
 
 // FuzzResponse projects any bytes as a list, an object and a watch. A result without an error is
 // well-formed, came from something well-formed, and is the same for any pieces.
 func FuzzResponse(f *testing.F) {
+	corpus.AddSeeds(f)
 	f.Add([]byte(full), uint8(3))
 	f.Add([]byte(`{"items":[`+full+`,null],"metadata":{}}`), uint8(50))
 	f.Add([]byte(`{"type":"ADDED","object":`+full+`}{"type":"ERROR","object":{"kind":"Status"}}`), uint8(1))
@@ -46,6 +48,7 @@ func FuzzResponse(f *testing.F) {
 
 // FuzzPatch judges any patches. None may make it panic, and what is judged is sent as it is.
 func FuzzPatch(f *testing.F) {
+	corpus.AddSeeds(f)
 	for _, text := range []string{`{"spec":{"list":[1]}}`, `[{"op":"add","path":"/spec/list/-","value":1}]`, "metadata: {uid: x}", full} {
 		f.Add([]byte(text))
 	}
