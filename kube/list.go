@@ -63,7 +63,7 @@ func (s *Serializer) decodeParsed(
 
 // decodeItems decodes a list of objects of the resources from its bytes. It reports whether it did:
 // not if there is anything about which the serializer of k8s.io/apimachinery has rules of its own,
-// such as names that repeat, items without a type, or malformed JSON.
+// such as names that repeat, items without a type or of great depth, or malformed JSON.
 func (s *Serializer) decodeItems(
 	data []byte, to *unstructured.UnstructuredList,
 ) (_ *runtimeschema.GroupVersionKind, _ error, ok bool) {
@@ -91,7 +91,7 @@ func (s *Serializer) decodeItems(
 	}
 	content := decodeEnvelope(append(slices.Clip(data[:from]), data[end:]...))
 	gvk := typeOf(content)
-	if gvk.Kind == "" {
+	if gvk.Kind == "" || gvk.GroupVersion().String() != content["apiVersion"] {
 		return nil, nil, false
 	}
 	if s.strict {
@@ -123,8 +123,20 @@ func decodeEnvelope(text []byte) (content map[string]any) {
 	return content
 }
 
+// mostOpen is how many objects and arrays an item may have in all, so that the depth of its list is
+// certainly within the server's limit of 10 000.
+const mostOpen = 9_000
+
+// mayBeDeep reports whether an item may be nested so deeply that the server refuses its list.
+func mayBeDeep(item []byte) bool {
+	return bytes.Count(item, []byte("{"))+bytes.Count(item, []byte("[")) > mostOpen
+}
+
 // decodeItem decodes the item of a list at which the sequence is, or returns nil.
 func (s *Serializer) decodeItem(p *itemPruner, i int, list *decoder.Sequence) map[string]any {
+	if mayBeDeep(list.Raw()) {
+		return nil
+	}
 	how := reading{strict: s.strict, item: true, origin: list.Position()}
 	if p.last == nil {
 		p.last = s.resources[0]

@@ -156,6 +156,8 @@ func TestListsFromBytes(t *testing.T) {
 		"another case, of no type": {`{` + head + `,"KIND":5,"items":[` + item + `]}`, false},
 		"no kind":                  {`{"apiVersion":"v1","items":[` + item + `]}`, false},
 		"no version":               {`{"kind":"List","items":[` + item + `]}`, false},
+		"no group and version":     {`{"kind":"TrellisList","apiVersion":"a/b/c","items":[` + item + `]}`, false},
+		"deeper than the server":   {`{` + head + `,"items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","x":` + strings.Repeat("[", 9_998) + strings.Repeat("]", 9_998) + `}]}`, false},
 		"a kind of a wrong type":   {`{"apiVersion":"v1","kind":5,"items":[` + item + `]}`, false},
 		"an item that is refused":  {`{` + head + `,"items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":5}]}`, false},
 		"malformed":                {`{` + head + `,"items":[` + item + `}`, false},
