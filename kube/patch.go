@@ -66,10 +66,11 @@ func (r *Resource) Patch(
 			if isLimit(err) {
 				return nil, nil, err
 			}
-			if err == nil && (v != decoder.Strict || len(strict) == 0) {
+			if err == nil && (v != decoder.Strict || len(strict) == 0) && !endsEarly(strict) {
 				return &unstructured.Unstructured{Object: object}, strict, nil
 			}
-			// The server's error has the patched text, which is below.
+			// The server's error has the patched text, which is below. Its members are sorted, so
+			// that the findings which are kept are always the same.
 		}
 	}
 	// Operations are checked where they are decoded.
@@ -106,6 +107,15 @@ func (r *Resource) Patch(
 		return nil, nil, invalidPatch(text, runtime.NewStrictDecodingError(found))
 	}
 	return &unstructured.Unstructured{Object: object}, found, nil
+}
+
+// endsEarly reports whether findings were omitted from a list.
+func endsEarly(found []error) bool {
+	if len(found) == 0 {
+		return false
+	}
+	_, isOmitted := found[len(found)-1].(omitted)
+	return isOmitted
 }
 
 // errInvalidPatch returns the server's error for a patch that is no JSON.

@@ -118,6 +118,23 @@ func TestPatchErrors(t *testing.T) {
 	}
 }
 
+// TestPatchOmissions asserts that of many findings always the same are kept.
+func TestPatchOmissions(t *testing.T) {
+	current := pear(t)
+	for i := range 200 {
+		current.Object[fmt.Sprintf("x%03d", i)] = int64(i)
+	}
+	for range 4 {
+		_, warnings, err := trellis(t).Patch(current, types.MergePatchType, []byte(`{"z":1}`), decoder.Warn)
+		require.NoError(t, err)
+		require.Len(t, warnings, decoder.DefaultFindings+1)
+		for i, warning := range warnings[:decoder.DefaultFindings] {
+			require.EqualError(t, warning, fmt.Sprintf(`unknown field "x%03d"`, i))
+		}
+		require.EqualError(t, warnings[decoder.DefaultFindings], "and 101 more")
+	}
+}
+
 // TestPatchCopies asserts that copying cannot make an object grow without bound.
 func TestPatchCopies(t *testing.T) {
 	operations := []string{`{"op":"add","path":"/spec/labels","value":{"a":"` + strings.Repeat("x", 1000) + `"}}`}
