@@ -40,7 +40,7 @@ func (r *Resource) DecodeApply(
 	}
 	u = &unstructured.Unstructured{Object: map[string]any{}}
 	how := reading{yaml: true, strict: v != decoder.Ignore}
-	repeated, err := decodeAnything(body, how, &u.Object)
+	repeated, err := r.decodeAnything(body, how, &u.Object)
 	if err != nil {
 		return r.refusedApply(body, err)
 	}
@@ -50,19 +50,25 @@ func (r *Resource) DecodeApply(
 			return nil, found, apierrors.NewBadRequest("error strict decoding patch: " + repeated.Error())
 		}
 	}
+	of := r.version(u.GroupVersionKind())
 	if how.strict {
-		found = append(found, r.version(u.GroupVersionKind()).unknownFields(body)...)
+		unknown, err := of.unknownFields(body)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = append(found, unknown...)
 	}
+	of.typ.detach(u.Object)
 	return u, found, nil
 }
 
 // decodeAnything decodes an object in YAML that no schema prunes. It returns the server's error for
 // names that repeat, or nil.
-func decodeAnything(
+func (r *Resource) decodeAnything(
 	body []byte, how reading, object *map[string]any,
 ) (repeated, err error) {
-	d := anyObject().GetFor(how.validation())
-	defer anyObject().Put(d)
+	d := r.anything.GetFor(how.validation())
+	defer r.anything.Put(d)
 	var read map[string]any
 	if err := d.UnmarshalYAML(body, &read); err != nil {
 		return nil, err
@@ -76,15 +82,19 @@ func decodeAnything(
 	return repeated, nil
 }
 
-// unknownFields returns the unknown fields of an object in YAML, and how many are omitted.
-func (v *version) unknownFields(body []byte) (found []error) {
+// unknownFields returns the unknown fields of an object in YAML, and how many are omitted. The error
+// is about a limit.
+func (v *version) unknownFields(body []byte) (found []error, err error) {
 	d := v.typedRequests.GetFor(decoder.Warn)
 	defer v.typedRequests.Put(d)
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
-	var err error
-	if *buffer, err = d.AppendYAML((*buffer)[:0], body); err != nil {
-		return nil // the merge says what is wrong with its metadata
+	*buffer, err = d.AppendYAML((*buffer)[:0], body)
+	switch {
+	case isLimit(err):
+		return nil, err
+	case err != nil:
+		return nil, nil // the merge says what is wrong with its metadata
 	}
 	for _, f := range d.Findings() {
 		if f.Kind == ferrors.UnknownField {
@@ -94,7 +104,7 @@ func (v *version) unknownFields(body []byte) (found []error) {
 	if n := d.Omitted(); n > 0 {
 		found = append(found, omitted(n))
 	}
-	return found
+	return found, nil
 }
 
 // refusedApply returns the server's answer to a body that is refused.

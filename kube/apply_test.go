@@ -80,3 +80,22 @@ func TestDecodeApply(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, found, decoder.DefaultFindings+1)
 }
+
+// TestDecodeApplyLimits asserts that the limits of the resource hold in every mode, so that no
+// finding is lost.
+func TestDecodeApplyLimits(t *testing.T) {
+	body := []byte("apiVersion: garden.example.com/v1\nkind: Trellis\nspec: {bad: [[[[1]]]], plants: [{name: a}]}\n")
+	for _, limits := range []decoder.Limits{{Depth: 5}, {OutputBytes: 20}} {
+		for _, v := range []decoder.FieldValidation{decoder.Ignore, decoder.Warn, decoder.Strict} {
+			u, found, err := trellis(t, Limits(limits)).DecodeApply(body, v)
+			var limit *ferrors.LimitError
+			require.ErrorAs(t, err, &limit, "%v %v", limits, v)
+			assert.Nil(t, u)
+			assert.Empty(t, found)
+		}
+	}
+	// Defaults are inserted only to find what is unknown.
+	_, _, err := trellis(t, Limits(decoder.Limits{DefaultBytes: 1})).DecodeApply(body, decoder.Warn)
+	var limit *ferrors.LimitError
+	require.ErrorAs(t, err, &limit)
+}

@@ -19,17 +19,18 @@ import (
 // Pools of decoders for the patches themselves.
 var (
 	jsonPatches = sync.OnceValue(func() *decoder.Pool {
-		return patchPool(`{"type": "array", "items": {"type": "object", "properties": {
+		return patchPool(patchProgram(`{"type": "array", "items": {"type": "object", "properties": {
 			"op": {"type": "string"}, "path": {"type": "string"}, "from": {"type": "string"},
-			"value": {"x-kubernetes-preserve-unknown-fields": true}}}}`)
+			"value": {"x-kubernetes-preserve-unknown-fields": true}}}}`), decoder.Limits{})
 	})
-	anyObject = sync.OnceValue(func() *decoder.Pool {
-		return patchPool(`{"type": "object", "x-kubernetes-preserve-unknown-fields": true}`)
+	anyObject  = sync.OnceValue(func() *decoder.Pool { return patchPool(anyProgram(), decoder.Limits{}) })
+	anyProgram = sync.OnceValue(func() *schema.Program {
+		return patchProgram(`{"type": "object", "x-kubernetes-preserve-unknown-fields": true}`)
 	})
 )
 
-// patchPool returns decoders for a schema, which must be valid. They check types.
-func patchPool(text string) *decoder.Pool {
+// patchProgram compiles a schema, which must be valid.
+func patchProgram(text string) *schema.Program {
 	s, err := schema.Parse([]byte(text))
 	if err != nil {
 		panic(err)
@@ -38,7 +39,12 @@ func patchPool(text string) *decoder.Pool {
 	if err != nil {
 		panic(err)
 	}
-	return decoder.NewPool(p, decoder.ServerRequests, decoder.NumbersAsSent(true))
+	return p
+}
+
+// patchPool returns decoders that check types.
+func patchPool(p *schema.Program, limits decoder.Limits) *decoder.Pool {
+	return decoder.NewPool(p, limits, decoder.ServerRequests, decoder.NumbersAsSent(true))
 }
 
 // An operation is one operation of a JSON patch. The server's type has another name: see

@@ -31,6 +31,8 @@ type Resource struct {
 	// unversioned decodes objects of versions that do not exist, and foreign objects of other
 	// kinds.
 	unversioned, foreign *version
+	// anything decodes objects of which nothing is pruned.
+	anything *decoder.Pool
 }
 
 // An Option changes how a [Resource] decodes. Options are given to functions
@@ -117,6 +119,7 @@ func NewResource(
 	if err := r.set(opts); err != nil {
 		return nil, err
 	}
+	r.anything = patchPool(anyProgram(), r.limits)
 	var last *version
 	for _, name := range slices.Sorted(maps.Keys(versions)) {
 		v, err := r.addVersion(name, versions[name], last)
