@@ -19,6 +19,8 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 // A StorageDecoder decodes unstructured objects that the API server has stored,
@@ -223,7 +225,20 @@ func (v *version) decodeStored(data []byte, to *version) (object map[string]any,
 	second := to.converted.Get()
 	defer to.converted.Put(second)
 	err = second.Unmarshal(*buffer, &object)
-	return object, err
+	return object, withoutPosition(err)
+}
+
+// withoutPosition returns an error about a text that nobody has, without its positions.
+func withoutPosition(err error) error {
+	switch e := err.(type) {
+	case *ferrors.ObjectError:
+		e.Position = ferrors.Position{}
+	case *ferrors.TypeError:
+		for i := range e.Findings {
+			e.Findings[i].Position, e.Findings[i].First = ferrors.Position{}, ferrors.Position{}
+		}
+	}
+	return err
 }
 
 // decodeStaged decodes with the server's packages. refusal is why the document was refused by a

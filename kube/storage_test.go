@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -255,4 +256,30 @@ type safely struct{ runtime.ObjectConvertor }
 
 func (s safely) ConvertToVersion(in runtime.Object, gv runtime.GroupVersioner) (runtime.Object, error) {
 	return s.ObjectConvertor.ConvertToVersion(in.DeepCopyObject(), gv)
+}
+
+// TestConversionErrors asserts that errors of the second walk have no positions, which would be
+// those of a text that nobody has.
+func TestConversionErrors(t *testing.T) {
+	embedded := structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}, Extensions: structuralschema.Extensions{XPreserveUnknownFields: true}}
+	of := func(m structuralschema.Structural) *structuralschema.Structural {
+		return &structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}, Properties: map[string]structuralschema.Structural{"m": m}}
+	}
+	plain := of(embedded)
+	embedded.XEmbeddedResource = true
+	r, err := NewResource(trellisV1.GroupKind(), map[string]*structuralschema.Structural{"v1": plain, "v2": of(embedded)}, ConversionStrategy(apiextensionsv1.NoneConverter))
+	require.NoError(t, err)
+	d := r.StorageDecoder("v2", nil)
+	const head = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"}`
+	_, _, err = d.Decode([]byte(head+"}"), nil, new(unstructured.Unstructured))
+	require.NoError(t, err, "the decoder expects v1 from now on")
+	for m, want := range map[string]string{
+		`{"metadata":5}`:                         `-: field "m.metadata" must be an object, not a number`,
+		`{"metadata":{"creationTimestamp":"x"}}`: `-: parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006" in "m.metadata"`,
+	} {
+		_, _, err = d.Decode([]byte(head+`,"m":`+m+"}"), nil, new(unstructured.Unstructured))
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		assert.EqualError(t, e.Err, want)
+	}
 }
