@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
@@ -192,7 +193,15 @@ func (d *StorageDecoder) decodeFast(
 			last = to
 		}
 		if object, refusal = from.decodeStored(data, last); refusal != nil {
-			return nil, nil, from, refusal
+			stored := from
+			if isLimit(refusal) { // the version of the object may need less than the one that was guessed
+				stored = r.storedIn(data)
+			}
+			if stored == from || stored == nil {
+				return nil, nil, from, refusal
+			}
+			from = stored
+			continue
 		}
 		gvk = typeOf(object)
 		stored := r.versions[gvk.Version]
@@ -206,6 +215,16 @@ func (d *StorageDecoder) decodeFast(
 		from = stored
 	}
 	return nil, nil, nil, nil
+}
+
+// storedIn returns the version in which an object of the resource is stored, or nil.
+func (r *Resource) storedIn(data []byte) *version {
+	apiVersion, kind, err := decoder.PeekType(data)
+	gvk := runtimeschema.FromAPIVersionAndKind(apiVersion, kind)
+	if err != nil || gvk.GroupKind() != r.groupKind {
+		return nil
+	}
+	return r.versions[gvk.Version]
 }
 
 // decodeStored decodes an object that is stored in version v, and prunes it by the schema of

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,6 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	"k8s.io/apimachinery/pkg/runtime/serializer/versioning"
+
+	"github.com/espalier-dev/espalier/decoder"
+	ferrors "github.com/espalier-dev/espalier/errors"
 )
 
 func TestStorageDecoder(t *testing.T) {
@@ -281,5 +285,31 @@ func TestConversionErrors(t *testing.T) {
 		var e *Error
 		require.ErrorAs(t, err, &e)
 		assert.EqualError(t, e.Err, want)
+	}
+}
+
+// TestStorageLimits asserts that an object is not refused for a limit because of the defaults of a
+// version in which it is not stored.
+func TestStorageLimits(t *testing.T) {
+	of := func(value string) *structuralschema.Structural {
+		field := structuralschema.Structural{Generic: structuralschema.Generic{Type: "string", Default: structuralschema.JSON{Object: value}}}
+		return &structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}, Properties: map[string]structuralschema.Structural{"m": field}}
+	}
+	r, err := NewResource(trellisV1.GroupKind(), map[string]*structuralschema.Structural{"v1": of("a"), "v2": of(strings.Repeat("b", 100))},
+		ConversionStrategy(apiextensionsv1.NoneConverter), Limits(decoder.Limits{DefaultBytes: 50}))
+	require.NoError(t, err)
+	d := r.StorageDecoder("v2", nil)
+	for version, accepted := range map[string]bool{"v1": true, "v2": false} {
+		for range 2 {
+			doc := fmt.Appendf(nil, `{"apiVersion":"garden.example.com/%s","kind":"Trellis","metadata":{"name":"a"}}`, version)
+			obj, _, err := d.Decode(doc, nil, nil)
+			if accepted {
+				require.NoError(t, err)
+				assert.Equal(t, "a", obj.(*unstructured.Unstructured).Object["m"])
+				continue
+			}
+			var limit *ferrors.LimitError
+			require.ErrorAs(t, err, &limit)
+		}
 	}
 }
