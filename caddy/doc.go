@@ -54,6 +54,9 @@
 //	{vars.espalier_content_type}  its media type
 //	{vars.espalier_reason}        its reason, such as BadRequest
 //
+// They find the request without its body, so that a proxy among them does not
+// send on what was refused.
+//
 // Error routes of a server are asked as far as their own matchers tell whether
 // they answer; those within a subroute are not looked for.
 //

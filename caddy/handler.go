@@ -211,9 +211,11 @@ func (h *Handler) Cleanup() error {
 
 // A call is a request on its way through a Handler.
 type call struct {
-	next caddyhttp.Handler
-	body seenBody
-	err  error
+	next    caddyhttp.Handler
+	r       *http.Request // as the error routes of the server see it
+	body    seenBody
+	refused bool
+	err     error
 }
 
 // A seenBody is the body of a request. It knows whether it was read to its end.
@@ -236,7 +238,7 @@ type callKey struct{}
 // ServeHTTP judges the body of a request, and calls the next handler with the
 // result.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	c := &call{next: next}
+	c := &call{next: next, r: r}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if r.Body != nil && r.Body != http.NoBody {
 		c.body.ReadCloser = r.Body
@@ -249,15 +251,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 // callOf returns the call that a request belongs to.
 func callOf(r *http.Request) *call { return r.Context().Value(callKey{}).(*call) }
 
-// passOn calls the next handler.
+// passOn calls the next handler. What it says of a body that was refused while it read it does not
+// matter.
 func passOn(w http.ResponseWriter, r *http.Request) {
 	c := callOf(r)
-	c.err = c.next.ServeHTTP(w, r)
+	if err := c.next.ServeHTTP(w, r); !c.refused {
+		c.err = err
+	}
 }
 
 // refuse answers a refused request, or leaves that to the error routes of the site.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *request.StatusError) {
-	if c := callOf(r); r.ProtoMajor == 1 && c.body.ReadCloser != nil && !c.body.ended.Load() {
+	c := callOf(r)
+	c.refused, c.err = true, nil
+	if r.ProtoMajor == 1 && c.body.ReadCloser != nil && !c.body.ended.Load() {
 		// Otherwise the server waits for the rest of the body before it answers.
 		w.Header().Set("Connection", "close")
 	}
@@ -266,7 +273,6 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *reques
 	if !hasErrorRoute(r, err) {
 		h.logger.Debug("refused", zap.Int("status", refused.Code), zap.String("reason", refused.Reason))
 		middleware.WriteAnswer(w, answer)
-		callOf(r).err = nil // of a handler that could not read the body to its end
 		return
 	}
 	for name, value := range refused.Header {
@@ -275,7 +281,10 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *reques
 	caddyhttp.SetVar(r.Context(), "espalier_answer", string(answer.Body))
 	caddyhttp.SetVar(r.Context(), "espalier_content_type", answer.Header["Content-Type"])
 	caddyhttp.SetVar(r.Context(), "espalier_reason", refused.Reason)
-	callOf(r).err = err
+	c.err = err
+	// Error routes may be a reverse proxy, which would send on what was never judged.
+	c.r.Body, c.r.ContentLength, c.r.Trailer = http.NoBody, 0, nil
+	c.r.Header.Del("Content-Length")
 }
 
 // hasErrorRoute reports whether the server has a route for the error of a request. A server has those

@@ -2,11 +2,15 @@ package caddyespalier
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -145,6 +149,63 @@ http://a.test:%[2]d {
 	logged := s.logged()
 	assert.Contains(t, logged, `"logger":"http.log.error`)
 	assert.NotContains(t, logged, `"level":"panic"`)
+}
+
+// TestErrorRoutesThatProxy: what was refused does not reach a server by an error route either, whether
+// its body had come or not.
+func TestErrorRoutesThatProxy(t *testing.T) {
+	u := startUpstream(t)
+	for _, mode := range []string{"", "stream"} {
+		s := start(t, u.URL, "espalier {\ncrd CRD\n"+mode+"\n}\nreverse_proxy UPSTREAM\nhandle_errors {\nreverse_proxy UPSTREAM\n}")
+		for contentType, query := range map[string]string{"application/json": "?fieldValidation=Strict", "text/plain": ""} {
+			response, text := do(t, once, "POST", s.url+plansPath+query, contentType, plan(`"x":1`))
+			assert.Equal(t, http.StatusCreated, response.StatusCode, text) // of the server that the route asks
+			assert.Equal(t, []string{""}, u.taken(), "%s, %s", contentType, mode)
+		}
+	}
+}
+
+// TestAnswersToRefusedStreams: a handler that answers by itself when it cannot read a body does not
+// answer in place of the refusal, and an error that it returns is not that of the request.
+func TestAnswersToRefusedStreams(t *testing.T) {
+	for _, text := range []string{"", "handle_errors {\nrespond \"own page: {vars.espalier_reason}\"\n}"} {
+		s := start(t, "", "espalier {\ncrd CRD\nstream\n}\nroute {\nanswering\n}\n"+text)
+		for _, query := range []string{"", "&error"} {
+			response, got := s.post(plansPath+"?fieldValidation=Strict"+query, plan(`"x":1`))
+			assert.Equal(t, http.StatusBadRequest, response.StatusCode, got)
+			if text == "" {
+				assert.Contains(t, got, `unknown field \"spec.x\"`)
+				assert.True(t, strings.HasSuffix(strings.TrimSpace(got), "}"), got)
+			} else {
+				assert.Equal(t, "own page: BadRequest", got)
+			}
+		}
+	}
+}
+
+// answering is a handler that writes an answer of its own if it cannot read a body.
+type answering struct{}
+
+func init() {
+	caddy.RegisterModule(answering{})
+	httpcaddyfile.RegisterHandlerDirective("answering", func(httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
+		return answering{}, nil
+	})
+}
+
+func (answering) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.answering", New: func() caddy.Module { return answering{} }}
+}
+
+func (answering) ServeHTTP(w http.ResponseWriter, r *http.Request, _ caddyhttp.Handler) error {
+	_, err := io.Copy(io.Discard, r.Body)
+	if err != nil {
+		http.Error(w, "I cannot read it", http.StatusInternalServerError)
+	}
+	if r.URL.Query().Has("error") {
+		return err
+	}
+	return nil
 }
 
 // TestPaths: the directive sees paths as they are after rewrites, and before they are handled.
