@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -218,16 +219,21 @@ type call struct {
 	err     error
 }
 
-// A seenBody is the body of a request. It knows whether it was read to its end.
+// A seenBody is the body of a request. It knows whether it was read to its end, and drops the trailers
+// that nobody has announced: reading the end adds them to those that were.
 type seenBody struct {
 	io.ReadCloser
-	ended atomic.Bool // a transport may still be reading
+	trailer, announced http.Header
+	ended              atomic.Bool // a transport may still be reading
 }
 
 func (b *seenBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		b.ended.Store(true)
+	if err == io.EOF && !b.ended.Swap(true) {
+		maps.DeleteFunc(b.trailer, func(name string, _ []string) bool {
+			_, isAnnounced := b.announced[name]
+			return !isAnnounced
+		})
 	}
 	return n, err
 }
@@ -241,7 +247,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	c := &call{next: next, r: r}
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if r.Body != nil && r.Body != http.NoBody {
-		c.body.ReadCloser = r.Body
+		c.body.ReadCloser, c.body.trailer, c.body.announced = r.Body, r.Trailer, maps.Clone(r.Trailer)
 		r.Body = &c.body
 	}
 	h.judge.ServeHTTP(w, r)
