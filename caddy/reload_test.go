@@ -3,6 +3,7 @@ package caddyespalier
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -38,7 +39,8 @@ spec:
 	if field == "broken" {
 		text = "kind: CustomResourceDefinition\nspec: ["
 	}
-	writeFile(t, name, text)
+	writeFile(t, name+".new", text) // nobody must find half of it, however slow the machine is
+	require.NoError(t, os.Rename(name+".new", name))
 }
 
 // values returns the values of a metric that a registry has, by its labels.

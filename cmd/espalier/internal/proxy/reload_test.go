@@ -26,7 +26,8 @@ func writeVines(t *testing.T, name, field string) {
 	if field == "broken" {
 		text = []byte("kind: CustomResourceDefinition\nspec: [")
 	}
-	require.NoError(t, os.WriteFile(name, text, 0o600))
+	require.NoError(t, os.WriteFile(name+".new", text, 0o600)) // nobody must find half of it, however slow the machine is
+	require.NoError(t, os.Rename(name+".new", name))
 }
 
 // keeps reports whether the proxy keeps only one field of a Vine.
