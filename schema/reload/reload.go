@@ -177,13 +177,13 @@ func (f *Files) Check() (loaded bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := stampsOf(f.source.List())
-	isSettled := maps.Equal(now, f.seen)
+	isSettled := now.isSame(f.seen)
 	f.seen = now
-	if !isSettled || maps.Equal(now, f.read) && f.State().Err == nil {
+	if !isSettled || now.isSame(f.read) && f.State().Err == nil {
 		return false, nil
 	}
 	catalog, err := f.compiled()
-	if after := stampsOf(f.source.List()); !maps.Equal(after, now) {
+	if after := stampsOf(f.source.List()); !after.isSame(now) {
 		f.seen = after // somebody has written meanwhile, and half of it may have been read
 		return false, nil
 	}
@@ -254,24 +254,27 @@ func (f *Files) compiled() (*schema.Catalog, error) {
 // stamps say of files how they were at a time.
 type stamps map[string]stamp
 
-// A stamp is all that a file system tells of a file without reading it.
-type stamp struct {
-	size     int64
-	modified int64 // nanoseconds; a time.Time cannot be compared
-	mode     fs.FileMode
-	missing  bool
+// A stamp is what a file system tells of a file without reading it. It is nil for one that is missing.
+type stamp struct{ fs.FileInfo }
+
+// isSame reports whether stamps are of the same files, unchanged. A file that has taken the place of
+// another can have its size and its time: those of images and archives often have all the same time.
+func (s stamps) isSame(other stamps) bool {
+	return maps.EqualFunc(s, other, func(a, b stamp) bool {
+		if a.FileInfo == nil || b.FileInfo == nil {
+			return a.FileInfo == b.FileInfo
+		}
+		return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() &&
+			os.SameFile(a.FileInfo, b.FileInfo)
+	})
 }
 
 // stampsOf looks at files, and at what links lead to.
 func stampsOf(names []string) stamps {
 	all := make(stamps, len(names))
 	for _, name := range names {
-		info, err := os.Stat(name)
-		if err != nil {
-			all[name] = stamp{missing: true}
-			continue
-		}
-		all[name] = stamp{size: info.Size(), modified: info.ModTime().UnixNano(), mode: info.Mode()}
+		info, _ := os.Stat(name) // nil with an error
+		all[name] = stamp{info}
 	}
 	return all
 }
