@@ -204,6 +204,11 @@ func TestManifests(t *testing.T) {
 			assert.NotEmpty(t, rule.list("ports"))
 			assert.NotEmpty(t, slices.Concat(rule.list("from"), rule.list("to")))
 		}
+		for _, rule := range policy.list("spec", "egress") {
+			for _, to := range rule.list("to") {
+				assert.NotEmpty(t, to.in("podSelector", "matchLabels"), "not every Pod of a namespace")
+			}
+		}
 	}
 }
 
@@ -220,7 +225,8 @@ func TestUnit(t *testing.T) {
 	}
 	for name, value := range map[string]string{
 		"DynamicUser": "yes", "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "AmbientCapabilities": "",
-		"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes",
+		"ProtectSystem": "strict", "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateUsers": "yes", "IPAddressDeny": "any", "IPAddressAllow": "localhost",
+		"PrivateDevices":        "yes",
 		"ProtectKernelTunables": "yes", "ProtectKernelModules": "yes", "ProtectControlGroups": "yes",
 		"RestrictAddressFamilies": "AF_INET AF_INET6", "RestrictNamespaces": "yes", "MemoryDenyWriteExecute": "yes",
 		"LockPersonality": "yes", "ExecReload": "/bin/kill -HUP $MAINPID", "Type": "exec",
