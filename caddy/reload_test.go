@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -164,6 +165,29 @@ func TestBudgetIsShared(t *testing.T) {
 	require.NoError(t, caddy.Stop())
 	n, found := budgets.References(int64(700 << 10))
 	assert.False(t, found, "%d handlers still use it", n)
+}
+
+// TestNothingStays: neither a configuration that was replaced, nor one that was refused after its
+// definitions were read, leaves somebody who follows files, or a budget.
+func TestNothingStays(t *testing.T) {
+	const text = "espalier {\ncrd CRD\nmax_held_bytes 900KiB\n}\n"
+	s := start(t, "", text)
+	require.NoError(t, s.load("", text+"route /x {\n"+text+"}"))
+	require.Error(t, s.load("", text+"route /x {\n"+strings.Replace(text, "CRD", "none.yaml", 1)+"}"))
+	require.Error(t, s.load("", text+"reverse_proxy {\nlb_policy none\n}"))
+	n, _ := budgets.References(int64(900 << 10))
+	assert.Equal(t, 2, n, "that of the configuration that runs")
+	require.Eventually(t, func() bool { return following() == 2 }, time.Minute, time.Millisecond)
+	require.NoError(t, caddy.Stop())
+	_, found := budgets.References(int64(900 << 10))
+	assert.False(t, found)
+	assert.Zero(t, following())
+}
+
+// following returns how many goroutines follow files.
+func following() int {
+	stacks := make([]byte, 4<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "reload.(*Files).Follow(")
 }
 
 // TestReloadsUnderLoad: neither new definitions nor new configurations lose a request or judge one by
