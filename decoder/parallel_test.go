@@ -81,6 +81,7 @@ func TestInParallel(t *testing.T) {
 		"lines":     {decoder.NewSequence, manyObjects(3000, "\n")},
 		"list":      {decoder.NewListSequence, `{"items":[` + manyObjects(3000, ",") + `],"kind":"List"}`},
 		"documents": {decoder.NewYAMLSequence, "---\n" + manyObjects(300, "\n---\n# nothing\n---\n")},
+		"large":     {decoder.NewSequence, strings.Repeat(`{`+isA+`,"x":"`+strings.Repeat("p", 1<<20)+`"}`, 20)},
 		"cut":       {decoder.NewListSequence, `{"items":[` + manyObjects(3000, ",") + `,{"a"`},
 	} {
 		want, end := visit(t, c.make(strings.NewReader(c.text), lookup))
