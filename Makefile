@@ -15,7 +15,7 @@ MUTATED := internal/jsonwire internal/position internal/values internal/names in
 # packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
 RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
 UNSAFE := ./decoder ./internal/memory ./internal/skip ./internal/values
-SHARED := ./errors ./middleware ./projection ./request ./sample ./schema/... ./tokens
+SHARED := ./errors ./middleware ./projection ./request ./schema/reload ./tokens
 TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
@@ -36,8 +36,10 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 race: ## run what several goroutines share with the race detector, and what is unsafe with checkptr
 	@go test -race -run '$(RACES)' ./decoder
 	@go test -short -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(UNSAFE)
-	@go test -race -short -timeout 30m -skip '^TestAdversarialSchemas$$' $(SHARED)
-	@$(call each,go test -race -short -timeout 30m ./...,$(filter-out ./ $(RACELESS),$(MODULES)))
+	@go test -race -short -timeout 30m $(SHARED)
+	@go test -race -short -run Catalog ./schema
+	@cd cmd/espalier && go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...
+	@$(call each,go test -race -short -timeout 30m ./...,$(filter-out ./ ./cmd/espalier/ $(RACELESS),$(MODULES)))
 
 .PHONY: bench
 bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"

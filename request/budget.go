@@ -47,7 +47,7 @@ func (b *budget) take(n int) bool {
 
 // count is take for a budget that is locked.
 func (b *budget) count(n int) bool {
-	if n > 0 && b.held+int64(n) > b.limit {
+	if n > 0 && int64(n) > b.limit-b.held { // which cannot overflow
 		return false
 	}
 	if b.held += int64(n); b.held+b.idle > b.limit {

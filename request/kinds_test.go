@@ -2,6 +2,7 @@ package request_test
 
 import (
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -214,7 +215,7 @@ func TestOutlook(t *testing.T) {
 		assert.True(t, x.Hold(-200))
 		held, _ := gate.Held()
 		assert.EqualValues(t, 800, held)
-		assert.False(t, x.Hold(1<<40))
+		assert.False(t, x.Hold(math.MaxInt))
 		x.Close()
 	}
 	assert.Equal(t, 503, request.Overloaded().Code)

@@ -131,7 +131,7 @@ func TestExtProc(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, answer := callGRPC(t, client, url, process, extProcCall(plansPath, object))
 				return strings.Contains(answer, `"monthly":13`)
-			}, 10*time.Second, time.Millisecond)
+			}, time.Minute, time.Millisecond)
 			require.NoError(t, os.WriteFile(crd, text, 0o600))
 			assert.Contains(t, stop(), "shutting down")
 		})
