@@ -13,7 +13,7 @@ import (
 
 // Field returns the declared field that was probably meant by the unknown one at path, or "".
 func Field(p *schema.Program, path errors.Path) string {
-	parent, name, ok := cutLast(path)
+	parent, name, ok := CutLast(path)
 	if !ok {
 		return ""
 	}
@@ -24,7 +24,7 @@ func Field(p *schema.Program, path errors.Path) string {
 // field of this name is declared one level higher or lower, that the suggested one may be
 // meant, or that no fields are declared there.
 func Advice(p *schema.Program, path errors.Path, suggested string) string {
-	parent, name, ok := cutLast(path)
+	parent, name, ok := CutLast(path)
 	if !ok {
 		return ""
 	}
@@ -74,7 +74,7 @@ func enclosing(path errors.Path) (outer errors.Path, ok bool) {
 		if s.IsName {
 			outer, ok = at, true
 		}
-		at = appended(at, s)
+		at = Append(at, s)
 	}
 	return outer, ok
 }
@@ -152,8 +152,8 @@ func distance(a, b []rune) int {
 	return row[len(b)]
 }
 
-// cutLast returns the path to the object that a member is in, and the member's name.
-func cutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
+// CutLast returns the path to the object that a member is in, and the member's name.
+func CutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
 	var last errors.Segment
 	first := true
 	for s := range path.Segments() {
@@ -162,15 +162,15 @@ func cutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
 			return parent, "", false
 		case first:
 		default:
-			parent = appended(parent, last)
+			parent = Append(parent, last)
 		}
 		last, first = s, false
 	}
 	return parent, last.Name, last.IsName
 }
 
-// appended returns the path with one segment more.
-func appended(path errors.Path, s errors.Segment) errors.Path {
+// Append returns the path with one segment more.
+func Append(path errors.Path, s errors.Segment) errors.Path {
 	if s.IsName {
 		return path.Child(s.Name)
 	}

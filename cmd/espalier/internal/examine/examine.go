@@ -15,12 +15,12 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
-	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/schemas"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/stored"
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/suggest"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -394,7 +394,7 @@ func isBelow(path errors.Path, others map[errors.Path]bool) bool {
 		if s.Gap > 0 {
 			return false
 		}
-		if at = locate.Append(at, s); others[at] && at != path {
+		if at = suggest.Append(at, s); others[at] && at != path {
 			return true
 		}
 	}

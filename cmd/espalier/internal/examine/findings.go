@@ -137,7 +137,7 @@ func (e *Examiner) advise(program *schema.Program, path errors.Path) adviceText 
 // isNoTime reports whether a path is that of metadata.creationTimestamp. Tools that write
 // manifests put a null there, as they do in the status of definitions, and nobody misses it.
 func isNoTime(path errors.Path) bool {
-	parent, name, _ := locate.CutLast(path)
+	parent, name, _ := suggest.CutLast(path)
 	return name == "creationTimestamp" && locate.LastName(parent) == "metadata"
 }
 

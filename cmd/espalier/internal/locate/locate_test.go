@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/suggest"
 )
 
 const object = `{"metadata": {"name": "a", "labels": {"app.kubernetes.io/name": "x"}}, "spec": {"list": [{"k": 1}, {"k": 2}], "1": {"x": 0}, "$": true}}`
@@ -67,11 +68,11 @@ func TestPaths(t *testing.T) {
 	assert.Equal(t, "a[1].b.c", Spelled([]Step{Field("a"), Element(1), Field("b.c")}))
 	assert.Equal(t, "the root", Spelled(nil))
 	assert.Equal(t, "b.c", LastName(path))
-	parent, name, ok := CutLast(path)
+	parent, name, ok := suggest.CutLast(path)
 	assert.True(t, ok)
 	assert.Equal(t, "b.c", name)
 	assert.Equal(t, errors.Path{}.Child("a").Element(1), parent)
-	_, _, ok = CutLast(parent)
+	_, _, ok = suggest.CutLast(parent)
 	assert.False(t, ok)
 	assert.Empty(t, LastName(parent))
 }

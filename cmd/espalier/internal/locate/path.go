@@ -159,31 +159,6 @@ func Spelled(steps []Step) string {
 	return FieldPath(steps).String()
 }
 
-// CutLast returns the path to the object that a member is in, and the member's name.
-func CutLast(path errors.Path) (parent errors.Path, name string, ok bool) {
-	var last errors.Segment
-	first := true
-	for s := range path.Segments() {
-		switch {
-		case s.Gap > 0:
-			return parent, "", false
-		case first:
-		default:
-			parent = Append(parent, last)
-		}
-		last, first = s, false
-	}
-	return parent, last.Name, last.IsName
-}
-
-// Append returns the path with one segment more.
-func Append(path errors.Path, s errors.Segment) errors.Path {
-	if s.IsName {
-		return path.Child(s.Name)
-	}
-	return path.Element(s.Index)
-}
-
 // SchemaSteps splits the path of a schema error into names and indices:
 // spec.versions[0].schema.openAPIV3Schema.properties[a.b].
 func SchemaSteps(field string) (steps []string) {
