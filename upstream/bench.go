@@ -12,21 +12,11 @@ import (
 // benchmark runs the benchmark of field validation that k8s.io/kubernetes has, for custom resources, in all
 // variants in turns. Each turn is a process of its own, with client and server in it, and an etcd beside it.
 func benchmark(ctx context.Context, out io.Writer, s *suite, variants []string, rounds int) error {
-	etcd, stop, err := startEtcd(ctx)
+	jobs, contenders, stop, err := s.contenders(ctx, variants)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	jobs := make([]*job, len(variants))
-	contenders := make([]*turns.Contender, len(variants))
-	for i, name := range variants {
-		overlay, err := s.tree.overlay(name)
-		if err != nil {
-			return err
-		}
-		jobs[i] = &job{suite: s, result: newResult(name), overlay: overlay, etcd: etcd}
-		contenders[i] = &turns.Contender{Name: name}
-	}
 	for round := range rounds {
 		for i := range jobs {
 			at := (i + round) % len(jobs) // none is always the first
@@ -61,4 +51,22 @@ func benchmarkGroup(name string) string {
 		return parts[1] + " YAML"
 	}
 	return parts[1]
+}
+
+// contenders returns a job for each variant, and who it is in turns. They share an etcd, which stop ends.
+func (s *suite) contenders(ctx context.Context, variants []string) (jobs []*job, in []*turns.Contender, stop func(), err error) {
+	etcd, stop, err := startEtcd(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, name := range variants {
+		overlay, err := s.tree.overlay(name)
+		if err != nil {
+			stop()
+			return nil, nil, nil, err
+		}
+		jobs = append(jobs, &job{suite: s, result: newResult(name), overlay: overlay, etcd: etcd})
+		in = append(in, &turns.Contender{Name: name})
+	}
+	return jobs, in, stop, nil
 }

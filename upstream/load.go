@@ -33,21 +33,11 @@ const clients = 8
 // measureLoad has servers of all variants, each in a process of its own, do the same in turns, and prints what
 // each took of processors and memory.
 func measureLoad(ctx context.Context, out io.Writer, s *suite, variants []string, rounds int, l load) error {
-	etcd, stop, err := startEtcd(ctx)
+	jobs, contenders, stop, err := s.contenders(ctx, variants)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	jobs := make([]*job, len(variants))
-	contenders := make([]*turns.Contender, len(variants))
-	for i, name := range variants {
-		overlay, err := s.tree.overlay(name)
-		if err != nil {
-			return err
-		}
-		jobs[i] = &job{suite: s, result: newResult(name), overlay: overlay, etcd: etcd}
-		contenders[i] = &turns.Contender{Name: name}
-	}
 	for round := range rounds {
 		for i := range jobs {
 			at := (i + round) % len(jobs)
