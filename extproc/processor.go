@@ -109,7 +109,8 @@ func (p *Processor) call(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel = context.WithDeadline(ctx, deadline)
 		defer cancel()
 		_ = out.control.SetReadDeadline(deadline)
-		_ = out.control.SetWriteDeadline(deadline)
+		// What is written late resets the stream with INTERNAL_ERROR, which hides the status.
+		_ = out.control.SetWriteDeadline(deadline.Add(lastWord))
 	}
 	switch r.URL.Path {
 	case processMethod:
@@ -141,6 +142,9 @@ func (p *Processor) check(out *writer, body io.Reader) error {
 	}
 	return out.send([]byte(serving), nil)
 }
+
+// lastWord is how long the status of a call whose time is over may take.
+const lastWord = time.Second
 
 // parseTimeout parses the header Grpc-Timeout: at most eight digits and a unit.
 func parseTimeout(text string) (time.Duration, bool) {

@@ -261,8 +261,13 @@ func TestProxyShutdown(t *testing.T) {
 		response.Body.Close()
 		return response.StatusCode == http.StatusServiceUnavailable
 	}, time.Minute, 10*time.Millisecond)
-	_, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-	assert.Error(t, err)
+	require.Eventually(t, func() bool { // the listener is closed after that
+		connection, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
+		if err == nil {
+			connection.Close()
+		}
+		return err != nil
+	}, time.Minute, 10*time.Millisecond)
 	close(release)
 	assert.Equal(t, "done", <-texts)
 	assert.Contains(t, <-stopped, "shutting down")
