@@ -128,16 +128,8 @@ func storeReleases(t *testing.T, config *rest.Config, storage generic.RESTOption
 	first, err = client.Resource(releases).Namespace("team-0").UpdateStatus(t.Context(), first, metav1.UpdateOptions{})
 	require.NoError(t, err)
 
-	options, err := storage.GetRESTOptions(releases.GroupResource(), nil)
-	require.NoError(t, err)
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: options.StorageConfig.Transport.ServerList, Logger: zap.NewNop()})
-	require.NoError(t, err)
-	defer etcd.Close()
-	keys, err := etcd.Get(t.Context(), "/espalier/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	require.NoError(t, err)
-	at := slices.IndexFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasSuffix(string(kv.Key), "/team-0/release-00000") })
-	require.GreaterOrEqual(t, at, 0)
-	prefix := strings.TrimSuffix(string(keys.Kvs[at].Key), "team-0/release-00000")
+	etcd, key := openStorage(t, storage, "team-0", "release-00000")
+	prefix := strings.TrimSuffix(key, "team-0/release-00000")
 
 	size := 0
 	var puts []clientv3.Op
@@ -165,6 +157,20 @@ func storeReleases(t *testing.T, config *rest.Config, storage generic.RESTOption
 		return err == nil
 	}, time.Minute, 100*time.Millisecond)
 	t.Logf("%d releases of %d bytes", n, size/(n-1))
+}
+
+// openStorage opens the server's etcd, and returns the key of a release that is stored there.
+func openStorage(t *testing.T, storage generic.RESTOptionsGetter, namespace, name string) (*clientv3.Client, string) {
+	options, err := storage.GetRESTOptions(releases.GroupResource(), nil)
+	require.NoError(t, err)
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: options.StorageConfig.Transport.ServerList, Logger: zap.NewNop()})
+	require.NoError(t, err)
+	t.Cleanup(func() { etcd.Close() })
+	keys, err := etcd.Get(t.Context(), "/espalier/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	require.NoError(t, err)
+	at := slices.IndexFunc(keys.Kvs, func(kv *mvccpb.KeyValue) bool { return strings.HasSuffix(string(kv.Key), "/"+namespace+"/"+name) })
+	require.GreaterOrEqual(t, at, 0)
+	return etcd, string(keys.Kvs[at].Key)
 }
 
 // runManager runs the command. It ends when the pipe to it is closed, also if this process dies.
