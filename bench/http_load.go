@@ -28,6 +28,7 @@ type process struct {
 	Server
 	cmd     *exec.Cmd
 	address string
+	log     *bytes.Buffer // of a proxy: what it wrote to stderr; read it when the process has ended
 }
 
 func startServer(s Server) (*process, error) {

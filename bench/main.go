@@ -4,6 +4,7 @@
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   everything, also to results/
 //	bench -smoke                                                 a gate for CI, below two minutes
 //	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
+//	bench -hostile 1h                                            a proxy and 1 000 hostile clients
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
 //
 // Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
@@ -38,6 +39,7 @@ var (
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
 	tortureFlag = flag.Bool("torture", false, "measure adversarial documents instead, and exit with 1 where twice the document costs far more than twice as much")
 	httpFlag    = flag.Bool("http", false, "measure servers on loopback instead, one with the middleware among them")
+	hostileFlag = flag.Duration("hostile", 0, "put espalier proxy under the attacks of 1 000 clients for a `time` instead, and exit with 1 where it takes more memory than it may, or anything of them is left")
 	extProcFlag = flag.Bool("ext-proc", false, "measure external processors for Envoy instead, on loopback")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
@@ -55,6 +57,8 @@ func main() {
 			err = torture(os.Stdout, only)
 		case *serveFlag != "":
 			err = serveHTTP(*serveFlag)
+		case *hostileFlag > 0:
+			err = hostile(os.Stdout, *hostileFlag)
 		case *extProcFlag:
 			err = loadProcessors(*roundsFlag)
 		case *proxyFlag != "":

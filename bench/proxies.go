@@ -125,20 +125,7 @@ func buildProxies() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "espalier-bench-"); err != nil {
 		return "", err
 	}
-	crd := `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: workloads.apps.example.com}
-spec:
-  group: apps.example.com
-  scope: Namespaced
-  names: {kind: Workload, plural: workloads}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-` + indent(resourceSchema(specSchema), 8)
+	crd := definition("apps.example.com", "workloads", "Workload", resourceSchema(specSchema))
 	if err = os.WriteFile(filepath.Join(dir, "crd.yaml"), []byte(crd), 0o600); err != nil {
 		return dir, err
 	}
@@ -150,6 +137,24 @@ spec:
 		}
 	}
 	return dir, nil
+}
+
+// definition returns the definition of a resource in version v1.
+func definition(group, plural, kind, schema string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[2]s.%[1]s}
+spec:
+  group: %[1]s
+  scope: Namespaced
+  names: {kind: %[3]s, plural: %[2]s}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+`, group, plural, kind) + indent(schema, 8)
 }
 
 // startProxy starts a proxy and waits until it listens.
@@ -169,7 +174,7 @@ func startProxy(p Proxy, dir, upstream string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	started := &process{Server: Server{Name: p.Name, Less: p.Less}, cmd: cmd, address: address}
+	started := &process{Server: Server{Name: p.Name, Less: p.Less}, cmd: cmd, address: address, log: &log}
 	for range 1000 {
 		if conn, err := net.Dial("tcp", address); err == nil {
 			conn.Close()
