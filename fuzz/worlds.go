@@ -1,7 +1,9 @@
 package fuzz
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -224,4 +226,99 @@ func WorldSchema(i uint64) *schema.Structural {
 
 func smallNode(i uint64) *schema.Structural {
 	return worldNode(worldLeaves[i/nodeWays](), i%nodeWays)
+}
+
+// The forms in which a document of a world is written in YAML.
+const (
+	BlockForm = iota // members and elements on lines of their own
+	TightForm        // the same, with elements as far left as their name, and the first member behind a dash
+	FlowForm         // within braces and brackets, and without quotes
+)
+
+// AppendYAML appends a document of a world in a form of YAML. What it appends reads as the document.
+func AppendYAML(b, doc []byte, form int) []byte {
+	y := &yamlForm{text: b, left: doc, form: form}
+	y.value(0, true)
+	return append(y.text, '\n')
+}
+
+// A yamlForm writes the tokens that are left of a document.
+type yamlForm struct {
+	text, left []byte
+	form       int
+}
+
+// value writes the next value. The first line of a block starts where the text ends, if fresh, and on a new
+// line otherwise.
+func (y *yamlForm) value(indent int, fresh bool) {
+	open := y.left[0]
+	isEmpty := len(y.left) > 1 && (y.left[1] == '}' || y.left[1] == ']')
+	switch {
+	case open != '{' && open != '[':
+		y.scalar()
+	case isEmpty:
+		y.text = append(y.text, y.left[:2]...)
+		y.left = y.left[2:]
+	case y.form == FlowForm:
+		y.flow(open == '{')
+	default:
+		y.block(open == '{', indent, fresh)
+	}
+}
+
+// scalar writes a name or a scalar, without quotes where they can go.
+func (y *yamlForm) scalar() {
+	end := bytes.IndexAny(y.left, ",:]}")
+	if end < 0 {
+		end = len(y.left)
+	}
+	text := y.left[:end]
+	y.left = y.left[end:]
+	if text[0] == '"' && !bytes.ContainsRune(text, '\\') {
+		text = text[1 : len(text)-1]
+	}
+	y.text = append(y.text, text...)
+}
+
+func (y *yamlForm) flow(isObject bool) {
+	y.text = append(y.text, y.left[0])
+	for y.left[0] != '}' && y.left[0] != ']' {
+		y.left = y.left[1:] // the brace, the bracket or the comma before it
+		if isObject {
+			y.scalar()
+			y.left = y.left[1:]
+			y.text = append(y.text, ": "...)
+		}
+		y.value(0, true)
+		if y.left[0] == ',' {
+			y.text = append(y.text, ", "...)
+		}
+	}
+	y.text = append(y.text, y.left[0])
+	y.left = y.left[1:]
+}
+
+func (y *yamlForm) block(isObject bool, indent int, fresh bool) {
+	for y.left[0] != '}' && y.left[0] != ']' {
+		y.left = y.left[1:]
+		if !fresh {
+			y.text = append(y.text, '\n')
+			y.text = append(y.text, strings.Repeat(" ", indent)...)
+		}
+		fresh = false
+		if !isObject {
+			y.text = append(y.text, "- "...)
+			y.value(indent+2, y.form == TightForm)
+			continue
+		}
+		y.scalar()
+		y.left = y.left[1:] // the colon
+		y.text = append(y.text, ": "...)
+		if y.form == TightForm && y.left[0] == '[' {
+			y.value(indent, false)
+		} else {
+			y.value(indent+2, false)
+		}
+	}
+	y.left = y.left[1:]
 }

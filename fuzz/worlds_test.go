@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
@@ -121,7 +122,7 @@ type worldJudge struct {
 }
 
 // worldWays is how many ways there are to decode. Pairs take them by turns.
-const worldWays = 7
+const worldWays = 10
 
 func newWorldJudge(s *schema.Structural, semantics schema.Semantics, isResource bool) (*worldJudge, error) {
 	p, err := schema.Compile(s, semantics, schema.ResourceRoot(isResource))
@@ -174,9 +175,15 @@ func (j *worldJudge) compare(doc []byte, way int) string {
 			err = e
 		}
 		out = j.read.Bytes()
+	case 7, 8, 9:
+		j.padded.Reset()
+		j.padded.Write(AppendYAML(nil, doc, way-7))
+		if out, err = d.AppendYAML(nil, j.padded.Bytes()); err != nil && !isTypeError(err) {
+			return fmt.Sprintf("%v: %q", err, j.padded.Bytes())
+		}
 	}
 	var repeated *ferrors.DuplicateError
-	if way >= 5 && stderrors.As(err, &repeated) { // a stream cannot take back what it has sent
+	if (way == 5 || way == 6) && stderrors.As(err, &repeated) { // a stream cannot take back what it has sent
 		if again, e := j.warn.AppendJSON(nil, doc); !isTypeError(e) && (e != nil || !hasDuplicate(j.warn.Findings())) {
 			return fmt.Sprintf("only a stream: %v, but %s, %v", err, again, e)
 		}
@@ -230,6 +237,53 @@ func TestWorldNumbers(t *testing.T) {
 	}
 	require.Zero(t, newWorldRun().blocks%2, "for the next assertion")
 	require.NotZero(t, newWorldRun().blocks%stride, "each block is visited")
+}
+
+// TestYAMLForms: what AppendYAML writes is read as the document, by gopkg.in/yaml.v3.
+func TestYAMLForms(t *testing.T) {
+	w := NewWorld(8)
+	blocks, flows := 0, 0
+	for i := range w.Documents() {
+		doc := w.AppendDocument(nil, i)
+		var want any
+		require.NoError(t, json.Unmarshal(doc, &want))
+		for form := range 3 {
+			text := AppendYAML(nil, doc, form)
+			var node yaml.Node
+			require.NoError(t, yaml.Unmarshal(text, &node), "%s: %s", doc, text)
+			got, err := json.Marshal(lastValues(node.Content[0]))
+			require.NoError(t, err)
+			require.JSONEq(t, string(doc), string(got), "%s", text)
+			if strings.ContainsAny(string(text), "{[") {
+				flows++
+			} else {
+				blocks++
+			}
+		}
+	}
+	require.Greater(t, blocks, 1000)
+	require.Greater(t, flows, 1000)
+}
+
+// lastValues returns what a node stands for. Of equal names the last one counts.
+func lastValues(n *yaml.Node) any {
+	switch n.Kind {
+	case yaml.MappingNode:
+		m := map[string]any{}
+		for i := 0; i < len(n.Content); i += 2 {
+			m[n.Content[i].Value] = lastValues(n.Content[i+1])
+		}
+		return m
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			list = append(list, lastValues(c))
+		}
+		return list
+	}
+	var v any
+	_ = n.Decode(&v)
+	return v
 }
 
 // TestSmallWorlds compares small documents under small schemas with the specification, in all ways
