@@ -13,7 +13,7 @@ GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 MUTATED := internal/jsonwire internal/position internal/values internal/names internal/skip internal/findings internal/syntax internal/recognize internal/recognize/compile internal/screen internal/validate internal/walk internal/apiserver schema decoder yamlbridge request sample
 # The tests of the packages that start no goroutine in which several share something; the others of these
 # packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
-RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
+RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestBudgetAtItsEdgeConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
 UNSAFE := ./decoder ./internal/memory ./internal/skip ./internal/values
 SHARED := ./errors ./middleware ./projection ./request ./schema/reload ./tokens
 TESTFLAGS :=

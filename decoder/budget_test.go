@@ -8,7 +8,10 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unicode/utf16"
 
@@ -361,3 +364,77 @@ func TestOtherPanics(t *testing.T) {
 type brokenBudget struct{}
 
 func (brokenBudget) Take(int) bool { panic("broken") }
+
+// A sharedBudget is a budget for several goroutines, each of which has a share of its own.
+type sharedBudget struct {
+	mu sync.Mutex
+	limitedBudget
+}
+
+type share struct {
+	of    *sharedBudget
+	taken int
+}
+
+func (s *share) Take(n int) bool {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	ok := s.of.limitedBudget.Take(n)
+	if ok {
+		s.taken += n
+	}
+	return ok
+}
+
+// TestBudgetAtItsEdgeConcurrently: goroutines share a budget that suffices for all of them, for all but one,
+// for one, or for none. Each has the whole result or ErrBudget; those that it suffices for are not refused;
+// never is more taken than there is, and no more given back than was taken.
+func TestBudgetAtItsEdgeConcurrently(t *testing.T) {
+	const goroutines, rounds = 4, 2
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, c := range amplifiers {
+		if testing.Short() && !slices.Contains([]string{"aliases", "defaults", "depth", "pairs"}, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			alone := &limitedBudget{room: math.MaxInt}
+			d := New(p, c.opts...)
+			d.SetBudget(alone)
+			want, err := appendTo(d, nil, c.text, c.yaml, false)
+			require.NoError(t, err)
+			need := alone.most + alone.most/64 // tables of names depend on the seed of a decoder
+			for _, room := range []int{goroutines * need, goroutines*need - need/2, need, alone.most / 2} {
+				b := &sharedBudget{limitedBudget: limitedBudget{room: room}}
+				var all sync.WaitGroup
+				var whole atomic.Int64
+				for range goroutines {
+					all.Go(func() {
+						for range rounds {
+							d, own := New(p, c.opts...), &share{of: b}
+							d.SetBudget(own)
+							out, err := appendTo(d, nil, c.text, c.yaml, false)
+							assert.GreaterOrEqual(t, own.taken, 0)
+							own.Take(-own.taken)
+							if err == nil {
+								assert.True(t, bytes.Equal(want, out))
+								whole.Add(1)
+							} else {
+								assert.ErrorIs(t, err, errors.ErrBudget)
+								assert.Empty(t, out)
+							}
+						}
+					})
+				}
+				all.Wait()
+				assert.LessOrEqual(t, b.most, room)
+				assert.Zero(t, b.taken)
+				switch {
+				case room >= goroutines*need:
+					assert.EqualValues(t, goroutines*rounds, whole.Load(), "%d of %d", alone.most, room)
+				case room < alone.most:
+					assert.Zero(t, whole.Load())
+				}
+			}
+		})
+	}
+}
