@@ -58,7 +58,7 @@ func TestThreatModel(t *testing.T) {
 
 	// Limits.
 	limits := make(map[string]bool)
-	for _, m := range regexp.MustCompile("(?m)^\\|[^|]+\\| `([\\w/]+)\\.(\\w+)` \\| ([0-9 ]+) \\| `[\\w/]+\\.Test\\w+` \\|$").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\|[^|]+\\| `([\\w/]+)\\.(\\w+)` \\| ([0-9 ]+) \\| `[\\w/]+\\.Test\\w+` \\| [0-9 ]+ \\|$").FindAllStringSubmatch(string(page), -1) {
 		limits[m[1]+"."+m[2]] = true
 		value, err := strconv.ParseInt(strings.ReplaceAll(m[3], " ", ""), 10, 64)
 		require.NoError(t, err)
