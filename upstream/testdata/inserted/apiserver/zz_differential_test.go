@@ -352,6 +352,8 @@ func explainDifference(w way, doc []byte, want, got runtime.Object, refusal, err
 		return "a limit that the server does not have: " + strings.TrimSpace(limit.Error())
 	case refusal != nil && err != nil && differentialChance.MatchString(refusal.Error()) && maySay(w, doc, err):
 		return "which of several errors is named is by chance"
+	case err != nil && !w.isStored && runtime.IsNotRegisteredError(refusal):
+		return "an object for which there is no type is refused with another text"
 	case !w.isStored && differsInItems(want, got):
 		return "items of lists are pruned"
 	}
