@@ -25,6 +25,7 @@ func TestCore(t *testing.T) {
 	assert.Contains(t, c.left, "internal/values/box.go")
 	assert.Contains(t, c.files, "internal/values/box_purego.go")
 	assert.Contains(t, string(c.files[bridge]), `"encoding/json/v2"`)
+	assert.Subset(t, c.packages(), append(imported, "./internal/jsonv2", "./internal/walk"))
 	assert.Equal(t, 1, strings.Count(c.gomod, "require "), c.gomod)
 	assert.Contains(t, c.gomod, "\nrequire sigs.k8s.io/json v")
 

@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return c.write(*dir)
 	case *test:
-		return c.withCopy(ctx, func(copied string) error { return runTests(ctx, out, copied) })
+		return c.withCopy(ctx, func(copied string) error { return c.runTests(ctx, out, copied) })
 	case *turns > 0:
 		return c.withCopy(ctx, func(copied string) error { return measure(ctx, out, root, copied, *turns) })
 	}
