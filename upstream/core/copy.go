@@ -57,7 +57,7 @@ func (c *core) runTests(ctx context.Context, out io.Writer, dir string) error {
 	if !strings.Contains(deps, "encoding/json/v2\n") || strings.Contains(deps, "go-json-experiment") {
 		return fmt.Errorf("it does not link encoding/json/v2 in place of go-json-experiment: %s", deps)
 	}
-	args := []string{"go", "test", "-short", "-vet=off", "-tags=purego"}
+	args := []string{"go", "test", "-short", "-vet=off", "-timeout=0", "-tags=purego"}
 	said, err := command(ctx, dir, "GOTOOLCHAIN="+toolchain, append(args, c.packages()...)...)
 	fmt.Fprint(out, said)
 	return err
