@@ -2,6 +2,7 @@ package kube
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
+	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -388,16 +390,69 @@ func TestConversion(t *testing.T) {
 	assert.Equal(t, "integer", got.AnyOf[0].Type)
 }
 
-func TestConcurrentDecoding(t *testing.T) {
-	s := newSerializer(t, json.SerializerOptions{Strict: true}, trellis(t))
+// TestConcurrentUse asserts that everything in the package that is shared says the same to many
+// goroutines as to one. They decode objects of changing versions, so that the guesses of decoders
+// are wrong for most.
+func TestConcurrentUse(t *testing.T) {
+	r := trellis(t, ConversionStrategy(apiextensionsv1.NoneConverter), ServerTexts(true))
+	options := json.SerializerOptions{Strict: true}
+	requests := newSerializer(t, options, r)
+	options.Yaml = true
+	manifests := newSerializer(t, options, r)
+	stored := map[string]*StorageDecoder{"v1": r.StorageDecoder("v1", nil), "v2": r.StorageDecoder("v2", nil)}
+	validator, err := NewValidator(parseCRD(t, trellises), "v1")
+	require.NoError(t, err)
+	uses := make(map[string]func() (any, error))
+	for _, version := range []string{"v1", "v2", "v9"} {
+		doc := fmt.Appendf(nil, `{"apiVersion":"garden.example.com/%s","kind":"Trellis","metadata":{"name":"%[1]s","junk":1},"spec":{"a":1,"note":null,"rows":%d}}`, version, len(version))
+		list := fmt.Appendf(nil, `{"apiVersion":"v1","kind":"List","items":[%s,%s]}`, doc, doc)
+		given := &unstructured.Unstructured{Object: object(t, string(doc))}
+		decoding := func(d runtime.Decoder, doc []byte, into runtime.Object) func() (any, error) {
+			return func() (any, error) {
+				obj, _, err := d.Decode(doc, &trellisV1, into.DeepCopyObject())
+				return obj, err
+			}
+		}
+		uses["request "+version] = decoding(requests, doc, new(unstructured.Unstructured))
+		uses["YAML "+version] = decoding(manifests, doc, new(unstructured.Unstructured))
+		uses["list "+version] = decoding(requests, list, new(unstructured.UnstructuredList))
+		for to, d := range stored {
+			uses["storage of "+version+" to "+to] = decoding(d, doc, new(unstructured.Unstructured))
+		}
+		uses["patch "+version] = func() (any, error) {
+			obj, _, err := r.Patch(given, types.MergePatchType, []byte(`{"spec":{"height":3}}`), decoder.Warn)
+			return obj, err
+		}
+		uses["patch without object "+version] = func() (any, error) {
+			text, _, err := r.DecodeMergePatch(version, doc, decoder.Warn)
+			return string(text), err
+		}
+		uses["apply "+version] = func() (any, error) {
+			obj, _, err := r.DecodeApply(doc, decoder.Warn)
+			return obj, err
+		}
+		uses["validate "+version] = func() (any, error) {
+			return validator.ValidateUpdate(t.Context(), given, given).ToAggregate(), nil
+		}
+		uses["prune "+version] = func() (any, error) {
+			u := given.DeepCopy()
+			_, err := r.Prune(u)
+			r.Default(u)
+			return u, err
+		}
+	}
+	text := func(use func() (any, error)) string { got, err := use(); return fmt.Sprintf("%v, %v", got, err) }
+	want := make(map[string]string)
+	for name, use := range uses {
+		want[name] = text(use)
+	}
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
-			for range 50 {
-				u := new(unstructured.Unstructured)
-				_, _, err := s.Decode([]byte(`{"apiVersion":"garden.example.com/v2","kind":"Trellis","spec":{"a":1}}`), &trellisV1, u)
-				assert.EqualError(t, err, `strict decoding error: unknown field "spec.a"`)
-				assert.Equal(t, int64(3), u.Object["spec"].(map[string]any)["wires"])
+			for range 30 {
+				for name, use := range uses { // in another order each time
+					assert.Equal(t, want[name], text(use), name)
+				}
 			}
 		})
 	}

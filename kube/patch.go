@@ -84,9 +84,9 @@ func (r *Resource) Patch(
 	var found []error
 	switch patchType {
 	case types.JSONPatchType:
-		text, found, err = applyJSONPatch(text, patch, v)
+		text, found, err = r.applyJSONPatch(text, patch, v)
 	case types.MergePatchType:
-		text, found, err = applyMergePatch(text, patch, v)
+		text, found, err = r.applyMergePatch(text, patch, v)
 	default:
 		err = apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", runtimeschema.GroupResource{}, "",
 			fmt.Sprintf("the body of the request was in an unknown format - accepted media types include: %s, %s",
@@ -128,7 +128,7 @@ func invalidPatch(result []byte, err error) error {
 	})
 }
 
-func applyMergePatch(
+func (r *Resource) applyMergePatch(
 	text, patch []byte, v decoder.FieldValidation,
 ) (result []byte, found []error, err error) {
 	if v != decoder.Ignore {
@@ -136,6 +136,7 @@ func applyMergePatch(
 		if found, err = checkPatch(anyObject(), patch, &object); err != nil {
 			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 		}
+		found = r.patchAsServer(patch, &map[string]any{}, found)
 	}
 	result, err = jsonpatch.MergePatch(text, patch)
 	if errors.Is(err, jsonpatch.ErrBadJSONPatch) {
@@ -144,17 +145,18 @@ func applyMergePatch(
 	return result, found, err
 }
 
-func applyJSONPatch(
+func (r *Resource) applyJSONPatch(
 	text, patch []byte, v decoder.FieldValidation,
 ) (result []byte, found []error, err error) {
 	atomic.CompareAndSwapInt64(&jsonpatch.AccumulatedCopySizeLimit, 0, MaxJSONPatchCopyBytes)
 	if v != decoder.Ignore {
-		if found, err = CheckJSONPatch(patch); err != nil {
+		if found, err = checkPatch(jsonPatches(), patch, &[]operation{}); err != nil {
 			if !stdjson.Valid(patch) {
 				return nil, nil, errInvalidPatch()
 			}
 			return nil, nil, apierrors.NewBadRequest("error decoding patch: " + err.Error())
 		}
+		found = ofJSONPatch(r.patchAsServer(patch, &[]operation{}, found))
 	}
 	operations, err := jsonpatch.DecodePatch(patch)
 	if err != nil {

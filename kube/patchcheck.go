@@ -66,10 +66,15 @@ type operation struct {
 // text.
 func CheckJSONPatch(patch []byte) ([]error, error) {
 	found, err := checkPatch(jsonPatches(), patch, &[]operation{})
+	return ofJSONPatch(found), err
+}
+
+// ofJSONPatch makes findings say that they are in a JSON patch, in place.
+func ofJSONPatch(found []error) []error {
 	for i, f := range found {
 		found[i] = fmt.Errorf("json patch %w", f)
 	}
-	return found, err
+	return found
 }
 
 // checkPatch decodes a patch and returns the findings in it, in the order of the document. The

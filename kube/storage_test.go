@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -253,6 +254,51 @@ func asCBOR(t *testing.T, u *unstructured.Unstructured) []byte {
 	data, err := runtime.Encode(cbor.NewSerializer(nil, nil), u)
 	require.NoError(t, err)
 	return data
+}
+
+// TestStoredCBOR asserts by which rules what is stored as CBOR is read. They are the server's, and
+// docs/upstream.md plans by them.
+func TestStoredCBOR(t *testing.T) {
+	const head = "6a61706956657273696f6e7567617264656e2e6578616d706c652e636f6d2f7631" + "646b696e64675472656c6c6973" + "686d65746164617461a0" // three members
+	const note = "a4" + head + "6473706563" + "a1" + "646e6f7465"
+	const height = "a4" + head + "6473706563" + "a1" + "66686569676874"
+	d := trellis(t).StorageDecoder("v1", nil)
+	for name, c := range map[string]struct {
+		item  string
+		field string
+		want  any // the value of the field, or the error as far as it goes
+	}{
+		"text":                         {note + "626869", "note", "hi"},
+		"a byte string is text":        {note + "426869", "note", "hi"},
+		"which need not be UTF-8":      {note + "42ff41", "note", "\xffA"},
+		"text must be UTF-8":           {note + "62ff41", "", "invalid UTF-8 string"},
+		"base64 by its tag":            {note + "d6426869", "note", "aGk="},
+		"a tag of no meaning":          {note + "d863626869", "note", "hi"},
+		"a time":                       {note + "c11a5f5e1000", "note", "2020-09-13T12:26:40Z"},
+		"an integer":                   {height + "01", "height", int64(1)},
+		"a float":                      {height + "f93c00", "height", 1.0},
+		"not a number":                 {height + "f97e00", "", "NaN"},
+		"an integer that is too large": {height + "1bffffffffffffffff", "", "overflows Go's int64"},
+		"a large number":               {height + "c2410a", "", "bignum"},
+		"undefined":                    {note + "f7", "", "simple value 23"},
+		"no length":                    {"bf" + head + "6473706563" + "a1646e6f7465626869" + "ff", "note", "hi"},
+		"a name twice":                 {"a5" + head + "6473706563a0" + "4473706563a0", "", `duplicate map key "spec"`},
+		"a name that is no text":       {"a4" + head + "01a0", "", "cannot unmarshal positive integer"},
+		"a length that is a lie":       {"bb7fffffffffffffff", "", "exceeded max number of key-value pairs"},
+		"more behind the end":          {"a3" + head + "00", "", "extraneous data"},
+		"null":                         {"f6", "", "Object 'Kind' is missing"},
+		"nothing":                      {"", "", "unexpected EOF"},
+	} {
+		data, err := hex.DecodeString("d9d9f7" + c.item)
+		require.NoError(t, err, name)
+		obj, _, err := d.Decode(data, nil, nil)
+		if c.field == "" {
+			assert.ErrorContains(t, err, c.want.(string), name)
+			continue
+		}
+		require.NoError(t, err, name)
+		assert.Equal(t, c.want, obj.(*unstructured.Unstructured).Object["spec"].(map[string]any)[c.field], name)
+	}
 }
 
 // A safely is a converter that copies objects before it converts them, as that of the server does.

@@ -11,16 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	kjson "sigs.k8s.io/json"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-// ServerTexts sets whether the strict errors of unstructured objects and of the
-// results of patches have the texts of the API server, byte for byte. Names are
-// then not escaped, an empty name is an empty text, and all unknown fields and
-// the first hundred duplicates are listed. Such names can forge other fields or
-// lines of a log.
+// ServerTexts sets whether the strict errors of unstructured objects, and the
+// findings of [Resource.Patch] in patches and their results, have the texts of
+// the API server, byte for byte. Names are then not escaped, an empty name is an
+// empty text, and all unknown fields and the first hundred duplicates are
+// listed. Such names can forge other fields or lines of a log.
 //
 // The server's packages parse the document again where the texts may differ
 // from those of the [Resource]: for names that are not plain, and from a
@@ -60,6 +61,25 @@ func (r *Resource) asServer(data []byte, how reading, found []error) []error {
 	if panicked := guard(func() { list, err = r.serverList(data, how) }); panicked || err != nil {
 		return found
 	}
+	return withOurs(list, found)
+}
+
+// patchAsServer returns the findings in a patch as the server lists them. It decodes the patch to a
+// value like v.
+func (r *Resource) patchAsServer(patch []byte, v any, found []error) []error {
+	if !r.serverTexts || len(found) == 0 || r.saysTheSame(found) || !pathsWithin(patch, pathBytesPerByte*len(patch)+pathBytes) {
+		return found
+	}
+	list, err := kjson.UnmarshalStrict(patch, v)
+	if err != nil {
+		return found
+	}
+	return withOurs(list, found)
+}
+
+// withOurs returns the server's findings, with those of ours that have the same text in their
+// places: they know where they are.
+func withOurs(list, found []error) []error {
 	byText := make(map[string]error, len(found))
 	for _, err := range found {
 		byText[err.Error()] = err

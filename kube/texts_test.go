@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
@@ -91,6 +92,40 @@ func TestServerTexts(t *testing.T) {
 	list := `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"garden.example.com/v1","kind":"Trellis","":1}]}`
 	_, _, err = newSerializer(t, json.SerializerOptions{Strict: true}, r).Decode([]byte(list), nil, new(unstructured.Unstructured))
 	assert.Equal(t, []string{`unknown field "items[0][""]"`}, texts(t, err), "the server has no texts for items")
+}
+
+// TestServerTextsOfPatches compares the findings in patches and in their results with the server's.
+func TestServerTextsOfPatches(t *testing.T) {
+	r := trellis(t, ServerTexts(true))
+	var twice, operations []string
+	for i := range 130 {
+		twice = append(twice, fmt.Sprintf(`"x%[1]d":"","x%[1]d":""`, i))
+		operations = append(operations, fmt.Sprintf(`{"op":"test","path":"/kind","value":"Trellis","z%d":1}`, i))
+	}
+	for name, c := range map[string]struct {
+		kind  types.PatchType
+		patch string
+	}{
+		"plain":               {types.MergePatchType, `{"spec":{"rows":1,"rows":2,"b":1}}`},
+		"an empty name":       {types.MergePatchType, `{"spec":{"":1,"":2}}`},
+		"quotes":              {types.MergePatchType, `{"spec":{"labels":{"a\"b":"1","a\"b":"2","\n":"","\n":""}},"\u202e":1}`},
+		"a hundred":           {types.MergePatchType, `{"spec":{"labels":{` + strings.Join(twice, ",") + `}}}`},
+		"many in the result":  {types.MergePatchType, `{"spec":{` + strings.ReplaceAll(strings.Join(twice, ","), `,"x129":""`, "") + `}}`},
+		"an operation":        {types.JSONPatchType, `[{"op":"add","path":"/spec/rows","value":1,"":1,"a\"b":1,"op":"add"}]`},
+		"within an operation": {types.JSONPatchType, `[{"op":"add","path":"/spec/labels","value":{"":"","":"","\n":"1","\n":"2"}}]`},
+		"many operations":     {types.JSONPatchType, "[" + strings.Join(operations, ",") + "]"},
+	} {
+		want, warnings, err := patchAsServer(t, r, pear(t), c.kind, []byte(c.patch))
+		require.NoError(t, err, name)
+		got, found, err := r.Patch(pear(t), c.kind, []byte(c.patch), decoder.Warn)
+		require.NoError(t, err, name)
+		assert.Equal(t, want, got, name)
+		list := make([]string, len(found))
+		for i := range found {
+			list[i] = found[i].Error()
+		}
+		assert.Equal(t, warnings, list, name)
+	}
 }
 
 // TestServerTextsOfEmbeddedRoot has findings that the server lists twice.

@@ -54,6 +54,11 @@ func report(out io.Writer, tests map[string][]string, results []*result) error {
 	for _, t := range results[0].without(tests) {
 		errs = append(errs, fmt.Errorf("%s: %s has not been run", stock, t))
 	}
+	for _, pkg := range slices.Sorted(maps.Keys(tests)) {
+		if results[0].passes(pkg) == 0 {
+			errs = append(errs, fmt.Errorf("%s: no test of %s passes", stock, pkg))
+		}
+	}
 	for _, r := range results {
 		errs = append(errs, judge(out, results[0], r)...)
 	}
@@ -79,6 +84,11 @@ func judge(out io.Writer, base, r *result) (errs []error) {
 	}
 	if r == base {
 		return errs
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(r.beside)) {
+		if !base.beside[pkg] {
+			errs = append(errs, fmt.Errorf("%s: %s fails beside its tests, and not on stock", r.variant, pkg))
+		}
 	}
 	return append(errs, proven(out, base, r)...)
 }

@@ -59,11 +59,38 @@ func TestNotRun(t *testing.T) {
 	assert.EqualError(t, err, "stock: test/integration D has not been run")
 }
 
-// TestTimes holds that a test is found again that has the time in its name.
+// TestTimes holds that a test that has the time in its name is the same one in each run: it is found again, and
+// counted once, also if it is run twice; and that two such tests stay two.
 func TestTimes(t *testing.T) {
-	base := read(t, stock, "pass A/2026-11-26T06:44:11Z_of_type_date")
-	assert.Empty(t, missing(base, read(t, "decoding", "pass A/2026-11-26T07:04:59Z_of_type_date")))
-	assert.Len(t, missing(base, read(t, "decoding", "fail A/2026-11-26T07:04:59Z_of_type_date")), 1)
+	base := read(t, stock, "pass A/2026-11-26T06:44:11Z_of_type_date", "pass A/2026-11-27T06:44:11Z_of_type_date")
+	again := `{"Action":"pass","Package":"` + module + `/test/integration","Test":"A/2026-11-26T08:00:00Z_of_type_date"}` + "\n"
+	require.NoError(t, base.read(strings.NewReader(again), new(sync.Mutex), nil))
+	assert.Equal(t, 2, base.passes(integration))
+	both := []string{"pass A/2026-11-26T07:04:59Z_of_type_date", "pass A/2026-11-27T07:04:59Z_of_type_date"}
+	assert.Empty(t, missing(base, read(t, "decoding", both...)))
+	assert.Len(t, missing(base, read(t, "decoding", both[0])), 1)
+	failing := read(t, "decoding", both[0], "fail A/2026-11-27T07:04:59Z_of_type_date")
+	assert.ErrorContains(t, report(new(strings.Builder), nil, []*result{base, failing}), "A/TIME_of_type_date#01 fails, and not on stock")
+}
+
+// TestNothingPasses holds that a suite of which nothing passes on stock, such as without an etcd, is an error:
+// there is nothing that a variant could lose.
+func TestNothingPasses(t *testing.T) {
+	tests := map[string][]string{integration: {"A"}}
+	failing := func(variant string) *result { return read(t, variant, "fail A", "fail ") }
+	err := report(new(strings.Builder), tests, []*result{failing(stock), failing("decoding")})
+	assert.EqualError(t, err, "stock: no test of test/integration passes")
+}
+
+// TestPackageFails holds that a package that fails beside its tests is an error, unless it does so on stock.
+func TestPackageFails(t *testing.T) {
+	ran := []string{"run A", "pass A", "pass TestEspalierDecodes"}
+	good, bad := append(ran, "pass "), append(ran, "fail ")
+	err := report(new(strings.Builder), nil, []*result{read(t, stock, good...), read(t, "decoding", bad...)})
+	assert.EqualError(t, err, "decoding: test/integration fails beside its tests, and not on stock")
+	require.NoError(t, report(new(strings.Builder), nil, []*result{read(t, stock, bad...), read(t, "decoding", bad...)}))
+	ended := read(t, "decoding", "run A", "pass A", "pass TestEspalierDecodes", "run A/x", "fail ")
+	assert.NoError(t, report(new(strings.Builder), nil, []*result{read(t, stock, good...), ended}), "A/x is run again")
 }
 
 // TestOurs holds that a test of ours that fails in one process has failed.

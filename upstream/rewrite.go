@@ -23,10 +23,14 @@ type edit struct {
 	// for the whole file.
 	in   string
 	what string // of the place, for errors
-	find func(source, ast.Node) bool
+	find finder
 	// put are inserted before and after the node; instead replaces it.
 	before, after, instead string
 }
+
+// A finder returns the place that a node shows, itself or a part of it, or nil. It keeps nothing: variants that
+// share edits are made at the same time.
+type finder func(source, ast.Node) ast.Node
 
 // A source is a file with its syntax tree.
 type source struct {
@@ -111,8 +115,10 @@ func (e *edit) place(src source, tree *ast.File) (ast.Node, error) {
 	}
 	var found []ast.Node
 	ast.Inspect(within[0], func(n ast.Node) bool {
-		if n != nil && e.find(src, n) {
-			found = append(found, n)
+		if n != nil {
+			if place := e.find(src, n); place != nil {
+				found = append(found, place)
+			}
 		}
 		return true
 	})
@@ -138,27 +144,31 @@ func nameOf(f *ast.FuncDecl) string {
 }
 
 // text finds nodes of a type by their text.
-func text[N ast.Node](want string) func(source, ast.Node) bool {
-	return func(s source, n ast.Node) bool {
-		_, ok := n.(N)
-		return ok && s.of(n) == want
+func text[N ast.Node](want string) finder {
+	return func(s source, n ast.Node) ast.Node {
+		if _, ok := n.(N); ok && s.of(n) == want {
+			return n
+		}
+		return nil
 	}
 }
 
 // starts finds nodes of a type by how their text starts.
-func starts[N ast.Node](want string) func(source, ast.Node) bool {
-	return func(s source, n ast.Node) bool {
-		_, ok := n.(N)
-		return ok && strings.HasPrefix(s.of(n), want)
+func starts[N ast.Node](want string) finder {
+	return func(s source, n ast.Node) ast.Node {
+		if _, ok := n.(N); ok && strings.HasPrefix(s.of(n), want) {
+			return n
+		}
+		return nil
 	}
 }
 
 // loopWith finds the loop over a value in whose body there is a call.
-func loopWith(over, call string) func(source, ast.Node) bool {
-	return func(s source, n ast.Node) bool {
+func loopWith(over, call string) finder {
+	return func(s source, n ast.Node) ast.Node {
 		loop, ok := n.(*ast.RangeStmt)
 		if !ok || s.of(loop.X) != over {
-			return false
+			return nil
 		}
 		calls := false
 		ast.Inspect(loop.Body, func(n ast.Node) bool {
@@ -166,43 +176,49 @@ func loopWith(over, call string) func(source, ast.Node) bool {
 			calls = calls || ok && s.of(c.Fun) == call
 			return true
 		})
-		return calls
+		if !calls {
+			return nil
+		}
+		return loop
 	}
 }
 
+// elements returns the elements of a composite literal of a type, or nothing for other nodes.
+func elements(s source, n ast.Node, of string) []ast.Expr {
+	if lit, ok := n.(*ast.CompositeLit); ok && lit.Type != nil && s.of(lit.Type) == of {
+		return lit.Elts
+	}
+	return nil
+}
+
 // lastElement finds the last element of the composite literal of a type.
-func lastElement(of string) func(source, ast.Node) bool {
-	var last ast.Node
-	return func(s source, n ast.Node) bool {
-		if lit, ok := n.(*ast.CompositeLit); ok && lit.Type != nil && s.of(lit.Type) == of && len(lit.Elts) > 0 {
-			last = lit.Elts[len(lit.Elts)-1]
+func lastElement(of string) finder {
+	return func(s source, n ast.Node) ast.Node {
+		if list := elements(s, n, of); len(list) > 0 {
+			return list[len(list)-1]
 		}
-		return last != nil && n == last
+		return nil
 	}
 }
 
 // member finds the value of a key in the composite literal of a type.
-func member(of, key string) func(source, ast.Node) bool {
-	var value ast.Node
-	return func(s source, n ast.Node) bool {
-		if lit, ok := n.(*ast.CompositeLit); ok && lit.Type != nil && s.of(lit.Type) == of {
-			for _, e := range lit.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok && s.of(kv.Key) == key {
-					value = kv.Value
-				}
+func member(of, key string) finder {
+	return func(s source, n ast.Node) ast.Node {
+		for _, e := range elements(s, n, of) {
+			if kv, ok := e.(*ast.KeyValueExpr); ok && s.of(kv.Key) == key {
+				return kv.Value
 			}
 		}
-		return value != nil && n == value
+		return nil
 	}
 }
 
 // lastField finds the last field of a struct.
-func lastField() func(source, ast.Node) bool {
-	var last ast.Node
-	return func(_ source, n ast.Node) bool {
+func lastField() finder {
+	return func(_ source, n ast.Node) ast.Node {
 		if t, ok := n.(*ast.StructType); ok && len(t.Fields.List) > 0 {
-			last = t.Fields.List[len(t.Fields.List)-1]
+			return t.Fields.List[len(t.Fields.List)-1]
 		}
-		return last != nil && n == last
+		return nil
 	}
 }

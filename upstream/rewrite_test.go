@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 const example = `package p
@@ -41,6 +42,27 @@ func TestRewrite(t *testing.T) {
 		"n int", "n     int\n\textra string", "\tfor _", "\topen()\n\tfor _",
 		"size: 2", "size: 2, last: true", `"a"`, `"b"`).Replace(example)
 	assert.Equal(t, want, string(got))
+}
+
+// TestEditsAtOnce holds that variants can be made at the same time, as the short selection makes them.
+func TestEditsAtOnce(t *testing.T) {
+	shared := []edit{
+		{in: "box", what: "the field", find: lastField(), after: "\nextra string"},
+		{in: "box.fill", what: "the option", find: lastElement("option"), after: ", last: true"},
+		{in: "box.fill", what: "the name", find: member("option", "name"), instead: `"b"`},
+	}
+	var all errgroup.Group
+	for range 8 {
+		all.Go(func() error {
+			for range 500 {
+				if _, err := rewrite("p.go", []byte(example), shared); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	assert.NoError(t, all.Wait())
 }
 
 // TestEditsFail holds that an edit whose place is missing, or not the only one, is an error that says so.

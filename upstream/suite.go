@@ -102,12 +102,15 @@ type result struct {
 	outcomes map[test]string
 	output   map[test]string // of those that failed, and of ours
 	flaky    []test          // failed, and passed when they were run again
+	beside   map[string]bool // packages that failed while none of their tests did
 	took     time.Duration
 }
 
 // newResult returns an empty one.
 func newResult(variant string) *result {
-	return &result{variant: variant, outcomes: make(map[test]string), output: make(map[test]string)}
+	return &result{
+		variant: variant, outcomes: make(map[test]string), output: make(map[test]string), beside: make(map[string]bool),
+	}
 }
 
 // A job runs tests of a variant.
@@ -287,6 +290,7 @@ type event struct{ Action, Package, Test, Output, ImportPath string }
 func (r *result) read(from io.Reader, mu *sync.Mutex, log io.Writer) error {
 	lines := bufio.NewReader(from)
 	var notBuilt strings.Builder
+	seen := newSighting()
 	some := false
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -300,7 +304,10 @@ func (r *result) read(from io.Reader, mu *sync.Mutex, log io.Writer) error {
 				notBuilt.WriteString(e.Output)
 			}
 			mu.Lock()
-			r.add(e)
+			r.add(seen.timeless(e.test()), e)
+			if seen.failsBeside(e) {
+				r.beside[e.test().pkg] = true
+			}
 			mu.Unlock()
 			if log != nil && e.Output != "" {
 				_, _ = io.WriteString(log, e.Output)
@@ -322,8 +329,9 @@ func (r *result) read(from io.Reader, mu *sync.Mutex, log io.Writer) error {
 // maxOutput is how much is kept of what a test prints: its end.
 const maxOutput = 20 << 10
 
-func (r *result) add(e event) {
-	t := test{strings.TrimPrefix(e.Package, module+"/"), e.Test}
+func (e event) test() test { return test{strings.TrimPrefix(e.Package, module+"/"), e.Test} }
+
+func (r *result) add(t test, e event) {
 	switch e.Action {
 	case "output":
 		said := r.output[t] + e.Output
@@ -363,17 +371,10 @@ func (r *result) passes(pkg string) (n int) {
 	return n
 }
 
-// missing returns the tests that pass in base and were not run in r, or skipped. Some tests have the time in
-// their names.
+// missing returns the tests that pass in base and were not run in r, or skipped.
 func missing(base, r *result) (list []test) {
-	passing := make(map[test]bool)
-	for t, outcome := range r.outcomes {
-		if outcome == "pass" {
-			passing[t.timeless()] = true
-		}
-	}
 	for t, outcome := range base.outcomes {
-		lost := r.outcomes[t] == "skip" || r.outcomes[t] == "" && !passing[t.timeless()]
+		lost := r.outcomes[t] == "skip" || r.outcomes[t] == ""
 		if outcome == "pass" && lost && t.name != "" {
 			list = append(list, t)
 		}
@@ -382,10 +383,58 @@ func missing(base, r *result) (list []test) {
 	return list
 }
 
+// A sighting is what one command has said so far.
+type sighting struct {
+	names  map[test]test   // without times
+	taken  map[test]int    // how many tests have a name if it is without times
+	open   map[test]bool   // tests that have started and have no outcome
+	failed map[string]bool // packages with a test that failed
+}
+
+func newSighting() *sighting {
+	return &sighting{make(map[test]test), make(map[test]int), make(map[test]bool), make(map[string]bool)}
+}
+
 var moment = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// timeless returns the test without a time in its name.
-func (t test) timeless() test { return test{t.pkg, moment.ReplaceAllString(t.name, "TIME")} }
+// timeless returns a test whose name has TIME in the place of a time, so that it is the same in all runs. If
+// there are several, the others are numbered, as those that have one name are in Go.
+func (s *sighting) timeless(t test) test {
+	if !moment.MatchString(t.name) {
+		return t
+	}
+	if known, ok := s.names[t]; ok {
+		return known
+	}
+	plain := test{t.pkg, moment.ReplaceAllString(t.name, "TIME")}
+	s.names[t] = plain
+	if n := s.taken[plain]; n > 0 {
+		s.names[t] = test{t.pkg, fmt.Sprintf("%s#%02d", plain.name, n)}
+	}
+	s.taken[plain]++
+	return s.names[t]
+}
+
+// failsBeside reports whether an event says that a package failed, of which no test has failed, or is without an
+// outcome and will be run again.
+func (s *sighting) failsBeside(e event) bool {
+	t := e.test()
+	switch {
+	case t.name != "" && e.Action == "run":
+		s.open[t] = true
+	case t.name != "" && (e.Action == "pass" || e.Action == "skip" || e.Action == "fail"):
+		delete(s.open, t)
+		s.failed[t.pkg] = s.failed[t.pkg] || e.Action == "fail"
+	case t.name == "" && e.Action == "fail" && !s.failed[t.pkg]:
+		for t := range s.open {
+			if t.pkg == e.test().pkg {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
 
 // without returns the tests that have no outcome.
 func (r *result) without(tests map[string][]string) (list []test) {

@@ -47,5 +47,6 @@ func TestImports(t *testing.T) {
 		}
 		return nil
 	}))
-	assert.Equal(t, map[string]bool{"internal/jsonv2/jsonv2.go": true, "tokens/tokens.go": true}, where)
+	delete(where, "internal/jsonv2/jsonv2.go") // which has the standard library's packages in a core: module upstream
+	assert.Equal(t, map[string]bool{"tokens/tokens.go": true}, where)
 }

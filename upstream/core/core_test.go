@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"go/parser"
+	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +25,7 @@ func TestCore(t *testing.T) {
 	assert.Contains(t, c.left, "internal/values/box.go")
 	assert.Contains(t, c.files, "internal/values/box_purego.go")
 	assert.Contains(t, string(c.files[bridge]), `"encoding/json/v2"`)
+	assert.Subset(t, c.packages(), append(imported, "./internal/jsonv2", "./internal/walk"))
 	assert.Equal(t, 1, strings.Count(c.gomod, "require "), c.gomod)
 	assert.Contains(t, c.gomod, "\nrequire sigs.k8s.io/json v")
 
@@ -43,6 +47,30 @@ func TestCore(t *testing.T) {
 	require.NoError(t, err)
 	_, err = command(ctx, dir, "GOTOOLCHAIN="+toolchain, "go", "mod", "tidy", "-diff")
 	assert.NoError(t, err, "go.mod says what the core imports")
+}
+
+// TestImported holds that the core has what package kube imports, and nothing else but what that imports.
+func TestImported(t *testing.T) {
+	ctx := context.Background()
+	root, err := repository(ctx)
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(root, "kube", "*.go"))
+	require.NoError(t, err)
+	var own []string
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, spec := range file.Imports {
+			if pkg, isOurs := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module); isOurs {
+				own = append(own, "."+pkg)
+			}
+		}
+	}
+	slices.Sort(own)
+	assert.Equal(t, slices.Compact(own), imported)
 }
 
 // TestCheck holds that a core with unsafe, or with what has no releases, is refused.

@@ -22,13 +22,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // toolchain builds the core.
 const toolchain = "go1.27.4"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
@@ -62,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return c.write(*dir)
 	case *test:
-		return c.withCopy(ctx, func(copied string) error { return runTests(ctx, out, copied) })
+		return c.withCopy(ctx, func(copied string) error { return c.runTests(ctx, out, copied) })
 	case *turns > 0:
 		return c.withCopy(ctx, func(copied string) error { return measure(ctx, out, root, copied, *turns) })
 	}

@@ -37,8 +37,9 @@ func measure(ctx context.Context, out io.Writer, root, copied string, rounds int
 			return err
 		}
 	}
-	for range rounds {
-		for _, b := range builds {
+	for round := range rounds {
+		for i := range builds {
+			b := builds[(i+round)%len(builds)] // none is always the first
 			said, err := command(ctx, filepath.Join(b.dir, "decoder"), b.binary,
 				"-test.run=^$", "-test.bench="+benchmarks, "-test.benchtime=50ms", "-test.cpu=1")
 			if err != nil {

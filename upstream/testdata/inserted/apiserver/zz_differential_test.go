@@ -2,9 +2,9 @@ package apiserver
 
 import (
 	"bytes"
-	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -20,9 +20,12 @@ import (
 	structuraldefaulting "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
 	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/recognizer"
 	"k8s.io/apiserver/pkg/registry/generic"
 	"k8s.io/apiserver/pkg/storage/storagebackend"
 	"sigs.k8s.io/yaml"
@@ -35,7 +38,9 @@ import (
 // generated schemas: JSON and YAML, strict and not, and stored objects of each version. It compares objects,
 // their types, strict errors, and the texts of all other errors.
 //
-// ESPALIER_DOCUMENTS says how many documents, and ESPALIER_FROM which. Each of them is decoded in eight ways.
+// ESPALIER_DOCUMENTS says how many documents, and ESPALIER_FROM which. Each of them is decoded in eight ways, and
+// one in eight is decoded in others besides: into nothing, into options, into an object that has a type, and as
+// CBOR that is stored, whole and damaged.
 func TestEspalierDifferential(t *testing.T) {
 	d := &differential{t: t, explained: make(map[string]int)}
 	documents, from := d.number("ESPALIER_DOCUMENTS", 4000), d.number("ESPALIER_FROM", 0)
@@ -81,6 +86,8 @@ type way struct {
 	defaults     *schema.GroupVersionKind
 	into         func() runtime.Object
 	isStored     bool
+	isRare       bool // for one in eight documents
+	isCBOR       bool
 }
 
 // schema compares documents of a generated schema. v2 has another one.
@@ -111,8 +118,16 @@ func (d *differential) schema(first, documents uint64) {
 			continue // it would take the server gigabytes
 		}
 		d.documents++
+		binary := d.differentialCBOR(doc, seed)
 		for _, w := range ways {
-			d.compare(fmt.Sprintf("seed %d, %s", seed, w.name), doc, w)
+			given := doc
+			switch {
+			case w.isRare && seed%8 != 0 || w.isCBOR && binary == nil:
+				continue
+			case w.isCBOR:
+				given = binary
+			}
+			d.compare(fmt.Sprintf("seed %d, %s", seed, w.name), given, w)
 		}
 	}
 }
@@ -143,6 +158,25 @@ func differentialDocument(doc []byte, seed uint64) []byte {
 	}
 	return doc
 }
+
+// differentialCBOR returns a document as the server stores it with CBOR, in half of all cases with a byte that
+// is wrong. It returns nothing for what is no object.
+func (d *differential) differentialCBOR(doc []byte, seed uint64) []byte {
+	u, encoded := new(unstructured.Unstructured), new(bytes.Buffer)
+	if _, _, err := unstructured.UnstructuredJSONScheme.Decode(doc, nil, u); err != nil {
+		return nil
+	}
+	if err := differentialBinary.Encode(u, encoded); err != nil {
+		return nil
+	}
+	binary := encoded.Bytes()
+	if r := rand.New(rand.NewPCG(seed, 4222)); r.IntN(2) == 0 {
+		binary[r.IntN(len(binary))] = byte(r.Uint32())
+	}
+	return binary
+}
+
+var differentialBinary = cbor.NewSerializer(unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper())
 
 // ways returns the decoders of a definition with two versions.
 func (d *differential) ways(schemas map[string]*structuralschema.Structural) (ways []way) {
@@ -196,6 +230,19 @@ func (d *differential) ways(schemas map[string]*structuralschema.Structural) (wa
 				theirs: stock.DecoderToVersion(both[0], gv), ours: changed.DecoderToVersion(both[1], gv),
 			}
 			ways = append(ways, w)
+			for name, into := range map[string]func() runtime.Object{
+				"into nothing":       func() runtime.Object { return nil },
+				"into DeleteOptions": func() runtime.Object { return new(metav1.DeleteOptions) },
+				"into an object that has a type": func() runtime.Object {
+					u := new(unstructured.Unstructured)
+					u.SetGroupVersionKind(differentialKind)
+					return u
+				},
+			} {
+				rare := w
+				rare.name, rare.into, rare.isRare = w.name+", "+name, into, true
+				ways = append(ways, rare)
+			}
 		}
 	}
 	for _, version := range []string{"v1", "v2"} {
@@ -216,17 +263,20 @@ func (d *differential) ways(schemas map[string]*structuralschema.Structural) (wa
 			return u
 		}
 		ways = append(ways, w)
+		binary := w
+		binary.name, binary.isRare, binary.isCBOR = w.name+", CBOR", true, true
 		w.name, w.into = w.name+", into nothing", func() runtime.Object { return nil }
-		ways = append(ways, w)
+		ways = append(ways, w, binary)
 	}
 	return ways
 }
 
-// differentialOptions are those of a storage with JSON.
+// differentialOptions are those of a storage with JSON, which decodes CBOR, too: NewCRDRESTOptionsGetter.
 type differentialOptions struct{}
 
 func (differentialOptions) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.RESTOptions, error) {
-	config := storagebackend.Config{Codec: unstructured.UnstructuredJSONScheme}
+	stored := recognizer.NewDecoder(differentialBinary, unstructured.UnstructuredJSONScheme)
+	config := storagebackend.Config{Codec: runtime.NewCodec(unstructured.UnstructuredJSONScheme, stored)}
 	return generic.RESTOptions{StorageConfig: config.ForResource(schema.GroupResource{})}, nil
 }
 
@@ -261,7 +311,7 @@ func (d *differential) compare(name string, doc []byte, w way) {
 	if what == "" {
 		return
 	}
-	if why := explainDifference(w, doc, refusal, err); why != "" {
+	if why := explainDifference(w, doc, want, got, refusal, err); why != "" {
 		d.explained[why]++
 		return
 	}
@@ -293,24 +343,49 @@ func strictTexts(err error) (list []string, isStrict bool) {
 var differentialChance = regexp.MustCompile(`metadata: Invalid value|must be a string|parsing time|json: cannot unmarshal`)
 
 // explainDifference returns why a difference is there, or nothing.
-func explainDifference(w way, doc []byte, refusal, err error) string {
+func explainDifference(w way, doc []byte, want, got runtime.Object, refusal, err error) string {
 	var limit *ferrors.LimitError
-	var root map[string]any
-	if stdjson.Unmarshal(doc, &root) != nil {
-		_ = yaml.Unmarshal(doc, &root)
-	}
-	_, hasItems := root["items"]
 	switch {
-	case errors.Is(refusal, errDifferentialPanic) && w.isStored && root["metadata"] == nil:
+	case errors.Is(refusal, errDifferentialPanic) && w.isStored && !hasMetadata(doc):
 		return "a stored object without metadata makes the server panic"
 	case errors.As(err, &limit) && refusal == nil:
 		return "a limit that the server does not have: " + strings.TrimSpace(limit.Error())
-	case refusal != nil && err != nil && differentialChance.MatchString(refusal.Error()) && differentialChance.MatchString(err.Error()):
+	case refusal != nil && err != nil && differentialChance.MatchString(refusal.Error()) && maySay(w, doc, err):
 		return "which of several errors is named is by chance"
-	case hasItems && !w.isStored:
-		if kind, _ := root["kind"].(string); strings.HasSuffix(kind, "List") {
-			return "items of lists are pruned"
-		}
+	case err != nil && !w.isStored && runtime.IsNotRegisteredError(refusal):
+		return "an object for which there is no type is refused with another text"
+	case !w.isStored && differsInItems(want, got):
+		return "items of lists are pruned"
 	}
 	return ""
+}
+
+// maySay reports whether the server, asked again and again, gives an error that we give.
+func maySay(w way, doc []byte, err error) bool {
+	for range 1000 {
+		if _, _, refusal := guarded(w.theirs, doc, w); refusal != nil && refusal.Error() == err.Error() {
+			return true
+		}
+	}
+	return false
+}
+
+func hasMetadata(doc []byte) bool {
+	u := new(unstructured.Unstructured)
+	if _, _, err := differentialBinary.Decode(doc, nil, u); err != nil {
+		_ = yaml.Unmarshal(doc, &u.Object)
+	}
+	return u.Object["metadata"] != nil
+}
+
+// differsInItems reports whether two objects are lists by their kind, and alike but for their items.
+func differsInItems(want, got runtime.Object) bool {
+	theirs, isOne := want.(*unstructured.Unstructured)
+	ours, isOther := got.(*unstructured.Unstructured)
+	if !isOne || !isOther || !strings.HasSuffix(theirs.GetKind(), "List") || theirs.Object["items"] == nil {
+		return false
+	}
+	ours = &unstructured.Unstructured{Object: maps.Clone(ours.Object)}
+	ours.Object["items"] = theirs.Object["items"]
+	return reflect.DeepEqual(theirs.Object, ours.Object)
 }
