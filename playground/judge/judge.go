@@ -27,6 +27,8 @@ const (
 type Request struct {
 	// Definition is one custom resource definition or several, or a schema alone, in YAML or JSON.
 	Definition string `json:"definition"`
+	// Same says that the definition is the one of the last request. It need not be said again.
+	Same bool `json:"same"`
 	// Object is one object, in JSON if it starts with a brace, and else in YAML.
 	Object string `json:"object"`
 	// Validation is Ignore, Warn or Strict (KEP-2885). Everything else is Strict.
@@ -106,6 +108,11 @@ func (j *Judge) JSON(request []byte) []byte {
 
 // Judge answers a request.
 func (j *Judge) Judge(r *Request) *Answer {
+	if r.Same && j.last != nil {
+		same := *r
+		same.Definition = j.last.text
+		r = &same
+	}
 	if j.last == nil || !j.last.isFor(r) {
 		j.last = j.define(r)
 	}

@@ -162,6 +162,22 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
+// TestSame holds that a definition need not be said again, whatever else is asked for.
+func TestSame(t *testing.T) {
+	j := judge.New(nil)
+	said := judge.Request{Definition: read(t, "../../testdata/quickstart/crd.yaml"), Object: read(t, "../../testdata/readme/plan.yaml"), Validation: "Warn"}
+	same := judge.Request{Object: said.Object, Validation: "Warn", Same: true}
+	assert.NotEmpty(t, j.Judge(&same).Faults, "there was none")
+	for _, values := range []bool{false, true} {
+		said.Values, same.Values = values, values
+		want := j.Judge(&said)
+		assert.Empty(t, want.Faults)
+		assert.Equal(t, want, j.Judge(&same))
+		same.Values = !values
+		assert.NotEqual(t, want, j.Judge(&same))
+	}
+}
+
 // TestPlaces holds that JavaScript finds the places: it counts units of UTF-16.
 func TestPlaces(t *testing.T) {
 	for _, object := range []string{
