@@ -2,13 +2,13 @@
 // the focus on, as everywhere on the page; Shift-Alt-ArrowDown and the like are CodeMirror's.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
-import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, foldKeymap, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { yaml } from "./yaml.js";
 
 const common = (label) => [
   lineNumbers(),
