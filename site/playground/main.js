@@ -1,7 +1,10 @@
 // The playground: what is chosen and typed goes to the engine, and what it answers is shown.
+import "wasm_exec.js";
 import { resultView, textEditor } from "./editor.js";
 import { Engine } from "./engine.js";
+import { Instant } from "./instant.js";
 import { fromFragment, toFragment } from "./link.js";
+import { run } from "./program.js";
 
 const $ = (id) => document.getElementById(id);
 const choices = { validation: $("validation"), semantics: $("semantics"), values: $("values"), format: $("format") };
@@ -13,8 +16,16 @@ const result = resultView($("result"), "Result");
 
 let isQuiet = false; // while several things are set at once
 
+let asked; // the last request
+
+const instant = new Instant((then) => requestIdleCallback(then));
 const engine = new Engine(() => new Worker("worker.js"), {
-  answer: show,
+  answer(answer, isWhole, took) {
+    if (isWhole) return showRest(answer);
+    instant.learn(asked, answer, took);
+    show(answer, "worker");
+  },
+  program: (module) => run(module).then((ask) => instant.start(ask), () => {}), // without, the worker says all
   progress(name, part) {
     const what = name === "plain" ? "Espalier" : "CEL, for the rules of this definition,";
     say(part === 1 ? "" : `${what} is being loaded: ${Math.floor(100 * part)} %`);
@@ -29,7 +40,7 @@ const engine = new Engine(() => new Worker("worker.js"), {
 
 // say shows a line of the page's own state.
 function say(text, isError = false) {
-  $("state").textContent = text;
+  write($("state"), text);
   $("state").classList.toggle("error", isError);
 }
 
@@ -45,11 +56,16 @@ function state() {
 }
 
 function ask() {
-  if (!isQuiet) engine.ask({ ...state(), difference: $("difference").checked });
+  if (isQuiet) return;
+  asked = { ...state(), difference: $("difference").checked };
+  const findings = instant.answer(asked);
+  engine.ask(asked, findings !== undefined);
+  if (findings) show(findings, "page");
 }
 
 function set(s) {
   isQuiet = true;
+  instant.forget();
   definition.text = s.definition;
   object.text = s.object;
   choices.validation.value = s.validation;
@@ -60,22 +76,32 @@ function set(s) {
   ask();
 }
 
-// show shows an answer. One that is not whole has no result: the one before stays.
-function show(answer, isWhole) {
-  definition.show(answer.faults);
+// show shows the findings of an answer, at each keystroke. by says who has judged, for tests.
+function show(answer, by) {
   object.show(answer.findings);
+  definition.show(answer.faults);
   verdict(answer);
-  list($("findings"), [
-    ...answer.faults.map((f) => item(f, definition, "definition")),
-    ...answer.findings.map((f) => item(f, object, "object")),
-  ]);
-  $("more-findings").textContent = answer.omitted > 0 ? `and ${answer.omitted} more` : "";
+  const findings = [
+    ...answer.faults.map((f) => ({ ...f, in: "definition" })),
+    ...answer.findings.map((f) => ({ ...f, in: "object" })),
+  ];
+  list($("findings"), findings, item);
+  write($("more-findings"), answer.omitted > 0 ? `and ${answer.omitted} more` : "");
+  $("answered").dataset.by = by;
   $("answered").dataset.count = Number($("answered").dataset.count) + 1;
-  if (!isWhole) return;
+}
+
+// showRest shows the rest of an answer, when nobody types.
+function showRest(answer) {
   result.show(answer.before, answer.result);
-  list($("changes"), answer.changes.map(change));
-  $("more-changes").textContent = answer.more > 0 ? `and ${answer.more} more` : "";
+  list($("changes"), answer.changes, change);
+  write($("more-changes"), answer.more > 0 ? `and ${answer.more} more` : "");
   $("answered").dataset.whole = Number($("answered").dataset.whole) + 1;
+}
+
+// write replaces the text of an element, if it is another one: it may be read out.
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 function verdict(answer) {
@@ -86,22 +112,31 @@ function verdict(answer) {
   const counts = [errors && count(errors, "error"), warnings && count(warnings, "warning")].filter(Boolean);
   text += counts.length > 0 ? `: ${counts.join(", ")}` : "";
   if (answer.rules && !answer.evaluated) text += ". Its rules in CEL are not evaluated" + (choices.values.checked ? " yet" : "");
-  $("verdict").textContent = `${text}.`;
+  write($("verdict"), `${text}.`);
   $("verdict").className = answer.refused ? "refused" : warnings > 0 ? "warned" : "taken";
 }
 
 const count = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-// list replaces the items of a list; the first hundred are shown.
-function list(element, items) {
-  element.replaceChildren(...items.slice(0, 100));
-  element.previousElementSibling.querySelector("span").textContent = items.length;
+// list makes a list say things, of which the first hundred are shown. Items that are to say what they said stay,
+// and with them the focus.
+function list(element, things, make) {
+  const shown = things.slice(0, 100);
+  for (const [i, thing] of shown.entries()) {
+    const made = make(thing);
+    const old = element.children[i];
+    if (!old) element.append(made);
+    else if (old.textContent !== made.textContent || old.className !== made.className) old.replaceWith(made);
+  }
+  while (element.children.length > shown.length) element.lastElementChild.remove();
+  write(element.previousElementSibling.querySelector("span"), String(things.length));
 }
 
-function item(finding, editor, name) {
+function item(finding) {
   const li = document.createElement("li");
   li.className = finding.error ? "error" : "warning";
-  li.append(place(finding.line, `${finding.line}:${finding.column}`, editor, name), ` ${finding.error ? "error" : "warning"}: ${finding.message}`);
+  const editor = finding.in === "object" ? object : definition;
+  li.append(place(finding.line, `${finding.line}:${finding.column}`, editor, finding.in), ` ${finding.error ? "error" : "warning"}: ${finding.message}`);
   if (finding.rule) li.append(` [${finding.rule}]`);
   return li;
 }

@@ -1,0 +1,57 @@
+// A second copy of the program, in the page itself. A browser puts messages of workers off until it has drawn a
+// keystroke, and findings would come a frame late. So a keystroke in an object is judged at once, where that is
+// known to be quick: the worker has judged the definition in time, the object is not long, and there are no rules
+// in CEL to be evaluated.
+
+// The longest object that is judged in the page, in characters, and the longest time that it may take, in
+// milliseconds. Links come from strangers, and the page is not to hang.
+export const longest = 100_000;
+export const slowest = 40;
+
+export class Instant {
+  #ask; // the function that asks the program, once it runs
+  #known; // a request with the definition that is judged here
+  #later;
+  #now;
+
+  // later calls a function when the page is idle, and now returns the time in milliseconds.
+  constructor(later, now = () => performance.now()) {
+    this.#later = later;
+    this.#now = now;
+  }
+
+  // start says by what to ask.
+  start(ask) {
+    this.#ask = ask;
+  }
+
+  // learn takes what the worker has found for a request, and how long that took.
+  learn(request, findings, took) {
+    if (this.#knows(request)) return;
+    if (!this.#ask || took > slowest || request.object.length > longest || (findings.rules && request.values)) return;
+    this.#later(() => {
+      this.#known = request;
+      this.answer(request);
+    });
+  }
+
+  // forget leaves the next request to the worker, because it comes from elsewhere than the keyboard.
+  forget() {
+    this.#known = undefined;
+  }
+
+  // answer returns the findings for a request, or undefined if the worker is to say.
+  answer(request) {
+    if (!this.#ask || request.object.length > longest || !this.#knows(request)) return undefined;
+    const begun = this.#now();
+    const answer = this.#ask({ ...request, brief: true });
+    if (!answer) this.#ask = undefined; // it has panicked, as the worker will
+    if (this.#now() - begun > slowest) this.#known = undefined;
+    return answer;
+  }
+
+  #knows({ definition, kep, values }) {
+    const known = this.#known;
+    return known !== undefined && known.definition === definition && known.kep === kep && known.values === values;
+  }
+}
