@@ -3,9 +3,11 @@
 // The longest state that a link may hold, in bytes, because links come from strangers.
 export const maxState = 2 << 20;
 
-// toFragment returns the fragment for a state.
+// toFragment returns the fragment for a state, or throws an error that says why there is none.
 export async function toFragment(state) {
-  const text = new Blob([JSON.stringify(state)]).stream();
+  const blob = new Blob([JSON.stringify(state)]);
+  if (blob.size > maxState) throw new Error("it would hold too much");
+  const text = blob.stream();
   const bytes = new Uint8Array(await new Response(text.pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
   let binary = "";
   for (let i = 0; i < bytes.length; i += 0x8000) binary += String.fromCharCode(...bytes.subarray(i, i + 0x8000));

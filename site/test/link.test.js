@@ -14,6 +14,12 @@ test("a link holds the state", async () => {
   assert.deepEqual(await fromFragment(made), { ...state, object: "x".repeat(100_000) });
 });
 
+test("there is no link to what no link may hold", async () => {
+  const length = maxState - JSON.stringify({ ...state, object: "" }).length - 4; // é and the smiley have more bytes
+  await fromFragment(await toFragment({ ...state, object: "x".repeat(length) }));
+  await assert.rejects(toFragment({ ...state, object: "x".repeat(length + 10) }));
+});
+
 for (const [name, text] of Object.entries({
   "no base64": "s=!",
   "not compressed": "s=aGVsbG8",
