@@ -28,12 +28,16 @@ export class Engine {
   #start() {
     const worker = this.#newWorker();
     this.#worker = worker;
+    let isLoaded = false; // another one would not be, either
     worker.onmessage = ({ data }) => {
+      isLoaded = true;
       if (worker === this.#worker) this.#receive(data);
     };
     worker.onerror = (event) => {
       event.preventDefault?.();
-      if (worker === this.#worker) this.#replace(event.message || "the worker cannot be loaded");
+      if (worker !== this.#worker) return;
+      if (isLoaded) this.#replace(event.message || "the worker ended");
+      else this.#on.broken("Espalier cannot be loaded: its worker is missing", false);
     };
   }
 

@@ -18,7 +18,8 @@ let isQuiet = false; // while several things are set at once
 
 let asked; // the last request
 
-const instant = new Instant((then) => requestIdleCallback(then));
+const whenIdle = globalThis.requestIdleCallback ?? setTimeout; // not all browsers say when they are idle
+const instant = new Instant((then) => whenIdle(then));
 const engine = new Engine(() => new Worker("worker.js"), {
   answer(answer, isWhole, took) {
     if (isWhole) return showRest(answer);
@@ -28,12 +29,17 @@ const engine = new Engine(() => new Worker("worker.js"), {
   program: (module) => run(module).then((ask) => instant.start(ask), () => {}), // without, the worker says all
   progress(name, part) {
     const what = name === "plain" ? "Espalier" : "CEL, for the rules of this definition,";
-    say(part === 1 ? "" : `${what} is being loaded: ${Math.floor(100 * part)} %`);
+    write($("loading"), part === 1 ? "" : `${what} is being loaded: ${Math.floor(100 * part)} %`);
     $("progress").hidden = part === 1;
     $("progress").value = part;
   },
   broken(why, isReplaced) {
     $("progress").hidden = true;
+    write($("loading"), "");
+    if (isReplaced || $("answered").dataset.count === "0") {
+      write($("verdict"), "This is not judged.");
+      $("verdict").className = "";
+    }
     say(isReplaced ? `Espalier has stopped at this (${why}) and was started again. Change something to go on.` : why, true);
   },
 });
@@ -57,6 +63,7 @@ function state() {
 
 function ask() {
   if (isQuiet) return;
+  say("");
   asked = { ...state(), difference: $("difference").checked };
   const findings = instant.answer(asked);
   engine.ask(asked, findings !== undefined);
@@ -172,16 +179,20 @@ function setExample(id) {
 // open shows what the address says.
 async function open() {
   const fragment = location.hash.slice(1);
+  let problem = "";
   if (fragment.startsWith("s=")) {
     try {
-      set(await fromFragment(fragment));
+      const state = await fromFragment(fragment);
+      if (fragment !== location.hash.slice(1)) return; // there is a newer one
+      set(state);
       $("examples").value = "";
       return;
     } catch (err) {
-      say(`This link cannot be read: ${err.message}`, true);
+      problem = `This link cannot be read: ${err.message}`;
     }
   }
   setExample(fragment.replace(/^example=/, ""));
+  say(problem, true);
 }
 
 for (const choice of Object.values(choices)) choice.addEventListener("change", ask);
@@ -192,7 +203,12 @@ $("examples").addEventListener("change", () => {
   setExample($("examples").value);
 });
 $("share").addEventListener("click", async () => {
-  history.replaceState(null, "", `#${await toFragment(state())}`);
+  try {
+    history.replaceState(null, "", `#${await toFragment(state())}`);
+  } catch (err) {
+    say(`There is no link to this: ${err.message}`, true);
+    return;
+  }
   try {
     await navigator.clipboard.writeText(location.href);
     say("The link is copied. It holds all that this page shows, and no server sees it.");

@@ -66,7 +66,7 @@ async function loadCEL() {
     answered = 0;
     work();
   } catch (err) {
-    cel = "failed";
+    cel = "unloaded"; // the next question tries again
     self.postMessage({ what: "failed", why: `rules in CEL cannot be evaluated: ${err.message}` });
   }
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
 import { exampleGroups } from "../content.js";
 import { launch, Playground, serve, why } from "./browser.js";
 
@@ -37,6 +38,7 @@ describe("the site in a browser", { skip: why }, () => {
     }
   }
 
+  const driven = (page) => new Playground(page);
   const playground = (page, fragment = "") => new Playground(page).open(`${served.url}playground/${fragment}`);
 
   test("findings at their lines, the result, and why", () =>
@@ -157,6 +159,43 @@ describe("the site in a browser", { skip: why }, () => {
       await page.waitForFunction(() => document.getElementById("state").textContent.includes("was started again"));
       await p.type("object", "apiVersion: backup.example.com/v1\nkind: BackupPlan\nx: 1");
       assert.match((await p.findings())[0], /^3:1 warning: unknown field "x"/);
+    }));
+
+  test("what cannot be loaded is said, and not asked for again and again", async () => {
+    for (const [file, said] of [["worker.js", /its worker is missing/], ["plain.wasm.gz", /Espalier cannot be loaded/]]) {
+      await visit(async (page) => {
+        let requests = 0;
+        await page.route(`**/${file}`, (route) => (requests++, route.abort()));
+        await page.goto(`${served.url}playground/`);
+        await page.waitForFunction(() => document.getElementById("state").classList.contains("error"));
+        assert.match(await page.locator("#state").textContent(), said);
+        assert.equal(await driven(page).verdict(), "This is not judged.");
+        assert.equal(await page.locator("#progress").isVisible(), false);
+        await page.waitForTimeout(300);
+        assert.equal(requests, 1);
+        errors.length = 0; // the browser's own
+      });
+    }
+  });
+  test("links of strangers", () =>
+    visit(async (page) => {
+      const link = (state) => `#s=${deflateRawSync(JSON.stringify(state)).toString("base64url")}`;
+      const markup = "<img src=x onerror=alert(1)>";
+      const state = { definition: `type: object\nproperties: {'${markup}': {type: string, default: '${markup}'}}`, validation: "Warn", yaml: true };
+      await playground(page, link({ ...state, object: `"${markup}a": 1\n` }));
+      assert.match((await driven(page).findings())[0], /^1:1 warning: unknown field "<img src=x onerror=alert\(1\)>a"/);
+      assert.match(await driven(page).text("result"), /<img/);
+      await page.locator("#object .cm-lint-marker").hover();
+      await page.waitForSelector(".cm-tooltip-lint");
+      assert.equal(await page.locator("main img").count(), 0);
+      await driven(page).after(() => page.evaluate((hash) => (location.hash = hash), link({ ...state, object: '{"a":'.repeat(200_000) })));
+      assert.match((await driven(page).findings())[0], /error: depth of nesting exceeds the limit/);
+      await page.goto("about:blank");
+      await playground(page, `#s=${deflateRawSync("[".repeat(1_000_000)).toString("base64url")}`);
+      assert.match(await page.locator("#state").textContent(), /^This link cannot be read: /, "also when all is loaded");
+      await page.locator("#object .cm-content").focus();
+      await driven(page).after(() => page.keyboard.type("#"));
+      assert.equal(await page.locator("#state").textContent(), "");
     }));
 
   test("with the keyboard alone", () =>
