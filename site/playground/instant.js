@@ -3,10 +3,12 @@
 // known to be quick: the worker has judged the definition in time, the object is not long, and there are no rules
 // in CEL to be evaluated.
 
-// The longest object that is judged in the page, in characters, and the longest time that it may take, in
+// The longest object that is judged in the page, with what is stored, in characters, and the longest time that it may take, in
 // milliseconds. Links come from strangers, and the page is not to hang.
 export const longest = 100_000;
 export const slowest = 40;
+
+const isLong = ({ object, stored }) => object.length + stored.length > longest;
 
 export class Instant {
   #ask; // the function that asks the program, once it runs
@@ -28,7 +30,7 @@ export class Instant {
   // learn takes what the worker has found for a request, and how long that took.
   learn(request, findings, took) {
     if (this.#knows(request)) return;
-    if (!this.#ask || took > slowest || request.object.length > longest || (findings.rules && request.values)) return;
+    if (!this.#ask || took > slowest || isLong(request) || (findings.rules && request.values)) return;
     this.#later(() => {
       this.#known = request;
       this.answer(request);
@@ -42,7 +44,7 @@ export class Instant {
 
   // answer returns the findings for a request, or undefined if the worker is to say.
   answer(request) {
-    if (!this.#ask || request.object.length > longest || !this.#knows(request)) return undefined;
+    if (!this.#ask || isLong(request) || !this.#knows(request)) return undefined;
     const begun = this.#now();
     const answer = this.#ask({ ...request, brief: true });
     if (!answer) this.#ask = undefined; // it has panicked, as the worker will

@@ -36,8 +36,8 @@ export async function fromFragment(fragment) {
 
 // checked returns what is known of a state, if it has the right types.
 function checked(state) {
-  const { definition, object, validation, kep, values, yaml } = state ?? {};
-  if (typeof definition !== "string" || typeof object !== "string") throw new Error("it has no texts");
+  const { definition, object, stored = "", validation, kep, values, yaml } = state ?? {};
+  if (typeof definition !== "string" || typeof object !== "string" || typeof stored !== "string") throw new Error("it has no texts");
   if (!["Ignore", "Warn", "Strict"].includes(validation)) throw new Error("it has no validation");
-  return { definition, object, validation, kep: kep === true, values: values === true, yaml: yaml === true };
+  return { definition, object, stored, validation, kep: kep === true, values: values === true, yaml: yaml === true };
 }

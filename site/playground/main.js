@@ -12,6 +12,7 @@ const examples = JSON.parse($("examples-data").textContent);
 
 const definition = textEditor($("definition"), "Definition", ask);
 const object = textEditor($("object"), "Object", ask);
+const stored = textEditor($("stored"), "Stored object", ask);
 const result = resultView($("result"), "Result");
 
 let isQuiet = false; // while several things are set at once
@@ -54,6 +55,7 @@ function state() {
   return {
     definition: definition.text,
     object: object.text,
+    stored: stored.text,
     validation: choices.validation.value,
     kep: choices.semantics.value === "KEP",
     values: choices.values.checked,
@@ -75,6 +77,8 @@ function set(s) {
   instant.forget();
   definition.text = s.definition;
   object.text = s.object;
+  stored.text = s.stored;
+  $("update").open = s.stored !== "";
   choices.validation.value = s.validation;
   choices.semantics.value = s.kep ? "KEP" : "Deployed";
   choices.values.checked = s.values;
@@ -87,9 +91,11 @@ function set(s) {
 function show(answer, by) {
   object.show(answer.findings);
   definition.show(answer.faults);
+  stored.show(answer.unstored);
   verdict(answer);
   const findings = [
     ...answer.faults.map((f) => ({ ...f, in: "definition" })),
+    ...answer.unstored.map((f) => ({ ...f, in: "stored object" })),
     ...answer.findings.map((f) => ({ ...f, in: "object" })),
   ];
   list($("findings"), findings, item);
@@ -116,9 +122,11 @@ function verdict(answer) {
   const warnings = answer.findings.length - answer.findings.filter((f) => f.error).length;
   let text = answer.faults.length > 0 ? "The API server refuses this definition" : answer.refused ? "The API server refuses this" : "The API server takes this";
   if (answer.kind && answer.faults.length === 0) text += ` ${answer.kind}`;
+  if (answer.replaces) text += " as an update";
   const counts = [errors && count(errors, "error"), warnings && count(warnings, "warning")].filter(Boolean);
   text += counts.length > 0 ? `: ${counts.join(", ")}` : "";
   if (answer.rules && !answer.evaluated) text += ". Its rules in CEL are not evaluated" + (choices.values.checked ? " yet" : "");
+  if (answer.unstored.length > 0) text += ". The stored object cannot be used: this is judged as a new one";
   write($("verdict"), `${text}.`);
   $("verdict").className = answer.refused ? "refused" : warnings > 0 ? "warned" : "taken";
 }
@@ -142,7 +150,7 @@ function list(element, things, make) {
 function item(finding) {
   const li = document.createElement("li");
   li.className = finding.error ? "error" : "warning";
-  const editor = finding.in === "object" ? object : definition;
+  const editor = { definition, object, "stored object": stored }[finding.in];
   li.append(place(finding.line, `${finding.line}:${finding.column}`, editor, finding.in), ` ${finding.error ? "error" : "warning"}: ${finding.message}`);
   if (finding.rule) li.append(` [${finding.rule}]`);
   return li;
@@ -173,7 +181,7 @@ function place(line, text, editor, name) {
 function setExample(id) {
   const e = examples.find((one) => one.id === id) ?? examples[0];
   $("examples").value = e.id;
-  set({ definition: e.definition, object: e.object, validation: "Warn", kep: e.kep, values: e.values, yaml: e.yaml });
+  set({ definition: e.definition, object: e.object, stored: e.stored, validation: "Warn", kep: e.kep, values: e.values, yaml: e.yaml });
 }
 
 // open shows what the address says.

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Instant, longest, slowest } from "../playground/instant.js";
 import { asker } from "../playground/program.js";
 
-const request = (object, more = {}) => ({ definition: "d", object, kep: false, values: false, ...more });
+const request = (object, more = {}) => ({ definition: "d", object, stored: "", kep: false, values: false, ...more });
 const none = { rules: false };
 
 // begin returns an Instant whose program takes as long as the test says, with what it was asked.
@@ -32,6 +32,7 @@ test("a definition that the worker has judged in time is judged in the page", ()
 for (const [name, [object, findings, took, more]] of Object.entries({
   "a slow definition": ["a", none, slowest + 1],
   "a long object": ["a".repeat(longest + 1), none, 1],
+  "a long stored object": ["a", none, 1, { stored: "a".repeat(longest) }],
   "rules to be evaluated": ["a", { rules: true }, 1, { values: true }],
 })) {
   test(`the worker judges ${name}`, () => {

@@ -144,6 +144,21 @@ describe("the site in a browser", { skip: why }, () => {
       assert.match(await p.verdict(), /refuses this HTTPRoute .*: 2 errors\.$/);
     }));
 
+  test("an update", () =>
+    visit(async (page) => {
+      const p = await playground(page, "#example=4-volume");
+      await page.waitForFunction(() => document.getElementById("findings").textContent.includes("does not shrink"), undefined, { timeout: 60_000 });
+      assert.match(await p.verdict(), /refuses this Volume of storage\.example\.com\/v1 as an update: 1 error\.$/);
+      await p.type("stored", "a: [");
+      assert.match(await p.verdict(), /The stored object cannot be used: this is judged as a new one\.$/);
+      assert.match((await p.findings())[0], /^1:5 error: .*\[syntax\]$/);
+      assert.equal(await page.locator("#stored .cm-lint-marker-error").count(), 1);
+      await p.type("stored", "");
+      assert.match((await p.findings()).join(), /spec\.mode: Unsupported value: "Raw"/);
+      await p.after(() => page.selectOption("#examples", "backup"));
+      assert.equal(await page.locator("#stored").isVisible(), false);
+    }));
+
   test("a panic restarts the worker, and the page says so", () =>
     visit(async (page) => {
       await page.route("**/worker.js", async (route) => {
@@ -210,7 +225,7 @@ describe("the site in a browser", { skip: why }, () => {
           return e.id || e.closest(".editor")?.id || e.textContent.trim();
         }));
       }
-      for (const id of ["Skip to the content", "examples", "validation", "semantics", "format", "values", "share", "definition", "object", "whole", "result", "finding"]) {
+      for (const id of ["Skip to the content", "examples", "validation", "semantics", "format", "values", "share", "definition", "object", "whole", "result", "An update: the object that is stored", "finding"]) {
         assert.ok(reached.includes(id), `${id}: ${reached}`);
       }
       await page.keyboard.press("Enter"); // on the first finding, which leads to its line
