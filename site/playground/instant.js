@@ -3,8 +3,8 @@
 // known to be quick: the worker has judged the definition in time, the object is not long, and there are no rules
 // in CEL to be evaluated.
 
-// The longest object that is judged in the page, with what is stored, in characters, and the longest time that it may take, in
-// milliseconds. Links come from strangers, and the page is not to hang.
+// The longest object that is judged in the page, in characters with what is stored, and the longest time that it
+// may take, in milliseconds. Links come from strangers, and the page is not to hang.
 export const longest = 100_000;
 export const slowest = 40;
 
@@ -13,6 +13,7 @@ const isLong = ({ object, stored }) => object.length + stored.length > longest;
 export class Instant {
   #ask; // the function that asks the program, once it runs
   #known; // a request with the definition that is judged here
+  #slow = 0; // how slow the last answers were
   #later;
   #now;
 
@@ -39,6 +40,7 @@ export class Instant {
 
   // forget leaves the next request to the worker, because it comes from elsewhere than the keyboard.
   forget() {
+    this.#slow = 0;
     this.#known = undefined;
   }
 
@@ -48,7 +50,10 @@ export class Instant {
     const begun = this.#now();
     const answer = this.#ask({ ...request, brief: true });
     if (!answer) this.#ask = undefined; // it has panicked, as the worker will
-    if (this.#now() - begun > slowest) this.#known = undefined;
+    // A machine that is busy may be slow once, or twice.
+    const times = Math.floor((this.#now() - begun) / slowest);
+    this.#slow = times > 0 ? this.#slow + times : 0;
+    if (this.#slow > 3) this.forget();
     return answer;
   }
 

@@ -49,11 +49,18 @@ test("rules that are not evaluated do not matter", () => {
   assert.ok(instant.answer(request("a")));
 });
 
-test("what was slow once, comes from a link or breaks goes to the worker again", () => {
+test("what is slow again and again, or very slow, comes from a link or breaks goes to the worker again", () => {
   const took = { ms: 1 };
   const { instant } = begin(took);
   instant.learn(request("a"), none, 1);
-  took.ms = slowest + 1;
+  for (const ms of [1, 3 * slowest, 1, slowest, slowest, slowest, slowest]) {
+    took.ms = ms;
+    assert.ok(instant.answer(request("a")));
+  }
+  assert.equal(instant.answer(request("a")), undefined);
+  took.ms = 1;
+  instant.learn(request("a"), none, 1);
+  took.ms = 4 * slowest;
   assert.ok(instant.answer(request("a")));
   assert.equal(instant.answer(request("a")), undefined);
   took.ms = 1;
