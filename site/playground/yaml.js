@@ -84,6 +84,9 @@ const language = StreamLanguage.define({
   languageData: { commentTokens: { line: "#" } },
 });
 
+// The most lines that are folded. All of them are looked at while somebody types.
+const mostFolded = 5000;
+
 // fold returns what can be folded at a line: the lines after it that are indented further, and the items of its list.
 function fold(state, from, to) {
   const { text, number } = state.doc.lineAt(from);
@@ -92,7 +95,9 @@ function fold(state, from, to) {
   const isItem = text[indent] === "-";
   let end = to;
   let at = to;
+  let count = 0;
   for (const line of state.doc.iterLines(number + 1)) {
+    if (++count > mostFolded) return null;
     at += 1 + line.length;
     const first = line.search(/\S/);
     if (first < 0) continue;

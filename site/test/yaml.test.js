@@ -46,4 +46,6 @@ test("folds", () => {
     if (range) folds.push(`${n}-${state.doc.lineAt(range.to).number}`);
   }
   assert.deepEqual(folds, ["1-4", "2-4", "5-8", "6-7"]);
+  const long = stateOf(`a:\n${"  b: 1\n".repeat(10_000)}`);
+  assert.equal(foldable(long, 0, 2), null, "it would be looked at with each keystroke");
 });
