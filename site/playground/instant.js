@@ -31,7 +31,8 @@ export class Instant {
   // learn takes what the worker has found for a request, and how long that took.
   learn(request, findings, took) {
     if (this.#knows(request)) return;
-    if (!this.#ask || took > slowest || isLong(request) || (findings.rules && request.values)) return;
+    const needsCEL = findings.rules && (request.values || findings.faults.length > 0); // faults of rules among them
+    if (!this.#ask || took > slowest || isLong(request) || needsCEL) return;
     this.#later(() => {
       this.#known = request;
       this.answer(request);

@@ -5,7 +5,7 @@ import { Instant, longest, slowest } from "../playground/instant.js";
 import { asker } from "../playground/program.js";
 
 const request = (object, more = {}) => ({ definition: "d", object, stored: "", kep: false, values: false, ...more });
-const none = { rules: false };
+const none = { rules: false, faults: [] };
 
 // begin returns an Instant whose program takes as long as the test says, with what it was asked.
 function begin(took = { ms: 1 }) {
@@ -33,7 +33,8 @@ for (const [name, [object, findings, took, more]] of Object.entries({
   "a slow definition": ["a", none, slowest + 1],
   "a long object": ["a".repeat(longest + 1), none, 1],
   "a long stored object": ["a", none, 1, { stored: "a".repeat(longest) }],
-  "rules to be evaluated": ["a", { rules: true }, 1, { values: true }],
+  "rules to be evaluated": ["a", { rules: true, faults: [] }, 1, { values: true }],
+  "rules with faults": ["a", { rules: true, faults: ["f"] }, 1],
 })) {
   test(`the worker judges ${name}`, () => {
     const { instant, asked } = begin();
@@ -45,7 +46,7 @@ for (const [name, [object, findings, took, more]] of Object.entries({
 
 test("rules that are not evaluated do not matter", () => {
   const { instant } = begin();
-  instant.learn(request("a"), { rules: true }, 1);
+  instant.learn(request("a"), { rules: true, faults: [] }, 1);
   assert.ok(instant.answer(request("a")));
 });
 
