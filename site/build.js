@@ -47,17 +47,17 @@ function programs() {
 
 // scripts bundles scripts and styles, and writes the licences of all that is in them and in the programs.
 async function scripts(sizes) {
-  const common = { bundle: true, minify: true, metafile: true, target: "es2022", logLevel: "warning" };
   const runtime = join(go(["env", "GOROOT"]).trim(), "lib", "wasm", "wasm_exec.js");
+  const common = { bundle: true, minify: true, metafile: true, target: "es2022", logLevel: "warning", alias: { "wasm_exec.js": runtime } };
   const made = [
     await build({ ...common, entryPoints: ["playground/main.js"], outfile: join(playground, "main.js"), format: "esm" }),
     await build({
       ...common, entryPoints: ["playground/worker.js"], outfile: join(playground, "worker.js"), format: "iife",
-      alias: { "wasm_exec.js": runtime }, define: { SIZES: JSON.stringify(sizes) },
+      define: { SIZES: JSON.stringify(sizes) },
     }),
     await build({ ...common, entryPoints: ["styles/playground.css"], outfile: join(playground, "playground.css") }),
     await build({ ...common, entryPoints: ["styles/site.css", "scripts/site.js"], outdir: out, entryNames: "[name]", format: "esm" }),
-    await build({ ...common, bundle: false, entryPoints: ["scripts/search.js"], outdir: out, format: "esm" }),
+    await build({ ...common, bundle: false, alias: {}, entryPoints: ["scripts/search.js"], outdir: out, format: "esm" }),
   ];
   const inputs = made.flatMap((m) => Object.keys(m.metafile.inputs));
   writeFileSync(join(playground, "licences.txt"), goLicences(go, "./withcel") + npmLicences(inputs, ["pagefind"]));

@@ -66,8 +66,8 @@ export function exampleGroups() {
   ];
 }
 
-function example(id, title, definition, object, { kep = false, values = false, yaml = true }) {
-  return { id, title, definition, object, kep, values, yaml };
+function example(id, title, definition, object, { stored = "", kep = false, values = false, yaml = true }) {
+  return { id, title, definition, object, stored, kep, values, yaml };
 }
 
 function small() {
@@ -75,7 +75,7 @@ function small() {
   return readdirSync(join(repository, folder)).filter((name) => name.endsWith(".txtar")).map((name) => {
     const parts = sections(read(`${folder}/${name}`));
     const title = parts[""].split("\n")[0].replace(/\.$/, "");
-    return example(basename(name, ".txtar"), title, parts["definition.yaml"], parts["object.yaml"], { values: true });
+    return example(basename(name, ".txtar"), title, parts["definition.yaml"], parts["object.yaml"], { stored: parts["stored.yaml"], values: true });
   });
 }
 

@@ -27,8 +27,13 @@ const (
 type Request struct {
 	// Definition is one custom resource definition or several, or a schema alone, in YAML or JSON.
 	Definition string `json:"definition"`
+	// Same says that the definition is the one of the last request. It need not be said again.
+	Same bool `json:"same"`
 	// Object is one object, in JSON if it starts with a brace, and else in YAML.
 	Object string `json:"object"`
+	// Stored is the object that this one replaces, of the same apiVersion and kind. It counts where values
+	// are validated. If it is empty, the object is created.
+	Stored string `json:"stored"`
 	// Validation is Ignore, Warn or Strict (KEP-2885). Everything else is Strict.
 	Validation string `json:"validation"`
 	// KEP asks for the semantics of the KEPs, where a server does otherwise (schema.KEP).
@@ -53,6 +58,10 @@ type Answer struct {
 	// Findings are those in the object, and Faults those in the definition, in the order of the texts.
 	Findings []Finding `json:"findings"`
 	Faults   []Finding `json:"faults"`
+	// Unstored says why the stored object cannot be used. The object is judged as a new one then.
+	Unstored []Finding `json:"unstored"`
+	// Replaces says that the object is judged as one that replaces the stored one.
+	Replaces bool `json:"replaces"`
 	// Omitted is how many findings in the object there are beyond those.
 	Omitted int `json:"omitted"`
 	// Rules says that the definition has rules in CEL, and Evaluated that they are evaluated.
@@ -99,13 +108,18 @@ func (j *Judge) JSON(request []byte) []byte {
 	// Texts of a page are valid UTF-8, and what is made of them is, too.
 	js, err := jsonv2.Marshal(answer, jsonv2.AllowInvalidUTF8(true))
 	if err != nil {
-		return []byte(`{"refused":true,"findings":[],"faults":[],"changes":[]}`)
+		return []byte(`{"refused":true,"findings":[],"faults":[],"unstored":[],"changes":[]}`)
 	}
 	return js
 }
 
 // Judge answers a request.
 func (j *Judge) Judge(r *Request) *Answer {
+	if r.Same && j.last != nil {
+		same := *r
+		same.Definition = j.last.text
+		r = &same
+	}
 	if j.last == nil || !j.last.isFor(r) {
 		j.last = j.define(r)
 	}
@@ -137,7 +151,11 @@ func (d *definition) judge(r *Request, o *document, a *Answer) {
 		a.Faults = append(slices.Clone(a.Faults), Finding{Error: true, Message: err.Error(), Line: 1, Column: 1})
 		return
 	}
-	dec := decoder.New(program, options(r)...)
+	old, faults := d.stored(r, entry, program)
+	a.Unstored = placed(faults, r.Stored)
+	a.Replaces = old != nil
+	dec := decoder.New(program, options(r, a.Replaces)...)
+	dec.SetOld(old)
 	result, err := dec.AppendJSON(nil, o.json)
 	if !isComplete(err) {
 		a.Findings = fatals(err, o)
@@ -151,9 +169,32 @@ func (d *definition) judge(r *Request, o *document, a *Answer) {
 	}
 }
 
-func options(r *Request) []decoder.Option {
+// stored returns the stored object as a server reads it, pruned and defaulted, nil if there is none, or why it
+// cannot be used.
+func (d *definition) stored(r *Request, entry schema.Entry, program *schema.Program) ([]byte, []Finding) {
+	if r.Stored == "" || !r.Values {
+		return nil, nil
+	}
+	o, err := read([]byte(r.Stored), errors.Position{})
+	if err != nil {
+		return nil, []Finding{fatal(err, nil)}
+	}
+	if its, err := d.entry(o); err != nil || its.APIVersion != entry.APIVersion || its.Kind != entry.Kind {
+		return nil, []Finding{{Error: true, Rule: "old-object", Message: "the stored object has another apiVersion or kind", Line: 1, Column: 1}}
+	}
+	js, err := decoder.New(program, decoder.Ignore, decoder.Compact(true)).AppendJSON(nil, o.json)
+	if err != nil {
+		return nil, fatals(err, o)
+	}
+	return js, nil
+}
+
+func options(r *Request, isUpdate bool) []decoder.Option {
 	opts := []decoder.Option{fieldValidation(r.Validation), decoder.Compact(true), decoder.Limits{Findings: maxFindings, FindingBytes: maxFindingBytes}}
-	if r.Values {
+	switch {
+	case isUpdate:
+		opts = append(opts, decoder.ValidateUpdate)
+	case r.Values:
 		opts = append(opts, decoder.ValidateCreate)
 	}
 	return opts

@@ -138,6 +138,39 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// TestUpdates holds what a stored object changes: what was invalid may stay. One that cannot be used is said.
+func TestUpdates(t *testing.T) {
+	const definition = "type: object\nproperties:\n  size: {type: integer, maximum: 3}\n"
+	const object = `{"metadata":{"name":"a","resourceVersion":"1"},"size":4}`
+	for _, c := range []struct {
+		stored   string
+		values   bool
+		findings int
+		unstored string
+	}{
+		{"", true, 1, ""},
+		{"metadata: {name: a, resourceVersion: '1'}\nsize: 4\nunknown: 1\n", true, 0, ""},
+		{strings.Replace(object, "4", "5", 1), true, 1, ""},
+		{"a: [", false, 0, ""},
+		{"# é\na: [", true, 1, "2:5 error: "},
+		{`{"metadata": 7}`, true, 1, "1:14 error: "},
+		{"7", true, 1, "error: "},
+	} {
+		a := judge.New(nil).Judge(&judge.Request{Definition: definition, Object: object, Stored: c.stored, Values: c.values, Validation: "Warn"})
+		assert.Len(t, a.Findings, c.findings, c.stored)
+		assert.Equal(t, c.values && c.stored != "" && c.unstored == "", a.Replaces, c.stored)
+		if c.unstored == "" {
+			assert.Empty(t, a.Unstored, c.stored)
+		} else if assert.Len(t, a.Unstored, 1, c.stored) {
+			assert.Contains(t, spelled(a.Unstored)[0], c.unstored)
+		}
+		assert.NotEmpty(t, a.Result, c.stored)
+	}
+	crd, plan := read(t, "../../testdata/quickstart/crd.yaml"), read(t, "../../testdata/readme/plan.yaml")
+	a := judge.New(nil).Judge(&judge.Request{Definition: crd, Object: plan, Stored: strings.Replace(plan, "BackupPlan", "Pod", 1), Values: true})
+	assert.Equal(t, []string{"1:1 error: the stored object has another apiVersion or kind [old-object]"}, spelled(a.Unstored))
+}
+
 // TestDefinitions holds where faults of definitions are found, and what is said of objects that have none.
 func TestDefinitions(t *testing.T) {
 	crd := read(t, "../../testdata/quickstart/crd.yaml")
@@ -159,6 +192,22 @@ func TestDefinitions(t *testing.T) {
 		} else {
 			assert.Contains(t, strings.Join(spelled(a.Findings), "\n"), c.finding, c.name)
 		}
+	}
+}
+
+// TestSame holds that a definition need not be said again, whatever else is asked for.
+func TestSame(t *testing.T) {
+	j := judge.New(nil)
+	said := judge.Request{Definition: read(t, "../../testdata/quickstart/crd.yaml"), Object: read(t, "../../testdata/readme/plan.yaml"), Validation: "Warn"}
+	same := judge.Request{Object: said.Object, Validation: "Warn", Same: true}
+	assert.NotEmpty(t, j.Judge(&same).Faults, "there was none")
+	for _, values := range []bool{false, true} {
+		said.Values, same.Values = values, values
+		want := j.Judge(&said)
+		assert.Empty(t, want.Faults)
+		assert.Equal(t, want, j.Judge(&same))
+		same.Values = !values
+		assert.NotEqual(t, want, j.Judge(&same))
 	}
 }
 

@@ -22,13 +22,14 @@ func TestExamples(t *testing.T) {
 	j := judge.New(rules.CEL())
 	for _, name := range names {
 		parts := sections(read(t, name))
-		r := judge.Request{Definition: parts["definition.yaml"], Object: parts["object.yaml"], Validation: "Warn", Values: true, YAML: true}
+		r := judge.Request{Definition: parts["definition.yaml"], Object: parts["object.yaml"], Stored: parts["stored.yaml"], Validation: "Warn", Values: true, YAML: true}
 		a := j.Judge(&r)
 		assert.Empty(t, a.Faults, name)
 		assert.Equal(t, parts["findings"], strings.Join(spelled(a.Findings), "\n")+"\n", name)
 		assert.Equal(t, parts["result.yaml"], a.Result, name)
 		assert.Equal(t, strings.Contains(parts["definition.yaml"], "x-kubernetes-validations"), a.Rules, name)
 		assert.True(t, a.Evaluated)
+		assert.Equal(t, r.Stored != "", a.Replaces)
 
 		// A page without CEL says that it has not looked at the rules.
 		plain := judge.New(nil).Judge(&r)

@@ -2,13 +2,13 @@
 // the focus on, as everywhere on the page; Shift-Alt-ArrowDown and the like are CodeMirror's.
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
-import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, foldKeymap, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { unifiedMergeView } from "@codemirror/merge";
 import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
+import { yaml } from "./yaml.js";
 
 const common = (label) => [
   lineNumbers(),
@@ -25,6 +25,9 @@ const languageOf = (text) => (/^\s*\{/.test(text) ? json() : yaml());
 // textEditor makes an editor in an element. changed is called when its text has changed.
 export function textEditor(parent, label, changed) {
   const language = new Compartment();
+  let isMarked = false;
+  let text = ""; // of doc
+  let doc;
   const view = new EditorView({
     parent,
     extensions: [
@@ -41,7 +44,11 @@ export function textEditor(parent, label, changed) {
   return {
     view,
     get text() {
-      return view.state.doc.toString();
+      if (doc !== view.state.doc) {
+        doc = view.state.doc;
+        text = doc.toString();
+      }
+      return text;
     },
     set text(text) {
       view.dispatch({
@@ -53,6 +60,8 @@ export function textEditor(parent, label, changed) {
     },
     // show marks findings in the text and its margin.
     show(findings) {
+      if (!isMarked && findings.length === 0) return;
+      isMarked = findings.length > 0;
       const end = view.state.doc.length;
       view.dispatch(
         setDiagnostics(
@@ -79,6 +88,17 @@ export function textEditor(parent, label, changed) {
   };
 }
 
+// change returns what makes one text of another: what is between their common beginning and end. Only that is
+// parsed and drawn again, and who has scrolled stays there.
+function change(before, after) {
+  const most = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < most && before[from] === after[from]) from++;
+  let end = 0;
+  while (end < most - from && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) };
+}
+
 // resultView makes a view of a result, by itself or beside what it was made of.
 export function resultView(parent, label) {
   const mode = new Compartment();
@@ -88,6 +108,7 @@ export function resultView(parent, label) {
     extensions: [...common(label), EditorState.readOnly.of(true), language.of(yaml()), mode.of([])],
   });
   let shown = "";
+  let wasJSON = false;
   return {
     view,
     // show shows a result, and where there is something before it, the difference.
@@ -97,11 +118,11 @@ export function resultView(parent, label) {
       const key = JSON.stringify([before, result]);
       if (key === shown) return;
       shown = key;
-      view.dispatch({ effects: mode.reconfigure([]) });
-      view.dispatch({
-        changes: { from: 0, to: view.state.doc.length, insert: result },
-        effects: language.reconfigure(languageOf(result)),
-      });
+      if (mode.get(view.state)?.length !== 0) view.dispatch({ effects: mode.reconfigure([]) });
+      const isJSON = result.startsWith("{");
+      const effects = isJSON === wasJSON ? [] : language.reconfigure(languageOf(result));
+      wasJSON = isJSON;
+      view.dispatch({ changes: change(view.state.doc.toString(), result), effects });
       if (isDifference) {
         const diffConfig = { scanLimit: 2000, timeout: 200 }; // of large texts it is a coarse one
         const difference = unifiedMergeView({

@@ -11,29 +11,33 @@ export class Engine {
   #asked = 0; // the number of the last question
   #timer;
 
-  // newWorker makes a Worker. on has the functions answer(answer, isWhole), progress(name, part) and
-  // broken(why).
+  // newWorker makes a Worker. on has the functions answer(answer, isWhole, took), progress(name, part),
+  // program(module) and broken(why, isReplaced).
   constructor(newWorker, on) {
     this.#newWorker = newWorker;
     this.#on = on;
     this.#start();
   }
 
-  // ask replaces the question.
-  ask(request) {
+  // ask replaces the question. hasFindings says that only the rest of an answer is asked for.
+  ask(request, hasFindings = false) {
     this.#asked++;
-    this.#worker.postMessage({ number: this.#asked, request });
+    this.#worker.postMessage({ number: this.#asked, request, hasFindings });
   }
 
   #start() {
     const worker = this.#newWorker();
     this.#worker = worker;
+    let isLoaded = false; // another one would not be, either
     worker.onmessage = ({ data }) => {
+      isLoaded = true;
       if (worker === this.#worker) this.#receive(data);
     };
     worker.onerror = (event) => {
       event.preventDefault?.();
-      if (worker === this.#worker) this.#replace(event.message || "the worker cannot be loaded");
+      if (worker !== this.#worker) return;
+      if (isLoaded) this.#replace(event.message || "the worker ended");
+      else this.#on.broken("Espalier cannot be loaded: its worker is missing", false);
     };
   }
 
@@ -42,13 +46,16 @@ export class Engine {
       case "progress":
         this.#on.progress(data.name, data.part);
         break;
+      case "program":
+        this.#on.program(data.module);
+        break;
       case "begun": // from here on it computes
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => this.#replace("it took too long"), patience);
         break;
       case "answer":
         if (data.isWhole) clearTimeout(this.#timer);
-        if (data.number === this.#asked) this.#on.answer(data.answer, data.isWhole);
+        if (data.number === this.#asked) this.#on.answer(data.answer, data.isWhole, data.took);
         break;
       case "failed": // to load
         this.#on.broken(data.why, false);

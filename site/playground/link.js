@@ -3,9 +3,11 @@
 // The longest state that a link may hold, in bytes, because links come from strangers.
 export const maxState = 2 << 20;
 
-// toFragment returns the fragment for a state.
+// toFragment returns the fragment for a state, or throws an error that says why there is none.
 export async function toFragment(state) {
-  const text = new Blob([JSON.stringify(state)]).stream();
+  const blob = new Blob([JSON.stringify(state)]);
+  if (blob.size > maxState) throw new Error("it would hold too much");
+  const text = blob.stream();
   const bytes = new Uint8Array(await new Response(text.pipeThrough(new CompressionStream("deflate-raw"))).arrayBuffer());
   let binary = "";
   for (let i = 0; i < bytes.length; i += 0x8000) binary += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
@@ -34,8 +36,8 @@ export async function fromFragment(fragment) {
 
 // checked returns what is known of a state, if it has the right types.
 function checked(state) {
-  const { definition, object, validation, kep, values, yaml } = state ?? {};
-  if (typeof definition !== "string" || typeof object !== "string") throw new Error("it has no texts");
+  const { definition, object, stored = "", validation, kep, values, yaml } = state ?? {};
+  if (typeof definition !== "string" || typeof object !== "string" || typeof stored !== "string") throw new Error("it has no texts");
   if (!["Ignore", "Warn", "Strict"].includes(validation)) throw new Error("it has no validation");
-  return { definition, object, validation, kep: kep === true, values: values === true, yaml: yaml === true };
+  return { definition, object, stored, validation, kep: kep === true, values: values === true, yaml: yaml === true };
 }

@@ -1,12 +1,11 @@
-// The worker runs Espalier. It answers the last question twice, first with the findings alone, and loads CEL
-// when a definition has rules.
+// The worker runs Espalier. It answers the last question twice, first with the findings alone, if they were not made
+// already, and loads CEL when a definition has rules.
 import "wasm_exec.js";
-
-/* global Go */
+import { run } from "./program.js";
 
 let asked; // the last question
 let answered = 0; // the number of the last question that was answered in full
-let judge; // the function of the program that runs
+let judge; // the function that asks the program that runs
 let isAtWork = false;
 let cel = "unloaded";
 
@@ -21,15 +20,15 @@ async function work() {
   if (isAtWork || !judge) return;
   isAtWork = true;
   while (judge && asked && asked.number !== answered) {
-    const { number, request } = asked;
+    const { number, request, hasFindings } = asked;
     self.postMessage({ what: "begun" });
-    const brief = answer(number, { ...request, brief: true }, false);
-    if (!brief) break;
+    if (!hasFindings && !answer(number, { ...request, brief: true }, false)) break;
     await pause(quiet);
     if (asked.number !== number) continue;
-    if (!answer(number, request, true)) break;
+    const whole = answer(number, request, true);
+    if (!whole) break;
     answered = number;
-    if (brief.rules && !brief.evaluated && request.values && cel === "unloaded") loadCEL();
+    if (whole.rules && !whole.evaluated && request.values && cel === "unloaded") loadCEL();
     await pause(0);
   }
   isAtWork = false;
@@ -37,7 +36,7 @@ async function work() {
 
 // quiet is how long nothing is to be asked before the rest of an answer is made, in milliseconds: whoever types
 // on waits for findings only.
-const quiet = 80;
+const quiet = 200;
 
 // pause lets messages in that arrive meanwhile.
 const pause = (time) => new Promise((resolve) => {
@@ -48,19 +47,14 @@ let wake = () => {};
 
 // answer asks the program. Without an answer, it has panicked.
 function answer(number, request, isWhole) {
-  let text;
-  try {
-    text = judge(JSON.stringify(request));
-  } catch {
-    text = undefined;
-  }
-  if (typeof text !== "string") {
+  const begun = performance.now();
+  const made = judge(request);
+  if (!made) {
     judge = undefined;
     self.postMessage({ what: "broken", why: "the program ended" });
     return undefined;
   }
-  const made = JSON.parse(text);
-  self.postMessage({ what: "answer", number, isWhole, answer: made });
+  self.postMessage({ what: "answer", number, isWhole, answer: made, took: performance.now() - begun });
   return made;
 }
 
@@ -72,22 +66,18 @@ async function loadCEL() {
     answered = 0;
     work();
   } catch (err) {
-    cel = "failed";
+    cel = "unloaded"; // the next question tries again
     self.postMessage({ what: "failed", why: `rules in CEL cannot be evaluated: ${err.message}` });
   }
 }
 
 // start loads a program and runs it, and returns the function that asks it.
 async function start(name) {
-  const code = await load(name);
-  const go = new Go();
-  const { instance } = await WebAssembly.instantiate(code, go.importObject);
-  await new Promise((resolve, reject) => {
-    self.espalierReady = resolve;
-    go.run(instance).then(() => reject(new Error("it ended at once")), reject);
-  });
+  const module = await WebAssembly.compile(await load(name));
+  const ask = await run(module);
   self.postMessage({ what: "progress", name, part: 1 });
-  return self.espalierJudge;
+  if (name === "plain") self.postMessage({ what: "program", module });
+  return ask;
 }
 
 // load fetches a program, and says how far it is.

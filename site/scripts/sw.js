@@ -5,7 +5,8 @@ const build = "espalier-BUILD";
 const files = FILES;
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(build).then((cache) => cache.addAll(files)));
+  const fresh = files.map((file) => new Request(file, { cache: "reload" })); // a browser may have kept older ones
+  event.waitUntil(caches.open(build).then((cache) => cache.addAll(fresh)));
 });
 
 self.addEventListener("activate", (event) => {

@@ -71,3 +71,15 @@ test("a worker that cannot be loaded says so", () => {
   worker.say({ what: "failed", why: "404" });
   assert.deepEqual(heard.broken, [["404", false]]);
 });
+
+test("a worker that is missing is not asked for again", () => {
+  const { heard, worker } = begin();
+  worker.onerror({});
+  assert.equal(FakeWorker.all.length, 1);
+  assert.equal(heard.broken.length, 1);
+  assert.equal(heard.broken[0][1], false);
+  worker.say({ what: "progress" });
+  worker.onerror({ message: "later" });
+  assert.deepEqual(heard.broken[1], ["later", true]);
+  assert.equal(FakeWorker.all.length, 2);
+});

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, before, describe, test } from "node:test";
+import { deflateRawSync } from "node:zlib";
 import { exampleGroups } from "../content.js";
 import { launch, Playground, serve, why } from "./browser.js";
 
@@ -37,6 +38,7 @@ describe("the site in a browser", { skip: why }, () => {
     }
   }
 
+  const driven = (page) => new Playground(page);
   const playground = (page, fragment = "") => new Playground(page).open(`${served.url}playground/${fragment}`);
 
   test("findings at their lines, the result, and why", () =>
@@ -142,12 +144,27 @@ describe("the site in a browser", { skip: why }, () => {
       assert.match(await p.verdict(), /refuses this HTTPRoute .*: 2 errors\.$/);
     }));
 
+  test("an update", () =>
+    visit(async (page) => {
+      const p = await playground(page, "#example=4-volume");
+      await page.waitForFunction(() => document.getElementById("findings").textContent.includes("does not shrink"), undefined, { timeout: 60_000 });
+      assert.match(await p.verdict(), /refuses this Volume of storage\.example\.com\/v1 as an update: 1 error\.$/);
+      await p.type("stored", "a: [");
+      assert.match(await p.verdict(), /The stored object cannot be used: this is judged as a new one\.$/);
+      assert.match((await p.findings())[0], /^1:5 error: .*\[syntax\]$/);
+      assert.equal(await page.locator("#stored .cm-lint-marker-error").count(), 1);
+      await p.type("stored", "");
+      assert.match((await p.findings()).join(), /spec\.mode: Unsupported value: "Raw"/);
+      await p.after(() => page.selectOption("#examples", "backup"));
+      assert.equal(await page.locator("#stored").isVisible(), false);
+    }));
+
   test("a panic restarts the worker, and the page says so", () =>
     visit(async (page) => {
       await page.route("**/worker.js", async (route) => {
         const response = await route.fetch();
         const broken = "self.addEventListener('message', (e) => { if (e.data.request.object === 'PANIC') self.espalierBreak = true; });";
-        const body = (await response.text()).replace(/self\.espalierJudge/, "((text) => self.espalierBreak ? undefined : self.espalierJudge(text))");
+        const body = (await response.text()).replace(/globalThis\.espalierJudge/, "((text) => self.espalierBreak ? undefined : globalThis.espalierJudge(text))");
         await route.fulfill({ response, body: broken + body });
       });
       const p = await playground(page);
@@ -157,6 +174,43 @@ describe("the site in a browser", { skip: why }, () => {
       await page.waitForFunction(() => document.getElementById("state").textContent.includes("was started again"));
       await p.type("object", "apiVersion: backup.example.com/v1\nkind: BackupPlan\nx: 1");
       assert.match((await p.findings())[0], /^3:1 warning: unknown field "x"/);
+    }));
+
+  test("what cannot be loaded is said, and not asked for again and again", async () => {
+    for (const [file, said] of [["worker.js", /its worker is missing/], ["plain.wasm.gz", /Espalier cannot be loaded/]]) {
+      await visit(async (page) => {
+        let requests = 0;
+        await page.route(`**/${file}`, (route) => (requests++, route.abort()));
+        await page.goto(`${served.url}playground/`);
+        await page.waitForFunction(() => document.getElementById("state").classList.contains("error"));
+        assert.match(await page.locator("#state").textContent(), said);
+        assert.equal(await driven(page).verdict(), "This is not judged.");
+        assert.equal(await page.locator("#progress").isVisible(), false);
+        await page.waitForTimeout(300);
+        assert.equal(requests, 1);
+        errors.length = 0; // the browser's own
+      });
+    }
+  });
+  test("links of strangers", () =>
+    visit(async (page) => {
+      const link = (state) => `#s=${deflateRawSync(JSON.stringify(state)).toString("base64url")}`;
+      const markup = "<img src=x onerror=alert(1)>";
+      const state = { definition: `type: object\nproperties: {'${markup}': {type: string, default: '${markup}'}}`, validation: "Warn", yaml: true };
+      await playground(page, link({ ...state, object: `"${markup}a": 1\n` }));
+      assert.match((await driven(page).findings())[0], /^1:1 warning: unknown field "<img src=x onerror=alert\(1\)>a"/);
+      assert.match(await driven(page).text("result"), /<img/);
+      await page.locator("#object .cm-lint-marker").hover();
+      await page.waitForSelector(".cm-tooltip-lint");
+      assert.equal(await page.locator("main img").count(), 0);
+      await driven(page).after(() => page.evaluate((hash) => (location.hash = hash), link({ ...state, object: '{"a":'.repeat(200_000) })));
+      assert.match((await driven(page).findings())[0], /error: depth of nesting exceeds the limit/);
+      await page.goto("about:blank");
+      await playground(page, `#s=${deflateRawSync("[".repeat(1_000_000)).toString("base64url")}`);
+      assert.match(await page.locator("#state").textContent(), /^This link cannot be read: /, "also when all is loaded");
+      await page.locator("#object .cm-content").focus();
+      await driven(page).after(() => page.keyboard.type("#"));
+      assert.equal(await page.locator("#state").textContent(), "");
     }));
 
   test("with the keyboard alone", () =>
@@ -171,7 +225,7 @@ describe("the site in a browser", { skip: why }, () => {
           return e.id || e.closest(".editor")?.id || e.textContent.trim();
         }));
       }
-      for (const id of ["Skip to the content", "examples", "validation", "semantics", "format", "values", "share", "definition", "object", "whole", "result", "finding"]) {
+      for (const id of ["Skip to the content", "examples", "validation", "semantics", "format", "values", "share", "definition", "object", "whole", "result", "An update: the object that is stored", "finding"]) {
         assert.ok(reached.includes(id), `${id}: ${reached}`);
       }
       await page.keyboard.press("Enter"); // on the first finding, which leads to its line
@@ -225,39 +279,49 @@ describe("the site in a browser", { skip: why }, () => {
   });
 
   test("a keystroke to findings, at 1 000 lines", () =>
-    visit(async (page) => {
+    visit(async (page, context) => {
       const p = await playground(page);
       const sources = Array.from({ length: 331 }, (_, i) => `  - claim: c${i}\n    paths: [/a, /b]\n    ${i % 10 ? "compression: gzip" : "pahts: [/c]"}\n`).join("");
       const object = `apiVersion: backup.example.com/v1\nkind: BackupPlan\nmetadata: {name: a}\nspec:\n  schedule: "0 2 * * *"\n  sources:\n${sources}`;
       assert.equal(object.split("\n").length, 1000);
       await p.type("object", object);
-      await page.keyboard.press("Control+Home");
-      await page.keyboard.press("ArrowDown");
-      await page.keyboard.press("ArrowDown");
-      await page.keyboard.press("End");
-      await page.keyboard.press("ArrowLeft"); // into the name
-      const times = await page.evaluate(async () => {
+      for (const key of ["Control+Home", "ArrowDown", "ArrowDown", "End", "ArrowLeft"]) await page.keyboard.press(key); // into the name
+      await page.evaluate(() => {
         const answered = document.getElementById("answered");
-        document.querySelector("#object .cm-content").focus();
-        const times = [];
-        for (let i = 0; i < 60; i++) {
-          const before = answered.dataset.count;
-          const begun = performance.now();
-          document.execCommand("insertText", false, String(i % 10)); // as a key does
-          await new Promise((done) => {
-            const observer = new MutationObserver(() => {
-              if (answered.dataset.count === before) return;
-              observer.disconnect();
-              times.push(performance.now() - begun);
-              done();
-            });
-            observer.observe(answered, { attributes: true });
-          });
-          await new Promise((done) => setTimeout(done, 60)); // as somebody who types fast
-        }
-        return times.sort((a, b) => a - b);
+        const measured = (window.measured = { found: [], painted: [], missed: 0 });
+        let begun, count;
+        addEventListener("keydown", (event) => ([begun, count] = [event.timeStamp, answered.dataset.count]), true);
+        addEventListener("keyup", () => (measured.missed += answered.dataset.count === count || answered.dataset.by !== "page" ? 1 : 0), true);
+        new MutationObserver(() => {
+          const since = begun;
+          measured.found.push(performance.now() - since);
+          const { port1, port2 } = new MessageChannel(); // a task that comes when the frame is made
+          port1.onmessage = () => measured.painted.push(performance.now() - since);
+          requestAnimationFrame(() => port2.postMessage(0));
+        }).observe(answered, { attributeFilter: ["data-count"] });
       });
-      console.log(`a keystroke to findings at 1 000 lines: median ${times[30].toFixed(1)} ms, fastest ${times[0].toFixed(1)} ms`);
-      assert.ok(times[0] < 50);
+      const type = async (n) => {
+        for (let i = 0; i < n; i++) {
+          await page.keyboard.press(i % 2 ? "Backspace" : String(i % 10));
+          await page.waitForTimeout(60); // as somebody who types fast
+        }
+      };
+      await type(40); // until the browser has compiled what it needs
+      const whole = await page.$eval("#answered", (e) => e.dataset.whole);
+      await page.evaluate(() => Object.assign(measured, { found: [], painted: [], missed: 0 }));
+      const cdp = await context.newCDPSession(page);
+      await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+      const busy = async () => (await cdp.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value * 1000;
+      const before = await busy();
+      await type(60);
+      const work = ((await busy()) - before) / 60;
+      const { found, painted, missed } = await page.evaluate(() => measured);
+      const of = (times) => `median ${times.sort((a, b) => a - b)[times.length >> 1].toFixed(1)} ms, fastest ${times[0].toFixed(1)} ms`;
+      console.log(`a keystroke to findings at 1 000 lines: ${of(found)}; painted: ${of(painted)}; processor time of the page, frames and all, ${work.toFixed(1)} ms`);
+      // A machine that is busy may leave some to the worker.
+      assert.ok(missed < 30, `when a key is let go, the findings are there: ${missed} times of 60 they are not`);
+      assert.equal(found.length, 60);
+      assert.ok(found[0] < 50);
+      await p.whole(Number(whole) + 1); // the rest comes when the typing ends
     }));
 });
