@@ -209,6 +209,7 @@ func (t *transformer) run(names []string) {
 	set := t.settings(s)
 	set.KeepAll, set.Sources = t.inPlace(), terminal.Is(t.stderr)
 	set.Layout, set.Named = t.layout, t.named
+	t.divide(set, names)
 	text := report.TextPrinter{Painter: terminal.NewPainter(t.color.Value, t.stderr), Sources: set.Sources}
 	colors := terminal.WantsColor(t.color.Value, t.stdout)
 	if t.write {
@@ -266,9 +267,10 @@ func (t *transformer) work(set *examine.Settings, colors bool) func(worker int, 
 	examiners := t.examiners(set)
 	return func(worker int, name string, emit func(*finding.Outcome) bool) {
 		var passed passedOver
-		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
-			passed.add(&o.Outcome)
+		examiners[worker].ReadDivided(name, t.stdin, func(_ *examine.Examiner, o *examine.Object) {
 			t.render(o, set.Loaded)
+		}, func(o *examine.Object) bool {
+			passed.add(&o.Outcome)
 			return emit(&o.Outcome)
 		})
 		passed.end(emit)
