@@ -61,7 +61,8 @@ file:line:column. They are warnings by default, as in the API server, and errors
 
 ` + leftOutHelp + inputHelp + `
 
-Memory holds one document of each file that is being read, and with --diff the changes.
+Memory holds one document of each file that is being read, or some of one large file for
+each of --jobs, and with --diff the changes.
 An object without a schema is an error. With --ignore-missing-schemas it is written as
 it is, and only its duplicate names are reported.
 
