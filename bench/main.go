@@ -132,6 +132,7 @@ func full(only *regexp.Regexp) error {
 // allWorkloads returns what is generated and what is real. left is as for Corpus.
 func allWorkloads() (list []*Workload, left int) {
 	list = Generated()
+	list = append(list, longListOf(list[len(list)-1]))
 	real, left := Corpus()
 	if real != nil {
 		list = append(list, real)

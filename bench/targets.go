@@ -37,7 +37,7 @@ func Targets() []Target {
 		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6, 5.5}, [2]float64{7, 7}, false},
 		{"AppendYAML, Strict, over Kubernetes strict from YAML", "yaml", "Kubernetes strict", allYAML, [2]float64{35, 35}, [2]float64{50, 50}, false},
 		{"yamlbridge over sigs.k8s.io/yaml YAMLToJSON", "yamlbridge", "sigs.k8s.io/yaml YAMLToJSON", allYAML, [2]float64{22, 22}, [2]float64{30, 30}, false},
-		{"items of a List on all cores over one, of which two can make no more than 2", "list", oneCore, []string{"W8"}, [2]float64{1.8, 1.8}, [2]float64{2, 2}, false},
+		{"items of a List of 1 GB on all cores over one, of which two can make no more than 2", "list", oneCore, []string{"1 GB"}, [2]float64{1.8, 1.8}, [2]float64{2, 2}, false},
 		{"espalier check, values included, on 1 000 and 10 000 manifests over kubeconform", "command", "kubeconform -n 2", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{15, 15}, [2]float64{25, 25}, false},
 		{"the same over kubectl-validate", "command", "kubectl-validate", []string{"1 000 manifests", "10 000 manifests"}, [2]float64{12, 12}, [2]float64{25, 25}, false},
 		{"the whole verdict, without CEL, over Kubernetes", "verdict", "Kubernetes", allValid, [2]float64{100, 100}, [2]float64{150, 150}, false},

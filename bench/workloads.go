@@ -16,6 +16,9 @@ type Document struct {
 	*Schema
 	Src  []byte // JSON
 	YAML []byte // the same in YAML, if the workload has it
+	// Times is how many times the items of the list Src are read in a row, as one list, if that is
+	// more than once.
+	Times int
 	// Among is how many documents the workload has, if these are many.
 	Among int
 }
@@ -40,7 +43,7 @@ func (w *Workload) Size(inYAML bool) (n int) {
 		if inYAML {
 			n += len(d.YAML)
 		} else {
-			n += len(d.Src)
+			n += len(d.Src) * max(1, d.Times)
 		}
 	}
 	return n
@@ -347,6 +350,14 @@ func Generated() []*Workload {
 		w.addYAML()
 	}
 	return list
+}
+
+// longListOf is for what is larger than memory: the items of W8 a hundred times, generated as they are
+// read.
+func longListOf(w8 *Workload) *Workload {
+	d := *w8.Docs[0]
+	d.Times = 100
+	return &Workload{Name: "1 GB", What: "a list of 48 000 objects, generated as it is read", Docs: []*Document{&d}}
 }
 
 func newWorkload(name, what, openAPIV3Schema string, src []byte) *Workload {

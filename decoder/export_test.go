@@ -18,6 +18,13 @@ func SetFirstWindow(n int) (undo func()) {
 	return func() { firstWindow = was }
 }
 
+// SetBatchBytes makes batches of n bytes, until undo is called.
+func SetBatchBytes(n int) (undo func()) {
+	was := batchBytes
+	batchBytes = n
+	return func() { batchBytes = was }
+}
+
 // TestSchema and RandomDocument are for tests in package decoder_test.
 const TestSchema = testSchema
 

@@ -45,6 +45,69 @@ func withoutKinds(all []visited) []visited {
 	return all
 }
 
+// checkInParallel asserts that a text has the same results in parallel, in batches of one object and
+// in batches of some.
+func checkInParallel(t *testing.T, text string, want []visited, end error, make newSequence, opts ...decoder.Option) {
+	t.Helper()
+	lookup := catalog(t).Lookup
+	for i, size := range []int{1, 150, 64 << 10} {
+		undo := decoder.SetBatchBytes(size)
+		got, err := visitInParallel(make(strings.NewReader(text), lookup, opts...), 1+i)
+		undo()
+		require.Equal(t, withoutKinds(want), got, "batches of %d bytes", size)
+		require.Equal(t, withoutMessage(end), withoutMessage(err), "batches of %d bytes", size)
+	}
+}
+
+// TestInParallelGuesses has texts in which borders are also where no object ends, and faults anywhere.
+func TestInParallelGuesses(t *testing.T) {
+	const three = `[{` + isA + `},{` + isA + `},{` + isA + `}]`
+	faults := []string{"", "}", ",", "\x00", "\"", "]", "\xff", "{", `,{"apiVersion":`}
+	lookup := catalog(t).Lookup
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, c := range []struct {
+		make                 newSequence
+		open, between, close string
+	}{
+		{decoder.NewListSequence, `{"items":[`, ",", `],"kind":"List"}`},
+		{decoder.NewListSequence, "{\n \"items\" : [\n  ", " ,\r\n  ", `],"more":` + three + `} `},
+		{decoder.NewListSequence, `{"items":[`, ",", `],"items":` + three + `}`},
+		{decoder.NewListSequence, `{"items":[`, ",", `]}{"items":` + three + `}`},
+		{decoder.NewSequence, "", "\n", "\n"},
+		{decoder.NewSequence, "\n", "", ""},
+		{decoder.NewSequence, "", " ", ` 1 "a" {` + isA + `}`},
+		{decoder.NewYAMLSequence, "", "\n---\n", "\n---\n"},
+	} {
+		border := "}" + c.between + `{"apiVersion":`
+		quoted := strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(border[:len(border)-len(`"apiVersion":`)])
+		objects := []string{
+			`{` + isA + `,"spec":{"a":"1","u":2},"x":"ü"}`,
+			`{` + isB + `,"spec":{"b":3}}`,
+			`{` + isB + `,"spec":{"b":"3"}}`,
+			`{` + isA + `,"x":[{},{` + isA + `}` + strings.TrimLeft(c.between+",", "\n ")[:1] + `{` + isA + `}]}`, // a border
+			`{` + isA + `,"x":"` + quoted + `","apiVersion":"e.io/v1"}`,                                           // another one
+			`{"x":"` + strings.Repeat("p", 300) + `",` + isA + `}`,
+			`{"kind":"C"}`, `null`, `7`, `[{` + isA + `}]`, `{` + isA + `,"kind":"A"}`,
+		}
+		for range decoder.Fewer(60) {
+			var list []string
+			for range 1 + r.IntN(30) {
+				i := r.IntN(3)
+				if r.IntN(4) == 0 {
+					i = r.IntN(len(objects))
+				}
+				list = append(list, objects[i])
+			}
+			text := c.open + strings.Join(list, c.between) + c.close
+			if at := r.IntN(len(text)); r.IntN(2) == 0 {
+				text = text[:at] + faults[r.IntN(len(faults))] + text[at+r.IntN(2):]
+			}
+			want, end := visit(t, c.make(strings.NewReader(text), lookup))
+			checkInParallel(t, text, want, end, c.make)
+		}
+	}
+}
+
 // manyObjects returns a stream of n objects, some of which are refused, and some longer than a batch.
 func manyObjects(n int, between string) string {
 	r := rand.New(rand.NewPCG(5, 5))
@@ -107,19 +170,35 @@ func noneLeft(t *testing.T, before int) {
 }
 
 // TestInParallelEnds: an iteration that ends early, in whatever way, leaves no goroutine, and the
-// sequence goes on behind what was read ahead.
+// sequence goes on with some object that was not yielded.
 func TestInParallelEnds(t *testing.T) {
 	before := runtime.NumGoroutine()
-	s := decoder.NewSequence(strings.NewReader(manyObjects(5000, "\n")), catalog(t).Lookup)
-	n := 0
-	for o, err := range s.InParallel(3) {
-		require.NoError(t, err)
-		require.Contains(t, string(o.Raw), `"kind"`)
-		if n++; n == 100 {
+	text := manyObjects(5000, "\n")
+	want, end := visit(t, decoder.NewSequence(strings.NewReader(text), catalog(t).Lookup))
+	var s *decoder.Sequence
+	for _, most := range []int{3000, 1000, 100} {
+		s = decoder.NewSequence(strings.NewReader(text), catalog(t).Lookup)
+		n := 0
+		for o, err := range s.InParallel(3) {
+			require.NoError(t, err)
+			require.Contains(t, string(o.Raw), `"kind"`)
+			if n++; n == most {
+				break
+			}
+		}
+		noneLeft(t, before)
+		require.Nil(t, s.Raw())
+		_, err := s.AppendJSON(nil)
+		require.ErrorContains(t, err, "no object before Next")
+		if most == 100 {
 			break
 		}
+		rest, err := visit(t, s)
+		require.Equal(t, end, err)
+		require.Greater(t, len(rest), 1000)
+		require.LessOrEqual(t, len(rest), len(want)-most)
+		require.Equal(t, want[len(want)-len(rest):], rest)
 	}
-	noneLeft(t, before)
 	require.NoError(t, s.Next())
 	require.Greater(t, s.Position().Line, 100)
 	assert.PanicsWithValue(t, "mine", func() {
@@ -136,17 +215,17 @@ func TestInParallelEnds(t *testing.T) {
 		}
 		return nil, stderrors.New("no program")
 	})
-	n = 0
-	var text any
+	n := 0
+	var panicked any
 	func() {
-		defer func() { text = recover() }()
+		defer func() { panicked = recover() }()
 		for o, err := range s.InParallel(3) {
 			require.NoError(t, err)
 			require.EqualError(t, o.Err, "no program")
 			n++
 		}
 	}()
-	require.Contains(t, text, "a lookup\n\nin a goroutine of decoder.Sequence.InParallel:\n")
+	require.Contains(t, panicked, "a lookup\n\nin a goroutine of decoder.Sequence.InParallel:\n")
 	require.LessOrEqual(t, n, 50)
 	noneLeft(t, before)
 	assert.Panics(t, func() { s.InParallel(0) })

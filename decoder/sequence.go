@@ -41,11 +41,11 @@ type Sequence struct {
 	values     valueReader
 	lookup     Lookup
 	programs   programCache
-	decode     *Decoder     // decodes all objects
-	hasProgram bool         // decode has the program for the object
-	scan       func() error // finds the next object
-	object     []byte       // nil if there is none
-	old        []byte       // the stored object that it replaces, or nil
+	decode     *Decoder              // decodes all objects
+	hasProgram bool                  // decode has the program for the object
+	scan       func(*Sequence) error // finds the next object
+	object     []byte                // nil if there is none
+	old        []byte                // the stored object that it replaces, or nil
 	origin     errors.Position
 	err        error // the error that has ended the sequence
 
@@ -69,7 +69,7 @@ type Lookup func(apiVersion, kind string) (*schema.Program, error)
 // panics, and where it is given [WithBudget].
 func NewSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
-	s.scan = s.nextValue
+	s.scan = (*Sequence).nextValue
 	return s
 }
 
@@ -80,7 +80,7 @@ func NewSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 // has no objects. NewListSequence panics where NewSequence does.
 func NewListSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
-	s.scan = s.nextItem
+	s.scan = (*Sequence).nextItem
 	return s
 }
 
@@ -90,7 +90,7 @@ func NewYAMLSequence(r io.Reader, lookup Lookup, opts ...Option) *Sequence {
 	s := newSequence(r, lookup, opts)
 	s.documents = yamlbridge.NewDocumentReader(&s.values)
 	s.documents.Limit = s.decode.limits.HeldBytes
-	s.scan = s.nextDocument
+	s.scan = (*Sequence).nextDocument
 	return s
 }
 
@@ -123,7 +123,7 @@ func (s *Sequence) SetContext(ctx context.Context) { s.values.ctx = ctx }
 func (s *Sequence) Next() error {
 	s.hasProgram, s.object, s.old = false, nil, nil
 	if s.err == nil {
-		s.err = s.scan()
+		s.err = s.scan(s)
 	}
 	return s.err
 }
@@ -299,9 +299,11 @@ func (s *Sequence) isNull() bool {
 
 // nextValue finds the next value of a stream of values.
 func (s *Sequence) nextValue() error {
+	s.state = beforeItem
 	if _, err := s.values.peek(); err != nil || s.values.atEnd() {
 		return orEOF(err)
 	}
+	s.state = afterItem
 	return s.take()
 }
 
@@ -321,7 +323,8 @@ func orEOF(err error) error {
 	return err
 }
 
-// A listState is the place in the grammar of a list that a Sequence has reached.
+// A listState is the place in the grammar of a list that a Sequence has reached. Of values in a row,
+// each is an item.
 type listState uint8
 
 const (

@@ -115,11 +115,7 @@ func checkCuts(t *testing.T, text string, make newSequence, opts ...decoder.Opti
 		require.Equal(t, want, got)
 		require.Equal(t, withoutMessage(end), withoutMessage(err))
 	}
-	for workers := 1; workers < 4; workers++ {
-		got, err := visitInParallel(make(strings.NewReader(text), lookup, opts...), workers)
-		require.Equal(t, withoutKinds(want), got, "%d workers", workers)
-		require.Equal(t, end, err)
-	}
+	checkInParallel(t, text, want, end, make, opts...)
 	for _, window := range []int{1, 16, 512} {
 		undo := decoder.SetFirstWindow(window)
 		for at := 0; at <= len(text); at += 1 + len(text)/1000 {

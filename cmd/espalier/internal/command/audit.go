@@ -266,7 +266,7 @@ func (a *auditor) readAll(names []string, to map[*audit.Kind]*audit.Tally) error
 	for i := range workers {
 		workers[i] = auditWorker{change: a.change, clusterLists: a.cluster.lists, auditor: audit.NewAuditor(), named: a.named, lists: a.format == "ndjson", deletes: a.deletes()}
 	}
-	return parallel.InOrder(len(workers), names, func(worker int, name string, emit func(*partial) bool) {
+	return parallel.InOrder(len(workers), slices.Values(names), func(worker int, name string, emit func(*partial) bool) {
 		workers[worker].file(name, a.stdin, emit)
 	}, func(name string, found *partial) error {
 		if len(found.lines) > 0 {

@@ -316,16 +316,19 @@ func (c *checker) report(r report.Reporter, set *examine.Settings, names, lists 
 	}
 	examiners := c.examiners(set)
 	inputs := slices.Concat(names, lists)
+	c.divide(set, inputs)
 	err := c.each(inputs, func(worker int, name string, emit func(*finding.Outcome) bool) {
 		e, quiet := examiners[worker], c.suppressions.File(name)
 		var passed passedOver
-		visit := func(o *examine.Object) bool {
+		prepare := func(e *examine.Examiner, o *examine.Object) {
 			e.CheckDefinition(o)
-			passed.add(&o.Outcome)
 			if e.Names && o.Name == "" && o.Namespace == "" {
 				o.Namespace, o.Name = locate.ObjectName(o.Doc.JSON)
 			}
 			o.Sort()
+		}
+		visit := func(o *examine.Object) bool {
+			passed.add(&o.Outcome)
 			if before := quiet.Object(&o.Doc, &o.Outcome); before != nil && !emit(before) {
 				return false
 			}
@@ -333,9 +336,12 @@ func (c *checker) report(r report.Reporter, set *examine.Settings, names, lists 
 		}
 		if list := c.cluster.lists[name]; list != nil {
 			emit = withoutPlaces(emit)
-			e.Input(linesOf(name), listReader{list}, visit)
+			e.Input(linesOf(name), listReader{list}, func(o *examine.Object) bool {
+				prepare(e, o)
+				return visit(o)
+			})
 		} else {
-			e.Read(name, c.stdin, visit)
+			e.ReadDivided(name, c.stdin, prepare, visit)
 		}
 		for _, v := range quiet.End() {
 			emit(v)

@@ -164,7 +164,7 @@ func (c *checker) readOld(set *examine.Settings, files []oldFile, to *stored.Obj
 			readers[i].Close()
 		}
 	}()
-	return parallel.InOrder(len(examiners), files, func(worker int, f oldFile, emit func(oldObject) bool) {
+	return parallel.InOrder(len(examiners), slices.Values(files), func(worker int, f oldFile, emit func(oldObject) bool) {
 		e := examiners[worker]
 		visit := func(o *examine.Object) bool {
 			for i := range o.Findings {

@@ -61,7 +61,8 @@ file:line:column. They are warnings by default, as in the API server, and errors
 
 ` + leftOutHelp + inputHelp + `
 
-Memory holds one document of each file that is being read, and with --diff the changes.
+Memory holds one document of each file that is being read, or some of one large file for
+each of --jobs, and with --diff the changes.
 An object without a schema is an error. With --ignore-missing-schemas it is written as
 it is, and only its duplicate names are reported.
 
@@ -209,6 +210,7 @@ func (t *transformer) run(names []string) {
 	set := t.settings(s)
 	set.KeepAll, set.Sources = t.inPlace(), terminal.Is(t.stderr)
 	set.Layout, set.Named = t.layout, t.named
+	t.divide(set, names)
 	text := report.TextPrinter{Painter: terminal.NewPainter(t.color.Value, t.stderr), Sources: set.Sources}
 	colors := terminal.WantsColor(t.color.Value, t.stdout)
 	if t.write {
@@ -266,9 +268,10 @@ func (t *transformer) work(set *examine.Settings, colors bool) func(worker int, 
 	examiners := t.examiners(set)
 	return func(worker int, name string, emit func(*finding.Outcome) bool) {
 		var passed passedOver
-		examiners[worker].Read(name, t.stdin, func(o *examine.Object) bool {
-			passed.add(&o.Outcome)
+		examiners[worker].ReadDivided(name, t.stdin, func(_ *examine.Examiner, o *examine.Object) {
 			t.render(o, set.Loaded)
+		}, func(o *examine.Object) bool {
+			passed.add(&o.Outcome)
 			return emit(&o.Outcome)
 		})
 		passed.end(emit)

@@ -49,6 +49,8 @@ type Settings struct {
 	Layout *layout.Layout
 	Named  map[string]bool
 	isOld  bool // the old state is read
+	// Workers is how many goroutines may examine one input.
+	Workers int
 }
 
 // How many findings of one object KeepAll keeps, and how much memory they may take.
@@ -73,6 +75,7 @@ type Examiner struct {
 	rival       *schemas.Rival
 	text        []byte // all of the file, or nil if it is not in memory
 	objects     presence
+	team        *team // which helps with the input, or nil
 }
 
 // A decoderKey is what a decoder is made for.
@@ -121,20 +124,29 @@ func (e *Examiner) Documents(name string, in io.Reader, visit func(*Object) bool
 	if !ok {
 		docs = e.reader.Documents(name, in)
 	}
+	if !ok && e.isDivided() && e.reader.IsLargeJSON(in) {
+		e.divide(docs)
+		return
+	}
 	for doc, err := range docs {
-		if err != nil {
-			o := &Object{Doc: doc}
-			o.Document, o.Start = doc.Number, doc.Start
-			if e.unreadable(o, err, inFile); !visit(o) {
-				return
-			}
-			continue
-		}
-		if !e.document(doc, true, visit) {
+		if !e.next(doc, err, visit) {
 			return
 		}
-		end(doc)
+		if err == nil {
+			end(doc)
+		}
 	}
+}
+
+// next examines the next document, or the reason why there is none.
+func (e *Examiner) next(doc input.Document, err error, visit func(*Object) bool) bool {
+	if err == nil {
+		return e.document(doc, true, visit)
+	}
+	o := &Object{Doc: doc}
+	o.Document, o.Start = doc.Number, doc.Start
+	e.unreadable(o, err, inFile)
+	return visit(o)
 }
 
 // document examines one document, and if it may be a List, its items.
@@ -417,12 +429,18 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 	if !visit(o) {
 		return false
 	}
-	kind := strings.TrimSuffix(o.Kind, "List")
-	for _, item := range items {
-		if apiVersion, of, err := decoder.PeekType(item.JSON); e.Check && err == nil && apiVersion == "" && of == "" && kind != "" {
-			item = item.WithType(o.APIVersion, kind) // as kubectl get --raw writes it
+	apiVersion, kind := o.APIVersion, strings.TrimSuffix(o.Kind, "List")
+	one := func(e *Examiner, item input.Document, visit func(*Object) bool) bool {
+		if v, k, err := decoder.PeekType(item.JSON); e.Check && err == nil && v == "" && k == "" && kind != "" {
+			item = item.WithType(apiVersion, kind) // as kubectl get --raw writes it
 		}
-		if !e.document(item, false, visit) {
+		return e.document(item, false, visit)
+	}
+	if e.isDivided() && !o.Doc.IsYAML && len(o.Doc.JSON) > largeDocument {
+		return e.divideItems(items, one)
+	}
+	for _, item := range items {
+		if !one(e, item, visit) {
 			return false
 		}
 	}

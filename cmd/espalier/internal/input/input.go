@@ -49,6 +49,7 @@ type Reader struct {
 	stream *bufio.Reader
 	gzip   gzip.Reader
 	lists  bool // Lists are read an item at a time
+	isJSON bool // the last input of Documents is JSON
 }
 
 // smallFile is the length up to which a file is read at once.
@@ -89,10 +90,11 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 		packed.gzip = &r.gzip
 		content = bufio.NewReaderSize(inflated{packed}, 64<<10)
 	}
+	r.isJSON = isNDJSON(name) || isJSON(name, content)
 	switch {
 	case isNDJSON(name):
 		return ndjsonDocuments(content)
-	case isJSON(name, content):
+	case r.isJSON:
 		if r.lists {
 			if apiVersion, kind, ok := startsList(content); ok {
 				return listItems(content, apiVersion, kind)
@@ -139,6 +141,17 @@ func (r *Reader) Small(in io.Reader) (content []byte, ok bool) {
 		return nil, false
 	}
 	return r.file[:n], true
+}
+
+// IsLargeJSON reports whether an input, for which Documents was called last, is a file of JSON that is
+// not small.
+func (r *Reader) IsLargeJSON(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok || !r.isJSON {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() > smallFile
 }
 
 // inMemory yields the documents of a YAML stream in memory.

@@ -2,7 +2,10 @@
 // order.
 package parallel
 
-import "sync"
+import (
+	"iter"
+	"sync"
+)
 
 // pending is how many results of an item may wait for those of earlier items.
 const pending = 16
@@ -15,7 +18,7 @@ const pending = 16
 //
 // The first error of take ends InOrder. It does not wait for goroutines that are waiting for
 // input then.
-func InOrder[T, R any](n int, items []T, work func(worker int, item T, emit func(R) bool), take func(item T, result R) error) error {
+func InOrder[T, R any](n int, items iter.Seq[T], work func(worker int, item T, emit func(R) bool), take func(item T, result R) error) error {
 	type job struct {
 		item    T
 		results chan R
@@ -41,7 +44,7 @@ func InOrder[T, R any](n int, items []T, work func(worker int, item T, emit func
 	go func() {
 		defer close(queue)
 		defer close(line)
-		for _, item := range items {
+		for item := range items {
 			j := job{item, make(chan R, pending)}
 			for _, to := range []chan job{line, queue} {
 				select {

@@ -3,6 +3,7 @@ package parallel
 import (
 	stderrors "errors"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ func TestInOrder(t *testing.T) {
 	}
 	for _, n := range []int{1, 2, 7} {
 		var got []int
-		err := InOrder(n, items, func(worker, item int, emit func(int) bool) {
+		err := InOrder(n, slices.Values(items), func(worker, item int, emit func(int) bool) {
 			assert.Less(t, worker, n)
 			if item%7 == 0 {
 				time.Sleep(time.Microsecond * time.Duration(item))
@@ -35,14 +36,14 @@ func TestInOrder(t *testing.T) {
 		assert.IsIncreasing(t, got)
 		assert.Len(t, got, 5*(39*40/2))
 	}
-	require.NoError(t, InOrder(2, nil, nil, func(int, int) error { return nil }))
+	require.NoError(t, InOrder(2, slices.Values([]int(nil)), nil, func(int, int) error { return nil }))
 }
 
 // TestInOrderIsBounded: workers do not run far ahead of the results that are taken.
 func TestInOrderIsBounded(t *testing.T) {
 	var started atomic.Int64
 	taken := int64(0)
-	require.NoError(t, InOrder(2, make([]int, 300), func(_, _ int, emit func(int) bool) {
+	require.NoError(t, InOrder(2, slices.Values(make([]int, 300)), func(_, _ int, emit func(int) bool) {
 		started.Add(1)
 		emit(1)
 	}, func(_, _ int) error {
@@ -56,7 +57,7 @@ func TestInOrderIsBounded(t *testing.T) {
 func TestInOrderStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	failed := stderrors.New("failed")
-	err := InOrder(3, make([]int, 1000), func(_, _ int, emit func(int) bool) {
+	err := InOrder(3, slices.Values(make([]int, 1000)), func(_, _ int, emit func(int) bool) {
 		for emit(1) {
 		}
 	}, func(_, _ int) error { return failed })
