@@ -2,6 +2,7 @@ package laws
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
@@ -9,8 +10,9 @@ import (
 )
 
 // Respell rewrites a text, which must be JSON in UTF-8, so that it means the same: with other white
-// space, with the members of objects in another order if no name repeats, and with strings spelled
-// differently. Numbers stay as they are. The seed selects the spelling.
+// space, with the members of objects in another order if no name repeats, nor kind or apiVersion in
+// another case, and with strings spelled differently. Numbers stay as they are. The seed selects the
+// spelling.
 func Respell(t testing.TB, text []byte, seed uint64) []byte {
 	t.Helper()
 	return respelled(read(t, text), seed)
@@ -37,7 +39,7 @@ func (m *mover) append(b []byte, v *value) []byte {
 		for i := range order {
 			order[i] = i
 		}
-		if m.moves && !v.repeats() {
+		if m.moves && !v.repeats() && !v.repeatsType() {
 			order = m.Perm(len(order))
 		}
 		b = append(b, '{')
@@ -62,4 +64,19 @@ func (m *mover) append(b []byte, v *value) []byte {
 		return jsonwire.AppendQuoted(b, unquote(v.text))
 	}
 	return append(b, v.text...)
+}
+
+// repeatsType reports whether an object has kind or apiVersion in several spellings of case, of which a
+// server takes the last.
+func (v *value) repeatsType() bool {
+	kinds, versions := 0, 0
+	for _, m := range v.members {
+		if strings.EqualFold(m.name, "kind") {
+			kinds++
+		}
+		if strings.EqualFold(m.name, "apiVersion") {
+			versions++
+		}
+	}
+	return kinds > 1 || versions > 1
 }
