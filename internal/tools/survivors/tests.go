@@ -27,8 +27,8 @@ const (
 // tests are those of a package, in a binary that has all its mutants.
 type tests struct {
 	temp, binary, dir string
-	skipped           []string // they fail without a mutant
-	slow              []string // they come last
+	skipped           []string         // they fail without a mutant
+	slow              []string         // they come last
 	usual             [2]time.Duration // of the quick ones and of the slow ones
 }
 
