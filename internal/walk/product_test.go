@@ -27,7 +27,7 @@ import (
 // NOTE: TestProduct walks through the product of the machines with an automaton of RFC 8259, breadth
 // first, until it finds no new state. A state has a text that leads to it, the first one that was
 // found. From there it goes on with one more byte, and asks both sides whether that is allowed: the
-// machines in each way in which they may see the text, see judge. What tells states apart is in
+// machines in each way in which they may see the text, see edge and visit. What tells states apart is in
 // productKey. Texts nest a few containers at most, and of names only their first byte is told apart
 // before they end, so that there is an end.
 
