@@ -211,7 +211,7 @@ var rests = [Lexemes]string{
 	Tail1: "\x80\"", Tail2: "\x80\x80\"", Tail3: "\x80\x80\x80\"", TailE0: "\xa0\x80\"", TailED: "\x80\x80\"",
 	TailF0: "\x90\x80\x80\"", TailF4: "\x80\x80\x80\"",
 	Minus: "1", Point: "5", Exponent: "1", ExponentSign: "1",
-	T1: "rue", T2: "ue", T3: "e", F1: "alse", F2: "lse", F3: "se", F4: "e", N1: "ull", N2: "ll", N3: "l",
+	T1: "rue", T2: "ue", T3: "e", F1: "a" + "lse", F2: "lse", F3: "se", F4: "e", N1: "ull", N2: "ll", N3: "l",
 }
 
 // Rest returns a text after which the text is whole, or false if there is none.
