@@ -11,6 +11,9 @@ GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 GORELEASER := github.com/goreleaser/goreleaser/v2@v2.16.0
 # Folders, with the packages below them: schema/validation is one.
 MUTATED := internal/jsonwire internal/position internal/values internal/names internal/skip internal/findings internal/syntax internal/recognize internal/recognize/compile internal/screen internal/validate internal/walk internal/apiserver schema decoder yamlbridge request sample
+SAMPLED := internal/jsonwire schema decoder yamlbridge middleware projection
+PERCENT ?= 5
+SEED ?= 1
 # The tests of the packages that start no goroutine in which several share something; the others of these
 # packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
 RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestBudgetAtItsEdgeConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
@@ -68,6 +71,11 @@ torture: ## the long run: TORTURE (100) percent of about four hours; SEED for ot
 .PHONY: mutation
 mutation: ## change the code of MUTATED in small ways and see whether tests fail, for hours
 	@set -e; for p in $(MUTATED); do echo "== $$p"; GOFLAGS="-short -failfast" go run $(GREMLINS) unleash ./$$p; done
+
+.PHONY: mutants-sample
+mutants-sample: ## run PERCENT (5) of the mutants of SAMPLED that SEED (1) chooses: each survivor is in testdata/mutation
+	@go build -C internal/tools -o $(CURDIR)/bin/survivors ./survivors
+	@bin/survivors -percent $(PERCENT) -seed $(SEED) $(SAMPLED)
 
 .PHONY: mutants
 mutants: ## plant each fault of testdata/mutants and see whether tests find it; MUTANTS has flags

@@ -145,3 +145,12 @@ func TestWarningsOfOthers(t *testing.T) {
 		assert.Equal(t, []string{theirs, ours}, w.Header()["Warning"])
 	}
 }
+
+// TestWriteAnswer: the length of the body is in the header, whatever net/http would add.
+func TestWriteAnswer(t *testing.T) {
+	w := httptest.NewRecorder()
+	middleware.WriteAnswer(w, request.Answer{Code: 422, Header: map[string]string{"X-A": "b"}, Body: []byte("too large")})
+	assert.Equal(t, 422, w.Code)
+	assert.Equal(t, http.Header{"X-A": {"b"}, "Content-Length": {"9"}}, w.Header())
+	assert.Equal(t, "too large", w.Body.String())
+}

@@ -310,6 +310,8 @@ func TestErrorsOfTheConnection(t *testing.T) {
 	require.ErrorIs(t, err, gzip.ErrHeader)
 	_, _, err = read(t, p, respond(strings.NewReader(""), "Content-Encoding", "gzip"), widgets)
 	assert.Equal(t, io.ErrUnexpectedEOF, err)
+	_, _, err = read(t, p, respond(iotest.ErrReader(lost), "Content-Encoding", "gzip"), widgets)
+	assert.Same(t, lost, err, "before the first byte of gzip")
 }
 
 // TestLimits reads what is larger than the limits, in gzip too, where little becomes much.

@@ -39,7 +39,7 @@ func TestOldBreaks(t *testing.T) {
 		"a: !x^y 1",                                  // in a tag
 		"%YAML 1.1^---\na: 1", "%YAML 1.1\n---^a: 1", // around markers
 		"a: 1\n...^", "a: 1\n... # ^", "a: 1\n---\n# ^", // after the document
-		"a: 'x'^", "a: \"x\" # ^", "a: 'x' ^ # 'y'", // after quotes
+		"a: 'x'^", "a: \"x\" # ^", "a: 'x' ^ # 'y'", "? 'x'^\n: 1", "{? \"x\"^ : 1}", // after quotes
 	} {
 		for _, br := range oldBreaks {
 			at := strings.IndexByte(src, '^')

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
 const code = `package a
@@ -64,7 +66,7 @@ func TestReadList(t *testing.T) {
 		{"without a reason", "a.go: f: x\n", nil, "no reason is given for a.go: f: x"},
 		{"no key", "a.go: f\n\twhy\n", nil, "list:1: want file: function: statement"},
 	} {
-		got, err := readList(writeFile(t, t.TempDir(), "list", c.list))
+		got, err := source.ReadList(writeFile(t, t.TempDir(), "list", c.list))
 		assert.Equal(t, c.want, got, c.name)
 		if c.fault != "" {
 			require.Error(t, err, c.name)

@@ -12,6 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
 func main() {
@@ -35,7 +37,7 @@ func run(list string, profiles []string) error {
 	if err != nil {
 		return err
 	}
-	listed, err := readList(list)
+	listed, err := source.ReadList(list)
 	if err != nil {
 		return err
 	}

@@ -113,22 +113,11 @@ func readSource(name string) (*fileSource, error) {
 	return &fileSource{strings.Split(string(content), "\n"), functions}, nil
 }
 
-// nameOf returns the name of a function, and of a method with its receiver, as (*Reader).Read.
-func nameOf(f *source.Function) string {
-	switch {
-	case f.Receiver == "":
-		return f.Name
-	case f.IsPointer:
-		return fmt.Sprintf("(*%s).%s", f.Receiver, f.Name)
-	}
-	return fmt.Sprintf("(%s).%s", f.Receiver, f.Name)
-}
-
 // function returns the name of the function at a place, or "" in the value of a variable.
 func (s *fileSource) function(line, col int) string {
 	for i := range s.functions {
 		if f := &s.functions[i]; f.Holds(line, col) {
-			return nameOf(f)
+			return f.String()
 		}
 	}
 	return ""

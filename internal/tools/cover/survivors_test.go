@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
 // TestSurvivors asserts that the expressions that testdata/mutation lists are in the function that
@@ -18,7 +20,7 @@ func TestSurvivors(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, lists)
 	for _, list := range lists {
-		listed, err := readList(list)
+		listed, err := source.ReadList(list)
 		require.NoError(t, err)
 		for key := range listed {
 			part := strings.SplitN(key, ": ", 3)
@@ -39,7 +41,7 @@ func TestSurvivors(t *testing.T) {
 func (s *fileSource) body(name string) string {
 	var text []string
 	for i := range s.functions {
-		if f := &s.functions[i]; nameOf(f) == name {
+		if f := &s.functions[i]; f.String() == name {
 			text = append(text, s.lines[f.Start.Line-1:f.End.Line]...)
 		}
 	}

@@ -2,6 +2,7 @@
 package source
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -15,6 +16,17 @@ type Function struct {
 	IsPointer  bool
 	Name       string
 	Start, End token.Position
+}
+
+// String returns the name of a function, and of a method with its receiver, as (*Reader).Read.
+func (f *Function) String() string {
+	switch {
+	case f.Receiver == "":
+		return f.Name
+	case f.IsPointer:
+		return fmt.Sprintf("(*%s).%s", f.Receiver, f.Name)
+	}
+	return fmt.Sprintf("(%s).%s", f.Receiver, f.Name)
 }
 
 // Functions returns the functions in a file, in its order.

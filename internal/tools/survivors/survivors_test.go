@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const code = `package m
+
+const size = 2 * 3
+
+type state struct{ list []int }
+
+// Sum adds what is below a limit.
+func (s *state) Sum(limit int) (sum int) {
+	for i := 0; i < len(s.list); i++ {
+		if x := s.list[i]; x*2 <= limit {
+			sum += x
+		}
+	}
+	return sum
+}
+
+func first(text string, or string) string {
+	switch {
+	case text == "":
+		return or + "!"
+	case len(text) > size:
+		return text[:size-1]
+	}
+	return text
+}
+
+func flip(x float64, done chan bool) float64 {
+	defer close(done)
+again:
+	x--
+	if x > 5 {
+		goto again
+	}
+	return -x
+}
+`
+
+const codeTest = `package m
+
+import "testing"
+
+func TestSum(t *testing.T) {
+	s := &state{list: []int{1, 2, 4}}
+	if s.Sum(4) != 3 || s.Sum(5) != 3 {
+		t.Fatal()
+	}
+}
+
+func TestFirst(t *testing.T) {
+	if first("", "a") != "a!" || first("abcdefgh", "") != "abcde" || first("abc", "") != "abc" {
+		t.Fatal()
+	}
+}
+
+func TestFlip(t *testing.T) {
+	done := make(chan bool)
+	if flip(6.5, done) != -4.5 {
+		t.Fatal()
+	}
+	<-done
+}
+`
+
+// lists are the survivors of code, and one that is killed.
+const lists = `m.go: first: len(text) > size: CONDITIONALS_BOUNDARY > to >=
+	No test has a text of that length.
+m.go: (*state).Sum: i++: INCREMENT_DECREMENT ++ to --
+	It is killed.
+`
+
+func module(t *testing.T) (root string) {
+	root = t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module m\n\ngo 1.26.0\n", "m.go": code, "m_test.go": codeTest, "testdata/mutation/m.txt": lists,
+	} {
+		name = filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+	t.Setenv("GOWORK", "off")
+	return root
+}
+
+// TestInstrument asserts which mutants there are, in their order.
+func TestInstrument(t *testing.T) {
+	p, err := instrument(module(t), ".")
+	require.NoError(t, err)
+	var keys []string
+	for i, m := range p.mutants {
+		assert.Equal(t, i+1, m.number)
+		keys = append(keys, strings.TrimPrefix(m.key, "m.go: "))
+	}
+	assert.Equal(t, []string{
+		"(*state).Sum: i < len(s.list): CONDITIONALS_BOUNDARY < to <=",
+		"(*state).Sum: i < len(s.list): CONDITIONALS_NEGATION < to >=",
+		"(*state).Sum: i++: INCREMENT_DECREMENT ++ to --",
+		"(*state).Sum: x*2 <= limit: CONDITIONALS_BOUNDARY <= to <",
+		"(*state).Sum: x*2 <= limit: CONDITIONALS_NEGATION <= to >",
+		"(*state).Sum: x*2: ARITHMETIC_BASE * to /",
+		"(*state).Sum: sum += x: STATEMENT removed",
+		`first: text == "": CONDITIONALS_NEGATION == to !=`,
+		"first: len(text) > size: CONDITIONALS_BOUNDARY > to >=",
+		"first: len(text) > size: CONDITIONALS_NEGATION > to <=",
+		"flip: defer close(done): STATEMENT removed",
+		"flip: x--: STATEMENT removed",
+		"flip: x--: INCREMENT_DECREMENT -- to ++",
+		"flip: x > 5: CONDITIONALS_BOUNDARY > to >=",
+		"flip: x > 5: CONDITIONALS_NEGATION > to <=",
+		"flip: -x: INVERT_NEGATIVES - to +",
+	}, keys)
+}
+
+// TestRun runs all mutants of a package. What survives is listed or not, and so is what is killed.
+func TestRun(t *testing.T) {
+	root := module(t)
+	var out bytes.Buffer
+	err := run(&out, root, 100, 1, "first", []string{"."})
+	require.NoError(t, err, "%s", &out)
+	assert.Equal(t, ".: 3 of 16 mutants run: 2 killed, 0 of them by time, and 1 survived, 0 of which are not as listed\n", out.String())
+
+	out.Reset()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "testdata", "mutation", "m.txt"), nil, 0o666))
+	require.ErrorContains(t, run(&out, root, 100, 1, "text) > size", []string{"."}), "1 lines of testdata/mutation")
+	assert.Contains(t, out.String(), "m.go:21: survives: m.go: first: len(text) > size: CONDITIONALS_BOUNDARY > to >=\n")
+}
+
+// TestListedButKilled has mutants of which one is listed that does not survive.
+func TestListedButKilled(t *testing.T) {
+	root := module(t)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte(strings.Split(code, "func flip")[0]), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte(strings.Split(codeTest, "func TestFlip")[0]), 0o666))
+	var out bytes.Buffer
+	require.ErrorContains(t, run(&out, root, 100, 1, "", []string{"."}), "1 lines", "%s", &out)
+	assert.Contains(t, out.String(), "listed, but killed: m.go: (*state).Sum: i++: INCREMENT_DECREMENT ++ to --\n")
+	assert.Contains(t, out.String(), "10 of 10 mutants run: 9 killed")
+}
+
+func TestChoose(t *testing.T) {
+	var all []mutant
+	for i := range 200 {
+		all = append(all, mutant{number: i + 1})
+	}
+	some := choose(all, 5, 7, "")
+	assert.Len(t, some, 10)
+	assert.IsIncreasing(t, []int{some[0].number, some[4].number, some[9].number})
+	assert.Equal(t, some, choose(all, 5, 7, ""))
+	assert.NotEqual(t, some, choose(all, 5, 8, ""))
+	assert.Len(t, choose(all, 100, 7, ""), 200)
+	assert.Len(t, choose(all[:1], 5, 7, ""), 1, "one at least")
+}
+
+// TestFaults has packages that are none, do not compile or fail as they are.
+func TestFaults(t *testing.T) {
+	root := module(t)
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"nowhere"}), "nowhere")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte("package m\n"), 0o666))
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"."}), "no tests")
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte("package m\nfunc f() { x }\n"), 0o666))
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"."}), "no package that compiles")
+}
