@@ -130,7 +130,7 @@ func allWorkloads() (list []*Workload, left int) {
 	list = Generated()
 	real, left := Corpus()
 	if real != nil {
-		list = append(list, real)
+		list = append(list, real, Typed(real))
 	}
 	return append(list, Verdicts()...), left
 }
