@@ -6,8 +6,10 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,6 +56,42 @@ func TestOutputsOfCorpus(t *testing.T) {
 			}
 		}
 	}
+	typed := Typed(w)
+	assert.Greater(t, len(typed.Docs), 700)
+	for _, c := range structJob().Contenders {
+		if c.Name == "sonic" || strings.Contains(c.Name, "FromUnstructured") {
+			continue // they take long to prepare
+		}
+		for _, d := range typed.Docs {
+			assert.NoError(t, Compare(&c, d), c.Name)
+		}
+	}
+}
+
+// TestStructOf asserts what the types of a schema are.
+func TestStructOf(t *testing.T) {
+	s := MustSchema(`
+type: object
+properties:
+  spec:
+    type: object
+    required: [a]
+    properties:
+      a: {type: object, properties: {m: {type: integer}}}
+      b: {type: object, properties: {x: {type: number, nullable: true}}}
+      c: {type: object, additionalProperties: {type: array, items: {type: boolean}}}
+      d: {x-kubernetes-int-or-string: true}
+      e: {type: object, x-kubernetes-preserve-unknown-fields: true}
+`)
+	of := structOf(s)
+	assert.Equal(t, []string{"Kind", "APIVersion", "ObjectMeta", "F0"}, []string{of.Field(0).Name, of.Field(1).Name, of.Field(2).Name, of.Field(3).Name})
+	spec := of.Field(3).Type
+	require.Equal(t, reflect.Pointer, spec.Kind(), "it is not required")
+	var types []string
+	for i := range spec.Elem().NumField() {
+		types = append(types, spec.Elem().Field(i).Type.String())
+	}
+	assert.Equal(t, []string{`struct { F0 int64 "json:\"m\"" }`, `*struct { F0 *float64 "json:\"x\"" }`, "map[string][]bool", "interface {}", "map[string]interface {}"}, types)
 }
 
 // TestCompare asserts that Compare finds contenders that do other work.

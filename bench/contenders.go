@@ -21,11 +21,13 @@ type Output uint8
 
 // The outputs. The first is the result of all the work.
 const (
-	Decoded Output = iota // the Kubernetes result: pruned, without nulls, defaulted
-	Parsed                // the document as it is
-	Verdict               // no result: only whether the document is accepted
-	Partial               // the result of a stage, which is compared with nothing
-	Valid                 // whether a server would create the object; a result is compared with nothing
+	Decoded       Output = iota // the Kubernetes result: pruned, without nulls, defaulted
+	Parsed                      // the document as it is
+	Verdict                     // no result: only whether the document is accepted
+	Partial                     // the result of a stage, which is compared with nothing
+	Valid                       // whether a server would create the object; a result is compared with nothing
+	DecodedStruct               // Decoded, in a struct
+	ParsedStruct                // Parsed, in a struct
 )
 
 // A Contender does a piece of work in its own way.
@@ -89,8 +91,16 @@ type Job struct {
 
 // takes reports whether the job is for a workload.
 func (j *Job) takes(w *Workload) bool {
-	if isLong := w.Docs[0].Times > 1; isLong || j.Name == "list" {
-		return j.Name == "list" && (isLong || w.Name == "W8")
+	isLong := w.Docs[0].Times > 1
+	switch j.Name {
+	case "list":
+		return isLong || w.Name == "W8"
+	case structs:
+		return slices.Contains([]string{"W1", "W2", "W3", "W4", "typed"}, w.Name)
+	}
+	if w.Typed || isLong {
+		return false
+	}
 	}
 	return j.Verdict == w.Verdict && j.hasRules() == w.Rules && (!j.InYAML || w.Docs[0].YAML != nil)
 }
@@ -111,6 +121,7 @@ func Jobs() []*Job {
 			busy(ours("Espalier AppendJSON, Strict", decoder.Strict), kubernetesStrict()[0])},
 		{"map", "JSON to map[string]any: decode, prune, drop nulls, default", false, false, false,
 			slices.Concat([]Contender{oursToMap(), rebuilt()}, kubernetesMap(), peersToMap())},
+		structJob(),
 		{"skip", "Skipping an unknown subtree, all of its grammar validated", false, false, false,
 			slices.Concat([]Contender{oursSkipping()}, skippers())},
 		{"yaml", "YAML to JSON bytes, strict: parse, prune, drop nulls, default, marshal", true, false, false,
@@ -265,11 +276,15 @@ func wanted(output Output, d *Document) (*answer, error) {
 			a.object, a.findings, err = decodeStrict(d.Src, d.Structural)
 		case Parsed:
 			a.object, err = valueOf(d.Src)
+		case DecodedStruct:
+			a.object, err = wantedDecodedStruct(d)
+		case ParsedStruct:
+			a.object, err = wantedStruct(d, d.Src)
 		}
 		a.object = sameNumbers(a.object)
 		return &a
 	}
-	if output != Decoded && output != Parsed {
+	if !slices.Contains([]Output{Decoded, Parsed, DecodedStruct, ParsedStruct}, output) {
 		return nil, nil
 	}
 	a := made(d.Schema, answerKey{d, output}, answerOf)

@@ -135,7 +135,7 @@ func allWorkloads() (list []*Workload, left int) {
 	list = append(list, longListOf(list[len(list)-1]))
 	real, left := Corpus()
 	if real != nil {
-		list = append(list, real)
+		list = append(list, real, Typed(real))
 	}
 	return append(list, Verdicts()...), left
 }

@@ -35,6 +35,8 @@ type Workload struct {
 	Verdict, Invalid bool
 	// Rules is set for the workload of resources whose kinds have rules in CEL.
 	Rules bool
+	// Typed is set for the workload of Typed.
+	Typed bool
 }
 
 // Size returns how many bytes of JSON, or of YAML, a workload has.

@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"math"
+	"reflect"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/apiserver"
@@ -46,7 +47,8 @@ type Decoder struct {
 	// result is the JSON that Unmarshal makes Go values from.
 	result     []byte
 	values     values.Maker
-	interfaces jsonv2.Options // how jsonv2 makes interface values
+	typed      reflect.Type   // of the last pointer for which jsonv2 was used
+	interfaces jsonv2.Options // how jsonv2 makes interface values in it, or nil if it has none
 
 	// duplicates is the result of YAMLDuplicates, and duplicatesBytes its size.
 	duplicates      []string

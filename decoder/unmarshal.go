@@ -98,11 +98,45 @@ func (d *Decoder) unmarshalTyped(out []byte, v any) error {
 	if d.server != Standalone {
 		return kjson.UnmarshalCaseSensitivePreserveInts(out, v)
 	}
+	// With unmarshalers, jsonv2 looks for one for each value.
+	if t := reflect.TypeOf(v); t != d.typed {
+		d.typed, d.interfaces = t, nil
+		if holdsInterfaces(t, make(map[reflect.Type]bool)) {
+			d.interfaces = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(d.unmarshalAny))
+		}
+	}
 	if d.interfaces == nil {
-		d.interfaces = jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(d.unmarshalAny))
+		return jsonv2.Unmarshal(out, v, jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
 	}
 	return jsonv2.Unmarshal(out, v, d.interfaces,
 		jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true))
+}
+
+// holdsInterfaces reports whether a value of the type may hold interface values that jsonv2 makes.
+// It takes it that methods which are given a jsonv2.Decoder make some.
+func holdsInterfaces(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[jsonv2.UnmarshalerFrom]()) {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Interface:
+		return true
+	case reflect.Map:
+		return holdsInterfaces(t.Key(), seen) || holdsInterfaces(t.Elem(), seen)
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return holdsInterfaces(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if holdsInterfaces(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unmarshalAny makes an interface value within a Go value.

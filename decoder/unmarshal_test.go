@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
@@ -305,3 +306,62 @@ properties: {declared: {type: object, additionalProperties: {type: string}}}
 	require.Same(t, declared, again)
 	require.NotSame(t, other, otherAgain)
 }
+
+// fromDecoder makes an interface value in a method of its own.
+type fromDecoder struct{ of any }
+
+func (f *fromDecoder) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	return json.UnmarshalDecode(from, &f.of)
+}
+
+// TestUnmarshalHiddenInterfaces asserts that a number is an int64 wherever a type may hide an interface,
+// when one decoder is given type after type.
+func TestUnmarshalHiddenInterfaces(t *testing.T) {
+	type recursive struct {
+		Map map[string]*recursive `json:"map"`
+		Raw *[]any                `json:"raw"`
+	}
+	type hidden struct {
+		Raw fromDecoder `json:"raw"`
+	}
+	type none struct {
+		Raw []int64 `json:"raw"`
+	}
+	d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)))
+	doc := []byte(`{"raw":[9007199254740993],"map":null}`)
+	const i = int64(9007199254740993)
+	for range 2 {
+		var (
+			r       recursive
+			h       hidden
+			n       none
+			members map[string]fmt.Stringer
+			array   struct {
+				Raw [1]any `json:"raw"`
+			}
+			inside = struct {
+				Raw fmt.Stringer `json:"raw"`
+			}{&stringer{}}
+			embedded struct{ recursive }
+		)
+		require.NoError(t, d.Unmarshal(doc, &r))
+		require.Equal(t, []any{i}, *r.Raw)
+		require.NoError(t, d.Unmarshal(doc, &n))
+		require.Equal(t, []int64{i}, n.Raw)
+		require.NoError(t, d.Unmarshal(doc, &h))
+		require.Equal(t, []any{i}, h.Raw.of)
+		require.Error(t, d.Unmarshal(doc, &members))
+		require.NoError(t, d.Unmarshal(doc, &array))
+		require.Equal(t, [1]any{i}, array.Raw)
+		require.NoError(t, d.Unmarshal(doc, &embedded))
+		require.Equal(t, []any{i}, *embedded.Raw)
+		require.NoError(t, d.Unmarshal([]byte(`{"raw":{"of":9007199254740993}}`), &inside))
+		require.Equal(t, i, inside.Raw.(*stringer).Of, "what the interface pointed to is written to")
+	}
+}
+
+type stringer struct {
+	Of any `json:"of"`
+}
+
+func (*stringer) String() string { return "" }

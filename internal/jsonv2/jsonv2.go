@@ -26,8 +26,9 @@ type (
 	Token          = jsontext.Token
 	Value          = jsontext.Value
 
-	Marshalers   = json.Marshalers
-	Unmarshalers = json.Unmarshalers
+	Marshalers      = json.Marshalers
+	Unmarshalers    = json.Unmarshalers
+	UnmarshalerFrom = json.UnmarshalerFrom
 )
 
 // KindInvalid is the kind of what is no token.

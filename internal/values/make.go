@@ -42,9 +42,12 @@ type Maker struct {
 	unescaped []byte
 	chunks    chunks
 
-	parents []parent
+	parents []parent // from depth nearDepth on
 	root    [1]any
 }
+
+// nearDepth is how deep containers are in nearly all documents.
+const nearDepth = 12
 
 // Make returns the value of a text, which is one valid JSON value, with Padding zeros after it. The
 // node root governs it; root is nil below the known part of a schema. The result does not refer to
@@ -86,17 +89,26 @@ func (m *Maker) make() any {
 		elements = m.root[:]
 		node     *program.Node
 		left     = 1
+
+		// The containers around it. What is in near causes no write barrier, as it is on the stack.
+		near  [nearDepth]parent
+		depth int
 	)
 	for {
 		for left == 0 {
-			if len(m.parents) == 0 {
+			if depth == 0 {
 				v, m.root[0] = m.root[0], nil
 				return v
 			}
-			p := &m.parents[len(m.parents)-1]
+			depth--
+			if depth < nearDepth {
+				p := &near[depth]
+				members, elements, node, left = p.members, p.elements, p.node, p.left
+				continue
+			}
+			p := &m.parents[depth-nearDepth]
 			members, elements, node, left = p.members, p.elements, p.node, p.left
 			p.members, p.elements = nil, nil // so that the Maker does not keep them
-			m.parents = m.parents[:len(m.parents)-1]
 		}
 		left--
 		if members != nil {
@@ -120,8 +132,7 @@ func (m *Maker) make() any {
 			object = make(map[string]any, e.rest)
 			v = object
 		case entryArray:
-			array = make([]any, e.rest)
-			v = array
+			array, v = boxSlice(int(e.rest))
 		default:
 			v = m.scalar(e)
 		}
@@ -131,8 +142,12 @@ func (m *Maker) make() any {
 			elements[len(elements)-left-1] = v
 		}
 		if (object != nil || array != nil) && e.rest > 0 {
-			p := m.pushParent()
-			p.members, p.node, p.elements, p.left = members, node, elements, left
+			if depth < nearDepth {
+				near[depth] = parent{members, node, elements, left}
+			} else {
+				m.setParent(depth-nearDepth, parent{members, node, elements, left})
+			}
+			depth++
 			members, elements, node, left = object, array, nil, int(e.rest)
 			if e.low() > 0 {
 				node = m.Program.Nodes[e.low()-1]
@@ -141,14 +156,13 @@ func (m *Maker) make() any {
 	}
 }
 
-// pushParent adds a zero parent, and returns it.
-func (m *Maker) pushParent() *parent {
-	n := len(m.parents)
-	if n == cap(m.parents) {
-		m.parents = append(m.parents, parent{})
+// setParent stores a parent that has no room in near.
+func (m *Maker) setParent(i int, p parent) {
+	if i == len(m.parents) {
+		m.parents = append(m.parents, p)
+		return
 	}
-	m.parents = m.parents[:n+1]
-	return &m.parents[n]
+	m.parents[i] = p
 }
 
 // textOf returns the text of a name or string.
