@@ -101,7 +101,6 @@ func (j *Job) takes(w *Workload) bool {
 	if w.Typed || isLong {
 		return false
 	}
-	}
 	return j.Verdict == w.Verdict && j.hasRules() == w.Rules && (!j.InYAML || w.Docs[0].YAML != nil)
 }
 
