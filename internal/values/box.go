@@ -63,37 +63,7 @@ func (c *chunks) word() *uint64 {
 	return &c.boxes.freeWords[n]
 }
 
-// boxSlice returns a slice of n elements, and the same as an interface value. Few elements are one
-// allocation with the header that the interface value points to.
-func boxSlice(n int) ([]any, any) {
-	switch n {
-	case 1:
-		s := new(struct {
-			head []any
-			of   [1]any
-		})
-		s.head = s.of[:]
-		return s.head, box(anySlice, unsafe.Pointer(&s.head))
-	case 2:
-		s := new(struct {
-			head []any
-			of   [2]any
-		})
-		s.head = s.of[:]
-		return s.head, box(anySlice, unsafe.Pointer(&s.head))
-	case 3:
-		s := new(struct {
-			head []any
-			of   [3]any
-		})
-		s.head = s.of[:]
-		return s.head, box(anySlice, unsafe.Pointer(&s.head))
-	}
-	s := make([]any, n)
-	return s, s
-}
-
-var anyString, anyInt, anyFloat, anySlice any = "", int64(0), float64(0), []any(nil)
+var anyString, anyInt, anyFloat any = "", int64(0), float64(0)
 
 // box returns a value of the type of like, whose data are at p.
 //

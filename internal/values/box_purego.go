@@ -9,8 +9,3 @@ func (c *chunks) boxString(s string) any { return s }
 func (c *chunks) boxInt(x int64) any { return x }
 
 func (c *chunks) boxFloat(x float64) any { return x }
-
-func boxSlice(n int) ([]any, any) {
-	s := make([]any, n)
-	return s, s
-}

@@ -45,29 +45,9 @@ func TestAllocations(t *testing.T) {
 		src := padded(doc)
 		return testing.AllocsPerRun(10, func() { m.Make(src, root) })
 	}
-	few, many := allocations(`["ab"]`), allocations(`["ab","c","d","e"]`)
-	assert.InDelta(t, few+1, many, 0.1, "few elements are one allocation with their header")
-	for _, doc := range []string{`["ab","c"]`, `["ab","\u0062","c"]`} {
-		assert.InDelta(t, few, allocations(doc), 0.1, doc)
-	}
-	for _, doc := range []string{`["","a","bc",""]`, "[" + strings.Repeat(`"abc",`, boxChunk-1) + `"d"]`} {
-		assert.InDelta(t, many, allocations(doc), 0.1, "%.40s", doc)
+	one := allocations(`["ab"]`)
+	for _, doc := range []string{`["ab","c"]`, `["","a","bc",""]`, `["ab","\u0062","c"]`, "[" + strings.Repeat(`"abc",`, boxChunk-1) + `"d"]`} {
+		assert.InDelta(t, one, allocations(doc), 0.1, doc)
 	}
 	assert.InDelta(t, allocations(`[256]`), allocations(`[256,1.5,-1]`), 0.1)
-}
-
-// TestSlices asserts that slices of few elements are as any others: all of them are there, and what
-// is appended to one is nowhere else.
-func TestSlices(t *testing.T) {
-	m, root := makerFor(t, anything, nameBytes)
-	doc := padded(`[[],[1],[1,2],[1,2,3],[1,2,3,4]]`)
-	for n, v := range m.Make(doc, root).([]any) {
-		list := v.([]any)
-		assert.Len(t, list, n)
-		assert.Equal(t, n, cap(list))
-		for i, e := range list {
-			assert.Equal(t, int64(i+1), e)
-		}
-		assert.Equal(t, list, append(list, nil)[:n])
-	}
 }

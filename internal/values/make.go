@@ -42,12 +42,9 @@ type Maker struct {
 	unescaped []byte
 	chunks    chunks
 
-	parents []parent // from depth nearDepth on
+	parents []parent
 	root    [1]any
 }
-
-// nearDepth is how deep containers are in nearly all documents.
-const nearDepth = 12
 
 // Make returns the value of a text, which is one valid JSON value, with Padding zeros after it. The
 // node root governs it; root is nil below the known part of a schema. The result does not refer to
@@ -89,26 +86,17 @@ func (m *Maker) make() any {
 		elements = m.root[:]
 		node     *program.Node
 		left     = 1
-
-		// The containers around it. What is in near causes no write barrier, as it is on the stack.
-		near  [nearDepth]parent
-		depth int
 	)
 	for {
 		for left == 0 {
-			if depth == 0 {
+			if len(m.parents) == 0 {
 				v, m.root[0] = m.root[0], nil
 				return v
 			}
-			depth--
-			if depth < nearDepth {
-				p := &near[depth]
-				members, elements, node, left = p.members, p.elements, p.node, p.left
-				continue
-			}
-			p := &m.parents[depth-nearDepth]
+			p := &m.parents[len(m.parents)-1]
 			members, elements, node, left = p.members, p.elements, p.node, p.left
 			p.members, p.elements = nil, nil // so that the Maker does not keep them
+			m.parents = m.parents[:len(m.parents)-1]
 		}
 		left--
 		if members != nil {
@@ -132,7 +120,8 @@ func (m *Maker) make() any {
 			object = make(map[string]any, e.rest)
 			v = object
 		case entryArray:
-			array, v = boxSlice(int(e.rest))
+			array = make([]any, e.rest)
+			v = array
 		default:
 			v = m.scalar(e)
 		}
@@ -142,12 +131,8 @@ func (m *Maker) make() any {
 			elements[len(elements)-left-1] = v
 		}
 		if (object != nil || array != nil) && e.rest > 0 {
-			if depth < nearDepth {
-				near[depth] = parent{members, node, elements, left}
-			} else {
-				m.setParent(depth-nearDepth, parent{members, node, elements, left})
-			}
-			depth++
+			p := m.pushParent()
+			p.members, p.node, p.elements, p.left = members, node, elements, left
 			members, elements, node, left = object, array, nil, int(e.rest)
 			if e.low() > 0 {
 				node = m.Program.Nodes[e.low()-1]
@@ -156,13 +141,14 @@ func (m *Maker) make() any {
 	}
 }
 
-// setParent stores a parent that has no room in near.
-func (m *Maker) setParent(i int, p parent) {
-	if i == len(m.parents) {
-		m.parents = append(m.parents, p)
-		return
+// pushParent adds a zero parent, and returns it.
+func (m *Maker) pushParent() *parent {
+	n := len(m.parents)
+	if n == cap(m.parents) {
+		m.parents = append(m.parents, parent{})
 	}
-	m.parents[i] = p
+	m.parents = m.parents[:n+1]
+	return &m.parents[n]
 }
 
 // textOf returns the text of a name or string.
