@@ -28,9 +28,10 @@ import (
 
 const (
 	hostileClients = 1000
-	// hostileMemory limits what the process takes: what its budget allows, twice because of the garbage
-	// collector, and 128 KiB for each connection and for the one to the server.
-	hostileMemory = 2*proxyBudget + hostileClients*(128<<10)
+	// hostileMemory limits what the process takes: three times its budget, as the garbage collector runs when
+	// what is in use has doubled and takes its time where processors are busy, and 128 KiB for each
+	// connection and for the one to the server.
+	hostileMemory = 3*proxyBudget + hostileClients*(128<<10)
 	// hostilePause is how long a client waits at most between two attacks.
 	hostilePause = 4 * time.Second
 )

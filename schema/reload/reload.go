@@ -21,6 +21,7 @@ package reload
 
 import (
 	"context"
+	"crypto/sha256"
 	stderrors "errors"
 	"fmt"
 	"io/fs"
@@ -33,6 +34,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -139,7 +141,7 @@ func Open(source Source) (*Files, error) {
 	if source.List == nil || source.Read == nil {
 		panic("reload: Open: a function of the Source is nil")
 	}
-	f := &Files{source: source, read: stampsOf(source.List())}
+	f := &Files{source: source, read: stampsOf(source.List(), nil)}
 	f.seen = f.read
 	var err error
 	if f.catalog, err = f.compiled(); err != nil {
@@ -164,7 +166,7 @@ func (f *Files) State() State {
 func (f *Files) Load() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.seen = stampsOf(f.source.List())
+	f.seen = stampsOf(f.source.List(), nil)
 	return f.use(f.compiled())
 }
 
@@ -176,14 +178,18 @@ func (f *Files) Load() error {
 func (f *Files) Check() (loaded bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	now := stampsOf(f.source.List())
+	now := stampsOf(f.source.List(), f.read)
 	isSettled := now.isSame(f.seen)
 	f.seen = now
-	if !isSettled || now.isSame(f.read) && f.State().Err == nil {
+	isRead := now.isSame(f.read)
+	if isRead {
+		f.read = now.aged()
+	}
+	if !isSettled || isRead && f.State().Err == nil {
 		return false, nil
 	}
 	catalog, err := f.compiled()
-	if after := stampsOf(f.source.List()); !after.isSame(now) {
+	if after := stampsOf(f.source.List(), now); !after.isSame(now) {
 		f.seen = after // somebody has written meanwhile, and half of it may have been read
 		return false, nil
 	}
@@ -255,7 +261,16 @@ func (f *Files) compiled() (*schema.Catalog, error) {
 type stamps map[string]stamp
 
 // A stamp is what a file system tells of a file without reading it. It is nil for one that is missing.
-type stamp struct{ fs.FileInfo }
+type stamp struct {
+	fs.FileInfo
+	// text is a hash of what is in the file, or empty. A file that is younger than youth can be written
+	// once more and have the same time, as clocks of file systems are coarse.
+	text    string
+	isYoung bool
+}
+
+// youth is longer than the steps of the clock of any file system; those of FAT are the longest.
+const youth = 2 * time.Second
 
 // isSame reports whether stamps are of the same files, unchanged. A file that has taken the place of
 // another can have its size and its time: those of images and archives often have all the same time.
@@ -265,16 +280,45 @@ func (s stamps) isSame(other stamps) bool {
 			return a.FileInfo == b.FileInfo
 		}
 		return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode() &&
-			os.SameFile(a.FileInfo, b.FileInfo)
+			os.SameFile(a.FileInfo, b.FileInfo) && (a.text == b.text || a.text == "" || b.text == "")
 	})
 }
 
-// stampsOf looks at files, and at what links lead to.
-func stampsOf(names []string) stamps {
-	all := make(stamps, len(names))
-	for _, name := range names {
-		info, _ := os.Stat(name) // nil with an error
-		all[name] = stamp{info}
+// aged returns the stamps without hashes of files that are not young: a later change has a later time.
+func (s stamps) aged() stamps {
+	all := maps.Clone(s)
+	for name, of := range all {
+		if !of.isYoung {
+			of.text = ""
+			all[name] = of
+		}
 	}
 	return all
+}
+
+// stampsOf looks at files, and at what links lead to. It reads those that are young, and those that were
+// so before.
+func stampsOf(names []string, before stamps) stamps {
+	all := make(stamps, len(names))
+	for _, name := range names {
+		now := time.Now()
+		info, err := os.Stat(name)
+		if err != nil {
+			all[name] = stamp{}
+			continue
+		}
+		of := stamp{FileInfo: info, isYoung: now.Sub(info.ModTime()) < youth}
+		if of.isYoung || before[name].text != "" {
+			of.text = hashOf(name)
+		}
+		all[name] = of
+	}
+	return all
+}
+
+// hashOf returns a hash of what is in a file, or of nothing if it cannot be read, which Read reports.
+func hashOf(name string) string {
+	text, _ := bounded.ReadFile(name, schema.MaxFileBytes)
+	hash := sha256.Sum256(text)
+	return string(hash[:])
 }

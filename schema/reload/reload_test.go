@@ -206,6 +206,44 @@ func TestWrittenWhileRead(t *testing.T) {
 	assert.Zero(t, f.State().Failures)
 }
 
+// TestSameTime changes a file twice within a step of the file system's clock, so that its time and its size
+// stay as they were when it was read.
+func TestSameTime(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "foo.yaml")
+	now := time.Now().Truncate(time.Second)
+	put := func(field string) {
+		write(t, name, definition("Foo", field, "string"))
+		require.NoError(t, os.Chtimes(name, now, now))
+	}
+	put("a")
+	files, err := reload.Open(reload.Paths([]string{name}))
+	require.NoError(t, err)
+	check := func(want bool) {
+		t.Helper()
+		loaded, err := files.Check()
+		require.NoError(t, err)
+		require.Equal(t, want, loaded)
+	}
+	check(false)
+	put("b")
+	check(false) // it may still be written
+	check(true)
+	require.Equal(t, "b", fieldOf(t, files.Catalog(), "Foo"))
+	check(false)
+
+	// A file that was old when it was looked at again is not read for that any more.
+	now = time.Now().Add(-time.Hour)
+	put("a")
+	check(false)
+	check(true)
+	check(false)
+	check(false)
+	put("b")
+	check(false)
+	check(false)
+	require.Equal(t, "a", fieldOf(t, files.Catalog(), "Foo"), "a file system cannot tell this, and nothing else is asked")
+}
+
 // TestFollow has a source that fails for a while, and readers that must find a definition at any time.
 func TestFollow(t *testing.T) {
 	crds, err := schema.ParseCRD([]byte(definition("Foo", "a", "string")))
