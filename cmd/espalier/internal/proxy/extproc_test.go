@@ -73,12 +73,17 @@ func startExtProc(t *testing.T, pool *x509.CertPool, crd string, args ...string)
 	if c.tlsCert != "" {
 		url = strings.Replace(url, "http:", "https:", 1)
 	}
+	// What is logged is read all the time: whoever logs waits for that, and so would a reload.
+	logged := make(chan string, 1)
+	go func() {
+		log, _ := io.ReadAll(lines)
+		logged <- string(log)
+	}()
 	stop = func() string {
 		transport.CloseIdleConnections()
 		cancel()
-		log, _ := io.ReadAll(lines)
 		assert.NoError(t, <-ended)
-		return string(log)
+		return <-logged
 	}
 	return &http.Client{Transport: transport}, url, admin, stop
 }
