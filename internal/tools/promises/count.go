@@ -62,7 +62,9 @@ func (c *counter) run(folder, binary string, t test, short string) (int, error) 
 	case !bytes.Contains(out, []byte("--- PASS")) && !bytes.Contains(out, []byte("--- SKIP")):
 		return 0, fmt.Errorf("%s has no test %s", folder, t.pattern)
 	}
-	return c.read(profile)
+	n, err := c.read(profile)
+	// A test that checks by other means makes a check for each of its parts.
+	return max(n, bytes.Count(out, []byte("--- PASS"))), err
 }
 
 // build builds the tests of a package so that calls into package assert are counted.

@@ -56,7 +56,7 @@ func run(root, file string, update bool) error {
 		}
 		n, err := c.count(tests)
 		if err == nil && n == 0 {
-			err = errors.New("its tests check nothing that is counted")
+			err = errors.New("its tests are skipped")
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: %w", file, at+1, err)
