@@ -75,7 +75,7 @@ func run(root, file string, update bool) error {
 	case rows == 0:
 		return fmt.Errorf("%s has no table whose last columns are test and checks", file)
 	case update:
-		return os.WriteFile(name, []byte(strings.Join(lines, "")), 0o644) //nolint:gosec // it is a page
+		return os.WriteFile(name, []byte(strings.Join(lines, "")), 0o644)
 	case short > 0:
 		return fmt.Errorf("%d of %d rows say more than was counted", short, rows)
 	}
