@@ -63,8 +63,10 @@ func (c *counter) run(folder, binary string, t test, short string) (int, error) 
 		return 0, fmt.Errorf("%s has no test %s", folder, t.pattern)
 	}
 	n, err := c.read(profile)
-	// A test that checks by other means makes a check for each of its parts.
-	return max(n, bytes.Count(out, []byte("--- PASS"))), err
+	if n == 0 { // the test checks by other means: at least once in each of its parts
+		n = bytes.Count(out, []byte("--- PASS"))
+	}
+	return n, err
 }
 
 // build builds the tests of a package so that calls into package assert are counted.
