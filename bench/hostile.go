@@ -51,15 +51,11 @@ func hostile(w io.Writer, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	var upstream *process
-	for _, s := range Servers() {
-		if s.Less == "decodes nothing" {
-			if upstream, err = startServer(s); err != nil {
-				return err
-			}
-			defer upstream.stop()
-		}
+	upstream, err := startUpstream()
+	if err != nil {
+		return err
 	}
+	defer upstream.stop()
 	p, err := startProxy(hostileProxy, dir, upstream.address)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -186,6 +187,12 @@ func startProxy(p Proxy, dir, upstream string) (*process, error) {
 	return nil, fmt.Errorf("%s has not started: %s", p.Name, &log)
 }
 
+// startUpstream starts the server behind the proxies, which decodes nothing.
+func startUpstream() (*process, error) {
+	all := Servers()
+	return startServer(all[slices.IndexFunc(all, func(s Server) bool { return s.Less == "decodes nothing" })])
+}
+
 // loadProxies puts all proxies under load, in turns, and writes the tables.
 func loadProxies(w io.Writer, rounds int) error {
 	dir, err := buildProxies()
@@ -193,15 +200,11 @@ func loadProxies(w io.Writer, rounds int) error {
 	if err != nil {
 		return err
 	}
-	var upstream *process
-	for _, s := range Servers() {
-		if s.Less == "decodes nothing" {
-			if upstream, err = startServer(s); err != nil {
-				return err
-			}
-			defer upstream.stop()
-		}
+	upstream, err := startUpstream()
+	if err != nil {
+		return err
 	}
+	defer upstream.stop()
 	for _, size := range sizes {
 		var processes []*process
 		for _, p := range Proxies() {
