@@ -42,3 +42,17 @@ func TestFailure(t *testing.T) {
 	_, ok = parseInput(nil)
 	assert.False(t, ok)
 }
+
+// TestEdited: equal edits make equal inputs, and each edit counts.
+func TestEdited(t *testing.T) {
+	made := make(map[string]bool)
+	for edit := range 256 {
+		edits := []byte{1, byte(edit)}
+		in := edited(targets["json"], 1, 7, edits)
+		assert.Equal(t, in, edited(targets["json"], 1, 7, edits))
+		made[string(in.append(nil))] = true
+	}
+	assert.Greater(t, len(made), 200)
+	long := make([]byte, 100)
+	assert.Equal(t, edited(targets["json"], 1, 7, long[:maxEdits]), edited(targets["json"], 1, 7, long))
+}
