@@ -8,28 +8,29 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// A World has all documents of up to so many tokens, and all schemas of up to three nodes with all
-// combinations of the keywords that decide what is pruned, defaulted and refused. Both are numbered.
+// A World has all documents, and all values, of up to so many tokens over small alphabets. They are
+// numbered. Colons and commas are no tokens, as they follow from the others.
 type World struct {
-	values   []uint64 // how many values there are of each number of tokens
-	members  []uint64 // how many sequences of members, without the braces
-	elements []uint64 // how many sequences of elements, without the brackets
+	names, scalars []string // as they are written
+	values         []uint64 // how many values there are of each number of tokens
+	members        []uint64 // how many sequences of members, without the braces
+	elements       []uint64 // how many sequences of elements, without the brackets
 }
 
-// worldNames are a name that schemas declare, the same one escaped, another one that some declare,
+// WorldNames are a name that schemas declare, the same one escaped, another one that some declare,
 // and one that none does. So names are declared, repeated, and neither.
-var worldNames = []string{`"a"`, `"\u0061"`, `"b"`, `"z"`}
+var WorldNames = []string{`"a"`, `"\u0061"`, `"b"`, `"z"`}
 
-var worldScalars = []string{"null", "true", "1", `"s"`}
+// WorldScalars are one of each kind.
+var WorldScalars = []string{"null", "true", "1", `"s"`}
 
-// NewWorld returns the world of documents of up to so many tokens. Colons and commas are no tokens,
-// as they follow from the others.
-func NewWorld(tokens int) *World {
-	w := &World{members: []uint64{1}, elements: []uint64{1}, values: []uint64{0}}
+// NewWorld returns the world of up to so many tokens.
+func NewWorld(tokens int, names, scalars []string) *World {
+	w := &World{names: names, scalars: scalars, members: []uint64{1}, elements: []uint64{1}, values: []uint64{0}}
 	for n := 1; n <= tokens; n++ {
 		value := uint64(0)
 		if n == 1 {
-			value = uint64(len(worldScalars))
+			value = uint64(len(scalars))
 		} else {
 			value = w.members[n-2] + w.elements[n-2]
 		}
@@ -38,12 +39,29 @@ func NewWorld(tokens int) *World {
 		for first := 1; first <= n; first++ {
 			elements += w.values[first] * w.elements[n-first]
 			if first < n {
-				members += uint64(len(worldNames)) * w.values[first] * w.members[n-1-first]
+				members += uint64(len(names)) * w.values[first] * w.members[n-1-first]
 			}
 		}
 		w.members, w.elements = append(w.members, members), append(w.elements, elements)
 	}
 	return w
+}
+
+// Values returns how many values there are.
+func (w *World) Values() (n uint64) {
+	for _, values := range w.values {
+		n += values
+	}
+	return n
+}
+
+// AppendValue appends the value with a number.
+func (w *World) AppendValue(b []byte, i uint64) []byte {
+	tokens := 1
+	for ; i >= w.values[tokens]; tokens++ {
+		i -= w.values[tokens]
+	}
+	return w.value(b, tokens, i)
 }
 
 // Documents returns how many documents there are: all objects.
@@ -68,7 +86,7 @@ func (w *World) object(b []byte, tokens int, i uint64) []byte {
 	for left := tokens - 2; left > 0; {
 		first := 1
 		for ; ; first++ { // how many tokens the first of the members that are left has
-			n := uint64(len(worldNames)) * w.values[first] * w.members[left-1-first]
+			n := uint64(len(w.names)) * w.values[first] * w.members[left-1-first]
 			if i < n {
 				break
 			}
@@ -77,8 +95,8 @@ func (w *World) object(b []byte, tokens int, i uint64) []byte {
 		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
-		b = append(b, worldNames[i%uint64(len(worldNames))]...)
-		i /= uint64(len(worldNames))
+		b = append(b, w.names[i%uint64(len(w.names))]...)
+		i /= uint64(len(w.names))
 		b = w.value(append(b, ':'), first, i%w.values[first])
 		i /= w.values[first]
 		left -= 1 + first
@@ -88,7 +106,7 @@ func (w *World) object(b []byte, tokens int, i uint64) []byte {
 
 func (w *World) value(b []byte, tokens int, i uint64) []byte {
 	if tokens == 1 {
-		return append(b, worldScalars[i]...)
+		return append(b, w.scalars[i]...)
 	}
 	if i < w.members[tokens-2] {
 		return w.object(b, tokens, i)

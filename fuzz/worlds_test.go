@@ -1,14 +1,14 @@
 package fuzz
 
 import (
-	"bytes"
 	"encoding/json"
 	stderrors "errors"
 	"flag"
 	"fmt"
-	"io"
+	"hash/maphash"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
-	"github.com/espalier-dev/espalier/decoder"
 	ferrors "github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/spec"
 	"github.com/espalier-dev/espalier/schema"
@@ -27,62 +26,134 @@ import (
 var (
 	worldPairs      = flag.Uint64("worldpairs", 100_000, "how many `pairs` TestSmallWorlds takes")
 	worldCommit     = flag.Bool("commit", false, "let the commit choose which pairs TestSmallWorlds takes")
+	worldBlockFlag  = flag.Uint64("block", 0, "let TestSmallWorlds take only the `block` with this number, from 1 on")
 	worldCheckpoint = flag.String("checkpoint", "", "take all pairs, and note in this `file` how far that is, to go on from there")
 	worldTime       = flag.Duration("for", 0, "end the test after this `time`, with -checkpoint")
 )
 
-const (
-	worldTokens = 9
-	worldBlock  = 512 // how many documents a schema is compiled for
-	worldKinds  = 4   // semantics, and whether the root is a resource
-)
+// blockLength is how many documents a block has. A block has one schema.
+const blockLength = 512
+
+// blockStride is a prime, so that its multiples are all blocks, in an order in which neighbors differ.
+const blockStride = 1_000_000_007
 
 // A worldRun compares blocks of pairs.
 type worldRun struct {
-	*World
-	blocks, each uint64 // how many there are, and how many for each schema
-	mu           sync.Mutex
-	pairs        uint64
-	classes      map[Rules]bool // what the specification cannot tell apart: the server judges one pair of each
-	faults       []string
+	families      []*worldFamily
+	units, blocks uint64
+	seed          maphash.Seed
+
+	mu      sync.Mutex
+	pairs   uint64
+	classes map[uint64]bool // what the specification cannot tell apart: the server judges one pair of each
+	faults  []string
+}
+
+// A worldUnit has all documents of a family under one schema.
+type worldUnit struct {
+	*worldFamily
+	schema, kind uint64
+	first        uint64 // the number of its first block
 }
 
 func newWorldRun() *worldRun {
-	w := &worldRun{World: NewWorld(worldTokens), classes: make(map[Rules]bool)}
-	w.each = (w.Documents() + worldBlock - 1) / worldBlock
-	w.blocks = WorldSchemas() * worldKinds * w.each
+	w := &worldRun{families: newWorldFamilies(), seed: maphash.MakeSeed(), classes: make(map[uint64]bool)}
+	for _, f := range w.families {
+		w.units, w.blocks = w.units+f.units(), w.blocks+f.blocksOf()
+	}
 	return w
 }
 
-// stride is a prime, so that its multiples are all blocks, in an order in which neighbors differ.
-const stride = 1_000_000_007
+// version says which pairs have which numbers. Checkpoints of other versions are of no use.
+func (w *worldRun) version() string {
+	parts := make([]string, len(w.families))
+	for i, f := range w.families {
+		parts[i] = fmt.Sprintf("%d documents x %d schemas x %d", f.documents, f.schemas, f.kinds)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// at returns the unit of the n-th block, and which of its blocks that is.
+func (w *worldRun) at(n uint64) (u worldUnit, block uint64) {
+	first := uint64(0)
+	for _, f := range w.families {
+		if n < f.blocksOf() {
+			each := uint64(len(f.blocks))
+			return f.unit(n/each, first+n/each*each), n % each
+		}
+		n, first = n-f.blocksOf(), first+f.blocksOf()
+	}
+	panic("there is no such block")
+}
+
+// unit returns the n-th unit, whose first block has a number.
+func (f *worldFamily) unit(n, first uint64) worldUnit {
+	return worldUnit{f, n / f.kinds, n % f.kinds, first}
+}
+
+// unit compares all pairs of the n-th unit.
+func (w *worldRun) unit(n uint64) {
+	n = n % w.units * blockStride % w.units
+	first := uint64(0)
+	for _, f := range w.families {
+		if n < f.units() {
+			each := uint64(len(f.blocks))
+			w.compare(f.unit(n, first+n*each), 0, each)
+			return
+		}
+		n, first = n-f.units(), first+f.blocksOf()
+	}
+}
 
 // block compares the pairs of the n-th block.
 func (w *worldRun) block(n uint64) {
-	b := n % w.blocks * stride % w.blocks
-	number, first := b/w.each, b%w.each*worldBlock
-	s, kind := WorldSchema(number/worldKinds), number%worldKinds
-	semantics, isResource := schema.Semantics(kind&1), kind&2 != 0
-	j, err := newWorldJudge(s, semantics, isResource)
+	u, block := w.at(n)
+	w.compare(u, block, block+1)
+}
+
+// compare compares the pairs of some blocks of a unit, up to the first difference.
+func (w *worldRun) compare(u worldUnit, from, to uint64) {
+	s := u.worldFamily.schema(u.schema)
+	j, err := u.newJudge(s, u.kind)
 	if err != nil {
-		w.fault("schema %d: %v", number/worldKinds, err)
+		w.fault("schema %d: %v", u.schema, err)
 		return
 	}
-	last := min(first+worldBlock, w.Documents())
-	var doc []byte
-	for i := first; i < last; i++ {
-		doc = w.AppendDocument(doc[:0], i)
-		if difference := j.compare(doc, int((number+i)%worldWays)); difference != "" {
-			w.fault("schema %d, %s, resource %v, document %d, way %d: %s: %s", number/worldKinds, semantics, isResource, i, (number+i)%worldWays, doc, difference)
-			return
+	server := worldServer{schema: s}
+	var class []byte
+	pairs := uint64(0)
+	for block := from; block < to; block++ {
+		documents := u.block(block)
+		for i := range documents {
+			d := &documents[i]
+			difference := j.compare(d, u.schema+u.kind+uint64(i))
+			var mode spec.Mode
+			class, mode = j.class(append(append(class[:0], d.value.name...), ' '))
+			if difference == "" && class != nil && w.isNew(class, mode) {
+				difference = server.compare(d, mode, j)
+			}
+			if difference != "" {
+				js, _ := json.Marshal(s)
+				w.fault("-block %d: schema %d, kind %d, document %d: %s\n%s\n%s",
+					u.first+block+1, u.schema, u.kind, i, d.text, js, difference)
+				return
+			}
 		}
-		if semantics == schema.Deployed && isResource {
-			w.serve(s, doc)
-		}
+		pairs += uint64(len(documents))
 	}
 	w.mu.Lock()
-	w.pairs += last - first
+	w.pairs += pairs
 	w.mu.Unlock()
+}
+
+// isNew reports whether a class has not been seen before.
+func (w *worldRun) isNew(class []byte, mode spec.Mode) bool {
+	sum := maphash.Bytes(w.seed, append(class, byte(mode)))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	isKnown := w.classes[sum]
+	w.classes[sum] = true
+	return !isKnown
 }
 
 func (w *worldRun) fault(format string, args ...any) {
@@ -91,134 +162,69 @@ func (w *worldRun) fault(format string, args ...any) {
 	w.mu.Unlock()
 }
 
-// serve asks the packages of the server about the first pair of a class.
-func (w *worldRun) serve(s *schema.Structural, doc []byte) {
-	class := RulesOf(s, doc)
-	w.mu.Lock()
-	isKnown := w.classes[class]
-	w.classes[class] = true
-	w.mu.Unlock()
-	if isKnown {
-		return
-	}
-	js, err := json.Marshal(s)
-	if err == nil {
-		var c *comparer
-		if c, err = newComparer(s, js); err == nil {
-			if k, what, detail := c.compare(doc); k == differs {
-				w.fault("the server: %s: %s: %s\n%s", js, doc, what, detail)
-			}
-			return
-		}
-	}
-	w.fault("the server: %v", err)
+// A worldServer compares with the packages of the server.
+type worldServer struct {
+	schema    *schema.Structural
+	js        []byte
+	comparers [3]*comparer // by mode
+	values    *Validator
 }
 
-// A worldJudge compares decoders of one schema with the specification.
-type worldJudge struct {
-	rules        spec.Rules
-	warn, strict *decoder.Decoder
-	read, padded bytes.Buffer
-}
+var worldComparers = [3]maker{newComparer, newExactComparer, newStorageComparer}
 
-// worldWays is how many ways there are to decode. Pairs take them by turns.
-const worldWays = 10
-
-func newWorldJudge(s *schema.Structural, semantics schema.Semantics, isResource bool) (*worldJudge, error) {
-	p, err := schema.Compile(s, semantics, schema.ResourceRoot(isResource))
-	if err != nil {
-		return nil, err
+func (s *worldServer) compare(d *worldDocument, mode spec.Mode, j worldJudge) string {
+	values, validates := j.(*valueJudge)
+	if err := s.prepare(mode, validates); err != nil {
+		return err.Error()
 	}
-	return &worldJudge{rules: spec.NewRules(s, semantics, isResource),
-		warn: decoder.New(p), strict: decoder.New(p, decoder.Strict)}, nil
-}
-
-// compare decodes a document in one way.
-func (j *worldJudge) compare(doc []byte, way int) string {
-	var out []byte
-	var err error
-	d := j.warn
-	switch way {
-	case 0:
-		out, err = d.AppendJSON(nil, doc)
-	case 1:
-		d = j.strict
-		out, err = d.AppendJSON(nil, doc)
-		var strict *ferrors.StrictError
-		if stderrors.As(err, &strict) != (len(d.Findings()) > 0 && err != nil && !isTypeError(err)) {
-			return fmt.Sprintf("strict: %v, and the findings are %v", err, d.Findings())
-		}
-		if strict != nil {
-			err = nil
-		}
-	case 2: // so that all of it may be simple
-		j.padded.Reset()
-		j.padded.Write(doc)
-		j.padded.WriteString(strings.Repeat(" ", 64))
-		out, err = d.AppendJSON(nil, j.padded.Bytes())
-	case 3:
-		out, err = d.AppendYAML(nil, doc)
-	case 4:
-		var v any
-		if err = d.Unmarshal(doc, &v); err == nil {
-			out, _ = json.Marshal(v)
-		}
-	case 5:
-		out, err = io.ReadAll(d.NewReader(&oneByte{doc}))
-	case 6:
-		j.read.Reset()
-		writer := d.NewWriter(&j.read)
-		for i := 0; i < len(doc) && err == nil; i += 3 {
-			_, err = writer.Write(doc[i:min(i+3, len(doc))])
-		}
-		if e := writer.Close(); err == nil {
-			err = e
-		}
-		out = j.read.Bytes()
-	case 7, 8, 9:
-		j.padded.Reset()
-		j.padded.Write(AppendYAML(nil, doc, way-7))
-		if out, err = d.AppendYAML(nil, j.padded.Bytes()); err != nil && !isTypeError(err) {
-			return fmt.Sprintf("%v: %q", err, j.padded.Bytes())
-		}
+	c := s.comparers[mode]
+	text := [...][]byte{spec.AsSent: d.text, spec.Requests: d.typed, spec.Stored: d.named}[mode]
+	if k, what, detail := c.compare(text); k == differs {
+		return fmt.Sprintf("the server: %s: %s", what, detail)
 	}
-	var repeated *ferrors.DuplicateError
-	if (way == 5 || way == 6) && stderrors.As(err, &repeated) { // a stream cannot take back what it has sent
-		if again, e := j.warn.AppendJSON(nil, doc); !isTypeError(e) && (e != nil || !hasDuplicate(j.warn.Findings())) {
-			return fmt.Sprintf("only a stream: %v, but %s, %v", err, again, e)
-		}
+	if !validates {
 		return ""
 	}
-	return j.rules.Difference(doc, out, d.Findings(), err)
-}
-
-func isTypeError(err error) bool {
-	var e *ferrors.TypeError
-	return stderrors.As(err, &e)
-}
-
-func hasDuplicate(list ferrors.List) bool {
-	for i := range list {
-		if list[i].Kind == ferrors.DuplicateField {
-			return true
+	answer, err := c.serve(d.named)
+	if err != nil {
+		return "the server: " + err.Error()
+	}
+	parts := s.values.Parts(answer.Object)
+	want := describe(slices.Concat(parts[:]...))
+	_, _ = values.requests.AppendJSON(nil, d.named)
+	var got []string
+	for _, f := range values.requests.Findings() {
+		if f.Kind == ferrors.InvalidValue {
+			got = append(got, fmt.Sprintf("%s at %s: %v", errorTypes[f.Invalid.Kind], f.Invalid.Field, f.Invalid))
 		}
 	}
-	return false
+	if slices.Sort(got); !slices.Equal(want, got) {
+		return fmt.Sprintf("the server: only it: %q\nonly we: %q", without(want, got), without(got, want))
+	}
+	return ""
 }
 
-type oneByte struct{ left []byte }
-
-func (o *oneByte) Read(p []byte) (int, error) {
-	if len(o.left) == 0 {
-		return 0, io.EOF
+// prepare makes what compares in a mode.
+func (s *worldServer) prepare(mode spec.Mode, validates bool) (err error) {
+	if s.js == nil {
+		if s.js, err = json.Marshal(s.schema); err != nil {
+			return err
+		}
 	}
-	p[0], o.left = o.left[0], o.left[1:]
-	return 1, nil
+	if s.comparers[mode] == nil {
+		if s.comparers[mode], err = worldComparers[mode](s.schema, s.js); err != nil {
+			return err
+		}
+	}
+	if validates && s.values == nil {
+		s.values, err = NewValidator(s.js)
+	}
+	return err
 }
 
 // TestWorldNumbers: numbers lead to different documents and schemas, and to all of them.
 func TestWorldNumbers(t *testing.T) {
-	w := NewWorld(7)
+	w := NewWorld(7, WorldNames, WorldScalars)
 	seen := make(map[string]bool)
 	for i := range w.Documents() {
 		doc := string(w.AppendDocument(nil, i))
@@ -235,13 +241,26 @@ func TestWorldNumbers(t *testing.T) {
 		require.False(t, seen[string(js)], "%d: %s", i, js)
 		seen[string(js)] = true
 	}
-	require.Zero(t, newWorldRun().blocks%2, "for the next assertion")
-	require.NotZero(t, newWorldRun().blocks%stride, "each block is visited")
+	clear(seen)
+	for _, s := range WorldValueSchemas() {
+		js, err := json.Marshal(s)
+		require.NoError(t, err)
+		require.False(t, seen[string(js)], "%s", js)
+		seen[string(js)] = true
+	}
+	require.Greater(t, len(seen), 1000)
+	run := newWorldRun()
+	require.NotZero(t, run.blocks%blockStride, "each block is visited")
+	require.NotZero(t, run.units%blockStride, "each unit is visited")
+	last, block := run.at(run.blocks - 1)
+	require.Equal(t, run.families[len(run.families)-1], last.worldFamily)
+	require.Equal(t, len(last.blocks)-1, int(block))
+	require.Equal(t, last.schemas-1, last.schema)
 }
 
 // TestYAMLForms: what AppendYAML writes is read as the document, by gopkg.in/yaml.v3.
 func TestYAMLForms(t *testing.T) {
-	w := NewWorld(8)
+	w := NewWorld(8, WorldNames, WorldScalars)
 	blocks, flows := 0, 0
 	for i := range w.Documents() {
 		doc := w.AppendDocument(nil, i)
@@ -291,45 +310,146 @@ func lastValues(n *yaml.Node) any {
 // ones each time or those of the commit, or goes on with all of them: see the flags.
 func TestSmallWorlds(t *testing.T) {
 	w := newWorldRun()
-	from, blocks := uint64(1), *worldPairs/worldBlock
-	if *worldCommit {
-		from = commitSeed(t) % w.blocks
-	}
-	if *worldCheckpoint == "" {
-		inTurns(blocks, func(i uint64) { w.block(from + i) })
-		t.Logf("from block %d: %d of %d pairs, %d classes", from, w.pairs, w.blocks*worldBlock, len(w.classes))
+	switch {
+	case *worldBlockFlag > 0:
+		require.LessOrEqual(t, *worldBlockFlag, w.blocks, "there are not so many blocks")
+		w.block(*worldBlockFlag - 1)
 		require.Empty(t, w.faults)
-		require.GreaterOrEqual(t, w.pairs, blocks*worldBlock/2)
-		return
-	}
-	done, end := readCheckpoint(t), time.Now().Add(*worldTime)
-	for done < w.blocks && (*worldTime == 0 || time.Now().Before(end)) {
-		n := min(20_000, w.blocks-done)
-		inTurns(n, func(i uint64) { w.block(done + i) })
-		require.Empty(t, w.faults)
-		done += n
-		require.NoError(t, os.WriteFile(*worldCheckpoint, []byte(strconv.FormatUint(done, 10)), 0o666))
-		t.Logf("%d of %d blocks of %d pairs, %d classes", done, w.blocks, worldBlock, len(w.classes))
+		require.NotZero(t, w.pairs)
+	case *worldCheckpoint != "":
+		w.goOn(t)
+	default:
+		from, by := uint64(1), "the same ones each time"
+		if *worldCommit {
+			commit := commitOf(t)
+			from, by = commit.seed%w.blocks, "those of commit "+commit.name
+		}
+		blocks := *worldPairs / blockLength
+		inTurns(blocks, func(i uint64) { w.block((from + i) % w.blocks * blockStride % w.blocks) })
+		t.Logf("%d pairs of %s, %s, from %d on; %d classes", w.pairs, w.version(), by, from, len(w.classes))
+		require.Empty(t, w.faults, "with -args -block N the block of the number is compared again")
+		require.GreaterOrEqual(t, w.pairs, blocks*blockLength/2)
 	}
 }
 
-func readCheckpoint(t *testing.T) uint64 {
+// goOn compares all units that are left by the checkpoint.
+func (w *worldRun) goOn(t *testing.T) {
+	const each = 100 // units between two checkpoints
 	text, err := os.ReadFile(*worldCheckpoint)
-	if stderrors.Is(err, os.ErrNotExist) {
-		return 0
+	if !stderrors.Is(err, os.ErrNotExist) {
+		require.NoError(t, err)
 	}
+	done, err := w.fromCheckpoint(string(text))
 	require.NoError(t, err)
-	done, err := strconv.ParseUint(string(text), 10, 64)
-	require.NoError(t, err)
-	return done
+	started := time.Now()
+	for done < w.units && (*worldTime == 0 || time.Since(started) < *worldTime) {
+		n := min(each, w.units-done)
+		inTurns(n, func(i uint64) { w.unit(done + i) })
+		require.Empty(t, w.faults, "with -args -block N the block of the number is compared again")
+		done += n
+		next := *worldCheckpoint + ".next" // so that there is a whole file at any time
+		require.NoError(t, os.WriteFile(next, []byte(w.checkpoint(done)), 0o666))
+		require.NoError(t, os.Rename(next, *worldCheckpoint))
+		took := time.Since(started).Round(time.Second)
+		t.Logf("%s: %d pairs in %v, %d classes", w.checkpoint(done), w.pairs, took, len(w.classes))
+	}
 }
 
-// commitSeed is made of the commit, so that each change has pairs of its own, and the same again.
-func commitSeed(t *testing.T) uint64 {
-	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
+// checkpoint is the text of a file that says how many units are done.
+func (w *worldRun) checkpoint(done uint64) string {
+	return fmt.Sprintf("%d of %d units of %s", done, w.units, w.version())
+}
+
+// fromCheckpoint returns how many units are done by the text of a checkpoint, which may be empty.
+func (w *worldRun) fromCheckpoint(text string) (done uint64, err error) {
+	if text == "" {
+		return 0, nil
+	}
+	number, _, _ := strings.Cut(text, " ")
+	if done, err = strconv.ParseUint(number, 10, 64); err != nil {
+		return 0, err
+	}
+	if done > w.units || text != w.checkpoint(done) {
+		return 0, fmt.Errorf("the checkpoint is of another version: %q, and not %q", text, w.checkpoint(done))
+	}
+	return done, nil
+}
+
+// TestWorldJudges: in each way a judge finds that another schema is specified.
+func TestWorldJudges(t *testing.T) {
+	families := newWorldFamilies()
+	document := func(f *worldFamily, text string) *worldDocument {
+		for b := range f.blocks {
+			documents := f.block(uint64(b))
+			if i := slices.IndexFunc(documents, func(d worldDocument) bool { return string(d.text) == text }); i >= 0 {
+				return &documents[i]
+			}
+		}
+		t.Fatal(text)
+		return nil
+	}
+	leaf := &schema.Structural{Type: "integer", Default: json.RawMessage("7")}
+	s, other := worldObject(false, false, leaf, nil), worldObject(false, false, leaf, leaf)
+	j, err := newPruneJudge(&s, 2)
+	require.NoError(t, err)
+	d, ways := document(families[0], `{"z":1}`), j.(*pruneJudge).ways
+	require.Equal(t, uint64(readings+4), ways)
+	for way := range ways {
+		require.Empty(t, j.compare(d, way))
+	}
+	rules := spec.NewRules(&other, schema.Deployed, true)
+	for way := range ways {
+		j.(*pruneJudge).value = nil
+		j.(*pruneJudge).rules = [3]spec.Rules{rules, rules.In(spec.Requests), rules.In(spec.Stored)}
+		require.NotEmpty(t, j.compare(d, way), way)
+	}
+
+	set := list("set", leaf, nil)
+	s = worldObject(false, false, &set, nil)
+	j, err = newValueJudge(&s, 0)
+	require.NoError(t, err)
+	d, ways = document(families[1], `{"a":[1,1,"s"]}`), readings+2
+	for way := range ways {
+		require.Empty(t, j.compare(d, way))
+	}
+	require.Equal(t, []string{"Duplicate value /a/1", "Invalid type /a/2"}, j.(*valueJudge).invalid)
+	atomic := list("atomic", leaf, nil)
+	other = worldObject(false, false, &atomic, nil)
+	for way := range ways {
+		j.(*valueJudge).value, j.(*valueJudge).schema = nil, &other
+		require.NotEmpty(t, j.compare(d, way), way)
+	}
+}
+
+// TestCheckpoints: a checkpoint is read as it was written, and others are refused.
+func TestCheckpoints(t *testing.T) {
+	w := newWorldRun()
+	for _, done := range []uint64{0, 1, w.units} {
+		again, err := w.fromCheckpoint(w.checkpoint(done))
+		require.NoError(t, err)
+		require.Equal(t, done, again)
+	}
+	done, err := w.fromCheckpoint("")
+	require.NoError(t, err)
+	require.Zero(t, done)
+	other := strings.Replace(w.checkpoint(7), "documents x 1", "documents x 2", 1)
+	for _, text := range []string{"x", "17", w.checkpoint(1) + "1", w.checkpoint(w.units + 1), other} {
+		_, err := w.fromCheckpoint(text)
+		require.Error(t, err, text)
+	}
+}
+
+// A commitChoice is what a commit chooses, so that each change has pairs of its own, and the same again.
+type commitChoice struct {
+	name string
+	seed uint64
+}
+
+func commitOf(t *testing.T) commitChoice {
+	out, err := exec.Command("git", "-c", "safe.directory=*", "rev-parse", "HEAD").Output()
 	require.NoError(t, err)
 	require.Greater(t, len(out), 15)
 	seed, err := strconv.ParseUint(string(out[:15]), 16, 64)
 	require.NoError(t, err)
-	return seed
+	return commitChoice{string(out[:15]), seed}
 }

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"bytes"
-	stderrors "errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,30 +18,26 @@ func (r Rules) Difference(document, result []byte, found errors.List, err error)
 	if unread != nil {
 		return "the document: " + unread.Error()
 	}
-	want, list, ok := r.Decode(v)
-	var refused *errors.TypeError
-	switch {
-	case stderrors.As(err, &refused):
-		found = refused.Findings
-		list = slices.DeleteFunc(list, func(f errors.Finding) bool {
-			return f.Kind != errors.TypeMismatch
-		})
-	case err != nil:
-		return "unspecified: " + err.Error()
-	case !ok:
-		return fmt.Sprintf("specified: refused for %s\ngot:       %s", texts(list), result)
+	return r.Outcome(v).Difference(result, found, err)
+}
+
+// Difference is [Rules.Difference] for the document of the outcome.
+func (o *Outcome) Difference(result []byte, found errors.List, err error) string {
+	difference := o.DifferenceInFindings(found, err)
+	if err == nil && !o.OK {
+		return difference + "\ngot:       " + string(result)
 	}
-	if specified, got := texts(list), texts(found); specified != got {
-		return fmt.Sprintf("specified: %s\ngot:       %s", specified, got)
+	if difference != "" || err != nil {
+		return difference
 	}
-	if refused != nil {
+	if rest, ok := cut(result, o.Result); ok && len(rest) == 0 {
 		return ""
 	}
 	got, err := Parse(result)
 	if err != nil {
 		return "the result: " + err.Error()
 	}
-	if specified, got := inOrder(want), inOrder(got); !bytes.Equal(specified, got) {
+	if specified, got := inOrder(o.Result), inOrder(got); !bytes.Equal(specified, got) {
 		return fmt.Sprintf("specified: %s\ngot:       %s", specified, got)
 	}
 	return ""

@@ -38,6 +38,7 @@ func TestDifference(t *testing.T) {
 		want                   string
 	}{
 		{"as specified", document, `{"a": 1}`, found, nil, ""},
+		{"as specified, and written as it is compared", document, `{"a":1}`, found, nil, ""},
 		{"a default is not there", document, `{}`, found, nil,
 			"specified: {\"a\":1}\ngot:       {}"},
 		{"a number is spelled otherwise", document, `{"a":1.0}`, found, nil,
@@ -78,7 +79,7 @@ func TestParse(t *testing.T) {
 	v, err := Parse([]byte(` {"a": [1.50, "é<", {"a": null, "a": true}], "": {}} `))
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":[1.50,"é\u003c",{"a":null,"a":true}],"":{}}`, string(Text(v)))
-	assert.Panics(t, func() { defaultOf(&schema.Structural{Default: []byte("{")}) })
+	assert.Panics(t, func() { Rules{}.defaultOf(&schema.Structural{Default: []byte("{")}) })
 	assert.Panics(t, func() { Text(t.Run) })
 }
 
@@ -186,4 +187,54 @@ properties:
 		"unknown field /Z/metadata/x", "unknown field //metadata/x", "unknown field /a/metadata/x",
 		"unknown field /m/k1/metadata/x", "unknown field /m/k/metadata/x",
 	}, ", "), texts(found))
+}
+
+// TestCut holds that what cut finds equal is what parsing finds equal, and that it finds most of it.
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		value, text string
+		isCut       bool
+	}{
+		{`{"a":[1.50,"é",null,true,false,{},[]],"b":{"":"\n"}}`, `{"a":[1.50,"é",null,true,false,{},[]],"b":{"":"\n"}}`, true},
+		{`{"a":1}`, `{"\u0061":1}`, true},
+		{`{"a":1}`, `{ "a":1}`, false},
+		{`{"a/":1}`, `{"a\/":1}`, false},
+		{`"\""`, `"\""`, false},
+		{`{"a":1}`, `{"a":1`, false},
+		{`{"a":1}`, `{"a`, false},
+		{`{"a":1}`, `{a":1}`, false},
+		{`{"a":1}`, `{"a"}`, false},
+		{`{"a":1}`, `{"a":2}`, false},
+		{`{"a":1}`, `{"b":1}`, false},
+		{`{"a":1,"b":2}`, `{"a":1}`, false},
+		{`{}`, `{"a":1}`, false},
+		{`[1]`, `[]`, false},
+		{`[1]`, `[2]`, false},
+		{`[1,2]`, `[1]`, false},
+		{`[1]`, `[1,2]`, false},
+		{`"1"`, `1`, false},
+		{`1`, `1.0`, false},
+		{`true`, `false`, false},
+		{`null`, `{}`, false},
+		{`"a"`, ``, false},
+	} {
+		rest, ok := cut([]byte(c.text), mustParse([]byte(c.value)))
+		assert.Equal(t, c.isCut, ok && len(rest) == 0, "%s: %s", c.value, c.text)
+	}
+}
+
+// TestOutcomes have equal texts if they are equal.
+func TestOutcomes(t *testing.T) {
+	r := rules(t, "{type: object, properties: {a: {}, b: {type: integer}}}", schema.KEP)
+	seen := make(map[string]string)
+	for _, text := range []string{
+		`{}`, `{"a":{}}`, `{"a":[]}`, `{"a":[[]]}`, `{"a":[1,2]}`, `{"a":[12]}`, `{"a":"1"}`, `{"a":1}`, `{"a":true}`,
+		`{"a":"true"}`, `{"a":null}`, `{"a":"x","b":1}`, `{"x":1}`, `{"x":1,"y":1}`, `{"a":{"x":1}}`, `{"b":""}`, `{"kind":1}`,
+	} {
+		document := mustParse([]byte(text))
+		outcome := string(r.Outcome(document).Append(nil))
+		assert.NotContains(t, seen, outcome, text)
+		seen[outcome] = text
+		assert.Equal(t, outcome, string(r.Outcome(document).Append(nil)))
+	}
 }

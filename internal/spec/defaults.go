@@ -1,8 +1,8 @@
 package spec
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -20,12 +20,14 @@ func (r Rules) insertDefaults(v Value, s *schema.Structural) Value {
 	}
 	switch v := v.(type) {
 	case Object:
-		all := slices.Clone(v)
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			if p := s.Properties[name]; hasDefault(p) && !v.has(name) { // examples 1 to 3
-				all = append(all, Member{name, defaultOf(p)})
+		absent := Object{}
+		for name, p := range s.Properties {
+			if r.hasDefault(p) && !v.has(name) { // examples 1 to 3
+				absent = append(absent, Member{name, r.defaultOf(p)})
 			}
 		}
+		slices.SortFunc(absent, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+		all := slices.Concat(v, absent)
 		for i, m := range all {
 			if s.XEmbeddedResource && m.Name == "metadata" && m.Value == nil {
 				continue // the server has read it as {} before it comes here
@@ -43,14 +45,19 @@ func (r Rules) insertDefaults(v Value, s *schema.Structural) Value {
 // insertOne inserts defaults in a member or an element that is there.
 func (r Rules) insertOne(v Value, s *schema.Structural) Value {
 	if s != nil && r.isReplaced(v, s) {
-		v = defaultOf(s)
+		v = r.defaultOf(s)
 	}
 	return r.insertDefaults(v, s)
 }
 
 // hasDefault reports whether the schema has a default. For the server null is none.
-func hasDefault(s *schema.Structural) bool {
-	return len(s.Default) > 0 && defaultOf(s) != nil
+func (r Rules) hasDefault(s *schema.Structural) bool {
+	return len(s.Default) > 0 && r.defaultOf(s) != nil
 }
 
-func defaultOf(s *schema.Structural) Value { return mustParse(s.Default) }
+func (r Rules) defaultOf(s *schema.Structural) Value {
+	if v, ok := r.defaults[s]; ok {
+		return v
+	}
+	return mustParse(s.Default)
+}

@@ -14,7 +14,8 @@
 //   - repair.go: how the server normalises metadata.
 //   - findings.go: what is reported, and in which order.
 //   - server.go: the modes in which values are those of the server.
-//   - value.go: documents as trees. compare.go: how an outcome is compared.
+//   - value.go: documents as trees. outcome.go: what is specified for one, compare.go: how a
+//     decoder is compared with that, text.go: without parsing.
 //
 // Where the KEPs are at odds with what a kube-apiserver does, both are there: schema.KEP is the
 // text, schema.Deployed the server. That is so in three points: where pruning starts again
@@ -46,6 +47,7 @@ type Rules struct {
 	schema    *schema.Structural
 	semantics schema.Semantics
 	mode      Mode
+	defaults  map[*schema.Structural]Value // those of the schema, parsed
 }
 
 // NewRules returns the rules for documents under a schema. isResource says whether the root is a
@@ -57,7 +59,7 @@ func NewRules(s *schema.Structural, semantics schema.Semantics, isResource bool)
 	if isResource {
 		root.Properties = withoutReserved(s.Properties)
 	}
-	r := Rules{schema: &root, semantics: semantics}
+	r := Rules{schema: &root, semantics: semantics, defaults: make(map[*schema.Structural]Value)}
 	r.schema = r.pruneDefaults(&root, nil)
 	return r
 }

@@ -17,7 +17,7 @@ func (r Rules) dropNulls(v Value, s *schema.Structural) Value {
 	case Object:
 		return v.filter(func(m *Member) bool {
 			child, _ := specified(s, m.Name)
-			if m.Value == nil && child != nil && !child.Nullable && !hasDefault(child) {
+			if m.Value == nil && child != nil && !child.Nullable && !r.hasDefault(child) {
 				return false
 			}
 			m.Value = r.dropNulls(m.Value, child)
@@ -34,5 +34,5 @@ func (r Rules) dropNulls(v Value, s *schema.Structural) Value {
 // server it takes the place of a null that is not nullable (schema/defaulting/algorithm.go:
 // isNonNullableNull).
 func (r Rules) isReplaced(v Value, s *schema.Structural) bool {
-	return r.semantics == schema.Deployed && v == nil && !s.Nullable && hasDefault(s)
+	return r.semantics == schema.Deployed && v == nil && !s.Nullable && r.hasDefault(s)
 }

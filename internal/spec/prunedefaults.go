@@ -16,12 +16,13 @@ func (r Rules) pruneDefaults(s *schema.Structural, path []step) *schema.Structur
 		return nil
 	}
 	pruned := *s
-	if hasDefault(s) {
-		object := r.repairMetadata(surround(defaultOf(s), path), r.schema, true)
+	if r.hasDefault(s) {
+		object := r.repairMetadata(surround(r.defaultOf(s), path), r.schema, true)
 		object = r.prune(object, r.schema, false, nil, new(findings))
 		pruned.Default = nil
 		if v, ok := surrounded(object, path); ok {
 			pruned.Default = Text(v)
+			r.defaults[&pruned] = mustParse(pruned.Default)
 		}
 	}
 	below := func(child *schema.Structural, to step) *schema.Structural {

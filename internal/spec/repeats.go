@@ -8,13 +8,9 @@ import "github.com/espalier-dev/espalier/errors"
 func lastWins(v Value) Value {
 	switch v := v.(type) {
 	case Object:
-		last := make(map[string]int)
+		left := make(Object, 0, len(v))
 		for i, m := range v {
-			last[m.Name] = i
-		}
-		left := Object{}
-		for i, m := range v {
-			if last[m.Name] == i {
+			if !v[i+1:].has(m.Name) {
 				left = append(left, Member{m.Name, lastWins(m.Value)})
 			}
 		}
@@ -31,13 +27,11 @@ func lastWins(v Value) Value {
 func (f *findings) findRepeated(v Value, at *place) {
 	switch v := v.(type) {
 	case Object:
-		seen := make(map[string]bool)
-		for _, m := range v {
+		for i, m := range v {
 			here := at.field(m.Name)
-			if seen[m.Name] && !f.repeated.has(here.path()) {
+			if v[:i].has(m.Name) && !f.repeated.has(here.path()) {
 				f.repeated.add(errors.DuplicateField, here)
 			}
-			seen[m.Name] = true
 			f.findRepeated(m.Value, here)
 		}
 	case Array:

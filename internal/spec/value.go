@@ -30,7 +30,7 @@ func (o Object) has(name string) bool {
 
 // filter returns a copy of the object with the members that keep reports true for, and may change.
 func (o Object) filter(keep func(m *Member) bool) Object {
-	left := Object{}
+	left := make(Object, 0, len(o))
 	for _, m := range o {
 		if keep(&m) {
 			left = append(left, m)
@@ -41,7 +41,7 @@ func (o Object) filter(keep func(m *Member) bool) Object {
 
 // each returns an array of what f returns for the elements.
 func (a Array) each(f func(i int, e Value) Value) Array {
-	all := Array{}
+	all := make(Array, 0, len(a))
 	for i, e := range a {
 		all = append(all, f(i, e))
 	}
