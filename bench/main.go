@@ -6,13 +6,14 @@
 //	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -hostile 1h                                            a proxy and 1 000 hostile clients
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
+//	bench -plot                                                  docs/plots, from the tables there are
 //
 // Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
 // same document. The row of a contender that does less work says so.
 //
 // workloads.go has the documents. contenders.go has the work on them, and a file for each group of
 // contenders does it. verdict.go has real resources, and the work of validating them. paired.go
-// measures; tables.go and scaling.go write tables. http.go has the servers, proxies.go the proxies,
+// measures; tables.go and scaling.go write tables, and plot.go draws them. http.go has the servers, proxies.go the proxies,
 // and http_load.go the load.
 package main
 
@@ -43,6 +44,7 @@ var (
 	extProcFlag = flag.Bool("ext-proc", false, "measure external processors for Envoy instead, on loopback")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
+	plotFlag    = flag.Bool("plot", false, "draw the tables of docs/performance.md into docs/plots instead, and measure nothing")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -67,6 +69,8 @@ func main() {
 			err = serveProxy(address, upstream, decodes == "true")
 		case *httpFlag:
 			err = loadServers(only, *roundsFlag)
+		case *plotFlag:
+			err = plotAll("..")
 		case *profileFlag != "":
 			err = profile(*profileFlag, only)
 		default:
@@ -169,9 +173,9 @@ func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, roun
 	}
 }
 
-// write writes a file for each day, platform, build and kind of measurement.
+// write writes a file for each day, platform, processor, build and kind of measurement.
 func write(what string, tables []byte) error {
-	name := fmt.Sprintf("%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, what)
+	name := fmt.Sprintf("%s-%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, cpuSlug(cpuInfo("model name")), what)
 	if purego {
 		name += "-purego"
 	}
@@ -179,6 +183,12 @@ func write(what string, tables []byte) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join("results", name+".md"), tables, 0o666)
+}
+
+// cpuSlug returns a processor's name as a part of a file's: "intel-xeon" for "Intel(R) Xeon(R) Processor".
+func cpuSlug(model string) string {
+	model = regexp.MustCompile(`\([^)]*\)|Processor|CPU|@.*`).ReplaceAllString(orUnknown(model), "")
+	return strings.Trim(regexp.MustCompile(`\W+`).ReplaceAllString(strings.ToLower(model), "-"), "-")
 }
 
 // gateShare is the share of a target at which smoke fails. Means vary by some 20 %.
