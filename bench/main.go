@@ -34,7 +34,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start and compile/corpus")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start, kube/turns and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -93,29 +93,19 @@ func full(only *regexp.Regexp) error {
 		}
 	}
 	trials := raceAll(jobs, workloads, only, *roundsFlag)
-	var commands []*commandTrial
-	if only.MatchString("command/manifests") {
-		var err error
-		if commands, err = raceCommands(min(*roundsFlag, 3)); err != nil {
-			return err
-		}
-		for _, t := range commands {
-			trials = append(trials, t.Trial)
-		}
+	p, err := measureProcesses(only, *roundsFlag)
+	if err != nil {
+		return err
 	}
 	var tables bytes.Buffer
 	writeHead(&tables, *roundsFlag, left)
-	writeTargets(&tables, trials)
+	writeTargets(&tables, append(p.trials, trials...))
 	for _, job := range jobs {
 		writeJob(&tables, job, trials)
 	}
-	writeCommands(&tables, commands)
-	if only.MatchString("command/start") {
-		s, err := measureStart(max(3**roundsFlag, 20))
-		if err != nil {
-			return err
-		}
-		writeStart(&tables, s)
+	writeCommands(&tables, p.commands)
+	if p.start != nil {
+		writeStart(&tables, p.start)
 	}
 	fmt.Fprintf(&tables, "## Workloads\n\n")
 	for _, w := range workloads {
@@ -131,6 +121,36 @@ func full(only *regexp.Regexp) error {
 		return err
 	}
 	return write("", tables.Bytes())
+}
+
+// processes has what is measured in processes of its own.
+type processes struct {
+	trials   []*Trial // all of it, for the first table
+	commands []*commandTrial
+	start    *start
+}
+
+func measureProcesses(only *regexp.Regexp, rounds int) (p processes, err error) {
+	if only.MatchString("kube/turns") {
+		if p.trials, err = measureKube(rounds); err != nil {
+			return p, err
+		}
+	}
+	if only.MatchString("command/start") {
+		if p.start, err = measureStart(max(3*rounds, 20)); err != nil {
+			return p, err
+		}
+		p.trials = append(p.trials, p.start.trials()...)
+	}
+	if only.MatchString("command/manifests") {
+		if p.commands, err = raceCommands(min(rounds, 3)); err != nil {
+			return p, err
+		}
+		for _, t := range p.commands {
+			p.trials = append(p.trials, t.Trial)
+		}
+	}
+	return p, nil
 }
 
 // allWorkloads returns what is generated and what is real. left is as for Corpus.
@@ -198,17 +218,20 @@ const gateShare = 0.4
 // so far from its target that there must be a real loss.
 func smoke(w io.Writer, rounds int) error {
 	workloads := append(Generated(), Verdicts()...)
-	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" || w.Verdict && w.Name != "valid" && !w.Rules })
+	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" })
+	if real, _ := Corpus(); real != nil {
+		workloads = append(workloads, real)
+	}
 	fallen := 0
 	for _, t := range Targets() {
-		if t.Job == "command" || t.Job == "list" { // more than a minute, and two idle cores
+		if !t.raced() || t.Job == "list" { // more than a minute, or two idle cores
 			continue
 		}
 		job := jobNamed(t.Job)
 		job.keep(t.Over)
 		var trials []*Trial
 		for _, workload := range workloads {
-			if job.takes(workload) {
+			if job.takes(workload) && slices.Contains(t.Workloads, workload.Name) {
 				trials = append(trials, Race(job, workload, rounds))
 			}
 		}
@@ -218,7 +241,7 @@ func smoke(w io.Writer, rounds int) error {
 		}
 		_, mean := t.figures(trials)
 		gate, verdict := t.Must[1]*gateShare, "ok"
-		if t.AtMost {
+		if t.atMost() {
 			gate = t.Must[1] / gateShare
 		}
 		if !t.holds(mean.Median, gate) {
