@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -63,6 +64,34 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, 9, c.List[0].Position.Line)
 	assert.Equal(t, 6, c.List[0].First.Line)
 	assert.Equal(t, 5, c.Strict)
+}
+
+// TestSpelled holds that a record is sorted by the text of its path, whatever the record before it was:
+// in the same container, above it, below it, or in one whose name starts alike.
+func TestSpelled(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		c := Collector{Most: 20, MostBytes: 10_000}
+		var want []string
+		for range 20 {
+			names, text := make([]string, 1+r.IntN(4)), ""
+			for i := range names {
+				names[i] = []string{"a", "ab", "", "a.b", "\x01n"}[r.IntN(5)]
+				if i > 0 {
+					text += "."
+				}
+				text += names[i]
+			}
+			want = append(want, text)
+			add(&c, Unknown(program.Pruned), names...)
+		}
+		list(&c)
+		var got []string
+		for _, record := range c.records {
+			got = append(got, string(c.spelled[record.sort:record.sortEnd]))
+		}
+		require.Equal(t, want, got)
+	}
 }
 
 // TestLimits holds that findings beyond a limit are counted, and no others.
