@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -69,21 +70,32 @@ func TestOrder(t *testing.T) {
 // TestSpelled holds that a record is sorted by the text of its path, whatever the record before it was:
 // in the same container, above it, below it, or in one whose name starts alike.
 func TestSpelled(t *testing.T) {
+	names := []string{"a", "ab", "", "a.b", "\x01n"}
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		c := Collector{Most: 20, MostBytes: 10_000}
 		var want []string
 		for range 20 {
-			names, text := make([]string, 1+r.IntN(4)), ""
-			for i := range names {
-				names[i] = []string{"a", "ab", "", "a.b", "\x01n"}[r.IntN(5)]
-				if i > 0 {
-					text += "."
+			var segments []int
+			text := ""
+			for i := range 1 + r.IntN(4) {
+				segments = append(segments, r.IntN(len(names)+2))
+				switch n := segments[i]; {
+				case n >= len(names):
+					text += fmt.Sprintf("[%d]", n)
+				case i > 0:
+					text += "." + names[n]
+				default:
+					text = names[n]
 				}
-				text += names[i]
 			}
 			want = append(want, text)
-			add(&c, Unknown(program.Pruned), names...)
+			c.Add(Unknown(program.Pruned), len(segments), func(i int) ([]byte, int) {
+				if n := segments[i]; n < len(names) {
+					return []byte(names[n]), 0
+				}
+				return nil, segments[i]
+			})
 		}
 		list(&c)
 		var got []string
