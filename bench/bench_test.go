@@ -227,6 +227,17 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// TestGates holds which rows smoke measures.
+func TestGates(t *testing.T) {
+	gates := make(map[string]int)
+	for _, target := range Targets() {
+		if target.isGate() {
+			gates[target.Job]++
+		}
+	}
+	assert.Equal(t, map[string]int{"bytes": 2, "strict": 1, "busy": 1, "busystrict": 1, "skip": 1, "map": 1, "yaml": 1, "yamlbridge": 1, "verdict": 1, "rules": 1, "values": 1}, gates)
+}
+
 // TestFigures reads a row of each kind out of trials, those that other tests print among them.
 func TestFigures(t *testing.T) {
 	trials := kubeTrials("    turns_linux_test.go:97: stored in v1, read in v2: 11.0 (9.9 to 11.8), 18 µs for 201 µs\n" +

@@ -219,12 +219,9 @@ const gateShare = 0.4
 func smoke(w io.Writer, rounds int) error {
 	workloads := append(Generated(), Verdicts()...)
 	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" })
-	if real, _ := Corpus(); real != nil {
-		workloads = append(workloads, real)
-	}
 	fallen := 0
 	for _, t := range Targets() {
-		if !t.raced() || t.Job == "list" { // more than a minute, or two idle cores
+		if !t.isGate() {
 			continue
 		}
 		job := jobNamed(t.Job)

@@ -74,6 +74,13 @@ func (t *Target) raced() bool {
 	return !slices.Contains([]string{"command", "kube", "start"}, t.Job)
 }
 
+// isGate reports whether smoke measures the row. It does not measure what takes more than a minute or
+// needs two idle cores, nor means of too little: the lowest figure of several, and real resources, of
+// which most is the collector's work.
+func (t *Target) isGate() bool {
+	return t.raced() && t.Job != "list" && t.Figure != worstSpeedup && !slices.Equal(t.Workloads, []string{"corpus"})
+}
+
 // atMost reports whether the figure is a cost.
 func (t *Target) atMost() bool { return t.Figure == cost || t.Figure == ourCost }
 
