@@ -31,7 +31,7 @@ func TestPlots(t *testing.T) {
 		for d := xml.NewDecoder(strings.NewReader(string(want))); err == nil; {
 			_, err = d.Token()
 		}
-		assert.Equal(t, io.EOF, err, p.Name)
+		assert.ErrorIs(t, err, io.EOF, p.Name)
 	}
 }
 
