@@ -52,6 +52,10 @@ bench: ## compare with all peers, for some minutes; BENCH has flags: make bench 
 bench-smoke: ## compare in a minute; fails where a ratio has fallen far below what it must be
 	@cd bench && go run . -smoke -rounds 3
 
+.PHONY: bench-targets
+bench-targets: ## print what must be reached and what is, with kernels and without, for half an hour; BENCH has flags
+	@cd bench && go run . -targets $(BENCH) && go run -tags purego . -targets $(BENCH)
+
 .PHONY: bench-http
 bench-http: ## load servers on loopback, one with the middleware among them, for a minute or two
 	@cd bench && go run . -http $(BENCH)

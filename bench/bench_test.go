@@ -216,7 +216,7 @@ func testRace(t *testing.T) {
 // TestTargets asserts that the jobs, contenders and workloads in the first table exist.
 func TestTargets(t *testing.T) {
 	for _, target := range Targets() {
-		if target.Job == "command" {
+		if !target.raced() {
 			continue
 		}
 		names := []string{}
@@ -225,6 +225,54 @@ func TestTargets(t *testing.T) {
 		}
 		assert.True(t, slices.Contains(names, target.Over), "%s in %q", target.Over, names)
 	}
+}
+
+// TestGates holds which rows smoke measures.
+func TestGates(t *testing.T) {
+	gates := make(map[string]int)
+	for _, target := range Targets() {
+		if target.isGate() {
+			gates[target.Job]++
+		}
+	}
+	assert.Equal(t, map[string]int{"bytes": 2, "strict": 1, "busy": 1, "busystrict": 1, "skip": 1, "map": 1, "yaml": 1, "yamlbridge": 1, "verdict": 1, "rules": 1, "values": 1}, gates)
+}
+
+// TestFigures reads a row of each kind out of trials, those that other tests print among them.
+func TestFigures(t *testing.T) {
+	trials := kubeTrials("    turns_linux_test.go:97: stored in v1, read in v2: 11.0 (9.9 to 11.8), 18 µs for 201 µs\n" +
+		"    turns_linux_test.go:146: schemas: 213 KiB, 1.12ms\n    turns_linux_test.go:146: ForCRD: 86 KiB, 2.07ms\n")
+	trials = append(trials, (&start{ns: []float64{18e6, 20e6, 19e6}, peak: []float64{30e6, 30e6, 31e6}, size: 309e5}).trials()...)
+	job := &Job{Name: "job"}
+	for _, w := range []string{"W1", "W2", "corpus"} {
+		trial := trialOf(job, "other", map[string][]float64{"W1": {2, 4, 4}, "W2": {8, 16, 16}, "corpus": {1, 1, 1}}[w])
+		trial.Workload.Name = w
+		trials = append(trials, trial)
+	}
+	want := map[string]Figure{otherVersion: {11, 9.9, 11.8}, resourceKiB: {86, 86, 86}, resourceMS: {2.07, 2.07, 2.07}, startMS: {19, 18.5, 19.5}, startMB: {30, 30, 30.5}, binaryMB: {30.9, 30.9, 30.9}}
+	for _, target := range Targets() {
+		if f, there := want[target.Over]; there {
+			_, row := target.figures(trials)
+			assert.InDeltaSlice(t, []float64{f.Median, f.Low, f.High}, []float64{row.Median, row.Low, row.High}, 1e-9, target.Work)
+			delete(want, target.Over)
+		}
+	}
+	assert.Empty(t, want)
+
+	target := Target{Job: "job", Over: "other", Workloads: []string{"W1", "W2"}}
+	each, row := target.figures(trials)
+	assert.Equal(t, Figure{1, 1, 1}, each["corpus"])
+	assert.InDelta(t, 8, row.Median, 1e-9)
+	assert.True(t, target.holds(8, 7))
+	target.Figure = worstSpeedup
+	_, row = target.figures(trials)
+	assert.Equal(t, Figure{4, 3, 4}, row)
+	target.Figure = ourCost
+	_, row = target.figures(trials)
+	assert.InDelta(t, 1/8.0, row.Median, 1e-9)
+	assert.False(t, target.holds(8, 7))
+	_, row = (&Target{Job: "other"}).figures(trials)
+	assert.True(t, math.IsNaN(row.Median))
 }
 
 // TestTables writes all tables of a short race.

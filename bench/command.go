@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,6 +74,9 @@ func buildCommands(others ...[]string) (dir string, err error) {
 		cmd := exec.Command("go", args...)
 		if i == 0 {
 			cmd.Dir = ".."
+			if purego {
+				cmd.Args = slices.Insert(cmd.Args, 2, "-tags", "purego")
+			}
 		}
 		cmd.Env = append(os.Environ(), "GOBIN="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -1,9 +1,11 @@
 package main
 
+const mapsAlone = "the same maps of ready pieces"
+
 // rebuilt is the floor under Unmarshal, the cost of Go's maps and slices: the result is built again
 // from prepared pieces. Strings and numbers are shared, in interface values.
 func rebuilt() Contender {
-	return Contender{"the same maps of ready pieces", Decoded, "reads nothing, copies no string", func(d *Document) Run {
+	return Contender{mapsAlone, Decoded, "reads nothing, copies no string", func(d *Document) Run {
 		m, _, err := decodeStrict(d.Src, d.Structural)
 		p := takeApart(m)
 		return toValue(func() (any, error) { return p.rebuild(), err })

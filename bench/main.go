@@ -6,13 +6,14 @@
 //	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -hostile 1h                                            a proxy and 1 000 hostile clients
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
+//	bench -plot                                                  docs/plots, from the tables there are
 //
 // Before a contender is timed, its result is compared, as a value, with that of Kubernetes for the
 // same document. The row of a contender that does less work says so.
 //
 // workloads.go has the documents. contenders.go has the work on them, and a file for each group of
 // contenders does it. verdict.go has real resources, and the work of validating them. paired.go
-// measures; tables.go and scaling.go write tables. http.go has the servers, proxies.go the proxies,
+// measures; tables.go and scaling.go write tables, and plot.go draws them. http.go has the servers, proxies.go the proxies,
 // and http_load.go the load.
 package main
 
@@ -33,7 +34,7 @@ import (
 
 var (
 	roundsFlag  = flag.Int("rounds", 7, "how many `rounds` to measure")
-	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start and compile/corpus")
+	onlyFlag    = flag.String("only", "", "measure only what matches the `regexp`: of job/workload (bytes/W3), scaling/series, http/servers, http/proxies, command/manifests, command/start, kube/turns and compile/corpus")
 	targetsFlag = flag.Bool("targets", false, "measure only the contenders that the first table names")
 	writeFlag   = flag.Bool("write", true, "write the tables to results/ as well")
 	smokeFlag   = flag.Bool("smoke", false, "compare a few ratios with wide gates, and exit with 1 where one has fallen")
@@ -43,6 +44,7 @@ var (
 	extProcFlag = flag.Bool("ext-proc", false, "measure external processors for Envoy instead, on loopback")
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
+	plotFlag    = flag.Bool("plot", false, "draw the tables of docs/performance.md into docs/plots instead, and measure nothing")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -67,6 +69,8 @@ func main() {
 			err = serveProxy(address, upstream, decodes == "true")
 		case *httpFlag:
 			err = loadServers(only, *roundsFlag)
+		case *plotFlag:
+			err = plotAll("..")
 		case *profileFlag != "":
 			err = profile(*profileFlag, only)
 		default:
@@ -89,29 +93,19 @@ func full(only *regexp.Regexp) error {
 		}
 	}
 	trials := raceAll(jobs, workloads, only, *roundsFlag)
-	var commands []*commandTrial
-	if only.MatchString("command/manifests") {
-		var err error
-		if commands, err = raceCommands(min(*roundsFlag, 3)); err != nil {
-			return err
-		}
-		for _, t := range commands {
-			trials = append(trials, t.Trial)
-		}
+	p, err := measureProcesses(only, *roundsFlag)
+	if err != nil {
+		return err
 	}
 	var tables bytes.Buffer
 	writeHead(&tables, *roundsFlag, left)
-	writeTargets(&tables, trials)
+	writeTargets(&tables, append(p.trials, trials...))
 	for _, job := range jobs {
 		writeJob(&tables, job, trials)
 	}
-	writeCommands(&tables, commands)
-	if only.MatchString("command/start") {
-		s, err := measureStart(max(3**roundsFlag, 20))
-		if err != nil {
-			return err
-		}
-		writeStart(&tables, s)
+	writeCommands(&tables, p.commands)
+	if p.start != nil {
+		writeStart(&tables, p.start)
 	}
 	fmt.Fprintf(&tables, "## Workloads\n\n")
 	for _, w := range workloads {
@@ -127,6 +121,36 @@ func full(only *regexp.Regexp) error {
 		return err
 	}
 	return write("", tables.Bytes())
+}
+
+// processes has what is measured in processes of its own.
+type processes struct {
+	trials   []*Trial // all of it, for the first table
+	commands []*commandTrial
+	start    *start
+}
+
+func measureProcesses(only *regexp.Regexp, rounds int) (p processes, err error) {
+	if only.MatchString("kube/turns") {
+		if p.trials, err = measureKube(rounds); err != nil {
+			return p, err
+		}
+	}
+	if only.MatchString("command/start") {
+		if p.start, err = measureStart(max(3*rounds, 20)); err != nil {
+			return p, err
+		}
+		p.trials = append(p.trials, p.start.trials()...)
+	}
+	if only.MatchString("command/manifests") {
+		if p.commands, err = raceCommands(min(rounds, 3)); err != nil {
+			return p, err
+		}
+		for _, t := range p.commands {
+			p.trials = append(p.trials, t.Trial)
+		}
+	}
+	return p, nil
 }
 
 // allWorkloads returns what is generated and what is real. left is as for Corpus.
@@ -169,9 +193,9 @@ func writeScalings(w io.Writer, workloads []*Workload, only *regexp.Regexp, roun
 	}
 }
 
-// write writes a file for each day, platform, build and kind of measurement.
+// write writes a file for each day, platform, processor, build and kind of measurement.
 func write(what string, tables []byte) error {
-	name := fmt.Sprintf("%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, what)
+	name := fmt.Sprintf("%s-%s-%s-%s%s", time.Now().Format(time.DateOnly), runtime.GOOS, runtime.GOARCH, cpuSlug(cpuInfo("model name")), what)
 	if purego {
 		name += "-purego"
 	}
@@ -181,6 +205,12 @@ func write(what string, tables []byte) error {
 	return os.WriteFile(filepath.Join("results", name+".md"), tables, 0o666)
 }
 
+// cpuSlug returns a processor's name as a part of a file's: "intel-xeon" for "Intel(R) Xeon(R) Processor".
+func cpuSlug(model string) string {
+	model = regexp.MustCompile(`\([^)]*\)|Processor|CPU|@.*`).ReplaceAllString(orUnknown(model), "")
+	return strings.Trim(regexp.MustCompile(`\W+`).ReplaceAllString(strings.ToLower(model), "-"), "-")
+}
+
 // gateShare is the share of a target at which smoke fails. Means vary by some 20 %.
 const gateShare = 0.4
 
@@ -188,17 +218,17 @@ const gateShare = 0.4
 // so far from its target that there must be a real loss.
 func smoke(w io.Writer, rounds int) error {
 	workloads := append(Generated(), Verdicts()...)
-	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" || w.Verdict && w.Name != "valid" && !w.Rules })
+	workloads = slices.DeleteFunc(workloads, func(w *Workload) bool { return w.Name == "W8" })
 	fallen := 0
 	for _, t := range Targets() {
-		if t.Job == "command" || t.Job == "list" { // more than a minute, and two idle cores
+		if !t.isGate() {
 			continue
 		}
 		job := jobNamed(t.Job)
 		job.keep(t.Over)
 		var trials []*Trial
 		for _, workload := range workloads {
-			if job.takes(workload) {
+			if job.takes(workload) && slices.Contains(t.Workloads, workload.Name) {
 				trials = append(trials, Race(job, workload, rounds))
 			}
 		}
@@ -208,7 +238,7 @@ func smoke(w io.Writer, rounds int) error {
 		}
 		_, mean := t.figures(trials)
 		gate, verdict := t.Must[1]*gateShare, "ok"
-		if t.AtMost {
+		if t.atMost() {
 			gate = t.Must[1] / gateShare
 		}
 		if !t.holds(mean.Median, gate) {

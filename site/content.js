@@ -36,6 +36,11 @@ export function target(href, from, all) {
   return page ? root + page.url + end : `${source}/blob/main/${file}${end}`;
 }
 
+// picture returns where a picture of a page is: where it is in the repository.
+export function picture(src, from) {
+  return (from === "README.md" ? "./" : "../") + normalize(join(dirname(from), src));
+}
+
 // anchor returns the anchor of a heading, as GitHub makes it.
 export function anchor(text) {
   return text.toLowerCase().replace(/[^\p{L}\p{N}_\- ]/gu, "").replaceAll(" ", "-");

@@ -1,6 +1,6 @@
 // The pages: the repository's Markdown, as it is, and those of the folder pages.
 import MarkdownIt from "markdown-it";
-import { anchor, documents, exampleGroups, target } from "./content.js";
+import { anchor, documents, exampleGroups, picture, target } from "./content.js";
 
 export default function (config) {
   const all = documents();
@@ -9,6 +9,7 @@ export default function (config) {
   config.addGlobalData("documents", all.map(({ title, url }) => ({ title: url === "" ? "Start" : title, url })));
   config.addGlobalData("exampleGroups", groups);
   config.addGlobalData("examplesJSON", JSON.stringify(groups.flatMap((g) => g.examples)).replaceAll("<", "\\u003c"));
+  config.addPassthroughCopy({ "../docs/plots": "docs/plots" });
   for (const { file, text, title, url } of all) {
     config.addTemplate(`documents/${file}`, text, {
       layout: "doc.njk", title, file, permalink: `/${url}`, root: url === "" ? "./" : "../",
@@ -28,6 +29,7 @@ function markdown(all) {
       if (token.type === "heading_open") head(state, i, used);
       for (const t of token.children ?? []) {
         if (t.type === "link_open") t.attrSet("href", target(t.attrGet("href"), from, all));
+        if (t.type === "image") t.attrSet("src", picture(t.attrGet("src"), from));
       }
     }
   });

@@ -56,15 +56,15 @@ func Segments(encoded string) iter.Seq[Segment] {
 	return func(yield func(Segment) bool) {
 		for rest := encoded; rest != ""; {
 			var s Segment
-			if s, rest = next(rest); !yield(s) {
+			if s, rest = Cut(rest); !yield(s) {
 				return
 			}
 		}
 	}
 }
 
-// next removes the first segment from an encoded path that is not empty.
-func next(encoded string) (s Segment, rest string) {
+// Cut removes the first segment from an encoded path that is not empty.
+func Cut(encoded string) (s Segment, rest string) {
 	v, n := uvarint(encoded[1:])
 	rest = encoded[1+n:]
 	switch tag := encoded[0]; {
@@ -84,8 +84,8 @@ func next(encoded string) (s Segment, rest string) {
 func Compare(x, y string) int {
 	for x != "" && y != "" {
 		var a, b Segment
-		a, x = next(x)
-		b, y = next(y)
+		a, x = Cut(x)
+		b, y = Cut(y)
 		switch {
 		case a.IsName != b.IsName:
 			if a.IsName {

@@ -11,7 +11,7 @@ func AppendText(b []byte, encoded string) []byte {
 	for rest := encoded; rest != ""; {
 		var s Segment
 		first := len(rest) == len(encoded)
-		s, rest = next(rest)
+		s, rest = Cut(rest)
 		b = AppendStep(b, s, first, false)
 	}
 	return b

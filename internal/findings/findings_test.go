@@ -1,6 +1,8 @@
 package findings
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -63,6 +65,45 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, 9, c.List[0].Position.Line)
 	assert.Equal(t, 6, c.List[0].First.Line)
 	assert.Equal(t, 5, c.Strict)
+}
+
+// TestSpelled holds that a record is sorted by the text of its path, whatever the record before it was:
+// in the same container, above it, below it, or in one whose name starts alike.
+func TestSpelled(t *testing.T) {
+	names := []string{"a", "ab", "", "a.b", "\x01n"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		c := Collector{Most: 20, MostBytes: 10_000}
+		var want []string
+		for range 20 {
+			var segments []int
+			text := ""
+			for i := range 1 + r.IntN(4) {
+				segments = append(segments, r.IntN(len(names)+2))
+				switch n := segments[i]; {
+				case n >= len(names):
+					text += fmt.Sprintf("[%d]", n)
+				case i > 0:
+					text += "." + names[n]
+				default:
+					text = names[n]
+				}
+			}
+			want = append(want, text)
+			c.Add(Unknown(program.Pruned), len(segments), func(i int) ([]byte, int) {
+				if n := segments[i]; n < len(names) {
+					return []byte(names[n]), 0
+				}
+				return nil, segments[i]
+			})
+		}
+		list(&c)
+		var got []string
+		for _, record := range c.records {
+			got = append(got, string(c.spelled[record.sort:record.sortEnd]))
+		}
+		require.Equal(t, want, got)
+	}
 }
 
 // TestLimits holds that findings beyond a limit are counted, and no others.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
@@ -83,12 +84,13 @@ const (
 // sort puts the records into the order in which the API server reports them.
 func (c *Collector) sort(root *program.Node, asServer bool) {
 	c.spelled, c.texts = c.spelled[:0], c.texts[:0]
+	var last container
 	for i := range c.records {
 		r := &c.records[i]
 		r.sort, r.text = len(c.spelled), len(c.texts)
 		switch r.rank() {
 		case rankPruned:
-			c.spell(r, nil, asServer)
+			last = c.spellPruned(r, last)
 		case rankEmbedded:
 			c.spell(r, root, asServer)
 		}
@@ -168,10 +170,45 @@ func (c *Collector) compare(rank rank, a, b *Record) int {
 	return cmp.Or(by, cmp.Compare(a.At, b.At), cmp.Compare(a.path, b.path))
 }
 
-// spell appends to c.spelled the text by which the API server sorts the record: the
-// path, with names as they are. If n is not nil, it is the root, and the path leads
-// to the metadata of an embedded resource. Then keys of maps are in brackets up to
-// there; and if there are any, the text of server messages goes to c.texts.
+// A container is where the value of a record is in: its encoded path, and where in c.spelled the text
+// of that is.
+type container struct {
+	path     string
+	from, to int
+}
+
+// spellPruned appends to c.spelled the text by which the API server sorts the record: the path, with
+// names as they are. Most records are in the container of the record before, whose text is copied.
+func (c *Collector) spellPruned(r *Record, in container) container {
+	path, from := c.encoded(r), len(c.spelled)
+	rest, same := strings.CutPrefix(path, in.path)
+	if same {
+		c.spelled = append(c.spelled, c.spelled[in.from:in.to]...)
+	}
+	for rest != "" {
+		in = container{path[:len(path)-len(rest)], from, len(c.spelled)}
+		var s fieldpath.Segment
+		s, rest = fieldpath.Cut(rest)
+		c.appendSpelled(s, in.path == "")
+	}
+	return in
+}
+
+// appendSpelled appends a segment to c.spelled.
+func (c *Collector) appendSpelled(s fieldpath.Segment, first bool) {
+	if !s.IsName {
+		c.spelled = fieldpath.AppendStep(c.spelled, s, first, false)
+		return
+	}
+	if !first {
+		c.spelled = append(c.spelled, '.')
+	}
+	c.spelled = append(c.spelled, s.Name...)
+}
+
+// spell is spellPruned for a record whose path leads to the metadata of an embedded resource, from the
+// root n. Keys of maps are in brackets up to there; and if there are any, the text of server messages
+// goes to c.texts.
 func (c *Collector) spell(r *Record, n *program.Node, asServer bool) {
 	first, hasKey := true, false
 	for s := range fieldpath.Segments(c.encoded(r)) {
@@ -180,16 +217,10 @@ func (c *Collector) spell(r *Record, n *program.Node, asServer bool) {
 		if n != nil && n.Group == program.Pruned {
 			next, isKey = c.follow(n, s)
 		}
-		switch {
-		case !s.IsName:
-			c.spelled = fieldpath.AppendStep(c.spelled, s, first, false)
-		case isKey || next != nil && s.Name == "":
+		if isKey || next != nil && s.IsName && s.Name == "" {
 			c.spelled = append(append(append(c.spelled, '['), s.Name...), ']')
-		default:
-			if !first {
-				c.spelled = append(c.spelled, '.')
-			}
-			c.spelled = append(c.spelled, s.Name...)
+		} else {
+			c.appendSpelled(s, first)
 		}
 		if asServer {
 			c.texts = fieldpath.AppendStep(c.texts, s, false, isKey)

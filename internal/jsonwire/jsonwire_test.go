@@ -409,6 +409,27 @@ func TestPlainRun(t *testing.T) {
 	}
 }
 
+// TestCharRun has each byte at each place of texts around the step length of CharRun, between
+// characters of one byte and of two.
+func TestCharRun(t *testing.T) {
+	for size := range 80 {
+		for _, fill := range []string{"a", "A", "\u00e9", "\u007f", "\U0001f333"} {
+			b := []byte(strings.Repeat(fill, size))[:size]
+			for at := range b {
+				was := b[at]
+				for c := range 256 {
+					b[at] = byte(c)
+					n, chars := CharRun(b)
+					if chars != CountChars(b[:n]) || n > at && c < ' ' || n < size && c >= ' ' && size >= 8 || n < at-31 {
+						t.Fatalf("%d bytes with %#x at %d: %d bytes, %d characters", size, c, at, n, chars)
+					}
+				}
+				b[at] = was
+			}
+		}
+	}
+}
+
 // BenchmarkScanString scans strings of each script, with each kernel and without kernels.
 func BenchmarkScanString(b *testing.B) {
 	for _, s := range []string{"plain text of the sort that is common ", `a few\n `, "größer als erwartet ", "Привет мир, ", "日本語テキスト", "😀 "} {

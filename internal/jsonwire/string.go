@@ -297,6 +297,42 @@ func CountChars(b []byte) int {
 	return n
 }
 
+// CharRun returns a length up to which b starts with UTF-8 without control characters, and the number
+// of characters that start there. The run may be longer, but by less than 32 bytes.
+//
+//espalier:nocalls
+func CharRun(b []byte) (n, chars int) {
+	const (
+		ones   = 0x0101010101010101
+		top    = 0x80 * ones
+		blanks = ' ' * ones
+	)
+	i, more := 0, 0 // more are bytes that continue a character
+	for ; i <= len(b)-32; i += 32 {
+		v0, v1 := binary.LittleEndian.Uint64(b[i:]), binary.LittleEndian.Uint64(b[i+8:])
+		v2, v3 := binary.LittleEndian.Uint64(b[i+16:]), binary.LittleEndian.Uint64(b[i+24:])
+		if (v0|(v0-blanks)|v1|(v1-blanks)|v2|(v2-blanks)|v3|(v3-blanks))&top == 0 {
+			continue
+		}
+		if ((v0-blanks)&^v0|(v1-blanks)&^v1|(v2-blanks)&^v2|(v3-blanks)&^v3)&top != 0 {
+			return i, i - more
+		}
+		more += bits.OnesCount64(v0&^(v0<<1)&top) + bits.OnesCount64(v1&^(v1<<1)&top) +
+			bits.OnesCount64(v2&^(v2<<1)&top) + bits.OnesCount64(v3&^(v3<<1)&top)
+	}
+	for i < len(b) && len(b) >= 8 {
+		at := min(i, len(b)-8)
+		done := 8 * (i - at) // bits of the word that were counted
+		v := binary.LittleEndian.Uint64(b[at:])>>done | blanks&^(^uint64(0)>>done)
+		if (v-blanks)&^v&top != 0 {
+			break
+		}
+		more += bits.OnesCount64(v &^ (v << 1) & top)
+		i = at + 8
+	}
+	return i, i - more
+}
+
 // PlainRun returns a length, in steps of eight, up to which b starts with ASCII without control
 // characters. The run may be longer.
 //

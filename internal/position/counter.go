@@ -63,15 +63,13 @@ func Within(p, origin errors.Position) errors.Position {
 // Reaches reports whether the offset is not before the Counter, so that At may be called with it.
 func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
 
-// At returns the position of an offset in the text. Offsets must not decrease. It counts simple
-// text in long steps. In other text, the steps grow as long as everything in them is simple.
+// At returns the position of an offset in the text. Offsets must not decrease. It counts text without
+// control characters in long steps. In other text, the steps grow as long as there are none in them.
 func (c *Counter) At(offset int) errors.Position {
 	steps.Add(1 + offset - c.at)
 	for step := 64; c.at < offset; {
-		plain := jsonwire.PlainRun(c.Text[c.at:offset])
-		c.at += plain
-		c.line.chars += plain
-		if plain > step {
+		run := c.run(offset)
+		if run > step {
 			step = 64
 		}
 		if c.at < offset {
@@ -85,6 +83,20 @@ func (c *Counter) At(offset int) errors.Position {
 		Column:     c.line.chars + 1,
 		ByteColumn: offset - c.line.start + 1,
 	}
+}
+
+// run counts text that it returns the length of, up to offset.
+func (c *Counter) run(offset int) (n int) {
+	text, chars := c.Text[c.at:offset], 0
+	if c.NotUTF8 {
+		n = jsonwire.PlainRun(text)
+		chars = n
+	} else {
+		n, chars = jsonwire.CharRun(text)
+	}
+	c.at += n
+	c.line.chars += chars
+	return n
 }
 
 // Leave counts the text before n and gives it up. From now on the text starts there; it is to be
