@@ -17,9 +17,9 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// SmallValue is the length in bytes up to which Skip passes a value faster than
+// SmallValue is the length in bytes up to which Skip passes a container faster than
 // skipTokens.
-var SmallValue = 64 // a variable for tests
+var SmallValue = kernel.Small // a variable for tests
 
 // A block is the part of the window whose tokens are found at a time.
 type block struct {
