@@ -11,9 +11,11 @@ import (
 
 // TestSmall asserts that the vendor's name decides where kernels pay.
 func TestSmall(t *testing.T) {
-	for vendor, want := range map[string]int{"AuthenticAMD": 256, "GenuineIntel": 64, "AuthenticIntel"[:12]: 64, "CentaurHauls": 64} {
+	for vendor, want := range map[string][]int{
+		"AuthenticAMD": {192, 768}, "GenuineIntel": {64, 64}, "AuthentiIntel"[:12]: {64, 64}, "CentaurcAMDs": {64, 64}} {
 		word := func(i int) uint32 { return binary.LittleEndian.Uint32([]byte(vendor)[i:]) }
-		require.Equal(t, want, small(word(0), word(8), word(4)), vendor)
+		plain, named := small(word(0), word(8), word(4))
+		require.Equal(t, want, []int{plain, named}, vendor)
 	}
 	b, c, d := cpuid(0)
 	var name []byte

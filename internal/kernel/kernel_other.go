@@ -8,8 +8,8 @@ const Available = false
 // Strings says that this machine has ScanString.
 const Strings = false
 
-// Small is of no use without kernels.
-const Small = 64
+// Small and SmallNamed are of no use without kernels.
+const Small, SmallNamed = 64, 64
 
 // Without calls f.
 func Without(f func()) { f() }

@@ -272,7 +272,7 @@ func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
 	if kernel.Available && s.allowsTokens() {
 		ahead = i
 		if s.small || s.at == atValue && !opens(b, i) {
-			ahead += SmallValue
+			ahead += smallValue(track)
 		}
 	}
 	if s.at == atValue && most > 0 && i < ahead {
@@ -406,7 +406,7 @@ after: // a value has ended
 		case '"':
 			s.long = i-from > longString
 		case '{', '[':
-			s.small = i-from < SmallValue
+			s.small = i-from < smallValue(track)
 		}
 		return i, Done
 	}

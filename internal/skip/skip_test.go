@@ -76,23 +76,25 @@ func TestOuterContainers(t *testing.T) {
 // next container is skipped accordingly.
 func TestSmallValues(t *testing.T) {
 	s := newSkipper()
-	skip := func(from int, text string, long bool) {
+	skip := func(from int, text string, long, track bool) {
 		s.Start()
 		s.long = long
-		end, st := s.Skip([]byte(strings.Repeat(" ", from)+text+blanks+blanks), from, 0, false)
+		end, st := s.Skip([]byte(strings.Repeat(" ", from)+text+blanks+blanks), from, 0, track)
 		require.Equal(t, []int{from + len(text), int(Done)}, []int{end, int(st)})
 	}
-	for _, from := range []int{0, 500} {
-		for size, small := range map[int]bool{6: true, SmallValue - 1: true, SmallValue: false,
-			10 * SmallValue: false} {
-			for _, text := range []string{`{"` + strings.Repeat("x", size-6) + `":1}`, `["` + strings.Repeat("x", size-4) + `"]`} {
-				skip(from, text, false)
-				assert.Equal(t, small, s.small, "%d bytes from %d on", size, from)
-			}
-			for _, long := range []bool{false, true} {
-				for _, other := range []string{`"x"`, `"` + strings.Repeat("x", 10*SmallValue) + `"`, "1", "null", "-1.5e3"} {
-					skip(from, other, long)
-					assert.Equal(t, small, s.small, "%d bytes, then %.9s", size, other)
+	for _, track := range []bool{false, true} {
+		limit := smallValue(track)
+		for size, small := range map[int]bool{6: true, limit - 1: true, limit: false, 10 * limit: false} {
+			for _, from := range []int{0, 500} {
+				for _, text := range []string{`{"` + strings.Repeat("x", size-6) + `":1}`, `["` + strings.Repeat("x", size-4) + `"]`} {
+					skip(from, text, false, track)
+					assert.Equal(t, small, s.small, "%d bytes from %d on", size, from)
+				}
+				for _, long := range []bool{false, true} {
+					for _, other := range []string{`"x"`, `"` + strings.Repeat("x", 10*limit) + `"`, "1", "null", "-1.5e3"} {
+						skip(from, other, long, track)
+						assert.Equal(t, small, s.small, "%d bytes, then %.9s", size, other)
+					}
 				}
 			}
 		}

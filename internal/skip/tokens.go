@@ -18,8 +18,18 @@ import (
 )
 
 // SmallValue is the length in bytes up to which Skip passes a container faster than
-// skipTokens.
-var SmallValue = kernel.Small // a variable for tests
+// skipTokens: without track, and with it.
+var SmallValue = [2]int{kernel.Small, kernel.SmallNamed} // a variable for tests
+
+// smallValue returns the one of SmallValue.
+//
+//espalier:inline
+func smallValue(track bool) int {
+	if track {
+		return SmallValue[1]
+	}
+	return SmallValue[0]
+}
 
 // A block is the part of the window whose tokens are found at a time.
 type block struct {
