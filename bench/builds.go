@@ -27,18 +27,18 @@ const turn = 50 * time.Millisecond
 var kernelJobs = []string{"bytes", "strict", "map", "skip"}
 
 // takeTurns does the work that lines of in name, as "bytes/W3", and answers each with nanoseconds.
-func takeTurns(in io.Reader, out io.Writer) error {
-	workloads, _ := allWorkloads()
-	ready := map[string]*racer{}
+func takeTurns(workloads []*Workload, in io.Reader, out io.Writer) error {
+	var ready string // one is ready at a time, as in Race
+	var r *racer
 	for lines := bufio.NewScanner(in); lines.Scan(); {
-		r := ready[lines.Text()]
-		if r == nil {
-			job, name, _ := strings.Cut(lines.Text(), "/")
-			w := workloads[slices.IndexFunc(workloads, func(w *Workload) bool { return w.Name == name })]
-			w.forget()
-			r = prepare(&Measure{Contender: &jobNamed(job).Contenders[0]}, w)
-			clear(ready) // one is ready at a time, as in Race
-			ready[lines.Text()] = r
+		if name := lines.Text(); name != ready {
+			job, workload, _ := strings.Cut(name, "/")
+			i := slices.IndexFunc(workloads, func(w *Workload) bool { return w.Name == workload })
+			if i < 0 {
+				return fmt.Errorf("no workload %q", workload)
+			}
+			workloads[i].forget()
+			r, ready = prepare(&Measure{Contender: &jobNamed(job).Contenders[0]}, workloads[i]), name
 		}
 		runtime.GC()
 		r.run()
@@ -105,8 +105,12 @@ func compareBuilds(first, second string, only *regexp.Regexp, rounds int, ratios
 		return err
 	}
 	defer b.stop()
+	names := slices.Clone(allJSON)
+	if real, _ := Corpus(); real != nil {
+		names = append(names, real.Name)
+	}
 	for _, job := range kernelJobs {
-		for _, w := range append(slices.Clone(allJSON), "corpus") {
+		for _, w := range names {
 			name := job + "/" + w
 			if !only.MatchString(name) {
 				continue

@@ -71,7 +71,8 @@ func main() {
 			upstream, decodes, _ := strings.Cut(rest, ",")
 			err = serveProxy(address, upstream, decodes == "true")
 		case *turnsFlag:
-			err = takeTurns(os.Stdin, os.Stdout)
+			workloads, _ := allWorkloads()
+			err = takeTurns(workloads, os.Stdin, os.Stdout)
 		case *kernelsFlag:
 			err = measureKernels(os.Stdout, only, *roundsFlag, *layoutsFlag)
 		case *buildsFlag != "":
