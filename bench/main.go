@@ -5,6 +5,7 @@
 //	bench -smoke                                                 a gate for CI, below two minutes
 //	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -hostile 1h                                            a proxy and 1 000 hostile clients
+//	bench -kernels [-layouts 3]                                  the default build beside purego, some minutes
 //	bench -torture [-only regexp]                                adversarial documents, some minutes
 //	bench -plot                                                  docs/plots, from the tables there are
 //
@@ -45,6 +46,10 @@ var (
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
 	plotFlag    = flag.Bool("plot", false, "draw the tables of docs/performance.md into docs/plots instead, and measure nothing")
+	kernelsFlag = flag.Bool("kernels", false, "build this program with and without kernels, and measure only how many times as fast the kernels make jobs that read JSON")
+	layoutsFlag = flag.Int("layouts", 3, "with -kernels, in how many `layouts` of the linker")
+	turnsFlag   = flag.Bool("turns", false, "be a build of -kernels")
+	buildsFlag  = flag.String("builds", "", "compare two builds of this program that are there, as -kernels does: `path,path`")
 	profileFlag = flag.String("cpuprofile", "", "write a profile of the first contender of the one job that -only names to a `file`, and measure nothing")
 )
 
@@ -67,6 +72,18 @@ func main() {
 			address, rest, _ := strings.Cut(*proxyFlag, ",")
 			upstream, decodes, _ := strings.Cut(rest, ",")
 			err = serveProxy(address, upstream, decodes == "true")
+		case *turnsFlag:
+			workloads, _ := allWorkloads()
+			err = takeTurns(workloads, os.Stdin, os.Stdout)
+		case *kernelsFlag:
+			err = measureKernels(os.Stdout, only, *roundsFlag, *layoutsFlag)
+		case *buildsFlag != "":
+			first, second, _ := strings.Cut(*buildsFlag, ",")
+			ratios := map[string][]float64{}
+			err = compareBuilds(first, second, only, *roundsFlag, ratios)
+			if err == nil {
+				err = writeBuilds(os.Stdout, []map[string][]float64{ratios})
+			}
 		case *httpFlag:
 			err = loadServers(only, *roundsFlag)
 		case *plotFlag:

@@ -15,3 +15,12 @@ func threadTime() time.Duration {
 	}
 	return time.Duration(t.Nano())
 }
+
+// processTime returns the processor time of this process, its collector's included.
+func processTime() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}

@@ -8,3 +8,6 @@ var started = time.Now()
 
 // threadTime returns the time of the clock.
 func threadTime() time.Duration { return time.Since(started) }
+
+// processTime returns the time of the clock.
+func processTime() time.Duration { return time.Since(started) }

@@ -1745,3 +1745,14 @@ GLOBL lowest<>(SB), RODATA|NOPTR, $8
 
 DATA sixteen<>+0(SB)/8, $0x0000000000000010
 GLOBL sixteen<>(SB), RODATA|NOPTR, $8
+
+// func cpuid(leaf uint32) (b uint32, c uint32, d uint32)
+// Requires: CPUID
+TEXT ·cpuid(SB), NOSPLIT, $0-20
+	MOVL leaf+0(FP), AX
+	XORL CX, CX
+	CPUID
+	MOVL BX, b+8(FP)
+	MOVL CX, c+12(FP)
+	MOVL DX, d+16(FP)
+	RET

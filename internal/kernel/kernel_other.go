@@ -8,6 +8,9 @@ const Available = false
 // Strings says that this machine has ScanString.
 const Strings = false
 
+// Small and SmallNamed are of no use without kernels.
+const Small, SmallNamed = 64, 64
+
 // Without calls f.
 func Without(f func()) { f() }
 

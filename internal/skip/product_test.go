@@ -41,8 +41,8 @@ func skipIn(s *Skipper, eof bool, parts ...string) (end int, st Status) {
 
 // in calls f where Skip shares its work in a way.
 func (w productWay) in(f func()) {
-	defer func(simple, small int) { MaxSimpleDepth, SmallValue = simple, small }(MaxSimpleDepth, SmallValue)
-	MaxSimpleDepth, SmallValue = w.simple, w.small
+	defer func(simple int, small [2]int) { MaxSimpleDepth, SmallValue = simple, small }(MaxSimpleDepth, SmallValue)
+	MaxSimpleDepth, SmallValue = w.simple, [2]int{w.small, w.small}
 	if w.kernels {
 		f()
 	} else {
@@ -56,7 +56,7 @@ func (w productWay) in(f func()) {
 // and be in the same state where the text is cut, however it was cut before.
 func TestProduct(t *testing.T) {
 	ways := []productWay{
-		{}, {simple: 63, small: 1 << 20}, {kernels: true}, {kernels: true, simple: 63, small: SmallValue},
+		{}, {simple: 63, small: 1 << 20}, {kernels: true}, {kernels: true, simple: 63, small: SmallValue[0]},
 	}
 	class, _ := torture.Classes()
 	type found struct {

@@ -114,7 +114,7 @@ type Skipper struct {
 	tokens *kernel.Tokens
 	batch  *batch
 	later  int  // skipTokens is of no use before this index of the window
-	small  bool // the last value was small, so the next one is expected to be
+	small  bool // the last container was small, so the next one is expected to be
 }
 
 // Start prepares for another value, and forgets all names.
@@ -223,11 +223,21 @@ func (s *Skipper) skipLong(b []byte, i int) (end int, closed bool) {
 	size := end + len(`""`)
 	s.long = size > longString
 	if closed {
-		s.small = size < SmallValue
 		return i + size, true
 	}
 	s.at = inString
 	return i + 1 + end, false
+}
+
+// opens reports whether a container opens at i, after one blank at most.
+//
+//espalier:inline
+func opens(b []byte, i int) bool {
+	c := jsonwire.At(b, i)
+	if c == ' ' {
+		c = jsonwire.At(b, i+1)
+	}
+	return c == '{' || c == '['
 }
 
 // Skip validates the value at i, or the rest of it after Cut, and returns the index
@@ -235,10 +245,11 @@ func (s *Skipper) skipLong(b []byte, i int) (end int, closed bool) {
 // the names in it are added to s.Names, to find those that repeat in an object.
 func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
 	// Values that follow each other are alike. After a long string the kernel for strings
-	// is tried first; after a small value, skipTokens only from SmallValue bytes on, up to
-	// where skipSimple goes. ahead is the index from which on skipTokens is of use, and
-	// most is how many open containers skipSimple may have. Where it may not run at all,
-	// that is 0, and without kernels ahead is never reached.
+	// is tried first; after a small container, skipTokens only from SmallValue bytes on, up
+	// to where skipSimple goes. That also passes what is no container. ahead is the index
+	// from which on skipTokens is of use, and most is how many open containers skipSimple
+	// may have. Where it may not run at all, that is 0, and without kernels ahead is never
+	// reached.
 	if s.long && s.at == atValue && s.depth == 0 && kernel.Strings {
 		var closed bool
 		if i, closed = s.skipLong(b, i); closed {
@@ -260,8 +271,8 @@ func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
 	)
 	if kernel.Available && s.allowsTokens() {
 		ahead = i
-		if s.small {
-			ahead += SmallValue
+		if s.small || s.at == atValue && !opens(b, i) {
+			ahead += smallValue(track)
 		}
 	}
 	if s.at == atValue && most > 0 && i < ahead {
@@ -388,12 +399,14 @@ str:
 after: // a value has ended
 	if depth == 0 {
 		s.at, s.depth = atValue, 0
-		s.small = i-from < SmallValue
 		if b[from] <= ' ' {
 			from = jsonwire.Blanks(b, from)
 		}
-		if b[from] == '"' {
+		switch b[from] {
+		case '"':
 			s.long = i-from > longString
+		case '{', '[':
+			s.small = i-from < smallValue(track)
 		}
 		return i, Done
 	}

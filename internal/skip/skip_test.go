@@ -72,22 +72,40 @@ func TestOuterContainers(t *testing.T) {
 	})
 }
 
-// TestSmallValues asserts which values count as small. The next value is skipped accordingly.
+// TestSmallValues asserts which containers count as small, and that other values do not matter. The
+// next container is skipped accordingly.
 func TestSmallValues(t *testing.T) {
 	s := newSkipper()
-	for _, from := range []int{0, 500} {
-		for size, small := range map[int]bool{2: true, SmallValue - 1: true, SmallValue: false,
-			10 * SmallValue: false} {
-			b := []byte(strings.Repeat(" ", from) + `"` + strings.Repeat("x", size-2) + `"` +
-				blanks + blanks)
-			for _, long := range []bool{false, true} {
-				s.Start()
-				s.long = long
-				end, st := s.Skip(b, from, 0, false)
-				require.Equal(t, []int{from + size, int(Done)}, []int{end, int(st)})
-				assert.Equal(t, small, s.small, "%d bytes from %d on", size, from)
+	skip := func(from int, text string, long, track bool) {
+		s.Start()
+		s.long = long
+		end, st := s.Skip([]byte(strings.Repeat(" ", from)+text+blanks+blanks), from, 0, track)
+		require.Equal(t, []int{from + len(text), int(Done)}, []int{end, int(st)})
+	}
+	for _, track := range []bool{false, true} {
+		limit := smallValue(track)
+		for size, small := range map[int]bool{6: true, limit - 1: true, limit: false, 10 * limit: false} {
+			for _, from := range []int{0, 500} {
+				for _, text := range []string{`{"` + strings.Repeat("x", size-6) + `":1}`, `["` + strings.Repeat("x", size-4) + `"]`} {
+					skip(from, text, false, track)
+					assert.Equal(t, small, s.small, "%d bytes from %d on", size, from)
+				}
+				for _, long := range []bool{false, true} {
+					for _, other := range []string{`"x"`, `"` + strings.Repeat("x", 10*limit) + `"`, "1", "null", "-1.5e3"} {
+						skip(from, other, long, track)
+						assert.Equal(t, small, s.small, "%d bytes, then %.9s", size, other)
+					}
+				}
 			}
 		}
+	}
+}
+
+// TestOpens asserts where a container is seen before Skip looks at a value.
+func TestOpens(t *testing.T) {
+	for text, want := range map[string]bool{"{}": true, "[]": true, " {": true, " [": true, "": false, " ": false,
+		"1": false, ` "{"`: false, "  {": false} {
+		assert.Equal(t, want, opens([]byte(text), 0), "%q", text)
 	}
 }
 

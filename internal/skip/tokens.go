@@ -17,9 +17,19 @@ import (
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
-// SmallValue is the length in bytes up to which Skip passes a value faster than
-// skipTokens.
-var SmallValue = 64 // a variable for tests
+// SmallValue is the length in bytes up to which Skip passes a container faster than
+// skipTokens: without track, and with it.
+var SmallValue = [2]int{kernel.Small, kernel.SmallNamed} // a variable for tests
+
+// smallValue returns the one of SmallValue.
+//
+//espalier:inline
+func smallValue(track bool) int {
+	if track {
+		return SmallValue[1]
+	}
+	return SmallValue[0]
+}
 
 // A block is the part of the window whose tokens are found at a time.
 type block struct {

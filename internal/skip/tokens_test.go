@@ -18,7 +18,7 @@ func needKernels(t testing.TB) {
 		t.Skip("no kernels for this machine")
 	}
 	was := SmallValue
-	SmallValue = 0
+	SmallValue = [2]int{}
 	t.Cleanup(func() { SmallValue = was })
 }
 

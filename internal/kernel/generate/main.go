@@ -28,7 +28,20 @@ func main() {
 	tokens()
 	scalars()
 	names()
+	cpuid()
 	Generate()
+}
+
+// cpuid emits the one instruction that knows the processor's vendor.
+func cpuid() {
+	TEXT("cpuid", NOSPLIT, "func(leaf uint32) (b, c, d uint32)")
+	Load(Param("leaf"), reg.EAX)
+	XORL(reg.ECX, reg.ECX)
+	CPUID()
+	for i, r := range []reg.Register{reg.EBX, reg.ECX, reg.EDX} {
+		Store(r, ReturnIndex(i))
+	}
+	RET()
 }
 
 // copied returns a new register with the value of src.
