@@ -47,6 +47,8 @@ type Decoder struct {
 	// result is the JSON that Unmarshal makes Go values from.
 	result     []byte
 	values     values.Maker
+	isTaking   bool           // see takes
+	walksLeft  int            // see take
 	typed      reflect.Type   // of the last pointer for which jsonv2 was used
 	interfaces jsonv2.Options // how jsonv2 makes interface values in it, or nil if it has none
 
@@ -106,6 +108,7 @@ func (d *Decoder) setLimits(l Limits) {
 	w.SetBounds(l.bounds())
 	w.DefaultBytes = l.DefaultBytes
 	w.Found.Most, w.Found.MostBytes = l.Findings, l.FindingBytes
+	d.isTaking = d.takes()
 }
 
 // AppendJSON appends the JSON document src to dst, pruned and defaulted by the

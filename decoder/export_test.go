@@ -29,3 +29,7 @@ func SetBatchBytes(n int) (undo func()) {
 const TestSchema = testSchema
 
 var RandomDocument = randomDocument
+
+// WalksLeft returns how many small documents d will walk before it tries to take one without a walk.
+// It is 0 after one that was taken.
+func WalksLeft(d *Decoder) int { return d.walksLeft }

@@ -39,11 +39,60 @@ import (
 func (d *Decoder) Unmarshal(src []byte, v any) error {
 	d.begin()
 	defer d.end()
+	if d.take(src, v) {
+		return nil
+	}
 	out, err := d.appendJSON(d.result[:0], src)
 	return d.unmarshal(out, v, err, func() errors.Position {
 		c := position.From(src, d.origin)
 		return c.At(jsonwire.Blanks(src, 0))
 	})
+}
+
+// takes reports whether documents are taken without a walk where that is possible: where nothing but
+// the schema decides about them, within limits that no small document can pass.
+func (d *Decoder) takes() bool {
+	l := &d.limits
+	return d.server == Standalone && d.validateValues == AcceptValues && d.expected == (objectType{}) &&
+		l.Depth >= values.MostDepth && l.NameBytes >= values.MostTaken && l.NumberBytes >= values.NumberBytes &&
+		l.DefaultBytes >= values.MostDefaults && l.OutputBytes >= values.MostTaken+values.MostDefaults
+}
+
+// walksAfterDoubt is how many documents are walked after one that could not be taken.
+const walksAfterDoubt = 15
+
+// take stores a small object that a walk would leave as it is, but for defaults that are missing,
+// in the map or any that v points to. It reports whether it could.
+func (d *Decoder) take(src []byte, v any) bool {
+	toMap, _ := v.(*map[string]any)
+	toAny, _ := v.(*any)
+	if toMap == nil && toAny == nil || len(src) > values.MostTaken ||
+		!d.isTaking || d.account.Budget() != nil || d.program.Validator != nil {
+		return false
+	}
+	if d.walksLeft > 0 {
+		d.walksLeft--
+		return false
+	}
+	d.prepare()
+	d.walker.Found.Reset()
+	d.fromYAML, d.isRepaired = false, false
+	d.duplicates, d.duplicatesBytes = nil, 0
+	held := cap(d.result)
+	made, ok := d.maker().Take(d.padded(append(d.result[:0], src...)), d.program.Root)
+	d.account.Own(cap(d.result) - held)
+	object, isObject := made.(map[string]any)
+	if !ok || !isObject {
+		d.walksLeft = walksAfterDoubt
+		return false
+	}
+	if toMap != nil {
+		*toMap = object
+	} else {
+		*toAny = object
+	}
+	d.releaseIdle(len(src))
+	return true
 }
 
 // UnmarshalYAML is Unmarshal for the single YAML document in src: see
@@ -164,10 +213,15 @@ func (d *Decoder) padded(out []byte) []byte {
 
 // build makes maps and slices from a result, which zeros must follow.
 func (d *Decoder) build(text []byte, root *program.Node) any {
+	return d.maker().Make(text, root)
+}
+
+// maker returns the Maker, ready for the program.
+func (d *Decoder) maker() *values.Maker {
 	m := &d.values
 	m.Program, m.Predicted = d.program, d.predicted
 	m.NameBytes, m.Separate = d.limits.NameBytes, d.separateStrings
-	return m.Make(text, root)
+	return m
 }
 
 // notAnObject returns the error for a document that starts at a position and is not an object.

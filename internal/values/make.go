@@ -40,6 +40,9 @@ type Maker struct {
 	open      []openContainer
 	cursor    cursor
 	unescaped []byte
+	judging   bool // src is a document that was not walked
+	defaults  defaults
+	defaulted []byte // the default that is read, with zeros after it
 	chunks    chunks
 
 	parents []parent
@@ -52,8 +55,10 @@ type Maker struct {
 func (m *Maker) Make(src []byte, root *program.Node) any {
 	m.src = src
 	m.chunks.start(m.Separate)
-	m.read(root)
-	result := m.make()
+	if !m.read(root) {
+		panic("values: the text is not JSON")
+	}
+	result, _ := m.make()
 	m.chunks.end()
 	m.src = nil
 	return result
@@ -62,7 +67,7 @@ func (m *Maker) Make(src []byte, root *program.Node) any {
 // Held returns how many bytes the Maker keeps.
 func (m *Maker) Held() int {
 	return memory.Held(m.entries) + memory.Held(m.open) + memory.Held(m.parents) +
-		memory.Held(m.unescaped) + memory.Held(m.chunks.text)
+		memory.Held(m.unescaped) + memory.Held(m.defaulted) + memory.Held(m.chunks.text)
 }
 
 // A parent is a container under construction.
@@ -73,8 +78,8 @@ type parent struct {
 	left     int   // how many members or elements are missing
 }
 
-// make makes the value that was read.
-func (m *Maker) make() any {
+// make makes the value that was read. It reports whether no object has a name twice.
+func (m *Maker) make() (value any, distinct bool) {
 	var (
 		entries = m.entries[1:m.cursor.entries]
 		e       entry
@@ -86,12 +91,14 @@ func (m *Maker) make() any {
 		elements = m.root[:]
 		node     *program.Node
 		left     = 1
+		names    = 0 // that were read in objects and are not in maps yet, as counted at their ends
 	)
 	for {
 		for left == 0 {
+			names -= len(members)
 			if len(m.parents) == 0 {
 				v, m.root[0] = m.root[0], nil
-				return v
+				return v, names == 0
 			}
 			p := &m.parents[len(m.parents)-1]
 			members, elements, node, left = p.members, p.elements, p.node, p.left
@@ -118,6 +125,7 @@ func (m *Maker) make() any {
 			v = m.chunks.boxString(m.chunks.cut(e.low(), int(e.rest)))
 		case entryObject:
 			object = make(map[string]any, e.rest)
+			names += int(e.rest)
 			v = object
 		case entryArray:
 			array = make([]any, e.rest)

@@ -14,6 +14,7 @@ func (m *Maker) Poison() {
 	const text, number = 0xdb, math.MinInt32 + 0xdb
 	memory.Fill(m.chunks.text, text)
 	memory.Fill(m.unescaped, text)
+	memory.Fill(m.defaulted, text)
 	memory.Fill(m.entries, entry{math.MaxUint64, math.MaxUint64})
 	memory.Fill(m.open, openContainer{entry: number, cell: number})
 	memory.Fill(m.parents, parent{left: number})

@@ -60,21 +60,26 @@ func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
 
 // An openContainer is a container whose end has not been read.
 type openContainer struct {
-	node  *program.Node // nil below the known part of a schema
-	entry int
-	cell  int32 // of the node, see Maker.Predicted
-	array bool
+	node    *program.Node // nil below the known part of a schema
+	seen    uint64        // the bits of its declared fields
+	entry   int
+	cell    int32 // of the node, see Maker.Predicted
+	array   bool
+	naming  bool // the string that is being read is a name
+	closing byte // its last byte
 }
 
 // A readNeed says why scan returns.
 type readNeed uint8
 
 const (
-	readNothing readNeed = iota // the value is complete
-	readRoom                    // room in entries or open, for the value at the cursor
-	readString                  // at the cursor
-	readNumber                  // at the cursor
-	readField                   // of the name at the cursor
+	readNothing  readNeed = iota // the value is complete
+	readRoom                     // room in entries or open, for the value at the cursor
+	readString                   // at the cursor
+	readNumber                   // at the cursor
+	readField                    // of the name at the cursor
+	readDefaults                 // for the object that ends at the cursor
+	readDoubt                    // about the byte at the cursor
 )
 
 // The places at which scan goes on.
@@ -96,8 +101,9 @@ type cursor struct {
 	field   *program.Field
 }
 
-// read notes the values in the text, whose root the node n governs.
-func (m *Maker) read(n *program.Node) {
+// read notes the values in the text, whose root the node n governs. It reports whether it was in no
+// doubt. That happens only while it is judging.
+func (m *Maker) read(n *program.Node) bool {
 	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
 	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
 	if len(m.open) == 0 {
@@ -105,11 +111,13 @@ func (m *Maker) read(n *program.Node) {
 		m.entries = make([]entry, 64)
 	}
 	m.entries[0], m.open[0] = entry{}, openContainer{array: true} // the value is its element
+	m.defaults = defaults{}
 	for place := readValue; ; {
+		ok := true
 		switch m.scan(place) {
 		case readNothing:
 			m.chunks.text = m.chunks.text[:m.cursor.texts]
-			return
+			return true
 		case readRoom:
 			if m.cursor.entries+2 > len(m.entries) {
 				m.entries = append(m.entries, make([]entry, len(m.entries))...)
@@ -118,10 +126,11 @@ func (m *Maker) read(n *program.Node) {
 			}
 			place = readValue
 		case readString:
-			m.takeString()
+			ok = m.takeString()
 			place = readAfterString
 		case readNumber:
 			end, kind, number := scanNumber(m.src, m.cursor.pos)
+			ok = !m.judging || m.isNumber(end)
 			if kind == entryFloat || number > maxShared {
 				m.chunks.numbers++
 			}
@@ -129,7 +138,18 @@ func (m *Maker) read(n *program.Node) {
 			m.note(kind, 0, number)
 			place = readAfter
 		case readField:
-			place = m.member()
+			place, ok = m.member()
+		case readDefaults:
+			m.judging, m.defaults.source, m.defaults.end = false, m.src, m.cursor.pos
+			place, ok = m.nextDefault()
+		case readDoubt:
+			ok = m.defaults.source != nil && m.cursor.pos == len(m.src)-Padding
+			if ok {
+				place, ok = m.nextDefault()
+			}
+		}
+		if !ok {
+			return false
 		}
 	}
 }
@@ -140,10 +160,14 @@ func (m *Maker) note(kind entryKind, low int, rest uint64) {
 	m.cursor.entries++
 }
 
-// takeString notes the string at the cursor, up to its closing quote. It copies a short one.
-func (m *Maker) takeString() {
+// takeString notes the string at the cursor, up to its closing quote. It copies a short one. It
+// reports whether the string is valid.
+func (m *Maker) takeString() (ok bool) {
 	from := m.cursor.pos + 1
-	to, escaped, _ := jsonwire.ScanString(m.src, from)
+	to, escaped, s := jsonwire.ScanString(m.src, from)
+	if s != jsonwire.OK {
+		return false
+	}
 	m.cursor.pos = to
 	switch {
 	case to-from >= longLength && escaped:
@@ -159,13 +183,18 @@ func (m *Maker) takeString() {
 		}
 		m.note(entryText, at, uint64(m.cursor.texts))
 	}
+	return true
 }
 
-// member reads the name of a member, and what is before its value.
-func (m *Maker) member() (place int) {
+// member reads the name of a member, and what is before its value. It reports whether it has found
+// nothing that is in doubt.
+func (m *Maker) member() (place int, ok bool) {
 	top := &m.open[m.cursor.depth]
 	from := m.cursor.pos + 1
-	end, escaped, _ := jsonwire.ScanString(m.src, from)
+	end, escaped, s := jsonwire.ScanString(m.src, from)
+	if m.src[from-1] != '"' || s != jsonwire.OK {
+		return 0, false
+	}
 	name := m.src[from:end]
 	if escaped {
 		m.unescaped = jsonwire.AppendUnescaped(m.unescaped[:0], name)
@@ -175,15 +204,18 @@ func (m *Maker) member() (place int) {
 		if len(name) <= m.NameBytes {
 			m.Predicted[m.cursor.cell] = f // names of defaults may be longer
 		}
-		m.cursor.pos, m.cursor.field = jsonwire.Blanks(m.src, end+1)+1, f
-		return readFieldValue
+		colon := jsonwire.Blanks(m.src, end+1)
+		m.cursor.pos, m.cursor.field = colon+1, f
+		return readFieldValue, m.src[colon] == ':'
 	}
 	m.cursor.node = nil
 	if top.node.Unknown != nil {
 		m.cursor.node = top.node.Unknown.Node
+	} else if m.judging {
+		return 0, false
 	}
-	m.takeString()
-	return readAfterString
+	top.naming = true
+	return readAfterString, m.takeString()
 }
 
 // scan reads on from a place, until it needs a call.
@@ -221,18 +253,28 @@ value: // that node n governs
 	entries[top.entry].rest++
 	c = src[i]
 	for c <= ' ' {
+		if !jsonwire.IsBlank(c) {
+			goto doubt
+		}
 		i = jsonwire.PastBlank(src, i)
 		c = src[i]
+	}
+	if m.judging && (n == nil || n.Types != program.Any && n.Types&program.FirstTypes[c] == 0) {
+		goto doubt
 	}
 	if c == '"' {
 		m.chunks.strings++
 		goto str
 	}
 	if c == '{' || c == '[' {
+		if m.judging && m.cursor.depth == MostDepth {
+			goto doubt
+		}
 		top.cell = cell
 		m.cursor.depth++
 		top = &m.open[m.cursor.depth]
-		top.node, top.entry, top.array = n, at, c == '['
+		top.node, top.seen, top.entry = n, 0, at
+		top.array, top.naming, top.closing = c == '[', false, c+2
 		entries[at] = entry{head: uint64(entryArray) << kindShift}
 		if c == '{' {
 			head := uint64(entryObject) << kindShift
@@ -246,6 +288,9 @@ value: // that node n governs
 		i++
 		c = src[i]
 		for c <= ' ' {
+			if !jsonwire.IsBlank(c) {
+				goto doubt
+			}
 			i = jsonwire.PastBlank(src, i)
 			c = src[i]
 		}
@@ -263,6 +308,9 @@ value: // that node n governs
 		if digits > 7 || next == '.' || next|0x20 == 'e' {
 			goto number
 		}
+		if c == '0' && digits > 1 {
+			goto doubt
+		}
 		x := uint64(0)
 		for _, c := range src[i : i+digits] {
 			x = x*10 + uint64(c-'0')
@@ -274,13 +322,16 @@ value: // that node n governs
 		i += digits
 	} else {
 		kind := entryNull
-		if c == 't' {
+		switch {
+		case string(src[i:i+4]) == "true":
 			kind = entryTrue
-		} else if c == 'f' {
+		case string(src[i:i+5]) == "false":
 			kind = entryFalse
 			i++
-		} else if c == '-' {
+		case c == '-':
 			goto number
+		case m.judging || string(src[i:i+4]) != "null":
+			goto doubt
 		}
 		entries[at] = entry{head: uint64(kind) << kindShift}
 		i += len("true")
@@ -294,6 +345,9 @@ after: // a value
 	}
 	c = src[i]
 	for c <= ' ' {
+		if !jsonwire.IsBlank(c) {
+			goto doubt
+		}
 		i = jsonwire.PastBlank(src, i)
 		c = src[i]
 	}
@@ -306,20 +360,23 @@ after: // a value
 	}
 	c = src[i]
 	for c <= ' ' {
+		if !jsonwire.IsBlank(c) {
+			goto doubt
+		}
 		i = jsonwire.PastBlank(src, i)
 		c = src[i]
 	}
 
 name:
-	if top.node == nil {
+	if top.node == nil || len(top.node.Fields) == 0 {
 		n = nil
-		goto str
-	}
-	if len(top.node.Fields) == 0 {
-		n = nil
-		if top.node.Unknown != nil {
+		if top.node != nil && top.node.Unknown != nil {
 			n = top.node.Unknown.Node
 		}
+		if c != '"' || n == nil && m.judging {
+			goto doubt
+		}
+		top.naming = true
 		goto str
 	}
 	f = m.Predicted[cell]
@@ -339,6 +396,7 @@ name:
 	i += len(f.Key)
 
 field: // the value of a declared field
+	top.seen |= f.Bit
 	entries[at] = entry{head: uint64(entryField)<<kindShift | uint64(top.node.Index(f))}
 	at++
 	cell, n = f.Cell, f.Node
@@ -389,17 +447,36 @@ afterString:
 	c = src[i]
 	if c <= ' ' && m.cursor.depth > 0 {
 		for c <= ' ' {
+			if !jsonwire.IsBlank(c) {
+				goto doubt
+			}
 			i = jsonwire.PastBlank(src, i)
 			c = src[i]
 		}
 	}
+	if top.naming != (c == ':') {
+		goto doubt
+	}
 	if c != ':' {
 		goto after
 	}
+	top.naming = false
 	i++
 	goto value
 
 end: // of a container
+	if c != top.closing {
+		goto doubt
+	}
+	if m.judging && !top.array && top.node.Defaults > 0 {
+		if top.node.Defaults > 64 {
+			goto doubt
+		}
+		if top.node.Defaulted&^top.seen != 0 {
+			m.cursor.leave(i, at, texts, cell, n)
+			return readDefaults
+		}
+	}
 	i++
 	m.cursor.depth--
 	top = &m.open[m.cursor.depth]
@@ -417,6 +494,10 @@ number:
 find:
 	m.cursor.leave(i, at, texts, cell, n)
 	return readField
+
+doubt:
+	m.cursor.leave(i, at, texts, cell, n)
+	return readDoubt
 }
 
 // leave stores the variables of scan.
