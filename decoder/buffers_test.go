@@ -100,3 +100,18 @@ properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-res
 	}
 	assert.Zero(t, cap(resources.walker.Observed.Metadata))
 }
+
+// TestBatchesLetGo holds that a batch keeps its memory for other objects, unless that is much.
+func TestBatchesLetGo(t *testing.T) {
+	for _, c := range []struct{ texts, out, kept int }{
+		{keptBatchBytes, 0, keptBatchBytes},
+		{keptBatchBytes / 2, keptBatchBytes / 2, keptBatchBytes},
+		{keptBatchBytes, 1, 0},
+		{1, keptBatchBytes, 0},
+		{keptBatchBytes, keptBatchBytes, 0},
+	} {
+		b := &batch{texts: make([]byte, 0, c.texts), out: make([]byte, 0, c.out)}
+		b.reset()
+		assert.Equal(t, c.kept, cap(b.texts)+cap(b.out), "%+v", c)
+	}
+}

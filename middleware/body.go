@@ -37,7 +37,7 @@ func (e *exchange) passOn(body io.ReadCloser, changed bool) *http.Request {
 	for _, name := range request.Stale(changed) {
 		delete(r.Header, name)
 	}
-	dropUpgrade(r.Header)
+	dropOptions(r.Header)
 	r.Trailer = safeTrailers(e.r.Trailer, e.trailers, changed)
 	return r
 }

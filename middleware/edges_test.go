@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"testing"
@@ -162,15 +164,26 @@ func TestPeekRefusesSurrogates(t *testing.T) {
 
 // Requests that no server produces.
 func TestRequestsByHand(t *testing.T) {
-	r := post(foosPath, "", "")
-	r.Body = nil
-	w, got := send(t, byPath(t), middleware.Options{}, r)
-	refused(t, w, got, http.StatusBadRequest)
+	for _, opts := range []middleware.Options{{}, stream} {
+		r := post(foosPath, "", "")
+		r.Body = nil
+		b, w := new(backend), httptest.NewRecorder()
+		middleware.New(byPath(t), opts)(b).ServeHTTP(w, r)
+		refused(t, w, nil, http.StatusBadRequest)
+		assert.Len(t, b.arrivals, map[bool]int{true: 1}[opts.Stream])
+	}
 
-	r = post("/", "", foo(""))
+	r := post("/", "", foo(""))
 	r.URL = &url.URL{Path: strings.TrimPrefix(foosPath, "/")}
-	w, got = send(t, byPath(t), middleware.Options{}, r)
+	w, got := send(t, byPath(t), middleware.Options{}, r)
 	assert.Contains(t, refused(t, w, got, http.StatusBadRequest).Message, "clean form")
+
+	r = post(foosPath, "", foo(`,"spec":{}`))
+	r.ContentLength, r.TransferEncoding = -1, []string{"chunked"}
+	_, got = send(t, byPath(t), middleware.Options{}, r)
+	require.NotNil(t, got)
+	assert.EqualValues(t, len(pruned), got.ContentLength)
+	assert.Empty(t, got.TransferEncoding)
 }
 
 // A handler before a stream has all of a http.ResponseWriter.
@@ -194,10 +207,19 @@ func TestStreamWriter(t *testing.T) {
 			w.(http.Flusher).Flush()
 			assert.NoError(t, control.Flush())
 		})))
-		response, err := server.Client().Post(server.URL+foosPath+"?fieldValidation=Strict", "application/json", strings.NewReader(c.body))
+		var hints []int
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
+			hints = append(hints, code)
+			return nil
+		}})
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+foosPath+"?fieldValidation=Strict", strings.NewReader(c.body))
+		require.NoError(t, err)
+		r.Header.Set("Content-Type", "application/json")
+		response, err := server.Client().Do(r)
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		assert.Equal(t, c.code, response.StatusCode, name)
+		assert.Equal(t, []int{http.StatusEarlyHints}, hints, name)
 		server.Close()
 	}
 }

@@ -29,15 +29,13 @@ func (h *handler) guard(r *http.Request) (_ *http.Request, isWrite bool, refused
 		delete(out.Header, name)
 	}
 	if !screening.Upgrade {
-		dropUpgrade(out.Header)
+		dropOptions(out.Header)
 	}
 	return out, screening.Write, nil
 }
 
-// dropUpgrade removes the headers that ask for another protocol.
-func dropUpgrade(h http.Header) {
-	delete(h, "Upgrade")
-	delete(h, "Http2-Settings")
+// dropOptions removes what belongs to the headers that ask for another protocol, which are dropped.
+func dropOptions(h http.Header) {
 	if _, ok := h["Connection"]; !ok {
 		return
 	}

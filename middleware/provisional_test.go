@@ -38,6 +38,10 @@ func TestWarningsAfterProvisionalAnswers(t *testing.T) {
 			_, _ = w.Write([]byte("x"))
 			w.Header().Set("Warning", "later")
 		}),
+		"says OK": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Warning"] = []string{theirs}
+			w.WriteHeader(http.StatusOK)
+		}),
 		"flushes": http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Warning"] = []string{theirs}
 			w.(http.Flusher).Flush()

@@ -105,14 +105,23 @@ func TestLimitInFront(t *testing.T) {
 			assert.Equal(t, int64(10), large.Limit)
 		}
 	}
+	opts := middleware.Options{Refuse: func(_ http.ResponseWriter, _ *http.Request, refused *request.StatusError) {
+		large, ok := errors.AsType[*http.MaxBytesError](refused.Err)
+		require.True(t, ok, "%v", refused.Err)
+		assert.Equal(t, int64(10), large.Limit)
+		assert.Equal(t, http.StatusRequestEntityTooLarge, refused.Code)
+	}}
+	r := post(foosPath, "", foo(""))
+	r.Body = http.MaxBytesReader(httptest.NewRecorder(), r.Body, 10)
+	middleware.New(byPath(t), opts)(new(backend)).ServeHTTP(httptest.NewRecorder(), r)
 
 	// A body that is too large after decompression is refused as well.
 	var readErr error
-	opts := middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1000}, Stream: true}
+	opts = middleware.Options{Options: request.Options{Gzip: true, MaxBytes: 1000}, Stream: true}
 	handler := middleware.New(byPath(t), opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, readErr = io.Copy(io.Discard, r.Body)
 	}))
-	r := post(foosPath, "", compressed(t, foo("")+strings.Repeat(" ", 1000)))
+	r = post(foosPath, "", compressed(t, foo("")+strings.Repeat(" ", 1000)))
 	r.Header.Set("Content-Encoding", "gzip")
 	w := httptest.NewRecorder()
 	handler.ServeHTTP(w, r)

@@ -120,6 +120,15 @@ func TestStreamHandlerReturns(t *testing.T) {
 	handler.ServeHTTP(w, post(foosPath, "", "{"))
 	assert.Equal(t, http.StatusOK, w.Code)
 	assert.True(t, w.Flushed)
+
+	// One that has read all, and flushes, has answered: with the warnings.
+	handler = middleware.New(byPath(t), stream)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		assert.NoError(t, http.NewResponseController(w).Flush())
+	}))
+	w = httptest.NewRecorder()
+	handler.ServeHTTP(w, post(foosPath, "", foo(`,"spec":{"b":1}`)))
+	assert.Equal(t, []string{`299 - "unknown field \"spec.b\""`}, w.Result().Header["Warning"])
 }
 
 func TestStreamChecksFirst(t *testing.T) {
@@ -137,6 +146,36 @@ func TestStreamChecksFirst(t *testing.T) {
 	assert.EqualValues(t, len(got.body), got.ContentLength)
 	_, got = send(t, byPath(t), stream, patch("", merge, "{}"))
 	assert.NotNil(t, got)
+}
+
+// TestStreamByKind holds an object up to its type. The rest comes when the handler asks for it.
+func TestStreamByKind(t *testing.T) {
+	called := false
+	handler := middleware.New(request.ByKind(catalog(t)), stream)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		called = true
+		text, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		assert.Equal(t, pruned, string(text))
+	}))
+	start, rest := foo(`,"spec":{`), strings.NewReader("}}")
+	start = strings.TrimSuffix(start, "}")
+	body := io.MultiReader(strings.NewReader(start), readerFunc(func(p []byte) (int, error) {
+		assert.True(t, called, "it is read before the handler is called")
+		return rest.Read(p)
+	}))
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", body))
+	assert.True(t, called)
+}
+
+// TestStreamClosesConnection sends a body that is too large, after which the server reads no more.
+func TestStreamClosesConnection(t *testing.T) {
+	server := httptest.NewServer(middleware.New(byPath(t), middleware.Options{Options: request.Options{MaxBytes: 1000}, Stream: true})(new(backend)))
+	defer server.Close()
+	response, err := server.Client().Post(server.URL+foosPath, "application/json", io.MultiReader(strings.NewReader(foo("")), strings.NewReader(strings.Repeat(" ", 1000))))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	assert.Equal(t, http.StatusRequestEntityTooLarge, response.StatusCode)
+	assert.True(t, response.Close)
 }
 
 func TestStreamGzip(t *testing.T) {
@@ -165,7 +204,13 @@ func TestStreamObserver(t *testing.T) {
 	body := foo(`,"spec":{"b":1}`)
 	send(t, byPath(t), opts, post(foosPath, "", body))
 	middleware.New(byPath(t), opts)(new(backend)).ServeHTTP(httptest.NewRecorder(), post(foosPath+"?fieldValidation=Strict", "", body))
-	require.Len(t, seen, 2)
+	middleware.New(byPath(t), opts)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := r.Body.Read(make([]byte, 1))
+		assert.NoError(t, err)
+	})).ServeHTTP(httptest.NewRecorder(), post(foosPath, "", body))
+	require.Len(t, seen, 3)
+	assert.EqualValues(t, len(body), seen[2].BytesIn, "of a handler that leaves before the end")
+	assert.EqualValues(t, 1, seen[2].BytesOut)
 	assert.Nil(t, seen[0].Refused)
 	assert.Equal(t, []int64{int64(len(body)), int64(len(pruned))}, []int64{seen[0].BytesIn, seen[0].BytesOut})
 	require.Len(t, seen[0].Findings, 1)

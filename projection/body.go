@@ -236,9 +236,6 @@ func (s *source) Read(p []byte) (n int, err error) {
 			return 0, err
 		}
 	}
-	if s.left >= 0 && int64(len(p)) > s.left {
-		p = p[:s.left+1]
-	}
 	if s.zip != nil {
 		n, err = s.zip.Read(p)
 	} else {

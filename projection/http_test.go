@@ -56,6 +56,23 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// TestAcceptTwice has two headers. What is sent to the server has one of them, and the request of the
+// caller has both.
+func TestAcceptTwice(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+widgets, nil)
+	r.Header["Accept"] = []string{"application/json", "application/vnd.kubernetes.protobuf"}
+	var sent []string
+	resp, err := p.Transport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent = r.Header["Accept"]
+		return respond(strings.NewReader(`{"items":[]}`))(r)
+	})).RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, []string{"application/json"}, sent)
+	assert.Equal(t, []string{"application/json", "application/vnd.kubernetes.protobuf"}, r.Header["Accept"])
+}
+
 // TestPasses says which requests and responses pass as they are, with their lengths.
 func TestPasses(t *testing.T) {
 	list := `{"items":[` + full + `]}`

@@ -308,6 +308,9 @@ func TestErrorsOfTheConnection(t *testing.T) {
 	assert.False(t, json.Valid(got))
 	_, _, err = read(t, p, respond(strings.NewReader(`{"items":[]}`), "Content-Encoding", "gzip"), widgets)
 	require.ErrorIs(t, err, gzip.ErrHeader)
+	got, _, err = read(t, p, respond(strings.NewReader(strings.Repeat(" ", 4096)+`{"items":[]}`), "Content-Encoding", "gzip"), widgets)
+	require.ErrorIs(t, err, gzip.ErrHeader)
+	assert.Empty(t, got, "nothing is read as if it were not compressed")
 	_, _, err = read(t, p, respond(strings.NewReader(""), "Content-Encoding", "gzip"), widgets)
 	assert.Equal(t, io.ErrUnexpectedEOF, err)
 	_, _, err = read(t, p, respond(iotest.ErrReader(lost), "Content-Encoding", "gzip"), widgets)
@@ -333,7 +336,10 @@ func TestLimits(t *testing.T) {
 	_, _, err := read(t, p, respond(strings.NewReader(items)), widgets)
 	require.NoError(t, err)
 	_, _, err = read(t, p, respond(strings.NewReader(items+strings.Repeat(" ", 10_000))), widgets)
-	require.ErrorContains(t, err, "too large")
+	const tooLarge = "projection: the response for widgets.example.com is malformed or too large: it has more bytes than a limit of the projection's Options"
+	require.EqualError(t, err, tooLarge)
+	_, _, err = read(t, p, respond(io.MultiReader(strings.NewReader(object(4000)), strings.NewReader(" "))), widgets+"/a")
+	require.EqualError(t, err, tooLarge)
 	bomb := zip(t, []byte(`{"items":[`+strings.Repeat(object(3000)+",", 10_000)+object(3000)+`]}`))
 	require.Less(t, len(bomb), 200_000)
 	got, _, err := read(t, p, respond(bytes.NewReader(bomb), "Content-Encoding", "gzip"), widgets)
@@ -343,6 +349,67 @@ func TestLimits(t *testing.T) {
 	got, _, err = read(t, p, respond(strings.NewReader(`{"items":[{"spec":{"drop":`+object(90_000)+`}}]}`)), widgets)
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"items":[{"spec":{}}]}`, string(got))
+}
+
+// open sends a GET through a projection, and returns the body of the response.
+func open(t testing.TB, p *projection.Projection, body io.Reader, path string, header ...string) io.ReadCloser {
+	t.Helper()
+	resp, err := p.Transport(respond(body, header...)).RoundTrip(httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
+	require.NoError(t, err)
+	return resp.Body
+}
+
+// TestClose closes bodies before they are read, between two reads, at their end and twice. After that
+// they have nothing, and do not share what is theirs: two others are read in turns.
+func TestClose(t *testing.T) {
+	text := `{"items":[` + full + `,` + full + `]}`
+	for _, path := range []string{widgets, widgets + "?watch=1"} {
+		p := newProjection(t, projection.Options{}, widgetRule)
+		if path != widgets {
+			text = strings.Repeat(`{"type":"ADDED","object":`+full+"}\n", 2)
+		}
+		want, err := io.ReadAll(open(t, p, strings.NewReader(text), path))
+		require.NoError(t, err)
+		for n := range len(want) + 1 {
+			b := open(t, p, strings.NewReader(text), path)
+			_, err := io.ReadFull(b, make([]byte, n))
+			require.NoError(t, err)
+			if n == len(want) {
+				rest, err := b.Read(make([]byte, 1))
+				require.Equal(t, io.EOF, err)
+				require.Zero(t, rest)
+			}
+			for range 2 {
+				require.NoError(t, b.Close())
+				rest, err := b.Read(make([]byte, 1))
+				require.Equal(t, http.ErrBodyReadAfterClose, err)
+				require.Zero(t, rest)
+			}
+		}
+		bodies := [2]io.ReadCloser{open(t, p, strings.NewReader(text), path), open(t, p, iotest.OneByteReader(strings.NewReader(text)), path)}
+		var got [2][]byte
+		one := make([]byte, 1)
+		for range 2 * len(want) { // a Read may have nothing
+			for i, b := range bodies {
+				n, _ := b.Read(one)
+				got[i] = append(got[i], one[:n]...)
+			}
+		}
+		assert.Equal(t, [2][]byte{want, want}, got)
+	}
+}
+
+// TestReadNothing reads no bytes, for which nothing is read and no error is said.
+func TestReadNothing(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	b := open(t, p, iotest.ErrReader(io.ErrClosedPipe), widgets)
+	for range 2 {
+		n, err := b.Read(nil)
+		require.NoError(t, err)
+		require.Zero(t, n)
+	}
+	_, err := b.Read(make([]byte, 1))
+	require.Equal(t, io.ErrClosedPipe, err)
 }
 
 // TestWatchIsLive reads each event before the server sends the next one, over both versions of HTTP.
@@ -491,6 +558,20 @@ func TestAllocations(t *testing.T) {
 		assert.InDelta(t, few, many, 20, path)
 		assert.InDelta(t, allocated(readAll(t, p, body, path, 100, buffer)), allocated(readAll(t, p, body, path, 20_000, buffer)), 300<<10, path)
 	}
+}
+
+// TestDecodersAreReturned reads watches to their end, or closes them before. The decoder of one serves
+// the next, unlike that of a watch that is dropped.
+func TestDecodersAreReturned(t *testing.T) {
+	p := newProjection(t, projection.Options{}, widgetRule)
+	events := strings.Repeat(`{"type":"ADDED","object":`+full+"}", 2)
+	allocations := func(use func(io.ReadCloser)) float64 {
+		return testing.AllocsPerRun(100, func() { use(open(t, p, strings.NewReader(events), widgets+"?watch=1")) })
+	}
+	one := make([]byte, 1)
+	dropped := allocations(func(b io.ReadCloser) { _, _ = b.Read(one) })
+	assert.Less(t, allocations(func(b io.ReadCloser) { _, _ = io.Copy(io.Discard, b) }), dropped-4, "read")
+	assert.Less(t, allocations(func(b io.ReadCloser) { _, _ = b.Read(one); _ = b.Close() }), dropped-4, "closed")
 }
 
 // allocated returns how many bytes a function allocates.

@@ -19,9 +19,9 @@ type target struct {
 // (pkg/endpoints/request/requestinfo.go). The path may have a prefix before /api and /apis, as
 // the servers behind some proxies have, such as /api/clusters/c.
 func (p *Projection) target(r *http.Request) target {
-	parts, clean := split(r.URL)
+	parts := split(r.URL)
 	start := startOf(parts)
-	if !clean || start < 0 {
+	if start < 0 {
 		return target{odd: p.mayMean(r.URL)}
 	}
 	parts = parts[start:]
@@ -63,23 +63,23 @@ func startOf(parts []string) int {
 	return -1
 }
 
-// split returns the elements of a path, and whether all servers read it like that.
-func split(u *url.URL) (parts []string, clean bool) {
+// split returns the elements of a path, or none if there are none, or if servers may read others.
+func split(u *url.URL) []string {
 	path := u.Path
-	if u.Opaque != "" || !strings.HasPrefix(path, "/") || path == "/" {
-		return nil, u.Opaque == ""
+	if u.Opaque != "" || !strings.HasPrefix(path, "/") {
+		return nil
 	}
 	// With an escaped slash, or with an escape within an escape, elements depend on who decodes.
 	if strings.ContainsAny(path, `\%;`) || strings.Count(u.EscapedPath(), "/") != strings.Count(path, "/") {
-		return nil, false
+		return nil
 	}
-	parts = strings.Split(path[1:], "/")
+	parts := strings.Split(path[1:], "/")
 	for _, part := range parts {
 		if part == "" || part == "." || part == ".." {
-			return nil, false
+			return nil
 		}
 	}
-	return parts, true
+	return parts
 }
 
 // mayMean reports whether the resource of a rule may be in a path, however it is read.

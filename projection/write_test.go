@@ -73,6 +73,7 @@ func TestWrites(t *testing.T) {
 		"update with escapes":   {"PUT", "/apis/example.com/v1/%2577idgets/a", jsonType, projected, "read in several ways", widgetRule},
 		"update with dots":      {"PUT", "/apis/example.com/v1/gadgets/../widgets/a", jsonType, projected, "read in several ways", widgetRule},
 		"update with escaped /": {"PUT", "/apis/example.com/v1%2Fwidgets/a", jsonType, projected, "read in several ways", widgetRule},
+		"update in capitals":    {"PUT", "/apis//example.com/v1/Widgets/a", jsonType, projected, "read in several ways", widgetRule},
 		"odd, of another":       {"PUT", "/apis//example.com/v2/gadgets/a", jsonType, projected, "", widgetRule},
 		"update of status":      {"PUT", widgets + "/a/status", jsonType, full, `by the path "status"`, widgetRule},
 		"of status in part":     {"PUT", widgets + "/a/status", jsonType, full, `by the path "status"`, inPart},
@@ -94,6 +95,7 @@ func TestWrites(t *testing.T) {
 		"create in protobuf":    {"POST", widgets, "application/vnd.kubernetes.protobuf", "k8s\x00", "only JSON", widgetRule},
 		"create of no JSON":     {"POST", widgets, jsonType, `{`, "not JSON", widgetRule},
 		"create, too large":     {"POST", widgets, jsonType, `{"a":"` + strings.Repeat("x", 2000) + `"}`, "more than 2000 bytes", widgetRule},
+		"create, just enough":   {"POST", widgets, jsonType, `{"a":"` + strings.Repeat("x", 2000-len(`{"a":""}`)) + `"}`, "", widgetRule},
 		"eviction":              {"POST", widgets + "/a/eviction", jsonType, `{"metadata":{"uid":"u"}}`, "", widgetRule},
 		"apply":                 {"PATCH", widgets + "/a", apply, "metadata: {name: a}\nspec: {drop: 1}", "", widgetRule},
 		"apply of read":         {"PATCH", widgets + "/a", apply, "metadata: {name: a, uid: u}\nspec: {keep: 1}", "metadata.uid", widgetRule},
@@ -199,7 +201,9 @@ func TestJSONPatches(t *testing.T) {
 		`[{"op":"test","path":"/spe","value":1},{"op":"replace","path":"/spec/drop","value":2}]`:                                                             "it sets",
 		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"replace","path":"/spec/list/0","value":{}}]`:                                       "",
 		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"remove","path":"/spec/list/0"},{"op":"replace","path":"/spec/list/0","value":{}}]`: "it replaces",
-		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"add","path":"/spec/list/0","value":{}},{"op":"replace","path":"/spec/list/0","value":{}}]`: "it replaces",
+		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"add","path":"/spec/list/0","value":{}},{"op":"replace","path":"/spec/list/0","value":{}}]`:           "it replaces",
+		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"move","from":"/spec/list/0","path":"/spec/keep"},{"op":"replace","path":"/spec/list/0","value":{}}]`: "it replaces",
+		`[{"op":"test","path":"/spec/list/0","value":{"name":"l"}},{"op":"replace","path":"/spec/list/0","value":{}},{"op":"replace","path":"/spec/list/0","value":{}}]`:       "",
 		// What libraries make of a renamed element, of one that was taken away, of one that has moved, and of a new list.
 		`[{"op":"remove","path":"/spec/list/0"},{"op":"add","path":"/spec/list/0","value":{"name":"n"}}]`:                                                                        "which may mix them up",
 		`[{"op":"remove","path":"/spec/list/1"},{"op":"replace","path":"/spec/list/0/name","value":"n"}]`:                                                                        "which may mix them up",
@@ -251,9 +255,14 @@ func TestBodies(t *testing.T) {
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "its body is compressed")
-	r = newRequest(http.MethodPost, widgets, "application/json", []byte("{}"))
+	r = newRequest(http.MethodPost, widgets, "application/json", nil)
+	below := &closable{Reader: strings.NewReader("{}")}
+	r.Body, r.ContentLength, r.TransferEncoding = below, -1, []string{"chunked"}
 	var sent [2]string
 	resp, err = p.Transport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		assert.True(t, below.closed)
+		assert.Equal(t, int64(2), r.ContentLength)
+		assert.Empty(t, r.TransferEncoding)
 		for i := range sent {
 			text, err := io.ReadAll(r.Body)
 			require.NoError(t, err)
@@ -266,4 +275,15 @@ func TestBodies(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, [2]string{"{}", "{}"}, sent, "a connection that was closed is tried again")
+}
+
+// A closable body notes that it was closed.
+type closable struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closable) Close() error {
+	c.closed = true
+	return nil
 }

@@ -27,3 +27,31 @@ func TestCopiesOfCommonNodes(t *testing.T) {
 		assert.Equal(t, js, string(out))
 	}
 }
+
+// TestValuesOfDefinition validates values that only the definition has rules for, those of the fields by
+// which it is scaled, and values that come from a default.
+func TestValuesOfDefinition(t *testing.T) {
+	s, err := schema.Parse([]byte(`{type: object, properties: {spec: {type: object, properties: {
+  replicas: {type: integer}, size: {type: integer, maximum: 3, default: 4},
+}}}}`))
+	require.NoError(t, err)
+	crd := &schema.CRD{Group: "g", Kind: "K", Plural: "ks", Versions: []schema.Version{{
+		Name: "v1", Served: true, Schema: s, Scale: &schema.Scale{SpecReplicasPath: ".spec.replicas"},
+	}}}
+	p, err := crd.Program("v1", validation.Values())
+	require.NoError(t, err)
+	d := decoder.New(p, decoder.ValidateCreate)
+	for spec, want := range map[string]string{
+		`{"size":1,"replicas":0}`:  "",
+		`{"size":1,"replicas":-1}`: "spec.replicas: Invalid value: -1: should be a non-negative integer",
+		`{"size":5}`:               "spec.size: Invalid value: 5: spec.size in body should be less than or equal to 3",
+		`{}`:                       "spec.size: Invalid value: 4: spec.size in body should be less than or equal to 3",
+	} {
+		_, err := d.AppendJSON(nil, []byte(`{"apiVersion":"g/v1","kind":"K","metadata":{"name":"a"},"spec":`+spec+`}`))
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, want, spec)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -19,9 +20,10 @@ import (
 
 // A mutant is one small change of the code. Its number chooses it in the binary that has them all.
 type mutant struct {
-	number int
-	key    string // as in the lists: file: function: expression: change
-	place  string // file and line
+	number   int
+	function string // with its file
+	key      string // as in the lists: file: function: expression: change
+	place    string // file and line
 }
 
 // An edit replaces size bytes of a file at an offset.
@@ -71,8 +73,8 @@ func instrument(root, folder string) (*instrumented, error) {
 			return nil, err
 		}
 	}
-	helpers := strings.Replace(helpers, "package main", "package "+p.Name, 1)
-	made.files[filepath.Join(made.dir, "mutants_of_package.go")] = []byte(helpers)
+	fill := strings.NewReplacer("package main", "package "+p.Name, "SIZE", strconv.Itoa(len(made.mutants)), "EXIT", strconv.Itoa(tooManySteps))
+	made.files[filepath.Join(made.dir, "mutants_of_package.go")] = []byte(fill.Replace(helpers))
 	return made, nil
 }
 
@@ -148,7 +150,8 @@ func (f *file) mutant(n ast.Node, change string) int {
 	name = filepath.ToSlash(name)
 	number := len(f.made.mutants) + 1
 	f.made.mutants = append(f.made.mutants, mutant{
-		number, fmt.Sprintf("%s: %s: %s: %s", name, f.function, strings.Join(strings.Fields(f.source(n)), " "), change),
+		number, name + ": " + f.function,
+		fmt.Sprintf("%s: %s: %s: %s", name, f.function, strings.Join(strings.Fields(f.source(n)), " "), change),
 		fmt.Sprintf("%s:%d", name, f.files.Position(n.Pos()).Line),
 	})
 	return number
@@ -228,7 +231,7 @@ func (f *file) binary(n *ast.BinaryExpr) (end func()) {
 		to := map[token.Token]token.Token{token.EQL: token.NEQ, token.NEQ: token.EQL}[n.Op]
 		number := f.mutant(n, fmt.Sprintf("CONDITIONALS_NEGATION %s to %s", n.Op, to))
 		f.open(n, "((")
-		return func() { f.close(n, fmt.Sprintf(") != (mutantNumber == %d))", number)) }
+		return func() { f.close(n, fmt.Sprintf(") != mutantIs(%d))", number)) }
 	}
 	var call string
 	if c, ok := comparisons[n.Op]; ok && f.isOrdered(n.X, n.Y) {
@@ -285,7 +288,7 @@ func (f *file) statements(list []ast.Stmt) {
 
 // remove makes a statement depend on a number.
 func (f *file) remove(s ast.Stmt) (end func()) {
-	f.open(s, fmt.Sprintf("if mutantNumber != %d { ", f.mutant(s, "STATEMENT removed")))
+	f.open(s, fmt.Sprintf("if !mutantIs(%d) { ", f.mutant(s, "STATEMENT removed")))
 	return func() { f.close(s, " }") }
 }
 

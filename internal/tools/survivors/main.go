@@ -5,14 +5,21 @@
 //	survivors internal/jsonwire schema        all mutants of these packages
 //	survivors -percent 5 -seed 7 decoder      one in twenty, those that the seed chooses
 //
-// All mutants of a package are in one binary, which is built once: see enumerate.go. A mutant is
-// killed if a test fails, panics, or takes far longer than it does without it. The tests are run with
-// -test.short, first those that take little time. Survivors fails if one of the mutants survives that
-// is not listed, and, if it runs all mutants of a package, if one that is listed is killed. On a busy
-// machine time may kill one that would survive, which is said, and is no fault of the lists.
+// All mutants of a package are in one binary, which is built once: see enumerate.go. Each test is run by
+// itself first, without a mutant, to see which mutants it reaches. Then each mutant is run with the tests
+// that reach it, with -test.short: those that take little time first, and in batches, up to the first
+// that fails. A mutant is killed if a test fails or panics, if it takes ten times as many steps as the
+// tests do without it, where a step is the execution of an expression or a statement that has mutants,
+// or if it takes ten times as long, which is said: on a busy machine that may kill one that would survive.
+//
+// Survivors fails if one of the mutants survives that is not listed, and, if it runs all mutants of a
+// package, if one that is listed is killed, though not by time. In a sample, one that is not listed has
+// to survive all tests of the package once more, and with a third of the steps, so that neither chance
+// nor a limit decides.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,23 +30,34 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/espalier-dev/espalier/internal/tools/source"
 )
 
+// options say which mutants are run, and how.
+type options struct {
+	percent float64
+	seed    uint64
+	only    string
+	workers int
+}
+
 func main() {
 	root := flag.String("root", ".", "the root of the repository")
-	percent := flag.Float64("percent", 100, "how many of the mutants of each package")
-	seed := flag.Uint64("seed", 1, "which of them")
-	only := flag.String("only", "", "only mutants whose line in the lists has this `text`")
+	var o options
+	flag.Float64Var(&o.percent, "percent", 100, "how many of the mutants of each package")
+	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
+	flag.StringVar(&o.only, "only", "", "only mutants whose line in the lists has this `text`")
+	flag.IntVar(&o.workers, "workers", 1, "how many run at a time")
 	flag.Parse()
-	if err := run(os.Stdout, *root, *percent, *seed, *only, flag.Args()); err != nil {
+	if err := run(os.Stdout, *root, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "survivors:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, root string, percent float64, seed uint64, only string, folders []string) error {
+func run(out io.Writer, root string, o options, folders []string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
@@ -50,7 +68,7 @@ func run(out io.Writer, root string, percent float64, seed uint64, only string, 
 	}
 	wrong := 0
 	for _, folder := range folders {
-		n, err := judge(out, root, folder, percent, seed, only, listed)
+		n, err := judge(out, root, folder, o, listed)
 		if err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
@@ -80,7 +98,7 @@ func readLists(root string) (map[string]int, error) {
 }
 
 // judge runs the mutants of a package, and returns for how many lines the lists are wrong.
-func judge(out io.Writer, root, folder string, percent float64, seed uint64, only string, listed map[string]int) (wrong int, err error) {
+func judge(out io.Writer, root, folder string, o options, listed map[string]int) (wrong int, err error) {
 	p, err := instrument(root, folder)
 	if err != nil {
 		return 0, err
@@ -90,40 +108,79 @@ func judge(out io.Writer, root, folder string, percent float64, seed uint64, onl
 		return 0, err
 	}
 	defer os.RemoveAll(t.temp)
-	if err := t.measure(); err != nil {
+	if err := t.measure(len(p.mutants), o.workers); err != nil {
 		return 0, err
 	}
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(out, "%s: not run, as they fail without a mutant, too: %s\n", folder, strings.Join(t.skipped, ", "))
 	}
-	chosen := choose(p.mutants, percent, seed, only)
-	alive, late := make(map[string]int), make(map[string]int)
-	for _, m := range chosen {
-		switch fate, err := t.try(m.number); {
-		case err != nil:
-			return 0, err
-		case fate == survived:
-			alive[m.key]++
-			if alive[m.key] > listed[m.key] {
-				fmt.Fprintf(out, "%s: survives: %s\n", m.place, m.key)
-				wrong++
+	chosen := choose(p.mutants, o.percent, o.seed, o.only)
+	isWhole := len(chosen) == len(p.mutants)
+	j := &judgement{out: out, tests: t, listed: listed, inDoubt: !isWhole, alive: make(map[string]int), late: make(map[string]int)}
+	faults := make([]error, len(chosen))
+	each(len(chosen), o.workers, func(i int) { faults[i] = j.try(chosen[i]) })
+	if err := errors.Join(faults...); err != nil {
+		return 0, err
+	}
+	if isWhole {
+		j.compare(p.mutants)
+	}
+	fmt.Fprintf(out, "%s: %d of %d mutants run: %d killed, %d of them by steps and %d by time, and %d survived; %d are not as listed\n",
+		folder, len(chosen), len(p.mutants), len(chosen)-sum(j.alive), j.steps, sum(j.late), sum(j.alive), j.wrong)
+	return j.wrong, nil
+}
+
+// A judgement is what has become of the mutants of a package.
+type judgement struct {
+	out         io.Writer
+	tests       *tests
+	listed      map[string]int
+	inDoubt     bool // survivors that are not listed are run again
+	lock        sync.Mutex
+	alive, late map[string]int // by their lines
+	steps       int
+	wrong       int
+}
+
+// try runs a mutant. None is said to survive, and not to be listed, for which one of all tests fails.
+func (j *judgement) try(m mutant) error {
+	f, err := j.tests.try(m)
+	if err == nil && f == survived && j.inDoubt && j.listed[m.key] == 0 {
+		f, err = j.tests.again(m)
+	}
+	if err != nil {
+		return err
+	}
+	j.lock.Lock()
+	defer j.lock.Unlock()
+	switch f {
+	case survived:
+		j.alive[m.key]++
+		if j.alive[m.key] > j.listed[m.key] {
+			reached := "by no test"
+			if n := len(j.tests.order(m)); n > 0 {
+				reached = fmt.Sprintf("by %d tests", n)
 			}
-		case fate == tooLate:
-			late[m.key]++
-			fmt.Fprintf(out, "%s: killed by time: %s\n", m.place, m.key)
+			fmt.Fprintf(j.out, "%s: survives, reached %s: %s\n", m.place, reached, m.key)
+			j.wrong++
+		}
+	case bySteps:
+		j.steps++
+	case byTime:
+		j.late[m.key]++
+		fmt.Fprintf(j.out, "%s: killed by time: %s\n", m.place, m.key)
+	}
+	return nil
+}
+
+// compare finds what is listed, but killed. What time has killed may live on a machine that is not busy.
+func (j *judgement) compare(mutants []mutant) {
+	for _, key := range slices.Sorted(maps.Keys(j.listed)) {
+		if isOf(key, mutants) && j.alive[key]+j.late[key] < j.listed[key] {
+			fmt.Fprintf(j.out, "listed, but killed: %s\n", key)
+			j.wrong++
 		}
 	}
-	if len(chosen) == len(p.mutants) {
-		for _, key := range slices.Sorted(maps.Keys(listed)) {
-			if isOf(key, p.mutants) && alive[key]+late[key] < listed[key] {
-				fmt.Fprintf(out, "listed, but killed: %s\n", key)
-				wrong++
-			}
-		}
-	}
-	fmt.Fprintf(out, "%s: %d of %d mutants run: %d killed, %d of them by time, and %d survived, %d of which are not as listed\n",
-		folder, len(chosen), len(p.mutants), len(chosen)-sum(alive), sum(late), sum(alive), wrong)
-	return wrong, nil
 }
 
 func sum(counts map[string]int) (n int) {

@@ -127,14 +127,14 @@ func TestInstrument(t *testing.T) {
 func TestRun(t *testing.T) {
 	root := module(t)
 	var out bytes.Buffer
-	err := run(&out, root, 100, 1, "first", []string{"."})
+	err := run(&out, root, options{percent: 100, only: "first", workers: 2}, []string{"."})
 	require.NoError(t, err, "%s", &out)
-	assert.Equal(t, ".: 3 of 16 mutants run: 2 killed, 0 of them by time, and 1 survived, 0 of which are not as listed\n", out.String())
+	assert.Equal(t, ".: 3 of 16 mutants run: 2 killed, 0 of them by steps and 0 by time, and 1 survived; 0 are not as listed\n", out.String())
 
 	out.Reset()
 	require.NoError(t, os.WriteFile(filepath.Join(root, "testdata", "mutation", "m.txt"), nil, 0o666))
-	require.ErrorContains(t, run(&out, root, 100, 1, "text) > size", []string{"."}), "1 lines of testdata/mutation")
-	assert.Contains(t, out.String(), "m.go:21: survives: m.go: first: len(text) > size: CONDITIONALS_BOUNDARY > to >=\n")
+	require.ErrorContains(t, run(&out, root, options{percent: 100, only: "text) > size", workers: 1}, []string{"."}), "1 lines of testdata/mutation")
+	assert.Contains(t, out.String(), "m.go:21: survives, reached by 1 tests: m.go: first: len(text) > size: CONDITIONALS_BOUNDARY > to >=\n")
 }
 
 // TestListedButKilled has mutants of which one is listed that does not survive.
@@ -143,7 +143,7 @@ func TestListedButKilled(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte(strings.Split(code, "func flip")[0]), 0o666))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte(strings.Split(codeTest, "func TestFlip")[0]), 0o666))
 	var out bytes.Buffer
-	require.ErrorContains(t, run(&out, root, 100, 1, "", []string{"."}), "1 lines", "%s", &out)
+	require.ErrorContains(t, run(&out, root, options{percent: 100, workers: 2}, []string{"."}), "1 lines", "%s", &out)
 	assert.Contains(t, out.String(), "listed, but killed: m.go: (*state).Sum: i++: INCREMENT_DECREMENT ++ to --\n")
 	assert.Contains(t, out.String(), "10 of 10 mutants run: 9 killed")
 }
@@ -165,9 +165,64 @@ func TestChoose(t *testing.T) {
 // TestFaults has packages that are none, do not compile or fail as they are.
 func TestFaults(t *testing.T) {
 	root := module(t)
-	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"nowhere"}), "nowhere")
+	all := options{percent: 100, workers: 1}
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, all, []string{"nowhere"}), "nowhere")
 	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte("package m\n"), 0o666))
-	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"."}), "no tests")
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, all, []string{"."}), "no tests")
 	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte("package m\nfunc f() { x }\n"), 0o666))
-	require.ErrorContains(t, run(&bytes.Buffer{}, root, 100, 1, "", []string{"."}), "no package that compiles")
+	require.ErrorContains(t, run(&bytes.Buffer{}, root, all, []string{"."}), "no package that compiles")
+}
+
+// TestFates has a mutant that does not end, one that waits, one that no test reaches, and one that only
+// a test finds which did not reach it when that was noted.
+func TestFates(t *testing.T) {
+	root := module(t)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte(`package m
+
+import "sync"
+
+func loop(n int) (i int) {
+	for i < n {
+		i++
+	}
+	return i
+}
+
+func wait() {
+	var all sync.WaitGroup
+	all.Add(1)
+	go all.Done()
+	all.Wait()
+}
+
+func unreached(x int) int { return -x }
+
+func seldom(x int) int { return -x }
+`), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte(`package m
+
+import (
+	"os"
+	"testing"
+)
+
+func TestLoop(t *testing.T) { loop(10) }
+
+func TestWait(t *testing.T) { wait() }
+
+func TestSeldom(t *testing.T) {
+	if os.Getenv("ESPALIER_MUTANT_NOTES") == "" && seldom(1) != -1 {
+		t.Fatal()
+	}
+}
+`), 0o666))
+	fateOf := func(only string, percent float64) string {
+		var out bytes.Buffer
+		_ = run(&out, root, options{percent: percent, only: only, workers: 1}, []string{"."})
+		return out.String()
+	}
+	assert.Contains(t, fateOf("i++: STATEMENT removed", 100), "1 killed, 1 of them by steps and 0 by time")
+	assert.Contains(t, fateOf("go all.Done()", 100), "1 killed, 0 of them by steps and 1 by time")
+	assert.Contains(t, fateOf("unreached", 100), "survives, reached by no test: m.go: unreached: -x: INVERT_NEGATIVES - to +\n")
+	assert.Contains(t, fateOf("seldom", 100), "1 killed, 0 of them by steps and 0 by time")
 }

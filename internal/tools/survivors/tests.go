@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,15 +24,27 @@ type fate int
 const (
 	survived fate = iota
 	killed
-	tooLate // killed by the time that it takes
+	bySteps // killed as it takes too many steps
+	byTime  // killed as it takes too long, though not many steps
 )
+
+// A test is one of the package, as it is without a mutant.
+type test struct {
+	name    string
+	reached []bool // by the numbers of mutants
+	steps   int
+	cpu     time.Duration // for itself, without the start of the process
+	took    time.Duration // by the clock
+}
 
 // tests are those of a package, in a binary that has all its mutants.
 type tests struct {
 	temp, binary, dir string
-	skipped           []string         // they fail without a mutant
-	slow              []string         // they come last
-	usual             [2]time.Duration // of the quick ones and of the slow ones
+	all               []*test
+	skipped           []string // they fail without a mutant
+
+	lock  sync.Mutex
+	kills map[string]map[*test]int // by the function of the mutant
 }
 
 // build links the tests with an instrumented package.
@@ -53,7 +68,7 @@ func build(p *instrumented) (*tests, error) {
 	if err := os.WriteFile(filepath.Join(temp, "overlay.json"), js, 0o666); err != nil {
 		return nil, err
 	}
-	t := &tests{temp: temp, binary: filepath.Join(temp, "package.test"), dir: p.dir}
+	t := &tests{temp: temp, binary: filepath.Join(temp, "package.test"), dir: p.dir, kills: make(map[string]map[*test]int)}
 	command := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(temp, "overlay.json"), "-o", t.binary, ".")
 	command.Dir = p.dir
 	if out, err := command.CombinedOutput(); err != nil {
@@ -62,83 +77,203 @@ func build(p *instrumented) (*tests, error) {
 	return t, nil
 }
 
-// slowTest is how long a test takes that comes last.
-const slowTest = 300 * time.Millisecond
-
-var result = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\w+) \(([\d.]+)s\)$`)
-
-// measure runs all tests without a mutant. It finds those that are slow, and those that fail: what
-// they assert may be that nothing is allocated, or how functions are compiled.
-func (t *tests) measure() error {
-	ctx := context.Background()
-	out, _ := t.command(ctx, 0, 30*time.Minute, "-test.v", "-test.failfast=false").CombinedOutput()
-	found := result.FindAllStringSubmatch(string(out), -1)
-	if len(found) == 0 {
-		return fmt.Errorf("no tests:\n%s", out)
+// measure runs each test without a mutant, by itself. It notes which mutants a test reaches, and finds
+// those that fail: what they assert may be that nothing is allocated, or how functions are compiled.
+func (t *tests) measure(mutants, workers int) error {
+	list, err := t.command(context.Background(), "-test.list", ".").Output()
+	if err != nil {
+		return err
 	}
-	for _, f := range found {
-		took, err := time.ParseDuration(f[3] + "s")
-		switch {
-		case err != nil:
-			return err
-		case f[1] == "FAIL":
-			t.skipped = append(t.skipped, f[2])
-		case took > slowTest:
-			t.slow = append(t.slow, f[2])
-			t.usual[1] += took
-		default:
-			t.usual[0] += took
+	var names []string
+	for _, name := range append(strings.Fields(string(list)), "") {
+		if name == "" || !strings.HasPrefix(name, "Benchmark") {
+			names = append(names, name)
 		}
+	}
+	measured, faults := make([]*test, len(names)), make([]error, len(names))
+	each(len(names), workers, func(i int) { measured[i], faults[i] = t.note(names[i], mutants) })
+	if err := errors.Join(faults...); err != nil {
+		return err
+	}
+	start := measured[len(names)-1].cpu // without a test
+	for i, one := range measured[:len(names)-1] {
+		if one.reached == nil {
+			t.skipped = append(t.skipped, names[i])
+			continue
+		}
+		one.cpu = max(one.cpu-start, time.Millisecond)
+		t.all = append(t.all, one)
+	}
+	if len(t.all) == 0 {
+		return fmt.Errorf("no tests that pass:\n%s", list)
 	}
 	return nil
 }
 
-// try runs the tests for a mutant, the slow ones only if the others pass.
-func (t *tests) try(number int) (fate, error) {
-	for i, usual := range t.usual {
-		if i == 1 && len(t.slow) == 0 {
-			continue
-		}
-		limit := 10*time.Second + 5*usual
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
-		err := t.phase(ctx, number, i, limit).Run()
-		cancel()
-		var exit *exec.ExitError
-		switch {
-		case err == nil:
-		case time.Since(began) >= limit:
-			return tooLate, nil
-		case errors.As(err, &exit):
-			return killed, nil
+// note runs a test. If it fails it has reached nil.
+func (t *tests) note(name string, mutants int) (*test, error) {
+	notes, err := os.CreateTemp(t.temp, "notes")
+	if err != nil {
+		return nil, err
+	}
+	notes.Close()
+	defer os.Remove(notes.Name())
+	c := t.command(context.Background(), "-test.timeout=30m", "-test.run", only([]string{name}))
+	c.Env = append(c.Env, variable+"_NOTES="+notes.Name())
+	began := time.Now()
+	var exit *exec.ExitError
+	switch err := c.Run(); {
+	case errors.As(err, &exit):
+		return &test{name: name}, nil
+	case err != nil:
+		return nil, err
+	}
+	one := &test{
+		name: name, reached: make([]bool, mutants+1), took: time.Since(began),
+		cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(),
+	}
+	noted, err := os.ReadFile(notes.Name())
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range strings.Fields(string(noted)) {
+		switch n, err := strconv.Atoi(line); {
+		case err != nil:
+			return nil, err
+		case n < 0:
+			one.steps = max(one.steps, -n)
 		default:
-			return survived, err
+			one.reached[n] = true
 		}
+	}
+	return one, nil
+}
+
+// each calls f with the numbers below n, in some goroutines.
+func each(n, workers int, f func(int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// A mutant is killed that takes ten times the steps or the time of the tests, and some more. Once more,
+// in doubt, it may take a part of the steps only, so that none is at the limit.
+const (
+	factor       = 10
+	moreSteps    = 1_000_000
+	moreTime     = 2 * time.Second
+	inDoubt      = 3
+	tooManySteps = 97 // the exit code
+)
+
+// firstBatch is how long the first tests take that a mutant runs. The next take four times as long.
+const firstBatch = 50 * time.Millisecond
+
+// try runs the tests that reach a mutant, in batches. First come those that take little time, and that
+// have killed others in the function.
+func (t *tests) try(m mutant) (fate, error) {
+	order := t.order(m)
+	for size := firstBatch; len(order) > 0; size *= 4 {
+		n, sum := 0, time.Duration(0)
+		for n < len(order) && (n == 0 || sum+order[n].cpu <= size) {
+			sum += order[n].cpu
+			n++
+		}
+		if f, err := t.run(m, order[:n], 1); f != survived || err != nil {
+			return f, err
+		}
+		order = order[n:]
 	}
 	return survived, nil
 }
 
-// phase is the command for the quick tests, which is phase 0, or the slow ones.
-func (t *tests) phase(ctx context.Context, number, phase int, limit time.Duration) *exec.Cmd {
-	if phase == 0 {
-		skip := slices.Concat(t.skipped, t.slow)
-		return t.command(ctx, number, limit, "-test.skip", only(skip))
+// again runs all tests, for a mutant that has survived.
+func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt) }
+
+func (t *tests) order(m mutant) (order []*test) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	kills := t.kills[m.function]
+	for _, one := range t.all {
+		if one.reached[m.number] {
+			order = append(order, one)
+		}
 	}
-	return t.command(ctx, number, limit, "-test.run", only(t.slow), "-test.skip", only(t.skipped))
+	slices.SortStableFunc(order, func(a, b *test) int {
+		return cmp.Compare(int(a.cpu)/(1+kills[a]), int(b.cpu)/(1+kills[b]))
+	})
+	return order
+}
+
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|running tests:\n\t(\w+)`)
+
+// run runs some tests for a mutant.
+func (t *tests) run(m mutant, some []*test, part int) (fate, error) {
+	steps, limit := moreSteps, moreTime
+	var cpu time.Duration
+	var names []string
+	for _, one := range some {
+		steps += factor * one.steps
+		limit += factor * one.took
+		cpu += factor * one.cpu
+		names = append(names, one.name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
+	defer cancel()
+	c := t.command(ctx, "-test.failfast", "-test.timeout", limit.String(), "-test.run", only(names))
+	seconds := int((cpu + moreTime).Seconds()) + 1
+	c.Env = append(c.Env, variable+"="+strconv.Itoa(m.number), variable+"_STEPS="+strconv.Itoa(steps/part), variable+"_SECONDS="+strconv.Itoa(seconds))
+	began := time.Now()
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return survived, nil
+	case !errors.As(err, &exit):
+		return survived, err
+	case exit.ExitCode() == tooManySteps:
+		return bySteps, nil
+	case time.Since(began) >= limit, int(exit.UserTime().Seconds()+exit.SystemTime().Seconds()) >= seconds:
+		return byTime, nil
+	}
+	if found := failed.FindSubmatch(out); found != nil {
+		t.killedBy(m, string(found[1])+string(found[2]))
+	}
+	return killed, nil
+}
+
+func (t *tests) killedBy(m mutant, name string) {
+	t.lock.Lock()
+	defer t.lock.Unlock()
+	if t.kills[m.function] == nil {
+		t.kills[m.function] = make(map[*test]int)
+	}
+	for _, one := range t.all {
+		if one.name == name {
+			t.kills[m.function][one]++
+		}
+	}
 }
 
 // only returns an expression for tests of these names, which none has if there are none.
 func only(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// command runs tests for a mutant, which may allocate without end: that is why memory is limited,
-// where the system can do that. The tests end by themselves at the limit, or with ctx.
-func (t *tests) command(ctx context.Context, number int, limit time.Duration, flags ...string) *exec.Cmd {
+// command runs tests, which may allocate without end, or go on: that is why memory and, if there are
+// SECONDS, time of the CPU are limited, where the system can do that.
+func (t *tests) command(ctx context.Context, flags ...string) *exec.Cmd {
 	line := append([]string{
-		"-c", `ulimit -v 6000000 2>/dev/null; exec "$0" "$@"`, t.binary, "-test.short", "-test.failfast", "-test.timeout", limit.String(),
+		"-c", `ulimit -v 6000000 2>/dev/null; ulimit -t ${` + variable + `_SECONDS:-unlimited} 2>/dev/null; exec "$0" "$@"`, t.binary, "-test.short",
 	}, flags...)
 	c := exec.CommandContext(ctx, "sh", line...)
 	c.Dir = t.dir
-	c.Env = append(os.Environ(), variable+"="+strconv.Itoa(number))
+	c.Env = os.Environ()
 	c.WaitDelay = time.Second
 	return c
 }
