@@ -9,6 +9,7 @@ import (
 	kjson "sigs.k8s.io/json"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -155,4 +156,16 @@ func TestTakeLimits(t *testing.T) {
 	}
 	var v any
 	require.Error(t, decoder.New(p, decoder.ExpectType("v1", "Y")).Unmarshal(doc, &v))
+}
+
+// TestTakeDefaultBytes asserts that the commas before defaults count, as in a result.
+func TestTakeDefaultBytes(t *testing.T) {
+	p := compile(t, "{type: object, properties: {l: {items: {type: object, properties: {a: {default: abcdefghij}, b: {}}}}}}")
+	doc := []byte(`{"l":[` + strings.Repeat(`{"b":1},`, 3950) + `{}]}`)
+	limits := decoder.Limits{DefaultBytes: 64 << 10}
+	_, want := decoder.New(p, limits).AppendJSON(nil, doc)
+	var v any
+	err := decoder.New(p, limits).Unmarshal(doc, &v)
+	require.ErrorAs(t, err, new(*errors.LimitError))
+	require.EqualError(t, err, want.Error())
 }

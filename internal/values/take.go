@@ -56,7 +56,7 @@ func (m *Maker) nextDefault() (place int, ok bool) {
 	}
 	f := &top.node.Fields[bits.TrailingZeros64(missing)]
 	top.seen |= f.Bit
-	m.defaults.inserted += len(f.Key) + len(f.Default)
+	m.defaults.inserted += len(",") + len(f.Key) + len(f.Default)
 	if m.defaults.inserted > MostDefaults || len(f.Default) >= longLength {
 		return 0, false // a long string would be read in the source later
 	}
