@@ -188,7 +188,10 @@ func holdsInterfaces(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// unmarshalAny makes an interface value within a Go value.
+var errNoValue = stderrors.New("decoder: invalid UTF-8, or a number beyond float64")
+
+// unmarshalAny makes an interface value within a Go value. The text need not be from a result: a
+// method can hand the options of its jsontext.Decoder on, and these allow invalid UTF-8.
 func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 	switch reflect.ValueOf(*v).Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Struct:
@@ -197,7 +200,11 @@ func (d *Decoder) unmarshalAny(from *jsonv2.Decoder, v *any) error {
 	text, err := from.ReadValue()
 	if err == nil {
 		d.scratch = append(append(d.scratch[:0], text...), zeros[:]...)
-		*v = d.build(d.scratch, nil)
+		made, ok := d.maker().Make(d.scratch, nil)
+		if !ok {
+			return errNoValue
+		}
+		*v = made
 	}
 	return err
 }
@@ -213,7 +220,11 @@ func (d *Decoder) padded(out []byte) []byte {
 
 // build makes maps and slices from a result, which zeros must follow.
 func (d *Decoder) build(text []byte, root *program.Node) any {
-	return d.maker().Make(text, root)
+	v, ok := d.maker().Make(text, root)
+	if !ok {
+		panic("decoder: a result is not JSON")
+	}
+	return v
 }
 
 // maker returns the Maker, ready for the program.

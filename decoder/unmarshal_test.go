@@ -314,6 +314,34 @@ func (f *fromDecoder) UnmarshalJSONFrom(from *jsontext.Decoder) error {
 	return json.UnmarshalDecode(from, &f.of)
 }
 
+// textWithin is JSON in a string. Its method hands the options of its decoder on.
+type textWithin struct{ of any }
+
+func (w *textWithin) UnmarshalJSONFrom(from *jsontext.Decoder) error {
+	var text string
+	if err := json.UnmarshalDecode(from, &text); err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), &w.of, from.Options())
+}
+
+// TestUnmarshalTextWithin asserts that text which is no part of a result cannot make a decoder panic
+// or misread.
+func TestUnmarshalTextWithin(t *testing.T) {
+	d := decoder.New(compile(t, valuesSchema, schema.ResourceRoot(false)))
+	for text, want := range map[string]any{
+		`{\"b\":[1,\"\\ud83c\\udf33\"]}`: map[string]any{"b": []any{int64(1), "\U0001f333"}},
+		`{\"b\":\"\\ud800\"}`:            nil, `{\"\\ud800\":1}`: nil, `\"a\\udc00\"`: nil, `[1e999]`: nil,
+	} {
+		var v struct {
+			S textWithin `json:"s"`
+		}
+		err := d.Unmarshal([]byte(`{"s":"`+text+`"}`), &v)
+		require.Equal(t, want, v.S.of, text)
+		require.Equal(t, want != nil, err == nil, text)
+	}
+}
+
 // TestUnmarshalHiddenInterfaces asserts that a number is an int64 wherever a type may hide an interface,
 // when one decoder is given type after type.
 func TestUnmarshalHiddenInterfaces(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/json"
+
+	"github.com/espalier-dev/espalier/internal/program"
 )
 
 // ofSchema are texts, some of which the schema below partly governs.
@@ -33,6 +35,30 @@ properties:
   map: {type: object, additionalProperties: {type: object, properties: {n: {type: integer}}}}
 `
 
+// mustMake makes the value of a text, in which there is nothing wrong.
+func mustMake(m *Maker, text string, root *program.Node) any {
+	v, ok := m.Make(padded(text), root)
+	if !ok {
+		panic(text)
+	}
+	return v
+}
+
+// TestMakeNothing asserts that a Maker says so of a text of which there is no value, and is none the
+// worse for it.
+func TestMakeNothing(t *testing.T) {
+	m, root := makerFor(t, schemaOfSome, nameBytes)
+	long := strings.Repeat("x", longLength)
+	for _, text := range []string{`"\ud800"`, `["\udc00"]`, `{"\ud800":1}`, `{"s":"` + long + `\ud800"}`, "{\"other\":{\"\xff\":1}}", `1e999`, `{"n":-1e999}`} {
+		for _, n := range []*program.Node{root, nil} {
+			v, ok := m.Make(padded(text), n)
+			assert.False(t, ok, text)
+			assert.Nil(t, v, text)
+			assert.Equal(t, map[string]any{"n": int64(1)}, mustMake(m, `{"n":1}`, n))
+		}
+	}
+}
+
 // TestMake compares values with those that the package of the API server makes, with and without a
 // node that governs the text, after any other text.
 func TestMake(t *testing.T) {
@@ -43,8 +69,8 @@ func TestMake(t *testing.T) {
 			for _, text := range ofSchema {
 				var want any
 				require.NoError(t, json.UnmarshalCaseSensitivePreserveInts([]byte(text), &want), text)
-				assert.Equal(t, want, m.Make(padded(text), root), text)
-				assert.Equal(t, want, m.Make(padded(text), nil), text)
+				assert.Equal(t, want, mustMake(m, text, root), text)
+				assert.Equal(t, want, mustMake(m, text, nil), text)
 			}
 		}
 	}
@@ -55,15 +81,15 @@ func TestMake(t *testing.T) {
 func TestMakeKeepsNothing(t *testing.T) {
 	m, root := makerFor(t, schemaOfSome, nameBytes)
 	text := padded(`{"s":"text","other":["more","\u0074ext"]}`)
-	v := m.Make(text, root).(map[string]any)
+	v, _ := m.Make(text, root)
 	clear(text)
-	again := m.Make(padded(`{"s":"else","other":["less",12345,"else"]}`), root)
+	again := mustMake(m, `{"s":"else","other":["less",12345,"else"]}`, root)
 	assert.Equal(t, map[string]any{"s": "text", "other": []any{"more", "text"}}, v)
 	assert.Equal(t, map[string]any{"s": "else", "other": []any{"less", int64(12345), "else"}}, again)
 
 	gone := make(chan bool)
 	func() {
-		list := m.Make(padded(`["a",["b"],{"c":[]}]`), nil).([]any)
+		list := mustMake(m, `["a",["b"],{"c":[]}]`, nil).([]any)
 		runtime.AddCleanup(&list[0], func(c chan bool) { close(c) }, gone)
 	}()
 	for range 100 {
@@ -90,7 +116,8 @@ func TestHeld(t *testing.T) {
 	for name, grow := range map[string]func(m *Maker) int{
 		"entries": func(m *Maker) int { return hold(&m.entries) }, "open": func(m *Maker) int { return hold(&m.open) },
 		"parents": func(m *Maker) int { return hold(&m.parents) }, "unescaped": func(m *Maker) int { return hold(&m.unescaped) },
-		"text": func(m *Maker) int { return hold(&m.chunks.text) },
+		"defaulted": func(m *Maker) int { return hold(&m.defaulted) },
+		"text":      func(m *Maker) int { return hold(&m.chunks.text) },
 	} {
 		m := new(Maker)
 		assert.Equal(t, grow(m), m.Held(), name)

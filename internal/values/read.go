@@ -2,8 +2,8 @@ package values
 
 // NOTE: A result is read by Maker.scan, which is made like the machine simple of package walk. It
 // calls nothing, so that its variables stay in registers, and returns where it needs a call. read
-// makes the call and lets scan go on. scan judges nothing, as the text is known to be valid. It
-// does not ask whether the text ends, as zeros follow.
+// makes the call and lets scan go on. Any text may come, see take.go: what cannot be in a result is
+// a doubt. scan does not ask whether the text ends, as zeros follow.
 
 import (
 	"encoding/binary"
@@ -102,7 +102,7 @@ type cursor struct {
 }
 
 // read notes the values in the text, whose root the node n governs. It reports whether it was in no
-// doubt. That happens only while it is judging.
+// doubt. A result leaves none.
 func (m *Maker) read(n *program.Node) bool {
 	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
 	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
@@ -131,6 +131,9 @@ func (m *Maker) read(n *program.Node) bool {
 		case readNumber:
 			end, kind, number := scanNumber(m.src, m.cursor.pos)
 			ok = !m.judging || m.isNumber(end)
+			if kind == entryFloat && math.IsInf(math.Float64frombits(number), 0) {
+				ok = false
+			}
 			if kind == entryFloat || number > maxShared {
 				m.chunks.numbers++
 			}

@@ -148,7 +148,7 @@ properties:
 		`{"longer-than-thirty-two-bytes-with-quotes":4,"open":{"b":1},"list":[{"c":[{"b":2},{"b":3}],"b":1}],"a":{"k":{"b":1},"l":{"longer-than-sixteen-bytes":3,"b":2}},"both":{"k":{"c":1},"b":1}}`,
 	} {
 		for range 2 {
-			require.Equal(t, 15, check(m.Make(padded(doc), root)), doc)
+			require.Equal(t, 15, check(mustMake(m, doc, root)), doc)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestNamesThatDifferLittle(t *testing.T) {
 			require.Equal(t, []any{
 				map[string]any{x: int64(1)}, map[string]any{y: int64(2)}, map[string]any{x: int64(3)},
 				map[string]any{y: int64(4), x: int64(5)}, map[string]any{y: int64(6), x: int64(7)},
-			}, m.Make(padded(doc), root))
+			}, mustMake(m, doc, root))
 		}
 	}
 }
