@@ -248,8 +248,8 @@ func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
 	// is tried first; after a small container, skipTokens only from SmallValue bytes on, up
 	// to where skipSimple goes. That also passes what is no container. ahead is the index
 	// from which on skipTokens is of use, and most is how many open containers skipSimple
-	// may have. Where it may not run at all, that is 0, and without kernels ahead is never
-	// reached.
+	// may have, also those that were open at a Cut. Where it may not run at all, that is 0,
+	// and without kernels ahead is never reached.
 	if s.long && s.at == atValue && s.depth == 0 && kernel.Strings {
 		var closed bool
 		if i, closed = s.skipLong(b, i); closed {
@@ -275,7 +275,7 @@ func (s *Skipper) Skip(b []byte, i, base int, track bool) (int, Status) {
 			ahead += smallValue(track)
 		}
 	}
-	if s.at == atValue && most > 0 && i < ahead {
+	if s.at == atValue && depth < most && i < ahead {
 		goto simple
 	}
 

@@ -72,6 +72,41 @@ func TestOuterContainers(t *testing.T) {
 	})
 }
 
+// TestDeepCut cuts values with many open containers before the innermost value, one of whose closing
+// brackets is wrong or none. The kinds of the outer containers must be known after the cut.
+func TestDeepCut(t *testing.T) {
+	check := func(open, shut []byte, valid, small bool) {
+		text := string(open) + `"x"` + string(shut)
+		s := newSkipper()
+		s.Start()
+		s.small = small
+		end, st := s.Skip(open, 0, 0, false)
+		require.Equal(t, Cut, st)
+		_, st = s.Skip([]byte(text+blanks+blanks), end, 0, false)
+		require.Equal(t, valid, st == Done, "%s", text)
+		require.Equal(t, valid, st != Bad, "%s", text)
+	}
+	all := func() {
+		for _, depth := range []int{2, 62, 63, 64, 65, 66, 127, 128, 129, 130, 200} {
+			for object := range depth { // which container is one
+				open := []byte(strings.Repeat("[", object) + `{"a":` + strings.Repeat("[", depth-1-object))
+				if object < depth-1 {
+					open = append(open, "0,"...) // a value must come, not just any first element
+				}
+				shut := bytes.Repeat([]byte("]"), depth)
+				for _, small := range []bool{false, true} {
+					check(open, shut, false, small)
+					shut[depth-1-object] = '}'
+					check(open, shut, true, small)
+					shut[depth-1-object] = ']'
+				}
+			}
+		}
+	}
+	all()
+	kernel.Without(all)
+}
+
 // TestSmallValues asserts which containers count as small, and that other values do not matter. The
 // next container is skipped accordingly.
 func TestSmallValues(t *testing.T) {
