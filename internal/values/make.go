@@ -2,11 +2,11 @@
 // bools and nil.
 //
 // A result is known to be valid, and is read a second time here. Only after the whole document has
-// been read is it known which names repeat, and what becomes of metadata. A small document that a
-// walk would not change is read here alone (take.go). Reading (read.go) notes
-// the values in entries, without pointers, and gathers texts. So the size of everything is known
-// before anything is allocated. Making (this file) then makes each map and slice with its final
-// size, and cuts strings and numbers out of chunks (chunks.go, box.go).
+// been read is it known which names repeat, and what becomes of metadata. Only a small document
+// that a walk would not change is read once, here (take.go). Reading (read.go) notes the values in
+// entries, without pointers, and gathers texts. So the size of everything is known before anything
+// is allocated. Making (this file) then makes each map and slice with its final size, and cuts
+// strings and numbers out of chunks (chunks.go, box.go).
 //
 // The package reads programs without changing them. Of the data that it is given, it writes only to
 // the table of predicted fields. It finds nothing and has no errors: it can only say no.
@@ -52,8 +52,8 @@ type Maker struct {
 
 // Make returns the value of a text, which is one valid JSON value, with Padding zeros after it. The
 // node root governs it; root is nil below the known part of a schema. The result does not refer to
-// the text, and the Maker does not refer to the result. Make reports whether it has made a value. It
-// has not if the text has invalid UTF-8, or a number beyond float64.
+// the text, and the Maker does not refer to the result. Make reports whether it could: it makes
+// nothing of a text with invalid UTF-8, or with a number beyond float64.
 func (m *Maker) Make(src []byte, root *program.Node) (v any, ok bool) {
 	m.src = src
 	m.chunks.start(m.Separate)
