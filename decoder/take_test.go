@@ -1,6 +1,7 @@
 package decoder_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -168,4 +169,23 @@ func TestTakeDefaultBytes(t *testing.T) {
 	err := decoder.New(p, limits).Unmarshal(doc, &v)
 	require.ErrorAs(t, err, new(*errors.LimitError))
 	require.EqualError(t, err, want.Error())
+}
+
+// TestTakeManyDefaults has a default wherever there is no room for it in what was noted, and more
+// defaults than an object that is taken may have.
+func TestTakeManyDefaults(t *testing.T) {
+	p := compile(t, takenSchema, schema.ResourceRoot(false))
+	for n := range 300 {
+		require.False(t, requireSame(t, p, nil, []byte(`{"raw":[0`+strings.Repeat(",1", n)+`]}`)))
+	}
+	for _, fields := range []int{63, 64, 65, 100} {
+		var text strings.Builder
+		for i := range fields {
+			fmt.Fprintf(&text, "f%d: {default: %d}, ", i, i)
+		}
+		p := compile(t, "{type: object, properties: {"+text.String()+"other: {}}}", schema.ResourceRoot(false))
+		for _, doc := range []string{`{}`, `{"other":1,"f7":"x","f62":2}`} {
+			require.Equal(t, fields > 64, requireSame(t, p, nil, []byte(doc)), "%d fields, %s", fields, doc)
+		}
+	}
 }

@@ -62,10 +62,7 @@ func (m *Maker) nextDefault() (place int, ok bool) {
 	}
 	m.defaulted = append(append(m.defaulted[:0], f.Default...), padding[:]...)
 	m.chunks.text = append(m.chunks.text, m.defaulted...) // room for its texts
-	if m.cursor.entries == len(m.entries) {
-		m.entries = append(m.entries, make([]entry, len(m.entries))...)
-	}
-	m.note(entryField, top.node.Index(f), 0)
+	m.note(entryField, top.node.Index(f), 0)              // a value leaves room for a name after it
 	m.src, m.cursor.pos, m.cursor.node, m.cursor.cell = m.defaulted, 0, f.Node, f.Cell
 	return readValue, true
 }
