@@ -115,3 +115,9 @@ func TestBatchesLetGo(t *testing.T) {
 		assert.Equal(t, c.kept, cap(b.texts)+cap(b.out), "%+v", c)
 	}
 }
+
+// TestBuildOfNoResult asserts that nothing is made of a result that is not JSON, if there ever is one.
+func TestBuildOfNoResult(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	assert.Panics(t, func() { d.build(append([]byte(`{"a":"\ud800"}`), zeros[:]...), nil) })
+}
