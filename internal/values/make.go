@@ -2,13 +2,14 @@
 // bools and nil.
 //
 // A result is known to be valid, and is read a second time here. Only after the whole document has
-// been read is it known which names repeat, and what becomes of metadata. Reading (read.go) notes
+// been read is it known which names repeat, and what becomes of metadata. A small document that a
+// walk would leave as it is, is read here only (take.go). Reading (read.go) notes
 // the values in entries, without pointers, and gathers texts. So the size of everything is known
 // before anything is allocated. Making (this file) then makes each map and slice with its final
 // size, and cuts strings and numbers out of chunks (chunks.go, box.go).
 //
 // The package reads programs without changing them. Of the data that it is given, it writes only to
-// the table of predicted fields. It judges nothing, finds nothing and has no errors.
+// the table of predicted fields. It refuses nothing, finds nothing and has no errors.
 package values
 
 import (

@@ -2,8 +2,10 @@ package values
 
 // NOTE: A result is read by Maker.scan, which is made like the machine simple of package walk. It
 // calls nothing, so that its variables stay in registers, and returns where it needs a call. read
-// makes the call and lets scan go on. scan judges nothing, as the text is known to be valid. It
-// does not ask whether the text ends, as zeros follow.
+// makes the call and lets scan go on. scan does not ask whether the text ends, as zeros follow.
+//
+// The text is a result, or while the Maker is judging a document that was not walked (take.go). At
+// a byte that JSON does not have there, scan returns readDoubt. In a result there is none.
 
 import (
 	"encoding/binary"
@@ -101,8 +103,8 @@ type cursor struct {
 	field   *program.Field
 }
 
-// read notes the values in the text, whose root the node n governs. It reports whether it was in no
-// doubt. That happens only while it is judging.
+// read notes the values in the text, whose root the node n governs. It reports whether there was no
+// doubt. There is one only in a document that was not walked.
 func (m *Maker) read(n *program.Node) bool {
 	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
 	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
