@@ -456,7 +456,7 @@ afterString:
 			c = src[i]
 		}
 	}
-	if top.naming != (c == ':') {
+	if m.judging && top.naming != (c == ':') {
 		goto doubt
 	}
 	if c != ':' {
