@@ -78,7 +78,7 @@ func buildCommands(others ...[]string) (dir string, err error) {
 				cmd.Args = slices.Insert(cmd.Args, 2, "-tags", "purego")
 			}
 		}
-		cmd.Env = append(os.Environ(), "GOBIN="+dir)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOBIN="+dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			os.RemoveAll(dir)
 			return "", fmt.Errorf("go %s: %w: %s", strings.Join(args, " "), err, out)

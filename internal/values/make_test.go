@@ -116,8 +116,7 @@ func TestHeld(t *testing.T) {
 	for name, grow := range map[string]func(m *Maker) int{
 		"entries": func(m *Maker) int { return hold(&m.entries) }, "open": func(m *Maker) int { return hold(&m.open) },
 		"parents": func(m *Maker) int { return hold(&m.parents) }, "unescaped": func(m *Maker) int { return hold(&m.unescaped) },
-		"defaulted": func(m *Maker) int { return hold(&m.defaulted) },
-		"text":      func(m *Maker) int { return hold(&m.chunks.text) },
+		"text": func(m *Maker) int { return hold(&m.chunks.text) }, "defaulted": func(m *Maker) int { return hold(&m.defaulted) },
 	} {
 		m := new(Maker)
 		assert.Equal(t, grow(m), m.Held(), name)

@@ -2,8 +2,10 @@ package values
 
 // NOTE: A result is read by Maker.scan, which is made like the machine simple of package walk. It
 // calls nothing, so that its variables stay in registers, and returns where it needs a call. read
-// makes the call and lets scan go on. Any text may come, see take.go: what cannot be in a result is
-// a doubt. scan does not ask whether the text ends, as zeros follow.
+// makes the call and lets scan go on. scan does not ask whether the text ends, as zeros follow.
+//
+// The text is a result, or while the Maker is judging a document that was not walked (take.go). At
+// a byte that JSON does not have there, scan returns readDoubt. In a result there is none.
 
 import (
 	"encoding/binary"
@@ -457,7 +459,7 @@ afterString:
 			c = src[i]
 		}
 	}
-	if top.naming != (c == ':') {
+	if m.judging && top.naming != (c == ':') {
 		goto doubt
 	}
 	if c != ':' {

@@ -10,7 +10,8 @@
 // that reach it, with -test.short: those that take little time first, and in batches, up to the first
 // that fails. A mutant is killed if a test fails or panics, if it takes ten times as many steps as the
 // tests do without it, where a step is the execution of an expression or a statement that has mutants,
-// or if it takes ten times as long, which is said: on a busy machine that may kill one that would survive.
+// if it takes ten times as long, or if it waits for ever. What time has killed is said: on a busy machine
+// it may be one that would survive.
 //
 // Survivors fails if one of the mutants survives that is not listed, and, if it runs all mutants of a
 // package, if one that is listed is killed, though not by time. In a sample, one that is not listed has

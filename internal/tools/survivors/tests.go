@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -186,7 +187,7 @@ func (t *tests) try(m mutant) (fate, error) {
 			sum += order[n].cpu
 			n++
 		}
-		if f, err := t.run(m, order[:n], 1); f != survived || err != nil {
+		if f, err := t.run(m, order[:n], 1, 1); f != survived || err != nil {
 			return f, err
 		}
 		order = order[n:]
@@ -195,7 +196,7 @@ func (t *tests) try(m mutant) (fate, error) {
 }
 
 // again runs all tests, for a mutant that has survived.
-func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt) }
+func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt, 1) }
 
 func (t *tests) order(m mutant) (order []*test) {
 	t.lock.Lock()
@@ -214,8 +215,9 @@ func (t *tests) order(m mutant) (order []*test) {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|running tests:\n\t(\w+)`)
 
-// run runs some tests for a mutant.
-func (t *tests) run(m mutant, some []*test, part int) (fate, error) {
+// run runs some tests for a mutant, with a part of the steps, and with as much time as patience says.
+// Where the clock has ended what could have gone on, the machine was busy, and they run once more.
+func (t *tests) run(m mutant, some []*test, part, patience int) (fate, error) {
 	steps, limit := moreSteps, moreTime
 	var cpu time.Duration
 	var names []string
@@ -225,13 +227,13 @@ func (t *tests) run(m mutant, some []*test, part int) (fate, error) {
 		cpu += factor * one.cpu
 		names = append(names, one.name)
 	}
+	limit *= time.Duration(patience)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
 	defer cancel()
 	c := t.command(ctx, "-test.failfast", "-test.timeout", limit.String(), "-test.run", only(names))
 	seconds := int((cpu + moreTime).Seconds()) + 1
 	c.Env = append(c.Env, variable+"="+strconv.Itoa(m.number), variable+"_STEPS="+strconv.Itoa(steps/part), variable+"_SECONDS="+strconv.Itoa(seconds))
-	began := time.Now()
-	out, err := c.CombinedOutput()
+	out, err := output(ctx, cancel, c)
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
@@ -240,13 +242,31 @@ func (t *tests) run(m mutant, some []*test, part int) (fate, error) {
 		return survived, err
 	case exit.ExitCode() == tooManySteps:
 		return bySteps, nil
-	case time.Since(began) >= limit, int(exit.UserTime().Seconds()+exit.SystemTime().Seconds()) >= seconds:
+	case bytes.Contains(out, []byte("panic: test timed out")):
+		if patience == 1 && (bytes.Contains(out, []byte(" [runnable")) || bytes.Contains(out, []byte("running on other thread"))) {
+			return t.run(m, some, part, factor)
+		}
+		return byTime, nil
+	case exit.ExitCode() < 0: // by a signal: of ctx, or of the system
 		return byTime, nil
 	}
 	if found := failed.FindSubmatch(out); found != nil {
 		t.killedBy(m, string(found[1])+string(found[2]))
 	}
 	return killed, nil
+}
+
+// output runs a command until it ends, ctx is done, or it is idle.
+func output(ctx context.Context, stop func(), c *exec.Cmd) ([]byte, error) {
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	go untilIdle(ctx, c.Process.Pid, stop)
+	err := c.Wait()
+	stop()
+	return out.Bytes(), err
 }
 
 func (t *tests) killedBy(m mutant, name string) {
