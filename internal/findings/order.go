@@ -170,8 +170,8 @@ func (c *Collector) compare(rank rank, a, b *Record) int {
 	return cmp.Or(by, cmp.Compare(a.At, b.At), cmp.Compare(a.path, b.path))
 }
 
-// A container is where the value of a record is in: its encoded path, and where in c.spelled the text
-// of that is.
+// A container holds the value of a record. It is known by its encoded path, and by the place in c.spelled
+// at which that path is spelled.
 type container struct {
 	path     string
 	from, to int

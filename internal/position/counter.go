@@ -64,7 +64,7 @@ func Within(p, origin errors.Position) errors.Position {
 func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
 
 // At returns the position of an offset in the text. Offsets must not decrease. It counts text without
-// control characters in long steps. In other text, the steps grow as long as there are none in them.
+// control characters in one step. Where there are some, a step is four times as long as the one before.
 func (c *Counter) At(offset int) errors.Position {
 	steps.Add(1 + offset - c.at)
 	for step := 64; c.at < offset; {
@@ -85,7 +85,7 @@ func (c *Counter) At(offset int) errors.Position {
 	}
 }
 
-// run counts text that it returns the length of, up to offset.
+// run counts the text before the next control character, up to offset, and returns its length.
 func (c *Counter) run(offset int) (n int) {
 	text, chars := c.Text[c.at:offset], 0
 	if c.NotUTF8 {

@@ -21,7 +21,7 @@ import (
 // skipTokens: without track, and with it.
 var SmallValue = [2]int{kernel.Small, kernel.SmallNamed} // a variable for tests
 
-// smallValue returns the one of SmallValue.
+// smallValue returns the length of SmallValue for a value whose names are tracked or not.
 //
 //espalier:inline
 func smallValue(track bool) int {
