@@ -100,7 +100,7 @@ func TestTakenDocuments(t *testing.T) {
 // TestTakeEdits changes, removes and inserts each byte of a document, so that a taken document and
 // one that is not differ in one byte.
 func TestTakeEdits(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // reproducible
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, semantics := range []schema.Semantics{schema.Deployed, schema.KEP} {
 		p := compile(t, takenSchema, semantics, schema.ResourceRoot(true))
 		taken, walked := 0, 0
@@ -134,7 +134,7 @@ func TestTakeEdits(t *testing.T) {
 }
 
 func TestTakeRandom(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // reproducible
+	random := rand.New(rand.NewPCG(3, 4))
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)
 	p := compile(t, decoder.TestSchema, schema.ResourceRoot(true))
