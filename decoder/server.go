@@ -5,6 +5,7 @@ package decoder
 // apiserver has the server's rules about bytes, and this file decides when they apply.
 
 import (
+	"bytes"
 	stderrors "errors"
 	"math"
 	"slices"
@@ -66,6 +67,9 @@ func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, 
 		before := len(out)
 		text := d.scratch[at:end]
 		out, err = apiserver.AppendMetadata(out, text, stored, stored && span.Root, &d.account)
+		if err == nil && stored && !bytes.Equal(out[before:], text) {
+			out, err = d.metadataAgain(out, before)
+		}
 		if err != nil {
 			r := syntax.New(src, 0, 0)
 			r.Scan(span.Source)
@@ -81,6 +85,16 @@ func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, 
 		}
 	}
 	return d.appendCharged(out, d.scratch[from:]), nil
+}
+
+// metadataAgain replaces metadata, which is out[from:], by what the server makes of it when its
+// converter of versions returns a stored object: a time that is zero was written as null, which is
+// dropped, and a time beyond the year 9999 cannot be read again.
+func (d *Decoder) metadataAgain(out []byte, from int) ([]byte, error) {
+	text := slices.Clone(out[from:])
+	d.account.Take(len(text))
+	defer d.account.Give(len(text))
+	return apiserver.AppendMetadata(out[:from], text, false, false, &d.account)
 }
 
 // rewriteNumbers writes the numbers of the result, which is out[start:], as the server does.

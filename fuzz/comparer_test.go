@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
@@ -43,9 +42,6 @@ const (
 
 	// The server cannot decode a stored object without metadata.
 	serverPanics class = "accepted: the server panics"
-
-	// A known fault: the server decodes a stored object twice, and its metadata can change twice.
-	timeAgain class = "stored: a time that the server writes, and does not read again"
 
 	// What internal/spec does not specify.
 	anyType class = "accepted: a kind or an apiVersion that is none"
@@ -163,23 +159,10 @@ func (c *comparer) compare(doc []byte) (_ class, what, detail string) {
 	out, ours := c.decode(doc)
 	found := c.found
 	k, what, detail := c.judge(doc, answer, theirs, out, ours)
-	if k == differs && c.stored && c.server.writesOddTime(doc) {
-		return timeAgain, "", ""
-	}
 	if c.third != nil && k != differs {
 		return c.compareThird(doc, out, found, ours, k)
 	}
 	return k, what, detail
-}
-
-// writesOddTime reports whether there is such a time in a stored object that is decoded once.
-func (s *Server) writesOddTime(doc []byte) bool {
-	u := &unstructured.Unstructured{}
-	if _, _, err := unstructured.UnstructuredJSONScheme.Decode(doc, nil, u); err != nil {
-		return false
-	}
-	_, err := s.apply(u, new(Answer), coercer{dropInvalid: true})
-	return err == nil && oddTime.MatchString(show(u.Object))
 }
 
 // judge compares our outcome with the server's.

@@ -324,22 +324,18 @@ func TestStorageDifferences(t *testing.T) {
 	k, _, _ := c.compare([]byte(`{"kind":"A"}`))
 	assert.Equal(t, serverPanics, k)
 
-	for doc, want := range map[string][2]string{
-		`{"kind":"A","metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}}`: {
-			`{"kind":"A","metadata":{"generation":1}}`,
-			`{"kind":"A","metadata":{"generation":1,"deletionTimestamp":null}}`,
-		},
-		`{"kind":"A","metadata":{"creationTimestamp":"9999-12-31T23:59:59-12:00"}}`: {
-			`refused: root metadata: parsing time "10000-01-01T11:59:59Z" as "2006-01-02T15:04:05Z07:00": cannot parse "0-01-01T11:59:59Z" as "-"`,
-			`{"kind":"A","metadata":{"generation":1,"creationTimestamp":"10000-01-01T11:59:59Z"}}`,
-		},
+	// The server decodes metadata of a stored object twice.
+	for doc, want := range map[string]string{
+		`{"kind":"A","metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}}`:      `{"kind":"A","metadata":{"generation":1}}`,
+		`{"kind":"A","metadata":{"creationTimestamp":"9999-12-31T23:59:59-12:00"}}`: `refused: root metadata: parsing time "10000-01-01T11:59:59Z" as "2006-01-02T15:04:05Z07:00": cannot parse "0-01-01T11:59:59Z" as "-"`,
 	} {
-		k, _, _ := c.compare([]byte(doc))
-		assert.Equal(t, timeAgain, k)
-		assert.Equal(t, want[0], c.theirs(doc))
+		assert.Equal(t, want, c.theirs(doc))
+		k, _, detail := c.compare([]byte(doc))
+		assert.NotEqual(t, differs, k, detail)
 		out, err := c.decoder.AppendJSON(nil, []byte(doc))
-		require.NoError(t, err)
-		assert.Equal(t, want[1], string(out))
+		if err == nil {
+			assert.Equal(t, want, string(out))
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
 			add(GroupVersionFault, text, err)
 		}
 	}
-	_, _, err := objectmeta.GetObjectMeta(object, stored)
+	err := readMetadata(object, stored)
 	add(MetadataFault, metadataMember(err), err)
 	if !s.PreserveUnknownFields {
 		pruning.Prune(object, s.schema, true)
@@ -92,6 +92,18 @@ func (s *Server) Faults(body []byte, stored bool) (list []Fault) {
 	}
 	s.embedded(object, stored, add)
 	return list
+}
+
+// readMetadata returns why the server cannot read metadata. It reads that of a stored object twice.
+func readMetadata(object map[string]any, stored bool) error {
+	meta, found, err := objectmeta.GetObjectMeta(object, stored)
+	if err == nil && found && stored {
+		again := make(map[string]any)
+		if err = objectmeta.SetObjectMeta(again, meta); err == nil {
+			_, _, err = objectmeta.GetObjectMeta(again, false)
+		}
+	}
+	return err
 }
 
 // syntaxFault returns the fault of a text that is not JSON.
