@@ -20,14 +20,13 @@ func (s *Server) DecodeStored(body []byte) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !matches {
-		return &Answer{Object: u.Object}, nil
-	}
-	if err := s.insertDefaults(u.Object); err != nil {
-		return nil, err
+	if matches {
+		if err := s.insertDefaults(u.Object); err != nil {
+			return nil, err
+		}
 	}
 	// The converter coerces the object that it returns, even if there is nothing to convert, and as
-	// for requests.
+	// for requests; of an object of another kind both coerce the metadata.
 	if _, err := s.apply(u, new(Answer), coercer{}); err != nil {
 		return nil, err
 	}
