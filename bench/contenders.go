@@ -12,7 +12,6 @@ import (
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/kernel"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -128,8 +127,6 @@ func Jobs() []*Job {
 			slices.Concat([]Contender{oursFromYAML()}, kubernetesYAML())},
 		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false, false,
 			slices.Concat([]Contender{oursYAMLOnly()}, peersYAML())},
-		{"kernels", "JSON to JSON: with kernels, and by portable code in the same build", false, false, false,
-			[]Contender{ours("Espalier AppendJSON, Ignore", decoder.Ignore), withoutKernels()}},
 		listJob(),
 	}, verdictJobs())
 }
@@ -159,24 +156,6 @@ func ours(name string, v decoder.FieldValidation) Contender {
 		}
 		return r
 	}}
-}
-
-const portably = "Espalier AppendJSON, Ignore, without kernels"
-
-// withoutKernels does the work as on a machine without AVX-512 and AVX2.
-func withoutKernels() Contender {
-	c := ours(portably, decoder.Ignore)
-	start := c.Start
-	c.Start = func(d *Document) Run {
-		r := start(d)
-		do := r.Do
-		r.Do = func() (err error) {
-			kernel.Without(func() { err = do() })
-			return err
-		}
-		return r
-	}
-	return c
 }
 
 // unlessStrict drops the errors that come with a complete result.

@@ -23,10 +23,9 @@ type Target struct {
 type figureOfTarget uint8
 
 const (
-	speedup      figureOfTarget = iota // over the contender
-	worstSpeedup                       // the lowest of the workloads
-	cost                               // at most: how much longer than the first contender the other takes, or a figure as it is
-	ourCost                            // at most: how much longer the first contender takes
+	speedup figureOfTarget = iota // over the contender
+	cost                          // at most: how much longer than the first contender the other takes, or a figure as it is
+	ourCost                       // at most: how much longer the first contender takes
 )
 
 var (
@@ -53,7 +52,6 @@ func Targets() []Target {
 		{"Unmarshal to map over Kubernetes to map", "map", "Kubernetes", allJSON, [2]float64{6.5, 5.9}, [2]float64{7.5, 7}, speedup},
 		{"AppendYAML, Strict, over Kubernetes strict from YAML", "yaml", "Kubernetes strict", allYAML, same(42), same(50), speedup},
 		{"yamlbridge over sigs.k8s.io/yaml YAMLToJSON", "yamlbridge", "sigs.k8s.io/yaml YAMLToJSON", allYAML, same(28), same(30), speedup},
-		{"kernels over portable code, Ignore, on the document where they bring least", "kernels", portably, allJSON, same(0.98), same(1), worstSpeedup},
 		{"the whole verdict, without CEL, over Kubernetes", "verdict", "Kubernetes", allValid, same(100), same(150), speedup},
 		{"the whole verdict, with CEL, over Kubernetes", "rules", "Kubernetes", []string{"ruled"}, same(5), same(10), speedup},
 		{"value validation on, over off", "values", valuesOn, allValid, same(1.6), same(1.3), cost},
@@ -75,10 +73,9 @@ func (t *Target) raced() bool {
 }
 
 // isGate reports whether smoke measures the row. It does not measure what takes more than a minute or
-// needs two idle cores, nor means of too little: the lowest figure of several, and real resources, of
-// which most is the collector's work.
+// needs two idle cores, nor maps of real resources, of whose time most is the collector's work.
 func (t *Target) isGate() bool {
-	return t.raced() && t.Job != "list" && t.Figure != worstSpeedup && !slices.Equal(t.Workloads, []string{"corpus"})
+	return t.raced() && t.Job != "list" && !slices.Equal(t.Workloads, []string{"corpus"})
 }
 
 // atMost reports whether the figure is a cost.
@@ -111,11 +108,9 @@ func (j *Job) keep(names ...string) {
 	})
 }
 
-// figures returns the figure for each measured workload, and what the row says: their mean, or the
-// lowest.
-func (t *Target) figures(trials []*Trial) (each map[string]Figure, row Figure) {
+// figures returns the figure for each measured workload, and their mean.
+func (t *Target) figures(trials []*Trial) (each map[string]Figure, mean Figure) {
 	each = make(map[string]Figure)
-	row = FigureOf(nil)
 	var all [][]float64
 	for _, trial := range trials {
 		if trial.Job.Name != t.Job {
@@ -131,18 +126,11 @@ func (t *Target) figures(trials []*Trial) (each map[string]Figure, row Figure) {
 					ratios[i] = 1 / r
 				}
 			}
-			f := FigureOf(ratios)
-			each[trial.Workload.Name] = f
+			each[trial.Workload.Name] = FigureOf(ratios)
 			if slices.Contains(t.Workloads, trial.Workload.Name) {
 				all = append(all, ratios)
-				if !(f.Median >= row.Median) { // it is NaN before the first
-					row = f
-				}
 			}
 		}
-	}
-	if t.Figure == worstSpeedup {
-		return each, row
 	}
 	return each, GeomeanOf(all)
 }
