@@ -93,6 +93,8 @@ type Job struct {
 func (j *Job) takes(w *Workload) bool {
 	isLong := w.Docs[0].Times > 1
 	switch j.Name {
+	case "cores":
+		return isLong
 	case "list":
 		return isLong || w.Name == "W8"
 	case structs:
@@ -128,6 +130,7 @@ func Jobs() []*Job {
 		{"yamlbridge", "YAML to JSON bytes or to a value, no schema", true, false, false,
 			slices.Concat([]Contender{oursYAMLOnly()}, peersYAML())},
 		listJob(),
+		coresJob(),
 	}, verdictJobs())
 }
 

@@ -12,36 +12,61 @@ import (
 // listJob decodes the items of a List one by one and writes them, on one core and on all.
 func listJob() *Job {
 	return &Job{Name: "list", Title: "Items of a List to JSON, each by its own schema: on all cores, and on one", Contenders: []Contender{
-		ofItems("Espalier Sequence.InParallel, Ignore", func(s *decoder.Sequence, out io.Writer) error {
-			for o, err := range s.InParallel(runtime.GOMAXPROCS(0)) {
-				if err == nil {
-					err = o.Err
-				}
-				if err == nil {
-					_, err = out.Write(o.JSON)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
-		ofItems(oneCore, func(s *decoder.Sequence, out io.Writer) error {
-			var item []byte
-			for err := range s.All() {
-				if err == nil {
-					item, err = s.AppendJSON(item[:0])
-				}
-				if err == nil {
-					_, err = out.Write(item)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
+		onAllCores(),
+		onOneCore(),
 	}}
+}
+
+// coresJob decodes the items of the long List on one core, and a part of them on each of all cores, which share
+// nothing: so it measures what all cores of the machine can do at most.
+func coresJob() *Job {
+	one := onOneCore()
+	parts := Contender{"a part of the List on each core", Partial, "in no order", func(d *Document) Run {
+		runs := make([]Run, runtime.GOMAXPROCS(0))
+		for i := range runs {
+			part := *d
+			part.Times = d.Times / len(runs)
+			part.Schema = made(d.Schema, processor(i), d.alone) // with it, a buffer
+			runs[i] = one.Start(&part)
+		}
+		return together(runs)
+	}}
+	return &Job{Name: "cores", Title: "Items of a List to JSON: on cores that share nothing, and on one", Contenders: []Contender{parts, one}}
+}
+
+func onAllCores() Contender {
+	return ofItems("Espalier Sequence.InParallel, Ignore", func(s *decoder.Sequence, out io.Writer) error {
+		for o, err := range s.InParallel(runtime.GOMAXPROCS(0)) {
+			if err == nil {
+				err = o.Err
+			}
+			if err == nil {
+				_, err = out.Write(o.JSON)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func onOneCore() Contender {
+	return ofItems(oneCore, func(s *decoder.Sequence, out io.Writer) error {
+		var item []byte
+		for err := range s.All() {
+			if err == nil {
+				item, err = s.AppendJSON(item[:0])
+			}
+			if err == nil {
+				_, err = out.Write(item)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 const oneCore = "Espalier Sequence.AppendJSON, Ignore"

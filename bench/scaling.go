@@ -190,17 +190,22 @@ func busy(contenders ...Contender) (list []Contender) {
 				other.Schema = made(d.Schema, processor(len(runs)), d.alone)
 				runs = append(runs, start(&other))
 			}
-			return Run{Do: func() error {
-				errs := make([]error, len(runs))
-				var wg sync.WaitGroup
-				for i := range runs {
-					wg.Go(func() { errs[i] = runs[i].Do() })
-				}
-				wg.Wait()
-				return errors.Join(errs...)
-			}, Result: runs[0].Result, Findings: runs[0].Findings}
+			return together(runs)
 		}
 		list = append(list, c)
 	}
 	return list
+}
+
+// together does several runs at the same time.
+func together(runs []Run) Run {
+	return Run{Do: func() error {
+		errs := make([]error, len(runs))
+		var wg sync.WaitGroup
+		for i := range runs {
+			wg.Go(func() { errs[i] = runs[i].Do() })
+		}
+		wg.Wait()
+		return errors.Join(errs...)
+	}, Result: runs[0].Result, Findings: runs[0].Findings}
 }
