@@ -46,7 +46,7 @@ var (
 	serveFlag   = flag.String("http-serve", "", "be the server of -http with this `name`")
 	proxyFlag   = flag.String("http-proxy", "", "be a proxy of -http: `address,upstream,decodes`")
 	plotFlag    = flag.Bool("plot", false, "draw the tables of docs/performance.md into docs/plots instead, and measure nothing")
-	kernelsFlag = flag.Bool("kernels", false, "build this program with and without kernels, and measure only how many times as fast the kernels make jobs that read JSON")
+	kernelsFlag = flag.Bool("kernels", false, "build this program with and without kernels, and measure only how many times as fast the kernels make jobs")
 	layoutsFlag = flag.Int("layouts", 3, "with -kernels, in how many `layouts` of the linker")
 	turnsFlag   = flag.Bool("turns", false, "be a build of -kernels")
 	buildsFlag  = flag.String("builds", "", "compare two builds of this program that are there, as -kernels does: `path,path`")
@@ -130,10 +130,12 @@ func full(only *regexp.Regexp) error {
 			writeWorkload(&tables, w, trials)
 		}
 	}
-	if only.MatchString("compile/corpus") {
-		writeCompile(&tables, *roundsFlag)
+	if !*targetsFlag {
+		if only.MatchString("compile/corpus") {
+			writeCompile(&tables, *roundsFlag)
+		}
+		writeScalings(&tables, workloads, only, *roundsFlag)
 	}
-	writeScalings(&tables, workloads, only, *roundsFlag)
 	if _, err := os.Stdout.Write(tables.Bytes()); err != nil || !*writeFlag || *targetsFlag || *onlyFlag != "" {
 		return err
 	}
