@@ -23,8 +23,8 @@ import (
 // enough for a cycle of the collector only where there is garbage.
 const turn = 50 * time.Millisecond
 
-// kernelJobs are the jobs that compare builds measures; JSON is read once in each.
-var kernelJobs = []string{"bytes", "strict", "map", "skip"}
+// kernelJobs are the jobs that compareBuilds measures; the text is read once in each.
+var kernelJobs = []string{"bytes", "strict", "map", "skip", "yamlbridge"}
 
 // takeTurns does the work that lines of in name, as "bytes/W3", and answers each with nanoseconds.
 func takeTurns(workloads []*Workload, in io.Reader, out io.Writer) error {
@@ -112,7 +112,7 @@ func compareBuilds(first, second string, only *regexp.Regexp, rounds int, ratios
 	for _, job := range kernelJobs {
 		for _, w := range names {
 			name := job + "/" + w
-			if !only.MatchString(name) {
+			if !only.MatchString(name) || job == "yamlbridge" && !slices.Contains(allYAML, w) {
 				continue
 			}
 			for range rounds {
