@@ -6,6 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/espalier-dev/espalier/internal/kernel"
 	"github.com/espalier-dev/espalier/internal/memory"
 )
 
@@ -96,6 +97,9 @@ func (r *Reader) copyChecked(src []byte) []byte {
 // one, or the start of one that is not allowed, and records what that is.
 func (r *Reader) check(text []byte, i, to int) int {
 	for i < to {
+		if kernel.Strings {
+			i += kernel.Printable(text[i:to])
+		}
 		for i+32 <= to {
 			b := text[i : i+32]
 			if (odd(b)|odd(b[8:])|odd(b[16:])|odd(b[24:]))&highs != 0 {

@@ -1,13 +1,13 @@
-// Package kernel has the loops over the bytes of JSON that are worth assembly: one over the rest of
-// a long string, and those that find the tokens of a text, its scalars and its names. It imports no
-// other package of the module. README.md explains how the kernels work.
+// Package kernel has the loops over bytes that are worth assembly: in JSON one over the rest of a long
+// string, and those that find the tokens of a text, its scalars and its names; and one over the printable
+// bytes of YAML. It imports no other package of the module. README.md explains how the kernels work.
 //
 // Kernels only look ahead. A kernel says how far the text is simple. Its caller's portable code
 // takes over at a byte that is unusual or wrong, or where the text may go on after the slice, and
 // judges it. So kernels have no errors, and have no portable versions: if Available is false, they
 // must not be called.
 //
-// They are written for AVX-512 with VBMI2, of Ice Lake, Zen 4 and later. The program in the folder
+// Most are written for AVX-512 with VBMI2, of Ice Lake, Zen 4 and later. The program in the folder
 // generate writes them.
 package kernel
 

@@ -9,7 +9,7 @@ var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasPCLMULQDQ &&
 	cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
-// Strings says that this machine has [ScanString], which only needs AVX2.
+// Strings says that this machine has [ScanString] and [Printable], which only need AVX2.
 var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 
 // Small is the length in bytes up to which a container is passed faster without the kernels of
@@ -57,6 +57,15 @@ func ScanString(b []byte) (end int, escaped, closed bool) {
 	return end, slashes != 0, closed
 }
 
+// Printable returns how many bytes at the start of b are printable ASCII or line feeds, as far as blocks of
+// 64 bytes have nothing else.
+func Printable(b []byte) int {
+	if len(b) < 64 {
+		return 0
+	}
+	return 64 * printable256(&b[0], len(b)/64)
+}
+
 // Find finds the tokens in the first size bytes of b, which starts outside of strings, and returns
 // how many there are. It stops at the end of b or after [MaxBytes], after a block of 64 bytes at
 // whose end depth more brackets are closed than opened, and before a block that has, in a string,
@@ -98,6 +107,9 @@ func findNames(t *Tokens, b *byte, n, count int, slashes bool) (names int)
 
 //go:noescape
 func checkScalars(text *byte, n int) (plain, odd bool)
+
+//go:noescape
+func printable256(b *byte, blocks int) (passed int)
 
 //go:noescape
 func scanString256(b *byte, blocks int) (end int, escaped uint64, closed bool)

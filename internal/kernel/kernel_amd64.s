@@ -837,6 +837,65 @@ DATA highHalf256<>+48(SB)/8, $0x6060606060606060
 DATA highHalf256<>+56(SB)/8, $0x6060606060606060
 GLOBL highHalf256<>(SB), RODATA|NOPTR, $64
 
+// func printable256(b *byte, blocks int) (passed int)
+// Requires: AVX, AVX2
+TEXT ·printable256(SB), NOSPLIT, $0-24
+	MOVQ    b+0(FP), AX
+	MOVQ    blocks+8(FP), CX
+	VMOVDQU beforeSpace<>+0(SB), Y0
+	VMOVDQU del<>+0(SB), Y1
+	VMOVDQU feed<>+0(SB), Y2
+	XORQ    DX, DX
+
+block:
+	// As signed bytes, those that are not ASCII are less than a blank, too.
+	VMOVDQU   (AX), Y3
+	VMOVDQU   32(AX), Y4
+	VPCMPGTB  Y0, Y3, Y5
+	VPCMPEQB  Y1, Y3, Y6
+	VPCMPEQB  Y2, Y3, Y7
+	VPANDN    Y5, Y6, Y3
+	VPOR      Y7, Y3, Y3
+	VPCMPGTB  Y0, Y4, Y5
+	VPCMPEQB  Y1, Y4, Y6
+	VPCMPEQB  Y2, Y4, Y7
+	VPANDN    Y5, Y6, Y4
+	VPOR      Y7, Y4, Y4
+	VPAND     Y3, Y4, Y3
+	VPMOVMSKB Y3, BX
+	NOTL      BX
+	TESTL     BX, BX
+	JNZ       done
+	INCQ      DX
+	ADDQ      $0x40, AX
+	CMPQ      DX, CX
+	JNE       block
+
+done:
+	VZEROUPPER
+	MOVQ DX, passed+16(FP)
+	RET
+
+DATA del<>+0(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+8(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+16(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+24(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+32(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+40(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+48(SB)/8, $0x7f7f7f7f7f7f7f7f
+DATA del<>+56(SB)/8, $0x7f7f7f7f7f7f7f7f
+GLOBL del<>(SB), RODATA|NOPTR, $64
+
+DATA feed<>+0(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+8(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+16(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+24(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+32(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+40(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+48(SB)/8, $0x0a0a0a0a0a0a0a0a
+DATA feed<>+56(SB)/8, $0x0a0a0a0a0a0a0a0a
+GLOBL feed<>(SB), RODATA|NOPTR, $64
+
 // func findTokens(t *byte, b *byte, n int, depth int) (count int, size int, slashes bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512_VBMI2, BMI, BMI2, PCLMULQDQ, POPCNT
 TEXT ·findTokens(SB), NOSPLIT, $104-49

@@ -18,6 +18,7 @@ func TestGuarded(t *testing.T) {
 		for n := range 5*64 + 1 {
 			for _, b := range [][]byte{memory[:n:n], memory[len(memory)-n:]} {
 				checkString(t, b)
+				checkPrintable(t, b)
 				if Available {
 					tokens.Find(b, 1)
 					checkTokens(t, b)

@@ -5,7 +5,7 @@ package kernel
 // Available says that this machine has all kernels.
 const Available = false
 
-// Strings says that this machine has ScanString.
+// Strings says that this machine has ScanString and Printable.
 const Strings = false
 
 // Small and SmallNamed are of no use without kernels.
@@ -19,6 +19,9 @@ func OnAVX2(f func()) { f() }
 
 // ScanString must not be called.
 func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not available") }
+
+// Printable must not be called.
+func Printable([]byte) int { panic("kernel: not available") }
 
 // Find must not be called.
 func (*Tokens) Find([]byte, int) (count, size int, slashes bool) { panic("kernel: not available") }

@@ -105,6 +105,39 @@ func checkStringHere(t *testing.T, b []byte) {
 	}
 }
 
+// checkPrintable compares the kernel with the bytes themselves.
+func checkPrintable(t *testing.T, b []byte) {
+	want := len(b) &^ 63
+	for i, c := range b[:want] {
+		if (c < ' ' || c > '~') && c != '\n' {
+			want = i &^ 63
+			break
+		}
+	}
+	require.Equal(t, want, Printable(b), "%q", b)
+}
+
+// TestPrintable has each byte at each place of up to four blocks.
+func TestPrintable(t *testing.T) {
+	needStrings(t)
+	for _, n := range []int{0, 63, 64, 65, 128, 200, 256} {
+		b := bytes.Repeat([]byte("key: 'v'\n"), n/9+1)[:n]
+		checkPrintable(t, b)
+		for i := range b {
+			was := b[i]
+			for c := range 256 {
+				b[i] = byte(c)
+				if want := i &^ 63; (c < ' ' || c > '~') && c != '\n' && i < n&^63 {
+					require.Equal(t, want, Printable(b), "%q at %d of %d", b[i], i, n)
+				} else {
+					require.Equal(t, n&^63, Printable(b), "%q at %d of %d", b[i], i, n)
+				}
+			}
+			b[i] = was
+		}
+	}
+}
+
 // TestScanStringInVain asserts that at most inVain bytes are scanned while no block ends between
 // characters.
 func TestScanStringInVain(t *testing.T) {
@@ -186,7 +219,7 @@ func TestScanStringRandom(t *testing.T) {
 func TestScanStringPlaces(t *testing.T) {
 	needStrings(t)
 	for _, p := range pieces {
-		for n := range 4*64 + 1 {
+		for _, n := range []int{0, 63, 64, 65, 128, 200, 256} {
 			b := []byte(strings.Repeat("x", n) + p + p + strings.Repeat("y", 70) + "\"" + strings.Repeat("z", 64))
 			checkString(t, b)
 			for cut := n; cut < min(n+8, len(b)); cut++ {
@@ -462,7 +495,7 @@ func TestTokensRandom(t *testing.T) {
 func TestTokensPlaces(t *testing.T) {
 	needKernels(t)
 	for _, p := range pieces {
-		for n := range 4*64 + 1 {
+		for _, n := range []int{0, 63, 64, 65, 128, 200, 256} {
 			for _, fill := range []string{" ", ",", "1", "\"" + strings.Repeat("s", 64)} {
 				checkTokens(t, []byte(strings.Repeat(fill, n/len(fill))+p+p+`":[1,"`))
 			}

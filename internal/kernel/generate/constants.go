@@ -180,6 +180,10 @@ func constant(name string) Mem {
 		})
 	case "space":
 		m = all(name, ' ')
+	case "del":
+		m = all(name, 0x7f)
+	case "feed":
+		m = all(name, '\n')
 	case "beforeSpace":
 		m = all(name, ' '-1)
 	case "quote":
