@@ -162,8 +162,7 @@ again:
 		goto node
 	default: // documentDone
 		if r.server {
-			r.trailing = true
-			return i, nil
+			return i, nil // to document, which sees that there is more
 		}
 		return i, r.fail(i, afterDocument)
 	}
@@ -204,7 +203,6 @@ key: // at the column of the mapping f
 	if i, canOpen, err = r.oddKey(i); err != nil {
 		return i, err
 	}
-	f = &r.stack[len(r.stack)-1]
 	if f.state == mapExplicitKey || f.state == mapColon {
 		goto nextLine
 	}
@@ -297,14 +295,11 @@ node: // i is at the first byte of a node, which is a value of f
 				return i, err
 			}
 			switch {
-			case f.next == documentDone:
-				f.state = documentValue
 			case f.seq:
 				f.state = seqValue
-			default:
+			case f.next != documentDone: // that of the document is documentValue already
 				f.state = mapValue
 			}
-			i = lineEnd(text, i) + 1
 			goto nextLine
 		}
 		fresh = false
@@ -350,7 +345,6 @@ plain:
 		if text[i] > ' ' && text[i] != '#' {
 			goto content
 		}
-		i = r.line
 		goto nextLine
 	}
 	if err = r.plain(key.start, key.end, special); err != nil {
@@ -402,7 +396,7 @@ alias:
 	i = stop
 	goto rest
 
-implicitKey: // of a mapping that starts here, up to the colon at stop
+implicitKey: // of a mapping, up to the colon at stop; it starts at i, or with own before it
 	if !canOpen {
 		return i, r.fail(stop, "mapping values are not allowed in this context")
 	}
@@ -410,7 +404,6 @@ implicitKey: // of a mapping that starts here, up to the colon at stop
 		return i, r.fail(stop,
 			"mapping values are not allowed in this context: a key and its colon are on one line")
 	}
-	i = key.start
 	if !fresh {
 		i = own.at
 	}
@@ -456,9 +449,6 @@ rest: // i is after a value
 	if i, err = r.rest(i); err != nil {
 		return i, err
 	}
-	if r.trailing {
-		goto finish
-	}
 	goto nextLine
 
 finish: // of the document
@@ -466,7 +456,7 @@ finish: // of the document
 		return i, r.fail(i,
 			"a directive belongs before a document, and a line ... before the directive")
 	}
-	if i >= r.end && !r.trailing && r.unreadable != "" {
+	if i >= r.end && r.unreadable != "" {
 		return i, r.fail(r.end, r.unreadable) // other missing parts do not matter then
 	}
 	for len(r.stack) > 1 {
@@ -479,9 +469,6 @@ finish: // of the document
 		if err = r.empty(); err != nil {
 			return i, err
 		}
-	}
-	if r.trailing {
-		return i, nil
 	}
 	return r.line, nil
 }
@@ -502,7 +489,8 @@ func notAllowed(c byte) string {
 	return "mapping values are not allowed in this context"
 }
 
-// rest returns the start of the next line. Only a comment may be left on this one.
+// rest returns the start of the next line. Only a comment may be left on this one. To the server, what
+// else follows the root is as on a line of its own: rest returns its start.
 func (r *Reader) rest(i int) (int, error) {
 	at := skipBlanks(r.text, i)
 	switch c := r.text[at]; {
@@ -515,7 +503,6 @@ func (r *Reader) rest(i int) (int, error) {
 	isAfter := len(r.stack) == 1 || at-r.line < int(r.stack[1].column)
 	switch {
 	case isAfter && r.server:
-		r.trailing = true
 		return at, nil
 	case isAfter:
 		return at, r.failAt(at, afterDocument)
