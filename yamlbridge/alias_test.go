@@ -223,6 +223,9 @@ func TestJSONLimit(t *testing.T) {
 	} {
 		requireLimit(t, src, errors.LimitJSONBytes, line)
 	}
+	whole := strings.Repeat("x", most-len(`""`))
+	requireJSON(t, whole, `"`+whole+`"`)
+	requireLimit(t, whole+"x", errors.LimitJSONBytes, 1)
 	fits := "[" + strings.Repeat("1,", most/2-2) + "12]" // [1,1,12]
 	requireJSON(t, fits, fits)
 	requireLimit(t, strings.Replace(fits, "12]", "123]", 1), errors.LimitJSONBytes, 1)
@@ -297,7 +300,7 @@ func checkKeyLimit(t *testing.T, char string) {
 
 // TestManyAnchors holds that anchors are found with and without the table.
 func TestManyAnchors(t *testing.T) {
-	for n := 1; n < 40; n++ {
+	for n := 1; n < 300; n += 1 + n/40 {
 		var src, want strings.Builder
 		for i := range n {
 			fmt.Fprintf(&src, "- &a%d %d\n- *a%d\n- *a0\n", i, i, i)
@@ -309,6 +312,26 @@ func TestManyAnchors(t *testing.T) {
 		got, err := convert(strings.TrimSuffix(src.String(), fmt.Sprintf("\n- *a%d", n)))
 		require.NoError(t, err)
 		assert.Equal(t, "["+want.String()+`"x","x"]`, got)
+	}
+}
+
+// TestAnchorsOfDocuments holds that a reader forgets the anchors of a document, however many that had.
+func TestAnchorsOfDocuments(t *testing.T) {
+	for kind, r := range readers() {
+		for document, n := range []int{40, 20, 30, 17, 100, 18, 40} {
+			var src strings.Builder
+			for i := range n {
+				fmt.Fprintf(&src, "- &a%d-%d x\n", document, i)
+			}
+			fmt.Fprintf(&src, "- *a%d-%d\n", document, n-1)
+			_, err := r.AppendJSON(nil, []byte(src.String()))
+			require.NoError(t, err, kind)
+			for i := range 100 {
+				earlier := fmt.Sprintf("a%d-%d", document-1, i)
+				_, err := r.AppendJSON(nil, []byte(src.String()+"- *"+earlier))
+				require.ErrorContains(t, err, "unknown anchor \""+earlier+"\"", "%s, %d anchors", kind, n)
+			}
+		}
 	}
 }
 

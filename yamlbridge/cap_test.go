@@ -1,16 +1,27 @@
 package yamlbridge
 
 import (
+	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // hold gives a slice capacity, and returns how many bytes that takes.
 func hold[T any](s *[]T) int {
 	*s = make([]T, 0, 1<<10)
 	return cap(*s) * int(unsafe.Sizeof(*new(T)))
+}
+
+// TestNothingOfEmptyDocuments holds that empty documents before the one that is read leave no marks.
+func TestNothingOfEmptyDocuments(t *testing.T) {
+	var r Reader
+	out, err := r.AppendJSON(nil, []byte(strings.Repeat("%YAML 1.1\n---\n...\n", 100)+"a"))
+	require.NoError(t, err)
+	assert.Equal(t, `"a"`, string(out))
+	assert.Len(t, r.main.marks, 1)
 }
 
 // TestCapCounts holds that Cap counts everything that a reader keeps.

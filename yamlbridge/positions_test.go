@@ -45,6 +45,8 @@ func TestPositions(t *testing.T) {
 		{"block scalar", "a: |\n  x\nb: 2", `"x\n"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"after a block scalar", "a: |\r\n  x\r\n\r\nb: 2", `"b"`, errors.Position{Offset: 13, Line: 4, Column: 1, ByteColumn: 1}},
 		{"tag and anchor", "a: !!str &x y", `"y"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
+		{"empty element", "- a\n-\n- c", `null`, errors.Position{Offset: 5, Line: 2, Column: 2, ByteColumn: 2}},
+		{"empty element before a comment", "- a\n- # b\n- c", `null`, errors.Position{Offset: 5, Line: 2, Column: 2, ByteColumn: 2}},
 		{"empty value", "a:\nb: 2", `null`, errors.Position{Offset: 2, Line: 1, Column: 3, ByteColumn: 3}},
 		{"document start", "%YAML 1.2\n--- # c\na: 1", `"a"`, errors.Position{Offset: 18, Line: 3, Column: 1, ByteColumn: 1}},
 		{"value on the marker", "--- {a: 1}", `"a"`, errors.Position{Offset: 5, Line: 1, Column: 6, ByteColumn: 6}},
@@ -99,6 +101,21 @@ func TestReaderReuse(t *testing.T) {
 	require.Error(t, err)
 	assert.Equal(t, "kept", string(dst))
 	assert.False(t, m.Position(0).IsValid(), "positions of a document that was refused")
+}
+
+// TestPositionOfNothing: an empty document is at the end of the text, whatever the reader has read before.
+func TestPositionOfNothing(t *testing.T) {
+	for kind, r := range readers() {
+		for _, src := range []string{"", "# c\n", "\n\n", "---\n", "--- # c\n"} {
+			for _, before := range []string{"a:\nb:\n- c\n-", "[a, ? , b]", "d: &x\n"} {
+				_, _ = r.AppendJSON(nil, []byte(before))
+				out, err := r.AppendJSON(nil, []byte(src))
+				require.NoError(t, err, "%s: %q", kind, src)
+				require.Equal(t, "null", string(out), "%s: %q", kind, src)
+				assert.Equal(t, len(src), int(r.Position(0).Offset), "%s: %q", kind, src)
+			}
+		}
+	}
 }
 
 func TestOrigin(t *testing.T) {

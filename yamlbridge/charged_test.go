@@ -1,0 +1,99 @@
+package yamlbridge
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A watcher is a budget that looks at its reader whenever that asks.
+type watcher struct {
+	r     *Reader
+	taken int
+	most  int // of taken
+	ahead int // how much more than it has taken the reader has held
+	calls int
+}
+
+func watched(d Dialect) *watcher {
+	w := &watcher{r: &Reader{Dialect: d}}
+	w.r.Budget = w
+	return w
+}
+
+func (w *watcher) Take(n int) bool {
+	w.calls++
+	w.ahead = max(w.ahead, w.r.Cap()+cap(w.r.out)-w.taken)
+	w.taken += n
+	w.most = max(w.most, w.taken)
+	return true
+}
+
+// TestChargedFirst holds that a reader is charged for what it takes before it takes it, and does not
+// take much more than it needs.
+func TestChargedFirst(t *testing.T) {
+	const little = 4 << 10
+	long, controls := strings.Repeat("x", 1<<18), strings.Repeat(`\0`, 1<<16)
+	for _, c := range []struct{ before, src string }{
+		{"", "a: " + long},
+		{"", "a: '" + long + "'"},
+		{"", "a: \"\\0" + long + "\""},
+		{"", "a: |\n " + long},
+		{"", "? " + long + "\n"},
+		{"", "- &a {b: " + long + "}\n- *a"},
+		{"", "- " + long + "\n- &a {b: c}\n- [*a, *a ]"},
+		{"", "<<: {a: " + long + "}"},
+		// The value of a key that has an anchor has all escapes: its size is at the edge of those that
+		// Go allocates.
+		{"? !!str \"" + controls + "\"\n", "? &a \"" + controls + "\"\n"},
+	} {
+		for _, d := range []Dialect{Kubernetes, Server} {
+			w := watched(d)
+			out, err := w.r.AppendJSON(nil, []byte(c.before))
+			require.NoError(t, err)
+			w.ahead = 0
+			out, err = w.r.AppendJSON(out[:0], []byte(c.src))
+			require.NoError(t, err)
+			assert.LessOrEqual(t, w.ahead, little, "%.20q", c.src)
+			assert.LessOrEqual(t, cap(out), 2*len(out), "%.20q", c.src)
+			assert.Equal(t, w.r.Cap()+cap(out), w.taken, "%.20q", c.src)
+		}
+	}
+}
+
+// TestChargedOften holds that buffers which grow by one element at a time are charged before they
+// have grown far, and not for each element.
+func TestChargedOften(t *testing.T) {
+	for name, src := range map[string]string{
+		"flow": "[" + strings.Repeat("1,", 1<<18) + "]", "block": strings.Repeat("- 1\n", 1<<18), "anchors": "[" + strings.Repeat("&a 1,", 1<<18) + "]",
+	} {
+		w := watched(Kubernetes)
+		out, err := w.r.AppendJSON(nil, []byte(src))
+		require.NoError(t, err)
+		assert.Less(t, w.ahead, w.most/4, name)
+		assert.Less(t, w.calls, len(out)/(4<<10), name)
+	}
+}
+
+// TestChargedAtEnd holds that what a reader has taken is what it holds, after each document, whether
+// that is short or long, or has parts for which it takes other memory.
+func TestChargedAtEnd(t *testing.T) {
+	w := watched(Server)
+	var out []byte
+	for range 2 {
+		for _, src := range []string{
+			"[" + strings.Repeat("1,", 10_000) + "]", "[" + strings.Repeat("1,", 10_000) + strings.Repeat("x", 30_000) + "]",
+			"? !!binary /w==\n: [1]\n", "a: 1", "\xff\xfea\x00", "a: [", "{0.: 1, -0.: 2}", "b",
+			"[" + strings.Repeat("1,", 100_000) + "]",
+		} {
+			var err error
+			if out, err = w.r.AppendJSON(out[:0], []byte(src)); src != "a: [" {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, w.r.Cap()+cap(out), w.taken, "%.20q", src)
+		}
+		w.r.Forget()
+	}
+}
