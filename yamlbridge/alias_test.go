@@ -319,18 +319,24 @@ func TestManyAnchors(t *testing.T) {
 func TestAnchorsOfDocuments(t *testing.T) {
 	for kind, r := range readers() {
 		for document, n := range []int{40, 20, 30, 17, 100, 18, 40} {
-			var src strings.Builder
+			var anchors, aliases strings.Builder
 			for i := range n {
-				fmt.Fprintf(&src, "- &a%d-%d x\n", document, i)
+				fmt.Fprintf(&anchors, "- &a%d-%d x\n", document, i)
+				if i == 16 || i == n-1 {
+					alias := fmt.Sprintf("- *a%d-%d\n", document, i)
+					aliases.WriteString(alias)
+					if document%2 == 0 { // when there are few, and once more when there are many more
+						anchors.WriteString(alias)
+					}
+				}
 			}
-			fmt.Fprintf(&src, "- *a%d-%d\n", document, n-1)
-			_, err := r.AppendJSON(nil, []byte(src.String()))
-			require.NoError(t, err, kind)
 			for i := range 100 {
 				earlier := fmt.Sprintf("a%d-%d", document-1, i)
-				_, err := r.AppendJSON(nil, []byte(src.String()+"- *"+earlier))
+				_, err := r.AppendJSON(nil, []byte(anchors.String()+"- *"+earlier))
 				require.ErrorContains(t, err, "unknown anchor \""+earlier+"\"", "%s, %d anchors", kind, n)
 			}
+			_, err := r.AppendJSON(nil, []byte(anchors.String()+aliases.String()))
+			require.NoError(t, err, kind)
 		}
 	}
 }

@@ -35,12 +35,20 @@ func (w *watcher) Take(n int) bool {
 // take much more than it needs.
 func TestChargedFirst(t *testing.T) {
 	const little = 4 << 10
-	long, controls := strings.Repeat("x", 1<<18), strings.Repeat(`\0`, 1<<16)
+	long, controls, breaks := strings.Repeat("x", 1<<18), strings.Repeat(`\0`, 1<<16), strings.Repeat("\n", 1<<18)
 	for _, c := range []struct{ before, src string }{
 		{"", "a: " + long},
 		{"", "a: '" + long + "'"},
-		{"", "a: \"\\0" + long + "\""},
 		{"", "a: |\n " + long},
+		// Two parts, of which the second does not fit.
+		{"", "a: '" + long[:100_000] + "''" + long[:150_000] + "'"},
+		{"", "a: \"" + long[:100_000] + "\\x41" + long[:150_000] + "\""},
+		{"", "a: |\n " + long[:100_000] + "\n " + long[:150_000]},
+		// A part whose size is that of Go's allocations.
+		{"", "a: '" + long + "xxx''x'"},
+		{"", "a: \"" + long + "xxx\\x41\""},
+		// Line breaks.
+		{"a: |\n" + breaks, "a: |\n" + breaks + " x"},
 		{"", "? " + long + "\n"},
 		{"", "- &a {b: " + long + "}\n- *a"},
 		{"", "- " + long + "\n- &a {b: c}\n- [*a, *a ]"},
@@ -59,6 +67,22 @@ func TestChargedFirst(t *testing.T) {
 			assert.LessOrEqual(t, w.ahead, little, "%.20q", c.src)
 			assert.LessOrEqual(t, cap(out), 2*len(out), "%.20q", c.src)
 			assert.Equal(t, w.r.Cap()+cap(out), w.taken, "%.20q", c.src)
+		}
+	}
+}
+
+// TestRoomForShortScalars holds that what is before a scalar makes no difference to the room for it.
+func TestRoomForShortScalars(t *testing.T) {
+	before := "- " + strings.Repeat("x", 1<<18) + "\n"
+	for _, src := range []string{
+		"- 'a''b'", `- "\x41b"`, "- |\n  a\n  b", "- !!str |\n  a\n  b", "- a\n  b", "- a\"b", "- !!str a", "- !!binary YQ==", "- &a {b: c}\n- [*a, *a ]\n- <<: *a",
+		"- ? a\"b", "- ? &a 'b'\n- *a", "- {!!str a: b}", "- {0.0: a, -0.0: b}", "- [a\n  b]",
+	} {
+		for _, d := range []Dialect{Kubernetes, Core, Server} {
+			r := Reader{Dialect: d}
+			out, err := r.AppendJSON(nil, []byte(before+src))
+			require.NoError(t, err, src)
+			assert.Less(t, r.Cap()+cap(out), 3*len(before), src)
 		}
 	}
 }

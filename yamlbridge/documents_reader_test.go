@@ -20,7 +20,9 @@ import (
 )
 
 // text returns a document with its place, as one string.
-func text(d yamlbridge.Document) string { return fmt.Sprintf("%+v %q", d.Origin, d.Bytes) }
+func text(d yamlbridge.Document) string {
+	return fmt.Sprintf("%v, offset %d: %q", d.Origin, d.Origin.Offset, d.Bytes)
+}
 
 func wholeStream(src []byte) (docs []string) {
 	for d := range yamlbridge.Documents(src) {

@@ -47,7 +47,6 @@ dispatch:
 				return i, err
 			}
 			i++
-			f.state = flowColon
 			r.emptyAt = i
 			goto explicit
 		}
@@ -79,7 +78,6 @@ dispatch:
 		if err = r.merge(); err != nil {
 			return i, err
 		}
-		f = &r.stack[len(r.stack)-1]
 		goto dispatch
 	case flowAfter:
 		if f.column == pairColumn {
@@ -112,7 +110,6 @@ dispatch:
 			}
 			f = &r.stack[len(r.stack)-1]
 			i++
-			f.state = flowColon
 			r.emptyAt = i
 			goto explicit
 		}
@@ -191,8 +188,7 @@ key: // a key of the mapping f without a question mark, or a key without a value
 	if i, err = r.flowKeyNode(i, column, false); err != nil {
 		return i, err
 	}
-	if f = &r.stack[len(r.stack)-1]; f.state == flowColon {
-		f.state = f.next
+	if f.state == flowColon {
 		goto value
 	}
 	goto advance
@@ -301,7 +297,6 @@ pair: // a mapping without brackets starts at i, or with r.props before it
 		return i, err
 	}
 	f = &r.stack[len(r.stack)-1]
-	f.state = f.next
 	goto value
 }
 
@@ -385,8 +380,6 @@ func (r *Reader) flowSpace(i, column int) (int, error) {
 				return i, r.fail(i, "a line within brackets is not indented")
 			}
 			return i, nil
-		default:
-			i = lineEnd(text, i)
 		}
 		i++
 		r.line = i
@@ -411,13 +404,11 @@ func (r *Reader) isIndented(i, column int) bool {
 func (r *Reader) flowPlain(first span, special bool, column int) (next int, err error) {
 	text := r.text
 	// Most often the line ends after the scalar.
-	line := r.line
 	at := r.foldBreaks(skipBlanks(text, first.end))
 	c := text[at]
 	if tab, ok := r.tabInIndentation(first.end, at, column); ok {
 		return first.end, r.fail(tab, "found a tab character that violates indentation")
 	}
-	r.line = line
 	if is(c, isFlowIndicator) {
 		return first.end, r.plain(first.start, first.end, special)
 	}

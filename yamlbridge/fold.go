@@ -39,13 +39,9 @@ func (r *Reader) goesOn(i, column int) (next int, goesOn bool, err error) {
 		i = lineEnd(text, i) + 1
 		r.line = i
 	}
-	if text[i] == '#' {
-		r.line = r.nextLine(i)
-		return r.line, false, nil
-	}
 	col := i - r.line
 	isColon := text[i] == ':' && endsWord(text[i+1])
-	return i, col > column && !isColon && (col > 0 || !isMarker(text, i)), nil
+	return i, col > column && text[i] != '#' && !isColon && (col > 0 || !isMarker(text, i)), nil
 }
 
 // foldBreaks reads the line break at i, and the white space and line breaks after it. It collects
@@ -104,7 +100,7 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 	i := first.end
 	for {
 		// The line ends here, except for white space.
-		end, line := i, r.line
+		end := i
 		i = r.foldBreaks(skipBlanks(text, i))
 		if at, ok := r.tabInIndentation(end, i, column); ok {
 			return dst, i, r.fail(at, "found a tab character that violates indentation")
@@ -113,7 +109,6 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		switch {
 		case c == 0, c == '#', i == r.line && isMarker(text, i):
 			if flow {
-				r.line = line
 				return dst, end, nil
 			}
 			if c == '#' {
@@ -123,7 +118,6 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		case flow:
 			if is(c, isFlowIndicator) || c == '?' && r.Dialect != Core ||
 				c == ':' && (endsWord(text[i+1]) || r.Dialect == Core && is(text[i+1], isFlowIndicator)) {
-				r.line = line
 				return dst, end, nil
 			}
 		case i-r.line <= column:
@@ -252,9 +246,7 @@ func (r *Reader) appendSingle(dst []byte, start, column int) ([]byte, int, error
 	i := start + 1
 	for {
 		stop, _ := scanSingle(text, i)
-		if n := stop - i + maxEscape; n > cap(dst)-len(dst) {
-			dst = memory.Room(&r.account, dst, n) // escapes may take more
-		}
+		dst = memory.Room(&r.account, dst, stop-i+maxEscape) // escapes may take more
 		if text[stop] == '\'' {
 			dst = appendContent(dst, text[i:stop])
 			if text[stop+1] != '\'' {
@@ -279,9 +271,7 @@ func (r *Reader) appendDouble(dst []byte, start, column int) ([]byte, int, error
 	i := start + 1
 	for {
 		stop := scanDouble(text, i)
-		if n := stop - i + maxEscape; n > cap(dst)-len(dst) {
-			dst = memory.Room(&r.account, dst, n) // escapes may take more
-		}
+		dst = memory.Room(&r.account, dst, stop-i+maxEscape) // escapes may take more
 		var err error
 		switch c := text[stop]; {
 		case c == '"':
@@ -326,8 +316,7 @@ func (r *Reader) appendEscape(dst []byte, i int) ([]byte, int, error) {
 	var c rune
 	size := 0
 	switch text[i+1] {
-	case '0':
-		c = 0
+	case '0': // c is 0
 	case 'a':
 		c = 7
 	case '\t':
@@ -482,9 +471,7 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 			break
 		}
 		isSpaced := is(text[at], isBlankByte)
-		if n := end - at + maxBreak*len(pending) + maxEscape; n > cap(dst)-len(dst) {
-			dst = memory.Room(&r.account, dst, n)
-		}
+		dst = memory.Room(&r.account, dst, end-at+maxBreak*len(pending)+maxEscape)
 		switch {
 		case !started:
 			for _, kind := range pending {

@@ -41,6 +41,7 @@ func TestGrammarOfScalars(t *testing.T) {
 		{"a: b\n  c\n  : d", "! 3:3 did not find expected key", ""},
 		{"a: b\n  :c\n  -d\n  - e\n  ?f\n  {g]", `{"a":"b :c -d - e ?f {g]"}`, ""},
 		{"a: b\n\n\t\nc: d", "! 3:1 " + badTab, `{"a":"b","c":"d"}`},
+		{"a: b\n\t\n  c", "! 2:1 " + badTab, `{"a":"b\nc"}`},
 		{"a: b\n\t c", "! 2:1 " + badTab, ""},
 		{"a: b\n \tc\n \td", `{"a":"b c d"}`, ""},
 		{"a: b\n  c\n\td", "! 3:1 " + badTab, ""},

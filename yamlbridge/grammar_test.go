@@ -46,6 +46,16 @@ func checkGrammar(t *testing.T, cases []grammarCase) {
 	}
 }
 
+// TestTwoReadings holds that an error for a character on which readers do not agree is at that character.
+func TestTwoReadings(t *testing.T) {
+	for src, column := range map[string]int{
+		"[a:]": 3, "{a:}": 3, "[x, b:, c]": 6, "[x, b:[c]]": 6, "{? a:}": 5, "{a: b:}": 6, "[a\n :]": 2,
+		"[?a]": 2, "{?a: b}": 2, "[&a :b]": 5, "{&a :b}": 5,
+	} {
+		requireSyntaxError(t, src, 1+strings.Count(src, "\n"), column, "readers of YAML 1.1 and 1.2 do not agree on this character")
+	}
+}
+
 // What surrounds the document.
 func TestGrammarOfDocuments(t *testing.T) {
 	const (
@@ -436,6 +446,7 @@ func TestGrammarOfFlow(t *testing.T) {
 		{"{- a: b}", "! 1:2 " + noNode, ""},
 		{"{'a\":b': c}", `{"a\":b":"c"}`, ""},
 		{"{\":a\": b}", `{":a":"b"}`, ""},
+		{"\":a\": {\"b\": c}", `{":a":{"b":"c"}}`, ""},
 		{"{\"a:\", b}", `{"a:":null,"b":null}`, ""},
 		{"{\"a\n:b\": c}", "! 1:2 " + oneLine, `{"a :b":"c"}`},
 		{"{~\n, b}", "! 1:2 " + nullKey, ""},
