@@ -492,9 +492,9 @@ func (r *Reader) appendBlock(dst []byte, start, column int) ([]byte, int, error)
 		started, wasSpaced = true, isSpaced
 		pending = pending[:0]
 		cut := end
-		if text[end-1] == '\r' && end > at {
+		if text[end-1] == '\r' { // the line has something else, so that nothing here is before it
 			cut--
-			if c := text[end-2]; cut > at && (c == lineSeparator || c == paragraphSeparator) {
+			if c := text[end-2]; c == lineSeparator || c == paragraphSeparator {
 				cut--
 			}
 		}

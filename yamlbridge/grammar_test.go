@@ -198,6 +198,7 @@ func TestGrammarOfBlocks(t *testing.T) {
 		{"a:\n  b:\n  \tc", "! 3:3 " + noTab, "! 3:4 a tab is no indentation"},
 		{"a:\n  b:\n \tc", "! 3:2 " + noTab, "! 3:3 a tab is no indentation"},
 		{"a:\n  b: !!int\n \tc", "! 3:2 " + noTab, `! 2:6 cannot decode !!null "" as !!int`},
+		{"a:\n  b: !!int\n  \tc", "! 3:3 " + noTab, "! 3:4 a tab is no indentation"},
 		{"-\n \ta", "! 2:2 " + noTab, `["a"]`},
 		{"-\n \t# c\n \t\r\n a", "! 2:2 " + noTab, `["a"]`},
 		{"- a\n\t", "! 2:1 found a tab character that violates indentation", `["a"]`},

@@ -71,15 +71,11 @@ func (r *Reader) key(key span, special bool) error {
 // the server's refuse an empty one here. The server refuses null keys when the document is
 // complete.
 func (r *Reader) noKey() error {
-	at := r.emptyAt
-	switch {
-	case r.props.set:
-		at = r.props.at
-	case !r.server:
-		return r.fail(at, "null is no key")
+	if !r.props.set && !r.server {
+		return r.fail(r.emptyAt, "null is no key")
 	}
 	r.stack[len(r.stack)-1].state = mapColon
-	return r.emptyKey(at)
+	return r.emptyKey(r.emptyAt)
 }
 
 // questionMark reads an explicit key (section 8.2.2) from its question mark up to the next line.

@@ -46,6 +46,8 @@ func TestPositions(t *testing.T) {
 		{"after a block scalar", "a: |\r\n  x\r\n\r\nb: 2", `"b"`, errors.Position{Offset: 13, Line: 4, Column: 1, ByteColumn: 1}},
 		{"tag and anchor", "a: !!str &x y", `"y"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"mapping without brackets", "[a, &b !!str c: d]", `{`, errors.Position{Offset: 4, Line: 1, Column: 5, ByteColumn: 5}},
+		{"literal with an anchor", "a: &x |\n b\n", `"b`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
+		{"lines with an anchor", "a: &x\n  b\n  c\n", `"b`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"empty element", "- a\n-\n- c", `null`, errors.Position{Offset: 5, Line: 2, Column: 2, ByteColumn: 2}},
 		{"empty element before a comment", "- a\n- # b\n- c", `null`, errors.Position{Offset: 5, Line: 2, Column: 2, ByteColumn: 2}},
 		{"empty value", "a:\nb: 2", `null`, errors.Position{Offset: 2, Line: 1, Column: 3, ByteColumn: 3}},
