@@ -137,7 +137,7 @@ func TestServerDuplicates(t *testing.T) {
 		{"- &x {a: 1}\n- &y\n  <<: *x\n  c: 3\n- c: 1\n  <<: *y", []string{`line 4: key "c" already set in map`}},
 		{"- &a {x: 1}\n- <<:\n    <<:\n      <<:\n        p: *a\n        k: 1\n        k: 2", []string{`line 7: key "k" already set in map`}},
 		// What was merged before them may take more memory aside than in the result.
-		{"- <<: {<<: {<<: {" + strings.Repeat("p", 100) + ": 1}}}\n- &a {x: 1}\n- <<:\n    p: *a\n    k: 1\n    k: 2", []string{`line 6: key "k" already set in map`}},
+		{"- <<: {<<: {<<: {" + strings.Repeat("p", 100) + ": 1}}}\n- &a {1: 1}\n- <<:\n    p: *a\n    k: 1\n    k: 2", []string{`line 6: key "k" already set in map`}},
 		// Line breaks of YAML 1.1 count.
 		{"# b\u0085a: 1\u2028a: 2", []string{`line 3: key "a" already set in map`}},
 	} {
