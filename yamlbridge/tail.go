@@ -44,10 +44,11 @@ type tailKey struct {
 func (r *Reader) checkTail(root, end int, inline bool) error {
 	s := tail{r: r, i: root, end: end, allowed: !inline}
 	s.toToken()
-	for s.i < end && (r.text[s.i] == '&' || r.text[s.i] == '!') && s.fetch() {
+	// A root of nothing but properties ends before a marker, or with the text.
+	for (r.text[s.i] == '&' || r.text[s.i] == '!') && s.fetch() {
 		s.toToken()
 	}
-	if s.i < end && bytes.IndexByte(r.text[s.i:end], '\n') >= 0 {
+	if bytes.Contains(r.text[min(s.i, end):end], []byte("\n")) {
 		// No token of the root that could be a key is on the line of its end.
 		s = tail{r: r, i: end, end: end, allowed: r.isFirstOnLine(end)}
 	}
@@ -68,9 +69,9 @@ func (r *Reader) checkTail(root, end int, inline bool) error {
 	return nil
 }
 
-// isFirstOnLine reports whether there are only blanks before i on its line.
+// isFirstOnLine reports whether there are only blanks before i on its line, which is not the first.
 func (r *Reader) isFirstOnLine(i int) bool {
-	for i > 0 && is(r.text[i-1], isBlankByte) {
+	for is(r.text[i-1], isBlankByte) {
 		i--
 	}
 	return r.isLineStart(i)
@@ -83,13 +84,14 @@ func (s *tail) fail(at int, msg string) bool {
 	return false
 }
 
-// look records that the server needs n characters from i on.
+// look records that the server needs n characters from i on. Each byte after the end is one: there are
+// more of them than it needs.
 func (s *tail) look(i, n int) {
 	r := s.r
 	if r.unreadable == "" {
 		return
 	}
-	for ; n > 0 && i < r.end; n-- {
+	for ; n > 0; n-- {
 		switch c := r.text[i]; {
 		case c == '\r' && r.source[i+r.lead] != '\r': // U+0085
 			i += 2
@@ -99,7 +101,7 @@ func (s *tail) look(i, n int) {
 			i += runeLength(c)
 		}
 	}
-	s.read = max(s.read, i+n)
+	s.read = max(s.read, i)
 }
 
 // breakLength returns the length of the line break at i, or 0.
@@ -188,9 +190,7 @@ func (s *tail) fetch() bool {
 	case isStart && c == '%':
 		return s.directive()
 	case isStart && isMarker(r.text, i):
-		s.key.possible, s.allowed = false, false
-		s.i += 3
-		return true
+		return true // no key is on this line, so that nothing behind it is read
 	case c == '[' || c == '{':
 		s.open()
 		return true
@@ -209,7 +209,6 @@ func (s *tail) fetch() bool {
 		s.save()
 		return s.tag()
 	case (c == '|' || c == '>') && s.level == 0:
-		s.key.possible, s.allowed = false, true
 		return s.block()
 	case c == '"' || c == '\'':
 		s.save()
@@ -244,7 +243,6 @@ func (s *tail) close() {
 		s.key.possible = false
 	} else if s.level--; s.level == 0 && s.key.bracket {
 		s.key.awaited = s.key.awaited && s.key.inner
-		s.key.bracket = false
 	}
 	s.allowed = false
 	s.i++
@@ -265,7 +263,7 @@ func (s *tail) collection(c byte) bool {
 	switch {
 	case s.level > 0:
 		s.indicator(c == '-')
-	case c == ':' && s.isKey() && s.key.root && s.key.awaited && s.i > s.end:
+	case c == ':' && s.isKey() && s.key.root && s.key.awaited:
 		// The root is then the key of a mapping, and no colon follows it. This is an error of the
 		// parser.
 		return s.fail(s.end, "did not find expected key")
@@ -273,8 +271,6 @@ func (s *tail) collection(c byte) bool {
 		s.indicator(false)
 	case !s.allowed:
 		return s.fail(s.i, notAllowed(c))
-	default:
-		s.indicator(true)
 	}
 	return true
 }

@@ -103,14 +103,11 @@ func (s *tail) directive() bool {
 		s.look(s.i, 1)
 		return s.fail(start, "found unknown directive name")
 	}
-	if !ok {
-		return false
-	}
-	s.key.possible, s.allowed = false, false
-	return s.restOfLine("did not find expected comment or line break after a directive")
+	return ok && s.restOfLine("did not find expected comment or line break after a directive")
 }
 
-// restOfLine reads the rest of a line after a directive or the header of a block scalar.
+// restOfLine reads the rest of a line after a directive or the header of a block scalar, up to its line
+// break.
 func (s *tail) restOfLine(msg string) bool {
 	s.i = skipBlanks(s.r.text, s.i)
 	if s.r.text[s.i] == '#' {
@@ -121,7 +118,6 @@ func (s *tail) restOfLine(msg string) bool {
 		return s.fail(s.i, msg)
 	}
 	s.look(s.i, min(2, 1+s.breakLength(s.i)))
-	s.skipBreak()
 	return true
 }
 
@@ -165,7 +161,8 @@ func (s *tail) tagDirective() bool {
 	return true
 }
 
-// block reads a block scalar (yaml_parser_scan_block_scalar).
+// block reads a block scalar (yaml_parser_scan_block_scalar). A line has ended then, so that no token
+// before it is a key any more.
 func (s *tail) block() bool {
 	text := s.r.text
 	isSign := func() bool { return text[s.i] == '+' || text[s.i] == '-' }
@@ -186,15 +183,14 @@ func (s *tail) block() bool {
 	}
 	for {
 		column, ok := s.blockBreaks(&indent)
-		if !ok || column != indent || s.i >= s.r.end {
+		if !ok || column != indent {
 			return ok
 		}
 		s.toLineEnd()
-		s.skipBreak()
 	}
 }
 
-// blockBreaks reads empty lines, and the indentation of the next line
+// blockBreaks reads the end of a line, empty lines, and the indentation of the next line
 // (yaml_parser_scan_block_scalar_breaks). If indent is 0, the longest of them determines it.
 func (s *tail) blockBreaks(indent *int) (column int, ok bool) {
 	longest := 1
@@ -236,20 +232,17 @@ func (s *tail) plain() {
 		if s.i >= s.r.end {
 			return
 		}
-		s.allowed = s.blanks(s.allowed)
+		s.blanks()
 	}
 }
 
-// blanks skips white space and line breaks. It reports whether there were line breaks, here or
-// before.
-func (s *tail) blanks(found bool) bool {
+// blanks skips white space and line breaks. Both who call it look on.
+func (s *tail) blanks() {
 	for {
 		s.i = skipBlanks(s.r.text, s.i)
-		s.look(s.i, 1)
 		if !s.skipBreak() {
-			return found
+			return
 		}
-		found = true
 	}
 }
 
@@ -273,7 +266,6 @@ func (s *tail) quoted(quote byte) bool {
 				s.i++
 				return true
 			case c == '\\' && quote == '"' && s.breakLength(s.i+1) > 0:
-				s.look(s.i, 3)
 				s.i++
 				escaped = s.skipBreak()
 				continue // the line continues with white space
@@ -288,10 +280,9 @@ func (s *tail) quoted(quote byte) bool {
 		}
 		s.look(s.i, 1)
 		if text[s.i] == quote {
-			s.i++
-			return true
+			return true // a line has ended before it, so that nothing behind it is read
 		}
-		s.blanks(false)
+		s.blanks()
 	}
 }
 
