@@ -12,14 +12,14 @@ import (
 )
 
 // A purse is a budget with room for so many bytes.
-type purse struct{ room, taken, most int }
+type purse struct{ room, taken, most, largest int }
 
 func (p *purse) Take(n int) bool {
 	if n > 0 && p.taken+n > p.room {
 		return false
 	}
 	p.taken += n
-	p.most = max(p.most, p.taken)
+	p.most, p.largest = max(p.most, p.taken), max(p.largest, n)
 	return true
 }
 

@@ -137,7 +137,8 @@ func (r *Reader) writeKey(at int, v *value) error {
 	}
 	if placeholder := r.zeroKey(v); placeholder != "" {
 		r.zeroKeys = true
-		r.writeString(at, []byte(placeholder), true)
+		r.scratch = append(r.scratch[:0], placeholder...)
+		r.writeString(at, r.scratch, true)
 		return nil
 	}
 	r.scratch = name

@@ -51,7 +51,7 @@ func (r *Reader) nameZeros() {
 	r.chargeLoose(zeroBytes*keys + 64*MaxDepth)
 	r.roomOut(keys)
 	json := r.out[r.base:]
-	longer := zeroNames(json)
+	longer := zeroNames(json, keys)
 	size := len(json)
 	r.out = append(r.out, make([]byte, len(longer))...)
 	json = r.out[r.base:]
@@ -81,12 +81,12 @@ func (r *Reader) nameZeros() {
 // zeroBytes is how much memory naming takes for each of them.
 const zeroBytes = 64
 
-// zeroNames writes 0 for all placeholders in JSON, and returns the places before which a minus sign
-// belongs.
-func zeroNames(json []byte) (longer []int) {
+// zeroNames writes 0 for all placeholders in JSON, of which there are so many, and returns the places
+// before which a minus sign belongs.
+func zeroNames(json []byte, keys int) (longer []int) {
 	type zero struct{ at, mapping int }
 	var (
-		zeros []zero
+		zeros = make([]zero, 0, keys)
 		minus []bool // for each mapping with zeros, whether the last is -0.0
 		open  []int  // for each open collection, its index in minus, or -1
 	)
@@ -103,7 +103,8 @@ func zeroNames(json []byte) (longer []int) {
 					i++
 				}
 			}
-			if _, isZero := zeroName(string(json[start:i])); !isZero {
+			isMinus := string(json[start:i]) == minusZero
+			if !isMinus && string(json[start:i]) != plusZero {
 				continue
 			}
 			m := &open[len(open)-1]
@@ -111,10 +112,11 @@ func zeroNames(json []byte) (longer []int) {
 				*m = len(minus)
 				minus = append(minus, false)
 			}
-			minus[*m] = string(json[start:i]) == minusZero
+			minus[*m] = isMinus
 			zeros = append(zeros, zero{start, *m})
 		}
 	}
+	longer = make([]int, 0, keys)
 	for _, z := range zeros {
 		json[z.at] = '0'
 		if minus[z.mapping] {
