@@ -75,18 +75,22 @@ func (r *Reader) checkUnfit() error {
 		r.out = r.out[:r.base+at] // the path is read from it
 		return r.fail(here, msg)
 	}
-	for i := 0; i < len(json); i++ {
-		switch c := json[i]; {
-		case c == '"':
-			if json[i+1] == unfitName[0] {
-				json[i+1] = firstOfUnfit(json[i+1:])
-			}
-			i = skipJSON(json, i) - 1
-		case c == '-' && json[i+1] == '.':
-			i += copy(json[i:], "false") - 1
-		case c == '.' && (i == 0 || !isDigit(json[i-1])):
-			i += copy(json[i:], "null") - 1
+	for i := 0; i < len(json); {
+		c := json[i]
+		if c == ':' || is(c, isFlowIndicator) {
+			i++
+			continue
 		}
+		end := skipJSON(json, i)
+		switch {
+		case c == '"' && json[i+1] == unfitName[0]:
+			json[i+1] = firstOfUnfit(json[i+1:])
+		case c == '-' && json[i+1] == '.':
+			copy(json[i:], "false")
+		case c == '.':
+			copy(json[i:], "null")
+		}
+		i = end
 	}
 	return nil
 }
@@ -157,5 +161,3 @@ func firstOfUnfit(name []byte) byte {
 	}
 	return '1'
 }
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -22,6 +22,9 @@ func TestUnfit(t *testing.T) {
 		{"a: .inf\na: 1", `{"a":null,"a":1}`, ""},
 		{"a: -.inf\na: 1", `{"a":false,"a":1}`, ""},
 		{"a: [1.5, .NaN, '.']\na: 0.5", `{"a":[1.5,null,"."],"a":0.5}`, ""},
+		{"a: {~: 1}\nb: {c: 1}\na: 1", `{"a":{"null":1},"b":{"c":1},"a":1}`, ""},
+		{"a: {~: 1}\nb: 2", "", `1:5: ` + null + ` in "a"`},
+		{"1: {~: 1}\n'1': 2", "", `1:5: ` + null + ` in "1"`}, // these are two keys
 		{"a: &x .inf\nb: *x\na: 1\nb: 2", `{"a":null,"b":null,"a":1,"b":2}`, ""},
 		{"a: &x .inf\n*x : 2\na: 1", `{"a":null,".inf":2,"a":1}`, ""},
 		{"&x .inf: 1\nb: *x\nb: 2", `{".inf":1,"b":null,"b":2}`, ""},
