@@ -126,6 +126,10 @@ func TestDepthLimit(t *testing.T) {
 			return "- &a {b: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}\n- &b {<<: *a}\n- " +
 				strings.Repeat("[", n-9_002) + "*b" + strings.Repeat("]", n-9_002)
 		},
+		"alias of a merged list": func(n int) string {
+			return "- &a {b: " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "}\n- {<<: &l [*a]}\n- " +
+				strings.Repeat("[", n-9_003) + "*l" + strings.Repeat("]", n-9_003)
+		},
 		"alias of an alias": func(n int) string {
 			return "- &a " + strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000) + "\n- &b [*a]\n- " +
 				strings.Repeat("[", n-9_002) + "*b" + strings.Repeat("]", n-9_002)
@@ -169,6 +173,8 @@ func TestAliasLimit(t *testing.T) {
 	text := strings.Repeat("x", 60_000)
 	requireLimit(t, "? &a |-\n "+text+"\n:\n  - "+strings.Repeat("\n  - *a : x", 200), errors.LimitAliasBytes, 179)
 	requireLimit(t, "z: "+text+"\na: &a {b: "+text+"}\nc: {<<: &d ["+strings.Repeat("*a,\n ", 200)+"]}", errors.LimitAliasBytes, 177)
+	_, err = convert("z: " + text + "\na: &a {b: 1}\nc: {<<: &d [" + strings.Repeat("*a,", 200) + "]}")
+	require.NoError(t, err)
 	requireLimit(t, "- &a {b: "+text+"}\n- ["+strings.Repeat("<<: *a,\n ", 200)+"]", errors.LimitAliasBytes, 176)
 	// Each merge key looks at all copies within it.
 	requireLimit(t, "a: &a 1\nb: "+strings.Repeat("{<<: ", 3000)+"{a: ["+strings.Repeat("*a,", 4000)+"]}"+strings.Repeat(", a: 1}", 3000), errors.LimitAliasBytes, 2)
@@ -220,6 +226,9 @@ func TestJSONLimit(t *testing.T) {
 		"x: &x {a: 1}\nm:\n <<:\n - *x\n k: \"" + nuls + "\"":                                                                 4,
 		"x: &x {a: \"" + nuls[:most/6] + "\"}\nm:\n <<:\n - *x\n -\n  {a: \"" + nuls[:most/10] + "\",\n  c: 1}\n -\n  {b: 1}": 4,
 		"<<: {a: \"" + nuls[:most/6] + "\"}\n<<: {a: \"" + nuls[:most/6] + "\"}\na: 1\nd: 2":                                  4,
+		// Not after the last source, and not for a list of none.
+		"x: &x {a: \"" + nuls[:most/5] + "\"}\nm: {<<:\n *x}\nn:\n  1": 4,
+		"<<: []\nk: \"" + nuls + "\"":                                  2,
 	} {
 		requireLimit(t, src, errors.LimitJSONBytes, line)
 	}

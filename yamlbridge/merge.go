@@ -12,7 +12,6 @@ import (
 // like any other, with everything that it refers to. When it is complete it is moved to the side
 // buffer, and its members are merged into the mapping: at once, as in the API server, or at the end
 // of the mapping those that no other member has.
-// that no other member has.
 
 const mergeName = "<<"
 
@@ -97,7 +96,6 @@ func (r *Reader) mergeAlias(at, index int) error {
 		r.contain(a.height)
 		return nil
 	}
-	r.mark(at)
 	r.sources = append(r.sources, source{
 		anchor: index, offset: len(r.out) - r.base, at: at, height: a.height,
 	})
@@ -127,7 +125,6 @@ func (r *Reader) merge() error {
 		return err
 	}
 	moved := r.moveAside(m)
-	f.merges = true
 	order := 1
 	if n := len(r.sources); n > 0 && r.sources[n-1].depth == len(r.stack) {
 		order = r.sources[n-1].merge + 1
@@ -140,10 +137,10 @@ func (r *Reader) merge() error {
 		s.depth, s.merge = len(r.stack), order
 	}
 	if !r.server {
+		f.merges = true
 		r.sources = append(memory.Room(&r.account, r.sources, len(found)), found...)
 		return nil
 	}
-	f.merges = false
 	slices.Reverse(found)
 	for i := range found {
 		if err := r.mergeAll(&found[i]); err != nil {

@@ -44,6 +44,7 @@ func TestPositions(t *testing.T) {
 		{"value of explicit key", "? a\n: v", `"v"`, errors.Position{Offset: 6, Line: 2, Column: 3, ByteColumn: 3}},
 		{"block scalar", "a: |\n  x\nb: 2", `"x\n"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"after a block scalar", "a: |\r\n  x\r\n\r\nb: 2", `"b"`, errors.Position{Offset: 13, Line: 4, Column: 1, ByteColumn: 1}},
+		{"tagged collection", "a: !!map\n  b: 2", `{"b"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"tag and anchor", "a: !!str &x y", `"y"`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
 		{"mapping without brackets", "[a, &b !!str c: d]", `{`, errors.Position{Offset: 4, Line: 1, Column: 5, ByteColumn: 5}},
 		{"literal with an anchor", "a: &x |\n b\n", `"b`, errors.Position{Offset: 3, Line: 1, Column: 4, ByteColumn: 4}},
@@ -198,15 +199,18 @@ func requireSyntaxPath(t *testing.T, src, path string) {
 	assert.Equal(t, path, syntax.Path.String(), "%q: %v", src, err)
 }
 
-// TestPositionsOfMerged: values of an alias in a list have the place of the alias.
+// TestPositionsOfMerged: values of an alias in a list have the place of the alias, also if the list has
+// an anchor.
 func TestPositionsOfMerged(t *testing.T) {
-	var r yamlbridge.Reader
-	out, err := r.AppendJSON(nil, []byte("- &x {a: 1}\n- &y {b: 2}\n- <<: [*x,\n  *y,\n  {c: 3}]"))
-	require.NoError(t, err)
-	require.Equal(t, `[{"a":1},{"b":2},{"a":1,"b":2,"c":3}]`, string(out))
-	for name, line := range map[string]int{"a": 3, "b": 4, "c": 5} {
-		at := strings.LastIndex(string(out), `"`+name+`":`)
-		assert.Equal(t, line, r.Position(at).Line, name)
-		assert.Equal(t, line, r.Position(at+len(`"a":`)).Line, "the value of "+name)
+	for _, anchor := range []string{"", "&l "} {
+		var r yamlbridge.Reader
+		out, err := r.AppendJSON(nil, []byte("- &x {a: 1}\n- &y {b: 2}\n- <<: "+anchor+"[*x,\n  *y,\n  {c: 3}]"))
+		require.NoError(t, err)
+		require.Equal(t, `[{"a":1},{"b":2},{"a":1,"b":2,"c":3}]`, string(out))
+		for name, line := range map[string]int{"a": 3, "b": 4, "c": 5} {
+			at := strings.LastIndex(string(out), `"`+name+`":`)
+			assert.Equal(t, line, r.Position(at).Line, name)
+			assert.Equal(t, line, r.Position(at+len(`"a":`)).Line, "the value of "+name)
+		}
 	}
 }
