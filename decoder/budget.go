@@ -102,7 +102,6 @@ func (d *Decoder) rollBack(mark memory.Account) {
 	d.walker.Forget()
 	d.lines.Text, d.original = nil, nil
 	d.duplicates, d.duplicatesBytes, d.metadataDecoder = nil, 0, nil
-	d.yaml.Forget()
 	d.dropBuffers()
 	d.account.Rollback(mark, d.Cap())
 }

@@ -354,6 +354,105 @@ properties:
 	}
 }
 
+// TestServerDuplicatesAreCharged asserts that what finding YAMLDuplicates takes is charged, whichever of its parts
+// is the largest. Lists that grow take several times the memory that is held at a time.
+func TestServerDuplicatesAreCharged(t *testing.T) {
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, src := range map[string]string{
+		"names":      "any:\n" + each(10_000, func(i int) string { return fmt.Sprintf("  k%x: 1\n", i) }),
+		"long names": "any:\n" + each(1000, func(i int) string { return fmt.Sprintf("  k%x%s: 1\n", i, strings.Repeat("x", 900)) }),
+		"lines":      "any: 1\n" + strings.Repeat("\n", 100_000) + "a: 1\n",
+	} {
+		d := New(p, ServerTypedRequests)
+		b := &limitedBudget{room: math.MaxInt}
+		d.SetBudget(b)
+		require.NoError(t, d.bridgeYAML([]byte(src)))
+		b.most = b.taken
+		held := b.taken
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		d.findServerDuplicates([]byte(src))
+		runtime.ReadMemStats(&after)
+		allocated := int(after.TotalAlloc - before.TotalAlloc)
+		t.Logf("%s: allocated %d, charged %d", name, allocated, b.most-held)
+		assert.Greater(t, allocated, 1<<19, name)
+		assert.LessOrEqual(t, allocated, 4*(b.most-held), name)
+		assert.Equal(t, held, b.taken, "%s: it was given back", name)
+		assert.Empty(t, d.YAMLDuplicates())
+	}
+}
+
+// TestNothingIsKeptWithoutRoom lets each call of a budget fail in turn, in the second of two documents. Nothing
+// of either is left then: no findings, no results of YAMLDuplicates, no text.
+func TestNothingIsKeptWithoutRoom(t *testing.T) {
+	labels := `{"labels":{` + each(20, func(i int) string { return fmt.Sprintf(`"%x":"v",`, i) }) + `"a":""}}`
+	embedded := compileYAML(t, `
+type: object
+properties:
+  any: {x-kubernetes-preserve-unknown-fields: true}
+  e:
+    type: object
+    x-kubernetes-embedded-resource: true
+    x-kubernetes-preserve-unknown-fields: true
+    properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
+`)
+	object := `{"kind":"K","u":1,"any":[1e20,"\ud800"],"metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` + labels + `}}`
+	values := compileValues(t, `{type: object, properties: {a: {type: string, anyOf: [{pattern: "^a+$"}, {pattern: "^b+$"}]},
+		set: {type: array, x-kubernetes-list-type: set, items: {type: integer}}, m: {type: object, x-kubernetes-preserve-unknown-fields: true, maxProperties: 2}}}`)
+	invalid := `{"u":1,"a":"c","set":[1,1],"m":{"a":` + strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50) + `,"b":2,"c":3}}`
+	for name, c := range map[string]struct {
+		p        *schema.Program
+		text     string
+		yaml     bool
+		streamed bool
+		old      string
+		opts     []Option
+	}{
+		"repaired":     {p: embedded, text: object, opts: []Option{ServerRequests}},
+		"from storage": {p: embedded, text: object, opts: []Option{ServerStorage}},
+		"YAML": {
+			p: embedded, yaml: true, opts: []Option{ServerRequests},
+			text: "kind: K\nu: 1\nany: {a: 1, a: 2, b: &a {c: d}, e: *a}\ne: {apiVersion: v1, kind: K, metadata: " + labels + "}\n",
+		},
+		"values":             {p: values, text: invalid, opts: []Option{ValidateCreate}},
+		"values on a stream": {p: values, text: invalid, streamed: true, opts: []Option{ValidateCreate}},
+		"an update":          {p: values, text: invalid, old: invalid, opts: []Option{ValidateUpdate}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for left := 0; ; left++ {
+				require.Less(t, left, 10_000)
+				d := New(c.p, c.opts...)
+				if c.old != "" {
+					d.SetOld([]byte(c.old))
+				}
+				_, _ = appendTo(d, nil, c.text, c.yaml, c.streamed)
+				require.NotEmpty(t, d.Findings())
+				d.dropBuffers() // so that they have to grow
+				d.SetBudget(&contendedBudget{left: left})
+				_, err := appendTo(d, nil, c.text, c.yaml, c.streamed)
+				if err != errors.ErrBudget {
+					t.Logf("%d calls", left)
+					require.Greater(t, left, 3)
+					return
+				}
+				assert.Empty(t, d.Findings(), left)
+				assert.Empty(t, d.YAMLDuplicates(), left)
+				window, _ := d.walker.Window()
+				assert.Nil(t, window, left)
+				assert.Nil(t, d.walker.Out, left)
+				assert.Nil(t, d.lines.Text, left)
+				assert.Nil(t, d.original, left)
+				assert.Nil(t, d.metadataDecoder, left)
+				if w := d.parts.walker; w != nil {
+					window, _ = w.Window()
+					assert.Nil(t, window, left)
+					assert.Nil(t, w.Out, left)
+				}
+			}
+		})
+	}
+}
+
 // TestOtherPanics asserts that a panic of a budget is not recovered.
 func TestOtherPanics(t *testing.T) {
 	d := New(compileYAML(t, budgetSchema))

@@ -2,12 +2,17 @@ package decoder
 
 import (
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/walk"
 )
 
 // hold replaces a slice by one of another capacity, and returns by how many bytes it has grown.
@@ -17,47 +22,117 @@ func hold[T any](s *[]T) int {
 	return (cap(*s) - was) * int(unsafe.Sizeof(*new(T)))
 }
 
-// TestHeld asserts that everything that a decoder keeps is counted.
+// TestHeld asserts that everything that a decoder keeps is counted, by itself and within Cap, and that
+// dropBuffers lets go of it.
 func TestHeld(t *testing.T) {
 	p := compileYAML(t, testSchema)
 	for name, grow := range map[string]func(d *Decoder) int{
 		"json": func(d *Decoder) int { return hold(&d.json) }, "stream": func(d *Decoder) int { return hold(&d.stream) },
 		"output": func(d *Decoder) int { return hold(&d.output) }, "result": func(d *Decoder) int { return hold(&d.result) },
 		"scratch": func(d *Decoder) int { return hold(&d.scratch) }, "repaired": func(d *Decoder) int { return hold(&d.repaired.Text) },
+		"path of a part": func(d *Decoder) int { return hold(&d.parts.path) }, "result of a part": func(d *Decoder) int { return hold(&d.parts.result) },
+		"stored object": func(d *Decoder) int { return hold(&d.parts.old) },
+		"apiVersion":    func(d *Decoder) int { return hold(&d.parts.apiVersion.text) }, "kind": func(d *Decoder) int { return hold(&d.parts.kind.text) },
 		"yaml": func(d *Decoder) int { d.yamlHeld = 1234; return 1234 },
 		"values": func(d *Decoder) int {
 			d.values.Make([]byte(`["text"]`+string(zeros[:])), nil)
 			return d.values.Held()
 		},
+		"screen": func(d *Decoder) int {
+			d.screen.Passes(d.program.Root, []byte(`{}`))
+			return d.screen.Held()
+		},
+		"walker": func(d *Decoder) int {
+			before := d.walker.Held()
+			d.walker.Observed.Metadata = make([]walk.Metadata, 0, 100)
+			return d.walker.Held() - before
+		},
 	} {
 		d := New(p)
-		before := d.heldBytes()
+		before, all := d.heldBytes(), d.Cap()
 		grown := grow(d)
 		assert.Positive(t, grown, name)
 		assert.Equal(t, grown, d.heldBytes()-before, name)
+		assert.Equal(t, grown, d.Cap()-all, name)
+		d.dropBuffers()
+		assert.Equal(t, []int{before, all}, []int{d.heldBytes(), d.Cap()}, name)
 	}
+}
+
+// TestCap asserts what Cap counts that stays when the buffers go, and that it counts nothing twice.
+func TestCap(t *testing.T) {
+	p := compileYAML(t, testSchema)
+	d := New(p)
+	before := d.Cap()
+	assert.Equal(t, before, memory.SizeOf[Decoder]()+d.walker.Cap(), "a new decoder has a walker and nothing else")
+
+	w := d.parts.walkerOf(&d.account)
+	assert.Same(t, w, d.parts.walkerOf(&d.account), "there is one for all parts")
+	assert.Equal(t, memory.SizeOf[walk.Walker]()+w.Cap(), d.Cap()-before)
+	held := w.Held()
+	assert.Positive(t, held)
+	assert.Equal(t, held, d.parts.held())
+	w.Observed.Metadata = make([]walk.Metadata, 0, 100)
+	d.dropBuffers()
+	assert.Equal(t, held, d.parts.held())
+	assert.Equal(t, memory.SizeOf[walk.Walker]()+w.Cap(), d.Cap()-before)
+
+	d = New(p, ServerRequests)
+	before = d.Cap()
+	d.metadataDecoder = New(p)
+	assert.Equal(t, d.metadataDecoder.Cap(), d.Cap()-before)
+	d.metadataDecoder = nil
+	require.True(t, d.repaired.Repair([]byte("\"\xff\""), &d.account))
+	assert.Positive(t, d.repaired.Cap())
+	assert.Equal(t, cap(d.repaired.Text)+d.repaired.Cap(), d.Cap()-before)
+	d.dropBuffers()
+	assert.Equal(t, before, d.Cap())
+
+	_, err := d.AppendYAML(nil, []byte("kind: K\nkind: K\nkind: K\n"))
+	require.NoError(t, err)
+	require.Len(t, d.YAMLDuplicates(), 2)
+	text := 0
+	for _, line := range d.YAMLDuplicates() {
+		text += len(line) + memory.SizeOf[string]()
+	}
+	assert.Equal(t, text, d.duplicatesBytes)
+	with := d.Cap()
+	d.duplicatesBytes = 0
+	assert.Equal(t, text, with-d.Cap())
 }
 
 // TestRelease asserts that a decoder lets go of more than largeBuffer after maxIdleCalls calls in a
 // row that needed less than a quarter of it.
 func TestRelease(t *testing.T) {
 	p := compileYAML(t, testSchema)
-	for _, c := range []struct {
-		held, used, calls int
-		kept              bool
+	idle := func(n int) []int { return make([]int, n) }
+	large := []int{largeBuffer / 4}
+	for name, c := range map[string]struct {
+		held int
+		used []int // by each call
+		kept bool
 	}{
-		{largeBuffer, 0, 2 * maxIdleCalls, true},
-		{largeBuffer + 1, 0, maxIdleCalls - 1, true},
-		{largeBuffer + 1, 0, maxIdleCalls, false},
-		{largeBuffer + 1, largeBuffer/4 - 1, maxIdleCalls, false},
-		{largeBuffer + 1, largeBuffer / 4, 2 * maxIdleCalls, true},
+		"not much":               {largeBuffer, idle(2 * maxIdleCalls), true},
+		"too few":                {largeBuffer + 1, idle(maxIdleCalls - 1), true},
+		"enough":                 {largeBuffer + 1, idle(maxIdleCalls), false},
+		"nearly large":           {largeBuffer + 1, slices.Repeat([]int{largeBuffer/4 - 1}, maxIdleCalls), false},
+		"large":                  {largeBuffer + 1, slices.Repeat(large, 2*maxIdleCalls), true},
+		"not in a row":           {largeBuffer + 1, slices.Concat(idle(maxIdleCalls-1), large, idle(maxIdleCalls-1)), true},
+		"in a row after a large": {largeBuffer + 1, slices.Concat(idle(maxIdleCalls-1), large, idle(maxIdleCalls)), false},
 	} {
 		d := New(p)
 		d.json = make([]byte, 0, c.held-d.heldBytes())
-		for range c.calls {
-			d.releaseIdle(c.used)
+		for _, used := range c.used {
+			d.releaseIdle(used)
 		}
-		assert.Equal(t, c.kept, d.json != nil, "%+v", c)
+		assert.Equal(t, c.kept, d.json != nil, name)
+		if !c.kept {
+			d.json = make([]byte, 0, c.held)
+			for range maxIdleCalls - 1 {
+				d.releaseIdle(0)
+			}
+			assert.NotNil(t, d.json, "%s: it has begun to count again", name)
+		}
 	}
 }
 
@@ -99,6 +174,36 @@ properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-res
 		require.NoError(t, err)
 	}
 	assert.Zero(t, cap(resources.walker.Observed.Metadata))
+}
+
+// TestNoTextIsKept asserts that a decoder refers to no text of a caller after a call, whatever came of it.
+func TestNoTextIsKept(t *testing.T) {
+	for _, opt := range []Option{Standalone, ServerRequests} {
+		d := New(compileYAML(t, testSchema), opt)
+		for _, text := range []string{
+			`{"kind":"K","s":"a","x":1}`, `{"kind":"K","s":"\ud800"}`, `{"kind":5}`, `{"kind":"K","s":}`, `{"kind":"K","s":"\ud800"`, "kind: K\ns: a\n", "kind: [",
+		} {
+			for way, decode := range map[string]func() error{
+				"JSON":   func() error { _, err := d.AppendJSON(nil, []byte(text)); return err },
+				"YAML":   func() error { _, err := d.AppendYAML(nil, []byte(text)); return err },
+				"values": func() error { var v any; return d.Unmarshal([]byte(text), &v) },
+				"stream": func() error { _, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(text))); return err },
+			} {
+				err := decode()
+				where := fmt.Sprintf("%v %s %s: %v", opt, way, text, err)
+				assert.Nil(t, d.original, where)
+				if way != "stream" { // its window belongs to the decoder
+					window, _ := d.walker.Window()
+					assert.Nil(t, window, where)
+					assert.Nil(t, d.lines.Text, where)
+				}
+				assert.Nil(t, d.walker.Out, where)
+				if way == "YAML" {
+					assert.False(t, d.yaml.Position(0).IsValid(), where)
+				}
+			}
+		}
+	}
 }
 
 // TestBatchesLetGo holds that a batch keeps its memory for other objects, unless that is much.
