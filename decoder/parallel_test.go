@@ -222,6 +222,7 @@ func TestInParallelEnds(t *testing.T) {
 		for o, err := range s.InParallel(3) {
 			require.NoError(t, err)
 			require.EqualError(t, o.Err, "no program")
+			require.Nil(t, o.JSON)
 			n++
 		}
 	}()
@@ -243,15 +244,17 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestInParallelReadsAhead: little more is read ahead than HeldBytes.
+// TestInParallelReadsAhead: little more is read ahead than HeldBytes, by no more goroutines than are asked for.
 func TestInParallelReadsAhead(t *testing.T) {
 	const held = 256 << 10
+	goroutines := runtime.NumGoroutine()
 	text := []byte(manyObjects(10_000, "\n"))
 	source := &countingReader{r: bytes.NewReader(text)}
 	s := decoder.NewSequence(source, catalog(t).Lookup, decoder.Limits{HeldBytes: held})
 	most := 0
 	for o, err := range s.InParallel(16) {
 		require.NoError(t, err)
+		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines+15)
 		most = max(most, source.read-int(o.Position.Offset))
 	}
 	require.Equal(t, len(text), source.read)
