@@ -221,6 +221,39 @@ func TestValidationSteps(t *testing.T) {
 	require.Equal(t, validationSteps(math.MaxInt/64), validationSteps(math.MaxInt))
 }
 
+// TestFewStepsFirst asserts that validating is tried with few steps first, and with four times as many each time, up to
+// all; that the memory for each attempt is charged only while it is made; and that nothing overflows.
+func TestFewStepsFirst(t *testing.T) {
+	d := New(compileYAML(t, testSchema))
+	b := &limitedBudget{room: math.MaxInt}
+	d.SetBudget(b)
+	for _, c := range []struct {
+		bytes, all, suffice int
+		want                []int
+		complete            bool
+	}{
+		{0, 1 << 20, 1, []int{1 << 14}, true},
+		{0, 1 << 20, 1 << 17, []int{1 << 14, 1 << 16, 1 << 18}, true},
+		{0, 100_000, 1 << 17, []int{1 << 14, 1 << 16, 100_000}, false},
+		{0, 100_000, 100_000, []int{1 << 14, 1 << 16, 100_000}, true},
+		{0, 100, 1000, []int{100}, false},
+		{1000, 1 << 20, 1 << 15, []int{1<<14 + 2000, 4 * (1<<14 + 2000)}, true},
+	} {
+		var tried []int
+		complete := d.withSteps(c.bytes, c.all, func(steps int) bool {
+			tried = append(tried, steps)
+			assert.Equal(t, 64*c.bytes+16*steps, b.taken)
+			return steps >= c.suffice
+		})
+		assert.Equal(t, c.want, tried)
+		assert.Equal(t, c.complete, complete)
+		assert.Zero(t, b.taken)
+	}
+	for _, steps := range []int{fewSteps(math.MaxInt), validationSteps(math.MaxInt), neededFor(math.MaxInt, math.MaxInt), neededFor(0, math.MaxInt)} {
+		assert.Greater(t, steps, math.MaxInt/8)
+	}
+}
+
 // TestBudgetOfValues asserts that validating charges the budget for what it needs, that it ends
 // where that has no room, and that all is given back.
 func TestBudgetOfValues(t *testing.T) {
