@@ -41,3 +41,13 @@ func TestPeekWithinMismatch(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestPeekAgain asserts that decoders are used again, with and without a budget, but for those that have become large.
+func TestPeekAgain(t *testing.T) {
+	src := []byte(`{"kind":"K","apiVersion":"v1"}`)
+	opts := []Option{WithBudget(&limitedBudget{room: 1 << 20})}
+	none := []Option{WithBudget(&limitedBudget{})}
+	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src) }), 2.0, "the two texts")
+	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, opts...) }), 6.0, "and the budget")
+	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, none...) }), 3.0, "there is no room")
+}

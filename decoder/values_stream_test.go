@@ -266,6 +266,8 @@ func TestStepsOfStreams(t *testing.T) {
 			assert.LessOrEqual(t, limit.Max, int64(1<<20+64*len(doc)), "64 for each byte that was read")
 			assert.Empty(t, d.Findings())
 			assert.Less(t, len(out), len(doc), "what is not complete looks whole")
+			_, err = io.ReadAll(d.NewReader(&atOnce{trellisHead + "[1]}"}))
+			require.NoError(t, err, "the next document has steps of its own")
 		}
 		restore()
 	}

@@ -142,3 +142,13 @@ func TestOnlyDuplicates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, d.YAMLDuplicates())
 }
+
+// TestYAMLWithoutDuplicates asserts that the server's duplicates are looked for, which takes memory, only where there
+// are some.
+func TestYAMLWithoutDuplicates(t *testing.T) {
+	d := New(compileYAML(t, testSchema), ServerRequests)
+	src := []byte("kind: K\nraw: {a: {}, b: {}}\n")
+	dst, err := d.AppendYAML(nil, src)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, testing.AllocsPerRun(10, func() { dst, _ = d.AppendYAML(dst[:0], src) }), 1.0, "the text of kind")
+}
