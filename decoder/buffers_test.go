@@ -65,6 +65,7 @@ func TestCap(t *testing.T) {
 	d := New(p)
 	before := d.Cap()
 	assert.Equal(t, before, memory.SizeOf[Decoder]()+d.walker.Cap(), "a new decoder has a walker and nothing else")
+	assert.Same(t, &d.account, d.screen.Account, "what it takes is charged before")
 
 	w := d.parts.walkerOf(&d.account)
 	assert.Same(t, w, d.parts.walkerOf(&d.account), "there is one for all parts")
@@ -99,6 +100,9 @@ func TestCap(t *testing.T) {
 	with := d.Cap()
 	d.duplicatesBytes = 0
 	assert.Equal(t, text, with-d.Cap())
+	_, err = d.AppendYAML(nil, []byte("kind: K\n"+strings.Repeat("\n", 100_000)+"unknown: 1\n"))
+	require.NoError(t, err)
+	assert.Equal(t, d.yaml.Cap(), d.yamlHeld, "with what finding positions takes")
 }
 
 // TestRelease asserts that a decoder lets go of more than largeBuffer after maxIdleCalls calls in a

@@ -3,6 +3,7 @@ package decoder
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -195,6 +196,9 @@ func TestCompact(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ` {"s":"a \\\" b\\","map":{"k":""},"nulls":["x y","\\"],"obj":{"b":2,"a":"abc"}}`,
 		string(out))
+	streamed, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+	require.NoError(t, err)
+	assert.Equal(t, string(out[1:]), string(streamed))
 }
 
 func TestReportDroppedNulls(t *testing.T) {

@@ -137,12 +137,13 @@ properties: {a: {type: string}, d: {type: string, default: x}}
 // that a document that is not JSON is refused for that reason first.
 func TestOutputLimit(t *testing.T) {
 	p := compileYAML(t, `{type: object, properties: {spec: {type: string}}}`)
-	src := []byte(`{"spec":""` + strings.Repeat(" ", 1000) + `}`)
+	src := []byte(`{"spec":"","u":1` + strings.Repeat(" ", 1000) + `}`)
 	_, err := New(p, Limits{OutputBytes: 11}, Compact(true)).AppendJSON(nil, src)
 	assert.NoError(t, err, "only the compact form counts")
 	d := New(p, Limits{OutputBytes: 100})
 	_, err = d.AppendJSON(nil, src)
-	assert.EqualError(t, err, "1:1012: size of the result in bytes exceeds the limit of 100")
+	assert.EqualError(t, err, "1:1018: size of the result in bytes exceeds the limit of 100")
+	assert.Empty(t, d.Findings())
 	_, err = d.AppendJSON(nil, []byte(`{"spec":"`+strings.Repeat("x", 1000)+`",}`))
 	var syntax *ferrors.SyntaxError
 	assert.ErrorAs(t, err, &syntax)

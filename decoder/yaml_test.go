@@ -42,6 +42,23 @@ func TestYAMLDuplicates(t *testing.T) {
 	_, err = d.AppendYAML(nil, []byte("kind: A\na: 1"))
 	require.NoError(t, err)
 	assert.Empty(t, d.YAMLDuplicates(), "of the last call")
+	for _, opt := range []Option{ServerRequests, Standalone} {
+		d := New(p, opt)
+		for _, decode := range []func() error{
+			func() error { _, err := d.AppendYAML(nil, []byte("kind: A\n")); return err },
+			func() error { _, err := d.AppendJSON(nil, []byte(`{"kind":"A"}`)); return err },
+			func() error { var v any; return d.Unmarshal([]byte(`{"kind":"A"}`), &v) },
+			func() error { _, err := d.AppendYAML(nil, []byte("kind: A\nkind: [")); return err },
+		} {
+			_, err = d.AppendYAML(nil, []byte(src))
+			require.NoError(t, err)
+			require.Len(t, d.YAMLDuplicates(), map[Option]int{ServerRequests: 3}[opt])
+			d.duplicates, d.duplicatesBytes = want, 99
+			_ = decode()
+			assert.Empty(t, d.YAMLDuplicates(), "of the last call")
+			assert.Zero(t, d.duplicatesBytes)
+		}
+	}
 
 	for _, opts := range [][]Option{{}, {ServerRequests, Ignore}} {
 		d := New(p, opts...)
