@@ -19,6 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/memory"
+	"github.com/espalier-dev/espalier/internal/program"
+	"github.com/espalier-dev/espalier/internal/walk"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -468,20 +471,62 @@ properties:
 	}
 }
 
+// TestBudgetOfParts asserts what is charged for the path of a part, and for its exact validation: each byte of the
+// value, segment of the path and declared name has steps and memory, and names are copied four times.
+func TestBudgetOfParts(t *testing.T) {
+	d := New(compileValues(t, `{type: object, properties: {a: {type: string, maxLength: 1}}}`), ValidateCreate)
+	b := &limitedBudget{room: math.MaxInt}
+	d.SetBudget(b)
+	field := &d.program.Root.Fields[0]
+	require.Len(t, d.pathOf(&walk.Question{Field: field}), 1)
+	assert.Equal(t, memory.Held(d.parts.path), b.taken, "before it grows")
+
+	d.parts.start()
+	assert.Zero(t, d.parts.path[:1][0], "the names of the last document are gone")
+	charged := func(part *program.Part) int {
+		was := b.taken
+		b.most = was
+		d.validatePart(part)
+		require.Equal(t, was, b.taken)
+		require.False(t, d.parts.exceeded)
+		return b.most - was
+	}
+	path := func(n, length int) (path []errors.Segment) {
+		for range n {
+			path = append(path, errors.Segment{Name: strings.Repeat("n", length), IsName: true})
+		}
+		return path
+	}
+	assert.Equal(t, neededFor(0, fewSteps(0)), charged(&program.Part{}))
+	assert.Equal(t, neededFor(10, fewSteps(10)), charged(&program.Part{Path: path(10, 0)}))
+	assert.Equal(t, neededFor(10, fewSteps(10))+4*10*7, charged(&program.Part{Path: path(10, 7)}))
+	assert.Equal(t, neededFor(10, fewSteps(10)), charged(&program.Part{Names: make([]string, 10)}))
+	value := []byte(`{"a":"b"}`)
+	assert.Equal(t, neededFor(len(value)+10+20, fewSteps(len(value)+10+20)), charged(&program.Part{Value: value, Path: path(10, 0), Names: make([]string, 20)}))
+}
+
 // TestBudgetOfNextDocuments asserts that each document in turn leaves charged what the decoder holds, and no more.
 func TestBudgetOfNextDocuments(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	long := strings.Repeat("x", 20_000)
+	values := compileValues(t, `{type: object, properties: {a: {type: string, anyOf: [{pattern: "^a+$"}, {pattern: "^x+$"}]}}}`)
 	for name, c := range map[string]struct {
 		text string
 		yaml bool
+		as   ValueValidation
 	}{
+		"values":   {text: `{"a":"` + long + `"}`, as: ValidateCreate},
+		"update":   {text: `{"a":"` + long + `"}`, as: ValidateUpdate},
 		"JSON":     {text: `{"any":"` + long + `"}`},
 		"repaired": {text: "{\"any\":\"\xff" + long + "\"}"},
 		"YAML":     {text: "any: " + long, yaml: true},
 	} {
 		for _, streamed := range []bool{false, true} {
 			d := New(p, ServerTypedRequests)
+			if c.as != AcceptValues {
+				d = New(values, c.as)
+				d.SetOld([]byte(c.text))
+			}
 			base := d.Cap()
 			b := &limitedBudget{room: math.MaxInt}
 			d.SetBudget(b)

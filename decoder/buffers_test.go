@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/internal/memory"
 	"github.com/espalier-dev/espalier/internal/walk"
+	"github.com/espalier-dev/espalier/schema"
 )
 
 // hold replaces a slice by one of another capacity, and returns by how many bytes it has grown.
@@ -182,18 +183,25 @@ properties: {list: {type: array, items: {type: object, x-kubernetes-embedded-res
 
 // TestNoTextIsKept asserts that a decoder refers to no text of a caller after a call, whatever came of it.
 func TestNoTextIsKept(t *testing.T) {
-	for _, opt := range []Option{Standalone, ServerRequests} {
-		d := New(compileYAML(t, testSchema), opt)
+	values := compileValues(t, `{type: object, properties: {kind: {type: string, maxLength: 9}}}`)
+	for opt, p := range map[Option]*schema.Program{
+		Standalone: compileYAML(t, testSchema), ServerRequests: compileYAML(t, testSchema), ValidateUpdate: values, ValidateCreate: values,
+	} {
 		for _, text := range []string{
-			`{"kind":"K","s":"a","x":1}`, `{"kind":"K","s":"\ud800"}`, `{"kind":5}`, `{"kind":"K","s":}`, `{"kind":"K","s":"\ud800"`, "kind: K\ns: a\n", "kind: [",
+			`{"kind":"K","s":"a","x":1}`, `{"kind":"too long to be valid"}`, `{"kind":"K","s":"\ud800"}`, `{"kind":5}`, `{"kind":"K","s":}`, `{"kind":"K","s":"\ud800"`, "kind: K\ns: a\n", "kind: [",
 		} {
-			for way, decode := range map[string]func() error{
-				"JSON":   func() error { _, err := d.AppendJSON(nil, []byte(text)); return err },
-				"YAML":   func() error { _, err := d.AppendYAML(nil, []byte(text)); return err },
-				"values": func() error { var v any; return d.Unmarshal([]byte(text), &v) },
-				"stream": func() error { _, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(text))); return err },
+			for way, decode := range map[string]func(d *Decoder) error{
+				"JSON":   func(d *Decoder) error { _, err := d.AppendJSON(nil, []byte(text)); return err },
+				"YAML":   func(d *Decoder) error { _, err := d.AppendYAML(nil, []byte(text)); return err },
+				"values": func(d *Decoder) error { var v any; return d.Unmarshal([]byte(text), &v) },
+				"stream": func(d *Decoder) error {
+					_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(text)))
+					return err
+				},
 			} {
-				err := decode()
+				d := New(p, opt)
+				d.SetOld([]byte(`{"kind":"K"}`))
+				err := decode(d)
 				where := fmt.Sprintf("%v %s %s: %v", opt, way, text, err)
 				assert.Nil(t, d.original, where)
 				if way != "stream" { // its window belongs to the decoder
@@ -202,6 +210,11 @@ func TestNoTextIsKept(t *testing.T) {
 					assert.Nil(t, d.lines.Text, where)
 				}
 				assert.Nil(t, d.walker.Out, where)
+				if w := d.parts.walker; w != nil {
+					window, _ := w.Window()
+					assert.Nil(t, window, where)
+					assert.Nil(t, w.Out, where)
+				}
 				if way == "YAML" {
 					assert.False(t, d.yaml.Position(0).IsValid(), where)
 				}

@@ -38,7 +38,6 @@ func (d *Decoder) fatal(src []byte, st skip.Status) error {
 
 // limitError returns the error for a limit that was exceeded at an index of src.
 func (d *Decoder) limitError(src []byte, which errors.Limit, at int) *errors.LimitError {
-	d.startLines(true) // as in fatal
 	r := syntax.New(src, 0, d.walker.Depth()+1)
 	r.Scan(at)
 	return &errors.LimitError{
@@ -80,7 +79,6 @@ func (d *Decoder) streamError(st skip.Status) error {
 func (d *Decoder) streamLimitError(which errors.Limit) error {
 	w := &d.walker
 	d.linesToWindow()
-	d.lines.NotUTF8 = true
 	w.Found.Reset()
 	path := w.OpenPath()
 	return &errors.LimitError{

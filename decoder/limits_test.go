@@ -185,6 +185,12 @@ func TestFatalHasNoFindings(t *testing.T) {
 	require.Error(t, err)
 	assert.Empty(t, d.Findings())
 	assert.Zero(t, d.Omitted())
+	for _, doc := range []string{`{"x":1,"y":1,"z":1,`, `{"x":1,"y":1,"n":` + strings.Repeat("1", 2000) + `}`, `{"x":1,"y":1,"n":1,"n":2}`} {
+		_, err := io.Copy(io.Discard, d.NewReader(strings.NewReader(doc)))
+		require.Error(t, err)
+		assert.Empty(t, d.Findings(), doc)
+		assert.Zero(t, d.Omitted(), doc)
+	}
 }
 
 func TestFindingLimits(t *testing.T) {

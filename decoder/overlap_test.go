@@ -47,6 +47,8 @@ properties:
 	buf := append(make([]byte, 0, 200), doc...)
 	assert.Same(t, &buf[0], &withoutOverlap(buf, buf)[0])
 	assert.Same(t, &buf[0], &withoutOverlap(buf[len(doc):], buf)[0])
+	assert.Same(t, &buf[10], &withoutOverlap(buf[:0:10], buf[10:])[0])
+	assert.NotSame(t, &buf[10], &withoutOverlap(buf[:0:11], buf[10:])[0])
 	assert.Same(t, &buf[0], &withoutOverlap(nil, buf)[0])
 	assert.Empty(t, withoutOverlap(buf[:0], nil))
 }

@@ -197,18 +197,15 @@ func (p *parallel) cut(b *batch) bool {
 	v := &p.from.values
 	most := min(keptBatchBytes, p.from.decode.limits.HeldBytes)
 	for at := v.at + batchBytes; ; {
-		if at < len(v.buf) {
-			i := bytes.Index(v.buf[at:], p.border)
-			if i >= 0 {
-				at += i + len(p.border) - p.start
-				steps.Add(2 * (at - v.at))
-				b.isRun, b.origin = true, v.position(v.at)
-				b.texts = append(b.texts, v.buf[v.at:at]...)
-				v.at = at
-				return true
-			}
-			at = max(at, len(v.buf)-len(p.border)+1)
+		start, next := p.find(v.buf, at)
+		if start >= 0 {
+			steps.Add(2 * (start - v.at))
+			b.isRun, b.origin = true, v.position(v.at)
+			b.texts = append(b.texts, v.buf[v.at:start]...)
+			v.at = start
+			return true
 		}
+		at = next
 		moved, err := 0, io.EOF
 		if !v.eof && len(v.buf)-v.at < most {
 			moved, err = v.fill(v.at)
@@ -220,6 +217,19 @@ func (p *parallel) cut(b *batch) bool {
 			return false
 		}
 	}
+}
+
+// find finds the object behind the first border that starts at the index at or behind it. If there is none yet, start
+// is -1, and the border is to be looked for from next on when there is more of the text.
+func (p *parallel) find(text []byte, at int) (start, next int) {
+	if at >= len(text) {
+		return -1, at
+	}
+	i := bytes.Index(text[at:], p.border)
+	if i < 0 {
+		return -1, max(at, len(text)-len(p.border)+1)
+	}
+	return at + i + len(p.border) - p.start, 0
 }
 
 // learn learns the border from a batch that was just read. If there is one, the stream is advanced to

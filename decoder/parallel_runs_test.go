@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
 // inParts reads a text in parts of n bytes.
@@ -86,6 +87,23 @@ func TestRuns(t *testing.T) {
 	require.Greater(t, total, 1000)
 }
 
+// TestFind asserts that no text is looked through again when there is more of it, but for what may be the start of
+// a border.
+func TestFind(t *testing.T) {
+	p := &parallel{border: []byte("},{"), start: len("{")}
+	for _, c := range []struct {
+		text            string
+		at, start, next int
+	}{
+		{`{},{}`, 0, 3, 0}, {`{},{}`, 1, 3, 0}, {`{},{}`, 2, -1, 3}, {`{},{},{}`, 2, 6, 0},
+		{`{"a":1},`, 0, -1, 6}, {`{"a":1},`, 6, -1, 6}, {`{"a":1},`, 7, -1, 7}, {`{"a":1},`, 8, -1, 8}, {`{"a":1},`, 20, -1, 20},
+		{``, 0, -1, 0}, {`{`, 0, -1, 0},
+	} {
+		start, next := p.find([]byte(c.text), c.at)
+		assert.Equal(t, []int{c.start, c.next}, []int{start, next}, "%s %d", c.text, c.at)
+	}
+}
+
 // TestBorders asserts what is taken for a border, after batches of one object and of two.
 func TestBorders(t *testing.T) {
 	blanks := strings.Repeat(" ", maxBorder)
@@ -110,6 +128,7 @@ func TestBorders(t *testing.T) {
 		{`{} {"a":2}`, 1, ``},
 		{`{ "a":1} {"a":2}`, 1, ``},
 		{`7 7 {"a":2}`, 1, ``},
+		{`77 7 77 {"a":2}`, 3, ``},
 		{`[{"a":1}] [{"a":2}]`, 1, ``},
 		{`{"a":1}`, 1, ``},
 	} {
@@ -173,10 +192,14 @@ func TestCredit(t *testing.T) {
 // TestPutBack asserts that what is put back takes the memory of its text and no more, and comes out of the credit.
 func TestPutBack(t *testing.T) {
 	text := strings.Repeat("{\"a\":1}\n", 20)
-	p := parallelOf(t, text, 16)
+	p := parallelOf(t, text, 14)
+	p.readAhead()
+	require.Len(t, p.ring[0].texts, 14, "it has as much as it shall have")
+	p = parallelOf(t, text, 16)
 	p.readAhead()
 	require.Equal(t, 3, p.held)
 	require.Equal(t, 2, p.runs)
+	require.Equal(t, firstCredit+21/4, p.credit, "the first batch was read for good")
 	require.Equal(t, len(`{"a":1}{"a":1}{"a":1}`)+2*24, p.heldBytes)
 	first := p.finish()
 	require.False(t, first.isRun)
@@ -223,4 +246,21 @@ func TestLookingForABorderInVain(t *testing.T) {
 	assert.Less(t, looked, 1000+2*firstWindow)
 	require.False(t, p.cut(&batch{}), "there is no border any more")
 	assert.Equal(t, firstCredit-looked, p.credit)
+}
+
+// TestDocumentsInParallel asserts that documents are read by the dialect of the options, and that the iterating goroutine
+// makes JSON of none of them before it decodes them.
+func TestDocumentsInParallel(t *testing.T) {
+	p := compileYAML(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false))
+	var kinds []string
+	s := NewYAMLSequence(strings.NewReader("kind: yes\n---\n---\nkind: off\n"), func(_, kind string) (*schema.Program, error) {
+		kinds = append(kinds, kind)
+		return p, nil
+	}, YAMLDialect(yamlbridge.Core))
+	for o, err := range s.InParallel(1) {
+		require.NoError(t, err)
+		require.NoError(t, o.Err)
+		assert.Nil(t, s.json)
+	}
+	assert.Equal(t, []string{"yes", "off"}, kinds, "in YAML 1.1 these are booleans")
 }

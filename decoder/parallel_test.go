@@ -261,3 +261,34 @@ func TestInParallelReadsAhead(t *testing.T) {
 	require.Greater(t, most, held/2)
 	require.Less(t, most, 3*held, "with the window of the reader")
 }
+
+// TestInParallelDecodesInParallel has a lookup that ends only while another one is made, by another goroutine.
+func TestInParallelDecodesInParallel(t *testing.T) {
+	defer decoder.SetBatchBytes(1)()
+	meet := make(chan bool)
+	calls := atomic.Int32{}
+	lookup := catalog(t).Lookup
+	for _, c := range []struct {
+		make newSequence
+		text string
+	}{
+		{decoder.NewSequence, manyObjects(20, "\n")}, {decoder.NewYAMLSequence, manyObjects(20, "\n---\n")},
+	} {
+		calls.Store(0)
+		s := c.make(strings.NewReader(c.text), func(apiVersion, kind string) (*schema.Program, error) {
+			if calls.Add(1) <= 2 {
+				select {
+				case meet <- true:
+				case <-meet:
+				}
+			}
+			return lookup(apiVersion, kind)
+		})
+		n := 0
+		for _, err := range s.InParallel(2) {
+			require.NoError(t, err)
+			n++
+		}
+		assert.Equal(t, 20, n)
+	}
+}

@@ -160,8 +160,7 @@ func (d *Decoder) noteType(name string, text []byte, q *walk.Question) {
 func (d *Decoder) walkPart(n *program.Node, text []byte) []byte {
 	p := &d.parts
 	w := p.walkerOf(&d.account)
-	p.program = *d.program
-	p.program.Root = n
+	p.program.Root = n // a walk asks for nothing else
 	w.SetBounds(d.limits.bounds())
 	w.Tune(&p.program, d.predicted)
 	w.DefaultBytes, w.MostOut = d.limits.DefaultBytes, math.MaxInt

@@ -220,9 +220,14 @@ func TestStreamEnds(t *testing.T) {
 		{`{"a":1}{`, `{"a":1`, `1:8: something follows the document: "{"`},
 		{`{"a":1,"a":2}`, `{"a":1`, `1:8: duplicate field "a": the first was sent already`},
 		{`{"a":12x`, `{"a":12`, `1:8: invalid character 'x', where ',' or '}' is expected in "a"`},
+		{`{"b":"é` + "\xe4\xb8", `{`, `1:10: unexpected end of input within a string in "b"`},
+		{`{"b":"é` + "\xe4\xb8\"", `{`, `1:8: invalid UTF-8 in a string: "\xe4" in "b"`},
+		{`{"b":1,"b":`, `{`, `1:12: unexpected end of input, where a value is expected in "b"`},
 	} {
 		out, err := io.ReadAll(d.NewReader(iotest.OneByteReader(strings.NewReader(c.doc))))
 		require.EqualError(t, err, c.err, c.doc)
+		require.Empty(t, d.Findings(), c.doc)
+		require.Equal(t, strings.Contains(c.err, "unexpected end"), errors.Is(err, io.ErrUnexpectedEOF), c.doc)
 		require.True(t, strings.HasPrefix(c.out, string(out)), "%s of %s", out, c.doc)
 	}
 }

@@ -180,6 +180,47 @@ func TestStreamsAgree(t *testing.T) {
 	assert.EqualError(t, err, `the object is invalid: kind: Too long: may not be more than 2 bytes`)
 }
 
+// TestNextStreamsOfValues asserts that nothing of a document is left for the next one of the same decoder: its type, its
+// path, its invalid values, its nulls.
+func TestNextStreamsOfValues(t *testing.T) {
+	p := trellis(t, `{type: object, required: [a, b], properties: {a: {type: string, maxLength: 1}, b: {type: string, default: x}, c: {type: string}}}`)
+	docs := []string{
+		trellisHead + `{"a":"b"}}`,
+		`{"kind":"Trellises","apiVersion":"example.com/v2","spec":{"a":"long"}}`,
+		trellisHead + `{"c":"d"}}`,
+		`{"spec":{"a":"long"},"metadata":{"name":"A"}}`,
+		trellisHead + `{"a":"long","b":null}}`,
+		`{"kind":5}`, `[]`,
+	}
+	for _, first := range docs {
+		for _, second := range docs {
+			whole := decoder.New(p, decoder.ValidateCreate)
+			_, want := whole.AppendJSON(nil, []byte(second))
+			d := decoder.New(p, decoder.ValidateCreate)
+			_, _ = io.ReadAll(d.NewReader(strings.NewReader(first)))
+			_, err := io.ReadAll(d.NewReader(strings.NewReader(second)))
+			require.Equal(t, want, err, "%s after %s", second, first)
+			require.Equal(t, details(whole.Findings()), details(d.Findings()))
+		}
+	}
+}
+
+// TestDefaultsOnStreams has defaults of the root that no server takes. They are judged by the rules for their fields,
+// not by those for the object.
+func TestDefaultsOnStreams(t *testing.T) {
+	p := mustCompileWith(t, `{type: object, properties: {b: {type: integer}, c: {type: string, default: abc, maxLength: 2},
+		a: {type: object, default: {b: 5}, properties: {b: {type: integer, maximum: 3}}}}}`, validation.Values(), schema.ResourceRoot(false))
+	for _, doc := range []string{`{}`, `{"a":null,"b":1}`, `{"a":{"b":4},"c":null}`} {
+		d := decoder.New(p, decoder.ValidateCreate)
+		_, want := d.AppendJSON(nil, []byte(doc))
+		found := strings.Split(details(d.Findings()), "\n")
+		require.Len(t, found, 2)
+		_, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+		require.IsType(t, want, err)
+		require.ElementsMatch(t, found, strings.Split(details(d.Findings()), "\n"), doc)
+	}
+}
+
 // TestStreamsOfDroppedNulls has required members that are null, and so dropped, and numbers that are
 // cut.
 func TestStreamsOfDroppedNulls(t *testing.T) {

@@ -104,6 +104,7 @@ func TestUpdatesFailClosed(t *testing.T) {
 	for old, fault := range map[string]string{
 		``:                      "decoder: the stored object is no valid JSON: at byte 0: unexpected end of input, where a value is expected",
 		`{"a":`:                 "decoder: the stored object is no valid JSON: at byte 5: unexpected end of input, where a value is expected",
+		`{"a":tr`:               "decoder: the stored object is no valid JSON: at byte 7: unexpected end of input within the literal true",
 		`{"a":1e999}`:           "decoder: the stored object is no valid JSON: at byte 5: number \"1e999\" is beyond the range of float64",
 		`[]`:                    "decoder: the stored object is no JSON object",
 		` null `:                "decoder: the stored object is no JSON object",

@@ -131,6 +131,9 @@ func TestYAMLDialect(t *testing.T) {
 	out, err := New(p).AppendYAML(nil, []byte(src))
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":true,"b":8,"true":1}`, string(out))
+	out, err = New(p, YAMLDialect(yamlbridge.Server)).AppendYAML(nil, []byte(src+"---\nsecond\n"))
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":true,"b":8,"true":1}`, string(out))
 	d := New(p, YAMLDialect(yamlbridge.Core))
 	for range 3 * maxIdleCalls { // even after the decoder has let go of its buffers
 		out, err = d.AppendYAML(nil, []byte(src))
