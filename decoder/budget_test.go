@@ -502,6 +502,18 @@ func TestBudgetOfParts(t *testing.T) {
 	assert.Equal(t, neededFor(10, fewSteps(10))+4*10*7, charged(&program.Part{Path: path(10, 7)}))
 	assert.Equal(t, neededFor(10, fewSteps(10)), charged(&program.Part{Names: make([]string, 10)}))
 	value := []byte(`{"a":"b"}`)
+	part := &program.Part{Value: []byte(`{"a":"bcd"}`), Path: path(1, 1)}
+	d.parts.start()
+	d.validatePart(part)
+	needed := d.parts.spent
+	assert.Positive(t, needed)
+	for _, left := range []int{needed, needed - 1} {
+		d.parts.start()
+		d.parts.spent = validationSteps(0) - left
+		d.validatePart(part)
+		assert.Equal(t, left < needed, d.parts.exceeded)
+	}
+	d.parts.start()
 	assert.Equal(t, neededFor(len(value)+10+20, fewSteps(len(value)+10+20)), charged(&program.Part{Value: value, Path: path(10, 0), Names: make([]string, 20)}))
 }
 

@@ -141,6 +141,7 @@ func TestPoolGetFor(t *testing.T) {
 		require.ErrorIs(t, err, err.(*errors.StrictError))
 		pool.Put(d)
 	}
+	assert.Less(t, testing.AllocsPerRun(100, func() { pool.Put(pool.Get()) }), 1.0, "a decoder is used again")
 	other, err := schema.Compile(&schema.Structural{Type: "object"})
 	require.NoError(t, err)
 	assert.PanicsWithValue(t, "decoder: Pool.Put: the decoder is of another program",

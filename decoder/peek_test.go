@@ -1,6 +1,7 @@
 package decoder
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,12 +43,21 @@ func TestPeekWithinMismatch(t *testing.T) {
 	}
 }
 
-// TestPeekAgain asserts that decoders are used again, with and without a budget, but for those that have become large.
+// TestPeekAgain asserts that decoders are used again, with and without a budget, and that a budget is asked for one
+// document only.
 func TestPeekAgain(t *testing.T) {
 	src := []byte(`{"kind":"K","apiVersion":"v1"}`)
-	opts := []Option{WithBudget(&limitedBudget{room: 1 << 20})}
-	none := []Option{WithBudget(&limitedBudget{})}
+	b := &limitedBudget{room: 1 << 20}
+	some, none := []Option{WithBudget(b)}, []Option{WithBudget(&limitedBudget{})}
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src) }), 2.0, "the two texts")
-	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, opts...) }), 6.0, "and the budget")
+	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, some...) }), 6.0, "and the budget")
 	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, none...) }), 3.0, "there is no room")
+
+	_, _, err := PeekType(src, some...)
+	require.NoError(t, err)
+	assert.Zero(t, b.taken)
+	total := b.total
+	_, _, err = PeekType([]byte(strings.Repeat(`{"x":`, 5000) + "1" + strings.Repeat("}", 5000)))
+	require.NoError(t, err)
+	assert.Equal(t, total, b.total)
 }

@@ -238,6 +238,13 @@ func TestStreamsOfDroppedNulls(t *testing.T) {
 		require.Equal(t, want, details(d.Findings()))
 		require.Equal(t, err, onStream)
 	}
+	d := decoder.New(trellis(t, `{type: object, properties: {a: {type: string}, b: {type: string}}, anyOf: [{required: [a]}, {required: [b]}]}`), decoder.ValidateCreate)
+	_, err := d.AppendJSON(nil, []byte(trellisHead+`{"a":null}}`))
+	want := details(d.Findings())
+	require.NotEmpty(t, want)
+	_, onStream := io.ReadAll(d.NewReader(strings.NewReader(trellisHead + `{"a":null}}`)))
+	require.Equal(t, want, details(d.Findings()), "it is about the object and not about the null")
+	require.Equal(t, err, onStream)
 }
 
 // TestMalformedParts asserts that the exact rules refuse what is no JSON.
