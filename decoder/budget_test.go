@@ -402,6 +402,12 @@ properties:
     x-kubernetes-preserve-unknown-fields: true
     properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
 `)
+	unstable := compileYAML(t, `
+type: object
+properties:
+  any: {x-kubernetes-preserve-unknown-fields: true}
+  d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null, b: "`+strings.Repeat("b", 5000)+`"}}
+`)
 	object := `{"kind":"K","u":1,"any":[1e20,"\ud800"],"metadata":` + labels + `,"e":{"apiVersion":"v1","kind":"K","metadata":` + labels + `}}`
 	values := compileValues(t, `{type: object, properties: {a: {type: string, anyOf: [{pattern: "^a+$"}, {pattern: "^b+$"}]},
 		set: {type: array, x-kubernetes-list-type: set, items: {type: integer}}, m: {type: object, x-kubernetes-preserve-unknown-fields: true, maxProperties: 2}}}`)
@@ -414,8 +420,9 @@ properties:
 		old      string
 		opts     []Option
 	}{
-		"repaired":     {p: embedded, text: object, opts: []Option{ServerRequests}},
-		"from storage": {p: embedded, text: object, opts: []Option{ServerStorage}},
+		"repaired":      {p: embedded, text: object, opts: []Option{ServerRequests}},
+		"from storage":  {p: embedded, text: object, opts: []Option{ServerStorage}},
+		"decoded again": {p: unstable, text: object, opts: []Option{ServerStorage}},
 		"YAML": {
 			p: embedded, yaml: true, opts: []Option{ServerRequests},
 			text: "kind: K\nu: 1\nany: {a: 1, a: 2, b: &a {c: d}, e: *a}\ne: {apiVersion: v1, kind: K, metadata: " + labels + "}\n",
@@ -432,13 +439,13 @@ properties:
 				if c.old != "" {
 					d.SetOld([]byte(c.old))
 				}
-				_, _ = appendTo(d, nil, c.text, c.yaml, c.streamed)
-				require.NotEmpty(t, d.Findings())
+				_, err := appendTo(d, nil, c.text, c.yaml, c.streamed)
+				require.NotEmpty(t, d.Findings(), err)
 				d.dropBuffers() // so that they have to grow
+				base := d.Cap()
 				b := &contendedBudget{left: left}
 				d.SetBudget(b)
 				var out []byte
-				var err error
 				if c.streamed {
 					r := d.NewReader(strings.NewReader(c.text))
 					_, err = io.Copy(io.Discard, r)
@@ -452,7 +459,8 @@ properties:
 					return
 				}
 				require.True(t, c.streamed || string(out) == "dst", left)
-				require.LessOrEqual(t, b.taken, 0, left)
+				require.LessOrEqual(t, b.taken, d.Cap()-base, left)
+				require.Greater(t, b.taken, d.Cap()-base-100, left)
 				require.Empty(t, d.Findings(), left)
 				require.Empty(t, d.YAMLDuplicates(), left)
 				window, _ := d.walker.Window()
@@ -521,12 +529,26 @@ func TestBudgetOfParts(t *testing.T) {
 func TestBudgetOfNextDocuments(t *testing.T) {
 	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
 	long := strings.Repeat("x", 20_000)
+	stored := compileYAML(t, `
+type: object
+properties:
+  d: {type: object, x-kubernetes-preserve-unknown-fields: true, default: {a: null}}
+  e:
+    type: object
+    x-kubernetes-embedded-resource: true
+    x-kubernetes-preserve-unknown-fields: true
+    properties: {metadata: {type: object, properties: {name: {type: string, default: x}}}}
+`)
 	values := compileValues(t, `{type: object, properties: {a: {type: string, anyOf: [{pattern: "^a+$"}, {pattern: "^x+$"}]}}}`)
 	for name, c := range map[string]struct {
 		text string
 		yaml bool
 		as   ValueValidation
+
+		stored *schema.Program
 	}{
+		"stored":   {text: `{"kind":"K","metadata":{"labels":{"a":"` + long + `"}}}`, stored: stored},
+		"embedded": {text: `{"kind":"K","e":{"apiVersion":"v1","kind":"K","metadata":{"labels":{"a":"` + long + `"}}}}`, stored: stored},
 		"values":   {text: `{"a":"` + long + `"}`, as: ValidateCreate},
 		"update":   {text: `{"a":"` + long + `"}`, as: ValidateUpdate},
 		"JSON":     {text: `{"any":"` + long + `"}`},
@@ -535,18 +557,22 @@ func TestBudgetOfNextDocuments(t *testing.T) {
 	} {
 		for _, streamed := range []bool{false, true} {
 			d := New(p, ServerTypedRequests)
-			if c.as != AcceptValues {
+			switch {
+			case c.as != AcceptValues:
 				d = New(values, c.as)
 				d.SetOld([]byte(c.text))
+			case c.stored != nil:
+				d = New(c.stored, ServerStorage)
 			}
 			base := d.Cap()
 			b := &limitedBudget{room: math.MaxInt}
 			d.SetBudget(b)
+			dst := make([]byte, 10_000)
 			for i := range 4 {
-				out, err := appendTo(d, nil, c.text, c.yaml, streamed)
+				out, err := appendTo(d, slices.Clip(dst), c.text, c.yaml, streamed)
 				require.NoError(t, err, name)
 				if !streamed {
-					b.taken -= cap(out)
+					b.taken -= cap(out) - cap(dst)
 				}
 				assert.InDelta(t, d.Cap()-base, b.taken, 4096, "%s %v %d", name, streamed, i)
 			}

@@ -253,14 +253,42 @@ func TestLookingForABorderInVain(t *testing.T) {
 func TestDocumentsInParallel(t *testing.T) {
 	p := compileYAML(t, "x-kubernetes-preserve-unknown-fields: true", schema.ResourceRoot(false))
 	var kinds []string
-	s := NewYAMLSequence(strings.NewReader("kind: yes\n---\n---\nkind: off\n"), func(_, kind string) (*schema.Program, error) {
-		kinds = append(kinds, kind)
-		return p, nil
-	}, YAMLDialect(yamlbridge.Core))
+	sequence := func() *Sequence {
+		return NewYAMLSequence(strings.NewReader("kind: yes\n---\n---\nkind: off\n"), func(_, kind string) (*schema.Program, error) {
+			kinds = append(kinds, kind)
+			return p, nil
+		}, YAMLDialect(yamlbridge.Core))
+	}
+	s := sequence()
 	for o, err := range s.InParallel(1) {
 		require.NoError(t, err)
 		require.NoError(t, o.Err)
 		assert.Nil(t, s.json)
 	}
-	assert.Equal(t, []string{"yes", "off"}, kinds, "in YAML 1.1 these are booleans")
+	s = sequence()
+	for err := range s.All() {
+		require.NoError(t, err)
+		_, err = s.AppendJSON(nil)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"yes", "off", "yes", "off"}, kinds, "in YAML 1.1 these are booleans")
+}
+
+// TestRunsThatEndInAFault has an object that is malformed as it has a border within. Wherever a run ends, the fault is
+// that of Next.
+func TestRunsThatEndInAFault(t *testing.T) {
+	text := strings.Repeat("{\"a\":1}\n", 5) + "{\"a\":[{\"a\":1}\n{\"a\":2}]}\n" + strings.Repeat("{\"a\":1}\n", 20)
+	s := parallelOf(t, text, 1).from
+	var want error
+	for want == nil {
+		want = s.Next()
+	}
+	require.NotEqual(t, io.EOF, want)
+	for n := 1; n < 60; n++ {
+		p := parallelOf(t, text, n)
+		objects := 0
+		p.all(func(b *batch) { objects += len(b.objects) })
+		require.Equal(t, want, p.from.err, "%d", n)
+		require.Equal(t, 5, objects, "%d", n)
+	}
 }

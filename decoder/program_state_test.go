@@ -65,3 +65,16 @@ properties:
 		assert.Len(t, s.programs.older, maxRecent)
 	}
 }
+
+// TestSequenceAsServer asserts that a sequence looks at the defaults of its programs as a decoder does.
+func TestSequenceAsServer(t *testing.T) {
+	p := compileYAML(t, `{"type":"object","properties":{"f":{"type":"number","default":1.0}}}`)
+	lookup := func(string, string) (*schema.Program, error) { return p, nil }
+	for opt, want := range map[Option]string{Standalone: `{"kind":"K","f":1.0}`, ServerRequests: `{"kind":"K","f":1}`} {
+		s := NewSequence(strings.NewReader(`{"kind":"K"}`), lookup, opt)
+		require.NoError(t, s.Next())
+		out, err := s.AppendJSON(nil)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(out))
+	}
+}

@@ -261,7 +261,6 @@ func (s *Sequence) decoder() (*Decoder, error) {
 		if why := d.validateValues.cannotValidate(program.Of(p)); why != "" {
 			return nil, stderrors.New("decoder: kind " + fieldpath.Quoted(kind) + " in version " + fieldpath.Quoted(apiVersion) + ": " + why)
 		}
-		d.walker.Found.Reset() // the last findings are those of another object
 		d.setProgram(s.programs.state(p, d.server != Standalone))
 		s.hasProgram = true
 	}

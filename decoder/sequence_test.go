@@ -350,6 +350,7 @@ func TestYAMLSequence(t *testing.T) {
 	for _, c := range []sequenceCase{
 		{name: "nothing"},
 		{name: "empty ones", text: "---\n# nothing\n---\n---\nnull\n---\n~\n...\n" + a + "---\n", want: []string{`9:1 A{` + isA + `}`}},
+		{name: "an empty one at the end", text: a + "---\nnull\n", want: []string{`1:1 A{` + isA + `}`}},
 		{name: "documents", text: "# é\n" + a + "é: 1\n---\n" + a + "spec:\n  a: x\n  u: 1\n--- {" + isB + ", spec: {}}\n", want: []string{
 			`1:1 A{` + isA + `}; 4:1: unknown field "é"`,
 			`5:1 A{` + isA + `,"spec":{"a":"x"}}; 10:3: unknown field "spec.u"`,

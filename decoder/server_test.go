@@ -167,6 +167,16 @@ func TestNumbersOfDefaults(t *testing.T) {
 	out, err := d.AppendJSON(nil, []byte(`{"kind":"K"}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"kind":"K","f":1}`, string(out))
+	for _, container := range []string{`"type":"object","additionalProperties"`, `"type":"array","items"`} {
+		d = New(compileYAML(t, `{"type":"object","properties":{"f":{`+container+`:{"type":"number","default":1.0}}}}`), ServerRequests)
+		for in, want := range map[string]string{`{"a":null}`: `{"a":1}`, `[null]`: `[1]`} {
+			if strings.Contains(container, "object") == strings.HasPrefix(in, "{") {
+				out, err = d.AppendJSON(nil, []byte(`{"kind":"K","f":`+in+`}`))
+				require.NoError(t, err)
+				assert.Equal(t, `{"kind":"K","f":`+want+`}`, string(out))
+			}
+		}
+	}
 }
 
 // TestStoredDefaults has defaults because of which the result is decoded again. They may be older
@@ -278,6 +288,14 @@ properties:
 	require.EqualError(t, err,
 		`1:113: size of inserted defaults in bytes exceeds the limit of 14 in "f.metadata"`)
 	assert.Empty(t, d.Findings())
+
+	// The other limits are for the document as it was sent, and for the result.
+	d = New(compileYAML(t, embedded), ServerRequests, Limits{NumberBytes: 3, OutputBytes: 200})
+	out, err := d.AppendJSON(nil, []byte(`{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":{"generation":1e3}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":{"generation":1000,"name":"given"}}}`, string(out))
+	_, err = d.AppendJSON(nil, []byte(`{"kind":"K","e":{"apiVersion":"v1","kind":"E","metadata":{"labels":{"a":"`+strings.Repeat("x", 300)+`"}}}}`))
+	require.ErrorContains(t, err, "size of the result in bytes exceeds the limit of 200")
 }
 
 // TestDefaultsBeyondLimits has defaults in an object from storage that exceed a limit when the

@@ -117,3 +117,16 @@ properties: {a: {type: object, default: {"x": null}}}
 	_, err = stored.AppendJSON(nil, []byte(`{"kind":"K","KIND":5,"metadata":{}}`))
 	assert.NoError(t, err, "with defaults that are decoded again")
 }
+
+// TestHasFoldedFields asserts that documents are read once more only where the schema makes it necessary.
+func TestHasFoldedFields(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{type: object}`: false,
+		`{type: object, properties: {kind: {type: string}, apiVersion: {type: string}, kinds: {type: string}}}`: false,
+		`{type: object, properties: {Kind: {type: string}}}`:                                                    true,
+		`{type: object, properties: {APIversion: {}}}`:                                                          true,
+		`{type: object, properties: {a: {type: object, properties: {Kind: {type: string}}}}}`:                   false,
+	} {
+		assert.Equal(t, want, New(compileYAML(t, text), ServerRequests).foldedFields, text)
+	}
+}

@@ -69,7 +69,6 @@ var errSuperseded = stderrors.New(
 // to now.
 func (s *stream) checkUse() error {
 	if s.use != s.d.uses {
-		s.taken = len(s.out)
 		s.err = errSuperseded
 		return s.err
 	}
