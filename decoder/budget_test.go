@@ -430,6 +430,7 @@ properties:
 		"values":             {p: values, text: invalid, opts: []Option{ValidateCreate}},
 		"values on a stream": {p: values, text: invalid, streamed: true, opts: []Option{ValidateCreate}},
 		"a long stream":      {p: values, text: `{"u":1,"a":"` + strings.Repeat("c", 4000) + `"}`, streamed: true, opts: []Option{AcceptValues}},
+		"repaired stream":    {p: embedded, text: object, streamed: true, opts: []Option{ServerRequests}},
 		"an update":          {p: values, text: invalid, old: invalid, opts: []Option{ValidateUpdate}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -575,6 +576,12 @@ properties:
 					b.taken -= cap(out) - cap(dst)
 				}
 				assert.InDelta(t, d.Cap()-base, b.taken, 4096, "%s %v %d", name, streamed, i)
+				if !c.yaml {
+					var v any
+					require.NoError(t, d.Unmarshal([]byte(c.text), &v))
+					d.account.Settle(d.Cap())
+					assert.InDelta(t, d.Cap()-base, b.taken, 4096, "%s %v %d", name, streamed, i)
+				}
 			}
 		}
 	}

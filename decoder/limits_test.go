@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ferrors "github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/values"
 )
 
 // TestLimits has documents that reach each limit exactly, and documents that exceed it by one.
@@ -355,4 +356,50 @@ func TestTotalOverflows(t *testing.T) {
 	r.total = int64(math.MaxInt - len(`{"s":"a"}`))
 	_, err = io.ReadAll(r)
 	require.NoError(t, err, "just as much")
+}
+
+// TestTakesUpToLimits asserts which documents are taken without a walk: small ones, where no limit is as small as they can
+// be large; and that one which cannot be taken leads to some walks.
+func TestTakesUpToLimits(t *testing.T) {
+	p := compileYAML(t, testSchema)
+	for name, at := range map[string]Limits{
+		"depth": {Depth: values.MostDepth}, "names": {NameBytes: values.MostTaken}, "numbers": {NumberBytes: values.NumberBytes},
+		"defaults": {DefaultBytes: values.MostDefaults}, "output": {OutputBytes: values.MostTaken + values.MostDefaults},
+	} {
+		assert.True(t, New(p, at).takes(), name)
+		for _, limit := range at.fields() {
+			*limit = max(*limit-1, 0)
+		}
+		assert.False(t, New(p, at).takes(), name)
+	}
+	assert.False(t, New(p, ServerRequests).takes())
+	assert.False(t, New(p, ExpectType("v1", "")).takes())
+
+	d := New(p)
+	var v any
+	var object map[string]any
+	text := func(n int) []byte { return []byte(`{"s":"` + strings.Repeat("x", n-len(`{"s":""}`)) + `"}`) }
+	assert.True(t, d.take(text(values.MostTaken), &v))
+	assert.True(t, d.take(text(values.MostTaken), &object))
+	assert.False(t, d.take(text(values.MostTaken+1), &v))
+	assert.False(t, d.take(text(20), new(string)))
+	assert.Zero(t, d.walksLeft)
+	for range 3 {
+		assert.False(t, d.take([]byte(`{"unknown":1}`), &v))
+		for left := walksAfterDoubt; left > 0; left-- {
+			assert.Equal(t, left, d.walksLeft)
+			assert.False(t, d.take(text(20), &v))
+		}
+	}
+	assert.True(t, d.take(text(20), &v))
+
+	_, err := d.AppendYAML(nil, []byte("unknown: 1\n"))
+	require.NoError(t, err)
+	require.Len(t, d.Findings(), 1)
+	d.json = make([]byte, 0, 2*largeBuffer)
+	for range maxIdleCalls {
+		assert.True(t, d.take(text(20), &v))
+		assert.Empty(t, d.Findings())
+	}
+	assert.Nil(t, d.json, "large buffers go")
 }

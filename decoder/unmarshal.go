@@ -78,9 +78,7 @@ func (d *Decoder) take(src []byte, v any) bool {
 	d.walker.Found.Reset()
 	d.fromYAML, d.isRepaired = false, false
 	d.duplicates, d.duplicatesBytes = nil, 0
-	held := cap(d.result)
 	made, ok := d.maker().Take(d.padded(append(d.result[:0], src...)), d.program.Root)
-	d.account.Own(cap(d.result) - held)
 	object, isObject := made.(map[string]any)
 	if !ok || !isObject {
 		d.walksLeft = walksAfterDoubt
