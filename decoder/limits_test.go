@@ -381,6 +381,8 @@ func TestTakesUpToLimits(t *testing.T) {
 	text := func(n int) []byte { return []byte(`{"s":"` + strings.Repeat("x", n-len(`{"s":""}`)) + `"}`) }
 	assert.True(t, d.take(text(values.MostTaken), &v))
 	assert.True(t, d.take(text(values.MostTaken), &object))
+	assert.Equal(t, any(object), v)
+	assert.Len(t, object["s"], values.MostTaken-len(`{"s":""}`))
 	assert.False(t, d.take(text(values.MostTaken+1), &v))
 	assert.False(t, d.take(text(20), new(string)))
 	assert.Zero(t, d.walksLeft)

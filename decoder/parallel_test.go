@@ -292,3 +292,18 @@ func TestInParallelDecodesInParallel(t *testing.T) {
 		assert.Equal(t, 20, n)
 	}
 }
+
+// TestInParallelWaits asserts that an iteration ends after its goroutines. With one processor they are gone then: a
+// goroutine that has said that it ends is only seldom interrupted before it does.
+func TestInParallelWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	least := 1 << 30
+	for range 20 {
+		before := runtime.NumGoroutine()
+		for _, err := range decoder.NewSequence(strings.NewReader(manyObjects(10, "\n")), catalog(t).Lookup).InParallel(3) {
+			require.NoError(t, err)
+		}
+		least = min(least, runtime.NumGoroutine()-before)
+	}
+	assert.LessOrEqual(t, least, 0)
+}

@@ -76,7 +76,6 @@ func (d *Decoder) take(src []byte, v any) bool {
 	}
 	d.prepare()
 	d.walker.Found.Reset()
-	d.fromYAML, d.isRepaired = false, false
 	d.duplicates, d.duplicatesBytes = nil, 0
 	made, ok := d.maker().Take(d.padded(append(d.result[:0], src...)), d.program.Root)
 	object, isObject := made.(map[string]any)
