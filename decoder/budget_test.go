@@ -579,6 +579,7 @@ properties:
 				if !c.yaml {
 					var v any
 					require.NoError(t, d.Unmarshal([]byte(c.text), &v))
+					require.NoError(t, d.Unmarshal([]byte(c.text), new(struct{})))
 					d.account.Settle(d.Cap())
 					assert.InDelta(t, d.Cap()-base, b.taken, 4096, "%s %v %d", name, streamed, i)
 				}

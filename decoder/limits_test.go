@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -404,4 +405,27 @@ func TestTakesUpToLimits(t *testing.T) {
 		assert.Empty(t, d.Findings())
 	}
 	assert.Nil(t, d.json, "large buffers go")
+}
+
+// TestAllocationsOfValues asserts that strings are allocated together or each by itself, and that the types of values are
+// looked at once.
+func TestAllocationsOfValues(t *testing.T) {
+	src := []byte(`{"raw":[` + strings.Repeat(`"some text",`, 100) + `""]}`)
+	for separate, most := range map[bool]float64{false: 50, true: 300} {
+		d := New(compileYAML(t, testSchema), SeparateStrings(separate))
+		allocs := testing.AllocsPerRun(5, func() {
+			var v any
+			_ = d.Unmarshal(src, &v)
+		})
+		assert.Equal(t, separate, allocs > 100)
+		assert.Less(t, allocs, most)
+	}
+	d := New(compileYAML(t, testSchema))
+	for range 2 {
+		require.NoError(t, d.Unmarshal([]byte(`{}`), new(struct{ A any })))
+		assert.NotNil(t, d.interfaces)
+		require.NoError(t, d.Unmarshal([]byte(`{}`), new(struct{ A int })))
+		assert.Nil(t, d.interfaces)
+		assert.Equal(t, reflect.TypeFor[*struct{ A int }](), d.typed)
+	}
 }

@@ -175,6 +175,7 @@ func TestSequenceOtherLimits(t *testing.T) {
 		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"abcde":1, "abcdef":[]}`, `1:13: length of a name in bytes exceeds the limit of 5`},
 		{decoder.Limits{NameBytes: 5}, decoder.NewListSequence, `{"a":{"abcdef":1}}`, `1:7: length of a name in bytes exceeds the limit of 5`},
 		{decoder.Limits{NumberBytes: 5}, decoder.NewSequence, `[123456]`, `1:2: length of a number in bytes exceeds the limit of 5`},
+		{decoder.Limits{}, decoder.NewSequence, `{"a":"é` + "\xe4\xb8", `1:10: unexpected end of input within a string`},
 		{decoder.Limits{Depth: 2}, decoder.NewSequence, `[[]] [[[]]]`, `1:8: depth of nesting exceeds the limit of 2`},
 		{decoder.Limits{Depth: 2}, decoder.NewListSequence, `{"items":[[[]],[[[]]]]}`, `1:18: depth of nesting exceeds the limit of 2`},
 		{decoder.Limits{HeldBytes: 9}, decoder.NewYAMLSequence, "a: 1\n---\na: 12345\n", `3:6: length of a document in bytes exceeds the limit of 9`},

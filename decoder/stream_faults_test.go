@@ -212,6 +212,10 @@ func TestStreamEnds(t *testing.T) {
 	_, err = w.Write([]byte("x"))
 	require.EqualError(t, err, "decoder: write to a Writer that is closed")
 	require.Len(t, w.Findings(), 1)
+	w = d.NewWriter(&out)
+	err = w.Close()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, err, w.Close())
 
 	for _, c := range []struct{ doc, out, err string }{
 		{``, ``, `1:1: unexpected end of input, where a value is expected`},

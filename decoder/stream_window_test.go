@@ -41,6 +41,12 @@ func TestWindows(t *testing.T) {
 		assert.Equal(t, largeWindow, window(strings.NewReader(many)), name)
 		assert.Equal(t, 2*largeWindow, window(strings.NewReader(long)), name)
 	}
+	assert.Equal(t, largeWindow, sequence(strings.NewReader(`{"beside":[`+strings.Repeat(`"x",`, 50_000)+`1],"items":[{}]}`)))
+	for _, text := range []string{"0." + strings.Repeat("1", 1<<20), `{"a":"` + strings.Repeat("x", 1<<20), `{"` + strings.Repeat("x", 1<<20), `[` + strings.Repeat(" ", 1<<20)} {
+		s := NewSequence(strings.NewReader(text), lookup, Limits{HeldBytes: 1000, NumberBytes: 1 << 30, NameBytes: 1 << 30})
+		require.IsType(t, (*ferrors.LimitError)(nil), s.Next())
+		assert.LessOrEqual(t, cap(s.values.buf), 4*firstWindow)
+	}
 	assert.Equal(t, firstWindow, reader(iotest.OneByteReader(strings.NewReader(many))))
 }
 

@@ -178,7 +178,4 @@ func (v *valueReader) limitError(which errors.Limit) error {
 }
 
 // position returns the position of an index in buf. The indices of successive calls must ascend.
-func (v *valueReader) position(at int) errors.Position {
-	v.lines.Text = v.buf
-	return v.lines.At(at)
-}
+func (v *valueReader) position(at int) errors.Position { return v.lines.At(at) }

@@ -195,3 +195,19 @@ func TestRulesOfEndlessSchemas(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, rules.got)
 }
+
+// TestBudgetOfRules asserts that what is built for rules is given back after each document.
+func TestBudgetOfRules(t *testing.T) {
+	rules := &fakeRules{self: &validation.Selection{All: true}}
+	budget := &purse{room: 1 << 30}
+	d := decoder.New(ruledProgram(t, allParts, rules), decoder.ValidateCreate, decoder.WithBudget(budget))
+	base := d.Cap()
+	src := []byte(`{"apiVersion":"example.com/v1","kind":"Trellis","metadata":{"name":"a"},"spec":{"list":[` + strings.Repeat("1,", 10_000) + `1]}}`)
+	for i := range 4 {
+		out, err := d.AppendJSON(nil, src)
+		require.NoError(t, err)
+		budget.taken -= cap(out)
+		assert.InDelta(t, d.Cap()-base, budget.taken, 4096, i)
+	}
+	assert.Len(t, rules.got, 4)
+}

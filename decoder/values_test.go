@@ -221,6 +221,41 @@ func TestValidationSteps(t *testing.T) {
 	require.Equal(t, validationSteps(math.MaxInt/64), validationSteps(math.MaxInt))
 }
 
+// TestStepsOfUpdates asserts that the stored object has steps, too, and that no findings are left without enough.
+func TestStepsOfUpdates(t *testing.T) {
+	f := hostile()["enum"]
+	d := New(compileValues(t, `{type: object, properties: {v: `+f.schema+`}}`), ValidateUpdate)
+	old := `{"v":["w1"` + strings.Repeat(" ", 1000) + `]}`
+	src := `{"v":` + repeated("[", `"no"`, "]")(10_000) + `}`
+	d.SetOld([]byte(old))
+	_, err := d.AppendJSON(nil, []byte(strings.Replace(src, "{", `{"unknown":1,`, 1)))
+	require.EqualError(t, err, fmt.Sprintf("1:1: steps of validation exceeds the limit of %d", 1<<20+64*(len(src)+len(old))))
+	assert.Empty(t, d.Findings())
+}
+
+// TestWholeStreams asserts which values on a stream are validated when all of it is there: those that are compared with
+// others.
+func TestWholeStreams(t *testing.T) {
+	p := compileValues(t, `{type: object}`)
+	for as, whole := range map[ValueValidation][2]bool{
+		AcceptValues: {false, false}, ValidateCreate: {false, false}, ValidateUpdate: {true, true}, ValidateStatusUpdate: {false, true},
+	} {
+		d := New(p, as)
+		assert.Equal(t, whole[0], d.NewReader(nil).whole, as.String())
+		d.SetOld([]byte(`{}`))
+		assert.Equal(t, whole[1], d.NewReader(nil).whole, as.String())
+	}
+}
+
+// TestInvalidValuesOfEmptyNames has a member whose name is empty, as names of maps may be.
+func TestInvalidValuesOfEmptyNames(t *testing.T) {
+	d := New(compileValues(t, `{type: object, additionalProperties: {type: string, maxLength: 1}}`), ValidateCreate)
+	_, err := d.AppendJSON(nil, []byte(`{"":"long"}`))
+	require.IsType(t, (*errors.InvalidError)(nil), err)
+	require.Len(t, d.Findings(), 1)
+	assert.Equal(t, 5, d.Findings()[0].Position.Column)
+}
+
 // TestFewStepsFirst asserts that validating is tried with few steps first, and with four times as many each time, up to
 // all; that the memory for each attempt is charged only while it is made; and that nothing overflows.
 func TestFewStepsFirst(t *testing.T) {

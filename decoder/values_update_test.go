@@ -100,7 +100,7 @@ func TestUpdates(t *testing.T) {
 // cannot be read.
 func TestUpdatesFailClosed(t *testing.T) {
 	p := updatedProgram(t)
-	const doc = storedHead + `"spec":{"name":"long"}}`
+	const doc = storedHead + `"unknown":1,"spec":{"name":"long"}}`
 	for old, fault := range map[string]string{
 		``:                      "decoder: the stored object is no valid JSON: at byte 0: unexpected end of input, where a value is expected",
 		`{"a":`:                 "decoder: the stored object is no valid JSON: at byte 5: unexpected end of input, where a value is expected",
@@ -124,6 +124,10 @@ func TestUpdatesFailClosed(t *testing.T) {
 		d := pool.Get()
 		_, err := d.AppendJSON(nil, []byte(doc))
 		require.EqualError(t, err, none)
+		require.Empty(t, d.Findings())
+		out, err := io.ReadAll(d.NewReader(strings.NewReader(doc)))
+		require.EqualError(t, err, none)
+		require.Empty(t, out)
 		d.SetOld([]byte(doc))
 		_, err = d.AppendJSON(nil, []byte(doc))
 		require.NoError(t, err)
