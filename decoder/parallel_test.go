@@ -255,6 +255,7 @@ func TestInParallelReadsAhead(t *testing.T) {
 	for o, err := range s.InParallel(16) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, runtime.NumGoroutine(), goroutines+15)
+		require.Equal(t, o.Err != nil, o.JSON == nil)
 		most = max(most, source.read-int(o.Position.Offset))
 	}
 	require.Equal(t, len(text), source.read)

@@ -49,6 +49,9 @@ func TestPeekAgain(t *testing.T) {
 	src := []byte(`{"kind":"K","apiVersion":"v1"}`)
 	b := &limitedBudget{room: 1 << 20}
 	some, none := []Option{WithBudget(b)}, []Option{WithBudget(&limitedBudget{})}
+	for range 100 { // there may be some, also large ones, of other tests
+		peekers.Get()
+	}
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src) }), 2.0, "the two texts")
 	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, some...) }), 6.0, "and the budget")
 	assert.Less(t, testing.AllocsPerRun(100, func() { _, _, _ = PeekType(src, none...) }), 3.0, "there is no room")

@@ -81,6 +81,7 @@ func (v visited) String() string {
 func visit(t testing.TB, s *decoder.Sequence) (all []visited, end error) {
 	for {
 		if err := s.Next(); err != nil {
+			require.Nil(t, s.Raw())
 			require.Equal(t, err, s.Next(), "it stays")
 			require.Nil(t, s.Raw())
 			_, again := s.AppendJSON(nil)
