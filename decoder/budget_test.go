@@ -443,6 +443,7 @@ properties:
 				_, err := appendTo(d, nil, c.text, c.yaml, c.streamed)
 				require.NotEmpty(t, d.Findings(), err)
 				d.dropBuffers() // so that they have to grow
+				d.output = make([]byte, 0, 8)
 				base := d.Cap()
 				b := &contendedBudget{left: left}
 				d.SetBudget(b)

@@ -420,6 +420,7 @@ func TestMakersOfValues(t *testing.T) {
 	d := New(compileYAML(t, testSchema))
 	for range 2 {
 		require.NoError(t, d.Unmarshal([]byte(`{}`), new(struct{ A any })))
+		assert.NotZero(t, cap(d.result), "it is used again")
 		assert.NotNil(t, d.interfaces)
 		require.NoError(t, d.Unmarshal([]byte(`{}`), new(struct{ A int })))
 		assert.Nil(t, d.interfaces)

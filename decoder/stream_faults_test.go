@@ -193,6 +193,47 @@ func testWriterFaults(t *testing.T) {
 	})
 }
 
+// TestFaultsOfStreams has one fault of each kind. TestAdversarial has them everywhere.
+func TestFaultsOfStreams(t *testing.T) {
+	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: string}}"))
+	const doc = `{"a":"some text"}`
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := d.NewReader(strings.NewReader(doc))
+	r.SetContext(ctx)
+	_, err := io.ReadAll(r)
+	require.ErrorIs(t, err, context.Canceled)
+	w := d.NewWriter(io.Discard)
+	w.SetContext(ctx)
+	_, err = io.WriteString(w, doc)
+	require.ErrorIs(t, err, context.Canceled)
+
+	_, err = io.ReadAll(d.NewReader(&faultyReader{idle: true, text: "", err: nil}))
+	require.Equal(t, &ferrors.IOError{Op: "read", Err: io.ErrNoProgress}, err)
+
+	for _, n := range []int{0, 3} {
+		for cause, short := range map[error]bool{errBroken: false, io.ErrShortWrite: true} {
+			want := &ferrors.IOError{Op: "write", Offset: int64(n), Err: cause}
+			r = d.NewReader(strings.NewReader(doc))
+			written, err := r.WriteTo(&faultyWriter{n: n, short: short})
+			require.Equal(t, want, err)
+			require.Equal(t, int64(n), written)
+			rest, err := io.ReadAll(r)
+			require.Equal(t, want, err, "it stays")
+			require.Empty(t, rest)
+
+			w = d.NewWriter(&faultyWriter{n: len(`{"a":`) + n, short: short})
+			_, err = io.WriteString(w, doc[:len(`{"a":`)])
+			require.NoError(t, err)
+			require.NoError(t, w.Flush())
+			_, err = io.WriteString(w, doc[len(`{"a":`):])
+			require.NoError(t, err)
+			want.Offset += int64(len(`{"a":`))
+			require.Equal(t, want, w.Close())
+		}
+	}
+}
+
 // TestStreamEnds asserts the output and the errors of streams at their ends, and afterwards.
 func TestStreamEnds(t *testing.T) {
 	d := decoder.New(compile(t, "type: object\nproperties: {a: {type: integer}}"), decoder.Strict)
@@ -523,6 +564,7 @@ func TestByteOrderMarkInParts(t *testing.T) {
 			if _, err = w.Write([]byte(text[i : i+1])); err != nil {
 				break
 			}
+			require.False(t, i == 2 && strings.HasPrefix(text, "\ufeff"), "it is whole")
 		}
 		require.EqualError(t, w.Close(), want, "%q", text)
 	}
