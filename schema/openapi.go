@@ -123,9 +123,11 @@ type groupVersionKind struct {
 // A resolver replaces references by the schemas that they refer to.
 type resolver struct {
 	components map[string]*component
-	// done has the result for each schema, including those that are being resolved.
+	// done has the result for each schema, including those that are being resolved; nil for references
+	// that are being followed.
 	done  map[*Structural]*Structural
-	depth int // of the schema that is being resolved
+	again map[*Structural]bool // references that are being followed a second time
+	depth int                  // of the schema that is being resolved
 	// merged counts the properties that schemas have taken from others.
 	merged int
 }
@@ -135,7 +137,7 @@ type resolver struct {
 const maxMerged = 1 << 20
 
 func newResolver(t *text) (*resolver, error) {
-	r := &resolver{components: map[string]*component{}, done: map[*Structural]*Structural{}}
+	r := &resolver{components: map[string]*component{}, done: map[*Structural]*Structural{}, again: map[*Structural]bool{}}
 	var schemas map[string]*Structural
 	if err := t.unmarshal(&schemas); err != nil {
 		return nil, err
@@ -204,11 +206,19 @@ func (r *resolver) component(name string) (*Structural, error) {
 
 // resolve returns the result for a schema within a component.
 func (r *resolver) resolve(s *Structural, within *component) (*Structural, error) {
-	if done, ok := r.done[s]; ok {
-		if done == nil {
+	done, ok := r.done[s]
+	switch {
+	case done != nil:
+		return done, nil
+	case ok:
+		// A schema within the one that is referred to has taken over this reference, by an allOf. Where
+		// it leads is known by now, unless it leads to references only.
+		if r.again[s] {
 			return nil, fmt.Errorf("components.schemas[%s] refers to nothing but itself", within.name)
 		}
-		return done, nil
+		r.again[s] = true
+		defer delete(r.again, s)
+		return r.refer(*s.Ref, within)
 	}
 	if r.depth == MaxDepth {
 		return nil, fmt.Errorf("components.schemas[%s] is nested more than 10000 deep, "+

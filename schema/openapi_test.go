@@ -1,8 +1,12 @@
 package schema
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -200,6 +204,67 @@ func TestOpenAPITake(t *testing.T) {
 	}
 }
 
+// TestOpenAPISaysNothing: a schema that consists of one reference under allOf is the one that it refers to,
+// unless it says anything that counts.
+func TestOpenAPISaysNothing(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: true, `{description: d, title: t}`: true, `{properties: {a: {}}}`: false, `{additionalProperties: true}`: false, `{items: {}}`: false,
+		`{x-kubernetes-preserve-unknown-fields: false}`: false, `{type: object}`: false, `{x-kubernetes-int-or-string: true}`: false,
+		`{x-kubernetes-embedded-resource: true}`: false, `{nullable: true}`: false, `{default: 1}`: false,
+	} {
+		assert.Equal(t, want, parseText(t, text).saysNothing(), text)
+	}
+}
+
+// TestOpenAPIMerge has references under allOf, one and more, that change nothing of what they refer to.
+func TestOpenAPIMerge(t *testing.T) {
+	kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {
+		"k": {"x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}], "properties": {
+			"metadata": null, "a": {"$ref": "#/components/schemas/A"}, "b": {"$ref": "#/components/schemas/B"},
+			"one": {"description": "d", "allOf": [{"$ref": "#/components/schemas/A"}]}, "oneAgain": {"allOf": [{"$ref": "#/components/schemas/A"}]},
+			"s": {"$ref": "#/components/schemas/S"}, "sAgain": {"$ref": "#/components/schemas/S"},
+			"two": {"allOf": [{"$ref": "#/components/schemas/A"}, {"$ref": "#/components/schemas/B"}]},
+			"three": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/A"}, {"$ref": "#/components/schemas/B"}, {"properties": {"c": null}}]}}},
+		"S": {"allOf": [{"$ref": "#/components/schemas/A"}]}, "A": {"properties": {"a": {"type": "string"}}}, "B": {"properties": {"b": null}}}}}`))
+	require.NoError(t, err)
+	p := kinds[0].Versions[0].Schema.Properties
+	names := func(s *Structural) []string {
+		assert.Nil(t, s.AllOf)
+		return slices.Sorted(maps.Keys(s.Properties))
+	}
+	assert.Same(t, p["a"], p["one"])
+	assert.Same(t, p["a"], p["oneAgain"])
+	assert.Same(t, p["a"], p["s"])
+	assert.Same(t, p["a"], p["sAgain"])
+	assert.Equal(t, []string{"a", "b"}, names(p["two"]))
+	assert.Equal(t, []string{"a", "b", "c"}, names(p["three"]))
+	assert.Equal(t, []string{"a"}, names(p["a"]))
+	assert.Equal(t, []string{"b"}, names(p["b"]))
+	assert.NotNil(t, p["b"].Properties["b"])
+}
+
+// TestOpenAPIChains has many references to the start of a chain of references: it is followed once.
+func TestOpenAPIChains(t *testing.T) {
+	const size = 2000
+	var b strings.Builder
+	for i := range size {
+		fmt.Fprintf(&b, `"c%d":{"$ref":"#/components/schemas/c%d"},`, i, i+1)
+	}
+	kinds, err := ParseOpenAPI([]byte(`{"components":{"schemas":{` + b.String() + fmt.Sprintf(`"c%d":{"type":"string"}`, size) +
+		`,"k":{"x-kubernetes-group-version-kind":[{"group":"g","kind":"K","version":"v1"}],"properties":{"metadata":{},` +
+		manyMembers(`{"$ref":"#/components/schemas/c0"}`, size) + `}}}}}`))
+	require.NoError(t, err)
+	assert.Equal(t, "string", kinds[0].Versions[0].Schema.Properties["k7"].Type)
+}
+
+// TestOpenAPISiblings has more schemas side by side than may be nested.
+func TestOpenAPISiblings(t *testing.T) {
+	kinds, err := ParseOpenAPI([]byte(`{"components":{"schemas":{"k":{"x-kubernetes-group-version-kind":[{"group":"g","kind":"K","version":"v1"}],"properties":{"metadata":{},` +
+		manyMembers(`{}`, MaxDepth) + `}}}}}`))
+	require.NoError(t, err)
+	assert.Len(t, kinds[0].Versions[0].Schema.Properties, MaxDepth+1)
+}
+
 // TestOpenAPIRecursion compiles schemas that contain themselves in all ways, under both dialects.
 func TestOpenAPIRecursion(t *testing.T) {
 	kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {"a": {"type": "object",
@@ -252,4 +317,28 @@ func TestOpenAPIOfGoTypes(t *testing.T) {
 	p = gateway.Versions[0].Schema.Properties
 	assert.Equal(t, `"x"`, string(p["a"].Default))
 	assert.Nil(t, p["o"].XPreserveUnknownFields)
+}
+
+// TestOpenAPIOfTakenReferences has schemas that are within those which they refer to under allOf, beside
+// other keywords. So they take over references that are being followed.
+func TestOpenAPIOfTakenReferences(t *testing.T) {
+	for name, components := range map[string]string{
+		"alone":             `"A": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/B"}]}`,
+		"beside properties": `"A": {"nullable": true, "properties": {"z": {}}, "allOf": [{"$ref": "#/components/schemas/B"}]}`,
+		"by two references": `"A": {"$ref": "#/components/schemas/D"}, "D": {"nullable": true, "allOf": [{"$ref": "#/components/schemas/B"}]}`,
+	} {
+		kinds, err := ParseOpenAPI([]byte(`{"components": {"schemas": {
+			"k": {"x-kubernetes-group-version-kind": [{"group": "g", "version": "v1", "kind": "K"}], "properties": {"metadata": {}, "b": {"$ref": "#/components/schemas/B"}}},
+			"B": {"properties": {"x": {"$ref": "#/components/schemas/A"}, "y": {"type": "string"}}, "items": {"$ref": "#/components/schemas/A"}, "additionalProperties": {"$ref": "#/components/schemas/A"}},
+			` + components + `}}}`))
+		require.NoError(t, err, name)
+		b := kinds[0].Versions[0].Schema.Properties["b"]
+		a := b.Properties["x"]
+		assert.True(t, a.Nullable, name)
+		assert.False(t, b.Nullable, name)
+		for _, within := range []*Structural{a.Properties["x"], a.element(), a.value(), b.element(), b.value()} {
+			assert.Same(t, a, within, name)
+		}
+		assert.Equal(t, "string", a.Properties["y"].Type, name)
+	}
 }
