@@ -130,7 +130,6 @@ func (c *compiler) rulesOf(s *Structural, r role, of variant) *program.Rules {
 		rules.Embedded = true
 		rules.Required = append(rules.Required, "apiVersion", "kind")
 	case r == root:
-		rules.Types &= program.Object
 		if c.version != nil {
 			rules.Required = append(rules.Required, "apiVersion", "kind", "metadata")
 			if c.version.HasStatus {
