@@ -186,6 +186,11 @@ func TestHashed(t *testing.T) {
 		assert.Empty(t, find(3))
 		assert.Len(t, table.slots, 2048)
 	}
+	table.reset()
+	for i := range int32(1024) {
+		table.add(uint64(i)<<32, i)
+	}
+	assert.Len(t, table.slots, 2048, "half of the slots suffice")
 	table.now = 1<<32 - 1
 	table.add(7, 7)
 	table.reset()
@@ -222,4 +227,17 @@ func TestSays(t *testing.T) {
 		change(&p, e)
 		assert.False(t, c.says(n, p, e), name)
 	}
+}
+
+// TestSkeletonErrorBytes asserts that the text of errors is counted, and has a bound.
+func TestSkeletonErrorBytes(t *testing.T) {
+	var b skeletonBuilder
+	b.forbid(rootPlace(), "why")
+	assert.Equal(t, len("openAPIV3Schema")+len("why"), b.bytes)
+	b.bytes = maxSkeletonErrorBytes - 1
+	b.forbid(rootPlace(), "why")
+	assert.Len(t, b.faults, 2)
+	b.bytes = maxSkeletonErrorBytes
+	b.forbid(rootPlace(), "why")
+	assert.Len(t, b.faults, 2)
 }

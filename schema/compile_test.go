@@ -141,6 +141,98 @@ func TestCompileWide(t *testing.T) {
 	assert.Len(t, program.Of(p).Root.Find([]byte("a")).Default, len(wide.Default))
 }
 
+// TestCompileErrorPaths has errors in each kind of place.
+func TestCompileErrorPaths(t *testing.T) {
+	for text, path := range map[string]string{
+		`{type: object, properties: {a: %s}}`:                              ".properties[a]",
+		`{type: object, additionalProperties: %s}`:                         ".additionalProperties",
+		`{type: array, items: %s}`:                                         ".items",
+		`{type: object, additionalProperties: {type: array, items: %s}}`:   ".additionalProperties.items",
+		`{type: array, items: {type: object, properties: {a: {}, b: %s}}}`: ".items.properties[b]",
+	} {
+		_, err := Compile(parseText(t, fmt.Sprintf(text, `{type: integer, default: x}`)), KEP, ResourceRoot(false))
+		assert.EqualError(t, err, "openAPIV3Schema"+path+`.default: Invalid value: "x": must be of type integer`)
+	}
+}
+
+// TestCompileErrorInLoops has an error beside places that lead back in more ways than one. Each schema is
+// visited once to find the path.
+func TestCompileErrorInLoops(t *testing.T) {
+	s := parseText(t, `{type: object, properties: {z: {type: integer, default: x}}}`)
+	s.Properties["a"], s.Properties["b"] = s, s
+	_, err := Compile(s, KEP, ResourceRoot(false))
+	assert.EqualError(t, err, `openAPIV3Schema.properties[z].default: Invalid value: "x": must be of type integer`)
+}
+
+// TestCompileEmptyDefault has a default that is no JSON, and none by its length.
+func TestCompileEmptyDefault(t *testing.T) {
+	_, err := Compile(&Structural{Type: "object", Properties: map[string]*Structural{"a": {Type: "string", Default: []byte{}}}})
+	require.NoError(t, err)
+}
+
+// TestMayOverflow has numbers beyond float64, others that are close to these, and texts like numbers. What is
+// found is read as a number; what is not found is never beyond float64.
+func TestMayOverflow(t *testing.T) {
+	for text, want := range map[string]bool{
+		`1e400`: true, `1E400`: true, `1e+400`: true, `0e999`: true, `9e100`: true, `[1e309]`: true, `1.5e999`: true,
+		`1e40`: false, `1e-400`: false, `1e+40`: false, `"e999"`: false, `e999`: false, `ae999`: false, `[1e10,200]`: false, `1e 999`: false, `:e999`: false, `/e999`: false,
+		strings.Repeat("9", 300): true, strings.Repeat("9", 299): false, strings.Repeat("9", 150) + "." + strings.Repeat("9", 150): false,
+	} {
+		assert.Equal(t, want, mayOverflow([]byte(text)), text)
+	}
+}
+
+// TestDefaultsInDefaults has defaults within another, for objects that have none of their fields, some and all.
+func TestDefaultsInDefaults(t *testing.T) {
+	for value, want := range map[string]string{
+		`{}`: `{"a":1,"b":2}`, `{"a":3}`: `{"a":3,"b":2}`, `{"b":3}`: `{"b":3,"a":1}`, `{"b":3,"a":4}`: `{"b":3,"a":4}`, `{ "c" : [ 1 ] }`: `{"c":[1],"a":1,"b":2}`,
+	} {
+		s := parseText(t, `{type: object, properties: {f: {type: object, properties: {a: {type: integer, default: 1}, b: {type: integer, default: 2}, c: {type: array}}}}}`)
+		s.Properties["f"].Default = []byte(value)
+		p, err := Compile(s)
+		require.NoError(t, err)
+		assert.Equal(t, want, program.Of(p).Root.Find([]byte("f")).Default)
+	}
+}
+
+// TestDefaultsOfMetadata has defaults of each length that metadata takes over.
+func TestDefaultsOfMetadata(t *testing.T) {
+	for n := range 200 {
+		name := strings.Repeat("n", n+1)
+		p, err := Compile(parseText(t, `{type: object, properties: {e: {type: object, x-kubernetes-embedded-resource: true, properties: {
+			metadata: {type: object, properties: {name: {type: string, default: "`+name+`"}, labels: {type: object, properties: {l: {type: string, default: v}}}}}}}}}`))
+		require.NoError(t, err)
+		metadata := program.Of(p).Root.Find([]byte("e")).Node.Find([]byte("metadata")).Node
+		require.Equal(t, `"`+name+`"`, metadata.Find([]byte("name")).Default)
+		require.Equal(t, `"v"`, metadata.Find([]byte("labels")).Node.Find([]byte("l")).Default)
+	}
+}
+
+// TestKeptWhole has values in which nothing can change. They are only validated, which is faster.
+func TestKeptWhole(t *testing.T) {
+	for text, want := range map[string][2]bool{
+		`{x-kubernetes-preserve-unknown-fields: true}`:                                                         {true, true},
+		`{x-kubernetes-preserve-unknown-fields: true, items: {type: string, default: x}}`:                      {true, false},
+		`{x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}`:                        {false, true},
+		`{x-kubernetes-preserve-unknown-fields: true, additionalProperties: {type: object}}`:                   {false, true},
+		`{type: object, properties: {a: {type: string}}}`:                                                      {false, false},
+		`{x-kubernetes-preserve-unknown-fields: true, items: {type: object, properties: {a: {type: string}}}}`: {true, false},
+	} {
+		p, err := Compile(parseText(t, text), ResourceRoot(false))
+		require.NoError(t, err)
+		n := program.Of(p).Root
+		assert.Equal(t, want, [2]bool{n.KeepObject, n.KeepArray}, text)
+	}
+	// By the KEP, pruning starts again at the elements, as these have properties.
+	p, err := Compile(parseText(t, `{x-kubernetes-preserve-unknown-fields: true, items: {type: object, properties: {a: {type: string}}}}`), ResourceRoot(false), KEP)
+	require.NoError(t, err)
+	assert.True(t, program.Of(p).Root.KeepObject)
+	assert.Nil(t, program.Of(p).Root.Elements.Node.Unknown)
+	p, err = Compile(parseText(t, `{type: object, x-kubernetes-preserve-unknown-fields: true}`), ResourceRoot(false), CheckTypes(true))
+	require.NoError(t, err)
+	assert.True(t, program.Of(p).Root.KeepObject)
+}
+
 // TestCompileLoops has a schema that contains itself: trees are built from references.
 func TestCompileLoops(t *testing.T) {
 	s := parseText(t, `{type: object, properties: {name: {type: string}}}`)
@@ -162,7 +254,7 @@ func TestFieldNames(t *testing.T) {
 	p, err := Compile(parseText(t, `
 type: object
 properties:
-  spec: {type: object, properties: {b: {type: string}, a: {type: string, default: x}}}
+  spec: {type: object, properties: {b: {type: string, default: x}, a: {type: string}}}
   list: {type: array, items: {type: object, properties: {z: {type: string}}}}
   map: {type: object, additionalProperties: {type: object, properties: {inner: {type: string}}}}
 `))

@@ -80,6 +80,18 @@ func TestExpansionOfCircles(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Expansion{len(`,"d":"12345678"`), float64(len(`"d":"12345678"`)) / float64(len(`{},`)), "openAPIV3Schema.properties[l].items"}, p.Expansion())
 
+	there := parseText(t, `{type: object, properties: {d: {type: string, default: "12345678"}, a: {type: object, properties: {}}}}`)
+	there.Properties["a"].Properties = map[string]*Structural{"back": there}
+	p, err = Compile(there, ResourceRoot(false))
+	require.NoError(t, err)
+	assert.Equal(t, Expansion{len(`,"d":"12345678"`), float64(len(`"d":"12345678"`)) / float64(len(`"back":{}`)), "openAPIV3Schema.properties[a].properties[back]"}, p.Expansion())
+
+	back := parseText(t, `{default: x}`)
+	back.Properties = map[string]*Structural{"s": back}
+	p, err = Compile(back, ResourceRoot(false))
+	require.NoError(t, err)
+	assert.Equal(t, Expansion{len(`"s":"x"`), float64(len(`,"s":"x"`)) / float64(len(`"s":{}`)), "openAPIV3Schema.properties[s]"}, p.Expansion())
+
 	wide := parseText(t, `{type: object, properties: {d: {type: string, default: x}}}`)
 	for range 200 {
 		wide = &Structural{Type: "object", Properties: map[string]*Structural{"a": wide, "b": wide}}
