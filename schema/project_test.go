@@ -2,6 +2,8 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/decoder"
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -184,6 +187,53 @@ func TestProjectWhole(t *testing.T) {
 
 type recursive map[string][]recursive
 
+type (
+	lists      []lists
+	mapsOfMaps map[string]mapsOfMaps
+	names      []string
+	chain      struct{ *link }
+	link       struct {
+		*link
+		X int
+	}
+)
+
+// TestProjectLoops has types that contain themselves in each way.
+func TestProjectLoops(t *testing.T) {
+	assert.Equal(t, `{"Lists":[[],[[]]],"Maps":{"a":{"b":{}}},"X":1}`, project(t, `{"Lists":[[],[[]]],"Maps":{"a":{"b":{}}},"X":1,"Y":2}`, reflect.TypeFor[struct {
+		chain
+		Lists lists
+		Maps  mapsOfMaps
+	}]()))
+}
+
+// TestProjectEmbedded has what becomes of the names of embedded types: they are those of members, unless
+// the fields of a struct take their place.
+func TestProjectEmbedded(t *testing.T) {
+	type Names names
+	s, err := schema.Project(reflect.TypeFor[struct {
+		Other
+		Names
+		Map, Again map[string]string
+	}]())
+	require.NoError(t, err)
+	assert.Equal(t, "object", s.Type)
+	assert.Equal(t, []string{"Again", "Both", "Map", "Names", "apiVersion", "kind", "metadata"}, slices.Sorted(maps.Keys(s.Properties)))
+	assert.Same(t, s.Properties["Map"], s.Properties["Again"])
+	assert.NotNil(t, s.Properties["Again"].XPreserveUnknownFields)
+	s, err = schema.Project(nil)
+	require.NoError(t, err)
+	assert.Equal(t, "object", s.Type)
+}
+
+// TestProjectLongPath has a path of as many steps as there may be, and one of one more.
+func TestProjectLongPath(t *testing.T) {
+	_, err := schema.Project(nil, "a"+strings.Repeat("[]", schema.MaxDepth/2-1))
+	require.NoError(t, err)
+	_, err = schema.Project(nil, "a"+strings.Repeat("[]", schema.MaxDepth/2))
+	require.EqualError(t, err, "schema: Project: a path has more than 5000 steps")
+}
+
 func TestCheckProjection(t *testing.T) {
 	s, err := schema.Parse([]byte(`{"type":"object","properties":{"spec":{"type":"object","properties":{
 		"replicas":{"type":"integer"},
@@ -213,6 +263,34 @@ func TestCheckProjection(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualError(t, schema.CheckProjection(p, s), "spec.replcas: Invalid value: is not specified by the schema")
 	require.NoError(t, schema.CheckProjection(p, nil))
+
+	empty := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{"spec": {Type: "object"}}}
+	p, err = schema.Project(nil, "spec.*")
+	require.NoError(t, err)
+	require.EqualError(t, schema.CheckProjection(p, empty), "spec.*: Invalid value: is not specified by the schema")
+}
+
+// TestCheckProjectionBounds has a type and a schema that contain themselves, and more faults than are said.
+func TestCheckProjectionBounds(t *testing.T) {
+	type tree struct{ Children []*tree }
+	p, err := schema.Project(reflect.TypeFor[tree]())
+	require.NoError(t, err)
+	s := &schema.Structural{Type: "object"}
+	s.Properties = map[string]*schema.Structural{"Children": {Type: "array", Items: &schema.SchemaOrArray{Schema: s}}}
+	require.NoError(t, schema.CheckProjection(p, s))
+
+	var paths []string
+	wide := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{}}
+	for i := range 150 {
+		name := fmt.Sprint("f", i)
+		wide.Properties[name] = &schema.Structural{Type: "object"}
+		paths = append(paths, name+".gone")
+	}
+	p, err = schema.Project(nil, paths...)
+	require.NoError(t, err)
+	var errs errors.SchemaErrors
+	require.ErrorAs(t, schema.CheckProjection(p, wide), &errs)
+	assert.Len(t, errs, 100)
 }
 
 func TestDroppedFields(t *testing.T) {
@@ -235,6 +313,10 @@ func TestDroppedFields(t *testing.T) {
 	assert.Equal(t, []string{"spec.a", "spec.b.d", `spec.list[]["x.y"]`, "spec.map.*.w", "spec.names[]", "spec.pod.spec", "status"},
 		dropped(s, "spec.b.c", "spec.list[].name", "spec.map.*.v", "spec.free", "spec.names.x", "spec.pod.metadata"))
 	assert.Equal(t, []string{"spec.a", "spec.b", "spec.free.*", "spec.list", "spec.map", "spec.names", "spec.pod", "status"}, dropped(s, "spec.free.x"))
+	unsorted := &schema.Structural{Type: "object", Properties: map[string]*schema.Structural{
+		"a": {Type: "object", Properties: map[string]*schema.Structural{"b": {}, "z": {}}}, "a-b": {},
+	}}
+	assert.Equal(t, []string{"a-b", "a.z"}, dropped(unsorted, "a.b"))
 	type part struct{ Kept, Dropped int }
 	type parts struct{ A, B, C, D, E, F, G, H part }
 	partly := reflect.TypeFor[struct{ A, B, C, D, E, F, G, H struct{ Kept int } }]()
