@@ -77,6 +77,14 @@ func TestParseCRD(t *testing.T) {
 	}
 }
 
+// TestParseCRDNulls: in v1beta1, too, a null in the place of a schema is the empty schema.
+func TestParseCRDNulls(t *testing.T) {
+	crds, err := schema.ParseCRD([]byte(`{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition,
+  spec: {version: v1, validation: {openAPIV3Schema: {properties: {a: null}}}}}`))
+	require.NoError(t, err)
+	require.Equal(t, &schema.Structural{Properties: map[string]*schema.Structural{"a": {}}}, crds[0].Versions[0].Schema)
+}
+
 func TestParseCRDNothing(t *testing.T) {
 	for _, in := range []string{"", "\n# nothing\n", "---\n---\n", "null", "[]", `{"kind": "List"}`, `{"kind": "List", "items": 5}`, `{"kind": "List", "items": [[{}]]}`, "5"} {
 		crds, err := schema.ParseCRD([]byte(in))

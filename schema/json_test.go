@@ -56,6 +56,19 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestJSONReplaces holds that nothing stays of what was there before a value is read.
+func TestJSONReplaces(t *testing.T) {
+	of := schema.SchemaOrBool{Allows: true, Schema: &schema.Structural{Type: "string"}}
+	require.NoError(t, of.UnmarshalJSON([]byte(`false`)))
+	assert.Zero(t, of)
+	list := schema.SchemaOrArray{Schema: &schema.Structural{Type: "string"}}
+	require.NoError(t, list.UnmarshalJSON([]byte(`[]`)))
+	assert.Nil(t, list.Schema)
+	list = schema.SchemaOrArray{Schemas: []*schema.Structural{{Type: "string"}}}
+	require.NoError(t, list.UnmarshalJSON([]byte(`{}`)))
+	assert.Nil(t, list.Schemas)
+}
+
 // TestJSONRefuses holds that encoding/json reads no more leniently than Parse.
 func TestJSONRefuses(t *testing.T) {
 	var s schema.Structural

@@ -23,8 +23,10 @@ func TestParse(t *testing.T) {
 		{"white space before JSON", "\n\t {\"type\": \"object\"}\n", `{"type":"object"}`},
 		{"unknown members", `{"x-other": {"type": 1}, "Type": "string", "readOnly": true}`, `{}`},
 		{"null members", `{"type": null, "items": null, "not": null, "nullable": null, "default": null, "example": null, "externalDocs": null, "additionalProperties": null, "maximum": null, "required": null, "$ref": null}`, `{}`},
-		{"null schemas", `{"properties": {"a": null}, "allOf": [null], "items": [null], "definitions": {"b": null}}`,
-			`{"properties": {"a": {}}, "allOf": [{}], "items": [{}], "definitions": {"b": {}}}`},
+		{"null schemas", `{"properties": {"a": null}, "allOf": [null], "items": [null], "definitions": {"b": null}, "patternProperties": {"c": null}}`,
+			`{"properties": {"a": {}}, "allOf": [{}], "items": [{}], "definitions": {"b": {}}, "patternProperties": {"c": {}}}`},
+		{"null schemas within", `{"items": {"allOf": [null]}, "additionalProperties": {"allOf": [null]}, "additionalItems": {"allOf": [null]}, "not": {"allOf": [null]}}`,
+			`{"items": {"allOf": [{}]}, "additionalProperties": {"allOf": [{}]}, "additionalItems": {"allOf": [{}]}, "not": {"allOf": [{}]}}`},
 		{"empty is absent", `{"properties": {}, "required": [], "anyOf": [], "enum": [], "x-kubernetes-list-map-keys": []}`, `{}`},
 		{"empty defaults are not", `{"properties": {"a": {"default": ""}, "b": {"default": {}}, "c": {"default": []}, "d": {"default": false}, "e": {"default": 0}}}`,
 			`{"properties": {"a": {"default": ""}, "b": {"default": {}}, "c": {"default": []}, "d": {"default": false}, "e": {"default": 0}}}`},
@@ -110,6 +112,15 @@ func TestParseMarshalsBack(t *testing.T) {
 	s, err := schema.Parse([]byte(all))
 	require.NoError(t, err)
 	require.Equal(t, canonical(t, []byte(all)), canonical(t, s))
+}
+
+// TestParseCompacts asserts that raw values have no white space.
+func TestParseCompacts(t *testing.T) {
+	s, err := schema.Parse([]byte(`{"default": [ 1 ], "example": [ 2 ], "externalDocs": { }, "enum": [ [ 3 ] ], "x-kubernetes-validations": [ { } ], "dependencies": {"a": [ "b" ]}}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{`[1]`, `[2]`, `{}`, `[3]`, `{}`, `["b"]`}, []string{
+		string(s.Default), string(s.Example), string(s.ExternalDocs), string(s.Enum[0]), string(s.XValidations[0]), string(s.Dependencies["a"]),
+	})
 }
 
 // A deep schema is read, and one beyond the limit is an error.

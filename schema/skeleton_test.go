@@ -232,3 +232,19 @@ oneOf:
 	//   }
 	// }
 }
+
+// TestSkeletonNulls has nulls in the place of schemas before a member that is found in the text: they are read
+// over.
+func TestSkeletonNulls(t *testing.T) {
+	for _, before := range []string{
+		`"properties": null`, `"patternProperties": null`, `"additionalProperties": null`, `"items": null`, `"not": null`, `"allOf": null`, `"anyOf": null`, `"oneOf": null`,
+		`"properties": {"a": null}`, `"allOf": [null]`, `"title": null`, `"additionalProperties": true`,
+	} {
+		s, err := schema.Skeleton([]byte(`{` + before + `, "x-kubernetes-no-prune": true}`))
+		require.NoError(t, err, before)
+		require.NotNil(t, s.XPreserveUnknownFields, before)
+	}
+	// A list of items of the core is one of several sources: what only it preserves would be lost.
+	_, err := schema.Skeleton([]byte(`{"items": [{"x-kubernetes-preserve-unknown-fields": true}], "allOf": [{"items": {"type": "string"}}]}`))
+	require.EqualError(t, err, "openAPIV3Schema.items[0].x-kubernetes-preserve-unknown-fields: Forbidden: must not be used in allOf, anyOf, oneOf or not")
+}

@@ -101,7 +101,8 @@ func TestTrace(t *testing.T) {
 		}
 		assert.Equal(t, test.want, strings.Join(got, "; "), test.path)
 	}
-	assert.Equal(t, "StepKind(9)", schema.StepKind(9).String())
+	assert.Equal(t, "pruned", schema.StepPruned.String())
+	assert.Equal(t, "StepKind(8)", (schema.StepPruned + 1).String())
 }
 
 // follow goes from a schema to the one that keywords lead to.
