@@ -283,7 +283,7 @@ func TestRunsThatEndInAFault(t *testing.T) {
 	for want == nil {
 		want = s.Next()
 	}
-	require.NotEqual(t, io.EOF, want)
+	require.NotErrorIs(t, want, io.EOF)
 	for n := 1; n < 60; n++ {
 		p := parallelOf(t, text, n)
 		objects := 0

@@ -193,7 +193,7 @@ type (
 	names      []string
 	chain      struct{ *link }
 	link       struct {
-		*link
+		*link //nolint:unused // by reflection only
 		X int
 	}
 )
