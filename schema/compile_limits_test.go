@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -199,7 +200,7 @@ func TestHashed(t *testing.T) {
 }
 
 // TestSays compares a node with others that differ in one thing: equal hashes must not merge two
-// nodes.
+// nodes. Most of these have other hashes, so that few nodes are compared.
 func TestSays(t *testing.T) {
 	c := newCompiler(options{}, nil)
 	defer c.release()
@@ -210,6 +211,8 @@ func TestSays(t *testing.T) {
 	c.scratch.edges = edges()
 	n := c.finish(p, nil)
 	assert.True(t, c.says(n, p, edges()))
+	hash := c.hash(p, edges())
+	assert.Equal(t, hash, c.hash(p, edges()))
 	for name, change := range map[string]func(p *proto, e []protoEdge){
 		"implicit": func(_ *proto, e []protoEdge) { e[0].implicit = true },
 		"types":    func(p *proto, _ []protoEdge) { p.types = program.Array },
@@ -226,6 +229,9 @@ func TestSays(t *testing.T) {
 		p, e := p, edges()
 		change(&p, e)
 		assert.False(t, c.says(n, p, e), name)
+		if !slices.Contains([]string{"implicit", "unknown", "default"}, name) {
+			assert.NotEqual(t, hash, c.hash(p, e), name)
+		}
 	}
 }
 

@@ -428,3 +428,25 @@ func TestTypesWithRules(t *testing.T) {
 		require.ErrorAs(t, err, new(*errors.TypeError), doc)
 	}
 }
+
+// TestRulesOfHandmadeSchemas has what no text has: an alternative that is nil, and a list with keys and
+// properties, whose elements have no schema.
+func TestRulesOfHandmadeSchemas(t *testing.T) {
+	keyed := "map"
+	for _, c := range []struct {
+		s    *schema.Structural
+		docs map[string]verdict
+	}{
+		{&schema.Structural{Type: "string", AnyOf: []*schema.Structural{nil, {MaxLength: new(int64)}}}, map[string]verdict{`"a"`: sure, `1`: invalid}},
+		{&schema.Structural{Type: "string", AllOf: []*schema.Structural{nil, {MaxLength: new(int64)}}}, map[string]verdict{`"a"`: invalid, `""`: sure}},
+		{&schema.Structural{Type: "array", XListType: &keyed, XListMapKeys: []string{"k"}, Properties: map[string]*schema.Structural{"a": {}}}, map[string]verdict{
+			`[{}]`: doubtful, `[{},{}]`: invalid, `[1]`: invalid,
+		}},
+	} {
+		p, err := schema.Compile(c.s, schema.ResourceRoot(false), validation.Values())
+		require.NoError(t, err)
+		for doc, want := range c.docs {
+			assert.Equal(t, want, judge(t, p, doc), doc)
+		}
+	}
+}

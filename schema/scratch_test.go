@@ -80,13 +80,13 @@ func TestScratchIsUsedAgain(t *testing.T) {
 // few have the same hash. Otherwise compiling would take as long as the square of their number.
 func TestEqualHashes(t *testing.T) {
 	s := &Structural{Type: "object", Properties: map[string]*Structural{}}
-	for i := range 3000 {
+	for i := range 6000 {
 		one := &Structural{Type: "object", Properties: map[string]*Structural{fmt.Sprint("n", i): {}}}
 		s.Properties[fmt.Sprint("p", i)] = &Structural{Type: "object", Properties: map[string]*Structural{"a": one}}
 	}
 	p, err := Compile(s)
 	require.NoError(t, err)
-	assert.Greater(t, len(program.Of(p).Nodes), 6000)
+	assert.Greater(t, len(program.Of(p).Nodes), 12000)
 }
 
 // TestMemoryOfNames asserts that the names of a program share memory, of which little is left over.
