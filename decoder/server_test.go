@@ -204,9 +204,12 @@ properties:
 // TestRepairedPositions has findings after bytes that were repaired.
 func TestRepairedPositions(t *testing.T) {
 	d := New(compileYAML(t, serverSchema), ServerRequests)
-	_, err := d.AppendJSON(nil, []byte("{\"kind\":\"K\",\n"+
-		"\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"))
+	const doc = "{\"kind\":\"K\",\n" + "\"m\":{\"\xff\":\"\\ud800\xfe\"}, \"x\":1,\n \"y\":2}"
+	_, err := d.AppendJSON(nil, []byte(doc))
 	require.NoError(t, err)
+	for i, name := range []string{`"x"`, `"y"`} {
+		assert.EqualValues(t, strings.Index(doc, name), d.Findings()[i].Position.Offset)
+	}
 	assert.Equal(t, []string{`2:22: unknown field "x"`, `3:2: unknown field "y"`},
 		details(d.Findings()))
 }
