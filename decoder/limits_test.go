@@ -193,6 +193,13 @@ func TestFatalHasNoFindings(t *testing.T) {
 		assert.Empty(t, d.Findings(), doc)
 		assert.Zero(t, d.Omitted(), doc)
 	}
+	_, err = d.AppendYAML(nil, []byte("x: 1\ny: 1\n"))
+	require.NoError(t, err)
+	require.NotEmpty(t, d.Findings())
+	_, err = d.AppendYAML(nil, []byte("x: ["))
+	require.Error(t, err)
+	assert.Empty(t, d.Findings())
+	assert.Zero(t, d.Omitted())
 }
 
 func TestFindingLimits(t *testing.T) {

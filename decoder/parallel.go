@@ -196,16 +196,14 @@ func (p *parallel) cut(b *batch) bool {
 	}
 	v := &p.from.values
 	most := min(keptBatchBytes, p.from.decode.limits.HeldBytes)
-	for at := v.at + batchBytes; ; {
-		start, next := p.find(v.buf, at)
-		if start >= 0 {
+	for start, at := 0, v.at+batchBytes; ; {
+		if start, at = p.find(v.buf, at); start >= 0 {
 			steps.Add(2 * (start - v.at))
 			b.isRun, b.origin = true, v.position(v.at)
 			b.texts = append(b.texts, v.buf[v.at:start]...)
 			v.at = start
 			return true
 		}
-		at = next
 		moved, err := 0, io.EOF
 		if !v.eof && len(v.buf)-v.at < most {
 			moved, err = v.fill(v.at)
