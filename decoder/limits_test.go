@@ -388,6 +388,7 @@ func TestTakesUpToLimits(t *testing.T) {
 	var object map[string]any
 	text := func(n int) []byte { return []byte(`{"s":"` + strings.Repeat("x", n-len(`{"s":""}`)) + `"}`) }
 	assert.True(t, d.take(text(values.MostTaken), &v))
+	assert.NotZero(t, cap(d.result), "it is used again")
 	assert.True(t, d.take(text(values.MostTaken), &object))
 	assert.Equal(t, any(object), v)
 	assert.Len(t, object["s"], values.MostTaken-len(`{"s":""}`))
