@@ -191,9 +191,9 @@ type (
 	lists      []lists
 	mapsOfMaps map[string]mapsOfMaps
 	names      []string
-	chain      struct{ *link }
-	link       struct {
-		*link //nolint:unused // by reflection only
+	chain      struct{ *Link }
+	Link       struct {
+		*Link
 		X int
 	}
 )
