@@ -15,9 +15,9 @@
 // it may be one that would survive.
 //
 // Survivors fails if one of the mutants survives that is not listed, and, if it runs all mutants of a
-// package, if one that is listed is killed, though not by time. In a sample, one that is not listed has
-// to survive all tests of the package once more, and with a third of the steps, so that neither chance
-// nor a limit decides.
+// package, if one that is listed is killed, though not by time. A sample leaves out those that are listed,
+// as each would take all the tests. In it, one that survives has to survive all tests of the package once
+// more, and with a third of the steps, so that neither chance nor a limit decides.
 package main
 
 import (
@@ -121,6 +121,9 @@ func judge(out io.Writer, root, argument string, o options, listed map[string]in
 	}
 	chosen := choose(p.mutants, o.percent, o.seed, o.only)
 	isWhole := len(chosen) == len(p.mutants)
+	if o.percent < 100 {
+		chosen = withoutListed(chosen, p.mutants, listed)
+	}
 	j := &judgement{out: out, tests: t, listed: listed, inDoubt: !isWhole, alive: make(map[string]int), late: make(map[string]int)}
 	faults := make([]error, len(chosen))
 	each(len(chosen), o.workers, func(i int) { faults[i] = j.try(chosen[i]) })
@@ -198,6 +201,16 @@ func sum(counts map[string]int) (n int) {
 // isOf reports whether a line of a list is about one of the mutants.
 func isOf(key string, mutants []mutant) bool {
 	return slices.ContainsFunc(mutants, func(m mutant) bool { return m.key == key })
+}
+
+// withoutListed returns those of the chosen mutants that may not survive: of all mutants with the same line,
+// fewer are listed than there are.
+func withoutListed(chosen, all []mutant, listed map[string]int) []mutant {
+	count := make(map[string]int)
+	for _, m := range all {
+		count[m.key]++
+	}
+	return slices.DeleteFunc(chosen, func(m mutant) bool { return listed[m.key] >= count[m.key] })
 }
 
 // choose returns some of the mutants, in their order.

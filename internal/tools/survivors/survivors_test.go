@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,6 +191,13 @@ func TestChoose(t *testing.T) {
 	assert.NotEqual(t, some, choose(all, 5, 8, ""))
 	assert.Len(t, choose(all, 100, 7, ""), 200)
 	assert.Len(t, choose(all[:1], 5, 7, ""), 1, "one at least")
+}
+
+// TestWithoutListed has one line for two mutants, of which one is listed.
+func TestWithoutListed(t *testing.T) {
+	all := []mutant{{number: 1, key: "a"}, {number: 2, key: "b"}, {number: 3, key: "b"}, {number: 4, key: "c"}}
+	left := withoutListed(slices.Clone(all), all, map[string]int{"a": 1, "b": 1})
+	assert.Equal(t, all[1:], left)
 }
 
 // TestFaults has packages that are none, do not compile or fail as they are.
