@@ -47,6 +47,9 @@ func TestChargedFirst(t *testing.T) {
 		// A part whose size is that of Go's allocations.
 		{"", "a: '" + long + "xxx''x'"},
 		{"", "a: \"" + long + "xxx\\x41\""},
+		// Plain scalars with what JSON escapes, and over lines.
+		{"", "a: x\"" + long},
+		{"", "a: " + long[:100_000] + "\n  " + long[:150_000]},
 		// Line breaks.
 		{"a: |\n" + breaks, "a: |\n" + breaks + " x"},
 		{"", "? " + long + "\n"},

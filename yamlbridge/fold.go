@@ -96,7 +96,8 @@ func (r *Reader) appendFolded(dst []byte) []byte {
 // next line.
 func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]byte, int, error) {
 	text := r.text
-	dst = appendContent(dst, text[first.start:first.end])
+	part := text[first.start:first.end]
+	dst = appendContent(memory.Room(&r.account, dst, len(part)), part)
 	i := first.end
 	for {
 		// The line ends here, except for white space.
@@ -139,7 +140,8 @@ func (r *Reader) appendPlain(dst []byte, first span, column int, flow bool) ([]b
 		}
 		dst = r.appendFolded(dst)
 		end = trimEnd(text, i, stop)
-		dst = appendContent(dst, text[i:end])
+		part = text[i:end]
+		dst = appendContent(memory.Room(&r.account, dst, len(part)), part)
 		i = end
 		if c := text[stop]; c != '#' && is(c, isBreakByte) {
 			continue

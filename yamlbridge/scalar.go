@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/memory"
 )
 
 // This file writes scalars whose text is known, as values and as names.
@@ -54,7 +55,7 @@ func (r *Reader) plain(i, end int, special bool) error {
 	text := r.text[i:end]
 	if !r.mayResolve(text) {
 		if special {
-			r.scratch = appendContent(r.scratch[:0], text)
+			r.scratch = appendContent(memory.Room(&r.account, r.scratch[:0], len(text)+maxEscape), text)
 			text = r.scratch
 		}
 		r.writeString(i, text, false)
@@ -196,7 +197,7 @@ func (r *Reader) quotedKey(key span) error {
 
 // unescape returns the text of a string whose content is JSON. It is valid until the next call.
 func (r *Reader) unescape(content []byte) []byte {
-	r.unescaped = jsonwire.AppendUnescaped(r.unescaped[:0], content)
+	r.unescaped = jsonwire.AppendUnescaped(memory.Room(&r.account, r.unescaped[:0], len(content)), content)
 	return r.unescaped
 }
 
