@@ -1,10 +1,9 @@
 // Survivors changes one thing in the code of a package after the other, such as a < to a <=, and runs
-// the tests of the package, and of others. A mutant for which no test fails survives. Each survivor must be in
+// the tests of the package. A mutant for which no test fails survives. Each survivor must be in
 // testdata/mutation, with the reason why no test tells it from the code.
 //
 //	survivors internal/jsonwire schema        all mutants of these packages
 //	survivors -percent 5 -seed 7 decoder      one in twenty, those that the seed chooses
-//	survivors schema+schema/validation        those of schema, with the tests of both packages
 //
 // All mutants of a package are in one binary, which is built once: see enumerate.go. Each test is run by
 // itself first, without a mutant, to see which mutants it reaches. Then each mutant is run with the tests
@@ -59,7 +58,7 @@ func main() {
 	}
 }
 
-func run(out io.Writer, root string, o options, arguments []string) error {
+func run(out io.Writer, root string, o options, folders []string) error {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return err
@@ -69,10 +68,10 @@ func run(out io.Writer, root string, o options, arguments []string) error {
 		return err
 	}
 	wrong := 0
-	for _, argument := range arguments {
-		n, err := judge(out, root, argument, o, listed)
+	for _, folder := range folders {
+		n, err := judge(out, root, folder, o, listed)
 		if err != nil {
-			return fmt.Errorf("%s: %w", argument, err)
+			return fmt.Errorf("%s: %w", folder, err)
 		}
 		wrong += n
 	}
@@ -99,16 +98,13 @@ func readLists(root string) (map[string]int, error) {
 	return all, nil
 }
 
-// judge runs the mutants of a package, with its tests and those of the packages that the argument adds, and
-// returns for how many lines the lists are wrong.
-func judge(out io.Writer, root, argument string, o options, listed map[string]int) (wrong int, err error) {
-	folders := strings.Split(argument, "+")
-	folder := folders[0]
+// judge runs the mutants of a package, and returns for how many lines the lists are wrong.
+func judge(out io.Writer, root, folder string, o options, listed map[string]int) (wrong int, err error) {
 	p, err := instrument(root, folder)
 	if err != nil {
 		return 0, err
 	}
-	t, err := build(p, root, folders[1:])
+	t, err := build(p)
 	if err != nil {
 		return 0, err
 	}

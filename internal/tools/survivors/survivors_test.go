@@ -138,36 +138,6 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, out.String(), "m.go:21: survives, reached by 1 tests: m.go: first: len(text) > size: CONDITIONALS_BOUNDARY > to >=\n")
 }
 
-// TestOtherPackages has a mutant that only the tests of another package kill.
-func TestOtherPackages(t *testing.T) {
-	root := module(t)
-	require.NoError(t, os.WriteFile(filepath.Join(root, "m.go"), []byte("package m\n\nfunc Negative(x int) int { return -x }\n"), 0o666))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "m_test.go"), []byte("package m\n\nimport \"testing\"\n\nfunc TestNegative(t *testing.T) { Negative(1) }\n"), 0o666))
-	require.NoError(t, os.Mkdir(filepath.Join(root, "user"), 0o777))
-	require.NoError(t, os.WriteFile(filepath.Join(root, "user", "user_test.go"), []byte(`package user
-
-import (
-	"testing"
-
-	"m"
-)
-
-func TestNegative(t *testing.T) {
-	if m.Negative(1) != -1 {
-		t.Fatal()
-	}
-}
-`), 0o666))
-	var out bytes.Buffer
-	o := options{percent: 100, only: "-x", workers: 1}
-	require.Error(t, run(&out, root, o, []string{"."}))
-	assert.Contains(t, out.String(), "survives, reached by 1 tests")
-	out.Reset()
-	require.NoError(t, os.WriteFile(filepath.Join(root, "testdata", "mutation", "m.txt"), nil, 0o666))
-	require.NoError(t, run(&out, root, o, []string{".+user"}))
-	assert.Contains(t, out.String(), "1 of 1 mutants run: 1 killed")
-}
-
 // TestListedButKilled has mutants of which one is listed that does not survive.
 func TestListedButKilled(t *testing.T) {
 	root := module(t)

@@ -29,32 +29,27 @@ const (
 	byTime  // killed as it takes too long, though not many steps
 )
 
-// A binary has the tests of a package, and all mutants: they may be of a package that it imports.
-type binary struct{ path, dir string }
-
-// A test is one of a binary, as it is without a mutant.
+// A test is one of the package, as it is without a mutant.
 type test struct {
 	name    string
-	of      *binary
 	reached []bool // by the numbers of mutants
 	steps   int
 	cpu     time.Duration // for itself, without the start of the process
 	took    time.Duration // by the clock
 }
 
-// tests are those of one package or of several.
+// tests are those of a package, in a binary that has all its mutants.
 type tests struct {
-	temp     string
-	binaries []*binary
-	all      []*test
-	skipped  []string // they fail without a mutant
+	temp, binary, dir string
+	all               []*test
+	skipped           []string // they fail without a mutant
 
 	lock  sync.Mutex
 	kills map[string]map[*test]int // by the function of the mutant
 }
 
-// build links the tests of an instrumented package, and those in other folders below root, with it.
-func build(p *instrumented, root string, others []string) (*tests, error) {
+// build links the tests with an instrumented package.
+func build(p *instrumented) (*tests, error) {
 	temp, err := os.MkdirTemp("", "survivors")
 	if err != nil {
 		return nil, err
@@ -74,19 +69,11 @@ func build(p *instrumented, root string, others []string) (*tests, error) {
 	if err := os.WriteFile(filepath.Join(temp, "overlay.json"), js, 0o666); err != nil {
 		return nil, err
 	}
-	t := &tests{temp: temp, kills: make(map[string]map[*test]int)}
-	dirs := []string{p.dir}
-	for _, other := range others {
-		dirs = append(dirs, filepath.Join(root, filepath.FromSlash(other)))
-	}
-	for i, dir := range dirs {
-		b := &binary{path: filepath.Join(temp, strconv.Itoa(i)+".test"), dir: dir}
-		command := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(temp, "overlay.json"), "-o", b.path, ".")
-		command.Dir = dir
-		if out, err := command.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%w\n%s", err, out)
-		}
-		t.binaries = append(t.binaries, b)
+	t := &tests{temp: temp, binary: filepath.Join(temp, "package.test"), dir: p.dir, kills: make(map[string]map[*test]int)}
+	command := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(temp, "overlay.json"), "-o", t.binary, ".")
+	command.Dir = p.dir
+	if out, err := command.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	return t, nil
 }
@@ -94,19 +81,7 @@ func build(p *instrumented, root string, others []string) (*tests, error) {
 // measure runs each test without a mutant, by itself. It notes which mutants a test reaches, and finds
 // those that fail: what they assert may be that nothing is allocated, or how functions are compiled.
 func (t *tests) measure(mutants, workers int) error {
-	for _, b := range t.binaries {
-		if err := t.measureOf(b, mutants, workers); err != nil {
-			return err
-		}
-	}
-	if len(t.all) == 0 {
-		return errors.New("no tests that pass")
-	}
-	return nil
-}
-
-func (t *tests) measureOf(b *binary, mutants, workers int) error {
-	list, err := b.command(context.Background(), "-test.list", ".").Output()
+	list, err := t.command(context.Background(), "-test.list", ".").Output()
 	if err != nil {
 		return err
 	}
@@ -117,7 +92,7 @@ func (t *tests) measureOf(b *binary, mutants, workers int) error {
 		}
 	}
 	measured, faults := make([]*test, len(names)), make([]error, len(names))
-	each(len(names), workers, func(i int) { measured[i], faults[i] = t.note(b, names[i], mutants) })
+	each(len(names), workers, func(i int) { measured[i], faults[i] = t.note(names[i], mutants) })
 	if err := errors.Join(faults...); err != nil {
 		return err
 	}
@@ -130,29 +105,32 @@ func (t *tests) measureOf(b *binary, mutants, workers int) error {
 		one.cpu = max(one.cpu-start, time.Millisecond)
 		t.all = append(t.all, one)
 	}
+	if len(t.all) == 0 {
+		return fmt.Errorf("no tests that pass:\n%s", list)
+	}
 	return nil
 }
 
 // note runs a test. If it fails it has reached nil.
-func (t *tests) note(b *binary, name string, mutants int) (*test, error) {
+func (t *tests) note(name string, mutants int) (*test, error) {
 	notes, err := os.CreateTemp(t.temp, "notes")
 	if err != nil {
 		return nil, err
 	}
 	notes.Close()
 	defer os.Remove(notes.Name())
-	c := b.command(context.Background(), "-test.timeout=30m", "-test.run", only([]string{name}))
+	c := t.command(context.Background(), "-test.timeout=30m", "-test.run", only([]string{name}))
 	c.Env = append(c.Env, variable+"_NOTES="+notes.Name())
 	began := time.Now()
 	var exit *exec.ExitError
 	switch err := c.Run(); {
 	case errors.As(err, &exit):
-		return &test{name: name, of: b}, nil
+		return &test{name: name}, nil
 	case err != nil:
 		return nil, err
 	}
 	one := &test{
-		name: name, of: b, reached: make([]bool, mutants+1), took: time.Since(began),
+		name: name, reached: make([]bool, mutants+1), took: time.Since(began),
 		cpu: c.ProcessState.UserTime() + c.ProcessState.SystemTime(),
 	}
 	noted, err := os.ReadFile(notes.Name())
@@ -209,7 +187,7 @@ func (t *tests) try(m mutant) (fate, error) {
 			sum += order[n].cpu
 			n++
 		}
-		if f, err := t.run(m, order[:n], 1); f != survived || err != nil {
+		if f, err := t.run(m, order[:n], 1, 1); f != survived || err != nil {
 			return f, err
 		}
 		order = order[n:]
@@ -218,7 +196,7 @@ func (t *tests) try(m mutant) (fate, error) {
 }
 
 // again runs all tests, for a mutant that has survived.
-func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt) }
+func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt, 1) }
 
 func (t *tests) order(m mutant) (order []*test) {
 	t.lock.Lock()
@@ -237,27 +215,9 @@ func (t *tests) order(m mutant) (order []*test) {
 
 var failed = regexp.MustCompile(`(?m)^--- FAIL: (\w+)|running tests:\n\t(\w+)`)
 
-// run runs some tests for a mutant, those of one binary after those of the other.
-func (t *tests) run(m mutant, some []*test, part int) (f fate, err error) {
-	for _, b := range t.binaries {
-		var here []*test
-		for _, one := range some {
-			if one.of == b {
-				here = append(here, one)
-			}
-		}
-		if len(here) == 0 {
-			continue
-		}
-		if f, err = t.runIn(b, m, here, part, 1); f != survived || err != nil {
-			return f, err
-		}
-	}
-	return survived, nil
-}
-
-// runIn runs tests of a binary, with a part of the steps, and with as much time as patience says. Where the clock has ended what could have gone on, the machine was busy, and they run once more.
-func (t *tests) runIn(b *binary, m mutant, some []*test, part, patience int) (fate, error) {
+// run runs some tests for a mutant, with a part of the steps, and with as much time as patience says.
+// Where the clock has ended what could have gone on, the machine was busy, and they run once more.
+func (t *tests) run(m mutant, some []*test, part, patience int) (fate, error) {
 	steps, limit := moreSteps, moreTime
 	var cpu time.Duration
 	var names []string
@@ -270,7 +230,7 @@ func (t *tests) runIn(b *binary, m mutant, some []*test, part, patience int) (fa
 	limit *= time.Duration(patience)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*limit)
 	defer cancel()
-	c := b.command(ctx, "-test.failfast", "-test.timeout", limit.String(), "-test.run", only(names))
+	c := t.command(ctx, "-test.failfast", "-test.timeout", limit.String(), "-test.run", only(names))
 	seconds := int((cpu + moreTime).Seconds()) + 1
 	c.Env = append(c.Env, variable+"="+strconv.Itoa(m.number), variable+"_STEPS="+strconv.Itoa(steps/part), variable+"_SECONDS="+strconv.Itoa(seconds))
 	out, err := output(ctx, cancel, c)
@@ -284,14 +244,14 @@ func (t *tests) runIn(b *binary, m mutant, some []*test, part, patience int) (fa
 		return bySteps, nil
 	case bytes.Contains(out, []byte("panic: test timed out")):
 		if patience == 1 && (bytes.Contains(out, []byte(" [runnable")) || bytes.Contains(out, []byte("running on other thread"))) {
-			return t.runIn(b, m, some, part, factor)
+			return t.run(m, some, part, factor)
 		}
 		return byTime, nil
 	case exit.ExitCode() < 0: // by a signal: of ctx, or of the system
 		return byTime, nil
 	}
 	if found := failed.FindSubmatch(out); found != nil {
-		t.killedBy(m, b, string(found[1])+string(found[2]))
+		t.killedBy(m, string(found[1])+string(found[2]))
 	}
 	return killed, nil
 }
@@ -309,14 +269,14 @@ func output(ctx context.Context, stop func(), c *exec.Cmd) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (t *tests) killedBy(m mutant, b *binary, name string) {
+func (t *tests) killedBy(m mutant, name string) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
 	if t.kills[m.function] == nil {
 		t.kills[m.function] = make(map[*test]int)
 	}
 	for _, one := range t.all {
-		if one.of == b && one.name == name {
+		if one.name == name {
 			t.kills[m.function][one]++
 		}
 	}
@@ -327,12 +287,12 @@ func only(names []string) string { return "^(" + strings.Join(names, "|") + ")$"
 
 // command runs tests, which may allocate without end, or go on: that is why memory and, if there are
 // SECONDS, time of the CPU are limited, where the system can do that.
-func (b *binary) command(ctx context.Context, flags ...string) *exec.Cmd {
+func (t *tests) command(ctx context.Context, flags ...string) *exec.Cmd {
 	line := append([]string{
-		"-c", `ulimit -v 6000000 2>/dev/null; ulimit -t ${` + variable + `_SECONDS:-unlimited} 2>/dev/null; exec "$0" "$@"`, b.path, "-test.short",
+		"-c", `ulimit -v 6000000 2>/dev/null; ulimit -t ${` + variable + `_SECONDS:-unlimited} 2>/dev/null; exec "$0" "$@"`, t.binary, "-test.short",
 	}, flags...)
 	c := exec.CommandContext(ctx, "sh", line...)
-	c.Dir = b.dir
+	c.Dir = t.dir
 	c.Env = os.Environ()
 	c.WaitDelay = time.Second
 	return c
