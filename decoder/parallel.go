@@ -275,26 +275,36 @@ func (p *parallel) release(b *batch) *batch {
 	return b
 }
 
-// finish waits for the oldest batch, and decodes others meanwhile. If that is a run that is not right,
-// all after its last object is put back.
+// finish waits for the oldest batch, and decodes others meanwhile. When that is done it decodes no other
+// first, as the workers would run out of batches: there is a new one for each that is yielded. If it is a
+// run that is not right, all after its last object is put back.
 func (p *parallel) finish() *batch {
-	for b := p.oldest(); ; {
-		select {
-		case <-b.done:
-			p.release(b)
-			switch {
-			case !b.isRun || b.panic != nil:
-			case b.isRight:
-				p.earn(b)
-			case len(b.spans) > 0:
-				p.putBack(b, b.spans[len(b.spans)-1].to, afterItem)
-			default:
-				p.putBack(b, 0, beforeItem)
-			}
-			return b
-		case other := <-p.work:
-			p.own.decodeBatch(other)
-		}
+	b := p.oldest()
+	for len(b.done) == 0 && p.help() {
+		continue
+	}
+	<-b.done
+	p.release(b)
+	switch {
+	case !b.isRun || b.panic != nil:
+	case b.isRight:
+		p.earn(b)
+	case len(b.spans) > 0:
+		p.putBack(b, b.spans[len(b.spans)-1].to, afterItem)
+	default:
+		p.putBack(b, 0, beforeItem)
+	}
+	return b
+}
+
+// help decodes a batch that no worker has begun. It reports whether there was one.
+func (p *parallel) help() bool {
+	select {
+	case b := <-p.work:
+		p.own.decodeBatch(b)
+		return true
+	default:
+		return false
 	}
 }
 

@@ -292,3 +292,21 @@ func TestRunsThatEndInAFault(t *testing.T) {
 		require.Equal(t, 5, objects, "%d", n)
 	}
 }
+
+// TestDoneBatchComesFirst holds that the iterating goroutine yields the oldest batch when that is done, and does not
+// decode another one before: that would leave the workers without any.
+func TestDoneBatchComesFirst(t *testing.T) {
+	p := parallelOf(t, strings.Repeat("{\"a\":1}\n", 100), 8)
+	p.readAhead()
+	require.Equal(t, batchesAhead, p.held)
+	for range 20 { // a select would decode one in half of the cases
+		oldest := p.oldest()
+		for len(oldest.done) == 0 {
+			require.True(t, p.help())
+		}
+		waiting := len(p.work)
+		require.Same(t, oldest, p.finish())
+		require.Len(t, p.work, waiting)
+		p.readAhead()
+	}
+}
