@@ -23,10 +23,10 @@ func TestDefinitionsOfStandardInput(t *testing.T) {
 		assert.Equal(t, wantErr, stderr, args)
 	}
 	for stdin, want := range map[string]string{
-		" \n":        "error: reading definitions: <stdin>: is empty: has the command that writes to it failed?\n",
-		"kind: x":    "error: --crd -: there are no custom resource definitions\n",
-		"{":          "error: reading definitions: <stdin>: document 1: ",
-		"# " + large: "error: reading definitions: <stdin>: is longer than the limit of 67108864 bytes\n",
+		" \n":          "error: reading definitions: <stdin>: is empty: has the command that writes to it failed?\n",
+		"kind: x":      "error: --crd -: there are no custom resource definitions\n",
+		"{":            "error: reading definitions: <stdin>: document 1: ",
+		"# " + large(): "error: reading definitions: <stdin>: is longer than the limit of 67108864 bytes\n",
 	} {
 		_, stderr, code := espalier(stdin, "check", "--crd", "-", plan)
 		assert.GreaterOrEqual(t, code, command.ExitUsage)
@@ -43,5 +43,6 @@ func TestDefinitionsOfStandardInput(t *testing.T) {
 	assert.Equal(t, command.ExitClean, code, stderr)
 }
 
-// large is longer than what is read of definitions.
-var large = strings.Repeat("x", 64<<20)
+// large returns a text that is longer than what is read of definitions. It is no variable, which would be made
+// for each command that a script starts.
+func large() string { return strings.Repeat("x", 64<<20) }
