@@ -22,17 +22,49 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return read(name, most, stat, fsys.Open)
 }
 
-func read(
-	name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error),
-) ([]byte, error) {
+// Contains reports whether a regular file, or the one that a link leads to, contains a text. It holds only
+// a part of the file at a time.
+func Contains(name, text string) (bool, error) {
+	f, _, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	part, kept := make([]byte, 64<<10+len(text)), 0
+	for {
+		n, err := f.Read(part[kept:])
+		n += kept
+		if bytes.Contains(part[:n], []byte(text)) {
+			return true, nil
+		}
+		kept = copy(part, part[max(0, n-len(text)+1):n])
+		if err == io.EOF {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+func openRegular(
+	name string, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error),
+) (fs.File, fs.FileInfo, error) {
 	info, err := stat(name) // before opening it: to open a pipe waits for a writer
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: is %s and no regular file, and is not read", name, kind(info.Mode()))
+		return nil, nil, fmt.Errorf("%s: is %s and no regular file, and is not read", name, kind(info.Mode()))
 	}
 	f, err := open(name)
+	return f, info, err
+}
+
+func read(
+	name string, most int64, stat func(string) (fs.FileInfo, error), open func(string) (fs.File, error),
+) ([]byte, error) {
+	f, info, err := openRegular(name, stat, open)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -48,4 +49,29 @@ func TestReadFS(t *testing.T) {
 	assert.EqualError(t, err, "pipe: is a pipe and no regular file, and is not read")
 	_, err = ReadFS(fsys, "sock", 5)
 	assert.EqualError(t, err, "sock: is something else and no regular file, and is not read")
+}
+
+func TestContains(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "a")
+	const text = "needle"
+	for n := 64<<10 - len(text); n <= 64<<10+len(text); n++ {
+		for _, c := range []struct {
+			content string
+			want    bool
+		}{{strings.Repeat("n", n) + text + "x", true}, {strings.Repeat("n", n) + "needl" + "x", false}, {strings.Repeat("n", n) + text, true}} {
+			require.NoError(t, os.WriteFile(name, []byte(c.content), 0o666))
+			got, err := Contains(name, text)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, got, n)
+		}
+	}
+	require.NoError(t, os.WriteFile(name, nil, 0o666))
+	got, err := Contains(name, text)
+	require.NoError(t, err)
+	assert.False(t, got)
+	_, err = Contains(dir, text)
+	require.ErrorContains(t, err, "is a folder")
+	_, err = Contains(filepath.Join(dir, "none"), text)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -418,9 +418,13 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 	o.IsList, o.Items = true, items
 	// These are the findings in the List itself. Its items are examined one by one.
 	o.Decoder = e.decoder(o, e.List, false)
-	if _, err := o.Decoder.AppendJSON(nil, o.Doc.JSON); !isComplete(err) {
+	var err error
+	if e.out, err = o.Decoder.AppendJSON(slices.Grow(e.out[:0], len(o.Doc.JSON)), o.Doc.JSON); !isComplete(err) {
 		e.refuse(o, err, o.Doc.Locate)
 		return visit(o)
+	}
+	if len(o.Doc.JSON) > largeDocument {
+		e.out = nil // so that the items have that memory
 	}
 	found := slices.DeleteFunc(slices.Clone(o.Decoder.Findings()), func(f errors.Finding) bool {
 		return f.Path.IsWithin(errors.Path{}.Child("items"))

@@ -21,6 +21,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -100,6 +101,11 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 				return listItems(content, apiVersion, kind)
 			}
 		}
+		if size := sizeOf(in); size >= 0 { // a pipe may have nothing more for now
+			if _, _, ok := startsList(content); ok {
+				return listDocument(content, size)
+			}
+		}
 		return jsonDocuments(content)
 	}
 	return r.yamlDocuments(streamed(content))
@@ -122,16 +128,8 @@ func IsGzip(head []byte) bool { return bytes.HasPrefix(head, []byte{0x1f, 0x8b})
 // Small returns the content of a file that is small and not compressed. It is valid until the
 // next call. Where it is not ok, nothing was read.
 func (r *Reader) Small(in io.Reader) (content []byte, ok bool) {
-	size := int64(smallFile + 1)
-	switch f := in.(type) {
-	case *os.File:
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			size = info.Size()
-		}
-	case *io.SectionReader: // of a file that is edited
-		size = f.Size()
-	}
-	if size > smallFile {
+	size := sizeOf(in)
+	if size < 0 || size > smallFile {
 		return nil, false
 	}
 	// If one byte more can be read, the file has grown.
@@ -143,15 +141,24 @@ func (r *Reader) Small(in io.Reader) (content []byte, ok bool) {
 	return r.file[:n], true
 }
 
+// sizeOf returns the size of an input that is a file, or -1.
+func sizeOf(in io.Reader) int64 {
+	switch f := in.(type) {
+	case *os.File:
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return info.Size()
+		}
+	case *io.SectionReader: // of a file that is edited
+		return f.Size()
+	}
+	return -1
+}
+
 // IsLargeJSON reports whether an input, for which Documents was called last, is a file of JSON that is
 // not small.
 func (r *Reader) IsLargeJSON(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok || !r.isJSON {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode().IsRegular() && info.Size() > smallFile
+	_, isFile := in.(*os.File)
+	return isFile && r.isJSON && sizeOf(in) > smallFile
 }
 
 // inMemory yields the documents of a YAML stream in memory.
@@ -213,11 +220,17 @@ func isJSON(name string, in *bufio.Reader) bool {
 
 // jsonDocuments yields JSON texts in a row. It only cuts them; the decoder says what is wrong
 // with one. If a broken text is one line of many, as in NDJSON, the lines after it are read.
-func jsonDocuments(r io.Reader) iter.Seq2[Document, error] {
+func jsonDocuments(r io.Reader) iter.Seq2[Document, error] { return jsonDocumentsFrom(r, 1, start) }
+
+// start is where an input starts.
+var start = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+
+// jsonDocumentsFrom yields the JSON texts from number first on, where r is at a position of the input.
+func jsonDocumentsFrom(r io.Reader, first int, at errors.Position) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
-		in := &retainingReader{r: r, most: yamlbridge.MaxDocumentBytes, at: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
-		dec, from := locate.NewDecoder(in), int64(0)
-		for n := 1; ; n++ {
+		in := &retainingReader{r: r, most: yamlbridge.MaxDocumentBytes, at: at}
+		dec, from := locate.NewDecoder(in), at.Offset
+		for n := first; ; n++ {
 			in.pass(from + dec.InputOffset())
 			value, err := dec.ReadValue()
 			if err == io.EOF && n > 1 {
@@ -287,35 +300,29 @@ func (r *Reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter
 // Items returns the elements of the array in the member items of a document, which is an
 // object, if it has one.
 func (d Document) Items() (items []Document, ok bool) {
-	dec := jsonv2.NewDecoder(bytes.NewReader(d.JSON), jsonv2.AllowDuplicateNames(true))
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil, false
-	}
+	text := newCutter(d.JSON)
 	count := position.From(d.JSON, errors.Position{})
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
+	for more := text.passes('{') && text.peek() == '"'; more; more = text.passes(',') {
+		name, isName := text.value()
+		if !isName || !text.passes(':') {
 			return nil, false
 		}
-		if name.String() != "items" || dec.PeekKind() != '[' {
-			if dec.SkipValue() != nil {
+		if string(jsonwire.AppendUnescaped(nil, name)) != `"items"` || text.peek() != '[' {
+			if _, isValue := text.value(); !isValue {
 				return nil, false
 			}
 			continue
 		}
 		items, ok = nil, true
-		if _, err := dec.ReadToken(); err != nil {
-			return nil, false
-		}
-		for dec.PeekKind() != ']' {
-			value, err := dec.ReadValue()
-			if err != nil {
+		text.at++
+		for more := text.peek() != ']'; more; more = text.passes(',') {
+			value, isValue := text.value()
+			if !isValue {
 				return nil, false
 			}
-			end := int(dec.InputOffset())
-			start := count.At(end - len(value))
+			start := count.At(text.at - len(value))
 			items = append(items, Document{
-				JSON:   d.JSON[end-len(value) : end],
+				JSON:   value,
 				Text:   d.Text,
 				IsYAML: d.IsYAML,
 				Number: d.Number,
@@ -325,11 +332,11 @@ func (d Document) Items() (items []Document, ok bool) {
 				Locate: func(p errors.Position) errors.Position { return d.Locate(position.Within(p, start)) },
 			})
 		}
-		if _, err := dec.ReadToken(); err != nil {
+		if !text.passes(']') {
 			return nil, false
 		}
 	}
-	return items, ok
+	return items, ok && text.passes('}')
 }
 
 // WithType returns an object that does not say its type, because its List does, as one that says

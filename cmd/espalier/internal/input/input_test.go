@@ -1,7 +1,9 @@
 package input
 
 import (
+	stderrors "errors"
 	"io"
+	"iter"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/errors"
+	"github.com/espalier-dev/espalier/internal/position"
 )
 
 func TestJSONDocuments(t *testing.T) {
@@ -99,5 +102,68 @@ func TestRetainingReaderLimit(t *testing.T) {
 		require.NoError(t, err, "what was passed does not count")
 		assert.Equal(t, 1, n)
 		in.pass(at)
+	}
+}
+
+// TestListDocument holds that a file with a List is cut as any other text, whatever comes after the List, what is
+// wrong with it, and however the file has changed since its size was asked for.
+func TestListDocument(t *testing.T) {
+	type cut struct {
+		text  string
+		n     int
+		start errors.Position
+		err   error
+	}
+	all := func(docs iter.Seq2[Document, error]) (cuts []cut) {
+		for doc, err := range docs {
+			at := doc.Start
+			if err == nil {
+				at = doc.Locate(errors.Position{Offset: 1, Line: 1, Column: 2, ByteColumn: 2})
+				assert.Equal(t, doc.Start.Offset+1, at.Offset)
+			}
+			cuts = append(cuts, cut{string(doc.JSON), doc.Number, at, err})
+		}
+		return cuts
+	}
+	const list = `{"kind":"List","items":[` + "\n" + `{"ä":"\ud800"},{}]}`
+	for _, text := range []string{
+		list, "\r\n " + list + "\n", list + list, list + "\n {\"kind\":\"X\"} 1", list + "}", list[:20], list[:len(list)-1], "", "\xff" + list,
+		list + "\n{\"a\":}\n{}", `{"items":["` + "\xff" + `"]}` + "\n{}", strings.Repeat("[", 20_000), strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000),
+		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "\n{}", strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + "\n{}",
+	} {
+		want := all(jsonDocuments(strings.NewReader(text)))
+		require.NotEmpty(t, want)
+		for _, size := range []int{0, len(text) / 2, max(len(text)-1, 0), len(text), len(text) + 1, 2 * len(text)} {
+			assert.Equal(t, want, all(listDocument(iotest.HalfReader(strings.NewReader(text)), int64(size))), "%.30q %d", text, size)
+		}
+		failed := stderrors.New("failed")
+		failing := func() io.Reader { return io.MultiReader(strings.NewReader(text), iotest.ErrReader(failed)) }
+		assert.Equal(t, all(jsonDocuments(failing())), all(listDocument(failing(), int64(len(text)+1))), "%.30q", text)
+	}
+}
+
+func TestItems(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"items":[]}`: nil,
+		` { "a" : [1] , "items" : [ {"b":[2]} , "x",3 ] , "c" : {} } `: {`{"b":[2]}`, `"x"`, `3`},
+		`{"it\u0065ms":[1]}`:              {"1"},
+		`{"items":[1],"items":[2,3]}`:     {"2", "3"},
+		`{"items":[1],"items":null}`:      {"1"},
+		`{"a":{"items":[1]},"items":[2]}`: {"2"},
+	} {
+		origin := errors.Position{Offset: 100, Line: 7, Column: 3, ByteColumn: 3}
+		d := Document{JSON: []byte(text), Locate: func(p errors.Position) errors.Position { return position.Within(p, origin) }}
+		items, ok := d.Items()
+		require.True(t, ok, text)
+		require.Len(t, items, len(want), text)
+		for i, item := range items {
+			assert.Equal(t, want[i], string(item.JSON), text)
+			assert.Equal(t, want[i], text[item.Base:item.Base+len(want[i])])
+			assert.Equal(t, errors.Position{Offset: int64(100 + item.Base), Line: 7, Column: 3 + item.Base, ByteColumn: 3 + item.Base}, item.Start, text)
+		}
+	}
+	for _, text := range []string{`{}`, `{"items":{}}`, `[]`, `"items"`, `{"a":{"items":[1]}}`, ``, `{"items":[1`, `{"items":[1 2]}`, `{"items":[1]`, `{"items":[,]}`, `{"items" [1]}`, `{1:[1]}`} {
+		items, ok := Document{JSON: []byte(text), Locate: func(p errors.Position) errors.Position { return p }}.Items()
+		assert.False(t, ok, "%s %v", text, items)
 	}
 }

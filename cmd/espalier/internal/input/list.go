@@ -121,6 +121,43 @@ func listItems(content io.Reader, apiVersion, kind string) iter.Seq2[Document, e
 	}
 }
 
+// listDocument yields the only document of a file with a List, which is nearly all of it: the file is read
+// into a buffer of its size at once, and not into one that grows. What is not as it should be is left to
+// jsonDocuments.
+func listDocument(content io.Reader, size int64) iter.Seq2[Document, error] {
+	if size > yamlbridge.MaxDocumentBytes {
+		return jsonDocuments(content)
+	}
+	return func(yield func(Document, error) bool) {
+		text := make([]byte, size)
+		n, err := io.ReadFull(content, text)
+		text = text[:n]
+		rest := content
+		if err != nil && err != io.ErrUnexpectedEOF { // which one that is shorter by now has
+			rest = failing{err}
+		}
+		all := newCutter(text)
+		list, ok := all.value()
+		if !ok {
+			jsonDocuments(io.MultiReader(bytes.NewReader(text), rest))(yield)
+			return
+		}
+		lines := position.From(text, start)
+		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(all.at - len(list))}
+		doc.Origin = doc.Start
+		doc.Locate = func(p errors.Position) errors.Position { return position.Within(p, doc.Start) }
+		if yield(doc, nil) {
+			after := lines.At(all.at)
+			jsonDocumentsFrom(io.MultiReader(bytes.NewReader(text[all.at:]), rest), 2, after)(yield)
+		}
+	}
+}
+
+// A failing reader returns an error.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
 // noProgram is the lookup of a sequence that only finds objects.
 func noProgram(apiVersion, kind string) (*schema.Program, error) {
 	return nil, &schema.NotFoundError{APIVersion: apiVersion, Kind: kind}

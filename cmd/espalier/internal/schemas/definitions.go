@@ -3,7 +3,6 @@ package schemas
 // This file reads definitions: those that flags name, and those among the inputs.
 
 import (
-	"bytes"
 	stderrors "errors"
 	"fmt"
 	"io"
@@ -135,12 +134,14 @@ func (s *Loaded) AddInputs(names []string, isWhole func(name string) bool) error
 		if name == "-" || !isDefinitionFile(name) || !isWhole(name) {
 			continue
 		}
-		content, err := bounded.ReadFile(name, schema.MaxFileBytes)
-		if err != nil || !bytes.Contains(content, []byte("CustomResourceDefinition")) {
+		if mentions, err := bounded.Contains(name, "CustomResourceDefinition"); err != nil || !mentions {
 			continue
 		}
-		crds, err := parseDefinitions(name, content)
-		if err == nil {
+		content, err := bounded.ReadFile(name, schema.MaxFileBytes)
+		if err != nil {
+			continue
+		}
+		if crds, err := parseDefinitions(name, content); err == nil {
 			all = append(all, crds...)
 		}
 	}
