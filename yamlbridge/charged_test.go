@@ -1,6 +1,8 @@
 package yamlbridge
 
 import (
+	"bytes"
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -34,7 +36,6 @@ func (w *watcher) Take(n int) bool {
 // TestChargedFirst holds that a reader is charged for what it takes before it takes it, and does not
 // take much more than it needs.
 func TestChargedFirst(t *testing.T) {
-	const little = 4 << 10
 	long, controls, breaks := strings.Repeat("x", 1<<18), strings.Repeat(`\0`, 1<<16), strings.Repeat("\n", 1<<18)
 	for _, c := range []struct{ before, src string }{
 		{"", "a: " + long},
@@ -56,22 +57,55 @@ func TestChargedFirst(t *testing.T) {
 		{"", "- &a {b: " + long + "}\n- *a"},
 		{"", "- " + long + "\n- &a {b: c}\n- [*a, *a ]"},
 		{"", "<<: {a: " + long + "}"},
+		// Scalars with a tag or an anchor.
+		{"", "a: !!str " + long},
+		{"", "a: &a " + long},
+		{"", "a: !!str '" + long + "'"},
+		{"", "a: !!str \"" + controls + "\""},
+		{"", "a: !!str x\"" + long},
+		{"", "a: &a " + long[:100_000] + "\n  " + long[:150_000]},
+		{"", "a: !!binary " + base64.StdEncoding.EncodeToString([]byte(long))},
+		{"", "a: !!binary " + base64.StdEncoding.EncodeToString(make([]byte, 1<<18))},
+		{"", "? !!str " + long + "\n"},
+		{"", "? &a '" + long + "'\n"},
+		{"", "? !!binary " + base64.StdEncoding.EncodeToString([]byte(long)) + "\n"},
+		{"", "a: !!binary \"" + base64.StdEncoding.EncodeToString([]byte(long)) + "\""},
 		// The value of a key that has an anchor has all escapes: its size is at the edge of those that
 		// Go allocates.
 		{"? !!str \"" + controls + "\"\n", "? &a \"" + controls + "\"\n"},
 	} {
 		for _, d := range []Dialect{Kubernetes, Server} {
-			w := watched(d)
-			out, err := w.r.AppendJSON(nil, []byte(c.before))
-			require.NoError(t, err)
-			w.ahead = 0
-			out, err = w.r.AppendJSON(out[:0], []byte(c.src))
-			require.NoError(t, err)
-			assert.LessOrEqual(t, w.ahead, little, "%.20q", c.src)
-			assert.LessOrEqual(t, cap(out), 2*len(out), "%.20q", c.src)
-			assert.Equal(t, w.r.Cap()+cap(out), w.taken, "%.20q", c.src)
+			chargedFirst(t, d, c.before, c.src)
 		}
 	}
+	noText := bytes.Repeat([]byte{0xff, 0}, 1<<17)
+	binary := base64.StdEncoding.EncodeToString(noText)
+	for src, times := range map[string]int{
+		"a: !!binary " + binary: 6, "- &a !!binary " + binary: 6, "? !!binary " + binary + "\n": 6 + 1, // what tells keys apart is kept
+	} {
+		w := chargedFirst(t, Server, "", src)
+		assert.GreaterOrEqual(t, w.most-w.taken, 2*len(binary)+times*len(noText), "%.20q", src)
+	}
+	w := chargedFirst(t, Server, "", "a: !!str "+long)
+	assert.Less(t, w.most-w.taken, 100, "nothing is charged that is not made")
+	// The shortest strings that are charged before.
+	atOnce := strings.Repeat(`\0`, longText)
+	chargedFirst(t, Server, "", `a: !!str "`+atOnce+`"`)
+	chargedFirst(t, Server, "", "? !!str x"+strings.Repeat(`"`, longText-1)+"\n")
+}
+
+func chargedFirst(t *testing.T, d Dialect, before, src string) *watcher {
+	const little = 4 << 10
+	w := watched(d)
+	out, err := w.r.AppendJSON(nil, []byte(before))
+	require.NoError(t, err)
+	w.ahead = 0
+	out, err = w.r.AppendJSON(out[:0], []byte(src))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, w.ahead, little, "%.20q", src)
+	assert.LessOrEqual(t, cap(out), 2*len(out), "%.20q", src)
+	assert.Equal(t, w.r.Cap()+cap(out), w.taken, "%.20q", src)
+	return w
 }
 
 // TestRoomForShortScalars holds that what is before a scalar makes no difference to the room for it.

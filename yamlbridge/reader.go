@@ -100,10 +100,10 @@ type Reader struct {
 	// of them.
 	AliasFactor int
 	// Budget is charged for the memory that the reader takes while it reads
-	// a document, before it takes it, and for the growth of dst. Two things
-	// are charged later, when up to 64 KiB more of JSON are written or the
-	// document ends: buffers that grow by one element at a time, and what a
-	// single scalar with a tag or an anchor becomes. If the budget has no
+	// a document, before it takes it, and for the growth of dst. Buffers
+	// that grow by one element at a time are charged later, when up to
+	// 64 KiB more of JSON are written or the document ends, and so are
+	// scalars of less than 4 KiB with a tag or an anchor. If the budget has no
 	// room, the error is [errors.ErrBudget]. The reader keeps the buffers
 	// that it has grown; they stay charged, and [Reader.Cap] tells their
 	// size. If Budget is nil, nothing is charged.

@@ -99,6 +99,7 @@ func (r *Reader) tagged(text []byte, plain bool) (value, error) {
 }
 
 func (r *Reader) binary(text []byte) (value, error) {
+	r.chargeLoose(2 * len(text)) // as a string, and decoded
 	data, err := base64.StdEncoding.DecodeString(string(text))
 	if err != nil {
 		return value{}, nodeError("!!binary value contains invalid base64 data")
@@ -395,11 +396,18 @@ func (v *value) appendJSON(dst []byte) ([]byte, error) {
 // asUTF8 returns the text of a stringValue or bytesValue, with U+FFFD in place of each byte that is
 // not UTF-8.
 func (v *value) asUTF8() []byte {
-	if v.kind == bytesValue {
-		return []byte(string([]rune(string(v.text))))
+	if v.kind != bytesValue {
+		return v.text
 	}
-	return v.text
+	text := make([]byte, 0, maxRune*len(v.text))
+	for _, c := range string(v.text) {
+		text = utf8.AppendRune(text, c)
+	}
+	return text
 }
+
+// maxRune is the most bytes of UTF-8 for one byte of a text that is not UTF-8.
+const maxRune = len("\uFFFD")
 
 // appendName appends v as the name of a member, unescaped. In the Kubernetes dialect it is the name
 // of sigs.k8s.io/yaml, in which floats have the precision of a float32.

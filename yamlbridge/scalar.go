@@ -124,6 +124,10 @@ func (r *Reader) resolvedKey(i int, text []byte, plain bool) error {
 
 // writeKey writes the name of v as a key.
 func (r *Reader) writeKey(at int, v *value) error {
+	if len(v.text) >= longText {
+		text := r.chargedUTF8(v)
+		r.scratch = memory.Room(&r.account, r.scratch[:0], len(text)+jsonBytes(text))
+	}
 	name, err := v.appendName(r.scratch[:0], r.Dialect)
 	if err != nil {
 		if !r.server {
@@ -209,6 +213,9 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 		return r.locate(err, at)
 	}
 	r.comma()
+	if len(v.text) >= longText {
+		r.roomOut(jsonBytes(r.chargedUTF8(&v)))
+	}
 	start := len(r.out)
 	r.mark(at)
 	if r.out, err = r.appendValue(r.out, &v); err != nil {
@@ -223,6 +230,31 @@ func (r *Reader) withProperties(i int, text []byte, plain bool) error {
 	}
 	r.props = properties{}
 	return nil
+}
+
+// longText is from how many bytes on a string with properties, or one that is a key, is charged for what it
+// becomes, before that is made. Shorter ones are charged at the next settlement.
+const longText = 4 << 10
+
+// chargedUTF8 is v.asUTF8, for which memory is charged twice, as it is called again to write the value.
+func (r *Reader) chargedUTF8(v *value) []byte {
+	if v.kind == bytesValue {
+		r.chargeLoose(2 * maxRune * len(v.text))
+	}
+	return v.asUTF8()
+}
+
+// jsonBytes returns how long a string is at most as JSON, with its quotes and a comma.
+func jsonBytes(text []byte) int {
+	n := len(`"",`)
+	for _, c := range text {
+		if is(c, needsEscape) {
+			n += maxEscape
+		} else {
+			n++
+		}
+	}
+	return n
 }
 
 // emptyWithProperties writes a node that has only properties. emptyKey does so for a key.
