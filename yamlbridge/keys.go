@@ -163,7 +163,7 @@ func (r *Reader) explicitPlainKey(i, column int) (int, error) {
 	}
 	next := lineEnd(text, stop) + 1
 	r.line = next
-	_, goesOn, err := r.goesOn(skipSpaces(text, next), column)
+	next, goesOn, err := r.goesOn(skipSpaces(text, next), column)
 	if err != nil {
 		return i, err
 	}
@@ -172,6 +172,9 @@ func (r *Reader) explicitPlainKey(i, column int) (int, error) {
 	}
 	if err := r.plainKey(key.start, key.end, special); err != nil {
 		return i, err
+	}
+	if text[next] == '#' { // a tab may be before it
+		return r.nextLine(next), nil
 	}
 	return r.line, nil
 }
