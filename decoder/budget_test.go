@@ -673,3 +673,22 @@ func TestBudgetAtItsEdgeConcurrently(t *testing.T) {
 		})
 	}
 }
+
+// TestYAMLIsChargedWhole holds that a decoder has taken what it holds, to the byte but for a rounded result, when it
+// has read YAML and has asked for positions in it: what those take was not charged.
+func TestYAMLIsChargedWhole(t *testing.T) {
+	p := compileYAML(t, budgetSchema, schema.ResourceRoot(false))
+	for name, c := range amplifiers {
+		if !c.yaml {
+			continue
+		}
+		d := New(p, c.opts...)
+		b := &limitedBudget{room: math.MaxInt}
+		base := d.Cap()
+		d.SetBudget(b)
+		out, err := appendTo(d, nil, c.text, true, false)
+		require.NoError(t, err, name)
+		assert.InDelta(t, d.Cap()-base+cap(out), b.taken, 8, name)
+		assert.GreaterOrEqual(t, b.taken, d.Cap()-base+cap(out), name)
+	}
+}

@@ -202,7 +202,7 @@ func (d *Decoder) decodeYAML(dst, src []byte) ([]byte, error) {
 		}
 	}
 	d.yaml.Forget()
-	d.accountForBridge()
+	d.yamlHeld = d.yaml.Cap() // what has grown for positions is not charged yet
 	d.releaseIdle(len(src))
 	return out, err
 }
