@@ -165,7 +165,7 @@ func (r *Reader) IsLargeJSON(in io.Reader) bool {
 func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
 	return func(yield func(yamlbridge.Document, error) bool) {
 		if isOneDocument(text) {
-			yield(yamlbridge.Document{Bytes: text, Origin: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}, nil)
+			yield(yamlbridge.Document{Bytes: text, Origin: firstPosition}, nil)
 			return
 		}
 		for doc := range yamlbridge.Documents(text) {
@@ -220,10 +220,12 @@ func isJSON(name string, in *bufio.Reader) bool {
 
 // jsonDocuments yields JSON texts in a row. It only cuts them; the decoder says what is wrong
 // with one. If a broken text is one line of many, as in NDJSON, the lines after it are read.
-func jsonDocuments(r io.Reader) iter.Seq2[Document, error] { return jsonDocumentsFrom(r, 1, start) }
+func jsonDocuments(r io.Reader) iter.Seq2[Document, error] {
+	return jsonDocumentsFrom(r, 1, firstPosition)
+}
 
-// start is where an input starts.
-var start = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+// firstPosition is where an input starts.
+var firstPosition = errors.Position{Line: 1, Column: 1, ByteColumn: 1}
 
 // jsonDocumentsFrom yields the JSON texts from number first on, where r is at a position of the input.
 func jsonDocumentsFrom(r io.Reader, first int, at errors.Position) iter.Seq2[Document, error] {

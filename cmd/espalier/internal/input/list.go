@@ -133,7 +133,7 @@ func listDocument(content io.Reader, size int64) iter.Seq2[Document, error] {
 		n, err := io.ReadFull(content, text)
 		text = text[:n]
 		rest := content
-		if err != nil && err != io.ErrUnexpectedEOF { // which one that is shorter by now has
+		if err != nil && err != io.ErrUnexpectedEOF { // a file that has become shorter has that one
 			rest = failing{err}
 		}
 		all := newCutter(text)
@@ -142,7 +142,7 @@ func listDocument(content io.Reader, size int64) iter.Seq2[Document, error] {
 			jsonDocuments(io.MultiReader(bytes.NewReader(text), rest))(yield)
 			return
 		}
-		lines := position.From(text, start)
+		lines := position.From(text, firstPosition)
 		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(all.at - len(list))}
 		doc.Origin = doc.Start
 		doc.Locate = func(p errors.Position) errors.Position { return position.Within(p, doc.Start) }

@@ -22,7 +22,7 @@ func isNDJSON(name string) bool {
 func ndjsonDocuments(r *bufio.Reader) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		var line []byte
-		at := errors.Position{Line: 1, Column: 1, ByteColumn: 1}
+		at := firstPosition
 		for n := 1; ; at.Line++ {
 			var err error
 			line, err = readLine(r, line[:0])
