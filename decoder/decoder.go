@@ -56,7 +56,7 @@ type Decoder struct {
 	duplicates      []string
 	duplicatesBytes int
 	fromYAML        bool // the text that is walked is the JSON form of a YAML document
-	idleCalls       int  // calls in a row that needed little of large buffers
+	idleCalls       int  // calls in a row that needed no large buffers
 
 	account memory.Account
 }
@@ -374,8 +374,8 @@ func (d *Decoder) startLines(notUTF8 bool) {
 	d.lines.NotUTF8 = notUTF8
 }
 
-// A decoder that holds more than largeBuffer lets go of its buffers after maxIdleCalls calls
-// in a row for documents of less than a quarter of that.
+// A decoder that holds more than largeBuffer lets go of its buffers after at most maxIdleCalls
+// calls in a row for documents of less than a quarter of that.
 const (
 	largeBuffer  = 1 << 20
 	maxIdleCalls = 16
@@ -388,15 +388,17 @@ func (d *Decoder) heldBytes() int {
 }
 
 // releaseIdle lets go of buffers that a few large documents have grown. It is called after
-// each document, with its length.
+// each document, with its length. What is held is summed up in one of maxIdleCalls calls only,
+// as that is a twentieth of the time for a small document.
 func (d *Decoder) releaseIdle(used int) {
-	if d.heldBytes() <= largeBuffer || used >= largeBuffer/4 {
+	if d.idleCalls++; used >= largeBuffer/4 {
 		d.idleCalls = 0
-		return
 	}
-	if d.idleCalls++; d.idleCalls < maxIdleCalls {
+	if d.idleCalls < maxIdleCalls {
 		return
 	}
 	d.idleCalls = 0
-	d.dropBuffers()
+	if d.heldBytes() > largeBuffer {
+		d.dropBuffers()
+	}
 }
