@@ -23,7 +23,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var definitionsFlag = flag.Int("definitions", 2, "how many `mutants` of each definition with rules TestDefinitionRules compares")
+var definitionsFlag = flag.Int("definitions", 1, "how many `mutants` of each definition with rules TestDefinitionRules compares")
 
 // TestDefinitionRules compares what is said of real definitions, and of mutants whose rules, types and
 // limits are changed, with the server's validation: all errors of schemas, in any order.

@@ -25,7 +25,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var rulesFlag = flag.Int("rules", 3_000, "how many generated `pairs` TestCELRules compares")
+var rulesFlag = flag.Int("rules", 1_500, "how many generated `pairs` TestCELRules compares")
 
 // ruledVersions returns the versions that have rules in CEL: those of the corpus, and those of
 // gateway-api as it is required here.
