@@ -33,16 +33,14 @@ type edit struct {
 	closes   bool // it ends what starts before it
 }
 
-// instrumented is a package with the chosen ones of its mutants in it, each of which waits for its number.
+// instrumented is a package with all its mutants in it, each of which waits for its number.
 type instrumented struct {
 	dir     string
 	files   map[string][]byte // by their names
-	mutants []mutant          // all of them
-	chosen  []mutant          // nil while all are enumerated
+	mutants []mutant
 }
 
-// instrument finds the mutants of the package in a folder, always in the same order, and puts those that
-// choose returns of them into the package. Others would make its tests several times slower.
+// instrument finds the mutants of the package in a folder, always in the same order:
 //
 //   - CONDITIONALS_BOUNDARY: < for <=, and so on.
 //   - CONDITIONALS_NEGATION: == for !=, < for >=, and so on.
@@ -54,7 +52,7 @@ type instrumented struct {
 // The first five are those of gremlins. Those that cannot be another program are left out: constants,
 // strings that are added, what counts steps; and code outside of functions. There is one mutant for
 // each change, which compiles.
-func instrument(root, folder string, choose func(all []mutant) []mutant) (*instrumented, error) {
+func instrument(root, folder string) (*instrumented, error) {
 	config := &packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedExportFile,
@@ -68,38 +66,16 @@ func instrument(root, folder string, choose func(all []mutant) []mutant) (*instr
 		return nil, fmt.Errorf("%s: no package that compiles", folder)
 	}
 	p := loaded[0]
-	made := &instrumented{}
-	if err := made.fill(root, p); err != nil {
-		return nil, err
-	}
-	made = &instrumented{
-		dir: filepath.Join(root, filepath.FromSlash(folder)), files: make(map[string][]byte), chosen: append([]mutant{}, choose(made.mutants)...),
-	}
-	if err := made.fill(root, p); err != nil {
-		return nil, err
+	made := &instrumented{dir: filepath.Join(root, filepath.FromSlash(folder)), files: make(map[string][]byte)}
+	for i, tree := range p.Syntax {
+		f := &file{root: root, name: p.CompiledGoFiles[i], tree: tree, info: p.TypesInfo, files: p.Fset, made: made, removable: make(map[ast.Stmt]bool)}
+		if err := f.instrument(); err != nil {
+			return nil, err
+		}
 	}
 	fill := strings.NewReplacer("package main", "package "+p.Name, "SIZE", strconv.Itoa(len(made.mutants)), "EXIT", strconv.Itoa(tooManySteps))
 	made.files[filepath.Join(made.dir, "mutants_of_package.go")] = []byte(fill.Replace(helpers))
 	return made, nil
-}
-
-// fill walks the files of a package. It enumerates all mutants, and edits the files for the chosen ones.
-func (made *instrumented) fill(root string, p *packages.Package) error {
-	for i, tree := range p.Syntax {
-		f := &file{root: root, name: p.CompiledGoFiles[i], tree: tree, info: p.TypesInfo, files: p.Fset, made: made, removable: make(map[ast.Stmt]bool)}
-		if err := f.instrument(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// leavesOut reports whether none of these mutants is chosen.
-func (made *instrumented) leavesOut(numbers ...int) bool {
-	return !slices.ContainsFunc(numbers, func(number int) bool {
-		_, found := slices.BinarySearchFunc(made.chosen, number, func(m mutant, number int) int { return m.number - number })
-		return found
-	})
 }
 
 // A file is one that is being instrumented.
@@ -226,7 +202,8 @@ func (f *file) start(n ast.Node) (end func()) {
 		return f.binary(n)
 	case *ast.UnaryExpr:
 		if n.Op == token.SUB && f.isNumber(n.X) && !f.isConstant(n) {
-			return f.negative(n)
+			f.replace(n.OpPos, 1, fmt.Sprintf("mutantNegative(%d, ", f.mutant(n, "INVERT_NEGATIVES - to +")))
+			return func() { f.close(n, ")") }
 		}
 	case *ast.IncDecStmt:
 		return f.incDec(n)
@@ -246,15 +223,6 @@ var (
 	}
 )
 
-func (f *file) negative(n *ast.UnaryExpr) (end func()) {
-	number := f.mutant(n, "INVERT_NEGATIVES - to +")
-	if f.made.leavesOut(number) {
-		return nil
-	}
-	f.replace(n.OpPos, 1, fmt.Sprintf("mutantNegative(%d, ", number))
-	return func() { f.close(n, ")") }
-}
-
 func (f *file) binary(n *ast.BinaryExpr) (end func()) {
 	if f.isConstant(n) {
 		return nil
@@ -262,9 +230,6 @@ func (f *file) binary(n *ast.BinaryExpr) (end func()) {
 	if n.Op == token.EQL || n.Op == token.NEQ {
 		to := map[token.Token]token.Token{token.EQL: token.NEQ, token.NEQ: token.EQL}[n.Op]
 		number := f.mutant(n, fmt.Sprintf("CONDITIONALS_NEGATION %s to %s", n.Op, to))
-		if f.made.leavesOut(number) {
-			return nil
-		}
 		f.open(n, "((")
 		return func() { f.close(n, fmt.Sprintf(") != mutantIs(%d))", number)) }
 	}
@@ -272,16 +237,9 @@ func (f *file) binary(n *ast.BinaryExpr) (end func()) {
 	if c, ok := comparisons[n.Op]; ok && f.isOrdered(n.X, n.Y) {
 		boundary := f.mutant(n, fmt.Sprintf("CONDITIONALS_BOUNDARY %s to %s", n.Op, c[1]))
 		negation := f.mutant(n, fmt.Sprintf("CONDITIONALS_NEGATION %s to %s", n.Op, c[2]))
-		if f.made.leavesOut(boundary, negation) {
-			return nil
-		}
 		call = fmt.Sprintf("%s%s(%d, %d, ", c[0], f.typeArgument(n), boundary, negation)
 	} else if o, ok := operations[n.Op]; ok && f.isNumber(n) {
-		number := f.mutant(n, fmt.Sprintf("ARITHMETIC_BASE %s to %s", n.Op, o[1]))
-		if f.made.leavesOut(number) {
-			return nil
-		}
-		call = fmt.Sprintf("%s%s(%d, ", o[0], f.typeArgument(n), number)
+		call = fmt.Sprintf("%s%s(%d, ", o[0], f.typeArgument(n), f.mutant(n, fmt.Sprintf("ARITHMETIC_BASE %s to %s", n.Op, o[1])))
 	} else {
 		return nil
 	}
@@ -306,9 +264,6 @@ func (f *file) incDec(n *ast.IncDecStmt) (end func()) {
 		return nil
 	}
 	number := f.mutant(n, fmt.Sprintf("INCREMENT_DECREMENT %s to %s", n.Tok, to))
-	if f.made.leavesOut(number) {
-		return nil
-	}
 	f.open(n, fmt.Sprintf("%s = %s(%d, ", f.source(n.X), call, number))
 	return func() {
 		f.edits = append(f.edits, edit{at: f.offset(n.TokPos), size: 2, text: ", 1)"})
@@ -333,11 +288,7 @@ func (f *file) statements(list []ast.Stmt) {
 
 // remove makes a statement depend on a number.
 func (f *file) remove(s ast.Stmt) (end func()) {
-	number := f.mutant(s, "STATEMENT removed")
-	if f.made.leavesOut(number) {
-		return nil
-	}
-	f.open(s, fmt.Sprintf("if !mutantIs(%d) { ", number))
+	f.open(s, fmt.Sprintf("if !mutantIs(%d) { ", f.mutant(s, "STATEMENT removed")))
 	return func() { f.close(s, " }") }
 }
 

@@ -5,7 +5,7 @@
 //	survivors internal/jsonwire schema        all mutants of these packages
 //	survivors -percent 5 -seed 7 decoder      one in twenty, those that the seed chooses
 //
-// All mutants that are run of a package are in one binary, which is built once: see enumerate.go. Each test is run by
+// All mutants of a package are in one binary, which is built once: see enumerate.go. Each test is run by
 // itself first, without a mutant, to see which mutants it reaches. Then each mutant is run with the tests
 // that reach it, with -test.short: those that take little time first, and in batches, up to the first
 // that fails. A mutant is killed if a test fails or panics, if it takes ten times as many steps as the
@@ -100,14 +100,7 @@ func readLists(root string) (map[string]int, error) {
 
 // judge runs the mutants of a package, and returns for how many lines the lists are wrong.
 func judge(out io.Writer, root, folder string, o options, listed map[string]int) (wrong int, err error) {
-	isWhole := o.percent >= 100 && o.only == ""
-	p, err := instrument(root, folder, func(all []mutant) []mutant {
-		chosen := choose(all, o.percent, o.seed, o.only)
-		if o.percent < 100 {
-			chosen = withoutListed(chosen, all, listed)
-		}
-		return chosen
-	})
+	p, err := instrument(root, folder)
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +115,11 @@ func judge(out io.Writer, root, folder string, o options, listed map[string]int)
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(out, "%s: not run, as they fail without a mutant, too: %s\n", folder, strings.Join(t.skipped, ", "))
 	}
-	chosen := p.chosen
+	chosen := choose(p.mutants, o.percent, o.seed, o.only)
+	isWhole := len(chosen) == len(p.mutants)
+	if o.percent < 100 {
+		chosen = withoutListed(chosen, p.mutants, listed)
+	}
 	j := &judgement{out: out, tests: t, listed: listed, inDoubt: !isWhole, alive: make(map[string]int), late: make(map[string]int)}
 	faults := make([]error, len(chosen))
 	each(len(chosen), o.workers, func(i int) { faults[i] = j.try(chosen[i]) })
