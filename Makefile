@@ -24,6 +24,7 @@ TESTFLAGS :=
 FUZZTIME ?= 20000x
 FUZZMINIMIZE ?= 100x
 TORTURE ?= 100
+SHORT ?= -short
 
 # each runs a command in every module, or in those that are given, and stops at the first that fails.
 each = set -e; for m in $(or $(2),$(MODULES)); do echo "== $$m"; (cd $$m && $(1)); done
@@ -37,13 +38,16 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
-race: ## run what several goroutines share with the race detector, and what is unsafe with checkptr
-	@go test -race -run '$(RACES)' ./decoder
+race: race-decoder ## run what several goroutines share with the race detector, and what is unsafe with checkptr
 	@go test -short -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(UNSAFE)
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
 	@cd cmd/espalier && go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...
 	@$(call each,go test -race -short -timeout 30m ./...,$(filter-out ./ ./cmd/espalier/ $(RACELESS),$(MODULES)))
+
+.PHONY: race-decoder
+race-decoder: ## the decoder's part of race; SHORT= runs it in full
+	@go test -race $(SHORT) -timeout 30m -run '$(RACES)' ./decoder
 
 .PHONY: bench
 bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"
