@@ -4,6 +4,7 @@
 //
 //	survivors internal/jsonwire schema        all mutants of these packages
 //	survivors -percent 5 -seed 7 decoder      one in twenty, those that the seed chooses
+//	survivors -listed decoder                 those that are listed, to see whether a new test kills one
 //
 // All mutants of a package are in one binary, which is built once: see enumerate.go. Each test is run by
 // itself first, without a mutant, to see which mutants it reaches. Then each mutant is run with the tests
@@ -41,6 +42,7 @@ type options struct {
 	percent float64
 	seed    uint64
 	only    string
+	listed  bool
 	workers int
 }
 
@@ -50,6 +52,7 @@ func main() {
 	flag.Float64Var(&o.percent, "percent", 100, "how many of the mutants of each package")
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.StringVar(&o.only, "only", "", "only mutants whose line in the lists has this `text`")
+	flag.BoolVar(&o.listed, "listed", false, "only mutants that are listed: is one of them killed by now?")
 	flag.IntVar(&o.workers, "workers", 1, "how many run at a time")
 	flag.Parse()
 	if err := run(os.Stdout, *root, o, flag.Args()); err != nil {
@@ -117,7 +120,9 @@ func judge(out io.Writer, root, folder string, o options, listed map[string]int)
 	}
 	chosen := choose(p.mutants, o.percent, o.seed, o.only)
 	isWhole := len(chosen) == len(p.mutants)
-	if o.percent < 100 {
+	if o.listed {
+		chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return listed[m.key] == 0 })
+	} else if o.percent < 100 {
 		chosen = withoutListed(chosen, p.mutants, listed)
 	}
 	j := &judgement{out: out, tests: t, listed: listed, inDoubt: !isWhole, alive: make(map[string]int), late: make(map[string]int)}

@@ -147,6 +147,11 @@ func TestListedButKilled(t *testing.T) {
 	require.ErrorContains(t, run(&out, root, options{percent: 100, workers: 2}, []string{"."}), "1 lines", "%s", &out)
 	assert.Contains(t, out.String(), "listed, but killed: m.go: (*state).Sum: i++: INCREMENT_DECREMENT ++ to --\n")
 	assert.Contains(t, out.String(), "10 of 10 mutants run: 9 killed")
+
+	out.Reset()
+	require.ErrorContains(t, run(&out, root, options{percent: 100, listed: true, workers: 2}, []string{"."}), "1 lines", "%s", &out)
+	assert.Equal(t, "listed, but killed: m.go: (*state).Sum: i++: INCREMENT_DECREMENT ++ to --\n"+
+		".: 2 of 10 mutants run: 1 killed, 0 of them by steps and 0 by time, and 1 survived; 1 are not as listed\n", out.String())
 }
 
 func TestChoose(t *testing.T) {
