@@ -52,7 +52,7 @@ func main() {
 	flag.Float64Var(&o.percent, "percent", 100, "how many of the mutants of each package")
 	flag.Uint64Var(&o.seed, "seed", 1, "which of them")
 	flag.StringVar(&o.only, "only", "", "only mutants whose line in the lists has this `text`")
-	flag.BoolVar(&o.listed, "listed", false, "only mutants that are listed: is one of them killed by now?")
+	flag.BoolVar(&o.listed, "listed", false, "only mutants that are listed, to see whether a test kills one")
 	flag.IntVar(&o.workers, "workers", 1, "how many run at a time")
 	flag.Parse()
 	if err := run(os.Stdout, *root, o, flag.Args()); err != nil {

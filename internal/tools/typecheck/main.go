@@ -1,6 +1,5 @@
-// Typecheck checks that packages and their tests compile for another system, as far as types say it, and
-// those that they import without the bodies of their functions. It takes a tenth of the time that
-// building them takes, as go vet does.
+// Typecheck checks the types of packages and their tests, as a compiler for another system would, and of what
+// they import only the declarations. go vet has all of these packages built, which takes ten times as long.
 //
 //	GOOS=windows GOARCH=amd64 typecheck ./cmd/espalier/...
 package main
@@ -34,17 +33,20 @@ func check(out io.Writer, dir string, patterns ...string) error {
 	if err != nil {
 		return err
 	}
+	if len(loaded) == 0 {
+		return fmt.Errorf("no packages: %q", patterns)
+	}
 	var faults []error
 	packages.Visit(loaded, nil, func(p *packages.Package) {
 		for _, fault := range p.Errors {
 			faults = append(faults, fault)
 		}
 	})
-	if len(loaded) == 0 {
-		return fmt.Errorf("no packages: %q", patterns)
+	if len(faults) > 0 {
+		return errors.Join(faults...)
 	}
-	fmt.Fprintf(out, "%d packages and tests have types for %s/%s\n", len(loaded), system("GOOS", runtime.GOOS), system("GOARCH", runtime.GOARCH))
-	return errors.Join(faults...)
+	_, err = fmt.Fprintf(out, "%s/%s: the types of %d packages and tests fit\n", system("GOOS", runtime.GOOS), system("GOARCH", runtime.GOARCH), len(loaded))
+	return err
 }
 
 // system returns what the environment says, or what this program was built for.

@@ -36,7 +36,7 @@ func TestCheck(t *testing.T) {
 	write(t, root, good)
 	var out bytes.Buffer
 	require.NoError(t, check(&out, root, "./..."))
-	assert.Regexp(t, `^\d+ packages and tests have types for windows/386\n$`, out.String())
+	assert.Regexp(t, `^windows/386: the types of \d+ packages and tests fit\n$`, out.String())
 
 	for _, fault := range []struct{ name, text, where string }{
 		{"m.go", "package m\n\nfunc F() int { return 1 << 40 }\n", "m.go:3:"}, // too wide for this system
@@ -45,7 +45,9 @@ func TestCheck(t *testing.T) {
 		{"other/o_386_test.go", "package other\n\nvar z = unknown\n", "o_386_test.go:3:"},
 	} {
 		write(t, root, map[string]string{fault.name: fault.text})
+		out.Reset()
 		require.ErrorContains(t, check(&out, root, "./..."), fault.where)
+		assert.Empty(t, out.String())
 		write(t, root, good)
 	}
 	require.Error(t, check(&out, root, "./nowhere"))
