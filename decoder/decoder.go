@@ -388,8 +388,8 @@ func (d *Decoder) heldBytes() int {
 }
 
 // releaseIdle lets go of buffers that a few large documents have grown. It is called after
-// each document, with its length. What is held is summed up in one of maxIdleCalls calls only:
-// that is a fiftieth of the time for a small document.
+// each document, with its length. What is held is summed up in one of maxIdleCalls calls only,
+// as there are many buffers.
 func (d *Decoder) releaseIdle(used int) {
 	if d.idleCalls++; used >= largeBuffer/4 {
 		d.idleCalls = 0
