@@ -14,3 +14,13 @@ func SetMaxSourceBytes(n int) (restore func()) {
 	maxSourceBytes = n
 	return func() { maxSourceBytes = was }
 }
+
+// NamesKept returns how many names are in the set that finds those of merge keys.
+func (r *Reader) NamesKept() (n int) {
+	for _, slot := range r.names.slots {
+		if slot != 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -33,12 +33,13 @@ func TestNestedMerges(t *testing.T) {
 // TestSourcesAreCharged: a list of many aliases of a mapping is refused before all its names are read,
 // whatever the result is appended to.
 func TestSourcesAreCharged(t *testing.T) {
-	src := "- &x {" + numbered(1000, "name%d: 1, ") + "}\n- {<<: [" + strings.Repeat("*x,", 5000) + "]}"
+	src := "- &x {" + numbered(1000, "name%d: 1, ") + "}\n- &y {z: 1}\n- {<<: [" + strings.Repeat("*x,", 5000) + "*y]}"
 	for _, dst := range [][]byte{nil, make([]byte, 32<<20, 33<<20)} {
 		r := yamlbridge.Reader{AliasFactor: 1}
 		_, err := r.AppendJSON(dst, []byte(src))
 		var limit *errors.LimitError
 		require.ErrorAs(t, err, &limit)
 		assert.Equal(t, errors.LimitAliasBytes, limit.Limit)
+		assert.Equal(t, 1000, r.NamesKept(), "those of the first source, behind %d bytes", len(dst))
 	}
 }

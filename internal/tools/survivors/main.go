@@ -17,7 +17,8 @@
 // Survivors fails if one of the mutants survives that is not listed, and, if it runs all mutants of a
 // package, if one that is listed is killed, though not by time. A sample leaves out those that are listed,
 // as each would take all the tests. In it, one that survives has to survive all tests of the package once
-// more, and with a third of the steps, so that neither chance nor a limit decides.
+// more, with a third of the steps, and each that reaches it by itself, so that neither chance nor a limit
+// decides.
 package main
 
 import (

@@ -165,7 +165,7 @@ func each(n, workers int, f func(int)) {
 }
 
 // A mutant is killed that takes ten times the steps or the time of the tests, and some more. Once more,
-// in doubt, it may take a part of the steps only, so that none is at the limit.
+// in doubt, all tests together may take a part of the steps only, so that none is at the limit.
 const (
 	factor       = 10
 	moreSteps    = 1_000_000
@@ -195,8 +195,18 @@ func (t *tests) try(m mutant) (fate, error) {
 	return survived, nil
 }
 
-// again runs all tests, for a mutant that has survived.
-func (t *tests) again(m mutant) (fate, error) { return t.run(m, t.all, inDoubt, 1) }
+// again runs all tests together, and each that reaches the mutant by itself, for one that has survived:
+// which tests were in a batch, and so how many steps were too many, is a matter of chance.
+func (t *tests) again(m mutant) (fate, error) {
+	f, err := t.run(m, t.all, inDoubt, 1)
+	for _, one := range t.order(m) {
+		if f != survived || err != nil {
+			break
+		}
+		f, err = t.run(m, []*test{one}, 1, 1)
+	}
+	return f, err
+}
 
 func (t *tests) order(m mutant) (order []*test) {
 	t.lock.Lock()
