@@ -101,6 +101,7 @@ func asCBOR(doc []byte) []byte {
 // handMade are documents that have each shown a difference.
 func handMade() []string {
 	const head = `{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"}`
+	const late = `{"name":"a","deletionTimestamp":"9999-12-31T23:59:59-12:00"}`
 	return []string{
 		``, ` `, `null`, `5`, `"x"`, `[]`, `{}`, `{`, `{"kind":`, `{"kind":"Trellis"`, head, head + `}x`, head + `,}`, "\xff", "{\"kind\":\"\xff\"}", "\ufeff" + head + `}`,
 		head + `,"spec":{"rows":1e999}}`, head + `,"spec":` + strings.Repeat(`[`, 10_001) + strings.Repeat(`]`, 10_001) + `}`,
@@ -123,6 +124,9 @@ func handMade() []string {
 		"apiVersion: garden.example.com/v1\nkind: Trellis\nspec: &s {rows: 1}\nstatus: {<<: [*s, *s], rows: 2}\nbogus: {<<: *s, <<: *s}\n", "apiVersion: garden.example.com/v1\nkind: Trellis\nspec:\n  labels: {a: \"1\", 'a': \"2\"}\n  labels: {}\n",
 		`{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"1","continue":"x"},"items":null}`, `{"kind":"TrellisList","apiVersion":"garden.example.com/v1","items":[],"items":[]}`,
 		`{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","details":{"causes":[{"bogus":1}]},"code":1,"code":2}`, `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"junk":1},"spec":{"replicas":"x"}}`,
+		// A time that is the year 10000 in UTC is written once, and cannot be read again.
+		`{"kind":"Trellis","apiVersion":"garden.example.com/v1","metadata":` + late + `}`, `{"apiVersion":"garden.example.com/v1","metadata":` + late + `}`, `{"kind":"Trellis","metadata":` + late + `}`, `{"metadata":` + late + `}`,
+		`{"kind":"DeleteOptions","apiVersion":"v1","metadata":` + late + `}`, `{"kind":"Other","apiVersion":"other.example.com/v1","metadata":` + late + `}`, `{"kind":"","apiVersion":"garden.example.com/v1","metadata":` + late + `}`,
 		"apiVersion: garden.example.com/v1\nkind: Trellis\nspec: {1: a, true: b, ~: c, 1.5: d}\n", "a: [", "? [a]\n: b\n", "kind: Trellis\nmetadata: {creationTimestamp: 2020-01-01}\n",
 	}
 }

@@ -97,12 +97,36 @@ func (v *versioned) Decode(
 	if obj == nil || err != nil && !isStrict {
 		return nil, gvk, err
 	}
+	read := decoded{obj, gvk}
+	obj, gvk, err = v.inner.DecoderToVersion(read, v.gv).Decode(data, defaults, into)
+	if u, ok := read.obj.(*unstructured.Unstructured); ok && err != nil && !runtime.IsStrictDecodingError(err) {
+		obj, gvk, err = v.decodeAsServer(data, defaults, into, u, err)
+	}
 	// Decoders of inner keep strict errors only of serializers that they know.
-	obj, gvk, err = v.inner.DecoderToVersion(decoded{obj, gvk}, v.gv).Decode(data, defaults, into)
 	if isStrict {
 		err = joinStrict(strict.Errors(), err)
 	}
 	return obj, gvk, err
+}
+
+// decodeAsServer decodes a document whose object inner has refused: as the server does, which reads metadata
+// once. Decoders of inner may have read it again, and what a time of the year 10000 is written as cannot be
+// read. Only what no schema prunes is returned.
+func (v *versioned) decodeAsServer(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+	refused *unstructured.Unstructured, refusal error,
+) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
+	server := v.inner.DecoderToVersion(v.serializer.delegate, v.gv)
+	panicked := guard(func() { obj, gvk, err = server.Decode(data, defaults, into) })
+	_, isUnstructured := obj.(runtime.Unstructured)
+	switch {
+	case !panicked && err != nil && !runtime.IsStrictDecodingError(err):
+		return nil, gvk, err
+	case panicked, isUnstructured, gvk == nil, v.serializer.resourceFor(gvk.GroupKind()) != nil,
+		v.serializer.resourceFor(typeOf(refused.Object).GroupKind()) != nil:
+		return nil, typeOf(refused.Object), refusal
+	}
+	return obj, gvk, nil
 }
 
 // joinStrict returns a strict decoding error that has found, and the entries of err if that is one,

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured/unstructuredscheme"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -275,6 +276,82 @@ func TestStrictErrorsOfTypedObjects(t *testing.T) {
 	assert.EqualError(t, joinStrict([]error{one}, nil), "strict decoding error: 1")
 	assert.EqualError(t, joinStrict([]error{one}, runtime.NewStrictDecodingError([]error{two})), "strict decoding error: 1, 2")
 	assert.Same(t, two, joinStrict([]error{one}, two))
+}
+
+// A rereading serializer has decoders that prune objects and convert them, as those of the handler of custom
+// resources do.
+type rereading struct {
+	runtime.NegotiatedSerializer
+	resource *Resource
+}
+
+func (r rereading) DecoderToVersion(d runtime.Decoder, gv runtime.GroupVersioner) runtime.Decoder {
+	return r.NegotiatedSerializer.DecoderToVersion(rereader{d, r.resource}, gv)
+}
+
+func (r rereading) SupportedMediaTypes() (infos []runtime.SerializerInfo) {
+	creater, typer := unstructuredscheme.NewUnstructuredCreator(), unstructuredscheme.NewUnstructuredObjectTyper()
+	for _, info := range r.NegotiatedSerializer.SupportedMediaTypes()[:2] {
+		options := json.SerializerOptions{Yaml: info.MediaType == runtime.ContentTypeYAML}
+		info.Serializer = json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, options)
+		options.Strict = true
+		info.StrictSerializer = json.NewSerializerWithOptions(json.DefaultMetaFactory, creater, typer, options)
+		infos = append(infos, info)
+	}
+	return infos
+}
+
+type rereader struct {
+	runtime.Decoder
+	resource *Resource
+}
+
+func (p rereader) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object) (runtime.Object, *runtimeschema.GroupVersionKind, error) {
+	obj, gvk, err := p.Decoder.Decode(data, defaults, into)
+	if u, ok := obj.(*unstructured.Unstructured); ok && (err == nil || runtime.IsStrictDecodingError(err)) {
+		if _, err := p.resource.Prune(u); err != nil {
+			return nil, gvk, err
+		}
+	}
+	return obj, gvk, err
+}
+
+// TestMetadataIsReadOnce: a time is written as that of the year 10000, which cannot be read again, and the
+// server reads metadata once before it misses a type, or converts to one.
+func TestMetadataIsReadOnce(t *testing.T) {
+	scheme, r := trellisScheme(t), trellis(t)
+	stock := rereading{serializer.NewCodecFactory(scheme), r}
+	n, err := NewNegotiatedSerializer(stock, nil, nil, r)
+	require.NoError(t, err)
+	hub := runtimeschema.GroupVersion{Version: "v1"}
+	const late = `"metadata":{"deletionTimestamp":"9999-12-31T23:59:59-12:00"},"bogus":1}`
+	for doc, want := range map[string]string{
+		`{` + late: "Object 'Kind' is missing", `{"apiVersion":"garden.example.com/v1",` + late: "Object 'Kind' is missing",
+		`{"kind":"Trellis",` + late: "Object 'apiVersion' is missing", `{"kind":"Other","apiVersion":"v1",` + late: `no kind "Other" is registered`,
+		`{"kind":"DeleteOptions","apiVersion":"v1",` + late: "",
+		// What the schema prunes never comes from a decoder that does not know it.
+		`{"kind":"Trellis","apiVersion":"garden.example.com/v1",` + late: `parsing time "10000-01-01T11:59:59Z"`,
+	} {
+		for i, ours := range n.SupportedMediaTypes() {
+			theirs := stock.SupportedMediaTypes()[i]
+			for _, both := range [][2]runtime.Serializer{{theirs.Serializer, ours.Serializer}, {theirs.StrictSerializer, ours.StrictSerializer}} {
+				wanted, gvk, refusal := stock.DecoderToVersion(both[0], hub).Decode([]byte(doc), nil, nil)
+				obj, got, err := n.DecoderToVersion(both[1], hub).Decode([]byte(doc), nil, nil)
+				assert.Equal(t, gvk, got, doc)
+				if want == "" {
+					assert.Equal(t, wanted, obj, doc)
+					assert.IsType(t, new(metav1.DeleteOptions), obj)
+					assert.Equal(t, refusal, err, doc)
+					continue
+				}
+				assert.ErrorContains(t, err, want, doc)
+				assert.Nil(t, obj, doc)
+				if refusal != nil {
+					assert.EqualError(t, err, refusal.Error(), doc)
+				}
+			}
+		}
+	}
 }
 
 // A broken serializer panics, as the server's reader of YAML does for a few documents.
