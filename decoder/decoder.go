@@ -331,7 +331,7 @@ func (d *Decoder) prepare() {
 	w.Report = d.validation != Ignore
 	w.ReportNulls = d.reportNulls && w.Report
 	w.NoteType = d.server != Standalone || d.expected != (objectType{})
-	w.AsServer, w.FromStorage = d.server != Standalone, d.server == ServerStorage
+	w.AsServer, w.FromStorage = d.server != Standalone, d.server.isStored()
 	w.WithoutDefaults = d.server == ServerConversions
 	w.MostOut = math.MaxInt
 	w.Streaming = false

@@ -73,7 +73,7 @@ func TestExpectTypeOfNoResource(t *testing.T) {
 			"kind": {Type: "string"}}}, schema.ResourceRoot(false))
 	require.NoError(t, err)
 	for _, p := range []*schema.Program{p, declared} {
-		for mode := decoder.Standalone; mode <= decoder.ServerConversions; mode++ {
+		for mode := decoder.Standalone; mode <= decoder.ServerUnconverted; mode++ {
 			for _, src := range []string{`{"apiVersion":"v1","kind":"Secret"}`, `{}`} {
 				_, err = decoder.New(p, decoder.ExpectType("v1", "Secret"), mode).AppendJSON(nil, []byte(src))
 				require.EqualError(t, err, `1:1: apiVersion is missing, where "v1" is expected`, "%s", mode)

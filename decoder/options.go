@@ -130,7 +130,17 @@ const (
 	// replace it, and that only the members kind and apiVersion themselves
 	// must be strings.
 	ServerConversions
+	// ServerUnconverted decodes custom resources that a server reads from its
+	// storage, and is about to convert to another version. The mode is
+	// ServerStorage, except that the object is decoded once: the second time
+	// is that of ServerConversions, by the schema of the other version. A time
+	// in metadata that is zero is written as null, and one beyond the year
+	// 9999 with five digits, which the second time refuses.
+	ServerUnconverted
 )
+
+// isStored reports whether a server reads objects from its storage in this mode.
+func (m ServerMode) isStored() bool { return m == ServerStorage || m == ServerUnconverted }
 
 // String returns the name of the constant.
 func (m ServerMode) String() string {
@@ -145,6 +155,8 @@ func (m ServerMode) String() string {
 		return "ServerStorage"
 	case ServerConversions:
 		return "ServerConversions"
+	case ServerUnconverted:
+		return "ServerUnconverted"
 	}
 	return "ServerMode(" + strconv.Itoa(int(m)) + ")"
 }
@@ -152,7 +164,7 @@ func (m ServerMode) String() string {
 // MarshalText returns the text of String. It fails where m is not one of the
 // constants.
 func (m ServerMode) MarshalText() ([]byte, error) {
-	if m > ServerConversions {
+	if m > ServerUnconverted {
 		return nil, fmt.Errorf("decoder: there is no %s", m)
 	}
 	return []byte(m.String()), nil
@@ -229,7 +241,7 @@ func mergeOptions(opts []Option) options {
 		panic("decoder: there is no " + o.validation.String())
 	case o.validateValues > ValidateStatusUpdate:
 		panic("decoder: there is no " + o.validateValues.String())
-	case o.server > ServerConversions:
+	case o.server > ServerUnconverted:
 		panic("decoder: there is no " + o.server.String())
 	case o.dialect > yamlbridge.Server:
 		panic(fmt.Sprintf("decoder: YAMLDialect: there is no yamlbridge.Dialect(%d)", o.dialect))

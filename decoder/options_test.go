@@ -115,7 +115,7 @@ func TestRefusedAtConstruction(t *testing.T) {
 		"decoder: a Sequence needs a reader and a lookup":                func() { NewYAMLSequence(nil, lookup) },
 		"WithBudget: a Pool cannot give back what it takes":              func() { NewPool(p, WithBudget(&limitedBudget{})) },
 		"WithBudget: a Sequence cannot give back what it takes":          func() { NewSequence(strings.NewReader(""), lookup, WithBudget(&limitedBudget{})) },
-		"there is no ServerMode(5)":                                      func() { New(p, ServerMode(5)) },
+		"there is no ServerMode(6)":                                      func() { New(p, ServerMode(6)) },
 		"there is no ValueValidation(4)":                                 func() { NewListSequence(strings.NewReader(""), lookup, ValueValidation(4)) },
 		"there is no FieldValidation(3)":                                 func() { NewListSequence(strings.NewReader(""), lookup, FieldValidation(3)) },
 	} {
@@ -166,13 +166,13 @@ func TestNoProgram(t *testing.T) {
 // TestServerModeText asserts that modes are marshalled as their names.
 func TestServerModeText(t *testing.T) {
 	for m, want := range []string{"Standalone", "ServerRequests", "ServerTypedRequests",
-		"ServerStorage", "ServerConversions"} {
+		"ServerStorage", "ServerConversions", "ServerUnconverted"} {
 		text, err := ServerMode(m).MarshalText()
 		require.NoError(t, err)
 		assert.Equal(t, want, string(text))
 	}
-	_, err := ServerMode(5).MarshalText()
-	require.EqualError(t, err, "decoder: there is no ServerMode(5)")
+	_, err := ServerMode(6).MarshalText()
+	require.EqualError(t, err, "decoder: there is no ServerMode(6)")
 }
 
 func TestValidationNames(t *testing.T) {

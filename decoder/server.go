@@ -57,7 +57,7 @@ func (d *Decoder) numbersAsServer(out []byte, start int) []byte {
 // server makes of it.
 func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, err error) {
 	d.copyToScratch(out[start:])
-	from, stored := 0, d.server == ServerStorage
+	from, stored := 0, d.server.isStored()
 	out = out[:start]
 	for _, span := range d.walker.Observed.Metadata {
 		at := span.At - start
@@ -67,7 +67,7 @@ func (d *Decoder) rewriteMetadata(out []byte, start int, src []byte) (_ []byte, 
 		before := len(out)
 		text := d.scratch[at:end]
 		out, err = apiserver.AppendMetadata(out, text, stored, stored && span.Root, &d.account)
-		if err == nil && stored && !bytes.Equal(out[before:], text) {
+		if err == nil && d.server == ServerStorage && !bytes.Equal(out[before:], text) {
 			out, err = d.metadataAgain(out, before)
 		}
 		if err != nil {

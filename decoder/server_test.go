@@ -159,6 +159,32 @@ properties:
 	}
 }
 
+// TestServerUnconverted asserts that an object is decoded once, and otherwise by the rules of ServerStorage.
+func TestServerUnconverted(t *testing.T) {
+	p := compileYAML(t, `
+type: object
+properties:
+  a: {type: object, default: {b: null}, properties: {b: {type: string}}}
+  e: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}
+`)
+	for _, c := range []struct{ in, unconverted, stored string }{
+		{`"a":{}`, `"a":{}`, `"a":{}`},
+		{`"a":null`, `"a":{"b":null}`, `"a":{}`},
+		{`"a":{},"e":{"metadata":{"deletionTimestamp":"0001-01-01T02:00:00+02:00","z":1}}`, `"a":{},"e":{"metadata":{"deletionTimestamp":null}}`, `"a":{},"e":{"metadata":{}}`},
+		{`"a":{},"metadata":{"name":5,"creationTimestamp":"9999-12-31T23:59:59-12:00"}`, `"a":{},"metadata":{"generation":1,"creationTimestamp":"10000-01-01T11:59:59Z"}`, ""},
+		{`"a":{},"metadata":{"name":5,"labels":{}},"z":1,"KIND":5`, `"a":{},"metadata":{"generation":1}`, `"a":{},"metadata":{"generation":1}`},
+	} {
+		for mode, want := range map[ServerMode]string{ServerUnconverted: c.unconverted, ServerStorage: c.stored} {
+			out, err := New(p, mode, Compact(true)).AppendJSON(nil, []byte(`{"kind":"K",`+c.in+`}`))
+			if want == "" {
+				assert.ErrorContains(t, err, `parsing time "10000-01-01T11:59:59Z"`)
+			} else if assert.NoError(t, err, c.in) {
+				assert.Equal(t, `{"kind":"K",`+want+`}`, string(out), "%s, %s", mode, c.in)
+			}
+		}
+	}
+}
+
 // TestNumbersOfDefaults has a default whose number the server writes differently, and no other such
 // number.
 func TestNumbersOfDefaults(t *testing.T) {

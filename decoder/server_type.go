@@ -34,7 +34,7 @@ func hasFoldedFields(root *program.Node) bool {
 // read the first time.
 func (d *Decoder) checkFirstReading(src []byte) error {
 	w := &d.walker
-	if d.server == ServerStorage || d.server == ServerConversions {
+	if d.server.isStored() || d.server == ServerConversions {
 		return nil // the server has no first reading of these
 	}
 	if !w.Observed.OddType && !w.HasRepeats() && !d.foldedFields {

@@ -83,7 +83,7 @@ func TestListedByServer(t *testing.T) {
 	}
 	all := []string{`duplicate field "a"`, `duplicate field "m.1"`, `unknown field "z"`}
 	for mode, want := range map[ServerMode][]string{
-		Standalone: all, ServerRequests: all[2:], ServerTypedRequests: all[2:], ServerStorage: all[2:], ServerConversions: all[2:],
+		Standalone: all, ServerRequests: all[2:], ServerTypedRequests: all[2:], ServerStorage: all[2:], ServerConversions: all[2:], ServerUnconverted: all[2:],
 	} {
 		d := New(p, mode)
 		_, err := d.AppendYAML(nil, []byte(yaml))

@@ -26,7 +26,7 @@ import (
 	"github.com/espalier-dev/espalier/kube"
 )
 
-var documentsFlag = flag.Uint64("documents", 600, "how many documents TestDecoders generates")
+var documentsFlag = flag.Uint64("documents", 250, "how many documents TestDecoders generates")
 
 // TestDecoders compares the decoders of package kube with the staged ones of the API server. The
 // documents are composed of odd parts. It compares objects, types, strict errors, and the texts and

@@ -43,7 +43,7 @@ import (
 )
 
 var (
-	valuesFlag     = flag.Int("values", 1200, "how many generated `objects` TestValues sends")
+	valuesFlag     = flag.Int("values", 600, "how many generated `objects` TestValues sends")
 	valuesFromFlag = flag.Uint64("values-from", 0, "the first `seed` of TestValues")
 )
 

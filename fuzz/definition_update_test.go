@@ -30,7 +30,7 @@ import (
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
-var definitionUpdatesFlag = flag.Int("definition-updates", 2000, "how many `pairs` of definitions TestDefinitionUpdates compares")
+var definitionUpdatesFlag = flag.Int("definition-updates", 1000, "how many `pairs` of definitions TestDefinitionUpdates compares")
 
 // TestDefinitionUpdates compares with the server's strategy which definitions are refused when they
 // are created, and when they replace another.

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	pairsFlag     = flag.Int("pairs", 20_000, "how many generated `pairs` TestParity, its like, and TestKEP compare")
+	pairsFlag     = flag.Int("pairs", 10_000, "how many generated `pairs` TestParity, its like, and TestKEP compare")
 	mutationsFlag = flag.Int("mutations", 10, "how many `mutations` of each real resource TestRealResources compares")
 	reportsFlag   = flag.Int("reports", 5, "how many `differences` of each sort are reported")
 	examplesFlag  = flag.Bool("examples", false, "print a minimal `example` of each difference that is meant")

@@ -26,7 +26,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var strategiesFlag = flag.Int("strategies", 4000, "how many generated `pairs` TestStrategy compares")
+var strategiesFlag = flag.Int("strategies", 2000, "how many generated `pairs` TestStrategy compares")
 
 // errorTypes are the types of field.Error by the kinds of ours.
 var errorTypes = map[ferrors.SchemaErrorKind]field.ErrorType{

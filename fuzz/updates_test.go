@@ -27,7 +27,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var updatesFlag = flag.Int("updates", 4_000, "how many generated `pairs` TestUpdates compares")
+var updatesFlag = flag.Int("updates", 2_000, "how many generated `pairs` TestUpdates compares")
 
 // Update returns the errors for a decoded object that replaces a stored one (handlers.UpdateResource,
 // rest.BeforeUpdate), sorted, and the warnings. Of errors in metadata, which the server validates

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	yamlDocsFlag = flag.Int("yamldocs", 20_000, "how many generated `documents` TestYAMLParity and TestYAMLPositions read, mutations TestYAMLMutations, and texts TestYAMLSmall")
+	yamlDocsFlag = flag.Int("yamldocs", 10_000, "how many generated `documents` TestYAMLParity and TestYAMLPositions read, mutations TestYAMLMutations, and texts TestYAMLSmall")
 	yamlFromFlag = flag.Uint64("yamlfrom", 0, "the `seed` that they start with")
 )
 

@@ -6,7 +6,6 @@ package kube
 // defaulting look at.
 
 import (
-	"bytes"
 	"maps"
 	"reflect"
 
@@ -18,10 +17,7 @@ import (
 
 // A coreMaker makes schemas of which only the structural core is set.
 type coreMaker struct {
-	// unstable is set if there is a default that may change when the server reads the object once
-	// more: it has a null or metadata.
-	unstable bool
-	err      error // about a default that is no JSON
+	err error // about a default that is no JSON
 }
 
 var preserves = true
@@ -64,7 +60,6 @@ func (m *coreMaker) defaultOf(s *structuralschema.Structural) []byte {
 	if err != nil && m.err == nil {
 		m.err = err
 	}
-	m.unstable = m.unstable || bytes.Contains(text, []byte("null")) || bytes.Contains(text, []byte(`"metadata":`))
 	return text
 }
 

@@ -250,12 +250,10 @@ type version struct {
 	structural *structuralschema.Structural
 	program    *schema.Program
 	typ        typeOfVersion
-	// stable says that no default changes when the server decodes the object once more.
-	stable bool
 	// The decoders for requests, for requests of typed objects, which may lack a kind, for stored
-	// objects, and for objects that were stored in another version.
-	requests, typedRequests, stored, converted *decoder.Pool
-	mergePatches                               func() (*decoder.Pool, error)
+	// objects, for those that are converted to another version, and for those that were.
+	requests, typedRequests, stored, unconverted, converted *decoder.Pool
+	mergePatches                                            func() (*decoder.Pool, error)
 }
 
 func (r *Resource) newVersion(
@@ -274,11 +272,12 @@ func (r *Resource) newVersion(
 		return decoder.NewPool(program, r.limits, decoder.NumbersAsSent(true), decoder.Ignore, mode)
 	}
 	return &version{
-		name: name, structural: structural, program: program, stable: !m.unstable,
+		name: name, structural: structural, program: program,
 		typ:           newTypeOfVersion(r.groupKind.WithVersion(name)),
 		requests:      pool(decoder.ServerRequests),
 		typedRequests: pool(decoder.ServerTypedRequests),
 		stored:        pool(decoder.ServerStorage),
+		unconverted:   pool(decoder.ServerUnconverted),
 		converted:     pool(decoder.ServerConversions),
 		mergePatches:  r.mergePatchPool(structural),
 	}, nil

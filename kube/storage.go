@@ -185,14 +185,7 @@ func (d *StorageDecoder) decodeFast(
 	}
 	from := d.last.Load()
 	for range 2 {
-		if from != to && !from.stable {
-			break
-		}
-		last := from
-		if d.renames {
-			last = to
-		}
-		if object, refusal = from.decodeStored(data, last); refusal != nil {
+		if object, refusal = d.decodeStored(data, from, to); refusal != nil {
 			stored := from
 			if isLimit(refusal) { // the version of the object may need less than the one that was guessed
 				stored = r.storedIn(data)
@@ -227,24 +220,34 @@ func (r *Resource) storedIn(data []byte) *version {
 	return r.versions[gvk.Version]
 }
 
-// decodeStored decodes an object that is stored in version v, and prunes it by the schema of
-// version to, if that is another one. Its apiVersion stays.
-func (v *version) decodeStored(data []byte, to *version) (object map[string]any, err error) {
-	d := v.stored.Get()
-	defer v.stored.Put(d)
-	if v == to {
-		err = d.Unmarshal(data, &object)
-		return object, err
+// decodeStored decodes an object that is stored in one version. If another one is asked for, and
+// conversion changes nothing but apiVersion, it prunes it by the schema of that, too. Its apiVersion
+// stays.
+func (d *StorageDecoder) decodeStored(data []byte, from, to *version) (map[string]any, error) {
+	switch {
+	case from == to:
+		return unmarshal(from.stored, data)
+	case !d.renames:
+		return unmarshal(from.unconverted, data)
 	}
+	first := from.unconverted.Get()
+	defer from.unconverted.Put(first)
 	buffer := takeBuffer()
 	defer giveBuffer(buffer)
-	if *buffer, err = d.AppendJSON((*buffer)[:0], data); err != nil {
+	var err error
+	if *buffer, err = first.AppendJSON((*buffer)[:0], data); err != nil {
 		return nil, err
 	}
-	second := to.converted.Get()
-	defer to.converted.Put(second)
-	err = second.Unmarshal(*buffer, &object)
+	object, err := unmarshal(to.converted, *buffer)
 	return object, withoutPosition(err)
+}
+
+// unmarshal decodes an object with a decoder of a pool.
+func unmarshal(p *decoder.Pool, data []byte) (object map[string]any, err error) {
+	d := p.Get()
+	defer p.Put(d)
+	err = d.Unmarshal(data, &object)
+	return object, err
 }
 
 // withoutPosition returns an error about a text that nobody has, without its positions.

@@ -2,6 +2,7 @@ package kube
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -202,6 +203,7 @@ func TestStorageOfOtherVersions(t *testing.T) {
 		`"metadata":{},"spec":{"rows":1},"spec":{"rows":2},"KIND":5`,
 		`"metadata":{},"items":[]`, `"metadata":{},"items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","spec":{"z":1}}]`,
 		`"metadata":{},"it\u0065ms":null`, `"metadata":{},"spec":{"items":[1]}`,
+		`"metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}`, `"metadata":{"creationTimestamp":"9999-12-31T23:59:59-12:00"}`,
 		`"metadata":5`, `"metadata":{"name":5}`, `"spec":5,"metadata":{}`, `"metadata":{},"spec":`, "\"metadata\":{\"name\":\"\xff\"},\"a\":\"\xff\"",
 	}
 	var docs [][]byte
@@ -331,6 +333,51 @@ func TestConversionErrors(t *testing.T) {
 		var e *Error
 		require.ErrorAs(t, err, &e)
 		assert.EqualError(t, e.Err, want)
+	}
+}
+
+// TestMetadataOfOneVersion has an embedded resource in the stored version which is none in the other: the server
+// reads its metadata once, and keeps the null that it writes for a time that is zero. Defaults with nulls are
+// pruned by the schema of the other version.
+func TestMetadataOfOneVersion(t *testing.T) {
+	object := structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}, Extensions: structuralschema.Extensions{XPreserveUnknownFields: true}}
+	of := func(m structuralschema.Structural, properties map[string]structuralschema.Structural) *structuralschema.Structural {
+		m.Properties = properties
+		m.Default.Object = map[string]any{"n": nil}
+		return &structuralschema.Structural{Generic: structuralschema.Generic{Type: "object"}, Properties: map[string]structuralschema.Structural{"m": m}}
+	}
+	plain := of(object, map[string]structuralschema.Structural{"n": {Generic: structuralschema.Generic{Type: "string"}}})
+	object.XEmbeddedResource = true
+	r, err := NewResource(trellisV1.GroupKind(), map[string]*structuralschema.Structural{"v1": of(object, nil), "v2": plain}, ConversionStrategy(apiextensionsv1.NoneConverter))
+	require.NoError(t, err)
+	renames, webhook := r.StorageDecoder("v2", nil), r.StorageDecoder("v2", safely{renamer{}})
+	webhook.renames = false
+	v2 := trellisV1.GroupKind().WithVersion("v2")
+	for _, doc := range []string{
+		`"m":{"metadata":{"name":"a","deletionTimestamp":"0001-01-01T00:00:00Z"}}`, `"m":{"metadata":{"creationTimestamp":"9999-12-31T23:59:59-12:00"}}`,
+		`"m":null`, `"m":{"n":null}`, `"z":1`, `"m":{"metadata":{"name":5}}`,
+	} {
+		doc := []byte(`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{"name":"a"},` + doc + `}`)
+		want, gvk, refusal := renames.staged.Decode(doc, nil, typed(v2))
+		require.NoError(t, refusal)
+		for _, d := range []*StorageDecoder{renames, webhook} {
+			obj, got, err := d.Decode(doc, nil, typed(v2))
+			require.NoError(t, err)
+			assert.Equal(t, want, obj, "%s", doc)
+			assert.Equal(t, gvk, got)
+			object, _, _, refusal := d.decodeFast(doc, v2.GroupVersion())
+			assert.NotNil(t, object, "%s: %v", doc, refusal)
+		}
+	}
+	for doc, want := range map[string]string{
+		`"m":{"metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}}`: `{"metadata":{"deletionTimestamp":null}}`, `"z":1`: `{}`,
+	} {
+		u := new(unstructured.Unstructured)
+		_, _, err := renames.Decode([]byte(`{"apiVersion":"garden.example.com/v1","kind":"Trellis","metadata":{},`+doc+`}`), nil, u)
+		require.NoError(t, err)
+		js, err := json.Marshal(u.Object["m"])
+		require.NoError(t, err)
+		assert.JSONEq(t, want, string(js))
 	}
 }
 

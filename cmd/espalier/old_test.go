@@ -21,7 +21,7 @@ func TestOldOrder(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("skipped: git is not installed")
 	}
-	runs := 100
+	runs := 27 // each number of goroutines three times
 	if testing.Short() {
 		runs = 5
 	}

@@ -149,8 +149,11 @@ var anything = sync.OnceValues(func() (*schema.Program, error) {
 // write returns what a server stores in a version for an object of another one.
 func (a *Auditor) write(s *side, version, in string, js []byte, isStored bool) ([]byte, error) {
 	mode := decoder.ServerRequests
-	if isStored {
+	switch {
+	case isStored && in == version:
 		mode = decoder.ServerStorage
+	case isStored:
+		mode = decoder.ServerUnconverted
 	}
 	v := s.versions[version]
 	js, err := a.decode(v.reads, mode, js)
@@ -165,9 +168,12 @@ func (a *Auditor) write(s *side, version, in string, js []byte, isStored bool) (
 
 // read returns what a server returns in a version for an object that is stored in another one.
 func (a *Auditor) read(s *side, in, version string, js []byte) ([]byte, error) {
-	js, err := a.decode(s.versions[in].reads, decoder.ServerStorage, js)
-	if err != nil || in == version {
-		return js, err
+	if in == version {
+		return a.decode(s.versions[in].reads, decoder.ServerStorage, js)
+	}
+	js, err := a.decode(s.versions[in].reads, decoder.ServerUnconverted, js)
+	if err != nil {
+		return nil, err
 	}
 	return a.convert(s, version, js)
 }
