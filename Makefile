@@ -15,10 +15,10 @@ MUTATED := internal/jsonwire internal/position internal/values internal/names in
 SAMPLED := internal/jsonwire schema decoder yamlbridge middleware projection
 PERCENT ?= 5
 SEED ?= 1
-# The tests of the packages that start no goroutine in which several share something; the others of these
-# packages run with checkptr, which minds what is done with unsafe, and not with the race detector.
+# The tests of decoder that start goroutines in which several share something.
 RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestBudgetAtItsEdgeConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
-UNSAFE := ./decoder ./internal/memory ./internal/skip ./internal/values
+# The packages that count steps, or that use unsafe, which checkptr minds.
+COSTS := ./decoder ./yamlbridge ./internal/adversarial ./internal/memory ./internal/names ./internal/position ./internal/skip ./internal/values ./internal/walk
 SHARED := ./errors ./middleware ./projection ./request ./schema/reload ./tokens
 TESTFLAGS :=
 FUZZTIME ?= 20000x
@@ -38,8 +38,7 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
-race: race-decoder ## run what several goroutines share with the race detector, and what is unsafe with checkptr
-	@go test -short -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(UNSAFE)
+race: race-decoder ## run what several goroutines share with the race detector
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
 	@cd cmd/espalier && go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...
@@ -48,6 +47,10 @@ race: race-decoder ## run what several goroutines share with the race detector, 
 .PHONY: race-decoder
 race-decoder: ## the decoder's part of race; SHORT= runs it in full
 	@go test -race $(SHORT) -timeout 30m -run '$(RACES)' ./decoder
+
+.PHONY: costs
+costs: ## run tests of what documents cost in steps and memory, of what buffers show, and of what is unsafe; SHORT= for all
+	@go test $(SHORT) -timeout 30m -tags steps,poison -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(COSTS)
 
 .PHONY: bench
 bench: ## compare with all peers, for some minutes; BENCH has flags: make bench BENCH="-rounds 3 -only bytes/W3"

@@ -48,7 +48,7 @@ func testStreamsOfRandomDocuments(t *testing.T) {
 	defer decoder.SetFirstWindow(8)()
 	s, err := schema.Parse([]byte(decoder.TestSchema))
 	require.NoError(t, err)
-	for seed := range uint64(decoder.Fewer(200)) {
+	for seed := range uint64(decoder.Fewer(100)) {
 		subject, err := laws.New(s, schema.Semantics(seed/2%2), laws.Hardened, seed%2 == 0)
 		require.NoError(t, err)
 		src := []byte(decoder.RandomDocument(rand.New(rand.NewPCG(seed, 6)), s))

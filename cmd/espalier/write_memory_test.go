@@ -98,7 +98,7 @@ func TestWriteMemory(t *testing.T) {
 	} {
 		for verb, want := range map[string]string{"prune": test.pruned, "default": test.defaulted} {
 			file := filepath.Join(t.TempDir(), test.file)
-			const n = 6_000
+			const n = 4_000
 			size := writeMany(t, file, test.text, n)
 			var stderr string
 			var code int
