@@ -17,7 +17,7 @@ PERCENT ?= 5
 SEED ?= 1
 # The tests of decoder that start goroutines in which several share something.
 RACES := ^(TestErrorsAreTheCallers|TestUsedWhileAtWork|TestAfterPanics|TestStreamDepth|TestConcurrently|TestBudgetAtItsEdgeConcurrently|TestInParallel.*)$$|^TestAdversarial$$/^100$$
-# The packages that count steps, or that use unsafe, which checkptr minds.
+# The packages that count steps, or use unsafe, which checkptr minds.
 COSTS := ./decoder ./yamlbridge ./internal/adversarial ./internal/memory ./internal/names ./internal/position ./internal/skip ./internal/values ./internal/walk
 SHARED := ./errors ./middleware ./projection ./request ./schema/reload ./tokens
 TESTFLAGS :=
@@ -49,7 +49,7 @@ race-decoder: ## the decoder's part of race; SHORT= runs it in full
 	@go test -race $(SHORT) -timeout 30m -run '$(RACES)' ./decoder
 
 .PHONY: costs
-costs: ## run tests of what documents cost in steps and memory, of what buffers show, and of what is unsafe; SHORT= for all
+costs: ## count steps and memory, look for what buffers still show of other documents, mind what is unsafe; SHORT= for all
 	@go test $(SHORT) -timeout 30m -tags steps,poison -gcflags='github.com/espalier-dev/espalier/...=-d=checkptr' $(COSTS)
 
 .PHONY: bench

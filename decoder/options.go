@@ -113,7 +113,7 @@ const (
 	// ServerRequests, except that the object may lack a kind.
 	ServerTypedRequests
 	// ServerStorage decodes custom resources that a server reads from its
-	// storage. Members of metadata that have the wrong type are dropped
+	// storage, in the version that is asked for. Members of metadata that have the wrong type are dropped
 	// instead of being refused, and so are apiVersion and kind of embedded
 	// resources that have the wrong type. A generation of 0 becomes 1. The
 	// server decodes the object that it has read and defaulted a second
@@ -133,9 +133,9 @@ const (
 	// ServerUnconverted decodes custom resources that a server reads from its
 	// storage, and is about to convert to another version. The mode is
 	// ServerStorage, except that the object is decoded once: the second time
-	// is that of ServerConversions, by the schema of the other version. A time
-	// in metadata that is zero is written as null, and one beyond the year
-	// 9999 with five digits, which the second time refuses.
+	// is that of ServerConversions, by the schema of the other version. A
+	// deletionTimestamp that is zero is written as null, and a time beyond the
+	// year 9999 with five digits, which the second time refuses.
 	ServerUnconverted
 )
 

@@ -144,7 +144,7 @@ func hostile() map[string]family {
 // size of the document, on a stream, too, and that findings are within their limits.
 func TestHostileValues(t *testing.T) {
 	if !steps.On {
-		t.Log("without the build tag steps only findings and memory are compared, and that of whole documents")
+		t.Log("without the build tag steps only findings and memory are compared, and only of whole documents")
 	}
 	whole := func(d *Decoder, src []byte) error {
 		_, err := d.AppendJSON(nil, src)

@@ -102,7 +102,7 @@ func (s *valueServer) compareStrategy(k *valueKind, storage generic.RESTOptionsG
 	}
 	source := sampled(k.crd, k.version)
 	for seed := range uint64(*valuesFlag / 12) {
-		seed += *valuesFromFlag
+		seed += *fromFlag
 		for _, f := range formsOf(source.object(seed)) {
 			compare(f.contentType, f.doc, source.status(seed))
 		}

@@ -43,8 +43,8 @@ import (
 )
 
 var (
-	valuesFlag     = flag.Int("values", 600, "how many generated `objects` TestValues sends")
-	valuesFromFlag = flag.Uint64("values-from", 0, "the first `seed` of TestValues")
+	valuesFlag = flag.Int("values", 600, "how many generated `objects` TestValues sends")
+	fromFlag   = flag.Uint64("from", 0, "the first `seed` of TestValues, TestUpdates and TestDecoders")
 )
 
 const valuesFile = "testdata/values.yaml"
@@ -683,7 +683,7 @@ func caseDocument(c valueCase) []byte {
 func (s *valueServer) compareSource(k *valueKind, source valueSource, objects int) {
 	var stored map[string]any
 	for seed := range uint64(objects) {
-		seed += *valuesFromFlag
+		seed += *fromFlag
 		for _, f := range formsOf(source.object(seed)) {
 			if created := s.compareCreate(k, f.contentType, f.doc); created != nil {
 				stored = created
@@ -714,7 +714,7 @@ func (s *valueServer) compareRandom() {
 	objects := max(20, *valuesFlag/6/100)
 	var kinds []*valueKind
 	var seeds []uint64
-	for n := *valuesFromFlag; len(kinds) < *valuesFlag/6/objects; n++ {
+	for n := *fromFlag; len(kinds) < *valuesFlag/6/objects; n++ {
 		crd := laws.RandomDefinition(rand.New(rand.NewPCG(n, 33)))
 		crd.Group = fmt.Sprintf("r%d.example.com", n)
 		if v := &crd.Versions[0]; v.HasStatus { // then the root may have no other rules

@@ -67,7 +67,9 @@ func (n *NegotiatedSerializer) EncoderForVersion(
 
 // DecoderToVersion returns a decoder that converts typed objects and inserts
 // the defaults of Go types as that of inner does. Findings stay in the error,
-// whatever inner does with errors. Objects that are decoded into
+// whatever inner does with errors. Of an unstructured object that inner refuses
+// the document is decoded again by inner alone, to find the server's error.
+// Objects that are decoded into
 // *unstructured.Unstructured are not converted: an object that is sent for a
 // version of a custom resource is kept in that version until it is stored.
 func (n *NegotiatedSerializer) DecoderToVersion(
@@ -99,8 +101,8 @@ func (v *versioned) Decode(
 	}
 	read := decoded{obj, gvk}
 	obj, gvk, err = v.inner.DecoderToVersion(read, v.gv).Decode(data, defaults, into)
-	if u, ok := read.obj.(*unstructured.Unstructured); ok && err != nil && !runtime.IsStrictDecodingError(err) {
-		obj, gvk, err = v.decodeAsServer(data, defaults, into, u, err)
+	if _, ok := read.obj.(*unstructured.Unstructured); ok && err != nil && !runtime.IsStrictDecodingError(err) {
+		obj, gvk, err = nil, read.gvk, v.serverError(data, defaults, into, err)
 	}
 	// Decoders of inner keep strict errors only of serializers that they know.
 	if isStrict {
@@ -109,24 +111,22 @@ func (v *versioned) Decode(
 	return obj, gvk, err
 }
 
-// decodeAsServer decodes a document whose object inner has refused: as the server does, which reads metadata
-// once. Decoders of inner may have read it again, and what a time of the year 10000 is written as cannot be
-// read. Only what no schema prunes is returned.
-func (v *versioned) decodeAsServer(
-	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
-	refused *unstructured.Unstructured, refusal error,
-) (obj runtime.Object, gvk *runtimeschema.GroupVersionKind, err error) {
-	server := v.inner.DecoderToVersion(v.serializer.delegate, v.gv)
-	panicked := guard(func() { obj, gvk, err = server.Decode(data, defaults, into) })
-	_, isUnstructured := obj.(runtime.Unstructured)
-	switch {
-	case !panicked && err != nil && !runtime.IsStrictDecodingError(err):
-		return nil, gvk, err
-	case panicked, isUnstructured, gvk == nil, v.serializer.resourceFor(gvk.GroupKind()) != nil,
-		v.serializer.resourceFor(typeOf(refused.Object).GroupKind()) != nil:
-		return nil, typeOf(refused.Object), refusal
+// serverError returns the server's error for a document that is refused, or refusal if the server
+// has none. The server reads metadata once, and then misses the type of an object. Inner may have
+// read it a second time, and cannot read what a time of the year 10000 is written as.
+func (v *versioned) serverError(
+	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error,
+) (err error) {
+	if into != nil {
+		into = into.DeepCopyObject()
 	}
-	return obj, gvk, nil
+	// Inner lists unknown fields, with paths of any length, for strict serializers that it knows.
+	server := v.inner.DecoderToVersion(struct{ runtime.Decoder }{v.serializer.delegate}, v.gv)
+	panicked := guard(func() { _, _, err = server.Decode(data, defaults, into) })
+	if panicked || err == nil || runtime.IsStrictDecodingError(err) {
+		return refusal
+	}
+	return err
 }
 
 // joinStrict returns a strict decoding error that has found, and the entries of err if that is one,

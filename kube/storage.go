@@ -3,8 +3,9 @@ package kube
 // NOTE: an object that is stored in the version that is asked for takes one walk. One of another
 // version takes two, if the definition's strategy for conversion is None: the first by the stored
 // version's schema, from the stored bytes to bytes, and the second over these, by the schema of the
-// version that is asked for. Everything else is left to the server's code (staged.go): what is not
-// JSON, other groups and kinds, versions that do not exist, webhooks, and what is refused.
+// version that is asked for. Where a converter is called, it gets what the first walk makes, and the
+// server's code prunes its result. Everything else is left to the server's code (staged.go): what is
+// not JSON, other groups and kinds, versions that do not exist, and what is refused.
 
 import (
 	"bytes"
@@ -185,6 +186,9 @@ func (d *StorageDecoder) decodeFast(
 	}
 	from := d.last.Load()
 	for range 2 {
+		if from != to && r.preserve {
+			break // a compiled program prunes the metadata in defaults, which the server does not then
+		}
 		if object, refusal = d.decodeStored(data, from, to); refusal != nil {
 			stored := from
 			if isLimit(refusal) { // the version of the object may need less than the one that was guessed

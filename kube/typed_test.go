@@ -316,42 +316,55 @@ func (p rereader) Decode(data []byte, defaults *runtimeschema.GroupVersionKind, 
 	return obj, gvk, err
 }
 
-// TestMetadataIsReadOnce: a time is written as that of the year 10000, which cannot be read again, and the
-// server reads metadata once before it misses a type, or converts to one.
-func TestMetadataIsReadOnce(t *testing.T) {
+// TestMetadataIsReadAgain: a time is written as that of the year 10000, which cannot be read again. The server
+// reads metadata once and then misses a type, which is its error. What it accepts is refused: its object knows no
+// schema.
+func TestMetadataIsReadAgain(t *testing.T) {
 	scheme, r := trellisScheme(t), trellis(t)
+	hub := runtimeschema.GroupVersion{Version: "v1"}
+	scheme.AddKnownTypes(hub, &metav1.List{})
 	stock := rereading{serializer.NewCodecFactory(scheme), r}
 	n, err := NewNegotiatedSerializer(stock, nil, nil, r)
 	require.NoError(t, err)
-	hub := runtimeschema.GroupVersion{Version: "v1"}
-	const late = `"metadata":{"deletionTimestamp":"9999-12-31T23:59:59-12:00"},"bogus":1}`
-	for doc, want := range map[string]string{
-		`{` + late: "Object 'Kind' is missing", `{"apiVersion":"garden.example.com/v1",` + late: "Object 'Kind' is missing",
-		`{"kind":"Trellis",` + late: "Object 'apiVersion' is missing", `{"kind":"Other","apiVersion":"v1",` + late: `no kind "Other" is registered`,
-		`{"kind":"DeleteOptions","apiVersion":"v1",` + late: "",
-		// What the schema prunes never comes from a decoder that does not know it.
-		`{"kind":"Trellis","apiVersion":"garden.example.com/v1",` + late: `parsing time "10000-01-01T11:59:59Z"`,
+	const late, cannot = `"metadata":{"deletionTimestamp":"9999-12-31T23:59:59-12:00"},"bogus":1}`, `parsing time "10000-01-01T11:59:59Z"`
+	for _, c := range []struct {
+		doc, want  string
+		isAccepted bool // by the server
+	}{
+		{`{`, "Object 'Kind' is missing", false},
+		{`{"apiVersion":"garden.example.com/v1",`, "Object 'Kind' is missing", false},
+		{`{"kind":"Trellis",`, "Object 'apiVersion' is missing", false},
+		{`{"kind":"Other","apiVersion":"v1",`, `no kind "Other" is registered`, false},
+		{`{"kind":"Trellis","apiVersion":"garden.example.com/v1",`, cannot, false},
+		{`{"kind":"DeleteOptions","apiVersion":"v1",`, cannot, true},
+		{`{"kind":"List","apiVersion":"v1","items":[{"kind":"Trellis","apiVersion":"garden.example.com/v1","bogus":1}],`, cannot, true},
 	} {
+		doc := []byte(c.doc + late)
 		for i, ours := range n.SupportedMediaTypes() {
 			theirs := stock.SupportedMediaTypes()[i]
 			for _, both := range [][2]runtime.Serializer{{theirs.Serializer, ours.Serializer}, {theirs.StrictSerializer, ours.StrictSerializer}} {
-				wanted, gvk, refusal := stock.DecoderToVersion(both[0], hub).Decode([]byte(doc), nil, nil)
-				obj, got, err := n.DecoderToVersion(both[1], hub).Decode([]byte(doc), nil, nil)
-				assert.Equal(t, gvk, got, doc)
-				if want == "" {
-					assert.Equal(t, wanted, obj, doc)
-					assert.IsType(t, new(metav1.DeleteOptions), obj)
-					assert.Equal(t, refusal, err, doc)
-					continue
-				}
-				assert.ErrorContains(t, err, want, doc)
-				assert.Nil(t, obj, doc)
-				if refusal != nil {
-					assert.EqualError(t, err, refusal.Error(), doc)
+				accepted, gvk, refusal := stock.DecoderToVersion(both[0], hub).Decode(doc, nil, nil)
+				obj, got, err := n.DecoderToVersion(both[1], hub).Decode(doc, nil, nil)
+				assert.ErrorContains(t, err, c.want, c.doc)
+				assert.Nil(t, obj, c.doc)
+				assert.Equal(t, gvk, got, c.doc)
+				if assert.Equal(t, c.isAccepted, accepted != nil, c.doc); !c.isAccepted {
+					assert.EqualError(t, err, refusal.Error(), c.doc)
 				}
 			}
 		}
 	}
+
+	// Neither what is decoded into nor a panic of the server comes out.
+	codecs := serializer.NewCodecFactory(scheme)
+	delegate := codecs.SupportedMediaTypes()[0].Serializer
+	v := &versioned{codecs, &Serializer{delegate: delegate}, hub}
+	into := &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "before"}}
+	refusal := errors.New("refused")
+	assert.Same(t, refusal, v.serverError([]byte(`{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":5}`), nil, into, refusal))
+	assert.Equal(t, &metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "before"}}, into)
+	v.serializer = &Serializer{delegate: broken{delegate}}
+	assert.Same(t, refusal, v.serverError([]byte(`{}`), nil, nil, refusal))
 }
 
 // A broken serializer panics, as the server's reader of YAML does for a few documents.

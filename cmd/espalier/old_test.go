@@ -15,7 +15,7 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
 )
 
-// TestOldOrder: a hundred runs with many workers have one output, whether the old state is a folder or
+// TestOldOrder: runs with one worker to nine have one output, whether the old state is a folder or
 // a revision, and names from outside forge no line of it.
 func TestOldOrder(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {

@@ -148,6 +148,38 @@ func TestVersions(t *testing.T) {
 	})
 }
 
+// TestConversion has objects that are stored in v1 and returned in v2: the server decodes them once by each
+// schema, the second time without defaults.
+func TestConversion(t *testing.T) {
+	const any = `type: object, x-kubernetes-preserve-unknown-fields: true`
+	both := func(first, second string) []*schema.CRD {
+		return definition(t, "", versionOf("v1", stored, first)+", "+versionOf("v2", notStored, second))
+	}
+	for _, c := range []struct {
+		name, object, want string
+		from, to           []*schema.CRD
+	}{
+		{
+			"a null that a default would replace", `"spec":{"a":null}`, "",
+			both(`a: {type: string, nullable: true}`, `a: {type: string, nullable: true}`),
+			both(`a: {type: string, nullable: true}`, `a: {type: string, default: x}`),
+		},
+		{
+			"no default of the other version", `"spec":{}`, "",
+			both(`a: {type: string}`, `a: {type: string}`), both(`a: {type: string}`, `a: {type: string, default: x}`),
+		},
+		{
+			"metadata that one version has", `"spec":{"a":{"apiVersion":"v1","kind":"A","metadata":{"deletionTimestamp":"0001-01-01T00:00:00Z"}}}`,
+			`defaulted spec.a.metadata.deletionTimestamp "0001-01-01T00:00:00Z" to null`,
+			both(`a: {`+any+`}`, `a: {`+any+`}`), both(`a: {`+any+`, x-kubernetes-embedded-resource: true}`, `a: {`+any+`}`),
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, effects(t, c.from, c.to, "v2", c.object, false))
+		})
+	}
+}
+
 // TestPresent has no older definition.
 func TestPresent(t *testing.T) {
 	to := definition(t, "", versionOf("v1", stored, `a: {type: integer, maximum: 1}, d: {type: integer, default: 5}`)+", "+versionOf("v2", unserved, ""))

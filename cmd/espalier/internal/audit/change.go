@@ -42,7 +42,6 @@ type side struct {
 type version struct {
 	*schema.Version
 	reads  func() (*schema.Program, error) // prunes and inserts defaults
-	prunes func() (*schema.Program, error) // only prunes, as a server does after it has converted
 	judges func() (*schema.Program, error) // has the rules for values
 }
 
@@ -94,47 +93,18 @@ func newSide(crd *schema.CRD, rules validation.RuleCompiler) *side {
 	s := &side{crd: crd, versions: map[string]*version{}}
 	for i := range crd.Versions {
 		v := &crd.Versions[i]
-		program := func(bare bool, opts ...schema.Option) func() (*schema.Program, error) {
+		program := func(opts ...schema.Option) func() (*schema.Program, error) {
 			return sync.OnceValues(func() (*schema.Program, error) {
-				of := *crd
-				if bare {
-					of.Versions = slices.Clone(crd.Versions)
-					of.Versions[i].Schema = withoutDefaults(v.Schema)
-				}
-				p, err := of.Program(v.Name, opts...)
+				p, err := crd.Program(v.Name, opts...)
 				if err != nil {
 					err = fmt.Errorf("%s: version %s: %w", crd.File, v.Name, err)
 				}
 				return p, err
 			})
 		}
-		s.versions[v.Name] = &version{v, program(false), program(true), program(false, validation.Values(rules))}
+		s.versions[v.Name] = &version{v, program(), program(validation.Values(rules))}
 	}
 	return s
-}
-
-// withoutDefaults returns a copy of a schema without its defaults.
-func withoutDefaults(s *schema.Structural) *schema.Structural {
-	if s == nil {
-		return nil
-	}
-	c := *s
-	c.Default = nil
-	c.Properties = maps.Clone(s.Properties)
-	for name, p := range c.Properties {
-		c.Properties[name] = withoutDefaults(p)
-	}
-	if s.Items != nil && s.Items.Schema != nil {
-		items := *s.Items
-		items.Schema = withoutDefaults(items.Schema)
-		c.Items = &items
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
-		values := *s.AdditionalProperties
-		values.Schema = withoutDefaults(values.Schema)
-		c.AdditionalProperties = &values
-	}
-	return &c
 }
 
 // storage returns the name of the version in which objects are stored.

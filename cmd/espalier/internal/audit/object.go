@@ -184,7 +184,7 @@ func (a *Auditor) convert(s *side, to string, js []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.decode(s.versions[to].prunes, decoder.ServerRequests, js)
+	return a.decode(s.versions[to].reads, decoder.ServerConversions, js)
 }
 
 func (a *Auditor) decode(program func() (*schema.Program, error), mode decoder.ServerMode, js []byte) ([]byte, error) {

@@ -354,6 +354,8 @@ func explainDifference(w way, doc []byte, want, got runtime.Object, refusal, err
 		return "which of several errors is named is by chance"
 	case err != nil && !w.isStored && runtime.IsNotRegisteredError(refusal):
 		return "an object for which there is no type is refused with another text"
+	case !w.isStored && refusal == nil && err != nil && strings.HasPrefix(err.Error(), `parsing time "10000-`):
+		return "metadata of what becomes a Go type cannot be read again"
 	case !w.isStored && differsInItems(want, got):
 		return "items of lists are pruned"
 	}
