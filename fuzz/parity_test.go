@@ -19,7 +19,7 @@ import (
 
 var (
 	pairsFlag     = flag.Int("pairs", 10_000, "how many generated `pairs` TestParity, its like, and TestKEP compare")
-	mutationsFlag = flag.Int("mutations", 10, "how many `mutations` of each real resource TestRealResources compares")
+	mutationsFlag = flag.Int("mutations", 5, "how many `mutations` of each real resource TestRealResources compares")
 	reportsFlag   = flag.Int("reports", 5, "how many `differences` of each sort are reported")
 	examplesFlag  = flag.Bool("examples", false, "print a minimal `example` of each difference that is meant")
 	firstFlag     = flag.Bool("first", false, "end each comparison with the schema for which the `first` difference is found")

@@ -31,7 +31,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var verdictsFlag = flag.Int("verdicts", 4_000, "how many generated `pairs` TestVerdicts compares")
+var verdictsFlag = flag.Int("verdicts", 2_000, "how many generated `pairs` TestVerdicts compares")
 
 // A verdictPair judges the objects of a version when they are created: by package decoder, and as
 // the API server does.
