@@ -37,7 +37,7 @@ func TestBuiltinCommand(t *testing.T) {
 		documents = append(documents, js)
 		r := rand.New(rand.NewPCG(uint64(i), 1))
 		spans := scalarSpans(t, js)
-		for range 12 {
+		for range 18 {
 			at, odd := spans[r.IntN(len(spans))], oddScalars[r.IntN(len(oddScalars))]
 			for _, mutant := range [][]byte{Mutate(js, r), slices.Concat(js[:at[0]], []byte(odd), js[at[1]:])} {
 				v, k, err := decoder.PeekType(js)
