@@ -95,6 +95,32 @@ func module(t *testing.T) (root string) {
 	return root
 }
 
+// TestAgain has a mutant whose only fault is that it takes many steps. Beside a test that takes many, too, they
+// are not too many, and by itself they are.
+func TestAgain(t *testing.T) {
+	root := module(t)
+	for name, text := range map[string]string{
+		"m.go":      "package m\n\nfunc count(n int) (k int) {\n\tfor i := 0; i < n-499_999; i++ {\n\t\tk++\n\t}\n\treturn k\n}\n",
+		"m_test.go": "package m\n\nimport \"testing\"\n\nfunc TestCount(t *testing.T) {\n\tif count(500_000) == 0 {\n\t\tt.Fatal()\n\t}\n}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o666))
+	}
+	p, err := instrument(root, ".")
+	require.NoError(t, err)
+	all, err := build(p)
+	require.NoError(t, err)
+	defer os.RemoveAll(all.temp)
+	require.NoError(t, all.measure(len(p.mutants), 1))
+	all.all = append(all.all, &test{name: "TestOther", reached: make([]bool, len(p.mutants)+1), steps: 10_000_000})
+	at := slices.IndexFunc(p.mutants, func(m mutant) bool { return strings.HasSuffix(m.key, "ARITHMETIC_BASE - to +") })
+	f, err := all.run(p.mutants[at], all.all, inDoubt, 1)
+	require.NoError(t, err)
+	assert.Equal(t, survived, f)
+	f, err = all.again(p.mutants[at])
+	require.NoError(t, err)
+	assert.Equal(t, bySteps, f)
+}
+
 // TestInstrument asserts which mutants there are, in their order.
 func TestInstrument(t *testing.T) {
 	p, err := instrument(module(t), ".")
