@@ -34,7 +34,7 @@ func randomDocument(r *rand.Rand, s *schema.Structural) string {
 // unlimited keeps all findings.
 var unlimited = Limits{Findings: 1 << 20, FindingBytes: 1 << 30, DefaultBytes: 1 << 16}
 
-var randomPairs = flag.Int("pairs", 10_000, "how many random `documents` TestAgainstSpec compares")
+var randomPairs = flag.Int("pairs", 20_000, "how many random `documents` TestAgainstSpec compares")
 
 // TestAgainstSpec compares random documents with the specification.
 func TestAgainstSpec(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/espalier-dev/espalier/schema/validation"
 )
 
-var wild = flag.Int("wild", 30, "how many random `schemas` TestWildSchemas takes")
+var wild = flag.Int("wild", 60, "how many random `schemas` TestWildSchemas takes")
 
 // A wilderness makes schemas that no server would accept: every keyword anywhere. It also makes
 // documents for them.
