@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -67,11 +68,11 @@ func (n *NegotiatedSerializer) EncoderForVersion(
 
 // DecoderToVersion returns a decoder that converts typed objects and inserts
 // the defaults of Go types as that of inner does. Findings stay in the error,
-// whatever inner does with errors. Of an unstructured object that inner refuses
-// the document is decoded again by inner alone, to find the server's error.
-// Objects that are decoded into
-// *unstructured.Unstructured are not converted: an object that is sent for a
-// version of a custom resource is kept in that version until it is stored.
+// whatever inner does with errors. If inner refuses an unstructured object, it
+// decodes the document once more, to find the server's error. Objects that are
+// decoded into *unstructured.Unstructured are not converted: an object that is
+// sent for a version of a custom resource is kept in that version until it is
+// stored.
 func (n *NegotiatedSerializer) DecoderToVersion(
 	decoder runtime.Decoder, gv runtime.GroupVersioner,
 ) runtime.Decoder {
@@ -116,17 +117,13 @@ func (v *versioned) Decode(
 // read it a second time, and cannot read what a time of the year 10000 is written as.
 func (v *versioned) serverError(
 	data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object, refusal error,
-) (err error) {
+) error {
 	if into != nil {
 		into = into.DeepCopyObject()
 	}
 	// Inner lists unknown fields, with paths of any length, for strict serializers that it knows.
 	server := v.inner.DecoderToVersion(struct{ runtime.Decoder }{v.serializer.delegate}, v.gv)
-	panicked := guard(func() { _, _, err = server.Decode(data, defaults, into) })
-	if panicked || err == nil || runtime.IsStrictDecodingError(err) {
-		return refusal
-	}
-	return err
+	return cmp.Or(refusalBy(server, data, defaults, into), refusal)
 }
 
 // joinStrict returns a strict decoding error that has found, and the entries of err if that is one,

@@ -286,12 +286,22 @@ func (s *Serializer) serverError(
 	if isLimit(refusal) {
 		return refusal
 	}
-	var err error
-	panicked := guard(func() { _, _, err = s.delegate.Decode(data, defaults, into) })
-	if panicked || err == nil || runtime.IsStrictDecodingError(err) {
-		return refusal
+	if err := refusalBy(s.delegate, data, defaults, into); err != nil {
+		return newError(err, refusal)
 	}
-	return newError(err, refusal)
+	return refusal
+}
+
+// refusalBy returns the error with which a decoder of the server refuses a document, or nil if it
+// accepts the document or panics.
+func refusalBy(
+	d runtime.Decoder, data []byte, defaults *runtimeschema.GroupVersionKind, into runtime.Object,
+) (err error) {
+	panicked := guard(func() { _, _, err = d.Decode(data, defaults, into) })
+	if panicked || runtime.IsStrictDecodingError(err) {
+		return nil
+	}
+	return err
 }
 
 // typeOf returns the type of a document for a typed object. Missing parts come from defaults and
