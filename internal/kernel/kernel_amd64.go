@@ -79,6 +79,18 @@ func (t *Tokens) Find(b []byte, depth int) (count, size int, slashes bool) {
 	return count, min(size, len(b)), slashes
 }
 
+// Brackets pairs the brackets before token to. stack has a bit for each open container from depth low on,
+// the innermost in its lowest bit, which is 1 for an object. Brackets checks that each bracket closes its
+// own kind, and that what comes after the comma behind it is for the container around. All else that JSON
+// asks for must be right already.
+//
+// It stops at token at, and returns the stack and the depth there. If ended, that is the bracket that
+// makes the depth low. Otherwise it is to, or a multiple of 64: in the 64 tokens from there something is
+// wrong, or they may make the depth more than high, or they close more than 63 containers.
+func (t *Tokens) Brackets(to int, stack uint64, depth, low, high int) (at int, _ uint64, _ int, ended bool) {
+	return matchBrackets(t, to, stack, depth, low, high)
+}
+
 // Scalars reports whether the numbers and literals that [Tokens.Find] has found are known to be
 // valid, except for one that may go on after them: they have less than 19 bytes, and numbers have
 // no exponent. odd says that there is a fraction or a -0.
@@ -116,6 +128,9 @@ func scanString256(b *byte, blocks int) (end int, escaped uint64, closed bool)
 
 //go:noescape
 func scanString512(b *byte, blocks int) (end int, escaped uint64, closed bool)
+
+//go:noescape
+func matchBrackets(t *Tokens, to int, stack uint64, depth, low, high int) (at int, newStack uint64, newDepth int, ended bool)
 
 //go:noescape
 func findTokens(t *Tokens, b *byte, n, depth int) (count, size int, slashes bool)

@@ -1329,6 +1329,238 @@ DATA colon<>+48(SB)/8, $0x3a3a3a3a3a3a3a3a
 DATA colon<>+56(SB)/8, $0x3a3a3a3a3a3a3a3a
 GLOBL colon<>(SB), RODATA|NOPTR, $64
 
+// func matchBrackets(t *byte, to int, stack uint64, depth int, low int, high int) (at int, newStack uint64, newDepth int, ended bool)
+// Requires: BMI, BMI2, POPCNT
+TEXT ·matchBrackets(SB), NOSPLIT, $8-73
+	MOVQ t+0(FP), AX
+	ADDQ $+6464, AX
+	MOVQ stack+16(FP), CX
+	MOVQ depth+24(FP), DX
+	MOVQ to+8(FP), BX
+	MOVQ $0x00000000, (SP)
+	MOVB $0x00, ended+72(FP)
+
+word:
+	// All brackets are in rest. Of these some close, some are those of objects, and some are in
+	// objects: they open after a colon, or close before a comma and a name. The last is only known
+	// where there is a comma.
+	MOVQ 8(AX), SI
+	MOVQ (AX), DI
+	MOVQ 16(AX), R10
+	ORQ  DI, R10
+	ORQ  SI, DI
+	ORQ  24(AX), SI
+	ORQ  SI, R10
+	MOVQ 32(AX), R8
+	MOVQ R8, R11
+	ADDQ R8, R8
+	ORQ  (SP), R8
+	MOVQ R11, R12
+	SHRQ $0x3f, R12
+	MOVQ R12, (SP)
+	MOVQ 88(AX), R12
+	SHRQ $0x03, R11
+	SHLQ $0x3d, R12
+	ORQ  R12, R11
+	XORQ R8, R11
+	ANDQ SI, R11
+	XORQ R11, R8
+	MOVQ 40(AX), R9
+	MOVQ 96(AX), R11
+	SHRQ $0x01, R9
+	SHLQ $0x3f, R11
+	ORQ  R11, R9
+
+	// Tokens from the last one on are not judged.
+	CMPQ  BX, $0x40
+	JG    whole
+	BZHIQ BX, R10, R10
+	LEAQ  -1(BX), R11
+	BZHIQ R11, R9, R9
+
+whole:
+	PEXTQ   R10, SI, SI
+	PEXTQ   R10, DI, DI
+	PEXTQ   R10, R8, R8
+	PEXTQ   R10, R9, R9
+	XORQ    R14, R14
+	POPCNTQ R10, R11
+	MOVQ    $-1, R13
+	BZHIQ   R11, R13, R13
+	ANDNQ   R13, SI, R13
+
+	// The depth in this word is at most what it is if all open first.
+	POPCNTQ R13, R11
+	ADDQ    DX, R11
+	CMPQ    R11, high+40(FP)
+	JG      stop
+
+	// Pairs are compared and taken out, until there are none. Most words have pairs within pairs, so
+	// the first two rounds come without a question.
+	MOVQ  SI, R11
+	SHRQ  $0x01, R11
+	ANDQ  R13, R11
+	MOVQ  DI, R15
+	SHRQ  $0x01, R15
+	XORQ  DI, R15
+	MOVQ  R8, BP
+	SHRQ  $0x01, BP
+	XORQ  R8, BP
+	MOVQ  R9, R12
+	SHRQ  $0x01, R12
+	ANDQ  R12, BP
+	ORQ   BP, R15
+	ANDQ  R11, R15
+	ORQ   R15, R14
+	LEAQ  (R11)(R11*2), R11
+	NOTQ  R11
+	PEXTQ R11, SI, SI
+	PEXTQ R11, R13, R13
+	PEXTQ R11, DI, DI
+	PEXTQ R11, R8, R8
+	PEXTQ R11, R9, R9
+	PDEPQ R10, R11, R10
+	MOVQ  SI, R11
+	SHRQ  $0x01, R11
+	ANDQ  R13, R11
+	MOVQ  DI, R15
+	SHRQ  $0x01, R15
+	XORQ  DI, R15
+	MOVQ  R8, BP
+	SHRQ  $0x01, BP
+	XORQ  R8, BP
+	MOVQ  R9, R12
+	SHRQ  $0x01, R12
+	ANDQ  R12, BP
+	ORQ   BP, R15
+	ANDQ  R11, R15
+	ORQ   R15, R14
+	LEAQ  (R11)(R11*2), R11
+	NOTQ  R11
+	PEXTQ R11, SI, SI
+	PEXTQ R11, R13, R13
+	PEXTQ R11, DI, DI
+	PEXTQ R11, R8, R8
+	PEXTQ R11, R9, R9
+	PDEPQ R10, R11, R10
+
+pairs:
+	MOVQ  SI, R11
+	SHRQ  $0x01, R11
+	ANDQ  R13, R11
+	JZ    unpaired
+	MOVQ  DI, R15
+	SHRQ  $0x01, R15
+	XORQ  DI, R15
+	MOVQ  R8, BP
+	SHRQ  $0x01, BP
+	XORQ  R8, BP
+	MOVQ  R9, R12
+	SHRQ  $0x01, R12
+	ANDQ  R12, BP
+	ORQ   BP, R15
+	ANDQ  R11, R15
+	ORQ   R15, R14
+	LEAQ  (R11)(R11*2), R11
+	NOTQ  R11
+	PEXTQ R11, SI, SI
+	PEXTQ R11, R13, R13
+	PEXTQ R11, DI, DI
+	PEXTQ R11, R8, R8
+	PEXTQ R11, R9, R9
+	PDEPQ R10, R11, R10
+	JMP   pairs
+
+unpaired:
+	// What is left closes containers of the stack, and then opens others.
+	POPCNTQ SI, R12
+	MOVQ    DX, R11
+	SUBQ    low+32(FP), R11
+	CMPQ    R12, R11
+	JGE     end
+	MOVQ    CX, R10
+	MOVQ    CX, R11
+	SHRQ    $0x01, R10
+	XORQ    R8, R10
+	ANDQ    R9, R10
+	XORQ    DI, R11
+	ORQ     R10, R11
+	ANDQ    SI, R11
+	ORQ     R14, R11
+	JNZ     stop
+	SHRXQ   R12, CX, CX
+	SUBQ    R12, DX
+	SHRXQ   R12, DI, DI
+	POPCNTQ R13, R12
+	ADDQ    R12, DX
+	CMPQ    R12, $0x08
+	JG      many
+
+	// The bits of a byte, the other way round.
+	MOVQ    $0x0000000080200802, R11
+	IMULQ   R11, DI
+	MOVQ    $0x0000000884422110, R11
+	ANDQ    R11, DI
+	MOVQ    $0x0000000101010101, R11
+	IMULQ   R11, DI
+	SHRQ    $0x20, DI
+	MOVBQZX DI, DI
+	SHLXQ   R12, CX, CX
+	NEGQ    R12
+	ADDQ    $0x08, R12
+	SHRXQ   R12, DI, DI
+	ORQ     DI, CX
+
+next:
+	ADDQ $+56, AX
+	SUBQ $0x40, BX
+	JG   word
+	XORQ BX, BX
+
+stop:
+	MOVQ to+8(FP), AX
+	SUBQ BX, AX
+	MOVQ AX, at+48(FP)
+	MOVQ CX, newStack+56(FP)
+	MOVQ DX, newDepth+64(FP)
+	RET
+
+many:
+	SHRQ $0x01, DI
+	ADCQ CX, CX
+	DECQ R12
+	JNZ  many
+	JMP  next
+
+end:
+	// One of these makes the depth low. What follows it is not judged.
+	CMPQ   R11, $0x3f
+	JG     stop
+	MOVQ   $-1, SI
+	BZHIQ  R11, SI, SI
+	MOVQ   R11, R12
+	DECQ   R11
+	BZHIQ  R11, R9, R9
+	MOVQ   CX, AX
+	MOVQ   CX, R13
+	SHRQ   $0x01, AX
+	XORQ   R8, AX
+	ANDQ   R9, AX
+	XORQ   DI, R13
+	ORQ    AX, R13
+	ANDQ   SI, R13
+	ORQ    R14, R13
+	JNZ    stop
+	SHRXQ  R12, CX, CX
+	MOVQ   low+32(FP), DX
+	MOVQ   $0x00000001, R12
+	SHLXQ  R11, R12, R12
+	PDEPQ  R10, R12, R12
+	TZCNTQ R12, R12
+	SUBQ   R12, BX
+	MOVB   $0x01, ended+72(FP)
+	JMP    stop
+
 // func checkScalars(text *byte, n int) (plain bool, odd bool)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, AVX512VBMI, AVX512_VBMI2
 TEXT ·checkScalars(SB), NOSPLIT, $576-18

@@ -26,6 +26,11 @@ func Printable([]byte) int { panic("kernel: not available") }
 // Find must not be called.
 func (*Tokens) Find([]byte, int) (count, size int, slashes bool) { panic("kernel: not available") }
 
+// Brackets must not be called.
+func (*Tokens) Brackets(to int, stack uint64, depth, low, high int) (at int, _ uint64, _ int, ended bool) {
+	panic("kernel: not available")
+}
+
 // Scalars must not be called.
 func (*Tokens) Scalars() (plain, odd bool) { panic("kernel: not available") }
 

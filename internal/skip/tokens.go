@@ -5,8 +5,9 @@ package skip
 // token, 64 of them at a time. RFC 8259 is nearly local. Five tokens in a row show
 // which token may follow which, that a name is followed by a colon, and that the
 // commas and brackets of an array are not those of an object. Only what follows a
-// closing bracket depends on a token further back. So all that is left is a loop
-// over the brackets, with a stack of bits.
+// closing bracket depends on a token further back. So all that is left are the brackets,
+// with a stack of bits. Another kernel pairs them, and where that does not get to the end
+// a loop goes over one after the other.
 
 import (
 	"math/bits"
@@ -221,12 +222,24 @@ func (c *block) lastEnd(n int) int {
 // there. It stops at the bracket that makes the depth low. It also stops, as wrong, at
 // a bracket that does not close the open container, that is followed by what does
 // not belong into the one around, or that would make the depth more than high.
-//
-//espalier:nocalls
 func (c *block) brackets(
 	to int, stack uint64, depth, low, high int,
 ) (_ uint64, _, at int, wrong bool) {
-	for at := 0; at < to; at += 64 {
+	at, stack, depth, ended := c.Brackets(to, stack, depth, low, high)
+	if ended || at == to {
+		return stack, depth, at, false
+	}
+	return c.bracketsFrom(at, to, stack, depth, low, high)
+}
+
+// bracketsFrom is brackets for the tokens from from on, which is a multiple of 64: one
+// after the other.
+//
+//espalier:nocalls
+func (c *block) bracketsFrom(
+	from, to int, stack uint64, depth, low, high int,
+) (_ uint64, _, at int, wrong bool) {
+	for at := from; at < to; at += 64 {
 		t, next := c.Word(at/64), c.Word(at/64+1)
 		opens, closes := t.OpenObject|t.OpenArray, t.CloseObject|t.CloseArray
 		objects := t.OpenObject | t.CloseObject

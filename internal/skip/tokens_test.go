@@ -3,7 +3,9 @@
 package skip
 
 import (
+	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -95,6 +97,87 @@ func TestSkipTokensPlaces(t *testing.T) {
 			}
 		}
 	}
+}
+
+// someTokens appends the tokens of members or elements of a container, as deep as levels more, to b.
+func someTokens(r *rand.Rand, b []byte, object bool, levels int) []byte {
+	for i := range r.IntN(6) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if object {
+			b = append(b, `"":`...)
+		}
+		switch inner := r.IntN(2) == 0; {
+		case levels == 0 || r.IntN(3) == 0:
+			b = append(b, []string{"0", `""`, "{}", "[]"}[r.IntN(4)]...)
+		case inner:
+			b = append(someTokens(r, append(b, '{'), true, levels-1), '}')
+		default:
+			b = append(someTokens(r, append(b, '['), false, levels-1), ']')
+		}
+	}
+	return b
+}
+
+// TestBrackets asserts that the kernel and the loop over one bracket after the other agree, on
+// containers that are closed and opened, at any depth of a word of the stack. In valid texts that are
+// not too deep the kernel gets to the end; in others some tokens are exchanged.
+func TestBrackets(t *testing.T) {
+	needKernels(t)
+	var whole, ended, wrong int
+	for seed := range uint64(20_000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		stack, low, open := r.Uint64(), 64*r.IntN(3), 1+r.IntN([]int{4, 63}[r.IntN(2)])
+		depth, high := low+open, low+64
+		var b []byte
+		inside := stack
+		for range 1 + r.IntN(8) {
+			b = someTokens(r, b, inside&1 != 0, 1+r.IntN(6))
+			b = append(b, "]}"[inside&1])
+			inside >>= 1
+			if r.IntN(3) > 0 {
+				b = append(b, ',')
+				if inside&1 != 0 {
+					b = append(b, `"":`...)
+				}
+				b = append(b, '{')
+				inside = inside<<1 | 1
+			}
+		}
+		valid := r.IntN(2) == 0
+		if !valid {
+			if i := r.IntN(len(b)); r.IntN(4) == 0 {
+				b[i] = "{}[],:"[r.IntN(6)]
+			} else if end := bytes.IndexAny(b[i:], "]}"); end >= 0 {
+				b[i+end] ^= ']' ^ '}'
+			}
+			high = min(high, depth+r.IntN(8))
+		}
+		c := &block{Tokens: new(kernel.Tokens), b: b}
+		c.count, c.size, c.slashes = c.Find(b, depth)
+		to := c.lastEnd(c.misplaced(true, stack&1 != 0))
+		if to == 0 {
+			continue
+		}
+		stack1, depth1, at1, wrong1 := c.brackets(to, stack, depth, low, high)
+		stack2, depth2, at2, wrong2 := c.bracketsFrom(0, to, stack, depth, low, high)
+		require.Equal(t, []any{depth2, at2, wrong2}, []any{depth1, at1, wrong1}, "%d: %s", seed, b)
+		require.Equal(t, stack2&lowest(depth2-low), stack1&lowest(depth1-low), "%d: %s", seed, b)
+		at, _, _, end := c.Brackets(to, stack, depth, low, high)
+		if valid && depth+c.count/2 < high {
+			require.True(t, end || at == to, "%d: %s", seed, b)
+		}
+		switch {
+		case wrong1:
+			wrong++
+		case end:
+			ended++
+		case at == to:
+			whole++
+		}
+	}
+	require.Greater(t, min(whole, ended, wrong), 1000, "%d %d %d", whole, ended, wrong)
 }
 
 // tokenPrefix returns about as many tokens, to be put after the bracket.

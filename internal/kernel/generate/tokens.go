@@ -14,13 +14,22 @@ const (
 	firstAt   = posAt + 2*maxTokens
 	wordsAt   = firstAt + maxTokens + 128
 	wordSize  = 7 * 8
-	colonAt   = 4 * 8 // within a word
-	stringAt  = 6 * 8
 	scalarsAt = wordsAt + (2048/64+1)*wordSize
 	sizeAt    = scalarsAt + maxTokens + 64
 	namesAt   = sizeAt + 8
 	fromAt    = namesAt + 8*maxNames
 	colonsAt  = fromAt + 2*maxNames
+)
+
+// The layout of kernel.Word.
+const (
+	openObjectAt = 8 * iota
+	closeObjectAt
+	openArrayAt
+	closeArrayAt
+	colonAt
+	commaAt
+	stringAt
 )
 
 // tokens emits the kernel of [kernel.Tokens.Find].
