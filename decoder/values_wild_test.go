@@ -340,7 +340,7 @@ func TestWildSchemas(t *testing.T) {
 			want := wildDecode(decoders[0], doc, 0)
 			out, err := decoders[2].AppendJSON(nil, doc)
 			if e, ok := err.(*ferrors.LimitError); ok && e.Limit == ferrors.LimitValidationSteps {
-				continue
+				break // each of its documents would take a second
 			}
 			require.Equal(t, want.out, string(out), "seed %d: %s", seed, doc)
 			require.Equal(t, want.findings, wildFindings(decoders[2]))
