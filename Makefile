@@ -4,6 +4,7 @@ MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes, of Caddy or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
 RACELESS := ./bench/ ./caddy/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/ ./upstream/
+RACED ?= $(filter-out ./ $(RACELESS),$(MODULES))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -38,11 +39,10 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
-race: race-decoder ## run what several goroutines share with the race detector
+race: race-decoder ## run what several goroutines share with the race detector, in the modules RACED
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
-	@cd cmd/espalier && go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...
-	@$(call each,go test -race -short -timeout 30m ./...,$(filter-out ./ ./cmd/espalier/ $(RACELESS),$(MODULES)))
+	@$(call each,go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...,$(RACED))
 
 .PHONY: race-decoder
 race-decoder: ## the decoder's part of race; SHORT= runs it in full
@@ -58,7 +58,7 @@ bench: ## compare with all peers, for some minutes; BENCH has flags: make bench 
 
 .PHONY: bench-smoke
 bench-smoke: ## compare in a minute; fails where a ratio has fallen far below what it must be
-	@cd bench && go run . -smoke -rounds 3
+	@cd bench && go run . -smoke -rounds 2
 
 .PHONY: bench-targets
 bench-targets: ## print what must be reached and what is, with kernels and without, for half an hour; BENCH has flags
