@@ -78,6 +78,8 @@ func TestVerdicts(t *testing.T) {
 		}
 		return strings.Join(list, ",")
 	}
+	quoted := func(n int) string { return `"` + strings.ReplaceAll(numbers(n), ",", `","`) + `"` }
+	names := quoted(140) // some of them without a bit
 	set := func(items string) string {
 		return `{type: array, x-kubernetes-list-type: set, items: ` + items + `}`
 	}
@@ -118,11 +120,15 @@ func TestVerdicts(t *testing.T) {
 		{`{type: array, items: {type: integer}, anyOf: [{required: [a]}]}`, `[1]`, false, true},
 		{`{type: string, pattern: "("}`, `"x"`, true, true},
 		{`{type: string, enum: [` + numbers(20) + `, "x"]}`, `"x"`, true, true},
-		{`{type: string, enum: ["` + strings.ReplaceAll(numbers(20), ",", `","`) + `"]}`, `"7"`, true, true},
-		{`{type: string, enum: ["` + strings.ReplaceAll(numbers(20), ",", `","`) + `"]}`, `"20"`, false, false},
+		{`{type: string, enum: [` + quoted(20) + `]}`, `"7"`, true, true},
+		{`{type: string, enum: [` + quoted(20) + `]}`, `"20"`, false, false},
 		{`{type: integer, enum: [1, 2]}`, `2`, true, true},
 		{`{type: boolean, enum: [true]}`, `true`, true, true},
 		{`{type: object, nullable: true, enum: [{"a":1}]}`, `{}`, false, false},
+		{`{type: object, x-kubernetes-preserve-unknown-fields: true, required: [` + names + `]}`,
+			`{` + strings.ReplaceAll(names, ",", ":1,") + `:1}`, true, true},
+		{`{type: object, x-kubernetes-preserve-unknown-fields: true, required: [` + names + `]}`,
+			`{` + strings.ReplaceAll(names, ",", ":1,") + `:1,"x":"` + strings.Repeat("x", 1e5) + `"}`, false, true},
 	} {
 		passes, valid := verdict(t, compile(t, c.schema), c.doc, program.Create)
 		name := fmt.Sprintf("%.200s: %.100s", c.schema, c.doc)
