@@ -1,5 +1,5 @@
-// Package kernel has the loops over bytes that are worth assembly: in JSON one over the rest of a long
-// string, and those that find the tokens of a text, its scalars and its names; and one over the printable
+// Package kernel has the loops that are worth assembly: in JSON one over the rest of a long string, and those
+// that find the tokens of a text, its scalars and its names, and pair its brackets; and one over the printable
 // bytes of YAML. It imports no other package of the module. README.md explains how the kernels work.
 //
 // Kernels only look ahead. A kernel says how far the text is simple. Its caller's portable code

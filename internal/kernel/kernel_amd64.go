@@ -81,12 +81,13 @@ func (t *Tokens) Find(b []byte, depth int) (count, size int, slashes bool) {
 
 // Brackets pairs the brackets before token to. stack has a bit for each open container from depth low on,
 // the innermost in its lowest bit, which is 1 for an object. Brackets checks that each bracket closes its
-// own kind, and that what comes after the comma behind it is for the container around. All else that JSON
-// asks for must be right already.
+// own kind, and that what comes after the comma behind it is for the container around. Its caller has
+// checked, up to token to, which token may follow the ones before it as far as a few tokens show that:
+// Brackets takes a bracket that opens after a colon for one in an object, and any other for one in an array.
 //
-// It stops at token at, and returns the stack and the depth there. If ended, that is the bracket that
-// makes the depth low. Otherwise it is to, or a multiple of 64: in the 64 tokens from there something is
-// wrong, or they may make the depth more than high, or they close more than 63 containers.
+// It stops at token at. If ended, that is the bracket that makes the depth low, and the stack and the depth
+// are those after it. Otherwise they are those at token at, which is to, or a multiple of 64: in the 64
+// tokens from there something is wrong, or they may make the depth more than high, or close 64 containers.
 func (t *Tokens) Brackets(to int, stack uint64, depth, low, high int) (at int, _ uint64, _ int, ended bool) {
 	return matchBrackets(t, to, stack, depth, low, high)
 }

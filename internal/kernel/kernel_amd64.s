@@ -1371,7 +1371,7 @@ word:
 	SHLQ $0x3f, R11
 	ORQ  R11, R9
 
-	// Tokens from the last one on are not judged.
+	// Brackets from token to on do not count, nor does what comes after it.
 	CMPQ  BX, $0x40
 	JG    whole
 	BZHIQ BX, R10, R10
@@ -1396,7 +1396,7 @@ whole:
 	JG      stop
 
 	// Pairs are compared and taken out, until there are none. Most words have pairs within pairs, so
-	// the first two rounds come without a question.
+	// the first two rounds are done without a test.
 	MOVQ  SI, R11
 	SHRQ  $0x01, R11
 	ANDQ  R13, R11
@@ -1533,7 +1533,8 @@ many:
 	JMP  next
 
 end:
-	// One of these makes the depth low. What follows it is not judged.
+	// One of these makes the depth low, and is the last that counts. If a pair after it is wrong, this
+	// stops before the word.
 	CMPQ   R11, $0x3f
 	JG     stop
 	MOVQ   $-1, SI

@@ -5,9 +5,9 @@ package skip
 // token, 64 of them at a time. RFC 8259 is nearly local. Five tokens in a row show
 // which token may follow which, that a name is followed by a colon, and that the
 // commas and brackets of an array are not those of an object. Only what follows a
-// closing bracket depends on a token further back. So all that is left are the brackets,
-// with a stack of bits. Another kernel pairs them, and where that does not get to the end
-// a loop goes over one after the other.
+// closing bracket depends on a token further back. So all that is left is to pair the
+// brackets, with a stack of bits. Another kernel does that, too. Where it stops, a loop
+// goes on, one bracket after the other.
 
 import (
 	"math/bits"
@@ -232,8 +232,8 @@ func (c *block) brackets(
 	return c.bracketsFrom(at, to, stack, depth, low, high)
 }
 
-// bracketsFrom is brackets for the tokens from from on, which is a multiple of 64: one
-// after the other.
+// bracketsFrom is brackets in portable code. It starts at the token from, a multiple of
+// 64.
 //
 //espalier:nocalls
 func (c *block) bracketsFrom(

@@ -5,7 +5,9 @@ package skip
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -99,85 +101,155 @@ func TestSkipTokensPlaces(t *testing.T) {
 	}
 }
 
-// someTokens appends the tokens of members or elements of a container, as deep as levels more, to b.
-func someTokens(r *rand.Rand, b []byte, object bool, levels int) []byte {
-	for i := range r.IntN(6) {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if object {
-			b = append(b, `"":`...)
-		}
-		switch inner := r.IntN(2) == 0; {
-		case levels == 0 || r.IntN(3) == 0:
-			b = append(b, []string{"0", `""`, "{}", "[]"}[r.IntN(4)]...)
-		case inner:
-			b = append(someTokens(r, append(b, '{'), true, levels-1), '}')
-		default:
-			b = append(someTokens(r, append(b, '['), false, levels-1), ']')
-		}
-	}
-	return b
+// A tokenWriter writes the tokens of a part of a document.
+type tokenWriter struct {
+	*rand.Rand
+	text []byte
+	open []bool // containers, the innermost last: whether it is an object
+	any  bool   // the innermost has a member or an element
 }
 
-// TestBrackets asserts that the kernel and the loop over one bracket after the other agree, on
-// containers that are closed and opened, at any depth of a word of the stack. In valid texts that are
-// not too deep the kernel gets to the end; in others some tokens are exchanged.
+// value writes what is before a value, and the value.
+func (w *tokenWriter) value(text string) {
+	if w.any {
+		w.text = append(w.text, ',')
+	}
+	if w.open[len(w.open)-1] {
+		w.text = append(w.text, `"":`...)
+	}
+	w.text, w.any = append(w.text, text...), true
+}
+
+func (w *tokenWriter) push(object bool) {
+	bracket := "["
+	if object {
+		bracket = "{"
+	}
+	w.value(bracket)
+	w.open, w.any = append(w.open, object), false
+}
+
+func (w *tokenWriter) pop() {
+	bracket := byte(']')
+	if w.open[len(w.open)-1] {
+		bracket = '}'
+	}
+	w.text = append(w.text, bracket)
+	w.open, w.any = w.open[:len(w.open)-1], true
+}
+
+// write writes values, runs of brackets that open and runs of brackets that close, up to the end of the
+// outermost container.
+func (w *tokenWriter) write() {
+	for range 2 + w.IntN(30) {
+		switch run := 1 + w.IntN([]int{2, 6, 66}[w.IntN(3)]); w.IntN(4) {
+		case 0, 1:
+			w.value([]string{"0", `""`, "{}", "[]", `{"":[]}`, "[{}]"}[w.IntN(6)])
+		case 2:
+			for range run {
+				w.push(w.IntN(2) == 0)
+			}
+		case 3:
+			for range min(run, len(w.open)) {
+				w.pop()
+			}
+			if len(w.open) == 0 {
+				w.text = append(w.text, `,"":[],"":0},`...) // what is around it
+				return
+			}
+		}
+	}
+}
+
+// spoil changes a bracket's kind, a byte, or what follows a bracket and a comma.
+func spoil(r *rand.Rand, text []byte) []byte {
+	at := r.IntN(len(text))
+	after := text[at:]
+	switch i := bytes.IndexAny(after, "]}"); {
+	case r.IntN(6) == 0 || i < 0:
+		after[0] = "{}[],:"[r.IntN(6)]
+	case r.IntN(2) == 0:
+		after[i] ^= ']' ^ '}'
+	default:
+		for _, end := range []string{"],", "},"} {
+			if i = bytes.Index(after, []byte(end)); i >= 0 {
+				i += at + len(end)
+				if name, ok := bytes.CutPrefix(text[i:], []byte(`"":`)); ok {
+					return slices.Concat(text[:i], name)
+				}
+				return slices.Concat(text[:i], []byte(`"":`), text[i:])
+			}
+		}
+	}
+	return text
+}
+
+// TestBrackets asserts that the kernel and the loop over one bracket after the other agree, and that the
+// kernel goes on as long as nothing is wrong and the text is not too deep.
 func TestBrackets(t *testing.T) {
 	needKernels(t)
-	var whole, ended, wrong int
-	for seed := range uint64(20_000) {
+	tokens := new(kernel.Tokens) // with what is left of other texts
+	var whole, ended, wrong, deep int
+	for seed := range uint64(40_000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		stack, low, open := r.Uint64(), 64*r.IntN(3), 1+r.IntN([]int{4, 63}[r.IntN(2)])
-		depth, high := low+open, low+64
-		var b []byte
-		inside := stack
-		for range 1 + r.IntN(8) {
-			b = someTokens(r, b, inside&1 != 0, 1+r.IntN(6))
-			b = append(b, "]}"[inside&1])
-			inside >>= 1
-			if r.IntN(3) > 0 {
-				b = append(b, ',')
-				if inside&1 != 0 {
-					b = append(b, `"":`...)
-				}
-				b = append(b, '{')
-				inside = inside<<1 | 1
+		low, open := 64*r.IntN(3), 1+r.IntN([]int{4, 64}[r.IntN(2)])
+		w := &tokenWriter{Rand: r, any: r.IntN(2) == 0}
+		for range open {
+			w.open = append(w.open, r.IntN(2) == 0)
+		}
+		var stack uint64
+		for _, object := range w.open {
+			stack <<= 1
+			if object {
+				stack |= 1
 			}
 		}
-		valid := r.IntN(2) == 0
+		first := !w.any
+		w.write()
+		valid := r.IntN(3) == 0
 		if !valid {
-			if i := r.IntN(len(b)); r.IntN(4) == 0 {
-				b[i] = "{}[],:"[r.IntN(6)]
-			} else if end := bytes.IndexAny(b[i:], "]}"); end >= 0 {
-				b[i+end] ^= ']' ^ '}'
-			}
-			high = min(high, depth+r.IntN(8))
+			w.text = spoil(r, w.text)
 		}
-		c := &block{Tokens: new(kernel.Tokens), b: b}
-		c.count, c.size, c.slashes = c.Find(b, depth)
-		to := c.lastEnd(c.misplaced(true, stack&1 != 0))
+		depth, high := low+open, low+64
+		if r.IntN(4) == 0 {
+			high = min(high, depth+r.IntN(32))
+		}
+		c := &block{Tokens: tokens, b: w.text}
+		c.count, c.size, c.slashes = c.Find(c.b, depth)
+		to := c.lastEnd(c.misplaced(first, stack&1 != 0))
 		if to == 0 {
 			continue
 		}
+		about := fmt.Sprintf("%d: %s", seed, w.text)
 		stack1, depth1, at1, wrong1 := c.brackets(to, stack, depth, low, high)
 		stack2, depth2, at2, wrong2 := c.bracketsFrom(0, to, stack, depth, low, high)
-		require.Equal(t, []any{depth2, at2, wrong2}, []any{depth1, at1, wrong1}, "%d: %s", seed, b)
-		require.Equal(t, stack2&lowest(depth2-low), stack1&lowest(depth1-low), "%d: %s", seed, b)
-		at, _, _, end := c.Brackets(to, stack, depth, low, high)
-		if valid && depth+c.count/2 < high {
-			require.True(t, end || at == to, "%d: %s", seed, b)
+		require.Equal(t, []any{depth2, at2, wrong2}, []any{depth1, at1, wrong1}, about)
+		require.Equal(t, stack2&lowest(depth2-low), stack1&lowest(depth1-low), about)
+
+		at, _, depthThere, end := c.Brackets(to, stack, depth, low, high)
+		isDeep := false
+		if !end && at < to {
+			require.Zero(t, at%64, about)
+			word := c.Word(at / 64)
+			opens := (word.OpenObject | word.OpenArray) & lowest(to-at)
+			isDeep = depthThere+bits.OnesCount64(opens) > high || depthThere-low == 64
 		}
 		switch {
-		case wrong1:
-			wrong++
 		case end:
 			ended++
 		case at == to:
 			whole++
+		case isDeep:
+			deep++
+		default:
+			require.False(t, valid, about)
+			if wrong1 {
+				wrong++
+			}
 		}
 	}
-	require.Greater(t, min(whole, ended, wrong), 1000, "%d %d %d", whole, ended, wrong)
+	t.Logf("%d to the end of the text, %d to that of the value; %d wrong, %d deep", whole, ended, wrong, deep)
+	require.Greater(t, min(whole, ended, wrong, deep), 1000)
 }
 
 // tokenPrefix returns about as many tokens, to be put after the bracket.

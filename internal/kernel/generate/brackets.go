@@ -51,7 +51,7 @@ func brackets() {
 	SHRQ(Imm(1), commas)
 	SHLQ(Imm(63), t)
 	ORQ(t, commas)
-	Comment("Tokens from the last one on are not judged.")
+	Comment("Brackets from token to on do not count, nor does what comes after it.")
 	CMPQ(left, Imm(64))
 	JG(LabelRef("whole"))
 	BZHIQ(left, rest, rest)
@@ -74,7 +74,7 @@ func brackets() {
 	JG(LabelRef("stop"))
 
 	Comment("Pairs are compared and taken out, until there are none. Most words have pairs within pairs, so",
-		"the first two rounds come without a question.")
+		"the first two rounds are done without a test.")
 	pairs := func() { // the first bracket of each pair, in t
 		MOVQ(closes, t)
 		SHRQ(Imm(1), t)
@@ -174,7 +174,8 @@ func brackets() {
 	JMP(LabelRef("next"))
 
 	Label("end")
-	Comment("One of these makes the depth low. What follows it is not judged.")
+	Comment("One of these makes the depth low, and is the last that counts. If a pair after it is wrong, this",
+		"stops before the word.")
 	CMPQ(t, Imm(63))
 	JG(LabelRef("stop"))
 	MOVQ(I64(-1), closes)
