@@ -4,6 +4,8 @@ MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 # Those that link most of Kubernetes, of Caddy or of the peers, which takes minutes to build for the race detector,
 # and have little of their own that could race.
 RACELESS := ./bench/ ./caddy/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/ ./upstream/
+# Tests of the command that start processes, or take minutes to count memory and steps.
+RACESKIP := ^Test(Scripts|README|WriteMemory|WriteHostile|CompressedBombs)$$
 RACED ?= $(filter-out ./ $(RACELESS),$(MODULES))
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -42,7 +44,7 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 race: race-decoder ## run what several goroutines share with the race detector, in the modules RACED
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
-	@$(call each,go test -race -short -timeout 30m -skip '^(TestScripts|TestREADME)$$' ./...,$(RACED))
+	@$(call each,go test -race -short -timeout 30m -skip '$(RACESKIP)' ./...,$(RACED))
 
 .PHONY: race-decoder
 race-decoder: ## the decoder's part of race; SHORT= runs it in full
