@@ -1344,32 +1344,33 @@ word:
 	// All brackets are in rest. Of these some close, some are those of objects, and some are in
 	// objects: they open after a colon, or close before a comma and a name. The last is only known
 	// where there is a comma.
-	MOVQ 8(AX), SI
-	MOVQ (AX), DI
-	MOVQ 16(AX), R10
-	ORQ  DI, R10
-	ORQ  SI, DI
-	ORQ  24(AX), SI
-	ORQ  SI, R10
-	MOVQ 32(AX), R8
-	MOVQ R8, R11
-	ADDQ R8, R8
-	ORQ  (SP), R8
-	MOVQ R11, R12
-	SHRQ $0x3f, R12
-	MOVQ R12, (SP)
-	MOVQ 88(AX), R12
-	SHRQ $0x03, R11
-	SHLQ $0x3d, R12
-	ORQ  R12, R11
-	XORQ R8, R11
-	ANDQ SI, R11
-	XORQ R11, R8
-	MOVQ 40(AX), R9
-	MOVQ 96(AX), R11
-	SHRQ $0x01, R9
-	SHLQ $0x3f, R11
-	ORQ  R11, R9
+	MOVQ  8(AX), SI
+	MOVQ  (AX), DI
+	MOVQ  16(AX), R10
+	ORQ   DI, R10
+	ORQ   SI, DI
+	ORQ   24(AX), SI
+	ORQ   SI, R10
+	MOVQ  32(AX), R11
+	MOVQ  (SP), R8
+	MOVQ  R11, R12
+	SHRQ  $0x3f, R12
+	MOVQ  R12, (SP)
+	TESTQ R10, R10
+	JZ    next
+	LEAQ  (R8)(R11*2), R8
+	MOVQ  88(AX), R12
+	SHRQ  $0x03, R11
+	SHLQ  $0x3d, R12
+	ORQ   R12, R11
+	XORQ  R8, R11
+	ANDQ  SI, R11
+	XORQ  R11, R8
+	MOVQ  40(AX), R9
+	MOVQ  96(AX), R11
+	SHRQ  $0x01, R9
+	SHLQ  $0x3f, R11
+	ORQ   R11, R9
 
 	// Brackets from token to on do not count, nor does what comes after it.
 	CMPQ  BX, $0x40
