@@ -6,7 +6,9 @@ MODULES := $(sort $(dir $(shell find . -name go.mod -not -path "*/testdata/*")))
 RACELESS := ./bench/ ./caddy/ ./e2e/ ./examples/% ./fuzz/ ./internal/% ./kube/controllerruntime/ ./playground/ ./release/ ./upstream/
 # Tests of the command that start processes, or take minutes to count memory and steps.
 RACESKIP := ^Test(Scripts|README|WriteMemory|WriteHostile|CompressedBombs)$$
-RACED ?= $(filter-out ./ $(RACELESS),$(MODULES))
+RACED := $(filter-out ./ $(RACELESS),$(MODULES))
+# A number, for one of these modules.
+TURN ?=
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
@@ -41,10 +43,10 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 	@$(call each,go test -timeout 30m $(TESTFLAGS) ./...)
 
 .PHONY: race
-race: race-decoder ## run what several goroutines share with the race detector, in the modules RACED
+race: race-decoder ## run what several goroutines share with the race detector, in the root and other modules; TURN=N takes one of these
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
-	@$(call each,go test -race -short -timeout 30m -skip '$(RACESKIP)' ./...,$(RACED))
+	@$(call each,go test -race -short -timeout 30m -skip '$(RACESKIP)' ./...,$(if $(TURN),$(word $(shell expr $(TURN) % $(words $(RACED)) + 1),$(RACED)),$(RACED)))
 
 .PHONY: race-decoder
 race-decoder: ## the decoder's part of race; SHORT= runs it in full

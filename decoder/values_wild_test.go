@@ -325,6 +325,7 @@ func TestWildSchemas(t *testing.T) {
 		if !isServer {
 			sent = decoder.New(ruled, decoder.ServerTypedRequests, decoder.Ignore, decoder.NumbersAsSent(true))
 		}
+		takesLong := false
 		for n := range 24 {
 			doc := w.value(nil, s, 0)
 			for how := range 4 {
@@ -337,10 +338,14 @@ func TestWildSchemas(t *testing.T) {
 				}
 				require.Equal(t, want, got, "seed %d, document %d, way %d: %s", seed, n, how, doc)
 			}
+			if takesLong {
+				continue
+			}
 			want := wildDecode(decoders[0], doc, 0)
 			out, err := decoders[2].AppendJSON(nil, doc)
 			if e, ok := err.(*ferrors.LimitError); ok && e.Limit == ferrors.LimitValidationSteps {
-				break // each of its documents would take a second
+				takesLong = true // as any document of this schema
+				continue
 			}
 			require.Equal(t, want.out, string(out), "seed %d: %s", seed, doc)
 			require.Equal(t, want.findings, wildFindings(decoders[2]))
@@ -398,4 +403,5 @@ func TestWildSchemas(t *testing.T) {
 		}
 	}
 	t.Logf("%d documents are invalid, %d valid", invalid, valid)
+	require.Greater(t, min(invalid, valid), decoder.Fewer(*wild))
 }

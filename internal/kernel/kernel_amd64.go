@@ -79,15 +79,15 @@ func (t *Tokens) Find(b []byte, depth int) (count, size int, slashes bool) {
 	return count, min(size, len(b)), slashes
 }
 
-// Brackets pairs the brackets before token to. stack has a bit for each open container from depth low on,
-// the innermost in its lowest bit, which is 1 for an object. Brackets checks that each bracket closes its
-// own kind, and that what comes after the comma behind it is for the container around. Its caller has
-// checked, up to token to, which token may follow the ones before it as far as a few tokens show that:
-// Brackets takes a bracket that opens after a colon for one in an object, and any other for one in an array.
+// Brackets pairs the brackets of the tokens before the token to. stack has a bit for each open container
+// from depth low on, which is set for an object; the lowest bit is the innermost container. Brackets checks
+// that each closing bracket is of the kind that its container has, and that what follows it after a comma
+// fits the container around. The caller has checked what few tokens in a row show. So a bracket that opens
+// after a colon is in an object, and any other is in an array.
 //
-// It stops at token at. If ended, that is the bracket that makes the depth low, and the stack and the depth
-// are those after it. Otherwise they are those at token at, which is to, or a multiple of 64: in the 64
-// tokens from there something is wrong, or they may make the depth more than high, or close 64 containers.
+// If ended, at is the bracket that makes the depth low, and the stack and the depth are those after it.
+// Otherwise they are those before the token at. That is to, or a multiple of 64: then something is wrong in
+// the 64 tokens from there, or they may make the depth more than high, or close 64 containers.
 func (t *Tokens) Brackets(to int, stack uint64, depth, low, high int) (at int, _ uint64, _ int, ended bool) {
 	return matchBrackets(t, to, stack, depth, low, high)
 }

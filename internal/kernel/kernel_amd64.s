@@ -1341,9 +1341,9 @@ TEXT ·matchBrackets(SB), NOSPLIT, $8-73
 	MOVB $0x00, ended+72(FP)
 
 word:
-	// All brackets are in rest. Of these some close, some are those of objects, and some are in
-	// objects: they open after a colon, or close before a comma and a name. The last is only known
-	// where there is a comma.
+	// rest has all brackets, closes those that close, object those of objects, and in those within an
+	// object: these open after a colon, or close before a comma and a name. For one that closes, in
+	// only counts where commas has it, too.
 	MOVQ  8(AX), SI
 	MOVQ  (AX), DI
 	MOVQ  16(AX), R10
@@ -1372,7 +1372,7 @@ word:
 	SHLQ  $0x3f, R11
 	ORQ   R11, R9
 
-	// Brackets from token to on do not count, nor does what comes after it.
+	// Neither brackets from the token to on count, nor a comma there.
 	CMPQ  BX, $0x40
 	JG    whole
 	BZHIQ BX, R10, R10
@@ -1390,14 +1390,14 @@ whole:
 	BZHIQ   R11, R13, R13
 	ANDNQ   R13, SI, R13
 
-	// The depth in this word is at most what it is if all open first.
+	// It would be deepest if all brackets that open came before the others.
 	POPCNTQ R13, R11
 	ADDQ    DX, R11
 	CMPQ    R11, high+40(FP)
 	JG      stop
 
-	// Pairs are compared and taken out, until there are none. Most words have pairs within pairs, so
-	// the first two rounds are done without a test.
+	// Pairs are compared and taken out until there are none. Most words have pairs within pairs, so two
+	// rounds are done without asking.
 	MOVQ  SI, R11
 	SHRQ  $0x01, R11
 	ANDQ  R13, R11
@@ -1497,7 +1497,7 @@ unpaired:
 	CMPQ    R12, $0x08
 	JG      many
 
-	// The bits of a byte, the other way round.
+	// The bits in reverse order: the first bracket is the outermost, which the stack has highest.
 	MOVQ    $0x0000000080200802, R11
 	IMULQ   R11, DI
 	MOVQ    $0x0000000884422110, R11
@@ -1534,8 +1534,8 @@ many:
 	JMP  next
 
 end:
-	// One of these makes the depth low, and is the last that counts. If a pair after it is wrong, this
-	// stops before the word.
+	// One of these makes the depth low, and nothing after it counts. But if a pair after it is wrong, this
+	// stops before the word, and the caller's loop finds the end.
 	CMPQ   R11, $0x3f
 	JG     stop
 	MOVQ   $-1, SI

@@ -79,7 +79,7 @@ func TestVerdicts(t *testing.T) {
 		return strings.Join(list, ",")
 	}
 	quoted := func(n int) string { return `"` + strings.ReplaceAll(numbers(n), ",", `","`) + `"` }
-	names := quoted(140) // some of them without a bit
+	names := quoted(140) // more than there are bits for
 	set := func(items string) string {
 		return `{type: array, x-kubernetes-list-type: set, items: ` + items + `}`
 	}

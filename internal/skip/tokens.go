@@ -6,8 +6,8 @@ package skip
 // which token may follow which, that a name is followed by a colon, and that the
 // commas and brackets of an array are not those of an object. Only what follows a
 // closing bracket depends on a token further back. So all that is left is to pair the
-// brackets, with a stack of bits. Another kernel does that, too. Where it stops, a loop
-// goes on, one bracket after the other.
+// brackets, with a stack of bits. A second kernel does that. Where it stops, a loop goes
+// on, one bracket after the other.
 
 import (
 	"math/bits"
@@ -232,8 +232,8 @@ func (c *block) brackets(
 	return c.bracketsFrom(at, to, stack, depth, low, high)
 }
 
-// bracketsFrom is brackets in portable code. It starts at the token from, a multiple of
-// 64.
+// bracketsFrom does the same in Go, one bracket after the other, from the token from on,
+// a multiple of 64.
 //
 //espalier:nocalls
 func (c *block) bracketsFrom(

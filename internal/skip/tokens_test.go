@@ -243,6 +243,7 @@ func TestBrackets(t *testing.T) {
 			deep++
 		default:
 			require.False(t, valid, about)
+			require.Less(t, at2-at, 64, about)
 			if wrong1 {
 				wrong++
 			}

@@ -19,9 +19,9 @@ func brackets() {
 	MOVB(Imm(0), mustAddr(3))
 
 	Label("word")
-	Comment("All brackets are in rest. Of these some close, some are those of objects, and some are in",
-		"objects: they open after a colon, or close before a comma and a name. The last is only known",
-		"where there is a comma.")
+	Comment("rest has all brackets, closes those that close, object those of objects, and in those within an",
+		"object: these open after a colon, or close before a comma and a name. For one that closes, in",
+		"only counts where commas has it, too.")
 	closes, object, in, commas, rest := GP64(), GP64(), GP64(), GP64(), GP64()
 	t, u := GP64(), GP64()
 	field := func(at int) Mem { return Mem{Base: word, Disp: at} }
@@ -52,7 +52,7 @@ func brackets() {
 	SHRQ(Imm(1), commas)
 	SHLQ(Imm(63), t)
 	ORQ(t, commas)
-	Comment("Brackets from token to on do not count, nor does what comes after it.")
+	Comment("Neither brackets from the token to on count, nor a comma there.")
 	CMPQ(left, Imm(64))
 	JG(LabelRef("whole"))
 	BZHIQ(left, rest, rest)
@@ -68,14 +68,14 @@ func brackets() {
 	MOVQ(I64(-1), opens)
 	BZHIQ(t, opens, opens)
 	ANDNQ(opens, closes, opens)
-	Comment("The depth in this word is at most what it is if all open first.")
+	Comment("It would be deepest if all brackets that open came before the others.")
 	POPCNTQ(opens, t)
 	ADDQ(depth, t)
 	CMPQ(t, mustParam("high"))
 	JG(LabelRef("stop"))
 
-	Comment("Pairs are compared and taken out, until there are none. Most words have pairs within pairs, so",
-		"the first two rounds are done without a test.")
+	Comment("Pairs are compared and taken out until there are none. Most words have pairs within pairs, so two",
+		"rounds are done without asking.")
 	pairs := func() { // the first bracket of each pair, in t
 		MOVQ(closes, t)
 		SHRQ(Imm(1), t)
@@ -139,7 +139,7 @@ func brackets() {
 	ADDQ(u, depth)
 	CMPQ(u, Imm(8))
 	JG(LabelRef("many"))
-	Comment("The bits of a byte, the other way round.")
+	Comment("The bits in reverse order: the first bracket is the outermost, which the stack has highest.")
 	MOVQ(U64(0x80200802), t)
 	IMULQ(t, object)
 	MOVQ(U64(0x0884422110), t)
@@ -175,8 +175,8 @@ func brackets() {
 	JMP(LabelRef("next"))
 
 	Label("end")
-	Comment("One of these makes the depth low, and is the last that counts. If a pair after it is wrong, this",
-		"stops before the word.")
+	Comment("One of these makes the depth low, and nothing after it counts. But if a pair after it is wrong, this",
+		"stops before the word, and the caller's loop finds the end.")
 	CMPQ(t, Imm(63))
 	JG(LabelRef("stop"))
 	MOVQ(I64(-1), closes)
@@ -194,13 +194,4 @@ func brackets() {
 	SUBQ(u, left)
 	MOVB(Imm(1), mustAddr(3))
 	JMP(LabelRef("stop"))
-}
-
-// mustParam returns the address of an argument.
-func mustParam(name string) Mem {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
 }

@@ -175,3 +175,12 @@ func mustAddr(i int) Mem {
 	}
 	return b.Addr
 }
+
+// mustParam returns the address of an argument.
+func mustParam(name string) Mem {
+	b, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
