@@ -9,7 +9,6 @@ RACESKIP := ^Test(Scripts|README|WriteMemory|WriteHostile|CompressedBombs)$$
 RACED := $(filter-out ./ $(RACELESS),$(MODULES))
 # A number, for one of these modules.
 TURN ?=
-STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
@@ -129,16 +128,9 @@ site: ## build the playground and the pages into site/_site, and test them in a 
 fmt: ## format the code
 	@gofmt -s -w .
 
-.PHONY: vet
-vet: ## run go vet
-	@$(call each,go vet ./...)
-
 .PHONY: lint
-lint: vet ## check the format, run go vet, staticcheck, golangci-lint and actionlint
-	@test -z "$$(gofmt -s -l .)" || { echo "not formatted:"; gofmt -s -l .; exit 1; }
-	@$(call each,go run $(STATICCHECK) ./...)
-	@$(call each,go run $(GOLANGCI) run ./...)
-	@go run $(ACTIONLINT) .github/workflows/*.yml
+lint: ## check the format, run golangci-lint with go vet and staticcheck, and actionlint
+	@GOLANGCI=$(GOLANGCI) ACTIONLINT=$(ACTIONLINT) .ci/lint
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum say what the code imports

@@ -193,7 +193,7 @@ var writeCases = []writeCase{
 	}},
 	{name: "apply of what was read", refused: true, write: func(w writer) error {
 		w.u.SetManagedFields(nil)
-		//lint:ignore SA1019 it is what controllers did before Apply
+		//nolint:staticcheck // it is what controllers did before Apply
 		return w.Patch(ctx, w.u, client.Apply, client.FieldOwner("e2e"), client.ForceOwnership)
 	}},
 	{name: "apply of what was read, as a configuration", refused: true, write: func(w writer) error {

@@ -343,7 +343,7 @@ func mutate(h http.Header, m *extprocv3.HeaderMutation) {
 	}
 	for _, option := range m.GetSetHeaders() {
 		name, value := option.GetHeader().GetKey(), string(option.GetHeader().GetRawValue())
-		//lint:ignore SA1019 it is what the processor sends: Envoy heeds it in all versions, before append_action
+		//nolint:staticcheck // it is what the processor sends: Envoy heeds it in all versions, before append_action
 		if option.GetAppend().GetValue() {
 			h.Add(name, value)
 		} else {

@@ -134,8 +134,7 @@ type node struct {
 	Time     *time.Time       `json:"time"`
 	Untagged struct{ X int }
 	Skipped  int `json:"-"`
-	//lint:ignore SA5008 it is the name -
-	Dash     int `json:"-,"`
+	Dash     int `json:"-,"` //nolint:staticcheck // it is the name -
 	private  int
 	Array    [2]struct{ Y int }
 	Inlined  struct{ Z int }       `json:",inline"`
