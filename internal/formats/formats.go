@@ -4,7 +4,6 @@
 package formats
 
 import (
-	"bytes"
 	"encoding/base64"
 	"strconv"
 	"strings"
@@ -13,7 +12,8 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/apiserver"
 	"github.com/espalier-dev/espalier/internal/fieldpath"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 )
 
@@ -136,18 +136,15 @@ type Bad struct {
 // most most of them, and how many more there are. The document must be valid JSON. isYAML says that
 // it was made from YAML: the API server rewrites numbers then.
 func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, more int) {
-	w := walker{
-		d:      jsonv2.NewDecoder(bytes.NewReader(js), jsonv2.AllowDuplicateNames(true), jsonv2.AllowInvalidUTF8(true)),
-		isYAML: isYAML,
-		most:   most,
-	}
+	w := walker{js: js, isYAML: isYAML, most: most}
 	w.value(s)
 	return w.found, w.more
 }
 
 // A walker reads an object along with its schema.
 type walker struct {
-	d      *jsonv2.Decoder
+	js     []byte
+	at     int // what is read next
 	isYAML bool
 	path   []segment
 	found  []Bad
@@ -163,51 +160,77 @@ type segment struct {
 
 // value reads the next value. s has its formats, or is nil.
 func (w *walker) value(s *schema.Structural) bool {
-	kind := w.d.PeekKind()
-	switch {
-	case s == nil:
-		return w.d.SkipValue() == nil
-	case s.Format == schema.FormatQuantity || kind != '{' && kind != '[':
-		value, err := w.d.ReadValue()
-		if err != nil {
-			return false
+	kind := w.next()
+	if s == nil || s.Format == schema.FormatQuantity || !leadsOn(s, kind) {
+		from := w.at
+		end, valid := skip.Value(w.js, from)
+		if w.at = end; !valid || s == nil {
+			return valid
 		}
-		if must := w.mustBe(s, value); must != "" {
-			w.add(Bad{Offset: int(w.d.InputOffset()) - len(value), Must: must})
+		if must := w.mustBe(s, w.js[from:end]); must != "" {
+			w.add(Bad{Offset: from, Must: must})
 		}
 		return true
-	case kind == '{' && len(s.Properties) == 0 && s.AdditionalProperties == nil,
-		kind == '[' && (s.Items == nil || s.Items.Schema == nil):
-		return w.d.SkipValue() == nil
 	}
-	if _, err := w.d.ReadToken(); err != nil {
-		return false
-	}
+	w.at++
 	w.path = append(w.path, segment{index: -1})
-	at := &w.path[len(w.path)-1]
-	for n := 0; w.d.PeekKind() != '}' && w.d.PeekKind() != ']'; n++ {
-		child := (*schema.Structural)(nil)
+	for n := 0; w.next() != kind+2; n++ { // the closing bracket
+		if n > 0 {
+			w.at++ // a comma
+		}
+		at, child := segment{index: n}, (*schema.Structural)(nil)
 		if kind == '[' {
-			*at = segment{index: n}
 			child = s.Items.Schema
 		} else {
-			name, err := w.d.ReadToken()
-			if err != nil {
+			name, ok := w.name()
+			if !ok {
 				return false
 			}
-			*at = segment{name.String(), -1}
-			if child = s.Properties[at.name]; child == nil && s.AdditionalProperties != nil {
+			at = segment{name, -1}
+			if child = s.Properties[name]; child == nil && s.AdditionalProperties != nil {
 				child = s.AdditionalProperties.Schema
 			}
 		}
+		w.path[len(w.path)-1] = at
 		if !w.value(child) {
 			return false
 		}
-		at = &w.path[len(w.path)-1] // append may have moved it
 	}
+	w.at++
 	w.path = w.path[:len(w.path)-1]
-	_, err := w.d.ReadToken()
-	return err == nil
+	return true
+}
+
+// leadsOn reports whether a value that begins with c may have formats within it.
+func leadsOn(s *schema.Structural, c byte) bool {
+	return c == '{' && (len(s.Properties) > 0 || s.AdditionalProperties != nil) || c == '[' && s.Items != nil && s.Items.Schema != nil
+}
+
+// next returns the first byte that is no blank.
+func (w *walker) next() byte {
+	w.at = jsonwire.Blanks(w.js, w.at)
+	return jsonwire.At(w.js, w.at)
+}
+
+// name reads the name of a member, and the colon after it.
+func (w *walker) name() (name string, ok bool) {
+	if w.next() != '"' {
+		return "", false
+	}
+	from := w.at + 1
+	end, escaped, status := jsonwire.ScanString(w.js, from)
+	if status != jsonwire.OK {
+		return "", false
+	}
+	if name = string(w.js[from:end]); escaped {
+		name = string(jsonwire.AppendUnescaped(nil, w.js[from:end]))
+	}
+	w.at = end + 1
+	if w.next() != ':' {
+		return "", false
+	}
+	w.at++
+	return name, true
 }
 
 func (w *walker) add(bad Bad) {
@@ -225,8 +248,9 @@ func (w *walker) add(bad Bad) {
 }
 
 // mustBe says what a value must be to be decoded, or "" if it is that.
-func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
-	kind := value.Kind()
+func (w *walker) mustBe(s *schema.Structural, value []byte) string {
+	kind := jsonwire.At(value, 0)
+	isNumber := kind == '-' || kind-'0' <= 9
 	switch {
 	case s.Format == schema.FormatQuantity:
 		// resource.Quantity reads the text between the quotes without unescaping it.
@@ -234,23 +258,20 @@ func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 		if kind != 'n' && !IsQuantity(text) {
 			return "a quantity, such as 500m, 2 or 1.5Gi"
 		}
-	case kind == '0' && s.XIntOrString:
+	case isNumber && s.XIntOrString:
 		if !w.isInteger(value, 32) {
 			return "a string or an integer of 32 bits"
 		}
-	case kind == '0' && s.Type == "integer" && s.Format == "int32":
+	case isNumber && s.Type == "integer" && s.Format == "int32":
 		if !w.isInteger(value, 32) {
 			return "an integer of 32 bits"
 		}
-	case kind == '0' && s.Type == "integer":
+	case isNumber && s.Type == "integer":
 		if !w.isInteger(value, 64) {
 			return "an integer of 64 bits, written without a point and an exponent"
 		}
 	case kind == '"':
-		text, err := jsonv2.AppendUnquote(nil, value)
-		if err == nil {
-			return textMustBe(s.Format, string(text))
-		}
+		return textMustBe(s.Format, string(jsonwire.AppendUnescaped(nil, value[1:len(value)-1])))
 	case kind == 'n' && s.Format == schema.FormatDuration:
 		return textMustBe(s.Format, "")
 	}
@@ -259,7 +280,7 @@ func (w *walker) mustBe(s *schema.Structural, value jsonv2.Value) string {
 
 // isInteger reports whether a number is decoded into an integer. Numbers of YAML are written as
 // JSON before.
-func (w *walker) isInteger(value jsonv2.Value, bits int) bool {
+func (w *walker) isInteger(value []byte, bits int) bool {
 	if w.isYAML {
 		value = apiserver.AppendNumbers(nil, value)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/position"
 )
 
@@ -39,7 +38,7 @@ type occurrence struct {
 }
 
 // identifying are the names of members that occur once in an object.
-var identifying = []string{"apiVersion", "kind", "metadata", "items"}
+var identifying = [4]string{"apiVersion", "kind", "metadata", "items"}
 
 // findSecond returns the name with which a second object starts in a document, and the offsets
 // of the second and the first occurrence of that name. There is a second object if both
@@ -47,7 +46,7 @@ var identifying = []string{"apiVersion", "kind", "metadata", "items"}
 // occurs again with another name, or in a List, if items occurs again. Metadata without a name
 // does not count. Without a second object, the name is empty.
 func findSecond(js []byte) (name string, again, first int) {
-	if !slices.ContainsFunc(identifying, func(name string) bool { return locate.MayRepeat(js, name) }) {
+	if !repeats(js) {
 		return "", 0, 0
 	}
 	places := rootPlaces(js)
@@ -70,39 +69,37 @@ func findSecond(js []byte) (name string, again, first int) {
 	return name, again, first
 }
 
+// repeats reports whether an identifying member of an object occurs again.
+func repeats(js []byte) bool {
+	var seen [4]bool
+	for m := range locate.Root(js) {
+		if n := slices.IndexFunc(identifying[:], func(name string) bool { return name == string(m.Name) }); n >= 0 {
+			if seen[n] {
+				return true
+			}
+			seen[n] = true
+		}
+	}
+	return false
+}
+
 // rootPlaces returns the occurrences of the identifying members of an object, as far as it can
 // be read.
 func rootPlaces(js []byte) map[string][]occurrence {
 	places := map[string][]occurrence{}
-	d := locate.NewDecoder(bytes.NewReader(js))
-	if d.PeekKind() != '{' {
-		return nil
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for d.PeekKind() == '"' {
-		raw, err := d.ReadValue()
-		if err != nil {
-			break
+	for m := range locate.Root(js) {
+		if !m.Whole || !slices.Contains(identifying[:], string(m.Name)) {
+			continue
 		}
-		length := len(raw)
-		at := int(d.InputOffset()) - length
-		name, err := jsonv2.AppendUnquote(nil, raw)
-		if err != nil || d.SkipValue() != nil {
-			break
-		}
-		value := bytes.TrimLeft(js[at+length:d.InputOffset()], ": \t\r\n")
-		if string(name) == "metadata" {
-			namespace, name := locate.NameIn(locate.NewDecoder(bytes.NewReader(value)))
+		value := m.Value
+		if string(m.Name) == "metadata" {
+			namespace, name := locate.NameIn(value)
 			if namespace == "" && name == "" {
 				continue // it does not identify an object
 			}
 			value = []byte(namespace + "/" + name)
 		}
-		if slices.Contains(identifying, string(name)) {
-			places[string(name)] = append(places[string(name)], occurrence{at, value})
-		}
+		places[string(m.Name)] = append(places[string(m.Name)], occurrence{m.At, value})
 	}
 	return places
 }

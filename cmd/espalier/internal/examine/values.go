@@ -59,8 +59,12 @@ const maxWarnings = 20
 // warn adds the server's warnings about owner references and about the names of finalizers, of an
 // update those that are new. It gives them where it accepts an object.
 func (e *Examiner) warn(o *Object) {
-	has := func(name string) bool { return bytes.Contains(o.Result, []byte(`"`+name+`"`)) }
-	if !e.Check || !e.Values || o.Part || !has("finalizers") && !has("ownerReferences") || !e.hasValueRules(o) {
+	if !e.Check || !e.Values || o.Part {
+		return
+	}
+	metadata := locate.Metadata(o.Result)
+	has := func(name string) bool { return bytes.Contains(metadata, []byte(`"`+name+`"`)) }
+	if !has("finalizers") && !has("ownerReferences") || !e.hasValueRules(o) {
 		return
 	}
 	for i := range o.Findings {

@@ -1,6 +1,8 @@
 package locate
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -48,12 +50,46 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestRoot reads members as they are written, up to what cannot be read.
+func TestRoot(t *testing.T) {
+	for js, want := range map[string]string{
+		`{"a": 1, "b": {"a": [1, 2]} , "a": "x"}`: `1 a=1, 9 b={"a": [1, 2]}, 30 a="x"`,
+		"\n{\t\"\\u0061\\n\" :\r[ ] }":            "3 a\n=[ ]",
+		`{}`:                                      "",
+		`[{"a": 1}]`:                              "",
+		``:                                        "",
+		`{"a": 1, "b": {"c": 2], `:                `1 a=1, 9 b={"c": 2], ...`,
+		`{"a": 1,}`:                               "1 a=1",
+		`{"a": 1, "b`:                             "1 a=1",
+		`{"a": 1, "b" 2}`:                         "1 a=1",
+		`{"a": 1 "b": 2}`:                         "1 a=1",
+		`{"a"`:                                    "",
+		`{"a":`:                                   "1 a=...",
+		`{"a": 1} {"b": 2}`:                       "1 a=1",
+		`{"a": tru, "b": 1}`:                      `1 a=tru, "b": 1}...`,
+	} {
+		var got []string
+		for m := range Root([]byte(js)) {
+			text := fmt.Sprintf("%d %s=%s", m.At, m.Name, m.Value)
+			if !m.Whole {
+				text += "..."
+			}
+			got = append(got, text)
+		}
+		assert.Equal(t, want, strings.Join(got, ", "), js)
+	}
+	for range Root([]byte(`{"a": 1, "b": 2}`)) {
+		break
+	}
+}
+
 func TestObjectName(t *testing.T) {
 	for js, want := range map[string][2]string{
 		`{"metadata": {"name": "a", "namespace": "b"}}`:                      {"b", "a"},
 		`{"metadata": {"name": "a"}, "metadata": {"namespace": "b"}}`:        {"b", ""}, // the last metadata counts
 		`{"metadata": {"name": 1}}`:                                          {"", ""},
 		`{"metadata": "a"}`:                                                  {"", ""},
+		`{"metadata": {"name": "a", "labels": {]`:                            {"", "a"}, // as far as it can be read
 		`{"spec": {"metadata": {"name": "x"}}, "metadata": {"name": "a"}, "`: {"", "a"},
 		``: {"", ""},
 	} {

@@ -2,32 +2,77 @@ package locate
 
 import (
 	"bytes"
+	"iter"
 
-	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/skip"
 )
 
-// ObjectName returns the namespace and the name in an object's metadata, if they are strings
-// and can be read. Of duplicate metadata the last one counts, because that is what the object
-// keeps.
-func ObjectName(js []byte) (namespace, name string) {
-	d := NewDecoder(bytes.NewReader(js))
-	Members(d, func(field string) (more bool) {
-		if field != "metadata" {
-			return d.SkipValue() == nil
-		}
-		depth := d.StackDepth()
-		namespace, name = NameIn(d)
-		return d.StackDepth() == depth && MayRepeat(js, "metadata")
-	})
-	return namespace, name
+// A Member is a member of an object.
+type Member struct {
+	At    int    // where its name starts
+	Name  []byte // without escapes
+	Value []byte // as it is written
+	Whole bool   // otherwise Value is all that is left, and cannot be read
 }
 
-// NameIn returns the namespace and the name in metadata, which is the next value.
-func NameIn(d *jsonv2.Decoder) (namespace, name string) {
-	if d.PeekKind() != '{' {
-		_ = d.SkipValue()
-		return "", ""
+// Root returns the members of the object that a document is, as far as they can be read. Their
+// values are passed as the decoder passes what it drops, which takes next to no time.
+func Root(js []byte) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		at := func(i int) (next int, c byte) {
+			next = jsonwire.Blanks(js, i)
+			return next, jsonwire.At(js, next)
+		}
+		i, c := at(0)
+		for open := byte('{'); c == open; open = ',' {
+			m := Member{Whole: true}
+			if m.At, c = at(i + 1); c != '"' {
+				return
+			}
+			end, escaped, status := jsonwire.ScanString(js, m.At+1)
+			if status != jsonwire.OK {
+				return
+			}
+			if m.Name = js[m.At+1 : end]; escaped {
+				m.Name = jsonwire.AppendUnescaped(nil, m.Name)
+			}
+			if i, c = at(end + 1); c != ':' {
+				return
+			}
+			from, _ := at(i + 1)
+			if end, m.Whole = skip.Value(js, from); !m.Whole {
+				end = len(js)
+			}
+			m.Value = js[from:end]
+			if !yield(m) || !m.Whole {
+				return
+			}
+			i, c = at(end)
+		}
 	}
+}
+
+// Metadata returns the metadata of an object, or nil. Of duplicate metadata the last one counts,
+// because that is what the object keeps.
+func Metadata(js []byte) (value []byte) {
+	for m := range Root(js) {
+		if string(m.Name) == "metadata" {
+			value = m.Value
+		}
+	}
+	return value
+}
+
+// ObjectName returns the namespace and the name in an object's metadata, if they are strings
+// and can be read.
+func ObjectName(js []byte) (namespace, name string) {
+	return NameIn(Metadata(js))
+}
+
+// NameIn returns the namespace and the name in metadata.
+func NameIn(metadata []byte) (namespace, name string) {
+	d := NewDecoder(bytes.NewReader(metadata))
 	Members(d, func(field string) bool {
 		if field != "name" && field != "namespace" || d.PeekKind() != '"' {
 			return d.SkipValue() == nil
@@ -40,14 +85,5 @@ func NameIn(d *jsonv2.Decoder) (namespace, name string) {
 		}
 		return err == nil
 	})
-	if d.PeekKind() == '}' {
-		_, _ = d.ReadToken()
-	}
 	return namespace, name
-}
-
-// MayRepeat is a quick test: if it returns false, the name occurs at most once in the text.
-func MayRepeat(js []byte, name string) bool {
-	i := bytes.Index(js, []byte(name))
-	return i >= 0 && bytes.Contains(js[i+len(name):], []byte(name)) || bytes.Contains(js, []byte(`\u`)) // an escape may spell it
 }
