@@ -25,12 +25,13 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 // Contains reports whether a regular file, or the one that a link leads to, contains a text. It holds only
 // a part of the file at a time.
 func Contains(name, text string) (bool, error) {
-	f, _, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
+	f, info, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	part, kept := make([]byte, 64<<10+len(text)), 0
+	// The size may be wrong: see read.
+	part, kept := make([]byte, int(min(max(info.Size(), 512), 64<<10))+len(text)), 0
 	for {
 		n, err := f.Read(part[kept:])
 		n += kept

@@ -259,7 +259,7 @@ func (c *checker) loadAll(names []string, values schema.Option, opts ...schema.O
 		return nil, false
 	}
 	c.layout = layout.Of(names)
-	err := s.AddInputs(names, func(name string) bool {
+	err := s.AddInputs(names, c.workers(), func(name string) bool {
 		role, _ := c.layout.Role(name)
 		return role == layout.Object || role == layout.Template
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
+	"github.com/espalier-dev/espalier/cmd/espalier/internal/parallel"
 	"github.com/espalier-dev/espalier/internal/bounded"
 	"github.com/espalier-dev/espalier/schema"
 )
@@ -127,23 +128,26 @@ func parseDefinitions(name string, content []byte) ([]*schema.CRD, error) {
 // AddInputs adds the definitions in those inputs that hold whole objects, so that the resources of
 // a repository are checked by its own definitions. Kinds of --crd stay as they are. A file that
 // cannot be read is no error here, and nor is a definition that is refused: the check of the file
-// itself reports it.
-func (s *Loaded) AddInputs(names []string, isWhole func(name string) bool) error {
+// itself reports it. So many workers read files at the same time.
+func (s *Loaded) AddInputs(names []string, workers int, isWhole func(name string) bool) error {
+	whole := func(yield func(string) bool) {
+		for _, name := range names {
+			if name != "-" && isDefinitionFile(name) && isWhole(name) && !yield(name) {
+				return
+			}
+		}
+	}
 	var all []*schema.CRD
-	for _, name := range names {
-		if name == "-" || !isDefinitionFile(name) || !isWhole(name) {
-			continue
+	err := parallel.InOrder(workers, whole, func(_ int, name string, emit func([]*schema.CRD) bool) {
+		if crds := definitionsAmong(name); len(crds) > 0 {
+			emit(crds)
 		}
-		if mentions, err := bounded.Contains(name, "CustomResourceDefinition"); err != nil || !mentions {
-			continue
-		}
-		content, err := bounded.ReadFile(name, schema.MaxFileBytes)
-		if err != nil {
-			continue
-		}
-		if crds, err := parseDefinitions(name, content); err == nil {
-			all = append(all, crds...)
-		}
+	}, func(_ string, crds []*schema.CRD) error {
+		all = append(all, crds...)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	given := s.definedKinds()
 	for b := range s.Release.Kinds() {
@@ -166,6 +170,23 @@ func (s *Loaded) AddInputs(names []string, isWhole func(name string) bool) error
 		s.inputGroups[group] = known[group] == nil
 	}
 	return nil
+}
+
+// definitionsAmong returns the definitions in a file, which most files have none of, or none if it
+// cannot be read.
+func definitionsAmong(name string) []*schema.CRD {
+	if mentions, err := bounded.Contains(name, "CustomResourceDefinition"); err != nil || !mentions {
+		return nil
+	}
+	content, err := bounded.ReadFile(name, schema.MaxFileBytes)
+	if err != nil {
+		return nil
+	}
+	crds, err := parseDefinitions(name, content)
+	if err != nil {
+		return nil
+	}
+	return crds
 }
 
 // refuses reports whether a definition has no meaning, because one of its versions has two schemas.
