@@ -45,6 +45,7 @@ test: ## run all tests of all modules; TESTFLAGS are for go test
 race: race-decoder ## run what several goroutines share with the race detector, in the root and other modules; TURN=N takes one of these
 	@go test -race -short -timeout 30m $(SHARED)
 	@go test -race -short -run Catalog ./schema
+	@go test -race -run Concurrently ./internal/skip
 	@$(call each,go test -race -short -timeout 30m -skip '$(RACESKIP)' ./...,$(if $(TURN),$(word $(shell expr $(TURN) % $(words $(RACED)) + 1),$(RACED)),$(RACED)))
 
 .PHONY: race-decoder

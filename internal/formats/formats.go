@@ -270,7 +270,7 @@ func (w *walker) mustBe(s *schema.Structural, value []byte) string {
 		if !w.isInteger(value, 64) {
 			return "an integer of 64 bits, written without a point and an exponent"
 		}
-	case kind == '"':
+	case kind == '"' && s.Format != "":
 		return textMustBe(s.Format, string(jsonwire.AppendUnescaped(nil, value[1:len(value)-1])))
 	case kind == 'n' && s.Format == schema.FormatDuration:
 		return textMustBe(s.Format, "")

@@ -44,6 +44,32 @@ func TestRecursiveSchemas(t *testing.T) {
 	assert.Empty(t, bad)
 }
 
+// TestSpellings has names with escapes and blanks around all tokens.
+func TestSpellings(t *testing.T) {
+	js := []byte("\n{\t\"\\u006detadata\" :\r{ \"managedFields\" : [ {\n} , { \"time\" : \"\\u0078\" } ] , \"creation\\u0054imestamp\" : \"2026-01-02T15:04:05\\u005a\" } }")
+	bad, _ := Find(js, Of(nil, false), false, 2)
+	require.Len(t, bad, 1)
+	assert.Equal(t, "metadata.managedFields[1].time", bad[0].Path.String())
+	assert.Equal(t, `"\u0078"`, string(js[bad[0].Offset:bad[0].Offset+8]))
+}
+
+// TestMalformed has what Find is not meant for: it must come to an end.
+func TestMalformed(t *testing.T) {
+	list := &schema.Structural{Items: &schema.SchemaOrArray{Schema: &schema.Structural{Type: "string", Format: "date-time"}}}
+	fields := &schema.Structural{Properties: map[string]*schema.Structural{"a": list}}
+	whole := `{"a": ["x", "y"], "b": {"a": [1]}, "a": []}`
+	for _, s := range []*schema.Structural{nil, list, fields} {
+		for i := range whole {
+			Find([]byte(whole[:i]), s, false, 1)
+			Find([]byte(whole[:i]+"!"+whole[i:]), s, false, 1)
+			Find([]byte(whole[i:]), s, false, 1)
+		}
+	}
+	bad, more := Find([]byte(whole), fields, false, 1)
+	assert.Len(t, bad, 1)
+	assert.Equal(t, 1, more)
+}
+
 // TestNumbersOfYAML has numbers that are rewritten before the API server decodes them.
 func TestNumbersOfYAML(t *testing.T) {
 	s := &schema.Structural{Properties: map[string]*schema.Structural{"n": {Type: "integer", Format: "int32"}}}

@@ -13,9 +13,9 @@ var skippers = sync.Pool{New: func() any {
 	}
 }}
 
-// Value passes the value at i, and returns the index after it. It reports whether that is a value;
-// its names may repeat. For a document whose depth is limited already, it needs no more memory than
-// a bit for each level. Any number of goroutines can call it.
+// Value passes the value at i, and returns the index after it. It reports whether that is a value: one
+// with invalid UTF-8, or with a number beyond float64, is not. Its names may repeat. There is no limit
+// on its depth: each level takes a bit. Any number of goroutines can call it.
 func Value(b []byte, i int) (end int, valid bool) {
 	if i >= len(b) {
 		return i, false

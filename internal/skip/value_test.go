@@ -41,6 +41,13 @@ func TestValue(t *testing.T) {
 		_, valid := Value(b, len(b))
 		assert.False(t, valid)
 	}
+	for text, want := range map[string]bool{`1e308`: true, `1e309`: false, `"\ud83d\ude00"`: true, `"\ud83d"`: false, "\"\xff\"": false, " \n[ ]": true, ` `: false} {
+		end, valid := Value([]byte(text), 0)
+		assert.Equal(t, want, valid, text)
+		if valid {
+			assert.Equal(t, len(text), end, text)
+		}
+	}
 	assert.Greater(t, passed, 500)
 	assert.Greater(t, refused, 500)
 }

@@ -59,12 +59,12 @@ const maxWarnings = 20
 // warn adds the server's warnings about owner references and about the names of finalizers, of an
 // update those that are new. It gives them where it accepts an object.
 func (e *Examiner) warn(o *Object) {
-	if !e.Check || !e.Values || o.Part {
+	if !e.Check || !e.Values || o.Part || !e.hasValueRules(o) {
 		return
 	}
 	metadata := locate.Metadata(o.Result)
 	has := func(name string) bool { return bytes.Contains(metadata, []byte(`"`+name+`"`)) }
-	if !has("finalizers") && !has("ownerReferences") || !e.hasValueRules(o) {
+	if !has("finalizers") && !has("ownerReferences") {
 		return
 	}
 	for i := range o.Findings {

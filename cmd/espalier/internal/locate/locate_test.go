@@ -52,6 +52,7 @@ func TestParse(t *testing.T) {
 
 // TestRoot reads members as they are written, up to what cannot be read.
 func TestRoot(t *testing.T) {
+	deep := `{"a": ` + strings.Repeat(`{"b":[`, 100) + strings.Repeat("]}", 100)
 	for js, want := range map[string]string{
 		`{"a": 1, "b": {"a": [1, 2]} , "a": "x"}`: `1 a=1, 9 b={"a": [1, 2]}, 30 a="x"`,
 		"\n{\t\"\\u0061\\n\" :\r[ ] }":            "3 a\n=[ ]",
@@ -67,6 +68,10 @@ func TestRoot(t *testing.T) {
 		`{"a":`:                                   "1 a=...",
 		`{"a": 1} {"b": 2}`:                       "1 a=1",
 		`{"a": tru, "b": 1}`:                      `1 a=tru, "b": 1}...`,
+		`1`:                                       "",
+		"{\"a\": \"\xff\", \"b\": 1e999, \"c\": 1}": "1 a=\"\xff\", 11 b=1e999, 23 c=1",
+		"{\"\xff\": 1, \"b\": 1}":                   "",
+		deep + "}":                                  "1 a=" + deep[len(`{"a": `):],
 	} {
 		var got []string
 		for m := range Root([]byte(js)) {
@@ -89,6 +94,7 @@ func TestObjectName(t *testing.T) {
 		`{"metadata": {"name": "a"}, "metadata": {"namespace": "b"}}`:        {"b", ""}, // the last metadata counts
 		`{"metadata": {"name": 1}}`:                                          {"", ""},
 		`{"metadata": "a"}`:                                                  {"", ""},
+		"{\"spec\": \"\xff\", \"metadata\": {\"name\": \"a\"}}":              {"", "a"}, // although the document is refused
 		`{"metadata": {"name": "a", "labels": {]`:                            {"", "a"}, // as far as it can be read
 		`{"spec": {"metadata": {"name": "x"}}, "metadata": {"name": "a"}, "`: {"", "a"},
 		``: {"", ""},

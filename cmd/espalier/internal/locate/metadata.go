@@ -13,11 +13,11 @@ type Member struct {
 	At    int    // where its name starts
 	Name  []byte // without escapes
 	Value []byte // as it is written
-	Whole bool   // otherwise Value is all that is left, and cannot be read
+	Whole bool   // otherwise it has a fault, and Value is all that is left of the document
 }
 
 // Root returns the members of the object that a document is, as far as they can be read. Their
-// values are passed as the decoder passes what it drops, which takes next to no time.
+// values are passed as the decoder passes what it drops.
 func Root(js []byte) iter.Seq[Member] {
 	return func(yield func(Member) bool) {
 		at := func(i int) (next int, c byte) {
@@ -41,7 +41,7 @@ func Root(js []byte) iter.Seq[Member] {
 				return
 			}
 			from, _ := at(i + 1)
-			if end, m.Whole = skip.Value(js, from); !m.Whole {
+			if end, m.Whole = pass(js, from); !m.Whole {
 				end = len(js)
 			}
 			m.Value = js[from:end]
@@ -51,6 +51,17 @@ func Root(js []byte) iter.Seq[Member] {
 			i, c = at(end)
 		}
 	}
+}
+
+// pass returns the index after the value at i. In a document that is refused it passes invalid UTF-8
+// and numbers that are too large, too.
+func pass(js []byte, i int) (end int, ok bool) {
+	if end, ok = skip.Value(js, i); ok {
+		return end, true
+	}
+	d := NewDecoder(bytes.NewReader(js[min(i, len(js)):]))
+	ok = d.SkipValue() == nil
+	return i + int(d.InputOffset()), ok
 }
 
 // Metadata returns the metadata of an object, or nil. Of duplicate metadata the last one counts,

@@ -128,7 +128,7 @@ func parseDefinitions(name string, content []byte) ([]*schema.CRD, error) {
 // AddInputs adds the definitions in those inputs that hold whole objects, so that the resources of
 // a repository are checked by its own definitions. Kinds of --crd stay as they are. A file that
 // cannot be read is no error here, and nor is a definition that is refused: the check of the file
-// itself reports it. So many workers read files at the same time.
+// itself reports it. workers is how many files are read at the same time.
 func (s *Loaded) AddInputs(names []string, workers int, isWhole func(name string) bool) error {
 	whole := func(yield func(string) bool) {
 		for _, name := range names {
