@@ -12,7 +12,7 @@ import (
 // TestSmall asserts that the vendor's name decides where kernels pay.
 func TestSmall(t *testing.T) {
 	for vendor, want := range map[string][]int{
-		"AuthenticAMD": {192, 768}, "GenuineIntel": {64, 64}, "AuthentiIntel"[:12]: {64, 64}, "CentaurcAMDs": {64, 64}} {
+		"AuthenticAMD": {192, 768}, "GenuineIntel": {64, 256}, "AuthentiIntel"[:12]: {64, 256}, "CentaurcAMDs": {64, 256}} {
 		word := func(i int) uint32 { return binary.LittleEndian.Uint32([]byte(vendor)[i:]) }
 		plain, named := small(word(0), word(8), word(4))
 		require.Equal(t, want, []int{plain, named}, vendor)
