@@ -13,8 +13,8 @@ var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1
 
 // Small is the length in bytes up to which a container is passed faster without the kernels of
-// tokens, and SmallNamed the same where names are noted. Zen 5 was measured, where a short text costs
-// the kernels more than on the Xeons that were.
+// tokens, and SmallNamed the same where names are noted. On AMD they are what was measured on Zen 5,
+// where a short text costs the kernels more than on Xeons. All others get what was measured on these.
 var Small, SmallNamed = small(cpuid(0))
 
 // small returns Small and SmallNamed for the answer of CPUID that has the vendor's name.

@@ -70,7 +70,7 @@ func TestRoot(t *testing.T) {
 		`{"a": tru, "b": 1}`:                      `1 a=tru, "b": 1}...`,
 		`1`:                                       "",
 		"{\"a\": \"\xff\", \"b\": 1e999, \"c\": 1}": "1 a=\"\xff\", 11 b=1e999, 23 c=1",
-		"{\"\xff\": 1, \"b\": 1}":                   "",
+		"{\"\xff\": 1, \"b\": 1}":                   "1 \ufffd=1, 9 b=1",
 		deep + "}":                                  "1 a=" + deep[len(`{"a": `):],
 	} {
 		var got []string

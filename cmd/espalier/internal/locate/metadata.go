@@ -26,18 +26,15 @@ func Root(js []byte) iter.Seq[Member] {
 		}
 		i, c := at(0)
 		for open := byte('{'); c == open; open = ',' {
-			m := Member{Whole: true}
-			if m.At, c = at(i + 1); c != '"' {
+			if i, c = at(i + 1); c != '"' {
 				return
 			}
-			end, escaped, status := jsonwire.ScanString(js, m.At+1)
-			if status != jsonwire.OK {
+			name, end, ok := readName(js, i)
+			if !ok {
 				return
 			}
-			if m.Name = js[m.At+1 : end]; escaped {
-				m.Name = jsonwire.AppendUnescaped(nil, m.Name)
-			}
-			if i, c = at(end + 1); c != ':' {
+			m := Member{At: i, Name: name}
+			if i, c = at(end); c != ':' {
 				return
 			}
 			from, _ := at(i + 1)
@@ -53,13 +50,31 @@ func Root(js []byte) iter.Seq[Member] {
 	}
 }
 
+// readName returns the name at i without escapes, and the index after it. In a document that is
+// refused it reads invalid UTF-8, too.
+func readName(js []byte, i int) (name []byte, end int, ok bool) {
+	end, escaped, status := jsonwire.ScanString(js, i+1)
+	if status != jsonwire.OK {
+		d := NewDecoder(bytes.NewReader(js[i:]))
+		text, err := d.ReadToken()
+		if err != nil {
+			return nil, 0, false
+		}
+		return []byte(text.String()), i + int(d.InputOffset()), true
+	}
+	if name = js[i+1 : end]; escaped {
+		name = jsonwire.AppendUnescaped(nil, name)
+	}
+	return name, end + 1, true
+}
+
 // pass returns the index after the value at i. In a document that is refused it passes invalid UTF-8
 // and numbers that are too large, too.
 func pass(js []byte, i int) (end int, ok bool) {
 	if end, ok = skip.Value(js, i); ok {
 		return end, true
 	}
-	d := NewDecoder(bytes.NewReader(js[min(i, len(js)):]))
+	d := NewDecoder(bytes.NewReader(js[i:]))
 	ok = d.SkipValue() == nil
 	return i + int(d.InputOffset()), ok
 }
