@@ -96,18 +96,10 @@ func (d *Decoder) peek(src []byte) (apiVersion, kind string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	// The result is {"kind":"a","apiVersion":"b"}, with its members in either order. next
-	// returns the text of the string at i, and the index after its closing quote.
-	next := func(i int) (text []byte, end int) {
-		end, escaped, _ := jsonwire.ScanString(out, i+1)
-		if text = out[i+1 : end]; escaped {
-			text = jsonwire.AppendUnescaped(nil, text)
-		}
-		return text, end + 1
-	}
+	// The result is {"kind":"a","apiVersion":"b"}, with its members in either order.
 	for i := 1; i < len(out) && out[i] != '}'; {
-		name, end := next(i)
-		value, end := next(end + 1)
+		name, end, _ := jsonwire.Text(out, i)
+		value, end, _ := jsonwire.Text(out, end+1)
 		if string(name) == "kind" {
 			kind = string(value)
 		} else {

@@ -74,12 +74,8 @@ func (d *Decoder) eachTypeMember(src []byte, check func(name string, at int) err
 		if src[from] == '}' {
 			break
 		}
-		end, escaped, _ := jsonwire.ScanString(src, from+1)
-		name := src[from+1 : end]
-		if escaped {
-			name = jsonwire.AppendUnescaped(nil, name)
-		}
-		value := jsonwire.Blanks(src, jsonwire.Blanks(src, end+1)+1)
+		name, end, _ := jsonwire.Text(src, from)
+		value := jsonwire.Blanks(src, jsonwire.Blanks(src, end)+1)
 		if apiserver.FoldsToType(name) {
 			if !d.fromYAML {
 				err = check(string(name), value)
@@ -102,8 +98,8 @@ func (d *Decoder) eachTypeMember(src []byte, check func(name string, at int) err
 
 // textAt returns the text of the string at an index, without escapes.
 func textAt(src []byte, at int) string {
-	end, _, _ := jsonwire.ScanString(src, at+1)
-	return string(jsonwire.AppendUnescaped(nil, src[at+1:end]))
+	text, _, _ := jsonwire.Text(src, at)
+	return string(text)
 }
 
 // checkVersion checks the apiVersion at an index by the rules of schema.ParseGroupVersion of

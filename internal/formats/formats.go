@@ -217,20 +217,13 @@ func (w *walker) name() (name string, ok bool) {
 	if w.next() != '"' {
 		return "", false
 	}
-	from := w.at + 1
-	end, escaped, status := jsonwire.ScanString(w.js, from)
-	if status != jsonwire.OK {
-		return "", false
-	}
-	if name = string(w.js[from:end]); escaped {
-		name = string(jsonwire.AppendUnescaped(nil, w.js[from:end]))
-	}
-	w.at = end + 1
-	if w.next() != ':' {
+	text, end, ok := jsonwire.Text(w.js, w.at)
+	w.at = end
+	if !ok || w.next() != ':' {
 		return "", false
 	}
 	w.at++
-	return name, true
+	return string(text), true
 }
 
 func (w *walker) add(bad Bad) {

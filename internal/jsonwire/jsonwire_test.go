@@ -188,12 +188,17 @@ func checkString(t *testing.T, text string) {
 	valid := jsontext.Value(quoted).IsValid()
 	require.Equal(t, valid, s == OK && end == len(quoted)-1, "%q: %v at %d", quoted, s, end)
 	if !valid {
+		text, _, ok := Text(quoted, 0)
+		require.Equal(t, s == OK, ok, "%q", quoted)
+		require.Equal(t, ok, text != nil, "%q", quoted)
 		return
 	}
 	require.Equal(t, strings.ContainsRune(string(quoted), '\\'), escaped)
 	var want string
 	require.NoError(t, json.Unmarshal(quoted, &want))
 	require.Equal(t, want, string(AppendUnescaped(nil, quoted[1:end])))
+	read, after, ok := Text([]byte("{"+string(quoted)+"}"), 1)
+	require.Equal(t, []any{want, 1 + len(quoted), true}, []any{string(read), after, ok}, "%q", quoted)
 	for at := 1; at <= end; at++ {
 		first, _, s := ScanString(quoted[:at], 1)
 		if s != Cut || first > at {

@@ -200,6 +200,19 @@ func hex4(b []byte, i int) (r uint32, s Status) {
 	return r, OK
 }
 
+// Text returns the text of the string whose opening quote is at i, without escapes, and the index after its
+// closing quote. It reports whether the string is valid and whole. Without escapes, text is a part of b.
+func Text(b []byte, i int) (text []byte, end int, ok bool) {
+	end, escaped, s := ScanString(b, i+1)
+	if s != OK {
+		return nil, end, false
+	}
+	if text = b[i+1 : end]; escaped {
+		text = AppendUnescaped(nil, text)
+	}
+	return text, end + 1, true
+}
+
 // AppendUnescaped appends the text of a string. b is its content, without the quotes, and must have
 // passed [ScanString].
 func AppendUnescaped(dst, b []byte) []byte {

@@ -53,19 +53,15 @@ func Root(js []byte) iter.Seq[Member] {
 // readName returns the name at i without escapes, and the index after it. In a document that is
 // refused it reads invalid UTF-8, too.
 func readName(js []byte, i int) (name []byte, end int, ok bool) {
-	end, escaped, status := jsonwire.ScanString(js, i+1)
-	if status != jsonwire.OK {
-		d := NewDecoder(bytes.NewReader(js[i:]))
-		text, err := d.ReadToken()
-		if err != nil {
-			return nil, 0, false
-		}
-		return []byte(text.String()), i + int(d.InputOffset()), true
+	if name, end, ok = jsonwire.Text(js, i); ok {
+		return name, end, true
 	}
-	if name = js[i+1 : end]; escaped {
-		name = jsonwire.AppendUnescaped(nil, name)
+	d := NewDecoder(bytes.NewReader(js[i:]))
+	text, err := d.ReadToken()
+	if err != nil {
+		return nil, 0, false
 	}
-	return name, end + 1, true
+	return []byte(text.String()), i + int(d.InputOffset()), true
 }
 
 // pass returns the index after the value at i. In a document that is refused it passes invalid UTF-8
