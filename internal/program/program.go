@@ -147,8 +147,8 @@ type Node struct {
 	// one more where there are other rules for objects: an object that lacks one of them is looked at
 	// when it ends.
 	Awaited uint64
-	// SimpleObject and SimpleArray say that an object or array of the node only needs its fields,
-	// at most 64, or its elements followed.
+	// SimpleObject and SimpleArray say that an object or array of the node only needs its members
+	// or its elements followed. An object has at most 64 fields, or no field and keeps its members.
 	SimpleObject, SimpleArray bool
 	// DropsNulls says that undeclared names are pruned, and that a null of one is dropped before
 	// that, so that it is no unknown field.
@@ -219,7 +219,7 @@ func Finish(root *Node, nodes []*Node, base *Program) Program {
 		}
 		n.Defaulted = 1<<n.Defaults - 1
 		n.Awaited = n.Defaulted
-		n.SimpleObject = !n.KeepObject && len(n.Fields) <= 64
+		n.SimpleObject = !n.KeepObject && len(n.Fields) <= 64 && (n.Unknown == nil || len(n.Fields) == 0)
 		n.SimpleArray = !n.KeepArray
 		room = n.table.build(n.Fields, room)
 	}

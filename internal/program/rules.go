@@ -125,6 +125,7 @@ type Checks struct {
 	Whole   bool    // an object or array is not judged without what is in it
 	Object  bool    // there are rules for the end of an object
 	Array   bool    // there are rules for the end of an array
+	Counted bool    // which say how many elements it may have, and no more
 
 	// Bits of fields.
 	Required, Keys, Skip uint64
@@ -185,6 +186,7 @@ func (c *Checks) bind(n *Node) {
 	c.Scalar = every || r.Text != nil || r.Literal != nil
 	c.Object = every || c.Required != 0 || c.Undeclared != nil || r.Members != Unbounded || r.Size > 0
 	c.Array = every || r.Items != Unbounded || r.List != Atomic
+	c.Counted = c.Array && !every && r.List == Atomic
 	c.Open = !c.Object && !c.Array && len(n.Fields) == 0 && !r.Closed && r.Names == nil &&
 		(n.Unknown == nil || n.Unknown.Node.Checks == nil) && n.Elements.Node.Checks == nil
 	c.Whole = every && !requiresOnly(r) || len(r.Junctors) > 0 && r.Types&Array != 0 ||
@@ -224,7 +226,9 @@ func (c *Checks) prepare(n *Node) {
 	}
 	if c.Array {
 		n.KeepArray = false
-		n.Awaited |= other
+		if n.Types&Array != 0 {
+			n.Awaited |= other
+		}
 	}
 }
 

@@ -509,7 +509,7 @@ pop: // after the last byte of a container
 
 undeclared: // a name in an object that keeps what it does not declare
 	{
-		if len(n.Fields) > 0 || b[i] != '"' || len(w.skip.Names.Names) == cap(w.skip.Names.Names) {
+		if b[i] != '"' || len(w.skip.Names.Names) == cap(w.skip.Names.Names) {
 			goto leaveName
 		}
 		from := i + 1
@@ -566,6 +566,15 @@ undeclared: // a name in an object that keeps what it does not declare
 	}
 
 closeArray: // of a node that awaits something
+	if c := top.node.Checks; c != nil && c.Counted {
+		elements := 0
+		if w.st == afterElement {
+			elements = int(top.cur) + 1
+		}
+		if c.Rules.Items.Allow(elements) {
+			goto pop
+		}
+	}
 	w.leaveSimple(top, seen, cell, i)
 	return needArray
 

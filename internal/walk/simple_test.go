@@ -12,6 +12,7 @@ import (
 	"github.com/espalier-dev/espalier/internal/program"
 	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
+	"github.com/espalier-dev/espalier/schema/validation"
 )
 
 const simpleSchema = `
@@ -109,11 +110,37 @@ func TestSimple(t *testing.T) {
 		{`{"map":{^"f\u0069rst":"a"}}`, needMachine, atName}, {`{"map":{^"é":"a"}}`, needMachine, atName}, {`{"map":{^"first"1}}`, needMachine, atName},
 		{`{"map":{"first":"a",^}}`, needMachine, atName}, {"{\"map\":{^\"first\":\x01}}", needMachine, atName}, {`{"map":{"first":^x}}`, needMachine, atValue},
 		{`{"map":{"first":"a","first":"b"^}}`, needMachine, afterMember}, {`{"map":{"first":"a","second":"b","first":"c"^}}`, needMachine, afterMember},
-		{`{"map":{"":"a"}}^`, needMachine, atEnd}, {`{"half":{^"s":"a"}}`, needMachine, atName},
+		{`{"map":{"":"a"}}^`, needMachine, atEnd}, {`{"half":^{"s":"a"}}`, needMachine, atField},
 		{`{"map":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8}}^`, needMachine, atEnd},
 		{`{"map":{"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9^}}`, needMachine, afterMember},
 		{`{"map":{"first":^-1}}`, needNumber, atValue},
 		{`{"maps":{"a":{"1":1,"2":2,"3":3,"4":4,"5":5},"b":{"1":1,"2":2,"3":3,"4":4,"5":5},"c":{}}}^`, needMachine, atEnd},
+	} {
+		checkSimple(t, w, c)
+	}
+}
+
+const simpleRules = `
+type: object
+properties:
+  counted: {type: array, minItems: 1, maxItems: 2, items: {type: string}}
+  set: {type: array, maxItems: 2, x-kubernetes-list-type: set, items: {type: string}}
+  any: {type: array, anyOf: [{maxItems: 2}], items: {type: string}}
+  either: {type: object, properties: {a: {type: string}, b: {type: string}}, anyOf: [{required: [a]}, {required: [b]}]}
+  few: {type: object, properties: {a: {type: string}, b: {type: string}}, maxProperties: 1}
+`
+
+// TestSimpleRules asserts which arrays and objects with rules simple closes by itself: those that
+// have few or many enough elements, where there is no other rule, and those with the first of the
+// members of which one is required.
+func TestSimpleRules(t *testing.T) {
+	w := newWalker(compileYAML(t, simpleRules, validation.Values()), limits{})
+	for _, c := range []simpleCase{
+		{`{"counted":["a"]^}`, needDefaults, 0}, {`{"counted":["a","b"]^}`, needDefaults, 0},
+		{`{"counted":[^]}`, needArray, atFirstElement}, {`{"counted":["a","b","c"^]}`, needArray, afterElement},
+		{`{"set":[^]}`, needArray, atFirstElement}, {`{"any":["a"^]}`, needArray, afterElement},
+		{`{"either":{"a":"x"}^}`, needDefaults, 0}, {`{"either":{"b":"x","a":"x"}^}`, needDefaults, 0},
+		{`{"either":{"b":"x"^}}`, needDefaults, 0}, {`{"few":{"a":"x"^}}`, needDefaults, 0},
 	} {
 		checkSimple(t, w, c)
 	}
