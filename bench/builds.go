@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/espalier-dev/espalier/internal/corpus"
 )
 
 // Two builds of this program cannot take turns in one process. So each is a process that waits until
@@ -24,7 +26,13 @@ import (
 const turn = 50 * time.Millisecond
 
 // kernelJobs are the jobs that compareBuilds measures; the text is read once in each.
-var kernelJobs = []string{"bytes", "strict", "map", "skip", "yamlbridge"}
+var kernelJobs = []string{"bytes", "strict", "map", "skip", "yamlbridge", "verdict"}
+
+// validResources are the workloads of the job verdict, and of no other one.
+var validResources = []string{"valid", "mixed"}
+
+// kernelWorkloads are the workloads of all of them.
+var kernelWorkloads = slices.Concat(allJSON, []string{"corpus"}, validResources)
 
 // takeTurns does the work that lines of in name, as "bytes/W3", and answers each with nanoseconds.
 func takeTurns(workloads []*Workload, in io.Reader, out io.Writer) error {
@@ -105,14 +113,15 @@ func compareBuilds(first, second string, only *regexp.Regexp, rounds int, ratios
 		return err
 	}
 	defer b.stop()
-	names := slices.Clone(allJSON)
-	if real, _ := Corpus(); real != nil {
-		names = append(names, real.Name)
+	names := allJSON
+	if corpus.IsThere(outsideTests{}) {
+		names = kernelWorkloads
 	}
 	for _, job := range kernelJobs {
 		for _, w := range names {
 			name := job + "/" + w
-			if !only.MatchString(name) || job == "yamlbridge" && !slices.Contains(allYAML, w) {
+			if !only.MatchString(name) || job == "yamlbridge" && !slices.Contains(allYAML, w) ||
+				(job == "verdict") != slices.Contains(validResources, w) {
 				continue
 			}
 			for range rounds {
@@ -164,11 +173,10 @@ func measureKernels(out io.Writer, only *regexp.Regexp, rounds, layouts int) err
 // writeBuilds writes a table of ratios, a map for each layout.
 func writeBuilds(out io.Writer, all []map[string][]float64) error {
 	var t bytes.Buffer
-	names := append(slices.Clone(allJSON), "corpus")
-	fmt.Fprintf(&t, "| job | %s |\n|---|%s\n", strings.Join(names, " | "), strings.Repeat("--:|", len(names)))
+	fmt.Fprintf(&t, "| job | %s |\n|---|%s\n", strings.Join(kernelWorkloads, " | "), strings.Repeat("--:|", len(kernelWorkloads)))
 	for _, job := range kernelJobs {
 		fmt.Fprintf(&t, "| %s |", job)
-		for _, w := range names {
+		for _, w := range kernelWorkloads {
 			var medians []float64
 			for _, ratios := range all {
 				if list := ratios[job+"/"+w]; len(list) > 0 {
