@@ -198,19 +198,51 @@ func testRace(t *testing.T) {
 	assert.ErrorContains(t, trial.Measures[1].Err, "no")
 	assert.Empty(t, trial.Measures[1].NS)
 
-	turns := []int{0, 1, 0, 1, 0, 1}
-	all := slices.Concat([]int{0, 0}, []int{1, 1}, turns, []int{2, 2}, []int{0, 2, 0, 2, 0, 2}) // two runs to prepare
+	all := []int{0, 0, 1, 1} // two runs to prepare
+	for range 3 {
+		all = append(all, 0, 0, 1, 1) // one for which no time is taken, and one
+	}
+	all = append(all, 2, 2)
+	for range 3 {
+		all = append(all, 0, 0, 2, 2)
+	}
 	assert.Equal(t, all, order[len(order)-len(all):])
 	first := trial.Measures[0]
 	require.Len(t, first.NS, 6, "in each round of each other one")
 	assert.Equal(t, []float64{1, 1, 1}, first.Ratios)
 	for i, m := range trial.Measures[2:] {
 		for round, ratio := range m.Ratios {
-			assert.InDelta(t, first.NS[0]+float64(slice)*float64(3*i+round), first.NS[3*i+round], 1e-3, "one run a round")
+			assert.InDelta(t, first.NS[0]+float64(slice)*float64(2*(3*i+round)), first.NS[3*i+round], 1e-3, "two runs a round")
 			assert.InDelta(t, m.NS[round]/first.NS[3*i+round], ratio, 1e-9)
 		}
 		assert.InDelta(t, float64(slice)*float64(i+2), m.NS[0], 1e-3)
 	}
+}
+
+// TestCycles asserts that a contender that makes garbage works until a cycle of the collector has
+// ended, and that another one does not wait for that.
+func TestCycles(t *testing.T) {
+	w := &Workload{Docs: []*Document{{Schema: MustSchema(resourceSchema(specSchema))}}}
+	runs := 0
+	var garbage []byte
+	littering := Contender{"littering", Partial, "", func(*Document) Run {
+		return verdict(func() error {
+			runs++
+			garbage = make([]byte, 1<<20)
+			return nil
+		})
+	}}
+	r := prepare(&Measure{Contender: &littering}, w)
+	r.countAllocations()
+	r.last = slice // so that it looks after each run
+	r.Bytes = litter
+	before := cycles()
+	r.work(0)
+	assert.Greater(t, cycles(), before)
+	runs, r.Bytes = 0, 0
+	r.work(0)
+	assert.Equal(t, 1, runs)
+	assert.Len(t, garbage, 1<<20)
 }
 
 // TestTargets asserts that the jobs, contenders and workloads in the first table exist.

@@ -73,7 +73,7 @@ func main() {
 			upstream, decodes, _ := strings.Cut(rest, ",")
 			err = serveProxy(address, upstream, decodes == "true")
 		case *turnsFlag:
-			workloads, _ := allWorkloads()
+			workloads := allWorkloads()
 			err = takeTurns(workloads, os.Stdin, os.Stdout)
 		case *kernelsFlag:
 			err = measureKernels(os.Stdout, only, *roundsFlag, *layoutsFlag)
@@ -102,14 +102,23 @@ func main() {
 
 // full measures everything that matches only, and prints and writes the tables.
 func full(only *regexp.Regexp) error {
-	workloads, left := allWorkloads()
 	jobs := Jobs()
 	if *targetsFlag {
 		for _, job := range jobs {
 			job.keepTargets()
 		}
 	}
-	trials := raceAll(jobs, workloads, only, *roundsFlag)
+	var workloads []*Workload
+	var trials []*Trial
+	race := func(list []*Workload) {
+		workloads = append(workloads, list...)
+		trials = append(trials, raceAll(jobs, list, only, *roundsFlag)...)
+	}
+	// The collector looks at all that is in memory, so workloads are made when it is their turn.
+	race(generatedWorkloads())
+	real, left := realWorkloads()
+	race(real)
+	race(Verdicts())
 	p, err := measureProcesses(only, *roundsFlag)
 	if err != nil {
 		return err
@@ -172,15 +181,25 @@ func measureProcesses(only *regexp.Regexp, rounds int) (p processes, err error) 
 	return p, nil
 }
 
-// allWorkloads returns what is generated and what is real. left is as for Corpus.
-func allWorkloads() (list []*Workload, left int) {
-	list = Generated()
-	list = append(list, longListOf(list[len(list)-1]))
+// allWorkloads returns what is generated and what is real.
+func allWorkloads() []*Workload {
+	real, _ := realWorkloads()
+	return slices.Concat(generatedWorkloads(), real, Verdicts())
+}
+
+func generatedWorkloads() []*Workload {
+	list := Generated()
+	return append(list, longListOf(list[len(list)-1]))
+}
+
+// realWorkloads returns the workloads of the corpus that are not those of Verdicts. left is as for
+// Corpus.
+func realWorkloads() (list []*Workload, left int) {
 	real, left := Corpus()
 	if real != nil {
 		list = append(list, real, Typed(real))
 	}
-	return append(list, Verdicts()...), left
+	return list, left
 }
 
 func raceAll(jobs []*Job, workloads []*Workload, only *regexp.Regexp, rounds int) (trials []*Trial) {
@@ -282,20 +301,20 @@ func jobNamed(name string) *Job {
 
 // profile runs the first contender of the jobs and workloads that match only for some seconds.
 func profile(name string, only *regexp.Regexp) error {
-	workloads, _ := allWorkloads()
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	var racers []*racer
-	for _, w := range workloads {
+	for _, w := range allWorkloads() { // those that do not match are garbage
 		for _, job := range Jobs() {
 			if job.takes(w) && only.MatchString(job.Name+"/"+w.Name) {
 				racers = append(racers, prepare(&Measure{Contender: &job.Contenders[0]}, w))
 			}
 		}
 	}
+	runtime.GC()
 	if err := pprof.StartCPUProfile(f); err != nil {
 		return err
 	}

@@ -4,19 +4,27 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"time"
 )
 
-// slice is how long a contender works in a round, or the time of one run if that takes longer. Two
-// contenders take turns in one process, and the figure is their ratio within a round. The speed of
-// a machine changes by a factor of two from one minute to the next, and affects both.
+// slice is how long a contender works in a round at least, or the time of one run if that takes
+// longer. Two contenders take turns in one process, and the figure is their ratio within a round. The
+// speed of a machine changes by a factor of two from one minute to the next, and affects both.
 //
-// A slice is longer than a cycle of Go's collector, so that each contender pays for nearly all of
-// its own garbage, except for the share that an idle processor collects. In slices of 5 ms, much of
-// the garbage of a contender that makes a gigabyte in a second was collected while the other one
-// was timed, and a contender that takes 10 ms for a run did each run with cold caches.
-const slice = 100 * time.Millisecond
+// Before each slice the contender works for half of that time, so that the garbage of the other one
+// is collected. If it makes garbage itself, both end with a cycle of Go's collector: whole cycles are
+// timed. So each contender pays for its own garbage, except for the share that an idle processor
+// collects, and for no other's. When slices only began with a collection, the memory had become so
+// large that the first contender needed no other one, and the second one collected for both.
+const (
+	slice = 100 * time.Millisecond
+	// patience is how long work waits for the end of a cycle.
+	patience = 5 * slice
+	// litter is how many bytes a contender allocates in a second if it makes garbage.
+	litter = 20e6
+)
 
 // A Measure has the figures of a contender for a workload.
 type Measure struct {
@@ -67,7 +75,6 @@ func Race(job *Job, w *Workload, rounds int) *Trial {
 		other := prepare(m, w)
 		other.countAllocations()
 		for range rounds {
-			runtime.GC() // no round pays for another one's garbage
 			first.NS = append(first.NS, first.slice())
 			other.NS = append(other.NS, other.slice())
 			other.Ratios = append(other.Ratios, other.NS[len(other.NS)-1]/first.NS[len(first.NS)-1])
@@ -121,20 +128,39 @@ func (r *racer) run() {
 	}
 }
 
-// slice returns the nanoseconds of the workload, done once. To read the clock takes some 20 of them, so it is read
-// seldom where a run takes a few hundred.
+// slice returns the nanoseconds of the workload, done once.
 func (r *racer) slice() float64 {
-	const seldom = 10 * time.Microsecond
+	r.work(slice / 2)
+	d, runs := r.work(slice)
+	return float64(d.Nanoseconds()) / float64(runs*r.repeat)
+}
+
+// work does the workload again and again for a time, and if it makes garbage until a cycle of the
+// collector has ended. It looks seldom whether that is so.
+func (r *racer) work(least time.Duration) (d time.Duration, runs int) {
+	const seldom = 50 * time.Microsecond
 	atOnce := max(1, int(seldom/r.last))
-	start := time.Now()
-	for done := atOnce; ; done += atOnce {
+	litters := r.Bytes*float64(r.repeat) > litter*r.last.Seconds()
+	before := cycles()
+	for start := time.Now(); ; {
 		for range atOnce {
 			r.run()
 		}
-		if d := time.Since(start); d >= slice {
-			return float64(d.Nanoseconds()) / float64(done*r.repeat)
+		runs += atOnce
+		d = time.Since(start)
+		now := cycles()
+		if d >= least && (!litters || now > before || d >= patience) {
+			return d, runs
 		}
+		before = now
 	}
+}
+
+// cycles returns how many cycles the collector has ended.
+func cycles() uint64 {
+	sample := [1]metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
 }
 
 // countAllocations counts over several runs, to even out the occasional allocations of the runtime.
