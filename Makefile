@@ -61,7 +61,7 @@ bench: ## compare with all peers, for some minutes; BENCH has flags: make bench 
 	@cd bench && go run . $(BENCH)
 
 .PHONY: bench-smoke
-bench-smoke: ## compare in a minute; fails where a ratio has fallen far below what it must be
+bench-smoke: ## compare for two minutes; fails where a ratio has fallen far below what it must be
 	@cd bench && go run . -smoke -rounds 2
 
 .PHONY: bench-targets

@@ -234,14 +234,16 @@ func TestCycles(t *testing.T) {
 	}}
 	r := prepare(&Measure{Contender: &littering}, w)
 	r.countAllocations()
-	r.last = slice // so that it looks after each run
-	r.Bytes = litter
+	assert.InDelta(t, 1<<20, r.Bytes, 1<<17)
 	before := cycles()
 	r.work(0)
 	assert.Greater(t, cycles(), before)
-	runs, r.Bytes = 0, 0
+	runs, r.Bytes, r.mean = 0, 0, slice // so that it looks after each run
 	r.work(0)
 	assert.Equal(t, 1, runs)
+	r.Bytes = 1 // it would take ages
+	r.work(0)
+	assert.Equal(t, 2, runs)
 	assert.Len(t, garbage, 1<<20)
 }
 

@@ -21,17 +21,17 @@ import (
 // Two builds of this program cannot take turns in one process. So each is a process that waits until
 // it is told what to do for a slice, and says how long a run took.
 
-// turn is how long a build works on a workload, in processor time of its process. It has to be long
-// enough for a cycle of the collector only where there is garbage.
+// turn is how long a build works on a workload, in processor time of its process. It begins with a
+// collection, and is too short for another one: what is compared is all but the collector's work.
 const turn = 50 * time.Millisecond
 
-// kernelJobs are the jobs that compareBuilds measures; the text is read once in each.
+// kernelJobs are the jobs that compareBuilds measures.
 var kernelJobs = []string{"bytes", "strict", "map", "skip", "yamlbridge", "verdict"}
 
-// validResources are the workloads of the job verdict, and of no other one.
+// validResources are the workloads of the job verdict, and of no other of these jobs.
 var validResources = []string{"valid", "mixed"}
 
-// kernelWorkloads are the workloads of all of them.
+// kernelWorkloads are the workloads of all kernelJobs.
 var kernelWorkloads = slices.Concat(allJSON, []string{"corpus"}, validResources)
 
 // takeTurns does the work that lines of in name, as "bytes/W3", and answers each with nanoseconds.

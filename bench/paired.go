@@ -9,22 +9,21 @@ import (
 	"time"
 )
 
-// slice is how long a contender works in a round at least, or the time of one run if that takes
-// longer. Two contenders take turns in one process, and the figure is their ratio within a round. The
-// speed of a machine changes by a factor of two from one minute to the next, and affects both.
+// slice is how long a contender works in a round, at least. Two contenders take turns in one process,
+// and the figure is their ratio within a round. The speed of a machine changes by a factor of two from
+// one minute to the next, and affects both.
 //
-// Before each slice the contender works for half of that time, so that the garbage of the other one
-// is collected. If it makes garbage itself, both end with a cycle of Go's collector: whole cycles are
-// timed. So each contender pays for its own garbage, except for the share that an idle processor
-// collects, and for no other's. When slices only began with a collection, the memory had become so
-// large that the first contender needed no other one, and the second one collected for both.
-const (
-	slice = 100 * time.Millisecond
-	// patience is how long work waits for the end of a cycle.
-	patience = 5 * slice
-	// litter is how many bytes a contender allocates in a second if it makes garbage.
-	litter = 20e6
-)
+// Before each slice the contender works for half of that time, so that a collection that the other one
+// has begun can end. If it makes garbage, the half and the slice both end with a cycle of Go's
+// collector: whole cycles are timed. So each contender pays for its own garbage, except for the share
+// that an idle processor collects, and for no other's. When slices only began with a collection, the
+// memory had become so large that the first contender needed no other one, and the second one
+// collected for both.
+const slice = 100 * time.Millisecond
+
+// mostWait is up to how long work waits for the next cycle. A contender that would need longer to make
+// as much garbage as there is memory in use does not pay for it.
+const mostWait = time.Second
 
 // A Measure has the figures of a contender for a workload.
 type Measure struct {
@@ -49,7 +48,7 @@ type racer struct {
 	*Measure
 	runs   []Run
 	repeat int
-	last   time.Duration // time of a run before the first round
+	mean   time.Duration // of a run before the first round
 }
 
 // Race measures the contenders of a job on a workload, each in turns with the first one alone. If
@@ -114,7 +113,7 @@ func prepare(m *Measure, w *Workload) *racer {
 	for start, i := time.Now(), 0; i < 3 && time.Since(start) < slice; i++ {
 		before := time.Now()
 		r.run() // buffers grow to their final size
-		r.last = time.Since(before) + 1
+		r.mean = time.Since(before) + 1
 	}
 	return r
 }
@@ -136,11 +135,11 @@ func (r *racer) slice() float64 {
 }
 
 // work does the workload again and again for a time, and if it makes garbage until a cycle of the
-// collector has ended. It looks seldom whether that is so.
+// collector has ended.
 func (r *racer) work(least time.Duration) (d time.Duration, runs int) {
-	const seldom = 50 * time.Microsecond
-	atOnce := max(1, int(seldom/r.last))
-	litters := r.Bytes*float64(r.repeat) > litter*r.last.Seconds()
+	const seldom = 200 * time.Microsecond // to ask for cycles takes a part of a microsecond
+	atOnce := max(1, int(seldom/r.mean))
+	wait := r.wait()
 	before := cycles()
 	for start := time.Now(); ; {
 		for range atOnce {
@@ -149,28 +148,43 @@ func (r *racer) work(least time.Duration) (d time.Duration, runs int) {
 		runs += atOnce
 		d = time.Since(start)
 		now := cycles()
-		if d >= least && (!litters || now > before || d >= patience) {
+		if d >= least && (wait == 0 || now > before || d >= least+wait) {
 			return d, runs
 		}
 		before = now
 	}
 }
 
+// wait returns how long to wait for the end of a cycle, or 0. A cycle begins when about as much was
+// allocated as was in use after the last one.
+func (r *racer) wait() time.Duration {
+	runs := float64(gauge("/gc/heap/live:bytes")) / (r.Bytes * float64(r.repeat)) // in a cycle
+	if cycle := runs * float64(r.mean); cycle <= float64(mostWait) {
+		return slice + 2*time.Duration(cycle)
+	}
+	return 0
+}
+
 // cycles returns how many cycles the collector has ended.
-func cycles() uint64 {
-	sample := [1]metrics.Sample{{Name: "/gc/cycles/total:gc-cycles"}}
+func cycles() uint64 { return gauge("/gc/cycles/total:gc-cycles") }
+
+// gauge reads a metric of package runtime/metrics.
+func gauge(name string) uint64 {
+	sample := [1]metrics.Sample{{Name: name}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()
 }
 
 // countAllocations counts over several runs, to even out the occasional allocations of the runtime.
 func (r *racer) countAllocations() {
-	n := int(min(50, 1+50*time.Millisecond/r.last))
+	n := int(min(50, 1+50*time.Millisecond/r.mean))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	start := time.Now()
 	for range n {
 		r.run()
 	}
+	r.mean = time.Since(start)/time.Duration(n) + 1
 	runtime.ReadMemStats(&after)
 	r.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n*r.repeat))
 	r.Bytes = math.Floor(float64(after.TotalAlloc-before.TotalAlloc) / float64(n*r.repeat))

@@ -14,7 +14,7 @@ import (
 // out. It is negative if there is no corpus.
 func writeHead(w io.Writer, rounds, left int) {
 	writeMachine(w)
-	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of %v in one process, which holds all documents. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
+	fmt.Fprintf(w, "- %d rounds; each contender takes turns with the first one of its job, in slices of at least %v in one process, in whole cycles of Go's collector if it makes garbage. Ratios say how many times Espalier is as fast within a round: median (quartiles). Absolute figures are medians, and not to be compared with those of other runs.\n", rounds, slice)
 	if left >= 0 {
 		fmt.Fprintf(w, "- Of the corpus %d resources are left out, for which the two are not meant to agree.\n", left)
 	}

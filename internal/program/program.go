@@ -144,8 +144,8 @@ type Node struct {
 	// Defaulted has the bits of the fields with a default, up to 64 of them.
 	Defaulted uint64
 	// Awaited has Defaulted. With validations it has all bits of fields that a valid object has, and
-	// one more where there are other rules for objects: an object that lacks one of them is looked at
-	// when it ends.
+	// one more where there are other rules for objects, or rules for arrays: an object that lacks one
+	// of them is looked at when it ends, and so is an array if there are any.
 	Awaited uint64
 	// SimpleObject and SimpleArray say that an object or array of the node only needs its members
 	// or its elements followed. An object has at most 64 fields, or no field and keeps its members.

@@ -2,9 +2,9 @@ package walk
 
 // NOTE: Walker.simple is Walker.machine for the simple part of a document: declared
 // fields in objects and arrays that are not kept whole, far from the end of the
-// window. It judges nothing. At whatever is unusual or invalid it leaves the state as
-// if the window had ended there. The machine goes on from it, and hands over to simple
-// again after a comma.
+// window. It judges nothing but how many elements an array has. At whatever is unusual
+// or invalid it leaves the state as if the window had ended there. The machine goes on
+// from it, and hands over to simple again after a comma.
 //
 // What simple leaves out is what makes it fast. It calls nothing, so that its variables
 // stay in registers; a function that calls others would store all of them at each

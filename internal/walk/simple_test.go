@@ -124,20 +124,22 @@ const simpleRules = `
 type: object
 properties:
   counted: {type: array, minItems: 1, maxItems: 2, items: {type: string}}
+  untyped: {x-kubernetes-preserve-unknown-fields: true, minItems: 1, properties: {a: {type: string}}, items: {type: string}}
   set: {type: array, maxItems: 2, x-kubernetes-list-type: set, items: {type: string}}
   any: {type: array, anyOf: [{maxItems: 2}], items: {type: string}}
   either: {type: object, properties: {a: {type: string}, b: {type: string}}, anyOf: [{required: [a]}, {required: [b]}]}
   few: {type: object, properties: {a: {type: string}, b: {type: string}}, maxProperties: 1}
 `
 
-// TestSimpleRules asserts which arrays and objects with rules simple closes by itself: those that
-// have few or many enough elements, where there is no other rule, and those with the first of the
-// members of which one is required.
+// TestSimpleRules asserts which arrays and objects with rules simple closes by itself: arrays with as
+// many elements as they may have, where there is no other rule, and objects with the first of the
+// members of which one is required. The root is left, as it lacks its metadata.
 func TestSimpleRules(t *testing.T) {
 	w := newWalker(compileYAML(t, simpleRules, validation.Values()), limits{})
 	for _, c := range []simpleCase{
 		{`{"counted":["a"]^}`, needDefaults, 0}, {`{"counted":["a","b"]^}`, needDefaults, 0},
 		{`{"counted":[^]}`, needArray, atFirstElement}, {`{"counted":["a","b","c"^]}`, needArray, afterElement},
+		{`{"untyped":["a"]^}`, needDefaults, 0}, {`{"untyped":[^]}`, needArray, atFirstElement},
 		{`{"set":[^]}`, needArray, atFirstElement}, {`{"any":["a"^]}`, needArray, afterElement},
 		{`{"either":{"a":"x"}^}`, needDefaults, 0}, {`{"either":{"b":"x","a":"x"}^}`, needDefaults, 0},
 		{`{"either":{"b":"x"^}}`, needDefaults, 0}, {`{"few":{"a":"x"^}}`, needDefaults, 0},
