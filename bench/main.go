@@ -2,7 +2,7 @@
 // Espalier's speedup over each of them:
 //
 //	bench [-rounds 7] [-only regexp] [-targets] [-write=false]   everything, also to results/
-//	bench -smoke                                                 a gate for CI, some two minutes 
+//	bench -smoke                                                 a gate for CI, some two minutes
 //	bench -http [-rounds 7] [-write=false]                       the middleware in servers and proxies, under load
 //	bench -hostile 1h                                            a proxy and 1 000 hostile clients
 //	bench -kernels [-layouts 3]                                  the default build beside purego, some minutes
