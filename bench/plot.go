@@ -33,7 +33,7 @@ const performancePage = "docs/performance.md"
 func Plots() []Plot {
 	return []Plot{
 		{Name: "speedups", Title: "Espalier's speedup over its peers", From: performancePage, Section: "How fast it is", Unit: "times as fast"},
-		{Name: "documents", Title: "Speedup over the packages of Kubernetes, for each document", From: "bench/results/2026-11-22-linux-amd64-intel-xeon.md", Section: "Targets", Rows: "over Kubernetes (strict )?to bytes", Unit: "times as fast", Documents: true},
+		{Name: "documents", Title: "Speedup over the packages of Kubernetes, for each document", From: "bench/results/2026-11-28-linux-amd64-intel-xeon-cycles.md", Section: "Targets", Rows: "over Kubernetes (strict )?to bytes", Unit: "times as fast", Documents: true},
 		{Name: "structs", Title: "Time of others over that of Unmarshal, into the same Go structs", From: performancePage, Section: "Go structs", Unit: "times as long as Espalier"},
 		{Name: "verdict", Title: "The whole verdict: Espalier's speedup", From: performancePage, Section: "The whole verdict", Rows: "^(JSON|YAML), over", Unit: "times as fast"},
 		{Name: "rules", Title: "Rules in CEL: what Kubernetes takes over what Espalier takes", From: performancePage, Section: "Rules in CEL, and updates", Unit: "times as much", Over: true},
