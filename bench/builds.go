@@ -21,8 +21,8 @@ import (
 // Two builds of this program cannot take turns in one process. So each is a process that waits until
 // it is told what to do for a slice, and says how long a run took.
 
-// turn is how long a build works on a workload, in processor time of its process. It begins with a
-// collection, and is too short for another one: what is compared is all but the collector's work.
+// turn is how long a build works on a workload, in processor time of its process. It follows a
+// collection, and is too short for another one: all but the collector's work is compared.
 const turn = 50 * time.Millisecond
 
 // kernelJobs are the jobs that compareBuilds measures.

@@ -14,15 +14,15 @@ import (
 // one minute to the next, and affects both.
 //
 // Before each slice the contender works for half of that time, so that a collection that the other one
-// has begun can end. If it makes garbage, the half and the slice both end with a cycle of Go's
-// collector: whole cycles are timed. So each contender pays for its own garbage, except for the share
+// has begun can end. If it makes garbage, the half and the slice both end with the run in which a
+// cycle of Go's collector ends: whole cycles are timed. So each contender pays for its own garbage, except for the share
 // that an idle processor collects, and for no other's. When slices only began with a collection, the
 // memory had become so large that the first contender needed no other one, and the second one
 // collected for both.
 const slice = 100 * time.Millisecond
 
-// mostWait is up to how long work waits for the next cycle. A contender that would need longer to make
-// as much garbage as there is memory in use does not pay for it.
+// mostWait is how far apart cycles may be for work to wait for the end of one. It gives up after twice
+// that and a slice. A contender that makes less garbage does not pay for it.
 const mostWait = time.Second
 
 // A Measure has the figures of a contender for a workload.
@@ -48,7 +48,7 @@ type racer struct {
 	*Measure
 	runs   []Run
 	repeat int
-	mean   time.Duration // of a run before the first round
+	mean   time.Duration // of a run, on average, before the first round
 }
 
 // Race measures the contenders of a job on a workload, each in turns with the first one alone. If
@@ -134,7 +134,7 @@ func (r *racer) slice() float64 {
 	return float64(d.Nanoseconds()) / float64(runs*r.repeat)
 }
 
-// work does the workload again and again for a time, and if it makes garbage until a cycle of the
+// work does the workload again and again for a time and, if it makes garbage, until a cycle of the
 // collector has ended.
 func (r *racer) work(least time.Duration) (d time.Duration, runs int) {
 	const seldom = 200 * time.Microsecond // to ask for cycles takes a part of a microsecond
@@ -158,7 +158,8 @@ func (r *racer) work(least time.Duration) (d time.Duration, runs int) {
 // wait returns how long to wait for the end of a cycle, or 0. A cycle begins when about as much was
 // allocated as was in use after the last one.
 func (r *racer) wait() time.Duration {
-	runs := float64(gauge("/gc/heap/live:bytes")) / (r.Bytes * float64(r.repeat)) // in a cycle
+	const least = 4 << 20                                                                     // bytes; the collector does not begin before (runtime, GOGC)
+	runs := float64(max(least, gauge("/gc/heap/live:bytes"))) / (r.Bytes * float64(r.repeat)) // in a cycle
 	if cycle := runs * float64(r.mean); cycle <= float64(mostWait) {
 		return slice + 2*time.Duration(cycle)
 	}

@@ -148,7 +148,8 @@ type Node struct {
 	// of them is looked at when it ends, and so is an array if there are any.
 	Awaited uint64
 	// SimpleObject and SimpleArray say that an object or array of the node only needs its members
-	// or its elements followed. An object has at most 64 fields, or no field and keeps its members.
+	// or its elements followed. An object has at most 64 fields (63 with rules) and keeps no other
+	// members, or it has no fields.
 	SimpleObject, SimpleArray bool
 	// DropsNulls says that undeclared names are pruned, and that a null of one is dropped before
 	// that, so that it is no unknown field.

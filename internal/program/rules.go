@@ -125,7 +125,7 @@ type Checks struct {
 	Whole   bool    // an object or array is not judged without what is in it
 	Object  bool    // there are rules for the end of an object
 	Array   bool    // there are rules for the end of an array
-	Counted bool    // which say how many elements it may have, and no more
+	Counted bool    // these only say how many elements it may have
 
 	// Bits of fields.
 	Required, Keys, Skip uint64

@@ -132,8 +132,8 @@ properties:
 `
 
 // TestSimpleRules asserts which arrays and objects with rules simple closes by itself: arrays with as
-// many elements as they may have, where there is no other rule, and objects with the first of the
-// members of which one is required. The root is left, as it lacks its metadata.
+// many elements as they may have, where there is no other rule, and objects that have the first of
+// two members of which one is required. The root is left, as it lacks its metadata.
 func TestSimpleRules(t *testing.T) {
 	w := newWalker(compileYAML(t, simpleRules, validation.Values()), limits{})
 	for _, c := range []simpleCase{
