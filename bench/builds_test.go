@@ -28,8 +28,10 @@ func TestTurns(t *testing.T) {
 func TestWriteBuilds(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, writeBuilds(&out, []map[string][]float64{
-		{"bytes/W1": {1, 2, 9}, "skip/corpus": {3}}, {"bytes/W1": {4, 4, 4}, "skip/corpus": {3}}, {"bytes/W1": {3, 3, 1}, "skip/corpus": {3}},
+		{"bytes/W1": {1, 2, 9}, "skip/corpus": {3}, "verdict/mixed": {2}}, {"bytes/W1": {4, 4, 4}, "skip/corpus": {3}}, {"bytes/W1": {3, 3, 1}, "skip/corpus": {3}},
 	}))
+	require.Contains(t, out.String(), " corpus | valid | mixed |\n")
+	require.Contains(t, out.String(), "|  |  | 2.00 (2.00-2.00) |\n")
 	require.Contains(t, out.String(), "| bytes | 3.00 (2.00-4.00) |  |")
 	require.Contains(t, out.String(), "|  | 3.00 (3.00-3.00) |  |  |\n")
 }

@@ -73,8 +73,7 @@ func main() {
 			upstream, decodes, _ := strings.Cut(rest, ",")
 			err = serveProxy(address, upstream, decodes == "true")
 		case *turnsFlag:
-			workloads := allWorkloads()
-			err = takeTurns(workloads, os.Stdin, os.Stdout)
+			err = takeTurns(allWorkloads(), os.Stdin, os.Stdout)
 		case *kernelsFlag:
 			err = measureKernels(os.Stdout, only, *roundsFlag, *layoutsFlag)
 		case *buildsFlag != "":

@@ -15,10 +15,10 @@ import (
 //
 // Before each slice the contender works for half of that time, so that a collection that the other one
 // has begun can end. If it makes garbage, the half and the slice both end with the run in which a
-// cycle of Go's collector ends: whole cycles are timed. So each contender pays for its own garbage, except for the share
-// that an idle processor collects, and for no other's. When slices only began with a collection, the
-// memory had become so large that the first contender needed no other one, and the second one
-// collected for both.
+// cycle of Go's collector ends: whole cycles are timed. So each contender pays for its own garbage,
+// except for the share that an idle processor collects, and for no other's. When slices only began
+// with a collection, the memory had become so large that the first contender needed no other one, and
+// the second one collected for both.
 const slice = 100 * time.Millisecond
 
 // mostWait is how far apart cycles may be for work to wait for the end of one. It gives up after twice
