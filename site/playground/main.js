@@ -67,6 +67,7 @@ function ask() {
   if (isQuiet) return;
   say("");
   asked = { ...state(), difference: $("difference").checked };
+  $("answered").dataset.asked = Number($("answered").dataset.asked) + 1;
   const findings = instant.answer(asked);
   engine.ask(asked, findings !== undefined);
   if (findings) show(findings, "page");
@@ -109,7 +110,7 @@ function showRest(answer) {
   result.show(answer.before, answer.result);
   list($("changes"), answer.changes, change);
   write($("more-changes"), answer.more > 0 ? `and ${answer.more} more` : "");
-  $("answered").dataset.whole = Number($("answered").dataset.whole) + 1;
+  $("answered").dataset.whole = $("answered").dataset.asked; // answers to older questions do not come here
 }
 
 // write replaces the text of an element, if it is another one: it may be read out.

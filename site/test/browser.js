@@ -48,16 +48,19 @@ export class Playground {
     return this;
   }
 
-  // whole waits until there were so many whole answers.
+  // whole waits for a whole answer to the last question, which is the nth or a later one.
   whole(n) {
-    return this.page.waitForFunction((n) => Number(document.getElementById("answered").dataset.whole) >= n, n);
+    return this.page.waitForFunction((n) => {
+      const { asked, whole } = document.getElementById("answered").dataset;
+      return Number(asked) >= n && whole === asked;
+    }, n);
   }
 
-  // after does something and waits for a whole answer that comes after it.
+  // after does something that asks, and waits for the whole answer to that, not to what was asked before.
   async after(does) {
-    const count = await this.page.$eval("#answered", (e) => Number(e.dataset.whole));
+    const asked = await this.page.$eval("#answered", (e) => Number(e.dataset.asked));
     await does();
-    await this.whole(count + 1);
+    await this.whole(asked + 1);
   }
 
   // type replaces the text of an editor, as somebody who pastes does.
