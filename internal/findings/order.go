@@ -84,13 +84,13 @@ const (
 // sort puts the records into the order in which the API server reports them.
 func (c *Collector) sort(root *program.Node, asServer bool) {
 	c.spelled, c.texts = c.spelled[:0], c.texts[:0]
-	var last container
+	var in, around container // of the last record that was spelled
 	for i := range c.records {
 		r := &c.records[i]
 		r.sort, r.text = len(c.spelled), len(c.texts)
 		switch r.rank() {
 		case rankPruned:
-			last = c.spellPruned(r, last)
+			in, around = c.spellPruned(r, in, around)
 		case rankEmbedded:
 			c.spell(r, root, asServer)
 		}
@@ -112,7 +112,9 @@ func (c *Collector) sort(root *program.Node, asServer bool) {
 		}
 		c.order = append(c.order, e)
 	}
-	slices.SortFunc(c.order, func(x, y ordered) int {
+	// No two are equal. But a stable sort compares less where the order is that of the document, as it
+	// mostly is among elements whose indices have as many digits.
+	slices.SortStableFunc(c.order, func(x, y ordered) int {
 		switch {
 		case x.rank != y.rank:
 			return int(x.rank) - int(y.rank)
@@ -178,20 +180,23 @@ type container struct {
 }
 
 // spellPruned appends to c.spelled the text by which the API server sorts the record: the path, with
-// names as they are. Most records are in the container of the record before, whose text is copied.
-func (c *Collector) spellPruned(r *Record, in container) container {
+// names as they are. It takes and returns the container of the last record and the one around that.
+// Most records are in one of the two, whose text is copied.
+func (c *Collector) spellPruned(r *Record, in, around container) (_, _ container) {
 	path, from := c.encoded(r), len(c.spelled)
-	rest, same := strings.CutPrefix(path, in.path)
-	if same {
-		c.spelled = append(c.spelled, c.spelled[in.from:in.to]...)
+	for !strings.HasPrefix(path, in.path) {
+		in, around = around, container{}
 	}
-	for rest != "" {
-		in = container{path[:len(path)-len(rest)], from, len(c.spelled)}
+	c.spelled = append(c.spelled, c.spelled[in.from:in.to]...)
+	for rest := path[len(in.path):]; rest != ""; {
 		var s fieldpath.Segment
 		s, rest = fieldpath.Cut(rest)
 		c.appendSpelled(s, in.path == "")
+		if rest != "" {
+			in, around = container{path[:len(path)-len(rest)], from, len(c.spelled)}, in
+		}
 	}
-	return in
+	return in, around
 }
 
 // appendSpelled appends a segment to c.spelled.
