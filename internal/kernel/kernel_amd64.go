@@ -9,8 +9,8 @@ var Available = cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL
 	cpu.X86.HasAVX512VBMI2 && cpu.X86.HasAVX512VPCLMULQDQ && cpu.X86.HasPCLMULQDQ &&
 	cpu.X86.HasBMI1 && cpu.X86.HasBMI2 && cpu.X86.HasPOPCNT
 
-// Strings says that this machine has [ScanString] and [Printable], which only need AVX2.
-var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1
+// Strings says that this machine has [ScanString], [Printable] and [Lines], which only need AVX2.
+var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPCNT
 
 // Small is the length in bytes up to which a container is passed faster without the kernels of
 // tokens, and SmallNamed the same where names are noted. On AMD they are what was measured on Zen 5,
@@ -64,6 +64,17 @@ func Printable(b []byte) int {
 		return 0
 	}
 	return 64 * printable256(&b[0], len(b)/64)
+}
+
+// Lines counts what lines and columns need in the first size bytes of b, which are as many blocks of
+// 64 bytes as have no carriage return: the line feeds, and the characters that begin after the last
+// of these. start is the index after it, or 0 if there is none. Bytes that do not continue a
+// character of UTF-8 begin one.
+func Lines(b []byte) (size, lines, start, chars int) {
+	if len(b) < 64 {
+		return 0, 0, 0, 0
+	}
+	return countLines256(&b[0], len(b)/64)
 }
 
 // Find finds the tokens in the first size bytes of b, which starts outside of strings, and returns
@@ -123,6 +134,9 @@ func checkScalars(text *byte, n int) (plain, odd bool)
 
 //go:noescape
 func printable256(b *byte, blocks int) (passed int)
+
+//go:noescape
+func countLines256(b *byte, blocks int) (size, lines, start, chars int)
 
 //go:noescape
 func scanString256(b *byte, blocks int) (end int, escaped uint64, closed bool)

@@ -896,6 +896,91 @@ DATA feed<>+48(SB)/8, $0x0a0a0a0a0a0a0a0a
 DATA feed<>+56(SB)/8, $0x0a0a0a0a0a0a0a0a
 GLOBL feed<>(SB), RODATA|NOPTR, $64
 
+// func countLines256(b *byte, blocks int) (size int, lines int, start int, chars int)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·countLines256(SB), NOSPLIT, $0-48
+	MOVQ    b+0(FP), AX
+	MOVQ    blocks+8(FP), DX
+	SHLQ    $0x06, DX
+	VMOVDQU feed<>+0(SB), Y0
+	VMOVDQU return<>+0(SB), Y1
+	VMOVDQU lastContinuation<>+0(SB), Y2
+	XORQ    BX, BX
+	XORQ    SI, SI
+	XORQ    DI, DI
+	XORQ    R8, R8
+
+block:
+	VMOVDQU   (AX)(BX*1), Y3
+	VMOVDQU   32(AX)(BX*1), Y4
+	VPCMPEQB  Y0, Y3, Y5
+	VPCMPEQB  Y1, Y3, Y6
+	VPCMPGTB  Y2, Y3, Y3
+	VPCMPEQB  Y0, Y4, Y7
+	VPCMPEQB  Y1, Y4, Y8
+	VPCMPGTB  Y2, Y4, Y4
+	VPOR      Y6, Y8, Y6
+	VPTEST    Y6, Y6
+	JNZ       done
+	VPMOVMSKB Y3, R9
+	VPMOVMSKB Y4, R10
+	SHLQ      $0x20, R10
+	ORQ       R10, R9
+	VPMOVMSKB Y5, R10
+	VPMOVMSKB Y7, R11
+	SHLQ      $0x20, R11
+	ORQ       R11, R10
+	TESTQ     R10, R10
+	JNZ       lines
+
+within:
+	POPCNTQ R9, R11
+	ADDQ    R11, R8
+	ADDQ    $0x40, BX
+	CMPQ    BX, DX
+	JNE     block
+	JMP     done
+
+lines:
+	POPCNTQ R10, R11
+	ADDQ    R11, SI
+	BSRQ    R10, CX
+
+	// Two shifts, as the last byte may end a line.
+	SHRQ CL, R9
+	SHRQ $0x01, R9
+	LEAQ 1(BX)(CX*1), DI
+	XORQ R8, R8
+	JMP  within
+
+done:
+	VZEROUPPER
+	MOVQ BX, size+16(FP)
+	MOVQ SI, lines+24(FP)
+	MOVQ DI, start+32(FP)
+	MOVQ R8, chars+40(FP)
+	RET
+
+DATA return<>+0(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+8(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+16(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+24(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+32(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+40(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+48(SB)/8, $0x0d0d0d0d0d0d0d0d
+DATA return<>+56(SB)/8, $0x0d0d0d0d0d0d0d0d
+GLOBL return<>(SB), RODATA|NOPTR, $64
+
+DATA lastContinuation<>+0(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+8(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+16(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+24(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+32(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+40(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+48(SB)/8, $0xbfbfbfbfbfbfbfbf
+DATA lastContinuation<>+56(SB)/8, $0xbfbfbfbfbfbfbfbf
+GLOBL lastContinuation<>(SB), RODATA|NOPTR, $64
+
 // func findTokens(t *byte, b *byte, n int, depth int) (count int, size int, slashes bool)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VBMI, AVX512_VBMI2, BMI, BMI2, PCLMULQDQ, POPCNT
 TEXT ·findTokens(SB), NOSPLIT, $104-49

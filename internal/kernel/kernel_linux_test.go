@@ -19,6 +19,7 @@ func TestGuarded(t *testing.T) {
 			for _, b := range [][]byte{memory[:n:n], memory[len(memory)-n:]} {
 				checkString(t, b)
 				checkPrintable(t, b)
+				checkLines(t, b)
 				if Available {
 					tokens.Find(b, 1)
 					checkTokens(t, b)

@@ -5,7 +5,7 @@ package kernel
 // Available says that this machine has all kernels.
 const Available = false
 
-// Strings says that this machine has ScanString and Printable.
+// Strings says that this machine has ScanString, Printable and Lines.
 const Strings = false
 
 // Small and SmallNamed are of no use without kernels.
@@ -22,6 +22,9 @@ func ScanString([]byte) (end int, escaped, closed bool) { panic("kernel: not ava
 
 // Printable must not be called.
 func Printable([]byte) int { panic("kernel: not available") }
+
+// Lines must not be called.
+func Lines([]byte) (size, lines, start, chars int) { panic("kernel: not available") }
 
 // Find must not be called.
 func (*Tokens) Find([]byte, int) (count, size int, slashes bool) { panic("kernel: not available") }

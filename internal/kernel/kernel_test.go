@@ -138,6 +138,55 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
+// checkLines compares the kernel with the bytes themselves.
+func checkLines(t *testing.T, b []byte) {
+	want := len(b) &^ 63
+	if i := bytes.IndexByte(b[:want], '\r'); i >= 0 {
+		want = i &^ 63
+	}
+	size, lines, start, chars := Lines(b)
+	require.Equal(t, want, size, "%q", b)
+	require.Equal(t, bytes.Count(b[:want], []byte{'\n'}), lines, "%q", b)
+	require.Equal(t, bytes.LastIndexByte(b[:want], '\n')+1, start, "%q", b)
+	wantChars := 0
+	for _, c := range b[start:want] {
+		if c&0xc0 != 0x80 {
+			wantChars++
+		}
+	}
+	require.Equal(t, wantChars, chars, "%q", b)
+}
+
+// TestLines has each byte at each place of up to four blocks, and texts of many lines.
+func TestLines(t *testing.T) {
+	needStrings(t)
+	for _, n := range []int{0, 63, 64, 65, 128, 200, 256} {
+		for _, fill := range []string{"a", "é", "key: 'v'\n"} {
+			b := bytes.Repeat([]byte(fill), n/len(fill)+1)[:n]
+			checkLines(t, b)
+			for i := range b {
+				was := b[i]
+				for c := range 256 {
+					b[i] = byte(c)
+					checkLines(t, b)
+				}
+				b[i] = was
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 20_000 {
+		b := make([]byte, r.IntN(400))
+		for i := range b {
+			b[i] = "ab\n\xc3\xa9\t\n\x00"[r.IntN(8)]
+		}
+		if r.IntN(4) == 0 && len(b) > 0 {
+			b[r.IntN(len(b))] = '\r'
+		}
+		checkLines(t, b)
+	}
+}
+
 // TestScanStringInVain asserts that at most inVain bytes are scanned while no block ends between
 // characters.
 func TestScanStringInVain(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonwire"
+	"github.com/espalier-dev/espalier/internal/kernel"
 	"github.com/espalier-dev/espalier/internal/steps"
 )
 
@@ -63,10 +64,14 @@ func Within(p, origin errors.Position) errors.Position {
 // Reaches reports whether the offset is not before the Counter, so that At may be called with it.
 func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
 
-// At returns the position of an offset in the text. Offsets must not decrease. It counts text without
-// control characters in one step. Where there are some, a step is four times as long as the one before.
+// At returns the position of an offset in the text. Offsets must not decrease. A kernel counts text
+// without carriage returns. Without it, text without control characters is counted in one step. Where
+// there are some, a step is four times as long as the one before.
 func (c *Counter) At(offset int) errors.Position {
 	steps.Add(1 + offset - c.at)
+	if kernel.Strings && !c.NotUTF8 {
+		c.countBlocks(offset)
+	}
 	for step := 64; c.at < offset; {
 		run := c.run(offset)
 		if run > step {
@@ -83,6 +88,16 @@ func (c *Counter) At(offset int) errors.Position {
 		Column:     c.line.chars + 1,
 		ByteColumn: offset - c.line.start + 1,
 	}
+}
+
+// countBlocks counts blocks of 64 bytes up to offset, or before the first carriage return.
+func (c *Counter) countBlocks(offset int) {
+	size, lines, start, chars := kernel.Lines(c.Text[c.at:offset])
+	if lines > 0 {
+		c.line = line{c.line.before + lines, c.at + start, 0}
+	}
+	c.line.chars += chars
+	c.at += size
 }
 
 // run counts the text before the next control character, up to offset, and returns its length.

@@ -184,6 +184,10 @@ func constant(name string) Mem {
 		m = all(name, 0x7f)
 	case "feed":
 		m = all(name, '\n')
+	case "return":
+		m = all(name, '\r')
+	case "lastContinuation": // the largest byte that continues a character
+		m = all(name, 0xbf)
 	case "beforeSpace":
 		m = all(name, ' '-1)
 	case "quote":

@@ -4,7 +4,7 @@
 //	go -C generate run . -out ../kernel_amd64.s
 //
 // constants.go has the tables. strings.go checks the content of strings, for the first two kernels.
-// The kernels are in scan.go, printable.go, tokens.go, brackets.go, scalars.go and names.go.
+// The kernels are in scan.go, printable.go, lines.go, tokens.go, brackets.go, scalars.go and names.go.
 //
 // NOTE: one instruction of legacy SSE encoding between those of AVX costs some 150 ns on current
 // processors, and only TestEncodings sees it. Write VMOVQ, not MOVQ, to get from a general register
@@ -26,6 +26,7 @@ func main() {
 	scanString("scanString512", avx512)
 	scanString("scanString256", avx2)
 	printable()
+	lines()
 	tokens()
 	brackets()
 	scalars()
