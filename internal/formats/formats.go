@@ -136,15 +136,14 @@ type Bad struct {
 // most most of them, and how many more there are. The document must be valid JSON. isYAML says that
 // it was made from YAML: the API server rewrites numbers then.
 func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, more int) {
-	w := walker{js: js, isYAML: isYAML, most: most}
+	w := walker{Cursor: skip.Cursor{Text: js}, isYAML: isYAML, most: most}
 	w.value(s)
 	return w.found, w.more
 }
 
 // A walker reads an object along with its schema.
 type walker struct {
-	js     []byte
-	at     int // what is read next
+	skip.Cursor
 	isYAML bool
 	path   []segment
 	found  []Bad
@@ -154,40 +153,40 @@ type walker struct {
 
 // A segment leads to a member, or to the element with an index.
 type segment struct {
-	name  string
+	name  []byte
 	index int // -1 for a member
 }
 
 // value reads the next value. s has its formats, or is nil.
 func (w *walker) value(s *schema.Structural) bool {
-	kind := w.next()
+	kind := w.Next()
 	if s == nil || s.Format == schema.FormatQuantity || !leadsOn(s, kind) {
-		from := w.at
-		end, valid := skip.Value(w.js, from)
-		if w.at = end; !valid || s == nil {
+		from := w.At
+		value, valid := w.Value()
+		if !valid || s == nil {
 			return valid
 		}
-		if must := w.mustBe(s, w.js[from:end]); must != "" {
+		if must := w.mustBe(s, value); must != "" {
 			w.add(Bad{Offset: from, Must: must})
 		}
 		return true
 	}
-	w.at++
+	w.At++
 	w.path = append(w.path, segment{index: -1})
-	for n := 0; w.next() != kind+2; n++ { // the closing bracket
+	for n := 0; w.Next() != kind+2; n++ { // the closing bracket
 		if n > 0 {
-			w.at++ // a comma
+			w.At++ // a comma
 		}
 		at, child := segment{index: n}, (*schema.Structural)(nil)
 		if kind == '[' {
 			child = s.Items.Schema
 		} else {
-			name, ok := w.name()
+			name, ok := w.Name()
 			if !ok {
 				return false
 			}
 			at = segment{name, -1}
-			if child = s.Properties[name]; child == nil && s.AdditionalProperties != nil {
+			if child = s.Properties[string(name)]; child == nil && s.AdditionalProperties != nil {
 				child = s.AdditionalProperties.Schema
 			}
 		}
@@ -196,7 +195,7 @@ func (w *walker) value(s *schema.Structural) bool {
 			return false
 		}
 	}
-	w.at++
+	w.At++
 	w.path = w.path[:len(w.path)-1]
 	return true
 }
@@ -206,26 +205,6 @@ func leadsOn(s *schema.Structural, c byte) bool {
 	return c == '{' && (len(s.Properties) > 0 || s.AdditionalProperties != nil) || c == '[' && s.Items != nil && s.Items.Schema != nil
 }
 
-// next returns the first byte that is no blank.
-func (w *walker) next() byte {
-	w.at = jsonwire.Blanks(w.js, w.at)
-	return jsonwire.At(w.js, w.at)
-}
-
-// name reads the name of a member, and the colon after it.
-func (w *walker) name() (name string, ok bool) {
-	if w.next() != '"' {
-		return "", false
-	}
-	text, end, ok := jsonwire.Text(w.js, w.at)
-	w.at = end
-	if !ok || w.next() != ':' {
-		return "", false
-	}
-	w.at++
-	return string(text), true
-}
-
 func (w *walker) add(bad Bad) {
 	if len(w.found) == w.most {
 		w.more++
@@ -233,7 +212,7 @@ func (w *walker) add(bad Bad) {
 	}
 	bad.Path = errors.PathOf(fieldpath.Encode(len(w.path), func(i int) ([]byte, int) {
 		if s := w.path[i]; s.index < 0 {
-			return []byte(s.name), 0
+			return s.name, 0
 		}
 		return nil, w.path[i].index
 	}))

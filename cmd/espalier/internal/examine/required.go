@@ -11,8 +11,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/finding"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
-	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
 )
 
 // maxRequired is how many missing fields of one object are reported.
@@ -38,8 +38,11 @@ func (e *Examiner) checkRequired(o *Object) {
 			At: place.At(at), Field: locate.FieldPath(locate.Fields("metadata", "name")),
 		}, o.Doc.Locate, "")
 	}
-	w := requiredWalker{d: locate.NewDecoder(bytes.NewReader(o.Doc.JSON))}
+	w := requiredWalker{Cursor: skip.Cursor{Text: o.Doc.JSON}}
 	w.value(fields)
+	if len(w.missing) == 0 {
+		return
+	}
 	var lines position.Index
 	lines.Start(o.Doc.JSON, 0)
 	for _, m := range w.missing {
@@ -74,9 +77,16 @@ func missingName(js []byte) (at int, isMissing bool) {
 
 // A requiredWalker reads an object along with the fields that it must have.
 type requiredWalker struct {
-	d       *jsonv2.Decoder
-	path    []locate.Step
+	skip.Cursor
+	path    []step
+	has     []bool // for each required field of the open objects, those of the innermost last
 	missing []missingField
+}
+
+// A step leads to a member, or to the element with an index.
+type step struct {
+	name  []byte
+	index int // -1 for a member
 }
 
 // A missingField is a field that is missing in the object at an offset.
@@ -85,55 +95,70 @@ type missingField struct {
 	at   int
 }
 
-// value reads the next value, which must have fields if it is an object. An element that is null is
-// an empty object for the server. Values of wrong types are not looked at: they have a finding
-// already.
-func (w *requiredWalker) value(fields *builtin.Fields) {
-	kind := w.d.PeekKind()
-	if isElement := len(w.path) > 0 && w.path[len(w.path)-1].Index >= 0; isElement && kind == 'n' && fields != nil {
-		_, _ = w.d.ReadToken()
-		w.path = append(w.path, locate.Step{})
-		w.miss(fields, nil, int(w.d.InputOffset())-len("null"))
-		w.path = w.path[:len(w.path)-1]
-		return
-	}
+// value reads the next value, which must have fields if it is an object, and reports whether that was
+// possible. An element that is null is an empty object for the server. Values of wrong types are not
+// looked at: they have a finding already.
+func (w *requiredWalker) value(fields *builtin.Fields) bool {
+	kind, at := w.Next(), w.At
+	isNull := kind == 'n' && len(w.path) > 0 && w.path[len(w.path)-1].index >= 0
 	if fields == nil || kind != '{' && kind != '[' {
-		_ = w.d.SkipValue() // the object was decoded before
-		return
-	}
-	_, _ = w.d.ReadToken()
-	at := int(w.d.InputOffset()) - 1
-	w.path = append(w.path, locate.Step{})
-	last := len(w.path) - 1
-	has := map[string]bool{}
-	for n := 0; w.d.PeekKind() != '}' && w.d.PeekKind() != ']' && w.d.PeekKind() != 0; n++ {
-		w.path[last] = locate.Element(n)
-		below := "[]"
-		if kind == '{' {
-			name, err := w.d.ReadToken()
-			if err != nil {
-				return
-			}
-			below = name.String()
-			w.path[last] = locate.Field(below)
-			has[below] = w.d.PeekKind() != 'n'
+		if fields != nil && isNull {
+			w.miss(fields, nil, at)
 		}
-		w.value(fields.Below[below])
+		_, ok := w.Value()
+		return ok
 	}
-	_, _ = w.d.ReadToken()
+	w.At++
+	first := len(w.has)
 	if kind == '{' {
-		w.miss(fields, has, at)
+		w.has = slices.Grow(w.has, len(fields.Required))[:first+len(fields.Required)]
+		clear(w.has[first:])
 	}
-	w.path = w.path[:last]
+	w.path = append(w.path, step{})
+	for n := 0; w.Next() != kind+2; n++ { // the closing bracket
+		if n > 0 {
+			w.At++ // a comma
+		}
+		last := &w.path[len(w.path)-1]
+		below := fields.Below["[]"]
+		if *last = (step{index: n}); kind == '{' {
+			name, ok := w.Name()
+			if !ok {
+				return false
+			}
+			*last = step{name, -1}
+			below = fields.Below[string(name)]
+			if i := slices.Index(fields.Required, string(name)); i >= 0 {
+				w.has[first+i] = w.Next() != 'n' // of duplicates the last one counts
+			}
+		}
+		if !w.value(below) {
+			return false
+		}
+	}
+	w.At++
+	w.path = w.path[:len(w.path)-1]
+	if kind == '{' {
+		w.miss(fields, w.has[first:], at)
+		w.has = w.has[:first]
+	}
+	return true
 }
 
-// miss notes the fields that are missing in an object at an offset.
-func (w *requiredWalker) miss(fields *builtin.Fields, has map[string]bool, at int) {
-	last := len(w.path) - 1
-	for _, name := range fields.Required {
-		if !has[name] && len(w.missing) < maxRequired {
-			w.path[last] = locate.Field(name)
-			w.missing = append(w.missing, missingField{slices.Clone(w.path), at})
+// miss notes the fields that an object at an offset does not have.
+func (w *requiredWalker) miss(fields *builtin.Fields, has []bool, at int) {
+	for i, name := range fields.Required {
+		if len(has) > 0 && has[i] || len(w.missing) == maxRequired {
+			continue
 		}
+		path := make([]locate.Step, 0, len(w.path)+1)
+		for _, s := range w.path {
+			if s.index < 0 {
+				path = append(path, locate.Field(string(s.name)))
+			} else {
+				path = append(path, locate.Element(s.index))
+			}
+		}
+		w.missing = append(w.missing, missingField{append(path, locate.Field(name)), at})
 	}
 }
