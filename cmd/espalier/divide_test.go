@@ -56,6 +56,7 @@ var largeInputs = []largeInput{
 	{"plans.json", `{"apiVersion":"backup.example.com/v1","kind":"BackupPlanList","items":[`, ",\n", `]}`},
 	{"row.json", "\n", "\n \n", "\n"},
 	{"lines.ndjson", "", "\n", ""},
+	{"stream.yaml", "# a comment\n", "\n---\n# espalier:ignore unknown-field\n", "\n...\n"},
 }
 
 // TestDivided: what many goroutines make of one large input is what one makes, whatever is wrong

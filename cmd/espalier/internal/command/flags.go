@@ -115,7 +115,7 @@ func (o *options) addInputFlags(cmd *cobra.Command) {
 	flags.StringArrayVarP(&o.names, "filename", "f", nil, "`path` to read: a file, a folder, a pattern, or - for standard input (the default); may be repeated")
 	flags.BoolVarP(&o.recursive, "recursive", "R", true, "read subfolders, too")
 	flags.Var(&o.exclude, "exclude", "`pattern` of files and folders to leave out, as in .gitignore: vendor/, *.tpl.yaml, test/**/bad-*.yaml; may be repeated")
-	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files to work on at the same time, and in check, prune and default of parts of one large file of JSON")
+	flags.IntVarP(&o.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "`number` of files to work on at the same time, and in check, prune and default of parts of one large file")
 }
 
 func (o *options) addReportFlags(cmd *cobra.Command) {

@@ -29,10 +29,10 @@ type team struct {
 	visit   func(*Object) bool
 }
 
-// ReadDivided is like [Examiner.Read], but up to Workers goroutines examine a large file of JSON, or a
-// large List. prepare is called for each object by one of them, with its examiner. When it has
-// returned, the object has no Result and no Decoder any more. visit is called for the objects in their
-// order, as by Read.
+// ReadDivided is like [Examiner.Read], but up to Workers goroutines examine a large file, or a large List
+// in JSON. prepare is called for each object by one of them, with its examiner. When it has returned,
+// the object has no Result and no Decoder any more, and its document has neither JSON nor Locate.
+// visit is called for the objects in their order, as by Read.
 func (e *Examiner) ReadDivided(
 	name string, stdin io.Reader, prepare func(e *Examiner, o *Object), visit func(*Object) bool,
 ) {
@@ -50,6 +50,7 @@ func (e *Examiner) ReadDivided(
 func finish(prepare func(e *Examiner, o *Object), e *Examiner, o *Object) {
 	prepare(e, o)
 	o.Result, o.Decoder = nil, nil
+	o.Doc.JSON, o.Doc.Locate = nil, nil
 }
 
 // isDivided reports whether the documents of the input may be examined in any order: whether one is
@@ -61,12 +62,13 @@ func (e *Examiner) isDivided() bool {
 // A task examines a document with an examiner. It returns false if visit has.
 type task func(e *Examiner, doc input.Document, visit func(*Object) bool) bool
 
-// divide examines documents of JSON.
-func (e *Examiner) divide(docs iter.Seq2[input.Document, error]) {
-	next, stop := iter.Pull2(docs)
+// divide examines the documents of pieces.
+func (e *Examiner) divide(pieces iter.Seq2[input.Document, error]) {
+	next, stop := iter.Pull2(pieces)
 	defer stop()
-	whole := func(e *Examiner, doc input.Document, visit func(*Object) bool) bool {
-		return e.document(doc, true, visit)
+	whole := func(e *Examiner, piece input.Document, visit func(*Object) bool) bool {
+		doc, err := e.reader.Complete(piece)
+		return e.next(doc, err, visit)
 	}
 	alone := func(o *Object) bool {
 		finish(e.team.prepare, e, o)
@@ -79,7 +81,7 @@ func (e *Examiner) divide(docs iter.Seq2[input.Document, error]) {
 		wanted := e.together(func(yield func([]input.Document) bool) {
 			for b := (batch{}); ; {
 				doc, err, more = next()
-				if !more || err != nil || len(doc.JSON) > largeDocument {
+				if !more || err != nil || len(doc.Text) > largeDocument {
 					b.yield(yield)
 					return
 				}
@@ -88,7 +90,13 @@ func (e *Examiner) divide(docs iter.Seq2[input.Document, error]) {
 				}
 			}
 		}, whole)
-		if !wanted || !more || !e.next(doc, err, alone) {
+		if !wanted || !more {
+			return
+		}
+		if err == nil {
+			doc, err = e.reader.Complete(doc)
+		}
+		if !e.next(doc, err, alone) {
 			return
 		}
 	}
@@ -123,19 +131,22 @@ func (e *Examiner) together(batches iter.Seq[[]input.Document], one task) bool {
 	err := parallel.InOrder(len(t.members), func(yield func([]input.Document) bool) {
 		defer close(done)
 		batches(yield)
-	}, func(worker int, docs []input.Document, emit func(*Object) bool) {
+	}, func(worker int, docs []input.Document, emit func([]*Object) bool) {
 		m := t.members[worker]
+		var objects []*Object // all of the batch, so that nobody waits for the batch before
 		for _, doc := range docs {
-			if !one(m, doc, func(o *Object) bool {
+			one(m, doc, func(o *Object) bool {
 				finish(t.prepare, m, o)
-				return emit(o)
-			}) {
-				return
-			}
+				objects = append(objects, o)
+				return true
+			})
 		}
-	}, func(_ []input.Document, o *Object) error {
-		if !t.visit(o) {
-			return errStopped
+		emit(objects)
+	}, func(_ []input.Document, objects []*Object) error {
+		for _, o := range objects {
+			if !t.visit(o) {
+				return errStopped
+			}
 		}
 		return nil
 	})
@@ -145,17 +156,19 @@ func (e *Examiner) together(batches iter.Seq[[]input.Document], one task) bool {
 
 var errStopped = stderrors.New("no more objects are wanted")
 
-// A batch has copies of documents that follow each other.
+// A batch has copies of pieces that follow each other.
 type batch struct {
 	docs []input.Document
 	size int
 }
 
-func (b *batch) add(doc input.Document) {
-	doc.JSON = slices.Clone(doc.JSON)
-	doc.Text = doc.JSON
-	b.docs = append(b.docs, doc)
-	b.size += len(doc.JSON)
+func (b *batch) add(piece input.Document) {
+	piece.Text = slices.Clone(piece.Text)
+	if !piece.IsYAML {
+		piece.JSON = piece.Text
+	}
+	b.docs = append(b.docs, piece)
+	b.size += len(piece.Text)
 }
 
 // yield yields the documents, if there are some, and reports whether more are wanted.

@@ -121,12 +121,12 @@ func (e *Examiner) Documents(name string, in io.Reader, visit func(*Object) bool
 		}
 		docs = e.reader.Texts(name, e.text)
 	}
+	if !ok && e.isDivided() && input.IsLarge(in) {
+		e.divide(e.reader.Pieces(name, in))
+		return
+	}
 	if !ok {
 		docs = e.reader.Documents(name, in)
-	}
-	if !ok && e.isDivided() && e.reader.IsLargeJSON(in) {
-		e.divide(docs)
-		return
 	}
 	for doc, err := range docs {
 		if !e.next(doc, err, visit) {

@@ -50,7 +50,6 @@ type Reader struct {
 	stream *bufio.Reader
 	gzip   gzip.Reader
 	lists  bool // Lists are read an item at a time
-	isJSON bool // the last input of Documents is JSON
 }
 
 // smallFile is the length up to which a file is read at once.
@@ -78,6 +77,12 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 	if small, ok := r.Small(in); ok {
 		return r.Texts(name, small)
 	}
+	return r.completed(r.Pieces(name, in))
+}
+
+// Pieces is like Documents for an input that is not small, but documents of YAML have neither JSON nor
+// Locate, which [Reader.Complete] makes, of this reader or another one.
+func (r *Reader) Pieces(name string, in io.Reader) iter.Seq2[Document, error] {
 	if r.stream == nil {
 		r.stream = bufio.NewReaderSize(nil, 64<<10)
 	}
@@ -91,11 +96,10 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 		packed.gzip = &r.gzip
 		content = bufio.NewReaderSize(inflated{packed}, 64<<10)
 	}
-	r.isJSON = isNDJSON(name) || isJSON(name, content)
 	switch {
 	case isNDJSON(name):
 		return ndjsonDocuments(content)
-	case r.isJSON:
+	case isJSON(name, content):
 		if r.lists {
 			if apiVersion, kind, ok := startsList(content); ok {
 				return listItems(content, apiVersion, kind)
@@ -108,7 +112,7 @@ func (r *Reader) Documents(name string, in io.Reader) iter.Seq2[Document, error]
 		}
 		return jsonDocuments(content)
 	}
-	return r.yamlDocuments(streamed(content))
+	return yamlPieces(streamed(content))
 }
 
 // Texts yields the documents of a text in memory. The name decides how it is read.
@@ -119,7 +123,7 @@ func (r *Reader) Texts(name string, content []byte) iter.Seq2[Document, error] {
 	case isJSON(name, bufio.NewReaderSize(bytes.NewReader(content), 16)):
 		return jsonDocuments(bytes.NewReader(content))
 	}
-	return r.yamlDocuments(inMemory(content))
+	return r.completed(yamlPieces(inMemory(content)))
 }
 
 // IsGzip reports whether an input that starts with head is compressed with gzip.
@@ -154,11 +158,10 @@ func sizeOf(in io.Reader) int64 {
 	return -1
 }
 
-// IsLargeJSON reports whether an input, for which Documents was called last, is a file of JSON that is
-// not small.
-func (r *Reader) IsLargeJSON(in io.Reader) bool {
+// IsLarge reports whether an input is a file that is not small.
+func IsLarge(in io.Reader) bool {
 	_, isFile := in.(*os.File)
-	return isFile && r.isJSON && sizeOf(in) > smallFile
+	return isFile && sizeOf(in) > smallFile
 }
 
 // inMemory yields the documents of a YAML stream in memory.
@@ -272,8 +275,8 @@ func errorOffset(err error) int64 {
 	return math.MaxInt64
 }
 
-// yamlDocuments yields the documents of a YAML stream as JSON.
-func (r *Reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter.Seq2[Document, error] {
+// yamlPieces yields the documents of a YAML stream as pieces.
+func yamlPieces(texts iter.Seq2[yamlbridge.Document, error]) iter.Seq2[Document, error] {
 	return func(yield func(Document, error) bool) {
 		n := 0
 		for text, err := range texts {
@@ -282,21 +285,38 @@ func (r *Reader) yamlDocuments(texts iter.Seq2[yamlbridge.Document, error]) iter
 				yield(Document{Number: n}, err)
 				return
 			}
-			r.bridge.Origin = text.Origin
-			r.js, err = r.bridge.AppendJSON(r.js[:0], text.Bytes)
-			if !yield(Document{
-				JSON:   r.js,
-				Text:   text.Bytes,
-				IsYAML: true,
-				Number: n,
-				Start:  text.Origin,
-				Origin: text.Origin,
-				Locate: func(p errors.Position) errors.Position { return r.bridge.Position(int(p.Offset)) },
-			}, err) {
+			if !yield(Document{Text: text.Bytes, IsYAML: true, Number: n, Start: text.Origin, Origin: text.Origin}, nil) {
 				return
 			}
 		}
 	}
+}
+
+// completed yields the documents of pieces.
+func (r *Reader) completed(pieces iter.Seq2[Document, error]) iter.Seq2[Document, error] {
+	return func(yield func(Document, error) bool) {
+		for doc, err := range pieces {
+			if err == nil {
+				doc, err = r.Complete(doc)
+			}
+			if !yield(doc, err) {
+				return
+			}
+		}
+	}
+}
+
+// Complete returns a piece with its JSON, which is valid until the next call, as is Locate. The error
+// says why the YAML of the piece cannot be read.
+func (r *Reader) Complete(doc Document) (_ Document, err error) {
+	if !doc.IsYAML {
+		return doc, nil
+	}
+	r.bridge.Origin = doc.Origin
+	r.js, err = r.bridge.AppendJSON(r.js[:0], doc.Text)
+	doc.JSON = r.js
+	doc.Locate = func(p errors.Position) errors.Position { return r.bridge.Position(int(p.Offset)) }
+	return doc, err
 }
 
 // Items returns the elements of the array in the member items of a document, which is an

@@ -22,7 +22,7 @@ func IsTemplate(text []byte) bool {
 		return false
 	}
 	var r Reader
-	for doc, err := range r.yamlDocuments(inMemory(text)) {
+	for doc, err := range r.completed(yamlPieces(inMemory(text))) {
 		if err == nil {
 			continue
 		}
