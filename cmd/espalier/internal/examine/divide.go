@@ -29,8 +29,8 @@ type team struct {
 	visit   func(*Object) bool
 }
 
-// ReadDivided is like [Examiner.Read], but up to Workers goroutines examine a large file, or a large List
-// in JSON. prepare is called for each object by one of them, with its examiner. When it has returned,
+// ReadDivided is like [Examiner.Read], but up to Workers goroutines examine a large file, or a large List.
+// prepare is called for each object by one of them, with its examiner. When it has returned,
 // the object has no Result and no Decoder any more, and its document has neither JSON nor Locate.
 // visit is called for the objects in their order, as by Read.
 func (e *Examiner) ReadDivided(

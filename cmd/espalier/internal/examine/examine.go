@@ -440,7 +440,7 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 		}
 		return e.document(item, false, visit)
 	}
-	if e.isDivided() && !o.Doc.IsYAML && len(o.Doc.JSON) > largeDocument {
+	if e.isDivided() && len(o.Doc.JSON) > largeDocument {
 		return e.divideItems(items, one)
 	}
 	for _, item := range items {

@@ -16,6 +16,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
@@ -38,13 +39,14 @@ type Document struct {
 	Start  errors.Position // of JSON in the input
 	Base   int             // offset of JSON in that of the whole document; above 0 for an item of a List
 	Origin errors.Position // of Text in the input; the items of a List share a Text
-	// Locate turns a position in JSON into one in the input.
+	// Locate turns a position in JSON into one in the input. Several goroutines may call it.
 	Locate func(errors.Position) errors.Position
 }
 
 // A Reader reads the documents of one input after the other, and reuses its buffers.
 type Reader struct {
 	bridge yamlbridge.Reader
+	places sync.Mutex // of bridge, when it is asked for positions
 	js     []byte
 	file   []byte // the content of a small file
 	stream *bufio.Reader
@@ -315,7 +317,11 @@ func (r *Reader) Complete(doc Document) (_ Document, err error) {
 	r.bridge.Origin = doc.Origin
 	r.js, err = r.bridge.AppendJSON(r.js[:0], doc.Text)
 	doc.JSON = r.js
-	doc.Locate = func(p errors.Position) errors.Position { return r.bridge.Position(int(p.Offset)) }
+	doc.Locate = func(p errors.Position) errors.Position {
+		r.places.Lock()
+		defer r.places.Unlock()
+		return r.bridge.Position(int(p.Offset))
+	}
 	return doc, err
 }
 
