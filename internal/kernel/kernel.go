@@ -1,6 +1,7 @@
 // Package kernel has the loops that are worth assembly. For JSON, one reads the rest of a long string, and
 // others find the tokens of a text, its scalars and its names, and pair its brackets. For YAML, one finds
-// printable bytes. For positions, one counts lines and characters. It imports no other package of the module. README.md explains how the kernels work.
+// printable bytes. For positions, one counts lines and characters. It imports no other package of the
+// module. README.md explains how the kernels work.
 //
 // Kernels only look ahead. A kernel says how far the text is simple. Its caller's portable code
 // takes over at a byte that is unusual or wrong, or where the text may go on after the slice, and

@@ -64,12 +64,12 @@ func Within(p, origin errors.Position) errors.Position {
 // Reaches reports whether the offset is not before the Counter, so that At may be called with it.
 func (c *Counter) Reaches(offset int) bool { return c.at <= offset }
 
-// At returns the position of an offset in the text. Offsets must not decrease. A kernel counts text
-// without carriage returns. Without it, text without control characters is counted in one step. Where
-// there are some, a step is four times as long as the one before.
+// At returns the position of an offset in the text. Offsets must not decrease. A kernel counts blocks up
+// to the first carriage return. In what is left, text without control characters is counted in one
+// step. Where there are some, a step is four times as long as the one before.
 func (c *Counter) At(offset int) errors.Position {
 	steps.Add(1 + offset - c.at)
-	if kernel.Strings && !c.NotUTF8 {
+	if kernel.Strings && !c.NotUTF8 && offset-c.at >= 64 {
 		c.countBlocks(offset)
 	}
 	for step := 64; c.at < offset; {
