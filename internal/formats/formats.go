@@ -145,20 +145,13 @@ func Find(js []byte, s *schema.Structural, isYAML bool, most int) (bad []Bad, mo
 type walker struct {
 	skip.Cursor
 	isYAML bool
-	path   []segment
 	found  []Bad
 	more   int
 	most   int
 }
 
-// A segment leads to a member, or to the element with an index.
-type segment struct {
-	name  []byte
-	index int // -1 for a member
-}
-
-// value reads the next value. s has its formats, or is nil.
-func (w *walker) value(s *schema.Structural) bool {
+// value reads the next value, and reports whether that was possible. s has its formats, or is nil.
+func (w *walker) value(s *schema.Structural) (ok bool) {
 	kind := w.Next()
 	if s == nil || s.Format == schema.FormatQuantity || !leadsOn(s, kind) {
 		from := w.At
@@ -171,33 +164,16 @@ func (w *walker) value(s *schema.Structural) bool {
 		}
 		return true
 	}
-	w.At++
-	w.path = append(w.path, segment{index: -1})
-	for n := 0; w.Next() != kind+2; n++ { // the closing bracket
-		if n > 0 {
-			w.At++ // a comma
+	return w.Each(func(step skip.Step) bool {
+		if step.Name == nil {
+			return w.value(s.Items.Schema)
 		}
-		at, child := segment{index: n}, (*schema.Structural)(nil)
-		if kind == '[' {
-			child = s.Items.Schema
-		} else {
-			name, ok := w.Name()
-			if !ok {
-				return false
-			}
-			at = segment{name, -1}
-			if child = s.Properties[string(name)]; child == nil && s.AdditionalProperties != nil {
-				child = s.AdditionalProperties.Schema
-			}
+		child := s.Properties[string(step.Name)]
+		if child == nil && s.AdditionalProperties != nil {
+			child = s.AdditionalProperties.Schema
 		}
-		w.path[len(w.path)-1] = at
-		if !w.value(child) {
-			return false
-		}
-	}
-	w.At++
-	w.path = w.path[:len(w.path)-1]
-	return true
+		return w.value(child)
+	})
 }
 
 // leadsOn reports whether a value that begins with c may have formats within it.
@@ -210,11 +186,8 @@ func (w *walker) add(bad Bad) {
 		w.more++
 		return
 	}
-	bad.Path = errors.PathOf(fieldpath.Encode(len(w.path), func(i int) ([]byte, int) {
-		if s := w.path[i]; s.index < 0 {
-			return s.name, 0
-		}
-		return nil, w.path[i].index
+	bad.Path = errors.PathOf(fieldpath.Encode(len(w.Path), func(i int) ([]byte, int) {
+		return w.Path[i].Name, w.Path[i].Index
 	}))
 	w.found = append(w.found, bad)
 }

@@ -39,7 +39,7 @@ func (e *Examiner) checkRequired(o *Object) {
 		}, o.Doc.Locate, "")
 	}
 	w := requiredWalker{Cursor: skip.Cursor{Text: o.Doc.JSON}}
-	w.value(fields)
+	w.value(fields) // which is known to be JSON
 	if len(w.missing) == 0 {
 		return
 	}
@@ -78,15 +78,8 @@ func missingName(js []byte) (at int, isMissing bool) {
 // A requiredWalker reads an object along with the fields that it must have.
 type requiredWalker struct {
 	skip.Cursor
-	path    []step
 	has     []bool // for each required field of the open objects, those of the innermost last
 	missing []missingField
-}
-
-// A step leads to a member, or to the element with an index.
-type step struct {
-	name  []byte
-	index int // -1 for a member
 }
 
 // A missingField is a field that is missing in the object at an offset.
@@ -98,51 +91,32 @@ type missingField struct {
 // value reads the next value, which must have fields if it is an object, and reports whether that was
 // possible. An element that is null is an empty object for the server. Values of wrong types are not
 // looked at: they have a finding already.
-func (w *requiredWalker) value(fields *builtin.Fields) bool {
+func (w *requiredWalker) value(fields *builtin.Fields) (ok bool) {
 	kind, at := w.Next(), w.At
-	isNull := kind == 'n' && len(w.path) > 0 && w.path[len(w.path)-1].index >= 0
-	if fields == nil || kind != '{' && kind != '[' {
-		if fields != nil && isNull {
+	switch {
+	case fields == nil || kind != '{' && kind != '[':
+		if n := len(w.Path); fields != nil && kind == 'n' && n > 0 && w.Path[n-1].Name == nil {
 			w.miss(fields, nil, at)
 		}
-		_, ok := w.Value()
+		_, ok = w.Value()
 		return ok
+	case kind == '[':
+		return w.Each(func(skip.Step) bool { return w.value(fields.Below["[]"]) })
 	}
-	w.At++
 	first := len(w.has)
-	if kind == '{' {
-		w.has = slices.Grow(w.has, len(fields.Required))[:first+len(fields.Required)]
-		clear(w.has[first:])
-	}
-	w.path = append(w.path, step{})
-	for n := 0; w.Next() != kind+2; n++ { // the closing bracket
-		if n > 0 {
-			w.At++ // a comma
+	w.has = slices.Grow(w.has, len(fields.Required))[:first+len(fields.Required)]
+	clear(w.has[first:])
+	ok = w.Each(func(step skip.Step) bool {
+		if i := slices.Index(fields.Required, string(step.Name)); i >= 0 {
+			w.has[first+i] = w.Next() != 'n' // of duplicates the last one counts
 		}
-		last := &w.path[len(w.path)-1]
-		below := fields.Below["[]"]
-		if *last = (step{index: n}); kind == '{' {
-			name, ok := w.Name()
-			if !ok {
-				return false
-			}
-			*last = step{name, -1}
-			below = fields.Below[string(name)]
-			if i := slices.Index(fields.Required, string(name)); i >= 0 {
-				w.has[first+i] = w.Next() != 'n' // of duplicates the last one counts
-			}
-		}
-		if !w.value(below) {
-			return false
-		}
-	}
-	w.At++
-	w.path = w.path[:len(w.path)-1]
-	if kind == '{' {
+		return w.value(fields.Below[string(step.Name)])
+	})
+	if ok {
 		w.miss(fields, w.has[first:], at)
-		w.has = w.has[:first]
 	}
-	return true
+	w.has = w.has[:first]
+	return ok
 }
 
 // miss notes the fields that an object at an offset does not have.
@@ -151,12 +125,12 @@ func (w *requiredWalker) miss(fields *builtin.Fields, has []bool, at int) {
 		if len(has) > 0 && has[i] || len(w.missing) == maxRequired {
 			continue
 		}
-		path := make([]locate.Step, 0, len(w.path)+1)
-		for _, s := range w.path {
-			if s.index < 0 {
-				path = append(path, locate.Field(string(s.name)))
+		path := make([]locate.Step, 0, len(w.Path)+1)
+		for _, s := range w.Path {
+			if s.Name == nil {
+				path = append(path, locate.Element(s.Index))
 			} else {
-				path = append(path, locate.Element(s.index))
+				path = append(path, locate.Field(string(s.Name)))
 			}
 		}
 		w.missing = append(w.missing, missingField{append(path, locate.Field(name)), at})

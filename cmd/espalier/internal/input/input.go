@@ -22,8 +22,8 @@ import (
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/locate"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
-	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
 
@@ -328,43 +328,35 @@ func (r *Reader) Complete(doc Document) (_ Document, err error) {
 // Items returns the elements of the array in the member items of a document, which is an
 // object, if it has one.
 func (d Document) Items() (items []Document, ok bool) {
-	text := newCutter(d.JSON)
+	text := skip.Cursor{Text: d.JSON}
 	count := position.From(d.JSON, errors.Position{})
-	for more := text.passes('{') && text.peek() == '"'; more; more = text.passes(',') {
-		name, isName := text.value()
-		if !isName || !text.passes(':') {
-			return nil, false
+	item := func(skip.Step) bool {
+		value, isValue := text.Value()
+		if !isValue {
+			return false
 		}
-		if string(jsonwire.AppendUnescaped(nil, name)) != `"items"` || text.peek() != '[' {
-			if _, isValue := text.value(); !isValue {
-				return nil, false
-			}
-			continue
-		}
-		items, ok = nil, true
-		text.at++
-		for more := text.peek() != ']'; more; more = text.passes(',') {
-			value, isValue := text.value()
-			if !isValue {
-				return nil, false
-			}
-			start := count.At(text.at - len(value))
-			items = append(items, Document{
-				JSON:   value,
-				Text:   d.Text,
-				IsYAML: d.IsYAML,
-				Number: d.Number,
-				Origin: d.Origin,
-				Start:  d.Locate(start),
-				Base:   d.Base + int(start.Offset),
-				Locate: func(p errors.Position) errors.Position { return d.Locate(position.Within(p, start)) },
-			})
-		}
-		if !text.passes(']') {
-			return nil, false
-		}
+		start := count.At(text.At - len(value))
+		items = append(items, Document{
+			JSON:   value,
+			Text:   d.Text,
+			IsYAML: d.IsYAML,
+			Number: d.Number,
+			Origin: d.Origin,
+			Start:  d.Locate(start),
+			Base:   d.Base + int(start.Offset),
+			Locate: func(p errors.Position) errors.Position { return d.Locate(position.Within(p, start)) },
+		})
+		return true
 	}
-	return items, ok && text.passes('}')
+	isWhole := text.Next() == '{' && text.Each(func(step skip.Step) bool {
+		if string(step.Name) == "items" && text.Next() == '[' {
+			items, ok = nil, true
+			return text.Each(item)
+		}
+		_, isValue := text.Value()
+		return isValue
+	})
+	return items, ok && isWhole
 }
 
 // WithType returns an object that does not say its type, because its List does, as one that says

@@ -13,6 +13,7 @@ import (
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
 	"github.com/espalier-dev/espalier/internal/position"
+	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
 	"github.com/espalier-dev/espalier/yamlbridge"
 )
@@ -136,19 +137,19 @@ func listDocument(content io.Reader, size int64) iter.Seq2[Document, error] {
 		if err != nil && err != io.ErrUnexpectedEOF { // a file that has become shorter has that one
 			rest = failing{err}
 		}
-		all := newCutter(text)
-		list, ok := all.value()
+		all := skip.Cursor{Text: text}
+		list, ok := all.Value()
 		if !ok {
 			jsonDocuments(io.MultiReader(bytes.NewReader(text), rest))(yield)
 			return
 		}
 		lines := position.From(text, firstPosition)
-		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(all.at - len(list))}
+		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(all.At - len(list))}
 		doc.Origin = doc.Start
 		doc.Locate = func(p errors.Position) errors.Position { return position.Within(p, doc.Start) }
 		if yield(doc, nil) {
-			after := lines.At(all.at)
-			jsonDocumentsFrom(io.MultiReader(bytes.NewReader(text[all.at:]), rest), 2, after)(yield)
+			after := lines.At(all.At)
+			jsonDocumentsFrom(io.MultiReader(bytes.NewReader(text[all.At:]), rest), 2, after)(yield)
 		}
 	}
 }
