@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/command"
@@ -56,8 +58,8 @@ var largeInputs = []largeInput{
 	{"plans.json", `{"apiVersion":"backup.example.com/v1","kind":"BackupPlanList","items":[`, ",\n", `]}`},
 	{"row.json", "\n", "\n \n", "\n"},
 	{"lines.ndjson", "", "\n", ""},
-	{"list.yaml", "apiVersion: v1\nkind: List\nitems:\n- ", "\n# espalier:ignore unknown-field\n- ", "\n"},
-	{"stream.yaml", "# a comment\n", "\n---\n# espalier:ignore unknown-field\n", "\n...\n"},
+	{"list.yaml", "# espalier:ignore-file duplicate-field -- they are meant\napiVersion: v1\nkind: List\nitems:\n- ", "\n# espalier:ignore unknown-field -- it is for others\n- ", "\n"},
+	{"stream.yaml", "# espalier:ignore-file duplicate-field -- they are meant\n", "\n...\n---\n# espalier:ignore unknown-field -- it is for others\n", "\r\n---\n# espalier:ignore all\na: &a [1]\nb: *a\n"},
 }
 
 // TestDivided: what many goroutines make of one large input is what one makes, whatever is wrong
@@ -97,6 +99,25 @@ func TestDivided(t *testing.T) {
 				require.True(t, errs == gotErrs, "%q, round %d: other errors", args, round)
 			}
 		}
+	}
+}
+
+// TestDividedMemory: what waits to be written is bounded, whether there are many small objects or
+// some that become a thousand times as long.
+func TestDividedMemory(t *testing.T) {
+	if !stopsTheWorld(t) {
+		return
+	}
+	aliases := "a: &a \"" + strings.Repeat("a", 800) + "\"\nb: [*a" + strings.Repeat(", *a", 700) + "]\n---\n"
+	for name, text := range map[string]string{"small.ndjson": "1\n", "aliases.yaml": aliases} {
+		file := filepath.Join(t.TempDir(), name)
+		size := writeMany(t, file, text, 1_200_000/len(text))
+		var code int
+		peak := peakOf(func() {
+			code = command.Run([]string{"prune", "--ignore-missing-schemas", "-o", "ndjson", "-j", "2", file}, strings.NewReader(""), io.Discard, io.Discard)
+		})
+		t.Logf("%s: %d bytes take %d, code %d", name, size, peak, code)
+		assert.Less(t, peak, uint64(48<<20), name)
 	}
 }
 

@@ -86,6 +86,8 @@ func (k *keeper) check(entry schema.Entry) {
 
 // summarize says what was found, and how much is left.
 func (k *keeper) summarize(p *process) {
+	k.mu.Lock() // after an error of the output, there are goroutines that have not ended yet
+	defer k.mu.Unlock()
 	for _, line := range k.unknown {
 		fmt.Fprintln(p.stderr, line)
 	}

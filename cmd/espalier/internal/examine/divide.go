@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/input"
 	"github.com/espalier-dev/espalier/cmd/espalier/internal/layout"
@@ -15,8 +16,10 @@ import (
 )
 
 const (
-	// batchBytes is how much text a goroutine gets at a time.
+	// batchBytes is how much text a goroutine gets at a time, and about how much it hands over.
 	batchBytes = 256 << 10
+	// objectBytes is what an object takes at least, and a finding.
+	objectBytes = 1 << 10
 	// largeDocument is from where on a document is not copied, but examined when all before it are,
 	// and by all goroutines if it is a List.
 	largeDocument = 1 << 20
@@ -31,7 +34,7 @@ type team struct {
 
 // ReadDivided is like [Examiner.Read], but up to Workers goroutines examine a large file, or a large List.
 // prepare is called for each object by one of them, with its examiner. When it has returned,
-// the object has no Result and no Decoder any more, and its document has neither JSON nor Locate.
+// the object has neither Result, Decoder nor Items any more, and its document neither JSON nor Locate.
 // visit is called for the objects in their order, as by Read.
 func (e *Examiner) ReadDivided(
 	name string, stdin io.Reader, prepare func(e *Examiner, o *Object), visit func(*Object) bool,
@@ -49,7 +52,7 @@ func (e *Examiner) ReadDivided(
 // finish calls prepare, and takes away what the next object overwrites.
 func finish(prepare func(e *Examiner, o *Object), e *Examiner, o *Object) {
 	prepare(e, o)
-	o.Result, o.Decoder = nil, nil
+	o.Result, o.Decoder, o.Items = nil, nil, nil
 	o.Doc.JSON, o.Doc.Locate = nil, nil
 }
 
@@ -107,7 +110,7 @@ func (e *Examiner) divideItems(items []input.Document, one task) bool {
 	return e.together(func(yield func([]input.Document) bool) {
 		from, size := 0, 0
 		for i := range items {
-			if size += len(items[i].JSON); size >= batchBytes || i == len(items)-1 {
+			if size += objectBytes + len(items[i].JSON); size >= batchBytes || i == len(items)-1 {
 				if !yield(items[from : i+1]) {
 					return
 				}
@@ -128,23 +131,33 @@ func (e *Examiner) together(batches iter.Seq[[]input.Document], one task) bool {
 		m.start(e.file)
 	}
 	done := make(chan struct{})
+	var stopped atomic.Bool
 	err := parallel.InOrder(len(t.members), func(yield func([]input.Document) bool) {
 		defer close(done)
 		batches(yield)
 	}, func(worker int, docs []input.Document, emit func([]*Object) bool) {
 		m := t.members[worker]
-		var objects []*Object // all of the batch, so that nobody waits for the batch before
+		var found []*Object // is handed over at once: few at a time would wait for the batch before
+		size := 0
 		for _, doc := range docs {
-			one(m, doc, func(o *Object) bool {
+			wanted := one(m, doc, func(o *Object) bool {
 				finish(t.prepare, m, o)
-				objects = append(objects, o)
-				return true
+				found = append(found, o)
+				if size += objectBytes*(1+len(o.Findings)) + len(o.Output); size >= batchBytes {
+					emit(found)
+					found, size = nil, 0
+				}
+				return !stopped.Load()
 			})
+			if !wanted {
+				return
+			}
 		}
-		emit(objects)
+		emit(found)
 	}, func(_ []input.Document, objects []*Object) error {
 		for _, o := range objects {
 			if !t.visit(o) {
+				stopped.Store(true)
 				return errStopped
 			}
 		}
@@ -168,7 +181,7 @@ func (b *batch) add(piece input.Document) {
 		piece.JSON = piece.Text
 	}
 	b.docs = append(b.docs, piece)
-	b.size += len(piece.Text)
+	b.size += objectBytes + len(piece.Text)
 }
 
 // yield yields the documents, if there are some, and reports whether more are wanted.

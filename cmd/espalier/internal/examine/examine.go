@@ -423,7 +423,8 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 		e.refuse(o, err, o.Doc.Locate)
 		return visit(o)
 	}
-	if len(o.Doc.JSON) > largeDocument {
+	isLarge := len(o.Doc.JSON) > largeDocument
+	if isLarge {
 		e.out = nil // so that the items have that memory
 	}
 	found := slices.DeleteFunc(slices.Clone(o.Decoder.Findings()), func(f errors.Finding) bool {
@@ -440,7 +441,7 @@ func (e *Examiner) list(o *Object, items []input.Document, visit func(*Object) b
 		}
 		return e.document(item, false, visit)
 	}
-	if e.isDivided() && len(o.Doc.JSON) > largeDocument {
+	if e.isDivided() && isLarge {
 		return e.divideItems(items, one)
 	}
 	for _, item := range items {
