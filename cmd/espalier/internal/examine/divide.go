@@ -137,7 +137,8 @@ func (e *Examiner) together(batches iter.Seq[[]input.Document], one task) bool {
 		batches(yield)
 	}, func(worker int, docs []input.Document, emit func([]*Object) bool) {
 		m := t.members[worker]
-		var found []*Object // is handed over at once: few at a time would wait for the batch before
+		// A few objects at a time would soon wait for the batch before, and all of them might take any memory.
+		var found []*Object
 		size := 0
 		for _, doc := range docs {
 			wanted := one(m, doc, func(o *Object) bool {

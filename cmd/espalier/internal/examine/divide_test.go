@@ -18,8 +18,8 @@ import (
 	"github.com/espalier-dev/espalier/schema"
 )
 
-// TestReadDivided wants several goroutines at work on each form of a large input. That their results
-// are those of one, package main tests.
+// TestReadDivided wants others than the examiner itself to examine all of each form of a large input.
+// That their results are those of one, package main tests.
 func TestReadDivided(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	object := func() string {

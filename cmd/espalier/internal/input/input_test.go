@@ -130,6 +130,7 @@ func TestListDocument(t *testing.T) {
 		list, "\r\n " + list + "\n", list + list, list + "\n {\"kind\":\"X\"} 1", list + "}", list[:20], list[:len(list)-1], "", "\xff" + list,
 		list + "\n{\"a\":}\n{}", `{"items":["` + "\xff" + `"]}` + "\n{}", strings.Repeat("[", 20_000), strings.Repeat("[", 9_000) + strings.Repeat("]", 9_000),
 		strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + "\n{}", strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001) + "\n{}",
+		strings.Repeat("[\n", 10_001) + strings.Repeat("]\n", 10_001) + "{}",
 	} {
 		want := all(jsonDocuments(strings.NewReader(text)))
 		require.NotEmpty(t, want)

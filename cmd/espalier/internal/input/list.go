@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"math"
 	"strings"
 
 	"github.com/espalier-dev/espalier/decoder"
 	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/jsonv2"
+	"github.com/espalier-dev/espalier/internal/jsonwire"
 	"github.com/espalier-dev/espalier/internal/position"
 	"github.com/espalier-dev/espalier/internal/skip"
 	"github.com/espalier-dev/espalier/schema"
@@ -137,21 +139,36 @@ func listDocument(content io.Reader, size int64) iter.Seq2[Document, error] {
 		if err != nil && err != io.ErrUnexpectedEOF { // a file that has become shorter has that one
 			rest = failing{err}
 		}
-		all := skip.Cursor{Text: text}
-		list, ok := all.Value()
+		list, end, ok := firstValue(text)
 		if !ok {
 			jsonDocuments(io.MultiReader(bytes.NewReader(text), rest))(yield)
 			return
 		}
 		lines := position.From(text, firstPosition)
-		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(all.At - len(list))}
+		doc := Document{JSON: list, Text: list, Number: 1, Start: lines.At(end - len(list))}
 		doc.Origin = doc.Start
 		doc.Locate = func(p errors.Position) errors.Position { return position.Within(p, doc.Start) }
 		if yield(doc, nil) {
-			after := lines.At(all.At)
-			jsonDocumentsFrom(io.MultiReader(bytes.NewReader(text[all.At:]), rest), 2, after)(yield)
+			after := lines.At(end)
+			jsonDocumentsFrom(io.MultiReader(bytes.NewReader(text[end:]), rest), 2, after)(yield)
 		}
 	}
+}
+
+// maxDepth is that of jsontext.
+const maxDepth = 10_000
+
+// firstValue returns the value with which a text begins, and the index after it, if jsonDocuments would
+// take it for one.
+func firstValue(text []byte) (value []byte, end int, ok bool) {
+	s := skip.Skipper{Bounds: skip.Bounds{Depth: maxDepth, NameBytes: math.MaxInt, NumberBytes: math.MaxInt}, EOF: true}
+	s.Start()
+	from := jsonwire.Blanks(text, 0)
+	end, status := s.Skip(text, from, 0, false)
+	if status != skip.Done {
+		return nil, 0, false
+	}
+	return text[from:end], end, true
 }
 
 // A failing reader returns an error.
