@@ -24,8 +24,8 @@ func (c *Cursor) Next() byte {
 	return jsonwire.At(c.Text, c.At)
 }
 
-// Passes reports whether the next byte is this one, and passes it if it is.
-func (c *Cursor) Passes(token byte) bool {
+// passes reports whether the next byte is this one, and passes it if it is.
+func (c *Cursor) passes(token byte) bool {
 	if c.Next() != token {
 		return false
 	}
@@ -70,13 +70,13 @@ func (c *Cursor) Each(read func(Step) (ok bool)) (ok bool) {
 			if !read(step) {
 				return false
 			}
-			if !c.Passes(',') {
+			if !c.passes(',') {
 				break
 			}
 		}
 	}
 	c.Path = c.Path[:last]
-	return c.Passes(closing)
+	return c.passes(closing)
 }
 
 // name reads the name of a member, and the colon after it. Without escapes, the name is a part of Text.
@@ -87,5 +87,5 @@ func (c *Cursor) name() (s Step, ok bool) {
 	if s.Name, c.At, ok = jsonwire.Text(c.Text, c.At); !ok {
 		return s, false
 	}
-	return s, c.Passes(':')
+	return s, c.passes(':')
 }

@@ -36,7 +36,7 @@ func TestCursor(t *testing.T) {
 	assert.True(t, readAll(&c, &seen))
 	assert.Equal(t, `={ .a="x\"é" .b=[ .b[0]=1 .b[1]="]" .b[2]={ .b[3]=[ .b[4]=[ .b[4][0]={ .b[4][0].c=null .=""`+" .n=-1.5 ", seen.String())
 	assert.Empty(t, c.Path)
-	assert.False(t, c.Passes(0x01))
+	assert.False(t, c.passes(0x01))
 	assert.Equal(t, byte(0), c.Next())
 	assert.Equal(t, len(c.Text), c.At)
 	for range 2 {
