@@ -14,8 +14,8 @@ var Strings = Available || cpu.X86.HasAVX2 && cpu.X86.HasBMI1 && cpu.X86.HasPOPC
 
 // Small is the length in bytes up to which a container is passed faster without the kernels of
 // tokens, and SmallNamed the same where names are noted. On AMD they are what was measured on Zen 5,
-// where a short text costs the kernels more than on Xeons; on Zen 4 less for names changed nothing. All
-// others get what was measured on Xeons.
+// where a short text costs the kernels more than on Xeons. On Zen 4, a smaller SmallNamed changed
+// nothing. All others get what was measured on Xeons.
 var Small, SmallNamed = small(cpuid(0))
 
 // small returns Small and SmallNamed for the answer of CPUID that has the vendor's name.
