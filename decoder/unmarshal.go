@@ -227,7 +227,7 @@ func (d *Decoder) build(text []byte, root *program.Node) any {
 // maker returns the Maker, ready for the program.
 func (d *Decoder) maker() *values.Maker {
 	m := &d.values
-	m.Program, m.Predicted = d.program, d.predicted
+	m.Predicted = d.predicted
 	m.NameBytes, m.Separate = d.limits.NameBytes, d.separateStrings
 	return m
 }

@@ -26,9 +26,8 @@ const Padding = 24
 // A Maker makes Go values of JSON texts, one after the other. It keeps its buffers from text to
 // text. It is for one goroutine at a time.
 type Maker struct {
-	// Program is the program whose nodes govern the texts.
-	Program *program.Program
-	// Predicted has the last field for each cell of the program. Names are compared with it first.
+	// Predicted has the last field for each cell of the program whose nodes govern the texts. Names
+	// are compared with it first.
 	// The Maker writes the fields that it finds to it.
 	Predicted []*program.Field
 	// NameBytes is the longest name that may be in Predicted.
@@ -46,8 +45,9 @@ type Maker struct {
 	defaulted []byte // the default that is read, with zeros after it
 	chunks    chunks
 
-	parents []parent
-	root    [1]any
+	parents  []parent
+	document program.Node // of the root, which is its element
+	root     [1]any
 }
 
 // Make returns the value of a text, which is one valid JSON value, with Padding zeros after it. The
@@ -55,13 +55,13 @@ type Maker struct {
 // the text, and the Maker does not refer to the result. Make reports whether it could: it makes
 // nothing of a text with invalid UTF-8, or with a number beyond float64.
 func (m *Maker) Make(src []byte, root *program.Node) (v any, ok bool) {
-	m.src = src
+	m.src, m.document.Elements.Node = src, root
 	m.chunks.start(m.Separate)
 	if ok = m.read(root); ok {
 		v, _ = m.make()
 	}
 	m.chunks.end()
-	m.src = nil
+	m.src, m.document.Elements.Node = nil, nil
 	return v, ok
 }
 
@@ -86,11 +86,12 @@ func (m *Maker) make() (value any, distinct bool) {
 		e       entry
 		name    string
 		v       any
+		of      *program.Node // governs v
 
 		// The innermost container. The first one is an array whose element is the document.
 		members  map[string]any
 		elements = m.root[:]
-		node     *program.Node
+		node     = &m.document
 		left     = 1
 		names    = 0 // that were read in objects and are not in maps yet, as counted at their ends
 	)
@@ -107,11 +108,14 @@ func (m *Maker) make() (value any, distinct bool) {
 			m.parents = m.parents[:len(m.parents)-1]
 		}
 		left--
-		if members != nil {
+		if members == nil {
+			of = elementsOf(node)
+		} else {
 			if e = entries[0]; e.kind() == entryField {
-				name = node.Fields[e.low()].Name()
+				f := &node.Fields[e.low()]
+				name, of = f.Name(), f.Node
 			} else {
-				name = m.textOf(e)
+				name, of = m.textOf(e), unknownOf(node)
 			}
 			entries = entries[1:]
 		}
@@ -142,10 +146,7 @@ func (m *Maker) make() (value any, distinct bool) {
 		if (object != nil || array != nil) && e.rest > 0 {
 			p := m.pushParent()
 			p.members, p.node, p.elements, p.left = members, node, elements, left
-			members, elements, node, left = object, array, nil, int(e.rest)
-			if e.low() > 0 {
-				node = m.Program.Nodes[e.low()-1]
-			}
+			members, elements, node, left = object, array, of, int(e.rest)
 		}
 	}
 }

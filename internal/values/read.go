@@ -54,8 +54,7 @@ func makeEntry(kind entryKind, low int, rest uint64) entry {
 //espalier:inline
 func (e entry) kind() entryKind { return entryKind(e.head >> kindShift) }
 
-// low returns the start of a text, the index of a field in its node, or the number of an object's
-// node plus one, which is 0 below the known part of a schema.
+// low returns the start of a text, or the index of a field in its node.
 //
 //espalier:inline
 func (e entry) low() int { return int(e.head & (1<<kindShift - 1)) }
@@ -213,10 +212,8 @@ func (m *Maker) member() (place int, ok bool) {
 		m.cursor.pos, m.cursor.field = colon+1, f
 		return readFieldValue, m.src[colon] == ':'
 	}
-	m.cursor.node = nil
-	if top.node.Unknown != nil {
-		m.cursor.node = top.node.Unknown.Node
-	} else if m.judging {
+	m.cursor.node = unknownOf(top.node)
+	if m.cursor.node == nil && m.judging {
 		return 0, false
 	}
 	top.naming = true
@@ -282,12 +279,10 @@ value: // that node n governs
 		top.array, top.naming, top.closing = c == '[', false, c+2
 		entries[at] = entry{head: uint64(entryArray) << kindShift}
 		if c == '{' {
-			head := uint64(entryObject) << kindShift
+			entries[at].head = uint64(entryObject) << kindShift
 			if n != nil {
 				cell = n.Cell
-				head += uint64(n.ID) + 1
 			}
-			entries[at].head = head
 		}
 		at++
 		i++
@@ -374,10 +369,7 @@ after: // a value
 
 name:
 	if top.node == nil || len(top.node.Fields) == 0 {
-		n = nil
-		if top.node != nil && top.node.Unknown != nil {
-			n = top.node.Unknown.Node
-		}
+		n = unknownOf(top.node)
 		if c != '"' || n == nil && m.judging {
 			goto doubt
 		}
@@ -408,10 +400,7 @@ field: // the value of a declared field
 	goto value
 
 element:
-	n = nil
-	if top.node != nil {
-		n = top.node.Elements.Node
-	}
+	n = elementsOf(top.node)
 	goto value
 
 str: // a string, or a name that is not declared, from its quote on
@@ -503,6 +492,27 @@ find:
 doubt:
 	m.cursor.leave(i, at, texts, cell, n)
 	return readDoubt
+}
+
+// unknownOf returns the node of the members that the node n does not declare, or nil if there is none.
+//
+//espalier:inline
+func unknownOf(n *program.Node) *program.Node {
+	if n == nil || n.Unknown == nil {
+		return nil
+	}
+	return n.Unknown.Node
+}
+
+// elementsOf returns the node of the elements of an array that the node n governs, or nil if there is
+// none.
+//
+//espalier:inline
+func elementsOf(n *program.Node) *program.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Elements.Node
 }
 
 // leave stores the variables of scan.

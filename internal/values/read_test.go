@@ -23,16 +23,25 @@ const (
 // root.
 func makerFor(t *testing.T, schemaText string, nameBytes int) (*Maker, *program.Node) {
 	t.Helper()
-	s, err := schema.Parse([]byte(schemaText))
-	require.NoError(t, err)
-	compiled, err := schema.Compile(s, schema.ResourceRoot(false))
-	require.NoError(t, err)
-	p := program.Of(compiled)
-	m := &Maker{Program: p, Predicted: make([]*program.Field, p.Cells), NameBytes: nameBytes}
+	p := compile(t, schemaText)
+	return makerOf(p, nameBytes), p.Root
+}
+
+func makerOf(p *program.Program, nameBytes int) *Maker {
+	m := &Maker{Predicted: make([]*program.Field, p.Cells), NameBytes: nameBytes}
 	for i := range m.Predicted {
 		m.Predicted[i] = program.NoField
 	}
-	return m, p.Root
+	return m
+}
+
+func compile(t *testing.T, schemaText string) *program.Program {
+	t.Helper()
+	s, err := schema.Parse([]byte(schemaText))
+	require.NoError(t, err)
+	p, err := schema.Compile(s, schema.ResourceRoot(false))
+	require.NoError(t, err)
+	return program.Of(p)
 }
 
 // padded returns a text with zeros after it.
@@ -105,7 +114,7 @@ func TestReadCounts(t *testing.T) {
 // TestNames asserts that declared names are the schema's strings, however they are spelled,
 // wherever the schema knows them.
 func TestNames(t *testing.T) {
-	m, root := makerFor(t, `
+	p := compile(t, `
 type: object
 properties:
   a: {type: object, additionalProperties: {type: object, properties: {b: {type: integer}, longer-than-sixteen-bytes: {type: integer}}}}
@@ -113,9 +122,10 @@ properties:
   open: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {b: {type: integer}}}
   both: {type: object, properties: {b: {type: integer}}, additionalProperties: {type: object, properties: {c: {type: integer}}}}
   longer-than-thirty-two-bytes-with-quotes: {type: integer}
-`, nameBytes)
+`)
+	m, root := makerOf(p, nameBytes), p.Root
 	declared := make(map[string]map[*byte]bool)
-	for _, n := range m.Program.Nodes {
+	for _, n := range p.Nodes {
 		for i := range n.Fields {
 			name := n.Fields[i].Name()
 			if declared[name] == nil {
