@@ -113,6 +113,32 @@ func TestTexts(t *testing.T) {
 	assert.Greater(t, min(comments, texts), 500)
 }
 
+// TestMayHaveCandidates asserts that every text in which the regular expression finds something is
+// given to it, and that texts with other comments are not.
+func TestMayHaveCandidates(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	parts := []string{"#", "##", " ", "\t", "espalier", "Espalier", "eSPALIEr", "espalie", ":", "-", "ignore", "\n", "x"}
+	with, without := 0, 0
+	for range 200_000 {
+		var b strings.Builder
+		for range random.IntN(12) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		switch text := []byte(b.String()); {
+		case candidates.Match(text):
+			with++
+			require.True(t, mayHaveCandidates(text), "%q", text)
+		case !mayHaveCandidates(text):
+			without++
+		}
+	}
+	assert.Greater(t, with, 100)
+	assert.Greater(t, without, 100_000)
+	for _, text := range []string{"", "#", "# espalie", "# Source: espalier:ignore\n", "espalier:ignore #", "#\nespalier:ignore"} {
+		assert.False(t, mayHaveCandidates([]byte(text)), "%q", text)
+	}
+}
+
 // scalars visits the texts of a node and of those below it.
 func scalars(n *yaml.Node, visit func(string)) {
 	if n.Kind == yaml.ScalarNode {
