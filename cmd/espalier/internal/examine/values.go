@@ -62,7 +62,13 @@ func (e *Examiner) warn(o *Object) {
 	if !e.Check || !e.Values || o.Part || !e.hasValueRules(o) {
 		return
 	}
-	metadata := locate.Metadata(o.Result)
+	var metadata []byte
+	for m := range locate.Root(o.Result) {
+		if string(m.Name) == "metadata" { // once, in a result
+			metadata = m.Value
+			break
+		}
+	}
 	has := func(name string) bool { return bytes.Contains(metadata, []byte(`"`+name+`"`)) }
 	if !has("finalizers") && !has("ownerReferences") {
 		return
