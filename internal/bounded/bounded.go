@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 )
 
 // ReadFile returns the content of a regular file, or of the regular file that a link leads to. The
@@ -22,23 +23,26 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return read(name, most, stat, fsys.Open)
 }
 
-// Contains reports whether a regular file, or the one that a link leads to, contains a text. It holds only
-// a part of the file at a time.
+// parts are what Contains holds of files.
+var parts = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// Contains reports whether a regular file, or the one that a link leads to, contains a text, of less
+// than 64 KiB. It holds as much of the file at a time.
 func Contains(name, text string) (bool, error) {
-	f, info, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
+	f, _, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	// The size may be wrong: see read.
-	part, kept := make([]byte, int(min(max(info.Size(), 512), 64<<10))+len(text)), 0
+	part, kept := parts.Get().(*[64 << 10]byte), 0
+	defer parts.Put(part)
 	for {
 		n, err := f.Read(part[kept:])
 		n += kept
 		if bytes.Contains(part[:n], []byte(text)) {
 			return true, nil
 		}
-		kept = copy(part, part[max(0, n-len(text)+1):n])
+		kept = copy(part[:], part[max(0, n-len(text)+1):n])
 		if err == io.EOF {
 			return false, nil
 		}
