@@ -38,12 +38,18 @@ type Layout struct {
 	charts map[string]bool // the folders
 	// kustomized are the folders with a kustomization.
 	kustomized map[string]bool
+	// folders has the paths of the files' folders by their names, since to ask for the working folder
+	// takes two calls of the system.
+	folders map[string]string
 }
 
 // Of returns the layout of the files with some names. It looks into their folders, and into the
 // folders above them, up to the working folder or to the root of the repository, which has .git.
 func Of(names []string) *Layout {
-	l := &Layout{roles: map[string]Role{}, charts: map[string]bool{}, kustomized: map[string]bool{}}
+	l := &Layout{
+		roles: map[string]Role{}, charts: map[string]bool{}, kustomized: map[string]bool{},
+		folders: map[string]string{},
+	}
 	working, _ := os.Getwd()
 	seen := map[string]bool{}
 	look := func(dir string) {
@@ -54,7 +60,13 @@ func Of(names []string) *Layout {
 	}
 	above := map[string]bool{} // folders whose parents were looked into
 	for _, name := range names {
-		path, ok := absolute(name)
+		folder, _ := filepath.Split(name)
+		if _, ok := l.folders[folder]; !ok {
+			if dir, err := filepath.Abs(folder); err == nil {
+				l.folders[folder] = dir
+			}
+		}
+		path, ok := l.absolute(name)
 		if !ok {
 			continue
 		}
@@ -79,9 +91,13 @@ func Of(names []string) *Layout {
 }
 
 // absolute returns a path that does not depend on the working folder. Standard input has none.
-func absolute(name string) (path string, ok bool) {
+func (l *Layout) absolute(name string) (path string, ok bool) {
 	if name == "-" {
 		return "", false
+	}
+	folder, file := filepath.Split(name)
+	if dir, ok := l.folders[folder]; ok {
+		return filepath.Join(dir, file), true
 	}
 	path, err := filepath.Abs(name)
 	return path, err == nil
@@ -111,7 +127,7 @@ func (l *Layout) look(dir string) {
 
 // Role returns the role of a file, and for that of a chart the folder of the chart.
 func (l *Layout) Role(name string) (role Role, chart string) {
-	path, ok := absolute(name)
+	path, ok := l.absolute(name)
 	if !ok {
 		return Object, ""
 	}
