@@ -2,8 +2,10 @@ package yamlbridge
 
 import (
 	"bytes"
+	"encoding/binary"
 	"iter"
 	"math"
+	"math/bits"
 
 	"github.com/espalier-dev/espalier/errors"
 )
@@ -105,6 +107,9 @@ func (c *cutter) slide(n int) {
 // the document is too long.
 func (c *cutter) next() (p piece, ok bool) {
 	for c.pos < len(c.src) {
+		if c.inside && c.content && c.scanned == c.pos {
+			c.passContent()
+		}
 		text, end, whole := c.peekLine()
 		if !whole && len(text) < len("--- ") {
 			return p, false
@@ -128,6 +133,43 @@ func (c *cutter) next() (p piece, ok bool) {
 		return c.finish()
 	}
 	return p, false
+}
+
+// passContent passes lines that start with no marker: within a document that has content, these change
+// nothing. It leaves the last line of src, and the one that makes the document too long.
+//
+//espalier:nocalls
+func (c *cutter) passContent() {
+	src, most := c.src, c.most
+	i := c.pos
+lines:
+	for i+8 <= len(src) {
+		if b := src[i]; (b == '-' || b == '.') && src[i+1] == b && src[i+2] == b {
+			break
+		}
+		end := i
+		for {
+			if end+8 > len(src) {
+				break lines
+			}
+			w := binary.LittleEndian.Uint64(src[end : end+8])
+			lf, cr := w^'\n'*ones, w^'\r'*ones
+			if m := ((lf-ones)&^lf | (cr-ones)&^cr) & highs; m != 0 {
+				end += bits.TrailingZeros64(m) >> 3
+				break
+			}
+			end += 8
+		}
+		if src[end] == '\r' && end+1 < len(src) && src[end+1] == '\n' {
+			end++
+		}
+		if end++; end == len(src) || end-c.piece.start > most {
+			break
+		}
+		i = end
+		c.line++
+	}
+	c.pos, c.scanned = i, i
 }
 
 // readLine reads a line, and reports whether it ends the document.

@@ -3,10 +3,14 @@ package yamlbridge_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/espalier-dev/espalier/errors"
 	"github.com/espalier-dev/espalier/internal/corpus"
 	"github.com/espalier-dev/espalier/yamlbridge"
 	"github.com/stretchr/testify/assert"
@@ -50,6 +54,85 @@ func TestDocuments(t *testing.T) {
 		}
 		assert.Equal(t, test.want, got, "%q", test.src)
 	}
+}
+
+// TestDocumentsLaw compares the documents of random streams with those of a simple cutter.
+func TestDocumentsLaw(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	parts := []string{
+		"\n", "\n", "\r\n", "\r", "---", "...", "-", ".", " ", "\t", "# c", "%x", "a: 1", "- b", "\n---\n", "\n--- \n", "\n...\n", "\n---x", "\n--", "\n..",
+		"long enough for some words", strings.Repeat("x", 15), "\uFEFF", "\u0085", "\xff",
+	}
+	many := 0
+	for range 50_000 {
+		var b strings.Builder
+		for range random.IntN(30) {
+			b.WriteString(parts[random.IntN(len(parts))])
+		}
+		src := b.String()
+		got := wholeStream([]byte(src))
+		require.Equal(t, cutSimply(src), got, "%q", src)
+		if len(got) > 2 {
+			many++
+		}
+		var cuts []int
+		for range 1 + random.IntN(3) {
+			cuts = append(cuts, random.IntN(len(src)+1))
+		}
+		slices.Sort(cuts)
+		inPieces, err := readStream(t, cutReader([]byte(src), cuts...), 0)
+		require.Equal(t, io.EOF, err)
+		require.Equal(t, got, inPieces, "%q", src)
+	}
+	assert.Greater(t, many, 5_000)
+}
+
+var (
+	wholeLine   = regexp.MustCompile(`[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$`)
+	markerLine  = regexp.MustCompile(`^(?:---|\.\.\.)(?:[ \t]|$)`)
+	blankOfLine = regexp.MustCompile(`^[ \t]*(?:#|$)`)
+)
+
+// cutSimply returns the documents as Documents does, by one line after the other.
+func cutSimply(src string) (docs []string) {
+	at, line := 0, 1
+	doc := yamlbridge.Document{Origin: errors.Position{Line: 1, Column: 1, ByteColumn: 1}}
+	var inside, content, directive bool
+	end := func() {
+		if content || directive && !inside {
+			docs = append(docs, text(doc))
+		}
+		doc = yamlbridge.Document{Origin: errors.Position{Offset: int64(at), Line: line, Column: 1, ByteColumn: 1}}
+		inside, content, directive = false, false, false
+	}
+	for _, l := range wholeLine.FindAllString(src, -1) {
+		bare := strings.TrimRight(l, "\r\n")
+		if !inside {
+			bare = strings.TrimPrefix(bare, "\uFEFF")
+		}
+		marks := markerLine.MatchString(bare)
+		if marks && bare[0] == '-' && inside {
+			end()
+		}
+		doc.Bytes = append(doc.Bytes, l...)
+		at += len(l)
+		line++
+		switch {
+		case marks && bare[0] == '-':
+			inside, content = true, !blankOfLine.MatchString(bare[3:])
+		case marks:
+			content = content || !blankOfLine.MatchString(bare[3:])
+			end()
+		case inside:
+			content = content || !blankOfLine.MatchString(bare)
+		case strings.HasPrefix(bare, "%"):
+			directive = true
+		case !blankOfLine.MatchString(bare):
+			inside, content = true, true
+		}
+	}
+	end()
+	return docs
 }
 
 func TestDocumentsStop(t *testing.T) {
