@@ -169,23 +169,12 @@ func IsLarge(in io.Reader) bool {
 // inMemory yields the documents of a YAML stream in memory.
 func inMemory(text []byte) iter.Seq2[yamlbridge.Document, error] {
 	return func(yield func(yamlbridge.Document, error) bool) {
-		if isOneDocument(text) {
-			yield(yamlbridge.Document{Bytes: text, Origin: firstPosition}, nil)
-			return
-		}
 		for doc := range yamlbridge.Documents(text) {
 			if !yield(doc, nil) {
 				return
 			}
 		}
 	}
-}
-
-// isOneDocument reports whether a YAML stream is obviously one document: it starts with a key
-// and has no markers.
-func isOneDocument(text []byte) bool {
-	return len(text) > 0 && (text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z' || text[0] == '{') &&
-		!bytes.Contains(text, []byte("---")) && !bytes.Contains(text, []byte("..."))
 }
 
 // streamed yields the documents of a YAML stream, and holds one at a time. An error comes last.
