@@ -135,8 +135,9 @@ func (c *cutter) next() (p piece, ok bool) {
 	return p, false
 }
 
-// passContent passes lines that start with no marker: within a document that has content, these change
-// nothing. It leaves the last line of src, and the one that makes the document too long.
+// passContent passes and counts lines that start no document, within a document that has content. It
+// leaves lines that start with three dashes or dots, the one that makes the document too long, and some
+// of the last ones of src.
 //
 //espalier:nocalls
 func (c *cutter) passContent() {

@@ -63,7 +63,7 @@ func TestDocumentsLaw(t *testing.T) {
 		"\n", "\n", "\r\n", "\r", "---", "...", "-", ".", " ", "\t", "# c", "%x", "a: 1", "- b", "\n---\n", "\n--- \n", "\n...\n", "\n---x", "\n--", "\n..",
 		"long enough for some words", strings.Repeat("x", 15), "\uFEFF", "\u0085", "\xff",
 	}
-	many := 0
+	many, tooLong := 0, 0
 	for range 50_000 {
 		var b strings.Builder
 		for range random.IntN(30) {
@@ -83,11 +83,28 @@ func TestDocumentsLaw(t *testing.T) {
 		inPieces, err := readStream(t, cutReader([]byte(src), cuts...), 0)
 		require.Equal(t, io.EOF, err)
 		require.Equal(t, got, inPieces, "%q", src)
+		limit := 1 + random.IntN(100)
+		want, wantErr := readStream(t, strings.NewReader(src), limit)
+		inPieces, err = readStream(t, cutReader([]byte(src), cuts...), limit)
+		require.Equal(t, wantErr, err, "%q", src)
+		require.Equal(t, want, inPieces, "%q", src)
+		require.True(t, slices.Equal(want, got[:len(want)]), "%q", src)
+		if limitErr, ok := err.(*errors.LimitError); ok {
+			line := 1
+			for _, at := range newLine.FindAllStringIndex(src, -1) {
+				if int64(at[1]) <= limitErr.Position.Offset {
+					line++
+				}
+			}
+			require.Equal(t, line, limitErr.Position.Line, "%q", src)
+			tooLong++
+		}
 	}
-	assert.Greater(t, many, 5_000)
+	assert.Greater(t, min(many, tooLong), 5_000)
 }
 
 var (
+	newLine     = regexp.MustCompile(`\r\n|\r|\n`)
 	wholeLine   = regexp.MustCompile(`[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$`)
 	markerLine  = regexp.MustCompile(`^(?:---|\.\.\.)(?:[ \t]|$)`)
 	blankOfLine = regexp.MustCompile(`^[ \t]*(?:#|$)`)

@@ -27,7 +27,7 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 var parts = sync.Pool{New: func() any { return new([64 << 10]byte) }}
 
 // Contains reports whether a regular file, or the one that a link leads to, contains a text, of less
-// than 64 KiB. It holds as much of the file at a time.
+// than 64 KiB. It holds at most 64 KiB of the file at a time.
 func Contains(name, text string) (bool, error) {
 	f, _, err := openRegular(name, os.Stat, func(name string) (fs.File, error) { return os.Open(name) })
 	if err != nil {

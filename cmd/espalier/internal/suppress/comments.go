@@ -121,8 +121,8 @@ func findCandidates(text []byte) (all []candidate) {
 	return all
 }
 
-// mayHaveCandidates reports whether a "#" is before "espalier". It spares most documents the regular
-// expression, which looks at each byte.
+// mayHaveCandidates reports whether a "#" is before "espalier", in letters of ASCII. It spares most
+// documents the regular expression, which looks at each byte.
 func mayHaveCandidates(text []byte) bool {
 	name := []byte("espalier")
 	for {

@@ -113,8 +113,8 @@ func TestTexts(t *testing.T) {
 	assert.Greater(t, min(comments, texts), 500)
 }
 
-// TestMayHaveCandidates asserts that every text in which the regular expression finds something is
-// given to it, and that texts with other comments are not.
+// TestMayHaveCandidates asserts that every text of ASCII in which the regular expression finds something
+// is given to it, and that texts with other comments are not.
 func TestMayHaveCandidates(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	parts := []string{"#", "##", " ", "\t", "espalier", "Espalier", "eSPALIEr", "espalie", ":", "-", "ignore", "\n", "x"}
