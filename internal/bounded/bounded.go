@@ -23,8 +23,10 @@ func ReadFS(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return read(name, most, stat, fsys.Open)
 }
 
-// parts are what Contains holds of files.
-var parts = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+type part [64 << 10]byte
+
+// parts are buffers of Contains.
+var parts = sync.Pool{New: func() any { return new(part) }}
 
 // Contains reports whether a regular file, or the one that a link leads to, contains a text, of less
 // than 64 KiB. It holds at most 64 KiB of the file at a time.
@@ -34,15 +36,15 @@ func Contains(name, text string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	part, kept := parts.Get().(*[64 << 10]byte), 0
-	defer parts.Put(part)
+	p, kept := parts.Get().(*part), 0
+	defer parts.Put(p)
 	for {
-		n, err := f.Read(part[kept:])
+		n, err := f.Read(p[kept:])
 		n += kept
-		if bytes.Contains(part[:n], []byte(text)) {
+		if bytes.Contains(p[:n], []byte(text)) {
 			return true, nil
 		}
-		kept = copy(part[:], part[max(0, n-len(text)+1):n])
+		kept = copy(p[:], p[max(0, n-len(text)+1):n])
 		if err == io.EOF {
 			return false, nil
 		}

@@ -62,13 +62,7 @@ func (e *Examiner) warn(o *Object) {
 	if !e.Check || !e.Values || o.Part || !e.hasValueRules(o) {
 		return
 	}
-	var metadata []byte
-	for m := range locate.Root(o.Result) {
-		if string(m.Name) == "metadata" { // once, in a result
-			metadata = m.Value
-			break
-		}
-	}
+	metadata := locate.ResultMetadata(o.Result)
 	has := func(name string) bool { return bytes.Contains(metadata, []byte(`"`+name+`"`)) }
 	if !has("finalizers") && !has("ownerReferences") {
 		return

@@ -96,7 +96,7 @@ func (l *Layout) absolute(name string) (path string, ok bool) {
 		return "", false
 	}
 	folder, file := filepath.Split(name)
-	if dir, ok := l.folders[folder]; ok {
+	if dir, known := l.folders[folder]; known {
 		return filepath.Join(dir, file), true
 	}
 	path, err := filepath.Abs(name)

@@ -75,21 +75,27 @@ func pass(js []byte, i int) (end int, ok bool) {
 	return i + int(d.InputOffset()), ok
 }
 
-// Metadata returns the metadata of an object, or nil. Of duplicate metadata the last one counts,
-// because that is what the object keeps.
-func Metadata(js []byte) (value []byte) {
+// ResultMetadata returns the metadata of an object in which no name repeats, or nil.
+func ResultMetadata(js []byte) []byte {
 	for m := range Root(js) {
 		if string(m.Name) == "metadata" {
-			value = m.Value
+			return m.Value
 		}
 	}
-	return value
+	return nil
 }
 
 // ObjectName returns the namespace and the name in an object's metadata, if they are strings
-// and can be read.
+// and can be read. Of duplicate metadata the last one counts, because that is what the object
+// keeps.
 func ObjectName(js []byte) (namespace, name string) {
-	return NameIn(Metadata(js))
+	var metadata []byte
+	for m := range Root(js) {
+		if string(m.Name) == "metadata" {
+			metadata = m.Value
+		}
+	}
+	return NameIn(metadata)
 }
 
 // NameIn returns the namespace and the name in metadata.

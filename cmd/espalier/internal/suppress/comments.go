@@ -121,8 +121,9 @@ func findCandidates(text []byte) (all []candidate) {
 	return all
 }
 
-// mayHaveCandidates reports whether a "#" is before "espalier", in letters of ASCII. It spares most
-// documents the regular expression, which looks at each byte.
+// mayHaveCandidates reports whether "espalier" follows a "#", in ASCII letters of any case, with only
+// "#" and blanks between them. It spares most documents the regular expression, which looks at each
+// byte.
 func mayHaveCandidates(text []byte) bool {
 	name := []byte("espalier")
 	for {
