@@ -27,8 +27,7 @@ const Padding = 24
 // text. It is for one goroutine at a time.
 type Maker struct {
 	// Predicted has the last field for each cell of the program whose nodes govern the texts. Names
-	// are compared with it first.
-	// The Maker writes the fields that it finds to it.
+	// are compared with it first. The Maker writes the fields that it finds to it.
 	Predicted []*program.Field
 	// NameBytes is the longest name that may be in Predicted.
 	NameBytes int
@@ -46,7 +45,7 @@ type Maker struct {
 	chunks    chunks
 
 	parents  []parent
-	document program.Node // of the root, which is its element
+	document program.Node // whose element is the root
 	root     [1]any
 }
 
@@ -55,13 +54,13 @@ type Maker struct {
 // the text, and the Maker does not refer to the result. Make reports whether it could: it makes
 // nothing of a text with invalid UTF-8, or with a number beyond float64.
 func (m *Maker) Make(src []byte, root *program.Node) (v any, ok bool) {
-	m.src, m.document.Elements.Node = src, root
+	m.src = src
 	m.chunks.start(m.Separate)
 	if ok = m.read(root); ok {
 		v, _ = m.make()
 	}
 	m.chunks.end()
-	m.src, m.document.Elements.Node = nil, nil
+	m.src = nil
 	return v, ok
 }
 

@@ -106,6 +106,7 @@ type cursor struct {
 // doubt. A result leaves none.
 func (m *Maker) read(n *program.Node) bool {
 	m.cursor = cursor{pos: jsonwire.Blanks(m.src, 0), entries: 1, node: n}
+	m.document.Elements.Node = n
 	m.chunks.text = slices.Grow(m.chunks.text[:0], len(m.src))[:len(m.src)]
 	if len(m.open) == 0 {
 		m.open = make([]openContainer, 16)

@@ -28,14 +28,13 @@ const (
 // document may not be valid JSON, if a walk might drop, replace or report a part of it, or if the
 // limits above do not allow it. The node root, which is not nil, governs the document.
 func (m *Maker) Take(src []byte, root *program.Node) (v any, ok bool) {
-	m.src, m.document.Elements.Node, m.judging = src, root, true
+	m.src, m.judging = src, true
 	m.chunks.start(m.Separate)
 	if m.read(root) && jsonwire.Blanks(src, m.cursor.pos) == len(src)-Padding {
 		v, ok = m.make()
 	}
 	m.chunks.end()
-	m.src, m.document.Elements.Node = nil, nil
-	m.judging, m.defaults = false, defaults{}
+	m.src, m.judging, m.defaults = nil, false, defaults{}
 	return v, ok
 }
 
